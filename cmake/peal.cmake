@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# One CMake target per room. A room sees the headers of the rooms it names and of no others: each
+# room's headers are exported through a private include tree, so that a forbidden include does not
+# build (ARCHITECTURE.md, "Which room may open which").
+
+add_library(peal_flags INTERFACE)
+target_compile_options(peal_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Wold-style-cast -Woverloaded-virtual -Werror -fno-omit-frame-pointer)
+if(PEAL_SANITIZE)
+  target_compile_options(peal_flags INTERFACE -fsanitize=${PEAL_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(peal_flags INTERFACE -fsanitize=${PEAL_SANITIZE})
+endif()
+
+# Exports `dir` as `prefix/…` to whoever links the room, through a symbolic link in the build tree.
+function(peal_export_headers target prefix dir)
+  set(tree ${CMAKE_BINARY_DIR}/rooms/${target})
+  get_filename_component(parent ${tree}/${prefix} DIRECTORY)
+  file(MAKE_DIRECTORY ${parent})
+  file(CREATE_LINK ${dir} ${tree}/${prefix} SYMBOLIC)
+  set(PEAL_HEADER_TREE ${tree} PARENT_SCOPE)
+endfunction()
+
+# peal_room(name PREFIX include-prefix [PURE] SOURCES … USES rooms… [LIBS libraries…])
+# PURE rooms hold no clock, thread, socket or global. They are built twice: as peal_<name>, what
+# ships, and as peal_<name>_sim with PEAL_SIM=1, which adds the simulator's probes and mutants.
+function(peal_room name)
+  cmake_parse_arguments(ROOM "PURE" "PREFIX" "SOURCES;USES;LIBS" ${ARGN})
+  set(flavours "plain")
+  if(ROOM_PURE)
+    list(APPEND flavours "sim")
+  endif()
+  foreach(flavour ${flavours})
+    set(suffix "")
+    if(flavour STREQUAL "sim")
+      set(suffix "_sim")
+    endif()
+    set(target peal_${name}${suffix})
+    set(kind PUBLIC)
+    if(ROOM_SOURCES)
+      add_library(${target} STATIC ${ROOM_SOURCES})
+      target_link_libraries(${target} PRIVATE peal_flags)
+    else()
+      set(kind INTERFACE)
+      add_library(${target} INTERFACE)
+    endif()
+    peal_export_headers(${target} ${ROOM_PREFIX} ${CMAKE_CURRENT_SOURCE_DIR})
+    target_include_directories(${target} ${kind} ${PEAL_HEADER_TREE})
+    if(flavour STREQUAL "sim")
+      target_compile_definitions(${target} ${kind} PEAL_SIM=1)
+    endif()
+    foreach(room ${ROOM_USES})
+      target_link_libraries(${target} ${kind} peal_${room}${suffix})
+    endforeach()
+    target_link_libraries(${target} ${kind} ${ROOM_LIBS})
+  endforeach()
+endfunction()
+
+# peal_test(name SOURCES … USES targets…): one GoogleTest binary, registered with CTest.
+function(peal_test name)
+  cmake_parse_arguments(T "" "" "SOURCES;USES" ${ARGN})
+  add_executable(${name} ${T_SOURCES})
+  target_link_libraries(${name} PRIVATE peal_flags ${T_USES} GTest::gtest GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+endfunction()

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+// PEAL_ASSERT checks arguments, results and invariants of our own state, in every build: a process
+// whose state is impossible stops, and the others go on without it. It never checks what a peer or
+// a client sent; that is dropped and counted.
+
+namespace peal {
+
+[[noreturn]] inline void assertion_failed(const char* condition, const char* file, int line) {
+  std::fprintf(stderr, "peal: assertion failed: %s (%s:%d)\n", condition, file, line);
+  std::abort();
+}
+
+}  // namespace peal
+
+#define PEAL_ASSERT(condition)                                             \
+  (__builtin_expect(static_cast<bool>(condition), 1)                       \
+       ? static_cast<void>(0)                                              \
+       : ::peal::assertion_failed(#condition, __FILE__, __LINE__))
+
+// Costly checks: on in the simulator and in debug builds only.
+#if defined(PEAL_SIM) || !defined(NDEBUG)
+#define PEAL_VERIFY(condition) PEAL_ASSERT(condition)
+#else
+#define PEAL_VERIFY(condition) static_cast<void>(0)
+#endif

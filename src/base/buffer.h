@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+
+namespace peal {
+
+class BufferPool;
+
+namespace detail {
+struct Slab {
+  std::atomic<std::uint32_t> references{0};
+  BufferPool* pool = nullptr;
+  Slab* next_free = nullptr;
+  std::byte* bytes = nullptr;
+};
+}  // namespace detail
+
+/// A counted reference to a range of one pooled slab. Copies share the bytes; the slab returns to
+/// its pool with the last reference, from whichever thread that is. An empty reference refers to
+/// nothing. The bytes may be written only by whoever took the slab, before sharing it.
+class BufferRef {
+ public:
+  BufferRef() = default;
+  BufferRef(const BufferRef& other) noexcept
+      : slab_(other.slab_), offset_(other.offset_), size_(other.size_) {
+    if (slab_ != nullptr) slab_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  BufferRef(BufferRef&& other) noexcept
+      : slab_(std::exchange(other.slab_, nullptr)),
+        offset_(std::exchange(other.offset_, 0)),
+        size_(std::exchange(other.size_, 0)) {}
+  BufferRef& operator=(const BufferRef& other) noexcept {
+    BufferRef copy(other);
+    swap(copy);
+    return *this;
+  }
+  BufferRef& operator=(BufferRef&& other) noexcept {
+    BufferRef moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  ~BufferRef() { release(); }
+
+  explicit operator bool() const { return slab_ != nullptr; }
+  std::uint32_t size() const { return size_; }
+  std::byte* data() const { return slab_->bytes + offset_; }
+  ByteView view() const { return slab_ == nullptr ? ByteView{} : ByteView{data(), size_}; }
+
+  /// The same slab, `offset` bytes further in, `size` bytes long; within this reference.
+  BufferRef slice(std::uint32_t offset, std::uint32_t size) const {
+    PEAL_ASSERT(offset <= size_ && size <= size_ - offset);
+    BufferRef part(*this);
+    part.offset_ += offset;
+    part.size_ = size;
+    return part;
+  }
+  /// Grows the range at its front, into the headroom that its writer left.
+  void grow_front(std::uint32_t bytes) {
+    PEAL_ASSERT(bytes <= offset_);
+    offset_ -= bytes;
+    size_ += bytes;
+  }
+  /// Cuts the range to `size` bytes.
+  void truncate(std::uint32_t size) {
+    PEAL_ASSERT(size <= size_);
+    size_ = size;
+  }
+  void reset() {
+    release();
+    slab_ = nullptr;
+    offset_ = size_ = 0;
+  }
+  /// True if no other reference shares the slab, so that its bytes may be written.
+  bool unique() const {
+    return slab_ != nullptr && slab_->references.load(std::memory_order_acquire) == 1;
+  }
+
+ private:
+  friend class BufferPool;
+  BufferRef(detail::Slab* slab, std::uint32_t offset, std::uint32_t size)
+      : slab_(slab), offset_(offset), size_(size) {}
+  void swap(BufferRef& other) noexcept {
+    std::swap(slab_, other.slab_);
+    std::swap(offset_, other.offset_);
+    std::swap(size_, other.size_);
+  }
+  inline void release();
+
+  detail::Slab* slab_ = nullptr;
+  std::uint32_t offset_ = 0;
+  std::uint32_t size_ = 0;
+};
+
+/// A fixed number of equal slabs; all memory is taken in the constructor. An empty reference from
+/// `take` means that the pool is used up, which is back-pressure and not an error.
+/// Thread: `take` from the owner's thread only; references may be released from any thread. The
+/// pool must outlive every reference.
+class BufferPool {
+ public:
+  BufferPool(std::uint32_t slab_bytes, std::uint32_t slab_count);
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  /// A whole slab, or empty if none is free.
+  BufferRef take();
+  /// A range that starts `headroom` bytes into a slab and is `size` long, or empty.
+  BufferRef take(std::uint32_t headroom, std::uint32_t size);
+
+  std::uint32_t slab_bytes() const { return slab_bytes_; }
+  std::uint32_t slab_count() const { return slab_count_; }
+  /// Slabs that are not in use. Exact on the owner's thread while nobody releases.
+  std::uint32_t free_count() const { return free_count_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class BufferRef;
+  void give(detail::Slab* slab);
+
+  std::uint32_t slab_bytes_;
+  std::uint32_t slab_count_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::unique_ptr<detail::Slab[]> slabs_;
+  detail::Slab* free_ = nullptr;
+  std::atomic<detail::Slab*> returned_{nullptr};
+  std::atomic<std::uint32_t> free_count_{0};
+};
+
+inline void BufferRef::release() {
+  if (slab_ != nullptr && slab_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    slab_->pool->give(slab_);
+  }
+}
+
+}  // namespace peal

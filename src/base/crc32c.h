@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/bytes.h"
+
+namespace peal {
+
+/// CRC-32C (Castagnoli) of `bytes`, continuing from `crc` (0 to start). Uses the processor's
+/// instruction where there is one.
+std::uint32_t crc32c(ByteView bytes, std::uint32_t crc = 0);
+
+}  // namespace peal

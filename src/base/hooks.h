@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Hooks that exist in simulator builds only (PEAL_SIM=1) and vanish from what ships.
+//
+// PEAL_PROBE("recovery.second_failure")  counts that a rare branch ran.
+// PEAL_MUTANT(m4_safe_from_one_rotation) true while the simulator runs that deliberate fault, to
+//                                        prove that the oracle notices it.
+
+#if defined(PEAL_SIM)
+
+#include "base/mutants.h"
+#include "base/probes.h"
+
+#define PEAL_PROBE(name)                                          \
+  do {                                                            \
+    static ::peal::sim_hooks::Probe peal_probe_here{name};        \
+    peal_probe_here.hit();                                        \
+  } while (false)
+#define PEAL_MUTANT(id) (::peal::sim_hooks::active_mutant() == ::peal::sim_hooks::Mutant::id)
+
+#else
+
+#define PEAL_PROBE(name) static_cast<void>(0)
+#define PEAL_MUTANT(id) false
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace peal::sim_hooks {
+
+// Each mutant is one deliberate fault. The simulator must notice every one of them
+// (`peal sim --mutants`): that is how we know that its seeds and its oracle are worth something.
+#define PEAL_MUTANTS(X)                                                                           \
+  X(none, "")                                                                                     \
+  X(m1_obligation_forgotten, "obligation set not remembered across failed attempts")              \
+  X(m2_gap_delivers_only_trans, "after a gap deliver only origins in the transitional view")      \
+  X(m3_install_one_short, "install when all members but one are complete")                        \
+  X(m4_safe_from_one_rotation, "stability taken from one rotation instead of two")                \
+  X(m5_accept_in_commit, "accept old-view packets in Commit, and test possession in zone 1")      \
+  X(m6_accept_outside_union, "accept packets outside the union in Recovery")                      \
+  X(m7_zone1_own_safe_line, "zone 1 uses the own safe line instead of the maximum")               \
+  X(m8_recovered_forgotten, "recovered packets forgotten when an attempt fails")                  \
+  X(m9_originate_on_install, "originate in the visit that installs")                              \
+  X(m10_gap_delivers_all, "after a gap deliver everything")                                       \
+  X(m11_forward_in_gather, "forward tokens of the old view in Gather")                            \
+  X(m12_id_without_epoch, "view ids without the incarnation of the representative")               \
+  X(m13_committed_restored, "the committed id is restored when an attempt fails")                 \
+  X(deliver_safe_early, "deliver safe messages when received, as if they were agreed")            \
+  X(skip_own_in_recovery, "leave own packets out of the union")                                   \
+  X(deliver_out_of_order, "deliver over a gap in the regular view")                               \
+  X(duplicate_not_dropped, "a packet received twice is delivered twice")                          \
+  X(discard_too_early, "discard packets when delivered, not when stable")                         \
+  X(rtr_last_ignored, "the last request of a section is ignored")                                 \
+  X(rtr_never_answered, "requests are never answered")                                            \
+  X(aru_never_lowered, "a member that misses packets does not lower the token's aru")             \
+  X(aru_raised_by_anyone, "anyone raises an aru that another member lowered")                     \
+  X(token_duplicate_accepted, "a duplicated token is processed again")                            \
+  X(token_wrong_sender, "tokens are accepted from anybody")                                       \
+  X(token_retx_never, "a lost token is never retransmitted, and its loss is never noticed")       \
+  X(transitional_by_members, "transitional set by intersecting members instead of by old view")   \
+  X(transitional_omitted, "the transitional view is not announced")                               \
+  X(join_stale_accepted, "joins of older numbers are processed")                                  \
+  X(restart_same_epoch, "a restarted node reuses its incarnation")                                \
+  X(max_gap_ignored, "the maximal gap does not bound new packets")                                \
+  X(seq_reused_after_install, "sequence numbers go on from the old view, ids do not change")      \
+  X(fragment_tail_kept, "a partial message survives a view change")                               \
+  X(fragment_not_restarted, "a half-ordered message is not restarted in the next view")           \
+  X(pack_wrong_order, "two small messages of one unit are swapped")                               \
+  X(commit_phase2_any_ring, "phase 2 of a commit token of another attempt is accepted")           \
+  X(mute_joins, "joins of muted members are ignored")                                             \
+  X(accuse_self, "a member accepts itself in its fail set")                                       \
+  X(hold_forever, "a held token is never released by its timer")                                  \
+  X(primary_always, "every view claims to be primary")                                            \
+  X(union_without_have, "only the contiguous prefix enters the union")                            \
+  X(install_before_deliver, "the regular view is announced before the old view's remainder")      \
+  X(checksum_ignored, "packets with a wrong checksum are decoded")
+
+enum class Mutant : std::uint8_t {
+#define PEAL_MUTANT_ENUM(id, text) id,
+  PEAL_MUTANTS(PEAL_MUTANT_ENUM)
+#undef PEAL_MUTANT_ENUM
+      count
+};
+
+/// The mutant of the calling thread; `none` unless the simulator chose one.
+Mutant active_mutant();
+void activate_mutant(Mutant mutant);
+std::string_view mutant_name(Mutant mutant);
+std::string_view mutant_text(Mutant mutant);
+
+}  // namespace peal::sim_hooks

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <tl/expected.hpp>
+
+namespace peal {
+
+/// What the world can refuse. An entry exists only if a caller would act on it differently.
+enum class Errc : std::uint8_t {
+  would_block,      ///< full for now: wait for the descriptor, then try again
+  too_large,        ///< over the maximum message size: nothing was sent
+  closed,           ///< the member left or stopped: open a new one
+  invalid_option,   ///< the configuration is wrong: the message names the key
+  address_in_use,   ///< another process has the address
+  not_permitted,    ///< the operating system refused
+  system,           ///< another failure of the operating system
+};
+
+std::string_view errc_name(Errc code);
+
+template <class T, class E = Errc>
+using Result = tl::expected<T, E>;
+
+using tl::unexpected;
+
+/// Says that an error is ignored on purpose, and why.
+template <class T>
+constexpr void ignore(T&&, std::string_view /*why*/) {}
+
+}  // namespace peal

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/buffer.h"
+#include "base/ids.h"
+#include "base/time.h"
+
+// The contract between an ordering protocol and the node that runs it. An engine is a state
+// machine: no socket, no clock, no thread, no randomness but a seeded generator. Time comes in as
+// an argument, and all that it wants goes out through Effects, in the order in which it is to be
+// carried out.
+//
+// Laws: same seed and inputs, same outputs and digest; `now` never goes back; the work of one call
+// is bounded, and what is left over makes next_deadline() equal `now`; Effects and Host never call
+// back into the engine.
+
+namespace peal::order {
+
+/// A unit is what gets one position in the order: a run of small messages packed by the node, or a
+/// fragment of a large one. The engine never looks inside.
+struct Unit {
+  BufferRef bytes;  ///< the unit, with at least Host::headroom bytes free in front of it
+  Service service = Service::agreed;  ///< agreed or safe
+};
+
+/// What the engine asks of its node while it works.
+class Host {
+ public:
+  virtual ~Host() = default;
+  /// Units that wait to be ordered, at least 1 if anything waits; an estimate above that.
+  virtual std::uint32_t backlog_units() const = 0;
+  /// Builds the next unit, at most `unit_bytes_max` long; false if nothing waits or there is no
+  /// buffer. A unit handed over is ordered at once: `originate` follows before anything else.
+  virtual bool next_unit(std::uint32_t unit_bytes_max, Unit& out) = 0;
+  /// Units that the application's side could still take in; the ring slows down as it shrinks.
+  virtual std::uint32_t receive_room_units() const = 0;
+};
+
+/// The outcome of ordering: one unit, at its place.
+struct Delivery {
+  ViewId view{};              ///< the regular view in which the unit was originated
+  bool transitional = false;  ///< delivered in the transitional view that follows `view`
+  Seq seq{};                  ///< position in `view`'s order
+  MemberId origin{};
+  Service service = Service::agreed;
+  BufferRef unit;
+};
+
+/// Whether a view may act for the whole cluster; `unclaimed` unless the option asks for a rule.
+enum class Primary : std::uint8_t { unclaimed, yes, no };
+
+struct View {
+  bool transitional = false;
+  ViewId id{};                        ///< the regular view; for a transitional one, the new view
+  ViewId old{};                       ///< the regular view before; number 0 if none was announced
+  std::span<const MemberId> members;  ///< sorted; valid during the call
+  Primary primary = Primary::unclaimed;
+};
+
+/// Things that a person or a counter may want to know. Pure code formats nothing: a code and
+/// integers.
+enum class EventCode : std::uint8_t {
+  gather_started,       ///< a = reason (GatherReason)
+  consensus_reached,    ///< a = candidates
+  commit_started,       ///< a = members, view
+  recovery_started,     ///< a = missing units, view
+  view_installed,       ///< a = members, b = nanoseconds since the gathering began, view
+  member_accused,       ///< who
+  token_lost,           ///< view
+  token_retransmitted,  ///< view
+  recovery_guard,       ///< who blocked it
+  stall_excluded,       ///< who
+  epoch_corrected,      ///< a = new epoch
+  incompatible_peer,    ///< who; a = Drop reason. Said once per peer and reason
+  paused,               ///< a = nanoseconds
+};
+
+enum class GatherReason : std::uint8_t {
+  boot, token_loss, join, foreign, leave, consensus_timeout, stall, guard, pause, commit_loss,
+  sets_grew, epoch,
+};
+
+struct Event {
+  EventCode code{};
+  ViewId view{};
+  MemberId who{};
+  std::uint64_t a{};
+  std::uint64_t b{};
+};
+
+/// Everything an engine wants done. Calls are carried out in the order made.
+class Effects {
+ public:
+  virtual ~Effects() = default;
+  virtual void send(NodeId to, Lane lane, const BufferRef& packet) = 0;
+  /// To every configured node but this one.
+  virtual void multicast(Lane lane, const BufferRef& packet) = 0;
+  /// The unit handed over by the last next_unit() got its place.
+  virtual void originate(const ViewId& view, Seq seq) = 0;
+  virtual void deliver(const Delivery& delivery) = 0;
+  virtual void install(const View& view) = 0;
+  virtual void report(const Event& event) = 0;
+  /// The node cannot go on: another live process has this node's id. It must stop.
+  virtual void fatal(std::string_view reason) = 0;
+};
+
+/// What the next delivery or the next submission waits for.
+struct WaitReason {
+  enum class Kind : std::uint8_t {
+    nothing,           ///< nothing is waiting
+    token,             ///< something is to be ordered, and the token is elsewhere
+    packet,            ///< `seq` is missing here
+    stability,         ///< `seq` is safe, and `who` does not have it yet
+    gathering,         ///< members are looking for each other; `who` has not agreed
+    recovering,        ///< the old view's packets are being repaired; `who` is incomplete
+    slow_application,  ///< the application of `who` does not take its messages
+    window,            ///< flow control: the maximal gap is used up by `who`
+  };
+  Kind kind = Kind::nothing;
+  MemberId who{};
+  Seq seq{};
+};
+std::string_view wait_name(WaitReason::Kind kind);
+std::string_view event_name(EventCode code);
+std::string_view gather_reason_name(GatherReason reason);
+
+/// A number that a person may read while the engine runs.
+struct Counter {
+  std::string_view name;
+  std::uint64_t value;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual void start(Instant now, Effects& out) = 0;
+  /// `packet` is one whole datagram; any bytes are legal. The engine keeps references to it.
+  virtual void on_packet(Instant now, const BufferRef& packet, Effects& out) = 0;
+  virtual void on_timer(Instant now, Effects& out) = 0;
+  /// The host has something to order (call it after each submission, and whenever
+  /// receive_room_units grew from zero).
+  virtual void on_work(Instant now, Effects& out) = 0;
+  /// The process did not run for `gap`; packets read until `drained` are from before.
+  virtual void on_pause(Instant now, Duration gap, Effects& out) = 0;
+  /// The sockets have been empty once since on_pause.
+  virtual void on_drained(Instant now, Effects& out) = 0;
+  /// Says goodbye; nothing is sent or delivered afterwards.
+  virtual void leave(Instant now, Effects& out) = 0;
+  /// When on_timer wants to be called; nothing means never.
+  virtual std::optional<Instant> next_deadline() const = 0;
+  /// Which lane to drain first: token before data, or data before token.
+  virtual Lane preferred_lane() const = 0;
+  virtual MemberId self() const = 0;
+  virtual WaitReason why() const = 0;
+  /// All counters, in a fixed order; valid until the next call into the engine.
+  virtual std::span<const Counter> counters() const = 0;
+  /// Asserts that the state is possible. The simulator calls it after every input.
+  virtual void check_invariants() const = 0;
+  /// A digest of the state: replay is tested with it.
+  virtual std::uint64_t digest() const = 0;
+};
+
+}  // namespace peal::order

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "order/engine.h"
+
+namespace peal::order::ring {
+
+enum class PriorityMethod : std::uint8_t { aggressive = 1, careful = 2 };
+enum class PrimaryRule : std::uint8_t { none, majority };
+
+/// Tunables of the ring. The defaults suit a data centre; none needs to be set.
+struct Options {
+  Duration token_loss = milliseconds(200);
+  Duration token_retransmit = milliseconds(20);
+  Duration hold = milliseconds(8);
+  Duration join = milliseconds(25);
+  Duration consensus = milliseconds(250);
+  Duration probe = milliseconds(500);
+  Duration recovery_guard = seconds(5);
+  Duration stall = milliseconds(500);
+  Duration damping = milliseconds(500);
+  Duration damping_max = seconds(10);
+
+  std::uint32_t personal_window = 0;     ///< packets per visit; 0 tunes itself
+  std::uint32_t global_window = 0;       ///< packets per rotation; 0 tunes itself
+  std::uint32_t accelerated_window = kAutoWindow;  ///< packets after the token; 0 is the original ring
+  std::uint32_t max_gap = 4'096;         ///< packets between the safe line and a new packet
+  std::uint32_t retransmit_max = 64;     ///< packets answered per visit
+  std::uint32_t request_ranges_max = 64; ///< request ranges added per visit
+  std::uint32_t request_lag = 1;         ///< rotations before a missing packet is requested
+  std::uint32_t idle_rounds = 3;         ///< idle rotations before the token is held
+  std::uint32_t packet_bytes_max = 1'472; ///< largest datagram; the view uses the members' least
+
+  PriorityMethod priority = PriorityMethod::careful;
+  PrimaryRule primary = PrimaryRule::none;
+
+  static constexpr std::uint32_t kAutoWindow = 0xffff'ffff;
+};
+
+/// One row per tunable: the configuration parser, its help, validation and the simulator read it.
+struct Knob {
+  std::string_view name;  ///< as in the [ring] table of the configuration file, unit last
+  Duration Options::*duration;        ///< one of these two is set
+  std::uint32_t Options::*number;
+  std::int64_t minimum, maximum;      ///< nanoseconds, or the number
+  std::int64_t hostile_low, hostile_high;  ///< what the simulator may draw
+  bool cluster_wide;                  ///< must be equal on all nodes
+  std::string_view help;
+};
+std::span<const Knob> knobs();
+
+/// Checks each value against its range, and the rules between them; empty if all is well, else one
+/// line that names the key, the value and what is accepted.
+std::string validate(const Options& options);
+
+/// What one ring engine is made from.
+struct Config {
+  MemberId self{};
+  std::vector<NodeId> universe;  ///< every configured node, sorted, self included; 1 to 128
+  std::uint64_t cluster{};       ///< see wire::Header; equal on all nodes
+  Options options;
+  std::uint64_t seed{};          ///< of the jitter
+};
+
+/// `packets` is where the engine builds its own packets; slabs of at least 64 KiB are not needed:
+/// a control frame that does not fit one slab is not sent, and counted. Slabs must hold
+/// wire::kDataHeaderBytes of headroom in front of each unit that the host hands over.
+std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host);
+
+}  // namespace peal::order::ring

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+
+// What an application can see of ordering, as events: the only language between nodes, the
+// simulator and the oracle (ARCHITECTURE.md, "Traces").
+
+namespace peal::trace {
+
+enum class Layer : std::uint8_t {
+  unit,   ///< an engine's units: every position of a view's order is one unit
+  order,  ///< the messages of applications, at node level
+};
+
+enum class Kind : std::uint8_t { start, crash, leave, submit, originate, view, deliver };
+
+enum class Claim : std::uint8_t { absent, yes, no };  ///< of being the primary view
+
+struct MessageId {
+  MemberId sender{};
+  std::uint64_t number{};  ///< counts the submissions of that incarnation, from 1
+  friend constexpr auto operator<=>(const MessageId&, const MessageId&) = default;
+};
+
+/// One event at one process. Fields that a kind does not use are zero.
+struct Event {
+  Kind kind{};
+  Layer layer = Layer::order;
+  std::int64_t at_ns{};  ///< since any fixed origin
+  MemberId node{};       ///< where it happened
+
+  // submit, originate, deliver
+  MessageId message{};
+  Service service = Service::agreed;
+  std::uint64_t hash{};   ///< of the payload: submit, deliver
+  std::uint64_t bytes{};  ///< of the payload: submit
+
+  // originate, deliver: the regular view in which the message got its place; view: the regular
+  // view that is installed, or, for a transitional one, the new view
+  ViewId view{};
+  Seq seq{};               ///< originate, deliver: position in `view`
+  std::uint32_t index{};   ///< originate, deliver: order of messages within one position, from 0
+
+  bool transitional = false;      ///< view: which kind; deliver: in the transitional view
+  ViewId old{};                   ///< view, transitional: the regular view left
+  std::vector<MemberId> members;  ///< view; sorted
+  Claim primary = Claim::absent;  ///< view
+};
+
+}  // namespace peal::trace
