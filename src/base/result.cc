@@ -15,7 +15,7 @@ std::string_view errc_name(Errc code) {
     case Errc::not_permitted: return "not_permitted";
     case Errc::system: return "system";
   }
-  PEAL_ASSERT(!"unknown error code");
+  PEAL_ASSERT(false && "unknown error code");
 }
 
 }  // namespace peal

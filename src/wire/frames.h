@@ -29,6 +29,10 @@ inline constexpr std::size_t kRangesMax = 64;      // request ranges in one sect
 inline constexpr std::size_t kSectionsMax = 16;    // request sections on one token
 inline constexpr std::size_t kSpanMax = 16'384;    // high - base of an old view in a COMMIT
 inline constexpr std::uint16_t kNoIndex = 0xffff;  // "no member" where a ring index stands
+inline constexpr std::uint32_t kNodeMax = 65'535;   // nodes are 1 to this
+/// Every position, hop, view number and JOIN number is at most this, so that adding a window, a bit
+/// index or 1 to one of them cannot wrap.
+inline constexpr std::uint64_t kCounterMax = (1ULL << 63) - 1;
 
 enum class FrameKind : std::uint8_t {
   token = 1,
@@ -82,7 +86,7 @@ struct RequestRange {
 };
 
 /// Retransmission requests for one view's packets; ranges ascend and do not overlap (each starts
-/// at least 64 above the one before).
+/// at least 64 above the one before). There may be none.
 struct RequestSection {
   ViewId view{};
   FixedVector<RequestRange, kRangesMax> ranges;
@@ -104,7 +108,7 @@ struct Token {
   std::uint32_t backlog{};                  ///< units waiting at all members
   std::uint32_t credit{};                   ///< least free receive room, in units
   std::uint16_t credit_index = kNoIndex;    ///< whose it is
-  FixedVector<RequestSection, kSectionsMax> sections;
+  FixedVector<RequestSection, kSectionsMax> sections;  ///< of distinct views
   friend bool operator==(const Token&, const Token&) = default;
 };
 
@@ -122,7 +126,7 @@ struct Data {
 
 struct Join {
   std::uint64_t number{};  ///< grows with every JOIN of this incarnation
-  ViewId committed{};      ///< highest view the sender ever entered Commit for
+  ViewId committed{};      ///< highest view the sender ever entered Commit for; may be zero
   std::uint64_t view_number_max{};
   bool leaving = false;
   std::vector<MemberId> processes;  ///< sorted
@@ -134,7 +138,8 @@ struct Join {
 /// What the survivors of one old view hold, folded together on the commit token.
 struct OldView {
   ViewId view{};
-  std::vector<MemberId> survivors;   ///< members of the new view that come from it; sorted
+  std::vector<MemberId> survivors;   ///< members of the new view that come from it; sorted, at
+                                     ///< least one; nobody comes from two old views
   Seq base{};                        ///< greatest aru among them
   Seq high{};                        ///< greatest position received among them; >= base
   Seq safe{};                        ///< greatest safe line among them; <= base
@@ -148,9 +153,9 @@ struct Commit {
   ViewId view{};
   std::vector<MemberId> members;  ///< sorted, 1 to kMembersMax
   std::uint32_t hops{};           ///< 0 to 2n
-  std::uint32_t packet_bytes_max{};  ///< least among the members
+  std::uint32_t packet_bytes_max{};  ///< least among the members; kDataHeaderBytes + 1 at least
   std::uint32_t request_lag{};       ///< greatest
-  std::uint32_t max_gap{};           ///< least
+  std::uint32_t max_gap{};           ///< least; >= 1
   std::vector<OldView> old_views;    ///< distinct views
   friend bool operator==(const Commit&, const Commit&) = default;
 };

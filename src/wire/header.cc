@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstring>
+
+#include "base/assert.h"
+#include "base/crc32c.h"
+#include "base/hooks.h"
+#include "wire/frames.h"
+#include "wire/packet.h"
+
+namespace peal::wire {
+namespace {
+
+constexpr std::size_t kDropCount = static_cast<std::size_t>(Drop::count_);
+constexpr std::array<std::string_view, kDropCount> kDropNames{
+    "none",          "truncated",      "trailing_bytes",  "bad_magic",  "bad_version",
+    "bad_checksum",  "bad_length",     "unknown_kind",    "other_cluster",
+    "other_settings", "count_too_large", "not_sorted",    "bad_value",  "bad_sender",
+    "stale",         "duplicate",      "own",             "foreign",    "wrong_state",
+    "out_of_window",
+};
+static_assert(!kDropNames.back().empty(), "every reason has a name");
+
+bool is_known(std::uint8_t kind) {
+  return kind >= static_cast<std::uint8_t>(FrameKind::token) &&
+         kind <= static_cast<std::uint8_t>(FrameKind::epoch_notice);
+}
+
+}  // namespace
+
+std::string_view drop_name(Drop reason) {
+  const auto index = static_cast<std::size_t>(reason);
+  PEAL_ASSERT(index < kDropNames.size());
+  return kDropNames[index];
+}
+
+Drop decode_header(ByteView packet, Header& out) {
+  if (packet.size() < kHeaderBytes) return Drop::truncated;
+  Reader in(packet.first(kHeaderBytes));
+  if (in.u<std::uint16_t>() != kMagic) return Drop::bad_magic;
+  if (in.u<std::uint8_t>() != kVersion) return Drop::bad_version;
+  const auto kind = in.u<std::uint8_t>();
+  const auto length = in.u<std::uint32_t>();
+  if (length != packet.size() || packet.size() > kPacketBytesMax) return Drop::bad_length;
+  if (!is_known(kind)) return Drop::unknown_kind;
+  out.kind = static_cast<FrameKind>(kind);
+  out.cluster = in.u<std::uint64_t>();
+  // The checksum comes before the sender's id: a damaged packet is to be counted as damaged.
+  Reader checksum(packet.subspan(kChecksumOffset, sizeof(std::uint32_t)));
+  if (!PEAL_MUTANT(checksum_ignored) && checksum.u<std::uint32_t>() != packet_checksum(packet)) {
+    return Drop::bad_checksum;
+  }
+  out.sender = read_member(in);
+  in.skip(sizeof(std::uint32_t));
+  return in.finish();
+}
+
+std::uint32_t packet_checksum(ByteView packet) {
+  PEAL_ASSERT(packet.size() >= kHeaderBytes);
+  // Only the header is copied, to set its checksum field to zero; the rest is read where it stands.
+  std::array<std::byte, kHeaderBytes> header{};
+  std::memcpy(header.data(), packet.data(), kChecksumOffset);
+  return crc32c(packet.subspan(kHeaderBytes), crc32c(header));
+}
+
+void seal(ByteSpan packet) {
+  PEAL_ASSERT(packet.size() >= kHeaderBytes && packet.size() <= kPacketBytesMax);
+  Writer length(packet.subspan(kLengthOffset, sizeof(std::uint32_t)));
+  length.u(static_cast<std::uint32_t>(packet.size()));
+  Writer checksum(packet.subspan(kChecksumOffset, sizeof(std::uint32_t)));
+  checksum.u(packet_checksum(packet));
+}
+
+Reader body_of(ByteView packet) {
+  Reader in(packet);
+  in.skip(kHeaderBytes);
+  return in;
+}
+
+void write_header(Writer& out, FrameKind kind, const Header& header) {
+  out.u(kMagic);
+  out.u(kVersion);
+  out.u(static_cast<std::uint8_t>(kind));
+  out.u(std::uint32_t{0});  // length: seal() writes it
+  out.u(header.cluster);
+  out.member(header.sender);
+  out.u(std::uint32_t{0});  // checksum: seal() writes it
+}
+
+std::size_t finish(const Writer& written, ByteSpan packet) {
+  if (written.failed() || written.written() > kPacketBytesMax) return 0;
+  seal(packet.first(written.written()));
+  return written.written();
+}
+
+}  // namespace peal::wire

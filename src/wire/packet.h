@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "wire/frames.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+// What the codecs of one room share about whole packets.
+
+namespace peal::wire {
+
+inline constexpr std::size_t kMemberBytes = 12;
+inline constexpr std::size_t kViewBytes = 20;
+inline constexpr std::size_t kLengthOffset = 4;
+inline constexpr std::size_t kSenderOffset = 16;
+inline constexpr std::size_t kChecksumOffset = kHeaderBytes - 4;
+
+/// CRC-32C of `packet` as if its checksum field were zero. At least kHeaderBytes long.
+std::uint32_t packet_checksum(ByteView packet);
+/// Writes the length field and then the checksum of a packet that is otherwise complete. At least
+/// kHeaderBytes long.
+void seal(ByteSpan packet);
+
+/// A reader of what follows the header; of a packet without a whole header, one that has failed.
+Reader body_of(ByteView packet);
+
+/// Writes the header, with length and checksum still zero.
+void write_header(Writer& out, FrameKind kind, const Header& header);
+/// Seals what was written to the front of `packet` and returns its size; 0 if the writer failed or
+/// the packet is longer than kPacketBytesMax.
+std::size_t finish(const Writer& written, ByteSpan packet);
+
+}  // namespace peal::wire

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "wire/frames.h"
+
+namespace peal::wire {
+
+/// Reads little-endian fields one after the other and remembers the first thing that was wrong with
+/// them, so that a decoder may read a whole block and ask once. After a failure every read gives
+/// zero. Never reads outside its bytes, never asserts on them.
+class Reader {
+ public:
+  explicit Reader(ByteView bytes) : bytes_(bytes) {}
+
+  template <std::unsigned_integral T>
+  T u() {
+    T value{};
+    if (bytes_.size() < sizeof value) {
+      reject(Drop::truncated);
+      return value;
+    }
+    std::memcpy(&value, bytes_.data(), sizeof value);
+    bytes_ = bytes_.subspan(sizeof value);
+    if constexpr (std::endian::native == std::endian::big) value = swapped(value);
+    return value;
+  }
+
+  void skip(std::size_t bytes) {
+    if (bytes > bytes_.size()) return reject(Drop::truncated);
+    bytes_ = bytes_.subspan(bytes);
+  }
+
+  /// Notes `reason`, unless a reason was noted before, and ends reading.
+  void reject(Drop reason) {
+    if (failure_ == Drop::none) failure_ = reason;
+    bytes_ = {};
+  }
+  void require(bool condition, Drop reason) {
+    if (!condition) reject(reason);
+  }
+  /// False, with the reason noted, if fewer than count * each bytes are left.
+  bool holds(std::uint64_t count, std::uint64_t each) {
+    // Counts are 16 bits wide on the wire and `each` is a small constant: 64 bits cannot wrap.
+    require(count * each <= bytes_.size(), Drop::truncated);
+    return !failed();
+  }
+
+  bool failed() const { return failure_ != Drop::none; }
+  std::size_t remaining() const { return bytes_.size(); }
+  /// The verdict on a whole packet: the first failure, or trailing_bytes, or none.
+  Drop finish() const {
+    if (failed()) return failure_;
+    return bytes_.empty() ? Drop::none : Drop::trailing_bytes;
+  }
+
+ private:
+  template <std::unsigned_integral T>
+  static T swapped(T value) {
+    T result{};
+    for (std::size_t i = 0; i < sizeof value; ++i) {
+      result = static_cast<T>((result << 8) | ((value >> (8 * i)) & 0xff));
+    }
+    return result;
+  }
+
+  ByteView bytes_;
+  Drop failure_ = Drop::none;
+};
+
+// What several frames hold. Each notes its failure in the reader.
+
+/// A counter or position: at most kCounterMax.
+std::uint64_t read_counter(Reader& in);
+/// A configured node's incarnation.
+MemberId read_member(Reader& in);
+/// A view that was formed: number >= 1, and a representative.
+ViewId read_formed_view(Reader& in);
+/// A view that may also be a birth view (number 0), or no view at all (all zero).
+ViewId read_any_view(Reader& in);
+/// `count` members in ascending order. Notes count_too_large above `count_max`. `out` is replaced.
+void read_members(Reader& in, std::uint64_t count, std::size_t count_max,
+                  std::vector<MemberId>& out);
+
+}  // namespace peal::wire
