@@ -22,7 +22,7 @@ enum class Claim : std::uint8_t { absent, yes, no };  ///< of being the primary 
 
 struct MessageId {
   MemberId sender{};
-  std::uint64_t number{};  ///< counts the submissions of that incarnation, from 1
+  std::uint64_t number{};  ///< counts that incarnation's submissions (layer unit: units), from 1
   friend constexpr auto operator<=>(const MessageId&, const MessageId&) = default;
 };
 
@@ -36,7 +36,7 @@ struct Event {
   // submit, originate, deliver
   MessageId message{};
   Service service = Service::agreed;
-  std::uint64_t hash{};   ///< of the payload: submit, deliver
+  std::uint64_t hash{};   ///< of the payload: submit, deliver; at layer unit also originate
   std::uint64_t bytes{};  ///< of the payload: submit
 
   // originate, deliver: the regular view in which the message got its place; view: the regular

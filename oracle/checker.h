@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "trace/event.h"
+#include "trace/names.h"
+
+// Decides whether a history of events is one that Peal promises. It sees what applications see and
+// knows nothing of protocols. oracle/README.md states the properties.
+
+namespace peal::oracle {
+
+/// What can be broken. The names are those of oracle/README.md.
+enum class Property : std::uint8_t {
+  e1_view_sequence,
+  e2_view_agreement,
+  e3_integrity,
+  e4_self_delivery,
+  e5_failure_atomicity,
+  e6_causality,
+  e7_total_order,
+  e8_safe,
+  e9_barrier,
+  acyclic,
+  primary,
+};
+inline constexpr std::size_t kPropertyCount = 11;
+
+/// "E1" to "E9", "acyclic", "primary".
+std::string_view property_id(Property property);
+
+struct Options {
+  /// Events of the other layer are ignored; start, crash and leave count for both.
+  trace::Layer layer = trace::Layer::order;
+  /// Events come in real-time order, as from the simulator. If false, only the events of each
+  /// process are in order, and what needs a common clock is judged by ids or left alone.
+  bool live_order = true;
+  /// The end of a process's events may be missing, or all of them: it counts as crashed there, and
+  /// what it originated afterwards is known from its deliveries only.
+  bool truncated_ok = false;
+  /// Number of configured nodes, for the majority rule of primary views; 0 if unknown.
+  std::uint32_t universe = 0;
+  /// Violations kept with their text; all are counted.
+  std::uint32_t violations_max = 100;
+  /// Names of nodes for texts; may be null. Must outlive the checker.
+  const trace::Names* names = nullptr;
+};
+
+struct Violation {
+  Property property{};
+  std::string text;      ///< names the processes, views, messages and positions
+  std::int64_t at_ns{};  ///< of the event at which it was noticed, or the nearest known one
+  MemberId node{};       ///< where it was noticed
+};
+
+struct Figures {
+  std::uint64_t events = 0;       ///< of this layer, with start, crash and leave
+  std::uint64_t submitted = 0;
+  std::uint64_t messages = 0;     ///< originated
+  std::uint64_t deliveries = 0;
+  std::uint64_t views = 0;        ///< distinct regular views
+  std::uint64_t installs = 0;     ///< of regular views, at all members
+  std::uint64_t transitional_views = 0;     ///< distinct
+  std::uint64_t transitional_installs = 0;  ///< at all members
+  std::uint64_t transitional_deliveries = 0;
+  std::uint64_t safe_deliveries = 0;
+  std::uint64_t members = 0;      ///< incarnations that did something
+  std::uint64_t crashed = 0;      ///< by a crash event, or, with truncated_ok, without a leave
+  std::uint64_t left = 0;
+  std::uint64_t unwitnessed = 0;  ///< messages known from deliveries only (see truncated_ok)
+};
+
+struct Report {
+  std::vector<Violation> violations;  ///< the first ones
+  std::uint64_t violations_total = 0;
+  std::array<std::uint64_t, kPropertyCount> violations_of{};  ///< by Property
+  Figures figures;
+  bool ok() const { return violations_total == 0; }
+};
+
+/// Checks one layer of one history. Any sequence of events is legal input. One thread.
+class Checker {
+ public:
+  explicit Checker(const Options& options = {});
+  ~Checker();
+  Checker(Checker&&) noexcept;
+  Checker& operator=(Checker&&) noexcept;
+
+  void add(const trace::Event& event);
+  /// Violations so far, without those that only show at the end.
+  std::uint64_t violations_total() const;
+  /// Judges what only the whole history shows. Call once; nothing may be added afterwards.
+  Report finish();
+
+ private:
+  class Core;
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace peal::oracle
