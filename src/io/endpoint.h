@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/socket.h>
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "io/error.h"
+
+namespace peal::io {
+
+/// An IP address and a UDP port.
+struct Endpoint {
+  std::array<std::uint8_t, 16> ip{};  ///< IPv6, or IPv4 mapped into it (::ffff:a.b.c.d)
+  std::uint16_t port{};
+
+  static Endpoint v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d,
+                     std::uint16_t port);
+  bool is_v4() const;
+  bool is_multicast() const;
+  bool is_unspecified() const;
+  Endpoint with_port(std::uint16_t other) const { return {ip, other}; }
+  friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
+};
+
+/// "10.0.0.1:4800" or "[fd00::1]:4800".
+std::string to_string(const Endpoint& endpoint);
+
+/// Reads "address", "address:port", "[v6]", "[v6]:port" or "name:port"; `default_port` stands in
+/// for a missing port, and 0 there makes the port required. A name is looked up, which may block
+/// for seconds; numbers are not. Errors: invalid_option, with the text in the message.
+Result<Endpoint, IoError> parse_endpoint(std::string_view text, std::uint16_t default_port);
+
+/// The operating system's form, and back. `from_sockaddr` gives a zero endpoint for any other
+/// address family.
+socklen_t to_sockaddr(const Endpoint& endpoint, sockaddr_storage& out);
+Endpoint from_sockaddr(const sockaddr_storage& in);
+
+/// The network interface that owns an address of this machine.
+struct Interface {
+  int index{};
+  std::uint32_t mtu{};
+  std::string name;
+};
+
+/// Errors: invalid_option if no interface has this address (the message says so), system.
+Result<Interface, IoError> interface_of(const Endpoint& address);
+
+/// Whether `address` belongs to this machine (all of 127/8 does).
+bool is_local(const Endpoint& address);
+
+/// The largest datagram that leaves the interface of `self` in one piece: its MTU without the IP
+/// and UDP headers, at most 65507. Errors: as interface_of.
+Result<std::uint32_t, IoError> packet_bytes_limit(const Endpoint& self);
+
+}  // namespace peal::io

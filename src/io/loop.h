@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "io/error.h"
+
+namespace peal::io {
+
+/// What a turn of the loop knows when it asks for the sockets to be read.
+struct Turn {
+  Instant now{};
+  bool timers_due = false;  ///< a timer fires next: read what is urgent even over the budget
+};
+
+/// What reading the sockets came to.
+struct Progress {
+  bool more = false;     ///< the budget was used up: do not sleep, come back
+  bool drained = false;  ///< the sockets of tokens and control were seen empty
+};
+
+/// What a loop drives: one node and its transport. All calls come from the loop's thread, in each
+/// turn in the order written here.
+class LoopHost {
+ public:
+  virtual ~LoopHost() = default;
+  /// The process did not run for `gap`; what is read until on_drained was sent before.
+  virtual void on_pause(Instant now, Duration gap) = 0;
+  /// Read the packet sockets, up to a budget.
+  virtual Progress on_sockets(const Turn& turn) = 0;
+  /// The sockets of tokens and control were empty once since on_pause.
+  virtual void on_drained(Instant now) = 0;
+  /// Another thread called wake().
+  virtual void on_wake(Instant now) = 0;
+  /// next_deadline() has passed.
+  virtual void on_timer(Instant now) = 0;
+  /// Send what this turn produced.
+  virtual void on_turn_end(Instant now) = 0;
+  /// When on_timer wants to be called; nothing means never. Asked before each sleep.
+  virtual std::optional<Instant> next_deadline() const = 0;
+};
+
+struct LoopOptions {
+  /// How long to poll before sleeping, at most. Saves the wake-up (10 to 40 us) where there is a
+  /// core to spare; with fewer cores than busy threads it costs whole time slices. Only done while
+  /// recent waits were about that short.
+  Duration spin{};
+  /// A turn that starts this long after the one before is reported as a pause; the loop then sleeps
+  /// at most half of it at a time. 0 switches the detection off.
+  Duration pause{};
+};
+
+struct LoopCounters {
+  std::uint64_t turns{};
+  std::uint64_t sleeps{};   ///< waits that could block
+  std::uint64_t spins{};    ///< waits that ended while polling
+  std::uint64_t wakes{};    ///< on_wake calls
+  std::uint64_t signals{};  ///< system calls that wake() needed
+  std::uint64_t pauses{};
+};
+
+/// The event loop of one thread. Packets are read before timers fire, so that a packet that has
+/// arrived beats the timeout that it would have prevented. Nothing is allocated per turn.
+/// Thread: one, except wake() and stop(), which any may call.
+class Loop {
+ public:
+  /// `events` is the mask of epoll(7) that occurred.
+  using Callback = std::function<void(std::uint32_t events)>;
+
+  /// Errors: system (no more descriptors).
+  static Result<std::unique_ptr<Loop>, IoError> open(const LoopOptions& options);
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  /// Calls `callback` whenever `fd` has one of `events` (EPOLLIN, EPOLLOUT, EPOLLET if wanted).
+  /// The loop does not own `fd`; unwatch it before closing it. May be called from a callback.
+  Result<void, IoError> watch(int fd, std::uint32_t events, Callback callback);
+  /// Another mask for a watched descriptor.
+  void change(int fd, std::uint32_t events);
+  /// The callback is not called again. May be called from a callback, also its own.
+  void unwatch(int fd);
+
+  /// Turns until stop() is called.
+  void run(LoopHost& host);
+  /// One turn: waits at most `wait_max` (0: not at all) for something to do, then does it.
+  void turn(LoopHost& host, Duration wait_max);
+
+  /// Makes the loop call on_wake soon. Costs a system call only if the loop sleeps.
+  /// Thread: any. Blocks: never.
+  void wake();
+  /// Ends run() after the current turn; stays in force. Thread: any.
+  void stop();
+  bool stopped() const { return stop_.load(std::memory_order_relaxed); }
+
+  /// For a foreign event loop: a descriptor that becomes readable when turn(host, 0) has something
+  /// to do. Call arm() after each such turn, before the foreign loop sleeps.
+  int fd() const { return epoll_; }
+  void arm(const LoopHost& host);
+
+  const LoopCounters& counters() const { return counters_; }
+
+ private:
+  struct Watch;
+  explicit Loop(const LoopOptions& options);
+  Result<void, IoError> prepare();
+  Duration time_to_wait(const LoopHost& host, Instant now, Duration wait_max) const;
+  int wait(Duration time);
+  int wait_spinning(Duration time);
+  int wait_once(Duration time);
+  void dispatch(int count);
+  void note_pause(LoopHost& host, Instant now);
+
+  static constexpr int kEventsMax = 64;
+
+  LoopOptions options_;
+  int epoll_ = -1;
+  int wake_fd_ = -1;
+  int timer_fd_ = -1;  ///< only for foreign loops
+  bool has_pwait2_ = true;
+  bool more_ = false;
+  bool primed_ = false;
+  bool paused_ = false;  ///< on_pause was called, on_drained not yet
+  Instant previous_{};
+  Duration usual_wait_{};
+  std::atomic<bool> pending_{false};
+  std::atomic<bool> sleeping_{false};
+  std::atomic<bool> stop_{false};
+  std::atomic<std::uint64_t> signals_{0};
+  std::vector<std::unique_ptr<Watch>> watches_;
+  std::vector<std::unique_ptr<Watch>> dead_;  ///< unwatched in this turn; freed at its end
+  LoopCounters counters_;
+  struct Events;
+  std::unique_ptr<Events> events_;
+};
+
+}  // namespace peal::io
