@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "base/buffer.h"
 #include "base/bytes.h"
@@ -17,12 +20,25 @@
 
 namespace peal::node {
 
-/// Bounds of one node's memory.
+/// Bounds of one node's memory. `message_bytes_max` is the same on all nodes.
 struct Limits {
   std::uint32_t message_bytes_max = 64U << 20;     ///< of one message
   std::uint64_t submit_bytes_max = 128ULL << 20;   ///< of messages that wait to be ordered
   std::uint32_t submit_messages_max = 65'536;
   std::uint64_t reassembly_bytes_max = 512ULL << 20;  ///< of unfinished large messages, all origins
+  /// Of `submit_bytes_max`, what messages of up to 64 KiB may fill; taken at start.
+  std::uint64_t submit_small_bytes_max = 8ULL << 20;
+};
+
+/// Checks the limits of a node in a cluster of `nodes` nodes: each may have one unfinished message
+/// of the largest size, and reassembly_bytes_max covers them all. Empty if all is well, else one
+/// line that names the key, the value and what is accepted.
+std::string validate(const Limits& limits, std::uint32_t nodes);
+
+/// The bytes of a message that came in several units.
+struct Gathered {
+  std::unique_ptr<std::byte[]> bytes;
+  std::uint32_t size{};
 };
 
 /// One delivered message, as the application sees it.
@@ -36,6 +52,8 @@ struct Message {
   Service service = Service::agreed;
   ByteView payload;        ///< valid during the call; `buffer` keeps it alive longer
   BufferRef buffer;        ///< empty if `payload` was gathered from several units
+  /// Set if it was gathered: a sink that wants to keep the bytes may move them out.
+  Gathered* gathered = nullptr;
 };
 
 /// What a node tells whoever runs it. None of the calls may call back into the node.
@@ -77,6 +95,10 @@ class Node {
   /// Queues a message; copies `payload`, which may be empty. Returns its number (from 1), or:
   /// would_block (the queue is full: call again after on_originate), too_large, closed.
   Result<std::uint64_t> submit(Instant now, ByteView payload, Service service);
+  /// As submit, but the engine hears of it at the next flush() only: several messages submitted
+  /// at once then share units even if the engine could order the first of them immediately.
+  Result<std::uint64_t> submit_later(ByteView payload, Service service);
+  void flush(Instant now);
   void on_packet(Instant now, const BufferRef& packet);
   void on_timer(Instant now);
   /// Sink::receive_room_units grew.
