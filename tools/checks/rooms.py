@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which room may open which, and what the pure rooms may not touch.
+
+The table is the one of ARCHITECTURE.md, "Which room may open which"; check_room_table holds the two
+together. CMake links each room to the same list (tests/build_rules proves it)."""
+
+import re
+
+from .tree import Finding
+
+# room: (folder, rooms whose headers it may include besides its own, is it pure)
+ROOMS = {
+    "base": ("src/base", (), True),
+    "wire": ("src/wire", ("base",), True),
+    "port": ("src/port", ("base",), True),
+    "trace": ("src/trace", ("base",), True),
+    "order": ("src/order", ("base",), True),
+    "order/evs": ("src/order/evs", ("base", "wire", "order"), True),
+    "order/ring": ("src/order/ring", ("base", "wire", "order", "order/evs"), True),
+    "node": ("src/node", ("base", "wire", "port", "order"), True),
+    "io": ("src/io", ("base", "port"), False),
+    "member": ("src/member", ("base", "wire", "io", "node", "order", "order/ring", "port", "trace",
+                              "include/peal"), False),
+    "include/peal": ("include/peal", (), False),
+    "oracle": ("oracle", ("base", "trace"), False),
+    "sim": ("sim", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring", "node",
+                    "oracle"), False),
+    "cli": ("src/cli", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
+                        "node", "io", "member", "include/peal", "oracle"), False),
+}
+
+# Standard headers that cannot reach a clock, a thread, a file or randomness. Everything else,
+# operating-system headers included, is refused in pure rooms.
+PURE_HEADERS = frozenset("""
+    algorithm array bit bitset cassert cctype charconv climits cmath compare concepts cstddef
+    cstdint cstring deque functional initializer_list iterator limits list map memory new numeric
+    optional queue set span stack string string_view tuple type_traits unordered_map unordered_set
+    utility variant vector version
+    tl/expected.hpp
+    """.split())
+
+# Rooms, and single files of pure rooms, that may open one more header, and why.
+PURE_EXCEPTIONS = {
+    "trace": {"nlohmann/json.hpp"},              # reads and writes text in memory
+    "src/base/assert.h": {"cstdio", "cstdlib"},  # says what failed, and stops the process
+    "src/base/buffer.h": {"atomic"},             # references are released by other threads
+    "src/base/probes.h": {"atomic"},             # simulator builds only
+}
+
+# Words that mean a clock, a thread, outside randomness, the environment, or an exception.
+BANNED_IN_PURE = [
+    (r"std::chrono\b|\bclock_gettime\b|\bgettimeofday\b|\b__rdtsc\b|\b__builtin_ia32_rdtsc\b",
+     "a clock: time comes in as an argument"),
+    (r"(?<![\w.>:])(?:std::)?(?:time|clock)\s*\(\s*(?:NULL|nullptr|0)?\s*\)",
+     "a clock: time comes in as an argument"),
+    (r"\bstd::(?:thread|jthread|mutex|shared_mutex|recursive_mutex|lock_guard|unique_lock|"
+     r"scoped_lock|condition_variable|future|promise|async|call_once|latch|barrier)\b",
+     "threads: pure rooms have one thread and no locks"),
+    (r"\bthread_local\b", "a global per thread: state belongs to an object"),
+    (r"\bstd::(?:random_device|mt19937\w*|minstd_rand\w*|default_random_engine)\b|"
+     r"(?<![\w.>:])(?:std::)?s?rand\s*\(", "randomness of its own: take base/random.h and a seed"),
+    (r"\bgetenv\b", "the environment: options come in as an argument"),
+    (r"\b(?:throw|try|catch)\b", "an exception: return a Result"),
+    (r"\bdynamic_cast\b|\btypeid\b", "run-time types"),
+    (r"(?<![\w:])std::(?:cout|cerr|clog|cin|printf|fprintf|puts)\b|(?<![\w:.>])f?printf\s*\(",
+     "input or output: report an event"),
+]
+# (path, word) pairs that are allowed, and why.
+BANNED_EXCEPTIONS = {
+    ("src/base/hooks.cc", "thread_local"),  # the mutant of a thread; simulator builds only
+    ("src/base/assert.h", "printf"),        # says what failed, and stops the process
+}
+
+BANNED_HEADERS = {
+    "ranges": "clang 14 cannot compile it with this standard library",
+    "format": "the compiler does not have it",
+}
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+_UNORDERED = re.compile(r"\bunordered_(?:multi)?(?:map|set)\s*<")
+
+
+def room_of_path(path):
+    """The room of a file: the longest folder that holds it, or None (tests, tools, …)."""
+    best = None
+    for room, (folder, _, _) in ROOMS.items():
+        if path.startswith(folder + "/") and (best is None or len(folder) > len(ROOMS[best][0])):
+            best = room
+    return best
+
+
+def room_of_include(target):
+    """The room that `#include "target"` opens, or None if it is not one of ours."""
+    prefix = "include/" if target.startswith("peal/") else ""
+    for top in ("", "src/"):
+        room = room_of_path(top + prefix + target)
+        if room:
+            return room
+    return None
+
+
+def includes(file):
+    """(line number, is quoted, target) of every #include."""
+    for number, line in enumerate(file.code_lines, 1):
+        match = _INCLUDE.match(line)
+        if match:
+            yield number, match.group(1) == '"', match.group(2)
+
+
+def check_includes(tree):
+    """Rooms open only the rooms of their row."""
+    for file in tree.cpp():
+        room = room_of_path(file.path)
+        for line, quoted, target in includes(file):
+            if not quoted and target in BANNED_HEADERS:
+                yield Finding(file.path, line, "includes", f"<{target}>: {BANNED_HEADERS[target]}")
+            if not quoted or room is None:
+                continue
+            opened = room_of_include(target)
+            if opened is None:
+                yield Finding(file.path, line, "includes", f'"{target}" names no room: write '
+                              '"room/file.h", or <…> for libraries')
+            elif opened != room and opened not in ROOMS[room][1]:
+                allowed = ", ".join(ROOMS[room][1]) or "nothing but the standard library"
+                yield Finding(file.path, line, "includes",
+                              f"room {room} may not open room {opened}; it may open: {allowed}")
+
+
+def check_pure(tree):
+    """The pure rooms hold no clock, thread, socket, file, outside randomness or exception."""
+    for file in tree.cpp():
+        room = room_of_path(file.path)
+        if room is None or not ROOMS[room][2]:
+            continue
+        extra = PURE_EXCEPTIONS.get(file.path, set()) | PURE_EXCEPTIONS.get(room, set())
+        for line, quoted, target in includes(file):
+            if not quoted and target not in PURE_HEADERS and target not in extra:
+                yield Finding(file.path, line, "pure",
+                              f"<{target}> in pure room {room}; allowed are the headers listed in "
+                              "tools/checks/rooms.py")
+        for number, line in enumerate(file.code_lines, 1):
+            for pattern, reason in BANNED_IN_PURE:
+                match = re.search(pattern, line)
+                if match and not any(path == file.path and word in match.group(0)
+                                     for path, word in BANNED_EXCEPTIONS):
+                    yield Finding(file.path, number, "pure",
+                                  f"'{match.group(0).strip()}' is {reason}")
+
+
+def _unordered_names(code):
+    """Names of variables and members that are declared with an unordered container type."""
+    for match in _UNORDERED.finditer(code):
+        depth, index = 1, match.end()
+        while index < len(code) and depth:
+            depth += (code[index] == "<") - (code[index] == ">")
+            index += 1
+        name = re.match(r"[&*\s]*(\w+)\s*[;{=,)\[]", code[index:])
+        if name:
+            yield name.group(1)
+
+
+def check_unordered(tree):
+    """Pure rooms never iterate over an unordered container: its order differs between runs."""
+    names = {}
+    for file in tree.cpp():
+        room = room_of_path(file.path)
+        if room and ROOMS[room][2]:
+            names.setdefault(room, set()).update(_unordered_names(file.code))
+    for file in tree.cpp():
+        room = room_of_path(file.path)
+        for name in sorted(names.get(room, ())):
+            walk = re.compile(rf"\bfor\s*\([^;)]*:\s*(?:this->)?{name}\s*\)|"
+                              rf"\b{name}\s*\.\s*c?begin\s*\(")
+            for number, line in enumerate(file.code_lines, 1):
+                if walk.search(line):
+                    yield Finding(file.path, number, "unordered", "iterates over the unordered "
+                                  f"container '{name}': use a sorted one")
+
+
+def check_namespace_use(tree):
+    """No using-directives: a name says where it comes from."""
+    for file in tree.cpp():
+        for number, line in enumerate(file.code_lines, 1):
+            if re.search(r"\busing\s+namespace\b(?!\s+std::(?:string_view_)?literals)", line):
+                yield Finding(file.path, number, "includes", "'using namespace': name what you use")
+
+
+def check_room_table(tree):
+    """ARCHITECTURE.md shows the same table as this file."""
+    page = tree.get("ARCHITECTURE.md")
+    if page is None:
+        yield Finding("ARCHITECTURE.md", 0, "room-table", "the page with the room table is missing")
+        return
+    rows = dict(re.findall(r"^\| `([\w/]+)` \| ([^|]*) \|", page.text, re.MULTILINE))
+    for room, (_, allowed, _) in ROOMS.items():
+        if room not in rows:
+            yield Finding(page.path, 0, "room-table", f"no row for room {room}")
+            continue
+        shown = set(re.findall(r"`([\w/]+)`", rows[room]))
+        if shown != set(allowed):
+            yield Finding(page.path, 0, "room-table",
+                          f"room {room}: the page says {sorted(shown)}, "
+                          f"tools/checks/rooms.py says {sorted(allowed)}")
+
+
+CHECKS = [check_includes, check_pure, check_unordered, check_namespace_use, check_room_table]

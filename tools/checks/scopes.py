@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Just enough C++ structure for the checks: which braces are functions, and what a scope declares.
+
+This is no parser. It reads blanked code (File.code) by its braces, and the text in front of each
+brace says what the brace opens. That is exact for code that is laid out as ours is."""
+
+import re
+from dataclasses import dataclass
+
+_TYPE_HEAD = re.compile(r"^(?:\[\[[^\]]*\]\]\s*)?(?:typedef\s+)?(class|struct|union|enum)\b")
+_NAMESPACE_HEAD = re.compile(r"^(?:inline\s+)?namespace\b|^extern\s*\"")
+_ACCESS = re.compile(r"\b(public|private|protected)\s*:(?!:)")
+
+
+@dataclass
+class Function:
+    """A function with a body; lines count from 1, and `last` is the line of the closing brace."""
+
+    name: str
+    first: int
+    last: int
+
+    @property
+    def length(self):
+        return self.last - self.first + 1
+
+
+@dataclass
+class Declaration:
+    """One declaration in a namespace or in the public part of a type."""
+
+    text: str
+    line: int
+    scope: str  # namespace, class, struct, union or enum
+
+
+def strip_templates(head):
+    """Removes template<…> prefixes, so that what follows says what is declared."""
+    head = head.strip()
+    while head.startswith("template"):
+        start = head.find("<")
+        if start < 0:
+            break
+        depth = 0
+        for index in range(start, len(head)):
+            depth += (head[index] == "<") - (head[index] == ">")
+            if depth == 0:
+                break
+        head = head[index + 1:].strip()
+        requires = re.match(r"requires\s*\([^{]*?\)\s*(?=\w)", head)
+        if requires:
+            head = head[requires.end():]
+    return head
+
+
+def kind_of_brace(head, parent):
+    """What the brace after `head` opens, inside a scope of kind `parent`."""
+    if parent in ("function", "value"):
+        return parent
+    head = strip_templates(head)
+    if _NAMESPACE_HEAD.match(head):
+        return "namespace"
+    type_head = _TYPE_HEAD.match(head)
+    if type_head and not re.search(r"\)\s*(const|noexcept|override|final)?\s*$", head):
+        return type_head.group(1)
+    if "(" in head and not re.search(r"=\s*$", head) and not re.search(r"=\s*\w[\w:<>, ]*$", head):
+        return "function"
+    return "value"
+
+
+def _line_of(text, index):
+    return text.count("\n", 0, index) + 1
+
+
+def _first_line(code, start, end):
+    skipped = len(code[start:end]) - len(code[start:end].lstrip())
+    return _line_of(code, start + skipped)
+
+
+def functions(code):
+    """All functions with a body, in the order of their ends; lambdas belong to what holds them."""
+    found = []
+    stack = []  # (kind, first line, head)
+    start = 0
+    depth = 0  # parentheses: a brace inside them is an argument
+    for index, char in enumerate(code):
+        parent = stack[-1][0] if stack else "namespace"
+        depth += (char == "(") - (char == ")")
+        if char == "{":
+            head = _ACCESS.sub("", code[start:index])
+            inside = parent == "function" or depth == 0
+            kind = kind_of_brace(head, parent) if inside else "value"
+            stack.append((kind, _first_line(code, start, index), head))
+            start = index + 1
+        elif char == "}" and stack:
+            kind, first, head = stack.pop()
+            outer = stack[-1][0] if stack else "namespace"
+            if kind == "function" and outer != "function":
+                found.append(Function(_name(head), first, _line_of(code, index)))
+            start = index + 1
+        elif char == ";":
+            start = index + 1
+    return found
+
+
+def _name(head):
+    names = re.findall(r"([~\w:]+|operator\s*\S+)\s*\(", strip_templates(head))
+    return names[0] if names else head.strip()[:40]
+
+
+def declarations(code):
+    """What the namespaces and the public parts of types declare, in order."""
+    found = []
+    stack = []  # [kind, access]
+    start = 0
+    depth = 0  # parentheses and square brackets
+
+    def visible():
+        return all(kind != "function" and kind != "value" and access == "public"
+                   for kind, access in stack)
+
+    def take(end):
+        nonlocal start
+        text = code[start:end]
+        scope = stack[-1] if stack else ["namespace", "public"]
+        first = start
+        for match in _ACCESS.finditer(text):
+            if scope[0] in ("class", "struct", "union"):
+                scope[1] = match.group(1)
+                first = start + match.end()
+        text = code[first:end]
+        start = end + 1
+        if text.strip() and not text.lstrip().startswith(",") and visible():
+            line = _first_line(code, first, end)
+            found.append(Declaration(" ".join(text.split()), line, scope[0]))
+
+    for index, char in enumerate(code):
+        depth += (char in "([") - (char in ")]")
+        scope = stack[-1][0] if stack else "namespace"
+        if char == "{" and depth == 0:
+            kind = kind_of_brace(_ACCESS.sub("", code[start:index]), scope)
+            take(index)
+            stack.append([kind, "private" if kind == "class" else "public"])
+        elif char == "}" and depth == 0 and stack:
+            if scope in ("enum", "namespace", "class", "struct", "union"):
+                take(index)
+            stack.pop()
+            start = index + 1
+        elif depth == 0 and (char == ";" or (char == "," and scope == "enum")):
+            if scope in ("function", "value"):
+                start = index + 1
+            else:
+                take(index)
+    return found
