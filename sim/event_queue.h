@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/time.h"
+
+namespace peal::sim {
+
+/// What is to happen in the simulated world.
+enum class Happening : std::uint8_t {
+  arrival,  ///< a packet reaches a node's socket; a = packet
+  run,      ///< a node is scheduled by its processor; a = incarnation
+  timer,    ///< a node's deadline; a = incarnation
+  resume,   ///< a paused node goes on; a = incarnation
+  load,     ///< a background load submits; a = load
+  consume,  ///< a slow application takes its next message; a = incarnation
+  action,   ///< something that a scenario or a fault planned; a = slot
+};
+
+struct Planned {
+  Instant at;
+  std::uint64_t order;  ///< of insertion: ties are broken by it, so that a run can be repeated
+  std::uint32_t a;
+  std::uint32_t node;
+  Happening what;
+};
+
+/// Everything that is going to happen, by time and then by insertion.
+class EventQueue {
+ public:
+  void push(Instant at, Happening what, std::uint32_t node, std::uint32_t a) {
+    heap_.push_back(Planned{at, inserted_++, a, node, what});
+    std::push_heap(heap_.begin(), heap_.end(), later);
+  }
+  bool empty() const { return heap_.empty(); }
+  Instant next_time() const { return heap_.front().at; }
+  Planned pop() {
+    PEAL_ASSERT(!heap_.empty());
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    const Planned first = heap_.back();
+    heap_.pop_back();
+    return first;
+  }
+  std::size_t size() const { return heap_.size(); }
+
+ private:
+  static bool later(const Planned& x, const Planned& y) {
+    return x.at != y.at ? x.at > y.at : x.order > y.order;
+  }
+
+  std::vector<Planned> heap_;
+  std::uint64_t inserted_ = 0;
+};
+
+}  // namespace peal::sim

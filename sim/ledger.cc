@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/ledger.h"
+
+#include <utility>
+
+namespace peal::sim {
+namespace {
+
+constexpr std::size_t kLastEvents = 64;
+/// Numbers of units that nobody originated; the oracle has never heard of them.
+constexpr std::uint64_t kUnknownUnit = 1ULL << 62;
+
+oracle::Options checker_options(trace::Layer layer, const Ledger::Options& options,
+                                const trace::Names* names) {
+  oracle::Options out;
+  out.layer = layer;
+  out.universe = options.nodes;
+  out.violations_max = 8;
+  out.names = names;
+  return out;
+}
+
+trace::Claim claim_of(order::Primary primary) {
+  switch (primary) {
+    case order::Primary::yes: return trace::Claim::yes;
+    case order::Primary::no: return trace::Claim::no;
+    case order::Primary::unclaimed: break;
+  }
+  return trace::Claim::absent;
+}
+
+}  // namespace
+
+Ledger::Ledger(const Options& options)
+    : options_(options),
+      unit_checker_(checker_options(trace::Layer::unit, options, &names_)),
+      order_checker_(checker_options(trace::Layer::order, options, &names_)) {
+  for (std::uint32_t n = 1; n <= options.nodes; ++n) {
+    const bool named = names_.set(NodeId{n}, "n" + std::to_string(n));
+    PEAL_ASSERT(named);
+  }
+  last_.reserve(kLastEvents);
+}
+
+trace::Event& Ledger::fresh(trace::Kind kind, trace::Layer layer, Instant now, MemberId who) {
+  std::vector<MemberId> members = std::move(event_.members);
+  members.clear();
+  event_ = trace::Event{};
+  event_.members = std::move(members);
+  event_.kind = kind;
+  event_.layer = layer;
+  event_.at_ns = now.ns;
+  event_.node = who;
+  return event_;
+}
+
+void Ledger::publish(const trace::Event& event) {
+  (event.layer == trace::Layer::unit ? unit_checker_ : order_checker_).add(event);
+  digest_.add(static_cast<std::uint64_t>(event.kind) ^ event.seq << 8 ^ event.hash);
+  digest_.add(static_cast<std::uint64_t>(event.at_ns));
+  if (last_.size() < kLastEvents) {
+    last_.push_back(event);
+  } else {
+    last_[last_at_] = event;
+    last_at_ = (last_at_ + 1) % kLastEvents;
+  }
+  if (options_.keep_history) history_.push_back(event);
+  if (options_.trace != nullptr || options_.echo != nullptr) {
+    std::string line;
+    trace::append_json(line, event, names_);
+    for (std::FILE* file : {options_.trace, options_.echo}) {
+      if (file != nullptr) std::fwrite(line.data(), 1, line.size(), file);
+    }
+  }
+}
+
+void Ledger::publish_both(trace::Event& event) {
+  event.layer = trace::Layer::unit;
+  publish(event);
+  event.layer = trace::Layer::order;
+  publish(event);
+}
+
+void Ledger::started(Instant now, MemberId who) {
+  publish_both(fresh(trace::Kind::start, trace::Layer::unit, now, who));
+}
+void Ledger::crashed(Instant now, MemberId who) {
+  publish_both(fresh(trace::Kind::crash, trace::Layer::unit, now, who));
+}
+void Ledger::left(Instant now, MemberId who) {
+  publish_both(fresh(trace::Kind::leave, trace::Layer::unit, now, who));
+}
+
+void Ledger::submitted(Instant now, const trace::MessageId& message, std::uint64_t hash,
+                       std::uint64_t bytes, Service service) {
+  trace::Event& event = fresh(trace::Kind::submit, trace::Layer::order, now, message.sender);
+  event.message = message;
+  event.hash = hash;
+  event.bytes = bytes;
+  event.service = service;
+  publish(event);
+}
+
+void Ledger::originated(Instant now, const trace::MessageId& message, const ViewId& view, Seq seq,
+                        std::uint32_t index, Service service) {
+  trace::Event& event = fresh(trace::Kind::originate, trace::Layer::order, now, message.sender);
+  event.message = message;
+  event.view = view;
+  event.seq = seq;
+  event.index = index;
+  event.service = service;
+  publish(event);
+}
+
+void Ledger::delivered(Instant now, MemberId who, const node::Message& message) {
+  trace::Event& event = fresh(trace::Kind::deliver, trace::Layer::order, now, who);
+  event.message = {message.sender, message.number};
+  event.view = message.view;
+  event.seq = message.seq;
+  event.index = message.index;
+  event.transitional = message.transitional;
+  event.service = message.service;
+  event.hash = digest_of(message.payload);
+  ++figures_.deliveries_checked;
+  publish(event);
+}
+
+void Ledger::installed(Instant now, MemberId who, const order::View& view) {
+  trace::Event& event = fresh(trace::Kind::view, trace::Layer::unit, now, who);
+  event.view = view.id;
+  event.old = view.transitional ? view.old : ViewId{};
+  event.transitional = view.transitional;
+  event.members.assign(view.members.begin(), view.members.end());
+  event.primary = claim_of(view.primary);
+  if (!view.transitional) {
+    ++figures_.views_installed;
+    if (views_seen_.emplace(view.id, true).second) ++figures_.view_changes;
+  }
+  publish_both(event);
+}
+
+Ledger::UnitsOfView& Ledger::units_of(const ViewId& view) {
+  if (units_cache_.second == nullptr || units_cache_.first != view) {
+    units_cache_ = {view, &units_[view]};
+  }
+  return *units_cache_.second;
+}
+
+void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq,
+                             Service service, ByteView unit) {
+  const std::uint64_t number = ++units_originated_[who];
+  ++figures_.units_originated;
+  UnitsOfView& units = units_of(view);
+  // A place far ahead cannot be right; the oracle reports the delivery as never originated.
+  if (seq >= 1 && seq <= units.by_seq.size() + (1U << 20)) {
+    if (seq > units.by_seq.size()) units.by_seq.resize(seq);
+    UnitRecord& record = units.by_seq[seq - 1];
+    if (record.number == 0) {
+      record = {who, number};
+    } else {
+      units.again.emplace(std::pair{seq, who}, number);
+    }
+  }
+  trace::Event& submit = fresh(trace::Kind::submit, trace::Layer::unit, now, who);
+  submit.message = {who, number};
+  submit.hash = digest_of(unit);
+  submit.bytes = unit.size();
+  submit.service = service;
+  publish(submit);
+  trace::Event& event = fresh(trace::Kind::originate, trace::Layer::unit, now, who);
+  event.message = {who, number};
+  event.view = view;
+  event.seq = seq;
+  event.service = service;
+  publish(event);
+}
+
+std::uint64_t Ledger::unit_number(const order::Delivery& delivery) {
+  UnitsOfView& units = units_of(delivery.view);
+  if (delivery.seq >= 1 && delivery.seq <= units.by_seq.size()) {
+    const UnitRecord& record = units.by_seq[delivery.seq - 1];
+    if (record.number != 0 && record.origin == delivery.origin) return record.number;
+    const auto again = units.again.find({delivery.seq, delivery.origin});
+    if (again != units.again.end()) return again->second;
+  }
+  return kUnknownUnit + delivery.seq;
+}
+
+void Ledger::unit_delivered(Instant now, MemberId who, const order::Delivery& delivery) {
+  trace::Event& event = fresh(trace::Kind::deliver, trace::Layer::unit, now, who);
+  event.message = {delivery.origin, unit_number(delivery)};
+  event.view = delivery.view;
+  event.seq = delivery.seq;
+  event.transitional = delivery.transitional;
+  event.service = delivery.service;
+  event.hash = digest_of(delivery.unit.view());
+  ++figures_.deliveries_checked;
+  publish(event);
+}
+
+void Ledger::violation(Instant now, std::string property, std::string text) {
+  violations_.push_back({std::move(property), std::move(text), now});
+}
+
+bool Ledger::broken() const {
+  return !violations_.empty() || unit_checker_.violations_total() > 0 ||
+         order_checker_.violations_total() > 0;
+}
+
+void Ledger::keep(const oracle::Report& report, const char* layer) {
+  for (const oracle::Violation& violation : report.violations) {
+    violations_.push_back({std::string(oracle::property_id(violation.property)),
+                           std::string(layer) + ": " + violation.text,
+                           Instant{violation.at_ns}});
+  }
+}
+
+void Ledger::finish() {
+  keep(unit_checker_.finish(), "unit layer");
+  keep(order_checker_.finish(), "order layer");
+}
+
+std::vector<std::string> Ledger::last_events() const {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < last_.size(); ++i) {
+    std::string line;
+    trace::append_json(line, last_[(last_at_ + i) % last_.size()], names_);
+    if (!line.empty() && line.back() == '\n') line.pop_back();
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace peal::sim

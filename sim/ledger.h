@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "node/node.h"
+#include "oracle/checker.h"
+#include "order/engine.h"
+#include "sim/faults.h"
+#include "trace/event.h"
+#include "trace/json.h"
+#include "trace/names.h"
+
+namespace peal::sim {
+
+/// Something that should not have happened.
+struct Violation {
+  std::string property;  ///< "E1" to "E10", "acyclic", "primary", "R1" to "R3", "fatal", "replay"
+  std::string text;
+  Instant at{};
+};
+
+/// Figures of one run.
+struct Figures {
+  std::uint64_t events = 0;              ///< happenings of the simulated world
+  std::uint64_t packets = 0;             ///< handed to the network; a multicast is one
+  std::uint64_t messages_submitted = 0;
+  std::uint64_t units_originated = 0;
+  std::uint64_t deliveries_checked = 0;  ///< of units and of messages
+  std::uint64_t views_installed = 0;     ///< regular views, at each member
+  std::uint64_t view_changes = 0;        ///< distinct regular views
+  std::uint64_t recoveries_with_second_failure = 0;
+  std::uint64_t virtual_ns = 0;
+};
+
+/// Writes down what every application saw, and has it judged: both layers of the history go to the
+/// oracle as they happen. Also keeps the figures, and, if asked, the history itself.
+class Ledger {
+ public:
+  struct Options {
+    std::uint32_t nodes = 0;     ///< for the majority rule of primary views
+    bool keep_history = false;   ///< events() holds everything
+    std::FILE* trace = nullptr;  ///< JSON lines of every event; may be null
+    std::FILE* echo = nullptr;   ///< the same for a person who reads along; may be null
+  };
+  explicit Ledger(const Options& options);
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+
+  void started(Instant now, MemberId who);
+  void crashed(Instant now, MemberId who);
+  void left(Instant now, MemberId who);
+  void submitted(Instant now, const trace::MessageId& message, std::uint64_t hash,
+                 std::uint64_t bytes, Service service);
+  void originated(Instant now, const trace::MessageId& message, const ViewId& view, Seq seq,
+                  std::uint32_t index, Service service);
+  void delivered(Instant now, MemberId who, const node::Message& message);
+  void installed(Instant now, MemberId who, const order::View& view);
+  void unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq, Service service,
+                       ByteView unit);
+  void unit_delivered(Instant now, MemberId who, const order::Delivery& delivery);
+
+  void violation(Instant now, std::string property, std::string text);
+  /// Violations so far, the oracle's included.
+  bool broken() const;
+  /// Closes the history; afterwards violations() is complete. Call once.
+  void finish();
+  const std::vector<Violation>& violations() const { return violations_; }
+
+  Figures& figures() { return figures_; }
+  FaultCounts& faults() { return faults_; }
+  const Figures& figures() const { return figures_; }
+  const FaultCounts& faults() const { return faults_; }
+  const std::vector<trace::Event>& events() const { return history_; }
+  /// The last events as lines of a trace, oldest first.
+  std::vector<std::string> last_events() const;
+  const trace::Names& names() const { return names_; }
+  /// Of everything that was written down.
+  std::uint64_t digest() const { return digest_.value(); }
+
+ private:
+  struct UnitRecord {
+    MemberId origin{};
+    std::uint64_t number{};
+  };
+  /// Which unit has which place in one view, as their originators said.
+  struct UnitsOfView {
+    std::vector<UnitRecord> by_seq;            ///< seq - 1
+    std::map<std::pair<Seq, MemberId>, std::uint64_t> again;  ///< second claims of one place
+  };
+
+  trace::Event& fresh(trace::Kind kind, trace::Layer layer, Instant now, MemberId who);
+  void publish(const trace::Event& event);
+  void publish_both(trace::Event& event);
+  UnitsOfView& units_of(const ViewId& view);
+  std::uint64_t unit_number(const order::Delivery& delivery);
+  void keep(const oracle::Report& report, const char* layer);
+
+  Options options_;
+  trace::Names names_;
+  oracle::Checker unit_checker_;
+  oracle::Checker order_checker_;
+  trace::Event event_;
+  std::map<ViewId, UnitsOfView> units_;
+  std::pair<ViewId, UnitsOfView*> units_cache_{};
+  std::map<MemberId, std::uint64_t> units_originated_;
+  std::map<ViewId, bool> views_seen_;
+  std::vector<Violation> violations_;
+  std::vector<trace::Event> history_;
+  std::vector<trace::Event> last_;
+  std::size_t last_at_ = 0;
+  Figures figures_;
+  FaultCounts faults_;
+  Digest digest_;
+};
+
+}  // namespace peal::sim

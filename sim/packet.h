@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/ids.h"
+
+namespace peal::sim {
+
+/// What the simulated network can tell about a packet: the frame kind of the header, with a few
+/// finer ones that faults aim at.
+enum class PacketKind : std::uint8_t {
+  other = 0,  ///< damaged, random, or of an unknown kind
+  token = 1,
+  data = 2,
+  join = 3,
+  commit = 4,
+  probe = 5,
+  hold_cancel = 6,
+  epoch_notice = 7,
+};
+inline constexpr std::size_t kPacketKinds = 8;
+
+std::string_view packet_kind_name(PacketKind kind);
+std::optional<PacketKind> packet_kind_of_name(std::string_view name);
+PacketKind packet_kind_of(ByteView bytes);
+
+using PacketIndex = std::uint32_t;
+
+/// A packet on its way. The bytes belong to the network: a sender that crashes takes nothing along.
+struct Packet {
+  std::vector<std::byte> bytes;
+  std::uint32_t references = 0;
+  NodeId from{};
+  NodeId to{};  ///< 0: to all
+  Lane lane = Lane::data;
+  PacketKind kind = PacketKind::other;
+};
+
+/// Holds packets by index and counts who still needs them; memory is used again.
+class PacketStore {
+ public:
+  /// A copy of `bytes`, with one reference.
+  PacketIndex add(ByteView bytes, NodeId from, NodeId to, Lane lane) {
+    PacketIndex index;
+    if (free_.empty()) {
+      index = static_cast<PacketIndex>(packets_.size());
+      packets_.emplace_back();
+    } else {
+      index = free_.back();
+      free_.pop_back();
+    }
+    Packet& packet = packets_[index];
+    packet.bytes.assign(bytes.begin(), bytes.end());
+    packet.references = 1;
+    packet.from = from;
+    packet.to = to;
+    packet.lane = lane;
+    packet.kind = packet_kind_of(bytes);
+    return index;
+  }
+  Packet& operator[](PacketIndex index) { return packets_[index]; }
+  const Packet& operator[](PacketIndex index) const { return packets_[index]; }
+  void hold(PacketIndex index) { ++packets_[index].references; }
+  void release(PacketIndex index) {
+    PEAL_ASSERT(packets_[index].references > 0);
+    if (--packets_[index].references == 0) free_.push_back(index);
+  }
+  std::size_t in_use() const { return packets_.size() - free_.size(); }
+
+ private:
+  std::deque<Packet> packets_;  // references stay valid while it grows
+  std::vector<PacketIndex> free_;
+};
+
+}  // namespace peal::sim

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "node/node.h"
+#include "order/ring/options.h"
+#include "sim/event_queue.h"
+#include "sim/ledger.h"
+#include "sim/network.h"
+#include "sim/packet.h"
+#include "sim/process.h"
+
+// A cluster of whole nodes in one thread, with a network, clocks, processors and applications that
+// are all made of one seed. The same seed and the same calls give the same run, bit by bit.
+
+namespace peal::sim {
+
+/// Makes the engine of one node, e.g. order::ring::make_engine.
+using EngineMaker = std::function<std::unique_ptr<order::Engine>(
+    MemberId self, std::span<const NodeId> universe, std::uint64_t seed, BufferPool& packets,
+    order::Host& host)>;
+
+struct WorldOptions {
+  std::uint32_t nodes = 3;               ///< 1 to kNodesMax
+  std::uint64_t seed = 1;
+  order::ring::Options ring;
+  EngineMaker maker;                     ///< empty: the ring with the options above
+  node::Limits limits;
+  ProcessLimits process;
+  std::int32_t drift_ppm = 0;            ///< clocks are wrong by up to this
+  Duration step_cost = nanoseconds(700);   ///< processor time of one input
+  Duration send_cost = nanoseconds(300);   ///< of one packet sent
+  Duration wire_per_kilobyte = nanoseconds(800);  ///< 10 Gbit/s
+  std::uint32_t read_budget = 32;        ///< packets read before timers are looked at
+  bool follow_preference = false;        ///< else which socket is read is also left to chance
+  bool fan_out = false;                  ///< multicasts of data go to the audience one by one
+  bool keep_packets = true;              ///< remember old packets, so that they can be replayed
+  std::uint32_t digest_every = 1'000;    ///< happenings between digests of all nodes
+};
+
+/// Sees every packet that is sent and every event that a node reports. May plan happenings, but
+/// not run the world.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void on_send(const Packet& packet, MemberId from) = 0;
+  virtual void on_event(MemberId who, const order::Event& event) = 0;
+};
+
+/// A background load: each of its nodes submits messages at random times.
+struct Load {
+  std::vector<NodeId> nodes;
+  double rate = 1'000;              ///< messages per second and node
+  std::uint32_t size_low = 8, size_high = 200;
+  double large = 0;                 ///< share of messages of other sizes
+  std::uint32_t large_low = 2'000, large_high = 20'000;
+  double safe = 0.3;                ///< share of safe messages
+  std::uint32_t burst = 1;          ///< messages at once, at most
+  Instant until{};
+};
+
+class World {
+ public:
+  World(const WorldOptions& options, Ledger& ledger);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // Time.
+  Instant now() const { return now_; }
+  /// Lets the next thing happen; false if nothing is planned, or not before `limit`. The time is
+  /// then `limit`.
+  bool step(Instant limit);
+  void run_until(Instant limit);
+  /// Calls `action` at `at`, not before now.
+  void plan(Instant at, std::function<void()> action);
+
+  // Nodes. Commands that a node's state does not allow have no effect.
+  std::uint32_t nodes() const { return options_.nodes; }
+  /// A new incarnation; `epoch_step` is added to the epoch that a good clock would give.
+  void start(NodeId node, std::int64_t epoch_step = 0);
+  void crash(NodeId node);
+  /// The node dies with its `sends`-th packet from now: 1 or more.
+  void crash_after_sends(NodeId node, std::uint64_t sends);
+  void pause(NodeId node, Duration length);
+  void leave(NodeId node);
+  /// All of its work takes `times` as long.
+  void set_slowness(NodeId node, std::int64_t times);
+  void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);
+  void submit(NodeId node, Service service, std::string payload);
+  /// A payload of its own kind: no two are equal.
+  std::string make_payload(NodeId node, std::size_t bytes);
+  void add_load(const Load& load);
+  void stop_loads();
+  bool is_up(NodeId node) const;
+  /// The running incarnation, or null.
+  Process* process(NodeId node) { return processes_[node.value].get(); }
+  const Process* process(NodeId node) const { return processes_[node.value].get(); }
+
+  // Network.
+  Network& network() { return network_; }
+  /// Sends an old packet of `kind` (any, if absent) again; false if there is none.
+  bool replay(std::optional<PacketKind> kind, Duration after);
+  /// A packet of random bytes for `to`.
+  void inject_random(NodeId to);
+  /// Anything of this kind under way?
+  std::uint64_t packets_of(PacketKind kind) const {
+    return packets_by_kind_[static_cast<std::size_t>(kind)];
+  }
+  bool anyone_recovers() const;
+
+  void watch(Watcher* watcher) { watcher_ = watcher; }
+  Ledger& ledger() { return ledger_; }
+  const WorldOptions& options() const { return options_; }
+  /// Everything that happened so far, folded.
+  std::uint64_t digest() const;
+
+  // For Process.
+  void transmit(Process& from, NodeId to, Lane lane, ByteView bytes);
+  void reported(Process& from, const order::Event& event);
+  std::unique_ptr<node::Node> make_node(Process& process);
+
+ private:
+  void happen(const Planned& planned);
+  void arrive(NodeId to, PacketIndex packet);
+  Process* current(const Planned& planned);
+
+  // Processor.
+  void kick(Process& process);
+  void plan_run(Process& process, Instant at);
+  void run_once(Process& process);
+  bool work_waits(Process& process) const;
+  bool timer_due(const Process& process) const;
+  void read_packet(Process& process);
+  std::optional<Lane> choose_lane(Process& process);
+  void submit_now(Process& process, Submission submission);
+  void resume(Process& process);
+  void consume(Process& process);
+  template <class Call>
+  void call(Process& process, Call&& body);
+  void after_call(Process& process);
+  void plan_timer(Process& process);
+  void end_process(Process& process);
+
+  // Network.
+  void deliver_copies(PacketIndex packet, NodeId to, Instant departure);
+  void remember(PacketIndex packet);
+  PacketIndex damaged(PacketIndex packet);
+
+  void submit_load(std::uint32_t index);
+  std::uint64_t next_epoch(NodeId node, std::int64_t step);
+  void fold_digests();
+
+  WorldOptions options_;
+  Ledger& ledger_;
+  Network network_;
+  Random driver_random_;
+  Random load_random_;
+  Random replay_random_;
+  Instant now_{};
+  EventQueue queue_;
+  PacketStore packets_;
+  std::vector<NodeId> universe_;
+  std::vector<std::unique_ptr<Process>> processes_;  ///< by node
+  std::vector<std::uint32_t> incarnations_;
+  std::vector<std::uint64_t> epochs_;
+  std::vector<Clock> clocks_;
+  std::vector<std::uint64_t> payloads_;
+  std::vector<Load> loads_;
+  std::vector<std::function<void()>> actions_;
+  std::vector<std::uint32_t> free_actions_;
+  std::array<std::vector<PacketIndex>, kPacketKinds> memory_;
+  std::array<std::uint64_t, kPacketKinds> memory_seen_{};
+  std::array<std::uint64_t, kPacketKinds> packets_by_kind_{};
+  Watcher* watcher_ = nullptr;
+  Digest digest_;
+};
+
+}  // namespace peal::sim
