@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examine.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace peal::wire::test {
+namespace {
+
+/// Where accepted frames are encoded again. Too large for a stack, and made once for speed.
+ByteSpan scratch() {
+  static std::array<std::byte, kPacketBytesMax> bytes;
+  return bytes;
+}
+
+const char* compare(ByteView packet, std::size_t encoded_bytes) {
+  if (encoded_bytes == 0) return "accepted but not encodable";
+  if (encoded_bytes != packet.size()) return "encodes to another size";
+  const ByteView encoded = scratch().first(encoded_bytes);
+  return std::equal(packet.begin(), packet.end(), encoded.begin()) ? nullptr
+                                                                   : "encodes to other bytes";
+}
+
+template <class Frame, class Decode, class Rule, class Encode>
+void examine_body(ByteView packet, Frame& frame, Decode decode, Rule rule, Encode encode,
+                  Verdict& out) {
+  out.body = decode(packet, frame);
+  if (out.body != Drop::none) return;
+  out.wrong = rule(frame);
+  if (out.wrong == nullptr) out.wrong = compare(packet, encode(frame));
+}
+
+std::size_t encode_data(const Header& header, const Data& data, ByteView packet) {
+  std::copy(packet.begin() + kDataHeaderBytes, packet.end(), scratch().begin() + kDataHeaderBytes);
+  encode_data_in_place(header, data, scratch().first(packet.size()));
+  return packet.size();
+}
+
+void examine_kind(ByteView packet, const Header& header, Verdict& out) {
+  const auto rule = [](const auto& frame) { return broken_rule(frame); };
+  const auto with = [&](auto encode) {
+    return [&header, encode](const auto& frame) { return encode(header, frame, scratch()); };
+  };
+  // Kept from packet to packet, as an engine does: nothing of an earlier frame may shine through.
+  static Token token;
+  static Data data;
+  static Join join;
+  static Commit commit;
+  static ProbeFrame probe;
+  static HoldCancel hold_cancel;
+  static EpochNotice notice;
+  switch (header.kind) {
+    case FrameKind::token:
+      return examine_body(packet, token, decode_token, rule, with(encode_token), out);
+    case FrameKind::data:
+      return examine_body(
+          packet, data, decode_data, rule,
+          [&](const Data& frame) { return encode_data(header, frame, packet); }, out);
+    case FrameKind::join:
+      return examine_body(
+          packet, join, decode_join,
+          [&](const Join& frame) { return broken_rule(frame, header.sender); }, with(encode_join),
+          out);
+    case FrameKind::commit:
+      return examine_body(packet, commit, decode_commit, rule, with(encode_commit), out);
+    case FrameKind::probe:
+      return examine_body(packet, probe, decode_probe, rule, with(encode_probe), out);
+    case FrameKind::hold_cancel:
+      return examine_body(packet, hold_cancel, decode_hold_cancel, rule, with(encode_hold_cancel),
+                          out);
+    case FrameKind::epoch_notice:
+      return examine_body(packet, notice, decode_epoch_notice, rule, with(encode_epoch_notice),
+                          out);
+  }
+  out.wrong = "a kind that does not exist";
+}
+
+}  // namespace
+
+Verdict examine(ByteView packet) {
+  Verdict verdict;
+  Header header;
+  verdict.header = decode_header(packet, header);
+  if (verdict.header != Drop::none) return verdict;
+  if (header.sender.node.value < 1 || header.sender.node.value > 65'535) {
+    verdict.wrong = "header.sender";
+    return verdict;
+  }
+  examine_kind(packet, header, verdict);
+  return verdict;
+}
+
+}  // namespace peal::wire::test

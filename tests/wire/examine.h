@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "base/bytes.h"
+#include "wire/frames.h"
+
+// What must hold for any bytes whatsoever, for the tests and the fuzzers.
+
+namespace peal::wire::test {
+
+/// The result of showing one packet to the decoders.
+struct Verdict {
+  Drop header = Drop::none;
+  Drop body = Drop::none;        ///< meaningful if `header` is none
+  const char* wrong = nullptr;   ///< what a decoder did that it must not do; null if all is well
+
+  bool accepted() const { return header == Drop::none && body == Drop::none; }
+};
+
+/// Decodes the header, then the body of the kind that it names. An accepted frame must obey every
+/// rule of its struct, and must encode to the same bytes again.
+Verdict examine(ByteView packet);
+
+// The rules of the structs, written down a second time and more simply. Each returns the rule that
+// is broken, or null.
+const char* broken_rule(const Token& token);
+const char* broken_rule(const Data& data);
+const char* broken_rule(const Join& join, const MemberId& sender);
+const char* broken_rule(const Commit& commit);
+const char* broken_rule(const ProbeFrame& probe);
+const char* broken_rule(const HoldCancel& hold_cancel);
+const char* broken_rule(const EpochNotice& notice);
+
+}  // namespace peal::wire::test

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "golden.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "examine.h"
+#include "wire/frames.h"
+#include "wire/packet.h"
+
+namespace peal::wire::test {
+namespace {
+
+// The values that the golden files were written from.
+constexpr MemberId kA{{1}, 1000};
+constexpr MemberId kB{{2}, (1ULL << 40) + 5};
+constexpr MemberId kOlderB{{2}, (1ULL << 40) + 4};
+constexpr MemberId kC{{3}, 7};
+constexpr MemberId kD{{40'000}, ~0ULL};
+constexpr ViewId kView{77, kA};
+constexpr ViewId kOldOne{70, kB};
+constexpr ViewId kOldTwo{75, kC};
+constexpr ViewId kBirth{0, kD};
+constexpr std::uint64_t kCluster = 0xc0ffee0012345678;
+
+Header header_of(FrameKind kind, const MemberId& sender) { return {kind, kCluster, sender}; }
+
+RequestSection section(const ViewId& view, std::initializer_list<RequestRange> ranges) {
+  RequestSection result;
+  result.view = view;
+  for (const RequestRange& range : ranges) result.ranges.push_back(range);
+  return result;
+}
+
+/// The golden packet must decode to `expected`, and `expected` must encode to the golden packet.
+template <class Frame, class Decode, class Encode>
+void expect_golden(const std::string& name, FrameKind kind, const MemberId& sender,
+                   const Frame& expected, Decode decode, Encode encode) {
+  const Golden golden = load_golden(name);
+  Header header;
+  ASSERT_EQ(drop_name(decode_header(golden.bytes, header)), "none") << name;
+  EXPECT_EQ(header.kind, kind);
+  EXPECT_EQ(header.cluster, kCluster);
+  EXPECT_EQ(header.sender, sender);
+  Frame frame;
+  ASSERT_EQ(drop_name(decode(golden.bytes, frame)), "none") << name;
+  EXPECT_TRUE(frame == expected) << name;
+  std::vector<std::byte> out(golden.bytes.size());
+  ASSERT_EQ(encode(header_of(kind, sender), expected, ByteSpan(out)), out.size()) << name;
+  EXPECT_EQ(out, golden.bytes) << name;
+}
+
+TEST(WireGolden, Tokens) {
+  Token idle;
+  idle.view = kView;
+  idle.hop = 1;
+  expect_golden("v1-token-idle", FrameKind::token, kB, idle, decode_token, encode_token);
+
+  Token busy;
+  busy.view = kView;
+  busy.hop = 123'456;
+  busy.seq = 9'000;
+  busy.aru = 8'500;
+  busy.aru_index = 2;
+  busy.fcc = 40;
+  busy.recovery_run = 3;
+  busy.recovery_block = 127;
+  busy.window = 300;
+  busy.losses = 5;
+  busy.limited = 2;
+  busy.backlog = 1'000;
+  busy.credit = 65'536;
+  busy.credit_index = 0;
+  busy.sections.push_back(section(kView, {{8'501, 1}, {8'600, (1ULL << 63) | 1}, {8'664, 0x15}}));
+  busy.sections.push_back(section(kOldOne, {}));
+  busy.sections.push_back(section(kOldTwo, {{1ULL << 62, ~0ULL}}));
+  expect_golden("v1-token-busy", FrameKind::token, kB, busy, decode_token, encode_token);
+}
+
+TEST(WireGolden, Data) {
+  const auto encode_with_unit = [](std::size_t unit_bytes) {
+    return [unit_bytes](const Header& header, const Data& data, ByteSpan out) {
+      for (std::size_t i = 0; i < unit_bytes; ++i) {
+        out[kDataHeaderBytes + i] = static_cast<std::byte>(i);
+      }
+      encode_data_in_place(header, data, out);
+      return kDataHeaderBytes + unit_bytes;
+    };
+  };
+  const Data agreed{kView, 9'001, 123'456, kB, true, false, Service::agreed};
+  expect_golden("v1-data-agreed", FrameKind::data, kB, agreed, decode_data, encode_with_unit(23));
+  const Data again{kView, 1, 2, kD, true, true, Service::safe};
+  expect_golden("v1-data-safe-again", FrameKind::data, kC, again, decode_data, encode_with_unit(0));
+}
+
+TEST(WireGolden, Joins) {
+  const Join boot{1, {}, 0, false, {kA}, {}, {}};
+  expect_golden("v1-join-boot", FrameKind::join, kA, boot, decode_join, encode_join);
+  const Join busy{99, kView, 80, false, {kA, kOlderB, kB, kC, kD}, {kOlderB, kD}, {kB, kC}};
+  expect_golden("v1-join-busy", FrameKind::join, kA, busy, decode_join, encode_join);
+  const Join leaving{kCounterMax, kBirth, 77, true, {kA, kD}, {}, {kA}};
+  expect_golden("v1-join-leaving", FrameKind::join, kD, leaving, decode_join, encode_join);
+}
+
+TEST(WireGolden, Commits) {
+  const OldView only{kView, {kA}, 100, 100, 90, {}, {kA}};
+  const Commit first{{81, kA}, {kA, kB, kC, kD}, 0, 1'472, 1, 4'096, {only}};
+  expect_golden("v1-commit-first", FrameKind::commit, kA, first, decode_commit, encode_commit);
+
+  const OldView one{kOldOne, {kA, kB}, 100, 165, 90, {(1ULL << 63) | 1, 1}, {kA, kB, kC}};
+  const OldView birth{kBirth, {kD}, 0, 0, 0, {}, {kD}};
+  const OldView two{kOldTwo, {kC}, 7, 71, 7, {~0ULL}, {}};
+  const Commit merge{{82, kA}, {kA, kB, kC, kD}, 5, 1'400, 2, 2'048, {one, birth, two}};
+  expect_golden("v1-commit-merge", FrameKind::commit, kA, merge, decode_commit, encode_commit);
+}
+
+TEST(WireGolden, SmallFrames) {
+  expect_golden("v1-probe-alone", FrameKind::probe, kC, ProbeFrame{kView, {}}, decode_probe,
+                encode_probe);
+  expect_golden("v1-probe-heard", FrameKind::probe, kC, ProbeFrame{kView, {kB, kD}}, decode_probe,
+                encode_probe);
+  expect_golden("v1-hold-cancel", FrameKind::hold_cancel, kC, HoldCancel{kView},
+                decode_hold_cancel, encode_hold_cancel);
+  expect_golden("v1-epoch-notice", FrameKind::epoch_notice, kA, EpochNotice{kB},
+                decode_epoch_notice, encode_epoch_notice);
+}
+
+TEST(WireGolden, EveryFileIsAcceptedAndEveryKindHasOne) {
+  std::set<int> kinds;
+  for (const std::string& name : golden_names()) {
+    const Golden golden = load_golden(name);
+    const Verdict verdict = examine(golden.bytes);
+    EXPECT_EQ(drop_name(verdict.header), "none") << name;
+    EXPECT_EQ(drop_name(verdict.body), "none") << name;
+    EXPECT_STREQ(verdict.wrong, nullptr) << name;
+    kinds.insert(std::to_integer<int>(golden.bytes[3]));
+  }
+  EXPECT_EQ(kinds, (std::set<int>{1, 2, 3, 4, 5, 6, 7}));
+}
+
+}  // namespace
+}  // namespace peal::wire::test

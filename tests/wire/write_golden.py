@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the golden packets of protocol version 1 to the folder given as the argument.
+
+A second encoder, written from docs/wire.md and sharing nothing with the C++ one, so that the two
+check each other. Each line of a golden file holds the bytes of one field and its name. Golden files
+of a released version are never changed: a new version adds new files beside them.
+"""
+import pathlib
+import struct
+import sys
+
+NO_INDEX = 0xFFFF
+KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel": 6,
+         "epoch_notice": 7}
+CLUSTER = 0xC0FFEE0012345678
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+class Packet:
+    """Fields as (name, bytes)."""
+
+    def __init__(self, kind, sender):
+        self.fields = []
+        self.u16("magic", 0x4C50)
+        self.u8("version", 1)
+        self.u8("kind", KINDS[kind])
+        self.u32("length", 0)
+        self.u64("cluster", CLUSTER)
+        self.member("sender", sender)
+        self.u32("checksum", 0)
+
+    def put(self, name, code, value):
+        self.fields.append((name, struct.pack("<" + code, value)))
+
+    def u8(self, name, value):
+        self.put(name, "B", value)
+
+    def u16(self, name, value):
+        self.put(name, "H", value)
+
+    def u32(self, name, value):
+        self.put(name, "I", value)
+
+    def u64(self, name, value):
+        self.put(name, "Q", value)
+
+    def raw(self, name, value):
+        self.fields.append((name, value))
+
+    def member(self, name, member):
+        self.u32(name + " node", member[0])
+        self.u64(name + " epoch", member[1])
+
+    def view(self, name, view):
+        self.u64(name + " number", view[0])
+        self.member(name + " representative", view[1])
+
+    def members(self, name, members):
+        for i, member in enumerate(members):
+            self.member(f"{name}[{i}]", member)
+
+    def text(self, about):
+        body = b"".join(value for _, value in self.fields)
+        names = [name for name, _ in self.fields]
+        at = names.index("length")
+        self.fields[at] = ("length", struct.pack("<I", len(body)))
+        body = b"".join(value for _, value in self.fields)
+        at = names.index("checksum")
+        self.fields[at] = ("checksum", struct.pack("<I", crc32c(body)))
+        lines = [f"# {about}", "# SPDX-License-Identifier: Apache-2.0"]
+        for name, value in self.fields:
+            lines.append(f"{value.hex(' '):<24}# {name}" if value else f"{'':<24}# {name}: empty")
+        return "\n".join(lines) + "\n"
+
+
+A = (1, 1000)
+B = (2, 2 ** 40 + 5)
+B_OLD = (2, 2 ** 40 + 4)
+C = (3, 7)
+D = (40000, 2 ** 64 - 1)
+VIEW = (77, A)
+OLD_1 = (70, B)
+OLD_2 = (75, C)
+BIRTH = (0, D)
+
+
+def token(view, hop, seq, aru, aru_index, fcc, run, block, flow, credit_index, sections):
+    p = Packet("token", B)
+    p.view("view", view)
+    p.u64("hop", hop)
+    p.u64("seq", seq)
+    p.u64("aru", aru)
+    p.u16("aru_index", aru_index)
+    p.u32("fcc", fcc)
+    p.u16("recovery_run", run)
+    p.u16("recovery_block", block)
+    for name, value in zip(("window", "losses", "limited", "backlog", "credit"), flow):
+        p.u32(name, value)
+    p.u16("credit_index", credit_index)
+    p.u16("sections", len(sections))
+    for i, (section_view, ranges) in enumerate(sections):
+        p.view(f"section[{i}] view", section_view)
+        p.u16(f"section[{i}] ranges", len(ranges))
+        for j, (first, bitmap) in enumerate(ranges):
+            p.u64(f"section[{i}] range[{j}] first", first)
+            p.u64(f"section[{i}] range[{j}] bitmap", bitmap)
+    return p
+
+
+def data(sender, view, seq, hop, origin, flags, service, unit):
+    p = Packet("data", sender)
+    p.view("view", view)
+    p.u64("seq", seq)
+    p.u64("hop", hop)
+    p.member("origin", origin)
+    p.u8("flags", flags)
+    p.u8("service", service)
+    p.raw("unit", unit)
+    return p
+
+
+def join(sender, number, committed, view_number_max, leaving, processes, failed, heard):
+    p = Packet("join", sender)
+    p.u64("number", number)
+    p.view("committed", committed)
+    p.u64("view_number_max", view_number_max)
+    p.u8("leaving", leaving)
+    p.u16("processes", len(processes))
+    p.u16("failed", len(failed))
+    p.u16("heard", len(heard))
+    p.members("process", processes)
+    p.members("failed", failed)
+    p.members("heard", heard)
+    return p
+
+
+def commit(view, hops, params, members, old_views):
+    p = Packet("commit", A)
+    p.view("view", view)
+    p.u32("hops", hops)
+    for name, value in zip(("packet_bytes_max", "request_lag", "max_gap"), params):
+        p.u32(name, value)
+    p.u16("members", len(members))
+    p.members("member", members)
+    p.u16("old views", len(old_views))
+    for i, (old, base, high, safe, survivors, obligation, have) in enumerate(old_views):
+        p.view(f"old[{i}] view", old)
+        p.u64(f"old[{i}] base", base)
+        p.u64(f"old[{i}] high", high)
+        p.u64(f"old[{i}] safe", safe)
+        p.u16(f"old[{i}] survivors", len(survivors))
+        p.u16(f"old[{i}] obligation", len(obligation))
+        p.members(f"old[{i}] survivor", survivors)
+        p.members(f"old[{i}] obligation", obligation)
+        for j, word in enumerate(have):
+            p.u64(f"old[{i}] have[{j}]", word)
+    return p
+
+
+def probe(view, heard):
+    p = Packet("probe", C)
+    p.view("view", view)
+    p.u16("heard", len(heard))
+    p.members("heard", heard)
+    return p
+
+
+def hold_cancel(view):
+    p = Packet("hold_cancel", C)
+    p.view("view", view)
+    return p
+
+
+def epoch_notice(newest):
+    p = Packet("epoch_notice", A)
+    p.member("newest", newest)
+    return p
+
+
+def golden():
+    yield "v1-token-idle", "A token with nothing to do.", token(
+        VIEW, 1, 0, 0, NO_INDEX, 0, 0, NO_INDEX, (0, 0, 0, 0, 0), NO_INDEX, [])
+    yield "v1-token-busy", "A token under load, with requests for two views and an empty section.", token(
+        VIEW, 123456, 9000, 8500, 2, 40, 3, 127, (300, 5, 2, 1000, 65536), 0,
+        [(VIEW, [(8501, 1), (8600, 0x8000000000000001), (8664, 0x15)]),
+         (OLD_1, []),
+         (OLD_2, [(2 ** 62, 0xFFFFFFFFFFFFFFFF)])])
+    yield "v1-data-agreed", "A packet sent after the token.", data(
+        B, VIEW, 9001, 123456, B, 1, 2, bytes(range(23)))
+    yield "v1-data-safe-again", "A retransmission by another member; the unit is empty.", data(
+        C, VIEW, 1, 2, D, 3, 3, b"")
+    yield "v1-join-boot", "The first JOIN of a member that knows only itself.", join(
+        A, 1, (0, (0, 0)), 0, 0, [A], [], [])
+    yield "v1-join-busy", "A JOIN with every set filled.", join(
+        A, 99, VIEW, 80, 0, [A, B_OLD, B, C, D], [B_OLD, D], [B, C])
+    yield "v1-join-leaving", "A farewell.", join(
+        D, 2 ** 63 - 1, BIRTH, 77, 1, [A, D], [], [A])
+    yield "v1-commit-first", "A commit token as its representative creates it.", commit(
+        (81, A), 0, (1472, 1, 4096), [A, B, C, D], [((77, A), 100, 100, 90, [A], [A], [])])
+    yield "v1-commit-merge", "A commit token on its second rotation; three old views merge.", commit(
+        (82, A), 5, (1400, 2, 2048), [A, B, C, D],
+        [(OLD_1, 100, 165, 90, [A, B], [A, B, C], [0x8000000000000001, 1]),
+         (BIRTH, 0, 0, 0, [D], [D], []),
+         (OLD_2, 7, 71, 7, [C], [], [0xFFFFFFFFFFFFFFFF])])
+    yield "v1-probe-alone", "A PROBE of a view that hears nobody else.", probe(VIEW, [])
+    yield "v1-probe-heard", "A PROBE that names what was heard.", probe(VIEW, [B, D])
+    yield "v1-hold-cancel", "A request to let a held token go.", hold_cancel(VIEW)
+    yield "v1-epoch-notice", "A hint that a later incarnation is known.", epoch_notice(B)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    for name, about, packet in golden():
+        (folder / f"{name}.hex").write_text(packet.text(about))
+
+
+if __name__ == "__main__":
+    main()
