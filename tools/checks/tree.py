@@ -59,7 +59,8 @@ class File:
 
     @cached_property
     def lines(self):
-        return self.text.splitlines()
+        lines = self.text.split("\n")  # as editors and compilers count, not str.splitlines()
+        return lines[:-1] if lines[-1] == "" else lines
 
     @cached_property
     def code(self):
@@ -117,7 +118,8 @@ def list_paths(root):
     """Tracked files, and new ones that git does not ignore; without git, everything but build/."""
     if os.path.exists(os.path.join(root, ".git")):
         out = subprocess.run(
-            ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            ["git", "-c", "safe.directory=*", "-C", root, "ls-files", "-z", "--cached", "--others",
+             "--exclude-standard"],  # a checkout may belong to another user than the one who tests
             check=True, capture_output=True).stdout
         return {p for p in out.decode().split("\0") if p}
     paths = set()

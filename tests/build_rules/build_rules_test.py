@@ -1,0 +1,98 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves that the build itself keeps the rooms apart.
+
+For each room it takes the compiler commands that the build really uses, and asks the compiler for
+one header of every other room. A header of a room that is not in the room's row of the table
+(ARCHITECTURE.md, "Which room may open which") must not be found; one that is must be.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tools"))
+
+from checks.rooms import ROOMS, room_of_path  # noqa: E402
+
+# Rooms that hold nothing but headers: no command of their own, nothing that could open a room.
+HEADERS_ONLY = {"port", "include/peal"}
+
+
+def compiler_commands(build, source):
+    """Room -> set of (compiler, flags that say where headers are); both flavours of a pure room."""
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as stream:
+        entries = json.load(stream)
+    commands = {}
+    for entry in entries:
+        room = room_of_path(os.path.relpath(entry["file"], source))
+        if room is None:
+            continue
+        words = shlex.split(entry["command"])
+        if os.path.basename(words[0]) == "ccache":
+            words = words[1:]
+        flags = [f for i, f in enumerate(words[1:], 1)
+                 if f.startswith(("-I", "-D", "-std", "-isystem")) or words[i - 1] == "-isystem"]
+        commands.setdefault(room, set()).add((words[0], tuple(flags)))
+    return commands
+
+
+def header_of(room, source):
+    """One header of a room as others include it, or None if it has none."""
+    folder = os.path.join(source, ROOMS[room][0])
+    names = sorted(n for n in os.listdir(folder) if n.endswith(".h")) if os.path.isdir(folder) else []
+    prefix = "peal" if room == "include/peal" else ROOMS[room][0].removeprefix("src/")
+    return f"{prefix}/{names[0]}" if names else None
+
+
+def opens(command, header, folder):
+    """Whether the compiler finds the header; anything but a clear yes or no is an error."""
+    probe = os.path.join(folder, "probe.cc")
+    with open(probe, "w", encoding="utf-8") as stream:
+        stream.write(f'#include "{header}"\n')
+    compiler, flags = command
+    result = subprocess.run([compiler, *flags, "-E", "-o", os.devnull, probe],
+                            capture_output=True, text=True, check=False)
+    if result.returncode == 0:
+        return True
+    missing = f"{header}: No such file" in result.stderr or f"'{header}' file not found" in result.stderr
+    if not missing:
+        sys.exit(f"{compiler} cannot answer for {header}:\n{result.stderr}")
+    return False
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--source", required=True)
+    arguments = parser.parse_args()
+    commands = compiler_commands(arguments.build, arguments.source)
+    headers = {room: header_of(room, arguments.source) for room in ROOMS}
+    wrong, asked = [], 0
+
+    for room in ROOMS:
+        if room not in commands and room not in HEADERS_ONLY:
+            wrong.append(f"room {room}: the build compiles nothing of it")
+    with tempfile.TemporaryDirectory() as folder:
+        for room, variants in sorted(commands.items()):
+            for other, header in headers.items():
+                if header is None:
+                    continue
+                allowed = other == room or other in ROOMS[room][1]
+                for command in sorted(variants):
+                    asked += 1
+                    if opens(command, header, folder) != allowed:
+                        verb = "cannot open" if allowed else "can open"
+                        wrong.append(f'room {room} {verb} "{header}": {" ".join(command[1])}')
+    print("\n".join(wrong + [f"{asked} includes tried, {len(wrong)} wrong"]))
+    return 1 if wrong or asked == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
