@@ -12,12 +12,16 @@ if(PEAL_SANITIZE)
   target_link_options(peal_flags INTERFACE -fsanitize=${PEAL_SANITIZE})
 endif()
 
-# Exports `dir` as `prefix/…` to whoever links the room, through a symbolic link in the build tree.
+# Exports the headers of `dir` itself, not of folders in it, as `prefix/…` to whoever links the
+# room, through symbolic links in the build tree.
 function(peal_export_headers target prefix dir)
   set(tree ${CMAKE_BINARY_DIR}/rooms/${target})
-  get_filename_component(parent ${tree}/${prefix} DIRECTORY)
-  file(MAKE_DIRECTORY ${parent})
-  file(CREATE_LINK ${dir} ${tree}/${prefix} SYMBOLIC)
+  file(MAKE_DIRECTORY ${tree}/${prefix})
+  file(GLOB headers CONFIGURE_DEPENDS ${dir}/*.h)
+  foreach(header ${headers})
+    get_filename_component(name ${header} NAME)
+    file(CREATE_LINK ${header} ${tree}/${prefix}/${name} SYMBOLIC)
+  endforeach()
   set(PEAL_HEADER_TREE ${tree} PARENT_SCOPE)
 endfunction()
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,11 +21,11 @@ enum class PrimaryRule : std::uint8_t { none, majority };
 
 /// Tunables of the ring. The defaults suit a data centre; none needs to be set.
 struct Options {
-  Duration token_loss = milliseconds(200);
+  Duration token_loss = milliseconds(220);
   Duration token_retransmit = milliseconds(20);
   Duration hold = milliseconds(8);
   Duration join = milliseconds(25);
-  Duration consensus = milliseconds(250);
+  Duration consensus = milliseconds(220);
   Duration probe = milliseconds(500);
   Duration recovery_guard = seconds(5);
   Duration stall = milliseconds(500);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commit: the representative's token goes round twice. The first time it collects what every
+// member holds of its old view, the second time it tells everyone.
+
+#include <algorithm>
+
+#include "base/hooks.h"
+#include "order/evs/membership.h"
+
+namespace peal::order::evs {
+
+void Membership::create_commit(Instant now, const MemberSet& members, Effects& out) {
+  view_number_max_ = std::max(view_number_max_, committed_.number) + 1;
+  wire::Commit commit;
+  commit.view = ViewId{view_number_max_, self_};
+  if (PEAL_MUTANT(m12_id_without_epoch)) commit.view = ViewId{committed_.number + 1, {self_.node, 1}};
+  commit.members = members;
+  commit.packet_bytes_max = settings_.packet_bytes_max;
+  commit.request_lag = settings_.request_lag;
+  commit.max_gap = settings_.max_gap;
+  if (members.size() > wire::kMembersMax) {
+    ++tally_.unsendable;
+    return;
+  }
+  enter_commit(now, commit, 0, out);
+}
+
+void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out) {
+  const auto n = static_cast<std::uint32_t>(commit.members.size());
+  const auto mine = static_cast<std::uint32_t>(index_in(commit.members, self_));
+  if (mine == n || commit.hops % n != mine || commit.members[(mine + n - 1) % n] != from) {
+    tally_.drop(wire::Drop::bad_sender);
+    return;
+  }
+  const bool this_attempt = commit.view == agreement_.view;
+  switch (state_) {
+    case State::gather:
+      // I need not have reached consensus myself: the same candidates are enough.
+      if (commit.hops == mine && mine > 0 && commit.members == candidates() &&
+          commit.view.number > committed_.number) {
+        enter_commit(now, commit, mine, out);
+        return;
+      }
+      break;
+    case State::commit:
+      if ((this_attempt || PEAL_MUTANT(commit_phase2_any_ring)) && commit.hops == n + mine) {
+        enter_recovery(now, commit, out);
+        return;
+      }
+      break;
+    case State::recovery:
+      if (this_attempt && commit.hops == 2 * n && mine == 0 && !originated_) {
+        originated_ = true;
+        protocol_.first_rotation(now, out);
+        return;
+      }
+      break;
+    case State::operational: break;
+  }
+  tally_.drop(wire::Drop::wrong_state);
+}
+
+void Membership::enter_commit(Instant now, wire::Commit& commit, std::uint32_t index,
+                              Effects& out) {
+  wire::OldView* record = nullptr;
+  for (wire::OldView& old : commit.old_views) {
+    if (old.view == view_) record = &old;
+  }
+  if (record == nullptr) {
+    commit.old_views.push_back({view_, {}, 0, 0, 0, {}, {}});
+    record = &commit.old_views.back();
+  }
+  insert(record->survivors, self_);
+  protocol_.freeze(*record);
+  commit.packet_bytes_max = std::min(commit.packet_bytes_max, settings_.packet_bytes_max);
+  commit.request_lag = std::max(commit.request_lag, settings_.request_lag);
+  commit.max_gap = std::min(commit.max_gap, settings_.max_gap);
+
+  timers_.cancel(Timer::join);
+  timers_.cancel(Timer::consensus);
+  state_ = State::commit;
+  ++tally_.commits;
+  PEAL_ASSERT(commit.view.number > committed_.number || PEAL_MUTANT(m12_id_without_epoch) ||
+              PEAL_MUTANT(m13_committed_restored));
+  committed_ = commit.view;
+  view_number_max_ = std::max(view_number_max_, commit.view.number);
+  agreement_ = Agreement{};
+  agreement_.view = commit.view;
+  agreement_.members = commit.members;
+  agreement_.index = static_cast<std::uint16_t>(index);
+  originated_ = false;
+  arm_token_loss(now);
+  out.report({EventCode::commit_started, commit.view, {}, commit.members.size(), 0});
+  if (commit.members.size() == 1) {
+    enter_recovery(now, commit, out);
+    protocol_.install_alone(now, out);
+    return;
+  }
+  forward_commit(now, commit, out);
+}
+
+void Membership::forward_commit(Instant now, wire::Commit& commit, Effects& out) {
+  ++commit.hops;
+  BufferRef packet = control_->take();
+  if (packet) {
+    const std::size_t bytes = wire::encode_commit(header(wire::FrameKind::commit), commit,
+                                                  ByteSpan{packet.data(), packet.size()});
+    if (bytes != 0) {
+      packet.truncate(static_cast<std::uint32_t>(bytes));
+      send_tracked(now, commit.members[commit.hops % commit.members.size()], packet, out);
+      return;
+    }
+  }
+  ++tally_.unsendable;  // the attempt fails by its timeout, and the next one says less
+}
+
+void Membership::enter_recovery(Instant now, const wire::Commit& commit, Effects& out) {
+  const wire::OldView* record = nullptr;
+  for (const wire::OldView& old : commit.old_views) {
+    if (old.view == view_) record = &old;
+  }
+  const bool usable = record != nullptr && contains(record->survivors, self_) &&
+                      protocol_.accepts(*record) &&
+                      commit.packet_bytes_max > wire::kDataHeaderBytes && commit.max_gap > 0;
+  if (!usable) {  // not what I wrote in the first rotation: nonsense from the network
+    tally_.drop(wire::Drop::bad_value);
+    return;
+  }
+  state_ = State::recovery;
+  agreement_.old_view = *record;
+  agreement_.packet_bytes_max = commit.packet_bytes_max;
+  agreement_.request_lag = commit.request_lag;
+  agreement_.max_gap = commit.max_gap;
+  if (PEAL_MUTANT(transitional_by_members)) {
+    agreement_.old_view.survivors.clear();
+    for (const MemberId& m : commit.members) {
+      if (contains(members_, m)) agreement_.old_view.survivors.push_back(m);
+    }
+  }
+  arm_token_loss(now);
+  protocol_.recover(now, agreement_, out);
+  if (commit.members.size() > 1) {
+    wire::Commit next = commit;
+    forward_commit(now, next, out);
+  }
+}
+
+}  // namespace peal::order::evs

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other views and other incarnations: how members that do not share a view find each other, only
+// when both directions work, and without forming views for ever where they do not.
+
+#include <algorithm>
+
+#include "base/hooks.h"
+#include "order/evs/membership.h"
+
+namespace peal::order::evs {
+namespace {
+
+constexpr Duration kProbeGapMin = milliseconds(5);
+// An epoch this large is no clock: following it would leave no room for later incarnations.
+constexpr std::uint64_t kEpochMax = std::uint64_t{1} << 62;
+
+}  // namespace
+
+bool Membership::note(Instant now, const MemberId& member, Effects& out) {
+  if (member.epoch == 0 || member.epoch > kEpochMax) return false;
+  if (member.node == self_.node) {
+    if (member.epoch >= self_.epoch && member != self_) correct_epoch(now, member.epoch, out);
+    return false;
+  }
+  Peer* known = peer(member.node);
+  if (known == nullptr || member.epoch < known->newest) return false;
+  if (member.epoch > known->newest) {
+    known->newest = member.epoch;
+    known->last_join = 0;
+    known->was_heard = false;
+  }
+  return true;
+}
+
+void Membership::correct_epoch(Instant now, std::uint64_t epoch, Effects& out) {
+  if (installed_once_) {
+    out.fatal("another live process uses this node's id, or an earlier one had a later clock");
+    return;
+  }
+  PEAL_PROBE("membership.epoch_corrected");
+  self_.epoch = epoch + 1;
+  view_ = ViewId{0, self_};
+  members_ = {self_};
+  index_ = 0;
+  processes_ = {self_};
+  failed_.clear();
+  join_number_ = 0;
+  committed_ = {};
+  out.report({EventCode::epoch_corrected, view_, self_, self_.epoch, 0});
+  shift_to_gather(now, GatherReason::epoch, out);
+}
+
+void Membership::on_epoch_notice(Instant now, const wire::EpochNotice& notice, Effects& out) {
+  if (notice.newest.node == self_.node) {
+    if (notice.newest != self_) note(now, notice.newest, out);
+    return;
+  }
+  note(now, notice.newest, out);
+}
+
+void Membership::tell_newest(Instant now, NodeId node, Effects& out) {
+  Peer* known = peer(node);
+  if (known == nullptr || known->newest == 0) return;
+  // A restarted node waits for one consensus timeout before it is alone: tell it in time.
+  if (known->was_noticed && now - known->noticed < settings_.join * 2) return;
+  known->noticed = now;
+  known->was_noticed = true;
+  BufferRef packet = control_->take();
+  if (!packet) return;
+  const std::size_t bytes =
+      wire::encode_epoch_notice(header(wire::FrameKind::epoch_notice),
+                                wire::EpochNotice{{node, known->newest}},
+                                ByteSpan{packet.data(), packet.size()});
+  packet.truncate(static_cast<std::uint32_t>(bytes));
+  out.send(node, Lane::control, packet);
+}
+
+void Membership::on_foreign(Instant now, const MemberId& from, Effects& out) {
+  mark_heard(now, from);
+  answer(now, from, out);
+}
+
+void Membership::answer(Instant now, const MemberId& from, Effects& out) {
+  if (state_ == State::gather) {
+    expedite_join(now, out);
+    return;
+  }
+  if (state_ != State::operational) return;
+  // Two members answer, not all: a foreign stream must not make a hundred members shout.
+  const bool my_turn = index_ == 0 || index_ == from.node.value % members_.size();
+  if (my_turn && (!probe_sent_ || now - last_probe_at_ > kProbeGapMin)) send_probe(now, out);
+}
+
+void Membership::send_probe(Instant now, Effects& out) {
+  wire::ProbeFrame probe;
+  probe.view = view_;
+  probe.heard = heard_now(now);
+  BufferRef packet = control_->take();
+  last_probe_at_ = now;
+  probe_sent_ = true;
+  if (!packet) return;
+  const std::size_t bytes = wire::encode_probe(header(wire::FrameKind::probe), probe,
+                                               ByteSpan{packet.data(), packet.size()});
+  if (bytes == 0) return;
+  packet.truncate(static_cast<std::uint32_t>(bytes));
+  ++tally_.probes_sent;
+  out.multicast(Lane::control, packet);
+}
+
+void Membership::arm_probe(Instant now) {
+  const std::int64_t quarter = settings_.probe.ns / 4;
+  timers_.arm(Timer::probe, now + settings_.probe + nanoseconds(random_.between(-quarter, quarter)));
+}
+
+void Membership::on_probe_timer(Instant now, Effects& out) {
+  arm_probe(now);
+  ++probe_round_;
+  if (state_ != State::operational || members_.size() == settings_.universe.size()) return;
+  // The duty rotates, so that finding others does not depend on one member's links.
+  if (probe_round_ % members_.size() == index_) send_probe(now, out);
+}
+
+void Membership::on_probe(Instant now, const MemberId& from, const wire::ProbeFrame& probe,
+                          Effects& out) {
+  mark_heard(now, from);
+  if (state_ == State::operational) {
+    if (contains(members_, from)) return;
+    if (!intersects(probe.heard, members_)) {
+      answer(now, from, out);
+      return;
+    }
+    if (muted(now, from)) {
+      PEAL_PROBE("membership.muted_probe");
+      return;
+    }
+    start_sets_from_view();
+    insert(processes_, from);
+    shift_to_gather(now, GatherReason::foreign, out);
+    return;
+  }
+  if (state_ != State::gather || contains(processes_, from)) return;
+  if (!intersects(probe.heard, processes_)) {
+    answer(now, from, out);
+    return;
+  }
+  if (processes_.size() >= wire::kProcessesMax) return;
+  insert(processes_, from);
+  shift_to_gather(now, GatherReason::foreign, out);
+}
+
+}  // namespace peal::order::evs

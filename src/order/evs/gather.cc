@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gather: everyone says who might be reachable and who should not be waited for, until all
+// candidates say exactly the same.
+
+#include <algorithm>
+
+#include "base/hooks.h"
+#include "order/evs/membership.h"
+
+namespace peal::order::evs {
+namespace {
+
+// JOINs closer together than this say nothing new to anybody.
+constexpr Duration kJoinGapMin = milliseconds(2);
+
+}  // namespace
+
+template <class Encode>
+BufferRef Membership::build(Encode encode) {
+  BufferRef packet = control_->take();
+  if (!packet) {
+    ++tally_.unsendable;
+    return {};
+  }
+  const std::size_t bytes = encode(ByteSpan{packet.data(), packet.size()});
+  if (bytes == 0) {
+    ++tally_.unsendable;
+    return {};
+  }
+  packet.truncate(static_cast<std::uint32_t>(bytes));
+  return packet;
+}
+
+void Membership::shift_to_gather(Instant now, GatherReason reason, Effects& out) {
+  if (state_ == State::operational) protocol_.flush(out);
+  if (PEAL_MUTANT(m13_committed_restored) && state_ != State::gather) committed_ = view_;
+  if (!episode_) gather_since_ = now;
+  episode_ = true;
+  state_ = State::gather;
+  ++tally_.gathers;
+  protocol_.abandon();
+  for (const Timer timer : {Timer::token_loss, Timer::token_retransmit, Timer::hold, Timer::pace,
+                            Timer::hold_cancel, Timer::visit, Timer::recovery_guard}) {
+    timers_.cancel(timer);
+  }
+  last_sent_.reset();
+  insert(processes_, self_);
+  erase(failed_, self_);
+  consensus_ = {self_};
+  agreed_ = false;
+  out.report({EventCode::gather_started, view_, {}, static_cast<std::uint64_t>(reason),
+              candidates().size()});
+  timers_.arm(Timer::consensus, now + settings_.consensus);
+  expedite_join(now, out);
+  check_consensus(now, false, out);
+}
+
+void Membership::expedite_join(Instant now, Effects& out) {
+  if (!join_sent_ || now - last_join_at_ >= kJoinGapMin) {
+    send_join(now, out);
+    return;
+  }
+  const Instant at = last_join_at_ + kJoinGapMin;
+  const auto armed = timers_.at(Timer::join);
+  if (!armed.has_value() || at < *armed) timers_.arm(Timer::join, at);
+}
+
+void Membership::send_join(Instant now, Effects& out, bool leaving) {
+  wire::Join join;
+  join.number = ++join_number_;
+  join.committed = committed_;
+  join.view_number_max = view_number_max_;
+  join.leaving = leaving;
+  join.processes = leaving && state_ == State::operational ? members_ : processes_;
+  if (!leaving) join.failed = failed_;
+  join.heard = heard_now(now);
+  const BufferRef packet = build([&](ByteSpan bytes) {
+    return wire::encode_join(header(wire::FrameKind::join), join, bytes);
+  });
+  last_join_at_ = now;
+  join_sent_ = true;
+  if (!leaving) {
+    // Jitter, so that a hundred nodes that start together do not speak together for ever.
+    const std::int64_t fifth = settings_.join.ns / 5;
+    timers_.arm(Timer::join, now + settings_.join + nanoseconds(random_.between(-fifth, fifth)));
+  }
+  if (!packet) return;
+  ++tally_.joins_sent;
+  out.multicast(Lane::control, packet);
+}
+
+void Membership::check_consensus(Instant now, bool from_timer, Effects& out) {
+  const MemberSet cand = candidates();
+  if (!is_subset(cand, consensus_)) return;
+  if (cand.size() == 1 && !from_timer) return;  // never rush into a view of one
+  agreed_ = true;
+  timers_.cancel(Timer::consensus);
+  out.report({EventCode::consensus_reached, view_, {}, cand.size(), 0});
+  if (cand.front() == self_) {
+    create_commit(now, cand, out);
+  } else {
+    arm_token_loss(now);  // the representative's commit token is on its way, or lost
+  }
+}
+
+void Membership::on_consensus_timeout(Instant now, Effects& out) {
+  const MemberSet silent = set_minus(candidates(), consensus_);
+  if (silent.empty()) {
+    check_consensus(now, true, out);
+    return;
+  }
+  for (const MemberId& member : silent) {
+    out.report({EventCode::member_accused, view_, member,
+                static_cast<std::uint64_t>(GatherReason::consensus_timeout), 0});
+  }
+  failed_ = set_union(failed_, silent);
+  if (candidates().size() == 1) {
+    send_join(now, out);
+    check_consensus(now, true, out);
+  } else {
+    shift_to_gather(now, GatherReason::consensus_timeout, out);
+  }
+}
+
+void Membership::on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out) {
+  Peer* known = peer(from.node);
+  PEAL_ASSERT(known != nullptr && known->newest == from.epoch);
+  if (join.number <= known->last_join && !PEAL_MUTANT(join_stale_accepted)) {
+    tally_.drop(wire::Drop::stale);
+    return;
+  }
+  known->last_join = join.number;
+  ++tally_.joins_received;
+  const MemberId me = self_;
+  for (const MemberId& member : join.processes) {
+    if (!note(now, member, out) && self_ != me) return;  // this JOIN taught me a new epoch
+  }
+  view_number_max_ = std::max(view_number_max_, join.view_number_max);
+  mark_heard(now, from);
+  if (join.leaving) {
+    on_leaving(now, from, out);
+    return;
+  }
+  switch (state_) {
+    case State::operational: {
+      // It will form its view without me; a probe merges us later. To follow would let two
+      // members accuse each other for ever with what is left of the last episode.
+      if (contains(join.failed, self_)) return;
+      if (contains(members_, from)) {
+        if (join.committed.number < view_.number) return;  // from before it joined this view
+      } else if (!intersects(join.processes, members_) && !intersects(join.heard, members_)) {
+        answer(now, from, out);  // no proof that it hears us
+        return;
+      } else if (PEAL_MUTANT(mute_joins) && muted(now, from)) {
+        return;
+      }
+      start_sets_from_view();
+      shift_to_gather(now, GatherReason::join, out);
+      gather_join(now, from, join, out);
+      return;
+    }
+    case State::gather:
+      if (!contains(processes_, from) && !intersects(join.processes, processes_) &&
+          !intersects(join.heard, processes_)) {
+        answer(now, from, out);
+        return;
+      }
+      if (PEAL_MUTANT(mute_joins) && muted(now, from)) return;
+      gather_join(now, from, join, out);
+      return;
+    case State::commit:
+    case State::recovery:
+      if (contains(agreement_.members, from) && join.committed.number >= agreement_.view.number) {
+        PEAL_PROBE("membership.join_breaks_attempt");
+        shift_to_gather(now, GatherReason::join, out);
+        gather_join(now, from, join, out);
+      }
+      return;
+  }
+}
+
+void Membership::gather_join(Instant now, const MemberId& from, const wire::Join& join,
+                             Effects& out) {
+  if (join.processes == processes_ && join.failed == failed_) {
+    insert(consensus_, from);
+    if (!agreed_) check_consensus(now, false, out);
+    return;
+  }
+  erase(consensus_, from);
+  if (is_subset(join.processes, processes_) && is_subset(join.failed, failed_)) return;
+  if (contains(failed_, from)) return;  // the accused have no vote
+  MemberSet processes = set_union(processes_, join.processes);
+  insert(processes, from);
+  MemberSet failed = failed_;
+  if (contains(join.failed, self_)) {
+    // Who accuses me is accused: one-sided dislike ends in two views, not in a dispute.
+    insert(failed, from);
+    if (PEAL_MUTANT(accuse_self)) insert(failed, self_);
+  } else {
+    failed = set_union(failed, join.failed);
+  }
+  for (const MemberId& member : processes) {
+    if (superseded(member)) insert(failed, member);
+  }
+  if (!PEAL_MUTANT(accuse_self)) erase(failed, self_);
+  if (processes.size() > wire::kProcessesMax) {
+    // More incarnations than a JOIN can name: begin again with those that count.
+    PEAL_PROBE("membership.sets_overflow");
+    processes = {self_, from};
+    std::sort(processes.begin(), processes.end());
+    failed.clear();
+  } else if (processes == processes_ && failed == failed_) {
+    return;  // restarting timers for nothing would let two sides talk for ever
+  }
+  processes_ = std::move(processes);
+  failed_ = std::move(failed);
+  shift_to_gather(now, GatherReason::sets_grew, out);
+}
+
+void Membership::on_leaving(Instant now, const MemberId& from, Effects& out) {
+  bool concerns_us = false;
+  switch (state_) {
+    case State::operational: concerns_us = contains(members_, from); break;
+    case State::commit:
+    case State::recovery: concerns_us = contains(agreement_.members, from); break;
+    case State::gather: concerns_us = contains(processes_, from) && !contains(failed_, from); break;
+  }
+  if (concerns_us) regather(now, GatherReason::leave, {from}, out);
+}
+
+}  // namespace peal::order::evs

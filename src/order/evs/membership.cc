@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/evs/membership.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "base/hooks.h"
+
+namespace peal::order::evs {
+namespace {
+
+// A control frame may be as large as a datagram; a few are enough, since each is handed to the
+// transport at once and the last token is kept.
+constexpr std::uint32_t kControlBuffers = 64;
+
+}  // namespace
+
+Membership::Membership(const Settings& settings, Protocol& protocol)
+    : settings_(settings),
+      protocol_(protocol),
+      control_(std::make_unique<BufferPool>(static_cast<std::uint32_t>(wire::kPacketBytesMax),
+                                            kControlBuffers)),
+      random_(settings.seed),
+      self_(settings.self) {
+  PEAL_ASSERT(settings_.self.node.value != 0 && settings_.self.epoch != 0);
+  PEAL_ASSERT(std::is_sorted(settings_.universe.begin(), settings_.universe.end()));
+  for (const NodeId node : settings_.universe) {
+    if (node == self_.node) continue;
+    Peer peer;
+    peer.node = node;
+    peers_.push_back(peer);
+  }
+  PEAL_ASSERT(peers_.size() + 1 == settings_.universe.size());
+  view_ = ViewId{0, self_};
+  members_ = {self_};
+}
+
+void Membership::start(Instant now, Effects& out) {
+  arm_probe(now);
+  processes_ = {self_};
+  failed_.clear();
+  shift_to_gather(now, GatherReason::boot, out);
+}
+
+void Membership::on_timer(Instant now, Timer timer, Effects& out) {
+  switch (timer) {
+    case Timer::token_loss: on_token_loss(now, out); return;
+    case Timer::token_retransmit: resend(now, out); return;
+    case Timer::join:
+      if (state_ != State::gather) return;
+      send_join(now, out);
+      return;
+    case Timer::consensus:
+      if (state_ == State::gather) on_consensus_timeout(now, out);
+      return;
+    case Timer::probe: on_probe_timer(now, out); return;
+    case Timer::hold:
+    case Timer::pace:
+    case Timer::hold_cancel:
+    case Timer::visit:
+    case Timer::recovery_guard:
+    case Timer::count: break;
+  }
+  PEAL_ASSERT(!"not a timer of the membership");
+}
+
+void Membership::on_token_loss(Instant now, Effects& out) {
+  ++tally_.tokens_lost;
+  out.report({EventCode::token_lost, state_ == State::operational ? view_ : agreement_.view, {}, 0, 0});
+  if (state_ == State::operational) {
+    start_sets_from_view();
+    shift_to_gather(now, GatherReason::token_loss, out);
+    return;
+  }
+  // A failed attempt keeps both sets: what they say is still true, and the episode must end.
+  PEAL_PROBE("membership.attempt_lost");
+  shift_to_gather(now, GatherReason::commit_loss, out);
+}
+
+void Membership::on_pause(Instant now, Duration gap, Effects& out) {
+  out.report({EventCode::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
+  if (state_ == State::gather) {
+    // Nobody is accused on account of my own absence.
+    if (!agreed_) timers_.arm(Timer::consensus, now + settings_.consensus);
+    timers_.arm(Timer::join, now);
+    return;
+  }
+  if (gap >= settings_.token_loss) {
+    if (state_ == State::operational) start_sets_from_view();
+    shift_to_gather(now, GatherReason::pause, out);
+  }
+}
+
+void Membership::leave(Instant now, Effects& out) {
+  if (left_) return;
+  if (state_ == State::operational) protocol_.flush(out);
+  if (members_.size() > 1 || state_ != State::operational) {
+    for (int copy = 0; copy < 3; ++copy) send_join(now, out, /*leaving=*/true);
+  }
+  left_ = true;
+  protocol_.abandon();
+  timers_.cancel_all();
+  last_sent_.reset();
+}
+
+void Membership::regather(Instant now, GatherReason reason, const MemberSet& suspects,
+                          Effects& out) {
+  if (state_ == State::operational) start_sets_from_view();
+  for (const MemberId& suspect : suspects) {
+    if (suspect == self_) continue;
+    insert(processes_, suspect);
+    insert(failed_, suspect);
+  }
+  shift_to_gather(now, reason, out);
+}
+
+void Membership::accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out) {
+  out.report({EventCode::member_accused, view_, member, static_cast<std::uint64_t>(reason), 0});
+  regather(now, reason, {member}, out);
+}
+
+void Membership::installed(Instant now, const Agreement& agreement, Effects& out) {
+  PEAL_ASSERT(state_ == State::recovery);
+  PEAL_ASSERT(agreement.view.number > view_.number);
+  for (const MemberId& member : failed_) {
+    Peer* known = peer(member.node);
+    if (known == nullptr || superseded(member)) continue;
+    const bool at_peace = known->excluded != member || now - known->excluded_at > seconds(60);
+    known->exclusions = at_peace ? 1 : std::min(known->exclusions + 1, 30U);
+    known->excluded = member;
+    known->excluded_at = now;
+    const Duration mute =
+        std::min(settings_.damping * (std::int64_t{1} << (known->exclusions - 1)), settings_.damping_max);
+    known->muted_until = now + mute;
+  }
+  view_ = agreement.view;
+  members_ = agreement.members;
+  index_ = agreement.index;
+  state_ = State::operational;
+  installed_once_ = true;
+  episode_ = false;
+  start_sets_from_view();
+  timers_.cancel(Timer::join);
+  timers_.cancel(Timer::consensus);
+  timers_.cancel(Timer::recovery_guard);
+  if (members_.size() == 1) {
+    timers_.cancel(Timer::token_loss);
+    timers_.cancel(Timer::token_retransmit);
+    last_sent_.reset();
+  }
+  ++tally_.views_installed;
+  out.report({EventCode::view_installed, view_, {}, members_.size(),
+              static_cast<std::uint64_t>((now - gather_since_).ns)});
+}
+
+void Membership::start_sets_from_view() {
+  processes_ = members_;
+  failed_.clear();
+}
+
+void Membership::send_tracked(Instant now, const MemberId& to, const BufferRef& packet,
+                              Effects& out) {
+  last_sent_to_ = to;
+  last_sent_ = packet;
+  timers_.arm(Timer::token_retransmit, now + settings_.token_retransmit);
+  out.send(to.node, Lane::token, packet);
+}
+
+void Membership::resend(Instant now, Effects& out) {
+  if (!last_sent_ || state_ == State::gather) return;
+  if (PEAL_MUTANT(token_retx_never)) return;
+  ++tally_.tokens_retransmitted;
+  out.report({EventCode::token_retransmitted, view_, last_sent_to_, 0, 0});
+  timers_.arm(Timer::token_retransmit, now + settings_.token_retransmit);
+  out.send(last_sent_to_.node, Lane::token, last_sent_);
+}
+
+Primary Membership::primary_of(std::span<const MemberId> members) const {
+  if (!settings_.majority) return Primary::unclaimed;
+  if (PEAL_MUTANT(primary_always)) return Primary::yes;
+  return members.size() * 2 > settings_.universe.size() ? Primary::yes : Primary::no;
+}
+
+MemberId Membership::awaited() const {
+  if (state_ != State::gather) return {};
+  const MemberSet silent = set_minus(candidates(), consensus_);
+  return silent.empty() ? MemberId{} : silent.front();
+}
+
+Membership::Peer* Membership::peer(NodeId node) {
+  const auto at = std::lower_bound(peers_.begin(), peers_.end(), node,
+                                   [](const Peer& a, NodeId b) { return a.node < b; });
+  return at == peers_.end() || at->node != node ? nullptr : &*at;
+}
+const Membership::Peer* Membership::peer(NodeId node) const {
+  return const_cast<Membership*>(this)->peer(node);
+}
+
+bool Membership::superseded(const MemberId& member) const {
+  if (member.node == self_.node) return member.epoch < self_.epoch;
+  const Peer* known = peer(member.node);
+  return known != nullptr && known->newest > member.epoch;
+}
+
+bool Membership::muted(Instant now, const MemberId& member) const {
+  const Peer* known = peer(member.node);
+  return known != nullptr && known->excluded == member && now < known->muted_until;
+}
+
+void Membership::mark_heard(Instant now, const MemberId& member) {
+  Peer* known = peer(member.node);
+  PEAL_ASSERT(known != nullptr);
+  known->heard = now;
+  known->was_heard = true;
+}
+
+MemberSet Membership::heard_now(Instant now) const {
+  MemberSet heard;
+  for (const Peer& known : peers_) {
+    if (known.was_heard && now - known.heard <= settings_.probe * 3) {
+      heard.push_back({known.node, known.newest});
+    }
+  }
+  return heard;
+}
+
+std::uint64_t Membership::digest() const {
+  Digest digest;
+  const auto add_member = [&](const MemberId& m) {
+    digest.add(m.node.value);
+    digest.add(m.epoch);
+  };
+  const auto add_set = [&](const MemberSet& set) {
+    digest.add(set.size());
+    for (const MemberId& m : set) add_member(m);
+  };
+  digest.add(static_cast<std::uint64_t>(state_));
+  add_member(self_);
+  digest.add(view_.number);
+  add_member(view_.representative);
+  add_set(members_);
+  digest.add(committed_.number);
+  digest.add(view_number_max_);
+  add_set(processes_);
+  add_set(failed_);
+  add_set(consensus_);
+  digest.add(join_number_);
+  digest.add(agreed_ ? 1 : 0);
+  const auto next = timers_.next();
+  digest.add(next.has_value() ? static_cast<std::uint64_t>(next->ns) : 0);
+  return digest.value();
+}
+
+void Membership::check_invariants() const {
+  if (left_) return;
+  PEAL_ASSERT(!contains(failed_, self_));
+  PEAL_ASSERT(is_subset(failed_, processes_));
+  PEAL_ASSERT(!candidates().empty());
+  PEAL_ASSERT(members_[index_] == self_ || (state_ != State::operational && !installed_once_));
+  PEAL_ASSERT(view_.number <= committed_.number || view_.number == 0);
+  if (state_ == State::operational) PEAL_ASSERT(announced());
+}
+
+}  // namespace peal::order::evs

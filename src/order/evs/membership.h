@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/ids.h"
+#include "base/random.h"
+#include "base/time.h"
+#include "order/engine.h"
+#include "order/evs/timers.h"
+#include "order/member_set.h"
+#include "wire/frames.h"
+
+namespace peal::order::evs {
+
+enum class State : std::uint8_t { gather, commit, recovery, operational };
+
+struct Settings {
+  MemberId self{};
+  std::vector<NodeId> universe;  ///< sorted
+  std::uint64_t cluster{};
+  std::uint64_t seed{};
+  Duration token_loss, token_retransmit, join, consensus, probe, damping, damping_max;
+  std::uint32_t packet_bytes_max{};
+  std::uint32_t request_lag{};
+  std::uint32_t max_gap{};
+  bool majority = false;  ///< mark views as primary or not
+};
+
+/// What the commit token settled about a new view.
+struct Agreement {
+  ViewId view{};
+  MemberSet members;
+  std::uint16_t index{};         ///< of this member
+  wire::OldView old_view;        ///< what the survivors of my old view hold together
+  std::uint32_t packet_bytes_max{};
+  std::uint32_t request_lag{};
+  std::uint32_t max_gap{};
+};
+
+/// What membership asks of the engine whose views it agrees on.
+class Protocol {
+ public:
+  virtual ~Protocol() = default;
+  /// The view is about to be given up: hand everything that was ordered to the network.
+  virtual void flush(Effects& out) = 0;
+  /// An attempt begins or failed: forget a held token and what belongs to the attempt. Packets of
+  /// the old view stay.
+  virtual void abandon() = 0;
+  /// Folds what this member holds of its old view into the record; from now on nothing that
+  /// contradicts it may be accepted.
+  virtual void freeze(wire::OldView& record) = 0;
+  /// Whether a record can be the one that this member froze, with what others added to it.
+  virtual bool accepts(const wire::OldView& record) const = 0;
+  /// Everybody's record is known: repair the old view. Membership::state() is `recovery`.
+  virtual void recover(Instant now, const Agreement& agreement, Effects& out) = 0;
+  /// Every member is in recovery: the representative starts the first rotation.
+  virtual void first_rotation(Instant now, Effects& out) = 0;
+  /// The only member of a view has nobody to wait for.
+  virtual void install_alone(Instant now, Effects& out) = 0;
+};
+
+/// Numbers of the membership, since the start.
+struct Tally {
+  std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops{};
+  std::uint64_t joins_sent = 0, joins_received = 0, probes_sent = 0, gathers = 0, commits = 0;
+  std::uint64_t views_installed = 0, tokens_lost = 0, tokens_retransmitted = 0, unsendable = 0;
+
+  void drop(wire::Drop reason) { ++drops[static_cast<std::size_t>(reason)]; }
+};
+
+/// Agrees with the other nodes on who is in the next view (spec: gather and commit), finds other
+/// views to merge with, and keeps the identity of this member. Engines with views own one each.
+///
+/// The last installed view stays the current one, with its packets, until the next is installed.
+class Membership {
+ public:
+  Membership(const Settings& settings, Protocol& protocol);
+
+  // Inputs
+  void start(Instant now, Effects& out);
+  void on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out);
+  void on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out);
+  void on_probe(Instant now, const MemberId& from, const wire::ProbeFrame& probe, Effects& out);
+  void on_epoch_notice(Instant now, const wire::EpochNotice& notice, Effects& out);
+  /// A packet of a member that is not of the current view.
+  void on_foreign(Instant now, const MemberId& from, Effects& out);
+  void on_timer(Instant now, Timer timer, Effects& out);
+  void on_pause(Instant now, Duration gap, Effects& out);
+  void leave(Instant now, Effects& out);
+
+  /// Notes an identity that a packet named. False if it is stale, unknown, or this member itself.
+  bool note(Instant now, const MemberId& member, Effects& out);
+  /// The sender's newest incarnation is another one: tell it so.
+  void tell_newest(Instant now, NodeId node, Effects& out);
+
+  // Called by the engine
+  /// Gives the current view up and looks for a new one, beginning with `suspects` accused.
+  void regather(Instant now, GatherReason reason, const MemberSet& suspects, Effects& out);
+  /// Recovery is blocked by this member: accuse it and start again.
+  void accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out);
+  /// The agreed view is complete everywhere: it becomes the current one.
+  void installed(Instant now, const Agreement& agreement, Effects& out);
+  /// Sends a packet to one member and keeps it, to send it again until there is a sign of life.
+  void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out);
+  void arm_token_loss(Instant now) { timers_.arm(Timer::token_loss, now + settings_.token_loss); }
+  BufferRef take_control_buffer() { return control_->take(); }
+  wire::Header header(wire::FrameKind kind) const {
+    return {kind, settings_.cluster, self_};
+  }
+
+  // State
+  State state() const { return state_; }
+  const MemberId& self() const { return self_; }
+  const ViewId& view() const { return view_; }
+  const MemberSet& members() const { return members_; }
+  std::uint16_t index() const { return index_; }
+  const MemberId& successor() const { return members_[(index_ + 1U) % members_.size()]; }
+  const MemberId& predecessor() const {
+    return members_[(index_ + members_.size() - 1) % members_.size()];
+  }
+  bool announced() const { return view_.number != 0; }  ///< not the birth view
+  const Agreement& agreement() const { return agreement_; }
+  Primary primary_of(std::span<const MemberId> members) const;
+  /// Whom this member waits for while it gathers; none if nobody.
+  MemberId awaited() const;
+  Timers& timers() { return timers_; }
+  const Timers& timers() const { return timers_; }
+  Tally& tally() { return tally_; }
+  const Tally& tally() const { return tally_; }
+  bool left() const { return left_; }
+  std::uint64_t digest() const;
+  void check_invariants() const;
+
+ private:
+  /// What is known of one configured node.
+  struct Peer {
+    NodeId node{};
+    std::uint64_t newest = 0;        ///< largest epoch seen; 0 if none
+    std::uint64_t last_join = 0;     ///< of the newest incarnation
+    Instant heard{};
+    bool was_heard = false;
+    std::uint32_t exclusions = 0;    ///< in a row, of `excluded`
+    MemberId excluded{};
+    Instant excluded_at{}, muted_until{};
+    Instant noticed{};
+    bool was_noticed = false;
+  };
+
+  Peer* peer(NodeId node);
+  const Peer* peer(NodeId node) const;
+  bool superseded(const MemberId& member) const;
+  bool muted(Instant now, const MemberId& member) const;
+  void mark_heard(Instant now, const MemberId& member);
+  MemberSet heard_now(Instant now) const;
+
+  // gather.cc
+  void shift_to_gather(Instant now, GatherReason reason, Effects& out);
+  void send_join(Instant now, Effects& out, bool leaving = false);
+  void expedite_join(Instant now, Effects& out);
+  void check_consensus(Instant now, bool from_timer, Effects& out);
+  void on_consensus_timeout(Instant now, Effects& out);
+  void gather_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out);
+  void on_leaving(Instant now, const MemberId& from, Effects& out);
+  void start_sets_from_view();
+  MemberSet candidates() const { return set_minus(processes_, failed_); }
+
+  // commit.cc
+  void create_commit(Instant now, const MemberSet& members, Effects& out);
+  void enter_commit(Instant now, wire::Commit& commit, std::uint32_t index, Effects& out);
+  void enter_recovery(Instant now, const wire::Commit& commit, Effects& out);
+  void forward_commit(Instant now, wire::Commit& commit, Effects& out);
+
+  // foreign.cc
+  void answer(Instant now, const MemberId& from, Effects& out);
+  void send_probe(Instant now, Effects& out);
+  void on_probe_timer(Instant now, Effects& out);
+  void arm_probe(Instant now);
+  void correct_epoch(Instant now, std::uint64_t epoch, Effects& out);
+  void resend(Instant now, Effects& out);
+  void on_token_loss(Instant now, Effects& out);
+
+  template <class Encode>
+  BufferRef build(Encode encode);
+
+  Settings settings_;
+  Protocol& protocol_;
+  std::unique_ptr<BufferPool> control_;
+  Random random_;
+  Timers timers_;
+  Tally tally_;
+
+  State state_ = State::gather;
+  MemberId self_;
+  bool installed_once_ = false;
+  bool left_ = false;
+  ViewId view_{};       // the last installed view
+  MemberSet members_;
+  std::uint16_t index_ = 0;
+
+  ViewId committed_{};  // highest view ever entered Commit for; never goes back
+  std::uint64_t view_number_max_ = 0;
+  MemberSet processes_, failed_, consensus_;
+  bool agreed_ = false;
+  std::uint64_t join_number_ = 0;
+  Instant last_join_at_{};
+  bool join_sent_ = false;
+  Instant gather_since_{};
+  bool episode_ = false;  // a gather episode ends only with an install
+
+  Agreement agreement_;   // of the attempt in Commit or Recovery
+  bool originated_ = false;
+  MemberId last_sent_to_{};
+  BufferRef last_sent_;
+
+  std::uint64_t probe_round_ = 0;
+  Instant last_probe_at_{};
+  bool probe_sent_ = false;
+  std::vector<Peer> peers_;  // sorted by node, self excluded
+};
+
+}  // namespace peal::order::evs

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/assert.h"
+#include "order/engine.h"
+
+namespace peal::order {
+
+std::string_view wait_name(WaitReason::Kind kind) {
+  switch (kind) {
+    case WaitReason::Kind::nothing: return "nothing";
+    case WaitReason::Kind::token: return "token";
+    case WaitReason::Kind::packet: return "packet";
+    case WaitReason::Kind::stability: return "stability";
+    case WaitReason::Kind::gathering: return "gathering";
+    case WaitReason::Kind::recovering: return "recovering";
+    case WaitReason::Kind::slow_application: return "slow_application";
+    case WaitReason::Kind::window: return "window";
+  }
+  PEAL_ASSERT(!"unknown wait reason");
+}
+
+std::string_view event_name(EventCode code) {
+  switch (code) {
+    case EventCode::gather_started: return "gather_started";
+    case EventCode::consensus_reached: return "consensus_reached";
+    case EventCode::commit_started: return "commit_started";
+    case EventCode::recovery_started: return "recovery_started";
+    case EventCode::view_installed: return "view_installed";
+    case EventCode::member_accused: return "member_accused";
+    case EventCode::token_lost: return "token_lost";
+    case EventCode::token_retransmitted: return "token_retransmitted";
+    case EventCode::recovery_guard: return "recovery_guard";
+    case EventCode::stall_excluded: return "stall_excluded";
+    case EventCode::epoch_corrected: return "epoch_corrected";
+    case EventCode::incompatible_peer: return "incompatible_peer";
+    case EventCode::paused: return "paused";
+  }
+  PEAL_ASSERT(!"unknown event");
+}
+
+std::string_view gather_reason_name(GatherReason reason) {
+  switch (reason) {
+    case GatherReason::boot: return "boot";
+    case GatherReason::token_loss: return "token_loss";
+    case GatherReason::join: return "join";
+    case GatherReason::foreign: return "foreign";
+    case GatherReason::leave: return "leave";
+    case GatherReason::consensus_timeout: return "consensus_timeout";
+    case GatherReason::stall: return "stall";
+    case GatherReason::guard: return "guard";
+    case GatherReason::pause: return "pause";
+    case GatherReason::commit_loss: return "commit_loss";
+    case GatherReason::sets_grew: return "sets_grew";
+    case GatherReason::epoch: return "epoch";
+  }
+  PEAL_ASSERT(!"unknown gather reason");
+}
+
+}  // namespace peal::order

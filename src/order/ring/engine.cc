@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ring/engine.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "base/hooks.h"
+
+namespace peal::order::ring {
+namespace {
+
+using evs::State;
+using evs::Timer;
+using wire::Drop;
+using wire::FrameKind;
+
+evs::Settings settings_of(const Config& config) {
+  const Options& o = config.options;
+  evs::Settings s;
+  s.self = config.self;
+  s.universe = config.universe;
+  s.cluster = config.cluster;
+  s.seed = config.seed;
+  s.token_loss = o.token_loss;
+  s.token_retransmit = o.token_retransmit;
+  s.join = o.join;
+  s.consensus = o.consensus;
+  s.probe = o.probe;
+  s.damping = o.damping;
+  s.damping_max = o.damping_max;
+  s.packet_bytes_max = o.packet_bytes_max;
+  // In the original ring everything that the token announces has been sent.
+  s.request_lag = o.accelerated_window == 0 ? 0 : std::max(o.request_lag, 1U);
+  s.max_gap = o.max_gap;
+  s.majority = o.primary == PrimaryRule::majority;
+  return s;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host) {
+  PEAL_ASSERT(validate(config.options).empty());
+  PEAL_ASSERT(packets.slab_bytes() >= config.options.packet_bytes_max);
+  return std::make_unique<RingEngine>(config, packets, host);
+}
+
+RingEngine::RingEngine(const Config& config, BufferPool& packets, Host& host)
+    : options_(config.options),
+      cluster_(config.cluster),
+      universe_(config.universe),
+      pool_(packets),
+      host_(host),
+      membership_(settings_of(config), *this),
+      timers_(membership_.timers()),
+      packets_(4 * config.options.max_gap),
+      obligation_({config.self}),
+      packet_bytes_max_(config.options.packet_bytes_max),
+      max_gap_(config.options.max_gap),
+      reported_(config.universe.size() + 1, 0) {
+  counters_.reserve(64);
+}
+
+void RingEngine::start(Instant now, Effects& out) { membership_.start(now, out); }
+
+// ---- packets ----
+
+void RingEngine::on_packet(Instant now, const BufferRef& packet, Effects& out) {
+  if (membership_.left()) return;
+  wire::Header header;
+  const Drop reason = wire::decode_header(packet.view(), header);
+  if (reason == Drop::bad_version) report_incompatible({}, reason, out);
+  if (reason != Drop::none) {
+    drop(reason);
+    return;
+  }
+  if (!admit(now, header, out)) return;
+  dispatch(now, header, packet, out);
+}
+
+bool RingEngine::admit(Instant now, const wire::Header& header, Effects& out) {
+  if (header.cluster != cluster_) {
+    const bool same_name = header.cluster >> 32 == cluster_ >> 32;
+    const Drop reason = same_name ? Drop::other_settings : Drop::other_cluster;
+    drop(reason);
+    report_incompatible(header, reason, out);
+    return false;
+  }
+  if (header.sender == membership_.self()) {
+    drop(Drop::own);
+    return false;
+  }
+  if (!std::binary_search(universe_.begin(), universe_.end(), header.sender.node)) {
+    drop(Drop::bad_sender);
+    return false;
+  }
+  if (!membership_.note(now, header.sender, out)) {
+    drop(Drop::stale);
+    if (header.sender.node != membership_.self().node) {
+      membership_.tell_newest(now, header.sender.node, out);
+    }
+    return false;
+  }
+  return true;
+}
+
+void RingEngine::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
+  const auto at = std::lower_bound(universe_.begin(), universe_.end(), header.sender.node);
+  const bool known = at != universe_.end() && *at == header.sender.node;
+  std::uint32_t& said = reported_[known ? static_cast<std::size_t>(at - universe_.begin()) + 1 : 0];
+  const std::uint32_t bit = 1U << static_cast<unsigned>(reason);
+  if ((said & bit) != 0) return;
+  said |= bit;
+  out.report({EventCode::incompatible_peer, membership_.view(), header.sender,
+              static_cast<std::uint64_t>(reason), 0});
+}
+
+void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferRef& packet,
+                          Effects& out) {
+  const bool from_before = stale_input_ && header.kind != FrameKind::data;
+  if (from_before) {
+    drop(Drop::stale);
+    return;
+  }
+  Drop reason = Drop::none;
+  switch (header.kind) {
+    case FrameKind::token:
+      reason = wire::decode_token(packet.view(), arriving_);
+      if (reason == Drop::none) on_token(now, header.sender, out);
+      break;
+    case FrameKind::data: on_data(now, header.sender, packet, out); break;
+    case FrameKind::join: {
+      wire::Join join;
+      reason = wire::decode_join(packet.view(), join);
+      if (reason == Drop::none && contains(join.failed, header.sender)) reason = Drop::bad_value;
+      if (reason == Drop::none) membership_.on_join(now, header.sender, join, out);
+      break;
+    }
+    case FrameKind::commit: {
+      wire::Commit commit;
+      reason = wire::decode_commit(packet.view(), commit);
+      if (reason == Drop::none) membership_.on_commit(now, header.sender, commit, out);
+      break;
+    }
+    case FrameKind::probe: {
+      wire::ProbeFrame probe;
+      reason = wire::decode_probe(packet.view(), probe);
+      if (reason == Drop::none) membership_.on_probe(now, header.sender, probe, out);
+      break;
+    }
+    case FrameKind::hold_cancel: {
+      wire::HoldCancel cancel;
+      reason = wire::decode_hold_cancel(packet.view(), cancel);
+      if (reason == Drop::none && cancel.view == membership_.view() &&
+          membership_.state() == State::operational) {
+        r_.idle_rounds = 0;
+        release_held(now, out);
+      }
+      break;
+    }
+    case FrameKind::epoch_notice: {
+      wire::EpochNotice notice;
+      reason = wire::decode_epoch_notice(packet.view(), notice);
+      if (reason == Drop::none) membership_.on_epoch_notice(now, notice, out);
+      break;
+    }
+  }
+  if (reason != Drop::none) drop(reason);
+}
+
+// ---- timers ----
+
+void RingEngine::on_timer(Instant now, Effects& out) {
+  for (int i = 0; i < static_cast<int>(Timer::count); ++i) {
+    const auto timer = static_cast<Timer>(i);
+    if (!membership_.left() && timers_.take_due(timer, now)) fire(now, timer, out);
+  }
+}
+
+void RingEngine::fire(Instant now, Timer timer, Effects& out) {
+  switch (timer) {
+    case Timer::token_loss:
+    case Timer::token_retransmit:
+    case Timer::join:
+    case Timer::consensus:
+    case Timer::probe: membership_.on_timer(now, timer, out); return;
+    case Timer::hold:
+      if (PEAL_MUTANT(hold_forever)) return;
+      if (holding_) {
+        holding_ = false;
+        send_token(now, out);
+      }
+      return;
+    case Timer::pace:
+      if (pacing_) {
+        pacing_ = false;
+        send_token(now, out);
+      }
+      return;
+    case Timer::hold_cancel: cancel_hold(now, out); return;
+    case Timer::visit:
+      if (membership_.state() == State::operational && alone()) visit_alone(now, out);
+      return;
+    case Timer::recovery_guard: on_guard(now, out); return;
+    case Timer::count: break;
+  }
+  PEAL_ASSERT(!"unknown timer");
+}
+
+std::optional<Instant> RingEngine::next_deadline() const { return timers_.next(); }
+
+// ---- the node ----
+
+void RingEngine::on_work(Instant now, Effects& out) {
+  if (membership_.left() || membership_.state() != State::operational) return;
+  if (alone()) {
+    if (!timers_.armed(Timer::visit)) timers_.arm(Timer::visit, now);
+    return;
+  }
+  if (holding_) {
+    release_held(now, out);
+    return;
+  }
+  if (r_.quiet && !timers_.armed(Timer::hold_cancel)) cancel_hold(now, out);
+}
+
+void RingEngine::on_pause(Instant now, Duration gap, Effects& out) {
+  if (membership_.left()) return;
+  // A short pause concluded nothing: whatever waits in the sockets is still true.
+  stale_input_ = gap >= options_.token_loss;
+  window_.spoil();
+  membership_.on_pause(now, gap, out);
+}
+
+void RingEngine::on_drained(Instant /*now*/, Effects& /*out*/) { stale_input_ = false; }
+
+void RingEngine::leave(Instant now, Effects& out) { membership_.leave(now, out); }
+
+// ---- what people see ----
+
+WaitReason RingEngine::why() const {
+  const MemberSet& members = membership_.members();
+  const auto member_at = [&](std::uint16_t index) {
+    return index < members.size() ? members[index] : MemberId{};
+  };
+  switch (membership_.state()) {
+    case State::gather: return {WaitReason::Kind::gathering, membership_.awaited(), 0};
+    case State::commit: return {WaitReason::Kind::gathering, {}, 0};
+    case State::recovery:
+      return {WaitReason::Kind::recovering,
+              token_.recovery_block < repair_.agreement.members.size()
+                  ? repair_.agreement.members[token_.recovery_block]
+                  : MemberId{},
+              0};
+    case State::operational: break;
+  }
+  const Seq next = r_.delivered + 1;
+  if (r_.delivered < packets_.contiguous()) {
+    return {WaitReason::Kind::stability, member_at(r_.stalled_index), next};
+  }
+  if (next <= packets_.high() || next <= r_.token_seq) return {WaitReason::Kind::packet, {}, next};
+  if (!can_originate()) return {};
+  if (r_.last_credit == 0 && r_.last_credit_index != wire::kNoIndex) {
+    return {WaitReason::Kind::slow_application, member_at(r_.last_credit_index), 0};
+  }
+  if (r_.token_seq >= r_.safe_line + max_gap_) {
+    return {WaitReason::Kind::window, member_at(r_.stalled_index), 0};
+  }
+  return {WaitReason::Kind::token, {}, 0};
+}
+
+std::span<const Counter> RingEngine::counters() const {
+  const evs::Tally& tally = membership_.tally();
+  counters_.clear();
+  const auto add = [&](std::string_view name, std::uint64_t value) {
+    counters_.push_back({name, value});
+  };
+  add("views_installed", tally.views_installed);
+  add("gathers", tally.gathers);
+  add("commits", tally.commits);
+  add("joins_sent", tally.joins_sent);
+  add("joins_received", tally.joins_received);
+  add("probes_sent", tally.probes_sent);
+  add("tokens_lost", tally.tokens_lost);
+  add("tokens_retransmitted", tally.tokens_retransmitted);
+  add("unsendable", tally.unsendable);
+  add("visits", counts_.visits);
+  add("originated", counts_.originated);
+  add("delivered", counts_.delivered);
+  add("data_sent", counts_.sent);
+  add("data_received", counts_.data_received);
+  add("retransmitted", counts_.retransmitted);
+  add("requested", counts_.requested);
+  add("duplicates", counts_.duplicates);
+  add("data_in_recovery", counts_.data_in_recovery);
+  add("tokens_held", counts_.held);
+  add("stalls", counts_.stalls);
+  add("recovery_guards", counts_.guards);
+  add("safe_line_fell", counts_.safe_line_fell);
+  add("no_buffer", counts_.no_buffer);
+  add("global_window", global_window_);
+  add("personal_window", personal_window_);
+  add("accelerated_percent", accelerated_.share_percent());
+  for (std::size_t i = 1; i < tally.drops.size(); ++i) {
+    add(wire::drop_name(static_cast<Drop>(i)), tally.drops[i]);
+  }
+  return counters_;
+}
+
+void RingEngine::check_invariants() const {
+  membership_.check_invariants();
+  PEAL_ASSERT(packets_.discarded() <= r_.delivered || PEAL_MUTANT(discard_too_early));
+  PEAL_ASSERT(r_.delivered <= packets_.contiguous() || PEAL_MUTANT(deliver_out_of_order) ||
+              PEAL_MUTANT(m8_recovered_forgotten));
+  PEAL_ASSERT(packets_.contiguous() <= packets_.high());
+  PEAL_ASSERT(contains(obligation_, membership_.self()) || membership_.view().number == 0);
+  PEAL_ASSERT(!holding_ || membership_.state() == State::operational);
+  PEAL_ASSERT(!(holding_ && pacing_));
+}
+
+std::uint64_t RingEngine::digest() const {
+  Digest digest;
+  digest.add(membership_.digest());
+  for (const std::uint64_t value :
+       {r_.last_hop, r_.sent_hop, r_.delivered, r_.safe_line, r_.token_seq, packets_.discarded(),
+        packets_.contiguous(), packets_.high(), counts_.delivered, counts_.originated,
+        std::uint64_t{global_window_}, repair_.last_hop}) {
+    digest.add(value);
+  }
+  for (const MemberId& member : obligation_) digest.add(member.epoch);
+  digest.add(holding_ ? 1 : 0);
+  return digest.value();
+}
+
+}  // namespace peal::order::ring

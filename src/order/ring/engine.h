@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "base/buffer.h"
+#include "order/evs/membership.h"
+#include "order/member_set.h"
+#include "order/ring/options.h"
+#include "order/ring/packets.h"
+#include "order/ring/windows.h"
+#include "wire/frames.h"
+
+namespace peal::order::ring {
+
+/// The Accelerated Ring: one token gives every unit its place; the packets of a visit are ordered
+/// before the token leaves, and part of them is sent after it. Membership is evs::Membership; the
+/// repair of an old view is here, on the new view's token.
+///
+/// engine.cc: inputs, timers, what people see. visit.cc: normal operation. recovery.cc: repair and
+/// installation.
+class RingEngine final : public Engine, private evs::Protocol {
+ public:
+  RingEngine(const Config& config, BufferPool& packets, Host& host);
+
+  void start(Instant now, Effects& out) override;
+  void on_packet(Instant now, const BufferRef& packet, Effects& out) override;
+  void on_timer(Instant now, Effects& out) override;
+  void on_work(Instant now, Effects& out) override;
+  void on_pause(Instant now, Duration gap, Effects& out) override;
+  void on_drained(Instant now, Effects& out) override;
+  void leave(Instant now, Effects& out) override;
+  std::optional<Instant> next_deadline() const override;
+  Lane preferred_lane() const override { return prefer_; }
+  MemberId self() const override { return membership_.self(); }
+  WaitReason why() const override;
+  std::span<const Counter> counters() const override;
+  void check_invariants() const override;
+  std::uint64_t digest() const override;
+
+ private:
+  static constexpr std::size_t kHistory = 8;
+
+  /// What belongs to the current view and begins anew with the next one.
+  struct Rotation {
+    std::uint64_t last_hop = 0;       ///< of the last accepted token
+    std::uint64_t sent_hop = 0;       ///< on the last token I sent
+    std::uint64_t no_send_before = 0; ///< originate only on visits with a greater hop
+    Seq delivered = 0;
+    Seq safe_line = 0;                ///< highest position known to be received by all members
+    std::array<Seq, kHistory> seq_history{};  ///< token.seq as received; [0] is this rotation
+    Seq aru_sent_before = 0;          ///< aru on the token I sent last rotation
+    Seq token_seq = 0;                ///< seq on the last token I sent
+    std::uint32_t fcc_before = 0;     ///< my contributions to the token's sums, last rotation
+    std::uint32_t losses_before = 0;
+    std::uint32_t limited_before = 0;
+    std::uint32_t backlog_before = 0;
+    Seq requested_high = 0;           ///< highest position I ever requested
+    std::uint32_t idle_rounds = 0;
+    std::uint32_t last_credit = 0;    ///< as on the last token, with whose it was
+    std::uint16_t last_credit_index = wire::kNoIndex;
+    bool quiet = false;               ///< nothing moved at my last visit: the token may be resting
+    // stall detection
+    Seq stalled_aru = 0;
+    std::uint16_t stalled_index = wire::kNoIndex;
+    std::uint32_t stall_rounds = 0;
+    Instant stall_since{};
+    // pacing of requests that nobody can answer
+    std::uint64_t request_digest = 0;
+    std::uint32_t same_requests = 0;
+    std::uint64_t rotations = 0;
+    Instant last_visit{};
+  };
+
+  /// An attempt that is being repaired.
+  struct Repair {
+    bool active = false;
+    evs::Agreement agreement;
+    MemberSet bound;             ///< whose packets are delivered even behind a gap
+    std::uint64_t last_hop = 0;
+    std::uint64_t rounds = 0;
+    bool done = false;
+  };
+
+  // evs::Protocol
+  void flush(Effects& out) override;
+  void abandon() override;
+  void freeze(wire::OldView& record) override;
+  bool accepts(const wire::OldView& record) const override;
+  void recover(Instant now, const evs::Agreement& agreement, Effects& out) override;
+  void first_rotation(Instant now, Effects& out) override;
+  void install_alone(Instant now, Effects& out) override;
+
+  // engine.cc
+  bool admit(Instant now, const wire::Header& header, Effects& out);
+  void dispatch(Instant now, const wire::Header& header, const BufferRef& packet, Effects& out);
+  void report_incompatible(const wire::Header& header, wire::Drop reason, Effects& out);
+  void fire(Instant now, evs::Timer timer, Effects& out);
+  void drop(wire::Drop reason) { membership_.tally().drop(reason); }
+
+  // visit.cc
+  void on_token(Instant now, const MemberId& from, Effects& out);
+  void visit(Instant now, Effects& out);
+  void work_on_token(Instant now, Effects& out);
+  std::uint32_t answer_requests(Effects& out);
+  bool may_answer(const Packet& packet) const;
+  void retransmit(Packet& packet, Effects& out);
+  std::uint32_t allowance(std::uint32_t others, std::uint32_t answered);
+  std::uint32_t order_units(std::uint32_t limit, Effects& out);
+  void send_own(Seq seq, bool post, Effects& out);
+  void update_token(Instant now, std::uint32_t others, std::uint32_t answered, std::uint32_t sent,
+                    std::uint32_t limit);
+  std::uint32_t add_requests();
+  void detect_stall(Instant now, Effects& out);
+  Duration pace_of_requests();
+  void pass_on(Instant now, Effects& out);
+  void send_token(Instant now, Effects& out);
+  bool should_hold() const;
+  void settle(Seq aru_sent, Effects& out);
+  void deliver_ready(Effects& out);
+  void release_held(Instant now, Effects& out);
+  void cancel_hold(Instant now, Effects& out);
+  void on_data(Instant now, const MemberId& from, const BufferRef& packet, Effects& out);
+  bool store(const wire::Data& data, const BufferRef& packet);
+  void visit_alone(Instant now, Effects& out);
+  bool alone() const { return membership_.members().size() == 1; }
+  bool can_originate() const { return host_.backlog_units() > 0; }
+  std::uint32_t unit_bytes_max() const {
+    return packet_bytes_max_ - static_cast<std::uint32_t>(wire::kDataHeaderBytes);
+  }
+
+  // recovery.cc
+  void visit_recovery(Instant now, Effects& out);
+  void recovery_check();
+  bool in_union(Seq seq) const;
+  std::uint64_t missing_count() const;
+  void request_missing();
+  void install(Instant now, Effects& out);
+  void deliver(const Packet& packet, bool transitional, Effects& out);
+  wire::RequestSection* section_of(const ViewId& view);
+  void on_guard(Instant now, Effects& out);
+
+  Options options_;
+  std::uint64_t cluster_;
+  std::vector<NodeId> universe_;
+  BufferPool& pool_;
+  Host& host_;
+  evs::Membership membership_;
+  evs::Timers& timers_;
+
+  Packets packets_;
+  Rotation r_;
+  MemberSet obligation_;
+  Repair repair_;
+  std::uint32_t packet_bytes_max_ = 0;  // agreed for the current view
+  std::uint32_t request_lag_ = 1;
+  std::uint32_t max_gap_ = 0;
+  GlobalWindow window_;
+  AcceleratedWindow accelerated_;
+  std::uint32_t personal_window_ = 0;   // as used on the last visit
+  std::uint32_t global_window_ = 0;
+
+  wire::Token token_;    // the token of this visit, or the one held
+  wire::Token arriving_;
+  bool holding_ = false;
+  bool pacing_ = false;
+  bool pushed_seq_ = false;
+  Lane prefer_ = Lane::data;
+  bool stale_input_ = false;  // after a pause: what is read now is from before it
+
+  std::vector<std::uint32_t> reported_;  // per universe index + 1: reasons said once, as bits
+
+  struct Counts {
+    std::uint64_t visits = 0, originated = 0, delivered = 0, sent = 0, retransmitted = 0,
+                  requested = 0, duplicates = 0, data_received = 0, data_in_recovery = 0,
+                  held = 0, stalls = 0, guards = 0, safe_line_fell = 0, no_buffer = 0;
+  } counts_;
+  mutable std::vector<Counter> counters_;
+};
+
+}  // namespace peal::order::ring

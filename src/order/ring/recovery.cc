@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// Repair of the old view on the new view's token, and installation. What the survivors hold
+// together was fixed on the commit token, so that all of them deliver the same.
+
+#include <algorithm>
+
+#include "base/hooks.h"
+#include "order/ring/engine.h"
+
+namespace peal::order::ring {
+namespace {
+
+using evs::Timer;
+using wire::kNoIndex;
+
+constexpr std::uint64_t kGuardRounds = 500;
+
+bool bit_at(const std::vector<std::uint64_t>& words, std::uint64_t index) {
+  return index / 64 < words.size() && ((words[index / 64] >> (index % 64)) & 1) != 0;
+}
+
+}  // namespace
+
+// ---- evs::Protocol ----
+
+void RingEngine::flush(Effects& /*out*/) {
+  // Every packet of a visit is handed to the transport before the visit ends, so that nothing that
+  // was ordered is still unsent between two inputs.
+}
+
+void RingEngine::abandon() {
+  if (repair_.active && PEAL_MUTANT(m8_recovered_forgotten)) {
+    for (Seq seq = r_.delivered + 1; seq <= packets_.high(); ++seq) {
+      if (packets_.has(seq) && packets_.at(seq).data.retransmission) packets_.forget(seq);
+    }
+  }
+  if (PEAL_MUTANT(m1_obligation_forgotten)) obligation_ = {membership_.self()};
+  holding_ = pacing_ = false;
+  repair_.active = false;
+}
+
+void RingEngine::freeze(wire::OldView& record) {
+  const Seq aru = packets_.contiguous();
+  const Seq base = std::max(record.base, aru);
+  const Seq high = std::max({record.high, packets_.high(), base});
+  std::vector<std::uint64_t> have((high - base + 63) / 64, 0);
+  for (Seq seq = base + 1; seq <= high; ++seq) {
+    bool mine = packets_.has(seq);
+    if (PEAL_MUTANT(skip_own_in_recovery) && mine &&
+        packets_.at(seq).data.origin == membership_.self()) {
+      mine = false;
+    }
+    if (PEAL_MUTANT(union_without_have)) mine = false;
+    const bool theirs = seq > record.base && bit_at(record.have, seq - record.base - 1);
+    if (mine || theirs) have[(seq - base - 1) / 64] |= std::uint64_t{1} << ((seq - base - 1) % 64);
+  }
+  record.base = base;
+  record.high = high;
+  record.have = std::move(have);
+  record.safe = std::max(record.safe, r_.safe_line);
+  record.obligation = set_union(record.obligation, obligation_);
+}
+
+bool RingEngine::accepts(const wire::OldView& record) const {
+  // Everything that I wrote into it must still be there; more may have come.
+  if (record.base < packets_.contiguous() || record.high < packets_.high() ||
+      record.safe < r_.safe_line || record.high - packets_.discarded() > packets_.capacity()) {
+    return PEAL_MUTANT(m5_accept_in_commit) || PEAL_MUTANT(commit_phase2_any_ring);
+  }
+  return is_subset(obligation_, record.obligation) || PEAL_MUTANT(m1_obligation_forgotten);
+}
+
+void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& out) {
+  repair_.active = true;
+  repair_.agreement = agreement;
+  const wire::OldView& old = agreement.old_view;
+  repair_.bound = set_union(old.obligation, old.survivors);
+  if (PEAL_MUTANT(m2_gap_delivers_only_trans)) repair_.bound = old.survivors;
+  repair_.last_hop = 0;
+  repair_.rounds = 0;
+  timers_.arm(Timer::recovery_guard, now + options_.recovery_guard);
+  recovery_check();
+  out.report({EventCode::recovery_started, agreement.view, {}, missing_count(), 0});
+}
+
+void RingEngine::first_rotation(Instant now, Effects& out) {
+  token_ = wire::Token{};
+  token_.view = repair_.agreement.view;
+  token_.hop = 1;
+  visit_recovery(now, out);
+}
+
+void RingEngine::install_alone(Instant now, Effects& out) {
+  PEAL_ASSERT(repair_.active && repair_.done);
+  install(now, out);
+}
+
+// ---- what is missing ----
+
+/// True if at least one survivor of my old view held the packet when it froze.
+bool RingEngine::in_union(Seq seq) const {
+  const wire::OldView& old = repair_.agreement.old_view;
+  return seq <= old.base || (seq <= old.high && bit_at(old.have, seq - old.base - 1));
+}
+
+std::uint64_t RingEngine::missing_count() const {
+  std::uint64_t missing = 0;
+  for (Seq seq = packets_.contiguous() + 1; seq <= repair_.agreement.old_view.high; ++seq) {
+    if (in_union(seq) && !packets_.has(seq)) ++missing;
+  }
+  return missing;
+}
+
+void RingEngine::recovery_check() {
+  repair_.done = missing_count() == 0;
+  // Before I say that I am complete, I am bound to deliver what the others may deliver on the
+  // strength of it; and I stay bound if this attempt fails.
+  if (repair_.done && !PEAL_MUTANT(m1_obligation_forgotten)) {
+    obligation_ = set_union(obligation_, repair_.bound);
+  }
+}
+
+void RingEngine::request_missing() {
+  const ViewId& old = membership_.view();
+  wire::RequestSection* section = section_of(old);
+  if (section != nullptr) {
+    // What is outside the union nobody can have; what is answered is gone already.
+    for (wire::RequestRange& range : section->ranges) {
+      for (unsigned bit = 0; bit < 64; ++bit) {
+        const std::uint64_t mask = std::uint64_t{1} << bit;
+        if ((range.bitmap & mask) != 0 && !in_union(range.first + bit)) range.bitmap &= ~mask;
+      }
+    }
+  }
+  std::vector<Seq> wanted;
+  if (section != nullptr) {
+    for (const wire::RequestRange& range : section->ranges) {
+      for (std::uint64_t bits = range.bitmap; bits != 0; bits &= bits - 1) {
+        wanted.push_back(range.first + static_cast<unsigned>(__builtin_ctzll(bits)));
+      }
+    }
+  }
+  std::uint32_t added = 0;
+  for (Seq seq = packets_.contiguous() + 1; seq <= repair_.agreement.old_view.high; ++seq) {
+    if (!in_union(seq) || packets_.has(seq)) continue;
+    if (++added > options_.request_ranges_max * 64) break;
+    wanted.push_back(seq);
+    ++counts_.requested;
+  }
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  if (section == nullptr) {
+    if (wanted.empty() || token_.sections.full()) return;
+    token_.sections.push_back({});
+    section = &token_.sections.back();
+    section->view = old;
+  }
+  section->ranges.clear();
+  for (const Seq seq : wanted) {
+    auto& ranges = section->ranges;
+    if (!ranges.empty() && seq - ranges.back().first < 64) {
+      ranges.back().bitmap |= std::uint64_t{1} << (seq - ranges.back().first);
+    } else if (!ranges.full()) {
+      ranges.push_back({seq, 1});
+    } else {
+      break;
+    }
+  }
+  if (wanted.empty()) {
+    token_.sections.erase_at(static_cast<std::size_t>(section - token_.sections.begin()));
+  }
+}
+
+// ---- the visit ----
+
+void RingEngine::visit_recovery(Instant now, Effects& out) {
+  const auto n = static_cast<std::uint16_t>(repair_.agreement.members.size());
+  repair_.last_hop = token_.hop;
+  ++repair_.rounds;
+  membership_.arm_token_loss(now);
+  timers_.cancel(Timer::token_retransmit);
+  wire::RequestSection* section = section_of(membership_.view());
+  if (section != nullptr) {
+    std::uint32_t answered = 0;
+    for (wire::RequestRange& range : section->ranges) {
+      for (std::uint64_t bits = range.bitmap; bits != 0; bits &= bits - 1) {
+        const auto bit = static_cast<unsigned>(__builtin_ctzll(bits));
+        const Seq seq = range.first + bit;
+        if (!packets_.has(seq) || answered >= options_.retransmit_max ||
+            !may_answer(packets_.at(seq))) {
+          continue;
+        }
+        retransmit(packets_.at(seq), out);
+        ++answered;
+        range.bitmap &= ~(std::uint64_t{1} << bit);
+      }
+    }
+  }
+  request_missing();
+  if (repair_.done) {
+    token_.recovery_run = static_cast<std::uint16_t>(std::min(token_.recovery_run + 1, 4 * n));
+  } else {
+    token_.recovery_run = 0;
+    token_.recovery_block = repair_.agreement.index;
+  }
+  const std::uint16_t enough = PEAL_MUTANT(m3_install_one_short) && n > 1
+                                   ? static_cast<std::uint16_t>(n - 1)
+                                   : n;
+  if (token_.recovery_run >= enough && (repair_.done || PEAL_MUTANT(m3_install_one_short))) {
+    install(now, out);
+    r_.last_hop = token_.hop;
+    r_.no_send_before = token_.hop;
+  } else if (repair_.rounds > kGuardRounds) {
+    on_guard(now, out);
+    return;
+  }
+  if (PEAL_MUTANT(m9_originate_on_install) && !repair_.active) {
+    work_on_token(now, out);
+    return;
+  }
+  send_token(now, out);
+}
+
+void RingEngine::on_guard(Instant now, Effects& out) {
+  if (!repair_.active) return;
+  ++counts_.guards;
+  PEAL_PROBE("recovery.guard");
+  const MemberSet& members = repair_.agreement.members;
+  const MemberId blocker =
+      token_.view == repair_.agreement.view && token_.recovery_block < members.size()
+          ? members[token_.recovery_block]
+          : membership_.self();
+  out.report({EventCode::recovery_guard, repair_.agreement.view, blocker, repair_.rounds, 0});
+  if (blocker == membership_.self()) {
+    membership_.regather(now, GatherReason::guard, {}, out);
+  } else {
+    membership_.accuse(now, blocker, GatherReason::guard, out);
+  }
+}
+
+// ---- installation ----
+
+void RingEngine::install(Instant now, Effects& out) {
+  const evs::Agreement agreement = repair_.agreement;
+  const wire::OldView& old = agreement.old_view;
+  Seq seq = r_.delivered + 1;
+  const auto announce = [&] {
+    View view;
+    view.id = agreement.view;
+    view.members = agreement.members;
+    view.primary = membership_.primary_of(agreement.members);
+    out.install(view);
+  };
+  if (PEAL_MUTANT(install_before_deliver)) announce();
+
+  // Zone 1 still belongs to the old regular view: up to the first gap, or the first safe packet
+  // that no survivor knows to be stable everywhere. The test is the union, not possession.
+  const Seq safe = PEAL_MUTANT(m7_zone1_own_safe_line) ? r_.safe_line : old.safe;
+  for (; seq <= old.high; ++seq) {
+    const bool here = PEAL_MUTANT(m5_accept_in_commit) ? packets_.has(seq) : in_union(seq);
+    if (!here || !packets_.has(seq)) break;
+    if (is_safe(packets_.at(seq).data.service) && seq > safe) break;
+    deliver(packets_.at(seq), false, out);
+  }
+  // Zone 2: from here on guarantees hold among the survivors only.
+  if (membership_.announced() && !PEAL_MUTANT(transitional_omitted)) {
+    View view;
+    view.transitional = true;
+    view.id = agreement.view;
+    view.old = membership_.view();
+    view.members = old.survivors;
+    view.primary = membership_.primary_of(old.survivors);
+    out.install(view);
+  }
+  // Zone 3: behind a gap only packets of members that are bound to have what they depend on.
+  bool gap = false;
+  for (; seq <= old.high; ++seq) {
+    if (!in_union(seq) || !packets_.has(seq)) {
+      gap = true;
+      continue;
+    }
+    const Packet& packet = packets_.at(seq);
+    if (!gap || contains(repair_.bound, packet.data.origin) || PEAL_MUTANT(m10_gap_delivers_all)) {
+      deliver(packet, true, out);
+    }
+  }
+  // Zone 4: the new regular view.
+  const std::uint64_t hop = token_.hop;
+  packets_.clear();
+  r_ = Rotation{};
+  r_.last_visit = now;
+  r_.stall_since = now;
+  packet_bytes_max_ = agreement.packet_bytes_max;
+  request_lag_ = std::min<std::uint32_t>(agreement.request_lag, kHistory - 1);
+  max_gap_ = agreement.max_gap;
+  repair_.active = false;
+  membership_.installed(now, agreement, out);
+  obligation_ = {membership_.self()};
+  const auto n = static_cast<std::uint32_t>(agreement.members.size());
+  window_.reset(n, request_lag_, std::max(1U, max_gap_ / (request_lag_ + 3)), options_.global_window);
+  accelerated_.reset(options_.accelerated_window);
+  if (!PEAL_MUTANT(install_before_deliver)) announce();
+  if (n == 1) {
+    token_ = wire::Token{};
+    token_.view = agreement.view;
+    if (can_originate()) timers_.arm(Timer::visit, now);
+  } else {
+    token_.hop = hop;
+  }
+}
+
+}  // namespace peal::order::ring

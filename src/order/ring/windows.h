@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace peal::order::ring {
+
+/// How many packets all members together may send in one rotation. Only the representative of a
+/// view decides, once per epoch: it climbs while more window brings more throughput, prefers the
+/// smaller of two equal windows, and retreats on loss. Integers only, so that runs repeat.
+class GlobalWindow {
+ public:
+  /// `fixed` > 0 switches the tuning off. `limit` is the largest value that the view allows.
+  void reset(std::uint32_t members, std::uint32_t request_lag, std::uint32_t limit,
+             std::uint32_t fixed);
+  std::uint32_t value() const { return window_; }
+
+  /// Once per rotation, with what the last rotation carried.
+  void on_rotation(Instant now, std::uint64_t new_packets, std::uint64_t losses, bool limited);
+  /// The running epoch says nothing: a token was held or sent again.
+  void spoil() { spoiled_ = true; }
+
+ private:
+  enum class Phase : std::uint8_t { start, cruise, probe_up, probe_down };
+  void end_epoch(std::uint64_t rate, std::uint64_t packets, std::uint64_t losses);
+  void step(std::uint64_t rate);
+  void set(std::uint64_t window);
+
+  std::uint32_t window_ = 0, fixed_ = 0, limit_ = 0, least_ = 0, cap_ = 0;
+  std::uint32_t epoch_rotations_ = 0;
+  Phase phase_ = Phase::start;
+  bool up_next_ = true;
+  std::uint64_t reference_window_ = 0, reference_rate_ = 0;  // 0: none
+
+  Instant epoch_start_{};
+  bool epoch_running_ = false, spoiled_ = false;
+  std::uint32_t rotations_ = 0, limited_ = 0, skip_ = 0;
+  std::uint64_t packets_ = 0, losses_ = 0, epochs_ = 0;
+};
+
+/// How many of a visit's packets follow the token. Each member tunes its own: overlap hurts only
+/// when buffers overflow, and then packets sent after the token are lost more often than others.
+class AcceleratedWindow {
+ public:
+  static constexpr std::uint32_t kAuto = 0xffff'ffff;
+  void reset(std::uint32_t fixed) {
+    fixed_ = fixed;
+    share_ = 50;
+    epoch_ = {};
+    last_rotation_ns_ = 0;
+  }
+  /// Packets after the token, of `count` that the visit sends.
+  std::uint32_t after_token(std::uint32_t count) const {
+    if (fixed_ != kAuto) return fixed_;
+    return static_cast<std::uint32_t>((std::uint64_t{count} * share_ + 99) / 100);
+  }
+  void on_sent(std::uint32_t before, std::uint32_t after) {
+    epoch_.before += before;
+    epoch_.after += after;
+  }
+  void on_retransmitted(bool was_after) { was_after ? ++epoch_.after_lost : ++epoch_.before_lost; }
+  void on_rotation(Duration rotation);
+  std::uint32_t share_percent() const { return share_; }
+
+ private:
+  struct Epoch {
+    std::uint64_t before = 0, after = 0, before_lost = 0, after_lost = 0;
+    std::uint32_t rotations = 0;
+    std::int64_t nanoseconds = 0;
+  };
+
+  std::uint32_t fixed_ = kAuto;
+  std::uint32_t share_ = 50;  // percent of a visit's packets
+  std::int64_t last_rotation_ns_ = 0;
+  Epoch epoch_;
+};
+
+}  // namespace peal::order::ring
