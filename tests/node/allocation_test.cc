@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "node/unit.h"
+#include "fake_engine.h"
+
+namespace {
+std::atomic<std::uint64_t> allocations{0};
+}  // namespace
+
+void* operator new(std::size_t size) {
+  allocations.fetch_add(1);
+  if (void* memory = std::malloc(size == 0 ? 1 : size); memory != nullptr) return memory;
+  std::abort();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace peal::node::test {
+namespace {
+
+/// Takes messages without keeping anything.
+struct CountingSink final : Sink {
+  void on_message(const Message& message) override { bytes += message.payload.size(); }
+  void on_view(const order::View&) override {}
+  void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override {}
+  void on_event(const order::Event&) override {}
+  void on_fatal(std::string_view) override {}
+  std::uint32_t receive_room_units() const override { return 100; }
+  std::uint64_t bytes = 0;
+};
+
+TEST(NodeAllocation, SmallMessagesAllocateNothingAfterStart) {
+  BufferPool pool(2'048, 32);
+  FakeTransport transport;
+  CountingSink sink;
+  FakeEngine* engine = nullptr;
+  Node node(
+      Limits{}, pool,
+      [&engine](order::Host& host) {
+        auto made = std::make_unique<FakeEngine>(MemberId{NodeId{1}, 1});
+        made->host = &host;
+        engine = made.get();
+        return made;
+      },
+      transport, sink);
+  node.start({});
+  const std::string text = pattern(1'300, 1);
+
+  const std::uint64_t before = allocations.load();
+  std::uint64_t expected = 0;
+  Seq seq = 0;
+  for (std::size_t round = 0; round < 20'000; ++round) {
+    for (std::size_t i = 0; i < round % 30; ++i) {
+      const std::size_t size = (round * 7 + i * 13) % text.size();
+      const auto service = static_cast<Service>(i % 4);
+      if (node.submit({}, as_bytes_view(text).first(size), service)) expected += size;
+    }
+    order::Unit unit;
+    for (int i = 0; i < 20 && engine->host->next_unit(1'390, unit); ++i) {
+      engine->effects->originate({}, ++seq);
+      engine->effects->deliver({{}, false, seq, {NodeId{1}, 1}, unit.service, unit.bytes});
+      unit.bytes.reset();
+    }
+    static_cast<void>(node.counters());
+  }
+  const std::uint64_t after = allocations.load();
+  EXPECT_EQ(after - before, 0U);
+  EXPECT_EQ(sink.bytes + node.queued_bytes(), expected);
+  EXPECT_GT(sink.bytes, 50'000'000U);
+}
+
+TEST(NodeAllocation, TheCounterCounts) {
+  const std::uint64_t before = allocations.load();
+  auto one = std::make_unique<int>(1);
+  EXPECT_EQ(allocations.load() - before, 1U);
+}
+
+}  // namespace
+}  // namespace peal::node::test

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/node.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "node/unit.h"
+#include "fake_engine.h"
+
+namespace peal::node::test {
+namespace {
+
+constexpr std::uint32_t kUnit = 1'000;
+
+TEST(Node, AMessageCutByAViewChangeIsOrderedWhollyInTheNextView) {
+  Bench sender(1), old_member(2), joiner(3);
+  const std::string payload = pattern(5'000, 1);
+  sender.submit("small");
+  sender.submit(payload);
+  sender.install(1);
+  for (int i = 0; i < 3; ++i) old_member.engine->effects->deliver(*sender.order_one(kUnit));
+  EXPECT_GT(old_member.node->reassembly_bytes(), 0U);
+  EXPECT_EQ(sender.sink.placed.size(), 1U);
+  for (Bench* each : {&sender, &old_member, &joiner}) {
+    each->install(2, true);
+    each->install(2);
+  }
+  EXPECT_EQ(old_member.node->reassembly_bytes(), 0U);
+  sender.order_all(kUnit, {&old_member, &joiner});
+  ASSERT_EQ(joiner.sink.got.size(), 1U);
+  EXPECT_EQ(joiner.sink.got[0].payload, payload);
+  EXPECT_EQ(joiner.sink.got[0].number, 2U);
+  ASSERT_EQ(old_member.sink.got.size(), 2U);
+  EXPECT_EQ(old_member.sink.got[1].payload, payload);
+  ASSERT_EQ(sender.sink.placed.size(), 2U);
+  EXPECT_EQ(sender.sink.placed[1].number, 2U);
+  EXPECT_EQ(sender.sink.placed[1].view, sender.view);
+  EXPECT_EQ(sender.counter("node_restarted_messages"), 1U);
+}
+
+TEST(Node, APartialMessageSurvivesTheTransitionalView) {
+  Bench sender(1), receiver(2);
+  const std::string payload = pattern(1'500, 1);
+  sender.submit(payload);
+  receiver.engine->effects->deliver(*sender.order_one(kUnit));
+  auto tail = *sender.order_one(kUnit);
+  receiver.install(2, true);
+  tail.transitional = true;
+  receiver.engine->effects->deliver(tail);
+  ASSERT_EQ(receiver.sink.got.size(), 1U);
+  EXPECT_EQ(receiver.sink.got[0].payload, payload);
+  EXPECT_TRUE(receiver.sink.got[0].transitional);
+}
+
+TEST(Node, OnlyRegularViewsChangeTheAudience) {
+  Bench bench;
+  bench.install(1, true);
+  EXPECT_TRUE(bench.transport.audiences.empty());
+  bench.install(1);
+  ASSERT_EQ(bench.transport.audiences.size(), 1U);
+  EXPECT_EQ(bench.transport.audiences[0], std::vector{bench.self});
+  EXPECT_EQ(bench.sink.regular_views, 1);
+}
+
+TEST(Node, PassesPacketsEventsAndTimeThrough) {
+  Bench bench;
+  const BufferRef packet = bench.pool.take(0, 10);
+  bench.engine->effects->send(NodeId{2}, Lane::token, packet);
+  bench.engine->effects->multicast(Lane::data, packet);
+  bench.engine->effects->report({});
+  bench.node->on_packet({}, packet);
+  bench.node->on_timer({});
+  bench.node->on_pause({}, seconds(1));
+  bench.node->on_drained({});
+  EXPECT_EQ(bench.transport.sends, 1);
+  EXPECT_EQ(bench.transport.multicasts, 1);
+  EXPECT_EQ(bench.sink.events, 1);
+  EXPECT_EQ(bench.engine->packets, 1);
+  EXPECT_EQ(bench.engine->timers, 1);
+  EXPECT_EQ(bench.engine->pauses, 1);
+  EXPECT_EQ(bench.engine->drains, 1);
+  EXPECT_EQ(bench.node->next_deadline(), Instant{17});
+  EXPECT_EQ(bench.node->preferred_lane(), Lane::data);
+  EXPECT_EQ(bench.node->self(), bench.self);
+  EXPECT_EQ(bench.engine->host->receive_room_units(), 1'000U);
+}
+
+TEST(Node, TellsTheEngineOfWorkOnlyWhenItDoesNotKnow) {
+  Bench bench;
+  bench.submit("a");
+  bench.submit("b");
+  EXPECT_EQ(bench.engine->works, 1);
+  order::Unit unit;
+  EXPECT_TRUE(bench.engine->host->next_unit(kUnit, unit));
+  bench.engine->effects->originate({}, 1);
+  bench.submit("c");
+  EXPECT_EQ(bench.engine->works, 2);
+  bench.node->on_room({});
+  EXPECT_EQ(bench.engine->works, 3);
+}
+
+TEST(Node, TellsTheEngineAgainAfterThePoolWasEmpty) {
+  Bench bench(1, Limits{}, 2'048, 1);
+  bench.submit("a");
+  BufferRef taken = bench.pool.take();
+  order::Unit unit;
+  EXPECT_FALSE(bench.engine->host->next_unit(kUnit, unit));
+  EXPECT_EQ(bench.engine->host->backlog_units(), 1U);
+  EXPECT_EQ(bench.counter("node_pool_empty"), 1U);
+  taken.reset();
+  bench.submit("b");
+  EXPECT_EQ(bench.engine->works, 2);
+  EXPECT_TRUE(bench.engine->host->next_unit(kUnit, unit));
+  bench.engine->effects->originate({}, 1);
+  EXPECT_EQ(bench.sink.placed.size(), 2U);
+}
+
+TEST(Node, SubmissionsMadeTogetherAreAnnouncedTogether) {
+  Bench bench;
+  EXPECT_EQ(bench.node->submit_later(as_bytes_view("a"), Service::agreed), 1U);
+  EXPECT_EQ(bench.node->submit_later(as_bytes_view("b"), Service::agreed), 2U);
+  EXPECT_EQ(bench.engine->works, 0);
+  bench.node->flush({});
+  bench.node->flush({});
+  EXPECT_EQ(bench.engine->works, 1);
+  EXPECT_EQ(bench.order_all(kUnit, {&bench}), 1U);
+  bench.node->flush({});
+  EXPECT_EQ(bench.engine->works, 1);
+}
+
+TEST(Node, UnitsHaveHeadroomForAPacketHeader) {
+  Bench bench;
+  bench.submit("a");
+  order::Unit unit;
+  ASSERT_TRUE(bench.engine->host->next_unit(kUnit, unit));
+  EXPECT_TRUE(unit.bytes.unique());
+  unit.bytes.grow_front(wire::kDataHeaderBytes);
+  bench.engine->effects->originate({}, 1);
+}
+
+TEST(Node, RefusesWhatDoesNotFitAndWhatIsTooLarge) {
+  Limits limits;
+  limits.message_bytes_max = 1'000;
+  limits.submit_bytes_max = 1'500;
+  limits.submit_messages_max = 3;
+  Bench bench(1, limits);
+  const std::string thousand(1'000, 'x'), more(1'001, 'x');
+  EXPECT_EQ(bench.node->submit({}, as_bytes_view(more), Service::agreed).error(), Errc::too_large);
+  EXPECT_EQ(bench.submit(thousand), 1U);
+  EXPECT_EQ(bench.node->submit({}, as_bytes_view(thousand), Service::agreed).error(),
+            Errc::would_block);
+  EXPECT_EQ(bench.submit("a"), 2U);
+  EXPECT_EQ(bench.submit("b"), 3U);
+  EXPECT_EQ(bench.node->submit({}, {}, Service::agreed).error(), Errc::would_block);
+  EXPECT_EQ(bench.node->queued_messages(), 3U);
+  EXPECT_EQ(bench.node->queued_bytes(), 1'002U);
+  EXPECT_EQ(bench.counter("node_submit_blocked"), 2U);
+  bench.order_all(kUnit, {&bench});
+  EXPECT_EQ(bench.submit(thousand), 4U);
+}
+
+TEST(Node, ClosesOnLeave) {
+  Bench bench;
+  bench.node->leave({});
+  bench.node->leave({});
+  EXPECT_EQ(bench.engine->leaves, 1);
+  EXPECT_EQ(bench.node->submit({}, {}, Service::agreed).error(), Errc::closed);
+  bench.node->on_timer({});
+  bench.node->on_packet({}, bench.pool.take());
+  bench.node->on_room({});
+  EXPECT_EQ(bench.engine->timers + bench.engine->packets + bench.engine->works, 0);
+  EXPECT_EQ(bench.node->next_deadline(), std::nullopt);
+}
+
+TEST(Node, ClosesOnAFatalConflict) {
+  Bench bench;
+  bench.engine->effects->fatal("identity conflict");
+  EXPECT_EQ(bench.sink.fatal, "identity conflict");
+  EXPECT_EQ(bench.node->submit({}, {}, Service::agreed).error(), Errc::closed);
+  bench.node->leave({});
+  EXPECT_EQ(bench.engine->leaves, 0);
+}
+
+TEST(Node, TheSinkMayKeepTheBytesOfALargeMessage) {
+  Bench bench;
+  bench.sink.steal = true;
+  const std::string payload = pattern(5'000, 1);
+  bench.submit(payload);
+  bench.order_all(kUnit, {&bench});
+  ASSERT_EQ(bench.sink.stolen.size(), 1U);
+  EXPECT_EQ(as_text({bench.sink.stolen[0].bytes.get(), bench.sink.stolen[0].size}), payload);
+  EXPECT_EQ(bench.sink.got[0].payload, payload);
+}
+
+/// A hostile unit is skipped as a whole, and what follows is delivered.
+TEST(Node, SkipsUnitsThatNoNodeWrites) {
+  Bench receiver;
+  const MemberId origin{NodeId{9}, 1};
+  const std::string garbage = pattern(100, 3);
+  receiver.deliver_bytes(origin, as_bytes_view(garbage));
+  receiver.deliver_bytes(origin, {});
+  EXPECT_EQ(receiver.counter("node_bad_units"), 2U);
+  std::vector<std::byte> good(100);
+  UnitWriter writer(good, 1);
+  writer.add_whole(Service::agreed, as_bytes_view("hello"));
+  good.resize(writer.size());
+  receiver.deliver_bytes(origin, good, Service::safe);  // ordered under another class
+  EXPECT_EQ(receiver.counter("node_bad_units"), 3U);
+  EXPECT_TRUE(receiver.sink.got.empty());
+  receiver.deliver_bytes(origin, good);
+  ASSERT_EQ(receiver.sink.got.size(), 1U);
+  EXPECT_EQ(receiver.sink.got[0].payload, "hello");
+}
+
+/// Messages behind the end of a message that cannot be put together keep their places.
+TEST(Node, IndexCountsEndsThatCannotBeDelivered) {
+  Bench receiver;
+  std::vector<std::byte> unit(100);
+  UnitWriter writer(unit, 4);
+  writer.add_rest(Service::agreed, 50, true, as_bytes_view("tail"));
+  writer.add_whole(Service::agreed, as_bytes_view("next"));
+  unit.resize(writer.size());
+  receiver.deliver_bytes({NodeId{9}, 1}, unit);
+  ASSERT_EQ(receiver.sink.got.size(), 1U);
+  EXPECT_EQ(receiver.sink.got[0].number, 5U);
+  EXPECT_EQ(receiver.sink.got[0].index, 1U);
+  EXPECT_EQ(receiver.counter("node_ignored_chunks"), 1U);
+}
+
+TEST(Node, EqualInputsGiveEqualDigestsAndDifferentOnesDiffer) {
+  const auto run = [](std::size_t size) {
+    Bench bench;
+    bench.submit(pattern(size, 1));
+    bench.submit("b", Service::safe);
+    bench.order_one(kUnit);
+    return bench.node->digest();
+  };
+  EXPECT_EQ(run(10), run(10));
+  EXPECT_NE(run(10), run(11));
+  EXPECT_NE(run(2'000), run(2'001));
+}
+
+TEST(Node, CountersAreTheEnginesThenItsOwn) {
+  Bench bench;
+  const auto counters = bench.node->counters();
+  ASSERT_GT(counters.size(), 10U);
+  EXPECT_EQ(counters[0].name, "fake");
+  for (const auto& each : counters.subspan(1)) EXPECT_EQ(each.name.substr(0, 5), "node_");
+}
+
+}  // namespace
+}  // namespace peal::node::test

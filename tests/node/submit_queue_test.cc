@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/submit_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+
+#include "base/random.h"
+#include "fake_engine.h"
+
+namespace peal::node {
+namespace {
+
+using test::pattern;
+
+TEST(SubmitQueue, NumbersCountFromOneWithoutHoles) {
+  SubmitQueue queue{Limits{}};
+  EXPECT_EQ(queue.push({}, Service::agreed), 1U);
+  EXPECT_EQ(queue.push({}, Service::safe), 2U);
+  EXPECT_EQ(queue.front_number(), 1U);
+  queue.pop();
+  EXPECT_EQ(queue.front_number(), 2U);
+  EXPECT_EQ(queue.front_service(), Service::safe);
+  queue.pop();
+  EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(queue.push({}, Service::agreed), 3U);
+}
+
+TEST(SubmitQueue, ARefusedMessageTakesNoNumber) {
+  Limits limits;
+  limits.message_bytes_max = 10;
+  limits.submit_messages_max = 2;
+  SubmitQueue queue(limits);
+  const std::string eleven(11, 'x');
+  EXPECT_EQ(queue.push(as_bytes_view(eleven), Service::agreed).error(), Errc::too_large);
+  EXPECT_EQ(queue.push({}, Service::agreed), 1U);
+  EXPECT_EQ(queue.push({}, Service::agreed), 2U);
+  EXPECT_EQ(queue.push({}, Service::agreed).error(), Errc::would_block);
+  queue.pop();
+  EXPECT_EQ(queue.push({}, Service::agreed), 3U);
+}
+
+TEST(SubmitQueue, BlocksAtItsBytesButTakesAnyMessageWhenEmpty) {
+  Limits limits;
+  limits.message_bytes_max = 1'000'000;
+  limits.submit_bytes_max = 500'000;
+  SubmitQueue queue(limits);
+  const std::string large = pattern(900'000, 1);
+  EXPECT_TRUE(queue.push(as_bytes_view(large), Service::agreed));
+  EXPECT_EQ(queue.push(as_bytes_view("x"), Service::agreed).error(), Errc::would_block);
+  EXPECT_EQ(queue.bytes(), 900'000U);
+  queue.pop();
+  EXPECT_TRUE(queue.push(as_bytes_view("x"), Service::agreed));
+}
+
+TEST(SubmitQueue, TheRingOfSmallMessagesBlocksWhenItIsFull) {
+  Limits limits;
+  limits.submit_small_bytes_max = 4'096;
+  SubmitQueue queue(limits);
+  const std::string small(256, 's');
+  for (int i = 0; i < 16; ++i) EXPECT_TRUE(queue.push(as_bytes_view(small), Service::agreed));
+  EXPECT_EQ(queue.push(as_bytes_view("x"), Service::agreed).error(), Errc::would_block);
+  queue.pop();
+  EXPECT_TRUE(queue.push(as_bytes_view(small), Service::agreed));
+}
+
+TEST(SubmitQueue, KeepsEveryByteThroughAMillionRandomSteps) {
+  Limits limits;
+  limits.submit_small_bytes_max = 4'096;
+  limits.submit_bytes_max = 40'000;
+  limits.submit_messages_max = 100;
+  limits.message_bytes_max = 20'000;
+  SubmitQueue queue(limits);
+  Random random(3);
+  std::deque<std::pair<std::uint64_t, std::size_t>> model;  // number, size
+  std::uint64_t number = 0, blocked = 0;
+  const std::string text = pattern(30'000, 0);
+  for (int step = 0; step < 1'000'000; ++step) {
+    if (random.chance(0.52)) {
+      const std::size_t size =
+          random.chance(0.02) ? random.below(20'001) : random.below(random.chance(0.3) ? 4 : 300);
+      const auto pushed =
+          queue.push(as_bytes_view(text).subspan(number % 1'000, size), Service::agreed);
+      if (pushed) {
+        ASSERT_EQ(*pushed, number + 1);
+        model.emplace_back(number++, size);
+      } else {
+        ASSERT_EQ(pushed.error(), Errc::would_block);
+        ASSERT_FALSE(model.empty());
+        ++blocked;
+      }
+    } else if (!model.empty()) {
+      const auto [expected, size] = model.front();
+      ASSERT_EQ(queue.front_number(), expected + 1);
+      ASSERT_EQ(as_text(queue.front_payload()), text.substr(expected % 1'000, size));
+      queue.pop();
+      model.pop_front();
+    }
+    ASSERT_EQ(queue.messages(), model.size());
+    if (step % 1'000 == 0) queue.check_invariants();
+  }
+  EXPECT_GT(blocked, 1'000U);
+  EXPECT_GT(number, 100'000U);
+}
+
+}  // namespace
+}  // namespace peal::node
