@@ -15,7 +15,12 @@ endif()
 # Exports the headers of `dir` itself, not of folders in it, as `prefix/…` to whoever links the
 # room, through symbolic links in the build tree.
 function(peal_export_headers target prefix dir)
-  set(tree ${CMAKE_BINARY_DIR}/rooms/${target})
+  # Not "rooms/", which older build trees hold as links to whole folders: a link written through
+  # one of those would replace the header itself.
+  set(tree ${CMAKE_BINARY_DIR}/headers/${target})
+  if(IS_SYMLINK ${tree}/${prefix})
+    message(FATAL_ERROR "${tree}/${prefix} is a link to a folder: remove the build folder")
+  endif()
   file(MAKE_DIRECTORY ${tree}/${prefix})
   file(GLOB headers CONFIGURE_DEPENDS ${dir}/*.h)
   foreach(header ${headers})
