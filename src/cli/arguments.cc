@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/arguments.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <map>
+
+// Compiling this header takes longer than the rest of the room: nothing else includes it.
+#include <CLI/CLI.hpp>
+
+#include "cli/config.h"
+#include "cli/config_keys.h"
+#include "cli/text.h"
+
+namespace peal::cli {
+namespace {
+
+const std::vector<std::string> kCommands = {"up",    "node", "send",  "recv",   "status",
+                                            "check", "sim",  "bench", "version"};
+
+/// Adds options whose values are checked here, so that each error says what is accepted.
+class Builder {
+ public:
+  explicit Builder(CLI::App& app) : app_(app) {}
+
+  /// An option with a value; `store` returns false if the value is not accepted.
+  void value(const std::string& name, const std::string& shown, const std::string& accepted,
+             const std::string& help, std::function<bool(const std::string&)> store) {
+    accepted_[name] = accepted;
+    auto check = [accepted, store = std::move(store)](const std::string& text) -> std::string {
+      return store(text) ? "" : " = " + quote(text) + ": accepted is " + accepted;
+    };
+    app_.add_option(name, sink_, help)->type_name(shown)->check(check)->multi_option_policy(
+        CLI::MultiOptionPolicy::Throw);
+  }
+
+  template <class T>
+  void number(const std::string& name, T& target, T minimum, T maximum, const std::string& help) {
+    const std::string accepted =
+        "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);
+    value(name, "N", accepted, help, [&target, minimum, maximum](const std::string& text) {
+      T parsed{};
+      const auto* end = text.data() + text.size();
+      const auto [stop, error] = std::from_chars(text.data(), end, parsed);
+      if (error != std::errc{} || stop != end || parsed < minimum || parsed > maximum) {
+        return false;
+      }
+      target = parsed;
+      return true;
+    });
+  }
+
+  void decimal_number(const std::string& name, double& target, double minimum, double maximum,
+                      const std::string& help) {
+    const std::string accepted = "a number from " + decimal(minimum) + " to " + decimal(maximum);
+    value(name, "SECONDS", accepted, help, [&target, minimum, maximum](const std::string& text) {
+      double parsed{};
+      const auto* end = text.data() + text.size();
+      const auto [stop, error] = std::from_chars(text.data(), end, parsed);
+      if (error != std::errc{} || stop != end || !(parsed >= minimum && parsed <= maximum)) {
+        return false;
+      }
+      target = parsed;
+      return true;
+    });
+  }
+
+  void path(const std::string& name, const std::string& shown, std::string& target,
+            const std::string& help) {
+    value(name, shown, "a path", help, [&target](const std::string& text) {
+      if (text.empty() || text.size() > 4'000) return false;
+      target = text;
+      return true;
+    });
+  }
+
+  void service(Service& target) {
+    value("--service", "SERVICE", "\"agreed\" or \"safe\"",
+          "agreed: delivered in order as soon as possible (the default); safe: delivered once "
+          "every member of the view has it",
+          [&target](const std::string& text) {
+            if (text != "agreed" && text != "safe") return false;
+            target = text == "safe" ? Service::safe : Service::agreed;
+            return true;
+          });
+  }
+
+  void flag(const std::string& name, bool& target, const std::string& help) {
+    app_.add_flag(name, target, help);
+  }
+
+  void files(std::vector<std::string>& target, bool required, const std::string& help) {
+    auto* option = app_.add_option("FILE", target, help)->type_name("");
+    if (required) option->required();
+  }
+
+  const std::map<std::string, std::string>& accepted() const { return accepted_; }
+  CLI::App& app() { return app_; }
+
+ private:
+  CLI::App& app_;
+  std::string sink_;
+  std::map<std::string, std::string> accepted_;
+};
+
+constexpr const char* kToHelp =
+    "a node's socket, or a folder with such sockets; without it, the folder that `peal up` uses";
+
+void build_up(Builder& b, UpCommand& c) {
+  b.app().footer(
+      "Starts a cluster on this machine: real processes that talk over the loopback interface.\n"
+      "No root, no set-up: free ports and a folder for sockets and logs are found by themselves.\n"
+      "\nExamples:\n"
+      "  peal up                          three nodes; Ctrl-C stops them\n"
+      "  peal recv --views                in a second terminal: see what is delivered\n"
+      "  seq 1000 | peal send             in a third: send a thousand messages\n"
+      "  peal up --nodes 5 --dir /tmp/c   five nodes, with sockets in /tmp/c");
+  b.number<std::uint32_t>("--nodes", c.nodes, 1, 32, "how many nodes (3)");
+  b.path("--dir", "DIR", c.dir, "folder for the configuration, sockets, logs and traces");
+  b.value("--order", "ENGINE", "\"ring\"", "the ordering engine: ring",
+          [](const std::string& text) { return text == "ring"; });
+  b.flag("--trace", c.trace, "write DIR/NAME.trace for each node, for `peal check`");
+}
+
+void build_node(Builder& b, NodeCommand& c) {
+  b.app().footer(
+      "Runs one node until it gets SIGINT or SIGTERM, and then leaves the others in good order.\n"
+      "It writes one line per event that matters to standard error.\n"
+      "\nExamples:\n"
+      "  peal node --print-config > peal.toml     every key, its default and what is accepted\n"
+      "  peal node --config peal.toml --name a    run node a of that file\n"
+      "  peal status --to a.sock                  ask it how it is");
+  b.path("--config", "FILE", c.config, "the configuration, in TOML");
+  b.value("--name", "NAME", std::string(kAcceptedName), "which node of the file this one is",
+          [&c](const std::string& text) {
+            if (!is_name(text)) return false;
+            c.name = text;
+            return true;
+          });
+  b.path("--trace", "FILE", c.trace, "write what the application sees, for `peal check`");
+  b.flag("--json", c.json, "log lines as JSON objects");
+  b.flag("--print-config", c.print_config, "print a configuration file that explains itself");
+}
+
+void build_send(Builder& b, SendCommand& c) {
+  b.app().footer(
+      "Sends each line of standard input, or of the files, as one message to everybody. Ends with\n"
+      "exit status 0 when all of them have been delivered in order at the node it sends through.\n"
+      "\nExamples:\n"
+      "  echo hello | peal send                       through a node of `peal up`\n"
+      "  peal send --to /tmp/c/n2.sock story.txt      through node n2, line by line\n"
+      "  peal send --service safe orders.txt          delivered once every member has it");
+  b.path("--to", "PATH", c.to, kToHelp);
+  b.service(c.service);
+  b.files(c.files, false, "read these instead of standard input; - is standard input");
+}
+
+void build_recv(Builder& b, RecvCommand& c) {
+  b.app().footer(
+      "Prints each message as one line, in the order that is the same at every node. Lines that\n"
+      "start with # tell of views (--views) and digests (--digest).\n"
+      "\nExamples:\n"
+      "  peal recv --views                   messages and membership, until Ctrl-C\n"
+      "  peal recv --count 100 --json        one JSON object per message, then stop\n"
+      "  peal recv --digest                  no messages: a digest of the order of each view,\n"
+      "                                      equal at all nodes that went through that view");
+  b.path("--to", "PATH", c.to, kToHelp);
+  b.value("--count", "N", "a whole number from 1 to 1000000000000000000",
+          "stop after N messages", [&c](const std::string& text) {
+            std::uint64_t parsed{};
+            const auto* end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, parsed);
+            if (error != std::errc{} || stop != end || parsed == 0 ||
+                parsed > 1'000'000'000'000'000'000U) {
+              return false;
+            }
+            c.count = parsed;
+            return true;
+          });
+  b.flag("--views", c.views, "print views as they change, first the current one");
+  b.flag("--json", c.json, "one JSON object per line");
+  b.flag("--digest", c.digest, "instead of messages, a digest of their order for each view");
+}
+
+void build_status(Builder& b, StatusCommand& c) {
+  b.app().footer(
+      "Shows each node's view, members and counters, and what it waits for.\n"
+      "\nExamples:\n"
+      "  peal status                               the nodes of `peal up`\n"
+      "  peal status --to /tmp/c --json            for programs\n"
+      "  peal status --wait members=3 --timeout 5  return when three nodes are in one view");
+  b.path("--to", "PATH", c.to, kToHelp);
+  b.flag("--json", c.json, "JSON");
+  b.flag("--views", c.views, "also the views of the past, with a digest of the order in each");
+  b.value("--wait", "WHAT", "members=N (1 to 128) or delivered=N",
+          "return only when it is true: members=N, all nodes shown are in one view of N members; "
+          "delivered=N, each has delivered N messages",
+          [&c](const std::string& text) {
+            const auto equals = text.find('=');
+            if (equals == std::string::npos) return false;
+            std::uint64_t number{};
+            const auto* end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, number);
+            if (error != std::errc{} || stop != end) return false;
+            if (text.starts_with("members=") && number >= 1 && number <= kNodesMax) {
+              c.wait_members = static_cast<std::uint32_t>(number);
+              return true;
+            }
+            if (!text.starts_with("delivered=")) return false;
+            c.wait_delivered = number;
+            return true;
+          });
+  b.decimal_number("--timeout", c.timeout_s, 0, 86'400, "give up on --wait after so long (10)");
+}
+
+void build_check(Builder& b, CheckCommand& c) {
+  b.app().footer(
+      "Reads the traces of all nodes of one run and judges whether what the applications saw is\n"
+      "what Peal promises: one order, views agreed on, nothing lost, nothing twice.\n"
+      "Exit status: 0 all promises kept, 1 violations, 2 a file that is not a trace.\n"
+      "\nExamples:\n"
+      "  peal up --trace --dir /tmp/c        run a while, send something, Ctrl-C\n"
+      "  peal check /tmp/c/*.trace");
+  b.files(c.files, true, "trace files, of all nodes of one run");
+  b.flag("--json", c.json, "JSON");
+}
+
+void build_bench(Builder& b, BenchCommand& c) {
+  b.app().footer(
+      "Measures real node processes on the loopback interface, and checks their order while it\n"
+      "does. Latency runs from the time at which a message was due to be sent until each node\n"
+      "delivered it.\n"
+      "\nExamples:\n"
+      "  peal bench                               the greatest throughput of three nodes\n"
+      "  peal bench --rate 20000 --service safe   latency at 20,000 messages per second");
+  b.number<std::uint32_t>("--nodes", c.nodes, 1, 16, "how many nodes (3)");
+  b.number<std::uint32_t>("--payload", c.payload_bytes, 16, 1'000'000, "bytes per message (1350)");
+  b.service(c.service);
+  b.value("--rate", "RATE", "\"max\" or a whole number from 1 to 100000000",
+          "messages per second, of all nodes together; max (the default): each sends when it can",
+          [&c](const std::string& text) {
+            std::uint64_t parsed{};
+            const auto* end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, parsed);
+            const bool number = error == std::errc{} && stop == end && parsed >= 1 &&
+                                parsed <= 100'000'000;
+            if (!number && text != "max") return false;
+            c.rate = number ? parsed : 0;
+            return true;
+          });
+  b.decimal_number("--seconds", c.seconds, 0.1, 3'600, "how long to measure (5)");
+  b.flag("--json", c.json, "JSON");
+}
+
+/// One line for a person from what CLI11 found wrong.
+std::string explain(const CLI::ParseError& error, Builder& builder, const std::string& command,
+                    std::span<const std::string> arguments) {
+  const std::string where = command + ": ";
+  std::string what = error.what();
+  // "--nodes = …: accepted is …" comes from our own check as "--nodes:  = …".
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) {
+    if (const auto mark = what.find(":  = "); mark != std::string::npos) what.erase(mark, 2);
+    return where + what;
+  }
+  std::vector<std::string> options = {"--help"};
+  for (const CLI::Option* option : builder.app().get_options()) {
+    if (option->get_lnames().empty() || option->get_lnames().front() == "help") continue;
+    options.push_back("--" + option->get_lnames().front());
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    for (const auto& [name, accepted] : builder.accepted()) {
+      const auto at = std::find(arguments.begin(), arguments.end(), name);
+      if (!what.starts_with(name + ":") || at == arguments.end()) continue;
+      if (std::count(arguments.begin(), arguments.end(), name) > 1) {
+        return where + name + " is there twice: accepted is one " + name + " with " + accepted;
+      }
+      const std::string value = at + 1 == arguments.end() ? "no value" : quote(*(at + 1));
+      return where + name + " = " + value + ": accepted is " + accepted;
+    }
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return where + "FILE is missing: accepted are one or more trace files";
+  }
+  const auto unknown = std::find_if(arguments.begin(), arguments.end(), [&](const auto& text) {
+    const std::string name = text.substr(0, text.find('='));
+    const bool is_option = name.size() > 1 && name.front() == '-';
+    return is_option && std::find(options.begin(), options.end(), name) == options.end();
+  });
+  if (unknown != arguments.end()) {
+    std::string text = where + "unknown option " + quote(*unknown) + ": ";
+    const std::string near = nearest(unknown->substr(0, unknown->find('=')), options);
+    if (!near.empty()) text += "did you mean " + near + "? ";
+    return text + "accepted are " + joined(options);
+  }
+  std::replace(what.begin(), what.end(), '\n', ' ');
+  return where + what + " (accepted are " + joined(options) + ")";
+}
+
+template <class C>
+Result<Command, Stop> run(const std::string& name, const std::string& about,
+                          std::span<const std::string> arguments, void (*build)(Builder&, C&)) {
+  CLI::App app(about, "peal " + name);
+  app.get_formatter()->column_width(28);
+  C command;
+  Builder builder(app);
+  build(builder, command);
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    return tl::unexpected(Stop{0, app.help()});
+  } catch (const CLI::ParseError& error) {
+    return tl::unexpected(Stop{2, explain(error, builder, name, arguments)});
+  }
+  return Command(std::move(command));
+}
+
+std::string overview() {
+  return
+      "Peal delivers every message to every member in the same order, through loss, crashes and\n"
+      "partitions.\n"
+      "\n"
+      "Usage: peal COMMAND [OPTIONS]        peal COMMAND --help explains each command\n"
+      "\n"
+      "Try it:\n"
+      "  up        run a cluster on this machine\n"
+      "  send      send lines as messages\n"
+      "  recv      print messages in their order\n"
+      "  status    what each node does and what it waits for\n"
+      "\n"
+      "Run it:\n"
+      "  node      run one node from a configuration file\n"
+      "  bench     measure throughput and latency on this machine\n"
+      "\n"
+      "Trust it:\n"
+      "  check     judge the traces of a run\n"
+      "  sim       run whole clusters in the deterministic simulator\n"
+      "\n"
+      "  version   print the version\n"
+      "\n"
+      "Exit status: 0 all went well, 1 it did not, 2 the arguments or the configuration are wrong.\n";
+}
+
+/// Options that `peal bench` gives to its own processes.
+std::optional<BenchCommand> worker_command(std::span<const std::string> rest) {
+  if (rest.size() != 3 || rest[0] != "--worker") return std::nullopt;
+  BenchCommand command;
+  command.worker = rest[1];
+  command.dir = rest[2];
+  return command;
+}
+
+}  // namespace
+
+Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
+  if (arguments.empty() || arguments[0] == "help" || arguments[0] == "--help" ||
+      arguments[0] == "-h") {
+    return tl::unexpected(Stop{0, overview()});
+  }
+  const std::string& name = arguments[0];
+  const auto rest = arguments.subspan(1);
+  if (name == "version" || name == "--version") return Command(VersionCommand{});
+  if (name == "sim") return Command(SimCommand{{rest.begin(), rest.end()}});
+  if (name == "up") return run("up", "Run a cluster on this machine.", rest, build_up);
+  if (name == "send") return run("send", "Send lines as messages.", rest, build_send);
+  if (name == "recv") return run("recv", "Print messages in their order.", rest, build_recv);
+  if (name == "status") return run("status", "Show how nodes are.", rest, build_status);
+  if (name == "check") return run("check", "Judge the traces of a run.", rest, build_check);
+  if (name == "bench") {
+    if (auto worker = worker_command(rest)) return Command(std::move(*worker));
+    return run("bench", "Measure throughput and latency.", rest, build_bench);
+  }
+  if (name == "node") {
+    auto command = run("node", "Run one node from a configuration file.", rest, build_node);
+    const auto* node = command ? std::get_if<NodeCommand>(&*command) : nullptr;
+    if (node != nullptr && node->config.empty() && !node->print_config) {
+      return tl::unexpected(Stop{2, "node: --config is missing: accepted is a configuration file "
+                                    "in TOML (`peal node --print-config` writes one)"});
+    }
+    return command;
+  }
+  const std::string near = nearest(name, kCommands);
+  return tl::unexpected(Stop{2, "unknown command " + quote(name) + ": " +
+                                    (near.empty() ? "" : "did you mean " + near + "? ") +
+                                    "accepted are " + joined(kCommands)});
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "cli/config_keys.h"
+#include "cli/text.h"
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+namespace peal::cli {
+namespace {
+
+using Status = Result<void, std::string>;
+
+/// Where errors point to.
+struct Place {
+  std::string_view file;
+  std::uint32_t line = 0;  ///< 0: the file as a whole
+};
+
+tl::unexpected<std::string> refuse(const Place& place, const std::string& what) {
+  std::string text(place.file);
+  if (place.line != 0) text += ":" + std::to_string(place.line);
+  return tl::unexpected(text + ": " + what);
+}
+
+std::uint32_t line_of(const toml::source_region& source) { return source.begin.line; }
+
+Value value_of(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* whole = node.as_integer()) return whole->get();
+  if (const auto* real = node.as_floating_point()) return real->get();
+  if (const auto* truth = node.as_boolean()) return truth->get();
+  if (node.is_table()) return OtherValue{"a table"};
+  if (node.is_array()) return OtherValue{"a list"};
+  return OtherValue{"a date or time"};
+}
+
+std::string shown(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return quote(*text);
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+  if (const auto* real = std::get_if<double>(&value)) return decimal(*real);
+  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
+  return std::string(std::get<OtherValue>(value).what);
+}
+
+std::string not_accepted(const std::string& path, const toml::node& node,
+                         std::string_view accepted) {
+  return path + " = " + shown(value_of(node)) + ": accepted is " + std::string(accepted);
+}
+
+std::string unknown_key(const std::string& prefix, std::string_view name, const toml::node& node,
+                        const std::vector<std::string>& known) {
+  // A name from the file may hold any bytes; a bare one is shown as it stands.
+  const bool bare = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '-' || c == '_';
+  });
+  std::string text = "unknown key " + prefix +
+                     (bare && name.size() <= 60 ? std::string(name) : quote(name)) + " = " +
+                     shown(value_of(node)) + ": ";
+  const std::string near = nearest(name, known);
+  if (!near.empty()) text += "did you mean " + near + "? ";
+  return text + "accepted keys are " + joined(known);
+}
+
+std::vector<std::string> names_in(std::string_view table) {
+  std::vector<std::string> names;
+  for (const Key& key : keys()) {
+    if (key.table == table) names.push_back(key.name);
+  }
+  return names;
+}
+
+const Key* find_key(std::string_view table, std::string_view name) {
+  for (const Key& key : keys()) {
+    if (key.table == table && key.name == name) return &key;
+  }
+  return nullptr;
+}
+
+/// Turns a document into a NodeConfig, remembering the lines that later checks point to.
+class Loader {
+ public:
+  Loader(std::string_view file, NodeConfig& out) : file_(file), out_(out) {}
+
+  Status load(const toml::table& document) {
+    for (auto&& [name, node] : document) {
+      auto done = top_level(name, node);
+      if (!done) return done;
+    }
+    return {};
+  }
+
+  Status finish(std::string_view name) {
+    if (out_.cluster.empty()) {
+      return refuse({file_}, "cluster is missing: accepted is a name, " +
+                                 std::string(kAcceptedName) + ", such as cluster = \"demo\"");
+    }
+    if (out_.nodes.empty()) {
+      return refuse({file_}, "nodes is missing: accepted are 1 to 128 tables [[nodes]], each with "
+                             "name and address");
+    }
+    auto known = check_own_name(name);
+    if (!known) return known;
+    const std::string wrong = order::ring::validate(out_.ring);
+    if (!wrong.empty()) return refuse({file_}, wrong);
+    if (out_.limits.submit_bytes_max < out_.limits.message_bytes_max) {
+      return refuse({file_}, "limits.submit_bytes_max = " +
+                                 std::to_string(out_.limits.submit_bytes_max) +
+                                 ": accepted is at least limits.message_bytes_max, which is " +
+                                 std::to_string(out_.limits.message_bytes_max));
+    }
+    return {};
+  }
+
+ private:
+  Status top_level(const toml::key& name, const toml::node& node) {
+    const Place place{file_, line_of(name.source())};
+    if (name == "nodes") return nodes(place, node);
+    if (name == "network" || name == "ring" || name == "limits") {
+      const auto* table = node.as_table();
+      if (table == nullptr) {
+        return refuse(place, not_accepted(std::string(name.str()), node,
+                                          "a table, such as [" + std::string(name.str()) + "]"));
+      }
+      for (auto&& [inner, value] : *table) {
+        auto done = set(name.str(), inner, value);
+        if (!done) return done;
+      }
+      return {};
+    }
+    return set("", name, node);
+  }
+
+  Status set(std::string_view table, const toml::key& name, const toml::node& node) {
+    const Place place{file_, line_of(name.source())};
+    const Key* key = find_key(table, name.str());
+    if (key == nullptr) {
+      auto known = names_in(table);
+      if (table.empty()) known.insert(known.end(), {"nodes", "network", "ring", "limits"});
+      const std::string prefix = table.empty() ? "" : std::string(table) + ".";
+      return refuse(place, unknown_key(prefix, name.str(), node, known));
+    }
+    if (key->name == "node" && table.empty()) node_line_ = place.line;
+    if (!key->set(value_of(node), out_)) {
+      return refuse(place, not_accepted(key->path(), node, key->accepted));
+    }
+    return {};
+  }
+
+  Status nodes(const Place& place, const toml::node& node) {
+    const auto* list = node.as_array();
+    if (list == nullptr || (!list->empty() && !list->is_homogeneous<toml::table>())) {
+      return refuse(place, not_accepted("nodes", node,
+                                        "1 to 128 tables [[nodes]], each with name and address"));
+    }
+    if (list->size() > kNodesMax) {
+      return refuse(place, "nodes has " + std::to_string(list->size()) +
+                               " entries: accepted are 1 to " + std::to_string(kNodesMax));
+    }
+    for (const auto& entry : *list) {
+      auto done = node_entry(*entry.as_table());
+      if (!done) return done;
+    }
+    return {};
+  }
+
+  Status node_entry(const toml::table& table) {
+    Place place{file_, line_of(table.source())};
+    NodeEntry entry;
+    std::uint32_t name_line = place.line;
+    std::uint32_t address_line = place.line;
+    for (auto&& [key, node] : table) {
+      place.line = line_of(key.source());
+      const auto* text = node.as_string();
+      if (key == "name") {
+        name_line = place.line;
+        if (text == nullptr || !is_name(text->get())) {
+          return refuse(place, not_accepted("nodes.name", node, kAcceptedName));
+        }
+        entry.name = text->get();
+      } else if (key == "address") {
+        address_line = place.line;
+        if (text != nullptr) entry.address = parse_address(text->get());
+        if (text == nullptr || !is_node_address(entry.address)) {
+          return refuse(place, not_accepted("nodes.address", node, kAcceptedAddress));
+        }
+      } else {
+        return refuse(place, unknown_key("nodes.", key.str(), node, {"name", "address"}));
+      }
+    }
+    place.line = line_of(table.source());
+    if (entry.name.empty()) {
+      return refuse(place, "nodes.name is missing: accepted is " + std::string(kAcceptedName));
+    }
+    if (entry.address.port == 0) {
+      return refuse(place, "nodes.address of " + entry.name + " is missing: accepted is " +
+                               std::string(kAcceptedAddress));
+    }
+    return add(std::move(entry), {file_, name_line}, {file_, address_line});
+  }
+
+  Status add(NodeEntry entry, const Place& name_place, const Place& address_place) {
+    for (const NodeEntry& other : out_.nodes) {
+      if (other.name == entry.name) {
+        return refuse(name_place, "nodes.name = " + quote(entry.name) +
+                                      " is there twice: accepted is a name of its own for each "
+                                      "node, " + std::string(kAcceptedName));
+      }
+      const int apart = static_cast<int>(other.address.port) - entry.address.port;
+      if (other.address.is_v4() != entry.address.is_v4()) {
+        return refuse(address_place, "nodes.address = " + quote(io::to_string(entry.address)) +
+                                         ": accepted are addresses of one family, and " +
+                                         other.name + " has " + io::to_string(other.address));
+      }
+      if (other.address.ip == entry.address.ip && apart >= -1 && apart <= 1) {
+        return refuse(address_place,
+                      "nodes.address = " + quote(io::to_string(entry.address)) +
+                          " collides with " + other.name + ", which has " +
+                          io::to_string(other.address) +
+                          ": accepted are ports at least 2 apart on one address, as each node "
+                          "also uses the port above its own");
+      }
+    }
+    out_.nodes.push_back(std::move(entry));
+    return {};
+  }
+
+  Status check_own_name(std::string_view name) {
+    std::vector<std::string> known;
+    for (const NodeEntry& entry : out_.nodes) known.push_back(entry.name);
+    const auto is_known = [&](std::string_view text) {
+      return std::find(known.begin(), known.end(), text) != known.end();
+    };
+    if (!name.empty()) {
+      if (!is_known(name)) {
+        return tl::unexpected("--name " + quote(name) + ": accepted is a node of " +
+                              std::string(file_) + ": " + joined(known));
+      }
+      out_.node = name;
+    } else if (out_.node.empty()) {
+      return refuse({file_}, "node is missing: say which node this is, with node = \"" +
+                                 known.front() + "\" in the file or with --name; accepted is " +
+                                 joined(known));
+    } else if (!is_known(out_.node)) {
+      return refuse({file_, node_line_},
+                    "node = " + quote(out_.node) + ": accepted is a name of [[nodes]]: " +
+                        joined(known));
+    }
+    return {};
+  }
+
+  std::string_view file_;
+  NodeConfig& out_;
+  std::uint32_t node_line_ = 0;
+};
+
+/// Digits only, without leading zeros.
+std::optional<std::uint32_t> whole_number(std::string_view text, std::uint32_t maximum) {
+  std::uint32_t value = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value > maximum) return std::nullopt;
+  if (text.size() > 1 && text.front() == '0') return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= 32 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+}
+
+io::Endpoint parse_address(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon < 2) return {};
+  const auto port = whole_number(text.substr(colon + 1), 65'535);
+  std::string_view host = text.substr(0, colon);
+  if (!port || *port == 0) return {};
+  io::Endpoint endpoint;
+  if (host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+    in6_addr ip{};
+    if (inet_pton(AF_INET6, std::string(host).c_str(), &ip) != 1) return {};
+    std::copy(std::begin(ip.s6_addr), std::end(ip.s6_addr), endpoint.ip.begin());
+  } else {
+    endpoint = io::Endpoint::v4(0, 0, 0, 0, 0);
+    for (std::size_t i = 12; i < 16; ++i) {
+      const auto dot = i < 15 ? host.find('.') : host.size();
+      if (dot == std::string_view::npos) return {};
+      const auto byte = whole_number(host.substr(0, dot), 255);
+      if (!byte) return {};
+      endpoint.ip[i] = static_cast<std::uint8_t>(*byte);
+      host.remove_prefix(std::min(dot + 1, host.size()));
+    }
+  }
+  endpoint.port = static_cast<std::uint16_t>(*port);
+  return endpoint;
+}
+
+Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_view file,
+                                             std::string_view name) {
+  if (text.size() > kConfigBytesMax) {
+    return refuse({file}, "has " + std::to_string(text.size()) + " bytes: accepted are up to " +
+                              std::to_string(kConfigBytesMax));
+  }
+  const toml::parse_result parsed = toml::parse(text, file);
+  if (!parsed) {
+    std::string what(parsed.error().description());
+    std::replace_if(what.begin(), what.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+    return refuse({file, line_of(parsed.error().source())}, "not TOML: " + what);
+  }
+  NodeConfig config;
+  Loader loader(file, config);
+  auto done = loader.load(parsed.table()).and_then([&] { return loader.finish(name); });
+  if (!done) return tl::unexpected(std::move(done.error()));
+  return config;
+}
+
+Result<NodeConfig, std::string> read_config(const std::string& path, std::string_view name) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text;
+  if (in) {
+    text.resize(kConfigBytesMax + 1);
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+  }
+  if (!in.eof() && text.size() <= kConfigBytesMax) {
+    return tl::unexpected("--config " + quote(path) +
+                          ": cannot be read; accepted is a configuration file in TOML "
+                          "(`peal node --print-config` writes one)");
+  }
+  auto config = parse_config(text, path, name);
+  if (config && (config->socket.empty() || config->socket.front() != '/')) {
+    const auto slash = path.rfind('/');
+    const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+    config->socket = folder + (config->socket.empty() ? config->node + ".sock" : config->socket);
+  }
+  return config;
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "io/endpoint.h"
+#include "node/node.h"
+#include "order/ring/options.h"
+
+// The configuration file of a node: TOML, one file for the whole cluster or one per node. Each key
+// is one row in config_keys.cc; the parser, the range checks, --print-config and the error messages
+// read the same row.
+
+namespace peal::cli {
+
+struct NodeEntry {
+  std::string name;
+  io::Endpoint address;  ///< tokens and control; data travel on the port above it
+};
+
+enum class Multicast : std::uint8_t { automatic, off, group };
+
+/// Everything a configuration file can say, checked: ranges, names and the rules between keys.
+struct NodeConfig {
+  std::string cluster;
+  std::string node;              ///< this node's name, one of `nodes`
+  std::vector<NodeEntry> nodes;  ///< in the order of the file; NodeId is the place, from 1
+  Multicast multicast = Multicast::automatic;
+  io::Endpoint multicast_group;  ///< if `multicast` is group
+  order::ring::Options ring;
+  node::Limits limits;
+  std::string socket;  ///< empty: NAME.sock beside the configuration file
+  std::string trace;   ///< empty: no trace
+  std::uint64_t receive_queue_bytes_max = 64ULL << 20;  ///< of one `peal recv` connection
+  std::uint32_t connections_max = 256;                  ///< on the local socket
+};
+
+/// The greatest configuration file that is read, in bytes.
+inline constexpr std::size_t kConfigBytesMax = 1U << 20;
+inline constexpr std::size_t kNodesMax = 128;
+inline constexpr std::string_view kAcceptedName = "1 to 32 characters of a-z, 0-9 and -";
+
+/// Reads one configuration. `file` is only for messages; `name` overrides the key `node` if it is
+/// not empty. Any bytes are legal as `text`. The error is one line that names the key, the value
+/// and what is accepted, with the line of the file where it has one.
+Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_view file,
+                                             std::string_view name);
+
+/// The same from a file; `socket` is made relative to the folder of `path`.
+Result<NodeConfig, std::string> read_config(const std::string& path, std::string_view name);
+
+/// A configuration file with every key, its default and what is accepted, as comments that teach.
+std::string annotated_config();
+
+/// True for 1 to 32 characters of a-z, 0-9 and -.
+bool is_name(std::string_view text);
+/// Reads "127.0.0.1:4801" or "[fd00::1]:4801", numbers only: nothing is looked up. Port 0 if it is
+/// anything else, or if the port is not 1 to 65535.
+io::Endpoint parse_address(std::string_view text);
+
+}  // namespace peal::cli

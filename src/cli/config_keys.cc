@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config_keys.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "cli/text.h"
+
+namespace peal::cli {
+namespace {
+
+using order::ring::Knob;
+using order::ring::Options;
+using order::ring::PrimaryRule;
+using order::ring::PriorityMethod;
+
+/// The unit that a knob's name ends in, as nanoseconds and as a word.
+struct Unit {
+  std::string_view suffix;
+  double ns;
+  std::string_view word;
+};
+constexpr Unit kUnits[] = {{"_ns", 1, "nanoseconds"},
+                           {"_us", 1e3, "microseconds"},
+                           {"_ms", 1e6, "milliseconds"},
+                           {"_s", 1e9, "seconds"}};
+
+const Unit& unit_of(std::string_view name) {
+  for (const Unit& unit : kUnits) {
+    if (name.ends_with(unit.suffix)) return unit;
+  }
+  return kUnits[0];
+}
+
+std::optional<double> as_number(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&value); real != nullptr && std::isfinite(*real)) {
+    return *real;
+  }
+  return std::nullopt;
+}
+
+Key duration_key(const Knob& knob) {
+  const Unit& unit = unit_of(knob.name);
+  const auto in_unit = [&](std::int64_t ns) { return static_cast<double>(ns) / unit.ns; };
+  Key key;
+  key.table = "ring";
+  key.name = knob.name;
+  key.accepted = "a number from " + decimal(in_unit(knob.minimum)) + " to " +
+                 decimal(in_unit(knob.maximum)) + " (" + std::string(unit.word) + ")";
+  key.normal = decimal(in_unit((Options{}.*knob.duration).ns));
+  key.help = knob.help;
+  key.set = [knob, ns = unit.ns](const Value& value, NodeConfig& config) {
+    const auto number = as_number(value);
+    if (!number) return false;
+    const double exact = *number * ns;
+    if (exact < static_cast<double>(knob.minimum) || exact > static_cast<double>(knob.maximum)) {
+      return false;
+    }
+    config.ring.*knob.duration = Duration{static_cast<std::int64_t>(std::llround(exact))};
+    return true;
+  };
+  return key;
+}
+
+Key number_key(const Knob& knob) {
+  const std::uint32_t normal = Options{}.*knob.number;
+  const bool has_auto = normal == Options::kAutoWindow;
+  // A range that ends at kAutoWindow would only confuse: "auto" says it.
+  const std::int64_t maximum =
+      has_auto ? std::min<std::int64_t>(knob.maximum, Options::kAutoWindow - 1) : knob.maximum;
+  Key key;
+  key.table = "ring";
+  key.name = knob.name;
+  key.accepted = (has_auto ? "\"auto\" or a whole number from " : "a whole number from ") +
+                 std::to_string(knob.minimum) + " to " + std::to_string(maximum);
+  key.normal = has_auto ? "\"auto\"" : std::to_string(normal);
+  key.help = knob.help;
+  key.set = [knob, maximum, has_auto](const Value& value, NodeConfig& config) {
+    if (const auto* text = std::get_if<std::string>(&value)) {
+      if (!has_auto || *text != "auto") return false;
+      config.ring.*knob.number = Options::kAutoWindow;
+      return true;
+    }
+    const auto* number = std::get_if<std::int64_t>(&value);
+    if (number == nullptr || *number < knob.minimum || *number > maximum) return false;
+    config.ring.*knob.number = static_cast<std::uint32_t>(*number);
+    return true;
+  };
+  return key;
+}
+
+template <class T>
+Key limit_key(std::string name, std::int64_t minimum, std::int64_t maximum, T normal,
+              std::string help, std::function<void(NodeConfig&, T)> store) {
+  Key key;
+  key.table = "limits";
+  key.name = std::move(name);
+  key.accepted =
+      "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);
+  key.normal = std::to_string(normal);
+  key.help = std::move(help);
+  key.set = [minimum, maximum, store = std::move(store)](const Value& value, NodeConfig& config) {
+    const auto* number = std::get_if<std::int64_t>(&value);
+    if (number == nullptr || *number < minimum || *number > maximum) return false;
+    store(config, static_cast<T>(*number));
+    return true;
+  };
+  return key;
+}
+
+Key text_key(std::string_view table, std::string name, std::string accepted, std::string normal,
+             std::string help, std::function<bool(const std::string&, NodeConfig&)> store) {
+  Key key;
+  key.table = table;
+  key.name = std::move(name);
+  key.accepted = std::move(accepted);
+  key.normal = std::move(normal);
+  key.help = std::move(help);
+  key.set = [store = std::move(store)](const Value& value, NodeConfig& config) {
+    const auto* text = std::get_if<std::string>(&value);
+    return text != nullptr && store(*text, config);
+  };
+  return key;
+}
+
+bool is_path(const std::string& text, std::size_t bytes_max) {
+  return !text.empty() && text.size() <= bytes_max && text.find('\0') == std::string::npos;
+}
+
+void add_top_level(std::vector<Key>& rows) {
+  rows.push_back(text_key(
+      "", "cluster", std::string(kAcceptedName), "",
+      "Name of the cluster. Nodes with another cluster name are ignored, and that is reported.",
+      [](const std::string& text, NodeConfig& config) {
+        if (!is_name(text)) return false;
+        config.cluster = text;
+        return true;
+      }));
+  rows.back().example = "\"demo\"";
+  rows.push_back(text_key(
+      "", "node", std::string(kAcceptedName), "",
+      "Which of the [[nodes]] this one is. Leave it out of a file that all nodes share, and say "
+      "`peal node --config FILE --name NAME`.",
+      [](const std::string& text, NodeConfig& config) {
+        if (!is_name(text)) return false;
+        config.node = text;
+        return true;
+      }));
+  rows.back().example = "\"a\"";
+  rows.push_back(text_key(
+      "", "primary", "\"none\" or \"majority\"", "\"none\"",
+      "With \"majority\", each view says whether it may act for the whole cluster: at most one "
+      "view at a time holds more than half of the nodes. The same on all nodes.",
+      [](const std::string& text, NodeConfig& config) {
+        if (text != "none" && text != "majority") return false;
+        config.ring.primary = text == "none" ? PrimaryRule::none : PrimaryRule::majority;
+        return true;
+      }));
+  rows.push_back(text_key(
+      "", "socket", "a path of 1 to 100 bytes", "",
+      "The Unix socket that `peal send`, `peal recv` and `peal status` use. Without it: NAME.sock "
+      "beside this file.",
+      [](const std::string& text, NodeConfig& config) {
+        if (!is_path(text, 100)) return false;
+        config.socket = text;
+        return true;
+      }));
+  rows.back().example = "\"/run/peal/a.sock\"";
+  rows.push_back(text_key(
+      "", "trace", "a path of 1 to 4000 bytes", "",
+      "Write what the application sees as JSON lines, for `peal check`. Without it: no trace.",
+      [](const std::string& text, NodeConfig& config) {
+        if (!is_path(text, 4'000)) return false;
+        config.trace = text;
+        return true;
+      }));
+  rows.back().example = "\"/var/tmp/a.trace\"";
+}
+
+void add_network(std::vector<Key>& rows) {
+  rows.push_back(text_key(
+      "network", "multicast",
+      "\"auto\", \"off\" or a group and port such as \"239.192.7.1:4800\", group 224.0.1.0 to "
+      "239.255.255.255, port 1 to 65535",
+      "\"auto\"",
+      "How data reach the other nodes: by IP multicast to this group, or one copy per node "
+      "(\"off\"). \"auto\" picks a group from the cluster's name where multicast works. The same "
+      "on all nodes.",
+      [](const std::string& text, NodeConfig& config) {
+        if (text == "auto" || text == "off") {
+          config.multicast = text == "auto" ? Multicast::automatic : Multicast::off;
+          return true;
+        }
+        const io::Endpoint group = parse_address(text);
+        const bool link_local = group.ip[12] == 224 && group.ip[13] == 0 && group.ip[14] == 0;
+        if (group.port == 0 || !group.is_v4() || !group.is_multicast() || link_local) return false;
+        config.multicast = Multicast::group;
+        config.multicast_group = group;
+        return true;
+      }));
+  for (const Knob& knob : order::ring::knobs()) {
+    if (knob.number != &Options::packet_bytes_max) continue;
+    rows.push_back(number_key(knob));
+    rows.back().table = "network";
+    rows.back().name = "packet_bytes";
+  }
+}
+
+void add_ring(std::vector<Key>& rows) {
+  for (const Knob& knob : order::ring::knobs()) {
+    if (knob.number == &Options::packet_bytes_max && knob.number != nullptr) continue;
+    rows.push_back(knob.duration != nullptr ? duration_key(knob) : number_key(knob));
+    if (knob.cluster_wide) rows.back().help += " The same on all nodes.";
+  }
+  rows.push_back(text_key(
+      "ring", "priority", "\"careful\" or \"aggressive\"", "\"careful\"",
+      "When to read the token before waiting data: as soon as any data of the next visit arrived "
+      "(\"aggressive\"), or once the predecessor's data were sent (\"careful\").",
+      [](const std::string& text, NodeConfig& config) {
+        if (text != "careful" && text != "aggressive") return false;
+        config.ring.priority =
+            text == "careful" ? PriorityMethod::careful : PriorityMethod::aggressive;
+        return true;
+      }));
+}
+
+void add_limits(std::vector<Key>& rows) {
+  const NodeConfig normal;
+  rows.push_back(limit_key<std::uint32_t>(
+      "message_bytes_max", 1, 1'000'000'000, normal.limits.message_bytes_max,
+      "The largest message, in bytes. The same on all nodes.",
+      [](NodeConfig& config, std::uint32_t value) { config.limits.message_bytes_max = value; }));
+  rows.push_back(limit_key<std::uint64_t>(
+      "submit_bytes_max", 65'536, 1'000'000'000'000, normal.limits.submit_bytes_max,
+      "Bytes of messages that may wait to be ordered; then senders are not read until there is "
+      "room.",
+      [](NodeConfig& config, std::uint64_t value) { config.limits.submit_bytes_max = value; }));
+  rows.push_back(limit_key<std::uint32_t>(
+      "submit_messages_max", 1, 100'000'000, normal.limits.submit_messages_max,
+      "Messages that may wait to be ordered; then senders are not read until there is room.",
+      [](NodeConfig& config, std::uint32_t value) { config.limits.submit_messages_max = value; }));
+  rows.push_back(limit_key<std::uint64_t>(
+      "reassembly_bytes_max", 65'536, 1'000'000'000'000, normal.limits.reassembly_bytes_max,
+      "Bytes of large messages, from all senders, that have arrived in part.",
+      [](NodeConfig& config, std::uint64_t value) { config.limits.reassembly_bytes_max = value; }));
+  rows.push_back(limit_key<std::uint64_t>(
+      "receive_queue_bytes_max", 65'536, 1'000'000'000'000, normal.receive_queue_bytes_max,
+      "Bytes that may wait for one `peal recv`; one that falls further behind is disconnected, "
+      "with the reason.",
+      [](NodeConfig& config, std::uint64_t value) { config.receive_queue_bytes_max = value; }));
+  rows.push_back(limit_key<std::uint32_t>(
+      "connections_max", 1, 10'000, normal.connections_max,
+      "Connections to the local socket at one time.",
+      [](NodeConfig& config, std::uint32_t value) { config.connections_max = value; }));
+}
+
+std::vector<Key> make_keys() {
+  std::vector<Key> rows;
+  add_top_level(rows);
+  add_network(rows);
+  add_ring(rows);
+  add_limits(rows);
+  return rows;
+}
+
+}  // namespace
+
+std::span<const Key> keys() {
+  static const std::vector<Key> rows = make_keys();
+  return rows;
+}
+
+bool is_node_address(const io::Endpoint& address) {
+  const bool broadcast = address.is_v4() && address.ip[12] >= 224;
+  return address.port >= 1 && address.port <= 65'534 && !address.is_unspecified() &&
+         !address.is_multicast() && !broadcast;
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/local_client.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "cli/local_socket.h"
+
+namespace peal::cli {
+namespace {
+
+constexpr std::size_t kReadBytes = 256U << 10;
+constexpr int kAnswerTimeoutMs = 5'000;
+
+}  // namespace
+
+LocalClient::LocalClient(LocalClient&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      path_(std::move(other.path_)),
+      welcome_(std::move(other.welcome_)),
+      output_(std::move(other.output_)),
+      output_used_(other.output_used_),
+      input_(std::move(other.input_)),
+      input_used_(other.input_used_),
+      input_over_(other.input_over_) {}
+
+LocalClient& LocalClient::operator=(LocalClient&& other) noexcept {
+  LocalClient moved(std::move(other));
+  std::swap(fd_, moved.fd_);
+  std::swap(path_, moved.path_);
+  std::swap(welcome_, moved.welcome_);
+  std::swap(output_, moved.output_);
+  std::swap(output_used_, moved.output_used_);
+  std::swap(input_, moved.input_);
+  std::swap(input_used_, moved.input_used_);
+  std::swap(input_over_, moved.input_over_);
+  return *this;
+}
+
+LocalClient::~LocalClient() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<LocalClient, std::string> LocalClient::connect(const std::string& path) {
+  const auto fd = connect_local(path);
+  if (!fd) return tl::unexpected(fd.error().message);
+  LocalClient client(*fd, path);
+  append_hello(client.output_);
+  const auto answer = client.receive(kAnswerTimeoutMs);
+  if (!answer) return tl::unexpected(answer.error());
+  auto welcome =
+      answer->kind == RecordKind::welcome ? parse_welcome(answer->body) : std::nullopt;
+  if (!welcome) return tl::unexpected("what listens on " + path + " is not a Peal node");
+  client.welcome_ = std::move(*welcome);
+  return client;
+}
+
+std::string LocalClient::name(NodeId node) const {
+  if (node.value >= 1 && node.value <= welcome_.nodes.size()) {
+    return welcome_.nodes[node.value - 1];
+  }
+  return "#" + std::to_string(node.value);
+}
+
+std::string LocalClient::text(const ViewId& view) const {
+  return std::to_string(view.number) + "@" + name(view.representative.node);
+}
+
+Result<void, std::string> LocalClient::send_some() {
+  while (output_used_ < output_.size()) {
+    const ssize_t sent = ::send(fd_, output_.data() + output_used_, output_.size() - output_used_,
+                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN) return {};
+      if (errno != EPIPE && errno != ECONNRESET) {
+        return tl::unexpected("sending to " + path_ + ": " + std::strerror(errno));
+      }
+      // The node may have said why before it closed: next() finds that.
+      break;
+    }
+    output_used_ += static_cast<std::size_t>(sent);
+  }
+  output_.clear();
+  output_used_ = 0;
+  return {};
+}
+
+void LocalClient::finish_output() {
+  ignore(::shutdown(fd_, SHUT_WR), "a node that is gone shows when reading");
+}
+
+Result<LocalClient::Arrival, std::string> LocalClient::next(Record& out) {
+  while (true) {
+    const ByteView rest = ByteView(input_).subspan(input_used_);
+    const Framed framed = next_record(rest, kReplyBodyMax, kReplyBodyMax);
+    if (framed.state == Framed::State::too_long) {
+      return tl::unexpected("what listens on " + path_ + " is not a Peal node");
+    }
+    if (framed.state == Framed::State::complete) {
+      input_used_ += framed.bytes;
+      if (framed.record.kind == RecordKind::closing) {
+        return tl::unexpected("the node at " + path_ + " closed the connection: " +
+                              std::string(as_text(framed.record.body)));
+      }
+      out = framed.record;
+      return Arrival::record;
+    }
+    if (input_over_) return Arrival::ended;
+    input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(input_used_));
+    input_used_ = 0;
+    const std::size_t before = input_.size();
+    input_.resize(before + kReadBytes);
+    const ssize_t got = ::recv(fd_, input_.data() + before, kReadBytes, MSG_DONTWAIT);
+    const int error = errno;
+    input_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+    if (got < 0) {
+      if (error == EINTR) continue;
+      if (error == EAGAIN) return Arrival::nothing;
+      if (error != ECONNRESET) {
+        return tl::unexpected("reading from " + path_ + ": " + std::strerror(error));
+      }
+    }
+    if (got <= 0) input_over_ = true;
+  }
+}
+
+bool LocalClient::wait(int timeout_ms, int other_fd) {
+  std::array<pollfd, 2> fds{};
+  fds[0] = {fd_, static_cast<short>(has_output() ? POLLIN | POLLOUT : POLLIN), 0};
+  fds[1] = {other_fd, POLLIN, 0};
+  const int ready = ::poll(fds.data(), other_fd < 0 ? 1 : 2, timeout_ms);
+  return ready > 0 && fds[1].revents != 0;
+}
+
+std::string LocalClient::ended() const { return "the node at " + path_ + " is gone"; }
+
+Result<Record, std::string> LocalClient::receive(int timeout_ms) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  Record record;
+  while (true) {
+    auto sent = send_some();
+    if (!sent) return tl::unexpected(std::move(sent.error()));
+    const auto arrival = next(record);
+    if (!arrival) return tl::unexpected(arrival.error());
+    if (*arrival == Arrival::record) return record;
+    if (*arrival == Arrival::ended) return tl::unexpected(ended());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (timeout_ms >= 0 && left <= 0) {
+      return tl::unexpected("the node at " + path_ + " does not answer");
+    }
+    wait(timeout_ms < 0 ? -1 : static_cast<int>(left));
+  }
+}
+
+Result<LocalClient, std::string> connect_any(const std::string& to) {
+  const auto sockets = find_sockets(to);
+  if (!sockets) return tl::unexpected(sockets.error());
+  std::string first_error;
+  for (const std::string& path : *sockets) {
+    auto client = LocalClient::connect(path);
+    if (client) return client;
+    if (first_error.empty()) first_error = client.error();
+  }
+  return tl::unexpected(first_error);
+}
+
+}  // namespace peal::cli

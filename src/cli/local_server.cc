@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/local_server.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "base/assert.h"
+#include "cli/local_socket.h"
+
+namespace peal::cli {
+namespace {
+
+constexpr std::size_t kReadBytes = 256U << 10;
+constexpr std::size_t kChunkBytes = 256U << 10;
+constexpr std::size_t kVectorsMax = 64;
+
+}  // namespace
+
+struct LocalServer::Connection {
+  std::uint64_t id{};
+  int fd = -1;
+  enum class Stage : std::uint8_t { greeting, open, closing, dead } stage = Stage::greeting;
+  Bytes input;               ///< read, not yet processed
+  std::size_t input_used = 0;  ///< bytes at the front that are processed
+  bool input_over = false;   ///< the client has shut down its side
+  bool blocked = false;      ///< its first request waits for room in the node
+  bool subscribed = false;
+  std::uint64_t submitted = 0;
+  std::uint64_t ordered = 0;       ///< of these, delivered
+  std::uint64_t ordered_told = 0;  ///< of these, told to the client
+  std::deque<Chunk> output;
+  std::size_t output_used = 0;  ///< bytes of the first chunk that are sent
+  std::uint64_t output_bytes = 0;
+  std::uint32_t watched = 0;  ///< events asked of the loop; 0: not watched
+};
+
+Result<std::unique_ptr<LocalServer>, io::IoError> LocalServer::open(
+    const LocalServerOptions& options, io::Loop& loop, LocalNode& node) {
+  auto fd = listen_local(options.path);
+  if (!fd) return tl::unexpected(std::move(fd.error()));
+  std::unique_ptr<LocalServer> server(new LocalServer(options, loop, node, *fd));
+  auto watched = loop.watch(*fd, EPOLLIN, [raw = server.get()](std::uint32_t) {
+    raw->accept_all();
+  });
+  if (!watched) return tl::unexpected(std::move(watched.error()));
+  return server;
+}
+
+LocalServer::LocalServer(const LocalServerOptions& options, io::Loop& loop, LocalNode& node, int fd)
+    : options_(options), loop_(loop), node_(node), listener_(fd) {}
+
+LocalServer::~LocalServer() {
+  for (auto& [id, connection] : connections_) drop(*connection);
+  loop_.unwatch(listener_);
+  ::close(listener_);
+  ::unlink(options_.path.c_str());
+}
+
+void LocalServer::accept_all() {
+  constexpr int kAcceptedMax = 64;  // per turn
+  for (int i = 0; i < kAcceptedMax; ++i) {
+    const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) return;
+    if (connections_.size() >= options_.connections_max && !make_place()) {
+      turn_away(fd);
+      continue;
+    }
+    auto connection = std::make_unique<Connection>();
+    connection->id = ++last_id_;
+    connection->fd = fd;
+    Connection& added = *connection;
+    connections_.emplace(added.id, std::move(connection));
+    ++counters_.accepted;
+    update_watch(added);
+  }
+}
+
+/// Frees the place of a client that was told to go and does not read it.
+bool LocalServer::make_place() {
+  bury();
+  for (auto& [id, connection] : connections_) {
+    if (connection->stage != Connection::Stage::closing) continue;
+    drop(*connection);
+    break;
+  }
+  bury();
+  return connections_.size() < options_.connections_max;
+}
+
+void LocalServer::turn_away(int fd) {
+  Bytes record;
+  append_record(record, RecordKind::closing,
+                as_bytes_view("the node has " + std::to_string(options_.connections_max) +
+                              " connections, its limit (limits.connections_max)"));
+  ignore(::send(fd, record.data(), record.size(), MSG_NOSIGNAL | MSG_DONTWAIT),
+         "a client that is gone needs no reason");
+  ::close(fd);
+  ++counters_.turned_away;
+}
+
+void LocalServer::on_events(std::uint64_t id, std::uint32_t events) {
+  const auto found = connections_.find(id);
+  if (found == connections_.end()) return;
+  Connection& connection = *found->second;
+  if (connection.stage == Connection::Stage::dead) return;
+  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && !connection.blocked &&
+      !connection.input_over) {
+    read_input(connection);
+  }
+  if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0) write_output(connection);
+  finish_if_done(connection);
+  update_watch(connection);
+}
+
+void LocalServer::read_input(Connection& connection) {
+  Bytes& input = connection.input;
+  if (input_bytes_ > options_.input_bytes_max && input.size() > kReadBytes) {
+    ++counters_.bad_requests;
+    return refuse(connection, "the node has no memory for more unfinished messages");
+  }
+  const std::size_t before = input.size();
+  input.resize(before + kReadBytes);
+  const ssize_t got = ::recv(connection.fd, input.data() + before, kReadBytes, MSG_DONTWAIT);
+  input.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+  if (got < 0) {
+    if (errno != EAGAIN && errno != EINTR) drop(connection);
+    return;
+  }
+  input_bytes_ += static_cast<std::uint64_t>(got);
+  if (connection.stage == Connection::Stage::closing) {
+    // Whatever it still says does not matter; its end does.
+    input_bytes_ -= input.size();
+    input.clear();
+  }
+  if (got == 0) connection.input_over = true;
+  process(connection);
+}
+
+/// Handles every whole request that has been read, until one has to wait.
+void LocalServer::process(Connection& connection) {
+  connection.blocked = false;
+  while (connection.stage == Connection::Stage::greeting ||
+         connection.stage == Connection::Stage::open) {
+    const ByteView rest = ByteView(connection.input).subspan(connection.input_used);
+    const Framed framed = next_record(
+        rest, kSmallBodyMax, std::uint64_t{options_.welcome.message_bytes_max} + 1);
+    if (framed.state == Framed::State::incomplete) break;
+    if (framed.state == Framed::State::too_long) {
+      ++counters_.bad_requests;
+      refuse(connection, framed.record.kind == RecordKind::send
+                             ? "a message longer than the limit of " +
+                                   std::to_string(options_.welcome.message_bytes_max) +
+                                   " bytes (limits.message_bytes_max)"
+                             : std::string("a request that is too long"));
+      break;
+    }
+    // Refusing frees the input: nothing of it may be looked at afterwards.
+    if (!handle(connection, framed.record) || connection.stage == Connection::Stage::closing) break;
+    connection.input_used += framed.bytes;
+  }
+  // Keep only what is not processed; a large message that grew the buffer gives it back.
+  const std::size_t used = std::exchange(connection.input_used, 0);
+  connection.input.erase(connection.input.begin(),
+                         connection.input.begin() + static_cast<std::ptrdiff_t>(used));
+  input_bytes_ -= used;
+  if (connection.input.empty() && connection.input.capacity() > 4 * kReadBytes) {
+    connection.input = Bytes();
+  }
+}
+
+/// False if the record stays where it is: it waits for room, or the connection is closing.
+bool LocalServer::handle(Connection& connection, const Record& record) {
+  if (connection.stage == Connection::Stage::greeting) {
+    const auto version =
+        record.kind == RecordKind::hello ? parse_hello(record.body) : std::nullopt;
+    if (!version || *version != kLocalVersion) {
+      ++counters_.bad_requests;
+      refuse(connection, version ? "version " + std::to_string(*version) +
+                                       " of the local protocol: this node speaks version " +
+                                       std::to_string(kLocalVersion)
+                                 : std::string("the first request must be a hello"));
+      return false;
+    }
+    connection.stage = Connection::Stage::open;
+    auto welcome = std::make_shared<Bytes>();
+    append_welcome(*welcome, options_.welcome);
+    push(connection, std::move(welcome));
+    return true;
+  }
+  switch (record.kind) {
+    case RecordKind::send: return handle_send(connection, record.body);
+    case RecordKind::subscribe:
+      if (!record.body.empty() || connection.subscribed) break;
+      subscribe(connection);
+      return true;
+    case RecordKind::status: {
+      if (!record.body.empty()) break;
+      const std::string text = node_.status_json();
+      push_record(connection, RecordKind::status_reply, as_bytes_view(text));
+      return true;
+    }
+    default: break;
+  }
+  ++counters_.bad_requests;
+  refuse(connection, "a request that makes no sense here (kind " +
+                         std::to_string(static_cast<int>(record.kind)) + ")");
+  return false;
+}
+
+bool LocalServer::handle_send(Connection& connection, ByteView body) {
+  const auto request = parse_send(body);
+  if (!request) {
+    ++counters_.bad_requests;
+    refuse(connection, "a message with an unknown service");
+    return false;
+  }
+  const auto number = node_.submit(request->payload, request->service);
+  if (number) {
+    ++connection.submitted;
+    waiting_.emplace_back(*number, connection.id);
+    return true;
+  }
+  if (number.error() == Errc::would_block) {
+    connection.blocked = true;
+    return false;
+  }
+  refuse(connection, "the node did not take the message: " +
+                         std::string(errc_name(number.error())));
+  return false;
+}
+
+void LocalServer::subscribe(Connection& connection) {
+  // What is not yet in the queues happened before this subscription.
+  seal();
+  connection.subscribed = true;
+  const ViewRecord view = node_.current_view();
+  if (view.members.empty()) return;
+  auto bytes = std::make_shared<Bytes>();
+  append_view(*bytes, view);
+  push(connection, std::move(bytes));
+}
+
+void LocalServer::publish(const MessageRecord& message) {
+  append_message(shared_, message);
+  if (shared_.size() >= kChunkBytes) seal();
+}
+
+void LocalServer::publish(const ViewRecord& view) { append_view(shared_, view); }
+
+/// Puts what was published into the subscribers' queues. The bytes are shared.
+void LocalServer::seal() {
+  if (shared_.empty()) return;
+  const Chunk chunk = std::make_shared<const Bytes>(std::move(shared_));
+  shared_ = Bytes();
+  for (auto& [id, connection] : connections_) {
+    if (!connection->subscribed || connection->stage != Connection::Stage::open) continue;
+    push(*connection, chunk);
+  }
+}
+
+void LocalServer::on_ordered(std::uint64_t number) {
+  while (!waiting_.empty() && waiting_.front().first <= number) {
+    const auto found = connections_.find(waiting_.front().second);
+    if (found != connections_.end()) ++found->second->ordered;
+    waiting_.pop_front();
+  }
+}
+
+bool LocalServer::has_blocked_senders() const {
+  return std::any_of(connections_.begin(), connections_.end(),
+                     [](const auto& entry) { return entry.second->blocked; });
+}
+
+void LocalServer::on_room() {
+  std::vector<std::uint64_t> blocked;
+  for (const auto& [id, connection] : connections_) {
+    if (connection->blocked) blocked.push_back(id);
+  }
+  if (blocked.empty()) return;
+  const auto first = std::upper_bound(blocked.begin(), blocked.end(), retry_from_);
+  std::rotate(blocked.begin(), first, blocked.end());
+  for (const std::uint64_t id : blocked) {
+    Connection& connection = *connections_.at(id);
+    if (connection.stage != Connection::Stage::open) continue;
+    process(connection);
+    finish_if_done(connection);
+    update_watch(connection);
+    if (connection.blocked) break;  // no room left: the next ones would find none either
+    retry_from_ = id;
+  }
+}
+
+void LocalServer::flush() {
+  seal();
+  for (auto& [id, connection] : connections_) {
+    if (connection->stage == Connection::Stage::dead) continue;
+    if (connection->ordered != connection->ordered_told && connection->output.empty()) {
+      auto bytes = std::make_shared<Bytes>();
+      append_ordered(*bytes, connection->ordered);
+      connection->ordered_told = connection->ordered;
+      push(*connection, std::move(bytes));
+    }
+    if (!connection->output.empty() && (connection->watched & EPOLLOUT) == 0) {
+      write_output(*connection);
+    }
+    finish_if_done(*connection);
+    update_watch(*connection);
+  }
+  bury();
+}
+
+void LocalServer::push_record(Connection& connection, RecordKind kind, ByteView body) {
+  auto bytes = std::make_shared<Bytes>();
+  append_record(*bytes, kind, body);
+  push(connection, std::move(bytes));
+}
+
+void LocalServer::push(Connection& connection, Chunk chunk) {
+  if (connection.output_bytes > options_.receive_queue_bytes_max) {
+    ++counters_.slow_receivers;
+    return refuse(connection,
+                  "it fell more than " + std::to_string(options_.receive_queue_bytes_max) +
+                      " bytes behind (limits.receive_queue_bytes_max)");
+  }
+  connection.output_bytes += chunk->size();
+  connection.output.push_back(std::move(chunk));
+}
+
+/// Throws away what is queued, but for a chunk that is half sent, and says why.
+void LocalServer::refuse(Connection& connection, std::string_view reason) {
+  if (connection.stage >= Connection::Stage::closing) return;
+  connection.stage = Connection::Stage::closing;
+  connection.subscribed = false;
+  connection.blocked = false;
+  input_bytes_ -= connection.input.size();
+  connection.input = Bytes();
+  connection.input_used = 0;
+  connection.output.resize(connection.output_used > 0 ? 1 : 0);
+  connection.output_bytes = connection.output.empty() ? 0 : connection.output.front()->size();
+  auto bytes = std::make_shared<Bytes>();
+  append_record(*bytes, RecordKind::closing, as_bytes_view(reason));
+  connection.output_bytes += bytes->size();
+  connection.output.push_back(std::move(bytes));
+}
+
+void LocalServer::write_output(Connection& connection) {
+  while (!connection.output.empty()) {
+    std::array<iovec, kVectorsMax> vectors;
+    std::size_t count = 0;
+    std::size_t skip = connection.output_used;
+    for (const Chunk& chunk : connection.output) {
+      if (count == kVectorsMax) break;
+      // sendmsg only reads, but its interface has no const.
+      vectors[count++] = {const_cast<std::byte*>(chunk->data()) + skip, chunk->size() - skip};
+      skip = 0;
+    }
+    msghdr message{};
+    message.msg_iov = vectors.data();
+    message.msg_iovlen = count;
+    const ssize_t sent = ::sendmsg(connection.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0) {
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN) drop(connection);
+      return;
+    }
+    connection.output_used += static_cast<std::size_t>(sent);
+    while (!connection.output.empty() &&
+           connection.output_used >= connection.output.front()->size()) {
+      connection.output_used -= connection.output.front()->size();
+      connection.output_bytes -= connection.output.front()->size();
+      connection.output.pop_front();
+    }
+  }
+}
+
+/// Closes what has nothing more to come: told to go and told why, or gone after its last message
+/// was ordered.
+void LocalServer::finish_if_done(Connection& connection) {
+  if (connection.stage == Connection::Stage::dead || !connection.output.empty()) return;
+  const bool refused = connection.stage == Connection::Stage::closing;
+  const bool gone = connection.input_over && !connection.blocked &&
+                    (connection.subscribed ||
+                     (connection.submitted == connection.ordered &&
+                      connection.ordered == connection.ordered_told));
+  if (refused || gone) drop(connection);
+}
+
+void LocalServer::update_watch(Connection& connection) {
+  if (connection.stage == Connection::Stage::dead) return;
+  std::uint32_t wanted = 0;
+  if (!connection.input_over && !connection.blocked) wanted |= EPOLLIN;
+  if (!connection.output.empty()) wanted |= EPOLLOUT;
+  if (wanted == connection.watched) return;
+  // A descriptor without wanted events is not watched at all: its hang-up would be reported again
+  // and again.
+  if (wanted == 0) {
+    loop_.unwatch(connection.fd);
+  } else if (connection.watched != 0) {
+    loop_.change(connection.fd, wanted);
+  } else {
+    const auto done = loop_.watch(
+        connection.fd, wanted,
+        [this, id = connection.id](std::uint32_t events) { on_events(id, events); });
+    if (!done) return drop(connection);
+  }
+  connection.watched = wanted;
+}
+
+void LocalServer::drop(Connection& connection) {
+  if (connection.stage == Connection::Stage::dead) return;
+  connection.stage = Connection::Stage::dead;
+  connection.blocked = false;
+  connection.subscribed = false;
+  if (connection.watched != 0) loop_.unwatch(connection.fd);
+  connection.watched = 0;
+  ::close(connection.fd);
+  connection.fd = -1;
+  input_bytes_ -= connection.input.size();
+  connection.input = Bytes();
+  connection.output.clear();
+  dead_.push_back(connection.id);
+}
+
+void LocalServer::bury() {
+  for (const std::uint64_t id : dead_) connections_.erase(id);
+  dead_.clear();
+}
+
+void LocalServer::say_goodbye(std::string_view reason) {
+  seal();
+  for (auto& [id, connection] : connections_) {
+    if (connection->stage == Connection::Stage::dead) continue;
+    write_output(*connection);
+    refuse(*connection, reason);
+    write_output(*connection);
+  }
+}
+
+}  // namespace peal::cli

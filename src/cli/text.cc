@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+namespace peal::cli {
+namespace {
+
+/// How many letters must be added, left out or changed to get from one word to the other.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest(std::string_view typed, const std::vector<std::string>& known) {
+  constexpr std::size_t kTypedMax = 64;  // bounds the work on hostile input
+  if (typed.size() < 2 || typed.size() > kTypedMax) return {};
+  std::string best;
+  std::size_t best_edits = std::max<std::size_t>(1, typed.size() / 3) + 1;
+  for (const std::string& word : known) {
+    const std::size_t distance = edits(typed, word);
+    // A missing unit or prefix is the commonest slip: token_loss for token_loss_ms.
+    const bool part = typed.size() >= 4 && word.find(typed) != std::string::npos;
+    const std::size_t cost = part ? std::min<std::size_t>(distance, 1) : distance;
+    if (cost < best_edits) {
+      best_edits = cost;
+      best = word;
+    }
+  }
+  return best;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ", ";
+    text += word;
+  }
+  return text;
+}
+
+std::string decimal(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.15g", value);
+  return text;
+}
+
+std::string quote(std::string_view text) {
+  constexpr std::size_t kShown = 60;
+  std::string out = "\"";
+  for (const char c : text.substr(0, kShown)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte >= 0x7f) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\x%02x", byte);
+      out += escape;
+    } else {
+      out += c;
+    }
+  }
+  out += text.size() > kShown ? "…\"" : "\"";
+  return out;
+}
+
+}  // namespace peal::cli
