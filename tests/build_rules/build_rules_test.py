@@ -10,6 +10,7 @@ one header of every other room. A header of a room that is not in the room's row
 import argparse
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -44,25 +45,26 @@ def compiler_commands(build, source):
 
 
 def header_of(room, source):
-    """One header of a room as others include it, or None if it has none."""
+    """One header of a room as others include it, and its file; or None if it has none."""
     folder = os.path.join(source, ROOMS[room][0])
-    names = sorted(n for n in os.listdir(folder) if n.endswith(".h")) if os.path.isdir(folder) else []
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    names = sorted(name for name in names if name.endswith(".h"))
     prefix = "peal" if room == "include/peal" else ROOMS[room][0].removeprefix("src/")
-    return f"{prefix}/{names[0]}" if names else None
+    return (f"{prefix}/{names[0]}", os.path.join(folder, names[0])) if names else None
 
 
-def opens(command, header, folder):
-    """Whether the compiler finds the header; anything but a clear yes or no is an error."""
+def opens(command, header, path, folder):
+    """Whether the compiler finds that very file; the system may have one of the same name."""
     probe = os.path.join(folder, "probe.cc")
     with open(probe, "w", encoding="utf-8") as stream:
         stream.write(f'#include "{header}"\n')
     compiler, flags = command
-    result = subprocess.run([compiler, *flags, "-E", "-o", os.devnull, probe],
+    result = subprocess.run([compiler, *flags, "-E", "-H", "-o", os.devnull, probe],
                             capture_output=True, text=True, check=False)
-    if result.returncode == 0:
-        return True
-    missing = f"{header}: No such file" in result.stderr or f"'{header}' file not found" in result.stderr
-    if not missing:
+    first = re.search(r"^\. (.*)$", result.stderr, re.MULTILINE)
+    if first:
+        return os.path.realpath(first.group(1)) == os.path.realpath(path)
+    if result.returncode == 0 or header not in result.stderr:
         sys.exit(f"{compiler} cannot answer for {header}:\n{result.stderr}")
     return False
 
@@ -81,13 +83,14 @@ def main():
             wrong.append(f"room {room}: the build compiles nothing of it")
     with tempfile.TemporaryDirectory() as folder:
         for room, variants in sorted(commands.items()):
-            for other, header in headers.items():
-                if header is None:
+            for other, found in headers.items():
+                if found is None:
                     continue
+                header, path = found
                 allowed = other == room or other in ROOMS[room][1]
                 for command in sorted(variants):
                     asked += 1
-                    if opens(command, header, folder) != allowed:
+                    if opens(command, header, path, folder) != allowed:
                         verb = "cannot open" if allowed else "can open"
                         wrong.append(f'room {room} {verb} "{header}": {" ".join(command[1])}')
     print("\n".join(wrong + [f"{asked} includes tried, {len(wrong)} wrong"]))
