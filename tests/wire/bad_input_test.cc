@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// Enumerated bad input: every golden packet, damaged in every way that can be listed. Most cases
+// get a fresh checksum, so that they reach the decoders; each must be dropped with a reason, or be
+// accepted, obey the rules of its struct, and encode to the same bytes again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "examine.h"
+#include "golden.h"
+#include "wire/packet.h"
+
+namespace peal::wire::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+/// What became of the cases of one run.
+class Tally {
+ public:
+  void add_sealed(const Verdict& verdict, const Golden& golden, const char* way) {
+    ++sealed_;
+    ++reasons_[static_cast<std::size_t>(
+        verdict.header != Drop::none ? verdict.header : verdict.body)];
+    if (verdict.wrong != nullptr) fail(golden, way, verdict.wrong);
+  }
+  /// `differs`: whether the packet is not the golden one.
+  void add_raw(const Verdict& verdict, bool differs, const Golden& golden, const char* way) {
+    ++raw_;
+    if (differs && verdict.header == Drop::none) fail(golden, way, "damage not noticed");
+    if (!differs && !verdict.accepted()) fail(golden, way, "undamaged packet dropped");
+  }
+  std::uint64_t sealed() const { return sealed_; }
+  std::uint64_t raw() const { return raw_; }
+  std::uint64_t of(Drop reason) const { return reasons_[static_cast<std::size_t>(reason)]; }
+  void print(const char* what) const {
+    std::printf("%s: %llu cases resealed, %llu as damaged;", what,
+                static_cast<unsigned long long>(sealed_), static_cast<unsigned long long>(raw_));
+    for (std::size_t i = 0; i < reasons_.size(); ++i) {
+      if (reasons_[i] == 0) continue;
+      const std::string name(i == 0 ? "accepted" : drop_name(static_cast<Drop>(i)));
+      std::printf(" %s %llu", name.c_str(), static_cast<unsigned long long>(reasons_[i]));
+    }
+    std::printf("\n");
+  }
+
+ private:
+  void fail(const Golden& golden, const char* way, const char* wrong) {
+    if (++failures_ > 20) return;  // enough to read
+    ADD_FAILURE() << golden.name << ", " << way << ": " << wrong;
+  }
+
+  std::uint64_t sealed_ = 0;
+  std::uint64_t raw_ = 0;
+  std::uint64_t failures_ = 0;
+  std::array<std::uint64_t, static_cast<std::size_t>(Drop::count_)> reasons_{};
+};
+
+/// Seals `packet` in place and shows it to the decoders. Too short for a header: as it is.
+void try_sealed(Tally& tally, const Golden& golden, const char* way, Bytes& packet) {
+  if (packet.size() >= kHeaderBytes && packet.size() <= kPacketBytesMax) seal(packet);
+  tally.add_sealed(examine(packet), golden, way);
+}
+
+void try_raw(Tally& tally, const Golden& golden, const char* way, const Bytes& packet) {
+  tally.add_raw(examine(packet), packet != golden.bytes, golden, way);
+}
+
+/// Both variants of one damaged packet.
+void try_both(Tally& tally, const Golden& golden, const char* way, Bytes packet) {
+  try_raw(tally, golden, way, packet);
+  try_sealed(tally, golden, way, packet);
+}
+
+std::uint64_t get(const Bytes& bytes, const Field& field) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data() + field.offset, field.size);
+  return value;
+}
+
+void set(Bytes& bytes, const Field& field, std::uint64_t value) {
+  std::memcpy(bytes.data() + field.offset, &value, field.size);
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// The 16-bit counts of lists.
+std::vector<Field> counts_of(const Golden& golden) {
+  std::vector<Field> counts;
+  for (const Field& field : golden.fields) {
+    if (field.size != 2 || field.name == "magic" || ends_with(field.name, "_index")) continue;
+    if (field.name == "recovery_run" || field.name == "recovery_block") continue;
+    counts.push_back(field);
+  }
+  return counts;
+}
+
+/// Values at which something may change, for a field of `size` bytes that holds `now`.
+std::vector<std::uint64_t> telling_values(std::size_t size, std::uint64_t now) {
+  const std::uint64_t top = size == 8 ? ~0ULL : (1ULL << (8 * size)) - 1;
+  std::vector<std::uint64_t> values{now - 1, now + 1, now - 64, now + 64, now ^ (top / 2 + 1)};
+  for (const std::uint64_t limit :
+       {0ULL, 2ULL, 16ULL, 32ULL, 64ULL, 82ULL, 128ULL, 256ULL, 512ULL, 16'384ULL, 65'507ULL,
+        65'535ULL, 1ULL << 31, 1ULL << 32, 1ULL << 62, 1ULL << 63}) {
+    for (std::uint64_t step = 0; step < 5; ++step) values.push_back(limit + step - 2);
+  }
+  for (std::uint64_t& value : values) value &= top;
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+void truncate_everywhere(Tally& tally, const Golden& golden) {
+  for (std::size_t size = 0; size < golden.bytes.size(); ++size) {
+    const auto end = golden.bytes.begin() + static_cast<std::ptrdiff_t>(size);
+    try_both(tally, golden, "truncated", Bytes(golden.bytes.begin(), end));
+  }
+}
+
+void append(Tally& tally, const Golden& golden) {
+  for (const unsigned fill : {0U, 1U, 0x7fU, 0x80U, 0xffU}) {
+    for (std::size_t extra = 1; extra <= 128; ++extra) {
+      Bytes packet = golden.bytes;
+      packet.resize(packet.size() + extra, static_cast<std::byte>(fill));
+      try_both(tally, golden, "appended", packet);
+    }
+  }
+  Bytes packet = golden.bytes;
+  packet.resize(kPacketBytesMax);
+  try_both(tally, golden, "largest packet", packet);
+  packet.resize(kPacketBytesMax + 1);
+  try_both(tally, golden, "too large a packet", packet);
+}
+
+/// Cuts out, or repeats, each run of 1 to 40 bytes.
+void cut_and_repeat(Tally& tally, const Golden& golden) {
+  for (std::size_t at = 0; at < golden.bytes.size(); ++at) {
+    for (std::size_t run = 1; run <= 40 && at + run <= golden.bytes.size(); ++run) {
+      const auto first = static_cast<std::ptrdiff_t>(at);
+      const auto last = static_cast<std::ptrdiff_t>(at + run);
+      Bytes cut = golden.bytes;
+      cut.erase(cut.begin() + first, cut.begin() + last);
+      try_sealed(tally, golden, "cut", cut);
+      Bytes longer = golden.bytes;
+      longer.insert(longer.begin() + last, golden.bytes.begin() + first,
+                    golden.bytes.begin() + last);
+      try_sealed(tally, golden, "repeated", longer);
+    }
+  }
+}
+
+void flip(Bytes& packet, std::size_t bit) {
+  packet[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+}
+
+/// Each bit, and each pair of bits less than 64 apart.
+void flip_bits(Tally& tally, const Golden& golden) {
+  const std::size_t bits = golden.bytes.size() * 8;
+  Bytes packet = golden.bytes;
+  Bytes sealed;
+  for (std::size_t first = 0; first < bits; ++first) {
+    for (std::size_t second = first; second < std::min(bits, first + 64); ++second) {
+      flip(packet, first);
+      if (second != first) flip(packet, second);
+      try_raw(tally, golden, "bits flipped", packet);
+      sealed = packet;
+      try_sealed(tally, golden, "bits flipped", sealed);
+      if (second != first) flip(packet, second);
+      flip(packet, first);
+    }
+  }
+}
+
+void set_bytes(Tally& tally, const Golden& golden) {
+  Bytes packet = golden.bytes;
+  for (std::size_t at = 0; at < packet.size(); ++at) {
+    for (unsigned value = 0; value < 256; ++value) {
+      packet = golden.bytes;
+      packet[at] = static_cast<std::byte>(value);
+      try_raw(tally, golden, "byte set", packet);
+      try_sealed(tally, golden, "byte set", packet);
+    }
+  }
+}
+
+/// Each field to each telling value, and counts to every value there is.
+void set_fields(Tally& tally, const Golden& golden) {
+  Bytes packet;
+  for (const Field& field : golden.fields) {
+    if (field.size != 1 && field.size != 2 && field.size != 4 && field.size != 8) continue;
+    for (const std::uint64_t value : telling_values(field.size, get(golden.bytes, field))) {
+      packet = golden.bytes;
+      set(packet, field, value);
+      try_sealed(tally, golden, "field set", packet);
+    }
+  }
+  for (const Field& field : counts_of(golden)) {
+    for (std::uint64_t value = 0; value < 65'536; ++value) {
+      packet = golden.bytes;
+      set(packet, field, value);
+      try_sealed(tally, golden, "count set", packet);
+    }
+  }
+}
+
+/// Each pair of counts to sums that wrap: to zero, to the sum that fits the packet's length, and to
+/// products with the size of an element that wrap.
+void wrap_pairs_of_counts(Tally& tally, const Golden& golden) {
+  const std::vector<Field> counts = counts_of(golden);
+  Bytes packet;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    for (std::size_t j = i + 1; j < counts.size(); ++j) {
+      const std::uint64_t fits = get(golden.bytes, counts[i]) + get(golden.bytes, counts[j]);
+      const std::array<std::uint64_t, 5> sums{0, fits, 1 << 14, 1 << 15, 21'846};
+      for (const std::uint64_t sum : sums) {
+        for (std::uint64_t value = 0; value < 65'536; value += value < 300 ? 1 : 97) {
+          packet = golden.bytes;
+          set(packet, counts[i], value);
+          set(packet, counts[j], sum - value);
+          try_sealed(tally, golden, "counts wrapped", packet);
+        }
+      }
+    }
+  }
+}
+
+/// Neighbouring 64-bit fields to pairs of telling values: differences and sums that wrap.
+void wrap_pairs_of_positions(Tally& tally, const Golden& golden) {
+  std::vector<Field> wide;
+  for (const Field& field : golden.fields) {
+    if (field.size == 8 && field.offset >= kHeaderBytes) wide.push_back(field);
+  }
+  Bytes packet;
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    for (std::size_t j = i + 1; j < std::min(wide.size(), i + 3); ++j) {
+      for (const std::uint64_t a : telling_values(8, get(golden.bytes, wide[i]))) {
+        for (const std::uint64_t b : telling_values(8, get(golden.bytes, wide[j]))) {
+          packet = golden.bytes;
+          set(packet, wide[i], a);
+          set(packet, wide[j], b);
+          try_sealed(tally, golden, "positions wrapped", packet);
+        }
+      }
+    }
+  }
+}
+
+/// Each ordered pair of elements of the body (members, ranges, views): exchanged, and made equal.
+void reorder_elements(Tally& tally, const Golden& golden) {
+  for (const std::size_t size : {12UL, 16UL, 20UL}) {
+    for (std::size_t i = kHeaderBytes; i + size <= golden.bytes.size(); ++i) {
+      for (std::size_t j = i + size; j + size <= golden.bytes.size(); ++j) {
+        const auto a = static_cast<std::ptrdiff_t>(i);
+        const auto b = static_cast<std::ptrdiff_t>(j);
+        const auto length = static_cast<std::ptrdiff_t>(size);
+        Bytes packet = golden.bytes;
+        std::swap_ranges(packet.begin() + a, packet.begin() + a + length, packet.begin() + b);
+        try_sealed(tally, golden, "elements exchanged", packet);
+        packet = golden.bytes;
+        std::copy_n(golden.bytes.begin() + a, length, packet.begin() + b);
+        try_sealed(tally, golden, "element repeated", packet);
+      }
+    }
+  }
+}
+
+using Way = void (*)(Tally&, const Golden&);
+constexpr std::array<Way, 9> kWays{
+    truncate_everywhere, append,     cut_and_repeat,       flip_bits,
+    set_bytes,           set_fields, wrap_pairs_of_counts, wrap_pairs_of_positions,
+    reorder_elements,
+};
+
+TEST(WireBadInput, MoreThanAMillionDamagedPacketsAreDroppedOrCanonical) {
+  static_assert(std::endian::native == std::endian::little, "get() and set() copy bytes");
+  Tally all;
+  for (const std::string& name : golden_names()) {
+    const Golden golden = load_golden(name);
+    for (const Way way : kWays) way(all, golden);
+  }
+  all.print("bad input");
+  EXPECT_GT(all.sealed(), 1'000'000U);
+  EXPECT_GT(all.raw(), 1'000'000U);
+  // The cases reach every check that a decoder makes, and some of them are good frames.
+  EXPECT_GT(all.of(Drop::none), 10'000U);
+  for (const Drop reason :
+       {Drop::truncated, Drop::trailing_bytes, Drop::bad_magic, Drop::bad_version,
+        Drop::bad_length, Drop::unknown_kind, Drop::count_too_large, Drop::not_sorted,
+        Drop::bad_value}) {
+    EXPECT_GT(all.of(reason), 0U) << drop_name(reason);
+  }
+  EXPECT_EQ(all.of(Drop::bad_checksum), 0U);
+}
+
+TEST(WireBadInput, EveryTruncationOfEveryKindIsDroppedUnlessTheTailIsAUnit) {
+  for (const std::string& name : golden_names()) {
+    const Golden golden = load_golden(name);
+    const bool is_data = golden.bytes[3] == std::byte{static_cast<unsigned char>(FrameKind::data)};
+    for (std::size_t size = 0; size < golden.bytes.size(); ++size) {
+      Bytes packet = golden.bytes;
+      packet.resize(size);
+      packet.shrink_to_fit();
+      if (size >= kHeaderBytes) seal(packet);
+      const Verdict verdict = examine(packet);
+      const Drop reason = size < kHeaderBytes ? verdict.header : verdict.body;
+      const bool cut_in_unit = is_data && size >= kDataHeaderBytes;
+      EXPECT_EQ(drop_name(reason), drop_name(cut_in_unit ? Drop::none : Drop::truncated))
+          << name << " cut to " << size;
+    }
+  }
+}
+
+TEST(WireBadInput, AByteBehindTheContentIsDroppedUnlessItIsOfAUnit) {
+  for (const std::string& name : golden_names()) {
+    const Golden golden = load_golden(name);
+    Bytes packet = golden.bytes;
+    packet.push_back(std::byte{0});
+    seal(packet);
+    const bool is_data = packet[3] == std::byte{static_cast<unsigned char>(FrameKind::data)};
+    EXPECT_EQ(drop_name(examine(packet).body),
+              drop_name(is_data ? Drop::none : Drop::trailing_bytes))
+        << name;
+  }
+}
+
+}  // namespace
+}  // namespace peal::wire::test

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/crc32c.h"
+#include "samples.h"
+#include "wire/packet.h"
+
+namespace peal::wire::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes good_packet() {
+  Bytes packet(kHeaderBytes + kViewBytes);
+  EXPECT_EQ(encode_hold_cancel(header_of(FrameKind::hold_cancel), {kSomeView}, packet),
+            packet.size());
+  return packet;
+}
+
+std::string_view header_drop(const Bytes& packet) {
+  Header header;
+  return drop_name(decode_header(packet, header));
+}
+
+void set_kind(Bytes& packet, unsigned kind) { packet[3] = static_cast<std::byte>(kind); }
+void set_sender_node(Bytes& packet, std::uint32_t node) {
+  Writer out(ByteSpan(packet).subspan(kSenderOffset, 4));
+  out.u(node);
+}
+
+TEST(WireHeader, GivesKindClusterAndSender) {
+  Header header;
+  ASSERT_EQ(drop_name(decode_header(good_packet(), header)), "none");
+  EXPECT_EQ(header.kind, FrameKind::hold_cancel);
+  EXPECT_EQ(header.cluster, 0x1122334455667788U);
+  EXPECT_EQ(header.sender, kSender);
+}
+
+TEST(WireHeader, NeedsAWholeHeader) {
+  const Bytes packet = good_packet();
+  for (std::size_t size = 0; size < kHeaderBytes; ++size) {
+    const Bytes part(packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_EQ(header_drop(part), "truncated") << size;
+  }
+}
+
+TEST(WireHeader, KnowsEachKindAndNoOther) {
+  for (unsigned kind = 0; kind < 256; ++kind) {
+    Bytes packet = good_packet();
+    set_kind(packet, kind);
+    seal(packet);
+    EXPECT_EQ(header_drop(packet), kind >= 1 && kind <= 7 ? "none" : "unknown_kind") << kind;
+  }
+}
+
+TEST(WireHeader, ChecksInAStatedOrder) {
+  // Everything is wrong at first; then one thing after the other is put right.
+  Bytes packet = good_packet();
+  const Bytes good = packet;
+  set_sender_node(packet, 0);
+  set_kind(packet, 99);
+  packet[0] ^= std::byte{1};
+  packet[2] = std::byte{kVersion + 1};
+  packet[kLengthOffset] ^= std::byte{1};
+  packet[kChecksumOffset] ^= std::byte{1};
+  EXPECT_EQ(header_drop(packet), "bad_magic");
+  packet[0] = good[0];
+  EXPECT_EQ(header_drop(packet), "bad_version");
+  packet[2] = good[2];
+  EXPECT_EQ(header_drop(packet), "bad_length");
+  packet[kLengthOffset] = good[kLengthOffset];
+  EXPECT_EQ(header_drop(packet), "unknown_kind");
+  packet[3] = good[3];
+  EXPECT_EQ(header_drop(packet), "bad_checksum");
+  seal(packet);
+  EXPECT_EQ(header_drop(packet), "bad_value");
+  set_sender_node(packet, 1);
+  seal(packet);
+  EXPECT_EQ(header_drop(packet), "none");
+}
+
+TEST(WireHeader, SenderIsANode) {
+  Bytes packet = good_packet();
+  for (const std::uint32_t node : {1U, kNodeMax}) {
+    set_sender_node(packet, node);
+    seal(packet);
+    EXPECT_EQ(header_drop(packet), "none") << node;
+  }
+  for (const std::uint32_t node : {0U, kNodeMax + 1, 0xffff'ffffU}) {
+    set_sender_node(packet, node);
+    seal(packet);
+    EXPECT_EQ(header_drop(packet), "bad_value") << node;
+  }
+}
+
+TEST(WireHeader, LengthIsThePacketsLength) {
+  Bytes packet = good_packet();
+  packet.push_back(std::byte{0});
+  EXPECT_EQ(header_drop(packet), "bad_length");
+  packet.resize(packet.size() - 2);
+  EXPECT_EQ(header_drop(packet), "bad_length");
+}
+
+TEST(WireHeader, NoPacketIsLargerThanADatagram) {
+  Bytes packet(kPacketBytesMax);
+  encode_data_in_place(header_of(FrameKind::data), plain_data(), packet);
+  EXPECT_EQ(header_drop(packet), "none");
+  packet.push_back(std::byte{0});
+  Writer length(ByteSpan(packet).subspan(kLengthOffset, 4));
+  length.u(static_cast<std::uint32_t>(packet.size()));
+  EXPECT_EQ(header_drop(packet), "bad_length");
+}
+
+TEST(WireHeader, EveryDamagedBitIsNoticed) {
+  const Bytes good = good_packet();
+  for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+    Bytes packet = good;
+    packet[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+    EXPECT_NE(header_drop(packet), "none") << bit;
+  }
+}
+
+TEST(WireHeader, ChecksumIsOfThePacketWithItsFieldZero) {
+  Bytes packet = good_packet();
+  Reader in(ByteView(packet).subspan(kChecksumOffset, 4));
+  const auto stored = in.u<std::uint32_t>();
+  for (std::size_t i = 0; i < 4; ++i) packet[kChecksumOffset + i] = std::byte{0};
+  EXPECT_EQ(stored, crc32c(packet));
+}
+
+TEST(WireDrop, ReasonsHaveDistinctNames) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Drop::count_); ++i) {
+    const std::string_view name = drop_name(static_cast<Drop>(i));
+    EXPECT_FALSE(name.empty()) << i;
+    EXPECT_TRUE(names.insert(name).second) << name;
+  }
+  EXPECT_EQ(drop_name(Drop::none), "none");
+  EXPECT_EQ(drop_name(Drop::bad_checksum), "bad_checksum");
+  EXPECT_EQ(drop_name(Drop::other_settings), "other_settings");
+  EXPECT_EQ(drop_name(Drop::out_of_window), "out_of_window");
+}
+
+TEST(WireReader, RemembersItsFirstFailureAndThenGivesZero) {
+  const Bytes bytes{std::byte{1}, std::byte{2}, std::byte{3}};
+  Reader in(bytes);
+  EXPECT_EQ(in.u<std::uint16_t>(), 0x0201U);
+  EXPECT_EQ(in.remaining(), 1U);
+  EXPECT_EQ(in.u<std::uint16_t>(), 0U);
+  EXPECT_TRUE(in.failed());
+  EXPECT_EQ(in.u<std::uint8_t>(), 0U);
+  in.reject(Drop::bad_value);
+  EXPECT_EQ(in.finish(), Drop::truncated);
+}
+
+TEST(WireReader, TellsWhetherAllWasRead) {
+  const Bytes bytes(4);
+  Reader in(bytes);
+  EXPECT_EQ(in.finish(), Drop::trailing_bytes);
+  in.skip(4);
+  EXPECT_EQ(in.finish(), Drop::none);
+  in.skip(1);
+  EXPECT_EQ(in.finish(), Drop::truncated);
+}
+
+TEST(WireReader, ComparesCountsWithWhatIsLeft) {
+  const Bytes bytes(24);
+  EXPECT_TRUE(Reader(bytes).holds(2, 12));
+  EXPECT_TRUE(Reader(bytes).holds(0, 12));
+  EXPECT_FALSE(Reader(bytes).holds(3, 12));
+  EXPECT_FALSE(Reader(bytes).holds(0xffff, 0xffff'ffff));
+}
+
+TEST(WireWriter, WritesLittleEndianAndStopsAtTheFirstThatDoesNotFit) {
+  Bytes bytes(7, std::byte{0xee});
+  Writer out(ByteSpan(bytes).first(6));
+  out.u(std::uint32_t{0x04030201});
+  EXPECT_EQ(out.written(), 4U);
+  out.u(std::uint32_t{7});
+  EXPECT_TRUE(out.failed());
+  out.u(std::uint8_t{7});
+  EXPECT_EQ(out.written(), 4U);
+  EXPECT_EQ(bytes, (Bytes{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{0xee},
+                          std::byte{0xee}, std::byte{0xee}}));
+}
+
+}  // namespace
+}  // namespace peal::wire::test

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulator's deliberate fault in the codecs is there, and only while it is switched on.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/hooks.h"
+#include "samples.h"
+
+namespace peal::wire::test {
+namespace {
+
+using sim_hooks::Mutant;
+
+TEST(WireMutant, ChecksumIgnoredAcceptsDamageOfTheUnit) {
+  std::vector<std::byte> packet(kDataHeaderBytes + 10);
+  encode_data_in_place(header_of(FrameKind::data), plain_data(), packet);
+  packet.back() ^= std::byte{1};
+  Header header;
+  EXPECT_EQ(drop_name(decode_header(packet, header)), "bad_checksum");
+  sim_hooks::activate_mutant(Mutant::checksum_ignored);
+  EXPECT_EQ(drop_name(decode_header(packet, header)), "none");
+  packet.push_back(std::byte{0});
+  EXPECT_EQ(drop_name(decode_header(packet, header)), "bad_length");
+  packet.pop_back();
+  sim_hooks::activate_mutant(Mutant::none);
+  EXPECT_EQ(drop_name(decode_header(packet, header)), "bad_checksum");
+}
+
+}  // namespace
+}  // namespace peal::wire::test

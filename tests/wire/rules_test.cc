@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: Apache-2.0
+// One case per rule that a frame must obey: at its limit it is accepted, past it dropped, with the
+// reason that a person reading the counters needs.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "samples.h"
+#include "wire/packet.h"
+
+namespace peal::wire::test {
+namespace {
+
+constexpr std::uint64_t kTop = kCounterMax;
+constexpr MemberId kNobody{{0}, 1};
+constexpr MemberId kNodeTooLarge{{kNodeMax + 1}, 1};
+constexpr MemberId kLastNode{{kNodeMax}, ~0ULL};
+
+/// What becomes of `frame` on its way through a packet.
+template <class Frame, class Encode, class Decode>
+std::string outcome(const Frame& frame, FrameKind kind, Encode encode, Decode decode) {
+  std::vector<std::byte> packet(kPacketBytesMax);
+  packet.resize(encode(header_of(kind), frame, ByteSpan(packet)));
+  packet.shrink_to_fit();
+  if (packet.empty()) return "not encodable";
+  Header header;
+  const Drop drop = decode_header(packet, header);
+  if (drop != Drop::none) return "header: " + std::string(drop_name(drop));
+  Frame decoded;
+  return std::string(drop_name(decode(packet, decoded)));
+}
+
+std::string with_token(const std::function<void(Token&)>& change) {
+  Token token = plain_token();
+  change(token);
+  return outcome(token, FrameKind::token, encode_token, decode_token);
+}
+
+std::string with_ranges(const std::vector<RequestRange>& ranges) {
+  return with_token([&](Token& token) {
+    token.sections[0].ranges.clear();
+    for (const RequestRange& range : ranges) token.sections[0].ranges.push_back(range);
+  });
+}
+
+std::string with_data(const std::function<void(Data&)>& change) {
+  Data data = plain_data();
+  change(data);
+  std::vector<std::byte> packet(kDataHeaderBytes + 3);
+  encode_data_in_place(header_of(FrameKind::data), data, packet);
+  Data decoded;
+  return std::string(drop_name(decode_data(packet, decoded)));
+}
+
+/// `offset` from the end of what stands in front of the unit.
+std::string with_data_byte(std::size_t offset, unsigned value) {
+  std::vector<std::byte> packet(kDataHeaderBytes);
+  encode_data_in_place(header_of(FrameKind::data), plain_data(), packet);
+  packet[kDataHeaderBytes - offset] = static_cast<std::byte>(value);
+  Data decoded;
+  return std::string(drop_name(decode_data(packet, decoded)));
+}
+
+std::string with_join(const std::function<void(Join&)>& change) {
+  Join join = plain_join();
+  change(join);
+  return outcome(join, FrameKind::join, encode_join, decode_join);
+}
+
+std::string with_commit(const std::function<void(Commit&)>& change) {
+  Commit commit = plain_commit();
+  change(commit);
+  return outcome(commit, FrameKind::commit, encode_commit, decode_commit);
+}
+
+std::string with_probe(const ProbeFrame& probe) {
+  return outcome(probe, FrameKind::probe, encode_probe, decode_probe);
+}
+
+/// Overwrites the 16-bit count at `offset` behind the header, and decodes.
+template <class Frame, class Encode, class Decode>
+std::string with_count(const Frame& frame, FrameKind kind, Encode encode, Decode decode,
+                       std::size_t offset, std::uint16_t count) {
+  std::vector<std::byte> packet(kPacketBytesMax);
+  packet.resize(encode(header_of(kind), frame, ByteSpan(packet)));
+  Writer out(ByteSpan(packet).subspan(kHeaderBytes + offset, 2));
+  out.u(count);
+  Frame decoded;
+  return std::string(drop_name(decode(packet, decoded)));
+}
+
+TEST(WireToken, PlainOneIsAccepted) {
+  EXPECT_EQ(with_token([](Token&) {}), "none");
+}
+
+TEST(WireToken, NamesAFormedView) {
+  EXPECT_EQ(with_token([](Token& t) { t.view.number = 0; }), "bad_value");
+  EXPECT_EQ(with_token([](Token& t) { t.view.number = kTop; }), "none");
+  EXPECT_EQ(with_token([](Token& t) { t.view.number = kTop + 1; }), "bad_value");
+  EXPECT_EQ(with_token([](Token& t) { t.view.representative = kNobody; }), "bad_value");
+  EXPECT_EQ(with_token([](Token& t) { t.view.representative = kLastNode; }), "none");
+  EXPECT_EQ(with_token([](Token& t) { t.view.representative = kNodeTooLarge; }), "bad_value");
+}
+
+TEST(WireToken, CountersStayInRange) {
+  EXPECT_EQ(with_token([](Token& t) { t.hop = t.seq = t.aru = kTop; }), "none");
+  EXPECT_EQ(with_token([](Token& t) { t.hop = kTop + 1; }), "bad_value");
+  EXPECT_EQ(with_token([](Token& t) { t.seq = kTop + 1; }), "bad_value");
+  EXPECT_EQ(with_token([](Token& t) { t.seq = t.aru = ~0ULL; }), "bad_value");
+}
+
+TEST(WireToken, AruIsAtMostSeq) {
+  EXPECT_EQ(with_token([](Token& t) { t.aru = t.seq; }), "none");
+  EXPECT_EQ(with_token([](Token& t) { t.aru = t.seq + 1; }), "bad_value");
+  EXPECT_EQ(with_token([](Token& t) { t.aru = t.seq = 0; }), "none");
+}
+
+TEST(WireToken, IndexesAreOfMembersOrNone) {
+  for (const auto field : {&Token::aru_index, &Token::recovery_block, &Token::credit_index}) {
+    EXPECT_EQ(with_token([&](Token& t) { t.*field = 0; }), "none");
+    EXPECT_EQ(with_token([&](Token& t) { t.*field = kMembersMax - 1; }), "none");
+    EXPECT_EQ(with_token([&](Token& t) { t.*field = kMembersMax; }), "bad_value");
+    EXPECT_EQ(with_token([&](Token& t) { t.*field = kNoIndex - 1; }), "bad_value");
+    EXPECT_EQ(with_token([&](Token& t) { t.*field = kNoIndex; }), "none");
+  }
+}
+
+TEST(WireToken, OtherFieldsTakeAnyValue) {
+  EXPECT_EQ(with_token([](Token& t) {
+              t.recovery_run = 0xffff;
+              t.fcc = t.window = t.losses = t.limited = t.backlog = t.credit = 0xffff'ffff;
+            }),
+            "none");
+}
+
+TEST(WireToken, RangesStartAtOneAndHaveTheirFirstBit) {
+  EXPECT_EQ(with_ranges({}), "none");
+  EXPECT_EQ(with_ranges({{1, 1}}), "none");
+  EXPECT_EQ(with_ranges({{0, 1}}), "bad_value");
+  EXPECT_EQ(with_ranges({{1, 0}}), "bad_value");
+  EXPECT_EQ(with_ranges({{1, 2}}), "bad_value");
+}
+
+TEST(WireToken, RangesDoNotReachPastTheLastPosition) {
+  EXPECT_EQ(with_ranges({{kTop, 1}}), "none");
+  EXPECT_EQ(with_ranges({{kTop, 3}}), "bad_value");
+  EXPECT_EQ(with_ranges({{kTop - 63, ~0ULL}}), "none");
+  EXPECT_EQ(with_ranges({{kTop - 62, ~0ULL}}), "bad_value");
+  EXPECT_EQ(with_ranges({{kTop + 1, 1}}), "bad_value");
+}
+
+TEST(WireToken, RangesAscendByAtLeast64) {
+  EXPECT_EQ(with_ranges({{10, ~0ULL}, {74, 1}}), "none");
+  EXPECT_EQ(with_ranges({{10, 1}, {73, 1}}), "not_sorted");
+  EXPECT_EQ(with_ranges({{10, 1}, {10, 1}}), "not_sorted");
+  EXPECT_EQ(with_ranges({{1'000, 1}, {10, 1}}), "not_sorted");
+}
+
+TEST(WireToken, SectionsAreOfDistinctFormedViews) {
+  EXPECT_EQ(with_token([](Token& t) { t.sections.push_back(t.sections[0]); }), "not_sorted");
+  EXPECT_EQ(with_token([](Token& t) {
+              t.sections.push_back(t.sections[0]);
+              ++t.sections[1].view.representative.epoch;
+            }),
+            "none");
+  EXPECT_EQ(with_token([](Token& t) { t.sections[0].view.number = 0; }), "bad_value");
+  EXPECT_EQ(with_token([](Token& t) { t.sections[0].view.representative = kNobody; }),
+            "bad_value");
+}
+
+TEST(WireToken, CountsAreLimitedBeforeTheyAreUsed) {
+  const auto sections = [](std::uint16_t count) {
+    return with_count(plain_token(), FrameKind::token, encode_token, decode_token, 76, count);
+  };
+  EXPECT_EQ(sections(0), "trailing_bytes");
+  EXPECT_EQ(sections(2), "truncated");
+  EXPECT_EQ(sections(kSectionsMax), "truncated");
+  EXPECT_EQ(sections(kSectionsMax + 1), "count_too_large");
+  EXPECT_EQ(sections(0xffff), "count_too_large");
+  const auto ranges = [](std::uint16_t count) {
+    return with_count(plain_token(), FrameKind::token, encode_token, decode_token, 98, count);
+  };
+  EXPECT_EQ(ranges(1), "trailing_bytes");
+  EXPECT_EQ(ranges(3), "truncated");
+  EXPECT_EQ(ranges(kRangesMax), "truncated");
+  EXPECT_EQ(ranges(kRangesMax + 1), "count_too_large");
+  EXPECT_EQ(ranges(0xffff), "count_too_large");
+}
+
+TEST(WireData, FieldsStayInRange) {
+  EXPECT_EQ(with_data([](Data&) {}), "none");
+  EXPECT_EQ(with_data([](Data& d) { d.view.number = 0; }), "bad_value");
+  EXPECT_EQ(with_data([](Data& d) { d.view.representative = kNobody; }), "bad_value");
+  EXPECT_EQ(with_data([](Data& d) { d.seq = 0; }), "bad_value");
+  EXPECT_EQ(with_data([](Data& d) { d.seq = d.hop = kTop; }), "none");
+  EXPECT_EQ(with_data([](Data& d) { d.seq = kTop + 1; }), "bad_value");
+  EXPECT_EQ(with_data([](Data& d) { d.hop = kTop + 1; }), "bad_value");
+  EXPECT_EQ(with_data([](Data& d) { d.hop = 0; }), "none");
+  EXPECT_EQ(with_data([](Data& d) { d.origin = kNobody; }), "bad_value");
+  EXPECT_EQ(with_data([](Data& d) { d.origin = kNodeTooLarge; }), "bad_value");
+}
+
+TEST(WireData, UnusedFlagsAreZero) {
+  for (unsigned flags = 0; flags < 256; ++flags) {
+    EXPECT_EQ(with_data_byte(2, flags), flags < 4 ? "none" : "bad_value") << flags;
+  }
+}
+
+TEST(WireData, ServiceIsAgreedOrSafe) {
+  for (unsigned service = 0; service < 256; ++service) {
+    const bool known = service == 2 || service == 3;
+    EXPECT_EQ(with_data_byte(1, service), known ? "none" : "bad_value") << service;
+  }
+}
+
+TEST(WireJoin, CommittedMayBeABirthViewOrNone) {
+  EXPECT_EQ(with_join([](Join&) {}), "none");
+  EXPECT_EQ(with_join([](Join& j) { j.committed = {}; }), "none");
+  EXPECT_EQ(with_join([](Join& j) { j.committed = {0, kSender}; }), "none");
+  EXPECT_EQ(with_join([](Join& j) { j.committed = {0, {{0}, 1}}; }), "bad_value");
+  EXPECT_EQ(with_join([](Join& j) { j.committed = {1, {}}; }), "bad_value");
+  EXPECT_EQ(with_join([](Join& j) { j.committed = {1, kNodeTooLarge}; }), "bad_value");
+}
+
+TEST(WireJoin, CountersStayInRange) {
+  EXPECT_EQ(with_join([](Join& j) { j.number = j.view_number_max = kTop; }), "none");
+  EXPECT_EQ(with_join([](Join& j) { j.number = kTop + 1; }), "bad_value");
+  EXPECT_EQ(with_join([](Join& j) { j.view_number_max = kTop + 1; }), "bad_value");
+  EXPECT_EQ(with_join([](Join& j) { j.committed.number = kTop + 1; }), "bad_value");
+}
+
+TEST(WireJoin, LeavingIsZeroOrOne) {
+  for (unsigned value = 0; value < 256; ++value) {
+    std::vector<std::byte> packet(kPacketBytesMax);
+    packet.resize(encode_join(header_of(FrameKind::join), plain_join(), packet));
+    packet[kHeaderBytes + 36] = static_cast<std::byte>(value);
+    Join decoded;
+    EXPECT_EQ(drop_name(decode_join(packet, decoded)), value <= 1 ? "none" : "bad_value") << value;
+  }
+}
+
+TEST(WireJoin, SetsAreSortedAndDistinct) {
+  EXPECT_EQ(with_join([](Join& j) { j.failed.clear(); }), "none");
+  EXPECT_EQ(with_join([](Join& j) { j.processes = j.failed = j.heard = {}; }), "none");
+  for (const auto set : {&Join::processes, &Join::failed, &Join::heard}) {
+    const auto with = [&](std::vector<MemberId> members) {
+      return with_join([&](Join& j) {
+        j.processes = first_members(4);
+        j.*set = std::move(members);
+      });
+    };
+    EXPECT_EQ(with({{{1}, 10}, {{2}, 20}}), "none");
+    EXPECT_EQ(with({{{2}, 20}, {{1}, 10}}), "not_sorted");
+    EXPECT_EQ(with({{{2}, 20}, {{2}, 20}}), "not_sorted");
+    EXPECT_EQ(with({{{2}, 20}, {{2}, 19}}), "not_sorted");
+    EXPECT_EQ(with({kNobody}), "bad_value");
+    EXPECT_EQ(with({kNodeTooLarge}), "bad_value");
+  }
+}
+
+TEST(WireJoin, FailedIsAPartOfProcessesWithoutTheSender) {
+  EXPECT_EQ(with_join([](Join& j) { j.failed = {{{3}, 30}}; }), "bad_value");
+  EXPECT_EQ(with_join([](Join& j) { j.failed = {{{2}, 21}}; }), "bad_value");
+  EXPECT_EQ(with_join([](Join& j) { j.failed = {{{1}, 10}, {{2}, 20}}; }), "none");
+  EXPECT_EQ(with_join([](Join& j) { j.failed = {kSender}; }), "bad_value");
+  // An older incarnation of the sender may well be accused by the newer one.
+  EXPECT_EQ(with_join([](Join& j) {
+              j.processes = {{kSender.node, 49}, kSender};
+              j.failed = {{kSender.node, 49}};
+            }),
+            "none");
+}
+
+TEST(WireJoin, SetsHoldUpTo256) {
+  EXPECT_EQ(with_join([](Join& j) {
+              j.processes = j.heard = first_members(kProcessesMax);
+              j.failed = first_members(kProcessesMax);
+              std::erase(j.failed, kSender);
+            }),
+            "none");
+  for (const std::size_t offset : {37U, 39U, 41U}) {
+    const auto count = [&](std::uint16_t value) {
+      return with_count(plain_join(), FrameKind::join, encode_join, decode_join, offset, value);
+    };
+    EXPECT_EQ(count(kProcessesMax), "truncated") << offset;
+    EXPECT_EQ(count(kProcessesMax + 1), "count_too_large") << offset;
+    EXPECT_EQ(count(0xffff), "count_too_large") << offset;
+  }
+}
+
+TEST(WireCommit, ViewAndMembers) {
+  EXPECT_EQ(with_commit([](Commit&) {}), "none");
+  EXPECT_EQ(with_commit([](Commit& c) { c.view.number = 0; }), "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) { c.view.representative = kNobody; }), "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) {
+              c.members.clear();
+              c.old_views.clear();
+              c.hops = 0;
+            }),
+            "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) { c.members = first_members(kMembersMax); }), "none");
+  EXPECT_EQ(with_commit([](Commit& c) { std::swap(c.members[2], c.members[3]); }), "not_sorted");
+  EXPECT_EQ(with_commit([](Commit& c) { c.members[3] = c.members[2]; }), "not_sorted");
+  EXPECT_EQ(with_commit([](Commit& c) { c.members.back() = kNodeTooLarge; }), "bad_value");
+}
+
+TEST(WireCommit, HopsAreAtMostTwoRotations) {
+  EXPECT_EQ(with_commit([](Commit& c) { c.hops = 0; }), "none");
+  EXPECT_EQ(with_commit([](Commit& c) { c.hops = 8; }), "none");
+  EXPECT_EQ(with_commit([](Commit& c) { c.hops = 9; }), "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) { c.hops = 0xffff'ffff; }), "bad_value");
+}
+
+TEST(WireCommit, ParametersThatAnEngineCanWorkWith) {
+  EXPECT_EQ(with_commit([](Commit& c) { c.packet_bytes_max = kDataHeaderBytes; }), "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) { c.packet_bytes_max = kDataHeaderBytes + 1; }), "none");
+  EXPECT_EQ(with_commit([](Commit& c) { c.packet_bytes_max = kPacketBytesMax; }), "none");
+  EXPECT_EQ(with_commit([](Commit& c) { c.packet_bytes_max = kPacketBytesMax + 1; }), "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) { c.max_gap = 0; }), "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) { c.max_gap = c.request_lag = 0xffff'ffff; }), "none");
+}
+
+TEST(WireCommit, OldViewsAreDistinctAndNamed) {
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[1].view = c.old_views[0].view; }),
+            "not_sorted");
+  EXPECT_EQ(with_commit([](Commit& c) { std::swap(c.old_views[0], c.old_views[1]); }), "none");
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[1].view = {}; }), "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[1].view.number = kTop + 1; }), "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views.clear(); }), "none");
+}
+
+TEST(WireCommit, EachMemberComesFromOneOldView) {
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[1].survivors = {}; }), "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[1].survivors = {c.members[1]}; }),
+            "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) {
+              c.old_views[1].survivors = {c.members[2], c.members[3]};
+            }),
+            "none");
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[1].survivors = {{{9}, 90}}; }), "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) {
+              c.old_views[1].survivors = {c.members[3], c.members[2]};
+            }),
+            "not_sorted");
+}
+
+TEST(WireCommit, ObligationIsASetOfAnybody) {
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[0].obligation = {}; }), "none");
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[0].obligation = {{{99}, 1}, {{99}, 2}}; }),
+            "none");
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[0].obligation = {{{99}, 2}, {{99}, 1}}; }),
+            "not_sorted");
+  EXPECT_EQ(with_commit([](Commit& c) {
+              c.old_views[0].obligation = first_members(kMembersMax);
+            }),
+            "none");
+}
+
+TEST(WireCommit, PositionsOfAnOldViewAreInOrder) {
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[0].safe = c.old_views[0].base; }), "none");
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[0].safe = c.old_views[0].base + 1; }),
+            "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) {
+              c.old_views[0].high = c.old_views[0].base;
+              c.old_views[0].have.clear();
+            }),
+            "none");
+  EXPECT_EQ(with_commit([](Commit& c) {
+              OldView& old = c.old_views[0];
+              old.high = kTop;
+              old.base = kTop - 70;
+            }),
+            "none");
+  EXPECT_EQ(with_commit([](Commit& c) {
+              OldView& old = c.old_views[0];
+              old.high = kTop + 1;
+              old.base = kTop - 69;
+            }),
+            "bad_value");
+}
+
+TEST(WireCommit, HighBelowBaseIsDropped) {
+  // The encoder refuses it, so the positions are put in by hand.
+  std::vector<std::byte> packet(kPacketBytesMax);
+  packet.resize(encode_commit(header_of(FrameKind::commit), plain_commit(), packet));
+  const std::size_t base = kHeaderBytes + 36 + 2 + 4 * kMemberBytes + 2 + kViewBytes;
+  Writer out(ByteSpan(packet).subspan(base, 16));
+  out.u(std::uint64_t{80});
+  out.u(std::uint64_t{79});
+  Commit decoded;
+  EXPECT_EQ(drop_name(decode_commit(packet, decoded)), "bad_value");
+  Writer wide(ByteSpan(packet).subspan(base, 16));
+  wide.u(std::uint64_t{10});
+  wide.u(std::uint64_t{10 + kSpanMax + 1});
+  EXPECT_EQ(drop_name(decode_commit(packet, decoded)), "count_too_large");
+}
+
+TEST(WireCommit, HaveCoversTheSpanAndNoMore) {
+  const auto with_span = [](std::uint64_t span, std::vector<std::uint64_t> have) {
+    return with_commit([&](Commit& c) {
+      c.old_views[0].high = c.old_views[0].base + span;
+      c.old_views[0].have = std::move(have);
+    });
+  };
+  EXPECT_EQ(with_span(0, {}), "none");
+  EXPECT_EQ(with_span(1, {1}), "none");
+  EXPECT_EQ(with_span(1, {2}), "bad_value");
+  EXPECT_EQ(with_span(63, {~0ULL >> 1}), "none");
+  EXPECT_EQ(with_span(63, {1ULL << 63}), "bad_value");
+  EXPECT_EQ(with_span(64, {~0ULL}), "none");
+  EXPECT_EQ(with_span(65, {~0ULL, 1}), "none");
+  EXPECT_EQ(with_span(65, {0, 2}), "bad_value");
+  EXPECT_EQ(with_span(kSpanMax, std::vector<std::uint64_t>(kSpanMax / 64, ~0ULL)), "none");
+}
+
+TEST(WireCommit, CountsAreLimitedBeforeTheyAreUsed) {
+  const auto count = [](std::size_t offset, std::uint16_t value) {
+    return with_count(plain_commit(), FrameKind::commit, encode_commit, decode_commit, offset,
+                      value);
+  };
+  constexpr std::size_t kMembers = 36;
+  EXPECT_EQ(count(kMembers, kMembersMax), "truncated");
+  EXPECT_EQ(count(kMembers, kMembersMax + 1), "count_too_large");
+  EXPECT_EQ(count(kMembers, 0xffff), "count_too_large");
+  // No more old views than members.
+  constexpr std::size_t kOldViews = kMembers + 2 + 4 * kMemberBytes;
+  EXPECT_EQ(count(kOldViews, 0), "trailing_bytes");
+  EXPECT_EQ(count(kOldViews, 4), "truncated");
+  EXPECT_EQ(count(kOldViews, 5), "count_too_large");
+  EXPECT_EQ(count(kOldViews, 0xffff), "count_too_large");
+  constexpr std::size_t kSurvivors = kOldViews + 2 + kViewBytes + 24;
+  EXPECT_EQ(count(kSurvivors, kMembersMax + 1), "count_too_large");
+  EXPECT_EQ(count(kSurvivors + 2, kMembersMax + 1), "count_too_large");
+  EXPECT_EQ(count(kSurvivors, 100), "truncated");
+  EXPECT_EQ(count(kSurvivors + 2, 100), "truncated");
+}
+
+TEST(WireProbe, ViewMayBeABirthViewOrNone) {
+  EXPECT_EQ(with_probe({kSomeView, {}}), "none");
+  EXPECT_EQ(with_probe({{0, kSender}, {}}), "none");
+  EXPECT_EQ(with_probe({{}, {}}), "none");
+  EXPECT_EQ(with_probe({{3, {}}, {}}), "bad_value");
+  EXPECT_EQ(with_probe({{kTop + 1, kSender}, {}}), "bad_value");
+}
+
+TEST(WireProbe, HeardIsASet) {
+  EXPECT_EQ(with_probe({kSomeView, first_members(kProcessesMax)}), "none");
+  EXPECT_EQ(with_probe({kSomeView, {{{2}, 1}, {{1}, 1}}}), "not_sorted");
+  EXPECT_EQ(with_probe({kSomeView, {kNobody}}), "bad_value");
+  const auto count = [](std::uint16_t value) {
+    return with_count(ProbeFrame{kSomeView, {}}, FrameKind::probe, encode_probe, decode_probe, 20,
+                      value);
+  };
+  EXPECT_EQ(count(1), "truncated");
+  EXPECT_EQ(count(kProcessesMax + 1), "count_too_large");
+}
+
+TEST(WireHoldCancel, NamesAFormedView) {
+  const auto with = [](const ViewId& view) {
+    return outcome(HoldCancel{view}, FrameKind::hold_cancel, encode_hold_cancel,
+                   decode_hold_cancel);
+  };
+  EXPECT_EQ(with(kSomeView), "none");
+  EXPECT_EQ(with({0, kSender}), "bad_value");
+  EXPECT_EQ(with({1, kNobody}), "bad_value");
+}
+
+TEST(WireEpochNotice, NamesANode) {
+  const auto with = [](const MemberId& newest) {
+    return outcome(EpochNotice{newest}, FrameKind::epoch_notice, encode_epoch_notice,
+                   decode_epoch_notice);
+  };
+  EXPECT_EQ(with({{1}, 0}), "none");
+  EXPECT_EQ(with(kLastNode), "none");
+  EXPECT_EQ(with(kNobody), "bad_value");
+  EXPECT_EQ(with(kNodeTooLarge), "bad_value");
+}
+
+}  // namespace
+}  // namespace peal::wire::test
