@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "order/engine.h"
+#include "order/ring/options.h"
+#include "wire/frames.h"
+
+namespace peal::order::test {
+
+/// A packet on its way, and where it goes.
+struct Flight {
+  std::uint32_t from = 0, to = 0;  // indexes of members
+  wire::FrameKind kind{};
+  std::vector<std::byte> bytes;
+};
+
+/// What a member's application saw, as text: "view 1 a,b", "trans a", "1:x" (seq:unit).
+using Log = std::vector<std::string>;
+
+/// A few ring engines on a network that takes the same time for every packet, in one thread and
+/// virtual time. `filter` sees each packet before it leaves and may drop it (false).
+class Cluster {
+ public:
+  Cluster(std::uint32_t nodes, const ring::Options& options);
+  ~Cluster();
+
+  void start(std::uint32_t node);
+  void start_all();
+  void crash(std::uint32_t node);
+  void submit(std::uint32_t node, const std::string& text, Service service = Service::agreed);
+  /// Queues a message without telling the engine, and tells it.
+  void preload(std::uint32_t node, const std::string& text, Service service = Service::agreed);
+  void poke(std::uint32_t node);
+  /// Runs for a span of virtual time.
+  void run(Duration span);
+  /// Runs until `done`, at most for `span`; says whether it is done.
+  bool run_until(const std::function<bool()>& done, Duration span);
+  /// True when all started nodes are in one view of `members` members.
+  bool in_view_of(std::size_t members) const;
+
+  Engine& engine(std::uint32_t node);
+  const Log& log(std::uint32_t node) const;
+  std::uint64_t counter(std::uint32_t node, std::string_view name) const;
+  Instant now() const { return now_; }
+  void set_room(std::uint32_t node, std::uint32_t units);
+  /// Hands bytes to a node as if they came from the network.
+  void inject(std::uint32_t node, ByteView bytes);
+
+  std::function<bool(const Flight&)> filter = [](const Flight&) { return true; };
+  std::function<void(const Flight&)> on_sent = [](const Flight&) {};
+
+ private:
+  struct Node;
+  void enqueue(std::uint32_t from, std::uint32_t to, const BufferRef& packet);
+  bool step(Instant limit);
+
+  ring::Options options_;
+  BufferPool pool_{4096, 8192};
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::map<std::pair<std::int64_t, std::uint64_t>, Flight> network_;
+  std::uint64_t next_number_ = 0;
+  std::uint64_t next_epoch_ = 100;
+  Instant now_{1'000'000'000};
+};
+
+}  // namespace peal::order::test

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "cluster.h"
+
+namespace peal::order::test {
+namespace {
+
+Log deliveries(const Log& log) {
+  Log result;
+  for (const std::string& line : log) {
+    if (line.find(':') != std::string::npos) result.push_back(line);
+  }
+  return result;
+}
+
+TEST(Ring, ThreeNodesFormOneView) {
+  Cluster cluster(3, {});
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  EXPECT_EQ(cluster.log(0), Log{"view abc"});
+}
+
+TEST(Ring, AgreedMessagesComeInOneOrder) {
+  Cluster cluster(3, {});
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  for (int i = 0; i < 200; ++i) {
+    cluster.submit(static_cast<std::uint32_t>(i % 3), "m" + std::to_string(i));
+  }
+  cluster.run(milliseconds(200));
+  ASSERT_EQ(deliveries(cluster.log(0)).size(), 200U);
+  EXPECT_EQ(cluster.log(0), cluster.log(1));
+  EXPECT_EQ(cluster.log(0), cluster.log(2));
+}
+
+TEST(Ring, SafeMessagesComeOnceAllHaveThem) {
+  Cluster cluster(3, {});
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  cluster.submit(1, "s", Service::safe);
+  cluster.submit(2, "a");
+  cluster.run(milliseconds(200));
+  EXPECT_EQ(deliveries(cluster.log(0)).size(), 2U);
+  EXPECT_EQ(cluster.log(0), cluster.log(1));
+  EXPECT_EQ(cluster.log(0), cluster.log(2));
+}
+
+TEST(Ring, AMemberThatDiesIsLeftOut) {
+  Cluster cluster(3, {});
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  const Instant killed = cluster.now();
+  cluster.crash(1);
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(2); }, seconds(5)));
+  EXPECT_LT(cluster.now() - killed, milliseconds(500));
+  EXPECT_EQ(cluster.log(0), (Log{"view abc", "trans ac", "view ac"}));
+  cluster.start(1);
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+}
+
+TEST(Ring, LossIsRepaired) {
+  Cluster cluster(3, {});
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  int count = 0;
+  cluster.filter = [&](const Flight& flight) {
+    return flight.kind != wire::FrameKind::data || ++count % 7 != 0;
+  };
+  for (int i = 0; i < 500; ++i) {
+    cluster.submit(static_cast<std::uint32_t>(i % 3), "m" + std::to_string(i),
+                   i % 5 == 0 ? Service::safe : Service::agreed);
+  }
+  cluster.run(seconds(2));
+  ASSERT_EQ(deliveries(cluster.log(0)).size(), 500U);
+  EXPECT_EQ(cluster.log(0), cluster.log(1));
+  EXPECT_EQ(cluster.log(0), cluster.log(2));
+  EXPECT_EQ(cluster.counter(0, "views_installed"), 1U);
+}
+
+TEST(Ring, ANodeAloneDeliversToItself) {
+  Cluster cluster(1, {});
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(1); }, seconds(5)));
+  for (int i = 0; i < 100; ++i) cluster.submit(0, "m" + std::to_string(i), Service::safe);
+  cluster.run(milliseconds(10));
+  EXPECT_EQ(deliveries(cluster.log(0)).size(), 100U);
+}
+
+TEST(Ring, AnIdleViewCostsAlmostNothing) {
+  Cluster cluster(3, {});
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  cluster.run(seconds(1));
+  std::uint64_t packets = 0;
+  cluster.on_sent = [&](const Flight&) { ++packets; };
+  cluster.run(seconds(10));
+  EXPECT_LT(packets, 10 * 3 * 130U);  // one rotation per hold time
+  // And the first message after silence needs two rotations, not a hold time.
+  const Instant before = cluster.now();
+  cluster.submit(2, "late");
+  ASSERT_TRUE(cluster.run_until([&] { return !deliveries(cluster.log(1)).empty(); }, seconds(1)));
+  EXPECT_LT(cluster.now() - before, microseconds(20 * 3 * 2 + 40));
+}
+
+}  // namespace
+}  // namespace peal::order::test
