@@ -104,7 +104,7 @@ class Loop {
   int fd() const { return epoll_; }
   void arm(const LoopHost& host);
 
-  const LoopCounters& counters() const { return counters_; }
+  LoopCounters counters() const;  ///< Thread: the loop's
 
  private:
   struct Watch;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/random.h"
+#include "io/faults.h"
+
+namespace peal::io {
+
+/// Decides what injected faults do to each packet.
+class FaultInjector {
+ public:
+  FaultInjector(const Faults& faults, std::uint64_t seed) : faults_(faults), random_(seed) {}
+
+  void set(const Faults& faults) { faults_ = faults; }
+
+  /// An incoming datagram of the socket of `lane` is lost.
+  bool loses_in(NodeId from, Lane lane, bool by_multicast) {
+    if (by_multicast && faults_.multicast_in_lost) return true;
+    if (!touches(lane)) return false;
+    return faults_.deaf_to.contains(from) || (faults_.drop_in > 0 && random_.chance(faults_.drop_in));
+  }
+  /// One outgoing packet is lost, by chance.
+  bool loses_out(Lane lane) {
+    return touches(lane) && faults_.drop_out > 0 && random_.chance(faults_.drop_out);
+  }
+  /// Nothing goes to this node.
+  bool mutes(NodeId to, Lane lane) const { return touches(lane) && faults_.mute_to.contains(to); }
+  /// Some node must not get data, so that none may be sent by multicast.
+  bool forbids_multicast() const { return touches(Lane::data) && !faults_.mute_to.empty(); }
+  bool loses_multicast_out() const { return faults_.multicast_out_lost; }
+  /// Packets are lost one by one, so that they must be looked at one by one.
+  bool by_packet(Lane lane) const { return touches(lane) && faults_.drop_out > 0; }
+
+ private:
+  bool touches(Lane lane) const { return !faults_.only || *faults_.only == lane; }
+
+  Faults faults_;
+  Random random_;
+};
+
+}  // namespace peal::io

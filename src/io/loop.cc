@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/loop.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "base/assert.h"
+#include "io/clock.h"
+
+namespace peal::io {
+namespace {
+
+constexpr Duration kForever = seconds(3'600);
+
+timespec to_timespec(Duration time) {
+  return {static_cast<time_t>(time.ns / 1'000'000'000), static_cast<long>(time.ns % 1'000'000'000)};
+}
+
+bool due(const LoopHost& host, Instant now) {
+  const auto deadline = host.next_deadline();
+  return deadline && *deadline <= now;
+}
+
+}  // namespace
+
+struct Loop::Watch {
+  int fd;
+  Callback callback;
+};
+
+struct Loop::Events {
+  std::array<epoll_event, kEventsMax> list;
+};
+
+Result<std::unique_ptr<Loop>, IoError> Loop::open(const LoopOptions& options) {
+  std::unique_ptr<Loop> loop(new Loop(options));
+  const auto prepared = loop->prepare();
+  if (!prepared) return unexpected(prepared.error());
+  return loop;
+}
+
+Loop::Loop(const LoopOptions& options) : options_(options), events_(std::make_unique<Events>()) {}
+
+Loop::~Loop() {
+  for (const int fd : {epoll_, wake_fd_, timer_fd_}) {
+    if (fd >= 0) ::close(fd);
+  }
+}
+
+Result<void, IoError> Loop::prepare() {
+  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  if (epoll_ < 0) return unexpected(system_error("epoll", errno));
+  wake_fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  timer_fd_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (wake_fd_ < 0 || timer_fd_ < 0) return unexpected(system_error("event descriptors", errno));
+  // Edge-triggered: each write is an event of its own, and none needs to be read back.
+  for (int* own : {&wake_fd_, &timer_fd_}) {
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLET;
+    event.data.ptr = own;
+    if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, *own, &event) != 0) {
+      return unexpected(system_error("epoll", errno));
+    }
+  }
+  return {};
+}
+
+Result<void, IoError> Loop::watch(int fd, std::uint32_t events, Callback callback) {
+  auto watch = std::make_unique<Watch>(Watch{fd, std::move(callback)});
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = watch.get();
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
+    return unexpected(system_error("watch descriptor " + std::to_string(fd), errno));
+  }
+  watches_.push_back(std::move(watch));
+  return {};
+}
+
+void Loop::change(int fd, std::uint32_t events) {
+  const auto found = std::find_if(watches_.begin(), watches_.end(),
+                                  [fd](const auto& watch) { return watch->fd == fd; });
+  PEAL_ASSERT(found != watches_.end());
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = found->get();
+  const int result = ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);
+  PEAL_ASSERT(result == 0);
+}
+
+void Loop::unwatch(int fd) {
+  const auto found = std::find_if(watches_.begin(), watches_.end(),
+                                  [fd](const auto& watch) { return watch->fd == fd; });
+  PEAL_ASSERT(found != watches_.end());
+  epoll_event unused{};
+  const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, &unused);
+  PEAL_ASSERT(result == 0);
+  // Events of this turn may still point at it, and its callback may be the one that runs.
+  (*found)->fd = -1;
+  dead_.push_back(std::move(*found));
+  watches_.erase(found);
+}
+
+void Loop::run(LoopHost& host) {
+  while (!stopped()) turn(host, kForever);
+}
+
+void Loop::turn(LoopHost& host, Duration wait_max) {
+  const int count = wait(time_to_wait(host, Clock::now(), wait_max));
+  Instant now = Clock::now();
+  ++counters_.turns;
+  note_pause(host, now);
+  dispatch(count);
+
+  // A timer fires only if it was due before the sockets were read, and still is afterwards.
+  const Turn turn{now, due(host, now)};
+  const Progress progress = host.on_sockets(turn);
+  more_ = progress.more;
+  now = Clock::now();
+  if (paused_ && progress.drained) {
+    paused_ = false;
+    host.on_drained(now);
+  }
+  if (pending_.exchange(false, std::memory_order_seq_cst)) {
+    ++counters_.wakes;
+    host.on_wake(now);
+  }
+  if (turn.timers_due && due(host, now)) host.on_timer(now);
+  host.on_turn_end(now);
+  dead_.clear();
+}
+
+void Loop::wake() {
+  // The first of several wakers does the work; the loop clears the flag before it looks at what
+  // they left for it. Either the loop sees the flag before it sleeps, or this sees it sleep.
+  if (pending_.exchange(true, std::memory_order_seq_cst)) return;
+  if (!sleeping_.load(std::memory_order_seq_cst)) return;
+  signals_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t one = 1;
+  // Fails only if the counter is full, in which case the loop has been woken already.
+  const ssize_t written = ::write(wake_fd_, &one, sizeof one);
+  ignore(written, "a full counter wakes as well");
+}
+
+void Loop::stop() {
+  stop_.store(true, std::memory_order_seq_cst);
+  wake();
+}
+
+void Loop::arm(const LoopHost& host) {
+  sleeping_.store(true, std::memory_order_seq_cst);
+  Duration time = time_to_wait(host, Clock::now(), kForever);
+  if (pending_.load(std::memory_order_seq_cst)) time = {};
+  itimerspec setting{};
+  setting.it_value = to_timespec(std::max(time, nanoseconds(1)));  // zero would disarm it
+  const int result = ::timerfd_settime(timer_fd_, 0, &setting, nullptr);
+  PEAL_ASSERT(result == 0);
+}
+
+LoopCounters Loop::counters() const {
+  LoopCounters counters = counters_;
+  counters.signals = signals_.load(std::memory_order_relaxed);
+  return counters;
+}
+
+Duration Loop::time_to_wait(const LoopHost& host, Instant now, Duration wait_max) const {
+  if (more_) return {};
+  Duration time = wait_max;
+  // Short sleeps keep a legitimate one from looking like a pause.
+  if (options_.pause.ns > 0) time = std::min(time, options_.pause / 2);
+  if (const auto deadline = host.next_deadline()) time = std::min(time, *deadline - now);
+  return std::max(time, Duration{});
+}
+
+int Loop::wait(Duration time) {
+  sleeping_.store(false, std::memory_order_relaxed);
+  if (time.ns == 0) return wait_once(time);
+  const Instant begin = options_.spin.ns > 0 ? Clock::now() : Instant{};
+  if (options_.spin.ns > 0 && usual_wait_ <= options_.spin) {
+    const int count = wait_spinning(std::min(time, options_.spin));
+    if (count != 0 || pending_.load(std::memory_order_relaxed)) {
+      ++counters_.spins;
+      usual_wait_ = (usual_wait_ * 7 + (Clock::now() - begin)) / 8;
+      return count;
+    }
+    time = std::max(time - options_.spin, Duration{});
+  }
+  sleeping_.store(true, std::memory_order_seq_cst);
+  if (pending_.load(std::memory_order_seq_cst)) time = {};
+  ++counters_.sleeps;
+  const int count = wait_once(time);
+  sleeping_.store(false, std::memory_order_relaxed);
+  if (options_.spin.ns > 0) {
+    // One long wait must not switch spinning off for good: it counts as four times the limit.
+    const Duration waited = std::min(Clock::now() - begin, options_.spin * 4);
+    usual_wait_ = (usual_wait_ * 7 + waited) / 8;
+  }
+  return count;
+}
+
+int Loop::wait_spinning(Duration time) {
+  const Instant end = Clock::now() + time;
+  int count = 0;
+  while (count == 0 && !pending_.load(std::memory_order_relaxed) && Clock::now() < end) {
+    count = wait_once({});
+  }
+  return count;
+}
+
+int Loop::wait_once(Duration time) {
+  int count = -1;
+  if (has_pwait2_) {
+    const timespec timeout = to_timespec(time);
+    count = ::epoll_pwait2(epoll_, events_->list.data(), kEventsMax, &timeout, nullptr);
+    if (count < 0 && errno == ENOSYS) has_pwait2_ = false;
+  }
+  if (!has_pwait2_) {
+    const auto milliseconds_up = static_cast<int>((time.ns + 999'999) / 1'000'000);
+    count = ::epoll_wait(epoll_, events_->list.data(), kEventsMax, milliseconds_up);
+  }
+  PEAL_ASSERT(count >= 0 || errno == EINTR);
+  return std::max(count, 0);
+}
+
+void Loop::dispatch(int count) {
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events_->list[static_cast<std::size_t>(i)];
+    if (event.data.ptr == &wake_fd_ || event.data.ptr == &timer_fd_) continue;
+    auto* watch = static_cast<Watch*>(event.data.ptr);
+    if (watch->fd >= 0) watch->callback(event.events);
+  }
+}
+
+void Loop::note_pause(LoopHost& host, Instant now) {
+  const Duration gap = now - previous_;
+  const bool paused = primed_ && options_.pause.ns > 0 && gap >= options_.pause;
+  previous_ = now;
+  primed_ = true;  // the first turn has no turn before it
+  if (!paused) return;
+  ++counters_.pauses;
+  paused_ = true;
+  host.on_pause(now, gap);
+}
+
+}  // namespace peal::io

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "base/random.h"
+#include "base/time.h"
+#include "io/peers.h"
+
+namespace peal::io {
+
+/// The frames by which nodes find out whom multicast reaches. All integers are little-endian:
+/// magic u16, version u8, kind u8, cluster u64, sender u32, nonce u64, CRC-32C of the 24 bytes
+/// before it u32.
+struct ProbeMessage {
+  enum class Kind : std::uint8_t {
+    hello = 1,  ///< by multicast: who hears this?
+    ack = 2,    ///< by unicast: I do; with the nonce of the hello
+  };
+  static constexpr std::uint16_t kMagic = 0x4d50;  // "PM"
+  static constexpr std::uint8_t kVersion = 1;
+  static constexpr std::size_t kBytes = 28;
+
+  Kind kind{};
+  std::uint64_t cluster{};
+  NodeId sender{};
+  std::uint64_t nonce{};
+
+  friend bool operator==(const ProbeMessage&, const ProbeMessage&) = default;
+};
+using ProbeBytes = std::array<std::byte, ProbeMessage::kBytes>;
+
+/// Whether a datagram starts like a probe; any bytes.
+bool looks_like_probe(ByteView datagram);
+ProbeBytes encode_probe(const ProbeMessage& message);
+/// Nothing if the bytes are not exactly one well-formed probe.
+std::optional<ProbeMessage> decode_probe(ByteView datagram);
+
+/// Finds out, again and again, which peers multicast reaches. A peer is reached once it answered
+/// kAnswersMin hellos in a row, and until it left kMissesMax in a row unanswered; so an outage heals
+/// itself, in both directions, and a few lost probes do no harm. Hellos are frequent at the start,
+/// after a change and while data flows, and rare otherwise. No system calls, no allocation.
+class MulticastProbe {
+ public:
+  static constexpr Duration kStartInterval = milliseconds(60);  ///< the first few hellos
+  static constexpr Duration kInterval = milliseconds(200);
+  static constexpr Duration kIdleInterval = seconds(1);
+  static constexpr Duration kAckInterval = milliseconds(50);  ///< between acks to one peer
+  static constexpr int kMissesMax = 7;
+  static constexpr int kAnswersMin = 2;
+
+  MulticastProbe(std::size_t peers, std::uint64_t cluster, NodeId self, std::uint64_t seed);
+
+  /// Hellos begin at `now`. Not called if there is no group.
+  void start(Instant now);
+  std::optional<Instant> next_deadline() const { return next_hello_; }
+  /// The hello to multicast now, if it is time. Peers that left many unanswered are given up; see
+  /// take_changed().
+  std::optional<ProbeMessage> on_timer(Instant now);
+  /// Data is being sent: an outage matters.
+  void note_traffic(Instant now);
+
+  enum class Outcome { bad, ignored, answer, accepted };
+  /// A hello from `peer`, whose number is `node`, arrived by multicast. `answer`: send `ack` back;
+  /// `ignored`: it asks too often; `bad`: not a hello of that node.
+  Outcome on_hello(Instant now, PeerIndex peer, NodeId node, const ProbeMessage& hello,
+                   ProbeMessage& ack);
+  /// An ack from `peer` arrived by unicast. `accepted`, or `bad`.
+  Outcome on_ack(Instant now, PeerIndex peer, NodeId node, const ProbeMessage& ack);
+
+  bool reached(PeerIndex peer) const { return peers_[peer].reached; }
+  /// True once after the set of reached peers changed.
+  bool take_changed();
+
+ private:
+  static constexpr std::size_t kNoncesKept = 4;
+  static constexpr int kStartHellos = 5;
+
+  struct Peer {
+    bool reached = false;
+    bool answered = false;  ///< the latest hello
+    int answers = 0;        ///< in a row
+    int misses = 0;         ///< in a row
+    std::optional<Instant> acked;  ///< when we answered it last
+  };
+  void settle_answers(Instant now);
+  void hurry(Instant now);
+
+  std::vector<Peer> peers_;
+  std::uint64_t cluster_;
+  NodeId self_;
+  Random random_;
+  std::array<std::uint64_t, kNoncesKept> nonces_{};
+  std::size_t nonce_count_ = 0;
+  std::optional<Instant> next_hello_;
+  Instant last_hello_{};
+  int start_hellos_ = 0;            ///< left at the short interval
+  Instant busy_until_{};            ///< hellos are frequent until then
+  std::optional<Instant> hurried_;  ///< when a burst was last brought forward
+  bool changed_ = false;
+};
+
+}  // namespace peal::io

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/peers.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace peal::io {
+namespace {
+
+Endpoint data_endpoint(const Endpoint& at) {
+  return at.with_port(static_cast<std::uint16_t>(at.port + 1));
+}
+
+}  // namespace
+
+PeerTable::PeerTable(const UdpConfig& config) {
+  std::vector<Peer> peers = config.nodes;
+  std::sort(peers.begin(), peers.end(),
+            [](const Peer& a, const Peer& b) { return a.node < b.node; });
+  for (const Peer& peer : peers) {
+    if (peer.node == config.self) {
+      own_data_ = data_endpoint(peer.at);
+      continue;
+    }
+    const auto index = static_cast<PeerIndex>(entries_.size());
+    Entry& entry = entries_.emplace_back();
+    entry.node = peer.node;
+    address_bytes_ = to_sockaddr(peer.at, entry.token);
+    to_sockaddr(data_endpoint(peer.at), entry.data);
+    sources_.push_back({peer.at, index});
+    sources_.push_back({data_endpoint(peer.at), index});
+  }
+  std::sort(sources_.begin(), sources_.end(),
+            [](const Source& a, const Source& b) { return a.at < b.at; });
+  PEAL_ASSERT(entries_.size() <= kPeersMax);
+}
+
+std::optional<PeerIndex> PeerTable::find(NodeId node) const {
+  const auto found =
+      std::lower_bound(entries_.begin(), entries_.end(), node,
+                       [](const Entry& entry, NodeId wanted) { return entry.node < wanted; });
+  if (found == entries_.end() || found->node != node) return std::nullopt;
+  return static_cast<PeerIndex>(found - entries_.begin());
+}
+
+std::optional<PeerIndex> PeerTable::find(const Endpoint& source) const {
+  const auto found =
+      std::lower_bound(sources_.begin(), sources_.end(), source,
+                       [](const Source& entry, const Endpoint& wanted) { return entry.at < wanted; });
+  if (found == sources_.end() || found->at != source) return std::nullopt;
+  return found->index;
+}
+
+}  // namespace peal::io

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "io/udp.h"
+
+namespace peal::io {
+
+/// Names a peer by its place in a PeerTable.
+using PeerIndex = std::uint16_t;
+inline constexpr std::size_t kPeersMax = 127;
+
+/// The other configured nodes, sorted by number, with the addresses that the kernel wants.
+class PeerTable {
+ public:
+  explicit PeerTable(const UdpConfig& config);
+
+  struct Entry {
+    NodeId node{};
+    sockaddr_storage token{};
+    sockaddr_storage data{};
+  };
+  std::size_t size() const { return entries_.size(); }
+  const Entry& operator[](PeerIndex index) const { return entries_[index]; }
+  socklen_t address_bytes() const { return address_bytes_; }
+
+  std::optional<PeerIndex> find(NodeId node) const;
+  /// The peer that sends from this source: from either of its two ports.
+  std::optional<PeerIndex> find(const Endpoint& source) const;
+  /// Where this node's own data comes from.
+  const Endpoint& own_data() const { return own_data_; }
+
+ private:
+  struct Source {
+    Endpoint at;
+    PeerIndex index{};
+  };
+  std::vector<Entry> entries_;
+  std::vector<Source> sources_;  ///< sorted by address
+  socklen_t address_bytes_{};
+  Endpoint own_data_;
+};
+
+}  // namespace peal::io

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/receiver.h"
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "io/clock.h"
+#include "io/multicast_probe.h"
+
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
+
+namespace peal::io {
+
+Receiver::Receiver(const Options& options, BufferPool& pool, const PeerTable& peers,
+                   UdpCounters& counters, FaultInjector* faults)
+    : options_(options),
+      peers_(peers),
+      counters_(counters),
+      faults_(faults),
+      token_slabs_(pool),
+      data_slabs_(pool) {
+  for (std::size_t i = 0; i < kSockets; ++i) {
+    Input& input = inputs_[i];
+    input.fd = options.fds[i];
+    input.lane = i == kToken ? Lane::token : Lane::data;
+    input.by_multicast = i == kGroup;
+    input.slabs = i == kToken ? &token_slabs_ : &data_slabs_;
+    // A coalesced message may fill all its room, which one datagram of data does not. Reading two
+    // at once shows that the socket is empty without another system call.
+    const bool whole = i == kToken || options.coalescing;
+    input.slot_bytes = whole ? kDatagramMax : std::max(options.packet_bytes_max, 2'048U);
+    input.slots = i == kToken ? 2 : 1;
+    if (!whole) {
+      const std::uint32_t fit = UdpTransport::kSlabBytesMin / input.slot_bytes;
+      input.slots = std::clamp<unsigned>(fit, 1, kBatchMax);
+    }
+  }
+  token_slabs_.room(kDatagramMax);
+}
+
+Progress Receiver::receive(const Turn& turn, PacketSink& sink, ProbeTaker& probes) {
+  now_ = turn.now;
+  retry_starved(turn.now);
+  const Context context{sink, probes};
+  std::uint32_t budget = options_.budget;
+  while (budget > 0 && step(context)) --budget;
+  if (budget == 0 && turn.timers_due) {
+    // A token that has arrived beats the timer that misses it, whatever the preferred lane.
+    for (unsigned i = 0; i < kUrgentMax && step_token(context, true); ++i) {
+    }
+  }
+  Progress progress;
+  for (const Input& input : inputs_) {
+    if (input.has_waiting() || input.may_read()) progress.more = true;
+  }
+  const Input& token = inputs_[kToken];
+  progress.drained = !token.has_waiting() && !token.readable;
+  return progress;
+}
+
+std::optional<Instant> Receiver::next_deadline() const { return pool_retry_; }
+
+void Receiver::retry_starved(Instant now) {
+  if (!pool_retry_) return;
+  const bool empty = data_slabs_.pool_empty();
+  pool_retry_ = empty ? std::optional<Instant>(now + kPoolRetry) : std::nullopt;
+  if (empty) return;
+  for (Input& input : inputs_) input.starved = false;
+}
+
+// Hands over one datagram, or drops some; false if there is nothing to read.
+bool Receiver::step(const Context& context) {
+  if (context.sink.preferred_lane() == Lane::data) {
+    return step_data(context) || step_token(context, false);
+  }
+  return step_token(context, inputs_[kToken].unsure) || step_data(context);
+}
+
+// `look_again`: the socket was empty a while ago; it may not be now.
+bool Receiver::step_token(const Context& context, bool look_again) {
+  Input& token = inputs_[kToken];
+  if (look_again) token.readable = true;
+  token.unsure = false;
+  return step_input(token, context);
+}
+
+bool Receiver::step_data(const Context& context) {
+  // Finish a message before the next is read; then the sockets take turns.
+  for (const Socket socket : {kData, kGroup}) {
+    if (inputs_[socket].has_waiting()) return step_input(inputs_[socket], context);
+  }
+  const Socket first = next_data_;
+  const Socket second = first == kData ? kGroup : kData;
+  next_data_ = second;
+  return step_input(inputs_[first], context) || step_input(inputs_[second], context);
+}
+
+bool Receiver::step_input(Input& input, const Context& context) {
+  if (!input.has_waiting()) {
+    if (!input.may_read() || !read(input)) return false;
+    if (!input.has_waiting()) return true;  // all of it was dropped: that is work as well
+  }
+  hand_over(input, context);
+  return true;
+}
+
+void Receiver::hand_over(Input& input, const Context& context) {
+  Message& message = input.waiting[input.first];
+  const std::uint32_t left = message.bytes.size() - message.offset;
+  const std::uint32_t size = std::min(message.segment, left);
+  const PeerIndex from = message.from;
+  BufferRef packet;
+  if (size == message.bytes.size()) {
+    packet = std::move(message.bytes);
+  } else {
+    packet = message.bytes.slice(message.offset, size);
+  }
+  message.offset += size;
+  if (size == left) {
+    message.bytes.reset();
+    ++input.first;
+  }
+
+  const NodeId node = peers_[from].node;
+  if (faults_ != nullptr && faults_->loses_in(node, input.lane, input.by_multicast)) {
+    ++counters_.drop_fault_in;
+    return;
+  }
+  if (input.lane == Lane::token) {
+    ++counters_.token_packets_in;
+    counters_.token_bytes_in += size;
+  } else {
+    if (looks_like_probe(packet.view())) {
+      context.probes.on_probe(now_, from, input.by_multicast, packet.view());
+      return;
+    }
+    ++counters_.data_packets_in;
+    counters_.data_bytes_in += size;
+    if (input.by_multicast) ++counters_.data_multicast_in;
+  }
+  context.sink.on_packet(now_, node, input.lane, packet);
+}
+
+// One system call; false if there was nothing, or no room.
+bool Receiver::read(Input& input) {
+  std::byte* room = input.slabs->room(input.slots * input.slot_bytes);
+  if (room == nullptr) {
+    ++counters_.pool_exhausted;
+    input.starved = true;
+    pool_retry_ = now_ + kPoolRetry;
+    return false;
+  }
+  prepare(input, room);
+  ++counters_.receive_calls;
+  const int received =
+      options_.call(input.fd, messages_.data(), input.slots, MSG_DONTWAIT, nullptr);
+  if (received <= 0) {
+    // An error other than "nothing there" is about one datagram, and the next call goes on.
+    const bool again = received < 0 && errno != EAGAIN && errno != EWOULDBLOCK;
+    if (!again) {
+      ++counters_.receive_empty;
+      input.readable = false;
+    }
+    return again;
+  }
+  now_ = Clock::now();
+  input.first = input.count = 0;
+  for (std::size_t slot = 0; slot < static_cast<std::size_t>(received); ++slot) {
+    take_in(input, slot);
+  }
+  input.slabs->advance();
+  if (static_cast<unsigned>(received) < input.slots) input.readable = false;
+  if (input.lane == Lane::data) inputs_[kToken].unsure = true;
+  return true;
+}
+
+void Receiver::prepare(const Input& input, std::byte* room) {
+  for (unsigned slot = 0; slot < input.slots; ++slot) {
+    vectors_[slot] = {room + slot * input.slot_bytes, input.slot_bytes};
+    msghdr& header = messages_[slot].msg_hdr;
+    header.msg_name = &sources_[slot];
+    header.msg_namelen = sizeof sources_[slot];
+    header.msg_iov = &vectors_[slot];
+    header.msg_iovlen = 1;
+    header.msg_control = controls_[slot].bytes.data();
+    header.msg_controllen = controls_[slot].bytes.size();
+    header.msg_flags = 0;
+  }
+}
+
+// Checks one received message, and keeps it to be handed over.
+void Receiver::take_in(Input& input, std::size_t slot) {
+  mmsghdr& message = messages_[slot];
+  const std::uint32_t bytes = message.msg_len;
+  std::uint32_t segment = read_control(input, message.msg_hdr);
+  if (segment == 0 || segment > bytes) segment = bytes;
+  if (segment < bytes) {
+    ++counters_.coalesced_messages;
+    counters_.coalesced_packets += (bytes + segment - 1) / segment;
+  }
+  const auto from = peer_of(sources_[slot], input, message, segment);
+  if (!from) return;
+  if ((message.msg_hdr.msg_flags & MSG_TRUNC) != 0 || bytes > input.slot_bytes) {
+    note_dropped(counters_.drop_truncated, message, segment);
+    return;
+  }
+  Message& waiting = input.waiting[input.count++];
+  const auto offset = static_cast<std::uint32_t>(slot) * input.slot_bytes;
+  waiting.bytes = input.slabs->take(offset, bytes);
+  waiting.offset = 0;
+  waiting.segment = segment;
+  waiting.from = *from;
+}
+
+std::optional<PeerIndex> Receiver::peer_of(const sockaddr_storage& source, Input& input,
+                                           const mmsghdr& message, std::uint32_t segment) {
+  const Endpoint endpoint = from_sockaddr(source);
+  const auto peer = peers_.find(endpoint);
+  if (!peer) {
+    const bool own = input.by_multicast && endpoint == peers_.own_data();
+    note_dropped(own ? counters_.drop_own : counters_.drop_unknown_source, message, segment);
+  }
+  return peer;
+}
+
+void Receiver::note_dropped(std::uint64_t& counter, const mmsghdr& message,
+                            std::uint32_t segment) {
+  counter += segment == 0 ? 1 : (message.msg_len + segment - 1) / segment;
+}
+
+// The segment size of a coalesced message, else 0; counts what the socket's buffer lost.
+std::uint32_t Receiver::read_control(Input& input, msghdr& header) {
+  std::uint32_t segment = 0;
+  for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr;
+       item = CMSG_NXTHDR(&header, item)) {
+    std::uint32_t value = 0;
+    if (item->cmsg_len < CMSG_LEN(sizeof value)) continue;
+    std::memcpy(&value, CMSG_DATA(item), sizeof value);
+    if (item->cmsg_level == IPPROTO_UDP && item->cmsg_type == UDP_GRO) segment = value;
+    if (item->cmsg_level == SOL_SOCKET && item->cmsg_type == SO_RXQ_OVFL) {
+      counters_.drop_kernel += value - input.kernel_drops;  // both wrap alike
+      input.kernel_drops = value;
+    }
+  }
+  return segment;
+}
+
+}  // namespace peal::io

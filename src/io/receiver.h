@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/socket.h>
+#include <time.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/buffer.h"
+#include "base/time.h"
+#include "io/fault_injector.h"
+#include "io/loop.h"
+#include "io/peers.h"
+#include "io/slab_cursor.h"
+#include "io/udp.h"
+
+namespace peal::io {
+
+/// recvmmsg(2), or what a test puts in its place.
+using ReceiveCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags, timespec* wait);
+
+/// Takes the multicast probes out of the data lane.
+class ProbeTaker {
+ public:
+  virtual ~ProbeTaker() = default;
+  /// `datagram` starts like a probe.
+  virtual void on_probe(Instant now, PeerIndex from, bool by_multicast, ByteView datagram) = 0;
+};
+
+/// The incoming side of a transport: reads its three sockets in the order that the node prefers,
+/// into slabs, and hands over each datagram where it lies. Nothing is allocated.
+class Receiver {
+ public:
+  enum Socket : std::size_t { kToken, kData, kGroup };
+  static constexpr std::size_t kSockets = 3;
+  static constexpr Duration kPoolRetry = milliseconds(1);
+
+  struct Options {
+    std::array<int, kSockets> fds{-1, -1, -1};  ///< -1: there is none
+    bool coalescing = false;
+    std::uint32_t packet_bytes_max = 1'472;
+    std::uint32_t budget = 256;
+    ReceiveCall call = &::recvmmsg;
+  };
+  /// `faults` may be null. Takes a slab of the pool for tokens, which data cannot use up.
+  Receiver(const Options& options, BufferPool& pool, const PeerTable& peers, UdpCounters& counters,
+           FaultInjector* faults);
+
+  /// The socket may have something to read.
+  void mark_readable(Socket socket) { inputs_[socket].readable = true; }
+  Progress receive(const Turn& turn, PacketSink& sink, ProbeTaker& probes);
+  /// When to look again whether the pool has a slab; nothing if it is not waited for.
+  std::optional<Instant> next_deadline() const;
+
+ private:
+  static constexpr std::size_t kBatchMax = 16;
+  static constexpr std::uint32_t kDatagramMax = 65'536;
+  static constexpr unsigned kUrgentMax = 16;  // tokens read beyond the budget
+
+  /// What one message of the kernel held: a datagram, or several of `segment` bytes each.
+  struct Message {
+    BufferRef bytes;
+    std::uint32_t offset = 0;
+    std::uint32_t segment = 0;
+    PeerIndex from = 0;
+  };
+  struct Input {
+    int fd = -1;
+    Lane lane = Lane::data;
+    bool by_multicast = false;
+    bool readable = true;   ///< not known to be empty
+    bool starved = false;   ///< not read for want of a slab
+    bool unsure = false;    ///< data was read since this was last seen empty
+    SlabCursor* slabs = nullptr;
+    std::uint32_t slot_bytes = 0;
+    unsigned slots = 0;     ///< messages per system call
+    std::uint32_t kernel_drops = 0;
+    std::array<Message, kBatchMax> waiting;  ///< read, not handed over yet
+    unsigned first = 0;
+    unsigned count = 0;
+    bool has_waiting() const { return first < count; }
+    bool may_read() const { return fd >= 0 && readable && !starved; }
+  };
+  struct Control {
+    alignas(cmsghdr) std::array<char, 2 * CMSG_SPACE(sizeof(std::uint32_t))> bytes;
+  };
+  struct Context {
+    PacketSink& sink;
+    ProbeTaker& probes;
+  };
+
+  bool step(const Context& context);
+  bool step_token(const Context& context, bool look_again);
+  bool step_data(const Context& context);
+  bool step_input(Input& input, const Context& context);
+  void hand_over(Input& input, const Context& context);
+  bool read(Input& input);
+  void prepare(const Input& input, std::byte* room);
+  void take_in(Input& input, std::size_t slot);
+  void note_dropped(std::uint64_t& counter, const mmsghdr& message, std::uint32_t segment);
+  std::uint32_t read_control(Input& input, msghdr& header);
+  std::optional<PeerIndex> peer_of(const sockaddr_storage& source, Input& input,
+                                   const mmsghdr& message, std::uint32_t segment);
+  void retry_starved(Instant now);
+
+  Options options_;
+  const PeerTable& peers_;
+  UdpCounters& counters_;
+  FaultInjector* faults_;
+  SlabCursor token_slabs_;
+  SlabCursor data_slabs_;
+  std::array<Input, kSockets> inputs_;
+  Socket next_data_ = kGroup;  ///< which of the data sockets to read first
+  std::optional<Instant> pool_retry_;
+  Instant now_{};
+
+  std::array<mmsghdr, kBatchMax> messages_{};
+  std::array<iovec, kBatchMax> vectors_{};
+  std::array<sockaddr_storage, kBatchMax> sources_{};
+  std::array<Control, kBatchMax> controls_{};
+};
+
+}  // namespace peal::io

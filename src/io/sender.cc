@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/sender.h"
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/assert.h"
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
+
+namespace peal::io {
+
+Sender::Sender(const Options& options, const PeerTable& peers, UdpCounters& counters,
+               FaultInjector* faults)
+    : options_(options),
+      peers_(peers),
+      counters_(counters),
+      faults_(faults),
+      segmentation_(options.segmentation),
+      queue_(options.queue_packets),
+      messages_(kMessagesMax),
+      metas_(kMessagesMax),
+      controls_(kMessagesMax),
+      vectors_(kVectorsMax),
+      singles_(kSegmentsMax) {
+  group_bytes_ = to_sockaddr(options.group, group_);
+}
+
+void Sender::push_to(PeerIndex peer, Lane lane, const BufferRef& packet) {
+  push({packet, peer, lane});
+  // What follows a token is prepared while the token already travels.
+  if (lane == Lane::token && blocked_fd_ < 0) flush();
+}
+
+void Sender::push_to_all(Lane lane, const BufferRef& packet) { push({packet, kEveryone, lane}); }
+
+void Sender::push(const Outgoing& outgoing) {
+  if (count_ == queue_.size()) {
+    ++counters_.drop_queue_full;
+    return;
+  }
+  at(count_) = outgoing;
+  ++count_;
+  if (count_ - covered_ >= kFlushAt && blocked_fd_ < 0) flush();
+}
+
+void Sender::flush() {
+  blocked_fd_ = -1;
+  while (count_ > 0) {
+    if (covered_ == 0) build_batch();
+    if (!submit_batch()) return;
+    finish_batch();
+  }
+}
+
+// Fills the batch from the front of the queue, as long as the socket stays the same.
+void Sender::build_batch() {
+  message_count_ = vector_count_ = sent_count_ = 0;
+  batch_fd_ = fd_of(at(0).lane);
+  while (covered_ < count_ && fd_of(at(covered_).lane) == batch_fd_) {
+    const std::size_t length = run_length(covered_);
+    if (message_count_ + destinations(at(covered_)) > kMessagesMax) break;
+    if (vector_count_ + length > kVectorsMax) break;
+    add_run(covered_, length);
+    covered_ += length;
+  }
+  PEAL_ASSERT(covered_ > 0);  // one run to every peer fits
+}
+
+// How many packets from `index` on can be one message: data to the same destination, all of one
+// size but for the last, which may be shorter.
+std::size_t Sender::run_length(std::size_t index) {
+  const Outgoing& first = at(index);
+  const std::size_t size = first.packet.size();
+  const bool alone = !segmentation_ || first.lane != Lane::data || size == 0 ||
+                     (faults_ != nullptr && faults_->by_packet(Lane::data));
+  if (alone) return 1;
+  std::size_t length = 1;
+  std::size_t bytes = size;
+  while (length < kSegmentsMax && index + length < count_) {
+    const Outgoing& next = at(index + length);
+    if (next.lane != Lane::data || next.to != first.to) break;
+    const std::size_t next_size = next.packet.size();
+    if (next_size == 0 || next_size > size || bytes + next_size > kSegmentedBytesMax) break;
+    bytes += next_size;
+    ++length;
+    if (next_size < size) break;
+  }
+  return length;
+}
+
+std::size_t Sender::destinations(const Outgoing& outgoing) const {
+  if (outgoing.to != kEveryone) return 1;
+  if (outgoing.lane != Lane::data) return peers_.size();
+  return route_.unicast_count + (route_.multicast ? 1U : 0U);
+}
+
+// Adds one message per destination; all of them share the vectors.
+void Sender::add_run(std::size_t index, std::size_t length) {
+  const std::size_t vector = vector_count_;
+  for (std::size_t i = 0; i < length; ++i) {
+    const BufferRef& packet = at(index + i).packet;
+    vectors_[vector_count_++] = {packet.size() == 0 ? nullptr : packet.data(), packet.size()};
+  }
+  const Outgoing& first = at(index);
+  if (first.to != kEveryone) {
+    add_to(first.to, first, vector, length);
+  } else if (first.lane != Lane::data) {
+    for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+      add_to(static_cast<PeerIndex>(peer), first, vector, length);
+    }
+  } else {
+    if (route_.multicast) {
+      const bool lost = faults_ != nullptr && (faults_->loses_multicast_out() ||
+                                               faults_->loses_out(Lane::data));
+      if (lost) counters_.drop_fault_out += length;
+      if (!lost) add_message(group_, group_bytes_, {Lane::data, true, 0}, vector, length);
+    }
+    for (std::size_t i = 0; i < route_.unicast_count; ++i) {
+      add_to(route_.unicast[i], first, vector, length);
+    }
+  }
+}
+
+void Sender::add_to(PeerIndex peer, const Outgoing& first, std::size_t vector,
+                    std::size_t length) {
+  const PeerTable::Entry& entry = peers_[peer];
+  if (faults_ != nullptr &&
+      (faults_->mutes(entry.node, first.lane) || faults_->loses_out(first.lane))) {
+    counters_.drop_fault_out += length;
+    return;
+  }
+  const sockaddr_storage& to = first.lane == Lane::data ? entry.data : entry.token;
+  add_message(to, peers_.address_bytes(), {first.lane, false, 0}, vector, length);
+}
+
+void Sender::add_message(const sockaddr_storage& to, socklen_t to_bytes, const Meta& meta,
+                         std::size_t vector, std::size_t length) {
+  const std::size_t index = message_count_++;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < length; ++i) bytes += vectors_[vector + i].iov_len;
+  metas_[index] = meta;
+  metas_[index].bytes = static_cast<std::uint32_t>(bytes);
+
+  msghdr& header = messages_[index].msg_hdr;
+  header = {};
+  header.msg_name = const_cast<sockaddr_storage*>(&to);  // the kernel only reads it
+  header.msg_namelen = to_bytes;
+  header.msg_iov = &vectors_[vector];
+  header.msg_iovlen = length;
+  if (length == 1) return;
+  Control& control = controls_[index];
+  header.msg_control = control.bytes.data();
+  header.msg_controllen = control.bytes.size();
+  cmsghdr* item = CMSG_FIRSTHDR(&header);
+  item->cmsg_level = IPPROTO_UDP;
+  item->cmsg_type = UDP_SEGMENT;
+  item->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
+  const auto segment = static_cast<std::uint16_t>(vectors_[vector].iov_len);
+  std::memcpy(CMSG_DATA(item), &segment, sizeof segment);
+}
+
+// True if the whole batch left, or failed for good; false if the kernel has no room.
+bool Sender::submit_batch() {
+  while (sent_count_ < message_count_) {
+    ++counters_.send_calls;
+    mmsghdr* next = &messages_[sent_count_];
+    const auto left = static_cast<unsigned>(message_count_ - sent_count_);
+    const int sent = options_.call(batch_fd_, next, left, MSG_DONTWAIT);
+    const int error = errno;
+    if (sent > 0) {
+      for (int i = 0; i < sent; ++i, ++sent_count_) {
+        count_sent(messages_[sent_count_], metas_[sent_count_]);
+      }
+      continue;
+    }
+    if (error == EINTR) continue;
+    if (error == EAGAIN || error == EWOULDBLOCK) {
+      ++counters_.send_blocked;
+      blocked_fd_ = batch_fd_;
+      return false;
+    }
+    on_refused(*next, metas_[sent_count_], error);
+    ++sent_count_;
+  }
+  return true;
+}
+
+void Sender::finish_batch() {
+  for (std::size_t i = 0; i < covered_; ++i) at(i).packet.reset();
+  first_ = (first_ + covered_) % queue_.size();
+  count_ -= covered_;
+  covered_ = 0;
+}
+
+// The kernel does not take this message at all. A batch that it should cut up gets a second chance,
+// packet by packet: some devices cannot cut, and older kernels cut less.
+void Sender::on_refused(mmsghdr& message, const Meta& meta, int error) {
+  if (message.msg_hdr.msg_iovlen == 1) {
+    count_failed(error);
+    return;
+  }
+  ++counters_.segmentation_refused;
+  const bool went_well = send_one_by_one(message, meta);
+  // If the single packets are refused too, then cutting was not to blame.
+  if (went_well) segmentation_ = false;
+}
+
+bool Sender::send_one_by_one(const mmsghdr& message, const Meta& meta) {
+  const std::size_t count = message.msg_hdr.msg_iovlen;
+  for (std::size_t i = 0; i < count; ++i) {
+    msghdr& header = singles_[i].msg_hdr;
+    header = message.msg_hdr;
+    header.msg_iov = message.msg_hdr.msg_iov + i;
+    header.msg_iovlen = 1;
+    header.msg_control = nullptr;
+    header.msg_controllen = 0;
+  }
+  bool went_well = true;
+  std::size_t done = 0;
+  while (done < count) {
+    ++counters_.send_calls;
+    const int sent = options_.call(batch_fd_, &singles_[done], static_cast<unsigned>(count - done),
+                                   MSG_DONTWAIT);
+    const int error = errno;
+    for (int i = 0; i < sent; ++i, ++done) {
+      Meta single = meta;
+      single.bytes = static_cast<std::uint32_t>(singles_[done].msg_hdr.msg_iov->iov_len);
+      count_sent(singles_[done], single);
+    }
+    if (sent > 0 || error == EINTR) continue;
+    count_failed(error);  // no room counts as refused here: this happens once in a while at most
+    went_well = false;
+    ++done;
+  }
+  return went_well;
+}
+
+void Sender::count_sent(const mmsghdr& message, const Meta& meta) {
+  const std::uint64_t packets = message.msg_hdr.msg_iovlen;
+  ++counters_.send_messages;
+  if (packets > 1) {
+    ++counters_.segmented_messages;
+    counters_.segmented_packets += packets;
+  }
+  switch (meta.lane) {
+    case Lane::token:
+      counters_.token_packets_out += packets;
+      counters_.token_bytes_out += meta.bytes;
+      break;
+    case Lane::control:
+      counters_.control_packets_out += packets;
+      counters_.control_bytes_out += meta.bytes;
+      break;
+    case Lane::data:
+      counters_.data_packets_out += packets;
+      counters_.data_bytes_out += meta.bytes;
+      if (meta.multicast) counters_.data_multicast_out += packets;
+      break;
+  }
+}
+
+void Sender::count_failed(int error) {
+  if (error == EMSGSIZE) {
+    ++counters_.drop_too_big;
+  } else {
+    ++counters_.drop_send_error;
+  }
+}
+
+}  // namespace peal::io

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/ids.h"
+#include "io/fault_injector.h"
+#include "io/peers.h"
+#include "io/udp.h"
+
+namespace peal::io {
+
+/// sendmmsg(2), or what a test puts in its place.
+using SendCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags);
+
+/// How data travels now: by multicast to whom that reaches, and by unicast to these.
+struct DataRoute {
+  bool multicast = false;
+  std::uint16_t unicast_count = 0;
+  std::array<PeerIndex, kPeersMax> unicast{};
+};
+
+/// The outgoing side of a transport: a bounded queue, and batches of it for the kernel. Packets
+/// leave in the order in which they were pushed, whatever their lane and socket, so that a token
+/// overtakes nothing. Equal packets to the same destination go to the kernel as one message that it
+/// cuts up (UDP_SEGMENT). Nothing is allocated after construction.
+class Sender {
+ public:
+  struct Options {
+    int token_fd = -1;
+    int data_fd = -1;
+    Endpoint group;  ///< where DataRoute::multicast sends
+    std::uint32_t queue_packets = 8'192;
+    bool segmentation = false;
+    SendCall call = &::sendmmsg;
+  };
+  /// `faults` may be null.
+  Sender(const Options& options, const PeerTable& peers, UdpCounters& counters,
+         FaultInjector* faults);
+
+  /// Queues a packet for one peer, or for everyone: control to all peers, data along the route.
+  /// If the queue is full, the packet is dropped and counted.
+  void push_to(PeerIndex peer, Lane lane, const BufferRef& packet);
+  void push_to_all(Lane lane, const BufferRef& packet);
+
+  /// Hands the queue to the kernel. Stops, and keeps the rest, where the kernel has no room.
+  void flush();
+  /// The socket that had no room at the last flush; -1 if everything left.
+  int blocked_fd() const { return blocked_fd_; }
+  std::size_t queued() const { return count_; }
+
+  /// For packets that are queued from now on, and those that are not in a batch yet.
+  DataRoute& route() { return route_; }
+  bool segmentation() const { return segmentation_; }
+
+ private:
+  static constexpr std::size_t kMessagesMax = 256;
+  static constexpr std::size_t kVectorsMax = 512;
+  static constexpr std::size_t kSegmentsMax = 64;         // what every kernel takes in one message
+  static constexpr std::size_t kSegmentedBytesMax = 65'000;
+  static constexpr std::size_t kFlushAt = 64;             // packets: a batch worth a system call
+  static constexpr PeerIndex kEveryone = 0xffff;
+
+  struct Outgoing {
+    BufferRef packet;
+    PeerIndex to = kEveryone;
+    Lane lane = Lane::data;
+  };
+  struct Control {
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(std::uint16_t))> bytes;
+  };
+  struct Meta {
+    Lane lane = Lane::data;
+    bool multicast = false;
+    std::uint32_t bytes = 0;
+  };
+
+  Outgoing& at(std::size_t index) { return queue_[(first_ + index) % queue_.size()]; }
+  int fd_of(Lane lane) const { return lane == Lane::data ? options_.data_fd : options_.token_fd; }
+  void push(const Outgoing& outgoing);
+
+  void build_batch();
+  std::size_t run_length(std::size_t index);
+  std::size_t destinations(const Outgoing& outgoing) const;
+  void add_run(std::size_t index, std::size_t length);
+  void add_to(PeerIndex peer, const Outgoing& first, std::size_t vector, std::size_t length);
+  void add_message(const sockaddr_storage& to, socklen_t to_bytes, const Meta& meta,
+                   std::size_t vector, std::size_t length);
+  bool submit_batch();
+  void finish_batch();
+  void on_refused(mmsghdr& message, const Meta& meta, int error);
+  bool send_one_by_one(const mmsghdr& message, const Meta& meta);
+  void count_sent(const mmsghdr& message, const Meta& meta);
+  void count_failed(int error);
+
+  Options options_;
+  const PeerTable& peers_;
+  UdpCounters& counters_;
+  FaultInjector* faults_;
+  sockaddr_storage group_{};
+  socklen_t group_bytes_{};
+  DataRoute route_;
+  bool segmentation_;
+  int blocked_fd_ = -1;
+
+  std::vector<Outgoing> queue_;  ///< a ring
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;
+
+  // The batch: messages that cover the first `covered_` packets of the queue.
+  std::vector<mmsghdr> messages_;
+  std::vector<Meta> metas_;
+  std::vector<Control> controls_;
+  std::vector<iovec> vectors_;
+  std::vector<mmsghdr> singles_;  ///< for send_one_by_one
+  std::size_t message_count_ = 0;
+  std::size_t vector_count_ = 0;
+  std::size_t sent_count_ = 0;
+  std::size_t covered_ = 0;
+  int batch_fd_ = -1;
+};
+
+}  // namespace peal::io

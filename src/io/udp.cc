@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/udp.h"
+
+#include <sys/epoll.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/assert.h"
+#include "io/clock.h"
+#include "io/multicast_probe.h"
+#include "io/receiver.h"
+#include "io/sender.h"
+#include "io/udp_sockets.h"
+
+namespace peal::io {
+namespace {
+
+// Nonces that an outsider cannot guess.
+std::uint64_t nonce_seed() {
+  std::uint64_t seed = 0;
+  if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof seed)) {
+    seed = static_cast<std::uint64_t>(Clock::now().ns);
+  }
+  return seed;
+}
+
+Sender::Options sender_options(const UdpConfig& config, const UdpSockets& sockets) {
+  Sender::Options options;
+  options.token_fd = sockets.token.get();
+  options.data_fd = sockets.data.get();
+  options.group = sockets.group_at;
+  options.queue_packets = config.send_queue_packets;
+  options.segmentation = sockets.segmentation;
+  return options;
+}
+
+Receiver::Options receiver_options(const UdpConfig& config, const UdpSockets& sockets) {
+  Receiver::Options options;
+  options.fds = {sockets.token.get(), sockets.data.get(), sockets.group.get()};
+  options.coalescing = sockets.coalescing;
+  options.packet_bytes_max = config.packet_bytes_max;
+  options.budget = config.receive_budget;
+  return options;
+}
+
+}  // namespace
+
+class UdpTransport::Core : public ProbeTaker {
+ public:
+  Core(const UdpConfig& config, UdpSockets sockets, BufferPool& pool);
+  ~Core() override;
+
+  Result<void, IoError> attach(Loop& loop);
+  void send(NodeId to, Lane lane, const BufferRef& packet);
+  void multicast(Lane lane, const BufferRef& packet);
+  void set_audience(std::span<const MemberId> members);
+  void flush();
+  Progress receive(const Turn& turn, PacketSink& sink);
+  std::optional<Instant> next_deadline() const;
+  void on_timer(Instant now);
+  void set_faults(const Faults& faults);
+
+  const UdpCounters& counters() const { return counters_; }
+  std::span<const PeerReach> reach() const { return reach_; }
+  const UdpSockets& sockets() const { return sockets_; }
+  bool segmentation() const { return sender_.segmentation(); }
+
+ private:
+  void on_probe(Instant now, PeerIndex from, bool by_multicast, ByteView datagram) override;
+  void send_probe(const ProbeMessage& message, const sockaddr_storage& to, socklen_t to_bytes);
+  void send_hello(const ProbeMessage& hello);
+  void send_ack(PeerIndex to, const ProbeMessage& ack);
+  void update_route();
+  void watch_room();
+
+  UdpCounters counters_;
+  UdpSockets sockets_;
+  PeerTable peers_;
+  std::optional<FaultInjector> faults_;
+  MulticastProbe probe_;
+  Sender sender_;
+  Receiver receiver_;
+  std::vector<bool> audience_;  ///< by peer
+  std::vector<PeerReach> reach_;
+  sockaddr_storage group_{};
+  socklen_t group_bytes_{};
+  Loop* loop_ = nullptr;
+  int watched_for_room_ = -1;
+  bool data_queued_ = false;
+  Instant now_{};
+};
+
+UdpTransport::Core::Core(const UdpConfig& config, UdpSockets sockets, BufferPool& pool)
+    : sockets_(std::move(sockets)),
+      peers_(config),
+      probe_(peers_.size(), config.cluster, config.self, nonce_seed()),
+      sender_(sender_options(config, sockets_), peers_, counters_,
+              config.faults ? &faults_.emplace(*config.faults, config.fault_seed) : nullptr),
+      receiver_(receiver_options(config, sockets_), pool, peers_, counters_,
+                faults_ ? &*faults_ : nullptr),
+      audience_(peers_.size(), true),
+      now_(Clock::now()) {
+  for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+    reach_.push_back({peers_[static_cast<PeerIndex>(peer)].node, false, {}});
+  }
+  group_bytes_ = to_sockaddr(sockets_.group_at, group_);
+  if (sockets_.group && peers_.size() > 0) probe_.start(now_);
+  update_route();
+}
+
+UdpTransport::Core::~Core() {
+  if (loop_ == nullptr) return;
+  for (const Fd* fd : {&sockets_.token, &sockets_.data, &sockets_.group}) {
+    if (*fd) loop_->unwatch(fd->get());
+  }
+}
+
+Result<void, IoError> UdpTransport::Core::attach(Loop& loop) {
+  PEAL_ASSERT(loop_ == nullptr);
+  const std::array<std::pair<const Fd*, Receiver::Socket>, 3> all{{
+      {&sockets_.token, Receiver::kToken},
+      {&sockets_.data, Receiver::kData},
+      {&sockets_.group, Receiver::kGroup},
+  }};
+  for (const auto& [fd, socket] : all) {
+    if (!*fd) continue;
+    const auto watched = loop.watch(fd->get(), EPOLLIN | EPOLLET,
+                                    [this, which = socket](std::uint32_t events) {
+                                      // Room to send only has to end the sleep: each turn flushes.
+                                      if (events != EPOLLOUT) receiver_.mark_readable(which);
+                                    });
+    if (!watched) return watched;
+  }
+  loop_ = &loop;
+  return {};
+}
+
+void UdpTransport::Core::send(NodeId to, Lane lane, const BufferRef& packet) {
+  const auto peer = peers_.find(to);
+  if (!peer) {
+    ++counters_.drop_unknown_peer;
+    return;
+  }
+  sender_.push_to(*peer, lane, packet);
+}
+
+void UdpTransport::Core::multicast(Lane lane, const BufferRef& packet) {
+  if (lane == Lane::data) data_queued_ = true;
+  sender_.push_to_all(lane, packet);
+}
+
+void UdpTransport::Core::set_audience(std::span<const MemberId> members) {
+  std::fill(audience_.begin(), audience_.end(), false);
+  for (const MemberId& member : members) {
+    if (const auto peer = peers_.find(member.node)) audience_[*peer] = true;
+  }
+  update_route();
+}
+
+// Multicast pays from two listeners on; for one, unicast is as cheap and not heard by all.
+void UdpTransport::Core::update_route() {
+  DataRoute& route = sender_.route();
+  std::size_t listeners = 0;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const auto peer = static_cast<PeerIndex>(i);
+    reach_[i].by_multicast = probe_.reached(peer);
+    if (audience_[i] && probe_.reached(peer)) ++listeners;
+  }
+  const bool forbidden = faults_ && faults_->forbids_multicast();
+  route.multicast = sockets_.group && listeners >= 2 && !forbidden;
+  route.unicast_count = 0;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const auto peer = static_cast<PeerIndex>(i);
+    if (!audience_[i] || (route.multicast && probe_.reached(peer))) continue;
+    route.unicast[route.unicast_count++] = peer;
+  }
+}
+
+void UdpTransport::Core::flush() {
+  if (data_queued_) probe_.note_traffic(now_);
+  data_queued_ = false;
+  sender_.flush();
+  watch_room();
+}
+
+// Asks the loop to wake up when the socket that was full has room, and for no longer: a socket
+// with room would wake it with every packet that leaves.
+void UdpTransport::Core::watch_room() {
+  const int blocked = sender_.blocked_fd();
+  if (loop_ == nullptr || blocked == watched_for_room_) return;
+  if (watched_for_room_ >= 0) loop_->change(watched_for_room_, EPOLLIN | EPOLLET);
+  if (blocked >= 0) loop_->change(blocked, EPOLLIN | EPOLLOUT | EPOLLET);
+  watched_for_room_ = blocked;
+}
+
+Progress UdpTransport::Core::receive(const Turn& turn, PacketSink& sink) {
+  now_ = turn.now;
+  if (loop_ == nullptr) {  // nobody says which socket has something
+    for (const auto socket : {Receiver::kToken, Receiver::kData, Receiver::kGroup}) {
+      receiver_.mark_readable(socket);
+    }
+  }
+  const Progress progress = receiver_.receive(turn, sink, *this);
+  if (probe_.take_changed()) update_route();
+  return progress;
+}
+
+std::optional<Instant> UdpTransport::Core::next_deadline() const {
+  const auto probe = probe_.next_deadline();
+  const auto pool = receiver_.next_deadline();
+  if (!probe) return pool;
+  if (!pool) return probe;
+  return std::min(*probe, *pool);
+}
+
+void UdpTransport::Core::on_timer(Instant now) {
+  now_ = now;
+  const auto hello = probe_.on_timer(now);
+  if (probe_.take_changed()) update_route();
+  if (hello) send_hello(*hello);
+}
+
+void UdpTransport::Core::send_hello(const ProbeMessage& hello) {
+  ++counters_.probe_hello_out;
+  if (faults_ && (faults_->loses_multicast_out() || faults_->forbids_multicast() ||
+                  faults_->loses_out(Lane::data))) {
+    ++counters_.drop_fault_out;
+    return;
+  }
+  send_probe(hello, group_, group_bytes_);
+}
+
+void UdpTransport::Core::send_ack(PeerIndex to, const ProbeMessage& ack) {
+  ++counters_.probe_ack_out;
+  if (faults_ && (faults_->mutes(peers_[to].node, Lane::data) || faults_->loses_out(Lane::data))) {
+    ++counters_.drop_fault_out;
+    return;
+  }
+  send_probe(ack, peers_[to].data, peers_.address_bytes());
+}
+
+void UdpTransport::Core::send_probe(const ProbeMessage& message, const sockaddr_storage& to,
+                                    socklen_t to_bytes) {
+  const ProbeBytes bytes = encode_probe(message);
+  ++counters_.send_calls;
+  const ssize_t sent = ::sendto(sockets_.data.get(), bytes.data(), bytes.size(), MSG_DONTWAIT,
+                                reinterpret_cast<const sockaddr*>(&to), to_bytes);
+  if (sent < 0) ++counters_.drop_send_error;
+}
+
+void UdpTransport::Core::on_probe(Instant now, PeerIndex from, bool by_multicast,
+                                  ByteView datagram) {
+  const auto message = decode_probe(datagram);
+  auto outcome = MulticastProbe::Outcome::bad;
+  ProbeMessage ack;
+  const NodeId node = peers_[from].node;
+  if (message && by_multicast) {
+    outcome = probe_.on_hello(now, from, node, *message, ack);
+  } else if (message) {
+    outcome = probe_.on_ack(now, from, node, *message);
+  }
+  switch (outcome) {
+    case MulticastProbe::Outcome::bad:
+      ++counters_.probe_bad;
+      break;
+    case MulticastProbe::Outcome::ignored:
+      ++counters_.probe_limited;
+      break;
+    case MulticastProbe::Outcome::answer:
+      ++counters_.probe_hello_in;
+      send_ack(from, ack);
+      break;
+    case MulticastProbe::Outcome::accepted:
+      ++counters_.probe_ack_in;
+      reach_[from].last_ack = now;
+      break;
+  }
+}
+
+void UdpTransport::Core::set_faults(const Faults& faults) {
+  PEAL_ASSERT(faults_);
+  faults_->set(faults);
+  update_route();
+}
+
+Result<std::unique_ptr<UdpTransport>, IoError> UdpTransport::open(const UdpConfig& config,
+                                                                  BufferPool& receive_pool) {
+  const auto checked = check_udp_config(config, receive_pool);
+  if (!checked) return unexpected(checked.error());
+  auto sockets = open_udp_sockets(config);
+  if (!sockets) return unexpected(sockets.error());
+  auto core = std::make_unique<Core>(config, std::move(*sockets), receive_pool);
+  return std::unique_ptr<UdpTransport>(new UdpTransport(std::move(core)));
+}
+
+UdpTransport::UdpTransport(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+UdpTransport::~UdpTransport() = default;
+
+Result<void, IoError> UdpTransport::attach(Loop& loop) { return core_->attach(loop); }
+void UdpTransport::send(NodeId to, Lane lane, const BufferRef& packet) {
+  core_->send(to, lane, packet);
+}
+void UdpTransport::multicast(Lane lane, const BufferRef& packet) { core_->multicast(lane, packet); }
+void UdpTransport::set_audience(std::span<const MemberId> members) { core_->set_audience(members); }
+void UdpTransport::flush() { core_->flush(); }
+Progress UdpTransport::receive(const Turn& turn, PacketSink& sink) {
+  return core_->receive(turn, sink);
+}
+std::optional<Instant> UdpTransport::next_deadline() const { return core_->next_deadline(); }
+void UdpTransport::on_timer(Instant now) { core_->on_timer(now); }
+const UdpCounters& UdpTransport::counters() const { return core_->counters(); }
+std::span<const PeerReach> UdpTransport::reach() const { return core_->reach(); }
+const std::string& UdpTransport::multicast_status() const {
+  return core_->sockets().multicast_status;
+}
+bool UdpTransport::segmentation() const { return core_->segmentation(); }
+bool UdpTransport::coalescing() const { return core_->sockets().coalescing; }
+std::uint32_t UdpTransport::receive_buffer_bytes() const {
+  return core_->sockets().receive_buffer_bytes;
+}
+void UdpTransport::set_faults(const Faults& faults) { core_->set_faults(faults); }
+
+}  // namespace peal::io

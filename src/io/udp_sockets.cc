@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/udp_sockets.h"
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/assert.h"
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
+
+namespace peal::io {
+namespace {
+
+template <class T>
+bool set_option(int fd, int level, int name, const T& value) {
+  return ::setsockopt(fd, level, name, &value, sizeof value) == 0;
+}
+
+const Endpoint& own_endpoint(const UdpConfig& config) {
+  const auto own = std::find_if(config.nodes.begin(), config.nodes.end(),
+                                [&](const Peer& peer) { return peer.node == config.self; });
+  PEAL_ASSERT(own != config.nodes.end());
+  return own->at;
+}
+
+// Past the system's limit where the privilege allows it, else up to the limit.
+void set_buffer(int fd, int forced, int plain, std::uint32_t bytes) {
+  const auto size = static_cast<int>(std::min<std::uint32_t>(bytes, 1U << 30));
+  if (!set_option(fd, SOL_SOCKET, forced, size)) {
+    ignore(set_option(fd, SOL_SOCKET, plain, size), "the default size works, with more loss");
+  }
+}
+
+std::uint32_t receive_buffer_of(int fd) {
+  int doubled = 0;  // the kernel reports twice what it was asked for
+  socklen_t length = sizeof doubled;
+  if (::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &doubled, &length) != 0) return 0;
+  return static_cast<std::uint32_t>(doubled) / 2;
+}
+
+IoError bind_error(const Endpoint& at, int number) {
+  IoError error = system_error("cannot listen on " + to_string(at), number);
+  if (number == EADDRINUSE) {
+    error.message += " (another node or program has it: stop that one, or give this node another"
+                     " port; a node uses its port and the one above)";
+  } else if (number == EADDRNOTAVAIL) {
+    error.message += " (it is not an address of this machine: give this node one that is)";
+  } else if (number == EACCES) {
+    error.message += " (ports below 1024 are reserved: choose a higher one)";
+  }
+  return error;
+}
+
+Result<Fd, IoError> open_socket(const Endpoint& at, const UdpConfig& config, bool shared) {
+  const int family = at.is_v4() ? AF_INET : AF_INET6;
+  Fd fd(::socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) return unexpected(system_error("cannot open a UDP socket", errno));
+  const int on = 1;
+  if (shared) ignore(set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, on), "bind says it");
+  if (family == AF_INET6) {
+    ignore(set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, on), "a given address is v6 anyway");
+  } else {
+    // Else a socket hears groups that others on this machine joined.
+    const int off = 0;
+    ignore(set_option(fd.get(), IPPROTO_IP, IP_MULTICAST_ALL, off), "sources are checked as well");
+  }
+  ignore(set_option(fd.get(), SOL_SOCKET, SO_RXQ_OVFL, on), "only the count of losses is lost");
+  set_buffer(fd.get(), SO_RCVBUFFORCE, SO_RCVBUF, config.receive_buffer_bytes);
+  set_buffer(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF, config.send_buffer_bytes);
+  sockaddr_storage address;
+  const socklen_t length = to_sockaddr(at, address);
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+    return unexpected(bind_error(at, errno));
+  }
+  return fd;
+}
+
+// Data is cut to fit, so a router that cannot pass it must say so. Control may be larger than a
+// packet, and is cut by IP.
+void set_fragmentation(int token, int data, bool v4) {
+  const int never = v4 ? IP_PMTUDISC_DO : IPV6_PMTUDISC_DO;
+  const int allowed = v4 ? IP_PMTUDISC_DONT : IPV6_PMTUDISC_DONT;
+  const int level = v4 ? IPPROTO_IP : IPPROTO_IPV6;
+  const int name = v4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER;
+  ignore(set_option(data, level, name, never), "then IP cuts what is too large");
+  ignore(set_option(token, level, name, allowed), "the system's default cuts as well");
+}
+
+bool shares_machine(const UdpConfig& config) {
+  return std::any_of(config.nodes.begin(), config.nodes.end(), [&](const Peer& peer) {
+    return peer.node != config.self && is_local(peer.at);
+  });
+}
+
+ip_mreqn group_request(const Endpoint& group, int interface_index) {
+  ip_mreqn request{};
+  std::memcpy(&request.imr_multiaddr, group.ip.data() + 12, 4);
+  request.imr_ifindex = interface_index;  // an address may be on several interfaces; an index not
+  return request;
+}
+
+// Joins the group, and lets the data socket send to it. On failure the sockets stay usable for
+// unicast.
+Result<Fd, IoError> open_group(const UdpConfig& config, const Endpoint& group, int data,
+                               const Interface& interface) {
+  auto fd = open_socket(group, config, true);  // several nodes of one machine share group and port
+  if (!fd) return fd;
+  const ip_mreqn request = group_request(group, interface.index);
+  const std::string what = "cannot join " + to_string(group) + " on " + interface.name;
+  if (!set_option(fd->get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, request)) {
+    return unexpected(system_error(what, errno));
+  }
+  // Copies for this machine only if someone here wants them: each costs a receive in this node.
+  const int loop = shares_machine(config) ? 1 : 0;
+  const int ttl = config.multicast_ttl;
+  if (!set_option(data, IPPROTO_IP, IP_MULTICAST_IF, request) ||
+      !set_option(data, IPPROTO_IP, IP_MULTICAST_LOOP, loop) ||
+      !set_option(data, IPPROTO_IP, IP_MULTICAST_TTL, ttl)) {
+    return unexpected(system_error(what, errno));
+  }
+  return fd;
+}
+
+Result<void, IoError> add_multicast(const UdpConfig& config, const Endpoint& own,
+                                    UdpSockets& sockets) {
+  if (config.multicast == MulticastMode::off) {
+    sockets.multicast_status = "off";
+    return {};
+  }
+  if (!own.is_v4()) {
+    sockets.multicast_status = "off: needs IPv4";
+    return {};
+  }
+  const bool given = config.multicast == MulticastMode::group;
+  const Endpoint group = given ? config.group : derived_group(config.cluster);
+  const auto interface = interface_of(own);
+  if (!interface) return unexpected(interface.error());
+  auto fd = open_group(config, group, sockets.data.get(), *interface);
+  if (!fd) {
+    if (given) return unexpected(fd.error());
+    sockets.multicast_status = "off: " + fd.error().message;
+    return {};
+  }
+  sockets.group = std::move(*fd);
+  sockets.group_at = group;
+  sockets.multicast_status = to_string(group) + " on " + interface->name;
+  return {};
+}
+
+void add_offloads(const UdpConfig& config, UdpSockets& sockets) {
+  const int zero = 0;
+  const int on = 1;
+  if (config.segmentation == Offload::automatic) {
+    // Setting "no segments" succeeds exactly where the kernel knows the option.
+    sockets.segmentation = set_option(sockets.data.get(), IPPROTO_UDP, UDP_SEGMENT, zero);
+  }
+  if (config.coalescing == Offload::automatic) {
+    sockets.coalescing = set_option(sockets.data.get(), IPPROTO_UDP, UDP_GRO, on);
+    if (sockets.coalescing && sockets.group) {
+      sockets.coalescing = set_option(sockets.group.get(), IPPROTO_UDP, UDP_GRO, on);
+    }
+  }
+}
+
+}  // namespace
+
+Endpoint derived_group(std::uint64_t cluster) {
+  const std::uint64_t mixed = cluster * 0x9e3779b97f4a7c15ULL;
+  const auto port = static_cast<std::uint16_t>(20'000 + (mixed >> 16) % 10'000);
+  return Endpoint::v4(239, 192, static_cast<std::uint8_t>(mixed >> 56),
+                      static_cast<std::uint8_t>(mixed >> 48), port);
+}
+
+Result<UdpSockets, IoError> open_udp_sockets(const UdpConfig& config) {
+  const Endpoint& own = own_endpoint(config);
+  UdpSockets sockets;
+  auto token = open_socket(own, config, false);
+  if (!token) return unexpected(token.error());
+  auto data = open_socket(own.with_port(static_cast<std::uint16_t>(own.port + 1)), config, false);
+  if (!data) return unexpected(data.error());
+  sockets.token = std::move(*token);
+  sockets.data = std::move(*data);
+
+  const auto limit = packet_bytes_limit(own);
+  if (!limit) return unexpected(limit.error());
+  if (config.packet_bytes_max > *limit) {
+    return unexpected(IoError{Errc::invalid_option,
+                              "packet_bytes_max " + std::to_string(config.packet_bytes_max) +
+                                  ": the interface of " + to_string(own) + " takes at most " +
+                                  std::to_string(*limit)});
+  }
+  set_fragmentation(sockets.token.get(), sockets.data.get(), own.is_v4());
+  const auto multicast = add_multicast(config, own, sockets);
+  if (!multicast) return unexpected(multicast.error());
+  add_offloads(config, sockets);
+  sockets.receive_buffer_bytes = receive_buffer_of(sockets.data.get());
+  return sockets;
+}
+
+}  // namespace peal::io
