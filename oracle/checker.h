@@ -100,8 +100,8 @@ class Checker {
   Report finish();
 
  private:
-  class Core;
-  std::unique_ptr<Core> core_;
+  class Judge;
+  std::unique_ptr<Judge> judge_;
 };
 
 }  // namespace peal::oracle

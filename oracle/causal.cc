@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle/causal.h"
+
+#include <utility>
+
+namespace peal::oracle {
+
+using trace::Kind;
+
+void CausalOrder::add(const trace::Event& event) {
+  const bool of_process =
+      event.kind == Kind::start || event.kind == Kind::crash || event.kind == Kind::leave;
+  if (!of_process && event.layer != options_.layer) return;
+  const Index member = core_.history().member(event.node);
+  if (member >= queues_.size()) queues_.resize(member + 1);
+  if (queues_[member].waits_for == kNone && !must_wait(member, event)) {
+    hand_over(event);
+    run();
+    return;
+  }
+  if (event.kind == Kind::originate) ++queued_[core_.history().message(event)];
+  queues_[member].events.push_back(event);
+}
+
+// True if the event is a delivery of what nobody was seen to originate yet; its process then waits.
+bool CausalOrder::must_wait(Index member, const trace::Event& event) {
+  if (event.kind != Kind::deliver) return false;
+  const Index message = core_.history().message(event);
+  if (core_.history().messages[message].originated) return false;
+  queues_[member].waits_for = message;
+  waiters_[message].push_back(member);
+  return true;
+}
+
+void CausalOrder::hand_over(const trace::Event& event) {
+  core_.add(event);
+  if (event.kind == Kind::originate) wake(core_.history().message(event));
+}
+
+void CausalOrder::wake(Index message) {
+  const auto found = waiters_.find(message);
+  if (found == waiters_.end()) return;
+  for (const Index member : found->second) {
+    queues_[member].waits_for = kNone;
+    runnable_.push_back(member);
+  }
+  waiters_.erase(found);
+}
+
+void CausalOrder::run() {
+  while (!runnable_.empty()) {
+    const Index member = runnable_.back();
+    runnable_.pop_back();
+    drain(queues_[member], member);
+  }
+}
+
+// Hands over a member's events until one has to wait.
+void CausalOrder::drain(Queue& queue, Index member) {
+  while (queue.waits_for == kNone && !queue.events.empty()) {
+    if (must_wait(member, queue.events.front())) return;
+    const trace::Event event = std::move(queue.events.front());
+    queue.events.pop_front();
+    if (event.kind == Kind::originate) --queued_[core_.history().message(event)];
+    hand_over(event);
+  }
+}
+
+void CausalOrder::finish() {
+  for (Index member = next_to_release(); member != kNone; member = next_to_release()) {
+    Queue& queue = queues_[member];
+    const Index message = queue.waits_for;
+    const trace::Event event = std::move(queue.events.front());
+    queue.events.pop_front();
+    queue.waits_for = kNone;
+    std::erase(waiters_[message], member);
+    core_.set_unwitnessed_ok(options_.truncated_ok && !in_a_queue(message));
+    core_.add(event);
+    core_.set_unwitnessed_ok(false);
+    if (core_.history().messages[message].originated) wake(message);
+    runnable_.push_back(member);
+    run();
+  }
+}
+
+// Whoever waits for what will never come; only if there is nobody, whoever waits in a circle.
+Index CausalOrder::next_to_release() const {
+  Index in_a_circle = kNone;
+  for (Index member = 0; member < queues_.size(); ++member) {
+    if (queues_[member].waits_for == kNone) continue;
+    if (!in_a_queue(queues_[member].waits_for)) return member;
+    if (in_a_circle == kNone) in_a_circle = member;
+  }
+  return in_a_circle;
+}
+
+bool CausalOrder::in_a_queue(Index message) const {
+  const auto found = queued_.find(message);
+  return found != queued_.end() && found->second != 0;
+}
+
+}  // namespace peal::oracle

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "oracle/core.h"
+
+namespace peal::oracle {
+
+/// Hands the events of processes without a common clock to the judge in an order that could have
+/// been: each process's own order is kept, and a delivery waits for the origination of its message.
+/// Memory grows with what waits, which is little if the events come roughly as they happened.
+class CausalOrder {
+ public:
+  CausalOrder(Core& core, const Options& options) : core_(core), options_(options) {}
+
+  void add(const trace::Event& event);
+  /// Hands over what still waits: messages without an origination, and circles.
+  void finish();
+
+ private:
+  struct Queue {
+    std::deque<trace::Event> events;
+    Index waits_for = kNone;  ///< message
+  };
+
+  bool must_wait(Index member, const trace::Event& event);
+  void hand_over(const trace::Event& event);
+  void wake(Index message);
+  void run();
+  void drain(Queue& queue, Index member);
+  Index next_to_release() const;
+  bool in_a_queue(Index message) const;
+
+  Core& core_;
+  Options options_;
+  std::vector<Queue> queues_;  ///< by member
+  std::unordered_map<Index, std::vector<Index>> waiters_;  ///< by message
+  std::unordered_map<Index, std::uint32_t> queued_;  ///< originations that wait behind something
+  std::vector<Index> runnable_;  ///< members that need not wait any more
+};
+
+}  // namespace peal::oracle

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle/checker.h"
+
+#include "oracle/causal.h"
+#include "oracle/core.h"
+
+namespace peal::oracle {
+
+std::string_view property_id(Property property) {
+  static constexpr std::array<std::string_view, kPropertyCount> kIds{
+      "E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "acyclic", "primary"};
+  return kIds[static_cast<std::size_t>(property)];
+}
+
+class Checker::Judge {
+ public:
+  explicit Judge(const Options& options)
+      : live_(options.live_order), core_(options), causal_(core_, options) {}
+
+  void add(const trace::Event& event) { live_ ? core_.add(event) : causal_.add(event); }
+  Report finish() {
+    causal_.finish();
+    return core_.finish();
+  }
+  std::uint64_t violations_total() const { return core_.violations_total(); }
+
+ private:
+  bool live_;
+  Core core_;
+  CausalOrder causal_;
+};
+
+Checker::Checker(const Options& options) : judge_(std::make_unique<Judge>(options)) {}
+Checker::~Checker() = default;
+Checker::Checker(Checker&&) noexcept = default;
+Checker& Checker::operator=(Checker&&) noexcept = default;
+
+void Checker::add(const trace::Event& event) { judge_->add(event); }
+std::uint64_t Checker::violations_total() const { return judge_->violations_total(); }
+Report Checker::finish() { return judge_->finish(); }
+
+}  // namespace peal::oracle

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle/files.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/json.h"
+
+namespace peal::oracle {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { ignore(std::fclose(file), "only read from"); }
+};
+
+// One trace file, read line by line. Its memory is one chunk and one line.
+class TraceFile {
+ public:
+  explicit TraceFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
+    if (file_ == nullptr) error_ = path_ + ": " + std::strerror(errno);
+  }
+
+  /// Reads the next event into event(); false at the end, or if error() is not empty.
+  bool next(trace::Names& names) {
+    if (!error_.empty() || !next_line()) return false;
+    Result<trace::Event, std::string> parsed = trace::parse_json(line_, names);
+    if (parsed.has_value()) {
+      event_ = std::move(*parsed);
+      return true;
+    }
+    if (ended_) {
+      cut_ = true;  // the process was stopped while it wrote
+      --lines_;
+    } else {
+      fail(parsed.error());
+    }
+    return false;
+  }
+
+  const trace::Event& event() const { return event_; }
+  const std::string& error() const { return error_; }
+  std::uint64_t lines() const { return lines_; }
+  bool cut() const { return cut_; }
+
+ private:
+  // The next line without its end. At the end of the file `ended_` is set, and what has no end of
+  // line is a line if it is not empty.
+  bool next_line() {
+    line_.clear();
+    while (!ended_) {
+      const auto rest = std::string_view(chunk_.data(), filled_).substr(used_);
+      const std::size_t stop = rest.find('\n');
+      line_ += rest.substr(0, stop);
+      used_ += stop == std::string_view::npos ? rest.size() : stop + 1;
+      if (line_.size() > trace::kLineBytesMax) {
+        ++lines_;
+        return fail("the line is too long"), false;
+      }
+      if (stop != std::string_view::npos) {
+        ++lines_;
+        return true;
+      }
+      if (!fill()) return false;
+    }
+    if (line_.empty()) return false;
+    ++lines_;
+    return true;
+  }
+
+  bool fill() {
+    used_ = 0;
+    filled_ = std::fread(chunk_.data(), 1, chunk_.size(), file_.get());
+    ended_ = filled_ == 0;
+    if (ended_ && std::ferror(file_.get()) != 0) {
+      error_ = path_ + ": " + std::strerror(errno);
+      return false;
+    }
+    return true;
+  }
+
+  void fail(const std::string& what) {
+    error_ = path_ + ":" + std::to_string(lines_) + ": " + what;
+  }
+
+  std::string path_;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+  std::array<char, 1U << 16U> chunk_;
+  std::size_t used_ = 0;
+  std::size_t filled_ = 0;
+  bool ended_ = false;
+  bool cut_ = false;
+  std::string line_;
+  std::uint64_t lines_ = 0;
+  trace::Event event_;
+  std::string error_;
+};
+
+// Reads the files together, earliest event first. Clocks of different machines need not agree: the
+// checker sorts out the rest, and has less to keep the closer the clocks are.
+class Merge {
+ public:
+  explicit Merge(std::span<const std::string> paths) {
+    for (const std::string& path : paths) files_.push_back(std::make_unique<TraceFile>(path));
+    for (std::size_t i = 0; i < files_.size(); ++i) advance(i);
+  }
+
+  const trace::Event* next() {
+    if (current_.has_value()) advance(*current_);
+    current_.reset();
+    if (heads_.empty() || !error_.empty()) return nullptr;
+    current_ = heads_.top().second;
+    heads_.pop();
+    return &files_[*current_]->event();
+  }
+
+  trace::Names& names() { return names_; }
+  const std::string& error() const { return error_; }
+  void count(FilesReport& report) const {
+    for (const auto& file : files_) {
+      report.lines += file->lines();
+      if (file->cut()) ++report.cut_lines;
+    }
+  }
+
+ private:
+  using Head = std::pair<std::int64_t, std::size_t>;  // time, file
+
+  void advance(std::size_t i) {
+    TraceFile& file = *files_[i];
+    if (file.next(names_)) {
+      heads_.emplace(file.event().at_ns, i);
+    } else if (error_.empty()) {
+      error_ = file.error();
+    }
+  }
+
+  trace::Names names_;
+  std::vector<std::unique_ptr<TraceFile>> files_;
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
+  std::optional<std::size_t> current_;
+  std::string error_;
+};
+
+}  // namespace
+
+Options file_options() {
+  Options options;
+  options.live_order = false;
+  options.truncated_ok = true;
+  return options;
+}
+
+Result<FilesReport, std::string> check_files(std::span<const std::string> paths,
+                                             const Options& options) {
+  Merge merge(paths);
+  Options for_order = options;
+  for_order.layer = trace::Layer::order;
+  for_order.names = &merge.names();
+  Options for_unit = for_order;
+  for_unit.layer = trace::Layer::unit;
+  Checker order(for_order);
+  Checker unit(for_unit);
+  while (const trace::Event* event = merge.next()) {
+    order.add(*event);
+    unit.add(*event);
+  }
+  if (!merge.error().empty()) return unexpected<std::string>(merge.error());
+  FilesReport report;
+  report.order = order.finish();
+  report.unit = unit.finish();
+  merge.count(report);
+  return report;
+}
+
+}  // namespace peal::oracle
