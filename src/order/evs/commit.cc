@@ -101,17 +101,9 @@ void Membership::enter_commit(Instant now, wire::Commit& commit, std::uint32_t i
 
 void Membership::forward_commit(Instant now, wire::Commit& commit, Effects& out) {
   ++commit.hops;
-  BufferRef packet = control_->take();
-  if (packet) {
-    const std::size_t bytes = wire::encode_commit(header(wire::FrameKind::commit), commit,
-                                                  ByteSpan{packet.data(), packet.size()});
-    if (bytes != 0) {
-      packet.truncate(static_cast<std::uint32_t>(bytes));
-      send_tracked(now, commit.members[commit.hops % commit.members.size()], packet, out);
-      return;
-    }
-  }
-  ++tally_.unsendable;  // the attempt fails by its timeout, and the next one says less
+  const BufferRef packet = build(wire::FrameKind::commit, commit, wire::encode_commit);
+  if (!packet) return;  // the attempt fails by its timeout, and the next one says less
+  send_tracked(now, commit.members[commit.hops % commit.members.size()], packet, out);
 }
 
 void Membership::enter_recovery(Instant now, const wire::Commit& commit, Effects& out) {

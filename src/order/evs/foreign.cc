@@ -65,13 +65,9 @@ void Membership::tell_newest(Instant now, NodeId node, Effects& out) {
   if (known->was_noticed && now - known->noticed < settings_.join * 2) return;
   known->noticed = now;
   known->was_noticed = true;
-  BufferRef packet = control_->take();
+  const wire::EpochNotice notice{{node, known->newest}};
+  const BufferRef packet = build(wire::FrameKind::epoch_notice, notice, wire::encode_epoch_notice);
   if (!packet) return;
-  const std::size_t bytes =
-      wire::encode_epoch_notice(header(wire::FrameKind::epoch_notice),
-                                wire::EpochNotice{{node, known->newest}},
-                                ByteSpan{packet.data(), packet.size()});
-  packet.truncate(static_cast<std::uint32_t>(bytes));
   out.send(node, Lane::control, packet);
 }
 
@@ -95,14 +91,10 @@ void Membership::send_probe(Instant now, Effects& out) {
   wire::ProbeFrame probe;
   probe.view = view_;
   probe.heard = heard_now(now);
-  BufferRef packet = control_->take();
   last_probe_at_ = now;
   probe_sent_ = true;
+  const BufferRef packet = build(wire::FrameKind::probe, probe, wire::encode_probe);
   if (!packet) return;
-  const std::size_t bytes = wire::encode_probe(header(wire::FrameKind::probe), probe,
-                                               ByteSpan{packet.data(), packet.size()});
-  if (bytes == 0) return;
-  packet.truncate(static_cast<std::uint32_t>(bytes));
   ++tally_.probes_sent;
   out.multicast(Lane::control, packet);
 }

@@ -15,22 +15,6 @@ constexpr Duration kJoinGapMin = milliseconds(2);
 
 }  // namespace
 
-template <class Encode>
-BufferRef Membership::build(Encode encode) {
-  BufferRef packet = control_->take();
-  if (!packet) {
-    ++tally_.unsendable;
-    return {};
-  }
-  const std::size_t bytes = encode(ByteSpan{packet.data(), packet.size()});
-  if (bytes == 0) {
-    ++tally_.unsendable;
-    return {};
-  }
-  packet.truncate(static_cast<std::uint32_t>(bytes));
-  return packet;
-}
-
 void Membership::shift_to_gather(Instant now, GatherReason reason, Effects& out) {
   if (state_ == State::operational) protocol_.flush(out);
   if (PEAL_MUTANT(m13_committed_restored) && state_ != State::gather) committed_ = view_;
@@ -74,9 +58,7 @@ void Membership::send_join(Instant now, Effects& out, bool leaving) {
   join.processes = leaving && state_ == State::operational ? members_ : processes_;
   if (!leaving) join.failed = failed_;
   join.heard = heard_now(now);
-  const BufferRef packet = build([&](ByteSpan bytes) {
-    return wire::encode_join(header(wire::FrameKind::join), join, bytes);
-  });
+  const BufferRef packet = build(wire::FrameKind::join, join, wire::encode_join);
   last_join_at_ = now;
   join_sent_ = true;
   if (!leaving) {

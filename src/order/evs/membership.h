@@ -110,7 +110,20 @@ class Membership {
   /// Sends a packet to one member and keeps it, to send it again until there is a sign of life.
   void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out);
   void arm_token_loss(Instant now) { timers_.arm(Timer::token_loss, now + settings_.token_loss); }
-  BufferRef take_control_buffer() { return control_->take(); }
+  /// A frame as a packet of this member; empty, and counted, if it fits no buffer or none is free.
+  template <class Frame>
+  BufferRef build(wire::FrameKind kind, const Frame& frame,
+                  std::size_t (*encode)(const wire::Header&, const Frame&, ByteSpan)) {
+    BufferRef packet = control_->take();
+    const std::size_t bytes =
+        packet ? encode(header(kind), frame, ByteSpan{packet.data(), packet.size()}) : 0;
+    if (bytes == 0) {
+      ++tally_.unsendable;
+      return {};
+    }
+    packet.truncate(static_cast<std::uint32_t>(bytes));
+    return packet;
+  }
   wire::Header header(wire::FrameKind kind) const {
     return {kind, settings_.cluster, self_};
   }
@@ -185,9 +198,6 @@ class Membership {
   void correct_epoch(Instant now, std::uint64_t epoch, Effects& out);
   void resend(Instant now, Effects& out);
   void on_token_loss(Instant now, Effects& out);
-
-  template <class Encode>
-  BufferRef build(Encode encode);
 
   Settings settings_;
   Protocol& protocol_;

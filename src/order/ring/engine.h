@@ -20,8 +20,8 @@ namespace peal::order::ring {
 /// before the token leaves, and part of them is sent after it. Membership is evs::Membership; the
 /// repair of an old view is here, on the new view's token.
 ///
-/// engine.cc: inputs, timers, what people see. visit.cc: normal operation. recovery.cc: repair and
-/// installation.
+/// engine.cc: inputs, timers, what people see. visit.cc: normal operation. data.cc: packets between
+/// visits. requests.cc: retransmission. recovery.cc: repair and installation.
 class RingEngine final : public Engine, private evs::Protocol {
  public:
   RingEngine(const Config& config, BufferPool& packets, Host& host);
@@ -105,17 +105,12 @@ class RingEngine final : public Engine, private evs::Protocol {
   void on_token(Instant now, const MemberId& from, Effects& out);
   void visit(Instant now, Effects& out);
   void work_on_token(Instant now, Effects& out);
-  std::uint32_t answer_requests(Effects& out);
-  bool may_answer(const Packet& packet) const;
-  void retransmit(Packet& packet, Effects& out);
   std::uint32_t allowance(std::uint32_t others, std::uint32_t answered);
   std::uint32_t order_units(std::uint32_t limit, Effects& out);
   void send_own(Seq seq, bool post, Effects& out);
   void update_token(Instant now, std::uint32_t others, std::uint32_t answered, std::uint32_t sent,
                     std::uint32_t limit);
-  std::uint32_t add_requests();
   void detect_stall(Instant now, Effects& out);
-  Duration pace_of_requests();
   void pass_on(Instant now, Effects& out);
   void send_token(Instant now, Effects& out);
   bool should_hold() const;
@@ -123,8 +118,6 @@ class RingEngine final : public Engine, private evs::Protocol {
   void deliver_ready(Effects& out);
   void release_held(Instant now, Effects& out);
   void cancel_hold(Instant now, Effects& out);
-  void on_data(Instant now, const MemberId& from, const BufferRef& packet, Effects& out);
-  bool store(const wire::Data& data, const BufferRef& packet);
   void visit_alone(Instant now, Effects& out);
   bool alone() const { return membership_.members().size() == 1; }
   bool can_originate() const { return host_.backlog_units() > 0; }
@@ -132,15 +125,31 @@ class RingEngine final : public Engine, private evs::Protocol {
     return packet_bytes_max_ - static_cast<std::uint32_t>(wire::kDataHeaderBytes);
   }
 
+  // requests.cc
+  wire::RequestSection* section_of(const ViewId& view);
+  template <class Settled>
+  std::uint32_t answer(wire::RequestSection& section, Settled settled, Effects& out);
+  std::uint32_t answer_requests(Effects& out);
+  void answer_in_recovery(Effects& out);
+  bool may_answer(const Packet& packet) const;
+  void retransmit(Packet& packet, Effects& out);
+  template <class NextMissing>
+  std::uint32_t merge_requests(const ViewId& view, NextMissing next_missing);
+  std::uint32_t add_requests();
+  void request_missing();
+  Duration pace_of_requests();
+
+  // data.cc
+  void on_data(Instant now, const MemberId& from, const BufferRef& packet, Effects& out);
+  bool store(const wire::Data& data, const BufferRef& packet);
+
   // recovery.cc
   void visit_recovery(Instant now, Effects& out);
   void recovery_check();
   bool in_union(Seq seq) const;
   std::uint64_t missing_count() const;
-  void request_missing();
   void install(Instant now, Effects& out);
   void deliver(const Packet& packet, bool transitional, Effects& out);
-  wire::RequestSection* section_of(const ViewId& view);
   void on_guard(Instant now, Effects& out);
 
   Options options_;

@@ -120,57 +120,6 @@ void RingEngine::recovery_check() {
   }
 }
 
-void RingEngine::request_missing() {
-  const ViewId& old = membership_.view();
-  wire::RequestSection* section = section_of(old);
-  if (section != nullptr) {
-    // What is outside the union nobody can have; what is answered is gone already.
-    for (wire::RequestRange& range : section->ranges) {
-      for (unsigned bit = 0; bit < 64; ++bit) {
-        const std::uint64_t mask = std::uint64_t{1} << bit;
-        if ((range.bitmap & mask) != 0 && !in_union(range.first + bit)) range.bitmap &= ~mask;
-      }
-    }
-  }
-  std::vector<Seq> wanted;
-  if (section != nullptr) {
-    for (const wire::RequestRange& range : section->ranges) {
-      for (std::uint64_t bits = range.bitmap; bits != 0; bits &= bits - 1) {
-        wanted.push_back(range.first + static_cast<unsigned>(__builtin_ctzll(bits)));
-      }
-    }
-  }
-  std::uint32_t added = 0;
-  for (Seq seq = packets_.contiguous() + 1; seq <= repair_.agreement.old_view.high; ++seq) {
-    if (!in_union(seq) || packets_.has(seq)) continue;
-    if (++added > options_.request_ranges_max * 64) break;
-    wanted.push_back(seq);
-    ++counts_.requested;
-  }
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  if (section == nullptr) {
-    if (wanted.empty() || token_.sections.full()) return;
-    token_.sections.push_back({});
-    section = &token_.sections.back();
-    section->view = old;
-  }
-  section->ranges.clear();
-  for (const Seq seq : wanted) {
-    auto& ranges = section->ranges;
-    if (!ranges.empty() && seq - ranges.back().first < 64) {
-      ranges.back().bitmap |= std::uint64_t{1} << (seq - ranges.back().first);
-    } else if (!ranges.full()) {
-      ranges.push_back({seq, 1});
-    } else {
-      break;
-    }
-  }
-  if (wanted.empty()) {
-    token_.sections.erase_at(static_cast<std::size_t>(section - token_.sections.begin()));
-  }
-}
-
 // ---- the visit ----
 
 void RingEngine::visit_recovery(Instant now, Effects& out) {
@@ -179,23 +128,7 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
   ++repair_.rounds;
   membership_.arm_token_loss(now);
   timers_.cancel(Timer::token_retransmit);
-  wire::RequestSection* section = section_of(membership_.view());
-  if (section != nullptr) {
-    std::uint32_t answered = 0;
-    for (wire::RequestRange& range : section->ranges) {
-      for (std::uint64_t bits = range.bitmap; bits != 0; bits &= bits - 1) {
-        const auto bit = static_cast<unsigned>(__builtin_ctzll(bits));
-        const Seq seq = range.first + bit;
-        if (!packets_.has(seq) || answered >= options_.retransmit_max ||
-            !may_answer(packets_.at(seq))) {
-          continue;
-        }
-        retransmit(packets_.at(seq), out);
-        ++answered;
-        range.bitmap &= ~(std::uint64_t{1} << bit);
-      }
-    }
-  }
+  answer_in_recovery(out);
   request_missing();
   if (repair_.done) {
     token_.recovery_run = static_cast<std::uint16_t>(std::min(token_.recovery_run + 1, 4 * n));

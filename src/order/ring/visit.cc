@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/digest.h"
 #include "base/hooks.h"
 #include "order/ring/engine.h"
 
@@ -18,8 +17,6 @@ using wire::FrameKind;
 using wire::kNoIndex;
 
 constexpr std::uint32_t kStallRounds = 50;
-constexpr std::uint32_t kPaceAfterRounds = 8;
-constexpr std::uint32_t kFairAnswers = 2;  // answers after which others get the turn
 
 std::uint32_t minus(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : 0; }
 
@@ -106,74 +103,6 @@ void RingEngine::work_on_token(Instant now, Effects& out) {
   for (Seq seq = first + (sent - after); seq < first + sent; ++seq) send_own(seq, true, out);
   accelerated_.on_sent(sent - after, after);
   settle(aru_sent, out);
-}
-
-// ---- retransmissions ----
-
-wire::RequestSection* RingEngine::section_of(const ViewId& view) {
-  for (wire::RequestSection& section : token_.sections) {
-    if (section.view == view) return &section;
-  }
-  return nullptr;
-}
-
-std::uint32_t RingEngine::answer_requests(Effects& out) {
-  // Requests tagged with another view only mean something in recovery, and that is over: the
-  // first to install saw every member complete.
-  for (std::size_t i = token_.sections.size(); i > 0; --i) {
-    if (token_.sections[i - 1].view != membership_.view()) token_.sections.erase_at(i - 1);
-  }
-  wire::RequestSection* section = section_of(membership_.view());
-  if (section == nullptr) return 0;
-  std::uint32_t answered = 0;
-  for (wire::RequestRange& range : section->ranges) {
-    for (std::uint64_t bits = range.bitmap; bits != 0; bits &= bits - 1) {
-      const auto bit = static_cast<unsigned>(__builtin_ctzll(bits));
-      const Seq seq = range.first + bit;
-      const bool settled = seq <= r_.safe_line;  // everyone has it
-      bool done = settled;
-      if (PEAL_MUTANT(rtr_never_answered)) continue;
-      if (!settled && packets_.has(seq) && answered < options_.retransmit_max &&
-          may_answer(packets_.at(seq))) {
-        retransmit(packets_.at(seq), out);
-        ++answered;
-        done = true;
-      }
-      if (done) range.bitmap &= ~(std::uint64_t{1} << bit);
-    }
-  }
-  if (PEAL_MUTANT(rtr_last_ignored) && !section->ranges.empty()) section->ranges.back().bitmap = 0;
-  return answered;
-}
-
-// The first holder on the ring normally answers. If its link to the requester is dead it would
-// answer for ever and nobody else would get the turn; so the turn goes round.
-bool RingEngine::may_answer(const Packet& packet) const {
-  if (packet.answers < kFairAnswers) return true;
-  const bool recovering = membership_.state() == State::recovery;
-  const std::size_t n =
-      recovering ? repair_.agreement.members.size() : membership_.members().size();
-  const std::uint16_t index = recovering ? repair_.agreement.index : membership_.index();
-  return (token_.hop / n + index) % n == 0;
-}
-
-void RingEngine::retransmit(Packet& packet, Effects& out) {
-  BufferRef copy = pool_.take(static_cast<std::uint32_t>(wire::kDataHeaderBytes), packet.unit.size());
-  if (!copy) {
-    ++counts_.no_buffer;
-    return;
-  }
-  // A copy: the stored packet carries another transmitter in its header, and may be on its way.
-  std::copy_n(packet.unit.data(), packet.unit.size(), copy.data());
-  copy.grow_front(static_cast<std::uint32_t>(wire::kDataHeaderBytes));
-  wire::Data data = packet.data;
-  data.retransmission = true;
-  wire::encode_data_in_place(membership_.header(FrameKind::data), data,
-                             ByteSpan{copy.data(), copy.size()});
-  ++packet.answers;
-  ++counts_.retransmitted;
-  if (packet.data.origin == membership_.self()) accelerated_.on_retransmitted(packet.data.post);
-  out.multicast(Lane::data, copy);
 }
 
 // ---- new units ----
@@ -288,71 +217,6 @@ void RingEngine::update_token(Instant now, std::uint32_t others, std::uint32_t a
   r_.quiet = token_.fcc == 0 && token_.aru == token_.seq && token_.sections.empty();
 }
 
-/// Requests what should have arrived by now; returns how many are asked for the first time.
-std::uint32_t RingEngine::add_requests() {
-  const std::size_t lag = std::min<std::size_t>(request_lag_, kHistory - 1);
-  const Seq horizon = r_.seq_history[lag];
-  Seq seq = packets_.contiguous() + 1;
-  wire::RequestSection* section = section_of(membership_.view());
-  if (section == nullptr) {
-    if (seq > horizon || token_.sections.full()) return 0;
-    token_.sections.push_back({});
-    section = &token_.sections.back();
-    section->view = membership_.view();
-  }
-  // What others still want and what I want, in one pass over both, ascending.
-  const wire::RequestSection before = *section;
-  section->ranges.clear();
-  std::uint32_t added = 0, fresh = 0;
-  std::size_t next = 0;
-  std::uint64_t pending = before.ranges.empty() ? 0 : before.ranges[0].bitmap;
-  const auto theirs = [&]() -> Seq {
-    while (next < before.ranges.size() && pending == 0) {
-      if (++next < before.ranges.size()) pending = before.ranges[next].bitmap;
-    }
-    if (next >= before.ranges.size()) return std::numeric_limits<Seq>::max();
-    return before.ranges[next].first + static_cast<unsigned>(__builtin_ctzll(pending));
-  };
-  const auto mine = [&]() -> Seq {
-    while (seq <= horizon && packets_.has(seq)) ++seq;
-    return seq > horizon || added >= options_.request_ranges_max * 64
-               ? std::numeric_limits<Seq>::max()
-               : seq;
-  };
-  const auto push = [&](Seq wanted) {
-    auto& ranges = section->ranges;
-    if (!ranges.empty() && wanted - ranges.back().first < 64) {
-      ranges.back().bitmap |= std::uint64_t{1} << (wanted - ranges.back().first);
-      return true;
-    }
-    if (ranges.full()) return false;  // the rest waits for a rotation
-    ranges.push_back({wanted, 1});
-    return true;
-  };
-  for (Seq a = theirs(), b = mine(); a != b || a != std::numeric_limits<Seq>::max();) {
-    const Seq wanted = std::min(a, b);
-    if (!push(wanted)) break;
-    if (b == wanted) {
-      ++added;
-      ++counts_.requested;
-      if (wanted > r_.requested_high) {
-        r_.requested_high = wanted;
-        ++fresh;
-      }
-      ++seq;
-      b = mine();
-    }
-    if (a == wanted) {
-      pending &= pending - 1;
-      a = theirs();
-    }
-  }
-  if (section->ranges.empty()) {
-    token_.sections.erase_at(static_cast<std::size_t>(section - token_.sections.begin()));
-  }
-  return fresh;
-}
-
 // A member that receives tokens but no data blocks everyone: after many rotations in which nothing
 // moved because of it, it is left out. It never leaves itself out.
 void RingEngine::detect_stall(Instant now, Effects& out) {
@@ -380,28 +244,6 @@ void RingEngine::detect_stall(Instant now, Effects& out) {
 bool RingEngine::should_hold() const {
   if (membership_.index() != 0 || alone()) return false;
   return r_.idle_rounds >= options_.idle_rounds;
-}
-
-/// A token whose requests nobody could answer for many rotations slows down: more speed would only
-/// add load.
-Duration RingEngine::pace_of_requests() {
-  const wire::RequestSection* section = section_of(membership_.view());
-  if (section == nullptr || membership_.index() != 0) {
-    r_.same_requests = 0;
-    return {};
-  }
-  Digest digest;
-  for (const wire::RequestRange& range : section->ranges) {
-    digest.add(range.first);
-    digest.add(range.bitmap);
-  }
-  digest.add(token_.seq);
-  const bool same = digest.value() == r_.request_digest;
-  r_.request_digest = digest.value();
-  r_.same_requests = same ? std::min(r_.same_requests + 1, 64U) : 0;
-  if (r_.same_requests < kPaceAfterRounds) return {};
-  const unsigned doublings = std::min(r_.same_requests - kPaceAfterRounds, 10U);
-  return std::min(milliseconds(1) * (std::int64_t{1} << doublings), options_.hold);
 }
 
 void RingEngine::pass_on(Instant now, Effects& out) {
@@ -436,15 +278,9 @@ void RingEngine::send_token(Instant now, Effects& out) {
   const MemberSet& members = recovering ? repair_.agreement.members : membership_.members();
   const std::uint16_t index = recovering ? repair_.agreement.index : membership_.index();
   ++token_.hop;
-  BufferRef packet = membership_.take_control_buffer();
-  if (!packet) {
-    ++counts_.no_buffer;  // as good as lost: the predecessor sends it again, or the view ends
-    return;
-  }
-  const std::size_t bytes = wire::encode_token(membership_.header(FrameKind::token), token_,
-                                               ByteSpan{packet.data(), packet.size()});
-  PEAL_ASSERT(bytes > 0);
-  packet.truncate(static_cast<std::uint32_t>(bytes));
+  // Without a buffer the token is as good as lost: the predecessor sends it again, or the view ends.
+  const BufferRef packet = membership_.build(FrameKind::token, token_, wire::encode_token);
+  if (!packet) return;
   r_.sent_hop = token_.hop;
   r_.token_seq = token_.seq;
   membership_.send_tracked(now, members[(index + 1U) % members.size()], packet, out);
@@ -467,12 +303,9 @@ void RingEngine::cancel_hold(Instant now, Effects& out) {
   const bool wanted =
       membership_.state() == State::operational && !alone() && r_.quiet && useful;
   if (!wanted || membership_.index() == 0) return;
-  BufferRef packet = membership_.take_control_buffer();
+  const wire::HoldCancel cancel{membership_.view()};
+  const BufferRef packet = membership_.build(FrameKind::hold_cancel, cancel, wire::encode_hold_cancel);
   if (!packet) return;
-  const std::size_t bytes = wire::encode_hold_cancel(membership_.header(FrameKind::hold_cancel),
-                                                     wire::HoldCancel{membership_.view()},
-                                                     ByteSpan{packet.data(), packet.size()});
-  packet.truncate(static_cast<std::uint32_t>(bytes));
   timers_.arm(Timer::hold_cancel, now + options_.token_retransmit / 2);
   out.send(membership_.members().front().node, Lane::token, packet);
 }
@@ -520,67 +353,6 @@ void RingEngine::deliver(const Packet& packet, bool transitional, Effects& out) 
   delivery.unit = packet.unit;
   ++counts_.delivered;
   out.deliver(delivery);
-}
-
-// ---- data ----
-
-void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& packet, Effects& out) {
-  wire::Data data;
-  const Drop reason = wire::decode_data(packet.view(), data);
-  if (reason != Drop::none) return drop(reason);
-  const State state = membership_.state();
-  if (data.view != membership_.view() || !contains(membership_.members(), data.origin)) {
-    if (state == State::recovery && data.view == repair_.agreement.view) ++counts_.data_in_recovery;
-    // Foreign is whose transmitter is no member, not what names another view: retransmissions of
-    // the old view by slower members are still on their way after an installation.
-    if (!contains(membership_.members(), from)) membership_.on_foreign(now, from, out);
-    return drop(Drop::foreign);
-  }
-  ++counts_.data_received;
-  switch (state) {
-    case State::operational: {
-      const bool fresh = store(data, packet);
-      const bool from_predecessor = !alone() && from == membership_.predecessor();
-      if (from_predecessor && !data.retransmission && data.hop > r_.last_hop &&
-          (data.post || options_.priority == PriorityMethod::aggressive)) {
-        prefer_ = Lane::token;
-      }
-      // Somebody downstream has visited: the token that I sent is alive.
-      if (!data.retransmission && data.hop >= r_.sent_hop && r_.sent_hop > 0 &&
-          timers_.armed(Timer::token_retransmit)) {
-        timers_.arm(Timer::token_retransmit, now + options_.token_retransmit);
-      }
-      if (fresh) deliver_ready(out);
-      return;
-    }
-    case State::gather: store(data, packet); return;  // late packets are welcome, not delivered
-    case State::commit:
-      // Frozen: what I hold is on the commit token.
-      if (PEAL_MUTANT(m5_accept_in_commit)) {
-        store(data, packet);
-        return;
-      }
-      return drop(Drop::wrong_state);
-    case State::recovery:
-      if (!in_union(data.seq) && !PEAL_MUTANT(m6_accept_outside_union)) return drop(Drop::wrong_state);
-      if (store(data, packet)) recovery_check();
-      return;
-  }
-}
-
-bool RingEngine::store(const wire::Data& data, const BufferRef& packet) {
-  if (packets_.received(data.seq)) {
-    ++counts_.duplicates;
-    drop(Drop::duplicate);
-    return false;
-  }
-  if (!packets_.in_window(data.seq) || packet.size() > packet_bytes_max_) {
-    drop(Drop::out_of_window);
-    return false;
-  }
-  const auto header = static_cast<std::uint32_t>(wire::kDataHeaderBytes);
-  packets_.put(data, packet.slice(header, packet.size() - header));
-  return true;
 }
 
 // ---- a view of one ----
