@@ -17,7 +17,6 @@ namespace peal::cli {
 namespace {
 
 constexpr std::size_t kReadBytes = 256U << 10;
-constexpr int kAnswerTimeoutMs = 5'000;
 
 }  // namespace
 
@@ -48,12 +47,13 @@ LocalClient::~LocalClient() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-Result<LocalClient, std::string> LocalClient::connect(const std::string& path) {
+Result<LocalClient, std::string> LocalClient::connect(const std::string& path,
+                                                      int timeout_ms) {
   const auto fd = connect_local(path);
   if (!fd) return tl::unexpected(fd.error().message);
   LocalClient client(*fd, path);
   append_hello(client.output_);
-  const auto answer = client.receive(kAnswerTimeoutMs);
+  const auto answer = client.receive(timeout_ms);
   if (!answer) return tl::unexpected(answer.error());
   auto welcome =
       answer->kind == RecordKind::welcome ? parse_welcome(answer->body) : std::nullopt;

@@ -15,8 +15,9 @@ namespace peal::cli {
 /// of no use afterwards. Thread: one.
 class LocalClient {
  public:
-  /// Connects and exchanges hellos; waits at most five seconds for the node's answer.
-  static Result<LocalClient, std::string> connect(const std::string& path);
+  /// Connects and exchanges hellos; waits at most so long for the node's answer.
+  static Result<LocalClient, std::string> connect(const std::string& path,
+                                                  int timeout_ms = 5'000);
   LocalClient(LocalClient&& other) noexcept;
   LocalClient& operator=(LocalClient&& other) noexcept;
   ~LocalClient();
@@ -32,6 +33,8 @@ class LocalClient {
   /// Queues bytes of whole records; nothing is sent yet.
   std::vector<std::byte>& output() { return output_; }
   bool has_output() const { return !output_.empty(); }
+  /// True if less than `bytes_max` is queued.
+  bool has_room(std::size_t bytes_max) const { return output_.size() - output_used_ < bytes_max; }
   /// Sends as much of the queue as the node takes without waiting.
   Result<void, std::string> send_some();
   /// No more requests will come.

@@ -79,4 +79,18 @@ std::string quote(std::string_view text) {
   return out;
 }
 
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+std::string counted(std::uint64_t number, std::string_view noun) {
+  std::string text = grouped(number) + " " + std::string(noun);
+  if (number == 1) return text;
+  if (text.back() != 'y') return text + "s";
+  text.pop_back();
+  return text + "ies";
+}
+
 }  // namespace peal::cli

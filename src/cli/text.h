@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,5 +19,11 @@ std::string decimal(double value);
 
 /// Text as it may stand in a one-line message: in quotes, escaped, and cut after 60 characters.
 std::string quote(std::string_view text);
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t number);
+
+/// "1 file", "1,234 deliveries".
+std::string counted(std::uint64_t number, std::string_view noun);
 
 }  // namespace peal::cli

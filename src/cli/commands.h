@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/arguments.h"
+
+// What each command does. All return the exit status of the process: 0 all went well, 1 it did
+// not, 2 the arguments, the configuration or a file are wrong.
+
+namespace peal::cli {
+
+int run_up(const UpCommand& command);
+int run_node(const NodeCommand& command);
+int run_send(const SendCommand& command);
+int run_recv(const RecvCommand& command);
+int run_status(const StatusCommand& command);
+int run_check(const CheckCommand& command);
+int run_sim(const SimCommand& command);
+int run_bench(const BenchCommand& command);
+int run_version();
+
+/// Writes "peal: " and one line to standard error; returns `status`.
+int fail(int status, std::string_view line);
+/// The path of this program, to start others like it.
+std::string own_program();
+
+}  // namespace peal::cli

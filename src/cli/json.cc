@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/json.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace peal::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string id_of(const LocalClient& client, const MemberId& member) {
+  return client.name(member) + "." + std::to_string(member.epoch);
+}
+
+std::string id_of(const LocalClient& client, const ViewId& view) {
+  return std::to_string(view.number) + "@" + id_of(client, view.representative);
+}
+
+/// True for well-formed UTF-8, without the surrogates and the overlong forms.
+bool is_utf8(std::string_view text) {
+  std::size_t follow = 0;
+  std::uint32_t point = 0, least = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (follow > 0) {
+      if ((byte & 0xc0) != 0x80) return false;
+      point = point << 6 | (byte & 0x3f);
+      if (--follow > 0) continue;
+      if (point < least || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return false;
+    } else if (byte >= 0x80) {
+      if (byte < 0xc0 || byte >= 0xf8) return false;
+      follow = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+      least = follow == 1 ? 0x80 : follow == 2 ? 0x800 : 0x10000;
+      point = byte & (0x3fU >> follow);
+    }
+  }
+  return follow == 0;
+}
+
+std::string hex_bytes(ByteView bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(2 * bytes.size());
+  for (const std::byte byte : bytes) {
+    out += kDigits[std::to_integer<unsigned>(byte) >> 4];
+    out += kDigits[std::to_integer<unsigned>(byte) & 15];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string json_of(const LocalClient& client, const MessageRecord& message) {
+  Json out;
+  out["event"] = "message";
+  out["sender"] = client.name(message.sender);
+  out["number"] = message.number;
+  out["view"] = id_of(client, message.view);
+  out["seq"] = message.seq;
+  out["index"] = message.index;
+  out["service"] = is_safe(message.service) ? "safe" : "agreed";
+  out["transitional"] = message.transitional;
+  if (is_utf8(as_text(message.payload))) {
+    out["text"] = as_text(message.payload);
+  } else {
+    out["hex"] = hex_bytes(message.payload);
+  }
+  return out.dump();
+}
+
+std::string json_of(const LocalClient& client, const ViewRecord& view) {
+  Json out;
+  out["event"] = "view";
+  out["kind"] = view.transitional ? "transitional" : "regular";
+  out["view"] = id_of(client, view.id);
+  if (view.transitional) out["old"] = id_of(client, view.old);
+  out["members"] = Json::array();
+  for (const MemberId& member : view.members) out["members"].push_back(client.name(member));
+  if (view.primary != 0) out["primary"] = view.primary == 1;
+  return out.dump();
+}
+
+std::string json_of(const LocalClient& client, const ViewId& view, const OrderDigest& digest) {
+  Json out;
+  out["event"] = "digest";
+  out["view"] = id_of(client, view);
+  out["messages"] = digest.messages;
+  out["bytes"] = digest.bytes;
+  out["order"] = hex(digest.value);
+  return out.dump();
+}
+
+std::string hex(std::uint64_t value) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+}  // namespace peal::cli

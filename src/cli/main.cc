@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace peal::cli {
+namespace {
+
+struct Run {
+  int operator()(const UpCommand& command) const { return run_up(command); }
+  int operator()(const NodeCommand& command) const { return run_node(command); }
+  int operator()(const SendCommand& command) const { return run_send(command); }
+  int operator()(const RecvCommand& command) const { return run_recv(command); }
+  int operator()(const StatusCommand& command) const { return run_status(command); }
+  int operator()(const CheckCommand& command) const { return run_check(command); }
+  int operator()(const SimCommand& command) const { return run_sim(command); }
+  int operator()(const BenchCommand& command) const { return run_bench(command); }
+  int operator()(const VersionCommand&) const { return run_version(); }
+};
+
+int run_arguments(const std::vector<std::string>& arguments) {
+  const auto command = parse_arguments(arguments);
+  if (command) return std::visit(Run{}, *command);
+  if (command.error().status != 0) return fail(command.error().status, command.error().text);
+  std::fputs(command.error().text.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+}  // namespace peal::cli
+
+int main(int argc, char** argv) {
+  try {
+    return peal::cli::run_arguments(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::exception& error) {
+    // Nothing here throws on purpose; what the standard library throws ends the process in order.
+    return peal::cli::fail(1, error.what());
+  }
+}

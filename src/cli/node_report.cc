@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/node_report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/text.h"
+
+namespace peal::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+template <class T>
+T field(const Json& object, const char* key, T otherwise) {
+  const auto found = object.find(key);
+  if (found == object.end()) return otherwise;
+  if constexpr (std::is_same_v<T, std::string>) {
+    return found->is_string() ? found->template get<T>() : otherwise;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return found->is_boolean() ? found->template get<T>() : otherwise;
+  } else {
+    return found->is_number() ? found->template get<T>() : otherwise;
+  }
+}
+
+ViewReport view_of(const Json& object) {
+  ViewReport view;
+  view.id = field(object, "id", std::string());
+  view.shown = std::to_string(field<std::uint64_t>(object, "number", 0)) + "@" +
+               field(object, "representative", std::string("?"));
+  if (const auto members = object.find("members"); members != object.end()) {
+    for (const Json& member : *members) {
+      if (member.is_string()) view.members.push_back(member.get<std::string>());
+    }
+  }
+  if (object.contains("primary")) view.primary = field(object, "primary", false);
+  view.messages = field<std::uint64_t>(object, "messages", 0);
+  view.order = field(object, "order", std::string());
+  view.took_ms = field(object, "took_ms", 0.0);
+  return view;
+}
+
+std::string name_of_socket(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  if (name.ends_with(".sock")) name.resize(name.size() - 5);
+  return name;
+}
+
+std::string comma_separated(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+  return text;
+}
+
+}  // namespace
+
+std::optional<NodeReport> parse_report(std::string_view json) {
+  const Json object = Json::parse(json, nullptr, false);
+  if (!object.is_object()) return std::nullopt;
+  NodeReport report;
+  report.name = field(object, "node", std::string());
+  report.pid = field<std::int64_t>(object, "pid", 0);
+  if (const auto view = object.find("view"); view != object.end() && view->is_object()) {
+    report.view = view_of(*view);
+    report.changing = field(*view, "changing", false);
+  }
+  const Json delivered = object.value("delivered", Json::object());
+  report.delivered_messages = field<std::uint64_t>(delivered, "messages", 0);
+  report.delivered_bytes = field<std::uint64_t>(delivered, "bytes", 0);
+  report.queued_messages =
+      field<std::uint64_t>(object.value("queued", Json::object()), "messages", 0);
+  report.waits_for = field(object.value("waits_for", Json::object()), "text", std::string());
+  const Json views = object.value("views", Json::array());
+  for (const Json& view : views) {
+    if (view.is_object()) report.views.push_back(view_of(view));
+  }
+  report.json = json;
+  return report;
+}
+
+void NodePoller::set_sockets(const std::vector<std::string>& sockets) {
+  std::vector<Source> sources;
+  for (const std::string& path : sockets) {
+    const auto known = std::find_if(sources_.begin(), sources_.end(),
+                                    [&](const Source& source) { return source.path == path; });
+    if (known != sources_.end()) {
+      sources.push_back(std::move(*known));
+      known->path.clear();
+    } else {
+      sources.push_back({path, std::nullopt});
+    }
+  }
+  sources_ = std::move(sources);
+}
+
+std::vector<NodeReport> NodePoller::ask(int timeout_ms) {
+  std::vector<NodeReport> reports;
+  for (Source& source : sources_) reports.push_back(ask_one(source, timeout_ms));
+  return reports;
+}
+
+NodeReport NodePoller::ask_one(Source& source, int timeout_ms) {
+  NodeReport report;
+  report.name = name_of_socket(source.path);
+  // A connection of before may be of a process that is gone: then one new one is tried.
+  for (const bool fresh : {!source.client.has_value(), true}) {
+    if (fresh) {
+      auto client = LocalClient::connect(source.path, timeout_ms);
+      if (!client) {
+        report.problem = client.error();
+        return report;
+      }
+      source.client = std::move(*client);
+    }
+    append_record(source.client->output(), RecordKind::status, {});
+    const auto answer = source.client->receive(timeout_ms);
+    if (answer && answer->kind == RecordKind::status_reply) {
+      if (auto parsed = parse_report(as_text(answer->body))) return std::move(*parsed);
+    }
+    report.problem = answer ? "answers nonsense" : answer.error();
+    source.client.reset();
+    if (fresh) break;
+  }
+  return report;
+}
+
+std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
+                                  const std::vector<double>& rates) {
+  std::vector<std::vector<std::string>> rows;
+  rows.push_back({"node", "pid", "view", "members", "delivered", "queued", "waits for"});
+  if (!rates.empty()) rows.front().insert(rows.front().begin() + 5, "per second");
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const NodeReport& report = reports[i];
+    std::vector<std::string> row = {report.name, std::to_string(report.pid)};
+    if (!report.problem.empty()) {
+      rows.push_back({report.name, "-", report.problem});
+      continue;
+    }
+    row.push_back(report.view ? report.view->shown : "none yet");
+    row.push_back(report.view ? comma_separated(report.view->members) : "-");
+    row.push_back(grouped(report.delivered_messages));
+    if (!rates.empty()) row.push_back(grouped(static_cast<std::uint64_t>(rates[i] + 0.5)));
+    row.push_back(grouped(report.queued_messages));
+    row.push_back(report.waits_for);
+    if (report.view && report.view->primary) {
+      row[3] += *report.view->primary ? " (primary)" : " (not primary)";
+    }
+    rows.push_back(std::move(row));
+  }
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    if (row.size() != widths.size()) continue;
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      line += row[c];
+      if (c + 1 < row.size()) line.append(widths[c] + 2 - std::min(widths[c], row[c].size()), ' ');
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+bool in_one_view(const std::vector<NodeReport>& reports, std::size_t members) {
+  return !reports.empty() && std::all_of(reports.begin(), reports.end(), [&](const auto& report) {
+    return report.problem.empty() && report.view && !report.changing &&
+           report.view->members.size() == members && report.view->id == reports.front().view->id;
+  });
+}
+
+}  // namespace peal::cli

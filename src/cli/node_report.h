@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/local_client.h"
+
+// The client's side of `status`: asking several nodes, and showing their answers to a person.
+
+namespace peal::cli {
+
+struct ViewReport {
+  std::string id;     ///< with the incarnation: equal at all nodes that are in it
+  std::string shown;  ///< "12@n1"
+  std::vector<std::string> members;
+  std::optional<bool> primary;
+  std::uint64_t messages = 0;
+  std::string order;  ///< digest of the messages in their order
+  double took_ms = 0;
+};
+
+/// What one node answered, or why it did not.
+struct NodeReport {
+  std::string name;
+  std::string problem;  ///< empty if it answered
+  std::int64_t pid = 0;
+  std::optional<ViewReport> view;
+  bool changing = false;
+  std::uint64_t delivered_messages = 0;
+  std::uint64_t delivered_bytes = 0;
+  std::uint64_t queued_messages = 0;
+  std::string waits_for;
+  std::vector<ViewReport> views;  ///< oldest first
+  std::string json;               ///< the whole answer
+};
+
+/// Reads one answer; no value if it is not one.
+std::optional<NodeReport> parse_report(std::string_view json);
+
+/// Asks nodes again and again over connections that it keeps.
+class NodePoller {
+ public:
+  /// What to ask; connections to sockets that are not named any more are closed.
+  void set_sockets(const std::vector<std::string>& sockets);
+  /// One report for each socket, in order. Waits at most `timeout_ms` for each node.
+  std::vector<NodeReport> ask(int timeout_ms);
+
+ private:
+  struct Source {
+    std::string path;
+    std::optional<LocalClient> client;
+  };
+  static NodeReport ask_one(Source& source, int timeout_ms);
+  std::vector<Source> sources_;
+};
+
+/// Lines for a terminal, headings first. `rates` are messages per second, one for each report, or
+/// nothing.
+std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
+                                  const std::vector<double>& rates);
+
+/// True if all answered and are in one view of `members` members.
+bool in_one_view(const std::vector<NodeReport>& reports, std::size_t members);
+
+}  // namespace peal::cli

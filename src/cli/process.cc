@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/process.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+
+#include "cli/signals.h"
+#include "cli/text.h"
+
+namespace peal::cli {
+namespace {
+
+/// In the child: never returns.
+[[noreturn]] void become(const char* program, char* const* arguments, int output, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(127);  // it died before the line above
+  // A group of its own: Ctrl-C in the terminal reaches the parent alone, which then stops all.
+  ::setpgid(0, 0);
+  unblock_stop_signals();
+  const int input = ::open("/dev/null", O_RDONLY);
+  ::dup2(input, STDIN_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
+  ::execv(program, arguments);
+  ::_exit(127);
+}
+
+bool binds(std::uint16_t port) {
+  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool done = ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  ::close(fd);
+  return done;
+}
+
+}  // namespace
+
+Result<Child, std::string> Child::start(const std::string& program,
+                                        const std::vector<std::string>& arguments,
+                                        const std::string& output) {
+  const int fd = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    return tl::unexpected("cannot write " + quote(output) + ": " + std::strerror(errno));
+  }
+  std::vector<char*> pointers = {const_cast<char*>(program.c_str())};
+  for (const std::string& text : arguments) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid == 0) become(program.c_str(), pointers.data(), fd, parent);
+  const int error = errno;
+  ::close(fd);
+  if (pid < 0) {
+    return tl::unexpected("cannot start a process: " + std::string(std::strerror(error)));
+  }
+  return Child(pid);
+}
+
+const std::optional<std::string>& Child::ended() {
+  int status = 0;
+  if (ended_ || ::waitpid(pid_, &status, WNOHANG) != pid_) return ended_;
+  if (WIFEXITED(status)) {
+    status_ = WEXITSTATUS(status);
+    ended_ = "exit status " + std::to_string(status_);
+  } else {
+    ended_ = "killed by signal " + std::to_string(WTERMSIG(status));
+  }
+  return ended_;
+}
+
+void Child::signal(int number) {
+  // Not yet waited for: the id cannot belong to another process.
+  if (!ended()) ::kill(pid_, number);
+}
+
+void stop_all(std::vector<Child>& children, int timeout_ms) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  const auto all_ended = [&children] {
+    return std::all_of(children.begin(), children.end(),
+                       [](Child& child) { return child.ended().has_value(); });
+  };
+  for (Child& child : children) {
+    child.signal(SIGTERM);
+    child.signal(SIGCONT);  // a stopped process could not end
+  }
+  while (!all_ended()) {
+    if (Clock::now() >= deadline) {
+      for (Child& child : children) child.signal(SIGKILL);
+    }
+    ::poll(nullptr, 0, 5);
+  }
+}
+
+std::vector<std::uint16_t> free_port_pairs(std::size_t count) {
+  // Below the ports that the kernel gives to others by itself (32768 and up).
+  constexpr std::uint32_t kFirst = 20'000, kPairs = 6'000;
+  std::vector<std::uint16_t> found;
+  const auto start = static_cast<std::uint32_t>(::getpid());
+  for (std::uint32_t i = 0; i < kPairs && found.size() < count; ++i) {
+    // Another place for each process, so that two of them at once rarely meet.
+    const std::uint32_t pair = (start * 97 + i) % kPairs;
+    const auto port = static_cast<std::uint16_t>(kFirst + 2 * pair);
+    if (binds(port) && binds(static_cast<std::uint16_t>(port + 1))) found.push_back(port);
+  }
+  if (found.size() < count) found.clear();
+  return found;
+}
+
+std::string last_line(const std::string& path) {
+  std::ifstream in(path);
+  std::string line, last;
+  while (std::getline(in, line)) {
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+}  // namespace peal::cli

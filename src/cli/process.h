@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace peal::cli {
+
+/// One child process. It is asked to stop if this process ends without stopping it.
+class Child {
+ public:
+  /// Runs `program` with `arguments` (without its name); standard output and standard error go to
+  /// the end of the file `output`, standard input is empty. The error is one line.
+  static Result<Child, std::string> start(const std::string& program,
+                                          const std::vector<std::string>& arguments,
+                                          const std::string& output);
+  pid_t pid() const { return pid_; }
+  /// How it ended, in words ("exit status 2", "killed by signal 9"); nothing while it runs.
+  const std::optional<std::string>& ended();
+  /// Its exit status; -1 if it runs or was killed.
+  int status() const { return status_; }
+  /// Sends a signal, unless it has ended.
+  void signal(int number);
+
+ private:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  pid_t pid_;
+  std::optional<std::string> ended_;
+  int status_ = -1;
+};
+
+/// Asks all to stop with SIGTERM, waits at most `timeout_ms`, and kills those that are left.
+void stop_all(std::vector<Child>& children, int timeout_ms);
+
+/// `count` UDP ports of 127.0.0.1, each free together with the one above it. Nobody else takes them
+/// only by chance: a port may be in use again when it is opened. Empty if there are not enough.
+std::vector<std::uint16_t> free_port_pairs(std::size_t count);
+
+/// The last line of a file that says something; empty if there is none.
+std::string last_line(const std::string& path);
+
+}  // namespace peal::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace peal::cli {
+
+/// SIGINT and SIGTERM as something to read instead of an interruption: a descriptor that becomes
+/// readable when one has come. Make it before any thread starts. Children that are started while
+/// it exists must unblock_stop_signals() before they run another program.
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  int fd() const { return fd_; }
+  /// Takes one signal; 0 if none has come.
+  int take() const;
+
+ private:
+  int fd_;
+};
+
+void unblock_stop_signals();
+
+}  // namespace peal::cli

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/local_socket.h"
+#include "cli/node_report.h"
+#include "cli/text.h"
+
+namespace peal::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+constexpr int kAnswerTimeoutMs = 2'000;
+constexpr int kAskAgainMs = 20;
+
+/// Sockets that no process listens on are files left behind by a node that was killed.
+bool is_left_behind(const NodeReport& report) {
+  return report.problem.starts_with("no node runs at");
+}
+
+bool holds(const StatusCommand& command, std::vector<NodeReport> reports) {
+  if (command.wait_members && !in_one_view(reports, *command.wait_members)) {
+    // A killed node leaves its socket file: it is no member, and not waited for.
+    std::erase_if(reports, is_left_behind);
+    if (!in_one_view(reports, *command.wait_members)) return false;
+  }
+  if (!command.wait_delivered) return true;
+  std::erase_if(reports, is_left_behind);
+  return !reports.empty() && std::all_of(reports.begin(), reports.end(), [&](const auto& report) {
+    return report.problem.empty() && report.delivered_messages >= *command.wait_delivered;
+  });
+}
+
+std::string wanted(const StatusCommand& command) {
+  std::string text;
+  if (command.wait_members) text = "members=" + std::to_string(*command.wait_members);
+  if (command.wait_delivered) {
+    text += (text.empty() ? "" : " and ") + std::string("delivered=") +
+            std::to_string(*command.wait_delivered);
+  }
+  return text;
+}
+
+void print_json(const std::vector<NodeReport>& reports) {
+  Json out = Json::array();
+  for (const NodeReport& report : reports) {
+    if (report.problem.empty()) {
+      out.push_back(Json::parse(report.json, nullptr, false));
+    } else {
+      out.push_back({{"node", report.name}, {"problem", report.problem}});
+    }
+  }
+  std::printf("%s\n", out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+void print_text(const StatusCommand& command, const std::vector<NodeReport>& reports) {
+  for (const std::string& line : table_of(reports, {})) std::printf("%s\n", line.c_str());
+  if (!command.views) return;
+  for (const NodeReport& report : reports) {
+    for (const ViewReport& view : report.views) {
+      std::printf("%s view=%s members=", report.name.c_str(), view.shown.c_str());
+      for (std::size_t i = 0; i < view.members.size(); ++i) {
+        std::printf("%s%s", i == 0 ? "" : ",", view.members[i].c_str());
+      }
+      std::printf(" messages=%llu order=%s took_ms=%.1f\n",
+                  static_cast<unsigned long long>(view.messages), view.order.c_str(),
+                  view.took_ms);
+    }
+  }
+}
+
+}  // namespace
+
+int run_status(const StatusCommand& command) {
+  const bool waits = command.wait_members || command.wait_delivered;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(command.timeout_s);
+  NodePoller poller;
+  while (true) {
+    const auto sockets = find_sockets(command.to);
+    std::vector<NodeReport> reports;
+    if (sockets) {
+      poller.set_sockets(*sockets);
+      reports = poller.ask(kAnswerTimeoutMs);
+    } else if (!waits) {
+      return fail(1, "status: " + sockets.error());
+    }
+    const bool done = !waits || (!reports.empty() && holds(command, reports));
+    const bool late = !done && Clock::now() >= deadline;
+    if (!done && !late) {
+      ::poll(nullptr, 0, kAskAgainMs);
+      continue;
+    }
+    if (command.json) print_json(reports);
+    else print_text(command, reports);
+    if (late) {
+      return fail(1, "status: --wait " + wanted(command) + " did not come true in " +
+                         decimal(command.timeout_s) + " s");
+    }
+    const bool any = std::any_of(reports.begin(), reports.end(),
+                                 [](const auto& report) { return report.problem.empty(); });
+    return any ? 0 : 1;
+  }
+}
+
+}  // namespace peal::cli
