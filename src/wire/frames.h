@@ -29,7 +29,7 @@ inline constexpr std::size_t kRangesMax = 64;      // request ranges in one sect
 inline constexpr std::size_t kSectionsMax = 16;    // request sections on one token
 inline constexpr std::size_t kSpanMax = 16'384;    // high - base of an old view in a COMMIT
 inline constexpr std::uint16_t kNoIndex = 0xffff;  // "no member" where a ring index stands
-inline constexpr std::uint32_t kNodeMax = 65'535;   // nodes are 1 to this
+inline constexpr std::uint32_t kNodeMax = 65'535;  // nodes are 1 to this
 /// Every position, hop, view number and JOIN number is at most this, so that adding a window, a bit
 /// index or 1 to one of them cannot wrap.
 inline constexpr std::uint64_t kCounterMax = (1ULL << 63) - 1;
@@ -47,25 +47,25 @@ enum class FrameKind : std::uint8_t {
 /// Why a packet was dropped. `none` means that it was not.
 enum class Drop : std::uint8_t {
   none,
-  truncated,        ///< shorter than its header or its counts say
-  trailing_bytes,   ///< longer than its content
-  bad_magic,        ///< not a packet of ours
-  bad_version,      ///< another protocol version
-  bad_checksum,     ///< damaged on the way
-  bad_length,       ///< the length field is not the packet's length
+  truncated,       ///< shorter than its header or its counts say
+  trailing_bytes,  ///< longer than its content
+  bad_magic,       ///< not a packet of ours
+  bad_version,     ///< another protocol version
+  bad_checksum,    ///< damaged on the way
+  bad_length,      ///< the length field is not the packet's length
   unknown_kind,
-  other_cluster,    ///< another cluster name
-  other_settings,   ///< same cluster name, other cluster-wide settings
+  other_cluster,   ///< another cluster name
+  other_settings,  ///< same cluster name, other cluster-wide settings
   count_too_large,
-  not_sorted,       ///< a set that is not sorted, or holds an element twice
-  bad_value,        ///< a field outside its range, or against another field
-  bad_sender,       ///< not from whom such a frame must come
-  stale,            ///< an older incarnation, view, hop or number
-  duplicate,        ///< seen before
-  own,              ///< our own packet came back
-  foreign,          ///< of a view that is not ours
-  wrong_state,      ///< not expected in this state
-  out_of_window,    ///< a position that we cannot store
+  not_sorted,     ///< a set that is not sorted, or holds an element twice
+  bad_value,      ///< a field outside its range, or against another field
+  bad_sender,     ///< not from whom such a frame must come
+  stale,          ///< an older incarnation, view, hop or number
+  duplicate,      ///< seen before
+  own,            ///< our own packet came back
+  foreign,        ///< of a view that is not ours
+  wrong_state,    ///< not expected in this state
+  out_of_window,  ///< a position that we cannot store
   count_,
 };
 std::string_view drop_name(Drop reason);
@@ -102,23 +102,23 @@ struct Token {
   std::uint32_t fcc{};                      ///< packets multicast during the last rotation
   std::uint16_t recovery_run{};             ///< consecutive complete members, saturating
   std::uint16_t recovery_block = kNoIndex;  ///< the last incomplete member
-  std::uint32_t window{};                   ///< global window chosen by the representative; 0 unused
-  std::uint32_t losses{};                   ///< first-time requests of the last rotation
-  std::uint32_t limited{};                  ///< members that used up their allowance
-  std::uint32_t backlog{};                  ///< units waiting at all members
-  std::uint32_t credit{};                   ///< least free receive room, in units
-  std::uint16_t credit_index = kNoIndex;    ///< whose it is
+  std::uint32_t window{};                 ///< global window chosen by the representative; 0 unused
+  std::uint32_t losses{};                 ///< first-time requests of the last rotation
+  std::uint32_t limited{};                ///< members that used up their allowance
+  std::uint32_t backlog{};                ///< units waiting at all members
+  std::uint32_t credit{};                 ///< least free receive room, in units
+  std::uint16_t credit_index = kNoIndex;  ///< whose it is
   FixedVector<RequestSection, kSectionsMax> sections;  ///< of distinct views
   friend bool operator==(const Token&, const Token&) = default;
 };
 
 /// A DATA packet: this header, then the unit (opaque here).
 struct Data {
-  ViewId view{};     ///< the view in which it was ordered; unchanged by retransmission
-  Seq seq{};         ///< >= 1
+  ViewId view{};  ///< the view in which it was ordered; unchanged by retransmission
+  Seq seq{};      ///< >= 1
   std::uint64_t hop{};
   MemberId origin{};
-  bool post = false;         ///< sent after the token
+  bool post = false;  ///< sent after the token
   bool retransmission = false;
   Service service = Service::agreed;  ///< agreed or safe
   friend bool operator==(const Data&, const Data&) = default;
@@ -151,8 +151,8 @@ struct OldView {
 
 struct Commit {
   ViewId view{};
-  std::vector<MemberId> members;  ///< sorted, 1 to kMembersMax
-  std::uint32_t hops{};           ///< 0 to 2n
+  std::vector<MemberId> members;     ///< sorted, 1 to kMembersMax
+  std::uint32_t hops{};              ///< 0 to 2n
   std::uint32_t packet_bytes_max{};  ///< least among the members; kDataHeaderBytes + 1 at least
   std::uint32_t request_lag{};       ///< greatest
   std::uint32_t max_gap{};           ///< least; >= 1
@@ -190,12 +190,15 @@ struct EpochNotice {
 [[nodiscard]] Drop decode_epoch_notice(ByteView packet, EpochNotice& out);
 
 // Encoding writes a whole packet, header and checksum included, and returns its bytes; 0 if `out`
-// is too small, in which case nothing may be sent.
+// is too small or a list longer than its maximum, in which case nothing may be sent. The kind is
+// the frame's, whatever `header` says. Encoders do not check the rules of the structs: who breaks
+// one sends a packet that everybody drops.
 [[nodiscard]] std::size_t encode_token(const Header& header, const Token& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_join(const Header& header, const Join& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_commit(const Header& header, const Commit& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_probe(const Header& header, const ProbeFrame& in, ByteSpan out);
-[[nodiscard]] std::size_t encode_hold_cancel(const Header& header, const HoldCancel& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_hold_cancel(const Header& header, const HoldCancel& in,
+                                             ByteSpan out);
 [[nodiscard]] std::size_t encode_epoch_notice(const Header& header, const EpochNotice& in,
                                               ByteSpan out);
 /// Writes the kDataHeaderBytes in front of a unit that already stands in `packet` behind them.

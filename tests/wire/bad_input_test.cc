@@ -26,8 +26,8 @@ class Tally {
  public:
   void add_sealed(const Verdict& verdict, const Golden& golden, const char* way) {
     ++sealed_;
-    ++reasons_[static_cast<std::size_t>(
-        verdict.header != Drop::none ? verdict.header : verdict.body)];
+    ++reasons_[static_cast<std::size_t>(verdict.header != Drop::none ? verdict.header
+                                                                     : verdict.body)];
     if (verdict.wrong != nullptr) fail(golden, way, verdict.wrong);
   }
   /// `differs`: whether the packet is not the golden one.
@@ -292,9 +292,8 @@ TEST(WireBadInput, MoreThanAMillionDamagedPacketsAreDroppedOrCanonical) {
   // The cases reach every check that a decoder makes, and some of them are good frames.
   EXPECT_GT(all.of(Drop::none), 10'000U);
   for (const Drop reason :
-       {Drop::truncated, Drop::trailing_bytes, Drop::bad_magic, Drop::bad_version,
-        Drop::bad_length, Drop::unknown_kind, Drop::count_too_large, Drop::not_sorted,
-        Drop::bad_value}) {
+       {Drop::truncated, Drop::trailing_bytes, Drop::bad_magic, Drop::bad_version, Drop::bad_length,
+        Drop::unknown_kind, Drop::count_too_large, Drop::not_sorted, Drop::bad_value}) {
     EXPECT_GT(all.of(reason), 0U) << drop_name(reason);
   }
   EXPECT_EQ(all.of(Drop::bad_checksum), 0U);

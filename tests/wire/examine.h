@@ -13,8 +13,8 @@ namespace peal::wire::test {
 /// The result of showing one packet to the decoders.
 struct Verdict {
   Drop header = Drop::none;
-  Drop body = Drop::none;        ///< meaningful if `header` is none
-  const char* wrong = nullptr;   ///< what a decoder did that it must not do; null if all is well
+  Drop body = Drop::none;       ///< meaningful if `header` is none
+  const char* wrong = nullptr;  ///< what a decoder did that it must not do; null if all is well
 
   bool accepted() const { return header == Drop::none && body == Drop::none; }
 };

@@ -121,8 +121,8 @@ TEST(WireGolden, SmallFrames) {
                 encode_probe);
   expect_golden("v1-probe-heard", FrameKind::probe, kC, ProbeFrame{kView, {kB, kD}}, decode_probe,
                 encode_probe);
-  expect_golden("v1-hold-cancel", FrameKind::hold_cancel, kC, HoldCancel{kView},
-                decode_hold_cancel, encode_hold_cancel);
+  expect_golden("v1-hold-cancel", FrameKind::hold_cancel, kC, HoldCancel{kView}, decode_hold_cancel,
+                encode_hold_cancel);
   expect_golden("v1-epoch-notice", FrameKind::epoch_notice, kA, EpochNotice{kB},
                 decode_epoch_notice, encode_epoch_notice);
 }

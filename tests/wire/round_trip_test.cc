@@ -79,8 +79,8 @@ TEST(WireRoundTrip, DataLeavesTheUnitAlone) {
     Data decoded;
     ASSERT_EQ(drop_name(decode_data(packet, decoded)), "none");
     ASSERT_TRUE(decoded == data);
-    ASSERT_TRUE(std::equal(unit.begin(), unit.end(), packet.begin() + kDataHeaderBytes,
-                           packet.end()));
+    ASSERT_TRUE(
+        std::equal(unit.begin(), unit.end(), packet.begin() + kDataHeaderBytes, packet.end()));
     ASSERT_STREQ(examine(packet).wrong, nullptr);
   }
 }

@@ -166,8 +166,7 @@ TEST(WireToken, SectionsAreOfDistinctFormedViews) {
             }),
             "none");
   EXPECT_EQ(with_token([](Token& t) { t.sections[0].view.number = 0; }), "bad_value");
-  EXPECT_EQ(with_token([](Token& t) { t.sections[0].view.representative = kNobody; }),
-            "bad_value");
+  EXPECT_EQ(with_token([](Token& t) { t.sections[0].view.representative = kNobody; }), "bad_value");
 }
 
 TEST(WireToken, CountsAreLimitedBeforeTheyAreUsed) {
@@ -333,8 +332,7 @@ TEST(WireCommit, OldViewsAreDistinctAndNamed) {
 
 TEST(WireCommit, EachMemberComesFromOneOldView) {
   EXPECT_EQ(with_commit([](Commit& c) { c.old_views[1].survivors = {}; }), "bad_value");
-  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[1].survivors = {c.members[1]}; }),
-            "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[1].survivors = {c.members[1]}; }), "bad_value");
   EXPECT_EQ(with_commit([](Commit& c) {
               c.old_views[1].survivors = {c.members[2], c.members[3]};
             }),
@@ -348,13 +346,15 @@ TEST(WireCommit, EachMemberComesFromOneOldView) {
 
 TEST(WireCommit, ObligationIsASetOfAnybody) {
   EXPECT_EQ(with_commit([](Commit& c) { c.old_views[0].obligation = {}; }), "none");
-  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[0].obligation = {{{99}, 1}, {{99}, 2}}; }),
-            "none");
-  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[0].obligation = {{{99}, 2}, {{99}, 1}}; }),
-            "not_sorted");
   EXPECT_EQ(with_commit([](Commit& c) {
-              c.old_views[0].obligation = first_members(kMembersMax);
+              c.old_views[0].obligation = {{{99}, 1}, {{99}, 2}};
             }),
+            "none");
+  EXPECT_EQ(with_commit([](Commit& c) {
+              c.old_views[0].obligation = {{{99}, 2}, {{99}, 1}};
+            }),
+            "not_sorted");
+  EXPECT_EQ(with_commit([](Commit& c) { c.old_views[0].obligation = first_members(kMembersMax); }),
             "none");
 }
 

@@ -142,9 +142,9 @@ Token random_token(Random& random) {
   const std::uint64_t sections = skewed(random, kSectionsMax);
   for (std::uint64_t i = 0; i < sections; ++i) {
     const RequestSection section = random_section(random);
-    const bool known = std::any_of(
-        token.sections.begin(), token.sections.end(),
-        [&](const RequestSection& other) { return other.view == section.view; });
+    const bool known =
+        std::any_of(token.sections.begin(), token.sections.end(),
+                    [&](const RequestSection& other) { return other.view == section.view; });
     if (!known) token.sections.push_back(section);
   }
   return token;

@@ -189,7 +189,8 @@ def epoch_notice(newest):
 def golden():
     yield "v1-token-idle", "A token with nothing to do.", token(
         VIEW, 1, 0, 0, NO_INDEX, 0, 0, NO_INDEX, (0, 0, 0, 0, 0), NO_INDEX, [])
-    yield "v1-token-busy", "A token under load, with requests for two views and an empty section.", token(
+    about = "A token under load, with requests for two views and an empty section."
+    yield "v1-token-busy", about, token(
         VIEW, 123456, 9000, 8500, 2, 40, 3, 127, (300, 5, 2, 1000, 65536), 0,
         [(VIEW, [(8501, 1), (8600, 0x8000000000000001), (8664, 0x15)]),
          (OLD_1, []),
@@ -206,7 +207,8 @@ def golden():
         D, 2 ** 63 - 1, BIRTH, 77, 1, [A, D], [], [A])
     yield "v1-commit-first", "A commit token as its representative creates it.", commit(
         (81, A), 0, (1472, 1, 4096), [A, B, C, D], [((77, A), 100, 100, 90, [A], [A], [])])
-    yield "v1-commit-merge", "A commit token on its second rotation; three old views merge.", commit(
+    about = "A commit token on its second rotation; three old views merge."
+    yield "v1-commit-merge", about, commit(
         (82, A), 5, (1400, 2, 2048), [A, B, C, D],
         [(OLD_1, 100, 165, 90, [A, B], [A, B, C], [0x8000000000000001, 1]),
          (BIRTH, 0, 0, 0, [D], [D], []),
