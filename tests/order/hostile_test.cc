@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets with the right checksum and hostile content: no crash, no unbounded work. Order is not
+// promised then (the sender could be a member gone mad), but an assertion that a packet can reach
+// is a vulnerability.
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "cluster.h"
+#include "wire/packet.h"
+
+namespace peal::order::test {
+namespace {
+
+/// Changes a few bytes of a packet, towards values that sit at the edges, and seals it again.
+void mutate(std::vector<std::byte>& packet, Random& random) {
+  if (random.chance(0.1)) packet.resize(wire::kHeaderBytes + random.below(packet.size()));
+  if (random.chance(0.1)) packet.resize(packet.size() + random.below(64));
+  const std::uint64_t changes = 1 + random.below(4);
+  for (std::uint64_t i = 0; i < changes; ++i) {
+    const std::size_t at = wire::kSenderOffset + random.below(packet.size() - wire::kSenderOffset);
+    switch (random.below(5)) {
+      case 0: packet[at] = std::byte{0}; break;
+      case 1: packet[at] = std::byte{0xff}; break;
+      case 2: packet[at] ^= static_cast<std::byte>(1U << random.below(8)); break;
+      case 3: packet[at] = static_cast<std::byte>(std::to_integer<unsigned>(packet[at]) + 1); break;
+      default: packet[at] = static_cast<std::byte>(random.below(256)); break;
+    }
+  }
+  wire::seal(packet);
+}
+
+TEST(Hostile, NoSealedPacketCanStopAMember) {
+  Random random(1);
+  std::uint64_t injected = 0;
+  for (int round = 0; round < 40; ++round) {
+    ring::Options options;
+    options.max_gap = 64;
+    Cluster cluster(3, options);
+    std::vector<std::vector<std::byte>> seen;
+    cluster.on_sent = [&](const Flight& flight) {
+      if (seen.size() < 4'000) seen.push_back(flight.bytes);
+    };
+    cluster.start_all();
+    std::uint64_t number = 0;
+    for (int turn = 0; turn < 60; ++turn) {
+      cluster.submit(static_cast<std::uint32_t>(random.below(3)), std::to_string(++number),
+                     random.chance(0.5) ? Service::safe : Service::agreed);
+      cluster.run(milliseconds(random.between(1, 20)));
+      for (int i = 0; i < 40; ++i) {
+        std::vector<std::byte> packet = seen[random.below(seen.size())];
+        mutate(packet, random);
+        cluster.inject(static_cast<std::uint32_t>(random.below(3)), packet);
+        ++injected;
+      }
+    }
+  }
+  std::printf("sealed hostile packets injected: %llu\n", static_cast<unsigned long long>(injected));
+}
+
+TEST(Hostile, RandomBytesAreCountedAndChangeNothing) {
+  Cluster cluster(3, {});
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  Random random(2);
+  const std::uint64_t digest = cluster.engine(0).digest();
+  for (int i = 0; i < 20'000; ++i) {
+    std::vector<std::byte> packet(1 + random.below(200));
+    for (std::byte& b : packet) b = static_cast<std::byte>(random.below(256));
+    cluster.inject(0, packet);
+  }
+  EXPECT_EQ(cluster.engine(0).digest(), digest);
+  EXPECT_EQ(cluster.counter(0, "truncated") + cluster.counter(0, "bad_magic"), 20'000U);
+}
+
+}  // namespace
+}  // namespace peal::order::test
