@@ -16,18 +16,18 @@ std::string validate(const Limits& limits, std::uint32_t nodes) {
     return complain("submit_messages_max", limits.submit_messages_max, "1 to 16777216");
   }
   if (limits.submit_bytes_max < limits.message_bytes_max) {
-    return complain("submit_bytes_max", limits.submit_bytes_max,
-                    "at least message_bytes_max, which is " +
-                        std::to_string(limits.message_bytes_max));
+    return complain(
+        "submit_bytes_max", limits.submit_bytes_max,
+        "at least message_bytes_max, which is " + std::to_string(limits.message_bytes_max));
   }
   if (limits.submit_small_bytes_max < 4'096) {
     return complain("submit_small_bytes_max", limits.submit_small_bytes_max, "at least 4096");
   }
   const std::uint64_t worst = std::uint64_t{limits.message_bytes_max} * nodes;
   if (limits.reassembly_bytes_max < worst) {
-    return complain("reassembly_bytes_max", limits.reassembly_bytes_max,
-                    "at least message_bytes_max times the number of nodes, which is " +
-                        std::to_string(worst));
+    return complain(
+        "reassembly_bytes_max", limits.reassembly_bytes_max,
+        "at least message_bytes_max times the number of nodes, which is " + std::to_string(worst));
   }
   return {};
 }

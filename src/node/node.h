@@ -22,8 +22,8 @@ namespace peal::node {
 
 /// Bounds of one node's memory. `message_bytes_max` is the same on all nodes.
 struct Limits {
-  std::uint32_t message_bytes_max = 64U << 20;     ///< of one message
-  std::uint64_t submit_bytes_max = 128ULL << 20;   ///< of messages that wait to be ordered
+  std::uint32_t message_bytes_max = 64U << 20;    ///< of one message
+  std::uint64_t submit_bytes_max = 128ULL << 20;  ///< of messages that wait to be ordered
   std::uint32_t submit_messages_max = 65'536;
   std::uint64_t reassembly_bytes_max = 512ULL << 20;  ///< of unfinished large messages, all origins
   /// Of `submit_bytes_max`, what messages of up to 64 KiB may fill; taken at start.
@@ -47,11 +47,11 @@ struct Message {
   std::uint64_t number{};  ///< counts the sender's submissions, from 1
   ViewId view{};
   bool transitional = false;
-  Seq seq{};               ///< position of the unit that completed it
-  std::uint32_t index{};   ///< among the messages that this unit completed, from 0
+  Seq seq{};              ///< position of the unit that completed it
+  std::uint32_t index{};  ///< among the messages that this unit completed, from 0
   Service service = Service::agreed;
-  ByteView payload;        ///< valid during the call; `buffer` keeps it alive longer
-  BufferRef buffer;        ///< empty if `payload` was gathered from several units
+  ByteView payload;  ///< valid during the call; `buffer` keeps it alive longer
+  BufferRef buffer;  ///< empty if `payload` was gathered from several units
   /// Set if it was gathered: a sink that wants to keep the bytes may move them out.
   Gathered* gathered = nullptr;
 };

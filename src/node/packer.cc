@@ -18,7 +18,8 @@ constexpr std::uint32_t kUnitBytesMin = 64;
 bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed) {
   PEAL_ASSERT(unit_bytes_max >= kUnitBytesMin);
   packed.completed = 0;
-  unit_bytes_max_ = static_cast<std::uint32_t>(std::min<std::size_t>(unit_bytes_max, kUnitBytesMax));
+  unit_bytes_max_ =
+      static_cast<std::uint32_t>(std::min<std::size_t>(unit_bytes_max, kUnitBytesMax));
   if (queue_.empty()) return false;
   BufferRef unit = pool_.take(wire::kDataHeaderBytes, unit_bytes_max_);
   if (!unit) {
@@ -44,8 +45,7 @@ bool Packer::add_front(UnitWriter& writer, Packed& packed) {
   const ByteView payload = queue_.front_payload();
   const Service service = queue_.front_service();
   const std::size_t left = payload.size() - offset_;
-  const bool fits_alone =
-      kUnitHeaderBytes + kWholeHeaderBytes + payload.size() <= unit_bytes_max_;
+  const bool fits_alone = kUnitHeaderBytes + kWholeHeaderBytes + payload.size() <= unit_bytes_max_;
   if (offset_ == 0 && fits_alone) {
     if (kWholeHeaderBytes + payload.size() > writer.room()) return false;
     writer.add_whole(service, payload);
@@ -81,7 +81,8 @@ std::uint32_t Packer::backlog_units() const {
 }
 
 void Packer::check_invariants() const {
-  PEAL_ASSERT(queue_.empty() ? offset_ == 0 : offset_ == 0 || offset_ < queue_.front_payload().size());
+  PEAL_ASSERT(queue_.empty() ? offset_ == 0
+                             : offset_ == 0 || offset_ < queue_.front_payload().size());
 }
 
 }  // namespace peal::node

@@ -48,7 +48,7 @@ class Packer {
 
   SubmitQueue& queue_;
   BufferPool& pool_;
-  std::uint32_t offset_ = 0;  ///< bytes of the front message that are in units
+  std::uint32_t offset_ = 0;              ///< bytes of the front message that are in units
   std::uint32_t unit_bytes_max_ = 1'390;  ///< as last asked for; before, an Ethernet frame's worth
   std::uint64_t units_ = 0;
   std::uint64_t parts_ = 0;

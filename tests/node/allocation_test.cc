@@ -6,8 +6,8 @@
 #include <new>
 #include <string>
 
-#include "node/unit.h"
 #include "fake_engine.h"
+#include "node/unit.h"
 
 namespace {
 std::atomic<std::uint64_t> allocations{0};

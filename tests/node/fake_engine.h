@@ -80,9 +80,9 @@ struct Recorder final : Sink {
   };
 
   void on_message(const Message& m) override {
-    const bool in_place = m.buffer && m.payload.data() >= m.buffer.view().data() &&
-                          m.payload.data() + m.payload.size() <=
-                              m.buffer.view().data() + m.buffer.view().size();
+    const bool in_place =
+        m.buffer && m.payload.data() >= m.buffer.view().data() &&
+        m.payload.data() + m.payload.size() <= m.buffer.view().data() + m.buffer.view().size();
     got.push_back({m.sender, m.number, m.view, m.transitional, m.seq, m.index, m.service,
                    std::string(as_text(m.payload)), in_place});
     if (m.gathered != nullptr) {
@@ -116,7 +116,6 @@ struct Recorder final : Sink {
   std::string fatal;
   std::uint32_t room = 1'000;
 };
-
 
 struct Bench {
   explicit Bench(std::uint32_t node_number = 1, const Limits& limits = Limits{},

@@ -12,9 +12,8 @@ using ::testing::HasSubstr;
 
 TEST(Limits, DefaultsSuitEightNodes) {
   EXPECT_EQ(validate(Limits{}, 8), "");
-  EXPECT_THAT(validate(Limits{}, 9),
-              AllOf(HasSubstr("reassembly_bytes_max"), HasSubstr("536870912"),
-                    HasSubstr("603979776")));
+  EXPECT_THAT(validate(Limits{}, 9), AllOf(HasSubstr("reassembly_bytes_max"),
+                                           HasSubstr("536870912"), HasSubstr("603979776")));
 }
 
 TEST(Limits, EachBadValueNamesItsKeyTheValueAndWhatIsAccepted) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "node/unit.h"
 #include "fake_engine.h"
+#include "node/unit.h"
 
 namespace peal::node::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "node/unit.h"
 #include "fake_engine.h"
+#include "node/unit.h"
 
 namespace peal::node::test {
 namespace {
@@ -65,8 +65,8 @@ TEST(Packing, AtMost256MessagesShareAUnit) {
 
 TEST(Packing, AUnitHoldsOneClassAndEachMessageKeepsItsService) {
   Bench sender(1), receiver(2);
-  const Service services[] = {Service::fifo,   Service::causal, Service::agreed,
-                              Service::safe,   Service::safe,   Service::agreed};
+  const Service services[] = {Service::fifo, Service::causal, Service::agreed,
+                              Service::safe, Service::safe,   Service::agreed};
   for (Service service : services) sender.submit("m", service);
   std::vector<Service> classes;
   while (auto unit = sender.order_one(kUnit)) {

@@ -167,19 +167,20 @@ TEST(Unit, RefusesWhatNoSenderWrites) {
   };
   constexpr int kAgreed = 8, kFirst = 1, kLast = 2;
   EXPECT_EQ(verdict({kAgreed | kFirst | kLast, 0, 0}), Drop::none);
-  EXPECT_EQ(verdict({}), Drop::truncated);  // no chunk
-  EXPECT_EQ(verdict({kAgreed | kFirst | kLast, 0, 0}, 0), Drop::bad_value);  // message 0
+  EXPECT_EQ(verdict({}), Drop::truncated);                                     // no chunk
+  EXPECT_EQ(verdict({kAgreed | kFirst | kLast, 0, 0}, 0), Drop::bad_value);    // message 0
   EXPECT_EQ(verdict({kAgreed | kFirst | kLast | 16, 0, 0}), Drop::bad_value);  // unknown flag
   EXPECT_EQ(verdict({12 | kFirst | kLast, 0, 0}), Drop::bad_value);  // safe, in an agreed unit
   EXPECT_EQ(verdict({kAgreed | kFirst | kLast, 1, 0}), Drop::truncated);
   EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 2, 0, 0}), Drop::truncated);
   EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 2, 0, 0, 0, 'x'}), Drop::none);
-  EXPECT_EQ(verdict({kAgreed | kFirst, 0, 0, 2, 0, 0, 0}), Drop::bad_value);  // empty part
+  EXPECT_EQ(verdict({kAgreed | kFirst, 0, 0, 2, 0, 0, 0}), Drop::bad_value);       // empty part
   EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 1, 0, 0, 0, 'x'}), Drop::bad_value);  // all of it
   EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 0x89, 0x13, 0, 0, 'x'}), Drop::bad_value);  // 5,001
   EXPECT_EQ(verdict({kAgreed | kFirst, 1, 0, 0x88, 0x13, 0, 0, 'x'}), Drop::none);       // 5,000
   EXPECT_EQ(verdict({kAgreed, 1, 0, 0, 0, 0, 0, 'x'}), Drop::bad_value);  // a rest at offset 0
-  EXPECT_EQ(verdict({kAgreed | kLast, 1, 0, 0x88, 0x13, 0, 0, 'x'}), Drop::bad_value);  // past 5,000
+  EXPECT_EQ(verdict({kAgreed | kLast, 1, 0, 0x88, 0x13, 0, 0, 'x'}),
+            Drop::bad_value);  // past 5,000
   EXPECT_EQ(verdict({kAgreed | kLast, 1, 0, 0xff, 0xff, 0xff, 0xff, 'x'}), Drop::bad_value);
   // A rest behind another chunk, and a chunk behind an unfinished one.
   EXPECT_EQ(verdict({kAgreed | 3, 0, 0, kAgreed | kLast, 1, 0, 9, 0, 0, 0, 'x'}), Drop::bad_value);
