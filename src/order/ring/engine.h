@@ -82,6 +82,7 @@ class RingEngine final : public Engine, private evs::Protocol {
     MemberSet bound;             ///< whose packets are delivered even behind a gap
     std::uint64_t last_hop = 0;
     std::uint64_t rounds = 0;
+    Instant since{};
     bool done = false;
   };
 

@@ -78,6 +78,7 @@ void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& 
   if (PEAL_MUTANT(m2_gap_delivers_only_trans)) repair_.bound = old.survivors;
   repair_.last_hop = 0;
   repair_.rounds = 0;
+  repair_.since = now;
   timers_.arm(Timer::recovery_guard, now + options_.recovery_guard);
   recovery_check();
   out.report({EventCode::recovery_started, agreement.view, {}, missing_count(), 0});
@@ -143,7 +144,7 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
     install(now, out);
     r_.last_hop = token_.hop;
     r_.no_send_before = token_.hop;
-  } else if (repair_.rounds > kGuardRounds) {
+  } else if (repair_.rounds > kGuardRounds && now - repair_.since >= options_.stall) {
     on_guard(now, out);
     return;
   }
