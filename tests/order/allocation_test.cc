@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// After start the engine's hot path takes no memory: every call of operator new inside an engine is
+// counted, under load, with loss and with safe messages.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "cluster.h"
+
+namespace {
+std::uint64_t allocations = 0;
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  std::abort();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace peal::order::test {
+namespace {
+
+/// Two engines joined back to back without any container in between: what is sent waits in fixed
+/// queues until it is handed over.
+class Pair {
+ public:
+  static constexpr std::size_t kQueue = 4'096;
+
+  Pair() {
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      sides_[i].pair = this;
+      sides_[i].index = i;
+      ring::Config config;
+      config.self = {{i + 1}, 10};
+      config.universe = {{1}, {2}};
+      config.cluster = 7;
+      config.seed = i;
+      sides_[i].engine = ring::make_engine(config, pool_, sides_[i]);
+    }
+    for (Side& side : sides_) side.engine->start(now_, side);
+  }
+
+  /// Runs until `steps` inputs were handled.
+  void run(std::uint64_t steps) {
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      bool moved = false;
+      for (Side& side : sides_) {
+        if (side.first == side.last) continue;
+        BufferRef packet = std::move(side.inbox[side.first++ % kQueue]);
+        side.engine->on_packet(now_, packet, side);
+        moved = true;
+      }
+      now_ = now_ + microseconds(5);
+      for (Side& side : sides_) {
+        const auto at = side.engine->next_deadline();
+        if (!at.has_value()) continue;
+        if (!moved) now_ = std::max(now_, *at);
+        if (*at <= now_) side.engine->on_timer(now_, side);
+      }
+    }
+  }
+  bool together() const { return sides_[0].members == 2 && sides_[1].members == 2; }
+  std::uint64_t delivered() const { return sides_[0].delivered; }
+  void load(std::uint32_t units) {
+    for (Side& side : sides_) {
+      side.backlog = units;
+      side.engine->on_work(now_, side);
+    }
+  }
+
+ private:
+  struct Side final : Host, Effects {
+    std::uint32_t backlog_units() const override { return backlog; }
+    bool next_unit(std::uint32_t, Unit& out) override {
+      if (backlog == 0) return false;
+      --backlog;
+      out.bytes = pair->pool_.take(static_cast<std::uint32_t>(wire::kDataHeaderBytes), 500);
+      out.service = backlog % 4 == 0 ? Service::safe : Service::agreed;
+      return true;
+    }
+    std::uint32_t receive_room_units() const override { return 1'000; }
+    void send(NodeId, Lane, const BufferRef& packet) override { pass(packet); }
+    void multicast(Lane lane, const BufferRef& packet) override {
+      if (lane == Lane::data && ++pair->data_sent_ % 97 == 0) return;  // loss
+      pass(packet);
+    }
+    void pass(const BufferRef& packet) {
+      Side& other = pair->sides_[1 - index];
+      if (other.last - other.first < kQueue) other.inbox[other.last++ % kQueue] = packet;
+    }
+    void originate(const ViewId&, Seq) override {}
+    void deliver(const Delivery&) override { ++delivered; }
+    void install(const View& view) override { members = view.members.size(); }
+    void report(const Event&) override {}
+    void fatal(std::string_view) override { FAIL(); }
+
+    Pair* pair = nullptr;
+    std::uint32_t index = 0;
+    std::uint32_t backlog = 0;
+    std::uint64_t delivered = 0;
+    std::size_t members = 0;
+    std::array<BufferRef, kQueue> inbox;
+    std::uint64_t first = 0, last = 0;
+    std::unique_ptr<Engine> engine;
+  };
+
+  BufferPool pool_{2'048, 60'000};
+  std::array<Side, 2> sides_;
+  Instant now_{1};
+  std::uint64_t data_sent_ = 0;
+};
+
+TEST(Allocation, NoneOnTheHotPath) {
+  auto pair = std::make_unique<Pair>();
+  pair->run(20'000);
+  ASSERT_TRUE(pair->together());
+  pair->load(1'000);
+  pair->run(20'000);
+  ASSERT_GT(pair->delivered(), 1'900U);
+  const std::uint64_t before = allocations;
+  for (int i = 0; i < 20; ++i) {
+    pair->load(1'000);
+    pair->run(20'000);
+  }
+  EXPECT_EQ(allocations - before, 0U);
+  EXPECT_GT(pair->delivered(), 35'000U);
+  std::printf("units delivered: %llu, allocations: %llu\n",
+              static_cast<unsigned long long>(pair->delivered()),
+              static_cast<unsigned long long>(allocations - before));
+}
+
+}  // namespace
+}  // namespace peal::order::test
