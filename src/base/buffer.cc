@@ -37,13 +37,14 @@ BufferRef BufferPool::take(std::uint32_t headroom, std::uint32_t size) {
 }
 
 void BufferPool::give(detail::Slab* slab) {
+  // Counted before the owner can take it again, so that the count never falls below zero.
+  free_count_.fetch_add(1, std::memory_order_relaxed);
   // Any thread may push; only the owner takes, and it takes the whole list at once, so the push
   // cannot meet a slab that left and came back in between.
   slab->next_free = returned_.load(std::memory_order_relaxed);
   while (!returned_.compare_exchange_weak(slab->next_free, slab, std::memory_order_release,
                                           std::memory_order_relaxed)) {
   }
-  free_count_.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace peal
