@@ -10,5 +10,7 @@ namespace peal {
 /// CRC-32C (Castagnoli) of `bytes`, continuing from `crc` (0 to start). Uses the processor's
 /// instruction where there is one.
 std::uint32_t crc32c(ByteView bytes, std::uint32_t crc = 0);
+/// The same without that instruction: what other processors run.
+std::uint32_t crc32c_portable(ByteView bytes, std::uint32_t crc = 0);
 
 }  // namespace peal
