@@ -35,6 +35,8 @@ void Core::start(Process& process, const Event& event) {
 
 void Core::end(Process& process, const Event& event) {
   const Index member = history_.member(event.node);
+  // Whoever left may well be stopped afterwards.
+  if (process.stage == Stage::left && event.kind == Kind::crash) return;
   if (!alive(member, event)) return;
   process.stage = event.kind == Kind::leave ? Stage::left : Stage::crashed;
 }

@@ -51,6 +51,7 @@ class Core {
   void check_causality(Index member, Span& span, Index message, const Event& event);
   void check_causality_apart(Index member, Span& span, Index message, const Event& event);
   void check_fifo(Index member, Span& span, Index message, const Event& event);
+  void check_installed(const Span& span, Index message, const Event& event);
   void append(Span& span, Index message, const Event& event);
 
   // views.cc

@@ -79,7 +79,7 @@ struct Place {
 struct View {
   ViewId id{};
   bool announced = false;         ///< somebody installed it; else only named
-  std::vector<Index> members;     ///< as first announced, in that order
+  std::vector<Index> members;     ///< as first announced; sorted by id
   trace::Claim primary = trace::Claim::absent;
   Index first_at = kNone;         ///< the member that announced it first
   std::vector<Index> spans;       ///< by slot; kNone if not installed there

@@ -36,6 +36,8 @@ void Core::originate(Index member, const Event& event) {
   const Index message = history_.message(event);
   const Index in = history_.view(event.view);
   MessageRecord& record = history_.messages[message];
+  // A delivery may have named the unit first, and the wrong sender with it.
+  if (record.number == 0 && !record.originated) record.sender = member;
   if (record.sender != member) {
     const bool same_place = record.number == 0 && record.originated;
     violate(same_place ? Property::e7_total_order : Property::e3_integrity, member, event.at_ns,
@@ -372,14 +374,31 @@ void Core::check_causality_apart(Index member, Span& span, Index message, const 
   }
 }
 
+// E8, first half: whatever is delivered as safe before a transitional view was stable at all
+// members, so they all installed the view.
+void Core::check_installed(const Span& span, Index message, const Event& event) {
+  View& view = history_.views[span.view];
+  if (!options_.live_order || view.stable_reported) return;
+  view.stable_reported = true;
+  for (std::size_t slot = 0; slot < view.members.size(); ++slot) {
+    if (view.spans[slot] != kNone) continue;
+    violate(Property::e8_safe, span.member, event.at_ns, [&] {
+      return name(span.member) + " delivers " + message_text(message) + " as safe in view " +
+             view_text(span.view) + " before " + name(view.members[slot]) +
+             " installed that view";
+    });
+  }
+}
+
 void Core::append(Span& span, Index message, const Event& event) {
   if (event.transitional) {
     span.tail.push_back(message);
     return;
   }
   View& view = history_.views[span.view];
-  if (is_safe(history_.messages[message].service) && view.stable_message == kNone) {
-    view.stable_message = message;
+  if (is_safe(history_.messages[message].service)) {
+    if (view.stable_message == kNone) view.stable_message = message;
+    if (view.missing != 0) check_installed(span, message, event);
   }
   if (span.apart.empty()) {
     if (span.common == view.log.size()) view.log.push_back(message);

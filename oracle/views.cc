@@ -72,20 +72,21 @@ void Core::install_transitional(Index member, const Event& event) {
   check_atomicity(transition, process.span, /*tails=*/false, event);
 }
 
-// The members of a view event; E1: sorted, each once, and the one who installs is among them.
+// The members of a view event, sorted; E1: each once, and the one who installs is among them. The
+// order in which the event lists them says nothing.
 std::vector<Index> Core::member_list(Index member, const Event& event) {
   std::vector<Index> list;
   list.reserve(event.members.size());
-  bool sorted = true;
-  for (std::size_t i = 0; i < event.members.size(); ++i) {
-    list.push_back(history_.member(event.members[i]));
-    if (i > 0 && !(event.members[i - 1] < event.members[i])) sorted = false;
-  }
-  if (!sorted || !contains(list, member)) {
+  for (const MemberId& id : event.members) list.push_back(history_.member(id));
+  std::sort(list.begin(), list.end(), [&](Index a, Index b) {
+    return history_.processes[a].id < history_.processes[b].id;
+  });
+  const bool distinct = std::adjacent_find(list.begin(), list.end()) == list.end();
+  if (!distinct || !contains(list, member)) {
     violate(Property::e1_view_sequence, member, event.at_ns, [&] {
       return name(member) + " installs view " + view_text(history_.view(event.view)) +
              " with members " + members_text(list) +
-             (sorted ? ", which leaves itself out" : ", which are not in order or not distinct");
+             (distinct ? ", which leaves itself out" : ", where one is listed twice");
     });
   }
   return list;

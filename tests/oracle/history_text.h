@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/event.h"
+#include "trace/names.h"
+
+// Histories as people write them; histories/README.md describes the language.
+
+namespace peal::oracle::test {
+
+struct TextHistory {
+  std::string title;
+  std::string file;            ///< without its folder
+  std::size_t line = 0;        ///< of the title
+  std::set<std::string> breaks;  ///< property ids; empty if legal
+  std::vector<std::string> says;  ///< what a violation's text must contain
+  bool live_only = false;      ///< only a common clock shows what is wrong
+  bool merged_only = false;    ///< only makes sense without one
+  bool as_written = false;     ///< only in this order of lines does it break just this
+  bool cut = false;            ///< the ends of processes' events may be missing
+  std::uint32_t universe = 0;
+  trace::Layer layer = trace::Layer::order;
+  std::vector<trace::Event> events;  ///< `at_ns` is the line number
+  trace::Names names;
+};
+
+/// Reads all histories of a text. The error names the line.
+Result<std::vector<TextHistory>, std::string> parse_histories(std::string_view text,
+                                                              std::string_view file);
+
+}  // namespace peal::oracle::test
