@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a case gets: networks, clusters, the options of the run; and how a case is declared."""
+
+import os
+
+import lib
+import network
+
+ALL = {}
+
+
+class Case:
+    """One case: what it does, in which sizes of clusters, and the function that runs it."""
+
+    def __init__(self, function, sizes):
+        self.about = " ".join(function.__doc__.split())
+        self.sizes, self.run = sizes, function
+
+
+def case(*sizes):
+    """Declares a case under the name of its function, for clusters of these sizes.
+
+    The function gets a Bench, raises lib.Failure, and returns its figure as text.
+    """
+    def declare(function):
+        ALL[function.__name__] = Case(function, sizes)
+        return function
+
+    return declare
+
+
+class Bench:
+    """Makes what a case needs, and clears it away."""
+
+    def __init__(self, options, folder, size, subnet):
+        self.options, self.folder, self.size = options, folder, size
+        self.names = "abcdefgh"[:size]
+        self.figures = {}  # for --json
+        self._subnet = subnet
+        self._networks, self._clusters, self._children = [], [], []
+
+    @property
+    def quick(self):
+        """Fewer rounds and shorter stops are asked for."""
+        return self.options.quick
+
+    def rounds(self, full, quick):
+        """How often to do it."""
+        return self.options.rounds or (quick if self.quick else full)
+
+    def cluster(self, settings="", sizes=None):
+        """A network and a cluster on it, nothing started."""
+        joined = network.Network(self.names, subnet=self._subnet)
+        self._networks.append(joined)
+        cluster = lib.Cluster(self.options.peal, joined, self.folder, settings, sizes)
+        self._clusters.append(cluster)
+        return cluster
+
+    def child(self, command, label, **options):
+        """A process that ends with the case at the latest."""
+        child = lib.Child(command, self.folder, label, **options)
+        self._children.append(child)
+        return child
+
+    def finish(self, cluster):
+        """Ends the nodes and has their traces judged; returns a text for the case's line."""
+        figures = cluster.finish()
+        self.figures["check"] = figures
+        return f"{figures['deliveries']:,} deliveries in {figures['views']} views checked"
+
+    def close(self):
+        """Ends all processes and removes the networks, whatever has happened."""
+        for child in self._children:
+            child.kill()
+        for cluster in self._clusters:
+            cluster.abort()
+        for joined in self._networks:
+            joined.close()
+
+    def discard(self):
+        """Removes the large files of a case that passed; logs and configurations stay."""
+        for name in os.listdir(self.folder):
+            if name.endswith((".trace", ".payload")):
+                os.remove(os.path.join(self.folder, name))

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All cases, in the order in which they run."""
+
+# Each module declares its cases when it is imported.
+import cases_processes  # noqa: F401  pylint: disable=unused-import
+import cases_links  # noqa: F401  pylint: disable=unused-import
+import cases_strangers  # noqa: F401  pylint: disable=unused-import
+import cases_memory  # noqa: F401  pylint: disable=unused-import
+from bench import ALL, Bench  # noqa: F401  pylint: disable=unused-import

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links that break, in both directions or in one, and come back."""
+
+import time
+
+from bench import case
+from cases_processes import times_to_view
+from lib import Failure, now_ns, percentiles
+
+# The longest that a healed network may stay in parts: the cap of damping, and some timeouts.
+HEAL_S = 20
+
+
+@case(3, 5)
+def link_down_up(bench):
+    """A node's own link, then another's cable at the switch, goes down and up under full load: both
+    sides go on, and then merge."""
+    cluster = bench.cluster()
+    cluster.start()
+    cuts, heals = [], []
+    faults = [(bench.names[-1], cluster.network.link), (bench.names[0], cluster.network.cable)]
+    for name, fault in faults:
+        others = [other for other in bench.names if other != name]
+        cuts += [(now_ns(), others), (now_ns(), [name])]
+        fault(name, False)
+        cluster.wait_view(others)
+        cluster.wait_view([name])
+        cluster.progress(bench.names)
+        heals.append((now_ns(), bench.names))
+        fault(name, True)
+        cluster.wait_view(bench.names, HEAL_S)
+        cluster.progress(bench.names)
+    checked = bench.finish(cluster)
+    apart, merged = times_to_view(cluster, cuts), times_to_view(cluster, heals)
+    bench.figures.update(cut_to_view_ms=apart, heal_to_view_ms=merged)
+    return (f"both sides have their view after {percentiles(apart)}, merged after "
+            f"{percentiles(merged)}; {checked}")
+
+
+@case(3, 5)
+def partition(bench):
+    """The network splits into a majority and a minority under full load, with the rule "majority":
+    both sides go on, exactly one of them is the primary one, and then they merge."""
+    cluster = bench.cluster(settings='primary = "majority"')
+    cluster.start()
+    half = bench.size // 2
+    heals = []
+    splits = [(bench.names[:half], bench.names[half:]), (bench.names[-half:], bench.names[:-half])]
+    for minority, majority in splits:
+        cluster.network.split(minority, majority)
+        cluster.wait_view(majority)
+        cluster.wait_view(minority)
+        cluster.progress(bench.names)
+        heals.append((now_ns(), bench.names))
+        cluster.network.join()
+        cluster.wait_view(bench.names, HEAL_S)
+        cluster.progress(bench.names)
+    checked = bench.finish(cluster)
+    claims = 0
+    for _at, name, view, members, primary in cluster.view_events():
+        if primary != (len(members) * 2 > bench.size):
+            raise Failure(f"view {view} of {','.join(members)} at {name}: primary is {primary}")
+        claims += 1
+    merged = times_to_view(cluster, heals)
+    bench.figures.update(heal_to_view_ms=merged)
+    return (f"{half} and {bench.size - half} nodes, {claims} views installed, primary exactly "
+            f"where the majority is; merged after {percentiles(merged)}; {checked}")
+
+
+@case(3, 5)
+def one_way_loss(bench):
+    """Under full load, 30% of what one node sends is lost on its way to another one, and then all
+    of it: nobody stops, views do not flap, and all are together again afterwards."""
+    cluster = bench.cluster()
+    source, target = bench.names[:2]
+    cluster.network.one_by_one(source)
+    cluster.start()
+    before = _installed(cluster)
+    began, count = time.monotonic(), cluster["a"].delivered()
+    cluster.network.lose(source, target, 30)
+    for _ in range(bench.rounds(8, 3)):
+        cluster.progress(bench.names, 500)
+    rate = (cluster["a"].delivered() - count) / (time.monotonic() - began)
+    lost = cluster.network.lost(target)
+    changed = _installed(cluster) - before
+    if lost == 0:
+        raise Failure("the rule has dropped nothing")
+
+    cluster.network.lose(source, target, 100)
+    cluster[target].child.wait_lines(
+        lambda _lines: source not in cluster[target].views()[-1], HEAL_S,
+        f"view without {source}, which it cannot hear")
+    before = _installed(cluster)
+    for _ in range(bench.rounds(8, 3)):
+        cluster.progress(bench.names, 500)
+    flaps = (_installed(cluster) - before) / bench.size
+    healed = now_ns()
+    cluster.network.lose(source, target, 0)
+    cluster.wait_view(bench.names, HEAL_S)
+    cluster.progress(bench.names)
+    checked = bench.finish(cluster)
+    merged = times_to_view(cluster, [(healed, bench.names)])
+    bench.figures.update(lost_packets=lost, views_at_30_percent=changed, views_deaf=flaps,
+                         heal_to_view_ms=merged)
+    return (f"30% lost: {lost:,} packets, {rate:,.0f} messages/s, {changed} changes of view; all "
+            f"lost: {flaps:.1f} views per node until healed, merged after {merged[0]:.0f} ms; "
+            f"{checked}")
+
+
+def _installed(cluster):
+    return sum(len(node.views()) for node in cluster)

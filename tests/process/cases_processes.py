@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that die, stand still, and come back."""
+
+import signal
+import time
+
+from bench import case
+from lib import Failure, TOKEN_LOSS_S, median, now_ns, percentiles
+
+SURVIVORS_MS_MAX = 500  # median time from SIGKILL to the new view at all survivors
+
+
+def view_after(events, at, node, members):
+    """When `node` first installed a view of just `members` after `at`; a Failure if it did not."""
+    wanted = tuple(sorted(members))
+    for event_at, name, _view, present, _primary in events:
+        if event_at >= at and name == node and tuple(sorted(present)) == wanted:
+            return event_at
+    raise Failure(f"the trace of {node} holds no view of {','.join(wanted)} after {at}")
+
+
+def times_to_view(cluster, changes):
+    """For each (time, members): milliseconds until the last of the members had that view."""
+    events = cluster.view_events()
+    return [(max(view_after(events, at, name, members) for name in members) - at) / 1e6
+            for at, members in changes]
+
+
+def expect_views(cluster, expected, why):
+    """Every node that runs has seen just so many views."""
+    for node in cluster:
+        if len(node.views()) != expected:
+            raise Failure(f"{node.name} has seen {len(node.views())} views instead of {expected}: "
+                          f"{why}")
+
+
+@case(3, 5)
+def sigkill(bench):
+    """A node is killed under full load and started again, 20 times: time from the signal until the
+    last survivor has the new view, from the traces. Required: median at most 500 ms of 3 nodes."""
+    cluster = bench.cluster()
+    cluster.start()
+    kills, returns = [], []
+    for turn in range(bench.rounds(20, 5)):
+        victim = cluster[bench.names[turn % bench.size]]
+        survivors = [name for name in bench.names if name != victim.name]
+        kills.append((victim.crash(), survivors))
+        cluster.wait_view(survivors)
+        cluster.progress(survivors)
+        returns.append((now_ns(), bench.names))
+        victim.start()
+        cluster.wait_view(bench.names)
+        victim.start_load()
+        cluster.progress(bench.names)
+    checked = bench.finish(cluster)
+    took, back = times_to_view(cluster, kills), times_to_view(cluster, returns)
+    bench.figures.update(kill_to_view_ms=took, start_to_view_ms=back)
+    if bench.size == 3 and median(took) > SURVIVORS_MS_MAX:
+        raise Failure(f"from SIGKILL to the view of the survivors: {percentiles(took)} of "
+                      f"{len(took)}; the median may be {SURVIVORS_MS_MAX} ms")
+    return (f"SIGKILL to the view of the survivors: {percentiles(took)} of {len(took)}; "
+            f"restart to the view of all: {percentiles(back)}; {checked}")
+
+
+@case(3, 5)
+def sigstop_short(bench):
+    """Each node stands still for 150 ms under full load, less than the token timeout: no node sees
+    another view."""
+    cluster = bench.cluster()
+    cluster.start()
+    before = len(cluster["a"].views())
+    stops = bench.rounds(5, 5)
+    for turn in range(stops):
+        child = cluster[bench.names[turn % bench.size]].child
+        child.signal(signal.SIGSTOP)
+        time.sleep(0.150)  # this is the fault itself
+        child.signal(signal.SIGCONT)
+        cluster.progress(bench.names)
+    checked = bench.finish(cluster)
+    events = cluster.view_events()
+    complete = {event[2] for event in events if len(event[3]) == bench.size}
+    first = min(event[0] for event in events if len(event[3]) == bench.size)
+    changed = [event for event in events if event[0] > first and len(event[3]) < bench.size]
+    # Views only shrink at the end, when the nodes leave one after the other.
+    if len(complete) != 1 or before != len(cluster["a"].views()) - _left(changed, "a"):
+        raise Failure(f"{len(complete)} views of all nodes instead of one")
+    return f"{stops} stops of 150 ms, no change of view; {checked}"
+
+
+def _left(events, name):
+    return sum(1 for event in events if event[1] == name)
+
+
+@case(3, 5)
+def sigstop_long(bench):
+    """Each node stands still for three token timeouts under full load: the others go on in a view
+    without it, and it comes back after SIGCONT."""
+    cluster = bench.cluster()
+    cluster.start()
+    stops, returns = [], []
+    for turn in range(bench.rounds(3, 2)):
+        name = bench.names[turn % bench.size]
+        others = [other for other in bench.names if other != name]
+        stops.append((now_ns(), others))
+        cluster[name].child.signal(signal.SIGSTOP)
+        time.sleep(3 * TOKEN_LOSS_S)  # this is the fault itself
+        cluster.wait_view(others)
+        cluster.progress(others)
+        returns.append((now_ns(), bench.names))
+        cluster[name].child.signal(signal.SIGCONT)
+        cluster.wait_view(bench.names)
+        cluster.progress(bench.names)
+    checked = bench.finish(cluster)
+    gone, back = times_to_view(cluster, stops), times_to_view(cluster, returns)
+    bench.figures.update(stop_to_view_ms=gone, continue_to_view_ms=back)
+    return (f"left out after {percentiles(gone)}, back after {percentiles(back)}, "
+            f"{len(stops)} stops; {checked}")
+
+
+@case(3, 5)
+def restart(bench):
+    """All nodes are stopped with SIGTERM and started again one after the other under full load."""
+    cluster = bench.cluster()
+    cluster.start()
+    leaves, returns = [], []
+    for name in bench.names:
+        others = [other for other in bench.names if other != name]
+        leaves.append((cluster[name].leave(), others))
+        cluster.wait_view(others)
+        cluster.progress(others)
+        returns.append((now_ns(), bench.names))
+        cluster[name].start()
+        cluster.wait_view(bench.names)
+        cluster[name].start_load()
+        cluster.progress(bench.names)
+    checked = bench.finish(cluster)
+    gone, back = times_to_view(cluster, leaves), times_to_view(cluster, returns)
+    bench.figures.update(leave_to_view_ms=gone, start_to_view_ms=back)
+    return (f"SIGTERM to the view of the others: {percentiles(gone)}; start to the view of all: "
+            f"{percentiles(back)}; {checked}")
