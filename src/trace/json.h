@@ -9,7 +9,7 @@
 #include "trace/event.h"
 #include "trace/names.h"
 
-// The text form of a trace: one JSON object per line. docs/traces.md describes every key.
+// The text form of a trace: one JSON object per line. README.md describes every key.
 
 namespace peal::trace {
 
