@@ -50,8 +50,9 @@ struct Cluster::Node final : Host, Effects {
     log.push_back(line);
     if (!view.transitional) members = view.members.size();
     if (!view.transitional) current = view.id;
+    primary = view.primary;
   }
-  void report(const Event&) override {}
+  void report(const Event& event) override { ++events[event.code]; }
   void fatal(std::string_view reason) override { log.push_back("fatal " + std::string(reason)); }
 
   Cluster& cluster;
@@ -61,6 +62,8 @@ struct Cluster::Node final : Host, Effects {
   std::uint32_t room = 1U << 20;
   std::size_t members = 0;
   ViewId current{};
+  Primary primary = Primary::unclaimed;
+  std::map<EventCode, std::uint64_t> events;
   Log log;
 };
 
@@ -94,6 +97,15 @@ void Cluster::crash(std::uint32_t node) {
   nodes_[node]->queue.clear();
   nodes_[node]->members = 0;
 }
+
+void Cluster::leave(std::uint32_t node) { nodes_[node]->engine->leave(now_, *nodes_[node]); }
+
+std::uint64_t Cluster::events(std::uint32_t node, EventCode code) const {
+  const auto at = nodes_[node]->events.find(code);
+  return at == nodes_[node]->events.end() ? 0 : at->second;
+}
+
+Primary Cluster::primary(std::uint32_t node) const { return nodes_[node]->primary; }
 
 void Cluster::submit(std::uint32_t node, const std::string& text, Service service) {
   preload(node, text, service);

@@ -34,6 +34,9 @@ class Cluster {
   void start(std::uint32_t node);
   void start_all();
   void crash(std::uint32_t node);
+  void leave(std::uint32_t node);
+  /// The epoch that the next started node gets.
+  void set_next_epoch(std::uint64_t epoch) { next_epoch_ = epoch; }
   void submit(std::uint32_t node, const std::string& text, Service service = Service::agreed);
   /// Queues a message without telling the engine, and tells it.
   void preload(std::uint32_t node, const std::string& text, Service service = Service::agreed);
@@ -48,6 +51,10 @@ class Cluster {
   Engine& engine(std::uint32_t node);
   const Log& log(std::uint32_t node) const;
   std::uint64_t counter(std::uint32_t node, std::string_view name) const;
+  /// How often the node reported this.
+  std::uint64_t events(std::uint32_t node, EventCode code) const;
+  /// What its last view claims.
+  Primary primary(std::uint32_t node) const;
   Instant now() const { return now_; }
   void set_room(std::uint32_t node, std::uint32_t units);
   /// Hands bytes to a node as if they came from the network.

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single behaviours of the ring that a person would ask about.
+#include <gtest/gtest.h>
+
+#include "cluster.h"
+
+namespace peal::order::test {
+namespace {
+
+using wire::FrameKind;
+
+std::size_t delivered(const Log& log) {
+  std::size_t count = 0;
+  for (const std::string& line : log) count += line.find(':') != std::string::npos ? 1U : 0U;
+  return count;
+}
+
+/// A cluster whose nodes are in one view.
+std::unique_ptr<Cluster> formed(std::uint32_t nodes, const ring::Options& options = {}) {
+  auto cluster = std::make_unique<Cluster>(nodes, options);
+  cluster->start_all();
+  EXPECT_TRUE(cluster->run_until([&] { return cluster->in_view_of(nodes); }, seconds(5)));
+  return cluster;
+}
+
+TEST(Behaviour, AnApplicationThatDoesNotReadStopsTheSendersAndSaysSo) {
+  auto cluster = formed(3);
+  cluster->set_room(2, 0);
+  cluster->run(milliseconds(100));
+  for (int i = 0; i < 100; ++i) cluster->submit(0, "x");
+  cluster->run(milliseconds(500));
+  EXPECT_EQ(delivered(cluster->log(0)), 0U);
+  const WaitReason why = cluster->engine(0).why();
+  EXPECT_EQ(why.kind, WaitReason::Kind::slow_application);
+  EXPECT_EQ(why.who.node.value, 3U);
+  // Nobody races round an idle ring while it waits.
+  std::uint64_t packets = 0;
+  cluster->on_sent = [&](const Flight&) { ++packets; };
+  cluster->run(seconds(1));
+  EXPECT_LT(packets, 3 * 250U);
+  cluster->set_room(2, 1'000);
+  cluster->poke(2);
+  cluster->run(milliseconds(100));
+  EXPECT_EQ(delivered(cluster->log(1)), 100U);
+  EXPECT_EQ(cluster->counter(0, "views_installed"), 1U);
+}
+
+TEST(Behaviour, ALeavingMemberIsGoneAtOnce) {
+  auto cluster = formed(3);
+  const Instant before = cluster->now();
+  cluster->leave(1);
+  ASSERT_TRUE(cluster->run_until([&] { return cluster->log(0).back() == "view ac"; }, seconds(2)));
+  EXPECT_LT(cluster->now() - before, milliseconds(50));
+}
+
+TEST(Behaviour, AMemberThatHearsNoDataIsLeftOut) {
+  auto cluster = formed(3);
+  cluster->filter = [](const Flight& flight) {
+    return !(flight.kind == FrameKind::data && flight.to == 1);
+  };
+  for (int i = 0; i < 50; ++i) cluster->submit(0, "x");
+  ASSERT_TRUE(cluster->run_until([&] { return cluster->log(0).back() == "view ac" ||
+                                              cluster->counter(0, "stalls") > 0; }, seconds(5)));
+  cluster->run(seconds(3));
+  EXPECT_EQ(delivered(cluster->log(2)), 50U);
+  EXPECT_GT(cluster->counter(0, "stalls") + cluster->counter(2, "stalls"), 0U);
+}
+
+TEST(Behaviour, ARestartedMemberWithAnEarlierClockCorrectsItself) {
+  auto cluster = formed(3);
+  cluster->crash(1);
+  cluster->set_next_epoch(50);  // the first incarnations began at 100
+  cluster->start(1);
+  ASSERT_TRUE(cluster->run_until([&] { return cluster->in_view_of(3); }, seconds(5)));
+  EXPECT_GT(cluster->engine(1).self().epoch, 100U);
+  for (const std::string& line : cluster->log(1)) EXPECT_EQ(line.find("fatal"), std::string::npos);
+}
+
+TEST(Behaviour, TwoLiveProcessesWithOneIdentityDoNotBothGoOn) {
+  auto cluster = formed(2);
+  wire::Join join;
+  join.number = 1;
+  join.processes = {{{1}, 9'999}};
+  std::vector<std::byte> packet(1'000);
+  packet.resize(wire::encode_join({FrameKind::join, 7, {{1}, 9'999}}, join, packet));
+  cluster->inject(0, packet);
+  EXPECT_NE(cluster->log(0).back().find("fatal"), std::string::npos);
+}
+
+TEST(Behaviour, StrangersAreNamedOnce) {
+  auto cluster = formed(2);
+  wire::Join join;
+  join.number = 1;
+  join.processes = {{{2}, 500}};
+  std::vector<std::byte> packet(1'000);
+  packet.resize(wire::encode_join({FrameKind::join, std::uint64_t{8} << 32, {{2}, 500}}, join, packet));
+  for (int i = 0; i < 10; ++i) cluster->inject(0, packet);
+  EXPECT_EQ(cluster->counter(0, "other_cluster"), 10U);
+  EXPECT_EQ(cluster->events(0, EventCode::incompatible_peer), 1U);
+  EXPECT_EQ(cluster->counter(0, "views_installed"), 1U);
+}
+
+TEST(Behaviour, PartitionedSidesGoOnAndMerge) {
+  auto cluster = formed(5);
+  cluster->filter = [](const Flight& flight) { return (flight.from < 2) == (flight.to < 2); };
+  ASSERT_TRUE(cluster->run_until([&] { return cluster->log(0).back() == "view ab" &&
+                                              cluster->log(4).back() == "view cde"; }, seconds(3)));
+  cluster->submit(0, "left");
+  cluster->submit(4, "right");
+  cluster->run(milliseconds(100));
+  EXPECT_EQ(delivered(cluster->log(1)), 1U);
+  EXPECT_EQ(delivered(cluster->log(2)), 1U);
+  cluster->filter = [](const Flight&) { return true; };
+  ASSERT_TRUE(cluster->run_until([&] { return cluster->in_view_of(5); }, seconds(15)));
+}
+
+TEST(Behaviour, OnlyAMajorityIsPrimary) {
+  ring::Options options;
+  options.primary = ring::PrimaryRule::majority;
+  auto cluster = formed(5, options);
+  EXPECT_EQ(cluster->primary(0), Primary::yes);
+  cluster->filter = [](const Flight& flight) { return (flight.from < 2) == (flight.to < 2); };
+  ASSERT_TRUE(cluster->run_until([&] { return cluster->log(0).back() == "view ab" &&
+                                              cluster->log(4).back() == "view cde"; }, seconds(3)));
+  EXPECT_EQ(cluster->primary(0), Primary::no);
+  EXPECT_EQ(cluster->primary(4), Primary::yes);
+}
+
+TEST(Behaviour, AShortPauseChangesNoView) {
+  auto cluster = formed(3);
+  // 150 ms in which node b neither sends nor hears, as when its process is stopped.
+  const Instant until = cluster->now() + milliseconds(150);
+  cluster->filter = [&](const Flight& flight) {
+    return cluster->now() >= until || (flight.from != 1 && flight.to != 1);
+  };
+  for (int i = 0; i < 100; ++i) cluster->submit(0, "x");
+  cluster->run(seconds(2));
+  EXPECT_EQ(cluster->counter(0, "views_installed"), 1U);
+  EXPECT_EQ(delivered(cluster->log(1)), 100U);
+}
+
+TEST(Behaviour, EveryTokenLostOnceChangesNoView) {
+  auto cluster = formed(3);
+  std::uint64_t tokens = 0;
+  cluster->filter = [&](const Flight& flight) {
+    return flight.kind != FrameKind::token || ++tokens % 2 == 0;
+  };
+  for (int i = 0; i < 100; ++i) cluster->submit(static_cast<std::uint32_t>(i % 3), "x");
+  cluster->run(seconds(5));
+  EXPECT_EQ(cluster->counter(0, "views_installed"), 1U);
+  EXPECT_EQ(delivered(cluster->log(1)), 100U);
+}
+
+TEST(Behaviour, AKnobOutOfRangeNamesKeyValueAndRange) {
+  ring::Options options;
+  options.max_gap = 9'000;
+  EXPECT_EQ(ring::validate(options), "ring.max_gap = 9000 is not accepted: it must be 16 to 8192");
+  options = {};
+  options.token_loss = milliseconds(50);
+  EXPECT_NE(ring::validate(options).find("token_loss_ms = 50"), std::string::npos);
+  EXPECT_EQ(ring::validate({}), "");
+}
+
+}  // namespace
+}  // namespace peal::order::test
