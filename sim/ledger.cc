@@ -55,7 +55,10 @@ trace::Event& Ledger::fresh(trace::Kind kind, trace::Layer layer, Instant now, M
 }
 
 void Ledger::publish(const trace::Event& event) {
-  (event.layer == trace::Layer::unit ? unit_checker_ : order_checker_).add(event);
+  const bool of_process = event.kind == trace::Kind::start || event.kind == trace::Kind::crash ||
+                          event.kind == trace::Kind::leave;
+  if (of_process || event.layer == trace::Layer::unit) unit_checker_.add(event);
+  if (of_process || event.layer == trace::Layer::order) order_checker_.add(event);
   digest_.add(static_cast<std::uint64_t>(event.kind) ^ event.seq << 8 ^ event.hash);
   digest_.add(static_cast<std::uint64_t>(event.at_ns));
   if (last_.size() < kLastEvents) {
@@ -64,7 +67,7 @@ void Ledger::publish(const trace::Event& event) {
     last_[last_at_] = event;
     last_at_ = (last_at_ + 1) % kLastEvents;
   }
-  if (options_.keep_history) history_.push_back(event);
+  if (options_.keep_history && event.layer == trace::Layer::order) history_.push_back(event);
   if (options_.trace != nullptr || options_.echo != nullptr) {
     std::string line;
     trace::append_json(line, event, names_);
@@ -74,21 +77,14 @@ void Ledger::publish(const trace::Event& event) {
   }
 }
 
-void Ledger::publish_both(trace::Event& event) {
-  event.layer = trace::Layer::unit;
-  publish(event);
-  event.layer = trace::Layer::order;
-  publish(event);
-}
-
 void Ledger::started(Instant now, MemberId who) {
-  publish_both(fresh(trace::Kind::start, trace::Layer::unit, now, who));
+  publish(fresh(trace::Kind::start, trace::Layer::order, now, who));
 }
 void Ledger::crashed(Instant now, MemberId who) {
-  publish_both(fresh(trace::Kind::crash, trace::Layer::unit, now, who));
+  publish(fresh(trace::Kind::crash, trace::Layer::order, now, who));
 }
 void Ledger::left(Instant now, MemberId who) {
-  publish_both(fresh(trace::Kind::leave, trace::Layer::unit, now, who));
+  publish(fresh(trace::Kind::leave, trace::Layer::order, now, who));
 }
 
 void Ledger::submitted(Instant now, const trace::MessageId& message, std::uint64_t hash,
@@ -136,7 +132,9 @@ void Ledger::installed(Instant now, MemberId who, const order::View& view) {
     ++figures_.views_installed;
     if (views_seen_.emplace(view.id, true).second) ++figures_.view_changes;
   }
-  publish_both(event);
+  publish(event);
+  event.layer = trace::Layer::order;
+  publish(event);
 }
 
 Ledger::UnitsOfView& Ledger::units_of(const ViewId& view) {
@@ -161,17 +159,12 @@ void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq 
       units.again.emplace(std::pair{seq, who}, number);
     }
   }
-  trace::Event& submit = fresh(trace::Kind::submit, trace::Layer::unit, now, who);
-  submit.message = {who, number};
-  submit.hash = digest_of(unit);
-  submit.bytes = unit.size();
-  submit.service = service;
-  publish(submit);
   trace::Event& event = fresh(trace::Kind::originate, trace::Layer::unit, now, who);
   event.message = {who, number};
   event.view = view;
   event.seq = seq;
   event.service = service;
+  event.hash = digest_of(unit);
   publish(event);
 }
 

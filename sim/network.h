@@ -94,6 +94,7 @@ class Network {
   std::uint32_t add_rule(Rule rule);
   void remove_rule(std::uint32_t id);
   void clear_rules();
+  bool has_rules() const { return !rules_.empty(); }
 
   /// What becomes of the copy of `packet` that goes to `to`.
   Fate fate(const Packet& packet, NodeId to, bool anyone_recovers);

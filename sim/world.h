@@ -144,8 +144,15 @@ class World {
   void submit_now(Process& process, Submission submission);
   void resume(Process& process);
   void consume(Process& process);
+  /// One input of a node. Afterwards the process may be gone.
   template <class Call>
-  void call(Process& process, Call&& body);
+  void call(Process& process, Call&& body) {
+    ++process.calls;
+    process.sends_in_call = 0;
+    process.effects_in_call = 0;
+    body(*process.node, process.clock.local(now_));
+    after_call(process);
+  }
   void after_call(Process& process);
   void plan_timer(Process& process);
   void end_process(Process& process);

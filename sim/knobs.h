@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "order/ring/options.h"
+
+namespace peal::sim {
+
+/// True if `key` is what scenarios call `knob`: "token_loss_ms", or, for values with a unit,
+/// "token_loss".
+bool is_called(const order::ring::Knob& knob, const std::string& key);
+
+/// Sets a tunable of the ring from text: token_loss=40ms, token_loss_ms=40, max_gap=64. False if
+/// there is no such tunable, or it takes no such value. Ranges are for order::ring::validate.
+bool read_knob(const std::string& key, const std::string& value, order::ring::Options& ring);
+
+}  // namespace peal::sim

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/liveness.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/words.h"
+
+namespace peal::sim {
+namespace {
+
+/// Buffers that a node at rest may hold: copies of its last token and joins.
+constexpr std::uint32_t kSlabsAtRest = 64;
+/// A calm network loses nothing, so every unit should cross it about once; requests and answers
+/// that overtook each other may double some.
+constexpr std::uint64_t kBytesPerByteMost = 4;
+constexpr Duration kIdleWatch = milliseconds(500);
+constexpr Duration kSlice = milliseconds(1);
+
+const char* describe(const Process* process) {
+  if (process == nullptr) return "not running";
+  if (process->state == Process::State::paused) return "paused";
+  if (process->recovering) return "recovering";
+  if (process->committing) return "committing";
+  return process->operational ? "operational" : "gathering";
+}
+
+std::string wait_text(const Process& process) {
+  const order::WaitReason why = process.node->why();
+  std::string text = std::string(order::wait_name(why.kind));
+  if (why.who.node.value != 0) text += " of n" + std::to_string(why.who.node.value);
+  if (why.seq != 0) text += " at " + std::to_string(why.seq);
+  return text;
+}
+
+bool has_nothing_left(const Process& process) {
+  return process.inbox.empty() && process.node->queued_messages() == 0 &&
+         process.own_delivered == process.submitted;
+}
+
+}  // namespace
+
+bool consists_of(const std::vector<MemberId>& members, const std::vector<NodeId>& nodes) {
+  return members.size() == nodes.size() &&
+         std::equal(members.begin(), members.end(), nodes.begin(),
+                    [](const MemberId& member, NodeId node) { return member.node == node; });
+}
+
+bool cluster_is_idle(const World& world) {
+  std::map<ViewId, Seq> reached;
+  for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
+    const Process* process = world.process(NodeId{n});
+    if (process == nullptr) continue;
+    if (!process->operational || !process->view || !has_nothing_left(*process)) return false;
+    const auto [entry, fresh] = reached.emplace(*process->view, process->last_seq);
+    if (!fresh && entry->second != process->last_seq) return false;
+  }
+  return true;
+}
+
+std::string waiting_text(const World& world) {
+  std::string text;
+  for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
+    const Process* process = world.process(NodeId{n});
+    text += (n == 1 ? "n" : "; n") + std::to_string(n) + " " + describe(process);
+    if (process == nullptr) continue;
+    std::vector<NodeId> members;
+    for (const MemberId& member : process->members) members.push_back(member.node);
+    text += " in view of " + (members.empty() ? std::string("nobody") : nodes_text(members)) +
+            ", " + std::to_string(process->node->queued_messages()) + " queued, " +
+            std::to_string(process->own_delivered) + " of " +
+            std::to_string(process->submitted) + " own delivered, at " +
+            std::to_string(process->last_seq) + ", waits for " + wait_text(*process);
+  }
+  return text;
+}
+
+Liveness::Liveness(World& world, std::vector<std::vector<NodeId>> parts, Duration patience)
+    : world_(world), patience_(patience) {
+  if (parts.empty()) {
+    parts.emplace_back();
+    for (std::uint32_t n = 1; n <= world.nodes(); ++n) parts[0].push_back(NodeId{n});
+  }
+  for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
+    const bool somewhere = std::any_of(parts.begin(), parts.end(), [n](const auto& part) {
+      return std::find(part.begin(), part.end(), NodeId{n}) != part.end();
+    });
+    if (!somewhere) parts.push_back({NodeId{n}});
+  }
+  for (std::vector<NodeId>& nodes : parts) {
+    Part part;
+    part.all = std::move(nodes);
+    for (const NodeId node : part.all) {
+      if (world.process(node) != nullptr) part.alive.push_back(node);
+    }
+    if (!part.all.empty()) parts_.push_back(std::move(part));
+  }
+}
+
+void Liveness::stop_faults() {
+  world_.stop_loads();
+  Network& network = world_.network();
+  const Duration delay = network.conditions().delay;
+  const Duration tail = network.conditions().tail;
+  network.conditions() = Conditions{};
+  network.conditions().delay = delay;
+  network.conditions().tail = tail;
+  network.clear_links();
+  network.clear_rules();
+  network.heal_all();
+  std::vector<std::vector<NodeId>> groups;
+  for (const Part& part : parts_) groups.push_back(part.all);
+  network.split(groups);
+  world_.ledger().faults().add(Fault::heal);
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
+    Process* process = world_.process(NodeId{n});
+    if (process == nullptr) continue;
+    process->sends_until_crash = 0;
+    process->slowness = 1;
+    world_.set_application(NodeId{n}, world_.options().process.room_units, Duration{});
+  }
+}
+
+bool Liveness::one_view(const Part& part) const {
+  const Process* first = part.alive.empty() ? nullptr : world_.process(part.alive[0]);
+  return std::all_of(part.alive.begin(), part.alive.end(), [&](NodeId node) {
+    const Process* process = world_.process(node);
+    return process != nullptr && first != nullptr && process->operational && process->view &&
+           first->view && *process->view == *first->view &&
+           consists_of(process->members, part.alive);
+  });
+}
+
+bool Liveness::all_in_one_view() const {
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [this](const Part& part) { return one_view(part); });
+}
+
+void Liveness::advance(Duration length) {
+  const Instant limit = world_.now() + length;
+  while (!stopped_() && world_.step(limit)) {
+  }
+}
+
+std::string Liveness::state_text() const {
+  std::string text;
+  for (const Part& part : parts_) {
+    text += (text.empty() ? "" : " | ") + nodes_text(part.alive);
+  }
+  return "parts " + text + "; " + waiting_text(world_);
+}
+
+bool Liveness::wait_for_views() {
+  // A pause that is still running is not over when the others are: it counts from its end.
+  while (!stopped_() && std::any_of(parts_.begin(), parts_.end(), [this](const Part& part) {
+    return std::any_of(part.alive.begin(), part.alive.end(),
+                       [this](NodeId node) { return !world_.is_up(node); });
+  })) {
+    advance(kSlice);
+  }
+  const Instant limit = world_.now() + patience_;
+  while (!stopped_() && !all_in_one_view()) {
+    if (world_.now() >= limit) {
+      world_.ledger().violation(world_.now(), "E10",
+                                "no view of each part after " + duration_text(patience_) +
+                                    " without faults: " + state_text());
+      return false;
+    }
+    advance(kSlice);
+  }
+  return !stopped_();
+}
+
+std::uint64_t Liveness::progress() const {
+  std::uint64_t sum = 0;
+  for (const Part& part : parts_) {
+    for (const NodeId node : part.alive) {
+      const Process* process = world_.process(node);
+      if (process != nullptr) sum += process->units_delivered;
+    }
+  }
+  return sum;
+}
+
+bool Liveness::drain() {
+  std::uint64_t last = progress();
+  Instant limit = world_.now() + patience_;
+  while (!stopped_() && !cluster_is_idle(world_)) {
+    advance(kSlice);
+    const std::uint64_t here = progress();
+    if (here != last) limit = world_.now() + patience_;
+    last = here;
+    if (world_.now() >= limit) {
+      world_.ledger().violation(world_.now(), "E10",
+                                "nothing is delivered any more, and messages wait: " +
+                                    state_text());
+      return false;
+    }
+  }
+  if (!stopped_() && !all_in_one_view()) {
+    world_.ledger().violation(world_.now(), "E10",
+                              "a view was given up without any fault: " + state_text());
+    return false;
+  }
+  return !stopped_();
+}
+
+void Liveness::submit_more() {
+  const std::size_t large = 3ULL * world_.options().ring.packet_bytes_max;
+  const std::size_t most =
+      std::min<std::size_t>({world_.options().limits.message_bytes_max, large,
+                             world_.options().limits.submit_bytes_max});
+  for (const Part& part : parts_) {
+    for (const NodeId node : part.alive) {
+      for (int i = 0; i < 4; ++i) {
+        world_.submit(node, i % 2 == 0 ? Service::safe : Service::agreed,
+                      world_.make_payload(node, std::min<std::size_t>(most, 16)));
+      }
+      world_.submit(node, Service::agreed, world_.make_payload(node, most));
+    }
+  }
+}
+
+void Liveness::check_agreement() {
+  for (const Part& part : parts_) {
+    for (const NodeId node : part.alive) {
+      const Process& first = *world_.process(part.alive[0]);
+      const Process& other = *world_.process(node);
+      if (first.last_seq == other.last_seq &&
+          first.view_digest.value() == other.view_digest.value()) {
+        continue;
+      }
+      world_.ledger().violation(
+          world_.now(), "E10",
+          nodes_text({part.alive[0], node}) + " are in one view and delivered different units: " +
+              state_text());
+      return;
+    }
+  }
+}
+
+void Liveness::run(bool quick, const std::function<bool()>& stopped) {
+  stopped_ = stopped;
+  stop_faults();
+  if (!wait_for_views() || !drain()) return;
+  if (!quick) {
+    check_traffic();
+    if (stopped_()) return;
+  }
+  check_agreement();
+  if (!quick && !stopped_()) check_idleness();
+}
+
+void Liveness::check_traffic() {
+  std::uint64_t sent_before = 0;
+  std::uint64_t units_before = 0;
+  std::uint64_t units = 0;
+  std::uint64_t sent = 0;
+  const auto sum = [this](std::uint64_t& wire, std::uint64_t& bytes) {
+    wire = bytes = 0;
+    for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
+      const Process* process = world_.process(NodeId{n});
+      if (process == nullptr) continue;
+      wire += process->data_bytes_sent;
+      bytes += process->unit_bytes_originated;
+    }
+  };
+  // What is still under way from before must not count.
+  advance(world_.options().ring.token_loss);
+  if (stopped_() || !all_in_one_view()) {
+    if (!stopped_()) static_cast<void>(drain());
+    return;
+  }
+  sum(sent_before, units_before);
+  const std::uint64_t before = world_.ledger().figures().units_originated;
+  submit_more();
+  if (!drain()) return;
+  sum(sent, units);
+  const std::uint64_t count = world_.ledger().figures().units_originated - before;
+  const std::uint64_t once = units - units_before + 100 * count;
+  const std::uint64_t copies = world_.options().fan_out ? world_.nodes() : 1;
+  if (sent - sent_before > kBytesPerByteMost * copies * once + 20'000) {
+    world_.ledger().violation(world_.now(), "R2",
+                              std::to_string(sent - sent_before) + " bytes of data sent for " +
+                                  std::to_string(once) + " bytes to order in a calm network");
+  }
+}
+
+void Liveness::check_idleness() {
+  struct Work {
+    std::uint64_t sent = 0;
+    std::uint64_t idle = 0;
+    std::uint32_t incarnation = 0;
+  };
+  std::vector<Work> before(world_.nodes() + 1);
+  advance(milliseconds(100));
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
+    const Process* process = world_.process(NodeId{n});
+    if (process != nullptr) {
+      before[n] = {process->packets_sent, process->idle_timer_calls, process->incarnation};
+    }
+  }
+  advance(kIdleWatch);
+  if (stopped_()) return;
+  const order::ring::Options& ring = world_.options().ring;
+  // A rotation each time the token is let go, joins to nobody, and probes; twice that is too much.
+  const auto rotations = static_cast<std::uint64_t>(kIdleWatch.ns / ring.hold.ns + 2);
+  const std::uint64_t most = 4 * rotations + 100;
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
+    const Process* process = world_.process(NodeId{n});
+    if (process == nullptr || process->incarnation != before[n].incarnation) continue;
+    const std::uint64_t sent = process->packets_sent - before[n].sent;
+    const std::uint64_t idle = process->idle_timer_calls - before[n].idle;
+    const std::string name = "n" + std::to_string(n) + ": ";
+    Ledger& ledger = world_.ledger();
+    if (sent > most) {
+      ledger.violation(world_.now(), "R2",
+                       name + std::to_string(sent) + " packets sent while there was nothing to do");
+    }
+    if (idle > most) {
+      ledger.violation(world_.now(), "R3",
+                       name + std::to_string(idle) + " timer calls without any effect");
+    }
+    const std::uint32_t held =
+        process->receive_pool->slab_count() - process->receive_pool->free_count() +
+        process->unit_pool->slab_count() - process->unit_pool->free_count() +
+        process->large_pool->slab_count() - process->large_pool->free_count();
+    if (held > kSlabsAtRest) {
+      ledger.violation(world_.now(), "R1",
+                       name + std::to_string(held) + " buffers in use while at rest");
+    }
+    if (process->node->queued_bytes() != 0 || process->node->reassembly_bytes() != 0) {
+      ledger.violation(world_.now(), "R1", name + "memory kept for messages that are gone");
+    }
+  }
+}
+
+}  // namespace peal::sim

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <utility>
+
+#include "sim/faults.h"
+#include "sim/packet.h"
+
+namespace peal::sim {
+namespace {
+
+constexpr std::array<std::string_view, kPacketKinds> kKindNames{
+    "other", "token", "data", "join", "commit", "probe", "hold_cancel", "epoch_notice"};
+
+struct FaultRow {
+  std::string_view name;
+  std::string_view text;
+};
+constexpr std::array<FaultRow, kFaults> kFaultRows{{
+#define PEAL_FAULT_ROW(id, text) {#id, text},
+    PEAL_FAULTS(PEAL_FAULT_ROW)
+#undef PEAL_FAULT_ROW
+}};
+
+constexpr std::size_t kKindOffset = 3;  // wire: magic u16, version u8, kind u8
+
+}  // namespace
+
+std::string_view packet_kind_name(PacketKind kind) {
+  return kKindNames[static_cast<std::size_t>(kind)];
+}
+
+std::optional<PacketKind> packet_kind_of_name(std::string_view name) {
+  for (std::size_t i = 0; i < kPacketKinds; ++i) {
+    if (kKindNames[i] == name) return static_cast<PacketKind>(i);
+  }
+  return std::nullopt;
+}
+
+PacketKind packet_kind_of(ByteView bytes) {
+  if (bytes.size() <= kKindOffset) return PacketKind::other;
+  const auto kind = static_cast<std::size_t>(bytes[kKindOffset]);
+  return kind < kPacketKinds ? static_cast<PacketKind>(kind) : PacketKind::other;
+}
+
+std::string_view fault_name(Fault fault) { return kFaultRows[static_cast<std::size_t>(fault)].name; }
+std::string_view fault_text(Fault fault) { return kFaultRows[static_cast<std::size_t>(fault)].text; }
+
+}  // namespace peal::sim

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/process.h"
+
+#include <algorithm>
+
+#include "sim/world.h"
+
+namespace peal::sim {
+namespace {
+
+constexpr std::uint32_t kLargeSlabBytes = 65'536;
+constexpr std::uint32_t kLargeSlabs = 64;
+/// A commit token of a few nodes with large gaps must fit.
+constexpr std::uint32_t kUnitSlabBytesLeast = 8'192;
+/// Address space, not memory: pages that are never used cost nothing.
+constexpr std::uint64_t kPoolBytesMost = 256ULL << 20;
+
+std::uint32_t slab_count(std::uint32_t wanted, std::uint32_t max_gap, std::uint32_t slab_bytes) {
+  if (wanted != 0) return wanted;
+  const std::uint64_t enough = 2ULL * max_gap + 1'024;
+  return static_cast<std::uint32_t>(std::min(enough, kPoolBytesMost / slab_bytes));
+}
+
+}  // namespace
+
+Process::Process(World& in, MemberId who, std::uint32_t number, const Clock& its_clock)
+    : world(in), self(who), incarnation(number), clock(its_clock) {
+  const WorldOptions& options = world.options();
+  const std::uint32_t packet = (options.ring.packet_bytes_max + 63) / 64 * 64;
+  const std::uint32_t unit = std::max(packet, kUnitSlabBytesLeast);
+  const std::uint32_t gap = options.ring.max_gap;
+  receive_pool = std::make_unique<BufferPool>(
+      packet, slab_count(options.process.receive_slabs, gap, packet));
+  large_pool = std::make_unique<BufferPool>(kLargeSlabBytes, kLargeSlabs);
+  unit_pool =
+      std::make_unique<BufferPool>(unit, slab_count(options.process.unit_slabs, gap, unit));
+  room_units = options.process.room_units;
+}
+
+Process::~Process() { node.reset(); }
+
+void Process::make_node() { node = world.make_node(*this); }
+
+void Process::send(NodeId to, Lane lane, const BufferRef& packet) {
+  if (end == End::none) world.transmit(*this, to, lane, packet.view());
+}
+
+void Process::multicast(Lane lane, const BufferRef& packet) {
+  if (end != End::none) return;
+  if (!world.options().fan_out || lane != Lane::data) {
+    world.transmit(*this, NodeId{}, lane, packet.view());
+    return;
+  }
+  for (const NodeId to : audience) {
+    if (end == End::none) world.transmit(*this, to, lane, packet.view());
+  }
+}
+
+void Process::set_audience(std::span<const MemberId> view_members) {
+  audience.clear();
+  for (const MemberId& member : view_members) {
+    if (member.node != self.node) audience.push_back(member.node);
+  }
+}
+
+void Process::announce_submission() {
+  if (pending.announced) return;
+  pending.announced = true;
+  world.ledger().submitted(world.now(), {self, pending.number}, pending.hash, pending.bytes,
+                           pending.service);
+  if (views == 0) before_first_view.push_back(pending);
+}
+
+void Process::on_message(const node::Message& message) {
+  if (end != End::none) return;
+  ++effects_in_call;
+  ++messages_delivered;
+  if (message.sender == self) ++own_delivered;
+  world.ledger().delivered(world.now(), self, message);
+}
+
+void Process::on_view(const order::View& installed) {
+  if (end != End::none) return;
+  ++effects_in_call;
+  world.ledger().installed(world.now(), self, installed);
+  if (installed.transitional) return;
+  view = installed.id;
+  members.assign(installed.members.begin(), installed.members.end());
+  last_seq = 0;
+  view_digest = Digest{};
+  ++views;
+  before_first_view.clear();
+}
+
+void Process::on_originate(std::uint64_t number, const ViewId& in, Seq seq, std::uint32_t index,
+                           Service service) {
+  if (end != End::none) return;
+  ++effects_in_call;
+  if (number == pending.number) announce_submission();
+  ++originated;
+  world.ledger().originated(world.now(), {self, number}, in, seq, index, service);
+}
+
+void Process::on_event(const order::Event& event) {
+  if (end != End::none) return;
+  using order::EventCode;
+  const auto code = static_cast<std::size_t>(event.code);
+  if (code < events_seen.size()) ++events_seen[code];
+  switch (event.code) {
+    case EventCode::gather_started:
+      if (recovering || committing) {
+        ++world.ledger().figures().recoveries_with_second_failure;
+      }
+      operational = recovering = committing = false;
+      break;
+    case EventCode::commit_started: committing = true; break;
+    case EventCode::recovery_started:
+      committing = false;
+      recovering = true;
+      break;
+    case EventCode::view_installed:
+      recovering = committing = false;
+      operational = true;
+      break;
+    case EventCode::epoch_corrected: {
+      world.ledger().crashed(world.now(), self);
+      self.epoch = event.a;
+      world.ledger().started(world.now(), self);
+      for (const PendingSubmission& early : before_first_view) {
+        world.ledger().submitted(world.now(), {self, early.number}, early.hash, early.bytes,
+                                 early.service);
+      }
+      break;
+    }
+    default: break;
+  }
+  world.reported(*this, event);
+}
+
+void Process::on_fatal(std::string_view reason) {
+  if (end != End::none) return;
+  fatal_reason = std::string(reason);
+  end = End::conflict;
+}
+
+std::uint32_t Process::receive_room_units() const {
+  return room_units > room_used ? room_units - room_used : 0;
+}
+
+void Process::on_unit_originated(const ViewId& in, Seq seq, Service service, ByteView unit) {
+  if (end != End::none) return;
+  ++effects_in_call;
+  unit_bytes_originated += unit.size();
+  world.ledger().unit_originated(world.now(), self, in, seq, service, unit);
+}
+
+void Process::on_unit_delivered(const order::Delivery& delivery) {
+  if (end != End::none) return;
+  ++effects_in_call;
+  ++units_delivered;
+  if (consume_every.ns > 0) ++room_used;
+  if (view && delivery.view == *view) {
+    last_seq = delivery.seq;
+    view_digest.add(delivery.seq);
+    view_digest.add(delivery.unit.view());
+  }
+  world.ledger().unit_delivered(world.now(), self, delivery);
+}
+
+}  // namespace peal::sim

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "sim/knobs.h"
+#include "sim/stage.h"
+
+namespace peal::sim {
+namespace {
+
+constexpr std::uint64_t kMessageBytes = 4U << 20;
+constexpr std::uint64_t kSmallBytes = 1U << 20;
+
+}  // namespace
+
+void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
+  const std::string engine = words.value("order").value_or("ring");
+  if (engine != "ring") words.fail("order=" + engine + ": accepted is ring");
+  options.nodes = static_cast<std::uint32_t>(words.number("nodes", 3, 1, kNodesMax));
+  options.seed = words.number("seed", 1, 0, ~0ULL);
+  options.drift_ppm = static_cast<std::int32_t>(words.number("drift", 0, 0, 200'000));
+  ProcessLimits& process = options.process;
+  process.receive_slabs = static_cast<std::uint32_t>(words.number("buffers", 0, 0, 1U << 20));
+  process.unit_slabs = static_cast<std::uint32_t>(words.number("unit-buffers", 0, 0, 1U << 20));
+  process.socket_packets =
+      static_cast<std::uint32_t>(words.number("socket", process.socket_packets, 1, 1U << 20));
+  process.room_units =
+      static_cast<std::uint32_t>(words.number("room", process.room_units, 1, 1U << 20));
+  options.step_cost = words.duration("step-cost", options.step_cost);
+  options.send_cost = words.duration("send-cost", options.send_cost);
+  options.wire_per_kilobyte = words.duration("wire", options.wire_per_kilobyte);
+  options.read_budget =
+      static_cast<std::uint32_t>(words.number("read-budget", options.read_budget, 1, 1'000'000));
+  options.fan_out = words.yes_no("fan-out").value_or(false);
+  const std::string driver = words.value("driver").value_or("any");
+  if (driver != "any" && driver != "preferred") {
+    words.fail("driver=" + driver + ": accepted is any or preferred");
+  }
+  options.follow_preference = driver == "preferred";
+  node::Limits& limits = options.limits;
+  limits.message_bytes_max =
+      static_cast<std::uint32_t>(words.number("message-bytes", kMessageBytes, 1, 1U << 30));
+  limits.submit_bytes_max = words.number("submit-bytes", 4ULL * limits.message_bytes_max, 1, 1ULL << 40);
+  limits.submit_messages_max = static_cast<std::uint32_t>(
+      words.number("submit-messages", limits.submit_messages_max, 1, 1U << 24));
+  limits.submit_small_bytes_max =
+      words.number("submit-small-bytes", kSmallBytes, 4'096, 1ULL << 30);
+  limits.reassembly_bytes_max = std::uint64_t{limits.message_bytes_max} * options.nodes;
+  const std::string problem = node::validate(limits, options.nodes);
+  if (!problem.empty()) words.fail(problem);
+
+  order::ring::Options& ring = options.ring;
+  const std::string priority = words.value("priority").value_or("careful");
+  if (priority == "aggressive") ring.priority = order::ring::PriorityMethod::aggressive;
+  if (priority != "aggressive" && priority != "careful") {
+    words.fail("priority=" + priority + ": accepted is aggressive or careful");
+  }
+  const std::string primary = words.value("primary").value_or("none");
+  if (primary == "majority") ring.primary = order::ring::PrimaryRule::majority;
+  if (primary != "none" && primary != "majority") {
+    words.fail("primary=" + primary + ": accepted is none or majority");
+  }
+}
+
+void Stage::do_cluster(Words& words) {
+  if (clustered_) {
+    words.fail("there is one cluster in a scenario, and it has been described");
+    return;
+  }
+  words.take_keys();
+  WorldOptions options;
+  options.maker = options_.maker;
+  read_cluster_keys(words, options);
+  const std::string start = words.value("start").value_or("all");
+  if (start != "all" && start != "none") words.fail("start=" + start + ": accepted is all or none");
+  if (const auto name = words.value("mutant")) {
+    const Result<sim_hooks::Mutant, std::string> mutant = mutant_of_name(*name);
+    if (!mutant) {
+      words.fail(mutant.error());
+    } else {
+      options_.mutant = *mutant;
+    }
+  }
+  for (const auto& [key, value] : words.other_keys()) {
+    words.mark_used(key);
+    if (!read_knob(key, value, options.ring)) {
+      words.fail(key + "=" + value + ": neither a key of 'cluster' nor a knob of the ring that "
+                 "takes this value");
+    }
+  }
+  const std::string problem = order::ring::validate(options.ring);
+  if (!problem.empty()) words.fail(problem);
+  world_options_ = options;
+  clustered_ = true;
+  if (acting(words)) build(options, start == "all");
+}
+
+void Stage::build(const WorldOptions& options, bool start_all) {
+  sim_hooks::activate_mutant(options_.mutant);
+  Ledger::Options ledger;
+  ledger.nodes = options.nodes;
+  ledger.keep_history = options_.keep_history;
+  ledger.trace = options_.trace;
+  ledger.echo = options_.echo;
+  ledger_ = std::make_unique<Ledger>(ledger);
+  world_ = std::make_unique<World>(options, *ledger_);
+  targets_ = std::make_unique<Targets>(
+      *world_, options.seed, [this](const std::string& line, Fault counted) {
+        if (counted != Fault::count) ledger_->faults().add(counted);
+        run_text(line, line_);
+      });
+  for (auto& counts : packets_from_) counts.assign(options.nodes + 1, 0);
+  marks_.resize(options.nodes + 1);
+  install_cursor_.assign(options.nodes + 1, 0);
+  world_->watch(this);
+  if (!start_all) return;
+  for (std::uint32_t n = 1; n <= options.nodes; ++n) world_->start(NodeId{n});
+  const bool formed = advance_until(now() + patience(), [this] {
+    for (std::uint32_t n = 1; n <= world_->nodes(); ++n) {
+      const Process* process = world_->process(NodeId{n});
+      if (process == nullptr || !process->operational ||
+          process->members.size() != world_->nodes()) {
+        return false;
+      }
+    }
+    return true;
+  });
+  if (!formed) {
+    ledger_->violation(now(), "E10", "the nodes that were started did not form one view");
+  }
+  plain_at_ = now();
+  set_marks();
+}
+
+Duration Stage::patience() const {
+  const order::ring::Options& ring = world_options_.ring;
+  const Duration within =
+      ring.damping_max + (ring.token_loss + ring.consensus) * 4 + ring.probe * 4;
+  return within + within * world_options_.drift_ppm / 500'000;
+}
+
+}  // namespace peal::sim

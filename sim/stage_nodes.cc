@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/stage.h"
+
+namespace peal::sim {
+namespace {
+
+std::optional<Service> service_of(const std::string& name) {
+  if (name == "safe") return Service::safe;
+  if (name == "agreed") return Service::agreed;
+  if (name == "causal") return Service::causal;
+  if (name == "fifo") return Service::fifo;
+  return std::nullopt;
+}
+
+}  // namespace
+
+/// start n1,n2 [epoch=+5|-5]
+void Stage::do_start(Words& words) {
+  const std::vector<NodeId> nodes = words.nodes();
+  words.take_keys();
+  std::int64_t step = 0;
+  if (const auto epoch = words.value("epoch")) {
+    const bool back = !epoch->empty() && (*epoch)[0] == '-';
+    Words number(epoch->substr(back || (*epoch)[0] == '+' ? 1 : 0), 0);
+    step = static_cast<std::int64_t>(number.number(0, 1'000'000'000));
+    if (number.failed()) words.fail("epoch=" + *epoch + ": " + number.problem());
+    if (back) step = -step;
+  }
+  if (!acting(words)) return;
+  for (const NodeId node : nodes) world_->start(node, step);
+}
+
+/// crash n1,n2 [after-sends 3]
+void Stage::do_crash(Words& words) {
+  const std::vector<NodeId> nodes = words.nodes();
+  std::uint64_t sends = 0;
+  if (words.accept("after-sends")) sends = words.number(1, 1'000'000'000);
+  if (!acting(words)) return;
+  if (sends == 0 && nodes.size() == world_->nodes()) ledger_->faults().add(Fault::crash_all);
+  for (const NodeId node : nodes) {
+    if (sends == 0) {
+      world_->crash(node);
+    } else {
+      world_->crash_after_sends(node, sends);
+    }
+  }
+}
+
+/// pause n1 700ms
+void Stage::do_pause(Words& words) {
+  const std::vector<NodeId> nodes = words.nodes();
+  const Duration length = words.duration();
+  if (!acting(words)) return;
+  for (const NodeId node : nodes) world_->pause(node, length);
+}
+
+/// leave n1
+void Stage::do_leave(Words& words) {
+  const std::vector<NodeId> nodes = words.nodes();
+  if (!acting(words)) return;
+  for (const NodeId node : nodes) world_->leave(node);
+}
+
+/// slow n1 30
+void Stage::do_slow(Words& words) {
+  const std::vector<NodeId> nodes = words.nodes();
+  const std::uint64_t times = words.number(1, 100'000);
+  if (!acting(words)) return;
+  for (const NodeId node : nodes) world_->set_slowness(node, static_cast<std::int64_t>(times));
+}
+
+/// application n1 normal | application n1 [room=0] [per-unit=1ms]
+void Stage::do_application(Words& words) {
+  const std::vector<NodeId> nodes = words.nodes();
+  const bool normal = words.accept("normal");
+  words.take_keys();
+  std::uint32_t room = world_options_.process.room_units;
+  Duration per_unit{};
+  if (!normal) {
+    room = static_cast<std::uint32_t>(words.number("room", room, 0, 1U << 20));
+    per_unit = words.duration("per-unit", per_unit);
+  }
+  if (!acting(words)) return;
+  for (const NodeId node : nodes) world_->set_application(node, room, per_unit);
+}
+
+/// submit n1 safe "text" | submit n1 agreed size=1000 [count=50]
+void Stage::do_submit(Words& words) {
+  const std::vector<NodeId> nodes = words.nodes();
+  const std::string name = words.take("a service");
+  const std::optional<Service> service = service_of(name);
+  if (!service) words.fail("'" + name + "' is no service: safe, agreed, causal or fifo");
+  std::optional<std::string> text;
+  words.take_keys();
+  const bool sized = words.has("size");
+  const std::uint64_t size = words.number("size", 0, 0, 1U << 30);
+  const std::uint64_t count = words.number("count", 1, 1, 1'000'000);
+  if (!sized) text = words.text();
+  if (!acting(words)) return;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    for (const NodeId node : nodes) {
+      world_->submit(node, *service, text ? *text : world_->make_payload(node, size));
+    }
+  }
+}
+
+/// load stop | load rate=1000 [nodes=n1,n2] [size=8-200] [large=0.01] [large-size=2000-20000]
+///   [safe=0.3] [burst=1] [for=2s]
+void Stage::do_load(Words& words) {
+  if (words.accept("stop")) {
+    if (acting(words)) world_->stop_loads();
+    return;
+  }
+  words.take_keys();
+  Load load;
+  std::vector<NodeId> all;
+  for (std::uint32_t n = 1; n <= world_options_.nodes; ++n) all.push_back(NodeId{n});
+  load.nodes = words.nodes("nodes", all);
+  load.rate = words.fraction("rate", load.rate, 1e7);
+  const auto size = words.range("size", {load.size_low, load.size_high});
+  const auto large = words.range("large-size", {load.large_low, load.large_high});
+  load.size_low = static_cast<std::uint32_t>(size.first);
+  load.size_high = static_cast<std::uint32_t>(size.second);
+  load.large_low = static_cast<std::uint32_t>(large.first);
+  load.large_high = static_cast<std::uint32_t>(large.second);
+  load.large = words.fraction("large", load.large);
+  load.safe = words.fraction("safe", load.safe);
+  load.burst = static_cast<std::uint32_t>(words.number("burst", load.burst, 1, 100'000));
+  const Duration length = words.duration("for", seconds(1'000'000));
+  if (load.rate <= 0) words.fail("a load needs a rate above 0");
+  if (!acting(words)) return;
+  load.until = now() + length;
+  world_->add_load(load);
+}
+
+}  // namespace peal::sim

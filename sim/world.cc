@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/world.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/hooks.h"
+
+namespace peal::sim {
+namespace {
+
+/// Nodes start at this many milliseconds since the origin of epochs.
+constexpr std::uint64_t kFirstEpoch = 1'000'000;
+/// Name and settings of the simulated cluster, as wire::Header wants them.
+constexpr std::uint64_t kCluster = 0x5eed0001'00000001ULL;
+
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t purpose) {
+  Random random(seed * 0x9e3779b97f4a7c15ULL + purpose);
+  random.next();
+  return random.next();
+}
+
+}  // namespace
+
+World::World(const WorldOptions& options, Ledger& ledger)
+    : options_(options),
+      ledger_(ledger),
+      network_(options.nodes, mixed(options.seed, 1), ledger.faults()),
+      driver_random_(mixed(options.seed, 2)),
+      load_random_(mixed(options.seed, 3)),
+      replay_random_(mixed(options.seed, 4)),
+      processes_(options.nodes + 1),
+      incarnations_(options.nodes + 1),
+      epochs_(options.nodes + 1),
+      clocks_(options.nodes + 1),
+      payloads_(options.nodes + 1) {
+  Random clocks(mixed(options.seed, 5));
+  for (std::uint32_t n = 1; n <= options.nodes; ++n) {
+    universe_.push_back(NodeId{n});
+    const auto drift =
+        static_cast<std::int32_t>(clocks.between(-options.drift_ppm, options.drift_ppm));
+    clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
+  }
+}
+
+World::~World() = default;
+
+bool World::step(Instant limit) {
+  if (queue_.empty() || queue_.next_time() > limit) {
+    now_ = std::max(now_, limit);
+    ledger_.figures().virtual_ns = static_cast<std::uint64_t>(now_.ns);
+    return false;
+  }
+  const Planned planned = queue_.pop();
+  PEAL_ASSERT(planned.at >= now_);
+  now_ = planned.at;
+  const std::uint64_t events = ++ledger_.figures().events;
+  happen(planned);
+  if (options_.digest_every != 0 && events % options_.digest_every == 0) fold_digests();
+  return true;
+}
+
+void World::run_until(Instant limit) {
+  while (step(limit)) {
+  }
+}
+
+void World::plan(Instant at, std::function<void()> action) {
+  std::uint32_t slot;
+  if (free_actions_.empty()) {
+    slot = static_cast<std::uint32_t>(actions_.size());
+    actions_.emplace_back();
+  } else {
+    slot = free_actions_.back();
+    free_actions_.pop_back();
+  }
+  actions_[slot] = std::move(action);
+  queue_.push(std::max(at, now_), Happening::action, 0, slot);
+}
+
+Process* World::current(const Planned& planned) {
+  Process* process = processes_[planned.node].get();
+  return process != nullptr && process->incarnation == planned.a ? process : nullptr;
+}
+
+void World::happen(const Planned& planned) {
+  switch (planned.what) {
+    case Happening::arrival: arrive(NodeId{planned.node}, planned.a); return;
+    case Happening::load: submit_load(planned.a); return;
+    case Happening::action: {
+      const std::function<void()> action = std::move(actions_[planned.a]);
+      actions_[planned.a] = nullptr;
+      free_actions_.push_back(planned.a);
+      action();
+      return;
+    }
+    case Happening::run:
+    case Happening::timer:
+    case Happening::resume:
+    case Happening::consume: break;
+  }
+  Process* process = current(planned);
+  if (process == nullptr) return;
+  switch (planned.what) {
+    case Happening::run:
+      process->run_planned = false;
+      kick(*process);
+      return;
+    case Happening::timer:
+      if (process->timer_planned && *process->timer_planned <= now_) process->timer_planned.reset();
+      kick(*process);
+      if (Process* still = current(planned)) plan_timer(*still);
+      return;
+    case Happening::resume: resume(*process); return;
+    case Happening::consume: consume(*process); return;
+    default: return;
+  }
+}
+
+std::uint64_t World::next_epoch(NodeId node, std::int64_t step) {
+  const std::uint64_t last = epochs_[node.value];
+  if (PEAL_MUTANT(restart_same_epoch) && last != 0) return last;
+  const auto now_ms = static_cast<std::uint64_t>(now_.ns / 1'000'000);
+  const std::uint64_t good = std::max(last + 1, kFirstEpoch + now_ms);
+  if (step >= 0) return good + static_cast<std::uint64_t>(step);
+  const auto back = static_cast<std::uint64_t>(-step);
+  return good > back ? good - back : 1;
+}
+
+void World::start(NodeId node, std::int64_t epoch_step) {
+  if (processes_[node.value] != nullptr) return;
+  const bool again = incarnations_[node.value] != 0;
+  if (again) ledger_.faults().add(Fault::restart);
+  if (epoch_step < 0) ledger_.faults().add(Fault::epoch_step_back);
+  const MemberId self{node, next_epoch(node, epoch_step)};
+  epochs_[node.value] = std::max(epochs_[node.value], self.epoch);
+  processes_[node.value] =
+      std::make_unique<Process>(*this, self, ++incarnations_[node.value], clocks_[node.value]);
+  Process& process = *processes_[node.value];
+  ledger_.started(now_, self);
+  process.make_node();
+  call(process, [](node::Node& n, Instant local) { n.start(local); });
+}
+
+std::unique_ptr<node::Node> World::make_node(Process& process) {
+  const std::uint64_t seed =
+      mixed(options_.seed, 1'000 + process.self.node.value * 1'000'003ULL + process.incarnation);
+  return std::make_unique<node::Node>(
+      options_.limits, *process.unit_pool,
+      [this, &process, seed](order::Host& host) {
+        if (options_.maker) {
+          return options_.maker(process.self, universe_, seed, *process.unit_pool, host);
+        }
+        order::ring::Config config;
+        config.self = process.self;
+        config.universe = universe_;
+        config.cluster = kCluster;
+        config.options = options_.ring;
+        config.seed = seed;
+        return order::ring::make_engine(config, *process.unit_pool, host);
+      },
+      process, process);
+}
+
+void World::crash(NodeId node) {
+  Process* process = processes_[node.value].get();
+  if (process == nullptr) return;
+  ledger_.faults().add(Fault::crash);
+  ledger_.crashed(now_, process->self);
+  process->end = Process::End::crashed;
+  end_process(*process);
+}
+
+void World::crash_after_sends(NodeId node, std::uint64_t sends) {
+  PEAL_ASSERT(sends > 0);
+  if (Process* process = processes_[node.value].get()) process->sends_until_crash = sends;
+}
+
+void World::end_process(Process& process) {
+  PEAL_ASSERT(process.end != Process::End::none);
+  for (Socket& socket : process.sockets) {
+    while (!socket.empty()) packets_.release(socket.pop());
+  }
+  epochs_[process.self.node.value] =
+      std::max(epochs_[process.self.node.value], process.self.epoch);
+  processes_[process.self.node.value].reset();
+}
+
+void World::pause(NodeId node, Duration length) {
+  Process* process = processes_[node.value].get();
+  if (process == nullptr || process->state != Process::State::up || length.ns <= 0) return;
+  ledger_.faults().add(Fault::pause);
+  process->state = Process::State::paused;
+  process->paused_at = now_;
+  queue_.push(now_ + length, Happening::resume, node.value, process->incarnation);
+}
+
+void World::leave(NodeId node) {
+  Process* process = processes_[node.value].get();
+  if (process == nullptr) return;
+  process->leave_wanted = true;
+  kick(*process);
+}
+
+void World::set_slowness(NodeId node, std::int64_t times) {
+  PEAL_ASSERT(times >= 1);
+  Process* process = processes_[node.value].get();
+  if (process == nullptr) return;
+  if (times > 1) ledger_.faults().add(Fault::slow_node);
+  process->slowness = times;
+}
+
+void World::set_application(NodeId node, std::uint32_t room_units, Duration per_unit) {
+  Process* process = processes_[node.value].get();
+  if (process == nullptr) return;
+  if (room_units < options_.process.room_units || per_unit.ns > 0) {
+    ledger_.faults().add(Fault::slow_application);
+  }
+  const std::uint32_t before = process->receive_room_units();
+  process->room_units = room_units;
+  process->consume_every = per_unit;
+  if (per_unit.ns == 0) process->room_used = 0;
+  if (process->receive_room_units() > before) process->room_grew = true;
+  kick(*process);
+}
+
+bool World::is_up(NodeId node) const {
+  const Process* process = processes_[node.value].get();
+  return process != nullptr && process->state == Process::State::up;
+}
+
+bool World::anyone_recovers() const {
+  for (const auto& process : processes_) {
+    if (process != nullptr && process->recovering) return true;
+  }
+  return false;
+}
+
+void World::fold_digests() {
+  for (const auto& process : processes_) {
+    if (process == nullptr) continue;
+    digest_.add(process->node->digest());
+    digest_.add(process->calls);
+  }
+  digest_.add(ledger_.digest());
+}
+
+std::uint64_t World::digest() const {
+  Digest all = digest_;
+  for (const auto& process : processes_) {
+    if (process != nullptr) all.add(process->node->digest());
+  }
+  all.add(ledger_.digest());
+  all.add(ledger_.figures().events);
+  return all.value();
+}
+
+}  // namespace peal::sim

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "base/digest.h"
+#include "sim/world.h"
+
+// How a node gets to run: one input at a time, each of which takes processor time; sockets before
+// timers, and after a pause first what had piled up. This is what io's event loop does on a real
+// machine.
+
+namespace peal::sim {
+namespace {
+
+constexpr std::array<Lane, 3> kLanes{Lane::token, Lane::data, Lane::control};
+
+Socket& socket_of(Process& process, Lane lane) {
+  return process.sockets[static_cast<std::size_t>(lane)];
+}
+
+/// A pause that an event loop notices: half of the time in which a silent member is missed.
+bool noticed(Duration gap, const order::ring::Options& ring) {
+  return gap.ns * 2 >= ring.token_loss.ns;
+}
+
+}  // namespace
+
+void World::after_call(Process& process) {
+  const std::int64_t work =
+      options_.step_cost.ns + options_.send_cost.ns * process.sends_in_call;
+  process.busy_until = now_ + Duration{work * process.slowness};
+  if (process.end != Process::End::none) {
+    if (process.end == Process::End::conflict) {
+      ledger_.faults().add(Fault::identity_conflict);
+      ledger_.crashed(now_, process.self);
+    }
+    end_process(process);
+    return;
+  }
+  process.node->check_invariants();
+  if (process.room_used > 0 && process.consume_every.ns > 0 && !process.consume_planned) {
+    process.consume_planned = true;
+    queue_.push(now_ + process.consume_every, Happening::consume, process.self.node.value,
+                process.incarnation);
+  }
+  plan_timer(process);
+}
+
+void World::plan_timer(Process& process) {
+  if (process.state != Process::State::up) return;
+  const std::optional<Instant> deadline = process.node->next_deadline();
+  if (!deadline) return;
+  const Instant at = std::max({now_, process.busy_until, process.clock.world(*deadline)});
+  if (process.timer_planned && *process.timer_planned <= at) return;
+  process.timer_planned = at;
+  queue_.push(at, Happening::timer, process.self.node.value, process.incarnation);
+}
+
+bool World::timer_due(const Process& process) const {
+  const std::optional<Instant> deadline = process.node->next_deadline();
+  return deadline && *deadline <= process.clock.local(now_);
+}
+
+bool World::work_waits(Process& process) const {
+  return !process.inbox.empty() || process.leave_wanted || process.draining ||
+         process.room_grew || !process.sockets[0].empty() || !process.sockets[1].empty() ||
+         !process.sockets[2].empty() || timer_due(process);
+}
+
+void World::plan_run(Process& process, Instant at) {
+  if (process.run_planned) return;
+  process.run_planned = true;
+  queue_.push(at, Happening::run, process.self.node.value, process.incarnation);
+}
+
+void World::kick(Process& process) {
+  if (process.state != Process::State::up || process.run_planned) return;
+  if (!work_waits(process)) return;
+  if (process.busy_until > now_) {
+    plan_run(process, process.busy_until);
+    return;
+  }
+  const NodeId node = process.self.node;
+  const std::uint32_t incarnation = process.incarnation;
+  run_once(process);
+  Process* still = processes_[node.value].get();
+  if (still == nullptr || still->incarnation != incarnation) return;
+  if (still->state == Process::State::up && work_waits(*still)) {
+    plan_run(*still, still->busy_until);
+  }
+}
+
+std::optional<Lane> World::choose_lane(Process& process) {
+  std::array<Lane, 3> waiting{};
+  std::size_t count = 0;
+  for (const Lane lane : kLanes) {
+    if (!socket_of(process, lane).empty()) waiting[count++] = lane;
+  }
+  if (count == 0) return std::nullopt;
+  if (count == 1) return waiting[0];
+  // What the node prefers is a hint: it must be right whichever socket is read first.
+  if (!options_.follow_preference && driver_random_.chance(0.5)) {
+    return waiting[driver_random_.below(count)];
+  }
+  const Lane preferred = process.node->preferred_lane();
+  return socket_of(process, preferred).empty() ? waiting[0] : preferred;
+}
+
+void World::read_packet(Process& process) {
+  const PacketIndex index = socket_of(process, *choose_lane(process)).pop();
+  const Packet& packet = packets_[index];
+  const auto size = static_cast<std::uint32_t>(packet.bytes.size());
+  ++process.reads_since_timer;
+  BufferPool& pool =
+      size <= process.receive_pool->slab_bytes() ? *process.receive_pool : *process.large_pool;
+  BufferRef buffer = size <= pool.slab_bytes() ? pool.take(0, size) : BufferRef{};
+  if (!buffer) {
+    ledger_.faults().add(Fault::no_buffer);
+    process.busy_until = now_ + options_.step_cost;
+  } else {
+    std::copy(packet.bytes.begin(), packet.bytes.end(), buffer.data());
+  }
+  packets_.release(index);
+  if (!buffer) return;
+  call(process, [&buffer](node::Node& node, Instant local) {
+    const BufferRef read = std::move(buffer);  // gone before the process can be
+    node.on_packet(local, read);
+  });
+}
+
+void World::run_once(Process& process) {
+  const bool packets = !process.sockets[0].empty() || !process.sockets[1].empty() ||
+                       !process.sockets[2].empty();
+  const bool time_for_timers =
+      process.reads_since_timer >= options_.read_budget && !process.draining && timer_due(process);
+  if (process.leave_wanted) {
+    process.leave_wanted = false;
+    ledger_.faults().add(Fault::leave);
+    call(process, [this, &process](node::Node& node, Instant local) {
+      node.leave(local);
+      if (process.end == Process::End::none) {
+        ledger_.left(now_, process.self);
+        process.end = Process::End::left;
+      }
+    });
+  } else if (!process.inbox.empty() && (!packets || driver_random_.chance(0.5))) {
+    Submission submission = std::move(process.inbox.front());
+    process.inbox.pop_front();
+    submit_now(process, std::move(submission));
+  } else if (packets && !time_for_timers) {
+    read_packet(process);
+  } else if (process.draining) {
+    process.draining = false;
+    call(process, [](node::Node& node, Instant local) { node.on_drained(local); });
+  } else if (process.room_grew) {
+    process.room_grew = false;
+    call(process, [](node::Node& node, Instant local) { node.on_room(local); });
+  } else if (timer_due(process)) {
+    process.reads_since_timer = 0;
+    call(process, [&process](node::Node& node, Instant local) {
+      node.on_timer(local);
+      if (process.effects_in_call == 0 && process.sends_in_call == 0) ++process.idle_timer_calls;
+    });
+  }
+}
+
+void World::submit_now(Process& process, Submission submission) {
+  const ByteView payload = as_bytes_view(submission.payload);
+  process.pending = {process.submitted + 1, digest_of(payload), payload.size(),
+                     submission.service, false};
+  call(process, [&](node::Node& node, Instant local) {
+    const Result<std::uint64_t> number = node.submit(local, payload, submission.service);
+    if (!number) {
+      process.pending.announced = true;
+      ++process.refused;
+      return;
+    }
+    PEAL_ASSERT(*number == process.pending.number);
+    ++process.submitted;
+    ++ledger_.figures().messages_submitted;
+    if (process.end == Process::End::none) process.announce_submission();
+  });
+}
+
+void World::resume(Process& process) {
+  if (process.state != Process::State::paused) return;
+  process.state = Process::State::up;
+  process.timer_planned.reset();
+  const Duration gap = process.clock.local(now_) - process.clock.local(process.paused_at);
+  if (!noticed(gap, options_.ring)) {
+    plan_timer(process);
+    kick(process);
+    return;
+  }
+  process.draining = true;
+  const NodeId node = process.self.node;
+  call(process, [gap](node::Node& n, Instant local) { n.on_pause(local, gap); });
+  if (Process* still = processes_[node.value].get()) kick(*still);
+}
+
+void World::consume(Process& process) {
+  process.consume_planned = false;
+  if (process.room_used == 0 || process.consume_every.ns == 0) return;
+  const bool was_full = process.receive_room_units() == 0;
+  --process.room_used;
+  if (was_full && process.receive_room_units() > 0) process.room_grew = true;
+  if (process.room_used > 0) {
+    process.consume_planned = true;
+    queue_.push(now_ + process.consume_every, Happening::consume, process.self.node.value,
+                process.incarnation);
+  }
+  kick(process);
+}
+
+}  // namespace peal::sim
