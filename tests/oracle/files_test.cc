@@ -2,3 +2,233 @@
 #include "oracle/files.h"
 
 #include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/random.h"
+
+namespace peal::oracle {
+namespace {
+
+// A folder of its own for each test.
+class Files : public testing::Test {
+ protected:
+  Files() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              ("peal_oracle_" + std::to_string(::getpid()) + "_" + test->name());
+    std::filesystem::create_directories(folder_);
+  }
+  ~Files() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    const std::string path = folder_ / name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+
+  static Result<FilesReport, std::string> check(const std::vector<std::string>& paths) {
+    return check_files(paths, file_options());
+  }
+
+  std::filesystem::path folder_;
+};
+
+std::string line(const std::string& node, const std::string& rest, int at = 1) {
+  return R"({"at":)" + std::to_string(at) + R"(,"layer":"order","node":")" + node + R"(",)" + rest +
+         "}\n";
+}
+
+const std::string kView =
+    R"("ev":"view","view":"1@a.1","kind":"regular","members":["a.1","b.1"])";
+const std::string kHash = R"("service":"agreed","hash":"00000000000000aa")";
+
+std::string sender(int count) {
+  std::string text = line("a.1", R"("ev":"start")") + line("a.1", kView);
+  for (int n = 1; n <= count; ++n) {
+    const std::string id = R"("msg":"a.1:)" + std::to_string(n) + R"(",)";
+    const std::string place = R"("view":"1@a.1","seq":)" + std::to_string(n) + ",";
+    text += line("a.1", R"("ev":"submit",)" + id + kHash + R"(,"bytes":3)", 10 * n);
+    text += line("a.1", R"("ev":"originate",)" + id + place + R"("service":"agreed")", 10 * n + 1);
+    text += line("a.1", R"("ev":"deliver",)" + id + place + kHash, 10 * n + 2);
+  }
+  return text;
+}
+
+std::string receiver(int count) {
+  std::string text = line("b.1", R"("ev":"start")") + line("b.1", kView);
+  for (int n = 1; n <= count; ++n) {
+    text += line("b.1", R"("ev":"deliver","msg":"a.1:)" + std::to_string(n) +
+                            R"(","view":"1@a.1","seq":)" + std::to_string(n) + "," + kHash,
+                 10 * n + 5);
+  }
+  return text;
+}
+
+TEST_F(Files, AcceptsWhatIsLegal) {
+  const auto report = check({write("a", sender(5)), write("b", receiver(5))});
+  ASSERT_TRUE(report.has_value()) << report.error();
+  EXPECT_TRUE(report->ok());
+  EXPECT_EQ(report->lines, 24U);
+  EXPECT_EQ(report->cut_lines, 0U);
+  EXPECT_EQ(report->order.figures.deliveries, 10U);
+  EXPECT_EQ(report->order.figures.crashed, 2U);
+  EXPECT_EQ(report->unit.figures.deliveries, 0U);
+}
+
+TEST_F(Files, NeedsNoCommonClockAndNoOrderOfFiles) {
+  std::string early = receiver(5);
+  for (std::size_t at = early.find("\"at\":"); at != std::string::npos;
+       at = early.find("\"at\":", at + 6)) {
+    early.insert(at + 5, "-");
+  }
+  const std::string a = write("a", sender(5));
+  const std::string b = write("b", early);
+  for (const auto& paths : {std::vector<std::string>{a, b}, std::vector<std::string>{b, a}}) {
+    const auto report = check(paths);
+    ASSERT_TRUE(report.has_value()) << report.error();
+    EXPECT_TRUE(report->ok());
+    EXPECT_EQ(report->order.figures.unwitnessed, 0U);
+  }
+}
+
+TEST_F(Files, ReportsWhatIsBroken) {
+  std::string twice = receiver(2);
+  twice += twice.substr(twice.rfind("{"));
+  const auto report = check({write("a", sender(2)), write("b", twice)});
+  ASSERT_TRUE(report.has_value()) << report.error();
+  EXPECT_FALSE(report->ok());
+  ASSERT_EQ(report->order.violations.size(), 1U);
+  EXPECT_EQ(property_id(report->order.violations[0].property), "E3");
+  EXPECT_EQ(report->order.violations[0].text, "b.1 delivers a.1:2 twice in view 1@a.1");
+}
+
+TEST_F(Files, ChecksUnitsToo) {
+  std::string text = line("a.1", kView) +
+                     line("a.1", R"("ev":"deliver","msg":"a.1:1","view":"1@a.1","seq":2,)" + kHash);
+  for (std::size_t at = text.find("order"); at != std::string::npos; at = text.find("order", at)) {
+    text.replace(at, 5, "unit");
+  }
+  const auto report = check({write("a", text)});
+  ASSERT_TRUE(report.has_value()) << report.error();
+  EXPECT_TRUE(report->order.ok());
+  EXPECT_EQ(report->unit.violations_of[static_cast<std::size_t>(Property::e7_total_order)], 1U);
+}
+
+TEST_F(Files, TakesOneFileOfManyProcesses) {
+  const auto report = check({write("all", sender(3) + receiver(3))});
+  ASSERT_TRUE(report.has_value()) << report.error();
+  EXPECT_TRUE(report->ok());
+}
+
+TEST_F(Files, ChecksWithoutTheSendersTrace) {
+  const auto report = check({write("b", receiver(4))});
+  ASSERT_TRUE(report.has_value()) << report.error();
+  EXPECT_TRUE(report->ok());
+  EXPECT_EQ(report->order.figures.unwitnessed, 4U);
+}
+
+TEST_F(Files, AcceptsALastLineThatIsCutOffAnywhere) {
+  const std::string whole = receiver(3);
+  const std::size_t last = whole.rfind("{");
+  const std::string a = write("a", sender(3));
+  for (std::size_t end = last; end <= whole.size(); ++end) {
+    const auto report = check({a, write("b", whole.substr(0, end))});
+    ASSERT_TRUE(report.has_value()) << report.error();
+    EXPECT_TRUE(report->ok());
+    const bool cut = end > last && end + 1 < whole.size();
+    EXPECT_EQ(report->cut_lines, cut ? 1U : 0U) << end;
+    EXPECT_EQ(report->order.figures.deliveries, end + 1 < whole.size() ? 5U : 6U) << end;
+  }
+}
+
+TEST_F(Files, RefusesALineThatIsCutOffInTheMiddle) {
+  std::string text = sender(2);
+  text.erase(text.find("submit") + 3, 20);
+  const std::string path = write("a.trace", text);
+  const auto report = check({path});
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error(), path + ":3: the line is not JSON");
+}
+
+TEST_F(Files, RefusesABadLastLineThatHasItsEnd) {
+  const std::string path = write("a.trace", sender(1) + "{\"at\":12\n");
+  const auto report = check({path});
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error(), path + ":6: the line is not JSON");
+}
+
+TEST_F(Files, NamesFileLineAndKey) {
+  const std::string good = write("good", sender(3));
+  const std::string path =
+      write("bad", receiver(1) + line("b.1", R"("ev":"deliver","msg":"a.1:2","view":"1@a.1")"));
+  const auto report = check({good, path});
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error(), path + ":4: key 'seq' is missing");
+  const std::string empty_line = write("empty", "\n");
+  EXPECT_EQ(check({empty_line}).error(), empty_line + ":1: the line is not JSON");
+  const std::string first = write("first", "x\n" + sender(1));
+  EXPECT_EQ(check({first, good}).error(), first + ":1: the line is not JSON");
+}
+
+TEST_F(Files, NamesAFileThatIsNotThere) {
+  const std::string path = folder_ / "nowhere";
+  const auto report = check({write("a", sender(1)), path});
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error(), path + ": No such file or directory");
+}
+
+TEST_F(Files, NamesAFolder) {
+  const auto report = check({folder_.string()});
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error(), folder_.string() + ": Is a directory");
+}
+
+TEST_F(Files, AcceptsEmptyFilesAndNone) {
+  const auto none = check({});
+  ASSERT_TRUE(none.has_value());
+  EXPECT_TRUE(none->ok());
+  const auto empty = check({write("a", "")});
+  ASSERT_TRUE(empty.has_value());
+  EXPECT_EQ(empty->lines, 0U);
+}
+
+TEST_F(Files, RefusesAnEndlessLine) {
+  const std::string path = write("a", sender(1) + std::string(2U << 20U, ' '));
+  const auto report = check({path});
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error(), path + ":6: the line is too long");
+}
+
+TEST_F(Files, ReadsFilesLargerThanOneChunk) {
+  const auto report = check({write("a", sender(2'000)), write("b", receiver(2'000))});
+  ASSERT_TRUE(report.has_value()) << report.error();
+  EXPECT_TRUE(report->ok());
+  EXPECT_EQ(report->order.figures.deliveries, 4'000U);
+  EXPECT_EQ(report->lines, 8'004U);
+}
+
+// A damaged file gives an error with its name, or a report; never anything else.
+TEST_F(Files, SurvivesDamage) {
+  Random random(5);
+  const std::string good = sender(4) + receiver(4);
+  std::size_t refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::string text = good;
+    for (std::uint64_t n = 1 + random.below(2); n > 0; --n) {
+      text[random.below(text.size())] = static_cast<char>(random.below(256));
+    }
+    const std::string path = write("a", text);
+    const auto report = check({path});
+    if (report.has_value()) continue;
+    ++refused;
+    EXPECT_TRUE(report.error().starts_with(path + ":")) << report.error();
+  }
+  EXPECT_GT(refused, 50U);
+}
+
+}  // namespace
+}  // namespace peal::oracle
