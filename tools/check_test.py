@@ -7,10 +7,12 @@ import shutil
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import check  # noqa: E402
+import count_tests  # noqa: E402
 from checks import layout, public_docs, rooms, scopes, sizes, words  # noqa: E402
 from checks.tree import Tree, blank_comments_and_literals  # noqa: E402
 
@@ -309,6 +311,22 @@ class Layout(unittest.TestCase):
             self.assertEqual(got, ["bad.cc"])
         finally:
             shutil.rmtree(root)
+
+
+class CountTests(unittest.TestCase):
+    def count(self, status, output):
+        case = f'<testcase name="a" status="{status}"><system-out>{output}</system-out></testcase>'
+        return count_tests.count(ElementTree.fromstring(f"<testsuite>{case}</testsuite>"))
+
+    def test_counts_cases_and_never_takes_silence_for_success(self):
+        two = "[ RUN      ] A.B\n[       OK ] A.B (0 ms)\n[       OK ] A.C (1 ms)\n"
+        one_bad = two + "[  FAILED  ] A.D (2 ms)\n[  PASSED  ] 2 tests.\n[  FAILED  ] A.D\n"
+        self.assertEqual(self.count("run", two), (2, 0))
+        self.assertEqual(self.count("run", "no cases of its own"), (1, 0))
+        self.assertEqual(self.count("fail", one_bad), (2, 1))
+        self.assertEqual(self.count("fail", two + "Segmentation fault"), (2, 1))
+        self.assertEqual(self.count("notrun", ""), (0, 1))
+        self.assertEqual(self.count("disabled", ""), (0, 1))
 
 
 class Driver(unittest.TestCase):
