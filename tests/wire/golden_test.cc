@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <fstream>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include "examine.h"
 #include "wire/frames.h"
@@ -138,6 +140,28 @@ TEST(WireGolden, EveryFileIsAcceptedAndEveryKindHasOne) {
     kinds.insert(std::to_integer<int>(golden.bytes[3]));
   }
   EXPECT_EQ(kinds, (std::set<int>{1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(WireGolden, TheExampleOfTheDescriptionIsAPacket) {
+  std::ifstream description("docs/wire.md");
+  std::vector<std::byte> packet;
+  bool inside = false;
+  for (std::string line; std::getline(description, line);) {
+    if (line.rfind("```", 0) == 0) {
+      inside = !inside;
+      continue;
+    }
+    constexpr std::size_t kDigits = 23;  // up to eight bytes, then their name
+    std::istringstream digits(line.substr(0, kDigits));
+    for (std::string pair; inside && digits >> pair;) {
+      packet.push_back(static_cast<std::byte>(std::stoul(pair, nullptr, 16)));
+    }
+  }
+  EXPECT_EQ(packet.size(), 66U);
+  const Verdict verdict = examine(packet);
+  EXPECT_EQ(drop_name(verdict.header), "none");
+  EXPECT_EQ(drop_name(verdict.body), "none");
+  EXPECT_STREQ(verdict.wrong, nullptr);
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes, to the decoders of all frames. Each input is tried as it came and with a header put
+// right, so that what is behind the checksum is reached. An accepted frame must obey the rules of
+// its struct and encode to the same bytes.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "examine.h"
+#include "wire/packet.h"
+
+namespace {
+
+using peal::ByteSpan;
+using peal::ByteView;
+namespace wire = peal::wire;
+
+void stop_if_wrong(const wire::test::Verdict& verdict) {
+  if (verdict.wrong == nullptr) return;
+  std::fprintf(stderr, "a decoder accepted what it must not: %s\n", verdict.wrong);
+  std::abort();
+}
+
+/// Magic, version, a known kind, a sender, length and checksum.
+void put_right(ByteSpan packet) {
+  wire::Writer start(packet.first(wire::kLengthOffset));
+  const auto kind = std::to_integer<unsigned>(packet[3]);
+  start.u(wire::kMagic);
+  start.u(wire::kVersion);
+  start.u(static_cast<std::uint8_t>(kind >= 1 && kind <= 7 ? kind : 1 + kind % 7));
+  wire::Reader sender(packet.subspan(wire::kSenderOffset, 4));
+  wire::Writer node(packet.subspan(wire::kSenderOffset, 4));
+  node.u(1 + (sender.u<std::uint32_t>() - 1) % wire::kNodeMax);
+  wire::seal(packet);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size > wire::kPacketBytesMax) return -1;
+  // Blocks of their own, of exactly this size, so that reading past the end is seen.
+  const auto packet = std::make_unique<std::byte[]>(size);
+  if (size != 0) std::memcpy(packet.get(), data, size);
+  const ByteSpan bytes(packet.get(), size);
+  stop_if_wrong(wire::test::examine(bytes));
+  if (size < wire::kHeaderBytes) return 0;
+  put_right(bytes);
+  stop_if_wrong(wire::test::examine(bytes));
+  return 0;
+}
