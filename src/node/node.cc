@@ -39,7 +39,9 @@ class Node::Core final : public order::Host, public order::Effects {
   bool running() const { return state_ == State::running; }
   void start(Instant now);
   void leave(Instant now);
-  Result<std::uint64_t> enqueue(ByteView payload, Service service);
+  /// Takes `block` instead of copying `payload`, if there is one.
+  Result<std::uint64_t> enqueue(ByteView payload, std::unique_ptr<std::byte[]>* block,
+                                Service service);
   void flush(Instant now);
 
   std::span<const order::Counter> counters();
@@ -113,9 +115,10 @@ void Node::Core::leave(Instant now) {
   state_ = State::stopped;
 }
 
-Result<std::uint64_t> Node::Core::enqueue(ByteView payload, Service service) {
+Result<std::uint64_t> Node::Core::enqueue(ByteView payload, std::unique_ptr<std::byte[]>* block,
+                                          Service service) {
   if (state_ == State::stopped) return unexpected(Errc::closed);
-  const auto number = queue_.push(payload, service);
+  const auto number = queue_.push(payload, block, service);
   if (!number) {
     if (number.error() == Errc::would_block) ++submit_blocked_;
     return number;
@@ -286,13 +289,17 @@ Node::~Node() = default;
 void Node::start(Instant now) { core_->start(now); }
 
 Result<std::uint64_t> Node::submit(Instant now, ByteView payload, Service service) {
-  const auto number = core_->enqueue(payload, service);
+  const auto number = core_->enqueue(payload, nullptr, service);
   if (number) core_->flush(now);
   return number;
 }
 
 Result<std::uint64_t> Node::submit_later(ByteView payload, Service service) {
-  return core_->enqueue(payload, service);
+  return core_->enqueue(payload, nullptr, service);
+}
+
+Result<std::uint64_t> Node::submit_later(Gathered& message, Service service) {
+  return core_->enqueue({message.bytes.get(), message.size}, &message.bytes, service);
 }
 
 void Node::flush(Instant now) { core_->flush(now); }

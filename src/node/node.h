@@ -98,6 +98,9 @@ class Node {
   /// As submit, but the engine hears of it at the next flush() only: several messages submitted
   /// at once then share units even if the engine could order the first of them immediately.
   Result<std::uint64_t> submit_later(ByteView payload, Service service);
+  /// The same for bytes that the caller has in a block of its own: takes the block instead of
+  /// copying it, unless there is an error.
+  Result<std::uint64_t> submit_later(Gathered& message, Service service);
   void flush(Instant now);
   void on_packet(Instant now, const BufferRef& packet);
   void on_timer(Instant now);

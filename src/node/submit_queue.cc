@@ -34,20 +34,23 @@ SubmitQueue::~SubmitQueue() {
   while (!empty()) pop();
 }
 
-Result<std::uint64_t> SubmitQueue::push(ByteView payload, Service service) {
+Result<std::uint64_t> SubmitQueue::push(ByteView payload, std::unique_ptr<std::byte[]>* block,
+                                        Service service) {
   if (payload.size() > message_bytes_max_) return unexpected(Errc::too_large);
   if (count_ == messages_max_) return unexpected(Errc::would_block);
   if (count_ > 0 && bytes_ + payload.size() > bytes_max_) return unexpected(Errc::would_block);
 
   const auto size = static_cast<std::uint32_t>(payload.size());
-  const bool block = size > small_bytes_max_;
-  std::byte* bytes = nullptr;  // of an empty message, which takes nothing from the ring
-  if (size > 0) {
-    bytes = block ? new std::byte[size] : take_from_ring(size);
-    if (bytes == nullptr) return unexpected(Errc::would_block);
-    std::memcpy(bytes, payload.data(), size);
+  Entry next{nullptr, 0, size, service, block != nullptr || size > small_bytes_max_};
+  if (block != nullptr) {
+    next.bytes = block->release();
+  } else if (size > 0) {
+    next.bytes = next.block ? new std::byte[size] : take_from_ring(size);
+    if (next.bytes == nullptr) return unexpected(Errc::would_block);
+    std::memcpy(next.bytes, payload.data(), size);
   }
-  entry(pushed_) = Entry{bytes, ring_tail_, size, service, block};
+  next.ring_tail = ring_tail_;
+  entry(pushed_) = next;
   ++pushed_;
   ++count_;
   bytes_ += size;

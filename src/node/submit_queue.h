@@ -24,7 +24,12 @@ class SubmitQueue {
 
   /// Copies `payload` and returns its number; or too_large, or would_block. An empty queue takes
   /// any message that is not too large.
-  Result<std::uint64_t> push(ByteView payload, Service service);
+  Result<std::uint64_t> push(ByteView payload, Service service) {
+    return push(payload, nullptr, service);
+  }
+  /// The same; if `block` is not null, `payload` lies in it, and it is taken instead of copied.
+  Result<std::uint64_t> push(ByteView payload, std::unique_ptr<std::byte[]>* block,
+                             Service service);
 
   bool empty() const { return count_ == 0; }
   std::uint64_t messages() const { return count_; }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,19 @@ TEST(Node, SubmissionsMadeTogetherAreAnnouncedTogether) {
   EXPECT_EQ(bench.order_all(kUnit, {&bench}), 1U);
   bench.node->flush({});
   EXPECT_EQ(bench.engine->works, 1);
+}
+
+TEST(Node, TakesABlockOfTheCallers) {
+  Bench bench;
+  const std::string payload = pattern(5'000, 1);
+  Gathered block{std::make_unique<std::byte[]>(payload.size()),
+                 static_cast<std::uint32_t>(payload.size())};
+  std::memcpy(block.bytes.get(), payload.data(), payload.size());
+  EXPECT_EQ(bench.node->submit_later(block, Service::agreed), 1U);
+  EXPECT_EQ(block.bytes, nullptr);
+  bench.order_all(kUnit, {&bench});
+  ASSERT_EQ(bench.sink.got.size(), 1U);
+  EXPECT_EQ(bench.sink.got[0].payload, payload);
 }
 
 TEST(Node, UnitsHaveHeadroomForAPacketHeader) {

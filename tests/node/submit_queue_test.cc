@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <memory>
 #include <string>
 
 #include "base/random.h"
@@ -63,6 +64,24 @@ TEST(SubmitQueue, TheRingOfSmallMessagesBlocksWhenItIsFull) {
   EXPECT_EQ(queue.push(as_bytes_view("x"), Service::agreed).error(), Errc::would_block);
   queue.pop();
   EXPECT_TRUE(queue.push(as_bytes_view(small), Service::agreed));
+}
+
+TEST(SubmitQueue, TakesABlockInsteadOfCopyingIt) {
+  Limits limits;
+  limits.submit_messages_max = 1;
+  SubmitQueue queue(limits);
+  for (std::size_t size : {0U, 5U, 100'000U}) {
+    auto block = std::make_unique<std::byte[]>(size);
+    const std::byte* const where = block.get();
+    EXPECT_TRUE(queue.push({block.get(), size}, &block, Service::agreed));
+    EXPECT_EQ(block, nullptr);
+    EXPECT_EQ(queue.front_payload().data(), where);
+    EXPECT_EQ(queue.front_payload().size(), size);
+    block = std::make_unique<std::byte[]>(size);
+    EXPECT_EQ(queue.push({block.get(), size}, &block, Service::agreed).error(), Errc::would_block);
+    EXPECT_NE(block, nullptr);
+    queue.pop();
+  }
 }
 
 TEST(SubmitQueue, KeepsEveryByteThroughAMillionRandomSteps) {
