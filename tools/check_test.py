@@ -195,6 +195,8 @@ class Words(Rules):
                      "TEST(A, DISABLED_B) {}"):
             self.assert_found(words.check_test_sleeps, {"tests/io/a.cc": text + "\n"},
                               "tests/io/a.cc")
+        self.assert_clean(words.check_test_sleeps,
+                          {"tests/io/a.cc": 'if (!has_ipv6) GTEST_SKIP() << "no IPv6";\n'})
 
 
 class Sizes(Rules):
@@ -255,6 +257,7 @@ class PublicDocs(Rules):
                      "inline constexpr int kMax = 3;", "template <class T>\nT g(T value);",
                      "/// A.\nclass A {\n public:\n  int size() const;\n};",
                      "/// A.\nstruct A {\n  int bytes = 3;\n};",
+                     "/// F.\nint f(int a);\nint g(int a);",
                      "/// E.\nenum class E {\n  one\n};"):
             got = self.check_header(f"namespace peal {{\n{text}\n}}\n")
             self.assertEqual(len(got), 1, f"{text}: {got}")
@@ -269,6 +272,7 @@ class PublicDocs(Rules):
             "  int fd() const { return fd_; }  ///< to wait on\n"
             "  int events() const;  ///< wanted\n\n"
             " private:\n  void hidden();\n  int fd_ = -1;\n};\n\n"
+            "/// Sends.\nint send(int a);\nint send(long a);\n"
             "/// What.\nenum class E : int {\n  one,  ///< first\n  /// Second.\n  two,\n};\n"
             "/// Sums.\ntemplate <class T>\nT sum(T a,\n      T b);\n}  // namespace peal\n"), [])
 
@@ -326,6 +330,8 @@ class CountTests(unittest.TestCase):
         self.assertEqual(self.count("fail", one_bad), (2, 1))
         self.assertEqual(self.count("fail", two + "Segmentation fault"), (2, 1))
         self.assertEqual(self.count("notrun", ""), (0, 1))
+        skipped = two + "[  SKIPPED ] A.E (0 ms)\n[  SKIPPED ] 1 test, listed below:\n"
+        self.assertEqual(self.count("run", skipped), (2, 0))
         self.assertEqual(self.count("disabled", ""), (0, 1))
 
 

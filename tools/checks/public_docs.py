@@ -41,18 +41,28 @@ def is_documented(file, declaration):
     return previous.startswith("///")
 
 
+def name_of(text):
+    """The name of a declared function; None for everything else."""
+    match = re.search(r"([\w~]+)\s*\(", text)
+    return match.group(1) if match else None
+
+
 def check_public_docs(tree):
     """Each type, function, constant, field and enumerator has a /// or ///< comment."""
     for file in tree.cpp():
         if not file.path.startswith("include/peal/") or not file.path.endswith(".h"):
             continue
+        documented = None  # the name of the function above, if it has a comment
         for declaration in declarations(file.code):
             text = strip_templates(declaration.text)
             if _EXEMPT.search(text):
                 is_type = re.match(r"(?:class|struct|enum)", text)
                 if not is_type or is_forward(declaration, file.code.split("\n")):
                     continue
-            if not is_documented(file, declaration):
+            if is_documented(file, declaration):
+                documented = name_of(text)
+            elif documented is None or name_of(text) != documented:  # overloads share a comment
+                documented = None
                 yield Finding(file.path, declaration.line, "public-docs",
                               f"no /// comment: {declaration.text[:60]}")
 
