@@ -137,6 +137,7 @@ Result<Endpoint, IoError> parse_endpoint(std::string_view text, std::uint16_t de
   }
   if (port == 0) return bad_address(text, "the port is missing");
   if (const auto number = parse_number(*parts)) return number->with_port(port);
+  if (parts->bracketed) return bad_address(text, "an IPv6 address must stand in the brackets");
   auto found = look_up(*parts, text);
   if (found) found->port = port;
   return found;

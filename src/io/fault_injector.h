@@ -19,7 +19,8 @@ class FaultInjector {
   bool loses_in(NodeId from, Lane lane, bool by_multicast) {
     if (by_multicast && faults_.multicast_in_lost) return true;
     if (!touches(lane)) return false;
-    return faults_.deaf_to.contains(from) || (faults_.drop_in > 0 && random_.chance(faults_.drop_in));
+    if (faults_.deaf_to.contains(from)) return true;
+    return faults_.drop_in > 0 && random_.chance(faults_.drop_in);
   }
   /// One outgoing packet is lost, by chance.
   bool loses_out(Lane lane) {

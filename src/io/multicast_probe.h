@@ -42,9 +42,9 @@ ProbeBytes encode_probe(const ProbeMessage& message);
 std::optional<ProbeMessage> decode_probe(ByteView datagram);
 
 /// Finds out, again and again, which peers multicast reaches. A peer is reached once it answered
-/// kAnswersMin hellos in a row, and until it left kMissesMax in a row unanswered; so an outage heals
-/// itself, in both directions, and a few lost probes do no harm. Hellos are frequent at the start,
-/// after a change and while data flows, and rare otherwise. No system calls, no allocation.
+/// kAnswersMin hellos in a row, and until it left kMissesMax in a row unanswered; so an outage
+/// heals itself, in both directions, and a few lost probes do no harm. Hellos are frequent at the
+/// start, after a change and while data flows, and rare otherwise. No system calls, no allocation.
 class MulticastProbe {
  public:
   static constexpr Duration kStartInterval = milliseconds(60);  ///< the first few hellos

@@ -45,9 +45,8 @@ std::optional<PeerIndex> PeerTable::find(NodeId node) const {
 }
 
 std::optional<PeerIndex> PeerTable::find(const Endpoint& source) const {
-  const auto found =
-      std::lower_bound(sources_.begin(), sources_.end(), source,
-                       [](const Source& entry, const Endpoint& wanted) { return entry.at < wanted; });
+  const auto before = [](const Source& entry, const Endpoint& wanted) { return entry.at < wanted; };
+  const auto found = std::lower_bound(sources_.begin(), sources_.end(), source, before);
   if (found == sources_.end() || found->at != source) return std::nullopt;
   return found->index;
 }

@@ -35,7 +35,8 @@ Receiver::Receiver(const Options& options, BufferPool& pool, const PeerTable& pe
     // A coalesced message may fill all its room, which one datagram of data does not. Reading two
     // at once shows that the socket is empty without another system call.
     const bool whole = i == kToken || options.coalescing;
-    input.slot_bytes = whole ? kDatagramMax : std::max(options.packet_bytes_max, 2'048U);
+    const std::uint32_t slot = whole ? kDatagramMax : std::max(options.packet_bytes_max, 2'048U);
+    input.slot_bytes = SlabCursor::aligned(slot);
     input.slots = i == kToken ? 2 : 1;
     if (!whole) {
       const std::uint32_t fit = UdpTransport::kSlabBytesMin / input.slot_bytes;
@@ -213,7 +214,10 @@ void Receiver::take_in(Input& input, std::size_t slot) {
   }
   Message& waiting = input.waiting[input.count++];
   const auto offset = static_cast<std::uint32_t>(slot) * input.slot_bytes;
-  waiting.bytes = input.slabs->take(offset, bytes);
+  // Small datagrams in large slots are worth a copy: kept ones would hold whole slots.
+  const bool sparse = bytes <= input.slot_bytes / 4;
+  waiting.bytes = input.slabs->take(
+      offset, bytes, sparse ? SlabCursor::Place::close_up : SlabCursor::Place::as_is);
   waiting.offset = 0;
   waiting.segment = segment;
   waiting.from = *from;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "base/assert.h"
@@ -29,19 +30,27 @@ class SlabCursor {
     return slab_.data() + used_;
   }
 
-  /// The part of the room that starts `offset` bytes into it.
-  BufferRef take(std::uint32_t offset, std::uint32_t bytes) {
-    PEAL_ASSERT(offset + bytes <= slab_.size() - used_);
-    taken_ = std::max(taken_, offset + bytes);
-    return slab_.slice(used_ + offset, bytes);
+  /// The part of the room that starts `offset` bytes into it. With `close_up`, its bytes are first
+  /// moved to right behind what was taken before from this room; the room's order is kept.
+  enum class Place { as_is, close_up };
+  BufferRef take(std::uint32_t offset, std::uint32_t bytes, Place place) {
+    PEAL_ASSERT(taken_ <= offset && offset + bytes <= slab_.size() - used_);
+    std::byte* room = slab_.data() + used_;
+    if (place == Place::close_up && bytes > 0 && offset != taken_) {
+      std::memmove(room + taken_, room + offset, bytes);
+    }
+    const std::uint32_t start = place == Place::close_up ? taken_ : offset;
+    taken_ = std::min(aligned(start + bytes), slab_.size() - used_);
+    return slab_.slice(used_ + start, bytes);
   }
   /// The next room starts behind what was taken from this one.
-  void advance() {
-    constexpr std::uint32_t kAlign = 8;
-    const std::uint32_t bytes = (std::exchange(taken_, 0) + kAlign - 1) / kAlign * kAlign;
-    used_ = std::min(used_ + bytes, slab_.size());
-  }
+  void advance() { used_ += std::exchange(taken_, 0); }
 
+  /// Where the next of several takes may start, if this one ends at `bytes`.
+  static constexpr std::uint32_t aligned(std::uint32_t bytes) {
+    constexpr std::uint32_t kAlign = 8;
+    return (bytes + kAlign - 1) / kAlign * kAlign;
+  }
   bool pool_empty() const { return pool_.free_count() == 0; }
 
  private:

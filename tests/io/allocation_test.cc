@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "io/loop.h"
+#include "stations.h"
+
+// After start nothing is allocated: not for a packet, not for a turn of the loop.
+
+namespace {
+std::atomic<std::uint64_t> allocations{0};
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  std::abort();
+}
+void* operator new[](std::size_t bytes) { return operator new(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace peal::io {
+namespace {
+
+/// A node that counts packets and forgets them.
+class Quiet : public LoopHost, public PacketSink {
+ public:
+  explicit Quiet(std::uint32_t self)
+      : self_(self),
+        packets_(65'536, 64),
+        pool_(UdpTransport::kSlabBytes, 8),
+        loop_(std::move(*Loop::open({}))) {
+    UdpConfig config = test_config(self, 3);
+    config.multicast = MulticastMode::automatic;
+    transport_ = std::move(*UdpTransport::open(config, pool_));
+    EXPECT_TRUE(transport_->attach(*loop_).has_value());
+  }
+  void turn() { loop_->turn(*this, {}); }
+  void send_some() {
+    for (int i = 0; i < 8; ++i) {
+      const BufferRef packet = packets_.take(0, i == 7 ? 100 : 1'000);
+      if (packet) transport_->multicast(Lane::data, packet);
+    }
+    const BufferRef small = packets_.take(0, 80);
+    transport_->send(NodeId{self_ == 1 ? 2U : 1U}, Lane::token, small);
+    transport_->multicast(Lane::control, small);
+    loop_->wake();
+  }
+  std::size_t reached() const {
+    std::size_t count = 0;
+    for (const PeerReach& peer : transport_->reach()) count += peer.by_multicast ? 1 : 0;
+    return count;
+  }
+
+  void on_packet(Instant, NodeId, Lane, const BufferRef&) override { ++received; }
+  Lane preferred_lane() const override { return received % 2 == 0 ? Lane::token : Lane::data; }
+  void on_pause(Instant, Duration) override {}
+  Progress on_sockets(const Turn& turn) override { return transport_->receive(turn, *this); }
+  void on_drained(Instant) override {}
+  void on_wake(Instant) override {}
+  void on_timer(Instant now) override { transport_->on_timer(now); }
+  void on_turn_end(Instant) override { transport_->flush(); }
+  std::optional<Instant> next_deadline() const override { return transport_->next_deadline(); }
+  const UdpCounters& counters() const { return transport_->counters(); }
+
+  std::uint64_t received = 0;
+
+ private:
+  std::uint32_t self_;
+  BufferPool packets_;
+  BufferPool pool_;
+  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<UdpTransport> transport_;
+};
+
+TEST(Allocation, NoneAfterTheStart) {
+  Quiet one(1);
+  Quiet two(2);
+  Quiet three(3);
+  const Instant end = Clock::now() + seconds(20);
+  while (one.reached() < 2 || two.reached() < 2 || three.reached() < 2) {
+    ASSERT_LT(Clock::now(), end);
+    for (Quiet* node : {&one, &two, &three}) node->turn();
+    ::sched_yield();
+  }
+  const std::uint64_t before = allocations.load();
+  for (int i = 0; i < 2'000; ++i) {
+    for (Quiet* node : {&one, &two, &three}) {
+      node->send_some();
+      node->turn();
+    }
+  }
+  while (two.received < 20'000) {
+    ASSERT_LT(Clock::now(), end);
+    two.turn();
+  }
+  EXPECT_EQ(allocations.load(), before);
+  EXPECT_GT(one.counters().data_multicast_out, 0U);
+  EXPECT_GT(two.counters().coalesced_messages, 0U);
+  EXPECT_EQ(two.counters().pool_exhausted, 0U);
+}
+
+TEST(Allocation, IsCountedAtAll) {
+  const std::uint64_t before = allocations.load();
+  delete new int(3);
+  EXPECT_EQ(allocations.load(), before + 1);
+}
+
+}  // namespace
+}  // namespace peal::io

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <string>
+
+#include "base/random.h"
+#include "io/fd.h"
+#include "io/multicast_probe.h"
+#include "io/udp_sockets.h"
+#include "stations.h"
+
+// Whatever arrives is bounded, counted, and handed over only if it comes from a configured node.
+
+namespace peal::io {
+namespace {
+
+/// A socket of ours that sends what it likes to the transport of node 1.
+class Attacker {
+ public:
+  explicit Attacker(const Endpoint& from) : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_storage address;
+    const socklen_t length = to_sockaddr(from, address);
+    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
+  }
+  void send(const Endpoint& to, ByteView bytes) {
+    sockaddr_storage address;
+    const socklen_t length = to_sockaddr(to, address);
+    EXPECT_EQ(::sendto(fd_.get(), bytes.data(), bytes.size(), 0,
+                       reinterpret_cast<const sockaddr*>(&address), length),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  int fd() const { return fd_.get(); }
+
+ private:
+  Fd fd_;
+};
+
+Endpoint data_port(std::uint32_t node) {
+  const Endpoint at = node_endpoint(node);
+  return at.with_port(static_cast<std::uint16_t>(at.port + 1));
+}
+
+void drain(Station& station) {
+  while (station.turn().more) {
+  }
+}
+
+TEST(Hostile, UnknownSourcesAreDropped) {
+  Station node(test_config(1, 2));
+  Attacker stranger(test_endpoint(4'000));
+  stranger.send(node_endpoint(1), as_bytes_view("token"));
+  stranger.send(data_port(1), as_bytes_view("data"));
+  // The right address, but neither of the node's ports.
+  Attacker neighbour(node_endpoint(2).with_port(static_cast<std::uint16_t>(node_endpoint(2).port + 2)));
+  neighbour.send(data_port(1), as_bytes_view("data"));
+  drain(node);
+  EXPECT_TRUE(node.received.empty());
+  EXPECT_EQ(node.counters().drop_unknown_source, 3U);
+}
+
+TEST(Hostile, OwnAddressIsNoPeer) {
+  // Someone else on this machine has our port while we are away; here: nobody is node 2 either.
+  Station node(test_config(1, 2));
+  Attacker other(node_endpoint(2));
+  other.send(node_endpoint(1), as_bytes_view("x"));
+  drain(node);
+  EXPECT_EQ(node.received.size(), 1U);
+  EXPECT_EQ(node.received[0].from, NodeId{2});
+}
+
+TEST(Hostile, RandomBytesAreHandedOverOrCounted) {
+  Station node(test_config(1, 2));
+  Attacker peer(data_port(2));
+  Random random(7);
+  std::size_t probes = 0;
+  constexpr std::size_t kCount = 2'000;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    std::string bytes(static_cast<std::size_t>(random.below(200)), '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random.below(256));
+    if (i % 3 == 0 && bytes.size() >= 2) bytes[0] = 'P', bytes[1] = 'M';
+    if (looks_like_probe(as_bytes_view(bytes))) ++probes;
+    const bool token = random.chance(0.5) && !looks_like_probe(as_bytes_view(bytes));
+    peer.send(token ? node_endpoint(1) : data_port(1), as_bytes_view(bytes));
+    if (i % 50 == 0) drain(node);
+  }
+  drain(node);
+  EXPECT_GT(probes, kCount / 4);
+  EXPECT_EQ(node.received.size() + probes, kCount);
+  EXPECT_EQ(node.counters().probe_bad, probes);
+  EXPECT_EQ(node.counters().probe_ack_out, 0U);
+}
+
+TEST(Hostile, AProbeOnTheTokenSocketIsJustBytes) {
+  Station node(test_config(1, 2));
+  Attacker peer(node_endpoint(2));
+  const ProbeBytes hello =
+      encode_probe({ProbeMessage::Kind::hello, test_cluster(), NodeId{2}, 1});
+  peer.send(node_endpoint(1), hello);
+  drain(node);
+  EXPECT_EQ(node.received.size(), 1U);
+  EXPECT_EQ(node.counters().probe_ack_out, 0U);
+}
+
+TEST(Hostile, AnswersToAFloodOfHellosAreLimited) {
+  UdpConfig config = test_config(1, 3);
+  config.multicast = MulticastMode::automatic;
+  Station node(config);
+  Attacker peer(data_port(2));
+  const Interface loopback = *interface_of(node_endpoint(1));
+  ip_mreqn out{};
+  out.imr_ifindex = loopback.index;
+  ASSERT_EQ(::setsockopt(peer.fd(), IPPROTO_IP, IP_MULTICAST_IF, &out, sizeof out), 0);
+  const ProbeBytes hello =
+      encode_probe({ProbeMessage::Kind::hello, test_cluster(), NodeId{2}, 1});
+  const ProbeBytes forged =
+      encode_probe({ProbeMessage::Kind::hello, test_cluster(), NodeId{3}, 1});
+  const ProbeBytes unasked = encode_probe({ProbeMessage::Kind::ack, test_cluster(), NodeId{2}, 1});
+  const Instant begin = Clock::now();
+  for (int i = 0; i < 300; ++i) {
+    peer.send(derived_group(test_cluster()), hello);
+    peer.send(derived_group(test_cluster()), forged);
+    peer.send(data_port(1), unasked);
+    peer.send(data_port(1), hello);  // hellos count by multicast only
+    drain(node);
+  }
+  const Duration taken = Clock::now() - begin;
+  const UdpCounters& counters = node.counters();
+  EXPECT_LE(static_cast<std::int64_t>(counters.probe_ack_out), 1 + taken.ns / 50'000'000);
+  EXPECT_EQ(counters.probe_ack_out + counters.probe_limited, 300U);
+  EXPECT_EQ(counters.probe_bad, 900U);
+  EXPECT_TRUE(node.received.empty());
+  EXPECT_FALSE(node.transport->reach()[0].by_multicast);
+}
+
+TEST(Hostile, DatagramsLargerThanAPacketAreDroppedWhole) {
+  UdpConfig config = test_config(1, 2);
+  config.coalescing = Offload::off;
+  Station node(config);
+  Attacker peer(data_port(2));
+  peer.send(data_port(1), as_bytes_view(std::string(9'000, 'x')));
+  peer.send(data_port(1), as_bytes_view("fine"));
+  drain(node);
+  ASSERT_EQ(node.received.size(), 1U);
+  EXPECT_EQ(node.received[0].text(), "fine");
+  EXPECT_EQ(node.counters().drop_truncated, 1U);
+}
+
+}  // namespace
+}  // namespace peal::io
