@@ -37,10 +37,10 @@ class CausalOrder {
 
   Core& core_;
   Options options_;
-  std::vector<Queue> queues_;  ///< by member
+  std::vector<Queue> queues_;                              ///< by member
   std::unordered_map<Index, std::vector<Index>> waiters_;  ///< by message
   std::unordered_map<Index, std::uint32_t> queued_;  ///< originations that wait behind something
-  std::vector<Index> runnable_;  ///< members that need not wait any more
+  std::vector<Index> runnable_;                      ///< members that need not wait any more
 };
 
 }  // namespace peal::oracle

@@ -61,18 +61,18 @@ struct Violation {
 };
 
 struct Figures {
-  std::uint64_t events = 0;       ///< of this layer, with start, crash and leave
+  std::uint64_t events = 0;  ///< of this layer, with start, crash and leave
   std::uint64_t submitted = 0;
-  std::uint64_t messages = 0;     ///< originated
+  std::uint64_t messages = 0;  ///< originated
   std::uint64_t deliveries = 0;
-  std::uint64_t views = 0;        ///< distinct regular views
-  std::uint64_t installs = 0;     ///< of regular views, at all members
+  std::uint64_t views = 0;                  ///< distinct regular views
+  std::uint64_t installs = 0;               ///< of regular views, at all members
   std::uint64_t transitional_views = 0;     ///< distinct
   std::uint64_t transitional_installs = 0;  ///< at all members
   std::uint64_t transitional_deliveries = 0;
   std::uint64_t safe_deliveries = 0;
-  std::uint64_t members = 0;      ///< incarnations that did something
-  std::uint64_t crashed = 0;      ///< by a crash event, or, with truncated_ok, without a leave
+  std::uint64_t members = 0;  ///< incarnations that did something
+  std::uint64_t crashed = 0;  ///< by a crash event, or, with truncated_ok, without a leave
   std::uint64_t left = 0;
   std::uint64_t unwitnessed = 0;  ///< messages known from deliveries only (see truncated_ok)
 };

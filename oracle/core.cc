@@ -15,7 +15,8 @@ void Core::add(const Event& event) {
   process.last_at = event.at_ns;
   switch (event.kind) {
     case Kind::start: return start(process, event);
-    case Kind::crash: case Kind::leave: return end(process, event);
+    case Kind::crash:
+    case Kind::leave: return end(process, event);
     case Kind::submit: return submit(member, event);
     case Kind::originate: return originate(member, event);
     case Kind::deliver: return deliver(member, event);

@@ -43,6 +43,8 @@ class Core {
                        const Event& event);
   void place(Index message, View& view, const Event& event);
   void check_barrier(Index message, Index view, const Event& event);
+
+  // deliveries.cc
   void deliver(Index member, const Event& event);
   bool delivery_belongs(Index member, Index message, const Event& event);
   bool accept_unwitnessed(Index message, const Event& event);

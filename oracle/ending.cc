@@ -75,12 +75,11 @@ void Core::finish_order(View& view) {
     const Place& b = view.order[i];
     if (a.seq != b.seq || a.index != b.index) continue;
     const MessageRecord& record = history_.messages[b.message];
-    violate(Property::e7_total_order, record.sender,
-            history_.processes[record.sender].last_at, [&] {
-              return message_text(a.message) + " and " + message_text(b.message) +
-                     " both have position " + position(b.seq, b.index) + " in view " +
-                     view_text(index);
-            });
+    violate(
+        Property::e7_total_order, record.sender, history_.processes[record.sender].last_at, [&] {
+          return message_text(a.message) + " and " + message_text(b.message) +
+                 " both have position " + position(b.seq, b.index) + " in view " + view_text(index);
+        });
   }
   for (const Index at : view.spans) {
     if (at == kNone || history_.spans[at].hole_reported) continue;
@@ -188,8 +187,7 @@ void Core::finish_safe(const Transition& transition) {
       if (at == kNone || !history_.spans[at].closed) continue;
       bool fine = true;
       for (std::size_t k = 0; fine && k < source.tail.size(); ++k) {
-        fine = expect_safe(member, source.tail[k], history_.spans[at],
-                           transition_text(transition));
+        fine = expect_safe(member, source.tail[k], history_.spans[at], transition_text(transition));
       }
     }
   }
@@ -210,13 +208,13 @@ void Core::finish_cycles() {
   const std::vector<Step> cycle = find_cycle(history_);
   if (cycle.empty()) return;
   constexpr std::size_t kShown = 8;
-  violate(Property::acyclic, cycle.front().member,
-          history_.processes[cycle.front().member].last_at, [&] {
-            std::string text = "deliveries go round in a circle of " +
-                               std::to_string(cycle.size()) + ": ";
+  violate(Property::acyclic, cycle.front().member, history_.processes[cycle.front().member].last_at,
+          [&] {
+            std::string text =
+                "deliveries go round in a circle of " + std::to_string(cycle.size()) + ": ";
             for (std::size_t i = 0; i < std::min(cycle.size(), kShown); ++i) {
-              text += message_text(cycle[i].message) + " before (at " + name(cycle[i].member) +
-                      ") ";
+              text +=
+                  message_text(cycle[i].message) + " before (at " + name(cycle[i].member) + ") ";
             }
             return text + (cycle.size() > kShown ? "…" : message_text(cycle.front().message));
           });

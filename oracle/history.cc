@@ -13,9 +13,7 @@ constexpr std::uint32_t kNodeMax = 65'535;
 // to a map.
 constexpr std::uint64_t kHoleMax = 1'024;
 
-std::uint64_t pair_key(Index old, Index next) {
-  return (std::uint64_t{old} << 32U) | next;
-}
+std::uint64_t pair_key(Index old, Index next) { return (std::uint64_t{old} << 32U) | next; }
 
 }  // namespace
 
@@ -112,8 +110,7 @@ Index History::message(const trace::Event& event) {
 
 Index History::slot_of(const View& view, Index member) const {
   const auto found = std::find(view.members.begin(), view.members.end(), member);
-  return found == view.members.end() ? kNone
-                                     : static_cast<Index>(found - view.members.begin());
+  return found == view.members.end() ? kNone : static_cast<Index>(found - view.members.begin());
 }
 
 Index History::span_in(Index view, Index member) const {

@@ -34,40 +34,38 @@ struct MessageRecord {
   std::uint32_t ordinal = 0;  ///< its place in View::order
   std::uint32_t known = 0;    ///< deliveries in `view` at the sender before it originated this
   std::uint32_t nth = 0;      ///< among the sender's messages in `view`, from 0
-  Index slot = kNone;         ///< the sender's place in View::members; kNone if not seen to originate
+  Index slot = kNone;  ///< the sender's place in View::members; kNone if not seen to originate
   Service service = Service::agreed;
   bool submitted = false;
   bool originated = false;
   bool has_hash = false;
-  bool witnessed = true;      ///< false: its origination is known from a delivery only
+  bool witnessed = true;  ///< false: its origination is known from a delivery only
 };
 
 struct Span {
   Index member = kNone;
   Index view = kNone;
-  Index came_from = kNone;    ///< the member's regular view before
-  Index transition = kNone;   ///< the transitional view that follows, once installed
-  Index slot = kNone;         ///< the member's place in View::members
-  bool closed = false;        ///< a later regular view was installed
+  Index came_from = kNone;   ///< the member's regular view before
+  Index transition = kNone;  ///< the transitional view that follows, once installed
+  Index slot = kNone;        ///< the member's place in View::members
+  bool closed = false;       ///< a later regular view was installed
   bool hole_reported = false;
   std::int64_t installed_at = 0;
   std::int64_t transition_at = 0;
 
-  std::uint32_t common = 0;       ///< regular deliveries that are the first ones of View::log
-  std::vector<Index> apart;       ///< regular deliveries from the first one that is not
-  std::vector<Index> tail;        ///< transitional deliveries
-  Seq last_seq = 0;               ///< position of the last delivery
+  std::uint32_t common = 0;  ///< regular deliveries that are the first ones of View::log
+  std::vector<Index> apart;  ///< regular deliveries from the first one that is not
+  std::vector<Index> tail;   ///< transitional deliveries
+  Seq last_seq = 0;          ///< position of the last delivery
   std::uint32_t last_index = 0;
 
-  std::vector<Index> sent;        ///< own messages
+  std::vector<Index> sent;  ///< own messages
   std::uint32_t own_delivered = 0;
   std::vector<std::uint32_t> heard;  ///< by slot: how many of that member's messages were delivered
-  std::uint32_t verified = 0;     ///< all of View::log's first ones are known to be delivered
+  std::uint32_t verified = 0;        ///< all of View::log's first ones are known to be delivered
   std::vector<std::pair<Index, std::uint32_t>> verified_apart;  ///< (span, so many of its `apart`)
 
-  std::uint32_t regular_count() const {
-    return common + static_cast<std::uint32_t>(apart.size());
-  }
+  std::uint32_t regular_count() const { return common + static_cast<std::uint32_t>(apart.size()); }
 };
 
 struct Place {
@@ -78,14 +76,14 @@ struct Place {
 
 struct View {
   ViewId id{};
-  bool announced = false;         ///< somebody installed it; else only named
-  std::vector<Index> members;     ///< as first announced; sorted by id
+  bool announced = false;      ///< somebody installed it; else only named
+  std::vector<Index> members;  ///< as first announced; sorted by id
   trace::Claim primary = trace::Claim::absent;
-  Index first_at = kNone;         ///< the member that announced it first
-  std::vector<Index> spans;       ///< by slot; kNone if not installed there
-  std::uint32_t missing = 0;      ///< members that have not installed it yet
-  std::vector<Index> log;         ///< see above
-  std::vector<Place> order;       ///< what was originated; by position if `sorted`
+  Index first_at = kNone;     ///< the member that announced it first
+  std::vector<Index> spans;   ///< by slot; kNone if not installed there
+  std::uint32_t missing = 0;  ///< members that have not installed it yet
+  std::vector<Index> log;     ///< see above
+  std::vector<Place> order;   ///< what was originated; by position if `sorted`
   bool sorted = true;
   bool barrier_reported = false;
   bool stable_reported = false;
@@ -107,18 +105,18 @@ enum class Stage : std::uint8_t { named, alive, crashed, left };
 struct Process {
   MemberId id{};
   Stage stage = Stage::named;
-  Index view = kNone;          ///< current, or last, regular view
-  ViewId view_id{};            ///< its id
+  Index view = kNone;  ///< current, or last, regular view
+  ViewId view_id{};    ///< its id
   Index span = kNone;
-  bool transitional = false;   ///< in the transitional view after `view`
+  bool transitional = false;  ///< in the transitional view after `view`
   std::int64_t last_at = 0;
   std::uint64_t last_originated = 0;
   std::uint64_t last_submitted = 0;
-  std::vector<Index> spans;    ///< in order
-  std::vector<Index> by_number;  ///< own messages; kNone where unknown
+  std::vector<Index> spans;                              ///< in order
+  std::vector<Index> by_number;                          ///< own messages; kNone where unknown
   std::unordered_map<std::uint64_t, Index> far_numbers;  ///< those that leave a large hole
-  std::vector<std::uint64_t> last_number;   ///< by sender: the last one delivered
-  std::vector<std::uint64_t> delivered;     ///< a bit for each message
+  std::vector<std::uint64_t> last_number;                ///< by sender: the last one delivered
+  std::vector<std::uint64_t> delivered;                  ///< a bit for each message
 
   bool has_delivered(Index message) const {
     const std::size_t word = message / 64;

@@ -57,10 +57,10 @@ std::string Core::where_text(const Process& process) const {
 
 // The first place where two spans differ.
 std::string Core::difference(const Span& a, const Span& b, bool tails) const {
-  const std::uint32_t count_a = tails ? static_cast<std::uint32_t>(a.tail.size())
-                                      : a.regular_count();
-  const std::uint32_t count_b = tails ? static_cast<std::uint32_t>(b.tail.size())
-                                      : b.regular_count();
+  const std::uint32_t count_a =
+      tails ? static_cast<std::uint32_t>(a.tail.size()) : a.regular_count();
+  const std::uint32_t count_b =
+      tails ? static_cast<std::uint32_t>(b.tail.size()) : b.regular_count();
   const auto item = [&](const Span& span, std::uint32_t k) {
     return tails ? span.tail[k] : history_.regular(span, k);
   };

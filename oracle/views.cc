@@ -78,9 +78,8 @@ std::vector<Index> Core::member_list(Index member, const Event& event) {
   std::vector<Index> list;
   list.reserve(event.members.size());
   for (const MemberId& id : event.members) list.push_back(history_.member(id));
-  std::sort(list.begin(), list.end(), [&](Index a, Index b) {
-    return history_.processes[a].id < history_.processes[b].id;
-  });
+  std::sort(list.begin(), list.end(),
+            [&](Index a, Index b) { return history_.processes[a].id < history_.processes[b].id; });
   const bool distinct = std::adjacent_find(list.begin(), list.end()) == list.end();
   if (!distinct || !contains(list, member)) {
     violate(Property::e1_view_sequence, member, event.at_ns, [&] {
@@ -213,8 +212,8 @@ void Core::check_atomicity(const Transition& transition, Index index, bool tails
   const auto found = std::find_if(transition.spans.begin(), transition.spans.end(), comparable);
   if (found == transition.spans.end()) return;
   const Span& first = history_.spans[*found];
-  const bool same = tails ? first.tail == span.tail
-                          : first.common == span.common && first.apart == span.apart;
+  const bool same =
+      tails ? first.tail == span.tail : first.common == span.common && first.apart == span.apart;
   if (same) return;
   violate(Property::e5_failure_atomicity, span.member, event.at_ns, [&] {
     return name(span.member) + " and " + name(first.member) + " both go " +
@@ -263,9 +262,8 @@ std::uint32_t Core::node_count(const View& view) const {
 bool Core::share_a_node(const View& a, const View& b) const {
   return std::any_of(a.members.begin(), a.members.end(), [&](Index of_a) {
     const NodeId node = history_.processes[of_a].id.node;
-    return std::any_of(b.members.begin(), b.members.end(), [&](Index of_b) {
-      return history_.processes[of_b].id.node == node;
-    });
+    return std::any_of(b.members.begin(), b.members.end(),
+                       [&](Index of_b) { return history_.processes[of_b].id.node == node; });
   });
 }
 

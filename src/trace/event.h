@@ -42,8 +42,8 @@ struct Event {
   // originate, deliver: the regular view in which the message got its place; view: the regular
   // view that is installed, or, for a transitional one, the new view
   ViewId view{};
-  Seq seq{};               ///< originate, deliver: position in `view`
-  std::uint32_t index{};   ///< originate, deliver: order of messages within one position, from 0
+  Seq seq{};              ///< originate, deliver: position in `view`
+  std::uint32_t index{};  ///< originate, deliver: order of messages within one position, from 0
 
   bool transitional = false;      ///< view: which kind; deliver: in the transitional view
   ViewId old{};                   ///< view, transitional: the regular view left

@@ -65,8 +65,8 @@ class Reader {
     std::uint64_t value = 0;
     const char* const end = digits.data() + digits.size();
     const auto [stop, code] = std::from_chars(digits.data(), end, value, 16);
-    const bool lower = std::none_of(digits.begin(), digits.end(),
-                                    [](char c) { return c >= 'A' && c <= 'F'; });
+    const bool lower =
+        std::none_of(digits.begin(), digits.end(), [](char c) { return c >= 'A' && c <= 'F'; });
     if (digits.size() != 16 || stop != end || code != std::errc() || !lower) {
       wrong(key, "is not 16 lower-case hexadecimal digits");
     }
@@ -138,8 +138,8 @@ class Reader {
 
   static bool fits_signed(const json& value) {
     const auto* number = value.get_ptr<const std::uint64_t*>();
-    return number == nullptr || *number <= static_cast<std::uint64_t>(
-                                               std::numeric_limits<std::int64_t>::max());
+    return number == nullptr ||
+           *number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   }
 
   // Only what to_chars writes: no sign, no leading zero.
@@ -232,8 +232,9 @@ void read_view(Reader& in, Event& event) {
 
 void read_details(Reader& in, Event& event) {
   switch (event.kind) {
-    case Kind::start: case Kind::crash: case Kind::leave:
-      break;
+    case Kind::start:
+    case Kind::crash:
+    case Kind::leave: break;
     case Kind::submit:
       event.message = in.message("msg");
       event.service = read_service(in);
@@ -249,9 +250,7 @@ void read_details(Reader& in, Event& event) {
       if (in.has("transitional")) event.transitional = in.flag("transitional");
       event.hash = in.hash("hash");
       break;
-    case Kind::view:
-      read_view(in, event);
-      break;
+    case Kind::view: read_view(in, event); break;
   }
 }
 

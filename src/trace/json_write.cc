@@ -122,11 +122,10 @@ void put_view(std::string& out, const Event& event, const Names& names) {
 
 void put_details(std::string& out, const Event& event, const Names& names) {
   switch (event.kind) {
-    case Kind::start: case Kind::crash: case Kind::leave:
-      break;
-    case Kind::submit:
-      put_submit(out, event, names);
-      break;
+    case Kind::start:
+    case Kind::crash:
+    case Kind::leave: break;
+    case Kind::submit: put_submit(out, event, names); break;
     case Kind::originate:
       put_placed(out, event, names);
       if (event.layer == Layer::unit) put_hash_key(out, event);
@@ -136,9 +135,7 @@ void put_details(std::string& out, const Event& event, const Names& names) {
       if (event.transitional) out += ",\"transitional\":true";
       put_hash_key(out, event);
       break;
-    case Kind::view:
-      put_view(out, event, names);
-      break;
+    case Kind::view: put_view(out, event, names); break;
   }
 }
 

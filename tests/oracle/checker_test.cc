@@ -134,8 +134,8 @@ TEST(Checker, KeepsTheFirstViolationsAndCountsAll) {
 TEST(Checker, SaysWhatWhenAndWhere) {
   trace::Names names;
   ASSERT_TRUE(names.set(NodeId{1}, "anna"));
-  for (const trace::Names* known : {static_cast<const trace::Names*>(nullptr),
-                                    static_cast<const trace::Names*>(&names)}) {
+  for (const trace::Names* known :
+       {static_cast<const trace::Names*>(nullptr), static_cast<const trace::Names*>(&names)}) {
     Options options;
     options.names = known;
     Checker checker(options);

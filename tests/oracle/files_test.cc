@@ -2,7 +2,6 @@
 #include "oracle/files.h"
 
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <filesystem>
@@ -42,8 +41,7 @@ std::string line(const std::string& node, const std::string& rest, int at = 1) {
          "}\n";
 }
 
-const std::string kView =
-    R"("ev":"view","view":"1@a.1","kind":"regular","members":["a.1","b.1"])";
+const std::string kView = R"("ev":"view","view":"1@a.1","kind":"regular","members":["a.1","b.1"])";
 const std::string kHash = R"("service":"agreed","hash":"00000000000000aa")";
 
 std::string sender(int count) {
@@ -61,8 +59,9 @@ std::string sender(int count) {
 std::string receiver(int count) {
   std::string text = line("b.1", R"("ev":"start")") + line("b.1", kView);
   for (int n = 1; n <= count; ++n) {
-    text += line("b.1", R"("ev":"deliver","msg":"a.1:)" + std::to_string(n) +
-                            R"(","view":"1@a.1","seq":)" + std::to_string(n) + "," + kHash,
+    text += line("b.1",
+                 R"("ev":"deliver","msg":"a.1:)" + std::to_string(n) +
+                     R"(","view":"1@a.1","seq":)" + std::to_string(n) + "," + kHash,
                  10 * n + 5);
   }
   return text;

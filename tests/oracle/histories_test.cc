@@ -111,9 +111,9 @@ void expect_broken(const TextHistory& history, const std::vector<Event>& events,
   EXPECT_EQ(broken(report), history.breaks) << texts(report);
   EXPECT_EQ(report.ok(), history.breaks.empty());
   for (const std::string& says : history.says) {
-    const bool said = std::any_of(
-        report.violations.begin(), report.violations.end(),
-        [&](const Violation& v) { return v.text.find(says) != std::string::npos; });
+    const bool said =
+        std::any_of(report.violations.begin(), report.violations.end(),
+                    [&](const Violation& v) { return v.text.find(says) != std::string::npos; });
     // Without a common clock another member may be the one at which it shows.
     if (live || history.merged_only) {
       EXPECT_TRUE(said) << says << "\n" << texts(report);
@@ -181,7 +181,8 @@ TEST_P(LegalHistory, PassesWithAnyMembersEndCutOff) {
       }
       const Report report = judge(events, options);
       EXPECT_TRUE(report.ok()) << "without all but " << kept << " of "
-                               << trace::text_of(member, history.names) << "\n" << texts(report);
+                               << trace::text_of(member, history.names) << "\n"
+                               << texts(report);
     }
   }
 }

@@ -134,8 +134,7 @@ class HistoryReader {
     if (!read_number(text.substr(0, at), id.number)) {
       fail("'" + std::string(text) + "' is not a view");
     }
-    id.representative =
-        parse_member(at == std::string_view::npos ? "a" : text.substr(at + 1));
+    id.representative = parse_member(at == std::string_view::npos ? "a" : text.substr(at + 1));
     return id;
   }
 
@@ -204,7 +203,8 @@ class HistoryReader {
   bool parse_extras(const std::vector<std::string_view>& words, Extras& out) {
     for (std::size_t i = 2; i < words.size() && error.empty(); ++i) {
       const std::string_view word = words[i];
-      const auto service = std::find(trace::kServiceWords.begin(), trace::kServiceWords.end(), word);
+      const auto service =
+          std::find(trace::kServiceWords.begin(), trace::kServiceWords.end(), word);
       const bool more = i + 1 < words.size();
       if (service != trace::kServiceWords.end()) {
         out.service = static_cast<Service>(service - trace::kServiceWords.begin());
@@ -238,7 +238,8 @@ class HistoryReader {
     if (fresh) {
       message.id.sender = extras.from.value_or(sender);
       message.id.number = ++processes_[message.id.sender].submitted;
-      if (hash != std::string_view::npos && !read_number(name.substr(hash + 1), message.id.number)) {
+      if (hash != std::string_view::npos &&
+          !read_number(name.substr(hash + 1), message.id.number)) {
         fail("'" + std::string(name) + "' has no number");
       }
       message.service = extras.service.value_or(Service::agreed);

@@ -92,12 +92,12 @@ std::string error_of(std::string_view line) {
 }
 
 TEST(Json, WritesProcesses) {
-  EXPECT_EQ(write(make(Kind::start)),
-            R"({"at":17,"layer":"order","ev":"start","node":"a.1763"})" "\n");
-  EXPECT_EQ(write(make(Kind::crash)),
-            R"({"at":17,"layer":"order","ev":"crash","node":"a.1763"})" "\n");
-  EXPECT_EQ(write(make(Kind::leave)),
-            R"({"at":17,"layer":"order","ev":"leave","node":"a.1763"})" "\n");
+  EXPECT_EQ(write(make(Kind::start)), R"({"at":17,"layer":"order","ev":"start","node":"a.1763"})"
+                                      "\n");
+  EXPECT_EQ(write(make(Kind::crash)), R"({"at":17,"layer":"order","ev":"crash","node":"a.1763"})"
+                                      "\n");
+  EXPECT_EQ(write(make(Kind::leave)), R"({"at":17,"layer":"order","ev":"leave","node":"a.1763"})"
+                                      "\n");
 }
 
 TEST(Json, WritesSubmissions) {
@@ -107,18 +107,21 @@ TEST(Json, WritesSubmissions) {
   event.bytes = 1200;
   EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"submit","node":"a.1763",)"
                           R"("msg":"a.1763:42","service":"agreed","hash":"0000000000c0ffee",)"
-                          R"("bytes":1200})" "\n");
+                          R"("bytes":1200})"
+                          "\n");
 }
 
 TEST(Json, WritesOriginations) {
   Event event = placed(Kind::originate);
   EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"originate","node":"a.1763",)"
-                          R"("msg":"a.1763:42","view":"12@a.1763","seq":5,"service":"safe"})" "\n");
+                          R"("msg":"a.1763:42","view":"12@a.1763","seq":5,"service":"safe"})"
+                          "\n");
   event.layer = Layer::unit;
   event.index = 2;
   EXPECT_EQ(write(event), R"({"at":17,"layer":"unit","ev":"originate","node":"a.1763",)"
                           R"("msg":"a.1763:42","view":"12@a.1763","seq":5,"index":2,)"
-                          R"("service":"safe","hash":"0000000000000000"})" "\n");
+                          R"("service":"safe","hash":"0000000000000000"})"
+                          "\n");
 }
 
 TEST(Json, WritesDeliveries) {
@@ -126,7 +129,8 @@ TEST(Json, WritesDeliveries) {
   event.transitional = true;
   EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"deliver","node":"a.1763",)"
                           R"("msg":"a.1763:42","view":"12@a.1763","seq":5,"service":"safe",)"
-                          R"("transitional":true,"hash":"0000000000c0ffee"})" "\n");
+                          R"("transitional":true,"hash":"0000000000c0ffee"})"
+                          "\n");
 }
 
 TEST(Json, WritesViews) {
@@ -136,11 +140,13 @@ TEST(Json, WritesViews) {
   event.primary = Claim::no;
   EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"view","node":"a.1763",)"
                           R"("view":"13@b.99","kind":"regular","members":["a.1763","b.99"],)"
-                          R"("primary":false})" "\n");
+                          R"("primary":false})"
+                          "\n");
   EXPECT_EQ(write(transitional()),
             R"({"at":17,"layer":"order","ev":"view","node":"a.1763",)"
             R"("view":"12@a.1763>13@b.99","kind":"transitional","old":"12@a.1763",)"
-            R"("new":"13@b.99","members":["a.1763","b.99"]})" "\n");
+            R"("new":"13@b.99","members":["a.1763","b.99"]})"
+            "\n");
 }
 
 TEST(Json, ReadsBackEveryKindOfLine) {
@@ -150,8 +156,7 @@ TEST(Json, ReadsBackEveryKindOfLine) {
       event.layer = layer;
       expect_round_trip(event);
     }
-    for (const Service service :
-         {Service::fifo, Service::causal, Service::agreed, Service::safe}) {
+    for (const Service service : {Service::fifo, Service::causal, Service::agreed, Service::safe}) {
       Event event = placed(Kind::deliver);
       event.layer = layer;
       event.service = service;
@@ -286,9 +291,9 @@ TEST(Json, RefusesWhatIsNotAnObject) {
 
 TEST(Json, SaysWhichKeyIsMissing) {
   const std::string lines[] = {
-      R"("at":1)", R"("layer":"order")", R"("ev":"deliver")", R"("node":"a.1")",
-      R"("msg":"a.1:1")", R"("view":"1@a.1")", R"("seq":1)", R"("service":"safe")",
-      R"("hash":"0000000000000000")"};
+      R"("at":1)",       R"("layer":"order")",  R"("ev":"deliver")",
+      R"("node":"a.1")", R"("msg":"a.1:1")",    R"("view":"1@a.1")",
+      R"("seq":1)",      R"("service":"safe")", R"("hash":"0000000000000000")"};
   const char* const keys[] = {"at", "layer", "ev", "node", "msg", "view", "seq", "service", "hash"};
   for (std::size_t left_out = 0; left_out < std::size(keys); ++left_out) {
     std::string line;
@@ -329,8 +334,7 @@ TEST(Json, SaysWhatIsWrongWithAValue) {
       {head + R"("submit","msg":"a:1","service":"safe"})",
        "key 'msg' is 'a', not a member id such as 'a.1763'"},
       {head + R"("submit","msg":"a.1:1","service":"best"})", "unknown service 'best'"},
-      {submit + R"("hash":"00","bytes":1})",
-       "key 'hash' is not 16 lower-case hexadecimal digits"},
+      {submit + R"("hash":"00","bytes":1})", "key 'hash' is not 16 lower-case hexadecimal digits"},
       {submit + R"("hash":"00C0FFEE00C0FFEE","bytes":1})",
        "key 'hash' is not 16 lower-case hexadecimal digits"},
       {submit + R"("hash":"0000000000000000","bytes":-1})",
@@ -356,8 +360,8 @@ TEST(Json, SaysWhatIsWrongWithAValue) {
 }
 
 TEST(Json, ShortensWhatItQuotes) {
-  const std::string error = error_of(R"({"at":1,"layer":"unit","ev":")" + std::string(500, 'x') +
-                                     R"(","node":"a.1"})");
+  const std::string error =
+      error_of(R"({"at":1,"layer":"unit","ev":")" + std::string(500, 'x') + R"(","node":"a.1"})");
   EXPECT_EQ(error, "unknown ev '" + std::string(64, 'x') + "...'");
 }
 
