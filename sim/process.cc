@@ -17,7 +17,7 @@ constexpr std::uint64_t kPoolBytesMost = 256ULL << 20;
 
 std::uint32_t slab_count(std::uint32_t wanted, std::uint32_t max_gap, std::uint32_t slab_bytes) {
   if (wanted != 0) return wanted;
-  const std::uint64_t enough = 2ULL * max_gap + 1'024;
+  const std::uint64_t enough = std::uint64_t{max_gap} + max_gap / 2 + 512;
   return static_cast<std::uint32_t>(std::min(enough, kPoolBytesMost / slab_bytes));
 }
 
@@ -161,8 +161,8 @@ void Process::on_unit_delivered(const order::Delivery& delivery) {
   if (consume_every.ns > 0) ++room_used;
   if (view && delivery.view == *view) {
     last_seq = delivery.seq;
-    view_digest.add(delivery.seq);
-    view_digest.add(delivery.unit.view());
+    view_digest.add(delivery.seq ^ std::uint64_t{delivery.origin.node.value} << 48 ^
+                    std::uint64_t{delivery.unit.size()} << 32);
   }
   world.ledger().unit_delivered(world.now(), self, delivery);
 }

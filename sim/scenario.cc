@@ -7,6 +7,15 @@
 #include "sim/stage.h"
 
 namespace peal::sim {
+namespace {
+
+thread_local const Stage* running = nullptr;
+
+}  // namespace
+
+std::vector<std::string> last_events_now() {
+  return running == nullptr ? std::vector<std::string>{} : running->last_events();
+}
 
 Script parse_script(std::string name, std::string_view text) {
   Script script;
@@ -35,7 +44,10 @@ Outcome run_script(const Script& script, const RunOptions& options) {
     outcome.error = std::move(error);
     return outcome;
   }
-  Outcome outcome = Stage(script, options, false).run();
+  Stage stage(script, options, false);
+  running = &stage;
+  Outcome outcome = stage.run();
+  running = nullptr;
   sim_hooks::activate_mutant(sim_hooks::Mutant::none);
   return outcome;
 }

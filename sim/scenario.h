@@ -70,6 +70,10 @@ std::string check_script(const Script& script);
 /// process, as everywhere.
 Outcome run_script(const Script& script, const RunOptions& options = {});
 
+/// The last events of the script that runs in this thread, as lines of a trace; for the moment when
+/// an assertion has failed. Empty if none runs.
+std::vector<std::string> last_events_now();
+
 /// The mutant whose name is `name` or begins with it up to a '_', e.g. "m5".
 Result<sim_hooks::Mutant, std::string> mutant_of_name(std::string_view name);
 

@@ -144,6 +144,10 @@ Outcome Stage::run() {
   return std::move(outcome_);
 }
 
+std::vector<std::string> Stage::last_events() const {
+  return ledger_ == nullptr ? std::vector<std::string>{} : ledger_->last_events();
+}
+
 void Stage::advance(Instant limit) {
   while (!stopped() && world_->step(limit)) {
   }

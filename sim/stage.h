@@ -27,6 +27,7 @@ class Stage final : public Watcher {
   ~Stage() override;
 
   Outcome run();
+  std::vector<std::string> last_events() const;
 
   // Watcher
   void on_send(const Packet& packet, MemberId from) override;

@@ -14,7 +14,7 @@ namespace {
 
 /// Happenings of one seed, roughly: enough for a few view changes under load, and a fraction of a
 /// second of work.
-constexpr double kEventsPerSeed = 60'000;
+constexpr double kEventsPerSeed = 150'000;
 
 std::string decimal(double value) {
   std::array<char, 40> text{};

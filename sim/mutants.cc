@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/mutants.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+
+namespace peal::sim {
+namespace {
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Scenarios whose file name begins with the mutant's, e.g. m5_accept_in_commit-late-data.txt.
+std::vector<std::string> scenarios_of(const std::string& folder, sim_hooks::Mutant mutant) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string stem = entry.path().stem().string();
+    const std::string name(sim_hooks::mutant_name(mutant));
+    const bool fits = stem.compare(0, name.size(), name) == 0 &&
+                      (stem.size() == name.size() || stem[name.size()] == '-');
+    if (fits && entry.path().extension() == ".txt") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+bool try_scenarios(const MutantOptions& options, MutantRow& row) {
+  for (const std::string& path : scenarios_of(options.scenarios, row.mutant)) {
+    const auto script = load_script(path);
+    if (!script) continue;
+    PoolOptions pool;
+    pool.jobs = 1;
+    std::string property;
+    run_pool(
+        pool,
+        [&](std::uint64_t) {
+          RunOptions run;
+          run.mutant = row.mutant;
+          const Outcome outcome = run_script(*script, run);
+          Finding finding;
+          // The script itself says what must be noticed; that it was is what kills the mutant.
+          finding.property = outcome.ok() ? "" : outcome.property();
+          finding.text = outcome.problem();
+          return finding;
+        },
+        [&](const Finding& finding) { property = judged(*script, finding).property; });
+    if (property.empty()) {
+      row.killed_by = std::filesystem::path(path).filename().string();
+      row.property = "scenario";
+      return true;
+    }
+  }
+  return false;
+}
+
+void try_seeds(const MutantOptions& options, MutantRow& row) {
+  SeedOptions seeds = options.seeds;
+  seeds.mutant = row.mutant;
+  seeds.replay_check = false;
+  PoolOptions pool;
+  pool.last = options.budget;
+  pool.jobs = options.jobs;
+  pool.stop_at_failure = true;
+  pool.hang_seconds = 60;
+  std::uint64_t lowest = 0;
+  run_pool(
+      pool, [&seeds](std::uint64_t seed) { return run_seed(seed, seeds); },
+      [&](const Finding& finding) {
+        if (finding.property.empty() || (lowest != 0 && finding.index > lowest)) return;
+        lowest = finding.index;
+        row.property = finding.property;
+      });
+  row.seeds = lowest != 0 ? lowest : options.budget;
+  if (lowest != 0) row.killed_by = "seed " + std::to_string(lowest);
+}
+
+bool has_line(const Script& script, std::string_view text) {
+  return std::any_of(script.lines.begin(), script.lines.end(), [text](const Script::Line& line) {
+    return line.text.compare(0, text.size(), text) == 0;
+  });
+}
+
+}  // namespace
+
+std::vector<MutantRow> hunt_mutants(const MutantOptions& options,
+                                    const std::function<void(const MutantRow&)>& done) {
+  std::vector<sim_hooks::Mutant> wanted = options.mutants;
+  if (wanted.empty()) {
+    for (int i = 1; i < static_cast<int>(sim_hooks::Mutant::count); ++i) {
+      wanted.push_back(static_cast<sim_hooks::Mutant>(i));
+    }
+  }
+  std::vector<MutantRow> rows;
+  for (const sim_hooks::Mutant mutant : wanted) {
+    MutantRow row;
+    row.mutant = mutant;
+    const double start = now_seconds();
+    if (!try_scenarios(options, row)) try_seeds(options, row);
+    row.seconds = now_seconds() - start;
+    done(row);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string mutant_line(const MutantRow& row) {
+  std::array<char, 256> text{};
+  std::snprintf(text.data(), text.size(), "%-28s %-9s %-10s %7.1f s  %s\n",
+                std::string(sim_hooks::mutant_name(row.mutant)).c_str(),
+                row.killed_by.empty() ? "SURVIVED" : row.property.c_str(),
+                row.killed_by.empty() ? (std::to_string(row.seeds) + " seeds").c_str()
+                                      : row.killed_by.c_str(),
+                row.seconds, std::string(sim_hooks::mutant_text(row.mutant)).c_str());
+  return text.data();
+}
+
+std::string mutants_json(const std::vector<MutantRow>& rows) {
+  std::string out = "{\"mutants\":[";
+  std::size_t survivors = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const MutantRow& row = rows[i];
+    if (row.killed_by.empty()) ++survivors;
+    std::array<char, 32> seconds{};
+    std::snprintf(seconds.data(), seconds.size(), "%.3f", row.seconds);
+    out += std::string(i == 0 ? "" : ",") + "{\"name\":\"" +
+           std::string(sim_hooks::mutant_name(row.mutant)) + "\",\"killed_by\":\"" +
+           row.killed_by + "\",\"seeds\":" + std::to_string(row.seeds) + ",\"property\":\"" +
+           row.property + "\",\"seconds\":" + seconds.data() + "}";
+  }
+  return out + "],\"survivors\":" + std::to_string(survivors) + "}\n";
+}
+
+bool expects_assertion(const Script& script) {
+  return has_line(script, "expect violation assert") || has_line(script, "expect violation any");
+}
+
+Finding run_scenario(const Script& script, sim_hooks::Mutant mutant) {
+  RunOptions run;
+  run.mutant = mutant;
+  const Outcome outcome = run_script(script, run);
+  Finding finding;
+  finding.property = outcome.property();
+  finding.text = outcome.problem();
+  finding.figures = outcome.figures;
+  finding.faults = outcome.faults;
+  finding.digest = outcome.digest;
+  return finding;
+}
+
+Finding judged(const Script& script, Finding finding) {
+  if (finding.property == "assert" && expects_assertion(script)) {
+    finding.property.clear();
+    finding.text.clear();
+  }
+  return finding;
+}
+
+}  // namespace peal::sim
