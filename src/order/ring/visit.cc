@@ -359,9 +359,14 @@ void RingEngine::deliver(const Packet& packet, bool transitional, Effects& out) 
 
 void RingEngine::visit_alone(Instant now, Effects& out) {
   token_.view = membership_.view();
+  const std::uint64_t ordered = counts_.originated;
   visit(now, out);
-  const bool progress = counts_.visits > 0 && can_originate() && host_.receive_room_units() > 0;
-  if (progress || r_.safe_line < token_.seq) timers_.arm(Timer::visit, now);
+  const bool moves = counts_.originated > ordered || r_.safe_line < token_.seq;
+  if (moves) {
+    timers_.arm(Timer::visit, now);
+  } else if (can_originate()) {
+    timers_.arm(Timer::visit, now + options_.hold);  // no buffer or no room: look again later
+  }
 }
 
 }  // namespace peal::order::ring
