@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+// Peal delivers every message to every member of a cluster in the same order, through loss, crashes
+// and partitions. This header embeds one member in an application:
+//
+//   auto member = peal::Member::embed(config);
+//   member->multicast("hello", peal::Service::agreed);
+//   while (auto event = member->wait(std::chrono::seconds(1))) { … }
+//
+// A member runs one thread of its own. Nothing here throws but what the standard library throws
+// when memory is used up.
+
+namespace peal {
+/// Version of the interface; needs not be written in applications.
+inline namespace v0 {
+
+/// Why a call was refused.
+enum class ErrorCode : std::uint8_t {
+  would_block,     ///< full for now: read events, then try again
+  too_large,       ///< above Config::message_bytes_max; nothing was sent
+  closed,          ///< the member has left or stopped: embed a new one
+  invalid_option,  ///< the configuration is wrong; the message names the key
+  address_in_use,  ///< another process has the node's address
+  not_permitted,   ///< the operating system refused
+  system,          ///< another failure of the operating system
+};
+
+struct Error {
+  ErrorCode code{};
+  std::string message;  ///< one line for a person: what was wrong, and what to do about it
+};
+
+/// A value, or why there is none.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+
+  bool ok() const { return content_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+  /// The value; throws std::bad_variant_access if there is none.
+  T& value() { return std::get<0>(content_); }
+  const T& value() const { return std::get<0>(content_); }
+  T& operator*() { return value(); }
+  T* operator->() { return &value(); }
+  /// The error; throws std::bad_variant_access if there is a value.
+  const Error& error() const { return std::get<1>(content_); }
+
+ private:
+  std::variant<T, Error> content_;
+};
+
+/// What a sender asks for, each stronger than the one before. `agreed` messages are delivered in
+/// one order everywhere; `safe` ones only once every member of the view has them. `fifo` and
+/// `causal` are delivered as agreed.
+enum class Service : std::uint8_t { fifo, causal, agreed, safe };
+
+/// One node of the cluster.
+struct Node {
+  std::string name;     ///< 1 to 255 letters, digits, '.', '_' or '-'
+  std::string address;  ///< "10.0.0.1:4800"; the UDP port above it is used as well
+};
+
+/// What a member is made from. `cluster`, `name` and `nodes` must be set; `cluster`, `nodes`,
+/// `message_bytes_max`, `primary` and the times in `ring` must be the same on all nodes.
+struct Config {
+  std::string cluster;      ///< name of the cluster, as a node's name; others are ignored
+  std::string name;         ///< which of `nodes` this one is
+  std::vector<Node> nodes;  ///< 1 to 128, in the same order everywhere
+
+  /// "auto" finds out for whom multicast works, "off" sends to each by unicast, and a group such as
+  /// "239.192.7.1:4800" is "auto" with that group.
+  std::string multicast = "auto";
+  /// Largest datagram in bytes, without IP and UDP headers, 256 to 65507. Larger than what the
+  /// network carries in one piece costs speed.
+  std::uint32_t packet_bytes_max = 1'472;
+
+  std::uint32_t message_bytes_max = 64U << 20;    ///< of one message, 1 byte to 1 GiB
+  std::uint64_t submit_bytes_max = 128ULL << 20;  ///< of messages that wait to be ordered
+  std::uint32_t submit_messages_max = 65'536;
+  std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
+
+  /// Which view may act for the whole cluster: "none" claims nothing; with "majority" at most one
+  /// view at a time says so, one that holds more than half of the nodes.
+  std::string primary = "none";
+  /// Tunables by name, for instance {"token_loss_ms", 500}. The default suits a local network.
+  std::map<std::string, double> ring;
+
+  std::string trace;      ///< file to append what the application sees to, as JSON lines
+  std::string state_dir;  ///< directory that remembers the last incarnation; needed only where the
+                          ///< clock may step back between two starts
+};
+
+/// A receipt for a message: it was queued. Only its delivery here says that it got its place.
+struct Ticket {
+  std::uint64_t number{};  ///< counts this member's messages, from 1; Message::number is the same
+};
+
+/// A message at its place in the order. Everything it points to is valid until the next call of
+/// next() or wait().
+struct Message {
+  std::string_view sender;  ///< the member that sent it, such as "a.210987654321"
+  std::uint64_t number{};   ///< counts the sender's messages, from 1
+  bool own = false;         ///< sent by this member
+  Service service{};
+  std::span<const std::byte> payload;
+
+  // Its place: the same at every member. Places in a view's order ascend in (position, index).
+  std::string_view view;      ///< the view that ordered it
+  std::uint64_t position{};   ///< from 1
+  std::uint32_t index{};      ///< among the messages of one position, from 0
+  bool transitional = false;  ///< delivered in the transitional view that follows `view`
+
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(payload.data()), payload.size()};
+  }
+};
+
+/// Who is there. A regular view starts a new order; the transitional view before it says who comes
+/// along from the old one: for the messages between the two, promises hold among those members.
+struct View {
+  bool transitional = false;
+  std::string id;   ///< such as "12@a.210987654321"; transitional: of the next view
+  std::string old;  ///< the regular view before; empty if there was none
+  std::vector<std::string> members;  ///< sorted by node
+  std::optional<bool> primary;       ///< may it act for the whole cluster? Only with "majority"
+};
+
+/// Something that a person should know and may have to act on.
+struct Warning {
+  std::string message;  ///< one line
+};
+
+/// The last event: the member has left, or had to stop.
+struct Closed {
+  bool on_request = false;  ///< leave() was called
+  std::string reason;       ///< one line
+};
+
+using Event = std::variant<Message, View, Warning, Closed>;
+
+/// How a member is doing.
+struct Status {
+  std::string id;
+  std::string view;                  ///< the newest regular view; empty before the first
+  std::vector<std::string> members;  ///< of that view
+  std::uint64_t queued_messages{};   ///< that wait to be ordered
+  std::uint64_t queued_bytes{};
+  std::uint64_t unread_bytes{};  ///< that wait to be read by next(), about
+  std::string waits_for;         ///< what the next delivery or message waits for, in words
+  std::string multicast;         ///< how data reaches the others, in words
+  std::vector<std::pair<std::string, std::uint64_t>> counters;
+};
+
+/// One member of a cluster, inside this process.
+/// Threads: multicast(), multicast_for(), fd(), id(), status() and leave() from any thread, also at
+/// the same time; next() and wait() from one thread at a time.
+class Member {
+ public:
+  /// Opens the node's sockets and starts its thread, which looks for the other nodes.
+  ///
+  /// @return  the member; or invalid_option (the message names the key, its value and what is
+  ///          accepted), address_in_use, not_permitted, system.
+  /// Blocks: for the lookup of host names, if there are any.
+  static Result<Member> embed(const Config& config);
+
+  Member(Member&&) noexcept;
+  Member& operator=(Member&&) noexcept;
+  /// As leave() without patience, if it has not left yet.
+  ~Member();
+
+  /// Queues a message for ordered delivery to all members of the view, this one included.
+  ///
+  /// @param payload  0 to Config::message_bytes_max bytes; copied before return.
+  /// @return         a ticket; or would_block (too much waits: read events, or wait with
+  ///                 multicast_for), too_large, closed.
+  /// Blocks: never for long.
+  Result<Ticket> multicast(std::span<const std::byte> payload, Service service);
+  Result<Ticket> multicast(std::string_view text, Service service);
+  /// The same, waiting up to `patience` while too much waits. Do not call it from the only thread
+  /// that reads events: if this member's own events are what is full, nothing would move.
+  Result<Ticket> multicast_for(std::span<const std::byte> payload, Service service,
+                               std::chrono::milliseconds patience);
+
+  /// The next event, or nothing if there is none at the moment. After Closed there is never one.
+  /// Blocks: never.
+  std::optional<Event> next();
+  /// The same, waiting up to `patience` for an event.
+  std::optional<Event> wait(std::chrono::milliseconds patience);
+  /// A descriptor for poll(2) and the like: readable when next() has an event, and perhaps once
+  /// more after that. Do not read it. Valid as long as the member.
+  int fd() const;
+
+  /// Takes no more messages, waits up to `patience` until those already queued are delivered here,
+  /// says goodbye and stops the thread. What was delivered can still be read.
+  /// Blocks: up to `patience`, and some milliseconds.
+  void leave(std::chrono::milliseconds patience = std::chrono::seconds(1));
+
+  /// This incarnation, as in View::members. Before the first view, it may still change.
+  std::string id() const;
+  /// Blocks: for about a millisecond.
+  Status status() const;
+
+ private:
+  class Core;
+  explicit Member(std::unique_ptr<Core> core);
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace v0
+}  // namespace peal

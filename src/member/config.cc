@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "member/config.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace peal::member {
+namespace {
+
+v0::Error invalid(std::string message) {
+  return {v0::ErrorCode::invalid_option, std::move(message)};
+}
+
+std::string quoted(const std::string& text) { return '"' + text + '"'; }
+
+std::string plain(double value) {
+  if (value == std::floor(value) && std::abs(value) < 1e15) {
+    return std::to_string(static_cast<std::int64_t>(value));
+  }
+  return std::to_string(value);
+}
+
+/// Sets one tunable; empty, or what is wrong.
+std::string set_knob(const std::string& name, double value, order::ring::Options& options) {
+  const auto knobs = order::ring::knobs();
+  const auto knob = std::find_if(knobs.begin(), knobs.end(),
+                                 [&](const order::ring::Knob& each) { return each.name == name; });
+  if (knob == knobs.end()) {
+    std::string known;
+    for (const order::ring::Knob& each : knobs) {
+      known += (known.empty() ? "" : ", ") + std::string(each.name);
+    }
+    return "ring." + name + " = " + plain(value) + " is not accepted: the tunables are " + known;
+  }
+  const double unit = knob->duration != nullptr ? 1e6 : 1;
+  const double exact = value * unit;
+  const bool whole = knob->duration != nullptr || exact == std::floor(exact);
+  const auto low = static_cast<double>(knob->minimum), high = static_cast<double>(knob->maximum);
+  // Written so that a value that is no number at all is refused too.
+  if (!(exact >= low && exact <= high) || !whole) {
+    return "ring." + name + " = " + plain(value) + " is not accepted: it must be " +
+           (knob->duration != nullptr ? "" : "a whole number, ") + plain(low / unit) + " to " +
+           plain(high / unit);
+  }
+  if (knob->duration != nullptr) {
+    options.*knob->duration = Duration{std::llround(exact)};
+  } else {
+    options.*knob->number = static_cast<std::uint32_t>(exact);
+  }
+  return {};
+}
+
+std::string set_multicast(const std::string& text, Settings& settings) {
+  if (text == "auto" || text == "off") {
+    settings.multicast = text == "auto" ? io::MulticastMode::automatic : io::MulticastMode::off;
+    return {};
+  }
+  // A host name is never a group, and looking one up would only take time.
+  const bool numbers = text.find_first_not_of("0123456789.:") == std::string::npos;
+  const auto group = io::parse_endpoint(numbers ? text : "", 0);
+  if (!group || !group->is_v4() || !group->is_multicast() || group->port == 0) {
+    return "multicast = " + quoted(text) +
+           " is not accepted: it must be \"auto\", \"off\" or an IPv4 group with a port, such as "
+           "\"239.192.7.1:4800\"";
+  }
+  settings.multicast = io::MulticastMode::group;
+  settings.group = *group;
+  return {};
+}
+
+std::string set_nodes(const std::vector<v0::Node>& nodes, Settings& settings) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::string key = "nodes[" + std::to_string(i) + "].address";
+    const auto at = io::parse_endpoint(nodes[i].address, 0);
+    if (!at) {
+      return key + " = " + quoted(nodes[i].address) +
+             " is not accepted: it must be an address and "
+             "a port, such as \"10.0.0.1:4800\" or \"[fd00::1]:4800\" (" +
+             at.error().message + ")";
+    }
+    settings.nodes.push_back({nodes[i].name, *at});
+  }
+  return {};
+}
+
+std::string set_all(const v0::Config& config, Settings& settings) {
+  settings.cluster = config.cluster;
+  settings.name = config.name;
+  for (const auto& [name, value] : config.ring) {
+    if (std::string wrong = set_knob(name, value, settings.ring); !wrong.empty()) return wrong;
+  }
+  if (config.ring.count("packet_bytes_max") != 0) {
+    return "ring.packet_bytes_max is not accepted: set packet_bytes_max itself";
+  }
+  settings.ring.packet_bytes_max = config.packet_bytes_max;
+  if (config.primary != "none" && config.primary != "majority") {
+    return "primary = " + quoted(config.primary) +
+           " is not accepted: it must be \"none\" or \"majority\"";
+  }
+  if (config.primary == "majority") settings.ring.primary = order::ring::PrimaryRule::majority;
+
+  settings.limits.message_bytes_max = config.message_bytes_max;
+  settings.limits.submit_bytes_max = config.submit_bytes_max;
+  settings.limits.submit_messages_max = config.submit_messages_max;
+  // Unfinished messages take memory only as their bytes come in: the bound may be the worst case.
+  settings.limits.reassembly_bytes_max =
+      std::max<std::uint64_t>(settings.limits.reassembly_bytes_max,
+                              std::uint64_t{config.message_bytes_max} * config.nodes.size());
+  settings.receive_bytes_max = config.receive_bytes_max;
+  settings.trace = config.trace;
+  if (!config.state_dir.empty()) {
+    settings.state_file = config.state_dir + "/" + config.name + ".epoch";
+  }
+  if (std::string wrong = set_multicast(config.multicast, settings); !wrong.empty()) return wrong;
+  return set_nodes(config.nodes, settings);
+}
+
+}  // namespace
+
+std::variant<Settings, v0::Error> settings_of(const v0::Config& config) {
+  Settings settings;
+  if (std::string wrong = set_all(config, settings); !wrong.empty()) return invalid(wrong);
+  if (std::string wrong = validate(settings); !wrong.empty()) return invalid(wrong);
+  return settings;
+}
+
+}  // namespace peal::member

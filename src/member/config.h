@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <variant>
+
+#include "member/settings.h"
+
+// The public header has names of its own for things that the rooms name too (Result, Service). It
+// comes last, so that it does not come between the rooms' headers and their names.
+#include "peal/peal.h"
+
+namespace peal::member {
+
+/// Reads the texts of a configuration; or says what is wrong: key, value, and what is accepted.
+/// Looks up host names, which may block.
+std::variant<Settings, v0::Error> settings_of(const v0::Config& config);
+
+}  // namespace peal::member

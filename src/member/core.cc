@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "member/core.h"
+
+#include <poll.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include "base/assert.h"
+#include "io/clock.h"
+#include "member/text.h"
+#include "trace/json.h"
+
+namespace peal::member {
+namespace {
+
+/// Entries for units that wait to be read; the bound in bytes is usually met first.
+constexpr std::uint32_t kUnitsWaiting = 16'384;
+
+/// The node takes half of what may wait to be ordered, the stage in front of it the rest.
+node::Limits node_limits(const Settings& settings) {
+  node::Limits limits = settings.limits;
+  limits.submit_bytes_max =
+      std::max<std::uint64_t>(limits.submit_bytes_max / 2, limits.message_bytes_max);
+  return limits;
+}
+
+Settings with_node_limits(const Settings& settings) {
+  Settings changed = settings;
+  changed.limits = node_limits(settings);
+  return changed;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Core>, io::IoError> Core::open(const Settings& settings) {
+  if (std::string wrong = validate(settings); !wrong.empty()) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
+  }
+  std::unique_ptr<Core> core(new Core(settings));
+  io::LoopOptions options;
+  options.pause = settings.ring.token_loss / 2;
+  auto loop = io::Loop::open(options);
+  if (!loop) return unexpected(loop.error());
+  core->loop_ = std::move(*loop);
+  auto runtime = Runtime::open(with_node_limits(settings), *core->loop_, *core);
+  if (!runtime) return unexpected(runtime.error());
+  core->runtime_ = std::move(*runtime);
+  core->set_id(core->runtime_->node().self());
+
+  // The application's signal handlers are for its own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  core->thread_ = std::thread([raw = core.get()] { raw->run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return core;
+}
+
+Core::Core(const Settings& settings)
+    : settings_(settings),
+      names_(names_of(settings)),
+      stage_(settings.limits.message_bytes_max, settings.limits.submit_bytes_max / 2),
+      // What is ordered but not delivered here when the room shrinks to nothing is at most twice
+      // the largest gap: once in the old view, once in the next.
+      queue_(kUnitsWaiting, 2 * settings.ring.max_gap + 64, settings.receive_bytes_max,
+             settings.ring.packet_bytes_max),
+      reader_(queue_, names_, settings.limits.message_bytes_max) {}
+
+Core::~Core() { leave(std::chrono::milliseconds(0)); }
+
+void Core::run() {
+  runtime_->start(io::Clock::now());
+  loop_->run(runtime_->host());
+  stage_.close();
+  const std::lock_guard lock(mutex_);
+  status_ = snapshot();
+  ended_ = true;
+  answered_.notify_all();
+}
+
+// ---- the application's threads ----
+
+Result<std::uint64_t> Core::submit(ByteView payload, Service service) {
+  const auto pushed = stage_.push(payload, service);
+  if (!pushed) return unexpected(pushed.error());
+  if (pushed->first) loop_->wake();
+  return pushed->number;
+}
+
+Result<std::uint64_t> Core::submit_until(ByteView payload, Service service,
+                                         std::chrono::steady_clock::time_point deadline) {
+  const auto pushed = stage_.push_until(payload, service, deadline);
+  if (!pushed) return unexpected(pushed.error());
+  if (pushed->first) loop_->wake();
+  return pushed->number;
+}
+
+Reader::Out Core::next() {
+  Reader::Out out = reader_.next();
+  if (reader_.take_room()) {
+    room_again_.store(true, std::memory_order_release);
+    loop_->wake();
+  }
+  return out;
+}
+
+Reader::Out Core::wait_until(std::chrono::steady_clock::time_point deadline) {
+  while (true) {
+    Reader::Out out = next();
+    if (!std::holds_alternative<std::monostate>(out)) return out;
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return out;
+    pollfd descriptor{queue_.fd(), POLLIN, 0};
+    const auto wait_ms = std::min<std::int64_t>(left.count(), 3'600'000);
+    ::poll(&descriptor, 1, static_cast<int>(wait_ms));
+  }
+}
+
+void Core::leave(std::chrono::milliseconds patience) {
+  stage_.close();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!leave_asked_ || patience < *leave_asked_) leave_asked_ = patience;
+  }
+  if (loop_ != nullptr) loop_->wake();
+  const std::lock_guard lock(join_mutex_);
+  if (thread_.joinable()) thread_.join();
+}
+
+std::string Core::id() const {
+  const std::lock_guard lock(mutex_);
+  return id_;
+}
+
+Snapshot Core::status() const {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t mine = ++status_asked_;
+  loop_->wake();
+  answered_.wait(lock, [&] { return ended_ || status_answered_ >= mine; });
+  return status_;
+}
+
+// ---- the loop's thread ----
+
+void Core::on_wake(Instant now) {
+  if (room_again_.exchange(false, std::memory_order_acquire)) runtime_->on_room(now);
+  answer_status();
+}
+
+void Core::on_turn_end(Instant now) {
+  if (closed_) return;
+  feed(now);
+  push_unit();
+  leave_if_done(now);
+}
+
+void Core::feed(Instant now) {
+  bool fed = false;
+  while (true) {
+    if (batch_ == nullptr) {
+      if (!stage_.waiting()) break;
+      batch_ = &stage_.take();
+      batch_at_ = 0;
+    }
+    while (batch_at_ < batch_->items.size()) {
+      Stage::Item& item = batch_->items[batch_at_];
+      Result<std::uint64_t> number = 0;
+      if (item.block != nullptr) {
+        node::Gathered block{std::move(item.block), item.size};
+        number = runtime_->submit_later(block, item.service);
+        item.block = std::move(block.bytes);
+      } else {
+        number = runtime_->submit_later(batch_->payload(item), item.service);
+      }
+      if (!number) break;
+      fed = true;
+      ++batch_at_;
+    }
+    if (batch_at_ < batch_->items.size()) break;  // the node is full: again at the next turn's end
+    batch_ = nullptr;
+  }
+  if (fed) runtime_->flush(now);
+}
+
+void Core::on_unit_delivered(const order::Delivery& delivery) {
+  push_unit();
+  unit_.sender = delivery.origin;
+  unit_.own = delivery.origin == runtime_->node().self();
+  unit_.view = delivery.view;
+  unit_.transitional = delivery.transitional;
+  unit_.seq = delivery.seq;
+  unit_.service = delivery.service;
+  unit_.unit = delivery.unit;
+}
+
+void Core::on_message(const node::Message& message) {
+  PEAL_ASSERT(message.seq == unit_.seq && message.view == unit_.view);
+  unit_has_messages_ = true;
+  if (message.gathered != nullptr) unit_.gathered = std::move(*message.gathered);
+  if (unit_.own) own_delivered_ = message.number;
+}
+
+void Core::push_unit() {
+  if (unit_has_messages_) {
+    if (runtime_->buffers_are_short()) {
+      const ByteView bytes = unit_.unit.view();
+      unit_.copy.bytes.reset(new std::byte[bytes.size()]);
+      unit_.copy.size = static_cast<std::uint32_t>(bytes.size());
+      std::memcpy(unit_.copy.bytes.get(), bytes.data(), bytes.size());
+      unit_.unit.reset();
+    }
+    queue_.push(Entry{std::move(unit_), nullptr});
+  }
+  unit_ = {};
+  unit_has_messages_ = false;
+}
+
+void Core::push_notice(Notice notice) {
+  push_unit();
+  queue_.push(Entry{{}, std::make_unique<Notice>(std::move(notice))});
+}
+
+void Core::on_view(const order::View& view) {
+  Notice notice;
+  notice.kind = Notice::Kind::view;
+  notice.transitional = view.transitional;
+  notice.id = view.id;
+  notice.old = view.old;
+  notice.members.assign(view.members.begin(), view.members.end());
+  notice.primary = view.primary;
+  if (!view.transitional) {
+    view_ = view.id;
+    members_ = notice.members;
+  }
+  push_notice(std::move(notice));
+}
+
+void Core::on_event(const order::Event& event) {
+  if (event.code == order::EventCode::epoch_corrected) set_id({settings_.self(), event.a});
+  if (event.code == order::EventCode::incompatible_peer) {
+    on_warning(incompatible_text(event.who, static_cast<wire::Drop>(event.a), names_));
+  }
+}
+
+void Core::on_warning(const std::string& text) {
+  Notice notice;
+  notice.kind = Notice::Kind::warning;
+  notice.text = text;
+  push_notice(std::move(notice));
+}
+
+void Core::on_fatal(std::string_view reason) {
+  close(false, "node \"" + settings_.name + "\" had to stop: " + std::string(reason));
+}
+
+void Core::leave_if_done(Instant now) {
+  std::optional<std::chrono::milliseconds> asked;
+  {
+    const std::lock_guard lock(mutex_);
+    asked = std::exchange(leave_asked_, std::nullopt);
+  }
+  if (asked) {
+    const Instant at = now + milliseconds(std::max<std::int64_t>(asked->count(), 0));
+    leave_at_ = leave_at_ ? std::min(*leave_at_, at) : at;
+  }
+  if (!leave_at_) return;
+  const bool done = batch_ == nullptr && !stage_.waiting() && own_delivered_ == stage_.pushed();
+  if (!done && now < *leave_at_) return;
+  runtime_->leave(now);
+  close(true, done ? "left on request"
+                   : "left on request; messages that were not delivered by then are lost");
+}
+
+void Core::close(bool on_request, std::string reason) {
+  if (closed_) return;
+  closed_ = true;
+  leave_at_.reset();
+  Notice notice;
+  notice.kind = Notice::Kind::closed;
+  notice.on_request = on_request;
+  notice.text = std::move(reason);
+  push_notice(std::move(notice));
+  stage_.close();
+  loop_->stop();
+}
+
+// ---- how it is doing ----
+
+void Core::answer_status() {
+  const std::lock_guard lock(mutex_);
+  if (status_asked_ == status_answered_) return;
+  status_ = snapshot();
+  status_answered_ = status_asked_;
+  answered_.notify_all();
+}
+
+void Core::set_id(MemberId id) {
+  const std::lock_guard lock(mutex_);
+  id_ = trace::text_of(id, names_);
+}
+
+/// Call it with mutex_ held, from the loop's thread.
+Snapshot Core::snapshot() const {
+  Snapshot now;
+  const node::Node& node = runtime_->node();
+  now.id = id_;
+  if (!members_.empty()) now.view = trace::text_of(view_, names_);
+  for (const MemberId& each : members_) now.members.push_back(trace::text_of(each, names_));
+  now.queued_messages = stage_.pushed();
+  now.queued_messages =
+      now.queued_messages > own_delivered_ ? now.queued_messages - own_delivered_ : 0;
+  now.queued_bytes = node.queued_bytes();
+  now.unread_bytes = queue_.unread_bytes();
+  now.waits_for = wait_text(node.why(), names_);
+  now.multicast = runtime_->transport().multicast_status();
+  for (const order::Counter& each : node.counters())
+    now.counters.emplace_back(each.name, each.value);
+  for (const io::CounterField& field : io::udp_counter_fields()) {
+    now.counters.emplace_back("udp_" + std::string(field.name),
+                              runtime_->transport().counters().*field.value);
+  }
+  return now;
+}
+
+}  // namespace peal::member

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "io/error.h"
+#include "io/loop.h"
+#include "member/event_queue.h"
+#include "member/reader.h"
+#include "member/runtime.h"
+#include "member/settings.h"
+#include "member/stage.h"
+
+namespace peal::member {
+
+/// How a member is doing, at one moment.
+struct Snapshot {
+  std::string id;
+  std::string view;
+  std::vector<std::string> members;
+  std::uint64_t queued_messages{};
+  std::uint64_t queued_bytes{};
+  std::uint64_t unread_bytes{};
+  std::string waits_for;
+  std::string multicast;
+  std::vector<std::pair<std::string, std::uint64_t>> counters;
+};
+
+/// A member with its thread: a runtime, what goes in (Stage) and what comes out (EventQueue).
+/// Threads: as for peal::Member.
+class Core final : private Application {
+ public:
+  static Result<std::unique_ptr<Core>, io::IoError> open(const Settings& settings);
+  ~Core() override;
+
+  /// Queues a message; its number. Errors: would_block, too_large, closed.
+  Result<std::uint64_t> submit(ByteView payload, Service service);
+  Result<std::uint64_t> submit_until(ByteView payload, Service service,
+                                     std::chrono::steady_clock::time_point deadline);
+
+  /// The next message or notice. Thread: the reader's.
+  Reader::Out next();
+  /// The same, waiting until `deadline`.
+  Reader::Out wait_until(std::chrono::steady_clock::time_point deadline);
+  int fd() const { return queue_.fd(); }
+
+  void leave(std::chrono::milliseconds patience);
+  std::string id() const;
+  Snapshot status() const;
+  std::uint32_t message_bytes_max() const { return settings_.limits.message_bytes_max; }
+  const trace::Names& names() const { return names_; }
+
+ private:
+  explicit Core(const Settings& settings);
+  void run();
+
+  // Application: the loop's thread from here on.
+  void on_wake(Instant now) override;
+  void on_turn_end(Instant now) override;
+  void on_publish() override { queue_.publish(); }
+  std::optional<Instant> next_deadline() const override { return leave_at_; }
+  void on_warning(const std::string& text) override;
+  void on_message(const node::Message& message) override;
+  void on_view(const order::View& view) override;
+  void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override {}
+  void on_event(const order::Event& event) override;
+  void on_fatal(std::string_view reason) override;
+  std::uint32_t receive_room_units() const override { return queue_.room_units(); }
+  void on_unit_delivered(const order::Delivery& delivery) override;
+
+  /// Hands staged messages to the node, as many as it takes.
+  void feed(Instant now);
+  /// Puts the unit whose messages were delivered last on the queue.
+  void push_unit();
+  void push_notice(Notice notice);
+  void leave_if_done(Instant now);
+  void close(bool on_request, std::string reason);
+  void answer_status();
+  Snapshot snapshot() const;
+  void set_id(MemberId id);
+
+  const Settings settings_;
+  const trace::Names names_;
+  std::unique_ptr<io::Loop> loop_;
+  std::unique_ptr<Runtime> runtime_;  ///< before what holds references to its buffers
+  Stage stage_;
+  mutable EventQueue queue_;  ///< asking for its room notes who asked
+  Reader reader_;
+  std::atomic<bool> room_again_{false};
+
+  // The loop's thread only.
+  Stage::Batch* batch_ = nullptr;
+  std::size_t batch_at_ = 0;
+  DeliveredUnit unit_;
+  bool unit_has_messages_ = false;
+  std::uint64_t own_delivered_ = 0;  ///< number of the last own message delivered
+  std::optional<Instant> leave_at_;
+  bool closed_ = false;
+  ViewId view_{};
+  std::vector<MemberId> members_;
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable answered_;
+  std::string id_;
+  std::optional<std::chrono::milliseconds> leave_asked_;
+  mutable std::uint64_t status_asked_ = 0;
+  std::uint64_t status_answered_ = 0;
+  Snapshot status_;
+  bool ended_ = false;  ///< the thread's work is done; status_ is final
+
+  std::mutex join_mutex_;
+  std::thread thread_;
+};
+
+}  // namespace peal::member

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "node/node.h"
+#include "order/engine.h"
+
+namespace peal::member {
+
+/// A unit with messages in it, on its way to the application.
+struct DeliveredUnit {
+  MemberId sender{};
+  bool own = false;
+  ViewId view{};
+  bool transitional = false;
+  Seq seq{};
+  Service service{};  ///< of the unit: agreed or safe
+  BufferRef unit;     ///< or, where buffers are short:
+  node::Gathered copy;
+  node::Gathered gathered;  ///< the message that the unit's first chunk ends, if it has one
+
+  ByteView bytes() const { return unit ? unit.view() : ByteView{copy.bytes.get(), copy.size}; }
+  std::uint64_t bytes_held() const { return bytes().size() + gathered.size; }
+};
+
+/// Everything else on its way to the application: rare.
+struct Notice {
+  enum class Kind : std::uint8_t { view, warning, closed };
+  Kind kind{};
+  bool on_request = false;  ///< closed
+  std::string text;         ///< warning, closed
+
+  // view
+  bool transitional = false;
+  ViewId id{};
+  ViewId old{};
+  std::vector<MemberId> members;
+  order::Primary primary = order::Primary::unclaimed;
+};
+
+struct Entry {
+  DeliveredUnit unit;
+  std::unique_ptr<Notice> notice;  ///< if set, `unit` is empty
+  std::uint64_t bytes_held() const { return notice != nullptr ? 0 : unit.bytes_held(); }
+};
+
+/// From the loop's thread to the one thread that reads. Nothing is ever dropped: as the queue
+/// fills, its room shrinks to nothing, which slows the ring down; what is still under way then fits
+/// into a reserve, and if that should not suffice, into memory that grows.
+class EventQueue {
+ public:
+  /// `units` and `bytes` bound what waits; `reserve_units` come on top. `unit_bytes` is what one
+  /// unit takes at most.
+  EventQueue(std::uint32_t units, std::uint32_t reserve_units, std::uint64_t bytes,
+             std::uint32_t unit_bytes);
+  ~EventQueue();
+  EventQueue(const EventQueue&) = delete;
+  EventQueue& operator=(const EventQueue&) = delete;
+
+  /// Thread: the loop's.
+  void push(Entry entry);
+  /// Makes visible what was pushed.
+  void publish();
+  /// Units that may still come. If it says 0, pop() later says that there is room again.
+  std::uint32_t room_units();
+
+  /// The next entry, if one is published. Thread: the reader's.
+  std::optional<Entry> pop();
+  /// The bytes of an entry that was popped are not needed any more. True if the loop should hear
+  /// that there is room again.
+  bool released(std::uint64_t bytes);
+  /// Readable when an entry is published, until pop() found nothing. Thread: any.
+  int fd() const { return fd_; }
+  /// Bytes that wait to be read. Thread: any.
+  std::uint64_t unread_bytes() const;
+
+ private:
+  std::uint32_t room_now() const;
+  bool move_in(Entry& entry);
+  void clear_signal();
+
+  const std::uint32_t units_max_;
+  const std::uint64_t bytes_max_;
+  const std::uint32_t unit_bytes_;
+  int fd_ = -1;
+  std::vector<Entry> ring_;
+
+  // Written by the loop.
+  alignas(64) std::atomic<std::uint64_t> tail_{0};  ///< published
+  std::uint64_t written_ = 0;                       ///< in the ring, published or not
+  std::deque<Entry> overflow_;                      ///< behind them
+  std::atomic<std::uint64_t> bytes_in_{0};
+
+  // Written by the reader.
+  alignas(64) std::atomic<std::uint64_t> head_{0};
+  std::atomic<std::uint64_t> bytes_out_{0};
+
+  alignas(64) std::atomic<bool> signalled_{false};
+  std::atomic<bool> room_wanted_{false};
+};
+
+}  // namespace peal::member

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public interface, in terms of the rooms. Everything is done elsewhere; here things only
+// change their names.
+
+#include <type_traits>
+#include <utility>
+
+#include "member/core.h"
+#include "trace/json.h"
+
+// Last: see member/config.h.
+#include "member/config.h"
+
+namespace peal {
+inline namespace v0 {
+namespace {
+
+using InnerService = decltype(member::MessageOut::service);
+static_assert(static_cast<int>(v0::Service::safe) == static_cast<int>(InnerService::safe));
+static_assert(static_cast<int>(v0::Service::agreed) == static_cast<int>(InnerService::agreed));
+static_assert(static_cast<int>(v0::Service::causal) == static_cast<int>(InnerService::causal));
+static_assert(static_cast<int>(ErrorCode::system) == static_cast<int>(Errc::system));
+static_assert(static_cast<int>(ErrorCode::closed) == static_cast<int>(Errc::closed));
+
+ErrorCode code_of(Errc code) { return static_cast<ErrorCode>(code); }
+
+Error submit_error(Errc code, std::uint32_t message_bytes_max) {
+  switch (code) {
+    case Errc::would_block:
+      return {code_of(code), "too many messages wait to be ordered: read events, then try again"};
+    case Errc::too_large:
+      return {code_of(code), "the message is larger than message_bytes_max, which is " +
+                                 std::to_string(message_bytes_max)};
+    default: return {code_of(code), "the member has left or stopped"};
+  }
+}
+
+Message to_message(const member::MessageOut& from) {
+  Message to;
+  to.sender = from.sender;
+  to.number = from.number;
+  to.own = from.own;
+  to.service = static_cast<v0::Service>(from.service);
+  to.payload = from.payload;
+  to.view = from.view;
+  to.position = from.seq;
+  to.index = from.index;
+  to.transitional = from.transitional;
+  return to;
+}
+
+View to_view(const member::Notice& from, const trace::Names& names) {
+  View to;
+  to.transitional = from.transitional;
+  to.id = trace::text_of(from.id, names);
+  if (from.old.number != 0) to.old = trace::text_of(from.old, names);
+  for (const MemberId& each : from.members) to.members.push_back(trace::text_of(each, names));
+  if (from.primary != order::Primary::unclaimed) {
+    to.primary = from.primary == order::Primary::yes;
+  }
+  return to;
+}
+
+}  // namespace
+
+class Member::Core {
+ public:
+  explicit Core(std::unique_ptr<member::Core> made) : inner(std::move(made)) {}
+
+  v0::Result<Ticket> ticket(const decltype(std::declval<member::Core&>().submit({}, {}))& number) {
+    if (!number) return submit_error(number.error(), inner->message_bytes_max());
+    return Ticket{*number};
+  }
+  std::optional<Event> event(member::Reader::Out out) {
+    if (const auto* message = std::get_if<member::MessageOut>(&out)) return to_message(*message);
+    const auto* notice = std::get_if<std::unique_ptr<member::Notice>>(&out);
+    if (notice == nullptr) return std::nullopt;
+    member::Notice& it = **notice;
+    switch (it.kind) {
+      case member::Notice::Kind::view: return to_view(it, inner->names());
+      case member::Notice::Kind::warning: return Warning{std::move(it.text)};
+      case member::Notice::Kind::closed: return Closed{it.on_request, std::move(it.text)};
+    }
+    return std::nullopt;
+  }
+
+  std::unique_ptr<member::Core> inner;
+};
+
+v0::Result<Member> Member::embed(const Config& config) {
+  auto settings = member::settings_of(config);
+  if (auto* error = std::get_if<Error>(&settings)) return std::move(*error);
+  auto core = member::Core::open(std::get<member::Settings>(settings));
+  if (!core) return Error{code_of(core.error().code), core.error().message};
+  return Member(std::make_unique<Core>(std::move(*core)));
+}
+
+Member::Member(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+Member::Member(Member&&) noexcept = default;
+Member& Member::operator=(Member&&) noexcept = default;
+Member::~Member() = default;
+
+v0::Result<Ticket> Member::multicast(std::span<const std::byte> payload, v0::Service service) {
+  return core_->ticket(core_->inner->submit(payload, static_cast<InnerService>(service)));
+}
+
+v0::Result<Ticket> Member::multicast(std::string_view text, v0::Service service) {
+  return multicast(std::as_bytes(std::span<const char>(text.data(), text.size())), service);
+}
+
+v0::Result<Ticket> Member::multicast_for(std::span<const std::byte> payload, v0::Service service,
+                                         std::chrono::milliseconds patience) {
+  return core_->ticket(core_->inner->submit_until(payload, static_cast<InnerService>(service),
+                                                  std::chrono::steady_clock::now() + patience));
+}
+
+std::optional<Event> Member::next() { return core_->event(core_->inner->next()); }
+
+std::optional<Event> Member::wait(std::chrono::milliseconds patience) {
+  return core_->event(core_->inner->wait_until(std::chrono::steady_clock::now() + patience));
+}
+
+int Member::fd() const { return core_->inner->fd(); }
+void Member::leave(std::chrono::milliseconds patience) { core_->inner->leave(patience); }
+std::string Member::id() const { return core_->inner->id(); }
+
+Status Member::status() const {
+  member::Snapshot from = core_->inner->status();
+  Status to;
+  to.id = std::move(from.id);
+  to.view = std::move(from.view);
+  to.members = std::move(from.members);
+  to.queued_messages = from.queued_messages;
+  to.queued_bytes = from.queued_bytes;
+  to.unread_bytes = from.unread_bytes;
+  to.waits_for = std::move(from.waits_for);
+  to.multicast = std::move(from.multicast);
+  to.counters = std::move(from.counters);
+  return to;
+}
+
+}  // namespace v0
+}  // namespace peal

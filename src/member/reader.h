@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "member/event_queue.h"
+#include "node/unit.h"
+#include "trace/names.h"
+
+namespace peal::member {
+
+/// One message as the application reads it; valid until the next call of Reader::next().
+struct MessageOut {
+  std::string_view sender;
+  bool own = false;
+  std::uint64_t number{};
+  Service service{};
+  ByteView payload;
+  std::string_view view;
+  Seq seq{};
+  std::uint32_t index{};
+  bool transitional = false;
+};
+
+/// Takes units off the queue and messages out of units. Thread: one at a time.
+class Reader {
+ public:
+  using Out = std::variant<std::monostate, MessageOut, std::unique_ptr<Notice>>;
+
+  Reader(EventQueue& queue, const trace::Names& names, std::uint32_t message_bytes_max);
+
+  /// The next message or notice, or nothing.
+  Out next();
+  /// The loop waits to hear that there is room again; true once.
+  bool take_room() { return std::exchange(room_, false); }
+
+ private:
+  /// The next message of the current unit; false if there is none.
+  bool next_message(MessageOut& out);
+  void release_current();
+
+  EventQueue& queue_;
+  const trace::Names& names_;
+  const std::uint32_t message_bytes_max_;
+  DeliveredUnit current_;
+  std::uint64_t current_bytes_ = 0;
+  node::Chunks chunks_;
+  std::size_t position_ = 0;  ///< in chunks_
+  std::uint32_t index_ = 0;
+  bool room_ = false;
+  std::map<MemberId, std::string> senders_;  ///< ids as text, as far as seen
+  ViewId view_{};
+  std::string view_text_;
+};
+
+}  // namespace peal::member

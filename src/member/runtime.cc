@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "member/runtime.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/digest.h"
+#include "io/clock.h"
+#include "wire/frames.h"
+
+namespace peal::member {
+namespace {
+
+constexpr std::uint32_t kFrameSlabs = 128;
+constexpr std::uint32_t kReceiveSlabsMin = 16;
+constexpr std::uint32_t kReceiveSlabsMax = 512;
+
+/// Slabs for what the engine keeps until all have it, and for what waits to be read. Slabs that are
+/// never used cost address space only.
+std::uint32_t receive_slabs(const Settings& settings) {
+  const std::uint64_t kept =
+      std::uint64_t{settings.ring.max_gap} * 4 * settings.ring.packet_bytes_max;
+  const std::uint64_t slabs =
+      (kept + settings.receive_bytes_max) / io::UdpTransport::kSlabBytes + kReceiveSlabsMin;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(slabs, kReceiveSlabsMax));
+}
+
+std::uint32_t unit_slabs(const Settings& settings) { return settings.ring.max_gap * 2 + 1'024; }
+
+}  // namespace
+
+Result<std::unique_ptr<Runtime>, io::IoError> Runtime::open(const Settings& settings,
+                                                            io::Loop& loop,
+                                                            Application& application) {
+  if (std::string wrong = validate(settings); !wrong.empty()) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
+  }
+  std::unique_ptr<Runtime> runtime(new Runtime(settings, loop, application));
+  if (auto prepared = runtime->prepare(); !prepared) return unexpected(prepared.error());
+  return runtime;
+}
+
+Runtime::Runtime(const Settings& settings, io::Loop& loop, Application& application)
+    : settings_(settings),
+      loop_(loop),
+      application_(application),
+      names_(names_of(settings)),
+      received_(io::UdpTransport::kSlabBytes, receive_slabs(settings)),
+      units_((settings.ring.packet_bytes_max + 63U) & ~63U, unit_slabs(settings)),
+      frames_((wire::kPacketBytesMax + 63U) & ~63U, kFrameSlabs) {}
+
+Runtime::~Runtime() = default;
+
+Result<void, io::IoError> Runtime::prepare() {
+  io::UdpConfig udp;
+  udp.self = settings_.self();
+  for (std::size_t i = 0; i < settings_.nodes.size(); ++i) {
+    udp.nodes.push_back({NodeId{static_cast<std::uint32_t>(i + 1)}, settings_.nodes[i].at});
+  }
+  udp.cluster = cluster_id(settings_);
+  udp.multicast = settings_.multicast;
+  udp.group = settings_.group;
+  udp.packet_bytes_max = settings_.ring.packet_bytes_max;
+  udp.faults = settings_.faults;
+  auto opened = io::UdpTransport::open(udp, received_);
+  if (!opened) return unexpected(opened.error());
+  udp_ = std::move(*opened);
+  if (auto attached = udp_->attach(loop_); !attached) return attached;
+
+  if (!settings_.trace.empty()) {
+    auto trace = TraceLog::open(settings_.trace, names_);
+    if (!trace) {
+      return unexpected(io::IoError{trace.error().code, "trace: " + trace.error().message});
+    }
+    trace_ = std::move(*trace);
+  }
+  // Last, so that a node that cannot start does not use up an incarnation.
+  const io::EpochChoice choice = io::choose_epoch(settings_.state_file);
+  if (choice.warning) start_warning_ = choice.warning->message;
+  make_node(choice.epoch);
+  return {};
+}
+
+void Runtime::make_node(std::uint64_t epoch) {
+  order::ring::Config ring;
+  ring.self = {settings_.self(), epoch};
+  for (std::uint32_t i = 1; i <= settings_.nodes.size(); ++i) ring.universe.push_back({i});
+  ring.cluster = cluster_id(settings_);
+  ring.options = settings_.ring;
+  Digest seed;
+  seed.add(ring.self.node.value);
+  seed.add(epoch);
+  ring.seed = seed.value();
+  port::Transport& transport = *this;
+  node::Sink& sink = *this;
+  node_ = std::make_unique<node::Node>(
+      settings_.limits, units_,
+      [this, &ring](order::Host& host) { return order::ring::make_engine(ring, frames_, host); },
+      transport, sink);
+}
+
+void Runtime::start(Instant now) {
+  if (trace_ != nullptr) trace_->start(node_->self());
+  if (start_warning_) application_.on_warning(*start_warning_);
+  node_->start(now);
+}
+
+Result<std::uint64_t> Runtime::submit_later(ByteView payload, Service service) {
+  const auto number = node_->submit_later(payload, service);
+  if (number && trace_ != nullptr) trace_->submit(*number, service, payload);
+  return number;
+}
+
+Result<std::uint64_t> Runtime::submit_later(node::Gathered& message, Service service) {
+  // The block keeps its address when the node takes it, and stays until its message is ordered.
+  const ByteView payload{message.bytes.get(), message.size};
+  const auto number = node_->submit_later(message, service);
+  if (number && trace_ != nullptr) trace_->submit(*number, service, payload);
+  return number;
+}
+
+void Runtime::leave(Instant now) {
+  node_->leave(now);
+  if (trace_ != nullptr) trace_->leave();
+}
+
+bool Runtime::buffers_are_short() const {
+  return received_.free_count() < received_.slab_count() / 4 ||
+         units_.free_count() < units_.slab_count() / 4;
+}
+
+void Runtime::on_timer(Instant now) {
+  if (const auto due = node_->next_deadline(); due && *due <= now) node_->on_timer(now);
+  if (const auto due = udp_->next_deadline(); due && *due <= now) udp_->on_timer(now);
+}
+
+void Runtime::on_turn_end(Instant now) {
+  application_.on_turn_end(now);
+  if (trace_ != nullptr) {
+    trace_->flush();
+    if (const auto error = trace_->take_error()) {
+      application_.on_warning("the trace ends here: " + error->message);
+    }
+  }
+  application_.on_publish();
+  udp_->flush();
+}
+
+std::optional<Instant> Runtime::next_deadline() const {
+  std::optional<Instant> first;
+  for (const auto& each :
+       {node_->next_deadline(), udp_->next_deadline(), application_.next_deadline()}) {
+    if (each && (!first || *each < *first)) first = each;
+  }
+  return first;
+}
+
+void Runtime::on_packet(Instant now, NodeId /*from*/, Lane /*lane*/, const BufferRef& packet) {
+  node_->on_packet(now, packet);
+}
+
+void Runtime::on_message(const node::Message& message) {
+  if (trace_ != nullptr) trace_->deliver(message);
+  application_.on_message(message);
+}
+
+void Runtime::on_view(const order::View& view) {
+  if (trace_ != nullptr) trace_->view(view);
+  application_.on_view(view);
+}
+
+void Runtime::on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
+                           Service service) {
+  if (trace_ != nullptr) trace_->originate(number, view, seq, index, service);
+  application_.on_originate(number, view, seq, index, service);
+}
+
+void Runtime::on_event(const order::Event& event) {
+  if (event.code == order::EventCode::epoch_corrected) on_epoch_corrected(event.a);
+  application_.on_event(event);
+}
+
+void Runtime::on_epoch_corrected(std::uint64_t epoch) {
+  if (trace_ != nullptr) trace_->start({settings_.self(), epoch});
+  if (settings_.state_file.empty()) return;
+  if (const auto stored = io::store_epoch(settings_.state_file, epoch); !stored) {
+    application_.on_warning(stored.error().message);
+  }
+}
+
+void Runtime::send(NodeId to, Lane lane, const BufferRef& packet) {
+  if (trace_ != nullptr) trace_->flush();
+  udp_->send(to, lane, packet);
+}
+
+void Runtime::multicast(Lane lane, const BufferRef& packet) {
+  if (trace_ != nullptr) trace_->flush();
+  udp_->multicast(lane, packet);
+}
+
+}  // namespace peal::member

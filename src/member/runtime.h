@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/buffer.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "io/error.h"
+#include "io/loop.h"
+#include "io/udp.h"
+#include "member/settings.h"
+#include "member/trace_log.h"
+#include "node/node.h"
+#include "trace/names.h"
+
+namespace peal::member {
+
+/// Who uses a node that runs in a loop. All calls come from the loop's thread; those of node::Sink
+/// must not call back.
+class Application : public node::Sink {
+ public:
+  virtual void on_wake(Instant now) = 0;
+  /// The last chance of this turn to submit or to leave.
+  virtual void on_turn_end(Instant now) = 0;
+  /// What was delivered is in the trace: the application may now see it. No packet of this turn
+  /// has left but tokens.
+  virtual void on_publish() = 0;
+  /// When on_turn_end wants to be called, at the latest.
+  virtual std::optional<Instant> next_deadline() const = 0;
+  /// One line for a person.
+  virtual void on_warning(const std::string& text) = 0;
+};
+
+/// One node in an event loop: its buffers, its sockets, its engine and its trace.
+/// Thread: the loop's, for everything but open().
+class Runtime final : private io::LoopHost,
+                      private io::PacketSink,
+                      private node::Sink,
+                      private port::Transport {
+ public:
+  /// Opens sockets and trace. `loop` and `application` must outlive it.
+  /// Errors: invalid_option, address_in_use, not_permitted, system.
+  static Result<std::unique_ptr<Runtime>, io::IoError> open(const Settings& settings,
+                                                            io::Loop& loop,
+                                                            Application& application);
+  ~Runtime() override;
+
+  /// Starts the engine. Call it once, before the loop runs.
+  void start(Instant now);
+  /// For Loop::run.
+  io::LoopHost& host() { return *this; }
+
+  /// As node::Node::submit_later, with an entry in the trace.
+  Result<std::uint64_t> submit_later(ByteView payload, Service service);
+  Result<std::uint64_t> submit_later(node::Gathered& message, Service service);
+  void flush(Instant now) { node_->flush(now); }
+  void on_room(Instant now) { node_->on_room(now); }
+  void leave(Instant now);
+
+  /// Buffers are getting short: whoever keeps references to them should keep copies instead.
+  bool buffers_are_short() const;
+  const node::Node& node() const { return *node_; }
+  const io::UdpTransport& transport() const { return *udp_; }
+  const trace::Names& names() const { return names_; }
+
+ private:
+  Runtime(const Settings& settings, io::Loop& loop, Application& application);
+  Result<void, io::IoError> prepare();
+  void make_node(std::uint64_t epoch);
+  void on_epoch_corrected(std::uint64_t epoch);
+
+  // io::LoopHost
+  void on_pause(Instant now, Duration gap) override { node_->on_pause(now, gap); }
+  io::Progress on_sockets(const io::Turn& turn) override { return udp_->receive(turn, *this); }
+  void on_drained(Instant now) override { node_->on_drained(now); }
+  void on_wake(Instant now) override { application_.on_wake(now); }
+  void on_timer(Instant now) override;
+  void on_turn_end(Instant now) override;
+  std::optional<Instant> next_deadline() const override;
+
+  // io::PacketSink
+  void on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) override;
+  Lane preferred_lane() const override { return node_->preferred_lane(); }
+
+  // node::Sink
+  void on_message(const node::Message& message) override;
+  void on_view(const order::View& view) override;
+  void on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
+                    Service service) override;
+  void on_event(const order::Event& event) override;
+  void on_fatal(std::string_view reason) override { application_.on_fatal(reason); }
+  std::uint32_t receive_room_units() const override { return application_.receive_room_units(); }
+  void on_unit_delivered(const order::Delivery& delivery) override {
+    application_.on_unit_delivered(delivery);
+  }
+
+  // port::Transport: nothing leaves before what it may show is in the trace.
+  void send(NodeId to, Lane lane, const BufferRef& packet) override;
+  void multicast(Lane lane, const BufferRef& packet) override;
+  void set_audience(std::span<const MemberId> members) override { udp_->set_audience(members); }
+
+  Settings settings_;
+  io::Loop& loop_;
+  Application& application_;
+  trace::Names names_;
+  BufferPool received_;  ///< what comes in
+  BufferPool units_;     ///< own units, with room for their packet headers
+  BufferPool frames_;    ///< tokens and membership
+  std::unique_ptr<io::UdpTransport> udp_;
+  std::unique_ptr<TraceLog> trace_;  ///< null if there is none
+  std::optional<std::string> start_warning_;
+  std::unique_ptr<node::Node> node_;
+};
+
+}  // namespace peal::member

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "io/endpoint.h"
+#include "io/faults.h"
+#include "io/udp.h"
+#include "node/node.h"
+#include "order/ring/options.h"
+#include "trace/names.h"
+
+namespace peal::member {
+
+struct NodeEntry {
+  std::string name;
+  io::Endpoint at;  ///< tokens and control; data travel on the port above it
+};
+
+/// What a member is made from: the public configuration with its texts read.
+struct Settings {
+  std::string cluster;
+  std::string name;              ///< one of `nodes`
+  std::vector<NodeEntry> nodes;  ///< NodeId is the place in this list, from 1
+  io::MulticastMode multicast = io::MulticastMode::automatic;
+  io::Endpoint group;  ///< if `multicast` is group
+  order::ring::Options ring;
+  node::Limits limits;
+  std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
+  std::string trace;                              ///< empty: none
+  std::string state_file;                         ///< empty: none
+  std::optional<io::Faults> faults;               ///< tests only
+
+  /// This node; 0 if `name` is not one of `nodes`.
+  NodeId self() const;
+};
+
+/// Empty if all is well, else one line that names the key, the value and what is accepted.
+std::string validate(const Settings& settings);
+
+/// wire::Header::cluster. High 32 bits: the cluster's name; low 32: everything that must be equal
+/// on all nodes (their names and order, the times of the ring, the primary rule, the largest
+/// message).
+std::uint64_t cluster_id(const Settings& settings);
+
+trace::Names names_of(const Settings& settings);
+
+}  // namespace peal::member

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "member/text.h"
+
+namespace peal::member {
+
+std::string wait_text(const order::WaitReason& reason, const trace::Names& names) {
+  using Kind = order::WaitReason::Kind;
+  const std::string who = reason.who == MemberId{} ? "a member" : names.name(reason.who.node);
+  const std::string seq = std::to_string(reason.seq);
+  switch (reason.kind) {
+    case Kind::nothing: return {};
+    case Kind::token: return "the token to come round";
+    case Kind::packet: return "position " + seq + ", which did not arrive here";
+    case Kind::stability: return who + " to receive position " + seq + ", which is safe";
+    case Kind::gathering: return who + " to agree on who is there";
+    case Kind::recovering: return who + " to get what it lacks of the old view";
+    case Kind::slow_application: return "the application of " + who + " to read its messages";
+    case Kind::window: return who + " to receive what was sent; flow control holds back more";
+  }
+  return {};
+}
+
+std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names) {
+  const std::string name = names.name(who.node);
+  switch (reason) {
+    case wire::Drop::other_cluster:
+      return "node " + name + " is ignored: it belongs to another cluster; compare the key cluster";
+    case wire::Drop::other_settings:
+      return "node " + name +
+             " is ignored: its cluster-wide settings differ; nodes, message_bytes_max, primary and "
+             "the times in ring must be the same on all nodes";
+    case wire::Drop::bad_version:
+      return "node " + name + " is ignored: it speaks another version of the protocol";
+    default: return "node " + name + " is ignored: " + std::string(wire::drop_name(reason));
+  }
+}
+
+}  // namespace peal::member

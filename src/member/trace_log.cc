@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "member/trace_log.h"
+
+#include "base/digest.h"
+#include "io/clock.h"
+#include "trace/json.h"
+
+namespace peal::member {
+
+Result<std::unique_ptr<TraceLog>, io::IoError> TraceLog::open(const std::string& path,
+                                                              const trace::Names& names) {
+  auto file = io::FileSink::open(path, io::FileSink::Mode::append);
+  if (!file) return unexpected(file.error());
+  return std::unique_ptr<TraceLog>(new TraceLog(std::move(*file), names));
+}
+
+void TraceLog::start(MemberId self) {
+  self_ = self;
+  write(event(trace::Kind::start));
+}
+
+void TraceLog::submit(std::uint64_t number, Service service, ByteView payload) {
+  trace::Event line = event(trace::Kind::submit);
+  line.message = {self_, number};
+  line.service = service;
+  line.hash = digest_of(payload);
+  line.bytes = payload.size();
+  // Until the first view the incarnation may change, and the message would change its name.
+  if (named_) {
+    write(line);
+  } else {
+    unnamed_.push_back(line);
+  }
+}
+
+void TraceLog::originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
+                         Service service) {
+  trace::Event line = event(trace::Kind::originate);
+  line.message = {self_, number};
+  line.service = service;
+  line.view = view;
+  line.seq = seq;
+  line.index = index;
+  write(line);
+}
+
+void TraceLog::deliver(const node::Message& message) {
+  trace::Event line = event(trace::Kind::deliver);
+  line.message = {message.sender, message.number};
+  line.service = message.service;
+  line.hash = digest_of(message.payload);
+  line.view = message.view;
+  line.seq = message.seq;
+  line.index = message.index;
+  line.transitional = message.transitional;
+  write(line);
+}
+
+void TraceLog::view(const order::View& view) {
+  if (!named_) {
+    named_ = true;
+    for (trace::Event& line : unnamed_) {
+      line.node = line.message.sender = self_;
+      write(line);
+    }
+    unnamed_ = {};
+  }
+  trace::Event line = event(trace::Kind::view);
+  line.transitional = view.transitional;
+  line.view = view.id;
+  if (view.transitional) line.old = view.old;
+  line.members.assign(view.members.begin(), view.members.end());
+  if (view.primary != order::Primary::unclaimed) {
+    line.primary = view.primary == order::Primary::yes ? trace::Claim::yes : trace::Claim::no;
+  }
+  write(line);
+}
+
+void TraceLog::leave() { write(event(trace::Kind::leave)); }
+
+void TraceLog::flush() {
+  if (text_.empty()) return;
+  file_->append(text_);
+  text_.clear();
+  ignore(file_->flush(), "take_error() tells it");
+}
+
+std::optional<io::IoError> TraceLog::take_error() {
+  if (told_ || !file_->error()) return std::nullopt;
+  told_ = true;
+  return file_->error();
+}
+
+trace::Event TraceLog::event(trace::Kind kind) const {
+  trace::Event line;
+  line.kind = kind;
+  line.at_ns = io::Clock::now().ns;
+  line.node = self_;
+  return line;
+}
+
+void TraceLog::write(const trace::Event& event) { trace::append_json(text_, event, names_); }
+
+}  // namespace peal::member

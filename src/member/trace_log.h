@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "io/error.h"
+#include "io/file_sink.h"
+#include "node/node.h"
+#include "order/engine.h"
+#include "trace/event.h"
+#include "trace/names.h"
+
+namespace peal::member {
+
+/// Writes what one node's application sees, in the order in which it happens. Whoever runs the node
+/// calls flush() before a packet leaves and before the application is told, so that whatever
+/// anybody knows is in the file even if the process is killed the next moment.
+class TraceLog {
+ public:
+  static Result<std::unique_ptr<TraceLog>, io::IoError> open(const std::string& path,
+                                                             const trace::Names& names);
+
+  /// The incarnation of all that follows; again if it is corrected before the first view.
+  void start(MemberId self);
+  void submit(std::uint64_t number, Service service, ByteView payload);
+  void originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
+                 Service service);
+  void deliver(const node::Message& message);
+  void view(const order::View& view);
+  void leave();
+
+  /// Hands all of it to the operating system.
+  void flush();
+  /// Why the trace ended early; the first call after that only.
+  std::optional<io::IoError> take_error();
+
+ private:
+  TraceLog(std::unique_ptr<io::FileSink> file, const trace::Names& names)
+      : file_(std::move(file)), names_(names) {}
+  trace::Event event(trace::Kind kind) const;
+  void write(const trace::Event& event);
+
+  std::unique_ptr<io::FileSink> file_;
+  const trace::Names& names_;
+  MemberId self_{};
+  bool named_ = false;                 ///< a view was installed: `self_` is final
+  std::vector<trace::Event> unnamed_;  ///< submissions that wait for that
+  std::string text_;
+  bool told_ = false;
+};
+
+}  // namespace peal::member
