@@ -17,7 +17,10 @@ constexpr Duration kJoinGapMin = milliseconds(2);
 
 void Membership::shift_to_gather(Instant now, GatherReason reason, Effects& out) {
   if (state_ == State::operational) protocol_.flush(out);
-  if (PEAL_MUTANT(m13_committed_restored) && state_ != State::gather) committed_ = view_;
+  if (PEAL_MUTANT(m13_committed_restored) && state_ != State::gather) {
+    committed_ = view_;
+    view_number_max_ = view_.number;
+  }
   if (!episode_) gather_since_ = now;
   episode_ = true;
   state_ = State::gather;

@@ -187,12 +187,16 @@ void RingEngine::install(Instant now, Effects& out) {
   };
   if (PEAL_MUTANT(install_before_deliver)) announce();
 
+  const auto held = [this](Seq position) {
+    const bool possession = PEAL_MUTANT(m5_accept_in_commit) || PEAL_MUTANT(m6_accept_outside_union);
+    return packets_.has(position) && (in_union(position) || possession);
+  };
+
   // Zone 1 still belongs to the old regular view: up to the first gap, or the first safe packet
   // that no survivor knows to be stable everywhere. The test is the union, not possession.
   const Seq safe = PEAL_MUTANT(m7_zone1_own_safe_line) ? r_.safe_line : old.safe;
   for (; seq <= old.high; ++seq) {
-    const bool here = PEAL_MUTANT(m5_accept_in_commit) ? packets_.has(seq) : in_union(seq);
-    if (!here || !packets_.has(seq)) break;
+    if (!held(seq)) break;
     if (is_safe(packets_.at(seq).data.service) && seq > safe) break;
     deliver(packets_.at(seq), false, out);
   }
@@ -209,7 +213,7 @@ void RingEngine::install(Instant now, Effects& out) {
   // Zone 3: behind a gap only packets of members that are bound to have what they depend on.
   bool gap = false;
   for (; seq <= old.high; ++seq) {
-    if (!in_union(seq) || !packets_.has(seq)) {
+    if (!held(seq)) {
       gap = true;
       continue;
     }
