@@ -33,14 +33,12 @@ namespace peal::sim_hooks {
   X(aru_never_lowered, "a member that misses packets does not lower the token's aru")             \
   X(aru_raised_by_anyone, "anyone raises an aru that another member lowered")                     \
   X(token_duplicate_accepted, "a duplicated token is processed again")                            \
-  X(token_wrong_sender, "tokens are accepted from anybody")                                       \
   X(token_retx_never, "a lost token is never retransmitted, and its loss is never noticed")       \
   X(transitional_by_members, "transitional set by intersecting members instead of by old view")   \
   X(transitional_omitted, "the transitional view is not announced")                               \
   X(join_stale_accepted, "joins of older numbers are processed")                                  \
   X(restart_same_epoch, "a restarted node reuses its incarnation")                                \
   X(max_gap_ignored, "the maximal gap does not bound new packets")                                \
-  X(seq_reused_after_install, "sequence numbers go on from the old view, ids do not change")      \
   X(fragment_tail_kept, "a partial message survives a view change")                               \
   X(fragment_not_restarted, "a half-ordered message is not restarted in the next view")           \
   X(pack_wrong_order, "two small messages of one unit are swapped")                               \

@@ -114,11 +114,11 @@ class Loader {
     if (!known) return known;
     const std::string wrong = order::ring::validate(out_.ring);
     if (!wrong.empty()) return refuse({file_}, wrong);
-    if (out_.limits.submit_bytes_max < out_.limits.message_bytes_max) {
+    if (out_.submit_bytes_max < out_.message_bytes_max) {
       return refuse({file_}, "limits.submit_bytes_max = " +
-                                 std::to_string(out_.limits.submit_bytes_max) +
+                                 std::to_string(out_.submit_bytes_max) +
                                  ": accepted is at least limits.message_bytes_max, which is " +
-                                 std::to_string(out_.limits.message_bytes_max));
+                                 std::to_string(out_.message_bytes_max));
     }
     return {};
   }

@@ -8,7 +8,6 @@
 
 #include "base/result.h"
 #include "io/endpoint.h"
-#include "node/node.h"
 #include "order/ring/options.h"
 
 // The configuration file of a node: TOML, one file for the whole cluster or one per node. Each key
@@ -32,11 +31,15 @@ struct NodeConfig {
   Multicast multicast = Multicast::automatic;
   io::Endpoint multicast_group;  ///< if `multicast` is group
   order::ring::Options ring;
-  node::Limits limits;
-  std::string socket;  ///< empty: NAME.sock beside the configuration file
-  std::string trace;   ///< empty: no trace
-  std::uint64_t receive_queue_bytes_max = 64ULL << 20;  ///< of one `peal recv` connection
-  std::uint32_t connections_max = 256;                  ///< on the local socket
+  std::uint32_t message_bytes_max = 64U << 20;
+  std::uint64_t submit_bytes_max = 128ULL << 20;  ///< that wait to be ordered
+  std::uint32_t submit_messages_max = 65'536;
+  std::uint64_t receive_bytes_max = 64ULL << 20;  ///< delivered, that wait for the application
+  std::uint64_t client_bytes_max = 64ULL << 20;   ///< that wait for one `peal recv`
+  std::uint32_t clients_max = 256;                ///< connections to the local socket
+  std::string socket;     ///< empty: NAME.sock beside the configuration file
+  std::string trace;      ///< empty: no trace
+  std::string state_dir;  ///< empty: none
 };
 
 /// The greatest configuration file that is read, in bytes.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/config_keys.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -14,7 +16,6 @@ namespace {
 using order::ring::Knob;
 using order::ring::Options;
 using order::ring::PrimaryRule;
-using order::ring::PriorityMethod;
 
 /// The unit that a knob's name ends in, as nanoseconds and as a word.
 struct Unit {
@@ -42,6 +43,18 @@ std::optional<double> as_number(const Value& value) {
   return std::nullopt;
 }
 
+/// A knob's help as a sentence.
+std::string sentence(const Knob& knob) {
+  std::string text(knob.help);
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  // In a file the tuning value has a name.
+  const std::string number = std::to_string(Options::kAutoWindow);
+  if (const auto at = text.find(number); at != std::string::npos) {
+    text.replace(at, number.size(), "\"auto\"");
+  }
+  return text + ".";
+}
+
 Key duration_key(const Knob& knob) {
   const Unit& unit = unit_of(knob.name);
   const auto in_unit = [&](std::int64_t ns) { return static_cast<double>(ns) / unit.ns; };
@@ -51,7 +64,7 @@ Key duration_key(const Knob& knob) {
   key.accepted = "a number from " + decimal(in_unit(knob.minimum)) + " to " +
                  decimal(in_unit(knob.maximum)) + " (" + std::string(unit.word) + ")";
   key.normal = decimal(in_unit((Options{}.*knob.duration).ns));
-  key.help = knob.help;
+  key.help = sentence(knob);
   key.set = [knob, ns = unit.ns](const Value& value, NodeConfig& config) {
     const auto number = as_number(value);
     if (!number) return false;
@@ -77,7 +90,7 @@ Key number_key(const Knob& knob) {
   key.accepted = (has_auto ? "\"auto\" or a whole number from " : "a whole number from ") +
                  std::to_string(knob.minimum) + " to " + std::to_string(maximum);
   key.normal = has_auto ? "\"auto\"" : std::to_string(normal);
-  key.help = knob.help;
+  key.help = sentence(knob);
   key.set = [knob, maximum, has_auto](const Value& value, NodeConfig& config) {
     if (const auto* text = std::get_if<std::string>(&value)) {
       if (!has_auto || *text != "auto") return false;
@@ -178,6 +191,16 @@ void add_top_level(std::vector<Key>& rows) {
         return true;
       }));
   rows.back().example = "\"/var/tmp/a.trace\"";
+  rows.push_back(text_key(
+      "", "state_dir", "a path of 1 to 4000 bytes", "",
+      "A folder in which the node remembers its last start. Needed only where the clock may step "
+      "back while the node is down. Without it: the clock alone tells starts apart.",
+      [](const std::string& text, NodeConfig& config) {
+        if (!is_path(text, 4'000)) return false;
+        config.state_dir = text;
+        return true;
+      }));
+  rows.back().example = "\"/var/lib/peal\"";
 }
 
 void add_network(std::vector<Key>& rows) {
@@ -215,46 +238,36 @@ void add_ring(std::vector<Key>& rows) {
     rows.push_back(knob.duration != nullptr ? duration_key(knob) : number_key(knob));
     if (knob.cluster_wide) rows.back().help += " The same on all nodes.";
   }
-  rows.push_back(text_key(
-      "ring", "priority", "\"careful\" or \"aggressive\"", "\"careful\"",
-      "When to read the token before waiting data: as soon as any data of the next visit arrived "
-      "(\"aggressive\"), or once the predecessor's data were sent (\"careful\").",
-      [](const std::string& text, NodeConfig& config) {
-        if (text != "careful" && text != "aggressive") return false;
-        config.ring.priority =
-            text == "careful" ? PriorityMethod::careful : PriorityMethod::aggressive;
-        return true;
-      }));
 }
 
 void add_limits(std::vector<Key>& rows) {
   const NodeConfig normal;
   rows.push_back(limit_key<std::uint32_t>(
-      "message_bytes_max", 1, 1'000'000'000, normal.limits.message_bytes_max,
+      "message_bytes_max", 1, 1U << 30, normal.message_bytes_max,
       "The largest message, in bytes. The same on all nodes.",
-      [](NodeConfig& config, std::uint32_t value) { config.limits.message_bytes_max = value; }));
+      [](NodeConfig& config, std::uint32_t value) { config.message_bytes_max = value; }));
   rows.push_back(limit_key<std::uint64_t>(
-      "submit_bytes_max", 65'536, 1'000'000'000'000, normal.limits.submit_bytes_max,
+      "submit_bytes_max", 65'536, 1'000'000'000'000, normal.submit_bytes_max,
       "Bytes of messages that may wait to be ordered; then senders are not read until there is "
       "room.",
-      [](NodeConfig& config, std::uint64_t value) { config.limits.submit_bytes_max = value; }));
+      [](NodeConfig& config, std::uint64_t value) { config.submit_bytes_max = value; }));
   rows.push_back(limit_key<std::uint32_t>(
-      "submit_messages_max", 1, 100'000'000, normal.limits.submit_messages_max,
+      "submit_messages_max", 1, 100'000'000, normal.submit_messages_max,
       "Messages that may wait to be ordered; then senders are not read until there is room.",
-      [](NodeConfig& config, std::uint32_t value) { config.limits.submit_messages_max = value; }));
+      [](NodeConfig& config, std::uint32_t value) { config.submit_messages_max = value; }));
   rows.push_back(limit_key<std::uint64_t>(
-      "reassembly_bytes_max", 65'536, 1'000'000'000'000, normal.limits.reassembly_bytes_max,
-      "Bytes of large messages, from all senders, that have arrived in part.",
-      [](NodeConfig& config, std::uint64_t value) { config.limits.reassembly_bytes_max = value; }));
+      "receive_bytes_max", 65'536, 1'000'000'000'000, normal.receive_bytes_max,
+      "Bytes of delivered messages that may wait for this node's own work; as they fill up, the "
+      "ring slows down.",
+      [](NodeConfig& config, std::uint64_t value) { config.receive_bytes_max = value; }));
   rows.push_back(limit_key<std::uint64_t>(
-      "receive_queue_bytes_max", 65'536, 1'000'000'000'000, normal.receive_queue_bytes_max,
+      "client_bytes_max", 65'536, 1'000'000'000'000, normal.client_bytes_max,
       "Bytes that may wait for one `peal recv`; one that falls further behind is disconnected, "
       "with the reason.",
-      [](NodeConfig& config, std::uint64_t value) { config.receive_queue_bytes_max = value; }));
+      [](NodeConfig& config, std::uint64_t value) { config.client_bytes_max = value; }));
   rows.push_back(limit_key<std::uint32_t>(
-      "connections_max", 1, 10'000, normal.connections_max,
-      "Connections to the local socket at one time.",
-      [](NodeConfig& config, std::uint32_t value) { config.connections_max = value; }));
+      "clients_max", 1, 10'000, normal.clients_max, "Connections to the local socket at one time.",
+      [](NodeConfig& config, std::uint32_t value) { config.clients_max = value; }));
 }
 
 std::vector<Key> make_keys() {
@@ -272,6 +285,8 @@ std::span<const Key> keys() {
   static const std::vector<Key> rows = make_keys();
   return rows;
 }
+
+double unit_ns(std::string_view knob_name) { return unit_of(knob_name).ns; }
 
 bool is_node_address(const io::Endpoint& address) {
   const bool broadcast = address.is_v4() && address.ip[12] >= 224;

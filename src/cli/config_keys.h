@@ -37,6 +37,9 @@ struct Key {
 /// All keys but those of [[nodes]], in the order in which a person reads them.
 std::span<const Key> keys();
 
+/// Nanoseconds of the unit that a tunable's name ends in: 1e6 for token_loss_ms.
+double unit_ns(std::string_view knob_name);
+
 inline constexpr std::string_view kAcceptedAddress =
     "an IP address and a port, such as \"10.0.0.1:4801\" or \"[fd00::1]:4801\", port 1 to 65534 "
     "(the port above it is used too)";

@@ -9,14 +9,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string id_of(const LocalClient& client, const MemberId& member) {
-  return client.name(member) + "." + std::to_string(member.epoch);
-}
-
-std::string id_of(const LocalClient& client, const ViewId& view) {
-  return std::to_string(view.number) + "@" + id_of(client, view.representative);
-}
-
 /// True for well-formed UTF-8, without the surrogates and the overlong forms.
 bool is_utf8(std::string_view text) {
   std::size_t follow = 0;
@@ -51,13 +43,13 @@ std::string hex_bytes(ByteView bytes) {
 
 }  // namespace
 
-std::string json_of(const LocalClient& client, const MessageRecord& message) {
+std::string json_of(const MessageRecord& message) {
   Json out;
   out["event"] = "message";
-  out["sender"] = client.name(message.sender);
+  out["sender"] = message.sender;
   out["number"] = message.number;
-  out["view"] = id_of(client, message.view);
-  out["seq"] = message.seq;
+  out["view"] = message.view;
+  out["position"] = message.position;
   out["index"] = message.index;
   out["service"] = is_safe(message.service) ? "safe" : "agreed";
   out["transitional"] = message.transitional;
@@ -69,22 +61,21 @@ std::string json_of(const LocalClient& client, const MessageRecord& message) {
   return out.dump();
 }
 
-std::string json_of(const LocalClient& client, const ViewRecord& view) {
+std::string json_of(const ViewRecord& view) {
   Json out;
   out["event"] = "view";
   out["kind"] = view.transitional ? "transitional" : "regular";
-  out["view"] = id_of(client, view.id);
-  if (view.transitional) out["old"] = id_of(client, view.old);
-  out["members"] = Json::array();
-  for (const MemberId& member : view.members) out["members"].push_back(client.name(member));
-  if (view.primary != 0) out["primary"] = view.primary == 1;
+  out["view"] = view.id;
+  if (view.transitional) out["old"] = view.old;
+  out["members"] = view.members;
+  if (view.primary) out["primary"] = *view.primary;
   return out.dump();
 }
 
-std::string json_of(const LocalClient& client, const ViewId& view, const OrderDigest& digest) {
+std::string json_of(std::string_view view, const OrderDigest& digest) {
   Json out;
   out["event"] = "digest";
-  out["view"] = id_of(client, view);
+  out["view"] = view;
   out["messages"] = digest.messages;
   out["bytes"] = digest.bytes;
   out["order"] = hex(digest.value);

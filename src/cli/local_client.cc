@@ -62,17 +62,6 @@ Result<LocalClient, std::string> LocalClient::connect(const std::string& path,
   return client;
 }
 
-std::string LocalClient::name(NodeId node) const {
-  if (node.value >= 1 && node.value <= welcome_.nodes.size()) {
-    return welcome_.nodes[node.value - 1];
-  }
-  return "#" + std::to_string(node.value);
-}
-
-std::string LocalClient::text(const ViewId& view) const {
-  return std::to_string(view.number) + "@" + name(view.representative.node);
-}
-
 Result<void, std::string> LocalClient::send_some() {
   while (output_used_ < output_.size()) {
     const ssize_t sent = ::send(fd_, output_.data() + output_used_, output_.size() - output_used_,

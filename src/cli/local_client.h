@@ -24,12 +24,6 @@ class LocalClient {
 
   const Welcome& welcome() const { return welcome_; }
   const std::string& path() const { return path_; }
-  /// The name of a node of the cluster; "#7" if there is none.
-  std::string name(NodeId node) const;
-  std::string name(const MemberId& member) const { return name(member.node); }
-  /// "12@a": enough for a person. The incarnation is in the JSON form.
-  std::string text(const ViewId& view) const;
-
   /// Queues bytes of whole records; nothing is sent yet.
   std::vector<std::byte>& output() { return output_; }
   bool has_output() const { return !output_.empty(); }

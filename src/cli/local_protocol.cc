@@ -23,16 +23,6 @@ void put(Bytes& out, T value) {
   }
 }
 
-void put(Bytes& out, const MemberId& member) {
-  put(out, member.node.value);
-  put(out, member.epoch);
-}
-
-void put(Bytes& out, const ViewId& view) {
-  put(out, view.number);
-  put(out, view.representative);
-}
-
 void put(Bytes& out, std::string_view text) {
   PEAL_ASSERT(text.size() <= 0xff);
   put(out, static_cast<std::uint8_t>(text.size()));
@@ -56,20 +46,6 @@ void end_record(Bytes& out, std::size_t start) {
   }
 }
 
-MemberId take_member(Reader& in) {
-  MemberId member;
-  member.node.value = in.u<std::uint32_t>();
-  member.epoch = in.u<std::uint64_t>();
-  return member;
-}
-
-ViewId take_view(Reader& in) {
-  ViewId view;
-  view.number = in.u<std::uint64_t>();
-  view.representative = take_member(in);
-  return view;
-}
-
 /// A truth value is 0 or 1, so that there is one encoding for each record.
 bool take_truth(Reader& in) {
   const auto value = in.u<std::uint8_t>();
@@ -83,12 +59,12 @@ Service take_service(Reader& in) {
   return static_cast<Service>(value);
 }
 
-std::string take_text(Reader& in, ByteView body) {
+std::string_view take_text(Reader& in, ByteView body) {
   const auto length = in.u<std::uint8_t>();
   if (!in.holds(length, 1)) return {};
   const ByteView text = body.subspan(body.size() - in.remaining(), length);
   in.skip(length);
-  return std::string(as_text(text));
+  return as_text(text);
 }
 
 template <class T>
@@ -96,8 +72,6 @@ std::optional<T> verdict(const Reader& in, T value) {
   if (in.finish() != Drop::none) return std::nullopt;
   return value;
 }
-
-constexpr std::size_t kMessageHeaderBytes = 12 + 8 + 20 + 1 + 8 + 4 + 1;
 
 }  // namespace
 
@@ -148,12 +122,9 @@ void append_ordered(Bytes& out, std::uint64_t count) {
 void append_welcome(Bytes& out, const Welcome& welcome) {
   const std::size_t start = begin_record(out, RecordKind::welcome);
   put(out, kLocalVersion);
-  put(out, welcome.self);
   put(out, welcome.message_bytes_max);
   put(out, welcome.cluster);
-  PEAL_ASSERT(welcome.nodes.size() <= kNodesMax);
-  put(out, static_cast<std::uint16_t>(welcome.nodes.size()));
-  for (const std::string& name : welcome.nodes) put(out, name);
+  put(out, welcome.node);
   end_record(out, start);
 }
 
@@ -163,7 +134,7 @@ void append_message(Bytes& out, const MessageRecord& message) {
   put(out, message.number);
   put(out, message.view);
   put(out, static_cast<std::uint8_t>(message.transitional ? 1 : 0));
-  put(out, message.seq);
+  put(out, message.position);
   put(out, message.index);
   put(out, static_cast<std::uint8_t>(message.service));
   out.insert(out.end(), message.payload.begin(), message.payload.end());
@@ -173,7 +144,7 @@ void append_message(Bytes& out, const MessageRecord& message) {
 void append_view(Bytes& out, const ViewRecord& view) {
   const std::size_t start = begin_record(out, RecordKind::view);
   put(out, static_cast<std::uint8_t>(view.transitional ? 1 : 0));
-  put(out, view.primary);
+  put(out, static_cast<std::uint8_t>(!view.primary ? 0 : *view.primary ? 1 : 2));
   put(out, view.id);
   put(out, view.old);
   put(out, view.digest.value);
@@ -181,7 +152,7 @@ void append_view(Bytes& out, const ViewRecord& view) {
   put(out, view.digest.bytes);
   PEAL_ASSERT(view.members.size() <= kNodesMax);
   put(out, static_cast<std::uint16_t>(view.members.size()));
-  for (const MemberId& member : view.members) put(out, member);
+  for (const std::string& member : view.members) put(out, member);
   end_record(out, start);
 }
 
@@ -208,27 +179,24 @@ std::optional<Welcome> parse_welcome(ByteView body) {
   Reader in(body);
   Welcome welcome;
   in.require(in.u<std::uint32_t>() == kLocalVersion, Drop::bad_value);
-  welcome.self = take_member(in);
   welcome.message_bytes_max = in.u<std::uint32_t>();
   welcome.cluster = take_text(in, body);
-  const auto count = in.u<std::uint16_t>();
-  if (count > kNodesMax || !in.holds(count, 1)) return std::nullopt;
-  for (std::uint16_t i = 0; i < count; ++i) welcome.nodes.push_back(take_text(in, body));
+  welcome.node = take_text(in, body);
   return verdict(in, std::move(welcome));
 }
 
 std::optional<MessageRecord> parse_message(ByteView body) {
   Reader in(body);
   MessageRecord message;
-  message.sender = take_member(in);
+  message.sender = take_text(in, body);
   message.number = in.u<std::uint64_t>();
-  message.view = take_view(in);
+  message.view = take_text(in, body);
   message.transitional = take_truth(in);
-  message.seq = in.u<std::uint64_t>();
+  message.position = in.u<std::uint64_t>();
   message.index = in.u<std::uint32_t>();
   message.service = take_service(in);
   if (in.failed()) return std::nullopt;
-  message.payload = body.subspan(kMessageHeaderBytes);
+  message.payload = body.subspan(body.size() - in.remaining());
   return message;
 }
 
@@ -236,16 +204,17 @@ std::optional<ViewRecord> parse_view(ByteView body) {
   Reader in(body);
   ViewRecord view;
   view.transitional = take_truth(in);
-  view.primary = in.u<std::uint8_t>();
-  in.require(view.primary <= 2, Drop::bad_value);
-  view.id = take_view(in);
-  view.old = take_view(in);
+  const auto primary = in.u<std::uint8_t>();
+  in.require(primary <= 2, Drop::bad_value);
+  if (primary != 0) view.primary = primary == 1;
+  view.id = take_text(in, body);
+  view.old = take_text(in, body);
   view.digest.value = in.u<std::uint64_t>();
   view.digest.messages = in.u<std::uint64_t>();
   view.digest.bytes = in.u<std::uint64_t>();
   const auto count = in.u<std::uint16_t>();
-  if (count > kNodesMax || !in.holds(count, 12)) return std::nullopt;
-  for (std::uint16_t i = 0; i < count; ++i) view.members.push_back(take_member(in));
+  if (count > kNodesMax || !in.holds(count, 1)) return std::nullopt;
+  for (std::uint16_t i = 0; i < count; ++i) view.members.emplace_back(take_text(in, body));
   return verdict(in, std::move(view));
 }
 

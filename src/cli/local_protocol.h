@@ -57,19 +57,20 @@ struct Framed {
 /// `send_body_max` bounds the body of a `send`; `body_max` all others.
 Framed next_record(ByteView bytes, std::uint64_t body_max, std::uint64_t send_body_max);
 
+// Members and views are named as in the public API: "a.210987654321", "12@a.210987654321".
+
 struct Welcome {
-  MemberId self{};
   std::uint32_t message_bytes_max{};
   std::string cluster;
-  std::vector<std::string> nodes;  ///< names; NodeId is the place, from 1
+  std::string node;  ///< name
 };
 
 struct MessageRecord {
-  MemberId sender{};
+  std::string_view sender;
   std::uint64_t number{};
-  ViewId view{};
+  std::string_view view;  ///< the regular view that ordered it
   bool transitional = false;
-  Seq seq{};
+  std::uint64_t position{};
   std::uint32_t index{};
   Service service = Service::agreed;
   ByteView payload;
@@ -77,10 +78,10 @@ struct MessageRecord {
 
 struct ViewRecord {
   bool transitional = false;
-  std::uint8_t primary{};  ///< 0 not claimed, 1 yes, 2 no
-  ViewId id{};
-  ViewId old{};
-  std::vector<MemberId> members;
+  std::optional<bool> primary;
+  std::string id;   ///< of a transitional one, the next regular view
+  std::string old;  ///< the regular view before; may be empty
+  std::vector<std::string> members;
   OrderDigest digest;  ///< of what has been delivered in this view so far
 };
 

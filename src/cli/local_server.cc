@@ -70,7 +70,7 @@ void LocalServer::accept_all() {
   for (int i = 0; i < kAcceptedMax; ++i) {
     const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return;
-    if (connections_.size() >= options_.connections_max && !make_place()) {
+    if (connections_.size() >= options_.clients_max && !make_place()) {
       turn_away(fd);
       continue;
     }
@@ -93,14 +93,14 @@ bool LocalServer::make_place() {
     break;
   }
   bury();
-  return connections_.size() < options_.connections_max;
+  return connections_.size() < options_.clients_max;
 }
 
 void LocalServer::turn_away(int fd) {
   Bytes record;
   append_record(record, RecordKind::closing,
-                as_bytes_view("the node has " + std::to_string(options_.connections_max) +
-                              " connections, its limit (limits.connections_max)"));
+                as_bytes_view("the node has " + std::to_string(options_.clients_max) +
+                              " connections, its limit (limits.clients_max)"));
   ignore(::send(fd, record.data(), record.size(), MSG_NOSIGNAL | MSG_DONTWAIT),
          "a client that is gone needs no reason");
   ::close(fd);
@@ -325,11 +325,11 @@ void LocalServer::push_record(Connection& connection, RecordKind kind, ByteView 
 }
 
 void LocalServer::push(Connection& connection, Chunk chunk) {
-  if (connection.output_bytes > options_.receive_queue_bytes_max) {
+  if (connection.output_bytes > options_.client_bytes_max) {
     ++counters_.slow_receivers;
     return refuse(connection,
-                  "it fell more than " + std::to_string(options_.receive_queue_bytes_max) +
-                      " bytes behind (limits.receive_queue_bytes_max)");
+                  "it fell more than " + std::to_string(options_.client_bytes_max) +
+                      " bytes behind (limits.client_bytes_max)");
   }
   connection.output_bytes += chunk->size();
   connection.output.push_back(std::move(chunk));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/inner_names.h"
 #include "cli/local_protocol.h"
 #include "io/loop.h"
 
@@ -30,9 +31,9 @@ class LocalNode {
 struct LocalServerOptions {
   std::string path;
   Welcome welcome;
-  std::uint64_t receive_queue_bytes_max = 64ULL << 20;
+  std::uint64_t client_bytes_max = 64ULL << 20;     ///< that wait for one subscriber
   std::uint64_t input_bytes_max = 128ULL << 20;  ///< of unfinished requests, all connections
-  std::uint32_t connections_max = 256;
+  std::uint32_t clients_max = 256;
 };
 
 struct LocalServerCounters {

@@ -13,6 +13,7 @@ using Json = nlohmann::json;
 
 template <class T>
 T field(const Json& object, const char* key, T otherwise) {
+  if (!object.is_object()) return otherwise;
   const auto found = object.find(key);
   if (found == object.end()) return otherwise;
   if constexpr (std::is_same_v<T, std::string>) {
@@ -27,17 +28,17 @@ T field(const Json& object, const char* key, T otherwise) {
 ViewReport view_of(const Json& object) {
   ViewReport view;
   view.id = field(object, "id", std::string());
-  view.shown = std::to_string(field<std::uint64_t>(object, "number", 0)) + "@" +
-               field(object, "representative", std::string("?"));
-  if (const auto members = object.find("members"); members != object.end()) {
+  view.shown = short_id(view.id);
+  if (const auto members = object.find("members"); members != object.end() && members->is_array()) {
     for (const Json& member : *members) {
-      if (member.is_string()) view.members.push_back(member.get<std::string>());
+      if (!member.is_string()) continue;
+      view.members.emplace_back(short_id(member.get_ref<const std::string&>()));
     }
   }
   if (object.contains("primary")) view.primary = field(object, "primary", false);
   view.messages = field<std::uint64_t>(object, "messages", 0);
   view.order = field(object, "order", std::string());
-  view.took_ms = field(object, "took_ms", 0.0);
+  view.gap_ms = field(object, "gap_ms", 0.0);
   return view;
 }
 
@@ -65,15 +66,18 @@ std::optional<NodeReport> parse_report(std::string_view json) {
     report.view = view_of(*view);
     report.changing = field(*view, "changing", false);
   }
-  const Json delivered = object.value("delivered", Json::object());
-  report.delivered_messages = field<std::uint64_t>(delivered, "messages", 0);
-  report.delivered_bytes = field<std::uint64_t>(delivered, "bytes", 0);
-  report.queued_messages =
-      field<std::uint64_t>(object.value("queued", Json::object()), "messages", 0);
-  report.waits_for = field(object.value("waits_for", Json::object()), "text", std::string());
-  const Json views = object.value("views", Json::array());
-  for (const Json& view : views) {
-    if (view.is_object()) report.views.push_back(view_of(view));
+  if (const auto delivered = object.find("delivered"); delivered != object.end()) {
+    report.delivered_messages = field<std::uint64_t>(*delivered, "messages", 0);
+    report.delivered_bytes = field<std::uint64_t>(*delivered, "bytes", 0);
+  }
+  if (const auto queued = object.find("queued"); queued != object.end()) {
+    report.queued_messages = field<std::uint64_t>(*queued, "messages", 0);
+  }
+  report.waits_for = field(object, "waits_for", std::string());
+  if (const auto views = object.find("views"); views != object.end()) {
+    for (const Json& view : *views) {
+      if (view.is_object()) report.views.push_back(view_of(view));
+    }
   }
   report.json = json;
   return report;

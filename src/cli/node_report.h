@@ -20,7 +20,7 @@ struct ViewReport {
   std::optional<bool> primary;
   std::uint64_t messages = 0;
   std::string order;  ///< digest of the messages in their order
-  double took_ms = 0;
+  double gap_ms = 0;  ///< without a regular view before it
 };
 
 /// What one node answered, or why it did not.

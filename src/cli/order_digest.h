@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/digest.h"
-#include "base/ids.h"
 
 namespace peal::cli {
 
@@ -16,11 +16,10 @@ struct OrderDigest {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
 
-  void add(const MemberId& sender, std::uint64_t number, ByteView payload) {
+  void add(std::string_view sender, std::uint64_t number, ByteView payload) {
     Digest digest;
     digest.add(value);
-    digest.add(sender.node.value);
-    digest.add(sender.epoch);
+    digest.add(as_bytes_view(sender));
     digest.add(number);
     digest.add(payload);
     value = digest.value();

@@ -8,6 +8,7 @@
 #include "cli/json.h"
 #include "cli/local_client.h"
 #include "cli/signals.h"
+#include "cli/text.h"
 
 namespace peal::cli {
 namespace {
@@ -66,7 +67,7 @@ class Receiver {
   void on_message(const MessageRecord& message) {
     digest_.add(message.sender, message.number, message.payload);
     if (command_.digest) return;
-    out_ += command_.json ? json_of(client_, message) : std::string(as_text(message.payload));
+    out_ += command_.json ? json_of(message) : std::string(as_text(message.payload));
     out_ += '\n';
   }
 
@@ -79,25 +80,26 @@ class Receiver {
     }
     if (!command_.views) return;
     if (command_.json) {
-      out_ += json_of(client_, view) + "\n";
+      out_ += json_of(view) + "\n";
       return;
     }
-    out_ += view.transitional ? "# leaving view " + client_.text(view.old) + " with"
-                              : "# view " + client_.text(view.id);
+    out_ += view.transitional ? "# leaving view " + std::string(short_id(view.old)) + " with"
+                              : "# view " + std::string(short_id(view.id));
     out_ += " members=";
     const char* comma = "";
-    for (const MemberId& member : view.members) {
-      out_ += comma + client_.name(member);
+    for (const std::string& member : view.members) {
+      out_ += comma;
+      out_ += short_id(member);
       comma = ",";
     }
-    if (view.primary != 0) out_ += view.primary == 1 ? " primary=yes" : " primary=no";
+    if (view.primary) out_ += *view.primary ? " primary=yes" : " primary=no";
     out_ += '\n';
   }
 
   void print_digest() {
     out_ += command_.json
-                ? json_of(client_, view_, digest_)
-                : "# digest view=" + client_.text(view_) +
+                ? json_of(view_, digest_)
+                : "# digest view=" + std::string(short_id(view_)) +
                       " messages=" + std::to_string(digest_.messages) +
                       " bytes=" + std::to_string(digest_.bytes) + " order=" + hex(digest_.value);
     out_ += '\n';
@@ -124,7 +126,7 @@ class Receiver {
   std::string out_;
   std::uint64_t messages_ = 0;
   bool in_view_ = false;
-  ViewId view_;
+  std::string view_;
   OrderDigest digest_;
 };
 

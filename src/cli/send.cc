@@ -179,7 +179,7 @@ class Sender {
 int run_send(const SendCommand& command) {
   auto client = connect_any(command.to);
   if (!client) return fail(1, "send: " + client.error());
-  const std::string node = client->name(client->welcome().self);
+  const std::string node = client->welcome().node;
   const auto began = Clock::now();
   Sender sender(std::move(*client), command);
   const auto done = sender.run();

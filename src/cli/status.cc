@@ -69,9 +69,9 @@ void print_text(const StatusCommand& command, const std::vector<NodeReport>& rep
       for (std::size_t i = 0; i < view.members.size(); ++i) {
         std::printf("%s%s", i == 0 ? "" : ",", view.members[i].c_str());
       }
-      std::printf(" messages=%llu order=%s took_ms=%.1f\n",
+      std::printf(" messages=%llu order=%s gap_ms=%.1f\n",
                   static_cast<unsigned long long>(view.messages), view.order.c_str(),
-                  view.took_ms);
+                  view.gap_ms);
     }
   }
 }

@@ -79,6 +79,8 @@ std::string quote(std::string_view text) {
   return out;
 }
 
+std::string_view short_id(std::string_view id) { return id.substr(0, id.rfind('.')); }
+
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
   for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");

@@ -20,6 +20,9 @@ std::string decimal(double value);
 /// Text as it may stand in a one-line message: in quotes, escaped, and cut after 60 characters.
 std::string quote(std::string_view text);
 
+/// The name of a view or member without its incarnation: "12@a" of "12@a.210987654321".
+std::string_view short_id(std::string_view id);
+
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);
 

@@ -59,6 +59,9 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
 
 bool RingEngine::store(const wire::Data& data, const BufferRef& packet) {
   if (packets_.received(data.seq)) {
+    if (PEAL_MUTANT(duplicate_not_dropped) && packets_.has(data.seq) && data.seq <= r_.delivered) {
+      r_.delivered = data.seq - 1;
+    }
     ++counts_.duplicates;
     drop(Drop::duplicate);
     return false;

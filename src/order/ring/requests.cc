@@ -74,6 +74,7 @@ wire::RequestSection* RingEngine::section_of(const ViewId& view) {
 template <class Settled>
 std::uint32_t RingEngine::answer(wire::RequestSection& section, Settled settled, Effects& out) {
   std::uint32_t answered = 0;
+  if (PEAL_MUTANT(rtr_last_ignored) && !section.ranges.empty()) section.ranges.back().bitmap = 0;
   for (wire::RequestRange& range : section.ranges) {
     for (std::uint64_t bits = range.bitmap; bits != 0; bits &= bits - 1) {
       if (PEAL_MUTANT(rtr_never_answered)) break;
@@ -89,7 +90,6 @@ std::uint32_t RingEngine::answer(wire::RequestSection& section, Settled settled,
       if (done) range.bitmap &= ~(std::uint64_t{1} << bit);
     }
   }
-  if (PEAL_MUTANT(rtr_last_ignored) && !section.ranges.empty()) section.ranges.back().bitmap = 0;
   return answered;
 }
 

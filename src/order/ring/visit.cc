@@ -31,7 +31,7 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
   if (state == State::recovery && arriving_.view == repair_.agreement.view) {
     const MemberSet& members = repair_.agreement.members;
     const std::size_t before = (repair_.agreement.index + members.size() - 1) % members.size();
-    if (from != members[before] && !PEAL_MUTANT(token_wrong_sender)) return drop(Drop::bad_sender);
+    if (from != members[before]) return drop(Drop::bad_sender);
     if (arriving_.hop <= repair_.last_hop && !PEAL_MUTANT(token_duplicate_accepted)) {
       return drop(Drop::duplicate);
     }
@@ -53,7 +53,7 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
     return;
   }
   if (state != State::operational) return drop(Drop::wrong_state);
-  if (from != membership_.predecessor() && !PEAL_MUTANT(token_wrong_sender)) {
+  if (from != membership_.predecessor()) {
     return drop(Drop::bad_sender);
   }
   if (arriving_.hop <= r_.last_hop && !PEAL_MUTANT(token_duplicate_accepted)) {

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/ids.h"
+#include "base/result.h"
+
+namespace peal::cli {
+
+// The public header include/peal/peal.h has names of its own for these. Where it is included, after
+// everything else, these still mean what the rooms mean; the public ones are v0::Result and so on.
+using peal::Result;
+using peal::Service;
+
+}  // namespace peal::cli

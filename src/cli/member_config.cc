@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config_keys.h"
+
+// Last: see cli/inner_names.h.
+#include "cli/member_config.h"
+
+namespace peal::cli {
+
+using order::ring::Options;
+
+v0::Config member_config(const NodeConfig& config) {
+  v0::Config out;
+  out.cluster = config.cluster;
+  out.name = config.node;
+  for (const NodeEntry& entry : config.nodes) {
+    out.nodes.push_back({entry.name, io::to_string(entry.address)});
+  }
+  switch (config.multicast) {
+    case Multicast::automatic: out.multicast = "auto"; break;
+    case Multicast::off: out.multicast = "off"; break;
+    case Multicast::group: out.multicast = io::to_string(config.multicast_group); break;
+  }
+  out.primary = config.ring.primary == order::ring::PrimaryRule::majority ? "majority" : "none";
+  out.packet_bytes_max = config.ring.packet_bytes_max;
+  out.message_bytes_max = config.message_bytes_max;
+  out.submit_bytes_max = config.submit_bytes_max;
+  out.submit_messages_max = config.submit_messages_max;
+  out.receive_bytes_max = config.receive_bytes_max;
+  out.trace = config.trace;
+  out.state_dir = config.state_dir;
+  const Options normal;
+  for (const order::ring::Knob& knob : order::ring::knobs()) {
+    if (knob.duration != nullptr) {
+      if (config.ring.*knob.duration == normal.*knob.duration) continue;
+      out.ring[std::string(knob.name)] =
+          static_cast<double>((config.ring.*knob.duration).ns) / unit_ns(knob.name);
+    } else if (knob.number != &Options::packet_bytes_max) {
+      if (config.ring.*knob.number == normal.*knob.number) continue;
+      out.ring[std::string(knob.name)] = static_cast<double>(config.ring.*knob.number);
+    }
+  }
+  return out;
+}
+
+}  // namespace peal::cli
