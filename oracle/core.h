@@ -60,7 +60,7 @@ class Core {
   void install(Index member, const Event& event);
   void install_transitional(Index member, const Event& event);
   std::vector<Index> member_list(Index member, const Event& event);
-  void check_succession(Index member, Index view, const Event& event);
+  bool check_succession(Index member, Index view, const Event& event);
   void announce(Index member, Index view, std::vector<Index> members, const Event& event);
   void open_span(Index member, Index view, const Event& event);
   void close_span(Index member, Index next, const Event& event);

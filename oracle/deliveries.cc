@@ -16,7 +16,6 @@ void Core::deliver(Index member, const Event& event) {
   const Index message = history_.message(event);
   if (!delivery_belongs(member, message, event)) return;
   Process& process = history_.processes[member];
-  MessageRecord& record = history_.messages[message];
   Span& span = history_.spans[process.span];
   check_same_message(member, message, event);
   check_position(member, span, message, event);
@@ -24,7 +23,6 @@ void Core::deliver(Index member, const Event& event) {
   check_causality(member, span, message, event);
   append(span, message, event);
   process.set_delivered(message);
-  if (record.sender == member) ++span.own_delivered;
 }
 
 // E3: the message exists, in the view that this member is in, and was not delivered here before.

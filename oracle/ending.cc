@@ -162,7 +162,7 @@ void Core::finish_safe(Index index) {
     others.insert(others.end(), span.apart.begin(), span.apart.end());
   }
   for (const Index at : view.spans) {
-    if (at == kNone || !history_.spans[at].closed) continue;
+    if (at == kNone || history_.spans[at].went_to == kNone) continue;
     const Span& span = history_.spans[at];
     const std::string where = "view " + view_text(index);
     bool fine = true;
@@ -184,7 +184,7 @@ void Core::finish_safe(const Transition& transition) {
     if (first == nullptr) first = &source;
     for (const Index member : transition.members) {
       const Index at = history_.span_in(transition.old, member);
-      if (at == kNone || !history_.spans[at].closed) continue;
+      if (at == kNone || history_.spans[at].went_to == kNone) continue;
       bool fine = true;
       for (std::size_t k = 0; fine && k < source.tail.size(); ++k) {
         fine = expect_safe(member, source.tail[k], history_.spans[at], transition_text(transition));

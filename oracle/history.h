@@ -48,7 +48,7 @@ struct Span {
   Index came_from = kNone;   ///< the member's regular view before
   Index transition = kNone;  ///< the transitional view that follows, once installed
   Index slot = kNone;        ///< the member's place in View::members
-  bool closed = false;       ///< a later regular view was installed
+  Index went_to = kNone;     ///< the member's regular view after
   bool hole_reported = false;
   std::int64_t installed_at = 0;
   std::int64_t transition_at = 0;
@@ -59,8 +59,7 @@ struct Span {
   Seq last_seq = 0;          ///< position of the last delivery
   std::uint32_t last_index = 0;
 
-  std::vector<Index> sent;  ///< own messages
-  std::uint32_t own_delivered = 0;
+  std::vector<Index> sent;           ///< own messages
   std::vector<std::uint32_t> heard;  ///< by slot: how many of that member's messages were delivered
   std::uint32_t verified = 0;        ///< all of View::log's first ones are known to be delivered
   std::vector<std::pair<Index, std::uint32_t>> verified_apart;  ///< (span, so many of its `apart`)

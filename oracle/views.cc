@@ -19,7 +19,7 @@ void Core::install(Index member, const Event& event) {
   if (!alive(member, event)) return;
   const Index view = history_.view(event.view);
   std::vector<Index> members = member_list(member, event);
-  check_succession(member, view, event);
+  if (!check_succession(member, view, event)) return;
   announce(member, view, std::move(members), event);
   if (history_.processes[member].span != kNone) close_span(member, view, event);
   open_span(member, view, event);
@@ -91,15 +91,16 @@ std::vector<Index> Core::member_list(Index member, const Event& event) {
   return list;
 }
 
-// E1: regular and transitional views alternate, and ids grow.
-void Core::check_succession(Index member, Index view, const Event& event) {
+// E1: regular and transitional views alternate, and ids grow. False if the view was installed
+// before.
+bool Core::check_succession(Index member, Index view, const Event& event) {
   const Process& process = history_.processes[member];
-  if (process.view == kNone) return;
+  if (process.view == kNone) return true;
   const View& next = history_.views[view];
   if (history_.span_in(view, member) != kNone) {
     violate(Property::e2_view_agreement, member, event.at_ns,
             [&] { return name(member) + " installs view " + view_text(view) + " twice"; });
-    return;
+    return false;
   }
   const Span& span = history_.spans[process.span];
   const bool expected = process.transitional && span.transition != kNone &&
@@ -115,6 +116,7 @@ void Core::check_succession(Index member, Index view, const Event& event) {
              view_text(process.view) + ", whose number is not lower";
     });
   }
+  return true;
 }
 
 // E2: one id, one set of members.
@@ -172,7 +174,7 @@ void Core::open_span(Index member, Index index, const Event& event) {
 void Core::close_span(Index member, Index next, const Event& event) {
   const Process& process = history_.processes[member];
   Span& span = history_.spans[process.span];
-  span.closed = true;
+  span.went_to = next;
   check_self_delivery(member, span, next, event);
   if (span.transition == kNone) return;
   const Transition& transition = history_.transitions[span.transition];
@@ -189,7 +191,6 @@ void Core::close_span(Index member, Index next, const Event& event) {
 }
 
 void Core::check_self_delivery(Index member, const Span& span, Index next, const Event& event) {
-  if (span.own_delivered >= span.sent.size()) return;
   const Process& process = history_.processes[member];
   const auto lost = std::find_if(span.sent.begin(), span.sent.end(),
                                  [&](Index message) { return !process.has_delivered(message); });
@@ -207,7 +208,7 @@ void Core::check_atomicity(const Transition& transition, Index index, bool tails
   const Span& span = history_.spans[index];
   // The first member that came as far; a list that only grows makes this the same one every time.
   const auto comparable = [&](Index other) {
-    return other != index && (!tails || history_.spans[other].closed);
+    return other != index && (!tails || history_.spans[other].went_to == transition.next);
   };
   const auto found = std::find_if(transition.spans.begin(), transition.spans.end(), comparable);
   if (found == transition.spans.end()) return;

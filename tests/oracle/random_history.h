@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "base/random.h"
+#include "trace/event.h"
+
+namespace peal::oracle::test {
+
+/// A legal history in real-time order: members split, merge, crash, come back, lose messages,
+/// recover what their companions have, and are stopped anywhere in the middle of it.
+std::vector<trace::Event> random_history(Random& random);
+
+/// Changes one event, or where it is.
+void damage(std::vector<trace::Event>& events, Random& random);
+
+}  // namespace peal::oracle::test

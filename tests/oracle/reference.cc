@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace peal::oracle::test {
+namespace {
+
+using trace::Event;
+using trace::Kind;
+using trace::MessageId;
+
+using Way = std::pair<ViewId, ViewId>;  // a transitional view
+using Position = std::pair<Seq, std::uint32_t>;
+
+struct Sent {
+  ViewId view{};
+  Position position;
+  std::size_t arrival = 0;
+  bool in_view = false;           // its sender was there
+  std::vector<MessageId> before;  // what its sender had sent or delivered there
+};
+
+struct Submitted {
+  Service service{};
+  std::uint64_t hash = 0;
+};
+
+struct Stay {  // of a member in a regular view
+  MemberId member{};
+  ViewId view{};
+  std::optional<ViewId> from;
+  std::optional<Way> way;
+  std::optional<ViewId> next;
+  std::vector<MessageId> regular, tail, sent;
+};
+
+struct Life {
+  bool seen = false, ended = false, left = false;
+  std::vector<std::size_t> stays;
+  bool in_transit = false;
+  std::set<MessageId> delivered;
+  std::uint64_t last_number = 0;
+};
+
+class Slow {
+ public:
+  std::set<std::string> broken;
+
+  void add(const Event& event) {
+    Life& life = lives_[event.node];
+    switch (event.kind) {
+      case Kind::start:
+        if (life.seen) broken.insert("E1");
+        life.seen = true;
+        life.ended = life.left = false;
+        return;
+      case Kind::crash:
+      case Kind::leave:
+        if (life.left && event.kind == Kind::crash) return;
+        if (!alive(life)) return;
+        life.ended = true;
+        life.left = event.kind == Kind::leave;
+        return;
+      default: break;
+    }
+    if (!alive(life)) return;
+    switch (event.kind) {
+      case Kind::submit: return submit(event);
+      case Kind::originate: return originate(event, life);
+      case Kind::deliver: return deliver(event, life);
+      default: return event.transitional ? transit(event, life) : install(event, life);
+    }
+  }
+
+  void finish() {
+    for (const Stay& stay : stays_) {
+      self_delivery(stay);
+      atomicity(stay);
+      total_order(stay);
+      safe(stay);
+    }
+    for (const auto& [way, members] : ways_) travel(way, members);
+    for (const auto& [view, order] : orders()) unique_positions(order);
+    circles();
+  }
+
+ private:
+  bool alive(Life& life) {
+    life.seen = true;
+    if (life.ended) broken.insert("E1");
+    return !life.ended;
+  }
+  Stay* stay_of(Life& life) { return life.stays.empty() ? nullptr : &stays_[life.stays.back()]; }
+  const Stay* stay_in(const ViewId& view, const MemberId& member) const {
+    const auto known = views_.find(view);
+    if (known == views_.end() || !known->second.contains(member)) return nullptr;
+    const Stay* found = nullptr;
+    for (const Stay& stay : stays_) {
+      if (stay.view == view && stay.member == member) found = &stay;
+    }
+    return found;
+  }
+
+  std::set<MemberId> members_of(const Event& event) {
+    const std::set<MemberId> members(event.members.begin(), event.members.end());
+    if (members.size() != event.members.size() || !members.contains(event.node)) {
+      broken.insert("E1");
+    }
+    return members;
+  }
+
+  static bool within(const std::set<MemberId>& small, const std::set<MemberId>& large) {
+    return std::includes(large.begin(), large.end(), small.begin(), small.end());
+  }
+
+  void install(const Event& event, Life& life) {
+    const std::set<MemberId> members = members_of(event);
+    Stay* old = stay_of(life);
+    if (old != nullptr) {
+      if (stay_in(event.view, event.node) != nullptr) {
+        broken.insert("E2");
+        return;
+      }
+      if (!life.in_transit || !old->way.has_value() || old->way->second != event.view ||
+          event.view.number <= old->view.number) {
+        broken.insert("E1");
+      }
+    }
+    const std::set<MemberId>& agreed = views_.try_emplace(event.view, members).first->second;
+    if (agreed != members) broken.insert("E2");
+    if (old != nullptr) {
+      old->next = event.view;
+      if (old->way.has_value() && old->way->second == event.view &&
+          !within(ways_.at(*old->way), agreed)) {
+        broken.insert("E1");
+      }
+    }
+    Stay stay;
+    stay.member = event.node;
+    stay.view = event.view;
+    if (old != nullptr) stay.from = old->view;
+    life.stays.push_back(stays_.size());
+    life.in_transit = false;
+    stays_.push_back(std::move(stay));
+  }
+
+  void transit(const Event& event, Life& life) {
+    const std::set<MemberId> members = members_of(event);
+    Stay* stay = stay_of(life);
+    if (stay == nullptr || stay->view != event.old || life.in_transit) {
+      broken.insert("E1");
+      life.in_transit = stay != nullptr;
+      return;
+    }
+    if (!within(members, views_.at(stay->view))) broken.insert("E1");
+    const Way way{event.old, event.view};
+    if (ways_.try_emplace(way, members).first->second != members) broken.insert("E2");
+    stay->way = way;
+    life.in_transit = true;
+  }
+
+  void submit(const Event& event) {
+    if (event.message.sender != event.node || submitted_.contains(event.message)) {
+      broken.insert("E3");
+      return;
+    }
+    submitted_[event.message] = {event.service, event.hash};
+  }
+
+  void originate(const Event& event, Life& life) {
+    const MessageId& id = event.message;
+    if (id.sender != event.node || sent_.contains(id)) {
+      broken.insert("E3");
+      return;
+    }
+    const auto known = submitted_.find(id);
+    if (known == submitted_.end() || known->second.service != event.service) broken.insert("E3");
+    if (id.number <= life.last_number) {
+      broken.insert("E6");
+    } else {
+      for (const auto& [other, what] : submitted_) {
+        if (other.sender == id.sender && other.number > life.last_number &&
+            other.number < id.number) {
+          broken.insert("E6");
+        }
+      }
+    }
+    life.last_number = std::max(life.last_number, id.number);
+    if (known == submitted_.end()) services_[id] = event.service;
+    Sent sent{event.view, {event.seq, event.index}, sent_.size(), false, {}};
+    Stay* stay = stay_of(life);
+    if (stay == nullptr || stay->view != event.view || life.in_transit) {
+      broken.insert("E3");
+    } else {
+      sent.in_view = true;
+      sent.before = stay->regular;
+      sent.before.insert(sent.before.end(), stay->sent.begin(), stay->sent.end());
+      stay->sent.push_back(id);
+      for (const MemberId& member : views_.at(event.view)) {
+        if (stay_in(event.view, member) == nullptr) broken.insert("E9");
+      }
+    }
+    sent_[id] = std::move(sent);
+  }
+
+  Service service_of(const MessageId& id) const {
+    const auto known = submitted_.find(id);
+    return known == submitted_.end() ? services_.at(id) : known->second.service;
+  }
+
+  void deliver(const Event& event, Life& life) {
+    const MessageId& id = event.message;
+    Stay* stay = stay_of(life);
+    const auto sent = sent_.find(id);
+    if (stay == nullptr || stay->view != event.view || life.in_transit != event.transitional ||
+        sent == sent_.end() || sent->second.view != event.view || life.delivered.contains(id)) {
+      broken.insert("E3");
+      return;
+    }
+    const auto known = submitted_.find(id);
+    if (service_of(id) != event.service) broken.insert("E3");
+    if (known != submitted_.end() && known->second.hash != event.hash) broken.insert("E3");
+    if (sent->second.position != Position{event.seq, event.index}) broken.insert("E7");
+    for (const MessageId& before : sent->second.before) {
+      if (!life.delivered.contains(before)) broken.insert("E6");
+    }
+    for (const MessageId& earlier : life.delivered) {
+      if (earlier.sender == id.sender && earlier.number > id.number) broken.insert("E6");
+    }
+    if (!event.transitional && is_safe(service_of(id))) {
+      for (const MemberId& member : views_.at(event.view)) {
+        if (stay_in(event.view, member) == nullptr) broken.insert("E8");
+      }
+    }
+    life.delivered.insert(id);
+    (event.transitional ? stay->tail : stay->regular).push_back(id);
+  }
+
+  std::map<ViewId, std::vector<MessageId>> orders() const {
+    std::map<ViewId, std::vector<MessageId>> out;
+    for (const auto& [id, sent] : sent_) out[sent.view].push_back(id);
+    for (auto& [view, order] : out) {
+      std::sort(order.begin(), order.end(), [&](const MessageId& a, const MessageId& b) {
+        const Sent& x = sent_.at(a);
+        const Sent& y = sent_.at(b);
+        return std::tie(x.position, x.arrival) < std::tie(y.position, y.arrival);
+      });
+    }
+    return out;
+  }
+
+  void unique_positions(const std::vector<MessageId>& order) {
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      if (sent_.at(order[i - 1]).position == sent_.at(order[i]).position) broken.insert("E7");
+    }
+  }
+
+  void self_delivery(const Stay& stay) {
+    if (!stay.next.has_value()) return;
+    std::set<MessageId> have(stay.regular.begin(), stay.regular.end());
+    have.insert(stay.tail.begin(), stay.tail.end());
+    for (const MessageId& id : stay.sent) {
+      if (!have.contains(id)) broken.insert("E4");
+    }
+  }
+
+  void atomicity(const Stay& a) {
+    if (!a.way.has_value()) return;
+    for (const Stay& b : stays_) {
+      if (b.way != a.way) continue;
+      if (a.regular != b.regular) broken.insert("E5");
+      const bool both_on = a.next == a.way->second && b.next == b.way->second;
+      if (both_on && a.tail != b.tail) broken.insert("E5");
+    }
+  }
+
+  void total_order(const Stay& stay) {
+    std::vector<MessageId> all = stay.regular;
+    all.insert(all.end(), stay.tail.begin(), stay.tail.end());
+    Position last{};
+    for (const MessageId& id : all) {
+      const Position position = sent_.at(id).position;
+      if (id != all.front() && position <= last) broken.insert("E7");
+      last = std::max(last, position);
+    }
+    if (all.empty()) return;
+    const std::vector<MessageId> order = orders()[stay.view];
+    for (std::size_t k = 0; k < stay.regular.size(); ++k) {
+      if (order[k] != stay.regular[k]) broken.insert("E7");
+    }
+    if (stay.tail.empty() || !stay.way.has_value()) return;
+    const std::set<MessageId> have(all.begin(), all.end());
+    for (const MessageId& id : order) {
+      if (sent_.at(id).position >= last) break;
+      if (!have.contains(id) && ways_.at(*stay.way).contains(id.sender)) broken.insert("E7");
+    }
+  }
+
+  // Whoever goes on from the view without a message that this member delivered as safe.
+  void safe(const Stay& stay) {
+    const auto expect = [&](const std::vector<MessageId>& list, const std::set<MemberId>& members) {
+      for (const MessageId& id : list) {
+        if (!is_safe(service_of(id))) continue;
+        for (const MemberId& member : members) {
+          const Stay* other = stay_in(stay.view, member);
+          if (other == nullptr || !other->next.has_value()) continue;
+          if (!lives_.at(member).delivered.contains(id)) broken.insert("E8");
+        }
+      }
+    };
+    expect(stay.regular, views_.at(stay.view));
+    if (stay.way.has_value()) expect(stay.tail, ways_.at(*stay.way));
+  }
+
+  void travel(const Way& way, const std::set<MemberId>& members) {
+    for (const MemberId& member : members) {
+      const Stay* stay = stay_in(way.second, member);
+      if (stay != nullptr && stay->from != way.first) broken.insert("E2");
+    }
+  }
+
+  void circles() {
+    std::map<MessageId, std::set<MessageId>> after;
+    for (const auto& [member, life] : lives_) {
+      std::optional<MessageId> last;
+      for (const std::size_t index : life.stays) {
+        for (const auto* list : {&stays_[index].regular, &stays_[index].tail}) {
+          for (const MessageId& id : *list) {
+            if (last.has_value()) after[*last].insert(id);
+            last = id;
+          }
+        }
+      }
+    }
+    std::map<MessageId, int> state;  // 1: being visited, 2: done
+    const std::function<bool(const MessageId&)> visit = [&](const MessageId& id) {
+      if (state[id] != 0) return state[id] == 1;
+      state[id] = 1;
+      for (const MessageId& next : after[id]) {
+        if (visit(next)) return true;
+      }
+      state[id] = 2;
+      return false;
+    };
+    std::vector<MessageId> all;
+    for (const auto& [id, next] : after) all.push_back(id);
+    if (std::any_of(all.begin(), all.end(), visit)) broken.insert("acyclic");
+  }
+
+  std::map<MemberId, Life> lives_;
+  std::map<ViewId, std::set<MemberId>> views_;
+  std::map<Way, std::set<MemberId>> ways_;
+  std::vector<Stay> stays_;
+  std::map<MessageId, Submitted> submitted_;
+  std::map<MessageId, Service> services_;
+  std::map<MessageId, Sent> sent_;
+};
+
+}  // namespace
+
+std::set<std::string> judge_slowly(const std::vector<Event>& events) {
+  Slow slow;
+  for (const Event& event : events) slow.add(event);
+  slow.finish();
+  return slow.broken;
+}
+
+}  // namespace peal::oracle::test

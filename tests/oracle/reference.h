@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "trace/event.h"
+
+namespace peal::oracle::test {
+
+/// The ids of the properties that a history breaks, E1 to E9 and acyclic, decided as slowly and as
+/// literally as possible: the same verdicts as Checker's, without its data structures. Events in
+/// real-time order, of one layer.
+std::set<std::string> judge_slowly(const std::vector<trace::Event>& events);
+
+}  // namespace peal::oracle::test
