@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "members.h"
+
+namespace peal::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+Config good() { return config_of(1, 3); }
+
+struct Bad {
+  const char* what;
+  std::function<void(Config&)> change;
+  std::vector<std::string> message;  ///< holds all of these: key, value, what is accepted
+};
+
+TEST(MemberConfig, EachBadValueIsRefusedWithKeyValueAndRemedy) {
+  const std::vector<Bad> all{
+      {"no cluster", [](Config& c) { c.cluster = ""; }, {"cluster = \"\"", "1 to 255 letters"}},
+      {"cluster", [](Config& c) { c.cluster = "a b"; }, {"cluster = \"a b\"", "letters"}},
+      {"name", [](Config& c) { c.name = "n9"; }, {"name = \"n9\"", "n1, n2, n3"}},
+      {"no nodes", [](Config& c) { c.nodes.clear(); }, {"nodes", "0 entries", "1 to 128"}},
+      {"many nodes", [](Config& c) { c.nodes.resize(129, c.nodes[0]); }, {"129", "1 to 128"}},
+      {"node name", [](Config& c) { c.nodes[1].name = "a/b"; }, {"nodes[1].name = \"a/b\""}},
+      {"same name",
+       [](Config& c) { c.nodes[2].name = "n1"; },
+       {"nodes[2].name = \"n1\"", "different"}},
+      {"address",
+       [](Config& c) { c.nodes[0].address = "127.0.0.1"; },
+       {"nodes[0].address", "port"}},
+      {"address port",
+       [](Config& c) { c.nodes[0].address = "127.0.0.1:99999"; },
+       {"nodes[0].address = \"127.0.0.1:99999\"", "\"10.0.0.1:4800\""}},
+      {"not ours", [](Config& c) { c.nodes[0].address = "192.0.2.1:4800"; }, {"192.0.2.1:4800"}},
+      {"multicast", [](Config& c) { c.multicast = "on"; }, {"multicast = \"on\"", "\"auto\""}},
+      {"group",
+       [](Config& c) { c.multicast = "10.0.0.1:4800"; },
+       {"multicast = \"10.0.0.1:4800\"", "239.192.7.1:4800"}},
+      {"packet", [](Config& c) { c.packet_bytes_max = 255; }, {"packet_bytes_max = 255", "256"}},
+      {"message", [](Config& c) { c.message_bytes_max = 0; }, {"message_bytes_max is 0", "1 to"}},
+      {"submit", [](Config& c) { c.submit_bytes_max = 1; }, {"submit_bytes_max is 1", "at least"}},
+      {"messages",
+       [](Config& c) { c.submit_messages_max = 0; },
+       {"submit_messages_max is 0", "1 to"}},
+      {"receive",
+       [](Config& c) { c.receive_bytes_max = 9; },
+       {"receive_bytes_max is 9", "1048576"}},
+      {"primary", [](Config& c) { c.primary = "all"; }, {"primary = \"all\"", "\"majority\""}},
+      {"tunable", [](Config& c) { c.ring["speed"] = 1; }, {"ring.speed = 1", "token_loss_ms"}},
+      {"low", [](Config& c) { c.ring["token_loss_ms"] = 4.5; }, {"token_loss_ms = 4.5", "5 to"}},
+      {"high", [](Config& c) { c.ring["max_gap"] = 1e9; }, {"ring.max_gap = 1000000000", "16 to"}},
+      {"part", [](Config& c) { c.ring["max_gap"] = 20.5; }, {"ring.max_gap = 20.5", "whole"}},
+      {"nan",
+       [](Config& c) { c.ring["max_gap"] = std::numeric_limits<double>::quiet_NaN(); },
+       {"ring.max_gap", "16 to"}},
+      {"twice", [](Config& c) { c.ring["packet_bytes_max"] = 1'000; }, {"packet_bytes_max itself"}},
+      {"rule",
+       [](Config& c) { c.ring["hold_ms"] = 1'000; },
+       {"hold_ms = 1000", "token_retransmit"}},
+      {"trace", [](Config& c) { c.trace = "/nonexistent/x"; }, {"trace", "/nonexistent/x"}},
+  };
+  for (const Bad& bad : all) {
+    Config config = good();
+    bad.change(config);
+    const auto made = Member::embed(config);
+    ASSERT_FALSE(made) << bad.what;
+    if (bad.what != std::string("trace")) {
+      EXPECT_EQ(made.error().code, ErrorCode::invalid_option) << bad.what;
+    }
+    for (const std::string& part : bad.message) {
+      EXPECT_THAT(made.error().message, HasSubstr(part)) << bad.what;
+    }
+    EXPECT_EQ(made.error().message.find('\n'), std::string::npos) << bad.what;
+  }
+}
+
+TEST(MemberConfig, AnAddressInUseIsNamed) {
+  const auto first = Member::embed(good());
+  ASSERT_TRUE(first) << first.error().message;
+  const auto second = Member::embed(good());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::address_in_use);
+  EXPECT_THAT(second.error().message, HasSubstr(address(1)));
+}
+
+TEST(MemberConfig, TheStateDirectoryRemembersTheIncarnation) {
+  char path[] = "/tmp/peal-member-XXXXXX";
+  ASSERT_NE(::mkdtemp(path), nullptr);
+  std::string before;
+  for (int i = 0; i < 3; ++i) {
+    Config config = config_of(1, 1);
+    config.state_dir = path;
+    auto member = Member::embed(config);
+    ASSERT_TRUE(member) << member.error().message;
+    EXPECT_GT(member->id(), before);  // same length, until the year 2297
+    before = member->id();
+  }
+  ::unlink((std::string(path) + "/n1.epoch").c_str());
+  EXPECT_EQ(::rmdir(path), 0);
+}
+
+TEST(MemberConfig, AStateDirectoryThatCannotBeUsedIsAWarning) {
+  Sites sites = start(1, [](Config& config) { config.state_dir = "/nonexistent"; });
+  ASSERT_EQ(sites.size(), 1U);
+  ASSERT_EQ(sites[0]->warnings.size(), 1U);
+  EXPECT_THAT(sites[0]->warnings[0], HasSubstr("/nonexistent/n1.epoch"));
+}
+
+TEST(MemberConfig, AnotherClusterOrOtherSettingsAreReported) {
+  for (const bool other_name : {true, false}) {
+    Sites sites;
+    sites.push_back(std::make_unique<Site>(config_of(1, 2)));
+    Config odd = config_of(2, 2);
+    if (other_name) {
+      odd.cluster += "-other";
+    } else {
+      odd.message_bytes_max = 1'000;
+    }
+    sites.push_back(std::make_unique<Site>(odd));
+    ASSERT_NE(sites[0]->member, nullptr);
+    ASSERT_NE(sites[1]->member, nullptr);
+    ASSERT_TRUE(read_until(sites, [&] { return !sites[0]->warnings.empty(); }));
+    EXPECT_THAT(sites[0]->warnings[0], HasSubstr("node n2 is ignored"));
+    EXPECT_THAT(sites[0]->warnings[0],
+                HasSubstr(other_name ? "another cluster" : "message_bytes_max"));
+  }
+}
+
+}  // namespace
+}  // namespace peal::test

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "member/event_queue.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "member/reader.h"
+#include "node/unit.h"
+
+namespace peal::member {
+namespace {
+
+const MemberId kSender{NodeId{1}, 7};
+
+bool readable(int fd, int wait_ms = 0) {
+  pollfd descriptor{fd, POLLIN, 0};
+  return ::poll(&descriptor, 1, wait_ms) == 1;
+}
+
+Entry notice(std::string text) {
+  auto made = std::make_unique<Notice>();
+  made->kind = Notice::Kind::warning;
+  made->text = std::move(text);
+  return {{}, std::move(made)};
+}
+
+/// A unit that holds the given messages.
+Entry unit(BufferPool& pool, Seq seq, const std::vector<std::string>& texts) {
+  Entry entry;
+  entry.unit.sender = kSender;
+  entry.unit.view = {3, kSender};
+  entry.unit.seq = seq;
+  entry.unit.service = Service::agreed;
+  entry.unit.unit = pool.take();
+  node::UnitWriter writer({entry.unit.unit.data(), entry.unit.unit.size()}, seq * 100);
+  for (const std::string& text : texts) writer.add_whole(Service::agreed, as_bytes_view(text));
+  entry.unit.unit.truncate(static_cast<std::uint32_t>(writer.size()));
+  return entry;
+}
+
+TEST(EventQueue, ShowsOnlyWhatIsPublished) {
+  EventQueue queue(8, 8, 1'000, 100);
+  EXPECT_FALSE(queue.pop());
+  queue.push(notice("a"));
+  EXPECT_FALSE(queue.pop());
+  EXPECT_FALSE(readable(queue.fd()));
+  queue.publish();
+  EXPECT_TRUE(readable(queue.fd()));
+  const auto entry = queue.pop();
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->notice->text, "a");
+  EXPECT_TRUE(readable(queue.fd()));  // until pop finds nothing
+  EXPECT_FALSE(queue.pop());
+  EXPECT_FALSE(readable(queue.fd()));
+  queue.publish();
+  EXPECT_FALSE(readable(queue.fd()));
+}
+
+TEST(EventQueue, RoomShrinksWithUnitsAndWithBytes) {
+  BufferPool pool(100, 64);
+  EventQueue queue(10, 4, 1'000, 50);
+  EXPECT_EQ(queue.room_units(), 10U);
+  queue.push(notice("a"));
+  EXPECT_EQ(queue.room_units(), 9U);
+  for (Seq seq = 1; seq <= 5; ++seq) queue.push(unit(pool, seq, {std::string(80, 'x')}));
+  EXPECT_EQ(queue.unread_bytes(), 5 * 91U);
+  EXPECT_EQ(queue.room_units(), 4U);
+  queue.push(unit(pool, 6, {std::string(80, 'x')}));
+  queue.push(unit(pool, 7, {std::string(80, 'x')}));
+  EXPECT_EQ(queue.room_units(), 2U);
+  queue.publish();
+  for (int i = 0; i < 8; ++i) {
+    const auto entry = queue.pop();
+    ASSERT_TRUE(entry);
+    queue.released(entry->bytes_held());
+  }
+  EXPECT_EQ(queue.unread_bytes(), 0U);
+  EXPECT_EQ(queue.room_units(), 10U);
+}
+
+TEST(EventQueue, TakesMoreThanItHasRoomForAndKeepsTheOrder) {
+  EventQueue queue(4, 2, 1'000, 10);
+  for (int i = 0; i < 50; ++i) queue.push(notice(std::to_string(i)));
+  queue.publish();
+  EXPECT_EQ(queue.room_units(), 0U);
+  int next = 0;
+  bool told = false;
+  while (next < 50) {
+    while (const auto entry = queue.pop()) {
+      ASSERT_EQ(entry->notice->text, std::to_string(next++));
+      told = queue.released(0) || told;
+    }
+    queue.publish();
+  }
+  EXPECT_TRUE(told);
+  EXPECT_EQ(queue.room_units(), 4U);
+}
+
+TEST(EventQueue, SaysOnceThatThereIsRoomAgain) {
+  EventQueue queue(4, 4, 1'000, 10);
+  for (int i = 0; i < 4; ++i) queue.push(notice("x"));
+  queue.publish();
+  EXPECT_EQ(queue.room_units(), 0U);
+  std::vector<bool> told;
+  while (queue.pop()) told.push_back(queue.released(0));
+  EXPECT_EQ(told, (std::vector<bool>{false, true, false, false}));
+}
+
+TEST(EventQueue, AReaderThatSleepsOnTheDescriptorMissesNothing) {
+  EventQueue queue(64, 64, 1'000, 10);
+  constexpr int kCount = 50'000;
+  std::thread writer([&] {
+    for (int i = 0; i < kCount; ++i) {
+      while (queue.room_units() == 0) std::this_thread::yield();
+      queue.push(notice(std::to_string(i)));
+      queue.publish();
+    }
+  });
+  for (int next = 0; next < kCount;) {
+    const auto entry = queue.pop();
+    if (!entry) {
+      ASSERT_TRUE(readable(queue.fd(), 60'000));
+      continue;
+    }
+    ASSERT_EQ(entry->notice->text, std::to_string(next++));
+    queue.released(0);
+  }
+  writer.join();
+}
+
+TEST(Reader, GivesTheMessagesOfAUnitAndKeepsItUntilTheNextCall) {
+  BufferPool pool(200, 2);
+  trace::Names names;
+  names.set({1}, "a");
+  EventQueue queue(8, 8, 1'000, 100);
+  Reader reader(queue, names, 1'000);
+  queue.push(unit(pool, 5, {"one", "", "three"}));
+  queue.publish();
+  const std::string expected[] = {"one", "", "three"};
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const auto out = reader.next();
+    const auto* message = std::get_if<MessageOut>(&out);
+    ASSERT_NE(message, nullptr);
+    EXPECT_EQ(as_text(message->payload), expected[i]);
+    EXPECT_EQ(message->sender, "a.7");
+    EXPECT_EQ(message->view, "3@a.7");
+    EXPECT_EQ(message->seq, 5U);
+    EXPECT_EQ(message->index, i);
+    EXPECT_EQ(message->number, 500U + i);
+    EXPECT_EQ(pool.free_count(), 1U);
+  }
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(reader.next()));
+  EXPECT_EQ(pool.free_count(), 2U);
+  EXPECT_EQ(queue.unread_bytes(), 0U);
+}
+
+TEST(Reader, GivesAGatheredMessageAndSkipsAnEndWithoutAStart) {
+  for (const bool has_start : {true, false}) {
+    BufferPool pool(200, 2);
+    trace::Names names;
+    EventQueue queue(8, 8, 1'000, 100);
+    Reader reader(queue, names, 1'000);
+    Entry entry = unit(pool, 5, {});
+    entry.unit.unit = pool.take();
+    node::UnitWriter writer({entry.unit.unit.data(), entry.unit.unit.size()}, 8);
+    writer.add_rest(Service::agreed, 4, true, as_bytes_view("tail"));
+    writer.add_whole(Service::agreed, as_bytes_view("next"));
+    writer.add_first(Service::agreed, 99, as_bytes_view("begin"));
+    entry.unit.unit.truncate(static_cast<std::uint32_t>(writer.size()));
+    if (has_start) {
+      entry.unit.gathered = {std::make_unique<std::byte[]>(8), 8};
+      std::memcpy(entry.unit.gathered.bytes.get(), "headtail", 8);
+    }
+    // A copy in the place of the buffer reads the same.
+    entry.unit.copy = {std::make_unique<std::byte[]>(writer.size()),
+                       static_cast<std::uint32_t>(writer.size())};
+    std::memcpy(entry.unit.copy.bytes.get(), entry.unit.unit.data(), writer.size());
+    entry.unit.unit.reset();
+    queue.push(std::move(entry));
+    queue.publish();
+    if (has_start) {
+      const auto out = reader.next();
+      EXPECT_EQ(as_text(std::get<MessageOut>(out).payload), "headtail");
+      EXPECT_EQ(std::get<MessageOut>(out).number, 8U);
+    }
+    const auto out = reader.next();
+    EXPECT_EQ(as_text(std::get<MessageOut>(out).payload), "next");
+    EXPECT_EQ(std::get<MessageOut>(out).index, 1U);
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(reader.next()));
+  }
+}
+
+}  // namespace
+}  // namespace peal::member

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+#include <peal/peal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+// Several members in one process, over the loopback interface. This file and the tests that use it
+// see the public interface and nothing else.
+
+namespace peal::test {
+
+using namespace std::chrono_literals;
+
+/// An address of this machine that no other process uses: tests run at the same time.
+inline std::string address(std::uint32_t node) {
+  const auto id = static_cast<std::uint32_t>(::getpid());
+  return "127." + std::to_string(1 + (id >> 16U) % 250) + "." + std::to_string((id >> 8U) & 255U) +
+         "." + std::to_string(id & 255U) + ":" + std::to_string(5'000 + 2 * node);
+}
+
+/// Node `self` of nodes n1, n2, … A machine that runs many tests at once is slow: the times are
+/// long enough for views to survive that.
+inline Config config_of(std::uint32_t self, std::uint32_t count) {
+  Config config;
+  config.cluster = "test-" + std::to_string(::getpid());
+  config.name = "n" + std::to_string(self);
+  for (std::uint32_t node = 1; node <= count; ++node) {
+    config.nodes.push_back({"n" + std::to_string(node), address(node)});
+  }
+  config.multicast = "off";
+  config.ring = {
+      {"token_loss_ms", 3'000}, {"consensus_ms", 3'000}, {"stall_ms", 10'000}, {"probe_ms", 100}};
+  return config;
+}
+
+/// A message with its own copy of what it points to.
+struct Got {
+  std::string sender;
+  std::uint64_t number;
+  bool own;
+  Service service;
+  std::string text;
+  std::string view;
+  std::uint64_t position;
+  std::uint32_t index;
+  bool transitional;
+
+  explicit Got(const Message& m)
+      : sender(m.sender),
+        number(m.number),
+        own(m.own),
+        service(m.service),
+        text(m.text()),
+        view(m.view),
+        position(m.position),
+        index(m.index),
+        transitional(m.transitional) {}
+  bool same_as(const Got& other) const {
+    return sender == other.sender && number == other.number && service == other.service &&
+           text == other.text && view == other.view && position == other.position &&
+           index == other.index;
+  }
+};
+
+/// A member, and everything that it said.
+struct Site {
+  explicit Site(const Config& config) {
+    auto made = Member::embed(config);
+    if (made) {
+      member = std::make_unique<Member>(std::move(*made));
+    } else {
+      ADD_FAILURE() << made.error().message;
+    }
+  }
+
+  /// Takes one event, if there is one within `patience`.
+  bool take(std::chrono::milliseconds patience) {
+    auto event = member->wait(patience);
+    if (!event) return false;
+    if (auto* message = std::get_if<Message>(&*event)) got.emplace_back(*message);
+    if (auto* view = std::get_if<View>(&*event)) views.push_back(*view);
+    if (auto* warning = std::get_if<Warning>(&*event)) warnings.push_back(warning->message);
+    if (auto* end = std::get_if<Closed>(&*event)) closed.push_back(*end);
+    return true;
+  }
+  std::size_t members() const {
+    return views.empty() || views.back().transitional ? 0 : views.back().members.size();
+  }
+
+  std::unique_ptr<Member> member;
+  std::vector<Got> got;
+  std::vector<View> views;
+  std::vector<std::string> warnings;
+  std::vector<Closed> closed;
+};
+
+using Sites = std::vector<std::unique_ptr<Site>>;
+
+/// Reads at all sites until `done`; fails after a minute.
+inline bool read_until(Sites& sites, const std::function<bool()>& done) {
+  const auto end = std::chrono::steady_clock::now() + 60s;
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > end) {
+      ADD_FAILURE() << "nothing came of it within a minute";
+      return false;
+    }
+    bool any = false;
+    for (auto& site : sites) {
+      while (site->take(0ms)) any = true;
+    }
+    if (!any) sites.front()->take(1ms);
+  }
+  return true;
+}
+
+/// Nodes 1 to `count`, in one view.
+inline Sites start(
+    std::uint32_t count, const std::function<void(Config&)>& change = [](Config&) {}) {
+  Sites sites;
+  for (std::uint32_t self = 1; self <= count; ++self) {
+    Config config = config_of(self, count);
+    change(config);
+    sites.push_back(std::make_unique<Site>(config));
+    if (sites.back()->member == nullptr) return {};
+  }
+  read_until(sites, [&] {
+    for (auto& site : sites) {
+      if (site->members() != count) return false;
+    }
+    return true;
+  });
+  return sites;
+}
+
+inline std::string pattern(std::size_t size, std::uint64_t seed) {
+  std::string text(size, '\0');
+  for (std::size_t i = 0; i < size; ++i) {
+    text[i] = static_cast<char>((i * 2'654'435'761U + (i >> 8) + seed * 97) >> 3);
+  }
+  return text;
+}
+
+inline std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span<const char>(text.data(), text.size()));
+}
+
+}  // namespace peal::test

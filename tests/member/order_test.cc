@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "members.h"
+
+namespace peal::test {
+namespace {
+
+void expect_same(const Sites& sites, std::size_t count) {
+  for (const auto& site : sites) {
+    ASSERT_EQ(site->got.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_TRUE(site->got[i].same_as(sites[0]->got[i])) << i;
+    }
+  }
+}
+
+TEST(Member, ThreeMembersDeliverTheSameMessagesInTheSameOrder) {
+  Sites sites = start(3);
+  ASSERT_EQ(sites.size(), 3U);
+  EXPECT_EQ(sites[0]->views.back().id, sites[1]->views.back().id);
+  EXPECT_EQ(sites[0]->views.back().members, sites[2]->views.back().members);
+  constexpr std::size_t kEach = 500;
+  for (std::size_t i = 0; i < kEach; ++i) {
+    for (std::size_t who = 0; who < sites.size(); ++who) {
+      const std::string text = pattern((i * 37 + who) % 3'000, i);
+      const auto service = static_cast<Service>((i + who) % 4);
+      const auto ticket = sites[who]->member->multicast_for(bytes_of(text), service, 20s);
+      ASSERT_TRUE(ticket) << ticket.error().message;
+      EXPECT_EQ(ticket.value().number, i + 1);
+    }
+  }
+  ASSERT_TRUE(read_until(sites, [&] {
+    return std::all_of(sites.begin(), sites.end(),
+                       [](const auto& site) { return site->got.size() == 3 * kEach; });
+  }));
+  expect_same(sites, 3 * kEach);
+  std::set<std::string> senders;
+  for (std::size_t i = 0; i < sites[0]->got.size(); ++i) {
+    const Got& got = sites[0]->got[i];
+    senders.insert(got.sender);
+    const std::size_t who = static_cast<std::size_t>(got.sender[1] - '1');
+    EXPECT_EQ(got.own, who == 0);
+    EXPECT_EQ(got.text, pattern(((got.number - 1) * 37 + who) % 3'000, got.number - 1));
+    EXPECT_EQ(got.service, static_cast<Service>((got.number - 1 + who) % 4));
+    if (i == 0) continue;
+    const Got& before = sites[0]->got[i - 1];
+    if (before.view != got.view) continue;
+    EXPECT_LT(std::pair(before.position, before.index), std::pair(got.position, got.index));
+  }
+  EXPECT_EQ(senders, std::set<std::string>(sites[0]->views.back().members.begin(),
+                                           sites[0]->views.back().members.end()));
+  EXPECT_TRUE(senders.contains(sites[1]->member->id()));
+}
+
+TEST(Member, LargeAndEmptyMessagesArriveByteExact) {
+  Sites sites = start(3);
+  ASSERT_EQ(sites.size(), 3U);
+  std::vector<std::string> texts;
+  for (std::size_t size :
+       {0UL, 1UL, 1'379UL, 1'380UL, 16'384UL, 16'385UL, 1'000'000UL, 5'000'000UL}) {
+    texts.push_back(pattern(size, size));
+    ASSERT_TRUE(sites[1]->member->multicast(texts.back(), Service::safe));
+  }
+  ASSERT_TRUE(read_until(sites, [&] {
+    return std::all_of(sites.begin(), sites.end(),
+                       [&](const auto& site) { return site->got.size() == texts.size(); });
+  }));
+  expect_same(sites, texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(sites[2]->got[i].text, texts[i]);
+}
+
+TEST(Member, AMemberAloneTalksToItself) {
+  Sites sites = start(1);
+  ASSERT_EQ(sites.size(), 1U);
+  ASSERT_TRUE(sites[0]->member->multicast("hello", Service::safe));
+  ASSERT_TRUE(read_until(sites, [&] { return sites[0]->got.size() == 1; }));
+  EXPECT_EQ(sites[0]->got[0].text, "hello");
+  EXPECT_TRUE(sites[0]->got[0].own);
+}
+
+TEST(Member, AMemberThatLeavesIsMissingInTheNextView) {
+  Sites sites = start(3, [](Config& config) { config.primary = "majority"; });
+  ASSERT_EQ(sites.size(), 3U);
+  const std::string gone = sites[2]->member->id();
+  EXPECT_EQ(sites[0]->views.back().primary, true);
+  sites[2]->member->leave();
+  while (sites[2]->take(0ms)) {
+  }
+  ASSERT_EQ(sites[2]->closed.size(), 1U);
+  EXPECT_TRUE(sites[2]->closed[0].on_request);
+  sites.pop_back();
+  ASSERT_TRUE(
+      read_until(sites, [&] { return sites[0]->members() == 2 && sites[1]->members() == 2; }));
+  const View& last = sites[0]->views.back();
+  EXPECT_EQ(std::count(last.members.begin(), last.members.end(), gone), 0);
+  EXPECT_EQ(last.primary, true);
+  // The transitional view stands before it, and says whence and where.
+  ASSERT_GE(sites[0]->views.size(), 2U);
+  const View& between = *(sites[0]->views.end() - 2);
+  EXPECT_TRUE(between.transitional);
+  EXPECT_EQ(between.id, last.id);
+  EXPECT_EQ(between.members, last.members);
+}
+
+TEST(Member, MessagesQueuedBeforeLeaveAreDeliveredBeforeIt) {
+  Sites sites = start(2);
+  ASSERT_EQ(sites.size(), 2U);
+  for (int i = 0; i < 1'000; ++i) {
+    ASSERT_TRUE(sites[0]->member->multicast("message " + std::to_string(i), Service::safe));
+  }
+  sites[0]->member->leave(60s);
+  while (sites[0]->take(0ms)) {
+  }
+  EXPECT_EQ(sites[0]->got.size(), 1'000U);
+  ASSERT_EQ(sites[0]->closed.size(), 1U);
+  EXPECT_EQ(sites[0]->closed[0].reason, "left on request");
+  sites.erase(sites.begin());
+  ASSERT_TRUE(read_until(sites, [&] { return sites[0]->got.size() == 1'000; }));
+}
+
+TEST(Member, SeveralThreadsMaySendWhileOneReads) {
+  Sites sites = start(2);
+  ASSERT_EQ(sites.size(), 2U);
+  constexpr std::size_t kThreads = 4, kEach = 2'000;
+  std::atomic<std::size_t> refused{0};
+  std::vector<std::vector<std::uint64_t>> numbers(kThreads);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < kEach; ++i) {
+        const std::string text = std::to_string(t) + ":" + std::to_string(i);
+        const auto ticket = sites[0]->member->multicast_for(bytes_of(text), Service::agreed, 60s);
+        if (ticket) {
+          numbers[t].push_back(ticket.value().number);
+        } else {
+          ++refused;
+        }
+      }
+    });
+  }
+  read_until(sites, [&] {
+    return sites[0]->got.size() == kThreads * kEach && sites[1]->got.size() == kThreads * kEach;
+  });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(refused, 0U);
+  expect_same(sites, kThreads * kEach);
+  // Tickets count without holes, each thread's messages are in its order, and a ticket's number is
+  // the message's.
+  for (std::size_t i = 0; i < sites[1]->got.size(); ++i) {
+    const Got& got = sites[1]->got[i];
+    ASSERT_EQ(got.number, i + 1);
+    const std::size_t thread = static_cast<std::size_t>(got.text[0] - '0');
+    const std::size_t place = std::stoul(got.text.substr(2));
+    ASSERT_EQ(numbers[thread][place], got.number);
+  }
+}
+
+}  // namespace
+}  // namespace peal::test

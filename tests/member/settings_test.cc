@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "member/settings.h"
+
+#include <gtest/gtest.h>
+
+#include "member/text.h"
+
+namespace peal::member {
+namespace {
+
+Settings good() {
+  Settings settings;
+  settings.cluster = "c";
+  settings.name = "a";
+  settings.nodes = {{"a", {}}, {"b", {}}};
+  return settings;
+}
+
+TEST(Settings, TheClusterIdTellsNamesAndRulesApart) {
+  const std::uint64_t id = cluster_id(good());
+  EXPECT_EQ(cluster_id(good()), id);
+  const auto rules = [](std::uint64_t value) { return value & 0xffff'ffffU; };
+
+  Settings other = good();
+  other.cluster = "d";
+  EXPECT_NE(cluster_id(other) >> 32U, id >> 32U);
+  EXPECT_EQ(rules(cluster_id(other)), rules(id));
+
+  const std::vector<void (*)(Settings&)> differences{
+      [](Settings& s) { s.nodes[1].name = "c"; },
+      [](Settings& s) {
+        s.nodes.push_back({"c", {}});
+      },
+      [](Settings& s) { std::swap(s.nodes[0], s.nodes[1]); },
+      [](Settings& s) { s.ring.token_loss = milliseconds(999); },
+      [](Settings& s) { s.ring.primary = order::ring::PrimaryRule::majority; },
+      [](Settings& s) { s.limits.message_bytes_max = 5; },
+  };
+  for (const auto& differ : differences) {
+    other = good();
+    differ(other);
+    EXPECT_NE(rules(cluster_id(other)), rules(id));
+    EXPECT_EQ(cluster_id(other) >> 32U, id >> 32U);
+  }
+  // What each node may choose for itself does not matter.
+  other = good();
+  other.name = "b";
+  other.ring.max_gap = 100;
+  other.ring.packet_bytes_max = 9'000;
+  other.limits.submit_messages_max = 7;
+  other.trace = "x";
+  EXPECT_EQ(cluster_id(other), id);
+}
+
+TEST(Settings, EveryTunableThatMustBeEqualIsInTheClusterId) {
+  for (const order::ring::Knob& knob : order::ring::knobs()) {
+    Settings other = good();
+    if (knob.duration != nullptr) {
+      (other.ring.*knob.duration).ns += 1;
+    } else {
+      other.ring.*knob.number += 1;
+    }
+    EXPECT_EQ(cluster_id(other) != cluster_id(good()), knob.cluster_wide) << knob.name;
+  }
+}
+
+TEST(Settings, EveryWaitHasWords) {
+  trace::Names names;
+  names.set({1}, "a");
+  using Kind = order::WaitReason::Kind;
+  for (int kind = 1; kind <= static_cast<int>(Kind::window); ++kind) {
+    EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {NodeId{1}, 1}, 5}, names).empty());
+    EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {}, 5}, names).empty());
+  }
+  EXPECT_EQ(wait_text({}, names), "");
+  EXPECT_EQ(wait_text({Kind::stability, {NodeId{1}, 1}, 5}, names),
+            "a to receive position 5, which is safe");
+}
+
+}  // namespace
+}  // namespace peal::member
