@@ -37,8 +37,10 @@ inline Config config_of(std::uint32_t self, std::uint32_t count) {
     config.nodes.push_back({"n" + std::to_string(node), address(node)});
   }
   config.multicast = "off";
-  config.ring = {
-      {"token_loss_ms", 3'000}, {"consensus_ms", 3'000}, {"stall_ms", 10'000}, {"probe_ms", 100}};
+  if (count > 1) {
+    config.ring = {
+        {"token_loss_ms", 3'000}, {"consensus_ms", 3'000}, {"stall_ms", 10'000}, {"probe_ms", 100}};
+  }
   return config;
 }
 
