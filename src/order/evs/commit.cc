@@ -35,8 +35,10 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
   const bool this_attempt = commit.view == agreement_.view;
   switch (state_) {
     case State::gather:
-      // I need not have reached consensus myself: the same candidates are enough.
-      if (commit.hops == mine && mine > 0 && commit.members == candidates() &&
+      // Only with a consensus of my own: it says that I hear every candidate. Otherwise an attempt
+      // that fails because I cannot reach my successor would begin again before I accuse it, for
+      // ever. The token comes again if a JOIN is still on its way.
+      if (commit.hops == mine && mine > 0 && agreed_ && commit.members == candidates() &&
           commit.view.number > committed_.number) {
         enter_commit(now, commit, mine, out);
         return;
