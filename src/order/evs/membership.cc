@@ -65,6 +65,7 @@ void Membership::on_timer(Instant now, Timer timer, Effects& out) {
 }
 
 void Membership::on_token_loss(Instant now, Effects& out) {
+  if (PEAL_MUTANT(token_retx_never)) return;
   ++tally_.tokens_lost;
   out.report({EventCode::token_lost, state_ == State::operational ? view_ : agreement_.view, {}, 0, 0});
   if (state_ == State::operational) {
