@@ -35,11 +35,8 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
   const bool this_attempt = commit.view == agreement_.view;
   switch (state_) {
     case State::gather:
-      // Only with a consensus of my own: it says that I hear every candidate. Otherwise an attempt
-      // that fails because I cannot reach my successor would begin again before I accuse it, for
-      // ever. The token comes again if a JOIN is still on its way.
-      if (commit.hops == mine && mine > 0 && agreed_ && commit.members == candidates() &&
-          commit.view.number > committed_.number) {
+      if (commit.hops == mine && mine > 0 && commit.members == candidates() &&
+          commit.view.number > committed_.number && hears_rest_of(commit, mine)) {
         enter_commit(now, commit, mine, out);
         return;
       }
@@ -60,6 +57,14 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
     case State::operational: break;
   }
   tally_.drop(wire::Drop::wrong_state);
+}
+
+/// I need not have reached consensus myself: whom the token has passed has agreed. But I must hear
+/// those whom it has yet to reach. Otherwise an attempt that fails because I cannot reach my
+/// successor would begin again before I accuse it, for ever.
+bool Membership::hears_rest_of(const wire::Commit& commit, std::uint32_t index) const {
+  return std::all_of(commit.members.begin() + index + 1, commit.members.end(),
+                     [this](const MemberId& member) { return contains(consensus_, member); });
 }
 
 void Membership::enter_commit(Instant now, wire::Commit& commit, std::uint32_t index,

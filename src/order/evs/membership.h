@@ -186,6 +186,7 @@ class Membership {
 
   // commit.cc
   void create_commit(Instant now, const MemberSet& members, Effects& out);
+  bool hears_rest_of(const wire::Commit& commit, std::uint32_t index) const;
   void enter_commit(Instant now, wire::Commit& commit, std::uint32_t index, Effects& out);
   void enter_recovery(Instant now, const wire::Commit& commit, Effects& out);
   void forward_commit(Instant now, wire::Commit& commit, Effects& out);
