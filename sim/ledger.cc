@@ -191,6 +191,26 @@ void Ledger::unit_delivered(Instant now, MemberId who, const order::Delivery& de
   publish(event);
 }
 
+void Ledger::reported(Instant now, MemberId who, const order::Event& event) {
+  if (options_.echo == nullptr) return;
+  std::string text(order::event_name(event.code));
+  if (event.code == order::EventCode::gather_started) {
+    text += " because of " +
+            std::string(order::gather_reason_name(static_cast<order::GatherReason>(event.a)));
+  } else if (event.a != 0) {
+    text += " " + std::to_string(event.a);
+  }
+  if (event.view.number != 0) text += " in view " + trace::text_of(event.view, names_);
+  if (event.who.node.value != 0) text += " " + trace::text_of(event.who, names_);
+  std::fprintf(options_.echo, "%.6f %s: %s\n", static_cast<double>(now.ns) / 1e9,
+               names_.name(who.node).c_str(), text.c_str());
+}
+
+void Ledger::sent(Instant now, const std::string& packet) {
+  if (options_.echo == nullptr) return;
+  std::fprintf(options_.echo, "%.6f %s\n", static_cast<double>(now.ns) / 1e9, packet.c_str());
+}
+
 void Ledger::violation(Instant now, std::string property, std::string text) {
   violations_.push_back({std::move(property), std::move(text), now});
 }

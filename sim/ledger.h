@@ -68,6 +68,11 @@ class Ledger {
                        ByteView unit);
   void unit_delivered(Instant now, MemberId who, const order::Delivery& delivery);
 
+  /// For who reads along only.
+  void reported(Instant now, MemberId who, const order::Event& event);
+  void sent(Instant now, const std::string& packet);
+  bool echoes() const { return options_.echo != nullptr; }
+
   void violation(Instant now, std::string property, std::string text);
   /// Violations so far, the oracle's included.
   bool broken() const;

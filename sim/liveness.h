@@ -18,8 +18,8 @@ bool cluster_is_idle(const World& world);
 std::string waiting_text(const World& world);
 
 /// The end of a run: faults stop, the network heals into parts, and then things must get well in
-/// bounded time. What does not is violation E10 (liveness), R1 (memory), R2 (bytes on the wire) or
-/// R3 (work for nothing).
+/// bounded time. What does not is violation E10 (liveness), E11 (a view given up for no reason), R1
+/// (memory), R2 (bytes on the wire) or R3 (work for nothing).
 class Liveness {
  public:
   /// `parts`: nodes that can reach each other; none: all of them. Nodes in no part are alone.
@@ -42,6 +42,9 @@ class Liveness {
   bool drain();
   std::uint64_t progress() const;
   void submit_more();
+  void lose_a_little();
+  void remember_views();
+  void check_views();
   void check_agreement();
   void check_traffic();
   void check_idleness();
@@ -52,6 +55,7 @@ class Liveness {
   std::vector<Part> parts_;
   Duration patience_;
   std::function<bool()> stopped_;
+  std::vector<std::uint64_t> views_;  ///< by node: views installed when all was well
 };
 
 }  // namespace peal::sim

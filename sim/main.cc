@@ -254,8 +254,7 @@ int run_shrink(const Arguments& a, const Script& script, Mutant mutant) {
                  script.name.c_str());
     return kClean;
   }
-  std::string text = "# Shrunk from " + script.name + ".\n# " + shrunk.property + ": " +
-                     shrunk.text.substr(0, shrunk.text.find('\n')) + "\n" + shrunk.script.text();
+  std::string text = "# Shrunk from " + script.name + ".\n# " + shrunk.text.substr(0, shrunk.text.find('\n')) + "\n" + shrunk.script.text();
   std::FILE* file = a.out.empty() ? stdout : std::fopen(a.out.c_str(), "w");
   if (file == nullptr) {
     std::fprintf(stderr, "peal sim: --out %s: cannot be written\n", a.out.c_str());

@@ -184,9 +184,10 @@ void Stage::on_event(MemberId who, const order::Event& event) {
 
 void Stage::fire(Trigger& trigger) {
   if (--trigger.remaining > 0) return;
-  world_->plan(now() + trigger.after, [this, line = trigger.line, number = trigger.number] {
-    run_text(line, number);
-  });
+  world_->plan(now() + trigger.after,
+               [this, line = trigger.line, number = trigger.number, era = era_] {
+                 if (era == era_) run_text(line, number);
+               });
 }
 
 std::string Script::text() const {

@@ -171,6 +171,7 @@ class Stage final : public Watcher {
   std::vector<std::size_t> install_cursor_;        ///< by node: events looked at
   std::function<void(const Packet&)> packet_probe_;        ///< of a running `run until`
   std::function<void(MemberId, const order::Event&)> event_probe_;
+  std::uint32_t era_ = 0;                          ///< what was planned in an earlier one is off
   bool expects_violation_ = false;
   std::vector<std::string> wanted_violations_;
   std::optional<std::vector<std::string>> transcript_block_;  ///< being read

@@ -155,13 +155,15 @@ void Stage::do_flap(Words& words) {
   ledger_->faults().add(Fault::flap);
   bool down = true;
   for (Duration at{}; at < length; at = at + every, down = !down) {
-    world_->plan(now() + at, [this, ends, down] {
+    world_->plan(now() + at, [this, ends, down, era = era_] {
+      if (era != era_) return;
       each_link(ends, [&](NodeId a, NodeId b) {
         down ? world_->network().cut(a, b) : world_->network().heal(a, b);
       });
     });
   }
-  world_->plan(now() + length, [this, ends] {
+  world_->plan(now() + length, [this, ends, era = era_] {
+    if (era != era_) return;
     each_link(ends, [&](NodeId a, NodeId b) { world_->network().heal(a, b); });
   });
 }

@@ -172,6 +172,7 @@ void Stage::do_settle(Words& words) {
   if (!acting(words)) return;
   targets_->stop();
   triggers_.clear();
+  ++era_;
   Liveness liveness(*world_, parts, patience());
   liveness.run(quick, [this] { return stopped(); });
 }

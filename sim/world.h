@@ -154,6 +154,7 @@ class World {
     after_call(process);
   }
   void after_call(Process& process);
+  void check_memory(const Process& process);
   void plan_timer(Process& process);
   void end_process(Process& process);
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "sim/transcript.h"
 #include "sim/world.h"
 
 // What happens to a packet between a send and a socket, and what applications send.
@@ -34,6 +35,7 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
 
   const bool dies = from.sends_until_crash > 0 && --from.sends_until_crash == 0;
   if (watcher_ != nullptr) watcher_->on_send(packets_[index], from.self);
+  if (ledger_.echoes()) ledger_.sent(now_, packet_text(packets_[index]));
   if (to.value != 0) {
     if (to != from.self.node && to.value <= options_.nodes) deliver_copies(index, to, departure);
   } else {
@@ -166,6 +168,7 @@ void World::arrive(NodeId to, PacketIndex index) {
 }
 
 void World::reported(Process& from, const order::Event& event) {
+  ledger_.reported(now_, from.self, event);
   if (watcher_ != nullptr) watcher_->on_event(from.self, event);
 }
 

@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::array<Lane, 3> kLanes{Lane::token, Lane::data, Lane::control};
 
+/// Buffers for anything but ordered packets: copies of tokens, a commit token.
+constexpr std::uint32_t kSlabsBeside = 64;
+
 Socket& socket_of(Process& process, Lane lane) {
   return process.sockets[static_cast<std::size_t>(lane)];
 }
@@ -38,12 +41,26 @@ void World::after_call(Process& process) {
     return;
   }
   process.node->check_invariants();
+  check_memory(process);
   if (process.room_used > 0 && process.consume_every.ns > 0 && !process.consume_planned) {
     process.consume_planned = true;
     queue_.push(now_ + process.consume_every, Happening::consume, process.self.node.value,
                 process.incarnation);
   }
   plan_timer(process);
+}
+
+/// Packets are kept until everybody has them, and the maximal gap bounds how many those can be:
+/// twice as many are too many.
+void World::check_memory(const Process& process) {
+  const std::uint32_t held =
+      process.receive_pool->slab_count() - process.receive_pool->free_count() +
+      process.unit_pool->slab_count() - process.unit_pool->free_count();
+  if (held <= 2 * options_.ring.max_gap + kSlabsBeside || ledger_.broken()) return;
+  ledger_.violation(now_, "R1",
+                    "n" + std::to_string(process.self.node.value) + " holds " +
+                        std::to_string(held) + " buffers, and max_gap is " +
+                        std::to_string(options_.ring.max_gap));
 }
 
 void World::plan_timer(Process& process) {
