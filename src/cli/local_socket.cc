@@ -36,7 +36,7 @@ io::IoError bad_path(const std::string& path) {
                                     std::to_string(kPathBytesMax) + " bytes"};
 }
 
-int new_socket() { return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
+int new_socket(int flags) { return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0); }
 
 bool bind_privately(int fd, const sockaddr_un& address) {
   // The mode of the file comes from the mask at the time of bind: no moment with more rights.
@@ -53,7 +53,8 @@ bool bind_privately(int fd, const sockaddr_un& address) {
 Result<int, io::IoError> listen_local(const std::string& path) {
   const auto address = address_of(path);
   if (!address) return tl::unexpected(bad_path(path));
-  const int fd = new_socket();
+  // The server takes connections until there are none left, and must not wait for the next one.
+  const int fd = new_socket(SOCK_NONBLOCK);
   if (fd < 0) return tl::unexpected(io::system_error("open a Unix socket", errno));
   bool bound = bind_privately(fd, *address);
   if (!bound && errno == EADDRINUSE) {
@@ -83,7 +84,7 @@ Result<int, io::IoError> listen_local(const std::string& path) {
 Result<int, io::IoError> connect_local(const std::string& path) {
   const auto address = address_of(path);
   if (!address) return tl::unexpected(bad_path(path));
-  const int fd = new_socket();
+  const int fd = new_socket(0);
   if (fd < 0) return tl::unexpected(io::system_error("open a Unix socket", errno));
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0) return fd;
   const int number = errno;
