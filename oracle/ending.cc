@@ -24,9 +24,8 @@ Report Core::finish() {
 void Core::finish_views() {
   for (Index index = 0; index < history_.views.size(); ++index) {
     View& view = history_.views[index];
-    if (!view.announced) continue;
-    finish_installs(view);
     finish_order(view);
+    finish_installs(view);
     finish_safe(index);
   }
 }
