@@ -435,6 +435,11 @@ void LocalServer::bury() {
   dead_.clear();
 }
 
+bool LocalServer::has_output() const {
+  return std::any_of(connections_.begin(), connections_.end(),
+                     [](const auto& entry) { return !entry.second->output.empty(); });
+}
+
 void LocalServer::say_goodbye(std::string_view reason) {
   seal();
   for (auto& [id, connection] : connections_) {

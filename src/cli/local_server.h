@@ -67,6 +67,8 @@ class LocalServer {
   void on_room();
   /// Sends what is waiting; call it at the end of each turn.
   void flush();
+  /// Something waits for a client that has not taken it yet.
+  bool has_output() const;
   /// Tells every client why the node stops, as far as their sockets take it at once.
   void say_goodbye(std::string_view reason);
 

@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kEventsPerTurn = 4'096;
 constexpr std::chrono::milliseconds kLeavePatience{1'000};
+constexpr Duration kGoodbyePatience = milliseconds(500);  // for clients to take what is theirs
 
 std::string fixed(double value) {
   char text[32];
@@ -203,6 +204,10 @@ class NodeProcess : public LocalNode, public io::LoopHost {
       std::visit([this](const auto& content) { on_event(content); }, *event);
     }
     server_->flush();
+    const Instant deadline = io::Clock::now() + kGoodbyePatience;
+    while (server_->has_output() && io::Clock::now() < deadline) {
+      loop_->turn(*this, milliseconds(10));
+    }
     const bool good = !closed_ || on_request_;
     server_->say_goodbye(good ? "the node was stopped" : "the node had to stop: " + reason_);
     log_.event(good ? "left" : "stopped", {{"delivered", std::to_string(state_.messages())},

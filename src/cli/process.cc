@@ -71,17 +71,23 @@ Result<Child, std::string> Child::start(const std::string& program,
   return Child(pid);
 }
 
-const std::optional<std::string>& Child::ended() {
+void Child::collect(int options) {
   int status = 0;
-  if (ended_ || ::waitpid(pid_, &status, WNOHANG) != pid_) return ended_;
+  if (ended_ || ::waitpid(pid_, &status, options) != pid_) return;
   if (WIFEXITED(status)) {
     status_ = WEXITSTATUS(status);
     ended_ = "exit status " + std::to_string(status_);
   } else {
     ended_ = "killed by signal " + std::to_string(WTERMSIG(status));
   }
+}
+
+const std::optional<std::string>& Child::ended() {
+  collect(WNOHANG);
   return ended_;
 }
+
+void Child::wait() { collect(0); }
 
 void Child::signal(int number) {
   // Not yet waited for: the id cannot belong to another process.

@@ -23,6 +23,8 @@ class Child {
   pid_t pid() const { return pid_; }
   /// How it ended, in words ("exit status 2", "killed by signal 9"); nothing while it runs.
   const std::optional<std::string>& ended();
+  /// Waits until it has ended.
+  void wait();
   /// Its exit status; -1 if it runs or was killed.
   int status() const { return status_; }
   /// Sends a signal, unless it has ended.
@@ -30,6 +32,7 @@ class Child {
 
  private:
   explicit Child(pid_t pid) : pid_(pid) {}
+  void collect(int options);
   pid_t pid_;
   std::optional<std::string> ended_;
   int status_ = -1;

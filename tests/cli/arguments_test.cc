@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace peal::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Result<Command, Stop> parse(const std::vector<std::string>& words) { return parse_arguments(words); }
+
+template <class C>
+C command(const std::vector<std::string>& words) {
+  const auto parsed = parse(words);
+  EXPECT_TRUE(parsed) << parsed.error().text;
+  const C* found = parsed ? std::get_if<C>(&*parsed) : nullptr;
+  EXPECT_NE(found, nullptr);
+  return found != nullptr ? *found : C{};
+}
+
+TEST(Arguments, Defaults) {
+  EXPECT_EQ(command<UpCommand>({"up"}).nodes, 3U);
+  EXPECT_EQ(command<SendCommand>({"send"}).service, Service::agreed);
+  EXPECT_FALSE(command<RecvCommand>({"recv"}).count);
+  EXPECT_EQ(command<StatusCommand>({"status"}).timeout_s, 10);
+  EXPECT_EQ(command<BenchCommand>({"bench"}).rate, 0U);
+  command<VersionCommand>({"version"});
+  command<VersionCommand>({"--version"});
+}
+
+TEST(Arguments, EveryOptionIsStored) {
+  const auto up = command<UpCommand>({"up", "--nodes", "5", "--dir=/x", "--order", "ring", "--trace"});
+  EXPECT_EQ(up.nodes, 5U);
+  EXPECT_EQ(up.dir, "/x");
+  EXPECT_TRUE(up.trace);
+  const auto node = command<NodeCommand>(
+      {"node", "--config", "f", "--name", "a-1", "--trace", "t", "--json"});
+  EXPECT_EQ(node.config, "f");
+  EXPECT_EQ(node.name, "a-1");
+  EXPECT_EQ(node.trace, "t");
+  EXPECT_TRUE(node.json);
+  EXPECT_TRUE(command<NodeCommand>({"node", "--print-config"}).print_config);
+  const auto send = command<SendCommand>({"send", "--service", "safe", "--to", "d", "f1", "f2"});
+  EXPECT_EQ(send.service, Service::safe);
+  EXPECT_EQ(send.to, "d");
+  EXPECT_THAT(send.files, testing::ElementsAre("f1", "f2"));
+  const auto recv =
+      command<RecvCommand>({"recv", "--count", "7", "--views", "--json", "--digest", "--to", "d"});
+  EXPECT_EQ(recv.count, 7U);
+  EXPECT_TRUE(recv.views && recv.json && recv.digest);
+  EXPECT_EQ(recv.to, "d");
+  const auto status = command<StatusCommand>({"status", "--wait", "members=128", "--timeout", "0.5",
+                                              "--json", "--views", "--to", "d"});
+  EXPECT_EQ(status.wait_members, 128U);
+  EXPECT_EQ(status.timeout_s, 0.5);
+  EXPECT_TRUE(status.json && status.views);
+  EXPECT_EQ(command<StatusCommand>({"status", "--wait", "delivered=0"}).wait_delivered, 0U);
+  const auto bench = command<BenchCommand>({"bench", "--nodes", "2", "--payload", "100", "--service",
+                                            "safe", "--rate", "1000", "--seconds", "1.5", "--json"});
+  EXPECT_EQ(bench.nodes, 2U);
+  EXPECT_EQ(bench.payload_bytes, 100U);
+  EXPECT_EQ(bench.service, Service::safe);
+  EXPECT_EQ(bench.rate, 1000U);
+  EXPECT_EQ(bench.seconds, 1.5);
+  EXPECT_TRUE(bench.json);
+  EXPECT_EQ(command<BenchCommand>({"bench", "--rate", "max"}).rate, 0U);
+  EXPECT_THAT(command<CheckCommand>({"check", "a", "b", "--json"}).files,
+              testing::ElementsAre("a", "b"));
+}
+
+TEST(Arguments, SimTakesEverythingAsItIs) {
+  EXPECT_THAT(command<SimCommand>({"sim", "--help", "--seeds", "1-3"}).arguments,
+              testing::ElementsAre("--help", "--seeds", "1-3"));
+}
+
+TEST(Arguments, HelpTeachesWithExamples) {
+  for (const char* name : {"up", "node", "send", "recv", "status", "check", "bench"}) {
+    const auto help = parse({name, "--help"});
+    ASSERT_FALSE(help) << name;
+    EXPECT_EQ(help.error().status, 0);
+    EXPECT_THAT(help.error().text, HasSubstr("Examples:"));
+    EXPECT_THAT(help.error().text, HasSubstr(std::string("peal ") + name));
+    std::string line;
+    for (std::istringstream in(help.error().text); std::getline(in, line);) {
+      EXPECT_LE(line.size(), 100U) << line;
+    }
+  }
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{}, {"help"}, {"--help"}, {"-h"}}) {
+    const auto help = parse(words);
+    ASSERT_FALSE(help);
+    EXPECT_EQ(help.error().status, 0);
+    EXPECT_THAT(help.error().text, HasSubstr("Usage: peal COMMAND"));
+  }
+}
+
+struct Bad {
+  const char* words;  ///< split at spaces; '' is an empty word
+  const char* key;
+  const char* value;
+  const char* accepted;
+};
+
+const Bad kBad[] = {
+    {"foo", "command", "\"foo\"", "accepted are up, node, send"},
+    {"snd", "command", "\"snd\"", "did you mean send?"},
+    {"--nodes 3", "command", "\"--nodes\"", "accepted are up"},
+    {"up --nodes 0", "up: --nodes", "\"0\"", "a whole number from 1 to 32"},
+    {"up --nodes 33", "--nodes", "\"33\"", "a whole number from 1 to 32"},
+    {"up --nodes=33", "--nodes", "\"33\"", "a whole number from 1 to 32"},
+    {"up --nodes -3", "--nodes", "\"-3\"", "a whole number from 1 to 32"},
+    {"up --nodes=-3", "--nodes", "\"-3\"", "a whole number from 1 to 32"},
+    {"up --nodes 3.5", "--nodes", "\"3.5\"", "a whole number from 1 to 32"},
+    {"up --nodes three", "--nodes", "\"three\"", "a whole number from 1 to 32"},
+    {"up --nodes 99999999999999999999", "--nodes", "\"99999999999999999999\"", "1 to 32"},
+    {"up --nodes", "--nodes", "no value", "a whole number from 1 to 32"},
+    {"up --nodes ''", "--nodes", "\"\"", "a whole number from 1 to 32"},
+    {"up --nodes 3 --nodes 4", "--nodes", "twice", "a whole number from 1 to 32"},
+    {"up --nodes --trace", "--nodes", "\"--trace\"", "a whole number from 1 to 32"},
+    {"up --node 3", "unknown option", "\"--node\"", "did you mean --nodes?"},
+    {"up --bogus", "unknown option", "\"--bogus\"", "accepted are --help, --nodes, --dir"},
+    {"up -n 3", "unknown option", "\"-n\"", "accepted are --help, --nodes"},
+    {"up --dir", "--dir", "no value", "a path"},
+    {"up --dir ''", "--dir", "\"\"", "a path"},
+    {"up --order toto", "--order", "\"toto\"", "\"ring\""},
+    {"up extra", "up:", "extra", "accepted are"},
+    {"node", "node: --config", "is missing", "a configuration file"},
+    {"node --config", "--config", "no value", "a path"},
+    {"node --config f --name A", "--name", "\"A\"", "1 to 32 characters of a-z, 0-9 and -"},
+    {"node --config f --name ''", "--name", "\"\"", "1 to 32 characters"},
+    {"node --config f --name aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "--name", "aaaa", "1 to 32"},
+    {"node --config f --conf g", "unknown option", "\"--conf\"", "did you mean --config?"},
+    {"node --config f --config g", "--config", "twice", "a path"},
+    {"node --print-confg", "unknown option", "\"--print-confg\"", "did you mean --print-config?"},
+    {"send --service fast", "send: --service", "\"fast\"", "\"agreed\" or \"safe\""},
+    {"send --service", "--service", "no value", "\"agreed\" or \"safe\""},
+    {"send --service fifo", "--service", "\"fifo\"", "\"agreed\" or \"safe\""},
+    {"send --to", "--to", "no value", "a path"},
+    {"send --form x", "unknown option", "\"--form\"", "accepted are --help, --to, --service"},
+    {"recv --count 0", "recv: --count", "\"0\"", "1 to 1000000000000000000"},
+    {"recv --count -1", "--count", "\"-1\"", "1 to 1000000000000000000"},
+    {"recv --count many", "--count", "\"many\"", "1 to 1000000000000000000"},
+    {"recv --count 1000000000000000001", "--count", "1000000000000000001", "1 to 10000"},
+    {"recv --count", "--count", "no value", "a whole number from 1"},
+    {"recv --view", "unknown option", "\"--view\"", "did you mean --views?"},
+    {"recv file", "recv:", "file", "accepted are"},
+    {"status --wait", "status: --wait", "no value", "members=N (1 to 128) or delivered=N"},
+    {"status --wait 3", "--wait", "\"3\"", "members=N (1 to 128) or delivered=N"},
+    {"status --wait members", "--wait", "\"members\"", "members=N"},
+    {"status --wait members=", "--wait", "\"members=\"", "members=N"},
+    {"status --wait members=0", "--wait", "\"members=0\"", "members=N (1 to 128)"},
+    {"status --wait members=129", "--wait", "\"members=129\"", "members=N (1 to 128)"},
+    {"status --wait members=x", "--wait", "\"members=x\"", "members=N (1 to 128)"},
+    {"status --wait delivered=-1", "--wait", "\"delivered=-1\"", "delivered=N"},
+    {"status --wait nodes=3", "--wait", "\"nodes=3\"", "members=N (1 to 128)"},
+    {"status --timeout -1", "--timeout", "\"-1\"", "a number from 0 to 86400"},
+    {"status --timeout 86401", "--timeout", "\"86401\"", "a number from 0 to 86400"},
+    {"status --timeout nan", "--timeout", "\"nan\"", "a number from 0 to 86400"},
+    {"status --timeout soon", "--timeout", "\"soon\"", "a number from 0 to 86400"},
+    {"check", "check: FILE", "is missing", "one or more trace files"},
+    {"check --json", "check: FILE", "is missing", "one or more trace files"},
+    {"check f --jsn", "unknown option", "\"--jsn\"", "did you mean --json?"},
+    {"bench --nodes 17", "bench: --nodes", "\"17\"", "1 to 16"},
+    {"bench --payload 15", "--payload", "\"15\"", "16 to 1000000"},
+    {"bench --payload 1000001", "--payload", "\"1000001\"", "16 to 1000000"},
+    {"bench --payload 1k", "--payload", "\"1k\"", "16 to 1000000"},
+    {"bench --rate 0", "--rate", "\"0\"", "\"max\" or a whole number from 1 to 100000000"},
+    {"bench --rate fast", "--rate", "\"fast\"", "\"max\" or a whole number from 1"},
+    {"bench --rate 1e5", "--rate", "\"1e5\"", "\"max\" or a whole number from 1"},
+    {"bench --seconds 0", "--seconds", "\"0\"", "a number from 0.1 to 3600"},
+    {"bench --seconds 3601", "--seconds", "\"3601\"", "a number from 0.1 to 3600"},
+    {"bench --service best", "--service", "\"best\"", "\"agreed\" or \"safe\""},
+    {"bench --worker", "unknown option", "\"--worker\"", "accepted are --help, --nodes"},
+};
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (std::istringstream in(text); in >> word;) words.push_back(word == "''" ? "" : word);
+  return words;
+}
+
+TEST(Arguments, BadOnesGetOneLineWithKeyValueAndWhatIsAccepted) {
+  for (const Bad& bad : kBad) {
+    SCOPED_TRACE(bad.words);
+    const auto parsed = parse(split(bad.words));
+    ASSERT_FALSE(parsed) << "it was accepted";
+    EXPECT_EQ(parsed.error().status, 2);
+    const std::string& text = parsed.error().text;
+    EXPECT_THAT(text, Not(HasSubstr("\n")));
+    EXPECT_THAT(text, HasSubstr(bad.key));
+    EXPECT_THAT(text, HasSubstr(bad.value));
+    EXPECT_THAT(text, HasSubstr(bad.accepted));
+  }
+}
+
+}  // namespace
+}  // namespace peal::cli

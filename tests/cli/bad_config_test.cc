@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cli/config.h"
+#include "order/ring/options.h"
+
+// Configurations that are wrong, and what the one line about each must say: the key, the value and
+// what is accepted.
+
+namespace peal::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kNodes =
+    "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
+    "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4803\"\n";
+const std::string kTop = "cluster = \"demo\"\nnode = \"a\"\n";
+
+std::string error_of(const std::string& text, std::string_view name = "") {
+  const auto config = parse_config(text, "f.toml", name);
+  return config ? "" : config.error();
+}
+
+void expect_one_line(const std::string& error) {
+  EXPECT_NE(error, "") << "it was accepted";
+  EXPECT_THAT(error, Not(HasSubstr("\n")));
+  EXPECT_LT(error.size(), 900U) << error;
+}
+
+struct Bad {
+  const char* text;      ///< goes where `place` says
+  const char* key;       ///< each of these must be in the error
+  const char* value;
+  const char* accepted;
+};
+
+void expect_error(const std::string& text, const Bad& bad) {
+  SCOPED_TRACE(text);
+  const std::string error = error_of(text);
+  expect_one_line(error);
+  EXPECT_THAT(error, HasSubstr(bad.key));
+  EXPECT_THAT(error, HasSubstr(bad.value));
+  EXPECT_THAT(error, HasSubstr(bad.accepted));
+}
+
+// Keys of the top level. Some replace kTop's.
+const Bad kBadTop[] = {
+    {"cluster = \"\"\nnode = \"a\"", "cluster", "\"\"", "1 to 32 characters of a-z, 0-9 and -"},
+    {"cluster = \"Demo\"\nnode = \"a\"", "cluster", "\"Demo\"", "1 to 32 characters of a-z"},
+    {"cluster = \"a b\"\nnode = \"a\"", "cluster", "\"a b\"", "1 to 32 characters of a-z"},
+    {"cluster = \"a_b\"\nnode = \"a\"", "cluster", "\"a_b\"", "1 to 32 characters of a-z"},
+    {"cluster = \"a\\nb\"\nnode = \"a\"", "cluster", "\"a\\x0ab\"", "1 to 32 characters of a-z"},
+    {"cluster = \"é\"\nnode = \"a\"", "cluster", "\"\\xc3\\xa9\"", "1 to 32 characters of a-z"},
+    {"cluster = \"abcdefghijklmnopqrstuvwxyz0123456\"\nnode = \"a\"", "cluster",
+     "\"abcdefghijklmnopqrstuvwxyz0123456\"", "1 to 32 characters"},
+    {"cluster = 7\nnode = \"a\"", "cluster", "7", "1 to 32 characters"},
+    {"cluster = true\nnode = \"a\"", "cluster", "true", "1 to 32 characters"},
+    {"cluster = [\"x\"]\nnode = \"a\"", "cluster", "a list", "1 to 32 characters"},
+    {"cluster = {x = 1}\nnode = \"a\"", "cluster", "a table", "1 to 32 characters"},
+    {"cluster = 2026-01-01\nnode = \"a\"", "cluster", "a date or time", "1 to 32 characters"},
+    {"node = \"a\"", "cluster", "is missing", "1 to 32 characters"},
+    {"cluster = \"demo\"", "node", "is missing", "accepted is a, b"},
+    {"cluster = \"demo\"\nnode = \"c\"", "node", "\"c\"", "a, b"},
+    {"cluster = \"demo\"\nnode = \"A\"", "node", "\"A\"", "1 to 32 characters"},
+    {"cluster = \"demo\"\nnode = 1", "node", "1", "1 to 32 characters"},
+    {"cluster = \"demo\"\nnode = \"\"", "node", "\"\"", "1 to 32 characters"},
+    {"cluster = \"demo\"\nnode = \"a\"\nprimary = \"most\"", "primary", "\"most\"",
+     "\"none\" or \"majority\""},
+    {"cluster = \"demo\"\nnode = \"a\"\nprimary = true", "primary", "true", "\"none\" or"},
+    {"cluster = \"demo\"\nnode = \"a\"\nprimary = \"\"", "primary", "\"\"", "\"none\" or"},
+    {"cluster = \"demo\"\nnode = \"a\"\nsocket = \"\"", "socket", "\"\"", "a path of 1 to 100"},
+    {"cluster = \"demo\"\nnode = \"a\"\nsocket = 5", "socket", "5", "a path of 1 to 100"},
+    {"cluster = \"demo\"\nnode = \"a\"\nsocket = \"a\\u0000b\"", "socket", "\"a\\x00b\"", "a path"},
+    {"cluster = \"demo\"\nnode = \"a\"\ntrace = \"\"", "trace", "\"\"", "a path of 1 to 4000"},
+    {"cluster = \"demo\"\nnode = \"a\"\ntrace = false", "trace", "false", "a path of 1 to 4000"},
+    {"cluster = \"demo\"\nnode = \"a\"\nstate_dir = \"\"", "state_dir", "\"\"", "a path of 1 to 4000"},
+    {"cluster = \"demo\"\nnode = \"a\"\nclustre = \"x\"", "clustre", "\"x\"", "did you mean cluster"},
+    {"cluster = \"demo\"\nnode = \"a\"\nport = 4801", "port", "4801", "accepted keys are cluster"},
+    {"cluster = \"demo\"\nnode = \"a\"\nnetwrk = {}", "netwrk", "a table", "did you mean network"},
+    {"cluster = \"demo\"\nnode = \"a\"\n\"we ird\" = 1", "\"we ird\"", "1", "accepted keys are"},
+    {"cluster = \"demo\"\nnode = \"a\"\n\"\" = 1", "\"\"", "1", "accepted keys are"},
+    {"cluster = \"demo\"\nnode = \"a\"\nring = 5", "ring", "5", "a table, such as [ring]"},
+    {"cluster = \"demo\"\nnode = \"a\"\nnetwork = \"auto\"", "network", "\"auto\"",
+     "a table, such as [network]"},
+    {"cluster = \"demo\"\nnode = \"a\"\nlimits = []", "limits", "a list", "a table, such as [limits]"},
+};
+
+TEST(BadConfig, TopLevel) {
+  for (const Bad& bad : kBadTop) expect_error(std::string(bad.text) + "\n" + kNodes, bad);
+}
+
+// Keys of tables, after everything else.
+const Bad kBadTables[] = {
+    {"[network]\nmulticast = \"on\"", "network.multicast", "\"on\"", "\"auto\", \"off\" or a group"},
+    {"[network]\nmulticast = true", "network.multicast", "true", "\"auto\", \"off\""},
+    {"[network]\nmulticast = \"239.1.1.1\"", "network.multicast", "\"239.1.1.1\"", "port 1 to 65535"},
+    {"[network]\nmulticast = \"239.1.1.1:0\"", "network.multicast", "239.1.1.1:0", "port 1 to 65535"},
+    {"[network]\nmulticast = \"239.1.1.1:65536\"", "multicast", ":65536", "port 1 to 65535"},
+    {"[network]\nmulticast = \"10.0.0.1:4800\"", "multicast", "10.0.0.1:4800", "group 224.0.1.0 to"},
+    {"[network]\nmulticast = \"224.0.0.1:4800\"", "multicast", "224.0.0.1:4800", "224.0.1.0"},
+    {"[network]\nmulticast = \"[ff02::1]:4800\"", "multicast", "[ff02::1]:4800", "239.255.255.255"},
+    {"[network]\npacket_bytes = 255", "network.packet_bytes", "255", "256 to 65507"},
+    {"[network]\npacket_bytes = 65508", "network.packet_bytes", "65508", "256 to 65507"},
+    {"[network]\npacket_bytes = 1472.5", "network.packet_bytes", "1472.5", "whole number from 256"},
+    {"[network]\npacket_bytes = \"auto\"", "network.packet_bytes", "\"auto\"", "whole number"},
+    {"[network]\npacket_byte = 1472", "network.packet_byte", "1472", "did you mean packet_bytes"},
+    {"[network]\nmtu = 1500", "network.mtu", "1500", "accepted keys are multicast, packet_bytes"},
+    {"[ring]\ntoken_los_ms = 200", "ring.token_los_ms", "200", "did you mean token_loss_ms"},
+    {"[ring]\ntoken_loss = 200", "ring.token_loss", "200", "did you mean token_loss_ms"},
+    {"[ring]\npacket_bytes_max = 1472", "ring.packet_bytes_max", "1472", "accepted keys are"},
+    {"[ring]\ntoken_loss_ms = \"200ms\"", "ring.token_loss_ms", "\"200ms\"", "5 to 60000 (millis"},
+    {"[ring]\ntoken_loss_ms = nan", "ring.token_loss_ms", "nan", "5 to 60000 (milliseconds)"},
+    {"[ring]\ntoken_loss_ms = inf", "ring.token_loss_ms", "inf", "5 to 60000 (milliseconds)"},
+    {"[ring]\ntoken_loss_ms = -5", "ring.token_loss_ms", "-5", "5 to 60000 (milliseconds)"},
+    {"[ring]\ntoken_loss_ms = 1e300", "ring.token_loss_ms", "1e+300", "5 to 60000"},
+    {"[ring]\ntoken_loss_ms = 9223372036854775807", "ring.token_loss_ms", "9223372036854775807",
+     "5 to 60000"},
+    {"[ring]\nhold_ms = 0.0999", "ring.hold_ms", "0.0999", "0.1 to 5000 (milliseconds)"},
+    {"[ring]\npersonal_window = 8193", "ring.personal_window", "8193", "0 to 8192"},
+    {"[ring]\npersonal_window = -1", "ring.personal_window", "-1", "0 to 8192"},
+    {"[ring]\npersonal_window = \"auto\"", "ring.personal_window", "\"auto\"", "0 to 8192"},
+    {"[ring]\naccelerated_window = \"big\"", "ring.accelerated_window", "\"big\"", "\"auto\" or a"},
+    {"[ring]\naccelerated_window = 4294967295", "accelerated_window", "4294967295", "\"auto\" or"},
+    {"[ring]\nmax_gap = 15", "ring.max_gap", "15", "16 to 8192"},
+    {"[ring]\nmax_gap = 16.0", "ring.max_gap", "16", "a whole number from 16"},
+    // The rules between keys.
+    {"[ring]\nhold_ms = 10", "ring.hold_ms", "10", "less than half of token_retransmit_ms = 20"},
+    {"[ring]\ntoken_loss_ms = 100", "ring.token_loss_ms", "100", "at least 5 * token_retransmit_ms"},
+    {"[ring]\nconsensus_ms = 199", "ring.consensus_ms", "199", "= 200"},
+    {"[ring]\ndamping_max_ms = 499", "ring.damping_max_ms", "499", "at least damping_ms = 500"},
+    {"[ring]\nglobal_window = 1025", "ring.max_gap", "4096", "= 4100"},
+    {"[limits]\nmessage_bytes_max = 0", "limits.message_bytes_max", "0", "1 to 1073741824"},
+    {"[limits]\nmessage_bytes_max = 1073741825", "message_bytes_max", "1073741825", "1 to 1073741824"},
+    {"[limits]\nmessage_bytes_max = \"64M\"", "message_bytes_max", "\"64M\"", "1 to 1073741824"},
+    {"[limits]\nsubmit_bytes_max = 65535", "limits.submit_bytes_max", "65535", "65536 to"},
+    {"[limits]\nsubmit_bytes_max = 65536", "limits.submit_bytes_max", "65536",
+     "at least limits.message_bytes_max, which is 67108864"},
+    {"[limits]\nsubmit_messages_max = 0", "limits.submit_messages_max", "0", "1 to 100000000"},
+    {"[limits]\nreceive_bytes_max = 1", "limits.receive_bytes_max", "1", "65536 to"},
+    {"[limits]\nclient_bytes_max = 1.5", "client_bytes_max", "1.5", "65536 to"},
+    {"[limits]\nclients_max = 0", "limits.clients_max", "0", "1 to 10000"},
+    {"[limits]\nclients_max = 10001", "limits.clients_max", "10001", "1 to 10000"},
+    {"[limits]\nclient_max = 5", "limits.client_max", "5", "did you mean clients_max"},
+};
+
+TEST(BadConfig, Tables) {
+  for (const Bad& bad : kBadTables) {
+    expect_error(kTop + kNodes + bad.text + "\n", bad);
+  }
+}
+
+// The list of nodes.
+const Bad kBadNodes[] = {
+    {"", "nodes", "is missing", "1 to 128 tables [[nodes]]"},
+    {"nodes = []", "nodes", "is missing", "1 to 128 tables [[nodes]]"},
+    {"nodes = 3", "nodes", "3", "1 to 128 tables [[nodes]]"},
+    {"nodes = [\"a\"]", "nodes", "a list", "1 to 128 tables [[nodes]]"},
+    {"[nodes]\na = \"127.0.0.1:4801\"", "nodes", "a table", "1 to 128 tables [[nodes]]"},
+    {"[[nodes]]\naddress = \"127.0.0.1:4801\"", "nodes.name", "is missing", "1 to 32 characters"},
+    {"[[nodes]]\nname = \"a\"", "nodes.address of a", "is missing", "an IP address and a port"},
+    {"[[nodes]]\nname = \"A\"\naddress = \"127.0.0.1:4801\"", "nodes.name", "\"A\"", "1 to 32"},
+    {"[[nodes]]\nname = \"a.b\"\naddress = \"127.0.0.1:4801\"", "nodes.name", "\"a.b\"", "1 to 32"},
+    {"[[nodes]]\nname = 1\naddress = \"127.0.0.1:4801\"", "nodes.name", "1", "1 to 32"},
+    {"[[nodes]]\nname = \"a\"\naddress = 4801", "nodes.address", "4801", "an IP address and a port"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"\"", "nodes.address", "\"\"", "port 1 to 65534"},
+    {"[[nodes]]\nname = \"a\"\naddress = \":4801\"", "nodes.address", "\":4801\"", "port 1 to 65534"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1\"", "nodes.address", "\"127.0.0.1\"", "a port"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:\"", "nodes.address", "\"127.0.0.1:\"", "a port"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:0\"", "nodes.address", ":0", "port 1 to 65534"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:65535\"", "address", ":65535", "1 to 65534"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:99999\"", "address", ":99999", "1 to 65534"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:-1\"", "address", ":-1", "1 to 65534"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:48o1\"", "address", ":48o1", "1 to 65534"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.256:4801\"", "address", ".256", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.01:4801\"", "address", "127.0.01", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.01:4801\"", "address", "0.01:", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"1.2.3.4.5:4801\"", "address", "1.2.3.4.5", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"1.2.3:4801\"", "address", "1.2.3:", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"localhost:4801\"", "address", "localhost", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"0.0.0.0:4801\"", "address", "0.0.0.0", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"239.1.1.1:4801\"", "address", "239.1.1.1", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"255.255.255.255:4801\"", "address", "255.255", "an IP"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"[::]:4801\"", "address", "[::]:4801", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"[fd00::g]:4801\"", "address", "fd00::g", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"fd00::1:4801\"", "address", "fd00::1:4801", "an IP"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\nid = 1", "nodes.id", "1", "name, address"},
+    {"[[nodes]]\nname = \"a\"\nadress = \"127.0.0.1:4801\"", "nodes.adress", "127.0.0.1:4801",
+     "did you mean address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
+     "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4803\"",
+     "nodes.name", "\"a\" is there twice", "a name of its own for each node"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
+     "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4801\"",
+     "nodes.address", "\"127.0.0.1:4801\" collides with a", "ports at least 2 apart"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
+     "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4802\"",
+     "nodes.address", "\"127.0.0.1:4802\" collides with a", "ports at least 2 apart"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4802\"\n"
+     "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4801\"",
+     "nodes.address", "\"127.0.0.1:4801\" collides with a", "ports at least 2 apart"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
+     "[[nodes]]\nname = \"b\"\naddress = \"[::1]:4801\"",
+     "nodes.address", "[::1]:4801", "addresses of one family"},
+};
+
+TEST(BadConfig, Nodes) {
+  for (const Bad& bad : kBadNodes) expect_error(kTop + bad.text + "\n", bad);
+}
+
+TEST(BadConfig, TooManyNodes) {
+  std::string text = kTop;
+  for (int i = 0; i < 129; ++i) {
+    text += "[[nodes]]\nname = \"n" + std::to_string(i) + "\"\naddress = \"10.0.0." +
+            std::to_string(i + 1) + ":4801\"\n";
+  }
+  const std::string error = error_of(text);
+  expect_one_line(error);
+  EXPECT_THAT(error, HasSubstr("nodes has 129 entries: accepted are 1 to 128"));
+}
+
+struct NotToml {
+  const char* text;
+  const char* line;
+};
+const NotToml kNotToml[] = {
+    {"cluster", "f.toml:1: "},           {"cluster = ", "f.toml:1: "},
+    {"cluster = demo", "f.toml:1: "},    {"\n\ncluster = 'a", "f.toml:3: "},
+    {"[ring", "f.toml:1: "},             {"a = 1\na = 2", "f.toml:2: "},
+    {"a = [1,\n2,\n", "f.toml:"},        {"= 3", "f.toml:1: "},
+    {"a = 1 b = 2", "f.toml:1: "},       {"a = \"\\q\"", "f.toml:1: "},
+    {"[ring]\n[ring]\n", "f.toml:2: "},  {"a = 99999999999999999999", "f.toml:1: "},
+    {"a = \"\xff\"", "f.toml:1: "},      {"{", "f.toml:1: "},
+    {"a = 2026-13-01", "f.toml:1: "},    {"\x01", "f.toml:1: "},
+};
+
+TEST(BadConfig, NotToml) {
+  for (const NotToml& bad : kNotToml) {
+    SCOPED_TRACE(bad.text);
+    const std::string error = error_of(bad.text);
+    expect_one_line(error);
+    EXPECT_THAT(error, HasSubstr(bad.line));
+    EXPECT_THAT(error, HasSubstr("not TOML"));
+  }
+}
+
+TEST(BadConfig, SaysTheLine) {
+  EXPECT_THAT(error_of(kTop + kNodes + "[ring]\n# a comment\nmax_gap = 3\n"),
+              testing::StartsWith("f.toml:11: ring.max_gap = 3"));
+  EXPECT_THAT(error_of(kTop + kNodes + "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4805\"\n"),
+              testing::StartsWith("f.toml:10: nodes.name = \"b\""));
+  EXPECT_THAT(error_of("cluster = \"x\"\nnode = \"z\"\n" + kNodes),
+              testing::StartsWith("f.toml:2: node = \"z\""));
+}
+
+TEST(BadConfig, NameThatTheFileDoesNotHave) {
+  const std::string error = error_of(kTop + kNodes, "c");
+  expect_one_line(error);
+  EXPECT_THAT(error, HasSubstr("--name \"c\": accepted is a node of f.toml: a, b"));
+}
+
+TEST(BadConfig, FileThatIsTooLong) {
+  const std::string error = error_of(std::string(kConfigBytesMax + 1, '#'));
+  expect_one_line(error);
+  EXPECT_THAT(error, HasSubstr("has 1048577 bytes: accepted are up to 1048576"));
+}
+
+TEST(BadConfig, FileThatCannotBeRead) {
+  for (const char* path : {"/nonexistent/peal.toml", "/"}) {
+    const auto config = read_config(path, "");
+    ASSERT_FALSE(config);
+    expect_one_line(config.error());
+    EXPECT_THAT(config.error(), HasSubstr(std::string("--config \"") + path + "\""));
+    EXPECT_THAT(config.error(), HasSubstr("accepted is a configuration file in TOML"));
+  }
+}
+
+// Every tunable of the ring, one step outside its range on both sides, and of another type.
+TEST(BadConfig, EveryKnob) {
+  int rows = 0;
+  for (const order::ring::Knob& knob : order::ring::knobs()) {
+    if (knob.number == &order::ring::Options::packet_bytes_max) continue;
+    const bool is_auto = knob.maximum == order::ring::Options::kAutoWindow;
+    const double unit = knob.duration != nullptr ? 1e6 : 1;
+    const auto at = [&](std::int64_t value) {
+      char text[64];
+      std::snprintf(text, sizeof text, "%.10g", static_cast<double>(value) / unit);
+      return std::string(text);
+    };
+    const auto outside = [&](std::int64_t value) {
+      char text[64];
+      std::snprintf(text, sizeof text, knob.duration != nullptr ? "%.7f" : "%.0f",
+                    static_cast<double>(value) / unit);
+      return std::string(text);
+    };
+    const std::int64_t step = knob.duration != nullptr ? 1'000 : 1;
+    for (const std::string& value : {outside(knob.minimum - step), outside(knob.maximum + step),
+                                     std::string("\"x\""), std::string("false")}) {
+      const std::string error =
+          error_of(kTop + kNodes + "[ring]\n" + std::string(knob.name) + " = " + value + "\n");
+      SCOPED_TRACE(std::string(knob.name) + " = " + value);
+      expect_one_line(error);
+      EXPECT_THAT(error, HasSubstr("ring." + std::string(knob.name) + " = "));
+      const std::string last = is_auto ? "4294967294" : at(knob.maximum);
+      EXPECT_THAT(error, HasSubstr(at(knob.minimum) + " to " + last));
+      ++rows;
+    }
+  }
+  EXPECT_GE(rows, 4 * 15);
+}
+
+}  // namespace
+}  // namespace peal::cli

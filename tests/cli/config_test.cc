@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/config_keys.h"
+
+namespace peal::cli {
+namespace {
+
+using testing::HasSubstr;
+
+NodeConfig parsed(const std::string& text, std::string_view name = "") {
+  auto config = parse_config(text, "f.toml", name);
+  EXPECT_TRUE(config) << config.error();
+  return config ? std::move(*config) : NodeConfig{};
+}
+
+const char* const kSmall =
+    "cluster = \"demo\"\n"
+    "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
+    "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4803\"\n";
+
+TEST(Config, TakesNameFromCommandLine) {
+  const NodeConfig config = parsed(kSmall, "b");
+  EXPECT_EQ(config.cluster, "demo");
+  EXPECT_EQ(config.node, "b");
+  ASSERT_EQ(config.nodes.size(), 2U);
+  EXPECT_EQ(config.nodes[0].name, "a");
+  EXPECT_EQ(io::to_string(config.nodes[0].address), "127.0.0.1:4801");
+  EXPECT_EQ(config.multicast, Multicast::automatic);
+}
+
+TEST(Config, CommandLineWinsOverFile) {
+  EXPECT_EQ(parsed("node = \"a\"\n" + std::string(kSmall), "b").node, "b");
+  EXPECT_EQ(parsed("node = \"a\"\n" + std::string(kSmall)).node, "a");
+}
+
+TEST(Config, DefaultsAreThoseOfTheOptions) {
+  const NodeConfig config = parsed(kSmall, "a");
+  const order::ring::Options normal;
+  for (const order::ring::Knob& knob : order::ring::knobs()) {
+    if (knob.duration != nullptr) {
+      EXPECT_EQ(config.ring.*knob.duration, normal.*knob.duration) << knob.name;
+    } else {
+      EXPECT_EQ(config.ring.*knob.number, normal.*knob.number) << knob.name;
+    }
+  }
+  EXPECT_EQ(config.ring.primary, order::ring::PrimaryRule::none);
+}
+
+TEST(Config, EveryKeyIsStored) {
+  const NodeConfig config = parsed(R"(
+cluster = "x-1"
+node = "n2"
+primary = "majority"
+socket = "/run/p.sock"
+trace = "t.json"
+state_dir = "s"
+[[nodes]]
+address = "[fd00::1]:4801"
+name = "n1"
+[[nodes]]
+name = "n2"
+address = "[fd00::2]:4801"
+[network]
+multicast = "239.192.7.1:4800"
+packet_bytes = 8972
+[ring]
+token_loss_ms = 1500.5
+consensus_ms = 2000
+hold_ms = 0.25
+accelerated_window = 0
+personal_window = 30
+[limits]
+message_bytes_max = 1000
+submit_bytes_max = 70000
+submit_messages_max = 10
+receive_bytes_max = 80000
+client_bytes_max = 90000
+clients_max = 3
+)");
+  EXPECT_EQ(config.cluster, "x-1");
+  EXPECT_EQ(config.node, "n2");
+  EXPECT_EQ(config.ring.primary, order::ring::PrimaryRule::majority);
+  EXPECT_EQ(config.socket, "/run/p.sock");
+  EXPECT_EQ(config.trace, "t.json");
+  ASSERT_EQ(config.nodes.size(), 2U);
+  EXPECT_EQ(io::to_string(config.nodes[1].address), "[fd00::2]:4801");
+  EXPECT_EQ(config.multicast, Multicast::group);
+  EXPECT_EQ(io::to_string(config.multicast_group), "239.192.7.1:4800");
+  EXPECT_EQ(config.ring.packet_bytes_max, 8972U);
+  EXPECT_EQ(config.ring.token_loss, microseconds(1'500'500));
+  EXPECT_EQ(config.ring.consensus, seconds(2));
+  EXPECT_EQ(config.ring.hold, microseconds(250));
+  EXPECT_EQ(config.ring.accelerated_window, 0U);
+  EXPECT_EQ(config.ring.personal_window, 30U);
+  EXPECT_EQ(config.message_bytes_max, 1000U);
+  EXPECT_EQ(config.submit_bytes_max, 70000U);
+  EXPECT_EQ(config.submit_messages_max, 10U);
+  EXPECT_EQ(config.receive_bytes_max, 80000U);
+  EXPECT_EQ(config.state_dir, "s");
+  EXPECT_EQ(config.client_bytes_max, 90000U);
+  EXPECT_EQ(config.clients_max, 3U);
+}
+
+TEST(Config, AcceptsBothEndsOfEveryRange) {
+  for (const order::ring::Knob& knob : order::ring::knobs()) {
+    if (knob.number == &order::ring::Options::packet_bytes_max) continue;
+    for (const std::int64_t end : {knob.minimum, knob.maximum}) {
+      for (const Key& key : keys()) {
+        if (key.table != "ring" || key.name != knob.name) continue;
+        NodeConfig config;
+        const bool is_auto = end == order::ring::Options::kAutoWindow;
+        const Value value = is_auto ? Value(std::string("auto"))
+                            : knob.duration != nullptr ? Value(static_cast<double>(end) / 1e6)
+                                                       : Value(end);
+        EXPECT_TRUE(key.set(value, config)) << key.name << " " << end;
+        EXPECT_EQ(knob.duration != nullptr ? (config.ring.*knob.duration).ns
+                                           : std::int64_t{config.ring.*knob.number},
+                  end);
+      }
+    }
+  }
+}
+
+TEST(Config, AnnotatedConfigIsValidAndHasEveryKey) {
+  const std::string text = annotated_config();
+  EXPECT_EQ(parsed(text, "a").cluster, "demo");
+  for (const Key& key : keys()) {
+    EXPECT_THAT(text, HasSubstr(key.name + " = ")) << key.path();
+    EXPECT_FALSE(key.help.empty()) << key.path();
+    EXPECT_TRUE(key.normal.empty() != key.example.empty()) << key.path();
+  }
+}
+
+TEST(Config, AnnotatedDefaultsAreTheDefaults) {
+  // With the comment marks of the default lines taken away, nothing changes.
+  std::string text = annotated_config();
+  for (const Key& key : keys()) {
+    if (key.normal.empty()) continue;
+    const auto at = text.find("\n#" + key.name + " = " + key.normal + "\n");
+    ASSERT_NE(at, std::string::npos) << key.path();
+    text.erase(at + 1, 1);
+  }
+  const NodeConfig config = parsed(text, "a");
+  const order::ring::Options normal;
+  for (const order::ring::Knob& knob : order::ring::knobs()) {
+    if (knob.duration != nullptr) {
+      EXPECT_EQ(config.ring.*knob.duration, normal.*knob.duration) << knob.name;
+    } else {
+      EXPECT_EQ(config.ring.*knob.number, normal.*knob.number) << knob.name;
+    }
+  }
+  EXPECT_EQ(config.message_bytes_max, NodeConfig{}.message_bytes_max);
+  EXPECT_EQ(config.clients_max, NodeConfig{}.clients_max);
+}
+
+TEST(Config, AnnotatedLinesFitAScreen) {
+  std::string line;
+  for (std::istringstream in(annotated_config()); std::getline(in, line);) {
+    EXPECT_LE(line.size(), 100U) << line;
+  }
+}
+
+TEST(Config, SocketLiesBesideTheFile) {
+  char folder[] = "/tmp/peal-config-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string path = std::string(folder) + "/c.toml";
+  std::ofstream(path) << kSmall;
+  const auto implied = read_config(path, "a");
+  ASSERT_TRUE(implied) << implied.error();
+  EXPECT_EQ(implied->socket, std::string(folder) + "/a.sock");
+
+  std::ofstream(path) << "socket = \"x.sock\"\n" << kSmall;
+  EXPECT_EQ(read_config(path, "a")->socket, std::string(folder) + "/x.sock");
+  std::ofstream(path) << "socket = \"/run/x.sock\"\n" << kSmall;
+  EXPECT_EQ(read_config(path, "a")->socket, "/run/x.sock");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Config, EmptyFileSaysWhatIsMissing) {
+  char folder[] = "/tmp/peal-config-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string path = std::string(folder) + "/c.toml";
+  std::ofstream(path).close();
+  const auto config = read_config(path, "");
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error(), HasSubstr("cluster is missing"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Config, Addresses) {
+  EXPECT_EQ(io::to_string(parse_address("1.2.3.4:5")), "1.2.3.4:5");
+  EXPECT_EQ(io::to_string(parse_address("[::1]:65535")), "[::1]:65535");
+  for (const char* text : {"", ":", "1", "1.2.3.4", "1.2.3.4:", "1.2.3.4:0", "1.2.3.4:00001",
+                           "1.2.3.4:65536", " 1.2.3.4:5", "1.2.3.4:5 ", "1.2.3.4 :5", "[]:5", "[:5",
+                           "[::1:5", "::1]:5", "1..3.4:5", ".1.2.3:5", "1.2.3.:5", "+1.2.3.4:5",
+                           "1.2.3.4:+5", "0x1.2.3.4:5"}) {
+    EXPECT_EQ(parse_address(text).port, 0) << text;
+  }
+}
+
+TEST(Config, Names) {
+  EXPECT_TRUE(is_name("a"));
+  EXPECT_TRUE(is_name("0-9"));
+  EXPECT_TRUE(is_name(std::string(32, 'z')));
+  EXPECT_FALSE(is_name(""));
+  EXPECT_FALSE(is_name(std::string(33, 'z')));
+  EXPECT_FALSE(is_name("a_b"));
+  EXPECT_FALSE(is_name(std::string_view("a\0b", 3)));
+}
+
+}  // namespace
+}  // namespace peal::cli

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/node_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "cli/node_report.h"
+
+namespace peal::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kA = "a.7";
+const std::string kB = "b.8";
+
+ViewRecord regular(int number, std::vector<std::string> members) {
+  ViewRecord view;
+  view.id = std::to_string(number) + "@a.7";
+  view.members = std::move(members);
+  return view;
+}
+
+MessageRecord message(std::uint64_t number, std::string_view text) {
+  MessageRecord out;
+  out.sender = kB;
+  out.number = number;
+  out.payload = as_bytes_view(text);
+  return out;
+}
+
+TEST(NodeState, CountsMessagesOfTheTransitionalViewToTheOldOne) {
+  NodeState state;
+  EXPECT_TRUE(state.current().members.empty());
+  state.on_view({1}, regular(1, {kA, kB}));
+  state.on_message(message(1, "x"));
+  ViewRecord transitional = regular(2, {kA});
+  transitional.transitional = true;
+  state.on_view({2}, transitional);
+  EXPECT_TRUE(state.transitional());
+  state.on_message(message(2, "yy"));
+  state.on_view({5'000'002}, regular(2, {kA}));
+  state.on_message(message(3, "z"));
+
+  ASSERT_EQ(state.views().size(), 2U);
+  OrderDigest expected;
+  expected.add(kB, 1, as_bytes_view("x"));
+  expected.add(kB, 2, as_bytes_view("yy"));
+  EXPECT_EQ(state.views()[0].view.digest, expected);
+  EXPECT_EQ(state.current().digest.messages, 1U);
+  EXPECT_EQ(state.views()[0].gap, Duration{});
+  EXPECT_EQ(state.views()[1].gap, milliseconds(5));
+  EXPECT_FALSE(state.transitional());
+  EXPECT_EQ(state.messages(), 3U);
+  EXPECT_EQ(state.bytes(), 4U);
+}
+
+TEST(NodeState, ForgetsOldViews) {
+  NodeState state;
+  for (int i = 1; i <= 100; ++i) state.on_view({}, regular(i, {kA}));
+  EXPECT_EQ(state.views().size(), NodeState::kViewsMax);
+  EXPECT_EQ(state.current().id, "100@a.7");
+}
+
+TEST(NodeStatus, IsReadBackAsItWas) {
+  NodeState state;
+  state.on_view({1}, regular(3, {kA, kB}));
+  state.on_message(message(1, "hello"));
+  StatusFacts facts;
+  facts.node = "a";
+  facts.waits_for = "b: its application does not read";
+  facts.queued_messages = 4;
+  facts.counters = {{"tokens", 5}};
+  const std::string json = status_json(state, facts);
+  EXPECT_THAT(json, HasSubstr("\"tokens\":5"));
+  const auto report = parse_report(json);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->name, "a");
+  EXPECT_EQ(report->pid, ::getpid());
+  ASSERT_TRUE(report->view);
+  EXPECT_EQ(report->view->id, "3@a.7");
+  EXPECT_EQ(report->view->shown, "3@a");
+  EXPECT_THAT(report->view->members, ElementsAre("a", "b"));
+  EXPECT_FALSE(report->view->primary);
+  EXPECT_EQ(report->view->messages, 1U);
+  EXPECT_EQ(report->view->order.size(), 16U);
+  EXPECT_EQ(report->view->gap_ms, 0);
+  EXPECT_EQ(report->delivered_messages, 1U);
+  EXPECT_EQ(report->delivered_bytes, 5U);
+  EXPECT_EQ(report->queued_messages, 4U);
+  EXPECT_EQ(report->waits_for, "b: its application does not read");
+  EXPECT_EQ(report->views.size(), 1U);
+}
+
+TEST(NodeStatus, NonsenseIsNoReport) {
+  for (const char* text : {"", "x", "[]", "3", "{", "\xff"}) EXPECT_FALSE(parse_report(text));
+  // Other types than expected, as from another version: read as if they were missing.
+  const auto report = parse_report(
+      R"({"node":3,"pid":"x","view":{"members":[1,"a"],"id":[]},"views":[1],"delivered":{}})");
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->name, "");
+  EXPECT_THAT(report->view->members, ElementsAre("a"));
+}
+
+NodeReport answer(const std::string& name, const std::string& view, std::vector<std::string> members) {
+  NodeReport report;
+  report.name = name;
+  report.view = ViewReport{};
+  report.view->id = report.view->shown = view;
+  report.view->members = std::move(members);
+  return report;
+}
+
+TEST(NodeStatus, OneViewMeansAllInTheSame) {
+  std::vector<NodeReport> reports = {answer("a", "3@a", {"a", "b"}), answer("b", "3@a", {"a", "b"})};
+  EXPECT_TRUE(in_one_view(reports, 2));
+  EXPECT_FALSE(in_one_view(reports, 3));
+  reports[1].changing = true;
+  EXPECT_FALSE(in_one_view(reports, 2));
+  reports[1] = answer("b", "4@a", {"a", "b"});
+  EXPECT_FALSE(in_one_view(reports, 2));
+  reports[1] = answer("b", "3@a", {"a", "b"});
+  reports[1].problem = "does not answer";
+  EXPECT_FALSE(in_one_view(reports, 2));
+  EXPECT_FALSE(in_one_view({}, 0));
+}
+
+TEST(NodeStatus, TableHasAlignedColumns) {
+  std::vector<NodeReport> reports = {answer("a", "12@a", {"a", "b"}), answer("node-b", "3@a", {"b"})};
+  reports[0].delivered_messages = 1'234'567;
+  NodeReport gone;
+  gone.name = "c";
+  gone.problem = "does not answer";
+  reports.push_back(gone);
+  const auto lines = table_of(reports, {1, 2, 3});
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].find("members"), lines[1].find("a,b"));
+  EXPECT_EQ(lines[0].find("delivered"), lines[1].find("1,234,567"));
+  EXPECT_THAT(lines[0], HasSubstr("per second"));
+  EXPECT_THAT(lines[3], HasSubstr("does not answer"));
+  EXPECT_EQ(table_of(reports, {})[0].find("per second"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace peal::cli

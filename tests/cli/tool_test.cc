@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tool as a person uses it: real processes, real sockets. PEAL_PROGRAM is its path.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/node_report.h"
+#include "cli/process.h"
+
+namespace peal::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+class Tool : public testing::Test {
+ protected:
+  Tool() {
+    char path[] = "/tmp/peal-tool-XXXXXX";
+    EXPECT_NE(::mkdtemp(path), nullptr);
+    dir_ = path;
+  }
+  ~Tool() override {
+    stop_all(children_, 10'000);
+    std::filesystem::remove_all(dir_);
+  }
+
+  struct Ran {
+    int status = -1;
+    std::string out;
+    std::string err;
+  };
+  /// Runs a shell command in which "peal" is the tool, and $DIR a folder of this test.
+  Ran run(const std::string& command) const {
+    const std::string whole = "DIR=" + dir_ + "; peal() { " PEAL_PROGRAM " \"$@\"; }; { " + command +
+                              "; } >" + dir_ + "/out 2>" + dir_ + "/err </dev/null";
+    const int status = std::system(whole.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(dir_ + "/out"),
+            content(dir_ + "/err")};
+  }
+  /// Starts the tool in the background.
+  void start(const std::vector<std::string>& arguments, const std::string& output) {
+    auto child = Child::start(PEAL_PROGRAM, arguments, dir_ + "/" + output);
+    ASSERT_TRUE(child) << child.error();
+    children_.push_back(std::move(*child));
+  }
+  void up(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"up", "--dir", dir_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    start(arguments, "up.out");
+  }
+  void wait_for(const std::string& condition) const {
+    const Ran waited = run("peal status --to $DIR --timeout 30 --wait " + condition);
+    ASSERT_EQ(waited.status, 0) << waited.err << content(dir_ + "/up.out");
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(dir_ + "/" + name) << text;
+  }
+
+  std::string dir_;
+  std::vector<Child> children_;
+};
+
+void expect_refused(const Tool&, int status, const std::string& err, const std::string& what) {
+  EXPECT_EQ(status, 2);
+  EXPECT_THAT(err, testing::StartsWith("peal: "));
+  EXPECT_THAT(err, HasSubstr(what));
+  EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
+}
+
+TEST_F(Tool, HelpAndVersion) {
+  EXPECT_THAT(run("peal").out, HasSubstr("Usage: peal COMMAND"));
+  EXPECT_THAT(run("peal version").out, testing::MatchesRegex("peal [0-9.]+\n"));
+  const Ran help = run("peal up --help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.out, HasSubstr("Examples:"));
+  EXPECT_EQ(help.err, "");
+}
+
+TEST_F(Tool, WhatIsWrongIsOneLineAndStatus2) {
+  const std::string node = "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:";
+  write("good.toml", "cluster = \"t\"\n" + node + "4801\"\n");
+  write("bad.toml", "cluster = \"t\"\n" + node + "4801\"\n[ring]\nmax_gap = 9\n");
+  const std::pair<const char*, const char*> rows[] = {
+      {"peal bogus", "unknown command \"bogus\""},
+      {"peal up --nodes 0", "--nodes = \"0\": accepted is a whole number from 1 to 32"},
+      {"peal node", "--config is missing"},
+      {"peal node --config $DIR/none.toml", "cannot be read"},
+      {"peal node --config $DIR", "cannot be read"},
+      {"peal node --config $DIR/good.toml", "node is missing"},
+      {"peal node --config $DIR/good.toml --name b", "accepted is a node of"},
+      {"peal node --config $DIR/bad.toml --name a", "bad.toml:6: ring.max_gap = 9: accepted is a"},
+      {"peal check $DIR/none.trace", "none.trace"},
+      {"peal check $DIR/good.toml", "good.toml:1"},
+      {"peal up --dir /nonexistent/x", "--dir \"/nonexistent/x\""},
+      {"peal up --dir /tmp", "a folder that belongs to you"},
+  };
+  for (const auto& [command, what] : rows) {
+    SCOPED_TRACE(command);
+    const Ran ran = run(command);
+    expect_refused(*this, ran.status, ran.err, what);
+    EXPECT_EQ(ran.out, "");
+  }
+}
+
+TEST_F(Tool, SaysThatNothingRuns) {
+  for (const char* command : {"echo x | peal send --to $DIR", "peal recv --to $DIR",
+                              "peal status --to $DIR", "peal recv --to $DIR/a.sock"}) {
+    SCOPED_TRACE(command);
+    const Ran ran = run(command);
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, testing::StartsWith("peal: "));
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+  }
+}
+
+TEST_F(Tool, AddressInUseNamesIt) {
+  const auto ports = free_port_pairs(1);
+  ASSERT_EQ(ports.size(), 1U);
+  const std::string address = "127.0.0.1:" + std::to_string(ports[0]);
+  write("p.toml", "cluster = \"t\"\nnode = \"a\"\n[[nodes]]\nname = \"a\"\naddress = \"" + address +
+                      "\"\n");
+  start({"node", "--config", dir_ + "/p.toml"}, "node.log");
+  wait_for("members=1");
+  write("q.toml", "socket = \"q.sock\"\n" + content(dir_ + "/p.toml"));
+  const Ran second = run("peal node --config $DIR/q.toml");
+  expect_refused(*this, second.status, second.err, address);
+}
+
+TEST_F(Tool, PrintedConfigRuns) {
+  EXPECT_EQ(run("peal node --print-config > $DIR/p.toml").status, 0);
+  EXPECT_THAT(content(dir_ + "/p.toml"), HasSubstr("token_loss_ms"));
+}
+
+TEST_F(Tool, ThreeNodesDeliverInOneOrder) {
+  up({"--trace"});
+  wait_for("members=3");
+  for (const char* node : {"n1", "n2", "n3"}) {
+    start({"recv", "--to", dir_ + "/" + node + ".sock", "--count", "900", "--views"},
+          std::string(node) + ".received");
+  }
+  // A receiver whose first line is there, the current view, gets everything from then on.
+  for (int i = 0; i < 3; ++i) {
+    const std::string file = dir_ + "/n" + std::to_string(i + 1) + ".received";
+    ASSERT_EQ(run("timeout 20 tail -n +1 -f " + file + " | head -n 1").status, 0);
+  }
+  const Ran sent = run(
+      "seq -f 'a%g' 300 | peal send --to $DIR/n1.sock & a=$!\n"
+      "seq -f 'b%g' 300 | peal send --to $DIR/n2.sock --service safe & b=$!\n"
+      "seq -f 'c%g' 300 > $DIR/c; peal send --to $DIR/n3.sock $DIR/c && wait $a && wait $b");
+  EXPECT_EQ(sent.status, 0) << sent.err;
+  for (std::size_t i = 1; i < children_.size(); ++i) {
+    children_[i].wait();
+    EXPECT_EQ(children_[i].status(), 0);
+  }
+  const std::string first = content(dir_ + "/n1.received");
+  EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), 901);
+  EXPECT_EQ(first, content(dir_ + "/n2.received"));
+  EXPECT_EQ(first, content(dir_ + "/n3.received"));
+
+  wait_for("delivered=900");
+  const Ran status = run("peal status --to $DIR --json");
+  EXPECT_EQ(status.status, 0);
+  EXPECT_THAT(status.out, HasSubstr("\"node\": \"n1\""));
+  children_[0].signal(SIGTERM);
+  children_[0].wait();
+  EXPECT_EQ(children_[0].status(), 0);
+  EXPECT_FALSE(std::filesystem::exists(dir_ + "/n1.sock"));
+  const Ran check = run("peal check $DIR/n1.trace $DIR/n2.trace $DIR/n3.trace");
+  EXPECT_EQ(check.status, 0) << check.out << check.err;
+  EXPECT_THAT(check.out, HasSubstr("all promises kept"));
+  EXPECT_THAT(run("peal check --json $DIR/*.trace").out, HasSubstr("\"ok\": true"));
+}
+
+TEST_F(Tool, ANodeThatDiesComesBackAsANewMember) {
+  up();
+  wait_for("members=3");
+  const Ran pid = run("peal status --to $DIR/n3.sock --json");
+  const auto report = parse_report(std::string_view(pid.out).substr(
+      pid.out.find('{'), pid.out.rfind('}') - pid.out.find('{') + 1));
+  ASSERT_TRUE(report);
+  ASSERT_GT(report->pid, 1);
+  ::kill(static_cast<pid_t>(report->pid), SIGKILL);
+  wait_for("members=2");
+  const Ran lost = run("echo x | peal send --to $DIR/n3.sock");
+  EXPECT_EQ(lost.status, 1);
+  EXPECT_THAT(lost.err, HasSubstr("no node runs at"));
+  start({"node", "--config", dir_ + "/peal.toml", "--name", "n3"}, "n3.again.log");
+  wait_for("members=3");
+  EXPECT_EQ(run("echo back | peal send --to $DIR/n3.sock").status, 0);
+  const Ran views = run("peal status --to $DIR/n1.sock --views");
+  EXPECT_THAT(views.out, HasSubstr("members=n1,n2 "));
+}
+
+TEST_F(Tool, OnlyOneUpInAFolder) {
+  up({"--nodes", "1"});
+  wait_for("members=1");
+  const Ran second = run("peal up --dir $DIR");
+  expect_refused(*this, second.status, second.err, "is in use by another `peal up`");
+}
+
+TEST_F(Tool, BenchMeasuresAndChecksTheOrder) {
+  const Ran ran = run("peal bench --nodes 2 --seconds 0.5 --rate 500 --payload 100 --json");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("\"one_order\": true"));
+  EXPECT_THAT(ran.out, HasSubstr("\"p99\""));
+}
+
+}  // namespace
+}  // namespace peal::cli
