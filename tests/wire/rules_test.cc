@@ -318,6 +318,7 @@ TEST(WireCommit, ParametersThatAnEngineCanWorkWith) {
   EXPECT_EQ(with_commit([](Commit& c) { c.packet_bytes_max = kPacketBytesMax; }), "none");
   EXPECT_EQ(with_commit([](Commit& c) { c.packet_bytes_max = kPacketBytesMax + 1; }), "bad_value");
   EXPECT_EQ(with_commit([](Commit& c) { c.max_gap = 0; }), "bad_value");
+  EXPECT_EQ(with_commit([](Commit& c) { c.max_gap = 1; }), "none");
   EXPECT_EQ(with_commit([](Commit& c) { c.max_gap = c.request_lag = 0xffff'ffff; }), "none");
 }
 
