@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "io/clock.h"
@@ -19,10 +20,11 @@
 namespace peal::io {
 
 Receiver::Receiver(const Options& options, BufferPool& pool, const PeerTable& peers,
-                   UdpCounters& counters, FaultInjector* faults)
+                   UdpCounters& counters, const OwnCopies& own, FaultInjector* faults)
     : options_(options),
       peers_(peers),
       counters_(counters),
+      own_(own),
       faults_(faults),
       token_slabs_(pool),
       data_slabs_(pool) {
@@ -249,11 +251,21 @@ std::uint32_t Receiver::read_control(Input& input, msghdr& header) {
     std::memcpy(&value, CMSG_DATA(item), sizeof value);
     if (item->cmsg_level == IPPROTO_UDP && item->cmsg_type == UDP_GRO) segment = value;
     if (item->cmsg_level == SOL_SOCKET && item->cmsg_type == SO_RXQ_OVFL) {
-      counters_.drop_kernel += value - input.kernel_drops;  // both wrap alike
-      input.kernel_drops = value;
+      note_kernel_drops(input, value);
     }
   }
   return segment;
+}
+
+// `drops` is the socket's count, which wraps, when the message was queued. Own copies that were
+// filtered since are not in it yet, so that the difference may seem to shrink: it is then too early
+// to tell, and a later message will.
+void Receiver::note_kernel_drops(Input& input, std::uint32_t drops) {
+  if (input.by_multicast && own_.filtered) drops -= static_cast<std::uint32_t>(own_.count);
+  const std::uint32_t more = drops - input.kernel_drops;
+  if (more > std::numeric_limits<std::int32_t>::max()) return;
+  counters_.drop_kernel += more;
+  input.kernel_drops = drops;
 }
 
 }  // namespace peal::io

@@ -13,6 +13,7 @@
 #include "io/fault_injector.h"
 #include "io/loop.h"
 #include "io/peers.h"
+#include "io/sender.h"
 #include "io/slab_cursor.h"
 #include "io/udp.h"
 
@@ -46,7 +47,7 @@ class Receiver {
   };
   /// `faults` may be null. Takes a slab of the pool for tokens, which data cannot use up.
   Receiver(const Options& options, BufferPool& pool, const PeerTable& peers, UdpCounters& counters,
-           FaultInjector* faults);
+           const OwnCopies& own, FaultInjector* faults);
 
   /// The socket may have something to read.
   void mark_readable(Socket socket) { inputs_[socket].readable = true; }
@@ -76,7 +77,7 @@ class Receiver {
     SlabCursor* slabs = nullptr;
     std::uint32_t slot_bytes = 0;
     unsigned slots = 0;     ///< messages per system call
-    std::uint32_t kernel_drops = 0;
+    std::uint32_t kernel_drops = 0;  ///< counted so far
     std::array<Message, kBatchMax> waiting;  ///< read, not handed over yet
     unsigned first = 0;
     unsigned count = 0;
@@ -101,6 +102,7 @@ class Receiver {
   void take_in(Input& input, std::size_t slot);
   void note_dropped(std::uint64_t& counter, const mmsghdr& message, std::uint32_t segment);
   std::uint32_t read_control(Input& input, msghdr& header);
+  void note_kernel_drops(Input& input, std::uint32_t drops);
   std::optional<PeerIndex> peer_of(const sockaddr_storage& source, Input& input,
                                    const mmsghdr& message, std::uint32_t segment);
   void retry_starved(Instant now);
@@ -108,6 +110,7 @@ class Receiver {
   Options options_;
   const PeerTable& peers_;
   UdpCounters& counters_;
+  const OwnCopies& own_;
   FaultInjector* faults_;
   SlabCursor token_slabs_;
   SlabCursor data_slabs_;

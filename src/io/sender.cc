@@ -17,10 +17,11 @@
 namespace peal::io {
 
 Sender::Sender(const Options& options, const PeerTable& peers, UdpCounters& counters,
-               FaultInjector* faults)
+               OwnCopies& own, FaultInjector* faults)
     : options_(options),
       peers_(peers),
       counters_(counters),
+      own_(own),
       faults_(faults),
       segmentation_(options.segmentation),
       queue_(options.queue_packets),
@@ -261,7 +262,9 @@ void Sender::count_sent(const mmsghdr& message, const Meta& meta) {
     case Lane::data:
       counters_.data_packets_out += packets;
       counters_.data_bytes_out += meta.bytes;
-      if (meta.multicast) counters_.data_multicast_out += packets;
+      if (!meta.multicast) break;
+      counters_.data_multicast_out += packets;
+      own_.count += own_.whole ? 1 : packets;
       break;
   }
 }

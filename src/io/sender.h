@@ -25,6 +25,14 @@ struct DataRoute {
   std::array<PeerIndex, kPeersMax> unicast{};
 };
 
+/// Our own multicasts on the way back, which the group socket drops: its count of losses has them
+/// too.
+struct OwnCopies {
+  bool filtered = false;
+  bool whole = false;  ///< a batch that the kernel cuts up comes back as one
+  std::uint64_t count = 0;
+};
+
 /// The outgoing side of a transport: a bounded queue, and batches of it for the kernel. Packets
 /// leave in the order in which they were pushed, whatever their lane and socket, so that a token
 /// overtakes nothing. Equal packets to the same destination go to the kernel as one message that it
@@ -39,8 +47,8 @@ class Sender {
     bool segmentation = false;
     SendCall call = &::sendmmsg;
   };
-  /// `faults` may be null.
-  Sender(const Options& options, const PeerTable& peers, UdpCounters& counters,
+  /// `faults` may be null. Counts in `own` what it multicasts.
+  Sender(const Options& options, const PeerTable& peers, UdpCounters& counters, OwnCopies& own,
          FaultInjector* faults);
 
   /// Queues a packet for one peer, or for everyone: control to all peers, data along the route.
@@ -101,6 +109,7 @@ class Sender {
   Options options_;
   const PeerTable& peers_;
   UdpCounters& counters_;
+  OwnCopies& own_;
   FaultInjector* faults_;
   sockaddr_storage group_{};
   socklen_t group_bytes_{};

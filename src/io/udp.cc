@@ -70,7 +70,7 @@ class UdpTransport::Core : public ProbeTaker {
 
  private:
   void on_probe(Instant now, PeerIndex from, bool by_multicast, ByteView datagram) override;
-  void send_probe(const ProbeMessage& message, const sockaddr_storage& to, socklen_t to_bytes);
+  bool send_probe(const ProbeMessage& message, const sockaddr_storage& to, socklen_t to_bytes);
   void send_hello(const ProbeMessage& hello);
   void send_ack(PeerIndex to, const ProbeMessage& ack);
   void update_route();
@@ -79,6 +79,7 @@ class UdpTransport::Core : public ProbeTaker {
   UdpCounters counters_;
   UdpSockets sockets_;
   PeerTable peers_;
+  OwnCopies own_;
   std::optional<FaultInjector> faults_;
   MulticastProbe probe_;
   Sender sender_;
@@ -96,10 +97,11 @@ class UdpTransport::Core : public ProbeTaker {
 UdpTransport::Core::Core(const UdpConfig& config, UdpSockets sockets, BufferPool& pool)
     : sockets_(std::move(sockets)),
       peers_(config),
+      own_{sockets_.own_filtered, sockets_.coalescing, 0},
       probe_(peers_.size(), config.cluster, config.self, nonce_seed()),
-      sender_(sender_options(config, sockets_), peers_, counters_,
+      sender_(sender_options(config, sockets_), peers_, counters_, own_,
               config.faults ? &faults_.emplace(*config.faults, config.fault_seed) : nullptr),
-      receiver_(receiver_options(config, sockets_), pool, peers_, counters_,
+      receiver_(receiver_options(config, sockets_), pool, peers_, counters_, own_,
                 faults_ ? &*faults_ : nullptr),
       audience_(peers_.size(), true),
       now_(Clock::now()) {
@@ -230,7 +232,7 @@ void UdpTransport::Core::send_hello(const ProbeMessage& hello) {
     ++counters_.drop_fault_out;
     return;
   }
-  send_probe(hello, group_, group_bytes_);
+  if (send_probe(hello, group_, group_bytes_)) ++own_.count;
 }
 
 void UdpTransport::Core::send_ack(PeerIndex to, const ProbeMessage& ack) {
@@ -242,13 +244,14 @@ void UdpTransport::Core::send_ack(PeerIndex to, const ProbeMessage& ack) {
   send_probe(ack, peers_[to].data, peers_.address_bytes());
 }
 
-void UdpTransport::Core::send_probe(const ProbeMessage& message, const sockaddr_storage& to,
+bool UdpTransport::Core::send_probe(const ProbeMessage& message, const sockaddr_storage& to,
                                     socklen_t to_bytes) {
   const ProbeBytes bytes = encode_probe(message);
   ++counters_.send_calls;
   const ssize_t sent = ::sendto(sockets_.data.get(), bytes.data(), bytes.size(), MSG_DONTWAIT,
                                 reinterpret_cast<const sockaddr*>(&to), to_bytes);
   if (sent < 0) ++counters_.drop_send_error;
+  return sent >= 0;
 }
 
 void UdpTransport::Core::on_probe(Instant now, PeerIndex from, bool by_multicast,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/udp_sockets.h"
 
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -109,10 +111,31 @@ ip_mreqn group_request(const Endpoint& group, int interface_index) {
   return request;
 }
 
+// Lets the kernel drop our own multicasts where they come back to the group socket: on one machine
+// each would cost as much as a packet of a peer. The program sees the UDP header at offset 0.
+bool filter_own(int fd, const Endpoint& own_data) {
+  const auto& ip = own_data.ip;
+  const std::uint32_t address = static_cast<std::uint32_t>(ip[12]) << 24 |
+                                static_cast<std::uint32_t>(ip[13]) << 16 |
+                                static_cast<std::uint32_t>(ip[14]) << 8 | ip[15];
+  constexpr auto kSourceAddress = static_cast<std::uint32_t>(SKF_NET_OFF + 12);
+  constexpr std::uint32_t kAll = 0xffff'ffff;
+  std::array<sock_filter, 6> program{{
+      {BPF_LD | BPF_H | BPF_ABS, 0, 0, 0},  // source port
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, own_data.port},
+      {BPF_LD | BPF_W | BPF_ABS, 0, 0, kSourceAddress},
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, address},
+      {BPF_RET | BPF_K, 0, 0, 0},
+      {BPF_RET | BPF_K, 0, 0, kAll},
+  }};
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  return set_option(fd, SOL_SOCKET, SO_ATTACH_FILTER, filter);
+}
+
 // Joins the group, and lets the data socket send to it. On failure the sockets stay usable for
 // unicast.
 Result<Fd, IoError> open_group(const UdpConfig& config, const Endpoint& group, int data,
-                               const Interface& interface) {
+                               const Interface& interface, bool shared_machine) {
   auto fd = open_socket(group, config, true);  // several nodes of one machine share group and port
   if (!fd) return fd;
   const ip_mreqn request = group_request(group, interface.index);
@@ -121,7 +144,7 @@ Result<Fd, IoError> open_group(const UdpConfig& config, const Endpoint& group, i
     return unexpected(system_error(what, errno));
   }
   // Copies for this machine only if someone here wants them: each costs a receive in this node.
-  const int loop = shares_machine(config) ? 1 : 0;
+  const int loop = shared_machine ? 1 : 0;
   const int ttl = config.multicast_ttl;
   if (!set_option(data, IPPROTO_IP, IP_MULTICAST_IF, request) ||
       !set_option(data, IPPROTO_IP, IP_MULTICAST_LOOP, loop) ||
@@ -145,7 +168,8 @@ Result<void, IoError> add_multicast(const UdpConfig& config, const Endpoint& own
   const Endpoint group = given ? config.group : derived_group(config.cluster);
   const auto interface = interface_of(own);
   if (!interface) return unexpected(interface.error());
-  auto fd = open_group(config, group, sockets.data.get(), *interface);
+  const bool shared = shares_machine(config);
+  auto fd = open_group(config, group, sockets.data.get(), *interface, shared);
   if (!fd) {
     if (given) return unexpected(fd.error());
     sockets.multicast_status = "off: " + fd.error().message;
@@ -153,6 +177,8 @@ Result<void, IoError> add_multicast(const UdpConfig& config, const Endpoint& own
   }
   sockets.group = std::move(*fd);
   sockets.group_at = group;
+  const auto data_port = static_cast<std::uint16_t>(own.port + 1);
+  sockets.own_filtered = shared && filter_own(sockets.group.get(), own.with_port(data_port));
   sockets.multicast_status = to_string(group) + " on " + interface->name;
   return {};
 }

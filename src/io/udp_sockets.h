@@ -21,6 +21,7 @@ struct UdpSockets {
   std::string multicast_status;
   bool segmentation = false;
   bool coalescing = false;
+  bool own_filtered = false;  ///< the group socket drops what this node multicasts itself
   std::uint32_t receive_buffer_bytes{};
 };
 

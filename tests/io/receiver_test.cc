@@ -232,7 +232,8 @@ TEST(Receive, GoesOnAfterAnError) {
   Receiver::Options options;
   options.fds = {1'001, 1'002, -1};
   options.call = failing_receive;
-  Receiver receiver(options, pool, peers, counters, nullptr);
+  const OwnCopies own;
+  Receiver receiver(options, pool, peers, counters, own, nullptr);
   Station sink(test_config(2, 2));
   NoProbes probes;
   const Progress progress = receiver.receive({Clock::now(), false}, sink, probes);
@@ -240,6 +241,41 @@ TEST(Receive, GoesOnAfterAnError) {
   EXPECT_TRUE(progress.drained);
   EXPECT_EQ(counters.receive_calls, 5U);
   EXPECT_EQ(counters.receive_empty, 2U);
+}
+
+// A kernel that lets our own multicast through.
+bool own_delivered = false;
+int own_receive(int fd, mmsghdr* messages, unsigned, int, timespec*) {
+  if (fd != 1'003 || std::exchange(own_delivered, true)) {
+    errno = EAGAIN;
+    return -1;
+  }
+  const Endpoint own = node_endpoint(2);
+  msghdr& header = messages[0].msg_hdr;
+  header.msg_namelen = to_sockaddr(own.with_port(static_cast<std::uint16_t>(own.port + 1)),
+                                   *static_cast<sockaddr_storage*>(header.msg_name));
+  header.msg_controllen = 0;
+  messages[0].msg_len = 10;
+  return 1;
+}
+
+TEST(Receive, DropsItsOwnMulticast) {
+  own_delivered = false;
+  UdpCounters counters;
+  const PeerTable peers(test_config(2, 2));
+  BufferPool pool(UdpTransport::kSlabBytesMin, 4);
+  Receiver::Options options;
+  options.fds = {1'001, 1'002, 1'003};
+  options.call = own_receive;
+  const OwnCopies own;
+  Receiver receiver(options, pool, peers, counters, own, nullptr);
+  Station sink(test_config(2, 2));
+  NoProbes probes;
+  receiver.receive({Clock::now(), false}, sink, probes);
+  EXPECT_TRUE(own_delivered);
+  EXPECT_TRUE(sink.received.empty());
+  EXPECT_EQ(counters.drop_own, 1U);
+  EXPECT_EQ(counters.drop_unknown_source, 0U);
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ class SenderTest : public testing::Test {
 
   Sender& sender() {
     if (!sender_) {
-      sender_.emplace(options_, peers_, counters_, faults_ ? &*faults_ : nullptr);
+      sender_.emplace(options_, peers_, counters_, own_, faults_ ? &*faults_ : nullptr);
       route({0, 1, 2});
     }
     return *sender_;
@@ -132,6 +132,7 @@ class SenderTest : public testing::Test {
   Sender::Options options_;
   PeerTable peers_;
   UdpCounters counters_;
+  OwnCopies own_{true, true, 0};
   std::optional<FaultInjector> faults_;
   BufferPool pool_;
   std::optional<Sender> sender_;
@@ -168,6 +169,20 @@ TEST_F(SenderTest, FansOutAlongTheRoute) {
   EXPECT_EQ(counters_.data_packets_out, 2U);
   EXPECT_EQ(counters_.data_multicast_out, 1U);
   EXPECT_EQ(counters_.data_bytes_out, 2U);
+}
+
+TEST_F(SenderTest, CountsTheCopiesThatComeBack) {
+  sender();
+  route({2}, true);
+  data("a");
+  data("b");
+  sender().flush();
+  EXPECT_EQ(own_.count, 1U);
+  own_.whole = false;
+  data("a");
+  data("b");
+  sender().flush();
+  EXPECT_EQ(own_.count, 3U);
 }
 
 TEST_F(SenderTest, CutsRunsWhereSizesChange) {
@@ -332,7 +347,7 @@ TEST_F(SenderTest, CountsASendThatTookNothing) {
 TEST_F(SenderTest, SendsToTheLargestCluster) {
   UdpConfig config = test_config(1, 128);
   PeerTable peers(config);
-  Sender sender(options_, peers, counters_, nullptr);
+  Sender sender(options_, peers, counters_, own_, nullptr);
   for (int i = 0; i < 5; ++i) sender.push_to_all(Lane::control, packet("j"));
   sender.flush();
   EXPECT_EQ(counters_.control_packets_out, 5U * 127U);

@@ -28,7 +28,9 @@ inline Endpoint test_endpoint(std::uint16_t port) {
 }
 
 /// A cluster hash, and so a multicast group, of this process alone.
-inline std::uint64_t test_cluster() { return 0x7465'7374'0000'0000ULL + static_cast<unsigned>(::getpid()); }
+inline std::uint64_t test_cluster() {
+  return 0x7465'7374'0000'0000ULL + static_cast<unsigned>(::getpid());
+}
 
 inline Endpoint node_endpoint(std::uint32_t node) {
   return test_endpoint(static_cast<std::uint16_t>(5'000 + 2 * node));

@@ -179,12 +179,16 @@ class LoopedStation : public LoopHost {
     EXPECT_TRUE(station.transport->attach(*loop).has_value());
   }
   void on_pause(Instant, Duration) override {}
-  Progress on_sockets(const Turn& turn) override { return station.transport->receive(turn, station); }
+  Progress on_sockets(const Turn& turn) override {
+    return station.transport->receive(turn, station);
+  }
   void on_drained(Instant) override {}
   void on_wake(Instant) override {}
   void on_timer(Instant now) override { station.transport->on_timer(now); }
   void on_turn_end(Instant) override { station.transport->flush(); }
-  std::optional<Instant> next_deadline() const override { return station.transport->next_deadline(); }
+  std::optional<Instant> next_deadline() const override {
+    return station.transport->next_deadline();
+  }
 
   std::unique_ptr<Loop> loop;
   Station station;
