@@ -36,6 +36,7 @@ class Bench:
         self.options, self.folder, self.size = options, folder, size
         self.names = "abcdefgh"[:size]
         self.figures = {}  # for --json
+        self.doing = ""
         self._subnet = subnet
         self._networks, self._clusters, self._children = [], [], []
 
@@ -55,6 +56,10 @@ class Bench:
         cluster = lib.Cluster(self.options.peal, joined, self.folder, settings, sizes)
         self._clusters.append(cluster)
         return cluster
+
+    def step(self, text):
+        """What the case does now: part of the message if it fails."""
+        self.doing = text
 
     def child(self, command, label, **options):
         """A process that ends with the case at the latest."""

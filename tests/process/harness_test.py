@@ -162,6 +162,21 @@ class Networks(unittest.TestCase):
         self.network.lose("a", "b", 0)
         self.assertTrue(self.arrives("a", "b"))
 
+    def test_what_lies_between_carries_frames(self):
+        to_host, to_bridge = self.network.between("c")
+        self.sockets["a"].sendto(b"hello", (self.network.address("c"), 4801))
+        asked = to_bridge.recv(2_000)  # who has the address of c
+        self.assertEqual(asked[12:14], b"\x08\x06")
+        to_host.send(asked)
+        answer, where = to_host.recvfrom(2_000)
+        while where[2] == socket.PACKET_OUTGOING:
+            answer, where = to_host.recvfrom(2_000)
+        self.assertEqual(answer[12:14], b"\x08\x06")
+        to_bridge.send(answer)
+        while Datagram.parse(asked) is None:
+            asked = to_bridge.recv(2_000)
+        self.assertEqual(Datagram.parse(asked).payload, b"hello")
+
     def test_a_tap_sees_and_sends(self):
         tap = self.network.tap("b")
         forged = Datagram((self.network.address("c"), 4801), (self.network.address("b"), 4801),

@@ -94,7 +94,7 @@ def view_in(line):
     """The members of the regular view that a node's log line reports; None for other lines."""
     if '"view_installed"' not in line:
         return None
-    return tuple(sorted(json.loads(line)["members"]))
+    return tuple(sorted(json.loads(line)["members"].split(",")))
 
 
 class Node:
@@ -184,10 +184,14 @@ class Node:
         self.stop_load()
         at = now_ns()
         self.child.signal(signal.SIGTERM)
+        self.wait_left()
+        return at
+
+    def wait_left(self):
+        """Waits for its end after SIGTERM."""
         status = self.child.wait()
         if status != 0:
             raise Failure(f"{self.name} ended with {status} after SIGTERM: {self.child.lines[-1:]}")
-        return at
 
 
 class Cluster:
@@ -265,17 +269,19 @@ class Cluster:
                 if child is not None:
                     child.signal(signal.SIGKILL)
 
-    def finish(self):
-        """Ends all nodes in good order, and returns what `peal check` says of their traces."""
+    def leave(self):
+        """Ends all nodes with SIGTERM, at once; each must end with exit status 0."""
         for node in self:
             node.stop_load()
         running = [node for node in self if node.running]
         for node in running:
             node.child.signal(signal.SIGTERM)
         for node in running:
-            status = node.child.wait()
-            if status != 0:
-                raise Failure(f"{node.name} ended with {status}: {node.child.lines[-1:]}")
+            node.wait_left()
+
+    def finish(self):
+        """Ends all nodes in good order, and returns what `peal check` says of their traces."""
+        self.leave()
         return self.check()
 
     def check(self):

@@ -7,6 +7,7 @@ A Network lives in the namespaces that isolation.enter made: it needs no clearin
 import shutil
 import socket
 import subprocess
+import time
 
 import isolation
 
@@ -42,6 +43,14 @@ class Network:
             ip("-n", space, "addr", "add", f"{self.address(number)}/24", "dev", "e0")
             ip("-n", space, "link", "set", "e0", "up")
             ip("link", "set", port, "master", self._bridge_name("all"), "up")
+        self._wait_forwarding()
+
+    def _wait_forwarding(self):
+        """The kernel brings links up in the background."""
+        deadline = time.monotonic() + 10
+        while (forwarding := ip("-d", "link", "show").count("state forwarding")) < len(self.hosts):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{forwarding} of {len(self.hosts)} bridge ports are forwarding")
 
     def close(self):
         """Removes what the network is made of."""
@@ -101,10 +110,6 @@ class Network:
             for host in side:
                 ip("link", "set", self.port(host), "master", self._bridge_name(f"s{number}"))
 
-    def alone(self, host):
-        """The host's cable leads to no bridge: only the tests hear it."""
-        ip("link", "set", self.port(host), "nomaster")
-
     def join(self):
         """All hosts are at one bridge again."""
         for host in self.hosts:
@@ -140,14 +145,27 @@ class Network:
     def tap(self, host):
         """A socket that receives every frame on the host's cable and can send frames to the host.
 
-        What it sends goes to the host alone. Its receive() has a time limit of one second.
+        What it sends goes to the host alone. recv() has a time limit of one second.
         """
+        return self._tap(self.port(host))
+
+    def _tap(self, interface):
         tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
         tap.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 20)
-        tap.bind((self.port(host), ETH_P_ALL))
+        tap.bind((interface, ETH_P_ALL))
         tap.settimeout(1.0)
         self._sockets.append(tap)
         return tap
+
+    def between(self, host):
+        """Takes the host off its bridge. Returns two sockets for whoever carries its frames from
+        now on: one towards the host, one towards the bridge."""
+        near, far = f"x{self.subnet}{host}", f"y{self.subnet}{host}"
+        ip("link", "add", near, "type", "veth", "peer", "name", far)
+        ip("link", "set", near, "up")
+        ip("link", "set", far, "master", self._bridge_name("all"), "up")
+        ip("link", "set", self.port(host), "nomaster")
+        return self._tap(self.port(host)), self._tap(near)
 
     def udp(self, host, port):
         """A UDP socket in the host's namespace, bound to the host's address."""

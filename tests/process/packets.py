@@ -85,6 +85,10 @@ class Datagram:
         return Datagram((address(map(str, frame[26:30])), source_port),
                         (address(map(str, frame[30:34])), target_port), bytes(frame[udp + 8:]))
 
+    def is_multicast(self):
+        """True if it goes to a group."""
+        return 224 <= int(self.target[0].partition(".")[0]) < 240
+
     def frame(self, hardware_address):
         """An Ethernet frame to the interface with that address. The UDP checksum is left out."""
         source = bytes(map(int, self.source[0].split(".")))
@@ -132,8 +136,8 @@ def shortened(packet, rng):
 
 
 def lengthened(packet, rng):
-    """There is something behind the end."""
-    return packet + rng.randbytes(rng.randrange(1, 64))
+    """There is something behind the end, or behind the middle of a packet that fills its frame."""
+    return packet[:1_400] + rng.randbytes(rng.randrange(1, 64))
 
 
 def of_version(packet, rng):

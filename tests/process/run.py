@@ -69,7 +69,7 @@ def run_case(options, name, size, number):
     try:
         figure = cases.ALL[name].run(bench)
     except lib.Failure as failure:
-        problem = str(failure)
+        problem = f"{bench.doing}: {failure}" if bench.doing else str(failure)
     except Exception as error:  # pylint: disable=broad-except
         with open(os.path.join(folder, "error.txt"), "w", encoding="utf-8") as out:
             traceback.print_exc(file=out)
