@@ -26,7 +26,15 @@ BufferRef BufferPool::take() { return take(0, slab_bytes_); }
 
 BufferRef BufferPool::take(std::uint32_t headroom, std::uint32_t size) {
   PEAL_ASSERT(size <= slab_bytes_ && headroom <= slab_bytes_ - size);
-  if (free_ == nullptr) free_ = returned_.exchange(nullptr, std::memory_order_acquire);
+  // Slabs that came back are taken again first: their bytes are warm, and those that were never
+  // used need no memory.
+  if (returned_.load(std::memory_order_relaxed) != nullptr) {
+    detail::Slab* first = returned_.exchange(nullptr, std::memory_order_acquire);
+    detail::Slab* last = first;
+    while (last->next_free != nullptr) last = last->next_free;
+    last->next_free = free_;
+    free_ = first;
+  }
   if (free_ == nullptr) return {};
   detail::Slab* slab = free_;
   free_ = slab->next_free;
