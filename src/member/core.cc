@@ -5,8 +5,10 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <system_error>
 
 #include "base/assert.h"
 #include "io/clock.h"
@@ -40,6 +42,7 @@ Result<std::unique_ptr<Core>, io::IoError> Core::open(const Settings& settings) 
     return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
   }
   std::unique_ptr<Core> core(new Core(settings));
+  if (core->queue_.fd() < 0) return unexpected(io::system_error("eventfd", errno));
   io::LoopOptions options;
   options.pause = settings.ring.token_loss / 2;
   auto loop = io::Loop::open(options);
@@ -50,13 +53,23 @@ Result<std::unique_ptr<Core>, io::IoError> Core::open(const Settings& settings) 
   core->runtime_ = std::move(*runtime);
   core->set_id(core->runtime_->node().self());
 
+  if (auto started = core->start_thread(); !started) return unexpected(started.error());
+  return core;
+}
+
+Result<void, io::IoError> Core::start_thread() {
   // The application's signal handlers are for its own threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  core->thread_ = std::thread([raw = core.get()] { raw->run(); });
+  Result<void, io::IoError> result;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    result = unexpected(io::system_error("a thread for the member", error.code().value()));
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return core;
+  return result;
 }
 
 Core::Core(const Settings& settings)

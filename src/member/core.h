@@ -64,6 +64,7 @@ class Core final : private Application {
 
  private:
   explicit Core(const Settings& settings);
+  Result<void, io::IoError> start_thread();
   void run();
 
   // Application: the loop's thread from here on.

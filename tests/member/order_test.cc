@@ -98,12 +98,15 @@ TEST(Member, AMemberThatLeavesIsMissingInTheNextView) {
   const View& last = sites[0]->views.back();
   EXPECT_EQ(std::count(last.members.begin(), last.members.end(), gone), 0);
   EXPECT_EQ(last.primary, true);
-  // The transitional view stands before it, and says whence and where.
+  // The transitional view stands before it, and says whither, and who comes along.
   ASSERT_GE(sites[0]->views.size(), 2U);
   const View& between = *(sites[0]->views.end() - 2);
   EXPECT_TRUE(between.transitional);
   EXPECT_EQ(between.id, last.id);
-  EXPECT_EQ(between.members, last.members);
+  EXPECT_EQ(between.old, (sites[0]->views.end() - 3)->id);
+  EXPECT_EQ(between.members.front(), sites[0]->member->id());
+  EXPECT_TRUE(std::includes(last.members.begin(), last.members.end(), between.members.begin(),
+                            between.members.end()));
 }
 
 TEST(Member, MessagesQueuedBeforeLeaveAreDeliveredBeforeIt) {
