@@ -9,6 +9,7 @@ from lib import Failure, now_ns, percentiles
 
 # The longest that a healed network may stay in parts: the cap of damping, and some timeouts.
 HEAL_S = 20
+FLAPS_MAX = 16  # views per node while one node cannot hear another, for some seconds
 
 
 @case(3, 5)
@@ -94,6 +95,9 @@ def one_way_loss(bench):
     for _ in range(bench.rounds(8, 3)):
         cluster.progress(bench.names, 500)
     flaps = (_installed(cluster) - before) / bench.size
+    if flaps > FLAPS_MAX:
+        raise Failure(f"each node has installed {flaps:.1f} views while {target} did not hear "
+                      f"{source}; at most {FLAPS_MAX} are expected")
     healed = now_ns()
     cluster.network.lose(source, target, 0)
     cluster.wait_view(bench.names, HEAL_S)

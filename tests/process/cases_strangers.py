@@ -2,8 +2,10 @@
 """Packets that make no sense, nodes that do not belong here, addresses that are taken."""
 
 import json
+import os
 import random
 import socket
+import struct
 import threading
 import time
 
@@ -134,6 +136,7 @@ def rubbish(bench):
                     reasons[reason] = reasons.get(reason, 0) + count
                 total += BURST
     for node in cluster:
+        _nonsense_to_local_socket(bench, node, rng)
         node.start_load()
     old = 0
     for _ in range(bench.rounds(PER_PORT, BURST)):
@@ -150,6 +153,21 @@ def rubbish(bench):
     bench.figures.update(rubbish=total, replayed=old, reasons=reasons)
     return (f"{total:,} packets of rubbish, {old:,} old ones again: counted under {len(reasons)} "
             f"reasons, no change of view; {checked}")
+
+
+def _nonsense_to_local_socket(bench, node, rng):
+    """Whoever says nonsense to the local socket is disconnected and counted."""
+    for expected in range(1, 11):
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(COUNTED_S)
+            client.connect(os.path.join(bench.folder, node.name + ".sock"))
+            body = rng.randbytes(rng.randrange(4, 50))
+            client.sendall(struct.pack("<IB", len(body) + 1, rng.randrange(10, 256)) + body)
+            while client.recv(65_536):
+                pass  # the reason, and then the end
+        counted = node.status()["connections"]["bad_requests"]
+        if counted != expected:
+            raise Failure(f"{node.name} has counted {counted} of {expected} bad requests")
 
 
 class Relay:

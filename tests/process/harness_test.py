@@ -87,12 +87,14 @@ class Children(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             script = "echo one >&2; echo two >&2; exec sleep 100"
             child = lib.Child(["sh", "-c", script], folder, "x")
-            self.assertTrue(child.wait_lines(lambda lines: "two" in lines, 10, "two"))
+            child.wait_lines(lambda lines: lines == ["one", "two"], 10, "two")
             self.assertGreater(child.memory_bytes(), 0)
-            with self.assertRaises(lib.Failure):
+            with self.assertRaisesRegex(lib.Failure, "have passed.*two"):
                 child.wait_lines(lambda lines: "three" in lines, 0.01, "three")
             child.kill()
             self.assertEqual(child.wait(), -9)
+            with self.assertRaisesRegex(lib.Failure, "has ended"):
+                child.wait_lines(lambda lines: "three" in lines, 10, "three")
 
 
 class Networks(unittest.TestCase):
