@@ -52,8 +52,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const std::string_view name : {"", "a"}) {
     const auto config = cli::parse_config(text, "f.toml", name);
-    if (config) check_accepted(*config);
-    else check_refused(config.error());
+    if (config)
+      check_accepted(*config);
+    else
+      check_refused(config.error());
   }
   return 0;
 }

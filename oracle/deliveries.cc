@@ -69,7 +69,8 @@ bool Core::accept_unwitnessed(Index message, const Event& event) {
   if (!unwitnessed_ok_ || sender.stage == Stage::left) return false;
   if (record.number != 0 && record.number <= sender.last_originated) return false;
   const Index in = history_.view(event.view);
-  if (history_.slot_of(history_.views[in], record.sender) == kNone) return false;
+  const View& view = history_.views[in];
+  if (history_.slot_of(view, record.sender) >= view.members.size()) return false;
   ++report_.figures.unwitnessed;
   record.witnessed = false;
   if (!record.submitted) record.service = event.service;
@@ -160,7 +161,8 @@ void Core::check_fifo(Index member, Span& span, Index message, const Event& even
   }
   last = std::max(last, record.number);
 
-  if (record.slot >= span.heard.size()) return;
+  if (record.slot == kNone) return;
+  if (record.slot >= span.heard.size()) span.heard.resize(record.slot + 1, 0);
   std::uint32_t& heard = span.heard[record.slot];
   if (record.nth > heard) {
     const Index sender_span = history_.views[span.view].spans[record.slot];

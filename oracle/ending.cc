@@ -160,7 +160,8 @@ void Core::finish_safe(Index index) {
     longest = std::max(longest, span.common);
     others.insert(others.end(), span.apart.begin(), span.apart.end());
   }
-  for (const Index at : view.spans) {
+  for (std::size_t slot = 0; slot < view.members.size(); ++slot) {
+    const Index at = view.spans[slot];
     if (at == kNone || history_.spans[at].went_to == kNone) continue;
     const Span& span = history_.spans[at];
     const std::string where = "view " + view_text(index);

@@ -109,8 +109,13 @@ Index History::message(const trace::Event& event) {
 }
 
 Index History::slot_of(const View& view, Index member) const {
-  const auto found = std::find(view.members.begin(), view.members.end(), member);
-  return found == view.members.end() ? kNone : static_cast<Index>(found - view.members.begin());
+  const auto& members = view.members;
+  const auto found = std::find(members.begin(), members.end(), member);
+  if (found != members.end()) return static_cast<Index>(found - members.begin());
+  const auto& others = view.strangers;
+  const auto stranger = std::find(others.begin(), others.end(), member);
+  if (stranger == others.end()) return kNone;
+  return static_cast<Index>(members.size()) + static_cast<Index>(stranger - others.begin());
 }
 
 Index History::span_in(Index view, Index member) const {

@@ -34,7 +34,7 @@ struct MessageRecord {
   std::uint32_t ordinal = 0;  ///< its place in View::order
   std::uint32_t known = 0;    ///< deliveries in `view` at the sender before it originated this
   std::uint32_t nth = 0;      ///< among the sender's messages in `view`, from 0
-  Index slot = kNone;  ///< the sender's place in View::members; kNone if not seen to originate
+  Index slot = kNone;         ///< the sender's place in the view; kNone if not seen to originate
   Service service = Service::agreed;
   bool submitted = false;
   bool originated = false;
@@ -47,7 +47,7 @@ struct Span {
   Index view = kNone;
   Index came_from = kNone;   ///< the member's regular view before
   Index transition = kNone;  ///< the transitional view that follows, once installed
-  Index slot = kNone;        ///< the member's place in View::members
+  Index slot = kNone;        ///< the member's place in View::spans
   Index went_to = kNone;     ///< the member's regular view after
   bool hole_reported = false;
   std::int64_t installed_at = 0;
@@ -78,11 +78,12 @@ struct View {
   bool announced = false;      ///< somebody installed it; else only named
   std::vector<Index> members;  ///< as first announced; sorted by id
   trace::Claim primary = trace::Claim::absent;
-  Index first_at = kNone;     ///< the member that announced it first
-  std::vector<Index> spans;   ///< by slot; kNone if not installed there
-  std::uint32_t missing = 0;  ///< members that have not installed it yet
-  std::vector<Index> log;     ///< see above
-  std::vector<Place> order;   ///< what was originated; by position if `sorted`
+  Index first_at = kNone;        ///< the member that announced it first
+  std::vector<Index> strangers;  ///< who installed it although it is not one of its members
+  std::vector<Index> spans;      ///< by slot: of the members, then of the strangers; kNone if none
+  std::uint32_t missing = 0;     ///< members that have not installed it yet
+  std::vector<Index> log;        ///< see above
+  std::vector<Place> order;      ///< what was originated; by position if `sorted`
   bool sorted = true;
   bool barrier_reported = false;
   bool stable_reported = false;
@@ -145,7 +146,7 @@ class History {
   /// The message of a submit, originate or deliver event.
   Index message(const trace::Event& event);
 
-  /// The member's place in the view, or kNone.
+  /// The member's place in View::spans, or kNone.
   Index slot_of(const View& view, Index member) const;
   /// The member's span in the view, or kNone.
   Index span_in(Index view, Index member) const;

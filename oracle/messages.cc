@@ -24,6 +24,7 @@ void Core::submit(Index member, const Event& event) {
     return;
   }
   record.submitted = true;
+  if (record.originated) return;  // too late, and reported: others go by the origination
   record.service = event.service;
   record.hash = event.hash;
   record.has_hash = true;

@@ -154,14 +154,16 @@ void Core::open_span(Index member, Index index, const Event& event) {
   span.member = member;
   span.view = index;
   span.came_from = process.view;
+  if (!contains(view.members, member)) {
+    view.strangers.push_back(member);
+    view.spans.push_back(kNone);
+  }
   span.slot = history_.slot_of(view, member);
   span.installed_at = event.at_ns;
   span.heard.assign(view.members.size(), 0);
   const auto at = static_cast<Index>(history_.spans.size());
-  if (span.slot != kNone) {
-    if (view.spans[span.slot] == kNone) --view.missing;
-    view.spans[span.slot] = at;
-  }
+  view.spans[span.slot] = at;
+  if (span.slot < view.members.size()) --view.missing;
   history_.spans.push_back(std::move(span));
   process.spans.push_back(at);
   process.span = at;

@@ -223,8 +223,7 @@ bool Ledger::broken() const {
 void Ledger::keep(const oracle::Report& report, const char* layer) {
   for (const oracle::Violation& violation : report.violations) {
     violations_.push_back({std::string(oracle::property_id(violation.property)),
-                           std::string(layer) + ": " + violation.text,
-                           Instant{violation.at_ns}});
+                           std::string(layer) + ": " + violation.text, Instant{violation.at_ns}});
   }
 }
 

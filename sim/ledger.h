@@ -30,8 +30,8 @@ struct Violation {
 
 /// Figures of one run.
 struct Figures {
-  std::uint64_t events = 0;              ///< happenings of the simulated world
-  std::uint64_t packets = 0;             ///< handed to the network; a multicast is one
+  std::uint64_t events = 0;   ///< happenings of the simulated world
+  std::uint64_t packets = 0;  ///< handed to the network; a multicast is one
   std::uint64_t messages_submitted = 0;
   std::uint64_t units_originated = 0;
   std::uint64_t deliveries_checked = 0;  ///< of units and of messages
@@ -98,7 +98,7 @@ class Ledger {
   };
   /// Which unit has which place in one view, as their originators said.
   struct UnitsOfView {
-    std::vector<UnitRecord> by_seq;            ///< seq - 1
+    std::vector<UnitRecord> by_seq;                           ///< seq - 1
     std::map<std::pair<Seq, MemberId>, std::uint64_t> again;  ///< second claims of one place
   };
 

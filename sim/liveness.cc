@@ -68,9 +68,9 @@ std::string waiting_text(const World& world) {
     for (const MemberId& member : process->members) members.push_back(member.node);
     text += " in view of " + (members.empty() ? std::string("nobody") : nodes_text(members)) +
             ", " + std::to_string(process->node->queued_messages()) + " queued, " +
-            std::to_string(process->own_delivered) + " of " +
-            std::to_string(process->submitted) + " own delivered, at " +
-            std::to_string(process->last_seq) + ", waits for " + wait_text(*process);
+            std::to_string(process->own_delivered) + " of " + std::to_string(process->submitted) +
+            " own delivered, at " + std::to_string(process->last_seq) + ", waits for " +
+            wait_text(*process);
   }
   return text;
 }
@@ -116,6 +116,7 @@ void Liveness::stop_faults() {
     Process* process = world_.process(NodeId{n});
     if (process == nullptr) continue;
     process->sends_until_crash = 0;
+    process->leave_wanted = false;
     process->slowness = 1;
     world_.set_application(NodeId{n}, world_.options().process.room_units, Duration{});
   }
@@ -151,14 +152,16 @@ std::string Liveness::state_text() const {
 }
 
 bool Liveness::wait_for_views() {
-  // A pause that is still running is not over when the others are: it counts from its end.
+  // A pause that is still running is not over when the others are: time counts from its end, and
+  // from when the last packet from before has arrived.
   while (!stopped_() && std::any_of(parts_.begin(), parts_.end(), [this](const Part& part) {
-    return std::any_of(part.alive.begin(), part.alive.end(),
-                       [this](NodeId node) { return !world_.is_up(node); });
+    return std::any_of(part.alive.begin(), part.alive.end(), [this](NodeId node) {
+      return world_.process(node) != nullptr && !world_.is_up(node);
+    });
   })) {
     advance(kSlice);
   }
-  const Instant limit = world_.now() + patience_;
+  const Instant limit = std::max(world_.now(), strays_) + patience_;
   while (!stopped_() && !all_in_one_view()) {
     if (world_.now() >= limit) {
       world_.ledger().violation(world_.now(), "E10",
@@ -191,9 +194,8 @@ bool Liveness::drain() {
     if (here != last) limit = world_.now() + patience_;
     last = here;
     if (world_.now() >= limit) {
-      world_.ledger().violation(world_.now(), "E10",
-                                "nothing is delivered any more, and messages wait: " +
-                                    state_text());
+      world_.ledger().violation(
+          world_.now(), "E10", "nothing is delivered any more, and messages wait: " + state_text());
       return false;
     }
   }
@@ -207,9 +209,8 @@ bool Liveness::drain() {
 
 void Liveness::submit_more() {
   const std::size_t large = 3ULL * world_.options().ring.packet_bytes_max;
-  const std::size_t most =
-      std::min<std::size_t>({world_.options().limits.message_bytes_max, large,
-                             world_.options().limits.submit_bytes_max});
+  const std::size_t most = std::min<std::size_t>(
+      {world_.options().limits.message_bytes_max, large, world_.options().limits.submit_bytes_max});
   for (const Part& part : parts_) {
     for (const NodeId node : part.alive) {
       for (int i = 0; i < 4; ++i) {
@@ -232,8 +233,8 @@ void Liveness::check_agreement() {
       }
       world_.ledger().violation(
           world_.now(), "E10",
-          nodes_text({part.alive[0], node}) + " are in one view and delivered different units: " +
-              state_text());
+          nodes_text({part.alive[0], node}) +
+              " are in one view and delivered different units: " + state_text());
       return;
     }
   }
@@ -242,10 +243,11 @@ void Liveness::check_agreement() {
 void Liveness::run(bool quick, const std::function<bool()>& stopped) {
   stopped_ = stopped;
   stop_faults();
+  strays_ = world_.latest_arrival();
   if (!wait_for_views() || !drain()) return;
   if (!quick) {
     // What is still under way from before must not count.
-    advance(world_.options().ring.token_loss);
+    advance(std::max(strays_ - world_.now(), Duration{}) + world_.options().ring.token_loss);
     if (stopped_() || !wait_for_views() || !drain()) return;
     remember_views();
     lose_a_little();
@@ -286,9 +288,9 @@ void Liveness::check_views() {
   for (std::uint32_t n = 1; n <= world_.nodes() && !stopped_(); ++n) {
     const Process* process = world_.process(NodeId{n});
     if (process == nullptr || (process->views == views_[n] && process->operational)) continue;
-    world_.ledger().violation(world_.now(), "E11",
-                              "n" + std::to_string(n) +
-                                  " gave up its view in a calm network: " + state_text());
+    world_.ledger().violation(
+        world_.now(), "E11",
+        "n" + std::to_string(n) + " gave up its view in a calm network: " + state_text());
   }
 }
 

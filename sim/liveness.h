@@ -55,6 +55,7 @@ class Liveness {
   std::vector<Part> parts_;
   Duration patience_;
   std::function<bool()> stopped_;
+  Instant strays_{};                  ///< when the last packet from before the end arrives
   std::vector<std::uint64_t> views_;  ///< by node: views installed when all was well
 };
 

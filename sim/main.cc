@@ -16,10 +16,10 @@
 
 // `peal sim`: runs clusters of whole nodes in simulated time.
 
+namespace peal::sim {
 namespace {
 
-using namespace peal::sim;
-using peal::sim_hooks::Mutant;
+using sim_hooks::Mutant;
 
 enum Exit { kClean = 0, kViolations = 1, kUsage = 2 };
 
@@ -43,7 +43,7 @@ struct Arguments {
   std::vector<std::string> scenarios;
   bool record = false;
   std::vector<std::string> mutants;
-  bool all_mutants = false;
+  bool hunt_mutants = false;
   std::string mutant;
   std::uint64_t budget = 400;
   std::string mutant_scenarios = "tests/mutants";
@@ -52,7 +52,8 @@ struct Arguments {
 constexpr const char* kAbout =
     "Runs clusters of whole nodes in simulated time, breaks their network, their clocks and their\n"
     "processes, and checks every delivery against what Peal promises.\n\n"
-    "A seed is a number from which everything is drawn: how many nodes, which options, which load,\n"
+    "A seed is a number from which everything is drawn: how many nodes, which options, which "
+    "load,\n"
     "which faults and when. The same seed always gives the same run, so a failure can be repeated\n"
     "and taken apart.";
 
@@ -64,7 +65,8 @@ constexpr const char* kExamples =
     "  peal sim --seed 88 --print           its story, in the language of scenarios\n"
     "  peal sim --seed 88 --shrink          the smallest story that fails in the same way\n"
     "  peal sim --scenario tests/scenario/*.txt\n"
-    "  peal sim --all-mutants               are the checks worth anything? break the code and see\n\n"
+    "  peal sim --mutants                   are the checks worth anything? break the code and "
+    "see\n\n"
     "Exit status: 0 all is well, 1 something was violated, 2 the command line is wrong.";
 
 /// Says which seed it was when an assertion fails in this process.
@@ -81,7 +83,8 @@ void add_options(CLI::App& app, Arguments& a) {
   app.add_option("--order", a.order, "engine")->check(CLI::IsMember({"ring"}));
   app.add_option("--seeds", a.seeds, "first and last seed, e.g. 1-2000")->capture_default_str();
   auto* seed = app.add_option("--seed", a.seed, "run this seed alone");
-  app.add_option("--nodes", a.nodes, "number of nodes, 1 to 128; without it each seed draws its own")
+  app.add_option("--nodes", a.nodes,
+                 "number of nodes, 1 to 128; without it each seed draws its own")
       ->check(CLI::Range(1, 128));
   app.add_option("--jobs", a.jobs, "worker processes; without it one per processor")
       ->check(CLI::Range(1, 256));
@@ -103,9 +106,11 @@ void add_options(CLI::App& app, Arguments& a) {
   app.add_option("--out", a.out, "with --shrink: write the story to this file");
   app.add_option("--trace", a.trace,
                  "with --seed or one --scenario: write every event there, as JSON lines");
-  app.add_option("--mutants", a.mutants,
-                 "break the code on purpose, in each of these ways, until the checks notice");
-  app.add_flag("--all-mutants", a.all_mutants, "the same in every way that is known");
+  app.add_option(
+         "--mutants", a.mutants,
+         "break the code on purpose, in each of these ways (all, if none is named), until the "
+         "checks notice")
+      ->expected(0, -1);
   app.add_option("--mutant", a.mutant, "run everything else with this deliberate fault");
   app.add_option("--budget", a.budget, "with mutants: seeds to try")->capture_default_str();
   app.add_option("--mutant-scenarios", a.mutant_scenarios,
@@ -194,8 +199,7 @@ int run_seeds(const Arguments& a, const SeedOptions& options) {
           }
         });
   }
-  summary.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::fputs((a.json ? summary.json() + "\n" : summary.text()).c_str(), stdout);
   return summary.violations == 0 ? kClean : kViolations;
 }
@@ -226,8 +230,7 @@ int run_one(const Arguments& a, const Script& script, Mutant mutant) {
   finding.figures = outcome.figures;
   finding.faults = outcome.faults;
   summary.add(finding);
-  summary.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!outcome.ok()) {
     for (const std::string& line : outcome.last_events) std::fprintf(stderr, "%s\n", line.c_str());
     for (const Violation& violation : outcome.violations) {
@@ -254,7 +257,8 @@ int run_shrink(const Arguments& a, const Script& script, Mutant mutant) {
                  script.name.c_str());
     return kClean;
   }
-  std::string text = "# Shrunk from " + script.name + ".\n# " + shrunk.text.substr(0, shrunk.text.find('\n')) + "\n" + shrunk.script.text();
+  std::string text = "# Shrunk from " + script.name + ".\n# " +
+                     shrunk.text.substr(0, shrunk.text.find('\n')) + "\n" + shrunk.script.text();
   std::FILE* file = a.out.empty() ? stdout : std::fopen(a.out.c_str(), "w");
   if (file == nullptr) {
     std::fprintf(stderr, "peal sim: --out %s: cannot be written\n", a.out.c_str());
@@ -311,6 +315,7 @@ int run_mutants(const Arguments& a) {
   options.scenarios = a.mutant_scenarios;
   options.seeds = seed_options(a, Mutant::none);
   for (const std::string& name : a.mutants) {
+    if (name.empty() || name == "{}") continue;  // the option without a name
     const auto mutant = mutant_of_name(name);
     if (!mutant) {
       std::fprintf(stderr, "peal sim: %s\n", mutant.error().c_str());
@@ -329,9 +334,7 @@ int run_mutants(const Arguments& a) {
   return kClean;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   Arguments a;
   CLI::App app(kAbout, "peal sim");
   add_options(app, a);
@@ -343,6 +346,7 @@ int main(int argc, char** argv) {
     app.exit(error);
     return kUsage;
   }
+  a.hunt_mutants = app.count("--mutants") > 0;
   if (a.jobs == 0) a.jobs = std::max(1U, std::thread::hardware_concurrency());
   Mutant mutant = Mutant::none;
   if (!a.mutant.empty()) {
@@ -353,7 +357,7 @@ int main(int argc, char** argv) {
     }
     mutant = *named;
   }
-  if (a.all_mutants || !a.mutants.empty()) return run_mutants(a);
+  if (a.hunt_mutants) return run_mutants(a);
   if (!a.scenarios.empty()) return run_scenarios(a, mutant);
   const SeedOptions options = seed_options(a, mutant);
   if (app.count("--seed") == 0) return run_seeds(a, options);
@@ -364,3 +368,8 @@ int main(int argc, char** argv) {
   }
   return a.shrink ? run_shrink(a, script, mutant) : run_one(a, script, mutant);
 }
+
+}  // namespace
+}  // namespace peal::sim
+
+int main(int argc, char** argv) { return peal::sim::run(argc, argv); }

@@ -66,7 +66,7 @@ void try_seeds(const MutantOptions& options, MutantRow& row) {
   pool.last = options.budget;
   pool.jobs = options.jobs;
   pool.stop_at_failure = true;
-  pool.hang_seconds = 60;
+  pool.hang_seconds = 30;
   std::uint64_t lowest = 0;
   run_pool(
       pool, [&seeds](std::uint64_t seed) { return run_seed(seed, seeds); },
@@ -128,9 +128,9 @@ std::string mutants_json(const std::vector<MutantRow>& rows) {
     std::array<char, 32> seconds{};
     std::snprintf(seconds.data(), seconds.size(), "%.3f", row.seconds);
     out += std::string(i == 0 ? "" : ",") + "{\"name\":\"" +
-           std::string(sim_hooks::mutant_name(row.mutant)) + "\",\"killed_by\":\"" +
-           row.killed_by + "\",\"seeds\":" + std::to_string(row.seeds) + ",\"property\":\"" +
-           row.property + "\",\"seconds\":" + seconds.data() + "}";
+           std::string(sim_hooks::mutant_name(row.mutant)) + "\",\"killed_by\":\"" + row.killed_by +
+           "\",\"seeds\":" + std::to_string(row.seeds) + ",\"property\":\"" + row.property +
+           "\",\"seconds\":" + seconds.data() + "}";
   }
   return out + "],\"survivors\":" + std::to_string(survivors) + "}\n";
 }

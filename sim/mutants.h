@@ -13,16 +13,16 @@ namespace peal::sim {
 struct MutantOptions {
   std::vector<sim_hooks::Mutant> mutants;  ///< empty: all
   std::uint32_t jobs = 2;
-  std::uint64_t budget = 400;   ///< seeds to try
-  std::string scenarios;        ///< folder of scenarios for single mutants, tried first; may be empty
+  std::uint64_t budget = 400;  ///< seeds to try
+  std::string scenarios;  ///< folder of scenarios for single mutants, tried first; may be empty
   SeedOptions seeds;
 };
 
 /// How one deliberate fault was noticed, if it was.
 struct MutantRow {
   sim_hooks::Mutant mutant{};
-  std::string killed_by;   ///< "seed 17" or a file; empty: it survived
-  std::uint64_t seeds = 0; ///< tried, the killing one included; 0 if a scenario did it
+  std::string killed_by;    ///< "seed 17" or a file; empty: it survived
+  std::uint64_t seeds = 0;  ///< tried, the killing one included; 0 if a scenario did it
   std::string property;
   double seconds = 0;
 };

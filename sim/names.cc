@@ -42,7 +42,11 @@ PacketKind packet_kind_of(ByteView bytes) {
   return kind < kPacketKinds ? static_cast<PacketKind>(kind) : PacketKind::other;
 }
 
-std::string_view fault_name(Fault fault) { return kFaultRows[static_cast<std::size_t>(fault)].name; }
-std::string_view fault_text(Fault fault) { return kFaultRows[static_cast<std::size_t>(fault)].text; }
+std::string_view fault_name(Fault fault) {
+  return kFaultRows[static_cast<std::size_t>(fault)].name;
+}
+std::string_view fault_text(Fault fault) {
+  return kFaultRows[static_cast<std::size_t>(fault)].text;
+}
 
 }  // namespace peal::sim

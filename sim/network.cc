@@ -165,6 +165,10 @@ bool Network::apply_rules(const Packet& packet, NodeId to, bool anyone_recovers,
     if (rule.count != ~0ULL) --rule.count;
     faults_.add(Fault::filtered);
     if (rule.act == Rule::Act::drop) return false;
+    if (rule.act == Rule::Act::hold) {
+      fate.held = true;
+      continue;
+    }
     const Duration more{random_.between(rule.low.ns, rule.high.ns)};
     if (rule.act == Rule::Act::delay) {
       fate.copies[0].after = fate.copies[0].after + more;

@@ -21,23 +21,23 @@ inline constexpr std::uint32_t kNodesMax = 128;
 
 /// How the network treats packets. Probabilities are 0 to 1.
 struct Conditions {
-  Duration delay = microseconds(50);   ///< of every packet
-  Duration tail = microseconds(10);    ///< mean of an exponential addition
-  Duration per_kilobyte{};             ///< more for each 1,000 bytes
-  double loss = 0;                     ///< each copy, independently
-  double burst = 0;                    ///< a burst of losses begins on a link
-  std::uint32_t burst_packets = 10;    ///< mean length of a burst
+  Duration delay = microseconds(50);  ///< of every packet
+  Duration tail = microseconds(10);   ///< mean of an exponential addition
+  Duration per_kilobyte{};            ///< more for each 1,000 bytes
+  double loss = 0;                    ///< each copy, independently
+  double burst = 0;                   ///< a burst of losses begins on a link
+  std::uint32_t burst_packets = 10;   ///< mean length of a burst
   double duplicate = 0;
-  double reorder = 0;                  ///< held back by up to `reorder_by`
+  double reorder = 0;  ///< held back by up to `reorder_by`
   Duration reorder_by = milliseconds(1);
-  double late = 0;                     ///< delayed by up to `late_by`
+  double late = 0;  ///< delayed by up to `late_by`
   Duration late_by = milliseconds(100);
-  double flip = 0;                     ///< one bit is damaged
-  double partial = 0;                  ///< a multicast reaches only some nodes
-  double replay = 0;                   ///< an old packet comes again
+  double flip = 0;     ///< one bit is damaged
+  double partial = 0;  ///< a multicast reaches only some nodes
+  double replay = 0;   ///< an old packet comes again
   Duration replay_by = seconds(2);
-  std::uint32_t mtu = 0;               ///< larger packets of the data lane are lost; 0: no limit
-  std::uint32_t large = 0;             ///< packets above this are delayed by `large_by`; 0: none
+  std::uint32_t mtu = 0;    ///< larger packets of the data lane are lost; 0: no limit
+  std::uint32_t large = 0;  ///< packets above this are delayed by `large_by`; 0: none
   Duration large_by = milliseconds(900);
   std::optional<PacketKind> bad_kind;  ///< packets of this kind are lost with `bad_kind_loss`
   double bad_kind_loss = 0;
@@ -45,7 +45,7 @@ struct Conditions {
 
 /// A rule of a scenario: what to do with matching packets. Fields left empty match all.
 struct Rule {
-  enum class Act : std::uint8_t { drop, delay, duplicate };
+  enum class Act : std::uint8_t { drop, delay, duplicate, hold };
   Act act = Act::drop;
   std::optional<PacketKind> kind;
   std::vector<NodeId> from;
@@ -55,10 +55,10 @@ struct Rule {
   std::optional<bool> post;            ///< of a data packet
   std::optional<std::uint32_t> phase;  ///< of a commit token, 1 or 2
   double probability = 1;
-  std::uint64_t count = ~0ULL;         ///< copies that it still applies to
-  Duration low{};                      ///< delay
+  std::uint64_t count = ~0ULL;  ///< copies that it still applies to
+  Duration low{};               ///< delay
   Duration high{};
-  bool recovering = false;             ///< only while some node recovers
+  bool recovering = false;  ///< only while some node recovers
 };
 
 /// One copy of a packet that will arrive.
@@ -70,6 +70,7 @@ struct Arrival {
 struct Fate {
   std::array<Arrival, 4> copies;
   std::uint32_t count = 0;
+  bool held = false;  ///< kept until it is released
 };
 
 /// What happens to packets between nodes: delay, loss, damage, cuts. One thread.

@@ -29,11 +29,10 @@ Process::Process(World& in, MemberId who, std::uint32_t number, const Clock& its
   const std::uint32_t packet = (options.ring.packet_bytes_max + 63) / 64 * 64;
   const std::uint32_t unit = std::max(packet, kUnitSlabBytesLeast);
   const std::uint32_t gap = options.ring.max_gap;
-  receive_pool = std::make_unique<BufferPool>(
-      packet, slab_count(options.process.receive_slabs, gap, packet));
+  receive_pool =
+      std::make_unique<BufferPool>(packet, slab_count(options.process.receive_slabs, gap, packet));
   large_pool = std::make_unique<BufferPool>(kLargeSlabBytes, kLargeSlabs);
-  unit_pool =
-      std::make_unique<BufferPool>(unit, slab_count(options.process.unit_slabs, gap, unit));
+  unit_pool = std::make_unique<BufferPool>(unit, slab_count(options.process.unit_slabs, gap, unit));
   room_units = options.process.room_units;
 }
 

@@ -86,38 +86,38 @@ class Process final : public port::Transport, public node::Sink {
 
   // Identity and life. The World writes these.
   World& world;
-  MemberId self;              ///< may get a larger epoch before the first view
+  MemberId self;  ///< may get a larger epoch before the first view
   const std::uint32_t incarnation;
   Clock clock;
   State state = State::up;
-  End end = End::none;        ///< set inside a call; the World then ends the process
+  End end = End::none;  ///< set inside a call; the World then ends the process
   std::unique_ptr<BufferPool> receive_pool;
   std::unique_ptr<BufferPool> large_pool;
   std::unique_ptr<BufferPool> unit_pool;
   std::unique_ptr<node::Node> node;
 
   // Sockets and processor.
-  std::array<Socket, 3> sockets;           ///< by Lane
-  std::deque<Submission> inbox;            ///< what the application submits when it gets to run
+  std::array<Socket, 3> sockets;  ///< by Lane
+  std::deque<Submission> inbox;   ///< what the application submits when it gets to run
   bool leave_wanted = false;
   bool run_planned = false;
-  bool draining = false;                   ///< on_pause was called, on_drained was not
+  bool draining = false;  ///< on_pause was called, on_drained was not
   bool room_grew = false;
   std::uint32_t reads_since_timer = 0;
   Instant busy_until{};
-  Instant send_free{};                     ///< when the network interface can send again
+  Instant send_free{};  ///< when the network interface can send again
   std::optional<Instant> timer_planned;
   Instant paused_at{};
   std::int64_t slowness = 1;
-  std::uint64_t sends_until_crash = 0;     ///< 0: no crash planned
+  std::uint64_t sends_until_crash = 0;  ///< 0: no crash planned
   std::uint32_t sends_in_call = 0;
-  std::uint32_t effects_in_call = 0;       ///< of any kind
+  std::uint32_t effects_in_call = 0;  ///< of any kind
   std::vector<NodeId> audience;
 
   // Application.
-  std::uint32_t room_units = 0;            ///< what it takes in at most
-  std::uint32_t room_used = 0;             ///< units that it has not looked at
-  Duration consume_every{};                ///< time for one unit; 0: none
+  std::uint32_t room_units = 0;  ///< what it takes in at most
+  std::uint32_t room_used = 0;   ///< units that it has not looked at
+  Duration consume_every{};      ///< time for one unit; 0: none
   bool consume_planned = false;
 
   struct PendingSubmission {
@@ -137,19 +137,19 @@ class Process final : public port::Transport, public node::Sink {
   std::uint64_t messages_delivered = 0;
 
   // What it said about its view.
-  bool operational = false;                ///< since view_installed, until gather_started
+  bool operational = false;  ///< since view_installed, until gather_started
   bool recovering = false;
   bool committing = false;
-  std::optional<ViewId> view;              ///< the last regular one
+  std::optional<ViewId> view;  ///< the last regular one
   std::vector<MemberId> members;
-  std::uint64_t views = 0;                 ///< regular ones
-  Seq last_seq = 0;                        ///< delivered in `view`
-  Digest view_digest;                      ///< of the deliveries in `view`
+  std::uint64_t views = 0;  ///< regular ones
+  Seq last_seq = 0;         ///< delivered in `view`
+  Digest view_digest;       ///< of the deliveries in `view`
   std::string fatal_reason;
 
   // Work, for the bounds on it.
   std::uint64_t calls = 0;
-  std::uint64_t idle_timer_calls = 0;      ///< on_timer without any effect
+  std::uint64_t idle_timer_calls = 0;  ///< on_timer without any effect
   std::uint64_t packets_sent = 0;
   std::uint64_t data_bytes_sent = 0;
   std::uint64_t unit_bytes_originated = 0;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -140,6 +142,15 @@ void keep_memory() {
   ::mallopt(M_TOP_PAD, 64 << 20);
 }
 
+/// Ends this process with SIGPROF after so much work. Time in which it did not get to run does not
+/// count, so that a busy machine changes nothing.
+void limit_processor_time(double seconds) {
+  itimerval limit{};
+  limit.it_value.tv_sec = static_cast<time_t>(seconds);
+  limit.it_value.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1e6);
+  ::setitimer(ITIMER_PROF, &limit, nullptr);
+}
+
 std::map<std::string, std::uint64_t> probe_counts() {
   std::map<std::string, std::uint64_t> counts;
   for (const auto* probe = sim_hooks::Probe::first(); probe != nullptr; probe = probe->next()) {
@@ -158,11 +169,9 @@ class Pool {
  private:
   struct Worker {
     pid_t pid = -1;
-    int results = -1;   ///< pipe
-    int errors = -1;    ///< what it printed; a file in memory
+    int results = -1;  ///< pipe
+    int errors = -1;   ///< what it printed; a file in memory
     std::string bytes;
-    std::uint64_t watched = 0;
-    Clock::time_point since;
   };
 
   void spawn(std::size_t slot);
@@ -170,7 +179,6 @@ class Pool {
   void read_results(Worker& worker);
   void take_findings(Worker& worker);
   void finish(std::size_t slot);
-  void watch_for_hangs();
   bool work_left() const {
     return shared_->next.load() <= std::min(options_.last, shared_->stop_above.load());
   }
@@ -185,8 +193,8 @@ class Pool {
 Pool::Pool(const PoolOptions& options, const std::function<Finding(std::uint64_t)>& work,
            const std::function<void(const Finding&)>& done)
     : options_(options), work_(work), done_(done) {
-  void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   PEAL_ASSERT(memory != MAP_FAILED);
   shared_ = new (memory) Shared{};
   shared_->next = options.first;
@@ -226,6 +234,7 @@ void Pool::be_worker(std::size_t slot, int results) {
     const std::uint64_t index = shared_->next.fetch_add(1);
     if (index > options_.last || index > shared_->stop_above.load()) _exit(0);
     shared_->at[slot] = index;
+    limit_processor_time(options_.hang_seconds);
     const Clock::time_point start = Clock::now();
     Finding finding = work_(index);
     finding.index = index;
@@ -275,7 +284,7 @@ void Pool::finish(std::size_t slot) {
   if (at != 0) {
     Finding finding;
     finding.index = at;
-    const bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    const bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF;
     finding.property = hung ? "hang" : "assert";
     std::array<char, 4'096> text{};
     const ssize_t got = ::pread(worker.errors, text.data(), text.size() - 1, 0);
@@ -290,19 +299,6 @@ void Pool::finish(std::size_t slot) {
   worker.pid = -1;
 }
 
-void Pool::watch_for_hangs() {
-  for (std::size_t slot = 0; slot < workers_.size(); ++slot) {
-    Worker& worker = workers_[slot];
-    const std::uint64_t at = shared_->at[slot].load();
-    if (worker.pid < 0 || at == 0 || at != worker.watched) {
-      worker.watched = at;
-      worker.since = Clock::now();
-    } else if (seconds_since(worker.since) > options_.hang_seconds) {
-      ::kill(worker.pid, SIGKILL);
-    }
-  }
-}
-
 void Pool::run() {
   for (std::size_t slot = 0; slot < workers_.size(); ++slot) spawn(slot);
   while (true) {
@@ -311,7 +307,7 @@ void Pool::run() {
       if (worker.results >= 0) waiting.push_back({worker.results, POLLIN, 0});
     }
     if (waiting.empty()) break;
-    ::poll(waiting.data(), waiting.size(), 1'000);
+    ::poll(waiting.data(), waiting.size(), -1);
     for (std::size_t slot = 0; slot < workers_.size(); ++slot) {
       Worker& worker = workers_[slot];
       const bool ready = std::any_of(waiting.begin(), waiting.end(), [&](const pollfd& p) {
@@ -323,7 +319,6 @@ void Pool::run() {
       finish(slot);
       if (work_left()) spawn(slot);
     }
-    watch_for_hangs();
   }
 }
 
@@ -385,9 +380,9 @@ void Summary::add(const Finding& result) {
   ++seeds;
   if (!result.property.empty()) {
     ++violations;
-    const auto place = std::upper_bound(
-        failures.begin(), failures.end(), result,
-        [](const Finding& a, const Finding& b) { return a.index < b.index; });
+    const auto place =
+        std::upper_bound(failures.begin(), failures.end(), result,
+                         [](const Finding& a, const Finding& b) { return a.index < b.index; });
     failures.insert(place, result);
   }
   Figures more = result.figures;
@@ -402,16 +397,16 @@ void Summary::add(const Finding& result) {
 }
 
 std::string Summary::json() const {
-  std::string out = "{\"violations\":" + std::to_string(violations) +
-                    ",\"seeds\":" + std::to_string(seeds);
+  std::string out =
+      "{\"violations\":" + std::to_string(violations) + ",\"seeds\":" + std::to_string(seeds);
   Figures all = figures;
   each_figure(all, [&out](const std::string& name, std::uint64_t value) {
     if (name != "virtual_ns") out += ",\"" + name + "\":" + std::to_string(value);
   });
   out += ",\"virtual_seconds\":" + decimals(static_cast<double>(figures.virtual_ns) / 1e9);
   out += ",\"seconds\":" + decimals(seconds);
-  out += ",\"seeds_per_second\":" +
-         decimals(seconds > 0 ? static_cast<double>(seeds) / seconds : 0);
+  out +=
+      ",\"seeds_per_second\":" + decimals(seconds > 0 ? static_cast<double>(seeds) / seconds : 0);
   out += ",\"faults\":{";
   for (std::size_t f = 0; f < kFaults; ++f) {
     out += std::string(f == 0 ? "" : ",") + "\"" + std::string(fault_name(static_cast<Fault>(f))) +
@@ -446,9 +441,8 @@ std::string Summary::text() const {
   });
   row("simulated seconds", decimals(static_cast<double>(figures.virtual_ns) / 1e9));
   row("seconds", decimals(seconds));
-  row("events per second",
-      std::to_string(static_cast<std::uint64_t>(
-          seconds > 0 ? static_cast<double>(figures.events) / seconds : 0)));
+  row("events per second", std::to_string(static_cast<std::uint64_t>(
+                               seconds > 0 ? static_cast<double>(figures.events) / seconds : 0)));
   out += "faults\n";
   for (std::size_t f = 0; f < kFaults; ++f) {
     row(std::string(fault_text(static_cast<Fault>(f))),

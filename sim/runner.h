@@ -31,7 +31,7 @@ struct PoolOptions {
   std::uint64_t first = 1, last = 1;  ///< indexes, both included
   std::uint32_t jobs = 2;
   bool stop_at_failure = false;
-  double hang_seconds = 120;          ///< after which a worker is ended
+  double hang_seconds = 120;  ///< after which a worker is ended
 };
 
 /// Calls `work` for every index, in worker processes, and `done` here for every result, in any

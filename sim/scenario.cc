@@ -59,7 +59,8 @@ Result<sim_hooks::Mutant, std::string> mutant_of_name(std::string_view name) {
     const bool begins = full.substr(0, name.size()) == name && !name.empty();
     if (begins && (full.size() == name.size() || full[name.size()] == '_')) return mutant;
   }
-  return unexpected("mutant=" + std::string(name) + ": no such mutant; src/base/mutants.h lists them");
+  return unexpected("mutant=" + std::string(name) +
+                    ": no such mutant; src/base/mutants.h lists them");
 }
 
 }  // namespace peal::sim

@@ -35,12 +35,12 @@ Script parse_script(std::string name, std::string_view text);
 Result<Script, std::string> load_script(const std::string& path);
 
 struct RunOptions {
-  EngineMaker maker;                ///< empty: the engine that the script names
+  EngineMaker maker;                                   ///< empty: the engine that the script names
   sim_hooks::Mutant mutant = sim_hooks::Mutant::none;  ///< unless the script names one
   std::FILE* trace = nullptr;
-  std::FILE* echo = nullptr;        ///< events as they happen
-  std::FILE* record = nullptr;      ///< transcripts
-  bool keep_history = true;         ///< `expect` needs it; the swarm does without
+  std::FILE* echo = nullptr;    ///< events as they happen
+  std::FILE* record = nullptr;  ///< transcripts
+  bool keep_history = true;     ///< `expect` needs it; the swarm does without
   /// The same run as a script in which faults that chose their own moment stand as plain lines,
   /// written while it runs; may be null.
   std::FILE* plain = nullptr;

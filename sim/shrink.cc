@@ -64,8 +64,7 @@ std::optional<std::string> without_nodes(const std::string& line, std::uint32_t 
 
 class Shrinker {
  public:
-  Shrinker(const Script& script, const ShrinkOptions& options)
-      : options_(options), best_(script) {}
+  Shrinker(const Script& script, const ShrinkOptions& options) : options_(options), best_(script) {}
 
   Shrunk run();
 
@@ -109,7 +108,9 @@ Shrinker::Verdict Shrinker::judge(const Script& script, std::FILE* plain) {
         finding.text = outcome.problem();
         return finding;
       },
-      [&](const Finding& finding) { verdict = {finding.property, finding.text}; });
+      [&](const Finding& finding) {
+        verdict = {finding.property, finding.text};
+      });
   return verdict;
 }
 
@@ -205,9 +206,8 @@ bool Shrinker::drop_nodes() {
       const std::string problem = check_script(candidate);
       if (problem.empty()) break;
       const std::size_t colon = problem.find(':', candidate.name.size());
-      const std::size_t number = colon == std::string::npos
-                                     ? 0
-                                     : std::strtoul(problem.c_str() + colon + 1, nullptr, 10);
+      const std::size_t number =
+          colon == std::string::npos ? 0 : std::strtoul(problem.c_str() + colon + 1, nullptr, 10);
       if (number < 2 || number > candidate.lines.size()) break;
       candidate.lines[number - 1].text.clear();
     }

@@ -16,21 +16,38 @@ std::optional<order::EventCode> event_of_name(std::string_view name) {
 
 const std::vector<Stage::Verb>& Stage::verbs() {
   static const std::vector<Verb> table{
-      {"cluster", &Stage::do_cluster},   {"run", &Stage::do_run},
-      {"mark", &Stage::do_mark},         {"on", &Stage::do_on},
-      {"transcript", &Stage::do_transcript}, {"settle", &Stage::do_settle},
-      {"start", &Stage::do_start},       {"restart", &Stage::do_start},
-      {"crash", &Stage::do_crash},       {"pause", &Stage::do_pause},
-      {"leave", &Stage::do_leave},       {"slow", &Stage::do_slow},
-      {"application", &Stage::do_application}, {"submit", &Stage::do_submit},
-      {"load", &Stage::do_load},         {"network", &Stage::do_network},
-      {"link", &Stage::do_link},         {"mtu", &Stage::do_mtu},
-      {"cut", &Stage::do_cut},           {"heal", &Stage::do_heal},
-      {"split", &Stage::do_split},       {"flap", &Stage::do_flap},
-      {"drop", &Stage::do_drop},         {"filter", &Stage::do_drop},
-      {"delay", &Stage::do_delay},       {"duplicate", &Stage::do_duplicate},
-      {"clear", &Stage::do_clear},       {"target", &Stage::do_target},
-      {"inject", &Stage::do_inject},     {"replay-old", &Stage::do_replay},
+      {"cluster", &Stage::do_cluster},
+      {"run", &Stage::do_run},
+      {"mark", &Stage::do_mark},
+      {"on", &Stage::do_on},
+      {"transcript", &Stage::do_transcript},
+      {"settle", &Stage::do_settle},
+      {"start", &Stage::do_start},
+      {"restart", &Stage::do_start},
+      {"crash", &Stage::do_crash},
+      {"pause", &Stage::do_pause},
+      {"leave", &Stage::do_leave},
+      {"slow", &Stage::do_slow},
+      {"application", &Stage::do_application},
+      {"submit", &Stage::do_submit},
+      {"load", &Stage::do_load},
+      {"network", &Stage::do_network},
+      {"link", &Stage::do_link},
+      {"mtu", &Stage::do_mtu},
+      {"cut", &Stage::do_cut},
+      {"heal", &Stage::do_heal},
+      {"split", &Stage::do_split},
+      {"flap", &Stage::do_flap},
+      {"drop", &Stage::do_drop},
+      {"filter", &Stage::do_drop},
+      {"delay", &Stage::do_delay},
+      {"duplicate", &Stage::do_duplicate},
+      {"hold", &Stage::do_hold},
+      {"release", &Stage::do_release},
+      {"clear", &Stage::do_clear},
+      {"target", &Stage::do_target},
+      {"inject", &Stage::do_inject},
+      {"replay-old", &Stage::do_replay},
       {"expect", &Stage::do_expect},
   };
   return table;
@@ -60,9 +77,7 @@ bool Stage::stopped() const {
          (ledger_ != nullptr && !expects_violation_ && ledger_->broken());
 }
 
-bool Stage::acting(Words& words) {
-  return words.finish() && !checking_ && outcome_.error.empty();
-}
+bool Stage::acting(Words& words) { return words.finish() && !checking_ && outcome_.error.empty(); }
 
 void Stage::run_line(const Script::Line& line) {
   line_ = line.number;

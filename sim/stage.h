@@ -122,6 +122,8 @@ class Stage final : public Watcher {
   void do_drop(Words& words);
   void do_delay(Words& words);
   void do_duplicate(Words& words);
+  void do_hold(Words& words);
+  void do_release(Words& words);
   void add_rule(Words& words, Rule::Act act);
   void do_clear(Words& words);
   void do_target(Words& words);
@@ -166,18 +168,18 @@ class Stage final : public Watcher {
   Transcript transcript_;
   bool transcribing_ = false;
   std::vector<Trigger> triggers_;
-  std::vector<Baseline> marks_;                    ///< by node
+  std::vector<Baseline> marks_;                                        ///< by node
   std::array<std::vector<std::uint64_t>, kPacketKinds> packets_from_;  ///< since mark, by node
-  std::vector<std::size_t> install_cursor_;        ///< by node: events looked at
-  std::function<void(const Packet&)> packet_probe_;        ///< of a running `run until`
+  std::vector<std::size_t> install_cursor_;          ///< by node: events looked at
+  std::function<void(const Packet&)> packet_probe_;  ///< of a running `run until`
   std::function<void(MemberId, const order::Event&)> event_probe_;
-  std::uint32_t era_ = 0;                          ///< what was planned in an earlier one is off
+  std::uint32_t era_ = 0;  ///< what was planned in an earlier one is off
   bool expects_violation_ = false;
   std::vector<std::string> wanted_violations_;
   std::optional<std::vector<std::string>> transcript_block_;  ///< being read
   std::uint32_t transcript_line_ = 0;
-  std::uint32_t line_ = 0;                         ///< being carried out
-  Instant plain_at_{};                             ///< time of the last line of `plain`
+  std::uint32_t line_ = 0;  ///< being carried out
+  Instant plain_at_{};      ///< time of the last line of `plain`
   Outcome outcome_;
 };
 

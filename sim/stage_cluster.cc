@@ -39,7 +39,8 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   node::Limits& limits = options.limits;
   limits.message_bytes_max =
       static_cast<std::uint32_t>(words.number("message-bytes", kMessageBytes, 1, 1U << 30));
-  limits.submit_bytes_max = words.number("submit-bytes", 4ULL * limits.message_bytes_max, 1, 1ULL << 40);
+  limits.submit_bytes_max =
+      words.number("submit-bytes", 4ULL * limits.message_bytes_max, 1, 1ULL << 40);
   limits.submit_messages_max = static_cast<std::uint32_t>(
       words.number("submit-messages", limits.submit_messages_max, 1, 1U << 24));
   limits.submit_small_bytes_max =
@@ -83,7 +84,8 @@ void Stage::do_cluster(Words& words) {
   for (const auto& [key, value] : words.other_keys()) {
     words.mark_used(key);
     if (!read_knob(key, value, options.ring)) {
-      words.fail(key + "=" + value + ": neither a key of 'cluster' nor a knob of the ring that "
+      words.fail(key + "=" + value +
+                 ": neither a key of 'cluster' nor a knob of the ring that "
                  "takes this value");
     }
   }
@@ -103,11 +105,12 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   ledger.echo = options_.echo;
   ledger_ = std::make_unique<Ledger>(ledger);
   world_ = std::make_unique<World>(options, *ledger_);
-  targets_ = std::make_unique<Targets>(
-      *world_, options.seed, [this](const std::string& line, Fault counted) {
-        if (counted != Fault::count) ledger_->faults().add(counted);
-        run_text(line, line_);
-      });
+  targets_ = std::make_unique<Targets>(*world_, options.seed,
+                                       [this](const std::string& line, Fault counted) {
+                                         if (counted != Fault::count)
+                                           ledger_->faults().add(counted);
+                                         run_text(line, line_);
+                                       });
   for (auto& counts : packets_from_) counts.assign(options.nodes + 1, 0);
   marks_.resize(options.nodes + 1);
   install_cursor_.assign(options.nodes + 1, 0);

@@ -8,8 +8,8 @@
 
 namespace peal::sim {
 
-/// expect NODES ... | expect no view change [NODES] | expect counter|delta|events|views|queue NODE ...
-/// | expect packets ... | expect clean | expect violation E5 | expect transcript
+/// expect NODES ... | expect no view change [NODES] | expect counter|delta|events|views|queue NODE
+/// ... | expect packets ... | expect clean | expect violation E5 | expect transcript
 void Stage::do_expect(Words& words) {
   if (words.accept("clean")) {
     if (acting(words) && ledger_->broken()) fail("the history is not clean");
@@ -40,12 +40,11 @@ void Stage::do_expect(Words& words) {
     }
   } else if (words.accept("queue")) {
     const NodeId node = words.node();
-    expect_compared(words, "queued messages", node,
-                    [this, node]() -> std::optional<std::uint64_t> {
-                      const Process* process = world_->process(node);
-                      if (process == nullptr) return std::nullopt;
-                      return process->node->queued_messages() + process->inbox.size();
-                    });
+    expect_compared(words, "queued messages", node, [this, node]() -> std::optional<std::uint64_t> {
+      const Process* process = world_->process(node);
+      if (process == nullptr) return std::nullopt;
+      return process->node->queued_messages() + process->inbox.size();
+    });
   } else if (words.accept("events")) {
     const EventPattern pattern = read_event_pattern(words);
     if (pattern.nodes.size() != 1) words.fail("events are counted at one node");
@@ -224,8 +223,8 @@ void Stage::expect_delivers(Words& words, const std::vector<NodeId>& nodes, bool
     bool found = false;
     for (const trace::Event* event : deliveries_of(*process)) {
       if (before && event->hash == *before && !found) break;
-      found = found || (event->hash == hash &&
-                        (!transitional || *transitional == event->transitional));
+      found =
+          found || (event->hash == hash && (!transitional || *transitional == event->transitional));
     }
     if (found != wanted) {
       fail("n" + std::to_string(node.value) +
@@ -267,7 +266,9 @@ void Stage::expect_state(Words& words, const std::vector<NodeId>& nodes) {
   if (!acting(words)) return;
   for (const NodeId node : nodes) {
     const Process* process = world_->process(node);
-    const std::string here = process == nullptr ? "down" : world_->is_up(node) ? "running" : "paused";
+    const std::string here = process == nullptr    ? "down"
+                             : world_->is_up(node) ? "running"
+                                                   : "paused";
     if (here != wanted) fail("n" + std::to_string(node.value) + " is " + here);
   }
 }
@@ -337,9 +338,8 @@ void Stage::expect_packets(Words& words) {
                     const auto& counts = packets_from_[static_cast<std::size_t>(*kind)];
                     std::uint64_t sum = 0;
                     for (std::uint32_t n = 1; n < counts.size(); ++n) {
-                      const bool counted =
-                          from.empty() ||
-                          std::find(from.begin(), from.end(), NodeId{n}) != from.end();
+                      const bool counted = from.empty() || std::find(from.begin(), from.end(),
+                                                                     NodeId{n}) != from.end();
                       if (counted) sum += counts[n];
                     }
                     return sum;

@@ -48,7 +48,8 @@ std::optional<PacketKind> Stage::read_kind(Words& words, std::string_view key) {
   if (!name) return std::nullopt;
   const std::optional<PacketKind> kind = packet_kind_of_name(*name);
   if (!kind) {
-    words.fail("'" + *name + "' is no kind of packet: token, data, join, commit, probe, "
+    words.fail("'" + *name +
+               "' is no kind of packet: token, data, join, commit, probe, "
                "hold_cancel, epoch_notice or other");
   }
   return kind;
@@ -168,7 +169,7 @@ void Stage::do_flap(Words& words) {
   });
 }
 
-/// drop|delay|duplicate [range] [kind=] [from n1] [to n2] [p=] [count=] [seq=] [phase=]
+/// drop|delay|duplicate|hold [range] [kind=] [from n1] [to n2] [p=] [count=] [seq=] [phase=]
 ///   [retransmission=] [post=] [recovering]
 void Stage::add_rule(Words& words, Rule::Act act) {
   Rule rule;
@@ -198,6 +199,11 @@ void Stage::add_rule(Words& words, Rule::Act act) {
 void Stage::do_drop(Words& words) { add_rule(words, Rule::Act::drop); }
 void Stage::do_delay(Words& words) { add_rule(words, Rule::Act::delay); }
 void Stage::do_duplicate(Words& words) { add_rule(words, Rule::Act::duplicate); }
+void Stage::do_hold(Words& words) { add_rule(words, Rule::Act::hold); }
+
+void Stage::do_release(Words& words) {
+  if (acting(words)) world_->release_held();
+}
 
 /// clear rules | clear links | clear triggers
 void Stage::do_clear(Words& words) {
@@ -275,8 +281,8 @@ void Stage::do_replay(Words& words) {
   const auto delay = words.duration_range("delay", {Duration{}, Duration{}});
   if (!acting(words)) return;
   for (std::uint64_t i = 0; i < count; ++i) {
-    world_->replay(kind, Duration{world_->network().random().between(delay.first.ns,
-                                                                    delay.second.ns)});
+    world_->replay(kind,
+                   Duration{world_->network().random().between(delay.first.ns, delay.second.ns)});
   }
 }
 

@@ -68,6 +68,8 @@ class Author {
   void write_cluster();
   void plan_everything();
   void plan_packets();
+  void plan_rule();
+  void plan_gap();
   void plan_links();
   void plan_processes();
   void plan_resources();
@@ -84,9 +86,9 @@ class Author {
   order::ring::Options ring_;
   std::string knobs_;
   std::string calm_;
-  Duration hop_{};       ///< of a token, about
-  Duration length_{};    ///< of the time with faults
-  double rate_ = 0;      ///< messages per second and node
+  Duration hop_{};     ///< of a token, about
+  Duration length_{};  ///< of the time with faults
+  double rate_ = 0;    ///< messages per second and node
   std::multimap<std::int64_t, std::string> timeline_;
 };
 
@@ -172,8 +174,7 @@ void Author::draw_network() {
 void Author::draw_load() {
   const double tokens_per_second = 1e9 / static_cast<double>(hop_.ns);
   rate_ = static_cast<double>(spread(Duration{100}, Duration{8'000}).ns);
-  const double data_per_second =
-      rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
+  const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
   const double cost = 1.6 * tokens_per_second + data_per_second;
   const double length_s = std::clamp(kEventsPerSeed / cost, 0.3, 8.0);
   length_ = microseconds(static_cast<std::int64_t>(length_s * 1e6));
@@ -219,8 +220,9 @@ void Author::plan_everything() {
   std::string load = all + " size=" + std::to_string(between(0, 30)) + "-" +
                      std::to_string(between(30, 400)) + " safe=" + decimal(random_.unit());
   if (maybe(0.4)) {
-    load += " large=" + decimal(0.02 * random_.unit()) + " large-size=" +
-            std::to_string(between(500, 3'000)) + "-" + std::to_string(between(3'000, 30'000));
+    load += " large=" + decimal(0.02 * random_.unit()) +
+            " large-size=" + std::to_string(between(500, 3'000)) + "-" +
+            std::to_string(between(3'000, 30'000));
   }
   if (maybe(0.4)) load += " burst=" + std::to_string(between(2, 60));
   if (maybe(0.15)) load += " nodes=" + node();
@@ -236,7 +238,8 @@ void Author::plan_everything() {
 void Author::plan_packets() {
   std::string line = "network " + calm_;
   const auto add = [&](const char* key, double most) {
-    if (often()) line += std::string(" ") + key + "=" + decimal(most * random_.unit() * random_.unit());
+    if (often())
+      line += std::string(" ") + key + "=" + decimal(most * random_.unit() * random_.unit());
   };
   add("loss", 0.3);
   add("burst", 0.01);
@@ -248,12 +251,12 @@ void Author::plan_packets() {
   add("replay", 0.02);
   if (often()) line += " burst-packets=" + std::to_string(between(2, 300));
   line += " reorder-by=" + duration_text(spread(microseconds(50), milliseconds(30)));
-  line += " late-by=" + duration_text(spread(milliseconds(1), milliseconds(90)));
+  line += " late-by=" + duration_text(spread(milliseconds(1), milliseconds(600)));
   line += " replay-by=" + duration_text(spread(milliseconds(1), seconds(2)));
   if (maybe(0.15)) line += " mtu=" + std::to_string(between(300, ring_.packet_bytes_max));
   if (maybe(0.1)) {
-    line += " large=" + std::to_string(between(300, 1'200)) + " large-by=" +
-            duration_text(spread(milliseconds(1), milliseconds(900)));
+    line += " large=" + std::to_string(between(300, 1'200)) +
+            " large-by=" + duration_text(spread(milliseconds(1), milliseconds(900)));
   }
   if (maybe(0.25)) {
     static constexpr std::array<const char*, 5> kKinds{"token", "data", "join", "commit", "probe"};
@@ -263,10 +266,36 @@ void Author::plan_packets() {
   const Duration from = moment();
   at(from, line);
   if (often()) at(from + Duration{between(0, length_.ns - from.ns)}, "network " + calm_);
+  if (maybe(0.3)) plan_rule();
   if (maybe(0.3)) at(moment(), "inject random count=" + std::to_string(between(1, 200)));
   if (maybe(0.3)) {
     at(moment(), "replay-old count=" + std::to_string(between(1, 60)) + " delay=0-50ms");
   }
+}
+
+/// Packets of one kind are delayed or doubled for a while: a token of an attempt that is over must
+/// find everybody elsewhere.
+void Author::plan_rule() {
+  static constexpr std::array<const char*, 6> kKinds{"commit",         "commit phase=2", "token",
+                                                     "recovery-token", "join",           "data"};
+  const Duration from = moment();
+  const std::string range = "0-" + duration_text(spread(milliseconds(1), milliseconds(300)));
+  const std::string which = std::string(" kind=") + kKinds[random_.below(kKinds.size())] +
+                            " p=" + decimal(0.02 + 0.5 * random_.unit() * random_.unit());
+  at(from, often() ? "delay " + range + which : "duplicate delay=" + range + which);
+  at(from + spread(milliseconds(20), seconds(2)), "clear rules");
+}
+
+/// A node dies and leaves a gap: what it sent last reaches nobody, or a few, while others have sent
+/// behind it.
+void Author::plan_gap() {
+  const Duration from = moment();
+  const std::string a = node();
+  at(from, "drop kind=data from " + a + " p=" + (often() ? "1" : decimal(random_.unit())));
+  const Duration dies = from + spread(microseconds(100), milliseconds(8));
+  at(dies, "crash " + a + (often() ? " after-sends " + std::to_string(between(1, 20)) : ""));
+  at(dies + milliseconds(between(5, 60)), "clear rules");
+  at(dies + milliseconds(between(1, 900)), "start " + a);
 }
 
 void Author::plan_links() {
@@ -304,11 +333,13 @@ void Author::plan_processes() {
     const Duration from = moment();
     const std::string a = node();
     const Duration until = from + milliseconds(between(1, 900));
-    switch (random_.below(8)) {
+    switch (random_.below(9)) {
+      case 8: plan_gap(); break;
       case 0:
       case 1:
         at(from, "crash " + a);
-        at(until, "start " + a + (maybe(0.1) ? " epoch=-" + std::to_string(between(1, 5'000)) : ""));
+        at(until,
+           "start " + a + (maybe(0.1) ? " epoch=-" + std::to_string(between(1, 5'000)) : ""));
         break;
       case 2:
         at(from, "crash " + a + " after-sends " + std::to_string(between(1, 40)));
@@ -371,13 +402,15 @@ void Author::plan_targets() {
   if (actions.empty()) actions = "split";
   const Duration low = spread(milliseconds(1), milliseconds(60));
   at(Duration{}, "target kinds=" + kinds + " p=" + decimal(0.01 + 0.11 * random_.unit()) +
-                     " actions=" + actions + " within=" +
-                     duration_text(spread(microseconds(10), microseconds(400))) + " heal=" +
-                     duration_text(low) + "-" +
+                     " actions=" + actions +
+                     " within=" + duration_text(spread(microseconds(10), microseconds(400))) +
+                     " heal=" + duration_text(low) + "-" +
                      duration_text(low + spread(milliseconds(10), milliseconds(600))));
   // Something must set the first view change off.
   const Duration first{between(0, length_.ns / 4)};
-  if (often()) {
+  if (maybe(0.3)) {
+    plan_gap();
+  } else if (often()) {
     at(first, "split " + some_parts(2, false));
     at(first + milliseconds(between(10, 300)), "heal");
   } else {

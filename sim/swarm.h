@@ -10,15 +10,15 @@
 namespace peal::sim {
 
 struct SwarmOptions {
-  std::uint32_t nodes = 0;              ///< 0: drawn, 2 to 9, mostly 3 and 4
-  std::vector<std::string> overrides;   ///< "key=value" for `cluster`, e.g. accelerated_window=0
-  double targeted = -1;                 ///< probability of targeted faults; below 0: drawn
-  bool faults = true;                   ///< false: load only
+  std::uint32_t nodes = 0;             ///< 0: drawn, 2 to 9, mostly 3 and 4
+  std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0
+  double targeted = -1;                ///< probability of targeted faults; below 0: drawn
+  bool faults = true;                  ///< false: load only
 };
 
-/// Writes the story of one seed: which cluster, which options from their hostile ranges, which load,
-/// and which faults when. Each class of fault is left out of half of the stories, so that the others
-/// meet in many mixtures. Ends with `settle`: after the faults everything must get well.
+/// Writes the story of one seed: which cluster, which options from their hostile ranges, which
+/// load, and which faults when. Each class of fault is left out of half of the stories, so that the
+/// others meet in many mixtures. Ends with `settle`: after the faults everything must get well.
 Script make_swarm_script(std::uint64_t seed, const SwarmOptions& options);
 
 }  // namespace peal::sim

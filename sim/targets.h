@@ -24,7 +24,7 @@ struct TargetRule {
   bool split = true, cut = true, crash = true, pause = true;
   Duration within = microseconds(400);
   std::pair<Duration, Duration> heal{milliseconds(20), milliseconds(300)};
-  std::uint64_t most = 200;    ///< faults
+  std::uint64_t most = 200;  ///< faults
 };
 
 /// Plans the faults as lines of the scenario language; `run_line` carries one out, at its time.

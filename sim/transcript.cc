@@ -7,7 +7,9 @@
 namespace peal::sim {
 namespace {
 
-std::string name_of(NodeId node) { return node.value == 0 ? "?" : "n" + std::to_string(node.value); }
+std::string name_of(NodeId node) {
+  return node.value == 0 ? "?" : "n" + std::to_string(node.value);
+}
 
 std::string names_of(const std::vector<MemberId>& members) {
   std::vector<NodeId> nodes;

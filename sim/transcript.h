@@ -28,7 +28,7 @@ class Transcript {
   std::string run_text() const;
 
   std::vector<std::string> lines_;
-  std::string run_from_;   ///< who sends the current run of data packets
+  std::string run_from_;  ///< who sends the current run of data packets
   std::string run_suffix_;
   std::uint64_t run_first_ = 0;
   std::uint64_t run_last_ = 0;

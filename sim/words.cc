@@ -99,9 +99,9 @@ bool Words::accept(std::string_view word) {
 
 void Words::expect(std::string_view word) {
   if (accept(word)) return;
-  fail(at_end() ? "the line ends where '" + std::string(word) + "' is expected"
-                : "'" + words_[next_].text + "' stands where '" + std::string(word) +
-                      "' is expected");
+  fail(at_end()
+           ? "the line ends where '" + std::string(word) + "' is expected"
+           : "'" + words_[next_].text + "' stands where '" + std::string(word) + "' is expected");
 }
 
 std::string Words::rest() {
@@ -135,7 +135,8 @@ std::vector<NodeId> Words::nodes_of(const std::string& text) {
       fail("'" + part + "' is not in this cluster of " + std::to_string(nodes_) + " nodes");
       return {NodeId{1}};
     }
-    for (std::uint64_t n = low; n <= high; ++n) out.push_back(NodeId{static_cast<std::uint32_t>(n)});
+    for (std::uint64_t n = low; n <= high; ++n)
+      out.push_back(NodeId{static_cast<std::uint32_t>(n)});
     from = comma + 1;
   }
   std::sort(out.begin(), out.end());
@@ -196,8 +197,7 @@ std::uint64_t Words::number(std::uint64_t low, std::uint64_t high) {
   const std::string word = take("a number");
   std::uint64_t value = 0;
   if (!parse_number(word, value) || value < low || value > high) {
-    fail("'" + word + "' is no number from " + std::to_string(low) + " to " +
-         std::to_string(high));
+    fail("'" + word + "' is no number from " + std::to_string(low) + " to " + std::to_string(high));
     return low;
   }
   return value;
@@ -305,7 +305,8 @@ std::vector<NodeId> Words::nodes(std::string_view key, std::vector<NodeId> norma
 std::optional<bool> Words::yes_no(std::string_view key) {
   const std::optional<std::string> text = value(key);
   if (!text) return std::nullopt;
-  if (*text != "yes" && *text != "no") fail(std::string(key) + "=" + *text + ": accepted is yes or no");
+  if (*text != "yes" && *text != "no")
+    fail(std::string(key) + "=" + *text + ": accepted is yes or no");
   return *text == "yes";
 }
 

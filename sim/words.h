@@ -31,12 +31,12 @@ class Words {
   /// The rest of the line, as it was written.
   std::string rest();
 
-  std::vector<NodeId> nodes();              ///< n1 or n1,n3 or n1-n4 or all
+  std::vector<NodeId> nodes();  ///< n1 or n1,n3 or n1-n4 or all
   NodeId node();
-  Duration duration();                      ///< 20ms, 1.5s, 300us, 5ns
+  Duration duration();                             ///< 20ms, 1.5s, 300us, 5ns
   std::pair<Duration, Duration> duration_range();  ///< 0-30ms, 2ms-5ms, or one duration
   std::uint64_t number(std::uint64_t low, std::uint64_t high);
-  std::string text();                       ///< "quoted"
+  std::string text();  ///< "quoted"
 
   /// Takes all `key=value` words from here on; the readers below look them up.
   void take_keys();

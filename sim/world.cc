@@ -182,8 +182,7 @@ void World::end_process(Process& process) {
   for (Socket& socket : process.sockets) {
     while (!socket.empty()) packets_.release(socket.pop());
   }
-  epochs_[process.self.node.value] =
-      std::max(epochs_[process.self.node.value], process.self.epoch);
+  epochs_[process.self.node.value] = std::max(epochs_[process.self.node.value], process.self.epoch);
   processes_[process.self.node.value].reset();
 }
 

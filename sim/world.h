@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -29,21 +30,21 @@ using EngineMaker = std::function<std::unique_ptr<order::Engine>(
     order::Host& host)>;
 
 struct WorldOptions {
-  std::uint32_t nodes = 3;               ///< 1 to kNodesMax
+  std::uint32_t nodes = 3;  ///< 1 to kNodesMax
   std::uint64_t seed = 1;
   order::ring::Options ring;
-  EngineMaker maker;                     ///< empty: the ring with the options above
+  EngineMaker maker;  ///< empty: the ring with the options above
   node::Limits limits;
   ProcessLimits process;
-  std::int32_t drift_ppm = 0;            ///< clocks are wrong by up to this
-  Duration step_cost = nanoseconds(700);   ///< processor time of one input
-  Duration send_cost = nanoseconds(300);   ///< of one packet sent
+  std::int32_t drift_ppm = 0;                     ///< clocks are wrong by up to this
+  Duration step_cost = nanoseconds(700);          ///< processor time of one input
+  Duration send_cost = nanoseconds(300);          ///< of one packet sent
   Duration wire_per_kilobyte = nanoseconds(800);  ///< 10 Gbit/s
-  std::uint32_t read_budget = 32;        ///< packets read before timers are looked at
-  bool follow_preference = false;        ///< else which socket is read is also left to chance
-  bool fan_out = false;                  ///< multicasts of data go to the audience one by one
-  bool keep_packets = true;              ///< remember old packets, so that they can be replayed
-  std::uint32_t digest_every = 1'000;    ///< happenings between digests of all nodes
+  std::uint32_t read_budget = 32;                 ///< packets read before timers are looked at
+  bool follow_preference = false;      ///< else which socket is read is also left to chance
+  bool fan_out = false;                ///< multicasts of data go to the audience one by one
+  bool keep_packets = true;            ///< remember old packets, so that they can be replayed
+  std::uint32_t digest_every = 1'000;  ///< happenings between digests of all nodes
 };
 
 /// Sees every packet that is sent and every event that a node reports. May plan happenings, but
@@ -58,12 +59,12 @@ class Watcher {
 /// A background load: each of its nodes submits messages at random times.
 struct Load {
   std::vector<NodeId> nodes;
-  double rate = 1'000;              ///< messages per second and node
+  double rate = 1'000;  ///< messages per second and node
   std::uint32_t size_low = 8, size_high = 200;
-  double large = 0;                 ///< share of messages of other sizes
+  double large = 0;  ///< share of messages of other sizes
   std::uint32_t large_low = 2'000, large_high = 20'000;
-  double safe = 0.3;                ///< share of safe messages
-  std::uint32_t burst = 1;          ///< messages at once, at most
+  double safe = 0.3;        ///< share of safe messages
+  std::uint32_t burst = 1;  ///< messages at once, at most
   Instant until{};
 };
 
@@ -109,6 +110,8 @@ class World {
   Network& network() { return network_; }
   /// Sends an old packet of `kind` (any, if absent) again; false if there is none.
   bool replay(std::optional<PacketKind> kind, Duration after);
+  /// Packets that a rule holds arrive now.
+  void release_held();
   /// A packet of random bytes for `to`.
   void inject_random(NodeId to);
   /// Anything of this kind under way?
@@ -116,6 +119,8 @@ class World {
     return packets_by_kind_[static_cast<std::size_t>(kind)];
   }
   bool anyone_recovers() const;
+  /// When the last packet that is under way will have arrived.
+  Instant latest_arrival() const { return latest_arrival_; }
 
   void watch(Watcher* watcher) { watcher_ = watcher; }
   Ledger& ledger() { return ledger_; }
@@ -160,6 +165,7 @@ class World {
 
   // Network.
   void deliver_copies(PacketIndex packet, NodeId to, Instant departure);
+  void plan_arrival(Instant at, NodeId to, PacketIndex packet);
   void remember(PacketIndex packet);
   PacketIndex damaged(PacketIndex packet);
 
@@ -188,6 +194,8 @@ class World {
   std::array<std::vector<PacketIndex>, kPacketKinds> memory_;
   std::array<std::uint64_t, kPacketKinds> memory_seen_{};
   std::array<std::uint64_t, kPacketKinds> packets_by_kind_{};
+  std::vector<std::pair<PacketIndex, NodeId>> held_;
+  Instant latest_arrival_{};
   Watcher* watcher_ = nullptr;
   Digest digest_;
 };

@@ -26,8 +26,7 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   ++packets_by_kind_[static_cast<std::size_t>(kind)];
   if (kind == PacketKind::data) from.data_bytes_sent += bytes.size();
 
-  const Instant ready =
-      now_ + Duration{options_.send_cost.ns * from.sends_in_call * from.slowness};
+  const Instant ready = now_ + Duration{options_.send_cost.ns * from.sends_in_call * from.slowness};
   const Duration on_wire{options_.wire_per_kilobyte.ns * static_cast<std::int64_t>(bytes.size()) /
                          1'000};
   const Instant departure = std::max(ready, from.send_free) + on_wire;
@@ -62,6 +61,11 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
 
 void World::deliver_copies(PacketIndex index, NodeId to, Instant departure) {
   const Fate fate = network_.fate(packets_[index], to, network_.has_rules() && anyone_recovers());
+  if (fate.held) {
+    packets_.hold(index);
+    held_.emplace_back(index, to);
+    return;
+  }
   for (std::uint32_t i = 0; i < fate.count; ++i) {
     PacketIndex copy = index;
     if (fate.copies[i].damaged) {
@@ -69,8 +73,20 @@ void World::deliver_copies(PacketIndex index, NodeId to, Instant departure) {
     } else {
       packets_.hold(copy);
     }
-    queue_.push(departure + fate.copies[i].after, Happening::arrival, to.value, copy);
+    plan_arrival(departure + fate.copies[i].after, to, copy);
   }
+}
+
+void World::plan_arrival(Instant at, NodeId to, PacketIndex packet) {
+  latest_arrival_ = std::max(latest_arrival_, at);
+  queue_.push(at, Happening::arrival, to.value, packet);
+}
+
+void World::release_held() {
+  for (const auto& [index, to] : held_) {
+    plan_arrival(now_ + microseconds(1), to, index);
+  }
+  held_.clear();
 }
 
 PacketIndex World::damaged(PacketIndex index) {
@@ -129,7 +145,7 @@ bool World::replay(std::optional<PacketKind> kind, Duration after) {
     const bool meant = to.value == 0 ? node != packets_[index].from : node == to;
     if (!meant || !network_.connected(packets_[index].from, node)) continue;
     packets_.hold(index);
-    queue_.push(now_ + after, Happening::arrival, node.value, index);
+    plan_arrival(now_ + after, node, index);
   }
   return true;
 }
@@ -148,7 +164,7 @@ void World::inject_random(NodeId to) {
   const auto lane = static_cast<Lane>(replay_random_.below(3));
   ledger_.faults().add(Fault::garbage);
   const PacketIndex index = packets_.add(bytes, NodeId{}, to, lane);
-  queue_.push(now_ + microseconds(1), Happening::arrival, to.value, index);
+  plan_arrival(now_ + microseconds(1), to, index);
 }
 
 void World::arrive(NodeId to, PacketIndex index) {
@@ -209,16 +225,15 @@ void World::submit_load(std::uint32_t index) {
   const std::uint64_t burst = 1 + load_random_.below(load.burst);
   for (std::uint64_t i = 0; i < burst; ++i) {
     const bool large = load.large > 0 && load_random_.chance(load.large);
-    const auto size = static_cast<std::size_t>(
-        large ? load_random_.between(load.large_low, load.large_high)
-              : load_random_.between(load.size_low, load.size_high));
+    const auto size =
+        static_cast<std::size_t>(large ? load_random_.between(load.large_low, load.large_high)
+                                       : load_random_.between(load.size_low, load.size_high));
     const bool safe = load_random_.chance(load.safe);
     submit(node, safe ? Service::safe : Service::agreed, make_payload(node, size));
   }
   const double mean_ns = 1e9 * (1.0 + static_cast<double>(load.burst - 1) / 2) /
                          (load.rate * static_cast<double>(load.nodes.size()));
-  const auto wait =
-      static_cast<std::int64_t>(-std::log1p(-load_random_.unit()) * mean_ns) + 1;
+  const auto wait = static_cast<std::int64_t>(-std::log1p(-load_random_.unit()) * mean_ns) + 1;
   queue_.push(now_ + Duration{wait}, Happening::load, 0, index);
 }
 

@@ -29,13 +29,18 @@ bool noticed(Duration gap, const order::ring::Options& ring) {
 }  // namespace
 
 void World::after_call(Process& process) {
-  const std::int64_t work =
-      options_.step_cost.ns + options_.send_cost.ns * process.sends_in_call;
+  const std::int64_t work = options_.step_cost.ns + options_.send_cost.ns * process.sends_in_call;
   process.busy_until = now_ + Duration{work * process.slowness};
   if (process.end != Process::End::none) {
     if (process.end == Process::End::conflict) {
       ledger_.faults().add(Fault::identity_conflict);
       ledger_.crashed(now_, process.self);
+      // Only a clock that was set back may lead to it.
+      if (ledger_.faults().of(Fault::epoch_step_back) == 0) {
+        ledger_.violation(
+            now_, "fatal",
+            "n" + std::to_string(process.self.node.value) + ": " + process.fatal_reason);
+      }
     }
     end_process(process);
     return;
@@ -53,9 +58,9 @@ void World::after_call(Process& process) {
 /// Packets are kept until everybody has them, and the maximal gap bounds how many those can be:
 /// twice as many are too many.
 void World::check_memory(const Process& process) {
-  const std::uint32_t held =
-      process.receive_pool->slab_count() - process.receive_pool->free_count() +
-      process.unit_pool->slab_count() - process.unit_pool->free_count();
+  const std::uint32_t held = process.receive_pool->slab_count() -
+                             process.receive_pool->free_count() + process.unit_pool->slab_count() -
+                             process.unit_pool->free_count();
   if (held <= 2 * options_.ring.max_gap + kSlabsBeside || ledger_.broken()) return;
   ledger_.violation(now_, "R1",
                     "n" + std::to_string(process.self.node.value) + " holds " +
@@ -79,8 +84,8 @@ bool World::timer_due(const Process& process) const {
 }
 
 bool World::work_waits(Process& process) const {
-  return !process.inbox.empty() || process.leave_wanted || process.draining ||
-         process.room_grew || !process.sockets[0].empty() || !process.sockets[1].empty() ||
+  return !process.inbox.empty() || process.leave_wanted || process.draining || process.room_grew ||
+         !process.sockets[0].empty() || !process.sockets[1].empty() ||
          !process.sockets[2].empty() || timer_due(process);
 }
 
@@ -146,8 +151,8 @@ void World::read_packet(Process& process) {
 }
 
 void World::run_once(Process& process) {
-  const bool packets = !process.sockets[0].empty() || !process.sockets[1].empty() ||
-                       !process.sockets[2].empty();
+  const bool packets =
+      !process.sockets[0].empty() || !process.sockets[1].empty() || !process.sockets[2].empty();
   const bool time_for_timers =
       process.reads_since_timer >= options_.read_budget && !process.draining && timer_due(process);
   if (process.leave_wanted) {
@@ -183,8 +188,8 @@ void World::run_once(Process& process) {
 
 void World::submit_now(Process& process, Submission submission) {
   const ByteView payload = as_bytes_view(submission.payload);
-  process.pending = {process.submitted + 1, digest_of(payload), payload.size(),
-                     submission.service, false};
+  process.pending = {process.submitted + 1, digest_of(payload), payload.size(), submission.service,
+                     false};
   call(process, [&](node::Node& node, Instant local) {
     const Result<std::uint64_t> number = node.submit(local, payload, submission.service);
     if (!number) {

@@ -39,8 +39,9 @@ enum class ErrorCode : std::uint8_t {
   system,          ///< another failure of the operating system
 };
 
+/// Why a call failed, for a program and for a person.
 struct Error {
-  ErrorCode code{};
+  ErrorCode code{};     ///< for the program to act on
   std::string message;  ///< one line for a person: what was wrong, and what to do about it
 };
 
@@ -48,15 +49,21 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
+  /// Success.
   Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+  /// Failure.
   Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
 
+  /// True if there is a value.
   bool ok() const { return content_.index() == 0; }
+  /// The same.
   explicit operator bool() const { return ok(); }
   /// The value; throws std::bad_variant_access if there is none.
   T& value() { return std::get<0>(content_); }
   const T& value() const { return std::get<0>(content_); }
+  /// The value, as value().
   T& operator*() { return value(); }
+  /// A member of the value, as value().
   T* operator->() { return &value(); }
   /// The error; throws std::bad_variant_access if there is a value.
   const Error& error() const { return std::get<1>(content_); }
@@ -92,7 +99,7 @@ struct Config {
 
   std::uint32_t message_bytes_max = 64U << 20;    ///< of one message, 1 byte to 1 GiB
   std::uint64_t submit_bytes_max = 128ULL << 20;  ///< of messages that wait to be ordered
-  std::uint32_t submit_messages_max = 65'536;
+  std::uint32_t submit_messages_max = 65'536;     ///< messages that wait to be ordered
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
 
   /// Which view may act for the whole cluster: "none" claims nothing; with "majority" at most one
@@ -114,11 +121,11 @@ struct Ticket {
 /// A message at its place in the order. Everything it points to is valid until the next call of
 /// next() or wait().
 struct Message {
-  std::string_view sender;  ///< the member that sent it, such as "a.210987654321"
-  std::uint64_t number{};   ///< counts the sender's messages, from 1
-  bool own = false;         ///< sent by this member
-  Service service{};
-  std::span<const std::byte> payload;
+  std::string_view sender;             ///< the member that sent it, such as "a.210987654321"
+  std::uint64_t number{};              ///< counts the sender's messages, from 1
+  bool own = false;                    ///< sent by this member
+  Service service{};                   ///< what its sender asked for
+  std::span<const std::byte> payload;  ///< its bytes; may be empty
 
   // Its place: the same at every member. Places in a view's order ascend in (position, index).
   std::string_view view;      ///< the view that ordered it
@@ -126,6 +133,7 @@ struct Message {
   std::uint32_t index{};      ///< among the messages of one position, from 0
   bool transitional = false;  ///< delivered in the transitional view that follows `view`
 
+  /// The payload as text.
   std::string_view text() const {
     return {reinterpret_cast<const char*>(payload.data()), payload.size()};
   }
@@ -134,9 +142,9 @@ struct Message {
 /// Who is there. A regular view starts a new order; the transitional view before it says who comes
 /// along from the old one: for the messages between the two, promises hold among those members.
 struct View {
-  bool transitional = false;
-  std::string id;   ///< such as "12@a.210987654321"; transitional: of the next view
-  std::string old;  ///< the regular view before; empty if there was none
+  bool transitional = false;  ///< which of the two kinds
+  std::string id;             ///< such as "12@a.210987654321"; transitional: of the next view
+  std::string old;            ///< the regular view before; empty if there was none
   std::vector<std::string> members;  ///< sorted by node
   std::optional<bool> primary;       ///< may it act for the whole cluster? Only with "majority"
 };
@@ -152,18 +160,20 @@ struct Closed {
   std::string reason;       ///< one line
 };
 
+/// What next() and wait() return: a message, a view, a warning, or the end.
 using Event = std::variant<Message, View, Warning, Closed>;
 
 /// How a member is doing.
 struct Status {
-  std::string id;
+  std::string id;                    ///< this member, such as "a.210987654321"
   std::string view;                  ///< the newest regular view; empty before the first
   std::vector<std::string> members;  ///< of that view
   std::uint64_t queued_messages{};   ///< that wait to be ordered
-  std::uint64_t queued_bytes{};
-  std::uint64_t unread_bytes{};  ///< that wait to be read by next(), about
-  std::string waits_for;         ///< what the next delivery or message waits for, in words
-  std::string multicast;         ///< how data reaches the others, in words
+  std::uint64_t queued_bytes{};      ///< their payloads
+  std::uint64_t unread_bytes{};      ///< that wait to be read by next(), about
+  std::string waits_for;             ///< what the next delivery or message waits for, in words
+  std::string multicast;             ///< how data reaches the others, in words
+  /// Every counter of the node and its transport, by name.
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 

@@ -17,9 +17,9 @@ namespace peal {
 
 }  // namespace peal
 
-#define PEAL_ASSERT(condition)                                             \
-  (__builtin_expect(static_cast<bool>(condition), 1)                       \
-       ? static_cast<void>(0)                                              \
+#define PEAL_ASSERT(condition)                       \
+  (__builtin_expect(static_cast<bool>(condition), 1) \
+       ? static_cast<void>(0)                        \
        : ::peal::assertion_failed(#condition, __FILE__, __LINE__))
 
 // Costly checks: on in the simulator and in debug builds only.

@@ -12,10 +12,10 @@
 #include "base/mutants.h"
 #include "base/probes.h"
 
-#define PEAL_PROBE(name)                                          \
-  do {                                                            \
-    static ::peal::sim_hooks::Probe peal_probe_here{name};        \
-    peal_probe_here.hit();                                        \
+#define PEAL_PROBE(name)                                   \
+  do {                                                     \
+    static ::peal::sim_hooks::Probe peal_probe_here{name}; \
+    peal_probe_here.hit();                                 \
   } while (false)
 #define PEAL_MUTANT(id) (::peal::sim_hooks::active_mutant() == ::peal::sim_hooks::Mutant::id)
 

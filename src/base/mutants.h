@@ -15,7 +15,7 @@ namespace peal::sim_hooks {
   X(m3_install_one_short, "install when all members but one are complete")                        \
   X(m4_safe_from_one_rotation, "stability taken from one rotation instead of two")                \
   X(m5_accept_in_commit, "accept old-view packets in Commit, and test possession in zone 1")      \
-  X(m6_accept_outside_union, "accept packets outside the union in Recovery, and test possession")     \
+  X(m6_accept_outside_union, "accept packets outside the union in Recovery, and test possession") \
   X(m7_zone1_own_safe_line, "zone 1 uses the own safe line instead of the maximum")               \
   X(m8_recovered_forgotten, "recovered packets forgotten when an attempt fails")                  \
   X(m9_originate_on_install, "originate in the visit that installs")                              \

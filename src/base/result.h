@@ -9,13 +9,13 @@ namespace peal {
 
 /// What the world can refuse. An entry exists only if a caller would act on it differently.
 enum class Errc : std::uint8_t {
-  would_block,      ///< full for now: wait for the descriptor, then try again
-  too_large,        ///< over the maximum message size: nothing was sent
-  closed,           ///< the member left or stopped: open a new one
-  invalid_option,   ///< the configuration is wrong: the message names the key
-  address_in_use,   ///< another process has the address
-  not_permitted,    ///< the operating system refused
-  system,           ///< another failure of the operating system
+  would_block,     ///< full for now: wait for the descriptor, then try again
+  too_large,       ///< over the maximum message size: nothing was sent
+  closed,          ///< the member left or stopped: open a new one
+  invalid_option,  ///< the configuration is wrong: the message names the key
+  address_in_use,  ///< another process has the address
+  not_permitted,   ///< the operating system refused
+  system,          ///< another failure of the operating system
 };
 
 std::string_view errc_name(Errc code);

@@ -2,16 +2,14 @@
 #include "cli/arguments.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <functional>
 #include <map>
+#include <type_traits>
 
 // Compiling this header takes longer than the rest of the room: nothing else includes it.
 #include <CLI/CLI.hpp>
 
 #include "cli/config.h"
-#include "cli/config_keys.h"
 #include "cli/text.h"
 
 namespace peal::cli {
@@ -19,6 +17,27 @@ namespace {
 
 const std::vector<std::string> kCommands = {"up",    "node", "send",  "recv",   "status",
                                             "check", "sim",  "bench", "version"};
+
+constexpr std::size_t kHelpColumn = 28;
+
+/// `text` in lines that fit beside the options' names.
+std::string wrapped(std::string_view text) {
+  constexpr std::size_t kWidth = 68;
+  std::string out;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const auto space = std::min(text.find(' '), text.size());
+    if (column > 0) {
+      const bool fits = column + 1 + space <= kWidth;
+      out += fits ? ' ' : '\n';
+      column = fits ? column + 1 : 0;
+    }
+    out += text.substr(0, space);
+    column += space;
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return out;
+}
 
 /// Adds options whose values are checked here, so that each error says what is accepted.
 class Builder {
@@ -32,38 +51,24 @@ class Builder {
     auto check = [accepted, store = std::move(store)](const std::string& text) -> std::string {
       return store(text) ? "" : " = " + quote(text) + ": accepted is " + accepted;
     };
-    app_.add_option(name, sink_, help)->type_name(shown)->check(check)->multi_option_policy(
-        CLI::MultiOptionPolicy::Throw);
+    app_.add_option(name, sink_, wrapped(help))
+        ->type_name(shown)
+        ->check(check)
+        ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   }
 
+  /// A number from `minimum` to `maximum`, whole unless T is a double.
   template <class T>
-  void number(const std::string& name, T& target, T minimum, T maximum, const std::string& help) {
-    const std::string accepted =
-        "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);
-    value(name, "N", accepted, help, [&target, minimum, maximum](const std::string& text) {
-      T parsed{};
-      const auto* end = text.data() + text.size();
-      const auto [stop, error] = std::from_chars(text.data(), end, parsed);
-      if (error != std::errc{} || stop != end || parsed < minimum || parsed > maximum) {
-        return false;
-      }
-      target = parsed;
-      return true;
-    });
-  }
-
-  void decimal_number(const std::string& name, double& target, double minimum, double maximum,
-                      const std::string& help) {
-    const std::string accepted = "a number from " + decimal(minimum) + " to " + decimal(maximum);
-    value(name, "SECONDS", accepted, help, [&target, minimum, maximum](const std::string& text) {
-      double parsed{};
-      const auto* end = text.data() + text.size();
-      const auto [stop, error] = std::from_chars(text.data(), end, parsed);
-      if (error != std::errc{} || stop != end || !(parsed >= minimum && parsed <= maximum)) {
-        return false;
-      }
-      target = parsed;
-      return true;
+  void number(const std::string& name, const std::string& shown, T& target, T minimum, T maximum,
+              const std::string& help) {
+    const bool whole = std::is_integral_v<T>;
+    const std::string accepted = (whole ? "a whole number from " : "a number from ") +
+                                 decimal(static_cast<double>(minimum)) + " to " +
+                                 decimal(static_cast<double>(maximum));
+    value(name, shown, accepted, help, [&target, minimum, maximum](const std::string& text) {
+      const auto parsed = number_in<T>(text, minimum, maximum);
+      if (parsed) target = *parsed;
+      return parsed.has_value();
     });
   }
 
@@ -88,11 +93,11 @@ class Builder {
   }
 
   void flag(const std::string& name, bool& target, const std::string& help) {
-    app_.add_flag(name, target, help);
+    app_.add_flag(name, target, wrapped(help));
   }
 
   void files(std::vector<std::string>& target, bool required, const std::string& help) {
-    auto* option = app_.add_option("FILE", target, help)->type_name("");
+    auto* option = app_.add_option("FILE", target, wrapped(help))->type_name("");
     if (required) option->required();
   }
 
@@ -117,7 +122,7 @@ void build_up(Builder& b, UpCommand& c) {
       "  peal recv --views                in a second terminal: see what is delivered\n"
       "  seq 1000 | peal send             in a third: send a thousand messages\n"
       "  peal up --nodes 5 --dir /tmp/c   five nodes, with sockets in /tmp/c");
-  b.number<std::uint32_t>("--nodes", c.nodes, 1, 32, "how many nodes (3)");
+  b.number<std::uint32_t>("--nodes", "N", c.nodes, 1, 32, "how many nodes (3)");
   b.path("--dir", "DIR", c.dir, "folder for the configuration, sockets, logs and traces");
   b.value("--order", "ENGINE", "\"ring\"", "the ordering engine: ring",
           [](const std::string& text) { return text == "ring"; });
@@ -167,17 +172,10 @@ void build_recv(Builder& b, RecvCommand& c) {
       "  peal recv --digest                  no messages: a digest of the order of each view,\n"
       "                                      equal at all nodes that went through that view");
   b.path("--to", "PATH", c.to, kToHelp);
-  b.value("--count", "N", "a whole number from 1 to 1000000000000000000",
-          "stop after N messages", [&c](const std::string& text) {
-            std::uint64_t parsed{};
-            const auto* end = text.data() + text.size();
-            const auto [stop, error] = std::from_chars(text.data(), end, parsed);
-            if (error != std::errc{} || stop != end || parsed == 0 ||
-                parsed > 1'000'000'000'000'000'000U) {
-              return false;
-            }
-            c.count = parsed;
-            return true;
+  b.value("--count", "N", "a whole number from 1 to 1000000000000000000", "stop after N messages",
+          [&c](const std::string& text) {
+            c.count = number_in<std::uint64_t>(text, 1, 1'000'000'000'000'000'000);
+            return c.count.has_value();
           });
   b.flag("--views", c.views, "print views as they change, first the current one");
   b.flag("--json", c.json, "one JSON object per line");
@@ -198,21 +196,22 @@ void build_status(Builder& b, StatusCommand& c) {
           "return only when it is true: members=N, all nodes shown are in one view of N members; "
           "delivered=N, each has delivered N messages",
           [&c](const std::string& text) {
-            const auto equals = text.find('=');
-            if (equals == std::string::npos) return false;
-            std::uint64_t number{};
-            const auto* end = text.data() + text.size();
-            const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, number);
-            if (error != std::errc{} || stop != end) return false;
-            if (text.starts_with("members=") && number >= 1 && number <= kNodesMax) {
-              c.wait_members = static_cast<std::uint32_t>(number);
+            const auto value_of = [&text](std::string_view key, std::uint64_t minimum,
+                                          std::uint64_t maximum) {
+              return text.starts_with(key)
+                         ? number_in(std::string_view(text).substr(key.size()), minimum, maximum)
+                         : std::nullopt;
+            };
+            if (const auto members = value_of("members=", 1, kNodesMax)) {
+              c.wait_members = static_cast<std::uint32_t>(*members);
               return true;
             }
-            if (!text.starts_with("delivered=")) return false;
-            c.wait_delivered = number;
-            return true;
+            const auto delivered = value_of("delivered=", 0, ~std::uint64_t{0});
+            if (delivered) c.wait_delivered = delivered;
+            return delivered.has_value();
           });
-  b.decimal_number("--timeout", c.timeout_s, 0, 86'400, "give up on --wait after so long (10)");
+  b.number<double>("--timeout", "SECONDS", c.timeout_s, 0, 86'400,
+                   "give up on --wait after so long (10)");
 }
 
 void build_check(Builder& b, CheckCommand& c) {
@@ -235,22 +234,18 @@ void build_bench(Builder& b, BenchCommand& c) {
       "\nExamples:\n"
       "  peal bench                               the greatest throughput of three nodes\n"
       "  peal bench --rate 20000 --service safe   latency at 20,000 messages per second");
-  b.number<std::uint32_t>("--nodes", c.nodes, 1, 16, "how many nodes (3)");
-  b.number<std::uint32_t>("--payload", c.payload_bytes, 16, 1'000'000, "bytes per message (1350)");
+  b.number<std::uint32_t>("--nodes", "N", c.nodes, 1, 16, "how many nodes (3)");
+  b.number<std::uint32_t>("--payload", "N", c.payload_bytes, 16, 1'000'000,
+                          "bytes per message (1350)");
   b.service(c.service);
   b.value("--rate", "RATE", "\"max\" or a whole number from 1 to 100000000",
           "messages per second, of all nodes together; max (the default): each sends when it can",
           [&c](const std::string& text) {
-            std::uint64_t parsed{};
-            const auto* end = text.data() + text.size();
-            const auto [stop, error] = std::from_chars(text.data(), end, parsed);
-            const bool number = error == std::errc{} && stop == end && parsed >= 1 &&
-                                parsed <= 100'000'000;
-            if (!number && text != "max") return false;
-            c.rate = number ? parsed : 0;
-            return true;
+            const auto rate = number_in<std::uint64_t>(text, 1, 100'000'000);
+            c.rate = rate.value_or(0);
+            return rate || text == "max";
           });
-  b.decimal_number("--seconds", c.seconds, 0.1, 3'600, "how long to measure (5)");
+  b.number<double>("--seconds", "SECONDS", c.seconds, 0.1, 3'600, "how long to measure (5)");
   b.flag("--json", c.json, "JSON");
 }
 
@@ -302,7 +297,7 @@ template <class C>
 Result<Command, Stop> run(const std::string& name, const std::string& about,
                           std::span<const std::string> arguments, void (*build)(Builder&, C&)) {
   CLI::App app(about, "peal " + name);
-  app.get_formatter()->column_width(28);
+  app.get_formatter()->column_width(kHelpColumn);
   C command;
   Builder builder(app);
   build(builder, command);
@@ -318,29 +313,30 @@ Result<Command, Stop> run(const std::string& name, const std::string& about,
 }
 
 std::string overview() {
-  return
-      "Peal delivers every message to every member in the same order, through loss, crashes and\n"
-      "partitions.\n"
-      "\n"
-      "Usage: peal COMMAND [OPTIONS]        peal COMMAND --help explains each command\n"
-      "\n"
-      "Try it:\n"
-      "  up        run a cluster on this machine\n"
-      "  send      send lines as messages\n"
-      "  recv      print messages in their order\n"
-      "  status    what each node does and what it waits for\n"
-      "\n"
-      "Run it:\n"
-      "  node      run one node from a configuration file\n"
-      "  bench     measure throughput and latency on this machine\n"
-      "\n"
-      "Trust it:\n"
-      "  check     judge the traces of a run\n"
-      "  sim       run whole clusters in the deterministic simulator\n"
-      "\n"
-      "  version   print the version\n"
-      "\n"
-      "Exit status: 0 all went well, 1 it did not, 2 the arguments or the configuration are wrong.\n";
+  return "Peal delivers every message to every member in the same order, through loss, crashes "
+         "and\n"
+         "partitions.\n"
+         "\n"
+         "Usage: peal COMMAND [OPTIONS]        peal COMMAND --help explains each command\n"
+         "\n"
+         "Try it:\n"
+         "  up        run a cluster on this machine\n"
+         "  send      send lines as messages\n"
+         "  recv      print messages in their order\n"
+         "  status    what each node does and what it waits for\n"
+         "\n"
+         "Run it:\n"
+         "  node      run one node from a configuration file\n"
+         "  bench     measure throughput and latency on this machine\n"
+         "\n"
+         "Trust it:\n"
+         "  check     judge the traces of a run\n"
+         "  sim       run whole clusters in the deterministic simulator\n"
+         "\n"
+         "  version   print the version\n"
+         "\n"
+         "Exit status: 0 all went well, 1 it did not, 2 the arguments or the configuration are "
+         "wrong.\n";
 }
 
 /// Options that `peal bench` gives to its own processes.
@@ -376,8 +372,9 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
     auto command = run("node", "Run one node from a configuration file.", rest, build_node);
     const auto* node = command ? std::get_if<NodeCommand>(&*command) : nullptr;
     if (node != nullptr && node->config.empty() && !node->print_config) {
-      return tl::unexpected(Stop{2, "node: --config is missing: accepted is a configuration file "
-                                    "in TOML (`peal node --print-config` writes one)"});
+      return tl::unexpected(Stop{2,
+                                 "node: --config is missing: accepted is a configuration file "
+                                 "in TOML (`peal node --print-config` writes one)"});
     }
     return command;
   }

@@ -48,8 +48,8 @@ struct StatusCommand {
   std::string to;
   bool json = false;
   bool views = false;
-  std::optional<std::uint32_t> wait_members;     ///< wait until all are in one view of so many
-  std::optional<std::uint64_t> wait_delivered;   ///< wait until each delivered at least so many
+  std::optional<std::uint32_t> wait_members;    ///< wait until all are in one view of so many
+  std::optional<std::uint64_t> wait_delivered;  ///< wait until each delivered at least so many
   double timeout_s = 10;
 };
 

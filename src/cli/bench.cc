@@ -45,8 +45,8 @@ class ScratchDir {
 struct Summary {
   double messages_per_s = 0;  ///< delivered at a node, on average
   double bytes_per_s = 0;
-  double offered_per_s = 0;   ///< sent by all nodes
-  double cpu_s_per_gb = 0;    ///< of all nodes, for each GB that each of them delivered
+  double offered_per_s = 0;  ///< sent by all nodes
+  double cpu_s_per_gb = 0;   ///< of all nodes, for each GB that each of them delivered
   double cores_per_node = 0;
   Histogram latency_ns;
   std::uint64_t latency_max_ns = 0;
@@ -100,13 +100,11 @@ std::string milliseconds_text(std::uint64_t ns) {
 }
 
 void print_text(const BenchCommand& command, const Summary& s) {
-  std::printf("%s on 127.0.0.1, %s messages of %s, %s, %s s\n",
-              counted(command.nodes, "node").c_str(),
-              is_safe(command.service) ? "safe" : "agreed",
-              counted(command.payload_bytes, "byte").c_str(),
-              command.rate == 0 ? "as many as possible"
-                                : (grouped(command.rate) + " per second").c_str(),
-              decimal(command.seconds).c_str());
+  std::printf(
+      "%s on 127.0.0.1, %s messages of %s, %s, %s s\n", counted(command.nodes, "node").c_str(),
+      is_safe(command.service) ? "safe" : "agreed", counted(command.payload_bytes, "byte").c_str(),
+      command.rate == 0 ? "as many as possible" : (grouped(command.rate) + " per second").c_str(),
+      decimal(command.seconds).c_str());
   std::printf("delivered   %s messages/s at each node, %.1f MB/s\n",
               grouped(static_cast<std::uint64_t>(s.messages_per_s)).c_str(), s.bytes_per_s / 1e6);
   std::printf("latency     p50 %s   p99 %s   p99.9 %s   max %s\n",
@@ -201,8 +199,10 @@ int run_bench(const BenchCommand& command) {
     results.push_back(std::move(*result));
   }
   const Summary summary = summarise(results, command.seconds);
-  if (command.json) print_json(command, summary);
-  else print_text(command, summary);
+  if (command.json)
+    print_json(command, summary);
+  else
+    print_text(command, summary);
   return summary.one_order ? 0 : fail(1, "bench: the order was not the same at all nodes");
 }
 

@@ -46,14 +46,10 @@ std::optional<BenchPlan> read_plan(const std::string& dir) {
 }
 
 bool write_result(const std::string& dir, const std::string& name, const BenchResult& result) {
-  Json out = {{"problem", result.problem},
-              {"sent", result.sent},
-              {"delivered", result.delivered},
-              {"delivered_bytes", result.delivered_bytes},
-              {"cpu_s", result.cpu_s},
-              {"latency_max_ns", result.latency_max_ns},
-              {"views", Json::array()},
-              {"latency", Json::array()}};
+  Json out = {{"problem", result.problem},     {"sent", result.sent},
+              {"delivered", result.delivered}, {"delivered_bytes", result.delivered_bytes},
+              {"cpu_s", result.cpu_s},         {"latency_max_ns", result.latency_max_ns},
+              {"views", Json::array()},        {"latency", Json::array()}};
   for (const BenchView& view : result.views) {
     out["views"].push_back({view.id, view.digest.value, view.digest.messages});
   }

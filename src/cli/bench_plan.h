@@ -19,9 +19,9 @@ struct BenchPlan {
   std::uint32_t nodes = 0;
   std::uint32_t payload_bytes = 0;
   Service service = Service::agreed;
-  double rate = 0;         ///< messages per second of each node; 0: as many as possible
-  double warm_up_s = 0;    ///< at the beginning, not measured
-  double seconds = 0;      ///< measured
+  double rate = 0;       ///< messages per second of each node; 0: as many as possible
+  double warm_up_s = 0;  ///< at the beginning, not measured
+  double seconds = 0;    ///< measured
 };
 
 struct BenchView {
@@ -31,7 +31,7 @@ struct BenchView {
 
 /// What one process saw between the end of the warm-up and the end.
 struct BenchResult {
-  std::string problem;  ///< empty if it went through
+  std::string problem;          ///< empty if it went through
   std::uint64_t sent = 0;       ///< by this node, with due times in the measured time
   std::uint64_t delivered = 0;  ///< at this node, in the measured time
   std::uint64_t delivered_bytes = 0;

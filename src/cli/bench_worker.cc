@@ -165,8 +165,7 @@ class Worker {
     std::memcpy(&head, message.payload.data(), sizeof head);
     // The first bytes tell messages apart: the order is what is judged here.
     if (!views_.empty()) {
-      views_.back().digest.add(message.sender, message.number,
-                               message.payload.first(sizeof head));
+      views_.back().digest.add(message.sender, message.number, message.payload.first(sizeof head));
     }
     if (head.kind == Head::start) {
       begin_ns_ = head.time_ns;
@@ -181,7 +180,8 @@ class Worker {
         result_.delivered_bytes += message.payload.size();
       }
       if (head.time_ns >= measure_from()) {
-        const auto latency = static_cast<std::uint64_t>(std::max<std::int64_t>(0, now - head.time_ns));
+        const auto latency =
+            static_cast<std::uint64_t>(std::max<std::int64_t>(0, now - head.time_ns));
         result_.latency_ns.add(latency);
         result_.latency_max_ns = std::max(result_.latency_max_ns, latency);
       }

@@ -21,11 +21,16 @@ Json json_of(const oracle::Report& report) {
                                  {"text", violation.text},
                                  {"at", violation.at_ns}});
   }
-  out["figures"] = {{"events", f.events},         {"submitted", f.submitted},
-                    {"messages", f.messages},     {"deliveries", f.deliveries},
-                    {"views", f.views},           {"installs", f.installs},
-                    {"members", f.members},       {"crashed", f.crashed},
-                    {"left", f.left},             {"safe_deliveries", f.safe_deliveries},
+  out["figures"] = {{"events", f.events},
+                    {"submitted", f.submitted},
+                    {"messages", f.messages},
+                    {"deliveries", f.deliveries},
+                    {"views", f.views},
+                    {"installs", f.installs},
+                    {"members", f.members},
+                    {"crashed", f.crashed},
+                    {"left", f.left},
+                    {"safe_deliveries", f.safe_deliveries},
                     {"transitional_deliveries", f.transitional_deliveries}};
   return out;
 }

@@ -25,8 +25,8 @@ Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
       << "cluster = \"" << cluster << "\"\n";
   for (std::uint32_t i = 0; i < nodes; ++i) {
     result.names.push_back("n" + std::to_string(i + 1));
-    out << "\n[[nodes]]\nname = \"" << result.names.back() << "\"\naddress = \"127.0.0.1:"
-        << ports[i] << "\"\n";
+    out << "\n[[nodes]]\nname = \"" << result.names.back()
+        << "\"\naddress = \"127.0.0.1:" << ports[i] << "\"\n";
   }
   out.close();
   if (!out) return tl::unexpected("cannot write " + quote(result.config));

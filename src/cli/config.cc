@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -62,12 +61,13 @@ std::string unknown_key(const std::string& prefix, std::string_view name, const 
                         const std::vector<std::string>& known) {
   // A name from the file may hold any bytes; a bare one is shown as it stands.
   const bool bare = std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
   });
-  std::string text = "unknown key " + prefix +
-                     (bare && name.size() <= 60 ? std::string(name) : quote(name)) + " = " +
-                     shown(value_of(node)) + ": ";
+  std::string text =
+      "unknown key " + prefix +
+      (bare && !name.empty() && name.size() <= 60 ? std::string(name) : quote(name)) + " = " +
+      shown(value_of(node)) + ": ";
   const std::string near = nearest(name, known);
   if (!near.empty()) text += "did you mean " + near + "? ";
   return text + "accepted keys are " + joined(known);
@@ -107,16 +107,16 @@ class Loader {
                                  std::string(kAcceptedName) + ", such as cluster = \"demo\"");
     }
     if (out_.nodes.empty()) {
-      return refuse({file_}, "nodes is missing: accepted are 1 to 128 tables [[nodes]], each with "
-                             "name and address");
+      return refuse({file_},
+                    "nodes is missing: accepted are 1 to 128 tables [[nodes]], each with "
+                    "name and address");
     }
     auto known = check_own_name(name);
     if (!known) return known;
     const std::string wrong = order::ring::validate(out_.ring);
     if (!wrong.empty()) return refuse({file_}, wrong);
     if (out_.submit_bytes_max < out_.message_bytes_max) {
-      return refuse({file_}, "limits.submit_bytes_max = " +
-                                 std::to_string(out_.submit_bytes_max) +
+      return refuse({file_}, "limits.submit_bytes_max = " + std::to_string(out_.submit_bytes_max) +
                                  ": accepted is at least limits.message_bytes_max, which is " +
                                  std::to_string(out_.message_bytes_max));
     }
@@ -215,7 +215,8 @@ class Loader {
       if (other.name == entry.name) {
         return refuse(name_place, "nodes.name = " + quote(entry.name) +
                                       " is there twice: accepted is a name of its own for each "
-                                      "node, " + std::string(kAcceptedName));
+                                      "node, " +
+                                      std::string(kAcceptedName));
       }
       const int apart = static_cast<int>(other.address.port) - entry.address.port;
       if (other.address.is_v4() != entry.address.is_v4()) {
@@ -225,9 +226,8 @@ class Loader {
       }
       if (other.address.ip == entry.address.ip && apart >= -1 && apart <= 1) {
         return refuse(address_place,
-                      "nodes.address = " + quote(io::to_string(entry.address)) +
-                          " collides with " + other.name + ", which has " +
-                          io::to_string(other.address) +
+                      "nodes.address = " + quote(io::to_string(entry.address)) + " collides with " +
+                          other.name + ", which has " + io::to_string(other.address) +
                           ": accepted are ports at least 2 apart on one address, as each node "
                           "also uses the port above its own");
       }
@@ -253,9 +253,8 @@ class Loader {
                                  known.front() + "\" in the file or with --name; accepted is " +
                                  joined(known));
     } else if (!is_known(out_.node)) {
-      return refuse({file_, node_line_},
-                    "node = " + quote(out_.node) + ": accepted is a name of [[nodes]]: " +
-                        joined(known));
+      return refuse({file_, node_line_}, "node = " + quote(out_.node) +
+                                             ": accepted is a name of [[nodes]]: " + joined(known));
     }
     return {};
   }
@@ -267,12 +266,8 @@ class Loader {
 
 /// Digits only, without leading zeros.
 std::optional<std::uint32_t> whole_number(std::string_view text, std::uint32_t maximum) {
-  std::uint32_t value = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || value > maximum) return std::nullopt;
   if (text.size() > 1 && text.front() == '0') return std::nullopt;
-  return value;
+  return number_in<std::uint32_t>(text, 0, maximum);
 }
 
 }  // namespace
@@ -319,7 +314,8 @@ Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_
   const toml::parse_result parsed = toml::parse(text, file);
   if (!parsed) {
     std::string what(parsed.error().description());
-    std::replace_if(what.begin(), what.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+    std::replace_if(
+        what.begin(), what.end(), [](unsigned char c) { return c < 0x20; }, ' ');
     return refuse({file, line_of(parsed.error().source())}, "not TOML: " + what);
   }
   NodeConfig config;

@@ -29,9 +29,7 @@ struct Key {
   /// Stores the value; false if it is not accepted, and then nothing has changed.
   std::function<bool(const Value&, NodeConfig&)> set;
 
-  std::string path() const {
-    return table.empty() ? name : std::string(table) + "." + name;
-  }
+  std::string path() const { return table.empty() ? name : std::string(table) + "." + name; }
 };
 
 /// All keys but those of [[nodes]], in the order in which a person reads them.

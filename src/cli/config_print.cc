@@ -52,18 +52,20 @@ std::string annotated_config() {
   out +=
       "# The nodes of the cluster, 1 to 128, the same list in the same order on all nodes. Those\n"
       "# that do not run yet are waited for by nobody: they join when they start.\n"
-      "# name: " + std::string(kAcceptedName) + ".\n" +
+      "# name: " +
+      std::string(kAcceptedName) + ".\n" +
       comment("address: " + std::string(kAcceptedAddress) + ".");
   int port = 4801;
   for (const char* name : {"a", "b", "c"}) {
-    out += "[[nodes]]\nname = \"" + std::string(name) + "\"\naddress = \"127.0.0.1:" +
-           std::to_string(port) + "\"\n\n";
+    out += "[[nodes]]\nname = \"" + std::string(name) +
+           "\"\naddress = \"127.0.0.1:" + std::to_string(port) + "\"\n\n";
     port += 2;
   }
   out += "[network]\n" + entries("network");
   out +=
       "# The ring. The defaults suit a data centre; none needs to be set.\n"
-      "[ring]\n" + entries("ring");
+      "[ring]\n" +
+      entries("ring");
   out += "# Bounds of this node's memory.\n[limits]\n" + entries("limits");
   out.pop_back();
   return out;

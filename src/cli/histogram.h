@@ -12,7 +12,7 @@ namespace peal::cli {
 class Histogram {
  public:
   static constexpr std::uint32_t kSubBits = 6;  ///< 64 buckets for each power of two
-  static constexpr std::uint32_t kBuckets = (44 - kSubBits) << kSubBits;  ///< up to 4.8 h in ns
+  static constexpr std::uint32_t kBuckets = (45 - kSubBits) << kSubBits;  ///< up to 4.8 h in ns
 
   Histogram() : counts_(kBuckets) {}
 

@@ -14,49 +14,16 @@
 #include "cli/local_socket.h"
 
 namespace peal::cli {
-namespace {
+namespace {}  // namespace
 
-constexpr std::size_t kReadBytes = 256U << 10;
-
-}  // namespace
-
-LocalClient::LocalClient(LocalClient&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      path_(std::move(other.path_)),
-      welcome_(std::move(other.welcome_)),
-      output_(std::move(other.output_)),
-      output_used_(other.output_used_),
-      input_(std::move(other.input_)),
-      input_used_(other.input_used_),
-      input_over_(other.input_over_) {}
-
-LocalClient& LocalClient::operator=(LocalClient&& other) noexcept {
-  LocalClient moved(std::move(other));
-  std::swap(fd_, moved.fd_);
-  std::swap(path_, moved.path_);
-  std::swap(welcome_, moved.welcome_);
-  std::swap(output_, moved.output_);
-  std::swap(output_used_, moved.output_used_);
-  std::swap(input_, moved.input_);
-  std::swap(input_used_, moved.input_used_);
-  std::swap(input_over_, moved.input_over_);
-  return *this;
-}
-
-LocalClient::~LocalClient() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-Result<LocalClient, std::string> LocalClient::connect(const std::string& path,
-                                                      int timeout_ms) {
+Result<LocalClient, std::string> LocalClient::connect(const std::string& path, int timeout_ms) {
   const auto fd = connect_local(path);
   if (!fd) return tl::unexpected(fd.error().message);
-  LocalClient client(*fd, path);
+  LocalClient client(io::Fd(*fd), path);
   append_hello(client.output_);
   const auto answer = client.receive(timeout_ms);
   if (!answer) return tl::unexpected(answer.error());
-  auto welcome =
-      answer->kind == RecordKind::welcome ? parse_welcome(answer->body) : std::nullopt;
+  auto welcome = answer->kind == RecordKind::welcome ? parse_welcome(answer->body) : std::nullopt;
   if (!welcome) return tl::unexpected("what listens on " + path + " is not a Peal node");
   client.welcome_ = std::move(*welcome);
   return client;
@@ -64,8 +31,8 @@ Result<LocalClient, std::string> LocalClient::connect(const std::string& path,
 
 Result<void, std::string> LocalClient::send_some() {
   while (output_used_ < output_.size()) {
-    const ssize_t sent = ::send(fd_, output_.data() + output_used_, output_.size() - output_used_,
-                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = ::send(fd_.get(), output_.data() + output_used_,
+                                output_.size() - output_used_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN) return {};
@@ -83,7 +50,7 @@ Result<void, std::string> LocalClient::send_some() {
 }
 
 void LocalClient::finish_output() {
-  ignore(::shutdown(fd_, SHUT_WR), "a node that is gone shows when reading");
+  ignore(::shutdown(fd_.get(), SHUT_WR), "a node that is gone shows when reading");
 }
 
 Result<LocalClient::Arrival, std::string> LocalClient::next(Record& out) {
@@ -105,11 +72,9 @@ Result<LocalClient::Arrival, std::string> LocalClient::next(Record& out) {
     if (input_over_) return Arrival::ended;
     input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(input_used_));
     input_used_ = 0;
-    const std::size_t before = input_.size();
-    input_.resize(before + kReadBytes);
-    const ssize_t got = ::recv(fd_, input_.data() + before, kReadBytes, MSG_DONTWAIT);
+    const ssize_t got = ::recv(fd_.get(), scratch_.data(), scratch_.size(), MSG_DONTWAIT);
     const int error = errno;
-    input_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+    if (got > 0) input_.insert(input_.end(), scratch_.begin(), scratch_.begin() + got);
     if (got < 0) {
       if (error == EINTR) continue;
       if (error == EAGAIN) return Arrival::nothing;
@@ -123,7 +88,7 @@ Result<LocalClient::Arrival, std::string> LocalClient::next(Record& out) {
 
 bool LocalClient::wait(int timeout_ms, int other_fd) {
   std::array<pollfd, 2> fds{};
-  fds[0] = {fd_, static_cast<short>(has_output() ? POLLIN | POLLOUT : POLLIN), 0};
+  fds[0] = {fd_.get(), static_cast<short>(has_output() ? POLLIN | POLLOUT : POLLIN), 0};
   fds[1] = {other_fd, POLLIN, 0};
   const int ready = ::poll(fds.data(), other_fd < 0 ? 1 : 2, timeout_ms);
   return ready > 0 && fds[1].revents != 0;
@@ -142,8 +107,7 @@ Result<Record, std::string> LocalClient::receive(int timeout_ms) {
     if (!arrival) return tl::unexpected(arrival.error());
     if (*arrival == Arrival::record) return record;
     if (*arrival == Arrival::ended) return tl::unexpected(ended());
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (timeout_ms >= 0 && left <= 0) {
       return tl::unexpected("the node at " + path_ + " does not answer");
     }

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/local_protocol.h"
+#include "io/fd.h"
 
 namespace peal::cli {
 
@@ -16,11 +18,7 @@ namespace peal::cli {
 class LocalClient {
  public:
   /// Connects and exchanges hellos; waits at most so long for the node's answer.
-  static Result<LocalClient, std::string> connect(const std::string& path,
-                                                  int timeout_ms = 5'000);
-  LocalClient(LocalClient&& other) noexcept;
-  LocalClient& operator=(LocalClient&& other) noexcept;
-  ~LocalClient();
+  static Result<LocalClient, std::string> connect(const std::string& path, int timeout_ms = 5'000);
 
   const Welcome& welcome() const { return welcome_; }
   const std::string& path() const { return path_; }
@@ -46,10 +44,10 @@ class LocalClient {
   Result<Record, std::string> receive(int timeout_ms);
 
  private:
-  LocalClient(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  LocalClient(io::Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
   std::string ended() const;
 
-  int fd_;
+  io::Fd fd_;
   std::string path_;
   Welcome welcome_;
   std::vector<std::byte> output_;
@@ -57,6 +55,7 @@ class LocalClient {
   std::vector<std::byte> input_;
   std::size_t input_used_ = 0;
   bool input_over_ = false;
+  std::vector<std::byte> scratch_ = std::vector<std::byte>(256U << 10);  ///< read to
 };
 
 /// A client of any of the sockets that `to` means; the first that answers.

@@ -81,8 +81,7 @@ Framed next_record(ByteView bytes, std::uint64_t body_max, std::uint64_t send_bo
   Reader in(bytes);
   const std::uint64_t length = in.u<std::uint32_t>();
   framed.record.kind = static_cast<RecordKind>(in.u<std::uint8_t>());
-  const std::uint64_t maximum =
-      framed.record.kind == RecordKind::send ? send_body_max : body_max;
+  const std::uint64_t maximum = framed.record.kind == RecordKind::send ? send_body_max : body_max;
   if (length == 0 || length - 1 > maximum) {
     framed.state = Framed::State::too_long;
     return framed;

@@ -3,13 +3,9 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -21,7 +17,6 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256U << 10;
 constexpr std::size_t kChunkBytes = 256U << 10;
-constexpr std::size_t kVectorsMax = 64;
 
 }  // namespace
 
@@ -29,17 +24,15 @@ struct LocalServer::Connection {
   std::uint64_t id{};
   int fd = -1;
   enum class Stage : std::uint8_t { greeting, open, closing, dead } stage = Stage::greeting;
-  Bytes input;               ///< read, not yet processed
+  Bytes input;                 ///< read, not yet processed
   std::size_t input_used = 0;  ///< bytes at the front that are processed
-  bool input_over = false;   ///< the client has shut down its side
-  bool blocked = false;      ///< its first request waits for room in the node
+  bool input_over = false;     ///< the client has shut down its side
+  bool blocked = false;        ///< its first request waits for room in the node
   bool subscribed = false;
   std::uint64_t submitted = 0;
   std::uint64_t ordered = 0;       ///< of these, delivered
   std::uint64_t ordered_told = 0;  ///< of these, told to the client
-  std::deque<Chunk> output;
-  std::size_t output_used = 0;  ///< bytes of the first chunk that are sent
-  std::uint64_t output_bytes = 0;
+  OutputQueue output;
   std::uint32_t watched = 0;  ///< events asked of the loop; 0: not watched
 };
 
@@ -48,15 +41,14 @@ Result<std::unique_ptr<LocalServer>, io::IoError> LocalServer::open(
   auto fd = listen_local(options.path);
   if (!fd) return tl::unexpected(std::move(fd.error()));
   std::unique_ptr<LocalServer> server(new LocalServer(options, loop, node, *fd));
-  auto watched = loop.watch(*fd, EPOLLIN, [raw = server.get()](std::uint32_t) {
-    raw->accept_all();
-  });
+  auto watched =
+      loop.watch(*fd, EPOLLIN, [raw = server.get()](std::uint32_t) { raw->accept_all(); });
   if (!watched) return tl::unexpected(std::move(watched.error()));
   return server;
 }
 
 LocalServer::LocalServer(const LocalServerOptions& options, io::Loop& loop, LocalNode& node, int fd)
-    : options_(options), loop_(loop), node_(node), listener_(fd) {}
+    : options_(options), loop_(loop), node_(node), listener_(fd), scratch_(kReadBytes) {}
 
 LocalServer::~LocalServer() {
   for (auto& [id, connection] : connections_) drop(*connection);
@@ -127,19 +119,15 @@ void LocalServer::read_input(Connection& connection) {
     ++counters_.bad_requests;
     return refuse(connection, "the node has no memory for more unfinished messages");
   }
-  const std::size_t before = input.size();
-  input.resize(before + kReadBytes);
-  const ssize_t got = ::recv(connection.fd, input.data() + before, kReadBytes, MSG_DONTWAIT);
-  input.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+  const ssize_t got = ::recv(connection.fd, scratch_.data(), scratch_.size(), MSG_DONTWAIT);
   if (got < 0) {
     if (errno != EAGAIN && errno != EINTR) drop(connection);
     return;
   }
-  input_bytes_ += static_cast<std::uint64_t>(got);
-  if (connection.stage == Connection::Stage::closing) {
-    // Whatever it still says does not matter; its end does.
-    input_bytes_ -= input.size();
-    input.clear();
+  // What a client that was told to go still says does not matter; its end does.
+  if (connection.stage != Connection::Stage::closing) {
+    input.insert(input.end(), scratch_.begin(), scratch_.begin() + got);
+    input_bytes_ += static_cast<std::uint64_t>(got);
   }
   if (got == 0) connection.input_over = true;
   process(connection);
@@ -151,8 +139,8 @@ void LocalServer::process(Connection& connection) {
   while (connection.stage == Connection::Stage::greeting ||
          connection.stage == Connection::Stage::open) {
     const ByteView rest = ByteView(connection.input).subspan(connection.input_used);
-    const Framed framed = next_record(
-        rest, kSmallBodyMax, std::uint64_t{options_.welcome.message_bytes_max} + 1);
+    const Framed framed =
+        next_record(rest, kSmallBodyMax, std::uint64_t{options_.welcome.message_bytes_max} + 1);
     if (framed.state == Framed::State::incomplete) break;
     if (framed.state == Framed::State::too_long) {
       ++counters_.bad_requests;
@@ -180,8 +168,7 @@ void LocalServer::process(Connection& connection) {
 /// False if the record stays where it is: it waits for room, or the connection is closing.
 bool LocalServer::handle(Connection& connection, const Record& record) {
   if (connection.stage == Connection::Stage::greeting) {
-    const auto version =
-        record.kind == RecordKind::hello ? parse_hello(record.body) : std::nullopt;
+    const auto version = record.kind == RecordKind::hello ? parse_hello(record.body) : std::nullopt;
     if (!version || *version != kLocalVersion) {
       ++counters_.bad_requests;
       refuse(connection, version ? "version " + std::to_string(*version) +
@@ -233,8 +220,8 @@ bool LocalServer::handle_send(Connection& connection, ByteView body) {
     connection.blocked = true;
     return false;
   }
-  refuse(connection, "the node did not take the message: " +
-                         std::string(errc_name(number.error())));
+  refuse(connection,
+         "the node did not take the message: " + std::string(errc_name(number.error())));
   return false;
 }
 
@@ -259,7 +246,7 @@ void LocalServer::publish(const ViewRecord& view) { append_view(shared_, view); 
 /// Puts what was published into the subscribers' queues. The bytes are shared.
 void LocalServer::seal() {
   if (shared_.empty()) return;
-  const Chunk chunk = std::make_shared<const Bytes>(std::move(shared_));
+  const OutputQueue::Chunk chunk = std::make_shared<const Bytes>(std::move(shared_));
   shared_ = Bytes();
   for (auto& [id, connection] : connections_) {
     if (!connection->subscribed || connection->stage != Connection::Stage::open) continue;
@@ -324,15 +311,13 @@ void LocalServer::push_record(Connection& connection, RecordKind kind, ByteView 
   push(connection, std::move(bytes));
 }
 
-void LocalServer::push(Connection& connection, Chunk chunk) {
-  if (connection.output_bytes > options_.client_bytes_max) {
-    ++counters_.slow_receivers;
-    return refuse(connection,
-                  "it fell more than " + std::to_string(options_.client_bytes_max) +
-                      " bytes behind (limits.client_bytes_max)");
+void LocalServer::push(Connection& connection, OutputQueue::Chunk chunk) {
+  if (connection.output.bytes() <= options_.client_bytes_max) {
+    return connection.output.push(std::move(chunk));
   }
-  connection.output_bytes += chunk->size();
-  connection.output.push_back(std::move(chunk));
+  ++counters_.slow_receivers;
+  refuse(connection, "it fell more than " + std::to_string(options_.client_bytes_max) +
+                         " bytes behind (limits.client_bytes_max)");
 }
 
 /// Throws away what is queued, but for a chunk that is half sent, and says why.
@@ -344,42 +329,14 @@ void LocalServer::refuse(Connection& connection, std::string_view reason) {
   input_bytes_ -= connection.input.size();
   connection.input = Bytes();
   connection.input_used = 0;
-  connection.output.resize(connection.output_used > 0 ? 1 : 0);
-  connection.output_bytes = connection.output.empty() ? 0 : connection.output.front()->size();
+  connection.output.forget_unsent();
   auto bytes = std::make_shared<Bytes>();
   append_record(*bytes, RecordKind::closing, as_bytes_view(reason));
-  connection.output_bytes += bytes->size();
-  connection.output.push_back(std::move(bytes));
+  connection.output.push(std::move(bytes));
 }
 
 void LocalServer::write_output(Connection& connection) {
-  while (!connection.output.empty()) {
-    std::array<iovec, kVectorsMax> vectors;
-    std::size_t count = 0;
-    std::size_t skip = connection.output_used;
-    for (const Chunk& chunk : connection.output) {
-      if (count == kVectorsMax) break;
-      // sendmsg only reads, but its interface has no const.
-      vectors[count++] = {const_cast<std::byte*>(chunk->data()) + skip, chunk->size() - skip};
-      skip = 0;
-    }
-    msghdr message{};
-    message.msg_iov = vectors.data();
-    message.msg_iovlen = count;
-    const ssize_t sent = ::sendmsg(connection.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0) {
-      if (errno == EINTR) continue;
-      if (errno != EAGAIN) drop(connection);
-      return;
-    }
-    connection.output_used += static_cast<std::size_t>(sent);
-    while (!connection.output.empty() &&
-           connection.output_used >= connection.output.front()->size()) {
-      connection.output_used -= connection.output.front()->size();
-      connection.output_bytes -= connection.output.front()->size();
-      connection.output.pop_front();
-    }
-  }
+  if (connection.output.write(connection.fd) == OutputQueue::Outcome::broken) drop(connection);
 }
 
 /// Closes what has nothing more to come: told to go and told why, or gone after its last message
@@ -388,9 +345,8 @@ void LocalServer::finish_if_done(Connection& connection) {
   if (connection.stage == Connection::Stage::dead || !connection.output.empty()) return;
   const bool refused = connection.stage == Connection::Stage::closing;
   const bool gone = connection.input_over && !connection.blocked &&
-                    (connection.subscribed ||
-                     (connection.submitted == connection.ordered &&
-                      connection.ordered == connection.ordered_told));
+                    (connection.subscribed || (connection.submitted == connection.ordered &&
+                                               connection.ordered == connection.ordered_told));
   if (refused || gone) drop(connection);
 }
 
@@ -407,9 +363,9 @@ void LocalServer::update_watch(Connection& connection) {
   } else if (connection.watched != 0) {
     loop_.change(connection.fd, wanted);
   } else {
-    const auto done = loop_.watch(
-        connection.fd, wanted,
-        [this, id = connection.id](std::uint32_t events) { on_events(id, events); });
+    const auto done =
+        loop_.watch(connection.fd, wanted,
+                    [this, id = connection.id](std::uint32_t events) { on_events(id, events); });
     if (!done) return drop(connection);
   }
   connection.watched = wanted;

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "cli/inner_names.h"
 #include "cli/local_protocol.h"
+#include "cli/output_queue.h"
 #include "io/loop.h"
 
 namespace peal::cli {
@@ -31,16 +32,16 @@ class LocalNode {
 struct LocalServerOptions {
   std::string path;
   Welcome welcome;
-  std::uint64_t client_bytes_max = 64ULL << 20;     ///< that wait for one subscriber
+  std::uint64_t client_bytes_max = 64ULL << 20;  ///< that wait for one subscriber
   std::uint64_t input_bytes_max = 128ULL << 20;  ///< of unfinished requests, all connections
   std::uint32_t clients_max = 256;
 };
 
 struct LocalServerCounters {
-  std::uint64_t accepted{};       ///< connections
-  std::uint64_t turned_away{};    ///< connections: too many
-  std::uint64_t bad_requests{};   ///< connections closed for nonsense
-  std::uint64_t slow_receivers{}; ///< connections closed because their queue was full
+  std::uint64_t accepted{};        ///< connections
+  std::uint64_t turned_away{};     ///< connections: too many
+  std::uint64_t bad_requests{};    ///< connections closed for nonsense
+  std::uint64_t slow_receivers{};  ///< connections closed because their queue was full
 };
 
 /// Serves `peal send`, `peal recv` and `peal status` on a Unix socket that only its owner can open.
@@ -78,7 +79,6 @@ class LocalServer {
 
  private:
   using Bytes = std::vector<std::byte>;
-  using Chunk = std::shared_ptr<const Bytes>;
   struct Connection;
 
   LocalServer(const LocalServerOptions& options, io::Loop& loop, LocalNode& node, int fd);
@@ -92,7 +92,7 @@ class LocalServer {
   bool handle_send(Connection& connection, ByteView body);
   void subscribe(Connection& connection);
   void refuse(Connection& connection, std::string_view reason);
-  void push(Connection& connection, Chunk chunk);
+  void push(Connection& connection, OutputQueue::Chunk chunk);
   void push_record(Connection& connection, RecordKind kind, ByteView body);
   void write_output(Connection& connection);
   void update_watch(Connection& connection);
@@ -105,6 +105,7 @@ class LocalServer {
   io::Loop& loop_;
   LocalNode& node_;
   int listener_;
+  Bytes scratch_;  ///< where sockets are read to
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
   std::vector<std::uint64_t> dead_;  ///< dropped in this turn; freed when nobody refers to them

@@ -62,12 +62,12 @@ Result<int, io::IoError> listen_local(const std::string& path) {
     if (other) {
       ::close(*other);
       ::close(fd);
-      return tl::unexpected(io::IoError{
-          Errc::address_in_use,
-          "socket = " + quote(path) +
-              " is in use: accepted is a path that no running node listens on"});
+      return tl::unexpected(
+          io::IoError{Errc::address_in_use,
+                      "socket = " + quote(path) +
+                          " is in use: accepted is a path that no running node listens on"});
     }
-    struct stat status{};
+    struct stat status {};
     const bool stale = other.error().code == Errc::closed && ::lstat(path.c_str(), &status) == 0 &&
                        S_ISSOCK(status.st_mode);
     bound = stale && ::unlink(path.c_str()) == 0 && bind_privately(fd, *address);
@@ -108,11 +108,13 @@ Result<void, std::string> make_private_dir(const std::string& dir) {
     return tl::unexpected("--dir " + quote(dir) + " cannot be made (" + std::strerror(errno) +
                           "): accepted is a folder, or a new name in an existing one");
   }
-  struct stat status{};
+  struct stat status {};
   if (::lstat(dir.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
     // A link of one's own is fine; somebody else's could point anywhere.
-    if (status.st_uid != ::getuid()) status = {};
-    else ignore(::stat(dir.c_str(), &status), "a broken link is no folder");
+    if (status.st_uid != ::getuid())
+      status = {};
+    else
+      ignore(::stat(dir.c_str(), &status), "a broken link is no folder");
   }
   if (!S_ISDIR(status.st_mode) || status.st_uid != ::getuid() || (status.st_mode & 0022) != 0) {
     return tl::unexpected("--dir " + quote(dir) +
@@ -134,11 +136,11 @@ Result<std::vector<std::string>, std::string> find_sockets(const std::string& to
     }
   }
   if (found.empty()) {
-    const std::string what = to.empty() ? "no cluster runs in " + where +
-                                              ": start one with `peal up`, or say --to PATH"
-                                        : "--to " + quote(to) +
-                                              ": accepted is the socket of a running node, or a "
-                                              "folder with such sockets";
+    const std::string what =
+        to.empty() ? "no cluster runs in " + where + ": start one with `peal up`, or say --to PATH"
+                   : "--to " + quote(to) +
+                         ": accepted is the socket of a running node, or a "
+                         "folder with such sockets";
     return tl::unexpected(what);
   }
   // n2 before n10: by length first, as `peal up` counts its names.

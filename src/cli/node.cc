@@ -42,8 +42,7 @@ std::string short_list(const std::vector<std::string>& members) {
 /// One node of `peal node`: the member, the local socket, and the log.
 class NodeProcess : public LocalNode, public io::LoopHost {
  public:
-  NodeProcess(const NodeConfig& config, v0::Member member,
-              const StopSignals& signals, bool json)
+  NodeProcess(const NodeConfig& config, v0::Member member, const StopSignals& signals, bool json)
       : config_(config),
         member_(std::move(member)),
         signals_(signals),
@@ -68,11 +67,11 @@ class NodeProcess : public LocalNode, public io::LoopHost {
       return fail(ours ? 2 : 1, "node: " + server.error().message);
     }
     server_ = std::move(*server);
-    auto watched = loop_->watch(member_.fd(), EPOLLIN, [this](std::uint32_t) { take_events(); })
-                       .and_then([this] {
-                         return loop_->watch(signals_.fd(), EPOLLIN,
-                                             [this](std::uint32_t) { on_signal(); });
-                       });
+    auto watched =
+        loop_->watch(member_.fd(), EPOLLIN, [this](std::uint32_t) { take_events(); })
+            .and_then([this] {
+              return loop_->watch(signals_.fd(), EPOLLIN, [this](std::uint32_t) { on_signal(); });
+            });
     if (!watched) return fail(1, "node: " + watched.error().message);
     log_.event("started", {{"node", config_.node},
                            {"cluster", config_.cluster},

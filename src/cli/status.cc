@@ -70,8 +70,7 @@ void print_text(const StatusCommand& command, const std::vector<NodeReport>& rep
         std::printf("%s%s", i == 0 ? "" : ",", view.members[i].c_str());
       }
       std::printf(" messages=%llu order=%s gap_ms=%.1f\n",
-                  static_cast<unsigned long long>(view.messages), view.order.c_str(),
-                  view.gap_ms);
+                  static_cast<unsigned long long>(view.messages), view.order.c_str(), view.gap_ms);
     }
   }
 }
@@ -97,8 +96,10 @@ int run_status(const StatusCommand& command) {
       ::poll(nullptr, 0, kAskAgainMs);
       continue;
     }
-    if (command.json) print_json(reports);
-    else print_text(command, reports);
+    if (command.json)
+      print_json(reports);
+    else
+      print_text(command, reports);
     if (late) {
       return fail(1, "status: --wait " + wanted(command) + " did not come true in " +
                          decimal(command.timeout_s) + " s");

@@ -81,13 +81,14 @@ class Up {
     const std::string to = command_.dir.empty() ? "" : " --to " + cluster_.dir;
     std::printf("%s on 127.0.0.1; configuration, sockets and logs are in %s\n\n",
                 counted(cluster_.names.size(), "node").c_str(), cluster_.dir.c_str());
-    std::printf("In other terminals:\n"
-                "  peal recv --views%s      what is delivered, and the members\n"
-                "  seq 1000 | peal send%s   send lines as messages\n"
-                "  peal status --views%s    what each node does\n"
-                "  kill -9 PID%*s      and see the others go on\n"
-                "Ctrl-C stops all nodes.\n\n",
-                to.c_str(), to.c_str(), to.c_str(), static_cast<int>(to.size()) + 6, "");
+    std::printf(
+        "In other terminals:\n"
+        "  peal recv --views%s      what is delivered, and the members\n"
+        "  seq 1000 | peal send%s   send lines as messages\n"
+        "  peal status --views%s    what each node does\n"
+        "  kill -9 PID%*s      and see the others go on\n"
+        "Ctrl-C stops all nodes.\n\n",
+        to.c_str(), to.c_str(), to.c_str(), static_cast<int>(to.size()) + 6, "");
     std::fflush(stdout);
   }
 
@@ -98,10 +99,12 @@ class Up {
       ::poll(&wake, 1, shown_once_ ? kRefreshMs : 50);
       if (signals_.take() != 0) return 0;
       const std::vector<NodeReport> reports = ask();
-      if (live_) draw(reports);
-      else print_changes(reports);
-      if (all_ended(reports)) return fail(1, "up: all nodes have ended; see the logs in " +
-                                                 cluster_.dir);
+      if (live_)
+        draw(reports);
+      else
+        print_changes(reports);
+      if (all_ended(reports))
+        return fail(1, "up: all nodes have ended; see the logs in " + cluster_.dir);
     }
   }
 

@@ -23,8 +23,8 @@ namespace {
 constexpr std::array<std::uint8_t, 12> kV4Prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 unexpected<IoError> bad_address(std::string_view text, std::string_view why) {
-  return unexpected(IoError{Errc::invalid_option, "address \"" + std::string(text) + "\": " +
-                                                      std::string(why)});
+  return unexpected(
+      IoError{Errc::invalid_option, "address \"" + std::string(text) + "\": " + std::string(why)});
 }
 
 struct HostAndPort {
@@ -39,8 +39,8 @@ std::optional<HostAndPort> split(std::string_view text) {
     if (close == std::string_view::npos) return std::nullopt;
     const std::string_view rest = text.substr(close + 1);
     if (!rest.empty() && (rest.front() != ':' || rest.size() == 1)) return std::nullopt;
-    return HostAndPort{std::string(text.substr(1, close - 1)),
-                       rest.empty() ? rest : rest.substr(1), true};
+    return HostAndPort{std::string(text.substr(1, close - 1)), rest.empty() ? rest : rest.substr(1),
+                       true};
   }
   const auto colon = text.find(':');
   // More than one colon without brackets is an IPv6 address without a port.
@@ -101,9 +101,7 @@ Endpoint Endpoint::v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8
   return endpoint;
 }
 
-bool Endpoint::is_v4() const {
-  return std::equal(kV4Prefix.begin(), kV4Prefix.end(), ip.begin());
-}
+bool Endpoint::is_v4() const { return std::equal(kV4Prefix.begin(), kV4Prefix.end(), ip.begin()); }
 
 bool Endpoint::is_multicast() const { return is_v4() ? (ip[12] & 0xf0) == 0xe0 : ip[0] == 0xff; }
 
@@ -197,9 +195,9 @@ Result<Interface, IoError> interface_of(const Endpoint& address) {
     break;
   }
   if (found.name.empty()) {
-    return unexpected(IoError{Errc::invalid_option,
-                              "no network interface of this machine has the address of " +
-                                  to_string(address)});
+    return unexpected(
+        IoError{Errc::invalid_option,
+                "no network interface of this machine has the address of " + to_string(address)});
   }
   const Fd any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};

@@ -83,9 +83,9 @@ class MulticastProbe {
 
   struct Peer {
     bool reached = false;
-    bool answered = false;  ///< the latest hello
-    int answers = 0;        ///< in a row
-    int misses = 0;         ///< in a row
+    bool answered = false;         ///< the latest hello
+    int answers = 0;               ///< in a row
+    int misses = 0;                ///< in a row
     std::optional<Instant> acked;  ///< when we answered it last
   };
   void settle_answers(Instant now);

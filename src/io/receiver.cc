@@ -41,7 +41,8 @@ Receiver::Receiver(const Options& options, BufferPool& pool, const PeerTable& pe
     input.slot_bytes = SlabCursor::aligned(slot);
     input.slots = i == kToken ? 2 : 1;
     if (!whole) {
-      const std::uint32_t fit = UdpTransport::kSlabBytesMin / input.slot_bytes;
+      const std::uint32_t fit =
+          SlabCursor::room_max(UdpTransport::kSlabBytesMin) / input.slot_bytes;
       input.slots = std::clamp<unsigned>(fit, 1, kBatchMax);
     }
   }
@@ -236,16 +237,14 @@ std::optional<PeerIndex> Receiver::peer_of(const sockaddr_storage& source, Input
   return peer;
 }
 
-void Receiver::note_dropped(std::uint64_t& counter, const mmsghdr& message,
-                            std::uint32_t segment) {
+void Receiver::note_dropped(std::uint64_t& counter, const mmsghdr& message, std::uint32_t segment) {
   counter += segment == 0 ? 1 : (message.msg_len + segment - 1) / segment;
 }
 
 // The segment size of a coalesced message, else 0; counts what the socket's buffer lost.
 std::uint32_t Receiver::read_control(Input& input, msghdr& header) {
   std::uint32_t segment = 0;
-  for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr;
-       item = CMSG_NXTHDR(&header, item)) {
+  for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
     std::uint32_t value = 0;
     if (item->cmsg_len < CMSG_LEN(sizeof value)) continue;
     std::memcpy(&value, CMSG_DATA(item), sizeof value);

@@ -71,13 +71,13 @@ class Receiver {
     int fd = -1;
     Lane lane = Lane::data;
     bool by_multicast = false;
-    bool readable = true;   ///< not known to be empty
-    bool starved = false;   ///< not read for want of a slab
-    bool unsure = false;    ///< data was read since this was last seen empty
+    bool readable = true;  ///< not known to be empty
+    bool starved = false;  ///< not read for want of a slab
+    bool unsure = false;   ///< data was read since this was last seen empty
     SlabCursor* slabs = nullptr;
     std::uint32_t slot_bytes = 0;
-    unsigned slots = 0;     ///< messages per system call
-    std::uint32_t kernel_drops = 0;  ///< counted so far
+    unsigned slots = 0;                      ///< messages per system call
+    std::uint32_t kernel_drops = 0;          ///< counted so far
     std::array<Message, kBatchMax> waiting;  ///< read, not handed over yet
     unsigned first = 0;
     unsigned count = 0;

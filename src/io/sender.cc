@@ -118,8 +118,8 @@ void Sender::add_run(std::size_t index, std::size_t length) {
     }
   } else {
     if (route_.multicast) {
-      const bool lost = faults_ != nullptr && (faults_->loses_multicast_out() ||
-                                               faults_->loses_out(Lane::data));
+      const bool lost =
+          faults_ != nullptr && (faults_->loses_multicast_out() || faults_->loses_out(Lane::data));
       if (lost) counters_.drop_fault_out += length;
       if (!lost) add_message(group_, group_bytes_, {Lane::data, true, 0}, vector, length);
     }
@@ -129,8 +129,7 @@ void Sender::add_run(std::size_t index, std::size_t length) {
   }
 }
 
-void Sender::add_to(PeerIndex peer, const Outgoing& first, std::size_t vector,
-                    std::size_t length) {
+void Sender::add_to(PeerIndex peer, const Outgoing& first, std::size_t vector, std::size_t length) {
   const PeerTable::Entry& entry = peers_[peer];
   if (faults_ != nullptr &&
       (faults_->mutes(entry.node, first.lane) || faults_->loses_out(first.lane))) {

@@ -129,11 +129,11 @@ Result<void, IoError> UdpTransport::Core::attach(Loop& loop) {
   }};
   for (const auto& [fd, socket] : all) {
     if (!*fd) continue;
-    const auto watched = loop.watch(fd->get(), EPOLLIN | EPOLLET,
-                                    [this, which = socket](std::uint32_t events) {
-                                      // Room to send only has to end the sleep: each turn flushes.
-                                      if (events != EPOLLOUT) receiver_.mark_readable(which);
-                                    });
+    const auto watched =
+        loop.watch(fd->get(), EPOLLIN | EPOLLET, [this, which = socket](std::uint32_t events) {
+          // Room to send only has to end the sleep: each turn flushes.
+          if (events != EPOLLOUT) receiver_.mark_readable(which);
+        });
     if (!watched) return watched;
   }
   loop_ = &loop;
@@ -266,12 +266,8 @@ void UdpTransport::Core::on_probe(Instant now, PeerIndex from, bool by_multicast
     outcome = probe_.on_ack(now, from, node, *message);
   }
   switch (outcome) {
-    case MulticastProbe::Outcome::bad:
-      ++counters_.probe_bad;
-      break;
-    case MulticastProbe::Outcome::ignored:
-      ++counters_.probe_limited;
-      break;
+    case MulticastProbe::Outcome::bad: ++counters_.probe_bad; break;
+    case MulticastProbe::Outcome::ignored: ++counters_.probe_limited; break;
     case MulticastProbe::Outcome::answer:
       ++counters_.probe_hello_in;
       send_ack(from, ack);

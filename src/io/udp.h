@@ -41,10 +41,10 @@ struct UdpConfig {
   std::uint64_t cluster{};  ///< wire::Header::cluster: frames of other clusters are not ours
 
   MulticastMode multicast = MulticastMode::automatic;
-  Endpoint group;                    ///< for MulticastMode::group; IPv4
-  std::uint8_t multicast_ttl = 1;    ///< routers a multicast may pass, plus one
+  Endpoint group;                  ///< for MulticastMode::group; IPv4
+  std::uint8_t multicast_ttl = 1;  ///< routers a multicast may pass, plus one
 
-  std::uint32_t packet_bytes_max = 1'472;  ///< of a data packet
+  std::uint32_t packet_bytes_max = 1'472;         ///< of a data packet
   std::uint32_t receive_buffer_bytes = 8U << 20;  ///< asked of the kernel, per socket
   std::uint32_t send_buffer_bytes = 4U << 20;
   std::uint32_t send_queue_packets = 8'192;  ///< waiting for the kernel; more are dropped
@@ -53,7 +53,7 @@ struct UdpConfig {
   Offload segmentation = Offload::automatic;  ///< UDP_SEGMENT: many packets, one system call
   Offload coalescing = Offload::automatic;    ///< UDP_GRO, the same for receiving
 
-  std::optional<Faults> faults;   ///< set: set_faults() may be called. Tests and benchmarks only
+  std::optional<Faults> faults;  ///< set: set_faults() may be called. Tests and benchmarks only
   std::uint64_t fault_seed = 1;
 };
 
@@ -73,18 +73,18 @@ struct UdpCounters {
   std::uint64_t receive_calls{}, receive_empty{};  ///< system calls; those that found nothing
   std::uint64_t coalesced_messages{}, coalesced_packets{};
 
-  std::uint64_t drop_queue_full{};        ///< outgoing: the kernel did not take them in time
-  std::uint64_t drop_send_error{};        ///< outgoing: refused by the kernel (unreachable, …)
-  std::uint64_t drop_too_big{};           ///< outgoing: larger than the interface takes
-  std::uint64_t drop_unknown_peer{};      ///< outgoing: to a node that is not configured
-  std::uint64_t drop_unknown_source{};    ///< incoming: not from a configured node's address
-  std::uint64_t drop_own{};               ///< incoming: our own multicast, if the kernel kept it
-  std::uint64_t drop_truncated{};         ///< incoming: larger than any datagram may be
-  std::uint64_t drop_kernel{};            ///< incoming: the socket's buffer was full
+  std::uint64_t drop_queue_full{};      ///< outgoing: the kernel did not take them in time
+  std::uint64_t drop_send_error{};      ///< outgoing: refused by the kernel (unreachable, …)
+  std::uint64_t drop_too_big{};         ///< outgoing: larger than the interface takes
+  std::uint64_t drop_unknown_peer{};    ///< outgoing: to a node that is not configured
+  std::uint64_t drop_unknown_source{};  ///< incoming: not from a configured node's address
+  std::uint64_t drop_own{};             ///< incoming: our own multicast, if the kernel kept it
+  std::uint64_t drop_truncated{};       ///< incoming: larger than any datagram may be
+  std::uint64_t drop_kernel{};          ///< incoming: the socket's buffer was full
   std::uint64_t drop_fault_in{}, drop_fault_out{};  ///< injected
-  std::uint64_t send_blocked{};           ///< times that the kernel's send buffer was full
-  std::uint64_t pool_exhausted{};         ///< times that reading stopped for want of a slab
-  std::uint64_t segmentation_refused{};   ///< batches sent again one by one
+  std::uint64_t send_blocked{};          ///< times that the kernel's send buffer was full
+  std::uint64_t pool_exhausted{};        ///< times that reading stopped for want of a slab
+  std::uint64_t segmentation_refused{};  ///< batches sent again one by one
 
   std::uint64_t probe_hello_out{}, probe_hello_in{};
   std::uint64_t probe_ack_out{}, probe_ack_in{};

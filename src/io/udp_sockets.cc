@@ -53,8 +53,9 @@ std::uint32_t receive_buffer_of(int fd) {
 IoError bind_error(const Endpoint& at, int number) {
   IoError error = system_error("cannot listen on " + to_string(at), number);
   if (number == EADDRINUSE) {
-    error.message += " (another node or program has it: stop that one, or give this node another"
-                     " port; a node uses its port and the one above)";
+    error.message +=
+        " (another node or program has it: stop that one, or give this node another"
+        " port; a node uses its port and the one above)";
   } else if (number == EADDRNOTAVAIL) {
     error.message += " (it is not an address of this machine: give this node one that is)";
   } else if (number == EACCES) {

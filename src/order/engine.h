@@ -81,8 +81,18 @@ enum class EventCode : std::uint8_t {
 };
 
 enum class GatherReason : std::uint8_t {
-  boot, token_loss, join, foreign, leave, consensus_timeout, stall, guard, pause, commit_loss,
-  sets_grew, epoch,
+  boot,
+  token_loss,
+  join,
+  foreign,
+  leave,
+  consensus_timeout,
+  stall,
+  guard,
+  pause,
+  commit_loss,
+  sets_grew,
+  epoch,
 };
 
 struct Event {

@@ -12,7 +12,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Result<Command, Stop> parse(const std::vector<std::string>& words) { return parse_arguments(words); }
+Result<Command, Stop> parse(const std::vector<std::string>& words) {
+  return parse_arguments(words);
+}
 
 template <class C>
 C command(const std::vector<std::string>& words) {
@@ -34,12 +36,13 @@ TEST(Arguments, Defaults) {
 }
 
 TEST(Arguments, EveryOptionIsStored) {
-  const auto up = command<UpCommand>({"up", "--nodes", "5", "--dir=/x", "--order", "ring", "--trace"});
+  const auto up =
+      command<UpCommand>({"up", "--nodes", "5", "--dir=/x", "--order", "ring", "--trace"});
   EXPECT_EQ(up.nodes, 5U);
   EXPECT_EQ(up.dir, "/x");
   EXPECT_TRUE(up.trace);
-  const auto node = command<NodeCommand>(
-      {"node", "--config", "f", "--name", "a-1", "--trace", "t", "--json"});
+  const auto node =
+      command<NodeCommand>({"node", "--config", "f", "--name", "a-1", "--trace", "t", "--json"});
   EXPECT_EQ(node.config, "f");
   EXPECT_EQ(node.name, "a-1");
   EXPECT_EQ(node.trace, "t");
@@ -54,14 +57,15 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(recv.count, 7U);
   EXPECT_TRUE(recv.views && recv.json && recv.digest);
   EXPECT_EQ(recv.to, "d");
-  const auto status = command<StatusCommand>({"status", "--wait", "members=128", "--timeout", "0.5",
-                                              "--json", "--views", "--to", "d"});
+  const auto status = command<StatusCommand>(
+      {"status", "--wait", "members=128", "--timeout", "0.5", "--json", "--views", "--to", "d"});
   EXPECT_EQ(status.wait_members, 128U);
   EXPECT_EQ(status.timeout_s, 0.5);
   EXPECT_TRUE(status.json && status.views);
   EXPECT_EQ(command<StatusCommand>({"status", "--wait", "delivered=0"}).wait_delivered, 0U);
-  const auto bench = command<BenchCommand>({"bench", "--nodes", "2", "--payload", "100", "--service",
-                                            "safe", "--rate", "1000", "--seconds", "1.5", "--json"});
+  const auto bench =
+      command<BenchCommand>({"bench", "--nodes", "2", "--payload", "100", "--service", "safe",
+                             "--rate", "1000", "--seconds", "1.5", "--json"});
   EXPECT_EQ(bench.nodes, 2U);
   EXPECT_EQ(bench.payload_bytes, 100U);
   EXPECT_EQ(bench.service, Service::safe);

@@ -33,8 +33,8 @@ void expect_one_line(const std::string& error) {
 }
 
 struct Bad {
-  const char* text;      ///< goes where `place` says
-  const char* key;       ///< each of these must be in the error
+  const char* text;  ///< goes where `place` says
+  const char* key;   ///< each of these must be in the error
   const char* value;
   const char* accepted;
 };
@@ -78,8 +78,10 @@ const Bad kBadTop[] = {
     {"cluster = \"demo\"\nnode = \"a\"\nsocket = \"a\\u0000b\"", "socket", "\"a\\x00b\"", "a path"},
     {"cluster = \"demo\"\nnode = \"a\"\ntrace = \"\"", "trace", "\"\"", "a path of 1 to 4000"},
     {"cluster = \"demo\"\nnode = \"a\"\ntrace = false", "trace", "false", "a path of 1 to 4000"},
-    {"cluster = \"demo\"\nnode = \"a\"\nstate_dir = \"\"", "state_dir", "\"\"", "a path of 1 to 4000"},
-    {"cluster = \"demo\"\nnode = \"a\"\nclustre = \"x\"", "clustre", "\"x\"", "did you mean cluster"},
+    {"cluster = \"demo\"\nnode = \"a\"\nstate_dir = \"\"", "state_dir", "\"\"",
+     "a path of 1 to 4000"},
+    {"cluster = \"demo\"\nnode = \"a\"\nclustre = \"x\"", "clustre", "\"x\"",
+     "did you mean cluster"},
     {"cluster = \"demo\"\nnode = \"a\"\nport = 4801", "port", "4801", "accepted keys are cluster"},
     {"cluster = \"demo\"\nnode = \"a\"\nnetwrk = {}", "netwrk", "a table", "did you mean network"},
     {"cluster = \"demo\"\nnode = \"a\"\n\"we ird\" = 1", "\"we ird\"", "1", "accepted keys are"},
@@ -87,7 +89,8 @@ const Bad kBadTop[] = {
     {"cluster = \"demo\"\nnode = \"a\"\nring = 5", "ring", "5", "a table, such as [ring]"},
     {"cluster = \"demo\"\nnode = \"a\"\nnetwork = \"auto\"", "network", "\"auto\"",
      "a table, such as [network]"},
-    {"cluster = \"demo\"\nnode = \"a\"\nlimits = []", "limits", "a list", "a table, such as [limits]"},
+    {"cluster = \"demo\"\nnode = \"a\"\nlimits = []", "limits", "a list",
+     "a table, such as [limits]"},
 };
 
 TEST(BadConfig, TopLevel) {
@@ -96,12 +99,16 @@ TEST(BadConfig, TopLevel) {
 
 // Keys of tables, after everything else.
 const Bad kBadTables[] = {
-    {"[network]\nmulticast = \"on\"", "network.multicast", "\"on\"", "\"auto\", \"off\" or a group"},
+    {"[network]\nmulticast = \"on\"", "network.multicast", "\"on\"",
+     "\"auto\", \"off\" or a group"},
     {"[network]\nmulticast = true", "network.multicast", "true", "\"auto\", \"off\""},
-    {"[network]\nmulticast = \"239.1.1.1\"", "network.multicast", "\"239.1.1.1\"", "port 1 to 65535"},
-    {"[network]\nmulticast = \"239.1.1.1:0\"", "network.multicast", "239.1.1.1:0", "port 1 to 65535"},
+    {"[network]\nmulticast = \"239.1.1.1\"", "network.multicast", "\"239.1.1.1\"",
+     "port 1 to 65535"},
+    {"[network]\nmulticast = \"239.1.1.1:0\"", "network.multicast", "239.1.1.1:0",
+     "port 1 to 65535"},
     {"[network]\nmulticast = \"239.1.1.1:65536\"", "multicast", ":65536", "port 1 to 65535"},
-    {"[network]\nmulticast = \"10.0.0.1:4800\"", "multicast", "10.0.0.1:4800", "group 224.0.1.0 to"},
+    {"[network]\nmulticast = \"10.0.0.1:4800\"", "multicast", "10.0.0.1:4800",
+     "group 224.0.1.0 to"},
     {"[network]\nmulticast = \"224.0.0.1:4800\"", "multicast", "224.0.0.1:4800", "224.0.1.0"},
     {"[network]\nmulticast = \"[ff02::1]:4800\"", "multicast", "[ff02::1]:4800", "239.255.255.255"},
     {"[network]\npacket_bytes = 255", "network.packet_bytes", "255", "256 to 65507"},
@@ -130,12 +137,14 @@ const Bad kBadTables[] = {
     {"[ring]\nmax_gap = 16.0", "ring.max_gap", "16", "a whole number from 16"},
     // The rules between keys.
     {"[ring]\nhold_ms = 10", "ring.hold_ms", "10", "less than half of token_retransmit_ms = 20"},
-    {"[ring]\ntoken_loss_ms = 100", "ring.token_loss_ms", "100", "at least 5 * token_retransmit_ms"},
-    {"[ring]\nconsensus_ms = 199", "ring.consensus_ms", "199", "= 200"},
+    {"[ring]\ntoken_loss_ms = 100", "ring.token_loss_ms", "100",
+     "at least 5 * token_retransmit_ms"},
+    {"[ring]\nconsensus_ms = 199", "ring.consensus_ms", "199", "at least token_loss_ms"},
     {"[ring]\ndamping_max_ms = 499", "ring.damping_max_ms", "499", "at least damping_ms = 500"},
     {"[ring]\nglobal_window = 1025", "ring.max_gap", "4096", "= 4100"},
     {"[limits]\nmessage_bytes_max = 0", "limits.message_bytes_max", "0", "1 to 1073741824"},
-    {"[limits]\nmessage_bytes_max = 1073741825", "message_bytes_max", "1073741825", "1 to 1073741824"},
+    {"[limits]\nmessage_bytes_max = 1073741825", "message_bytes_max", "1073741825",
+     "1 to 1073741824"},
     {"[limits]\nmessage_bytes_max = \"64M\"", "message_bytes_max", "\"64M\"", "1 to 1073741824"},
     {"[limits]\nsubmit_bytes_max = 65535", "limits.submit_bytes_max", "65535", "65536 to"},
     {"[limits]\nsubmit_bytes_max = 65536", "limits.submit_bytes_max", "65536",
@@ -166,29 +175,40 @@ const Bad kBadNodes[] = {
     {"[[nodes]]\nname = \"A\"\naddress = \"127.0.0.1:4801\"", "nodes.name", "\"A\"", "1 to 32"},
     {"[[nodes]]\nname = \"a.b\"\naddress = \"127.0.0.1:4801\"", "nodes.name", "\"a.b\"", "1 to 32"},
     {"[[nodes]]\nname = 1\naddress = \"127.0.0.1:4801\"", "nodes.name", "1", "1 to 32"},
-    {"[[nodes]]\nname = \"a\"\naddress = 4801", "nodes.address", "4801", "an IP address and a port"},
+    {"[[nodes]]\nname = \"a\"\naddress = 4801", "nodes.address", "4801",
+     "an IP address and a port"},
     {"[[nodes]]\nname = \"a\"\naddress = \"\"", "nodes.address", "\"\"", "port 1 to 65534"},
-    {"[[nodes]]\nname = \"a\"\naddress = \":4801\"", "nodes.address", "\":4801\"", "port 1 to 65534"},
-    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1\"", "nodes.address", "\"127.0.0.1\"", "a port"},
-    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:\"", "nodes.address", "\"127.0.0.1:\"", "a port"},
-    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:0\"", "nodes.address", ":0", "port 1 to 65534"},
+    {"[[nodes]]\nname = \"a\"\naddress = \":4801\"", "nodes.address", "\":4801\"",
+     "port 1 to 65534"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1\"", "nodes.address", "\"127.0.0.1\"",
+     "a port"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:\"", "nodes.address", "\"127.0.0.1:\"",
+     "a port"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:0\"", "nodes.address", ":0",
+     "port 1 to 65534"},
     {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:65535\"", "address", ":65535", "1 to 65534"},
     {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:99999\"", "address", ":99999", "1 to 65534"},
     {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:-1\"", "address", ":-1", "1 to 65534"},
     {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:48o1\"", "address", ":48o1", "1 to 65534"},
     {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.256:4801\"", "address", ".256", "an IP address"},
-    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.01:4801\"", "address", "127.0.01", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.01:4801\"", "address", "127.0.01",
+     "an IP address"},
     {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.01:4801\"", "address", "0.01:", "an IP address"},
-    {"[[nodes]]\nname = \"a\"\naddress = \"1.2.3.4.5:4801\"", "address", "1.2.3.4.5", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"1.2.3.4.5:4801\"", "address", "1.2.3.4.5",
+     "an IP address"},
     {"[[nodes]]\nname = \"a\"\naddress = \"1.2.3:4801\"", "address", "1.2.3:", "an IP address"},
-    {"[[nodes]]\nname = \"a\"\naddress = \"localhost:4801\"", "address", "localhost", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"localhost:4801\"", "address", "localhost",
+     "an IP address"},
     {"[[nodes]]\nname = \"a\"\naddress = \"0.0.0.0:4801\"", "address", "0.0.0.0", "an IP address"},
-    {"[[nodes]]\nname = \"a\"\naddress = \"239.1.1.1:4801\"", "address", "239.1.1.1", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"239.1.1.1:4801\"", "address", "239.1.1.1",
+     "an IP address"},
     {"[[nodes]]\nname = \"a\"\naddress = \"255.255.255.255:4801\"", "address", "255.255", "an IP"},
     {"[[nodes]]\nname = \"a\"\naddress = \"[::]:4801\"", "address", "[::]:4801", "an IP address"},
-    {"[[nodes]]\nname = \"a\"\naddress = \"[fd00::g]:4801\"", "address", "fd00::g", "an IP address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"[fd00::g]:4801\"", "address", "fd00::g",
+     "an IP address"},
     {"[[nodes]]\nname = \"a\"\naddress = \"fd00::1:4801\"", "address", "fd00::1:4801", "an IP"},
-    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\nid = 1", "nodes.id", "1", "name, address"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\nid = 1", "nodes.id", "1",
+     "name, address"},
     {"[[nodes]]\nname = \"a\"\nadress = \"127.0.0.1:4801\"", "nodes.adress", "127.0.0.1:4801",
      "did you mean address"},
     {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
@@ -228,14 +248,22 @@ struct NotToml {
   const char* line;
 };
 const NotToml kNotToml[] = {
-    {"cluster", "f.toml:1: "},           {"cluster = ", "f.toml:1: "},
-    {"cluster = demo", "f.toml:1: "},    {"\n\ncluster = 'a", "f.toml:3: "},
-    {"[ring", "f.toml:1: "},             {"a = 1\na = 2", "f.toml:2: "},
-    {"a = [1,\n2,\n", "f.toml:"},        {"= 3", "f.toml:1: "},
-    {"a = 1 b = 2", "f.toml:1: "},       {"a = \"\\q\"", "f.toml:1: "},
-    {"[ring]\n[ring]\n", "f.toml:2: "},  {"a = 99999999999999999999", "f.toml:1: "},
-    {"a = \"\xff\"", "f.toml:1: "},      {"{", "f.toml:1: "},
-    {"a = 2026-13-01", "f.toml:1: "},    {"\x01", "f.toml:1: "},
+    {"cluster", "f.toml:1: "},
+    {"cluster = ", "f.toml:1: "},
+    {"cluster = demo", "f.toml:1: "},
+    {"\n\ncluster = 'a", "f.toml:3: "},
+    {"[ring", "f.toml:1: "},
+    {"a = 1\na = 2", "f.toml:2: "},
+    {"a = [1,\n2,\n", "f.toml:"},
+    {"= 3", "f.toml:1: "},
+    {"a = 1 b = 2", "f.toml:1: "},
+    {"a = \"\\q\"", "f.toml:1: "},
+    {"[ring]\n[ring]\n", "f.toml:2: "},
+    {"a = 99999999999999999999", "f.toml:1: "},
+    {"a = \"\xff\"", "f.toml:1: "},
+    {"{", "f.toml:1: "},
+    {"a = 2026-13-01", "f.toml:1: "},
+    {"\x01", "f.toml:1: "},
 };
 
 TEST(BadConfig, NotToml) {

@@ -15,7 +15,8 @@ using testing::HasSubstr;
 /// The row of a key in docs/configuration.md, within the part about its table.
 std::string row_of(const Key& key) {
   std::ifstream in("docs/configuration.md");
-  const std::string heading = key.table.empty() ? "## Top level" : "## `[" + std::string(key.table) + "]`";
+  const std::string heading =
+      key.table.empty() ? "## Top level" : "## `[" + std::string(key.table) + "]`";
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with("## ")) inside = line.starts_with(heading);

@@ -118,7 +118,7 @@ TEST(Config, AcceptsBothEndsOfEveryRange) {
         if (key.table != "ring" || key.name != knob.name) continue;
         NodeConfig config;
         const bool is_auto = end == order::ring::Options::kAutoWindow;
-        const Value value = is_auto ? Value(std::string("auto"))
+        const Value value = is_auto                    ? Value(std::string("auto"))
                             : knob.duration != nullptr ? Value(static_cast<double>(end) / 1e6)
                                                        : Value(end);
         EXPECT_TRUE(key.set(value, config)) << key.name << " " << end;
@@ -199,10 +199,27 @@ TEST(Config, EmptyFileSaysWhatIsMissing) {
 TEST(Config, Addresses) {
   EXPECT_EQ(io::to_string(parse_address("1.2.3.4:5")), "1.2.3.4:5");
   EXPECT_EQ(io::to_string(parse_address("[::1]:65535")), "[::1]:65535");
-  for (const char* text : {"", ":", "1", "1.2.3.4", "1.2.3.4:", "1.2.3.4:0", "1.2.3.4:00001",
-                           "1.2.3.4:65536", " 1.2.3.4:5", "1.2.3.4:5 ", "1.2.3.4 :5", "[]:5", "[:5",
-                           "[::1:5", "::1]:5", "1..3.4:5", ".1.2.3:5", "1.2.3.:5", "+1.2.3.4:5",
-                           "1.2.3.4:+5", "0x1.2.3.4:5"}) {
+  for (const char* text : {"",
+                           ":",
+                           "1",
+                           "1.2.3.4",
+                           "1.2.3.4:",
+                           "1.2.3.4:0",
+                           "1.2.3.4:00001",
+                           "1.2.3.4:65536",
+                           " 1.2.3.4:5",
+                           "1.2.3.4:5 ",
+                           "1.2.3.4 :5",
+                           "[]:5",
+                           "[:5",
+                           "[::1:5",
+                           "::1]:5",
+                           "1..3.4:5",
+                           ".1.2.3:5",
+                           "1.2.3.:5",
+                           "+1.2.3.4:5",
+                           "1.2.3.4:+5",
+                           "0x1.2.3.4:5"}) {
     EXPECT_EQ(parse_address(text).port, 0) << text;
   }
 }

@@ -102,7 +102,9 @@ class RawClient {
     if (fd_ >= 0) ::close(fd_);
     fd_ = -1;
   }
-  void hello() { send([](auto& out) { append_hello(out); }); }
+  void hello() {
+    send([](auto& out) { append_hello(out); });
+  }
 
   void send_bytes(ByteView bytes) {
     while (!bytes.empty()) {
@@ -136,8 +138,8 @@ class RawClient {
     while (true) {
       const Framed framed = next_record(input_, kReplyBodyMax, kReplyBodyMax);
       if (framed.state != Framed::State::complete) return records;
-      records.push_back({framed.record.kind,
-                         {framed.record.body.begin(), framed.record.body.end()}});
+      records.push_back(
+          {framed.record.kind, {framed.record.body.begin(), framed.record.body.end()}});
       input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(framed.bytes));
     }
   }

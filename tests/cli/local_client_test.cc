@@ -19,13 +19,14 @@ using testing::HasSubstr;
 /// A server that turns in a thread of its own.
 class Running {
  public:
-  explicit Running(TestServer& server) : server_(server), thread_([this] {
-    while (!stop_.load()) {
-      server_.loop->turn(server_.host, milliseconds(20));
-      server_.server->on_ordered(server_.node.messages.size());
-      server_.server->flush();
-    }
-  }) {}
+  explicit Running(TestServer& server)
+      : server_(server), thread_([this] {
+          while (!stop_.load()) {
+            server_.loop->turn(server_.host, milliseconds(20));
+            server_.server->on_ordered(server_.node.messages.size());
+            server_.server->flush();
+          }
+        }) {}
   ~Running() {
     stop_.store(true);
     server_.loop->wake();
@@ -87,8 +88,7 @@ TEST(LocalClient, FindsSocketsInAFolder) {
   std::ofstream(server.dir + "/peal.toml") << "x";
   const auto sockets = find_sockets(server.dir);
   ASSERT_TRUE(sockets);
-  EXPECT_THAT(*sockets,
-              testing::ElementsAre(server.dir + "/0.sock", server.dir + "/a.sock"));
+  EXPECT_THAT(*sockets, testing::ElementsAre(server.dir + "/0.sock", server.dir + "/a.sock"));
   const auto client = connect_any(server.dir);
   ASSERT_TRUE(client) << client.error();
   EXPECT_EQ(client->path(), server.dir + "/a.sock");

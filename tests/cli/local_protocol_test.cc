@@ -27,7 +27,9 @@ MessageRecord sample_message() {
   return {kB, 42, "7@a.5", true, 99, 3, Service::safe, as_bytes_view("hello")};
 }
 
-ViewRecord sample_view() { return {true, false, "8@" + kB, "7@" + kA, {kA, kB}, {0xabcd, 10, 1'000}}; }
+ViewRecord sample_view() {
+  return {true, false, "8@" + kB, "7@" + kA, {kA, kB}, {0xabcd, 10, 1'000}};
+}
 
 TEST(LocalProtocol, RoundTrips) {
   Bytes out;

@@ -31,7 +31,7 @@ std::uint64_t last_ordered(RawClient& client) {
 
 TEST(LocalServer, SocketIsForItsOwnerOnly) {
   TestServer server;
-  struct stat status{};
+  struct stat status {};
   ASSERT_EQ(::stat(server.options.path.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
@@ -153,7 +153,8 @@ TEST(LocalServer, DoesNotReadWhileTheRingIsFull) {
   RawClient client(server);
   client.hello();
   Bytes bytes;
-  for (int i = 0; i < 100'000; ++i) append_send(bytes, Service::agreed, as_bytes_view("0123456789"));
+  for (int i = 0; i < 100'000; ++i)
+    append_send(bytes, Service::agreed, as_bytes_view("0123456789"));
   client.send_bytes(bytes);  // returns when the socket takes no more
   EXPECT_EQ(server.node.messages.size(), 3U);
   EXPECT_TRUE(server.server->has_blocked_senders());
@@ -318,10 +319,12 @@ TEST(LocalServer, NonsenseClosesOnlyItsConnection) {
   };
   const Nonsense rows[] = {
       {"no hello", [](Bytes& out) { append_record(out, RecordKind::status, {}); }, "hello"},
-      {"text", [](Bytes& out) {
+      {"text",
+       [](Bytes& out) {
          const ByteView text = as_bytes_view("GET / HTTP/1.1\r\n\r\n");
          out.assign(text.begin(), text.end());
-       }, "too long"},
+       },
+       "too long"},
       {"zeros", [](Bytes& out) { out.resize(64); }, "too long"},
       {"another version",
        [](Bytes& out) {
@@ -334,23 +337,22 @@ TEST(LocalServer, NonsenseClosesOnlyItsConnection) {
        after_hello([](Bytes& out) { append_record(out, static_cast<RecordKind>(99), {}); }),
        "kind 99"},
       {"a reply", after_hello([](Bytes& out) { append_ordered(out, 1); }), "kind 66"},
-      {"long status", after_hello([](Bytes& out) {
-         append_record(out, RecordKind::status, Bytes(65));
-       }), "too long"},
-      {"status with a body", after_hello([](Bytes& out) {
-         append_record(out, RecordKind::status, Bytes(1));
-       }), "kind 4"},
+      {"long status",
+       after_hello([](Bytes& out) { append_record(out, RecordKind::status, Bytes(65)); }),
+       "too long"},
+      {"status with a body",
+       after_hello([](Bytes& out) { append_record(out, RecordKind::status, Bytes(1)); }), "kind 4"},
       {"subscribed twice", after_hello([](Bytes& out) {
          append_record(out, RecordKind::subscribe, {});
          append_record(out, RecordKind::subscribe, {});
-       }), "kind 3"},
+       }),
+       "kind 3"},
       {"fifo", after_hello([](Bytes& out) { append_send(out, Service::fifo, {}); }), "service"},
-      {"empty send", after_hello([](Bytes& out) {
-         append_record(out, RecordKind::send, {});
-       }), "service"},
-      {"huge send", after_hello([](Bytes& out) {
-         append_send(out, Service::agreed, Bytes(100'001));
-       }), "limit of 100000 bytes"},
+      {"empty send", after_hello([](Bytes& out) { append_record(out, RecordKind::send, {}); }),
+       "service"},
+      {"huge send",
+       after_hello([](Bytes& out) { append_send(out, Service::agreed, Bytes(100'001)); }),
+       "limit of 100000 bytes"},
   };
   TestServer server;
   RawClient good(server);

@@ -104,7 +104,8 @@ TEST(NodeStatus, NonsenseIsNoReport) {
   EXPECT_THAT(report->view->members, ElementsAre("a"));
 }
 
-NodeReport answer(const std::string& name, const std::string& view, std::vector<std::string> members) {
+NodeReport answer(const std::string& name, const std::string& view,
+                  std::vector<std::string> members) {
   NodeReport report;
   report.name = name;
   report.view = ViewReport{};
@@ -114,7 +115,8 @@ NodeReport answer(const std::string& name, const std::string& view, std::vector<
 }
 
 TEST(NodeStatus, OneViewMeansAllInTheSame) {
-  std::vector<NodeReport> reports = {answer("a", "3@a", {"a", "b"}), answer("b", "3@a", {"a", "b"})};
+  std::vector<NodeReport> reports = {answer("a", "3@a", {"a", "b"}),
+                                     answer("b", "3@a", {"a", "b"})};
   EXPECT_TRUE(in_one_view(reports, 2));
   EXPECT_FALSE(in_one_view(reports, 3));
   reports[1].changing = true;
@@ -128,7 +130,8 @@ TEST(NodeStatus, OneViewMeansAllInTheSame) {
 }
 
 TEST(NodeStatus, TableHasAlignedColumns) {
-  std::vector<NodeReport> reports = {answer("a", "12@a", {"a", "b"}), answer("node-b", "3@a", {"b"})};
+  std::vector<NodeReport> reports = {answer("a", "12@a", {"a", "b"}),
+                                     answer("node-b", "3@a", {"b"})};
   reports[0].delivered_messages = 1'234'567;
   NodeReport gone;
   gone.name = "c";

@@ -46,8 +46,8 @@ class Tool : public testing::Test {
   };
   /// Runs a shell command in which "peal" is the tool, and $DIR a folder of this test.
   Ran run(const std::string& command) const {
-    const std::string whole = "DIR=" + dir_ + "; peal() { " PEAL_PROGRAM " \"$@\"; }; { " + command +
-                              "; } >" + dir_ + "/out 2>" + dir_ + "/err </dev/null";
+    const std::string whole = "DIR=" + dir_ + "; peal() { " PEAL_PROGRAM " \"$@\"; }; { " +
+                              command + "; } >" + dir_ + "/out 2>" + dir_ + "/err </dev/null";
     const int status = std::system(whole.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(dir_ + "/out"),
             content(dir_ + "/err")};
@@ -132,8 +132,8 @@ TEST_F(Tool, AddressInUseNamesIt) {
   const auto ports = free_port_pairs(1);
   ASSERT_EQ(ports.size(), 1U);
   const std::string address = "127.0.0.1:" + std::to_string(ports[0]);
-  write("p.toml", "cluster = \"t\"\nnode = \"a\"\n[[nodes]]\nname = \"a\"\naddress = \"" + address +
-                      "\"\n");
+  write("p.toml",
+        "cluster = \"t\"\nnode = \"a\"\n[[nodes]]\nname = \"a\"\naddress = \"" + address + "\"\n");
   start({"node", "--config", dir_ + "/p.toml"}, "node.log");
   wait_for("members=1");
   write("q.toml", "socket = \"q.sock\"\n" + content(dir_ + "/p.toml"));
@@ -158,10 +158,10 @@ TEST_F(Tool, ThreeNodesDeliverInOneOrder) {
     const std::string file = dir_ + "/n" + std::to_string(i + 1) + ".received";
     ASSERT_EQ(run("timeout 20 tail -n +1 -f " + file + " | head -n 1").status, 0);
   }
-  const Ran sent = run(
-      "seq -f 'a%g' 300 | peal send --to $DIR/n1.sock & a=$!\n"
-      "seq -f 'b%g' 300 | peal send --to $DIR/n2.sock --service safe & b=$!\n"
-      "seq -f 'c%g' 300 > $DIR/c; peal send --to $DIR/n3.sock $DIR/c && wait $a && wait $b");
+  const Ran sent =
+      run("seq -f 'a%g' 300 | peal send --to $DIR/n1.sock & a=$!\n"
+          "seq -f 'b%g' 300 | peal send --to $DIR/n2.sock --service safe & b=$!\n"
+          "seq -f 'c%g' 300 > $DIR/c; peal send --to $DIR/n3.sock $DIR/c && wait $a && wait $b");
   EXPECT_EQ(sent.status, 0) << sent.err;
   for (std::size_t i = 1; i < children_.size(); ++i) {
     children_[i].wait();

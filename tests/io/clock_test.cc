@@ -67,8 +67,8 @@ TEST_F(EpochFile, IsCreated) {
 }
 
 TEST_F(EpochFile, WarnsOfNonsenseAndReplacesIt) {
-  for (const char* text : {"", "x\n", "12", "-5\n", "12 \n", "99999999999999999999999\n",
-                           "18446744073709551615\n"}) {
+  for (const char* text :
+       {"", "x\n", "12", "-5\n", "12 \n", "99999999999999999999999\n", "18446744073709551615\n"}) {
     put(text);
     const EpochChoice choice = choose_epoch(path());
     EXPECT_TRUE(choice.warning) << text;

@@ -86,8 +86,7 @@ TEST(Hostile, RandomBytesAreHandedOverOrCounted) {
 TEST(Hostile, AProbeOnTheTokenSocketIsJustBytes) {
   Station node(test_config(1, 2));
   Attacker peer(node_endpoint(2));
-  const ProbeBytes hello =
-      encode_probe({ProbeMessage::Kind::hello, test_cluster(), NodeId{2}, 1});
+  const ProbeBytes hello = encode_probe({ProbeMessage::Kind::hello, test_cluster(), NodeId{2}, 1});
   peer.send(node_endpoint(1), hello);
   drain(node);
   EXPECT_EQ(node.received.size(), 1U);
@@ -103,10 +102,8 @@ TEST(Hostile, AnswersToAFloodOfHellosAreLimited) {
   ip_mreqn out{};
   out.imr_ifindex = loopback.index;
   ASSERT_EQ(::setsockopt(peer.fd(), IPPROTO_IP, IP_MULTICAST_IF, &out, sizeof out), 0);
-  const ProbeBytes hello =
-      encode_probe({ProbeMessage::Kind::hello, test_cluster(), NodeId{2}, 1});
-  const ProbeBytes forged =
-      encode_probe({ProbeMessage::Kind::hello, test_cluster(), NodeId{3}, 1});
+  const ProbeBytes hello = encode_probe({ProbeMessage::Kind::hello, test_cluster(), NodeId{2}, 1});
+  const ProbeBytes forged = encode_probe({ProbeMessage::Kind::hello, test_cluster(), NodeId{3}, 1});
   const ProbeBytes unasked = encode_probe({ProbeMessage::Kind::ack, test_cluster(), NodeId{2}, 1});
   const Instant begin = Clock::now();
   for (int i = 0; i < 300; ++i) {

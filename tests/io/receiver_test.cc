@@ -128,6 +128,27 @@ TEST(Receive, FillsOddSlotsToTheLastByte) {
   EXPECT_LT(nodes[2].counters().receive_calls, 12U);
 }
 
+TEST(Receive, TakesTheLargestPacketsInTheSmallestSlabs) {
+  for (const std::uint32_t largest : {16'360U, 65'507U}) {
+    const auto adjust = [&](UdpConfig config) {
+      config.coalescing = Offload::off;
+      config.packet_bytes_max = largest;
+      return config;
+    };
+    Station one(adjust(test_config(1, 2)));
+    Station two(adjust(test_config(2, 2)), 8, UdpTransport::kSlabBytesMin);
+    for (std::size_t i = 0; i < 10; ++i) {
+      one.multicast(Lane::data, std::string(largest - i, static_cast<char>('a' + i)));
+    }
+    one.transport->flush();
+    two.turn();
+    ASSERT_EQ(two.received.size(), 10U);
+    for (std::size_t i = 0; i < 10; ++i) {
+      EXPECT_EQ(two.received[i].text(), std::string(largest - i, static_cast<char>('a' + i)));
+    }
+  }
+}
+
 TEST(Receive, ClosesUpSmallDatagramsInLargeSlots) {
   Stations nodes(2);
   for (int i = 0; i < 60; ++i) nodes[1].send(2, Lane::token, "t" + std::to_string(i));
@@ -136,7 +157,7 @@ TEST(Receive, ClosesUpSmallDatagramsInLargeSlots) {
   for (std::size_t i = 0; i < 60; ++i) {
     EXPECT_EQ(nodes[2].received[i].text(), "t" + std::to_string(i));
   }
-  EXPECT_EQ(nodes[2].received[59].packet.data() - nodes[2].received[0].packet.data(), 59 * 8);
+  EXPECT_EQ(nodes[2].received[59].packet.data() - nodes[2].received[0].packet.data(), 59 * 64);
 }
 
 TEST(Receive, UsesASlabAgainThatNobodyKept) {
@@ -150,6 +171,7 @@ TEST(Receive, UsesASlabAgainThatNobodyKept) {
     const std::byte* here = nodes[2].received.front().packet.data();
     if (where == nullptr) where = here;
     EXPECT_EQ(here, where);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(here) % 64, 0U);
     nodes[2].received.clear();
   }
 }

@@ -30,8 +30,8 @@ struct FakeKernel {
   };
   std::vector<Sent> sent;
   std::vector<std::size_t> offered;  // messages offered by each call
-  std::deque<int> script;  // per call: how many to take, or a negative errno; empty: all
-  int refuse_segments = 0;  // errno for messages to be cut; 0: none
+  std::deque<int> script;            // per call: how many to take, or a negative errno; empty: all
+  int refuse_segments = 0;           // errno for messages to be cut; 0: none
 
   std::string text() const {
     std::string text;

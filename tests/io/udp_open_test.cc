@@ -33,8 +33,7 @@ TEST_P(UdpRefuses, AndSaysWhy) {
 
 const std::vector<Refusal> kRefusals{
     {"NoNodes", [](UdpConfig& c) { c.nodes.clear(); }, "1 to 128"},
-    {"TooManyNodes",
-     [](UdpConfig& c) { c.nodes.resize(129, c.nodes.back()); }, "not 129"},
+    {"TooManyNodes", [](UdpConfig& c) { c.nodes.resize(129, c.nodes.back()); }, "not 129"},
     {"NotAmongThem", [](UdpConfig& c) { c.self = NodeId{9}; }, "node 9 is not among"},
     {"NodeZero", [](UdpConfig& c) { c.nodes[1].node = NodeId{0}; }, "1 to 65535"},
     {"NodeTooLarge", [](UdpConfig& c) { c.nodes[1].node = NodeId{65'536}; }, "node 65536"},
@@ -61,8 +60,7 @@ const std::vector<Refusal> kRefusals{
     {"PacketTooLarge", [](UdpConfig& c) { c.packet_bytes_max = 65'508; }, "packet_bytes_max 65508"},
     {"QueueTooSmall", [](UdpConfig& c) { c.send_queue_packets = 255; }, "send_queue_packets 255"},
     {"Budget", [](UdpConfig& c) { c.receive_budget = 0; }, "receive_budget"},
-    {"ForeignAddress",
-     [](UdpConfig& c) { c.nodes[0].at = Endpoint::v4(203, 0, 113, 7, 5'000); },
+    {"ForeignAddress", [](UdpConfig& c) { c.nodes[0].at = Endpoint::v4(203, 0, 113, 7, 5'000); },
      "203.0.113.7:5000"},
 };
 INSTANTIATE_TEST_SUITE_P(Each, UdpRefuses, testing::ValuesIn(kRefusals),

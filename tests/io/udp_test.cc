@@ -95,8 +95,8 @@ TEST(Udp, WorksOverIpv6) {
   const auto base = static_cast<std::uint16_t>(10'000 + ::getpid() % 20'000 * 2);
   Stations nodes(2, [&](std::uint32_t, UdpConfig& config) {
     for (Peer& peer : config.nodes) {
-      peer.at = parse_endpoint("[::1]", static_cast<std::uint16_t>(base + 2 * peer.node.value))
-                    .value();
+      peer.at =
+          parse_endpoint("[::1]", static_cast<std::uint16_t>(base + 2 * peer.node.value)).value();
     }
     config.multicast = MulticastMode::automatic;
   });
@@ -125,11 +125,11 @@ class UdpOffload : public testing::TestWithParam<std::tuple<Offload, Offload>> {
 
 TEST_P(UdpOffload, KeepsBytesAndOrder) {
   const auto [segmentation, coalescing] = GetParam();
-  Stations nodes(2, [&, segments = segmentation, coalesces = coalescing](std::uint32_t,
-                                                                         UdpConfig& config) {
-    config.segmentation = segments;
-    config.coalescing = coalesces;
-  });
+  Stations nodes(
+      2, [&, segments = segmentation, coalesces = coalescing](std::uint32_t, UdpConfig& config) {
+        config.segmentation = segments;
+        config.coalescing = coalesces;
+      });
   std::vector<std::string> expected;
   for (std::size_t i = 0; i < 1'000; ++i) {
     // Mostly of one size, with shorter and longer ones in between.

@@ -18,7 +18,8 @@
 
 namespace peal::test {
 
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 
 /// An address of this machine that no other process uses: tests run at the same time.
 inline std::string address(std::uint32_t node) {

@@ -16,7 +16,7 @@ namespace {
 
 using trace::Event;
 
-constexpr std::uint64_t kSeeds = 500;
+constexpr std::uint64_t kSeeds = 300;
 
 Report judge(const std::vector<Event>& events, bool live, bool truncated_ok = false) {
   Options options;

@@ -97,8 +97,6 @@ class Slow {
   }
   Stay* stay_of(Life& life) { return life.stays.empty() ? nullptr : &stays_[life.stays.back()]; }
   const Stay* stay_in(const ViewId& view, const MemberId& member) const {
-    const auto known = views_.find(view);
-    if (known == views_.end() || !known->second.contains(member)) return nullptr;
     const Stay* found = nullptr;
     for (const Stay& stay : stays_) {
       if (stay.view == view && stay.member == member) found = &stay;
@@ -169,6 +167,7 @@ class Slow {
       broken.insert("E3");
       return;
     }
+    if (sent_.contains(event.message)) return;  // too late
     submitted_[event.message] = {event.service, event.hash};
   }
 

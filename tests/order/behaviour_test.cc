@@ -59,8 +59,9 @@ TEST(Behaviour, AMemberThatHearsNoDataIsLeftOut) {
     return !(flight.kind == FrameKind::data && flight.to == 1);
   };
   for (int i = 0; i < 50; ++i) cluster->submit(0, "x");
-  ASSERT_TRUE(cluster->run_until([&] { return cluster->log(0).back() == "view ac" ||
-                                              cluster->counter(0, "stalls") > 0; }, seconds(5)));
+  ASSERT_TRUE(cluster->run_until(
+      [&] { return cluster->log(0).back() == "view ac" || cluster->counter(0, "stalls") > 0; },
+      seconds(5)));
   cluster->run(seconds(3));
   EXPECT_EQ(delivered(cluster->log(2)), 50U);
   EXPECT_GT(cluster->counter(0, "stalls") + cluster->counter(2, "stalls"), 0U);
@@ -93,7 +94,8 @@ TEST(Behaviour, StrangersAreNamedOnce) {
   join.number = 1;
   join.processes = {{{2}, 500}};
   std::vector<std::byte> packet(1'000);
-  packet.resize(wire::encode_join({FrameKind::join, std::uint64_t{8} << 32, {{2}, 500}}, join, packet));
+  packet.resize(
+      wire::encode_join({FrameKind::join, std::uint64_t{8} << 32, {{2}, 500}}, join, packet));
   for (int i = 0; i < 10; ++i) cluster->inject(0, packet);
   EXPECT_EQ(cluster->counter(0, "other_cluster"), 10U);
   EXPECT_EQ(cluster->events(0, EventCode::incompatible_peer), 1U);
@@ -103,8 +105,9 @@ TEST(Behaviour, StrangersAreNamedOnce) {
 TEST(Behaviour, PartitionedSidesGoOnAndMerge) {
   auto cluster = formed(5);
   cluster->filter = [](const Flight& flight) { return (flight.from < 2) == (flight.to < 2); };
-  ASSERT_TRUE(cluster->run_until([&] { return cluster->log(0).back() == "view ab" &&
-                                              cluster->log(4).back() == "view cde"; }, seconds(3)));
+  ASSERT_TRUE(cluster->run_until(
+      [&] { return cluster->log(0).back() == "view ab" && cluster->log(4).back() == "view cde"; },
+      seconds(3)));
   cluster->submit(0, "left");
   cluster->submit(4, "right");
   cluster->run(milliseconds(100));
@@ -120,8 +123,9 @@ TEST(Behaviour, OnlyAMajorityIsPrimary) {
   auto cluster = formed(5, options);
   EXPECT_EQ(cluster->primary(0), Primary::yes);
   cluster->filter = [](const Flight& flight) { return (flight.from < 2) == (flight.to < 2); };
-  ASSERT_TRUE(cluster->run_until([&] { return cluster->log(0).back() == "view ab" &&
-                                              cluster->log(4).back() == "view cde"; }, seconds(3)));
+  ASSERT_TRUE(cluster->run_until(
+      [&] { return cluster->log(0).back() == "view ab" && cluster->log(4).back() == "view cde"; },
+      seconds(3)));
   EXPECT_EQ(cluster->primary(0), Primary::no);
   EXPECT_EQ(cluster->primary(4), Primary::yes);
 }

@@ -10,7 +10,9 @@ namespace {
 
 constexpr Duration kHop = microseconds(20);
 
-std::string name(const MemberId& member) { return std::string(1, static_cast<char>('a' + member.node.value - 1)); }
+std::string name(const MemberId& member) {
+  return std::string(1, static_cast<char>('a' + member.node.value - 1));
+}
 
 }  // namespace
 

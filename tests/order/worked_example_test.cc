@@ -18,7 +18,8 @@ std::vector<std::string> run_example(std::uint32_t accelerated_window) {
   EXPECT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
   // The token of the idle view comes to rest at participant A.
   const std::uint64_t rests = cluster.counter(0, "tokens_held");
-  EXPECT_TRUE(cluster.run_until([&] { return cluster.counter(0, "tokens_held") > rests; }, seconds(1)));
+  EXPECT_TRUE(
+      cluster.run_until([&] { return cluster.counter(0, "tokens_held") > rests; }, seconds(1)));
   for (int i = 0; i < 10; ++i) cluster.preload(0, "a");
   for (int i = 0; i < 5; ++i) cluster.preload(1, "b");
   for (int i = 0; i < 5; ++i) cluster.preload(2, "c");

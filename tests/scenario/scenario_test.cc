@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/scenario.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 
 #include "sim/mutants.h"
 #include "sim/runner.h"
-#include "sim/scenario.h"
 
 // One test for each scenario file, found when the program starts.
 

@@ -13,7 +13,8 @@ void Membership::create_commit(Instant now, const MemberSet& members, Effects& o
   view_number_max_ = std::max(view_number_max_, committed_.number) + 1;
   wire::Commit commit;
   commit.view = ViewId{view_number_max_, self_};
-  if (PEAL_MUTANT(m12_id_without_epoch)) commit.view = ViewId{committed_.number + 1, {self_.node, 1}};
+  if (PEAL_MUTANT(m12_id_without_epoch))
+    commit.view = ViewId{committed_.number + 1, {self_.node, 1}};
   commit.members = members;
   commit.packet_bytes_max = settings_.packet_bytes_max;
   commit.request_lag = settings_.request_lag;

@@ -101,7 +101,8 @@ void Membership::send_probe(Instant now, Effects& out) {
 
 void Membership::arm_probe(Instant now) {
   const std::int64_t quarter = settings_.probe.ns / 4;
-  timers_.arm(Timer::probe, now + settings_.probe + nanoseconds(random_.between(-quarter, quarter)));
+  timers_.arm(Timer::probe,
+              now + settings_.probe + nanoseconds(random_.between(-quarter, quarter)));
 }
 
 void Membership::on_probe_timer(Instant now, Effects& out) {

@@ -35,7 +35,10 @@ void Membership::shift_to_gather(Instant now, GatherReason reason, Effects& out)
   erase(failed_, self_);
   consensus_ = {self_};
   agreed_ = false;
-  out.report({EventCode::gather_started, view_, {}, static_cast<std::uint64_t>(reason),
+  out.report({EventCode::gather_started,
+              view_,
+              {},
+              static_cast<std::uint64_t>(reason),
               candidates().size()});
   timers_.arm(Timer::consensus, now + settings_.consensus);
   expedite_join(now, out);

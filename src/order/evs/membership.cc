@@ -67,7 +67,8 @@ void Membership::on_timer(Instant now, Timer timer, Effects& out) {
 void Membership::on_token_loss(Instant now, Effects& out) {
   if (PEAL_MUTANT(token_retx_never)) return;
   ++tally_.tokens_lost;
-  out.report({EventCode::token_lost, state_ == State::operational ? view_ : agreement_.view, {}, 0, 0});
+  out.report(
+      {EventCode::token_lost, state_ == State::operational ? view_ : agreement_.view, {}, 0, 0});
   if (state_ == State::operational) {
     start_sets_from_view();
     shift_to_gather(now, GatherReason::token_loss, out);
@@ -130,8 +131,8 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
     known->exclusions = at_peace ? 1 : std::min(known->exclusions + 1, 30U);
     known->excluded = member;
     known->excluded_at = now;
-    const Duration mute =
-        std::min(settings_.damping * (std::int64_t{1} << (known->exclusions - 1)), settings_.damping_max);
+    const Duration mute = std::min(settings_.damping * (std::int64_t{1} << (known->exclusions - 1)),
+                                   settings_.damping_max);
     known->muted_until = now + mute;
   }
   view_ = agreement.view;
@@ -150,7 +151,10 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
     last_sent_.reset();
   }
   ++tally_.views_installed;
-  out.report({EventCode::view_installed, view_, {}, members_.size(),
+  out.report({EventCode::view_installed,
+              view_,
+              {},
+              members_.size(),
               static_cast<std::uint64_t>((now - gather_since_).ns)});
 }
 

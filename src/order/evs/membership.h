@@ -37,8 +37,8 @@ struct Settings {
 struct Agreement {
   ViewId view{};
   MemberSet members;
-  std::uint16_t index{};         ///< of this member
-  wire::OldView old_view;        ///< what the survivors of my old view hold together
+  std::uint16_t index{};   ///< of this member
+  wire::OldView old_view;  ///< what the survivors of my old view hold together
   std::uint32_t packet_bytes_max{};
   std::uint32_t request_lag{};
   std::uint32_t max_gap{};
@@ -124,9 +124,7 @@ class Membership {
     packet.truncate(static_cast<std::uint32_t>(bytes));
     return packet;
   }
-  wire::Header header(wire::FrameKind kind) const {
-    return {kind, settings_.cluster, self_};
-  }
+  wire::Header header(wire::FrameKind kind) const { return {kind, settings_.cluster, self_}; }
 
   // State
   State state() const { return state_; }
@@ -155,11 +153,11 @@ class Membership {
   /// What is known of one configured node.
   struct Peer {
     NodeId node{};
-    std::uint64_t newest = 0;        ///< largest epoch seen; 0 if none
-    std::uint64_t last_join = 0;     ///< of the newest incarnation
+    std::uint64_t newest = 0;     ///< largest epoch seen; 0 if none
+    std::uint64_t last_join = 0;  ///< of the newest incarnation
     Instant heard{};
     bool was_heard = false;
-    std::uint32_t exclusions = 0;    ///< in a row, of `excluded`
+    std::uint32_t exclusions = 0;  ///< in a row, of `excluded`
     MemberId excluded{};
     Instant excluded_at{}, muted_until{};
     Instant noticed{};
@@ -211,7 +209,7 @@ class Membership {
   MemberId self_;
   bool installed_once_ = false;
   bool left_ = false;
-  ViewId view_{};       // the last installed view
+  ViewId view_{};  // the last installed view
   MemberSet members_;
   std::uint16_t index_ = 0;
 
@@ -225,7 +223,7 @@ class Membership {
   Instant gather_since_{};
   bool episode_ = false;  // a gather episode ends only with an install
 
-  Agreement agreement_;   // of the attempt in Commit or Recovery
+  Agreement agreement_;  // of the attempt in Commit or Recovery
   bool originated_ = false;
   MemberId last_sent_to_{};
   BufferRef last_sent_;

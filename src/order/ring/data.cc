@@ -51,7 +51,8 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
       }
       return drop(Drop::wrong_state);
     case State::recovery:
-      if (!in_union(data.seq) && !PEAL_MUTANT(m6_accept_outside_union)) return drop(Drop::wrong_state);
+      if (!in_union(data.seq) && !PEAL_MUTANT(m6_accept_outside_union))
+        return drop(Drop::wrong_state);
       if (store(data, packet)) recovery_check();
       return;
   }

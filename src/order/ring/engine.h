@@ -46,23 +46,23 @@ class RingEngine final : public Engine, private evs::Protocol {
 
   /// What belongs to the current view and begins anew with the next one.
   struct Rotation {
-    std::uint64_t last_hop = 0;       ///< of the last accepted token
-    std::uint64_t sent_hop = 0;       ///< on the last token I sent
-    std::uint64_t no_send_before = 0; ///< originate only on visits with a greater hop
+    std::uint64_t last_hop = 0;        ///< of the last accepted token
+    std::uint64_t sent_hop = 0;        ///< on the last token I sent
+    std::uint64_t no_send_before = 0;  ///< originate only on visits with a greater hop
     Seq delivered = 0;
-    Seq safe_line = 0;                ///< highest position known to be received by all members
+    Seq safe_line = 0;  ///< highest position known to be received by all members
     std::array<Seq, kHistory> seq_history{};  ///< token.seq as received; [0] is this rotation
-    Seq aru_sent_before = 0;          ///< aru on the token I sent last rotation
-    Seq token_seq = 0;                ///< seq on the last token I sent
-    std::uint32_t fcc_before = 0;     ///< my contributions to the token's sums, last rotation
+    Seq aru_sent_before = 0;                  ///< aru on the token I sent last rotation
+    Seq token_seq = 0;                        ///< seq on the last token I sent
+    std::uint32_t fcc_before = 0;  ///< my contributions to the token's sums, last rotation
     std::uint32_t losses_before = 0;
     std::uint32_t limited_before = 0;
     std::uint32_t backlog_before = 0;
-    Seq requested_high = 0;           ///< highest position I ever requested
+    Seq requested_high = 0;  ///< highest position I ever requested
     std::uint32_t idle_rounds = 0;
-    std::uint32_t last_credit = 0;    ///< as on the last token, with whose it was
+    std::uint32_t last_credit = 0;  ///< as on the last token, with whose it was
     std::uint16_t last_credit_index = wire::kNoIndex;
-    bool quiet = false;               ///< nothing moved at my last visit: the token may be resting
+    bool quiet = false;  ///< nothing moved at my last visit: the token may be resting
     // stall detection
     Seq stalled_aru = 0;
     std::uint16_t stalled_index = wire::kNoIndex;
@@ -79,7 +79,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   struct Repair {
     bool active = false;
     evs::Agreement agreement;
-    MemberSet bound;             ///< whose packets are delivered even behind a gap
+    MemberSet bound;  ///< whose packets are delivered even behind a gap
     std::uint64_t last_hop = 0;
     std::uint64_t rounds = 0;
     Instant since{};
@@ -149,6 +149,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   void recovery_check();
   bool in_union(Seq seq) const;
   std::uint64_t missing_count() const;
+  void finish_old_view(Effects& out);
   void install(Instant now, Effects& out);
   void deliver(const Packet& packet, bool transitional, Effects& out);
   void on_guard(Instant now, Effects& out);
@@ -170,10 +171,10 @@ class RingEngine final : public Engine, private evs::Protocol {
   std::uint32_t max_gap_ = 0;
   GlobalWindow window_;
   AcceleratedWindow accelerated_;
-  std::uint32_t personal_window_ = 0;   // as used on the last visit
+  std::uint32_t personal_window_ = 0;  // as used on the last visit
   std::uint32_t global_window_ = 0;
 
-  wire::Token token_;    // the token of this visit, or the one held
+  wire::Token token_;  // the token of this visit, or the one held
   wire::Token arriving_;
   bool holding_ = false;
   bool pacing_ = false;
@@ -185,8 +186,8 @@ class RingEngine final : public Engine, private evs::Protocol {
 
   struct Counts {
     std::uint64_t visits = 0, originated = 0, delivered = 0, sent = 0, retransmitted = 0,
-                  requested = 0, duplicates = 0, data_received = 0, data_in_recovery = 0,
-                  held = 0, stalls = 0, guards = 0, safe_line_fell = 0, no_buffer = 0;
+                  requested = 0, duplicates = 0, data_received = 0, data_in_recovery = 0, held = 0,
+                  stalls = 0, guards = 0, safe_line_fell = 0, no_buffer = 0;
   } counts_;
   mutable std::vector<Counter> counters_;
 };

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,15 +32,16 @@ struct Options {
   Duration damping = milliseconds(500);
   Duration damping_max = seconds(10);
 
-  std::uint32_t personal_window = 0;     ///< packets per visit; 0 tunes itself
-  std::uint32_t global_window = 0;       ///< packets per rotation; 0 tunes itself
-  std::uint32_t accelerated_window = kAutoWindow;  ///< packets after the token; 0 is the original ring
-  std::uint32_t max_gap = 4'096;         ///< packets between the safe line and a new packet
-  std::uint32_t retransmit_max = 64;     ///< packets answered per visit
-  std::uint32_t request_ranges_max = 64; ///< request ranges added per visit
-  std::uint32_t request_lag = 1;         ///< rotations before a missing packet is requested
-  std::uint32_t idle_rounds = 3;         ///< idle rotations before the token is held
-  std::uint32_t packet_bytes_max = 1'472; ///< largest datagram; the view uses the members' least
+  std::uint32_t personal_window = 0;  ///< packets per visit; 0 tunes itself
+  std::uint32_t global_window = 0;    ///< packets per rotation; 0 tunes itself
+  std::uint32_t accelerated_window =
+      kAutoWindow;                         ///< packets after the token; 0 is the original ring
+  std::uint32_t max_gap = 4'096;           ///< packets between the safe line and a new packet
+  std::uint32_t retransmit_max = 64;       ///< packets answered per visit
+  std::uint32_t request_ranges_max = 64;   ///< request ranges added per visit
+  std::uint32_t request_lag = 1;           ///< rotations before a missing packet is requested
+  std::uint32_t idle_rounds = 3;           ///< idle rotations before the token is held
+  std::uint32_t packet_bytes_max = 1'472;  ///< largest datagram; the view uses the members' least
 
   PriorityMethod priority = PriorityMethod::careful;
   PrimaryRule primary = PrimaryRule::none;
@@ -50,12 +51,12 @@ struct Options {
 
 /// One row per tunable: the configuration parser, its help, validation and the simulator read it.
 struct Knob {
-  std::string_view name;  ///< as in the [ring] table of the configuration file, unit last
-  Duration Options::*duration;        ///< one of these two is set
+  std::string_view name;        ///< as in the [ring] table of the configuration file, unit last
+  Duration Options::*duration;  ///< one of these two is set
   std::uint32_t Options::*number;
-  std::int64_t minimum, maximum;      ///< nanoseconds, or the number
+  std::int64_t minimum, maximum;           ///< nanoseconds, or the number
   std::int64_t hostile_low, hostile_high;  ///< what the simulator may draw
-  bool cluster_wide;                  ///< must be equal on all nodes
+  bool cluster_wide;                       ///< must be equal on all nodes
   std::string_view help;
 };
 std::span<const Knob> knobs();
@@ -70,7 +71,7 @@ struct Config {
   std::vector<NodeId> universe;  ///< every configured node, sorted, self included; 1 to 128
   std::uint64_t cluster{};       ///< see wire::Header; equal on all nodes
   Options options;
-  std::uint64_t seed{};          ///< of the jitter
+  std::uint64_t seed{};  ///< of the jitter
 };
 
 /// `packets` is where the engine builds its own packets; slabs of at least 64 KiB are not needed:

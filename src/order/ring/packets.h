@@ -13,8 +13,8 @@ namespace peal::order::ring {
 /// One packet of a view, as received or as ordered here.
 struct Packet {
   wire::Data data;
-  BufferRef unit;                 ///< empty: not here
-  std::uint32_t answers = 0;      ///< times I answered a request for it
+  BufferRef unit;             ///< empty: not here
+  std::uint32_t answers = 0;  ///< times I answered a request for it
 };
 
 /// The packets of one view between the discard line and the highest position received. All memory

@@ -137,9 +137,8 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
     token_.recovery_run = 0;
     token_.recovery_block = repair_.agreement.index;
   }
-  const std::uint16_t enough = PEAL_MUTANT(m3_install_one_short) && n > 1
-                                   ? static_cast<std::uint16_t>(n - 1)
-                                   : n;
+  const std::uint16_t enough =
+      PEAL_MUTANT(m3_install_one_short) && n > 1 ? static_cast<std::uint16_t>(n - 1) : n;
   if (token_.recovery_run >= enough && (repair_.done || PEAL_MUTANT(m3_install_one_short))) {
     install(now, out);
     r_.last_hop = token_.hop;
@@ -174,21 +173,15 @@ void RingEngine::on_guard(Instant now, Effects& out) {
 
 // ---- installation ----
 
-void RingEngine::install(Instant now, Effects& out) {
-  const evs::Agreement agreement = repair_.agreement;
+/// Zones 1 to 3: delivers what the survivors hold of the old view, each part where it belongs.
+void RingEngine::finish_old_view(Effects& out) {
+  const evs::Agreement& agreement = repair_.agreement;
   const wire::OldView& old = agreement.old_view;
   Seq seq = r_.delivered + 1;
-  const auto announce = [&] {
-    View view;
-    view.id = agreement.view;
-    view.members = agreement.members;
-    view.primary = membership_.primary_of(agreement.members);
-    out.install(view);
-  };
-  if (PEAL_MUTANT(install_before_deliver)) announce();
 
   const auto held = [this](Seq position) {
-    const bool possession = PEAL_MUTANT(m5_accept_in_commit) || PEAL_MUTANT(m6_accept_outside_union);
+    const bool possession =
+        PEAL_MUTANT(m5_accept_in_commit) || PEAL_MUTANT(m6_accept_outside_union);
     return packets_.has(position) && (in_union(position) || possession);
   };
 
@@ -222,6 +215,19 @@ void RingEngine::install(Instant now, Effects& out) {
       deliver(packet, true, out);
     }
   }
+}
+
+void RingEngine::install(Instant now, Effects& out) {
+  const evs::Agreement agreement = repair_.agreement;
+  const auto announce = [&] {
+    View view;
+    view.id = agreement.view;
+    view.members = agreement.members;
+    view.primary = membership_.primary_of(agreement.members);
+    out.install(view);
+  };
+  if (PEAL_MUTANT(install_before_deliver)) announce();
+  finish_old_view(out);
   // Zone 4: the new regular view.
   const std::uint64_t hop = token_.hop;
   packets_.clear();
@@ -235,7 +241,8 @@ void RingEngine::install(Instant now, Effects& out) {
   membership_.installed(now, agreement, out);
   obligation_ = {membership_.self()};
   const auto n = static_cast<std::uint32_t>(agreement.members.size());
-  window_.reset(n, request_lag_, std::max(1U, max_gap_ / (request_lag_ + 3)), options_.global_window);
+  window_.reset(n, request_lag_, std::max(1U, max_gap_ / (request_lag_ + 3)),
+                options_.global_window);
   accelerated_.reset(options_.accelerated_window);
   if (!PEAL_MUTANT(install_before_deliver)) announce();
   if (n == 1) {

@@ -101,14 +101,16 @@ std::uint32_t RingEngine::answer_requests(Effects& out) {
   }
   wire::RequestSection* section = section_of(membership_.view());
   if (section == nullptr) return 0;
-  return answer(*section, [this](Seq seq) { return seq <= r_.safe_line; }, out);
+  return answer(
+      *section, [this](Seq seq) { return seq <= r_.safe_line; }, out);
 }
 
 void RingEngine::answer_in_recovery(Effects& out) {
   wire::RequestSection* section = section_of(membership_.view());
   if (section == nullptr) return;
   // What is outside the union nobody can have.
-  answer(*section, [this](Seq seq) { return !in_union(seq); }, out);
+  answer(
+      *section, [this](Seq seq) { return !in_union(seq); }, out);
 }
 
 // The first holder on the ring normally answers. If its link to the requester is dead it would
@@ -123,7 +125,8 @@ bool RingEngine::may_answer(const Packet& packet) const {
 }
 
 void RingEngine::retransmit(Packet& packet, Effects& out) {
-  BufferRef copy = pool_.take(static_cast<std::uint32_t>(wire::kDataHeaderBytes), packet.unit.size());
+  BufferRef copy =
+      pool_.take(static_cast<std::uint32_t>(wire::kDataHeaderBytes), packet.unit.size());
   if (!copy) {
     ++counts_.no_buffer;
     return;

@@ -108,7 +108,8 @@ void RingEngine::work_on_token(Instant now, Effects& out) {
 // ---- new units ----
 
 std::uint32_t RingEngine::allowance(std::uint32_t others, std::uint32_t answered) {
-  if (token_.hop <= r_.no_send_before && !alone() && !PEAL_MUTANT(m9_originate_on_install)) return 0;
+  if (token_.hop <= r_.no_send_before && !alone() && !PEAL_MUTANT(m9_originate_on_install))
+    return 0;
   const auto n = static_cast<std::uint32_t>(membership_.members().size());
   global_window_ = membership_.index() == 0 ? window_.value()
                    : token_.window != 0     ? token_.window
@@ -119,27 +120,28 @@ std::uint32_t RingEngine::allowance(std::uint32_t others, std::uint32_t answered
   if (personal_window_ == 0) {
     // A share by demand: a lone sender gets the whole window, equal senders equal parts.
     const std::uint64_t mine = host_.backlog_units();
-    const std::uint64_t all = std::max<std::uint64_t>(
-        std::uint64_t{minus(token_.backlog, r_.backlog_before)} + mine, 1);
+    const std::uint64_t all =
+        std::max<std::uint64_t>(std::uint64_t{minus(token_.backlog, r_.backlog_before)} + mine, 1);
     const std::uint64_t share = std::uint64_t{global_window_} * mine / all;
-    personal_window_ = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(share, std::max(1U, global_window_ / n), std::max(1U, global_window_)));
+    personal_window_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        share, std::max(1U, global_window_ / n), std::max(1U, global_window_)));
   }
-  std::uint64_t limit = std::min<std::uint64_t>(personal_window_,
-                                                minus(minus(global_window_, others), answered));
+  std::uint64_t limit =
+      std::min<std::uint64_t>(personal_window_, minus(minus(global_window_, others), answered));
   const Seq room_end = r_.safe_line + max_gap_;
   if (!PEAL_MUTANT(max_gap_ignored)) {
     limit = std::min<std::uint64_t>(limit, room_end > token_.seq ? room_end - token_.seq : 0);
   }
-  limit = std::min<std::uint64_t>(
-      limit, packets_.discarded() + packets_.capacity() > token_.seq
-                 ? packets_.discarded() + packets_.capacity() - token_.seq
-                 : 0);
+  limit =
+      std::min<std::uint64_t>(limit, packets_.discarded() + packets_.capacity() > token_.seq
+                                         ? packets_.discarded() + packets_.capacity() - token_.seq
+                                         : 0);
   const std::uint32_t room = host_.receive_room_units();
   if (alone()) return static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, room));
-  const std::uint32_t credit = token_.credit_index == kNoIndex || token_.credit_index == membership_.index()
-                                   ? room
-                                   : std::min(token_.credit, room);
+  const std::uint32_t credit =
+      token_.credit_index == kNoIndex || token_.credit_index == membership_.index()
+          ? room
+          : std::min(token_.credit, room);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, credit));
 }
 
@@ -180,8 +182,8 @@ void RingEngine::update_token(Instant now, std::uint32_t others, std::uint32_t a
                               std::uint32_t sent, std::uint32_t limit) {
   const std::uint16_t me = membership_.index();
   const Seq aru = packets_.contiguous();
-  const bool may_raise = token_.aru_index == me || token_.aru_index == kNoIndex ||
-                         PEAL_MUTANT(aru_raised_by_anyone);
+  const bool may_raise =
+      token_.aru_index == me || token_.aru_index == kNoIndex || PEAL_MUTANT(aru_raised_by_anyone);
   const bool must_lower = aru < token_.aru && !PEAL_MUTANT(aru_never_lowered);
   if (must_lower || may_raise) {
     token_.aru = PEAL_MUTANT(aru_never_lowered) ? token_.seq : std::min(aru, token_.seq);
@@ -278,7 +280,8 @@ void RingEngine::send_token(Instant now, Effects& out) {
   const MemberSet& members = recovering ? repair_.agreement.members : membership_.members();
   const std::uint16_t index = recovering ? repair_.agreement.index : membership_.index();
   ++token_.hop;
-  // Without a buffer the token is as good as lost: the predecessor sends it again, or the view ends.
+  // Without a buffer the token is as good as lost: the predecessor sends it again, or the view
+  // ends.
   const BufferRef packet = membership_.build(FrameKind::token, token_, wire::encode_token);
   if (!packet) return;
   r_.sent_hop = token_.hop;
@@ -298,13 +301,13 @@ void RingEngine::cancel_hold(Instant now, Effects& out) {
   // Who has something to order wants the token, unless another member's application is what
   // everybody waits for; and so does the member whose application has taken its messages.
   const bool mine_to_lift = r_.last_credit_index == membership_.index();
-  const bool useful = r_.last_credit == 0 ? mine_to_lift && host_.receive_room_units() > 0
-                                          : can_originate();
-  const bool wanted =
-      membership_.state() == State::operational && !alone() && r_.quiet && useful;
+  const bool useful =
+      r_.last_credit == 0 ? mine_to_lift && host_.receive_room_units() > 0 : can_originate();
+  const bool wanted = membership_.state() == State::operational && !alone() && r_.quiet && useful;
   if (!wanted || membership_.index() == 0) return;
   const wire::HoldCancel cancel{membership_.view()};
-  const BufferRef packet = membership_.build(FrameKind::hold_cancel, cancel, wire::encode_hold_cancel);
+  const BufferRef packet =
+      membership_.build(FrameKind::hold_cancel, cancel, wire::encode_hold_cancel);
   if (!packet) return;
   timers_.arm(Timer::hold_cancel, now + options_.token_retransmit / 2);
   out.send(membership_.members().front().node, Lane::token, packet);
@@ -337,7 +340,8 @@ void RingEngine::deliver_ready(Effects& out) {
     }
     const Packet& packet = packets_.at(next);
     // A safe packet that is not stable blocks what follows, agreed or not: the order is one.
-    if (is_safe(packet.data.service) && next > r_.safe_line && !PEAL_MUTANT(deliver_safe_early)) return;
+    if (is_safe(packet.data.service) && next > r_.safe_line && !PEAL_MUTANT(deliver_safe_early))
+      return;
     r_.delivered = next;
     deliver(packet, false, out);
   }

@@ -95,8 +95,9 @@ void GlobalWindow::step(std::uint64_t rate) {
   switch (phase_) {
     case Phase::start:
       if (reference_window_ != 0 && window > reference_window_) {
-        const std::int64_t elasticity = growth(rate, reference_rate_) * 1000 /
-                                        std::max<std::int64_t>(growth(window, reference_window_), 1);
+        const std::int64_t elasticity =
+            growth(rate, reference_rate_) * 1000 /
+            std::max<std::int64_t>(growth(window, reference_window_), 1);
         if (elasticity < 150) {
           set(reference_window_);
           phase_ = Phase::cruise;
