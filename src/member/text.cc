@@ -21,7 +21,8 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
 }
 
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names) {
-  const std::string name = names.name(who.node);
+  // Who speaks another version cannot be read.
+  const std::string name = who.node.value == 0 ? "of unknown name" : names.name(who.node);
   switch (reason) {
     case wire::Drop::other_cluster:
       return "node " + name + " is ignored: it belongs to another cluster; compare the key cluster";
