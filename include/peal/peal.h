@@ -179,7 +179,8 @@ struct Status {
 
 /// One member of a cluster, inside this process.
 /// Threads: multicast(), multicast_for(), fd(), id(), status() and leave() from any thread, also at
-/// the same time; next() and wait() from one thread at a time.
+/// the same time; next() and wait() from one thread at a time. One that was moved from can only be
+/// destroyed or assigned to.
 class Member {
  public:
   /// Opens the node's sockets and starts its thread, which looks for the other nodes.

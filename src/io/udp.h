@@ -79,7 +79,7 @@ struct UdpCounters {
   std::uint64_t drop_unknown_peer{};    ///< outgoing: to a node that is not configured
   std::uint64_t drop_unknown_source{};  ///< incoming: not from a configured node's address
   std::uint64_t drop_own{};             ///< incoming: our own multicast, if the kernel kept it
-  std::uint64_t drop_truncated{};       ///< incoming: larger than any datagram may be
+  std::uint64_t drop_truncated{};       ///< incoming: larger than a packet may be
   std::uint64_t drop_kernel{};          ///< incoming: the socket's buffer was full
   std::uint64_t drop_fault_in{}, drop_fault_out{};  ///< injected
   std::uint64_t send_blocked{};          ///< times that the kernel's send buffer was full

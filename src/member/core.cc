@@ -113,6 +113,9 @@ Result<std::uint64_t> Core::submit_until(ByteView payload, Service service,
 
 Reader::Out Core::next() {
   Reader::Out out = reader_.next();
+  if (const auto* notice = std::get_if<std::unique_ptr<Notice>>(&out)) {
+    if ((*notice)->kind == Notice::Kind::closed) read_all_ = true;
+  }
   if (reader_.take_room()) {
     room_again_.store(true, std::memory_order_release);
     loop_->wake();
@@ -123,7 +126,7 @@ Reader::Out Core::next() {
 Reader::Out Core::wait_until(std::chrono::steady_clock::time_point deadline) {
   while (true) {
     Reader::Out out = next();
-    if (!std::holds_alternative<std::monostate>(out)) return out;
+    if (!std::holds_alternative<std::monostate>(out) || read_all_) return out;
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return out;

@@ -99,6 +99,7 @@ class Core final : private Application {
   Stage stage_;
   mutable EventQueue queue_;  ///< asking for its room notes who asked
   Reader reader_;
+  bool read_all_ = false;  ///< the reader has seen the last event
   std::atomic<bool> room_again_{false};
 
   // The loop's thread only.

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "fake_engine.h"
 #include "node/unit.h"
 
@@ -241,6 +243,48 @@ TEST(Node, IndexCountsEndsThatCannotBeDelivered) {
   EXPECT_EQ(receiver.sink.got[0].number, 5U);
   EXPECT_EQ(receiver.sink.got[0].index, 1U);
   EXPECT_EQ(receiver.counter("node_ignored_chunks"), 1U);
+}
+
+/// Whatever bytes are ordered, all members make the same of them, and hold no more than they may.
+TEST(Node, AnyUnitsAreTheSameToAllMembers) {
+  Limits limits;
+  limits.message_bytes_max = 3'000;
+  Random random(9);
+  for (int round = 0; round < 30; ++round) {
+    Bench sender(1, limits), a(2, limits), b(3, limits);
+    const MemberId origins[] = {{NodeId{1}, 1}, {NodeId{1}, 2}, {NodeId{4}, 1}};
+    for (int step = 0; step < 200; ++step) {
+      if (sender.node->queued_messages() < 5) {
+        const auto size = static_cast<std::size_t>(random.below(random.chance(0.5) ? 100 : 3'000));
+        sender.submit(pattern(size, 1), random.chance(0.2) ? Service::safe : Service::agreed);
+      }
+      const auto unit = *sender.order_one(static_cast<std::uint32_t>(random.between(64, 1'000)));
+      if (random.chance(0.1)) continue;
+      std::vector<std::byte> bytes(unit.unit.view().begin(), unit.unit.view().end());
+      if (random.chance(0.3)) {
+        bytes[random.below(std::min<std::size_t>(bytes.size(), 24))] =
+            static_cast<std::byte>(random.below(random.chance(0.5) ? 16 : 256));
+      }
+      if (random.chance(0.1)) bytes.resize(random.below(bytes.size() + 1));
+      const MemberId& origin = origins[random.below(3)];
+      a.deliver_bytes(origin, bytes, unit.service);
+      b.deliver_bytes(origin, bytes, unit.service);
+      ASSERT_LE(a.node->reassembly_bytes(), 3 * limits.message_bytes_max);
+      a.node->check_invariants();
+      if (random.chance(0.02)) {
+        for (Bench* each : {&sender, &a, &b}) each->install(static_cast<std::uint64_t>(step) + 1);
+      }
+    }
+    ASSERT_EQ(a.sink.got.size(), b.sink.got.size());
+    for (std::size_t i = 0; i < a.sink.got.size(); ++i) {
+      ASSERT_EQ(a.sink.got[i].payload, b.sink.got[i].payload);
+      ASSERT_EQ(a.sink.got[i].number, b.sink.got[i].number);
+      ASSERT_EQ(a.sink.got[i].index, b.sink.got[i].index);
+    }
+    EXPECT_GT(a.counter("node_bad_units"), 0U);
+    EXPECT_GT(a.counter("node_ignored_chunks"), 0U);
+    EXPECT_EQ(a.counter("node_gathered_messages"), b.counter("node_gathered_messages"));
+  }
 }
 
 TEST(Node, EqualInputsGiveEqualDigestsAndDifferentOnesDiffer) {

@@ -192,7 +192,7 @@ TEST(Unit, RefusesWhatNoSenderWrites) {
   many.resize(3 * kChunksMax);
   EXPECT_EQ(verdict(many), Drop::none);
   Bytes last(8, std::byte{0xff});
-  last.insert(last.end(), {std::byte{11}, std::byte{0}, std::byte{0}});
+  for (const std::byte byte : {std::byte{11}, std::byte{0}, std::byte{0}}) last.push_back(byte);
   EXPECT_EQ(decode_unit(last, Service::agreed, kMessageBytesMax, chunks), Drop::bad_value);
 }
 
