@@ -18,6 +18,7 @@
 
 namespace peal::test {
 
+using std::chrono_literals::operator""h;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 

@@ -43,6 +43,13 @@ class Pair {
     for (Side& side : sides_) side.engine->start(now_, side);
   }
 
+  ~Pair() {
+    // Packets on their way live in the buffers of the engine that sent them.
+    for (Side& side : sides_) {
+      for (BufferRef& packet : side.inbox) packet.reset();
+    }
+  }
+
   /// Runs until `steps` inputs were handled.
   void run(std::uint64_t steps) {
     for (std::uint64_t step = 0; step < steps; ++step) {

@@ -56,7 +56,9 @@ TEST(Pool, ReportsAnAssertionAndGoesOn) {
   for (const auto& [index, finding] : found) {
     const bool died = index == 3 || index == 11;
     EXPECT_EQ(finding.property, died ? "assert" : "");
-    if (died) EXPECT_NE(finding.text.find("index != 3"), std::string::npos) << finding.text;
+    if (died) {
+      EXPECT_NE(finding.text.find("index != 3"), std::string::npos) << finding.text;
+    }
   }
 }
 
