@@ -204,7 +204,7 @@ TEST(Settle, NoticesWhatIsWrong) {
   EXPECT_EQ(property("load rate=500\nnetwork loss=0.05\nrun 100ms\nsettle\n",
                      sim_hooks::Mutant::rtr_never_answered),
             "E10");
-  EXPECT_EQ(property("settle\n", sim_hooks::Mutant::token_retx_never), "E11");
+  EXPECT_EQ(property("settle\n", sim_hooks::Mutant::token_retx_never), "E10");
 }
 
 }  // namespace

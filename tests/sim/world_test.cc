@@ -166,12 +166,13 @@ TEST(World, AFullSocketLosesPackets) {
   WorldOptions options = small_cluster(1);
   options.process.socket_packets = 4;
   Cluster cluster(options);
-  cluster.world.pause(NodeId{2}, milliseconds(50));
+  cluster.world.set_slowness(NodeId{2}, 200);
   for (int i = 0; i < 50; ++i) {
     cluster.world.submit(NodeId{1}, Service::agreed, cluster.world.make_payload(NodeId{1}, 1'400));
   }
   cluster.world.run_until(cluster.world.now() + milliseconds(40));
   EXPECT_GT(cluster.ledger.faults().of(Fault::socket_full), 0U);
+  cluster.world.set_slowness(NodeId{2}, 1);
   cluster.world.run_until(cluster.world.now() + seconds(1));
   EXPECT_EQ(cluster.world.process(NodeId{2})->messages_delivered, 50U);
 }
