@@ -47,7 +47,7 @@ TEST(MemberLimits, UnreadMessagesDoNotUseUpTheBuffers) {
   Sites sites = start(1, [](Config& config) { config.ring["max_gap"] = 64; });
   ASSERT_EQ(sites.size(), 1U);
   Site& site = *sites[0];
-  constexpr std::size_t kCount = 20'000;  // units; the pool of own ones has 1,152 slabs
+  constexpr std::size_t kCount = 12'000;  // units; the pool of own ones has 1,152 slabs
   for (std::size_t i = 0; i < kCount; ++i) {
     const std::string text = pattern(1'000, i);
     const auto ticket = site.member->multicast_for(bytes_of(text), Service::agreed, 60s);
