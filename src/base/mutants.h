@@ -36,15 +36,12 @@ namespace peal::sim_hooks {
   X(token_retx_never, "a lost token is never retransmitted, and its loss is never noticed")       \
   X(transitional_by_members, "transitional set by intersecting members instead of by old view")   \
   X(transitional_omitted, "the transitional view is not announced")                               \
-  X(join_stale_accepted, "joins of older numbers are processed")                                  \
   X(restart_same_epoch, "a restarted node reuses its incarnation")                                \
   X(max_gap_ignored, "the maximal gap does not bound new packets")                                \
   X(fragment_tail_kept, "a partial message survives a view change")                               \
   X(fragment_not_restarted, "a half-ordered message is not restarted in the next view")           \
   X(pack_wrong_order, "two small messages of one unit are swapped")                               \
-  X(commit_phase2_any_ring, "phase 2 of a commit token of another attempt is accepted")           \
   X(mute_joins, "joins of muted members are ignored")                                             \
-  X(accuse_self, "a member accepts itself in its fail set")                                       \
   X(hold_forever, "a held token is never released by its timer")                                  \
   X(primary_always, "every view claims to be primary")                                            \
   X(union_without_have, "only the contiguous prefix enters the union")                            \

@@ -43,7 +43,7 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
       }
       break;
     case State::commit:
-      if ((this_attempt || PEAL_MUTANT(commit_phase2_any_ring)) && commit.hops == n + mine) {
+      if (this_attempt && commit.hops == n + mine) {
         enter_recovery(now, commit, out);
         return;
       }

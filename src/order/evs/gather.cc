@@ -113,7 +113,7 @@ void Membership::on_consensus_timeout(Instant now, Effects& out) {
 void Membership::on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out) {
   Peer* known = peer(from.node);
   PEAL_ASSERT(known != nullptr && known->newest == from.epoch);
-  if (join.number <= known->last_join && !PEAL_MUTANT(join_stale_accepted)) {
+  if (join.number <= known->last_join) {
     tally_.drop(wire::Drop::stale);
     return;
   }
@@ -183,14 +183,13 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
   if (contains(join.failed, self_)) {
     // Who accuses me is accused: one-sided dislike ends in two views, not in a dispute.
     insert(failed, from);
-    if (PEAL_MUTANT(accuse_self)) insert(failed, self_);
   } else {
     failed = set_union(failed, join.failed);
   }
   for (const MemberId& member : processes) {
     if (superseded(member)) insert(failed, member);
   }
-  if (!PEAL_MUTANT(accuse_self)) erase(failed, self_);
+  erase(failed, self_);
   if (processes.size() > wire::kProcessesMax) {
     // More incarnations than a JOIN can name: begin again with those that count.
     PEAL_PROBE("membership.sets_overflow");

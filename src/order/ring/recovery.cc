@@ -65,7 +65,7 @@ bool RingEngine::accepts(const wire::OldView& record) const {
   // Everything that I wrote into it must still be there; more may have come.
   if (record.base < packets_.contiguous() || record.high < packets_.high() ||
       record.safe < r_.safe_line || record.high - packets_.discarded() > packets_.capacity()) {
-    return PEAL_MUTANT(m5_accept_in_commit) || PEAL_MUTANT(commit_phase2_any_ring);
+    return PEAL_MUTANT(m5_accept_in_commit);
   }
   return is_subset(obligation_, record.obligation) || PEAL_MUTANT(m1_obligation_forgotten);
 }
