@@ -30,7 +30,8 @@ function(peal_export_headers target prefix dir)
   set(PEAL_HEADER_TREE ${tree} PARENT_SCOPE)
 endfunction()
 
-# peal_room(name PREFIX include-prefix [PURE] SOURCES … USES rooms… [HIDES rooms…] [LIBS libraries…])
+# peal_room(name PREFIX include-prefix [PURE] SOURCES … USES rooms… [HIDES rooms…]
+#           [LIBS libraries…])
 # Who uses the room may also open the rooms that it USES, but not those that it HIDES.
 # PURE rooms hold no clock, thread, socket or global. They are built twice: as peal_<name>, what
 # ships, and as peal_<name>_sim with PEAL_SIM=1, which adds the simulator's probes and mutants.

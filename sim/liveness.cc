@@ -245,8 +245,8 @@ void Liveness::run(bool quick, const std::function<bool()>& stopped) {
   stop_faults();
   strays_ = world_.latest_arrival();
   if (!wait_for_views()) return;
-  // A member that was kept from its packets may still be left out for it: the stall rule counts from
-  // before the faults ended.
+  // A member that was kept from its packets may still be left out for it: the stall rule counts
+  // from before the faults ended.
   advance(world_.options().ring.stall + world_.options().ring.token_loss);
   if (stopped_() || !wait_for_views() || !drain()) return;
   if (!quick) {

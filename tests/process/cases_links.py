@@ -9,7 +9,7 @@ from lib import Failure, now_ns, percentiles
 
 # The longest that a healed network may stay in parts: the cap of damping, and some timeouts.
 HEAL_S = 20
-FLAPS_MAX = 16  # views per node while one node cannot hear another, for some seconds
+FLAPS_MAX = 30  # views per node while one node cannot hear another; damping makes them rarer
 
 
 @case(3, 5)
@@ -71,45 +71,43 @@ def partition(bench):
 @case(3, 5)
 def one_way_loss(bench):
     """Under full load, 30% of what one node sends is lost on its way to another one, and then all
-    of it: nobody stops, views do not flap, and all are together again afterwards."""
+    of it: everybody goes on delivering, views do not flap, and all are together again afterwards."""
     cluster = bench.cluster()
     source, target = bench.names[:2]
     cluster.network.one_by_one(source)
     cluster.start()
-    before = _installed(cluster)
-    began, count = time.monotonic(), cluster["a"].delivered()
-    cluster.network.lose(source, target, 30)
-    for _ in range(bench.rounds(8, 3)):
-        cluster.progress(bench.names, 500)
-    rate = (cluster["a"].delivered() - count) / (time.monotonic() - began)
+    some = _lossy(cluster, source, target, 30, 2 if bench.quick else 4)
     lost = cluster.network.lost(target)
-    changed = _installed(cluster) - before
     if lost == 0:
         raise Failure("the rule has dropped nothing")
-
-    cluster.network.lose(source, target, 100)
-    cluster[target].child.wait_lines(
-        lambda _lines: source not in cluster[target].views()[-1], HEAL_S,
-        f"view without {source}, which it cannot hear")
-    before = _installed(cluster)
-    for _ in range(bench.rounds(8, 3)):
-        cluster.progress(bench.names, 500)
-    flaps = (_installed(cluster) - before) / bench.size
-    if flaps > FLAPS_MAX:
-        raise Failure(f"each node has installed {flaps:.1f} views while {target} did not hear "
-                      f"{source}; at most {FLAPS_MAX} are expected")
+    every = _lossy(cluster, source, target, 100, 3 if bench.quick else 6)
+    if every["views"] > FLAPS_MAX:
+        raise Failure(f"each node has installed {every['views']:.1f} views while {target} did not "
+                      f"hear {source}; at most {FLAPS_MAX} are expected")
     healed = now_ns()
     cluster.network.lose(source, target, 0)
     cluster.wait_view(bench.names, HEAL_S)
     cluster.progress(bench.names)
     checked = bench.finish(cluster)
     merged = times_to_view(cluster, [(healed, bench.names)])
-    bench.figures.update(lost_packets=lost, views_at_30_percent=changed, views_deaf=flaps,
-                         heal_to_view_ms=merged)
-    return (f"30% lost: {lost:,} packets, {rate:,.0f} messages/s, {changed} changes of view; all "
-            f"lost: {flaps:.1f} views per node until healed, merged after {merged[0]:.0f} ms; "
-            f"{checked}")
+    if not any(source not in members for _at, name, _view, members, _primary
+               in cluster.view_events() if name == target):
+        raise Failure(f"{target} has never seen a view without {source}, which it did not hear")
+    bench.figures.update(lost_packets=lost, some_lost=some, all_lost=every, heal_to_view_ms=merged)
+    return (f"30% lost: {lost:,} packets, {some['rate']:,.0f} messages/s, {some['views']:.1f} views "
+            f"per node; all lost: {every['rate']:,.0f} messages/s, {every['views']:.1f} views per "
+            f"node, merged after {merged[0]:.0f} ms; {checked}")
 
 
-def _installed(cluster):
-    return sum(len(node.views()) for node in cluster)
+def _lossy(cluster, source, target, percent, seconds):
+    """For so long packets are lost. Every node must deliver messages meanwhile."""
+    counts = {node.name: node.delivered() for node in cluster}
+    views = sum(len(node.views()) for node in cluster)
+    cluster.network.lose(source, target, percent)
+    time.sleep(seconds)  # this is the fault itself
+    delivered = {node.name: node.delivered() - counts[node.name] for node in cluster}
+    for name, count in delivered.items():
+        if count < 10:
+            raise Failure(f"with {percent}% lost, {name} delivers {count} messages in {seconds} s")
+    views = sum(len(node.views()) for node in cluster) - views
+    return {"rate": min(delivered.values()) / seconds, "views": views / len(counts)}
