@@ -71,7 +71,8 @@ def partition(bench):
 @case(3, 5)
 def one_way_loss(bench):
     """Under full load, 30% of what one node sends is lost on its way to another one, and then all
-    of it: everybody goes on delivering, views do not flap, and all are together again afterwards."""
+    of it: everybody goes on delivering, views do not flap, and all are together again
+    afterwards."""
     cluster = bench.cluster()
     source, target = bench.names[:2]
     cluster.network.one_by_one(source)
@@ -94,7 +95,8 @@ def one_way_loss(bench):
                in cluster.view_events() if name == target):
         raise Failure(f"{target} has never seen a view without {source}, which it did not hear")
     bench.figures.update(lost_packets=lost, some_lost=some, all_lost=every, heal_to_view_ms=merged)
-    return (f"30% lost: {lost:,} packets, {some['rate']:,.0f} messages/s, {some['views']:.1f} views "
+    return (f"30% lost: {lost:,} packets, {some['rate']:,.0f} messages/s, "
+            f"{some['views']:.1f} views "
             f"per node; all lost: {every['rate']:,.0f} messages/s, {every['views']:.1f} views per "
             f"node, merged after {merged[0]:.0f} ms; {checked}")
 
