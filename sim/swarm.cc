@@ -253,7 +253,10 @@ void Author::plan_packets() {
   line += " reorder-by=" + duration_text(spread(microseconds(50), milliseconds(30)));
   line += " late-by=" + duration_text(spread(milliseconds(1), milliseconds(600)));
   line += " replay-by=" + duration_text(spread(milliseconds(1), seconds(2)));
-  if (maybe(0.15)) line += " mtu=" + std::to_string(between(300, ring_.packet_bytes_max));
+  if (maybe(0.15)) {
+    const std::int64_t largest = ring_.packet_bytes_max;
+    line += " mtu=" + std::to_string(between(std::min<std::int64_t>(300, largest), largest));
+  }
   if (maybe(0.1)) {
     line += " large=" + std::to_string(between(300, 1'200)) +
             " large-by=" + duration_text(spread(milliseconds(1), milliseconds(900)));
