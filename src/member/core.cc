@@ -228,6 +228,7 @@ void Core::push_unit() {
       unit_.copy.size = static_cast<std::uint32_t>(bytes.size());
       std::memcpy(unit_.copy.bytes.get(), bytes.data(), bytes.size());
       unit_.unit.reset();
+      ++copied_units_;
     }
     queue_.push(Entry{std::move(unit_), nullptr});
   }
@@ -335,6 +336,7 @@ Snapshot Core::snapshot() const {
   now.multicast = runtime_->transport().multicast_status();
   for (const order::Counter& each : node.counters())
     now.counters.emplace_back(each.name, each.value);
+  now.counters.emplace_back("member_copied_units", copied_units_);
   for (const io::CounterField& field : io::udp_counter_fields()) {
     now.counters.emplace_back("udp_" + std::string(field.name),
                               runtime_->transport().counters().*field.value);

@@ -107,6 +107,7 @@ class Core final : private Application {
   std::size_t batch_at_ = 0;
   DeliveredUnit unit_;
   bool unit_has_messages_ = false;
+  std::uint64_t copied_units_ = 0;   ///< kept as copies, since buffers were short
   std::uint64_t own_delivered_ = 0;  ///< number of the last own message delivered
   std::optional<Instant> leave_at_;
   bool closed_ = false;

@@ -53,6 +53,11 @@ TEST(MemberLimits, UnreadMessagesDoNotUseUpTheBuffers) {
     const auto ticket = site.member->multicast_for(bytes_of(text), Service::agreed, 60s);
     ASSERT_TRUE(ticket) << i << ": " << ticket.error().message;
   }
+  std::uint64_t copied = 0;
+  for (const auto& [name, value] : site.member->status().counters) {
+    if (name == "member_copied_units") copied = value;
+  }
+  EXPECT_GT(copied, 0U);
   ASSERT_TRUE(read_until(sites, [&] { return site.got.size() == kCount; }));
   for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(site.got[i].text, pattern(1'000, i));
 }
