@@ -15,7 +15,7 @@ std::string_view wait_name(WaitReason::Kind kind) {
     case WaitReason::Kind::slow_application: return "slow_application";
     case WaitReason::Kind::window: return "window";
   }
-  PEAL_ASSERT(!"unknown wait reason");
+  PEAL_ASSERT(false && "unknown wait reason");
 }
 
 std::string_view event_name(EventCode code) {
@@ -34,7 +34,7 @@ std::string_view event_name(EventCode code) {
     case EventCode::incompatible_peer: return "incompatible_peer";
     case EventCode::paused: return "paused";
   }
-  PEAL_ASSERT(!"unknown event");
+  PEAL_ASSERT(false && "unknown event");
 }
 
 std::string_view gather_reason_name(GatherReason reason) {
@@ -52,7 +52,7 @@ std::string_view gather_reason_name(GatherReason reason) {
     case GatherReason::sets_grew: return "sets_grew";
     case GatherReason::epoch: return "epoch";
   }
-  PEAL_ASSERT(!"unknown gather reason");
+  PEAL_ASSERT(false && "unknown gather reason");
 }
 
 }  // namespace peal::order

@@ -193,7 +193,7 @@ std::uint64_t Cluster::counter(std::uint32_t node, std::string_view wanted) cons
   for (const Counter& counter : nodes_[node]->engine->counters()) {
     if (counter.name == wanted) return counter.value;
   }
-  PEAL_ASSERT(!"no such counter");
+  PEAL_ASSERT(false && "no such counter");
 }
 
 }  // namespace peal::order::test

@@ -61,7 +61,7 @@ void Membership::on_timer(Instant now, Timer timer, Effects& out) {
     case Timer::recovery_guard:
     case Timer::count: break;
   }
-  PEAL_ASSERT(!"not a timer of the membership");
+  PEAL_ASSERT(false && "not a timer of the membership");
 }
 
 void Membership::on_token_loss(Instant now, Effects& out) {

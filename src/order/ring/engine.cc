@@ -203,7 +203,7 @@ void RingEngine::fire(Instant now, Timer timer, Effects& out) {
     case Timer::recovery_guard: on_guard(now, out); return;
     case Timer::count: break;
   }
-  PEAL_ASSERT(!"unknown timer");
+  PEAL_ASSERT(false && "unknown timer");
 }
 
 std::optional<Instant> RingEngine::next_deadline() const { return timers_.next(); }
