@@ -152,8 +152,8 @@ Result<std::vector<std::string>, std::string> find_sockets(const std::string& to
     const std::string what =
         to.empty() ? "no cluster runs in " + where + ": start one with `peal up`, or say --to PATH"
                    : "--to " + quote(to) +
-                         ": accepted is the socket of a running node, or a "
-                         "folder with such sockets";
+                         ": no node runs there: accepted is the socket of a running node, or a "
+                         "folder with such sockets (`peal up --dir DIR` makes one)";
     return tl::unexpected(what);
   }
   // n2 before n10: by length first, as `peal up` counts its names.
