@@ -351,6 +351,10 @@ std::optional<BenchCommand> worker_command(std::span<const std::string> rest) {
 }  // namespace
 
 Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
+  // `peal help up` is `peal up --help`.
+  if (arguments.size() == 2 && arguments[0] == "help") {
+    return parse_arguments(std::vector<std::string>{arguments[1], "--help"});
+  }
   if (arguments.empty() || arguments[0] == "help" || arguments[0] == "--help" ||
       arguments[0] == "-h") {
     return tl::unexpected(Stop{0, overview()});

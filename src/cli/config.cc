@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -151,10 +153,10 @@ class Loader {
       const std::string prefix = table.empty() ? "" : std::string(table) + ".";
       return refuse(place, unknown_key(prefix, name.str(), node, known));
     }
-    if (key->name == "node" && table.empty()) node_line_ = place.line;
     if (!key->set(value_of(node), out_)) {
       return refuse(place, not_accepted(key->path(), node, key->accepted));
     }
+    out_.lines[key->path()] = place.line;
     return {};
   }
 
@@ -190,7 +192,7 @@ class Loader {
         }
         entry.name = text->get();
       } else if (key == "address") {
-        address_line = place.line;
+        address_line = entry.line = place.line;
         if (text != nullptr) entry.address = parse_address(text->get());
         if (text == nullptr || !is_node_address(entry.address)) {
           return refuse(place, not_accepted("nodes.address", node, kAcceptedAddress));
@@ -253,15 +255,15 @@ class Loader {
                                  known.front() + "\" in the file or with --name; accepted is " +
                                  joined(known));
     } else if (!is_known(out_.node)) {
-      return refuse({file_, node_line_}, "node = " + quote(out_.node) +
-                                             ": accepted is a name of [[nodes]]: " + joined(known));
+      return refuse(
+          {file_, out_.lines["node"]},
+          "node = " + quote(out_.node) + ": accepted is a name of [[nodes]]: " + joined(known));
     }
     return {};
   }
 
   std::string_view file_;
   NodeConfig& out_;
-  std::uint32_t node_line_ = 0;
 };
 
 /// Digits only, without leading zeros.
@@ -319,6 +321,7 @@ Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_
     return refuse({file, line_of(parsed.error().source())}, "not TOML: " + what);
   }
   NodeConfig config;
+  config.file = file;
   Loader loader(file, config);
   auto done = loader.load(parsed.table()).and_then([&] { return loader.finish(name); });
   if (!done) return tl::unexpected(std::move(done.error()));
@@ -326,6 +329,7 @@ Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_
 }
 
 Result<NodeConfig, std::string> read_config(const std::string& path, std::string_view name) {
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
   std::string text;
   if (in) {
@@ -334,8 +338,8 @@ Result<NodeConfig, std::string> read_config(const std::string& path, std::string
     text.resize(static_cast<std::size_t>(in.gcount()));
   }
   if (!in.eof() && text.size() <= kConfigBytesMax) {
-    return tl::unexpected("--config " + quote(path) +
-                          ": cannot be read; accepted is a configuration file in TOML "
+    return tl::unexpected("--config " + quote(path) + ": cannot be read (" + std::strerror(errno) +
+                          "): accepted is a configuration file in TOML "
                           "(`peal node --print-config` writes one)");
   }
   auto config = parse_config(text, path, name);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,8 @@ namespace peal::cli {
 
 struct NodeEntry {
   std::string name;
-  io::Endpoint address;  ///< tokens and control; data travel on the port above it
+  io::Endpoint address;    ///< tokens and control; data travel on the port above it
+  std::uint32_t line = 0;  ///< of the address in the file
 };
 
 enum class Multicast : std::uint8_t { automatic, off, group };
@@ -37,9 +39,15 @@ struct NodeConfig {
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< delivered, that wait for the application
   std::uint64_t client_bytes_max = 64ULL << 20;   ///< that wait for one `peal recv`
   std::uint32_t clients_max = 256;                ///< connections to the local socket
-  std::string socket;     ///< empty: NAME.sock beside the configuration file
-  std::string trace;      ///< empty: no trace
-  std::string state_dir;  ///< empty: none
+  std::string socket;                          ///< empty: NAME.sock beside the configuration file
+  std::string trace;                           ///< empty: no trace
+  std::string state_dir;                       ///< empty: none
+  std::string file;                            ///< where all this was read
+  std::map<std::string, std::uint32_t> lines;  ///< of keys in the file; 0: on the command line
+
+  const NodeEntry& own() const;
+  /// "peal.toml:12: socket"; "peal.toml: socket" if the file does not have it; or "--trace".
+  std::string place_of(const std::string& key) const;
 };
 
 /// The greatest configuration file that is read, in bytes.
@@ -55,6 +63,10 @@ Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_
 
 /// The same from a file; `socket` is made relative to the folder of `path`.
 Result<NodeConfig, std::string> read_config(const std::string& path, std::string_view name);
+
+/// Whether the files and folders that the configuration names can be used. The error is one line,
+/// as above.
+Result<void, std::string> check_paths(const NodeConfig& config);
 
 /// A configuration file with every key, its default and what is accepted, as comments that teach.
 std::string annotated_config();

@@ -210,8 +210,8 @@ void add_network(std::vector<Key>& rows) {
       "239.255.255.255, port 1 to 65535",
       "\"auto\"",
       "How data reach the other nodes: by IP multicast to this group, or one copy per node "
-      "(\"off\"). \"auto\" picks a group from the cluster's name where multicast works. The same "
-      "on all nodes.",
+      "(\"off\"). \"auto\" picks a group from the cluster's name where multicast works. "
+      "Nodes with another value are sent copies.",
       [](const std::string& text, NodeConfig& config) {
         if (text == "auto" || text == "off") {
           config.multicast = text == "auto" ? Multicast::automatic : Multicast::off;
@@ -252,11 +252,11 @@ void add_limits(std::vector<Key>& rows) {
       "room.",
       [](NodeConfig& config, std::uint64_t value) { config.submit_bytes_max = value; }));
   rows.push_back(limit_key<std::uint32_t>(
-      "submit_messages_max", 1, 100'000'000, normal.submit_messages_max,
+      "submit_messages_max", 1, 1U << 24, normal.submit_messages_max,
       "Messages that may wait to be ordered; then senders are not read until there is room.",
       [](NodeConfig& config, std::uint32_t value) { config.submit_messages_max = value; }));
   rows.push_back(limit_key<std::uint64_t>(
-      "receive_bytes_max", 65'536, 1'000'000'000'000, normal.receive_bytes_max,
+      "receive_bytes_max", 1U << 20, 1'000'000'000'000, normal.receive_bytes_max,
       "Bytes of delivered messages that may wait for this node's own work; as they fill up, the "
       "ring slows down.",
       [](NodeConfig& config, std::uint64_t value) { config.receive_bytes_max = value; }));

@@ -124,6 +124,10 @@ Result<LocalClient, std::string> connect_any(const std::string& to) {
     if (client) return client;
     if (first_error.empty()) first_error = client.error();
   }
+  if (first_error.starts_with("no node runs at")) {
+    first_error +=
+        ": start it with `peal node --config FILE --name NAME`, or a cluster with `peal up`";
+  }
   return tl::unexpected(first_error);
 }
 

@@ -20,22 +20,6 @@ constexpr std::size_t kChunkBytes = 256U << 10;
 
 }  // namespace
 
-struct LocalServer::Connection {
-  std::uint64_t id{};
-  int fd = -1;
-  enum class Stage : std::uint8_t { greeting, open, closing, dead } stage = Stage::greeting;
-  Bytes input;                 ///< read, not yet processed
-  std::size_t input_used = 0;  ///< bytes at the front that are processed
-  bool input_over = false;     ///< the client has shut down its side
-  bool blocked = false;        ///< its first request waits for room in the node
-  bool subscribed = false;
-  std::uint64_t submitted = 0;
-  std::uint64_t ordered = 0;       ///< of these, delivered
-  std::uint64_t ordered_told = 0;  ///< of these, told to the client
-  OutputQueue output;
-  std::uint32_t watched = 0;  ///< events asked of the loop; 0: not watched
-};
-
 Result<std::unique_ptr<LocalServer>, io::IoError> LocalServer::open(
     const LocalServerOptions& options, io::Loop& loop, LocalNode& node) {
   auto fd = listen_local(options.path);
@@ -66,11 +50,10 @@ void LocalServer::accept_all() {
       turn_away(fd);
       continue;
     }
-    auto connection = std::make_unique<Connection>();
-    connection->id = ++last_id_;
-    connection->fd = fd;
-    Connection& added = *connection;
-    connections_.emplace(added.id, std::move(connection));
+    const std::uint64_t id = ++last_id_;
+    auto connection = std::make_unique<LocalConnection>(id, fd, input_bytes_);
+    LocalConnection& added = *connection;
+    connections_.emplace(id, std::move(connection));
     ++counters_.accepted;
     update_watch(added);
   }
@@ -80,7 +63,7 @@ void LocalServer::accept_all() {
 bool LocalServer::make_place() {
   bury();
   for (auto& [id, connection] : connections_) {
-    if (connection->stage != Connection::Stage::closing) continue;
+    if (connection->stage() != LocalConnection::Stage::closing) continue;
     drop(*connection);
     break;
   }
@@ -102,8 +85,8 @@ void LocalServer::turn_away(int fd) {
 void LocalServer::on_events(std::uint64_t id, std::uint32_t events) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
-  Connection& connection = *found->second;
-  if (connection.stage == Connection::Stage::dead) return;
+  LocalConnection& connection = *found->second;
+  if (connection.is_dead()) return;
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && !connection.blocked &&
       !connection.input_over) {
     read_input(connection);
@@ -113,73 +96,53 @@ void LocalServer::on_events(std::uint64_t id, std::uint32_t events) {
   update_watch(connection);
 }
 
-void LocalServer::read_input(Connection& connection) {
-  Bytes& input = connection.input;
-  if (input_bytes_ > options_.input_bytes_max && input.size() > kReadBytes) {
+void LocalServer::read_input(LocalConnection& connection) {
+  if (input_bytes_ > options_.input_bytes_max && connection.input().size() > kReadBytes) {
     ++counters_.bad_requests;
-    return refuse(connection, "the node has no memory for more unfinished messages");
+    return connection.refuse("the node has no memory for more unfinished messages");
   }
-  const ssize_t got = ::recv(connection.fd, scratch_.data(), scratch_.size(), MSG_DONTWAIT);
-  if (got < 0) {
-    if (errno != EAGAIN && errno != EINTR) drop(connection);
-    return;
-  }
-  // What a client that was told to go still says does not matter; its end does.
-  if (connection.stage != Connection::Stage::closing) {
-    input.insert(input.end(), scratch_.begin(), scratch_.begin() + got);
-    input_bytes_ += static_cast<std::uint64_t>(got);
-  }
-  if (got == 0) connection.input_over = true;
+  if (connection.read(scratch_) == LocalConnection::Arrival::broken) return drop(connection);
   process(connection);
 }
 
 /// Handles every whole request that has been read, until one has to wait.
-void LocalServer::process(Connection& connection) {
+void LocalServer::process(LocalConnection& connection) {
   connection.blocked = false;
-  while (connection.stage == Connection::Stage::greeting ||
-         connection.stage == Connection::Stage::open) {
-    const ByteView rest = ByteView(connection.input).subspan(connection.input_used);
-    const Framed framed =
-        next_record(rest, kSmallBodyMax, std::uint64_t{options_.welcome.message_bytes_max} + 1);
+  while (connection.talks()) {
+    const Framed framed = next_record(connection.input(), kSmallBodyMax,
+                                      std::uint64_t{options_.welcome.message_bytes_max} + 1);
     if (framed.state == Framed::State::incomplete) break;
     if (framed.state == Framed::State::too_long) {
       ++counters_.bad_requests;
-      refuse(connection, framed.record.kind == RecordKind::send
-                             ? "a message longer than the limit of " +
-                                   std::to_string(options_.welcome.message_bytes_max) +
-                                   " bytes (limits.message_bytes_max)"
-                             : std::string("a request that is too long"));
+      connection.refuse(framed.record.kind == RecordKind::send
+                            ? "a message longer than the limit of " +
+                                  std::to_string(options_.welcome.message_bytes_max) +
+                                  " bytes (limits.message_bytes_max)"
+                            : std::string("a request that is too long"));
       break;
     }
     // Refusing frees the input: nothing of it may be looked at afterwards.
-    if (!handle(connection, framed.record) || connection.stage == Connection::Stage::closing) break;
-    connection.input_used += framed.bytes;
+    if (!handle(connection, framed.record) || !connection.talks()) break;
+    connection.use_input(framed.bytes);
   }
-  // Keep only what is not processed; a large message that grew the buffer gives it back.
-  const std::size_t used = std::exchange(connection.input_used, 0);
-  connection.input.erase(connection.input.begin(),
-                         connection.input.begin() + static_cast<std::ptrdiff_t>(used));
-  input_bytes_ -= used;
-  if (connection.input.empty() && connection.input.capacity() > 4 * kReadBytes) {
-    connection.input = Bytes();
-  }
+  connection.trim_input();
 }
 
 /// False if the record stays where it is: it waits for room, or the connection is closing.
-bool LocalServer::handle(Connection& connection, const Record& record) {
-  if (connection.stage == Connection::Stage::greeting) {
+bool LocalServer::handle(LocalConnection& connection, const Record& record) {
+  if (connection.stage() == LocalConnection::Stage::greeting) {
     const auto version = record.kind == RecordKind::hello ? parse_hello(record.body) : std::nullopt;
     if (!version || *version != kLocalVersion) {
       ++counters_.bad_requests;
-      refuse(connection, version ? "version " + std::to_string(*version) +
-                                       " of the local protocol: this node speaks version " +
-                                       std::to_string(kLocalVersion)
-                                 : std::string("the first request must be a hello"));
+      connection.refuse(version ? "version " + std::to_string(*version) +
+                                      " of the local protocol: this node speaks version " +
+                                      std::to_string(kLocalVersion)
+                                : std::string("the first request must be a hello"));
       return false;
     }
-    connection.stage = Connection::Stage::open;
-    auto welcome = std::make_shared<Bytes>();
-    append_welcome(*welcome, options_.welcome);
+    connection.open();
+    Bytes welcome;
+    append_welcome(welcome, options_.welcome);
     push(connection, std::move(welcome));
     return true;
   }
@@ -192,47 +155,48 @@ bool LocalServer::handle(Connection& connection, const Record& record) {
     case RecordKind::status: {
       if (!record.body.empty()) break;
       const std::string text = node_.status_json();
-      push_record(connection, RecordKind::status_reply, as_bytes_view(text));
+      Bytes reply;
+      append_record(reply, RecordKind::status_reply, as_bytes_view(text));
+      push(connection, std::move(reply));
       return true;
     }
     default: break;
   }
   ++counters_.bad_requests;
-  refuse(connection, "a request that makes no sense here (kind " +
-                         std::to_string(static_cast<int>(record.kind)) + ")");
+  connection.refuse("a request that makes no sense here (kind " +
+                    std::to_string(static_cast<int>(record.kind)) + ")");
   return false;
 }
 
-bool LocalServer::handle_send(Connection& connection, ByteView body) {
+bool LocalServer::handle_send(LocalConnection& connection, ByteView body) {
   const auto request = parse_send(body);
   if (!request) {
     ++counters_.bad_requests;
-    refuse(connection, "a message with an unknown service");
+    connection.refuse("a message with an unknown service");
     return false;
   }
   const auto number = node_.submit(request->payload, request->service);
   if (number) {
     ++connection.submitted;
-    waiting_.emplace_back(*number, connection.id);
+    waiting_.emplace_back(*number, connection.id());
     return true;
   }
   if (number.error() == Errc::would_block) {
     connection.blocked = true;
     return false;
   }
-  refuse(connection,
-         "the node did not take the message: " + std::string(errc_name(number.error())));
+  connection.refuse("the node did not take the message: " + std::string(errc_name(number.error())));
   return false;
 }
 
-void LocalServer::subscribe(Connection& connection) {
+void LocalServer::subscribe(LocalConnection& connection) {
   // What is not yet in the queues happened before this subscription.
   seal();
   connection.subscribed = true;
   const ViewRecord view = node_.current_view();
   if (view.members.empty()) return;
-  auto bytes = std::make_shared<Bytes>();
-  append_view(*bytes, view);
+  Bytes bytes;
+  append_view(bytes, view);
   push(connection, std::move(bytes));
 }
 
@@ -249,7 +213,7 @@ void LocalServer::seal() {
   const OutputQueue::Chunk chunk = std::make_shared<const Bytes>(std::move(shared_));
   shared_ = Bytes();
   for (auto& [id, connection] : connections_) {
-    if (!connection->subscribed || connection->stage != Connection::Stage::open) continue;
+    if (!connection->subscribed || connection->stage() != LocalConnection::Stage::open) continue;
     push(*connection, chunk);
   }
 }
@@ -276,8 +240,8 @@ void LocalServer::on_room() {
   const auto first = std::upper_bound(blocked.begin(), blocked.end(), retry_from_);
   std::rotate(blocked.begin(), first, blocked.end());
   for (const std::uint64_t id : blocked) {
-    Connection& connection = *connections_.at(id);
-    if (connection.stage != Connection::Stage::open) continue;
+    LocalConnection& connection = *connections_.at(id);
+    if (connection.stage() != LocalConnection::Stage::open) continue;
     process(connection);
     finish_if_done(connection);
     update_watch(connection);
@@ -289,14 +253,14 @@ void LocalServer::on_room() {
 void LocalServer::flush() {
   seal();
   for (auto& [id, connection] : connections_) {
-    if (connection->stage == Connection::Stage::dead) continue;
-    if (connection->ordered != connection->ordered_told && connection->output.empty()) {
-      auto bytes = std::make_shared<Bytes>();
-      append_ordered(*bytes, connection->ordered);
+    if (connection->is_dead()) continue;
+    if (connection->ordered != connection->ordered_told && connection->output().empty()) {
+      Bytes bytes;
+      append_ordered(bytes, connection->ordered);
       connection->ordered_told = connection->ordered;
       push(*connection, std::move(bytes));
     }
-    if (!connection->output.empty() && (connection->watched & EPOLLOUT) == 0) {
+    if (!connection->output().empty() && (connection->watched & EPOLLOUT) == 0) {
       write_output(*connection);
     }
     finish_if_done(*connection);
@@ -305,85 +269,52 @@ void LocalServer::flush() {
   bury();
 }
 
-void LocalServer::push_record(Connection& connection, RecordKind kind, ByteView body) {
-  auto bytes = std::make_shared<Bytes>();
-  append_record(*bytes, kind, body);
-  push(connection, std::move(bytes));
+void LocalServer::push(LocalConnection& connection, Bytes record) {
+  push(connection, std::make_shared<const Bytes>(std::move(record)));
 }
 
-void LocalServer::push(Connection& connection, OutputQueue::Chunk chunk) {
-  if (connection.output.bytes() <= options_.client_bytes_max) {
-    return connection.output.push(std::move(chunk));
+void LocalServer::push(LocalConnection& connection, OutputQueue::Chunk chunk) {
+  if (connection.output().bytes() <= options_.client_bytes_max) {
+    return connection.output().push(std::move(chunk));
   }
   ++counters_.slow_receivers;
-  refuse(connection, "it fell more than " + std::to_string(options_.client_bytes_max) +
-                         " bytes behind (limits.client_bytes_max)");
+  connection.refuse("it fell more than " + std::to_string(options_.client_bytes_max) +
+                    " bytes behind (limits.client_bytes_max)");
 }
 
-/// Throws away what is queued, but for a chunk that is half sent, and says why.
-void LocalServer::refuse(Connection& connection, std::string_view reason) {
-  if (connection.stage >= Connection::Stage::closing) return;
-  connection.stage = Connection::Stage::closing;
-  connection.subscribed = false;
-  connection.blocked = false;
-  input_bytes_ -= connection.input.size();
-  connection.input = Bytes();
-  connection.input_used = 0;
-  connection.output.forget_unsent();
-  auto bytes = std::make_shared<Bytes>();
-  append_record(*bytes, RecordKind::closing, as_bytes_view(reason));
-  connection.output.push(std::move(bytes));
+void LocalServer::write_output(LocalConnection& connection) {
+  if (connection.output().write(connection.fd()) == OutputQueue::Outcome::broken) drop(connection);
 }
 
-void LocalServer::write_output(Connection& connection) {
-  if (connection.output.write(connection.fd) == OutputQueue::Outcome::broken) drop(connection);
+void LocalServer::finish_if_done(LocalConnection& connection) {
+  if (connection.is_done()) drop(connection);
 }
 
-/// Closes what has nothing more to come: told to go and told why, or gone after its last message
-/// was ordered.
-void LocalServer::finish_if_done(Connection& connection) {
-  if (connection.stage == Connection::Stage::dead || !connection.output.empty()) return;
-  const bool refused = connection.stage == Connection::Stage::closing;
-  const bool gone = connection.input_over && !connection.blocked &&
-                    (connection.subscribed || (connection.submitted == connection.ordered &&
-                                               connection.ordered == connection.ordered_told));
-  if (refused || gone) drop(connection);
-}
-
-void LocalServer::update_watch(Connection& connection) {
-  if (connection.stage == Connection::Stage::dead) return;
-  std::uint32_t wanted = 0;
-  if (!connection.input_over && !connection.blocked) wanted |= EPOLLIN;
-  if (!connection.output.empty()) wanted |= EPOLLOUT;
+void LocalServer::update_watch(LocalConnection& connection) {
+  if (connection.is_dead()) return;
+  const std::uint32_t wanted = connection.wanted_events();
   if (wanted == connection.watched) return;
   // A descriptor without wanted events is not watched at all: its hang-up would be reported again
   // and again.
   if (wanted == 0) {
-    loop_.unwatch(connection.fd);
+    loop_.unwatch(connection.fd());
   } else if (connection.watched != 0) {
-    loop_.change(connection.fd, wanted);
+    loop_.change(connection.fd(), wanted);
   } else {
     const auto done =
-        loop_.watch(connection.fd, wanted,
-                    [this, id = connection.id](std::uint32_t events) { on_events(id, events); });
+        loop_.watch(connection.fd(), wanted,
+                    [this, id = connection.id()](std::uint32_t events) { on_events(id, events); });
     if (!done) return drop(connection);
   }
   connection.watched = wanted;
 }
 
-void LocalServer::drop(Connection& connection) {
-  if (connection.stage == Connection::Stage::dead) return;
-  connection.stage = Connection::Stage::dead;
-  connection.blocked = false;
-  connection.subscribed = false;
-  if (connection.watched != 0) loop_.unwatch(connection.fd);
+void LocalServer::drop(LocalConnection& connection) {
+  if (connection.is_dead()) return;
+  if (connection.watched != 0) loop_.unwatch(connection.fd());
   connection.watched = 0;
-  ::close(connection.fd);
-  connection.fd = -1;
-  input_bytes_ -= connection.input.size();
-  connection.input = Bytes();
-  connection.output.clear();
-  dead_.push_back(connection.id);
+  connection.close();
+  dead_.push_back(connection.id());
 }
 
 void LocalServer::bury() {
@@ -393,15 +324,15 @@ void LocalServer::bury() {
 
 bool LocalServer::has_output() const {
   return std::any_of(connections_.begin(), connections_.end(),
-                     [](const auto& entry) { return !entry.second->output.empty(); });
+                     [](const auto& entry) { return !entry.second->output().empty(); });
 }
 
 void LocalServer::say_goodbye(std::string_view reason) {
   seal();
   for (auto& [id, connection] : connections_) {
-    if (connection->stage == Connection::Stage::dead) continue;
+    if (connection->is_dead()) continue;
     write_output(*connection);
-    refuse(*connection, reason);
+    connection->refuse(reason);
     write_output(*connection);
   }
 }

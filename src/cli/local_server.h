@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "cli/inner_names.h"
+#include "cli/local_connection.h"
 #include "cli/local_protocol.h"
 #include "cli/output_queue.h"
 #include "io/loop.h"
@@ -51,7 +52,7 @@ struct LocalServerCounters {
 class LocalServer {
  public:
   /// A socket file that no process listens on is replaced. The loop and the node must outlive the
-  /// server. Errors: address_in_use, invalid_option (the path is too long), not_permitted, system.
+  /// server. Errors: as listen_local()'s.
   static Result<std::unique_ptr<LocalServer>, io::IoError> open(const LocalServerOptions& options,
                                                                 io::Loop& loop, LocalNode& node);
   /// Closes all connections and removes the socket file.
@@ -79,26 +80,24 @@ class LocalServer {
 
  private:
   using Bytes = std::vector<std::byte>;
-  struct Connection;
 
   LocalServer(const LocalServerOptions& options, io::Loop& loop, LocalNode& node, int fd);
   void accept_all();
   void turn_away(int fd);
   bool make_place();
   void on_events(std::uint64_t id, std::uint32_t events);
-  void read_input(Connection& connection);
-  void process(Connection& connection);
-  bool handle(Connection& connection, const Record& record);
-  bool handle_send(Connection& connection, ByteView body);
-  void subscribe(Connection& connection);
-  void refuse(Connection& connection, std::string_view reason);
-  void push(Connection& connection, OutputQueue::Chunk chunk);
-  void push_record(Connection& connection, RecordKind kind, ByteView body);
-  void write_output(Connection& connection);
-  void update_watch(Connection& connection);
+  void read_input(LocalConnection& connection);
+  void process(LocalConnection& connection);
+  bool handle(LocalConnection& connection, const Record& record);
+  bool handle_send(LocalConnection& connection, ByteView body);
+  void subscribe(LocalConnection& connection);
+  void push(LocalConnection& connection, OutputQueue::Chunk chunk);
+  void push(LocalConnection& connection, Bytes record);
+  void write_output(LocalConnection& connection);
+  void update_watch(LocalConnection& connection);
   void seal();
-  void finish_if_done(Connection& connection);
-  void drop(Connection& connection);
+  void finish_if_done(LocalConnection& connection);
+  void drop(LocalConnection& connection);
   void bury();
 
   LocalServerOptions options_;
@@ -107,11 +106,11 @@ class LocalServer {
   int listener_;
   Bytes scratch_;  ///< where sockets are read to
   std::uint64_t last_id_ = 0;
-  std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  std::uint64_t input_bytes_ = 0;  ///< unfinished requests; connections count into it
+  std::map<std::uint64_t, std::unique_ptr<LocalConnection>> connections_;
   std::vector<std::uint64_t> dead_;  ///< dropped in this turn; freed when nobody refers to them
   Bytes shared_;                     ///< for all subscribers, not yet in their queues
-  std::uint64_t input_bytes_ = 0;
-  std::uint64_t retry_from_ = 0;  ///< id after which on_room() begins: everybody gets a turn
+  std::uint64_t retry_from_ = 0;     ///< id after which on_room() begins: everybody gets a turn
   /// Which connection submitted which of our messages that are not delivered yet.
   std::deque<std::pair<std::uint64_t, std::uint64_t>> waiting_;
   LocalServerCounters counters_;

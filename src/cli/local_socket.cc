@@ -31,9 +31,23 @@ std::optional<sockaddr_un> address_of(const std::string& path) {
 }
 
 io::IoError bad_path(const std::string& path) {
-  return {Errc::invalid_option, "socket = " + quote(path) + " has " + std::to_string(path.size()) +
+  return {Errc::invalid_option, quote(path) + " has " + std::to_string(path.size()) +
                                     " bytes: accepted is a path of 1 to " +
                                     std::to_string(kPathBytesMax) + " bytes"};
+}
+
+/// Why no socket can be made at `path`; what is there stays.
+io::IoError cannot_listen(const std::string& path, int number) {
+  if (number == EADDRINUSE) {
+    return {Errc::invalid_option,
+            quote(path) +
+                " is there and is not the socket of a node: accepted is a new path, or "
+                "one that a node left behind"};
+  }
+  const bool ours = number == ENOENT || number == ENOTDIR || number == EACCES || number == EROFS;
+  return {ours ? Errc::invalid_option : Errc::system,
+          quote(path) + " (" + std::strerror(number) +
+              "): accepted is a path in a folder that exists and that can be written to"};
 }
 
 int new_socket(int flags) { return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0); }
@@ -62,10 +76,9 @@ Result<int, io::IoError> listen_local(const std::string& path) {
     if (other) {
       ::close(*other);
       ::close(fd);
-      return tl::unexpected(
-          io::IoError{Errc::address_in_use,
-                      "socket = " + quote(path) +
-                          " is in use: accepted is a path that no running node listens on"});
+      return tl::unexpected(io::IoError{
+          Errc::address_in_use,
+          quote(path) + " is in use: accepted is a path that no running node listens on"});
     }
     struct stat status {};
     const bool stale = other.error().code == Errc::closed && ::lstat(path.c_str(), &status) == 0 &&
@@ -74,7 +87,7 @@ Result<int, io::IoError> listen_local(const std::string& path) {
     if (!stale) errno = EADDRINUSE;
   }
   if (!bound || ::listen(fd, 64) != 0) {
-    auto error = io::system_error("listen on " + path, errno);
+    auto error = cannot_listen(path, errno);
     ::close(fd);
     return tl::unexpected(std::move(error));
   }
@@ -139,8 +152,8 @@ Result<std::vector<std::string>, std::string> find_sockets(const std::string& to
     const std::string what =
         to.empty() ? "no cluster runs in " + where + ": start one with `peal up`, or say --to PATH"
                    : "--to " + quote(to) +
-                         ": accepted is the socket of a running node, or a "
-                         "folder with such sockets";
+                         ": no node runs there: accepted is the socket of a running node, or a "
+                         "folder with such sockets (`peal up --dir DIR` makes one)";
     return tl::unexpected(what);
   }
   // n2 before n10: by length first, as `peal up` counts its names.

@@ -12,7 +12,8 @@
 namespace peal::cli {
 
 /// Listens on `path`, mode 0600; replaces a socket file that nobody listens on. The caller closes
-/// the descriptor. Errors: address_in_use, invalid_option (too long), not_permitted, system.
+/// the descriptor. Errors: address_in_use, invalid_option (the path is too long, its folder cannot
+/// be used, or something else is there), system. Each begins with the path in quotes.
 Result<int, io::IoError> listen_local(const std::string& path);
 
 /// A connected descriptor, blocking. Errors: closed (nobody listens there), invalid_option,

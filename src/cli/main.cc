@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
@@ -31,12 +33,19 @@ int run_arguments(const std::vector<std::string>& arguments) {
   return 0;
 }
 
+/// The status; or 1, if not everything could be written.
+int finish(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  return fail(1, std::string("cannot write to standard output: ") + std::strerror(errno));
+}
+
 }  // namespace
 }  // namespace peal::cli
 
 int main(int argc, char** argv) {
   try {
-    return peal::cli::run_arguments(std::vector<std::string>(argv + 1, argv + argc));
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    return peal::cli::finish(peal::cli::run_arguments(arguments));
   } catch (const std::exception& error) {
     // Nothing here throws on purpose; what the standard library throws ends the process in order.
     return peal::cli::fail(1, error.what());

@@ -64,7 +64,8 @@ class NodeProcess : public LocalNode, public io::LoopHost {
     if (!server) {
       const bool ours = server.error().code == Errc::invalid_option ||
                         server.error().code == Errc::address_in_use;
-      return fail(ours ? 2 : 1, "node: " + server.error().message);
+      return fail(ours ? 2 : 1,
+                  "node: " + config_.place_of("socket") + " = " + server.error().message);
     }
     server_ = std::move(*server);
     auto watched =
@@ -237,17 +238,21 @@ int run_node(const NodeCommand& command) {
   }
   auto config = read_config(command.config, command.name);
   if (!config) return fail(2, "node: " + config.error());
-  if (!command.trace.empty()) config->trace = command.trace;
+  if (!command.trace.empty()) {
+    config->trace = command.trace;
+    config->lines["trace"] = 0;
+  }
+  const auto usable = check_paths(*config);
+  if (!usable) return fail(2, "node: " + usable.error());
   const StopSignals signals;  // before the member starts its thread, which must not get them
+  const std::string address = io::to_string(config->own().address);
   auto member = v0::Member::embed(member_config(*config));
   if (!member) {
     const bool ours = member.error().code == v0::ErrorCode::invalid_option ||
                       member.error().code == v0::ErrorCode::address_in_use;
-    return fail(ours ? 2 : 1, "node: " + member.error().message);
-  }
-  std::string address;
-  for (const NodeEntry& entry : config->nodes) {
-    if (entry.name == config->node) address = io::to_string(entry.address);
+    return fail(ours ? 2 : 1, "node: " + config->file + ":" + std::to_string(config->own().line) +
+                                  ": nodes.address = " + quote(address) + ": " +
+                                  member.error().message);
   }
   NodeProcess process(*config, std::move(*member), signals, command.json);
   return process.run(address);

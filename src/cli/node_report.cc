@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/text.h"
+#include "wire/frames.h"
 
 namespace peal::cli {
 namespace {
@@ -54,6 +55,17 @@ std::string comma_separated(const std::vector<std::string>& words) {
   return text;
 }
 
+/// The counters of packets that a node could not use.
+std::vector<std::string> drop_counters() {
+  std::vector<std::string> names;
+  // From `stale` on they are part of normal work.
+  for (std::size_t i = 1; i < static_cast<std::size_t>(wire::Drop::stale); ++i) {
+    names.emplace_back(wire::drop_name(static_cast<wire::Drop>(i)));
+  }
+  names.insert(names.end(), {"udp_drop_unknown_source", "udp_drop_truncated", "udp_probe_bad"});
+  return names;
+}
+
 }  // namespace
 
 std::optional<NodeReport> parse_report(std::string_view json) {
@@ -74,6 +86,12 @@ std::optional<NodeReport> parse_report(std::string_view json) {
     report.queued_messages = field<std::uint64_t>(*queued, "messages", 0);
   }
   report.waits_for = field(object, "waits_for", std::string());
+  if (const auto counters = object.find("counters"); counters != object.end()) {
+    for (const std::string& name : drop_counters()) {
+      const auto count = field<std::uint64_t>(*counters, name.c_str(), 0);
+      if (count > 0) report.dropped.emplace_back(name, count);
+    }
+  }
   if (const auto views = object.find("views"); views != object.end()) {
     for (const Json& view : *views) {
       if (view.is_object()) report.views.push_back(view_of(view));
@@ -165,6 +183,22 @@ std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
       if (c + 1 < row.size()) line.append(widths[c] + 2 - std::min(widths[c], row[c].size()), ' ');
     }
     lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports) {
+  std::vector<std::string> lines;
+  for (const NodeReport& report : reports) {
+    if (report.dropped.empty()) continue;
+    std::string reasons;
+    std::uint64_t packets = 0;
+    for (const auto& [name, count] : report.dropped) {
+      reasons += (reasons.empty() ? "" : ", ") + name + " " + grouped(count);
+      packets += count;
+    }
+    lines.push_back(report.name + " dropped " + counted(packets, "packet") +
+                    " that it cannot use: " + reasons);
   }
   return lines;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/local_client.h"
@@ -34,6 +35,8 @@ struct NodeReport {
   std::uint64_t delivered_bytes = 0;
   std::uint64_t queued_messages = 0;
   std::string waits_for;
+  /// Packets that it could not use, by reason; reasons without packets are left out.
+  std::vector<std::pair<std::string, std::uint64_t>> dropped;
   std::vector<ViewReport> views;  ///< oldest first
   std::string json;               ///< the whole answer
 };
@@ -62,6 +65,9 @@ class NodePoller {
 /// nothing.
 std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
                                   const std::vector<double>& rates);
+
+/// One line for each node that dropped packets: damaged ones, and those of strangers.
+std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports);
 
 /// True if all answered and are in one view of `members` members.
 bool in_one_view(const std::vector<NodeReport>& reports, std::size_t members);

@@ -112,14 +112,18 @@ class Sender {
   Result<void, std::string> run() {
     bool finished = false;
     while (true) {
-      auto input = read_input();
-      if (!input) return tl::unexpected(std::move(input.error()));
+      if (auto input = read_input(); !input) {
+        // What was sent before is ordered all the same: it is waited for and counted.
+        problem_ = std::move(input.error());
+        input_over_ = true;
+        fd_ = -1;
+      }
       auto sent = client_.send_some();
       if (!sent) return sent;
       auto more = read_answers();
       if (!more) return tl::unexpected(std::move(more.error()));
       if (input_over_ && !client_.has_output()) {
-        if (ordered_ == submitted_) return {};
+        if (ordered_ == submitted_) return outcome();
         if (!finished) client_.finish_output();
         finished = true;
       }
@@ -132,7 +136,13 @@ class Sender {
  private:
   bool may_read() const { return !input_over_ && client_.has_room(kOutputBytesMax); }
 
+  Result<void, std::string> outcome() const {
+    if (problem_.empty()) return {};
+    return tl::unexpected(problem_);
+  }
+
   Result<void, std::string> read_input() {
+    if (!problem_.empty()) return {};
     auto fd = lines_.fd();
     if (!fd) return tl::unexpected(std::move(fd.error()));
     fd_ = *fd;
@@ -170,6 +180,7 @@ class Sender {
   int fd_ = -1;
   bool readable_ = false;
   bool input_over_ = false;
+  std::string problem_;  ///< with the input, where it ended
   std::uint64_t submitted_ = 0;
   std::uint64_t ordered_ = 0;
 };

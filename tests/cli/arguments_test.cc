@@ -89,6 +89,7 @@ TEST(Arguments, HelpTeachesWithExamples) {
     EXPECT_EQ(help.error().status, 0);
     EXPECT_THAT(help.error().text, HasSubstr("Examples:"));
     EXPECT_THAT(help.error().text, HasSubstr(std::string("peal ") + name));
+    EXPECT_EQ(parse({"help", name}).error().text, help.error().text);
     std::string line;
     for (std::istringstream in(help.error().text); std::getline(in, line);) {
       EXPECT_LE(line.size(), 100U) << line;

@@ -82,7 +82,7 @@ personal_window = 30
 message_bytes_max = 1000
 submit_bytes_max = 70000
 submit_messages_max = 10
-receive_bytes_max = 80000
+receive_bytes_max = 8000000
 client_bytes_max = 90000
 clients_max = 3
 )");
@@ -104,7 +104,7 @@ clients_max = 3
   EXPECT_EQ(config.message_bytes_max, 1000U);
   EXPECT_EQ(config.submit_bytes_max, 70000U);
   EXPECT_EQ(config.submit_messages_max, 10U);
-  EXPECT_EQ(config.receive_bytes_max, 80000U);
+  EXPECT_EQ(config.receive_bytes_max, 8000000U);
   EXPECT_EQ(config.state_dir, "s");
   EXPECT_EQ(config.client_bytes_max, 90000U);
   EXPECT_EQ(config.clients_max, 3U);

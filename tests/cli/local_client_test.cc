@@ -95,7 +95,7 @@ TEST(LocalClient, FindsSocketsInAFolder) {
 
   const auto nothing = find_sockets("/nonexistent");
   ASSERT_FALSE(nothing);
-  EXPECT_THAT(nothing.error(), HasSubstr("--to \"/nonexistent\": accepted is the socket"));
+  EXPECT_THAT(nothing.error(), HasSubstr("--to \"/nonexistent\": no node runs there: accepted"));
 }
 
 TEST(NodePoller, KeepsAskingAcrossARestart) {

@@ -65,7 +65,10 @@ TEST(LocalServer, RefusesASocketInUseAndOtherFiles) {
 
   const std::string file = first.dir + "/file";
   std::ofstream(file) << "precious";
-  EXPECT_FALSE(listen_local(file));
+  const auto other = listen_local(file);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, Errc::invalid_option);
+  EXPECT_THAT(other.error().message, HasSubstr("is there and is not the socket of a node"));
   EXPECT_EQ(std::filesystem::file_size(file), 8U);
 
   const auto long_path = listen_local("/tmp/" + std::string(120, 'x'));

@@ -94,6 +94,18 @@ TEST(NodeStatus, IsReadBackAsItWas) {
   EXPECT_EQ(report->views.size(), 1U);
 }
 
+TEST(NodeStatus, DroppedPacketsAreShownByReason) {
+  StatusFacts facts;
+  facts.node = "a";
+  facts.counters = {{"tokens", 5}, {"other_cluster", 1'200}, {"bad_checksum", 0}, {"duplicate", 7},
+                    {"stale", 3},  {"bad_magic", 34},        {"udp_probe_bad", 1}};
+  const auto report = parse_report(status_json(NodeState(), facts));
+  ASSERT_TRUE(report);
+  EXPECT_THAT(drop_lines({*report, NodeReport{}}),
+              ElementsAre("a dropped 1,235 packets that it cannot use: bad_magic 34, "
+                          "other_cluster 1,200, udp_probe_bad 1"));
+}
+
 TEST(NodeStatus, NonsenseIsNoReport) {
   for (const char* text : {"", "x", "[]", "3", "{", "\xff"}) EXPECT_FALSE(parse_report(text));
   // Other types than expected, as from another version: read as if they were missing.

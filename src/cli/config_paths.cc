@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/assert.h"
+#include "cli/config.h"
+#include "cli/text.h"
+
+namespace peal::cli {
+namespace {
+
+enum class Kind : std::uint8_t { missing, folder, file };
+
+/// What is at `path`; `problem` says why that cannot be found out, or why it cannot be written to.
+Kind look(const std::string& path, std::string& problem) {
+  problem.clear();
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    problem = std::strerror(errno);
+    return Kind::missing;
+  }
+  const bool folder = S_ISDIR(status.st_mode);
+  if (::access(path.c_str(), folder ? W_OK | X_OK : W_OK) != 0) problem = std::strerror(errno);
+  return folder ? Kind::folder : Kind::file;
+}
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// Empty if a file can be written there, else why not.
+std::string why_no_file(const std::string& path) {
+  std::string problem;
+  const Kind kind = look(path, problem);
+  if (kind == Kind::folder) return "it is a folder";
+  if (kind == Kind::file) return problem;
+  const std::string folder = folder_of(path);
+  if (look(folder, problem) == Kind::file) return quote(folder) + " is not a folder";
+  return problem.empty() ? "" : quote(folder) + ": " + problem;
+}
+
+std::string why_no_folder(const std::string& path) {
+  std::string problem;
+  if (look(path, problem) == Kind::file) return "it is not a folder";
+  return problem;
+}
+
+}  // namespace
+
+const NodeEntry& NodeConfig::own() const {
+  const auto found = std::find_if(nodes.begin(), nodes.end(),
+                                  [this](const NodeEntry& entry) { return entry.name == node; });
+  PEAL_ASSERT(found != nodes.end());
+  return *found;
+}
+
+std::string NodeConfig::place_of(const std::string& key) const {
+  const auto line = lines.find(key);
+  if (line != lines.end() && line->second == 0) return "--" + key;
+  return file + (line == lines.end() ? "" : ":" + std::to_string(line->second)) + ": " + key;
+}
+
+Result<void, std::string> check_paths(const NodeConfig& config) {
+  if (!config.trace.empty()) {
+    if (const std::string why = why_no_file(config.trace); !why.empty()) {
+      return tl::unexpected(config.place_of("trace") + " = " + quote(config.trace) + " (" + why +
+                            "): accepted is a file that can be written, in a folder that exists");
+    }
+  }
+  if (!config.state_dir.empty()) {
+    if (const std::string why = why_no_folder(config.state_dir); !why.empty()) {
+      return tl::unexpected(config.place_of("state_dir") + " = " + quote(config.state_dir) + " (" +
+                            why + "): accepted is a folder that exists and can be written to");
+    }
+  }
+  return {};
+}
+
+}  // namespace peal::cli

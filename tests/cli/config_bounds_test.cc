@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "cli/config_keys.h"
+#include "member/settings.h"
+
+// Last: see cli/inner_names.h.
+#include "cli/member_config.h"
+#include "member/config.h"
+
+namespace peal::cli {
+namespace {
+
+/// What the member says about a limit that the file accepts; empty if it takes it.
+std::string problem_with(const Key& key, const std::string& value) {
+  const bool largest_message = key.name == "message_bytes_max";
+  const auto config = parse_config(
+      "cluster = \"c\"\nnode = \"a\"\n[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
+      "[limits]\n" +
+          (largest_message ? "submit_bytes_max = 1073741824\n" : std::string()) +
+          (key.name == "submit_bytes_max" ? "message_bytes_max = 65536\n" : "") + key.name + " = " +
+          value + "\n",
+      "f.toml", "");
+  if (!config) return config.error();
+  const auto settings = member::settings_of(member_config(*config));
+  if (const auto* error = std::get_if<v0::Error>(&settings)) return error->message;
+  return member::validate(std::get<member::Settings>(settings));
+}
+
+// What the file accepts, the member takes: otherwise its line and its range would not be named.
+TEST(ConfigBounds, EveryLimitIsTakenAtBothEnds) {
+  int rows = 0;
+  for (const Key& key : keys()) {
+    if (key.table != "limits") continue;
+    const std::string from = key.accepted.substr(key.accepted.rfind(" from ") + 6);
+    const std::size_t middle = from.find(" to ");
+    ASSERT_NE(middle, std::string::npos);
+    for (const std::string& value : {from.substr(0, middle), from.substr(middle + 4)}) {
+      EXPECT_EQ(problem_with(key, value), "") << key.name << " = " << value;
+      ++rows;
+    }
+  }
+  EXPECT_EQ(rows, 12);
+}
+
+}  // namespace
+}  // namespace peal::cli
