@@ -34,7 +34,7 @@ struct WorldOptions {
   std::uint64_t seed = 1;
   order::ring::Options ring;
   std::uint64_t first_count = 0;  ///< see order::ring::Config
-  EngineMaker maker;  ///< empty: the ring with the options above
+  EngineMaker maker;              ///< empty: the ring with the options above
   node::Limits limits;
   ProcessLimits process;
   std::int32_t drift_ppm = 0;                     ///< clocks are wrong by up to this

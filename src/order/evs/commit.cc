@@ -33,8 +33,7 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
     tally_.drop(wire::Drop::bad_sender);
     return;
   }
-  const bool this_attempt =
-      commit.view == agreement_.view || PEAL_MUTANT(phase_two_of_any_attempt);
+  const bool this_attempt = commit.view == agreement_.view || PEAL_MUTANT(phase_two_of_any_attempt);
   switch (state_) {
     case State::gather:
       if (commit.hops == mine && mine > 0 && commit.members == candidates() &&

@@ -73,7 +73,8 @@ struct Config {
   Options options;
   std::uint64_t seed{};  ///< of the jitter
   /// Where positions, hops, view numbers and JOIN numbers begin: 0, except in tests that begin near
-  /// a power of two. Equal on all nodes, and far enough below wire::kCounterMax for what is to come.
+  /// a power of two. Equal on all nodes, and far enough below wire::kCounterMax for what is to
+  /// come.
   std::uint64_t first_count = 0;
 };
 
