@@ -99,6 +99,7 @@ void Ledger::submitted(Instant now, const trace::MessageId& message, std::uint64
 
 void Ledger::originated(Instant now, const trace::MessageId& message, const ViewId& view, Seq seq,
                         std::uint32_t index, Service service) {
+  seq -= options_.first_count;
   trace::Event& event = fresh(trace::Kind::originate, trace::Layer::order, now, message.sender);
   event.message = message;
   event.view = view;
@@ -112,7 +113,7 @@ void Ledger::delivered(Instant now, MemberId who, const node::Message& message) 
   trace::Event& event = fresh(trace::Kind::deliver, trace::Layer::order, now, who);
   event.message = {message.sender, message.number};
   event.view = message.view;
-  event.seq = message.seq;
+  event.seq = message.seq - options_.first_count;
   event.index = message.index;
   event.transitional = message.transitional;
   event.service = message.service;
@@ -146,6 +147,7 @@ Ledger::UnitsOfView& Ledger::units_of(const ViewId& view) {
 
 void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq,
                              Service service, ByteView unit) {
+  seq -= options_.first_count;
   const std::uint64_t number = ++units_originated_[who];
   ++figures_.units_originated;
   UnitsOfView& units = units_of(view);
@@ -168,22 +170,23 @@ void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq 
   publish(event);
 }
 
-std::uint64_t Ledger::unit_number(const order::Delivery& delivery) {
+std::uint64_t Ledger::unit_number(const order::Delivery& delivery, Seq seq) {
   UnitsOfView& units = units_of(delivery.view);
-  if (delivery.seq >= 1 && delivery.seq <= units.by_seq.size()) {
-    const UnitRecord& record = units.by_seq[delivery.seq - 1];
+  if (seq >= 1 && seq <= units.by_seq.size()) {
+    const UnitRecord& record = units.by_seq[seq - 1];
     if (record.number != 0 && record.origin == delivery.origin) return record.number;
-    const auto again = units.again.find({delivery.seq, delivery.origin});
+    const auto again = units.again.find({seq, delivery.origin});
     if (again != units.again.end()) return again->second;
   }
-  return kUnknownUnit + delivery.seq;
+  return kUnknownUnit + seq;
 }
 
 void Ledger::unit_delivered(Instant now, MemberId who, const order::Delivery& delivery) {
+  const Seq seq = delivery.seq - options_.first_count;
   trace::Event& event = fresh(trace::Kind::deliver, trace::Layer::unit, now, who);
-  event.message = {delivery.origin, unit_number(delivery)};
+  event.message = {delivery.origin, unit_number(delivery, seq)};
   event.view = delivery.view;
-  event.seq = delivery.seq;
+  event.seq = seq;
   event.transitional = delivery.transitional;
   event.service = delivery.service;
   event.hash = digest_of(delivery.unit.view());

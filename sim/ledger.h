@@ -47,6 +47,7 @@ class Ledger {
  public:
   struct Options {
     std::uint32_t nodes = 0;     ///< for the majority rule of primary views
+    Seq first_count = 0;         ///< positions begin after it; events count from 1
     bool keep_history = false;   ///< events() holds the layer of messages
     std::FILE* trace = nullptr;  ///< JSON lines of every event; may be null
     std::FILE* echo = nullptr;   ///< the same for a person who reads along; may be null
@@ -105,7 +106,7 @@ class Ledger {
   trace::Event& fresh(trace::Kind kind, trace::Layer layer, Instant now, MemberId who);
   void publish(const trace::Event& event);
   UnitsOfView& units_of(const ViewId& view);
-  std::uint64_t unit_number(const order::Delivery& delivery);
+  std::uint64_t unit_number(const order::Delivery& delivery, Seq seq);
   void keep(const oracle::Report& report, const char* layer);
 
   Options options_;

@@ -59,6 +59,9 @@ Stage::Stage(const Script& script, const RunOptions& options, bool checking)
   expects_violation_ = std::any_of(script.lines.begin(), script.lines.end(), [](const auto& line) {
     return line.text.rfind("expect violation", 0) == 0;
   });
+  expects_failure_ = std::any_of(script.lines.begin(), script.lines.end(), [](const auto& line) {
+    return line.text.rfind("expect violation expect", 0) == 0;
+  });
 }
 
 Stage::~Stage() {
@@ -146,13 +149,19 @@ Outcome Stage::run() {
   world_->watch(nullptr);
   ledger_->finish();
   outcome_.violations = ledger_->violations();
+  if (expects_failure_) {
+    const bool found = !outcome_.failure.empty();
+    outcome_.failure.clear();
+    if (!found) fail("every expectation was met");
+  }
   for (const std::string& wanted : wanted_violations_) {
+    if (wanted == "expect") continue;
     const bool found =
         std::any_of(outcome_.violations.begin(), outcome_.violations.end(),
                     [&](const Violation& v) { return wanted == "any" || v.property == wanted; });
     if (!found) fail("the violation " + wanted + " did not happen");
   }
-  if (!wanted_violations_.empty()) outcome_.violations.clear();
+  if (!wanted_violations_.empty() || expects_failure_) outcome_.violations.clear();
   outcome_.figures = ledger_->figures();
   outcome_.faults = ledger_->faults();
   outcome_.last_events = ledger_->last_events();

@@ -175,6 +175,7 @@ class Stage final : public Watcher {
   std::function<void(MemberId, const order::Event&)> event_probe_;
   std::uint32_t era_ = 0;  ///< what was planned in an earlier one is off
   bool expects_violation_ = false;
+  bool expects_failure_ = false;  ///< that an expectation is not met
   std::vector<std::string> wanted_violations_;
   std::optional<std::vector<std::string>> transcript_block_;  ///< being read
   std::uint32_t transcript_line_ = 0;

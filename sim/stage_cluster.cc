@@ -3,12 +3,15 @@
 
 #include "sim/knobs.h"
 #include "sim/stage.h"
+#include "wire/frames.h"
 
 namespace peal::sim {
 namespace {
 
 constexpr std::uint64_t kMessageBytes = 4U << 20;
 constexpr std::uint64_t kSmallBytes = 1U << 20;
+/// Counters on the wire are at most 2^63 - 1; a story needs some of them.
+constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
 }  // namespace
 
@@ -17,6 +20,7 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   if (engine != "ring") words.fail("order=" + engine + ": accepted is ring");
   options.nodes = static_cast<std::uint32_t>(words.number("nodes", 3, 1, kNodesMax));
   options.seed = words.number("seed", 1, 0, ~0ULL);
+  options.first_count = words.number("first-count", 0, 0, kFirstCountMost);
   options.drift_ppm = static_cast<std::int32_t>(words.number("drift", 0, 0, 200'000));
   ProcessLimits& process = options.process;
   process.receive_slabs = static_cast<std::uint32_t>(words.number("buffers", 0, 0, 1U << 20));
@@ -30,6 +34,7 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   options.wire_per_kilobyte = words.duration("wire", options.wire_per_kilobyte);
   options.read_budget =
       static_cast<std::uint32_t>(words.number("read-budget", options.read_budget, 1, 1'000'000));
+  options.loopback = words.yes_no("loopback").value_or(false);
   options.fan_out = words.yes_no("fan-out").value_or(false);
   const std::string driver = words.value("driver").value_or("any");
   if (driver != "any" && driver != "preferred") {
@@ -100,6 +105,7 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   sim_hooks::activate_mutant(options_.mutant);
   Ledger::Options ledger;
   ledger.nodes = options.nodes;
+  ledger.first_count = options.first_count;
   ledger.keep_history = options_.keep_history;
   ledger.trace = options_.trace;
   ledger.echo = options_.echo;

@@ -260,16 +260,25 @@ void Stage::do_target(Words& words) {
   if (acting(words)) targets_->add_rule(rule);
 }
 
-/// inject random [count=100] [to n1]
+/// inject random|damaged|truncated [count=100] [to n1]
 void Stage::do_inject(Words& words) {
-  words.expect("random");
+  const bool damaged = words.accept("damaged");
+  const bool truncated = !damaged && words.accept("truncated");
+  if (!damaged && !truncated) words.expect("random");
   words.take_keys();
   const std::uint64_t count = words.number("count", 1, 1, 10'000'000);
   const std::vector<NodeId> to = words.accept("to") ? words.nodes() : std::vector<NodeId>{};
   if (!acting(words)) return;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto any = NodeId{static_cast<std::uint32_t>(1 + i % world_->nodes())};
-    world_->inject_random(to.empty() ? any : to[i % to.size()]);
+    const NodeId victim = to.empty() ? any : to[i % to.size()];
+    if (damaged) {
+      world_->inject_harmed(victim, World::Harm::flipped);
+    } else if (truncated) {
+      world_->inject_harmed(victim, World::Harm::truncated);
+    } else {
+      world_->inject_random(victim);
+    }
   }
 }
 

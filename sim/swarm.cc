@@ -196,6 +196,13 @@ void Author::write_cluster() {
   add(0.2, "buffers", std::to_string(between(2 * gap + 128, 4 * gap + 256)));
   add(0.2, "unit-buffers", std::to_string(between(gap + 64, 2 * gap + 256)));
   add(0.2, "submit-messages", std::to_string(between(1, 40)));
+  // Near the powers of two at which narrower or signed counters would go wrong.
+  // Drawn apart, so that the rest of a seed's story does not depend on it.
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x63);
+  if (own.chance(0.1) && !is_fixed("first-count")) {
+    const std::uint64_t border = own.chance(0.5) ? 1ULL << 32 : (1ULL << 63) - (1U << 21);
+    line += " first-count=" + std::to_string(border - 1 - own.below(3'000));
+  }
   add(0.2, "room", std::to_string(between(16, 400)));
   for (const std::string& word : options_.overrides) line += " " + word;
   script_.add(line);

@@ -158,6 +158,7 @@ std::unique_ptr<node::Node> World::make_node(Process& process) {
         config.cluster = kCluster;
         config.options = options_.ring;
         config.seed = seed;
+        config.first_count = options_.first_count;
         return order::ring::make_engine(config, *process.unit_pool, host);
       },
       process, process);

@@ -33,7 +33,8 @@ struct WorldOptions {
   std::uint32_t nodes = 3;  ///< 1 to kNodesMax
   std::uint64_t seed = 1;
   order::ring::Options ring;
-  EngineMaker maker;  ///< empty: the ring with the options above
+  std::uint64_t first_count = 0;  ///< see order::ring::Config
+  EngineMaker maker;              ///< empty: the ring with the options above
   node::Limits limits;
   ProcessLimits process;
   std::int32_t drift_ppm = 0;                     ///< clocks are wrong by up to this
@@ -42,6 +43,7 @@ struct WorldOptions {
   Duration wire_per_kilobyte = nanoseconds(800);  ///< 10 Gbit/s
   std::uint32_t read_budget = 32;                 ///< packets read before timers are looked at
   bool follow_preference = false;      ///< else which socket is read is also left to chance
+  bool loopback = false;               ///< multicasts come back to their senders
   bool fan_out = false;                ///< multicasts of data go to the audience one by one
   bool keep_packets = true;            ///< remember old packets, so that they can be replayed
   std::uint32_t digest_every = 1'000;  ///< happenings between digests of all nodes
@@ -114,6 +116,9 @@ class World {
   void release_held();
   /// A packet of random bytes for `to`.
   void inject_random(NodeId to);
+  enum class Harm : std::uint8_t { flipped, truncated };
+  /// An old packet for `to`, of any kind, with a bit flipped or its end missing.
+  void inject_harmed(NodeId to, Harm harm);
   /// Anything of this kind under way?
   std::uint64_t packets_of(PacketKind kind) const {
     return packets_by_kind_[static_cast<std::size_t>(kind)];
@@ -168,6 +173,7 @@ class World {
   void plan_arrival(Instant at, NodeId to, PacketIndex packet);
   void remember(PacketIndex packet);
   PacketIndex damaged(PacketIndex packet);
+  std::optional<PacketIndex> old_packet(std::optional<PacketKind> kind);
 
   void submit_load(std::uint32_t index);
   std::uint64_t next_epoch(NodeId node, std::int64_t step);

@@ -42,7 +42,12 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
     const bool some = (dies && network_.coin()) || network_.partial();
     if (some) ledger_.faults().add(Fault::partial_multicast);
     for (const NodeId node : universe_) {
-      if (node == from.self.node || (some && network_.coin())) continue;
+      const bool own = node == from.self.node;
+      if (own && options_.loopback) {
+        packets_.hold(index);
+        plan_arrival(departure + microseconds(1), node, index);
+      }
+      if (own || (some && network_.coin())) continue;
       deliver_copies(index, node, departure);
     }
   }
@@ -123,12 +128,12 @@ void World::remember(PacketIndex index) {
   }
 }
 
-bool World::replay(std::optional<PacketKind> kind, Duration after) {
+std::optional<PacketIndex> World::old_packet(std::optional<PacketKind> kind) {
   std::size_t total = 0;
   for (std::size_t k = 0; k < kPacketKinds; ++k) {
     if (!kind || static_cast<std::size_t>(*kind) == k) total += memory_[k].size();
   }
-  if (total == 0) return false;
+  if (total == 0) return std::nullopt;
   std::size_t pick = replay_random_.below(total);
   std::size_t k = 0;
   while (true) {
@@ -138,7 +143,13 @@ bool World::replay(std::optional<PacketKind> kind, Duration after) {
     }
     ++k;
   }
-  const PacketIndex index = memory_[k][pick];
+  return memory_[k][pick];
+}
+
+bool World::replay(std::optional<PacketKind> kind, Duration after) {
+  const std::optional<PacketIndex> old = old_packet(kind);
+  if (!old) return false;
+  const PacketIndex index = *old;
   ledger_.faults().add(Fault::replay);
   const NodeId to = packets_[index].to;
   for (const NodeId node : universe_) {
@@ -165,6 +176,19 @@ void World::inject_random(NodeId to) {
   ledger_.faults().add(Fault::garbage);
   const PacketIndex index = packets_.add(bytes, NodeId{}, to, lane);
   plan_arrival(now_ + microseconds(1), to, index);
+}
+
+void World::inject_harmed(NodeId to, Harm harm) {
+  const std::optional<PacketIndex> old = old_packet(std::nullopt);
+  if (!old) return;
+  ledger_.faults().add(Fault::garbage);
+  const PacketIndex copy = damaged(*old);
+  std::vector<std::byte>& bytes = packets_[copy].bytes;
+  if (harm == Harm::truncated) {
+    bytes = packets_[*old].bytes;
+    bytes.resize(replay_random_.below(std::max<std::size_t>(bytes.size(), 1)));
+  }
+  plan_arrival(now_ + microseconds(1), to, copy);
 }
 
 void World::arrive(NodeId to, PacketIndex index) {

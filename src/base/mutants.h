@@ -46,7 +46,28 @@ namespace peal::sim_hooks {
   X(primary_always, "every view claims to be primary")                                            \
   X(union_without_have, "only the contiguous prefix enters the union")                            \
   X(install_before_deliver, "the regular view is announced before the old view's remainder")      \
-  X(checksum_ignored, "packets with a wrong checksum are decoded")
+  X(checksum_ignored, "packets with a wrong checksum are decoded")                                \
+  X(phase_two_of_any_attempt, "the second phase of another attempt's commit token is accepted")   \
+  X(stale_commit_accepted, "a commit token of an attempt that is over is accepted")               \
+  X(second_first_rotation, "a duplicated commit token starts the first rotation again")           \
+  X(stale_join_accepted, "a JOIN is accepted though a later one of its sender was")               \
+  X(leftover_join_obeyed, "a JOIN that accuses this member ends its view")                        \
+  X(one_way_joins, "a JOIN ends a view though its sender does not hear the view")                 \
+  X(leave_ignored, "a goodbye is ignored")                                                        \
+  X(muted_for_ever, "an excluded member is never invited back")                                   \
+  X(damping_absent, "an excluded member is invited back at once")                                 \
+  X(epoch_not_corrected, "a clock that was set back is not made up for")                          \
+  X(primary_of_half, "half of the nodes are a majority")                                          \
+  X(token_of_another_view, "a token of another view is accepted from the predecessor")            \
+  X(duplicate_rearms_loss, "a duplicated token counts as a sign of life")                         \
+  X(first_holder_answers, "the first holder answers a request every time")                        \
+  X(retransmission_agreed, "a retransmission of a safe packet says that it is agreed")            \
+  X(union_off_by_one, "what survivors hold is read from the wrong bit")                           \
+  X(waits_for_lost, "recovery waits for packets that nobody has")                                 \
+  X(incomplete_run_kept, "an incomplete member does not end the run of complete ones")            \
+  X(guard_never, "nobody is accused of blocking a recovery")                                      \
+  X(transitional_of_all, "the transitional view names all members of the old view")               \
+  X(obligation_kept, "the obligation set is carried into the next view")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

@@ -71,6 +71,8 @@ TEST(Scenario, ChecksTheClusterLine) {
        "color=red: neither a key of 'cluster' nor a knob of the ring that takes this value"},
       {"cluster mutant=m99", "mutant=m99: no such mutant; src/base/mutants.h lists them"},
       {"cluster start=some", "start=some: accepted is all or none"},
+      {"cluster first-count=9223372036854775803",
+       "first-count=9223372036854775803: accepted is a number from 0 to 9223372036853727231"},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(run(c.line).error, "story:1: " + std::string(c.problem));
@@ -175,6 +177,42 @@ TEST(Scenario, AMutantMayBeExpectedToBreakAProperty) {
   EXPECT_TRUE(run(story + "expect violation any\n").ok());
   EXPECT_EQ(run(story + "expect violation E2\n").failure,
             "story:4: the violation E2 did not happen");
+}
+
+TEST(Scenario, AMutantMayBeExpectedToMissAnExpectation) {
+  const std::string story =
+      "cluster nodes=3 seed=1 mutant=leave_ignored\n"
+      "leave n3\n"
+      "run until installed n1,n2 members=n1,n2 within 50ms\n";
+  EXPECT_EQ(run(story).property(), "expect");
+  EXPECT_TRUE(run(story + "expect violation expect\n").ok());
+  EXPECT_EQ(run("cluster mutant=leave_ignored\nexpect violation expect\n").failure,
+            "story:2: every expectation was met");
+}
+
+TEST(Scenario, PositionsMayBeginAnywhereAndCountFromOne) {
+  const Outcome outcome =
+      run("cluster nodes=3 seed=1 first-count=4294967290\n"
+          "submit n1 safe size=10000 count=3\n"
+          "run until packet kind=data seq 4294967300 within 1s\n"
+          "run until idle\n"
+          "expect n3 delivered count=3\n");
+  EXPECT_TRUE(outcome.ok()) << outcome.problem();
+}
+
+TEST(Scenario, HarmedPacketsAndOwnOnesAreDropped) {
+  const Outcome outcome =
+      run("cluster nodes=3 seed=1 loopback=yes\n"
+          "load rate=500 for=300ms\n"
+          "run 100ms\n"
+          "inject damaged count=30 to n1\n"
+          "inject truncated count=30 to n2\n"
+          "run 300ms\n"
+          "expect counter n1 bad_checksum >= 20\n"
+          "expect counter n2 bad_length >= 10\n"
+          "expect counter n3 own >= 30\n"
+          "expect no view change\n");
+  EXPECT_TRUE(outcome.ok()) << outcome.problem();
 }
 
 TEST(Scenario, MutantsAreFoundByTheirShortNames) {

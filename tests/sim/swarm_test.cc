@@ -28,6 +28,7 @@ TEST(Swarm, TheSameSeedIsTheSameStory) {
 
 /// What a few of two thousand stories must contain each.
 constexpr const char* kWanted[] = {"cluster drift",
+                                   "cluster first-count",
                                    "cluster fan-out",
                                    "cluster driver",
                                    "cluster read-budget",

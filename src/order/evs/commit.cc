@@ -33,11 +33,12 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
     tally_.drop(wire::Drop::bad_sender);
     return;
   }
-  const bool this_attempt = commit.view == agreement_.view;
+  const bool this_attempt = commit.view == agreement_.view || PEAL_MUTANT(phase_two_of_any_attempt);
   switch (state_) {
     case State::gather:
       if (commit.hops == mine && mine > 0 && commit.members == candidates() &&
-          commit.view.number > committed_.number && hears_rest_of(commit, mine)) {
+          (commit.view.number > committed_.number || PEAL_MUTANT(stale_commit_accepted)) &&
+          hears_rest_of(commit, mine)) {
         enter_commit(now, commit, mine, out);
         return;
       }
@@ -49,7 +50,8 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
       }
       break;
     case State::recovery:
-      if (this_attempt && commit.hops == 2 * n && mine == 0 && !originated_) {
+      if (this_attempt && commit.hops == 2 * n && mine == 0 &&
+          (!originated_ || PEAL_MUTANT(second_first_rotation))) {
         originated_ = true;
         protocol_.first_rotation(now, out);
         return;

@@ -19,7 +19,9 @@ constexpr std::uint64_t kEpochMax = std::uint64_t{1} << 62;
 bool Membership::note(Instant now, const MemberId& member, Effects& out) {
   if (member.epoch == 0 || member.epoch > kEpochMax) return false;
   if (member.node == self_.node) {
-    if (member.epoch >= self_.epoch && member != self_) correct_epoch(now, member.epoch, out);
+    if (member.epoch >= self_.epoch && member != self_ && !PEAL_MUTANT(epoch_not_corrected)) {
+      correct_epoch(now, member.epoch, out);
+    }
     return false;
   }
   Peer* known = peer(member.node);
@@ -44,7 +46,7 @@ void Membership::correct_epoch(Instant now, std::uint64_t epoch, Effects& out) {
   index_ = 0;
   processes_ = {self_};
   failed_.clear();
-  join_number_ = 0;
+  join_number_ = settings_.first_count;
   committed_ = {};
   out.report({EventCode::epoch_corrected, view_, self_, self_.epoch, 0});
   shift_to_gather(now, GatherReason::epoch, out);

@@ -113,7 +113,7 @@ void Membership::on_consensus_timeout(Instant now, Effects& out) {
 void Membership::on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out) {
   Peer* known = peer(from.node);
   PEAL_ASSERT(known != nullptr && known->newest == from.epoch);
-  if (join.number <= known->last_join) {
+  if (join.number <= known->last_join && !PEAL_MUTANT(stale_join_accepted)) {
     tally_.drop(wire::Drop::stale);
     return;
   }
@@ -133,10 +133,11 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
     case State::operational: {
       // It will form its view without me; a probe merges us later. To follow would let two
       // members accuse each other for ever with what is left of the last episode.
-      if (contains(join.failed, self_)) return;
+      if (contains(join.failed, self_) && !PEAL_MUTANT(leftover_join_obeyed)) return;
       if (contains(members_, from)) {
         if (join.committed.number < view_.number) return;  // from before it joined this view
-      } else if (!intersects(join.processes, members_) && !intersects(join.heard, members_)) {
+      } else if (!intersects(join.processes, members_) && !intersects(join.heard, members_) &&
+                 !PEAL_MUTANT(one_way_joins)) {
         answer(now, from, out);  // no proof that it hears us
         return;
       } else if (PEAL_MUTANT(mute_joins) && muted(now, from)) {
@@ -205,6 +206,7 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
 }
 
 void Membership::on_leaving(Instant now, const MemberId& from, Effects& out) {
+  if (PEAL_MUTANT(leave_ignored)) return;
   bool concerns_us = false;
   switch (state_) {
     case State::operational: concerns_us = contains(members_, from); break;

@@ -33,6 +33,7 @@ Membership::Membership(const Settings& settings, Protocol& protocol)
   PEAL_ASSERT(peers_.size() + 1 == settings_.universe.size());
   view_ = ViewId{0, self_};
   members_ = {self_};
+  view_number_max_ = join_number_ = settings_.first_count;
 }
 
 void Membership::start(Instant now, Effects& out) {
@@ -183,7 +184,8 @@ void Membership::resend(Instant now, Effects& out) {
 Primary Membership::primary_of(std::span<const MemberId> members) const {
   if (!settings_.majority) return Primary::unclaimed;
   if (PEAL_MUTANT(primary_always)) return Primary::yes;
-  return members.size() * 2 > settings_.universe.size() ? Primary::yes : Primary::no;
+  const std::size_t counted = members.size() * 2 + (PEAL_MUTANT(primary_of_half) ? 1 : 0);
+  return counted > settings_.universe.size() ? Primary::yes : Primary::no;
 }
 
 MemberId Membership::awaited() const {
@@ -209,7 +211,8 @@ bool Membership::superseded(const MemberId& member) const {
 
 bool Membership::muted(Instant now, const MemberId& member) const {
   const Peer* known = peer(member.node);
-  return known != nullptr && known->excluded == member && now < known->muted_until;
+  return known != nullptr && known->excluded == member && !PEAL_MUTANT(damping_absent) &&
+         (now < known->muted_until || PEAL_MUTANT(muted_for_ever));
 }
 
 void Membership::mark_heard(Instant now, const MemberId& member) {

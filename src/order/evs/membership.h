@@ -30,7 +30,8 @@ struct Settings {
   std::uint32_t packet_bytes_max{};
   std::uint32_t request_lag{};
   std::uint32_t max_gap{};
-  bool majority = false;  ///< mark views as primary or not
+  std::uint64_t first_count{};  ///< view numbers and JOIN numbers begin here
+  bool majority = false;        ///< mark views as primary or not
 };
 
 /// What the commit token settled about a new view.

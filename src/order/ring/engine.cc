@@ -32,6 +32,7 @@ evs::Settings settings_of(const Config& config) {
   // In the original ring everything that the token announces has been sent.
   s.request_lag = o.accelerated_window == 0 ? 0 : std::max(o.request_lag, 1U);
   s.max_gap = o.max_gap;
+  s.first_count = config.first_count;
   s.majority = o.primary == PrimaryRule::majority;
   return s;
 }
@@ -52,7 +53,9 @@ RingEngine::RingEngine(const Config& config, BufferPool& packets, Host& host)
       host_(host),
       membership_(settings_of(config), *this),
       timers_(membership_.timers()),
-      packets_(4 * config.options.max_gap),
+      first_count_(config.first_count),
+      packets_(4 * config.options.max_gap, config.first_count),
+      r_(config.first_count),
       obligation_({config.self}),
       packet_bytes_max_(config.options.packet_bytes_max),
       max_gap_(config.options.max_gap),

@@ -46,25 +46,37 @@ class RingEngine final : public Engine, private evs::Protocol {
 
   /// What belongs to the current view and begins anew with the next one.
   struct Rotation {
-    std::uint64_t last_hop = 0;        ///< of the last accepted token
-    std::uint64_t sent_hop = 0;        ///< on the last token I sent
-    std::uint64_t no_send_before = 0;  ///< originate only on visits with a greater hop
-    Seq delivered = 0;
-    Seq safe_line = 0;  ///< highest position known to be received by all members
+    explicit Rotation(std::uint64_t first)
+        : last_hop(first),
+          sent_hop(first),
+          no_send_before(first),
+          delivered(first),
+          safe_line(first),
+          aru_sent_before(first),
+          token_seq(first),
+          requested_high(first),
+          stalled_aru(first) {
+      seq_history.fill(first);
+    }
+    std::uint64_t last_hop;        ///< of the last accepted token
+    std::uint64_t sent_hop;        ///< on the last token I sent
+    std::uint64_t no_send_before;  ///< originate only on visits with a greater hop
+    Seq delivered;
+    Seq safe_line;  ///< highest position known to be received by all members
     std::array<Seq, kHistory> seq_history{};  ///< token.seq as received; [0] is this rotation
-    Seq aru_sent_before = 0;                  ///< aru on the token I sent last rotation
-    Seq token_seq = 0;                        ///< seq on the last token I sent
+    Seq aru_sent_before;                      ///< aru on the token I sent last rotation
+    Seq token_seq;                            ///< seq on the last token I sent
     std::uint32_t fcc_before = 0;  ///< my contributions to the token's sums, last rotation
     std::uint32_t losses_before = 0;
     std::uint32_t limited_before = 0;
     std::uint32_t backlog_before = 0;
-    Seq requested_high = 0;  ///< highest position I ever requested
+    Seq requested_high;  ///< highest position I ever requested
     std::uint32_t idle_rounds = 0;
     std::uint32_t last_credit = 0;  ///< as on the last token, with whose it was
     std::uint16_t last_credit_index = wire::kNoIndex;
     bool quiet = false;  ///< nothing moved at my last visit: the token may be resting
     // stall detection
-    Seq stalled_aru = 0;
+    Seq stalled_aru;
     std::uint16_t stalled_index = wire::kNoIndex;
     std::uint32_t stall_rounds = 0;
     Instant stall_since{};
@@ -149,6 +161,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   void recovery_check();
   bool in_union(Seq seq) const;
   std::uint64_t missing_count() const;
+  wire::Token first_token(const ViewId& view) const;
   void finish_old_view(Effects& out);
   void install(Instant now, Effects& out);
   void deliver(const Packet& packet, bool transitional, Effects& out);
@@ -162,6 +175,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   evs::Membership membership_;
   evs::Timers& timers_;
 
+  const std::uint64_t first_count_;  // where positions and hops begin
   Packets packets_;
   Rotation r_;
   MemberSet obligation_;

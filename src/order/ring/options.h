@@ -72,6 +72,10 @@ struct Config {
   std::uint64_t cluster{};       ///< see wire::Header; equal on all nodes
   Options options;
   std::uint64_t seed{};  ///< of the jitter
+  /// Where positions, hops, view numbers and JOIN numbers begin: 0, except in tests that begin near
+  /// a power of two. Equal on all nodes, and far enough below wire::kCounterMax for what is to
+  /// come.
+  std::uint64_t first_count = 0;
 };
 
 /// `packets` is where the engine builds its own packets; slabs of at least 64 KiB are not needed:

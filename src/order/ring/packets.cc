@@ -9,8 +9,8 @@
 
 namespace peal::order::ring {
 
-Packets::Packets(std::uint32_t capacity)
-    : slots_(std::bit_ceil(capacity)), mask_(slots_.size() - 1) {
+Packets::Packets(std::uint32_t capacity, Seq first)
+    : slots_(std::bit_ceil(capacity)), mask_(slots_.size() - 1), first_(first) {
   PEAL_ASSERT(capacity > 0);
 }
 
@@ -34,7 +34,7 @@ void Packets::discard_to(Seq seq) {
 
 void Packets::clear() {
   for (Seq seq = discarded_ + 1; seq <= high_; ++seq) slot(seq).unit.reset();
-  discarded_ = contiguous_ = high_ = 0;
+  discarded_ = contiguous_ = high_ = first_;
 }
 
 void Packets::forget(Seq seq) {

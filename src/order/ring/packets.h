@@ -21,8 +21,8 @@ struct Packet {
 /// is taken at construction; a position is found by its remainder.
 class Packets {
  public:
-  /// `capacity` is rounded up to a power of two.
-  explicit Packets(std::uint32_t capacity);
+  /// `capacity` is rounded up to a power of two. The first position is `first` + 1.
+  Packets(std::uint32_t capacity, Seq first);
 
   /// Positions up to here were delivered and discarded.
   Seq discarded() const { return discarded_; }
@@ -43,7 +43,7 @@ class Packets {
   void put(const wire::Data& data, BufferRef unit);
   /// Discards everything up to `seq`, which is contiguous.
   void discard_to(Seq seq);
-  /// Forgets everything; the next position is 1.
+  /// Forgets everything; the next position is the first one.
   void clear();
   /// Takes a position out again: only for the simulator's mutants.
   void forget(Seq seq);
@@ -54,9 +54,10 @@ class Packets {
 
   std::vector<Packet> slots_;
   std::uint64_t mask_;
-  Seq discarded_ = 0;
-  Seq contiguous_ = 0;
-  Seq high_ = 0;
+  Seq first_;
+  Seq discarded_ = first_;
+  Seq contiguous_ = first_;
+  Seq high_ = first_;
 };
 
 }  // namespace peal::order::ring

@@ -76,7 +76,7 @@ void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& 
   const wire::OldView& old = agreement.old_view;
   repair_.bound = set_union(old.obligation, old.survivors);
   if (PEAL_MUTANT(m2_gap_delivers_only_trans)) repair_.bound = old.survivors;
-  repair_.last_hop = 0;
+  repair_.last_hop = first_count_;
   repair_.rounds = 0;
   repair_.since = now;
   timers_.arm(Timer::recovery_guard, now + options_.recovery_guard);
@@ -85,10 +85,19 @@ void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& 
 }
 
 void RingEngine::first_rotation(Instant now, Effects& out) {
-  token_ = wire::Token{};
-  token_.view = repair_.agreement.view;
-  token_.hop = 1;
+  // Once per attempt: a token that has moved on is not to be overtaken by its beginning.
+  PEAL_ASSERT(repair_.last_hop == first_count_);
+  token_ = first_token(repair_.agreement.view);
+  ++token_.hop;
   visit_recovery(now, out);
+}
+
+/// Before anybody has visited.
+wire::Token RingEngine::first_token(const ViewId& view) const {
+  wire::Token token;
+  token.view = view;
+  token.hop = token.seq = token.aru = first_count_;
+  return token;
 }
 
 void RingEngine::install_alone(Instant now, Effects& out) {
@@ -101,13 +110,14 @@ void RingEngine::install_alone(Instant now, Effects& out) {
 /// True if at least one survivor of my old view held the packet when it froze.
 bool RingEngine::in_union(Seq seq) const {
   const wire::OldView& old = repair_.agreement.old_view;
-  return seq <= old.base || (seq <= old.high && bit_at(old.have, seq - old.base - 1));
+  const Seq before_first = old.base + (PEAL_MUTANT(union_off_by_one) ? 0 : 1);
+  return seq <= old.base || (seq <= old.high && bit_at(old.have, seq - before_first));
 }
 
 std::uint64_t RingEngine::missing_count() const {
   std::uint64_t missing = 0;
   for (Seq seq = packets_.contiguous() + 1; seq <= repair_.agreement.old_view.high; ++seq) {
-    if (in_union(seq) && !packets_.has(seq)) ++missing;
+    if ((in_union(seq) || PEAL_MUTANT(waits_for_lost)) && !packets_.has(seq)) ++missing;
   }
   return missing;
 }
@@ -134,7 +144,7 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
   if (repair_.done) {
     token_.recovery_run = static_cast<std::uint16_t>(std::min(token_.recovery_run + 1, 4 * n));
   } else {
-    token_.recovery_run = 0;
+    if (!PEAL_MUTANT(incomplete_run_kept)) token_.recovery_run = 0;
     token_.recovery_block = repair_.agreement.index;
   }
   const std::uint16_t enough =
@@ -155,7 +165,7 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
 }
 
 void RingEngine::on_guard(Instant now, Effects& out) {
-  if (!repair_.active) return;
+  if (!repair_.active || PEAL_MUTANT(guard_never)) return;
   ++counts_.guards;
   PEAL_PROBE("recovery.guard");
   const MemberSet& members = repair_.agreement.members;
@@ -199,7 +209,7 @@ void RingEngine::finish_old_view(Effects& out) {
     view.transitional = true;
     view.id = agreement.view;
     view.old = membership_.view();
-    view.members = old.survivors;
+    view.members = PEAL_MUTANT(transitional_of_all) ? membership_.members() : old.survivors;
     view.primary = membership_.primary_of(old.survivors);
     out.install(view);
   }
@@ -231,7 +241,7 @@ void RingEngine::install(Instant now, Effects& out) {
   // Zone 4: the new regular view.
   const std::uint64_t hop = token_.hop;
   packets_.clear();
-  r_ = Rotation{};
+  r_ = Rotation(first_count_);
   r_.last_visit = now;
   r_.stall_since = now;
   packet_bytes_max_ = agreement.packet_bytes_max;
@@ -239,15 +249,14 @@ void RingEngine::install(Instant now, Effects& out) {
   max_gap_ = agreement.max_gap;
   repair_.active = false;
   membership_.installed(now, agreement, out);
-  obligation_ = {membership_.self()};
+  if (!PEAL_MUTANT(obligation_kept)) obligation_ = {membership_.self()};
   const auto n = static_cast<std::uint32_t>(agreement.members.size());
   window_.reset(n, request_lag_, std::max(1U, max_gap_ / (request_lag_ + 3)),
                 options_.global_window);
   accelerated_.reset(options_.accelerated_window);
   if (!PEAL_MUTANT(install_before_deliver)) announce();
   if (n == 1) {
-    token_ = wire::Token{};
-    token_.view = agreement.view;
+    token_ = first_token(agreement.view);
     if (can_originate()) timers_.arm(Timer::visit, now);
   } else {
     token_.hop = hop;

@@ -116,7 +116,7 @@ void RingEngine::answer_in_recovery(Effects& out) {
 // The first holder on the ring normally answers. If its link to the requester is dead it would
 // answer for ever and nobody else would get the turn; so the turn goes round.
 bool RingEngine::may_answer(const Packet& packet) const {
-  if (packet.answers < kFairAnswers) return true;
+  if (packet.answers < kFairAnswers || PEAL_MUTANT(first_holder_answers)) return true;
   const bool recovering = membership_.state() == evs::State::recovery;
   const std::size_t n =
       recovering ? repair_.agreement.members.size() : membership_.members().size();
@@ -136,6 +136,7 @@ void RingEngine::retransmit(Packet& packet, Effects& out) {
   copy.grow_front(static_cast<std::uint32_t>(wire::kDataHeaderBytes));
   wire::Data data = packet.data;
   data.retransmission = true;
+  if (PEAL_MUTANT(retransmission_agreed)) data.service = Service::agreed;
   wire::encode_data_in_place(membership_.header(FrameKind::data), data,
                              ByteSpan{copy.data(), copy.size()});
   ++packet.answers;

@@ -39,7 +39,9 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
     visit_recovery(now, out);
     return;
   }
-  if (arriving_.view != membership_.view()) {
+  const bool from_predecessor = !alone() && from == membership_.predecessor();
+  if (arriving_.view != membership_.view() &&
+      !(PEAL_MUTANT(token_of_another_view) && from_predecessor)) {
     if (state == State::operational && !contains(membership_.members(), from)) {
       membership_.on_foreign(now, from, out);
     }
@@ -53,10 +55,9 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
     return;
   }
   if (state != State::operational) return drop(Drop::wrong_state);
-  if (from != membership_.predecessor()) {
-    return drop(Drop::bad_sender);
-  }
+  if (!from_predecessor) return drop(Drop::bad_sender);
   if (arriving_.hop <= r_.last_hop && !PEAL_MUTANT(token_duplicate_accepted)) {
+    if (PEAL_MUTANT(duplicate_rearms_loss)) membership_.arm_token_loss(now);
     return drop(Drop::duplicate);
   }
   // Nobody can have ordered beyond a token that has not been here yet.
