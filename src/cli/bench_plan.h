@@ -28,6 +28,11 @@ struct BenchPlan {
   double seconds = 0;    ///< measured
 };
 
+/// How many messages of each node are under way when they are sent as fast as possible: enough to
+/// keep the ring busy, and no more, since what would wait in queues says nothing about the ring.
+/// Latency is then this number by the rate, and no property of the ring.
+std::uint64_t messages_under_way(std::uint32_t payload_bytes);
+
 /// Latencies, as counted and with their ends.
 struct BenchLatency {
   Histogram ns;

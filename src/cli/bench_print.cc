@@ -27,8 +27,12 @@ std::string rate_text(double bits_per_s) {
   return decimal(bits_per_s / 1e3) + " kb/s";
 }
 
-std::string wanted_rate(const BenchRate& rate) {
-  if (rate.is_max()) return "as fast as possible";
+std::string wanted_rate(const BenchCommand& c) {
+  const BenchRate& rate = c.rate;
+  if (rate.is_max()) {
+    return "as fast as possible with " + grouped(messages_under_way(c.payload_bytes)) +
+           " of each node under way";
+  }
   if (rate.payload_bits_per_s > 0) return rate_text(rate.payload_bits_per_s) + " of payload";
   return fixed(rate.messages_per_s, 0) + " messages per second";
 }
@@ -37,7 +41,7 @@ void print_setting(const BenchCommand& c) {
   std::string line = counted(c.nodes, "node") + ", messages of " + counted(c.payload_bytes, "byte");
   if (!c.limit_only) {
     line += is_safe(c.service) ? ", safe, " : ", agreed, ";
-    line += wanted_rate(c.rate);
+    line += wanted_rate(c);
   }
   line += c.loopback ? "; on the loopback interface" : "; in network namespaces on one bridge";
   if (c.link_bits_per_s > 0) {
@@ -176,6 +180,9 @@ Json setting_of(const BenchCommand& c) {
   out["service"] = is_safe(c.service) ? "safe" : "agreed";
   out["rate_messages_per_s"] =
       c.rate.is_max() ? Json("max") : Json(c.rate.messages_of(c.payload_bytes));
+  if (c.rate.is_max()) {
+    out["messages_under_way_per_node"] = messages_under_way(c.payload_bytes);
+  }
   out["loss_percent"] = c.loss_percent;
   return out;
 }

@@ -30,9 +30,10 @@ constexpr int kEventsPerTurn = 1'024;
 constexpr int kSendsPerTurn = 64;
 
 /// The beginning of each message. `start` says when to begin and comes from one node; `done` says
-/// that a node sends no more. Being in the order themselves, they need no other channel.
+/// that a node sends no more data, and `bye` that it has delivered everybody's. Being in the order
+/// themselves, they need no other channel.
 struct Head {
-  enum Kind : std::uint32_t { data, start, done };
+  enum Kind : std::uint32_t { data, start, done, bye };
   std::int64_t time_ns;  ///< data: when it was due; start: when to begin
   std::uint32_t kind;
   std::uint32_t number;  ///< the message's own, cut to 32 bits
@@ -42,16 +43,18 @@ static_assert(sizeof(Head) == 16);
 class Worker {
  public:
   Worker(member::Core& core, const BenchPlan& plan, std::uint32_t index)
-      : core_(core), sampler_(core), plan_(plan), index_(index), payload_(plan.payload_bytes) {
+      : core_(core),
+        sampler_(core),
+        plan_(plan),
+        index_(index),
+        payload_(plan.payload_bytes),
+        window_(messages_under_way(plan.payload_bytes)) {
     if (plan.rate > 0) interval_ns_ = static_cast<double>(kSecondNs) / plan.rate;
-    // Without a rate, enough is under way to keep the ring busy, and no more: what would wait in
-    // queues says nothing about the ring.
-    window_ = std::clamp<std::uint64_t>((1U << 20) / plan.payload_bytes, 64, 8'192);
   }
 
   BenchResult run() {
     deadline_ns_ = now_ns() + kGatherNs;
-    while (result_.problem.empty() && done_ < plan_.nodes) {
+    while (result_.problem.empty() && !finished()) {
       const std::int64_t now = now_ns();
       if (now > deadline_ns_) {
         result_.problem = begin_ns_ == 0 ? "the nodes did not find each other in 20 s"
@@ -75,6 +78,9 @@ class Worker {
   }
 
  private:
+  /// Whoever leaves earlier makes the others wait for the next view, and that would be measured. A
+  /// node that is gone has seen everybody's last message.
+  bool finished() const { return byes_ == plan_.nodes || (bye_sent_ && members_ < plan_.nodes); }
   std::int64_t measure_from() const {
     return begin_ns_ + static_cast<std::int64_t>(plan_.warm_up_s * 1e9);
   }
@@ -112,8 +118,8 @@ class Worker {
     const Head head{time, kind, static_cast<std::uint32_t>(submitted_ + 1)};
     std::memcpy(payload_.data(), &head, sizeof head);
     // The last message of a node is safe: whoever delivers all of them may go, since the others
-    // have everything before them.
-    const bool safe = is_safe(plan_.service) || kind == Head::done;
+    // have them too.
+    const bool safe = is_safe(plan_.service) || kind == Head::bye;
     const auto number = core_.submit(payload_, safe ? Service::safe : Service::agreed);
     blocked_ = !number;
     if (number) {
@@ -130,6 +136,7 @@ class Worker {
       if (index_ != 0 || members_ != plan_.nodes || start_sent_) return false;
       return start_sent_ = submit(Head::start, now + kStartDelayNs);
     }
+    if (done_ == plan_.nodes && !bye_sent_) return bye_sent_ = submit(Head::bye, now);
     bool sent = false;
     for (int i = 0; i < kSendsPerTurn && !done_sent_; ++i) {
       const std::int64_t due = interval_ns_ > 0 ? due_at(sent_) : now;
@@ -179,7 +186,7 @@ class Worker {
     }
     std::memcpy(&head, message.payload.data(), sizeof head);
     // The first bytes tell messages apart: the order is what is judged here.
-    if (!views_.empty()) {
+    if (!views_.empty() && head.kind != Head::bye) {
       views_.back().digest.add(message.sender, message.number, message.payload.first(sizeof head));
     }
     if (head.number != static_cast<std::uint32_t>(message.number)) {
@@ -190,6 +197,8 @@ class Worker {
       begin(head.time_ns);
     } else if (head.kind == Head::done) {
       ++done_;
+    } else if (head.kind == Head::bye) {
+      ++byes_;
     } else {
       if (message.own) ++own_delivered_;
       note_delivery(head.time_ns, message.payload.size());
@@ -230,8 +239,8 @@ class Worker {
   const BenchPlan plan_;
   const std::uint32_t index_;
   std::vector<std::byte> payload_;
+  const std::uint64_t window_;  ///< messages under way without a rate
   double interval_ns_ = 0;
-  std::uint64_t window_ = 0;
   std::int64_t deadline_ns_ = 0;
   std::int64_t begin_ns_ = 0;  ///< 0: not known yet
   double cpu_from_ = -1;
@@ -239,7 +248,9 @@ class Worker {
   bool start_sent_ = false;
   bool done_sent_ = false;
   bool blocked_ = false;  ///< the member did not take the last message
-  std::uint32_t done_ = 0;
+  bool bye_sent_ = false;
+  std::uint32_t done_ = 0;  ///< senders that are
+  std::uint32_t byes_ = 0;
   std::uint64_t submitted_ = 0;
   std::uint64_t sent_ = 0;  ///< of these, data
   std::uint64_t own_delivered_ = 0;
