@@ -12,10 +12,7 @@
 
 #include "cli/config_keys.h"
 #include "cli/text.h"
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
+#include "cli/toml.h"
 
 namespace peal::cli {
 namespace {
@@ -313,17 +310,12 @@ Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_
     return refuse({file}, "has " + std::to_string(text.size()) + " bytes: accepted are up to " +
                               std::to_string(kConfigBytesMax));
   }
-  const toml::parse_result parsed = toml::parse(text, file);
-  if (!parsed) {
-    std::string what(parsed.error().description());
-    std::replace_if(
-        what.begin(), what.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-    return refuse({file, line_of(parsed.error().source())}, "not TOML: " + what);
-  }
+  const auto document = parse_toml(text, file);
+  if (!document) return refuse({file, document.error().line}, "not TOML: " + document.error().what);
   NodeConfig config;
   config.file = file;
   Loader loader(file, config);
-  auto done = loader.load(parsed.table()).and_then([&] { return loader.finish(name); });
+  auto done = loader.load(*document).and_then([&] { return loader.finish(name); });
   if (!done) return tl::unexpected(std::move(done.error()));
   return config;
 }

@@ -264,6 +264,11 @@ const NotToml kNotToml[] = {
     {"{", "f.toml:1: "},
     {"a = 2026-13-01", "f.toml:1: "},
     {"\x01", "f.toml:1: "},
+    {"a = 1\n[[/b]]\n", "f.toml:2: not TOML: a key was expected"},
+    {"a = 1\n[/b]", "f.toml:2: not TOML: a key was expected"},
+    {"clust\xc9\xaci = 3", "f.toml:1: not TOML: a character that is not ASCII"},
+    {"a = \"\xc9\xac\"\nb = '\xc9\xac' \xc9\xac", "f.toml:2: not TOML: a character"},
+    {"a = \"\"\"\n\"\"\"", "f.toml:1: not TOML: a string of several lines"},
 };
 
 TEST(BadConfig, NotToml) {
