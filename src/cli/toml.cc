@@ -2,7 +2,6 @@
 #include "cli/toml.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace peal::cli {
@@ -30,44 +29,11 @@ std::uint32_t line_of_assertion(std::string_view text) {
   return line;
 }
 
-/// toml++ 3.3 also leaves defined behaviour at some characters where it looks for a key or for
-/// blanks (U+026C is one), so that it gets to see such characters in strings and comments only.
-/// No key of ours takes a string of several lines, which would make this hard to tell.
-std::optional<TomlError> check_characters(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  std::uint32_t line = 1;
-  char within = 0;  // the quote that ends this string, '#' in a comment, or nothing
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\n') {
-      ++line;
-      within = 0;
-    } else if (within == '#') {
-      continue;
-    } else if (within != 0) {
-      if (c == '\\' && within == '"') ++i;
-      if (c == within) within = 0;
-    } else if (c == '#') {
-      within = c;
-    } else if (c == '"' || c == '\'') {
-      const std::string_view rest = text.substr(i);
-      if (rest.starts_with("\"\"\"") || rest.starts_with("'''")) {
-        return TomlError{line, "a string of several lines, which no key here takes"};
-      }
-      within = c;
-    } else if (static_cast<unsigned char>(c) >= 0x80) {
-      return TomlError{line, "a character that is not ASCII, outside of strings and comments"};
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 void fail_toml_assertion() { throw TomlAssertion{}; }
 
 Result<toml::table, TomlError> parse_toml(std::string_view text, std::string_view file) {
-  if (auto error = check_characters(text)) return tl::unexpected(std::move(*error));
   try {
     toml::parse_result parsed = toml::parse(text, file);
     if (parsed) return std::move(parsed).table();

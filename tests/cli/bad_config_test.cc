@@ -266,9 +266,8 @@ const NotToml kNotToml[] = {
     {"\x01", "f.toml:1: "},
     {"a = 1\n[[/b]]\n", "f.toml:2: not TOML: a key was expected"},
     {"a = 1\n[/b]", "f.toml:2: not TOML: a key was expected"},
-    {"clust\xc9\xaci = 3", "f.toml:1: not TOML: a character that is not ASCII"},
-    {"a = \"\xc9\xac\"\nb = '\xc9\xac' \xc9\xac", "f.toml:2: not TOML: a character"},
-    {"a = \"\"\"\n\"\"\"", "f.toml:1: not TOML: a string of several lines"},
+    {"clust\xc9\xaci = 3", "f.toml:1: not TOML: "},
+    {"a = [[[[6\x01 \"\xef\xbb\xbb", "f.toml:1: not TOML: "},
 };
 
 TEST(BadConfig, NotToml) {
