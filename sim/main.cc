@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "sim/mutants.h"
+#include "sim/pool.h"
 #include "sim/runner.h"
 #include "sim/shrink.h"
+#include "sim/summary.h"
 
 // `peal sim`: runs clusters of whole nodes in simulated time.
 

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "sim/pool.h"
+
 namespace peal::sim {
 namespace {
 

@@ -6,7 +6,8 @@
 #include <map>
 
 #include "base/assert.h"
-#include "sim/runner.h"
+#include "sim/pool.h"
+#include "sim/summary.h"
 
 namespace peal::sim {
 namespace {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "sim/knobs.h"
+#include "sim/pool.h"
 #include "sim/runner.h"
 
 namespace peal::sim {
