@@ -130,15 +130,15 @@ void Author::write_cluster() {
     if (maybe(p) && !is_fixed(key)) line += " " + key + "=" + value;
   };
   const std::int64_t gap = ring_.max_gap;
-  add(0.5, "drift", std::to_string(between(1, 50'000)));
+  add(0.5, "drift", number(1, 50'000));
   add(0.25, "fan-out", "yes");
   add(0.25, "driver", "preferred");
-  add(0.3, "read-budget", std::to_string(between(1, 64)));
+  add(0.3, "read-budget", number(1, 64));
   add(0.3, "step-cost", duration_text(nanoseconds(between(200, 5'000))));
-  add(0.2, "socket", std::to_string(between(16, 256)));
-  add(0.2, "buffers", std::to_string(between(2 * gap + 128, 4 * gap + 256)));
-  add(0.2, "unit-buffers", std::to_string(between(gap + 64, 2 * gap + 256)));
-  add(0.2, "submit-messages", std::to_string(between(1, 40)));
+  add(0.2, "socket", number(16, 256));
+  add(0.2, "buffers", number(2 * gap + 128, 4 * gap + 256));
+  add(0.2, "unit-buffers", number(gap + 64, 2 * gap + 256));
+  add(0.2, "submit-messages", number(1, 40));
   // Near the powers of two at which narrower or signed counters would go wrong.
   // Drawn apart, so that the rest of a seed's story does not depend on it.
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x63);
@@ -146,21 +146,19 @@ void Author::write_cluster() {
     const std::uint64_t border = own.chance(0.5) ? 1ULL << 32 : (1ULL << 63) - (1U << 21);
     line += " first-count=" + std::to_string(border - 1 - own.below(3'000));
   }
-  add(0.2, "room", std::to_string(between(16, 400)));
+  add(0.2, "room", number(16, 400));
   for (const std::string& word : options_.overrides) line += " " + word;
   script_.add(line);
 }
 
 void Author::plan_load() {
-  const std::string all = "load rate=" + decimal(rate_);
-  std::string load = all + " size=" + std::to_string(between(0, 30)) + "-" +
-                     std::to_string(between(30, 400)) + " safe=" + decimal(random_.unit());
+  const std::string safe = decimal(random_.unit());
+  std::string load = "load rate=" + decimal(rate_) + " size=" + range(0, 30, 400) + " safe=" + safe;
   if (maybe(0.4)) {
-    load += " large=" + decimal(0.02 * random_.unit()) +
-            " large-size=" + std::to_string(between(500, 3'000)) + "-" +
-            std::to_string(between(3'000, 30'000));
+    const std::string size = range(500, 3'000, 30'000);
+    load += " large=" + decimal(0.02 * random_.unit()) + " large-size=" + size;
   }
-  if (maybe(0.4)) load += " burst=" + std::to_string(between(2, 60));
+  if (maybe(0.4)) load += " burst=" + number(2, 60);
   if (maybe(0.15)) load += " nodes=" + node();
   if (maybe(0.9)) at(Duration{between(0, length_.ns / 10)}, load);
 }
@@ -190,6 +188,16 @@ void Author::write_ending() {
   } else {
     script_.add("settle " + some_parts(2, false));
   }
+}
+
+double Author::small() {
+  const double first = random_.unit();
+  return first * random_.unit();
+}
+
+std::string Author::range(std::int64_t low, std::int64_t middle, std::int64_t high) {
+  const std::string upper = number(middle, high);
+  return number(low, middle) + "-" + upper;
 }
 
 Duration Author::spread(Duration low, Duration high) {

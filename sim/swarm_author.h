@@ -16,7 +16,8 @@
 namespace peal::sim {
 
 /// Draws the story of one seed and writes it down. Whether a seed gives the same story as yesterday
-/// depends on the order of the draws: what is new draws last, or from a generator of its own.
+/// depends on the order of the draws: what is new draws last, or from a generator of its own. Two
+/// draws never stand in one expression, since each compiler has its own order for them.
 class Author {
  public:
   Author(std::uint64_t seed, const SwarmOptions& options);
@@ -26,6 +27,13 @@ class Author {
   bool often() { return random_.chance(0.5); }
   bool maybe(double p) { return random_.chance(p); }
   std::int64_t between(std::int64_t low, std::int64_t high) { return random_.between(low, high); }
+  /// Between 0 and 1, small ones likelier.
+  double small();
+  std::string number(std::int64_t low, std::int64_t high) {
+    return std::to_string(between(low, high));
+  }
+  /// "8-200": the second is drawn first.
+  std::string range(std::int64_t low, std::int64_t middle, std::int64_t high);
   /// Between two durations, small ones as likely as large ones.
   Duration spread(Duration low, Duration high);
   std::string node() { return "n" + std::to_string(1 + random_.below(nodes_)); }

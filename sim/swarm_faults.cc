@@ -21,8 +21,7 @@ void Author::plan_faults() {
 void Author::plan_packets() {
   std::string line = "network " + calm_;
   const auto add = [&](const char* key, double most) {
-    if (often())
-      line += std::string(" ") + key + "=" + decimal(most * random_.unit() * random_.unit());
+    if (often()) line += std::string(" ") + key + "=" + decimal(most * small());
   };
   add("loss", 0.3);
   add("burst", 0.01);
@@ -32,30 +31,35 @@ void Author::plan_packets() {
   add("flip", 0.01);
   add("partial", 0.1);
   add("replay", 0.02);
-  if (often()) line += " burst-packets=" + std::to_string(between(2, 300));
+  if (often()) line += " burst-packets=" + number(2, 300);
   line += " reorder-by=" + duration_text(spread(microseconds(50), milliseconds(30)));
   line += " late-by=" + duration_text(spread(milliseconds(1), milliseconds(600)));
   line += " replay-by=" + duration_text(spread(milliseconds(1), seconds(2)));
   if (maybe(0.15)) {
     const std::int64_t largest = ring_.packet_bytes_max;
-    line += " mtu=" + std::to_string(between(std::min<std::int64_t>(300, largest), largest));
+    line += " mtu=" + number(std::min<std::int64_t>(300, largest), largest);
   }
   if (maybe(0.1)) {
-    line += " large=" + std::to_string(between(300, 1'200)) +
-            " large-by=" + duration_text(spread(milliseconds(1), milliseconds(900)));
+    const std::string delay = duration_text(spread(milliseconds(1), milliseconds(900)));
+    line += " large=" + number(300, 1'200) + " large-by=" + delay;
   }
   if (maybe(0.25)) {
     static constexpr std::array<const char*, 5> kKinds{"token", "data", "join", "commit", "probe"};
-    line += std::string(" bad-kind=") + kKinds[random_.below(kKinds.size())] +
-            " bad-kind-loss=" + decimal(random_.unit());
+    const std::string loss = decimal(random_.unit());
+    line +=
+        std::string(" bad-kind=") + kKinds[random_.below(kKinds.size())] + " bad-kind-loss=" + loss;
   }
   const Duration from = moment();
   at(from, line);
   if (often()) at(from + Duration{between(0, length_.ns - from.ns)}, "network " + calm_);
   if (maybe(0.3)) plan_rule();
-  if (maybe(0.3)) at(moment(), "inject random count=" + std::to_string(between(1, 200)));
   if (maybe(0.3)) {
-    at(moment(), "replay-old count=" + std::to_string(between(1, 60)) + " delay=0-50ms");
+    const std::string count = number(1, 200);
+    at(moment(), "inject random count=" + count);
+  }
+  if (maybe(0.3)) {
+    const std::string count = number(1, 60);
+    at(moment(), "replay-old count=" + count + " delay=0-50ms");
   }
 }
 
@@ -66,8 +70,9 @@ void Author::plan_rule() {
                                                      "recovery-token", "join",           "data"};
   const Duration from = moment();
   const std::string range = "0-" + duration_text(spread(milliseconds(1), milliseconds(300)));
-  const std::string which = std::string(" kind=") + kKinds[random_.below(kKinds.size())] +
-                            " p=" + decimal(0.02 + 0.5 * random_.unit() * random_.unit());
+  const std::string p = decimal(0.02 + 0.5 * small());
+  const std::string which =
+      std::string(" kind=") + kKinds[random_.below(kKinds.size())] + " p=" + p;
   at(from, often() ? "delay " + range + which : "duplicate delay=" + range + which);
   at(from + spread(milliseconds(20), seconds(2)), "clear rules");
 }
@@ -79,7 +84,7 @@ void Author::plan_gap() {
   const std::string a = node();
   at(from, "drop kind=data from " + a + " p=" + (often() ? "1" : decimal(random_.unit())));
   const Duration dies = from + spread(microseconds(100), milliseconds(8));
-  at(dies, "crash " + a + (often() ? " after-sends " + std::to_string(between(1, 20)) : ""));
+  at(dies, "crash " + a + (often() ? " after-sends " + number(1, 20) : ""));
   at(dies + milliseconds(between(5, 60)), "clear rules");
   at(dies + milliseconds(between(1, 900)), "start " + a);
 }
@@ -99,11 +104,12 @@ void Author::plan_links() {
         at(from, "cut " + a + " from " + b);
         if (often()) at(until, "heal " + a + " with " + b);
         break;
-      case 4:
-        at(from, "flap " + a + " from " + b + " every " +
-                     duration_text(spread(milliseconds(1), milliseconds(200))) + " for " +
-                     duration_text(spread(milliseconds(10), seconds(1))));
+      case 4: {
+        const std::string length = duration_text(spread(milliseconds(10), seconds(1)));
+        const std::string period = duration_text(spread(milliseconds(1), milliseconds(200)));
+        at(from, "flap " + a + " from " + b + " every " + period + " for " + length);
         break;
+      }
       default:
         at(from, "link " + a + " > " + b + " loss=" + decimal(random_.unit()) + " " + calm_);
         at(until, "clear links");
@@ -124,17 +130,16 @@ void Author::plan_processes() {
       case 0:
       case 1:
         at(from, "crash " + a);
-        at(until,
-           "start " + a + (maybe(0.1) ? " epoch=-" + std::to_string(between(1, 5'000)) : ""));
+        at(until, "start " + a + (maybe(0.1) ? " epoch=-" + number(1, 5'000) : ""));
         break;
       case 2:
-        at(from, "crash " + a + " after-sends " + std::to_string(between(1, 40)));
+        at(from, "crash " + a + " after-sends " + number(1, 40));
         at(until, "start " + a);
         break;
       case 3:  // it joins and dies
         at(from, "crash " + a);
         at(until, "start " + a);
-        at(until, "crash " + a + " after-sends " + std::to_string(between(1, 12)));
+        at(until, "crash " + a + " after-sends " + number(1, 12));
         at(until + milliseconds(between(1, 300)), "start " + a);
         break;
       case 4:
@@ -149,7 +154,7 @@ void Author::plan_processes() {
                      duration_text(spread(milliseconds(1), maybe(0.1) ? seconds(30) : seconds(1))));
         break;
       case 6:
-        at(from, "slow " + a + " " + std::to_string(between(10, 100)));
+        at(from, "slow " + a + " " + number(10, 100));
         at(until, "slow " + a + " 1");
         break;
       default:
@@ -165,7 +170,7 @@ void Author::plan_resources() {
   for (std::int64_t i = 0; i < events; ++i) {
     const Duration from = moment();
     const std::string a = node();
-    std::string line = "application " + a + " room=" + std::to_string(between(0, 60));
+    std::string line = "application " + a + " room=" + number(0, 60);
     if (often()) line += " per-unit=" + duration_text(spread(microseconds(10), milliseconds(5)));
     at(from, line);
     at(from + spread(milliseconds(1), milliseconds(700)), "application " + a + " normal");
@@ -187,11 +192,11 @@ void Author::plan_targets() {
   }
   if (actions.empty()) actions = "split";
   const Duration low = spread(milliseconds(1), milliseconds(60));
+  const Duration high = low + spread(milliseconds(10), milliseconds(600));
+  const std::string within = duration_text(spread(microseconds(10), microseconds(400)));
   at(Duration{}, "target kinds=" + kinds + " p=" + decimal(0.01 + 0.11 * random_.unit()) +
-                     " actions=" + actions +
-                     " within=" + duration_text(spread(microseconds(10), microseconds(400))) +
-                     " heal=" + duration_text(low) + "-" +
-                     duration_text(low + spread(milliseconds(10), milliseconds(600))));
+                     " actions=" + actions + " within=" + within + " heal=" + duration_text(low) +
+                     "-" + duration_text(high));
   // Something must set the first view change off.
   const Duration first{between(0, length_.ns / 4)};
   if (maybe(0.3)) {
