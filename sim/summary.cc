@@ -98,6 +98,7 @@ std::string Summary::text() const {
   });
   row("simulated seconds", decimals(static_cast<double>(figures.virtual_ns) / 1e9));
   row("seconds", decimals(seconds));
+  row("seeds per second", decimals(seconds > 0 ? static_cast<double>(seeds) / seconds : 0));
   row("events per second", std::to_string(static_cast<std::uint64_t>(
                                seconds > 0 ? static_cast<double>(figures.events) / seconds : 0)));
   out += "faults\n";
