@@ -207,7 +207,10 @@ std::string explain(const CLI::ParseError& error, Builder& builder,
   }
   const auto name_of = [](const std::string& text) { return text.substr(0, text.find('=')); };
   for (const auto& [name, must] : builder.must()) {
-    const auto is_it = [&](const std::string& text) { return name_of(text) == name; };
+    // Clang 14 captures no structured binding.
+    const auto is_it = [&name_of, wanted = name](const std::string& text) {
+      return name_of(text) == wanted;
+    };
     const auto at = std::find_if(arguments.begin(), arguments.end(), is_it);
     if (!std::string_view(error.what()).starts_with(name + ":") || at == arguments.end()) continue;
     if (std::count_if(arguments.begin(), arguments.end(), is_it) > 1) {
