@@ -131,6 +131,8 @@ void build_check(Builder& b, CheckCommand& c) {
   b.flag("--json", c.json, "JSON");
 }
 
+void build_version(Builder& b, VersionCommand&) { b.app().footer("\nExamples:\n  peal version"); }
+
 /// One line for a person from what CLI11 found wrong.
 std::string explain(const CLI::ParseError& error, Builder& builder, const std::string& command,
                     std::span<const std::string> arguments) {
@@ -249,13 +251,19 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
   if (arguments.size() == 2 && arguments[0] == "help") {
     return parse_arguments(std::vector<std::string>{arguments[1], "--help"});
   }
-  if (arguments.empty() || arguments[0] == "help" || arguments[0] == "--help" ||
-      arguments[0] == "-h") {
-    return tl::unexpected(Stop{0, overview()});
+  const bool help = !arguments.empty() &&
+                    (arguments[0] == "help" || arguments[0] == "--help" || arguments[0] == "-h");
+  if (help && arguments.size() > 1) {
+    return tl::unexpected(
+        Stop{2, arguments[0] + ": " + quote(arguments.back()) +
+                    " is too much: accepted is one command, as in `peal help up`"});
   }
+  if (arguments.empty() || help) return tl::unexpected(Stop{0, overview()});
   const std::string& name = arguments[0];
   const auto rest = arguments.subspan(1);
-  if (name == "version" || name == "--version") return Command(VersionCommand{});
+  if (name == "version" || name == "--version") {
+    return run("version", "Print the version.", rest, build_version);
+  }
   if (name == "sim") return Command(SimCommand{{rest.begin(), rest.end()}});
   if (name == "up") return run("up", "Run a cluster on this machine.", rest, build_up);
   if (name == "send") return run("send", "Send lines as messages.", rest, build_send);

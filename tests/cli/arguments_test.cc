@@ -95,7 +95,7 @@ TEST(Arguments, SimTakesEverythingAsItIs) {
 }
 
 TEST(Arguments, HelpTeachesWithExamples) {
-  for (const char* name : {"up", "node", "send", "recv", "status", "check", "bench"}) {
+  for (const char* name : {"up", "node", "send", "recv", "status", "check", "bench", "version"}) {
     const auto help = parse({name, "--help"});
     ASSERT_FALSE(help) << name;
     EXPECT_EQ(help.error().status, 0);
@@ -203,6 +203,12 @@ const Bad kBad[] = {
     {"bench --seconds 0", "--seconds", "\"0\"", "a number from 0.1 to 3600"},
     {"bench --seconds 3601", "--seconds", "\"3601\"", "a number from 0.1 to 3600"},
     {"bench --service best", "--service", "\"best\"", "\"agreed\" or \"safe\""},
+    {"version extra", "version:", "extra", "accepted are --help"},
+    {"--version extra", "version:", "extra", "accepted are --help"},
+    {"version --json", "unknown option", "\"--json\"", "accepted are --help"},
+    {"help up extra", "help:", "\"extra\"", "accepted is one command"},
+    {"--help extra", "--help:", "\"extra\"", "accepted is one command"},
+    {"help bogus", "command", "\"bogus\"", "accepted are up"},
     {"bench --worker", "unknown option", "\"--worker\"", "accepted are --help, --nodes"},
 };
 
