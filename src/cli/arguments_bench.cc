@@ -39,14 +39,15 @@ void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
                           "bytes per message (1350)");
   b.flag("--loopback", c.loopback,
          "on the loopback interface instead of one network namespace for each node");
-  b.value("--link", "RATE", "a number from 1mbit to 100gbit with kbit, mbit or gbit",
-          "limit each node's cable, in each direction, such as 1gbit; without it, as fast as the "
-          "machine",
-          [&c](const std::string& text) {
-            const auto bits = bits_in(text, 1e6, 1e11);
-            c.link_bits_per_s = bits.value_or(0);
-            return bits.has_value();
-          });
+  b.value(
+      "--link", "RATE", "a number from 1mbit to 100gbit with kbit, mbit or gbit",
+      "limit each node's cable, in each direction, such as 1gbit, with 512 KiB of queue at each "
+      "port of the switch; batches pass in one piece. Without it, as fast as the machine",
+      [&c](const std::string& text) {
+        const auto bits = bits_in(text, 1e6, 1e11);
+        c.link_bits_per_s = bits.value_or(0);
+        return bits.has_value();
+      });
   b.number<double>("--seconds", "S", c.seconds, 0.1, 3'600, "how long to measure (5)");
   b.number<std::uint32_t>("--runs", "K", c.runs, 1, 100,
                           "measure so often; prints median, least and greatest (1)");
