@@ -2,12 +2,12 @@
 #include "sim/argument_rules.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
+
+#include "base/text.h"
 
 namespace peal::sim {
 namespace {
@@ -154,23 +154,6 @@ std::string take_mutants(const Texts& texts, Arguments& a) {
 }
 
 }  // namespace
-
-std::string quote(std::string_view text) {
-  constexpr std::size_t kShown = 60;
-  std::string out = "\"";
-  for (const char c : text.substr(0, kShown)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte >= 0x7f) {
-      std::array<char, 8> escape{};
-      std::snprintf(escape.data(), escape.size(), "\\x%02x", byte);
-      out += escape.data();
-    } else {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-  }
-  return out + (text.size() > kShown ? "…\"" : "\"");
-}
 
 std::string refusal(const std::string& name, const std::string& value, const std::string& must) {
   return name + " = " + quote(value) + " is not accepted: it must be " + must;

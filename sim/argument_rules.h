@@ -26,8 +26,6 @@ inline constexpr const char* kMutantMust =
     "the name of a deliberate fault of src/base/mutants.h, or what stands before its first _, such "
     "as m5";
 
-/// Text as it may stand in a one-line message: in quotes, escaped, and cut after 60 characters.
-std::string quote(std::string_view text);
 /// "--seed = "x" is not accepted: it must be …"
 std::string refusal(const std::string& name, const std::string& value, const std::string& must);
 /// False if there is no mutant of this name.

@@ -2,7 +2,6 @@
 #include "sim/arguments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -12,6 +11,7 @@
 // Compiling this header takes longer than the rest of the room: nothing else includes it.
 #include <CLI/CLI.hpp>
 
+#include "base/text.h"
 #include "sim/argument_rules.h"
 
 namespace peal::sim {
@@ -45,15 +45,6 @@ constexpr const char* kExamples =
     "  peal sim --mutants                   are the checks worth anything? break the code and see\n"
     "\n"
     "Exit status: 0 all is well, 1 something was violated, 2 the command line or a file is wrong.";
-
-template <class T>
-std::optional<T> number_in(std::string_view text, T minimum, T maximum) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  const bool good = error == std::errc{} && stop == end && value >= minimum && value <= maximum;
-  return good ? std::optional<T>(value) : std::nullopt;
-}
 
 std::string whole_number(std::uint64_t minimum, std::uint64_t maximum) {
   return "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);

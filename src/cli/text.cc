@@ -59,26 +59,6 @@ std::string decimal(double value) {
   return text;
 }
 
-std::string quote(std::string_view text) {
-  constexpr std::size_t kShown = 60;
-  std::string out = "\"";
-  for (const char c : text.substr(0, kShown)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\x%02x", byte);
-      out += escape;
-    } else {
-      out += c;
-    }
-  }
-  out += text.size() > kShown ? "…\"" : "\"";
-  return out;
-}
-
 std::string_view short_id(std::string_view id) { return id.substr(0, id.rfind('.')); }
 
 std::string grouped(std::uint64_t number) {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// What people type, and how it is shown to them again.
+
+namespace peal {
+
+/// The whole of `text` as a number, if it is one and within the range.
+template <class T>
+std::optional<T> number_in(std::string_view text, T minimum, T maximum) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const bool good = error == std::errc{} && stop == end && value >= minimum && value <= maximum;
+  return good ? std::optional<T>(value) : std::nullopt;
+}
+
+/// Text as it may stand in a one-line message: in quotes, escaped, and cut after 60 characters.
+std::string quote(std::string_view text);
+
+}  // namespace peal
