@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/mutants.h"
+#include "sim/net_main.h"
 #include "sim/runner.h"
 #include "sim/shrink.h"
 
@@ -66,7 +67,9 @@ constexpr const char* kExamples =
     "  peal sim --seed 88 --shrink          the smallest story that fails in the same way\n"
     "  peal sim --scenario tests/scenario/*.txt\n"
     "  peal sim --mutants                   are the checks worth anything? break the code and "
-    "see\n\n"
+    "see\n"
+    "  peal sim --net 10g --nodes 8         what a cluster would reach on such a network; --help "
+    "says more\n\n"
     "Exit status: 0 all is well, 1 something was violated, 2 the command line is wrong.";
 
 /// Says which seed it was when an assertion fails in this process.
@@ -372,4 +375,7 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace peal::sim
 
-int main(int argc, char** argv) { return peal::sim::run(argc, argv); }
+int main(int argc, char** argv) {
+  if (peal::sim::asks_for_net(argc, argv)) return peal::sim::run_net_command(argc, argv);
+  return peal::sim::run(argc, argv);
+}
