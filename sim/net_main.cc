@@ -22,7 +22,7 @@ struct Arguments {
   std::string net = "10g", cpu = "peal", service = "agreed", rate = "max", csv;
   std::uint32_t nodes = 8, payload = 1'350, datagram = 0, step = 0;
   std::uint32_t personal = 0, accelerated = 0, global = 0, buffer = 0;
-  double loss = 0, latency_us = 0, warm_up = 0.2, measure = 0.2;
+  double loss = 0, burst_us = 0, latency_us = 0, warm_up = 0.2, measure = 0.2;
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -75,12 +75,16 @@ void add_options(CLI::App& app, Arguments& a) {
   app.add_option("--personal-window", a.personal, "packets of a visit; 0: it tunes itself");
   app.add_option("--global-window", a.global, "packets of a rotation");
   app.add_option("--datagram", a.datagram,
-                 "bytes of the largest datagram; without it 1472, or 9000 if no message fits")
+                 "bytes of the largest datagram; without it 1472, or, for the papers' processors "
+                 "and messages "
+                 "that do not fit in it, 9000")
       ->check(CLI::Range(256, 65'507));
   app.add_option("--loss", a.loss, "share of data packets that each node throws away, 0 to 1")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--buffer", a.buffer, "bytes that wait at a port of the switch, at most");
   app.add_option("--latency-us", a.latency_us, "from a port of the switch to the socket");
+  app.add_option("--burst-us", a.burst_us,
+                 "clients send at once what so many microseconds bring; without it evenly");
   app.add_option("--warm-up", a.warm_up, "simulated seconds before measuring");
   app.add_option("--seconds", a.measure, "simulated seconds of measuring");
   app.add_option("--seed", a.seed, "where chance begins");
@@ -115,6 +119,7 @@ NetRunOptions options_of(const CLI::App& app, const Arguments& a) {
   if (app.count("--latency-us") > 0) {
     options.latency = Duration{static_cast<std::int64_t>(a.latency_us * 1e3)};
   }
+  options.burst = Duration{static_cast<std::int64_t>(a.burst_us * 1e3)};
   options.datagram_bytes = a.datagram;
   options.warm_up = Duration{static_cast<std::int64_t>(a.warm_up * 1e9)};
   options.measure = Duration{static_cast<std::int64_t>(a.measure * 1e9)};

@@ -13,65 +13,65 @@ using order::ring::PriorityMethod;
 constexpr std::uint32_t kKiB = 1024;
 
 constexpr std::array kNets{
-    NetKind{"1g", 1'000, microseconds(60), 256 * kKiB, "the papers' 1 Gb/s network"},
-    NetKind{"10g", 10'000, microseconds(22), 512 * kKiB, "the papers' 10 Gb/s network"},
+    NetKind{"1g", 1'000, nanoseconds(55'500), 256 * kKiB, "the papers' 1 Gb/s network"},
+    NetKind{"10g", 10'000, microseconds(26), 512 * kKiB, "the papers' 10 Gb/s network"},
     NetKind{"25g", 25'000, microseconds(12), 1'024 * kKiB, "25 Gb/s, a guess"},
     NetKind{"100g", 100'000, microseconds(10), 2'048 * kKiB, "100 Gb/s, a guess"},
 };
 
 // A system call for each datagram, and its way through the kernel.
-constexpr Duration kKernel = nanoseconds(2'200);
-constexpr Duration kKernelFrame = nanoseconds(1'000);
+constexpr Duration kKernel = nanoseconds(2'150);
+constexpr Duration kKernelFrame = nanoseconds(1'075);
 constexpr std::int64_t kCopyPs = 120;
 
-constexpr CpuCosts prototype(Duration ipc, std::int64_t ipc_byte_ps) {
-  CpuCosts costs;
-  costs.send = {kKernel, kKernelFrame, kCopyPs};
-  costs.receive = {kKernel, kKernelFrame, kCopyPs};
-  costs.deliver = {ipc, {}, ipc_byte_ps};
-  costs.submit = {ipc, {}, ipc_byte_ps};
-  return costs;
+/// Between a daemon and its clients.
+constexpr WorkCost ipc(Duration each) { return {each, {}, 150}; }
+
+constexpr CpuCosts prototype(const WorkCost& client) {
+  constexpr WorkCost kDatagram{kKernel, kKernelFrame, kCopyPs};
+  return {kDatagram, kDatagram, client, client};
 }
 
-constexpr CpuCosts measured(Duration send, Duration receive, Duration message,
-                            std::int64_t copy_ps) {
-  CpuCosts costs;
-  costs.send = {send, send, copy_ps};
-  costs.receive = {receive, receive, copy_ps};
-  costs.deliver = {message, {}, copy_ps};
-  costs.submit = {message, {}, copy_ps};
-  return costs;
-}
+/// A message in the node and its application, without the network.
+constexpr WorkCost kMessage{nanoseconds(300), {}, 40};
+constexpr Duration kSendFrame = nanoseconds(7'200);
+constexpr Duration kReceiveFrame = nanoseconds(650);
+
+constexpr CpuCosts kPeal{{nanoseconds(4'440), kSendFrame, 120},
+                         {nanoseconds(730), kReceiveFrame, 120},
+                         kMessage,
+                         kMessage};
+constexpr CpuCosts kPealOffload{
+    {nanoseconds(37), kSendFrame, 180}, {nanoseconds(11), kReceiveFrame, 50}, kMessage, kMessage};
 
 constexpr std::array kCpus{
-    CpuKind{
-        "peal", nanoseconds(100),
-        measured(nanoseconds(4'440), nanoseconds(730), nanoseconds(300), 120),
-        PriorityMethod::careful, 0, 0,
-        "Peal on a network card that does not segment: what it takes on its developers' machine"},
-    CpuKind{"peal-offload", nanoseconds(100),
-            measured(nanoseconds(260), nanoseconds(80), nanoseconds(300), 40),
-            PriorityMethod::careful, 0, 0, "Peal with segmentation and receive offload"},
+    CpuKind{"peal", nanoseconds(100), kPeal, PriorityMethod::careful, 0, 0, 1'472,
+            "Peal as measured by its developers, with a network card that cuts up nothing"},
+    CpuKind{"peal-offload", nanoseconds(100), kPealOffload, PriorityMethod::careful, 0, 0, 1'472,
+            "the same with segmentation and receive offload"},
     CpuKind{"library",
             {},
-            prototype({}, 0),
+            prototype({}),
             PriorityMethod::aggressive,
-            30,
             20,
+            30,
+            9'000,
             "the papers' library prototype: no clients"},
     CpuKind{"daemon",
             {},
-            prototype(nanoseconds(900), 150),
+            prototype(ipc(nanoseconds(730))),
             PriorityMethod::aggressive,
-            30,
             20,
+            30,
+            9'000,
             "the papers' daemon prototype, with a client for each direction"},
     CpuKind{"spread",
             {},
-            prototype(nanoseconds(2'300), 150),
+            prototype(ipc(nanoseconds(2'280))),
             PriorityMethod::careful,
-            30,
             20,
+            30,
+            9'000,
             "Spread 4.4, as in the papers"},
 };
 

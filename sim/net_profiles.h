@@ -27,8 +27,10 @@ struct CpuKind {
   Duration step;  ///< of any input, before anything else
   CpuCosts costs;
   order::ring::PriorityMethod priority;  ///< when the token is read before data
-  /// Packets per visit and, of these, after the token; 0: both tune themselves.
-  std::uint32_t personal_window, accelerated_window;
+  /// Packets per visit, all of which may follow the token, and those of the original ring; 0: they
+  /// tune themselves.
+  std::uint32_t window, original_window;
+  std::uint32_t datagram_bytes_large;  ///< largest datagram, if no message fits in one frame
   std::string_view help;
 };
 

@@ -16,7 +16,6 @@ namespace peal::sim {
 namespace {
 
 constexpr std::uint32_t kOneFrame = 1'472;
-constexpr std::uint32_t kLargeDatagram = 9'000;
 constexpr Duration kPatience = seconds(5);
 /// Enough that no visit finds too little: packets that wait at each node if the rate is `max`.
 constexpr std::uint64_t kWaitingPackets = 400;
@@ -31,7 +30,8 @@ std::uint32_t unit_room(std::uint32_t datagram) {
 
 std::uint32_t datagram_of(const NetRunOptions& options) {
   if (options.datagram_bytes != 0) return options.datagram_bytes;
-  return message_bytes_beside(options) <= unit_room(kOneFrame) ? kOneFrame : kLargeDatagram;
+  return message_bytes_beside(options) <= unit_room(kOneFrame) ? kOneFrame
+                                                               : options.cpu->datagram_bytes_large;
 }
 
 WorldOptions world_of(const NetRunOptions& options) {
@@ -138,16 +138,19 @@ void Experiment::submit(NodeId node, Instant due) {
   world_.submit(node, options_.service, std::move(payload));
 }
 
-/// The `number`-th message of a node that sends at a constant rate, give or take half an interval:
-/// clients whose clocks never meet the token's would be a coincidence.
+/// The messages that a node sends next, the first of which is its `number`-th: it sends at a
+/// constant rate, give or take half an interval, because clocks that stand still beside the token's
+/// would be a coincidence.
 void Experiment::submit_next(NodeId node, std::uint64_t number) {
   const double interval_ns = 1e9 * options_.nodes / options_.rate;
-  const double place = static_cast<double>(number) + random_.unit();
+  const auto burst = std::max<std::uint64_t>(
+      1, static_cast<std::uint64_t>(static_cast<double>(options_.burst.ns) / interval_ns + 0.5));
+  const double place = static_cast<double>(number) + random_.unit() * static_cast<double>(burst);
   const Instant due = origin_ + Duration{static_cast<std::int64_t>(place * interval_ns)};
-  world_.plan(due, [this, node, number, due] {
+  world_.plan(due, [this, node, number, due, burst] {
     if (!sending_) return;
-    submit(node, due);
-    submit_next(node, number + 1);
+    for (std::uint64_t i = 0; i < burst; ++i) submit(node, due);
+    submit_next(node, number + burst);
   });
 }
 
@@ -276,20 +279,22 @@ order::ring::Options ring_of(const NetRunOptions& options) {
   order::ring::Options ring;
   const CpuKind& cpu = *options.cpu;
   ring.packet_bytes_max = datagram_of(options);
-  ring.personal_window = options.personal_window.value_or(cpu.personal_window);
-  ring.global_window = options.global_window.value_or(ring.personal_window * options.nodes);
   ring.priority = cpu.priority;
+  const bool original = options.accelerated_window == 0U;
+  ring.personal_window =
+      options.personal_window.value_or(original ? cpu.original_window : cpu.window);
+  ring.global_window = options.global_window.value_or(ring.personal_window * options.nodes);
   if (options.accelerated_window) {
     ring.accelerated_window = *options.accelerated_window;
   } else if (ring.personal_window != 0) {
-    ring.accelerated_window = std::min(cpu.accelerated_window, ring.personal_window);
+    ring.accelerated_window = ring.personal_window;
   }
   if (ring.accelerated_window == 0) {
     // Without packets after the token none can be on its way still when the token is there.
     ring.request_lag = 0;
     ring.priority = order::ring::PriorityMethod::careful;
   }
-  ring.max_gap = std::max(ring.max_gap, std::min(8'192U, 4 * ring.global_window));
+  ring.max_gap = std::clamp(4 * ring.global_window, ring.max_gap, 8'192U);
   return ring;
 }
 

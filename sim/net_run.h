@@ -20,12 +20,14 @@ struct NetRunOptions {
   std::uint32_t nodes = 8;
   std::uint32_t payload_bytes = 1'350;  ///< kStampBytes at least
   Service service = Service::agreed;
-  double rate = 0;  ///< messages per second, of all nodes together; 0: as many as possible
-  double loss = 0;  ///< share of data packets that each node throws away
+  double rate = 0;   ///< messages per second, of all nodes together; 0: as many as possible
+  Duration burst{};  ///< a client sends at once what so much time brings; 0: evenly
+  double loss = 0;   ///< share of data packets that each node throws away
   /// Packets per visit, and of these after the token. Without a value the processor's kind decides;
   /// 0 personal: it tunes itself. 0 accelerated: the original ring.
   std::optional<std::uint32_t> personal_window, accelerated_window, global_window;
-  std::uint32_t datagram_bytes = 0;  ///< largest; 0: 1472, or 9000 if no message fits in that
+  std::uint32_t datagram_bytes =
+      0;  ///< largest; 0: 1472, or what the processor's kind has for messages that do not fit in it
   std::optional<std::uint32_t> port_buffer_bytes;
   std::optional<Duration> latency;
   Duration warm_up = milliseconds(200);

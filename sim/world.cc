@@ -43,6 +43,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
     clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
   }
   if (options.net) {
+    network_.conditions().delay = network_.conditions().tail = Duration{};  // the model's business
     model_ = std::make_unique<NetModel>(*options.net, options.nodes, mixed(options.seed, 6));
   }
 }
