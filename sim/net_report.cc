@@ -51,6 +51,7 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("socket_full_packets", std::to_string(f.dropped_packets), false);
   visit("port_queue_bytes", std::to_string(f.port_queue_bytes), false);
   visit("global_window", std::to_string(f.global_window), false);
+  visit("accelerated_percent", std::to_string(f.accelerated_percent), false);
   visit("messages_compared", std::to_string(f.messages_compared), false);
   visit("views", std::to_string(f.views), false);
   visit("keeps_up", f.keeps_up() ? "1" : "0", false);

@@ -249,8 +249,9 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
   figures.dropped_frames = world_.model()->dropped_frames();
   figures.dropped_packets = ledger_.faults().of(Fault::socket_full);
   figures.port_queue_bytes = world_.model()->queue_bytes_most();
-  figures.global_window =
-      static_cast<std::uint32_t>(counter(*world_.process(NodeId{1}), "global_window"));
+  const Process& one = *world_.process(NodeId{1});
+  figures.global_window = static_cast<std::uint32_t>(counter(one, "global_window"));
+  figures.accelerated_percent = static_cast<std::uint32_t>(counter(one, "accelerated_percent"));
 }
 
 void Experiment::latencies(NetFigures& figures) {

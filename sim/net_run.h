@@ -46,13 +46,14 @@ struct NetFigures {
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
   double worst_us = 0;  ///< mean of the worst twentieth
   double rotation_us = 0;
-  double retransmitted = 0;            ///< packets sent again, per packet
-  double busiest_cpu = 0;              ///< share of the time that a node worked
-  double busiest_port = 0;             ///< share of the time that a port of the switch sent
-  std::uint64_t dropped_frames = 0;    ///< by full ports, all the time
-  std::uint64_t dropped_packets = 0;   ///< by full sockets, all the time
-  std::uint64_t port_queue_bytes = 0;  ///< most that waited at one port
-  std::uint32_t global_window = 0;     ///< at the end
+  double retransmitted = 0;               ///< packets sent again, per packet
+  double busiest_cpu = 0;                 ///< share of the time that a node worked
+  double busiest_port = 0;                ///< share of the time that a port of the switch sent
+  std::uint64_t dropped_frames = 0;       ///< by full ports, all the time
+  std::uint64_t dropped_packets = 0;      ///< by full sockets, all the time
+  std::uint64_t port_queue_bytes = 0;     ///< most that waited at one port
+  std::uint32_t accelerated_percent = 0;  ///< of a visit's packets, at the end, if it tunes itself
+  std::uint32_t global_window = 0;        ///< at the end
   std::uint64_t views = 0;
   std::uint64_t messages_compared = 0;
   std::string violation;  ///< empty if every node delivered in the one order
