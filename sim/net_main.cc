@@ -22,7 +22,7 @@ struct Arguments {
   std::string net = "10g", cpu = "peal", service = "agreed", rate = "max", csv;
   std::uint32_t nodes = 8, payload = 1'350, datagram = 0, step = 0;
   std::uint32_t personal = 0, accelerated = 0, global = 0, buffer = 0;
-  double loss = 0, burst_us = 0, latency_us = 0, warm_up = 0.2, measure = 0.2;
+  double loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2, measure = 0.2;
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -83,6 +83,8 @@ void add_options(CLI::App& app, Arguments& a) {
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--buffer", a.buffer, "bytes that wait at a port of the switch, at most");
   app.add_option("--latency-us", a.latency_us, "from a port of the switch to the socket");
+  app.add_option("--coalesce-us", a.coalesce_us,
+                 "network cards wait so long after a packet before one interrupt for all");
   app.add_option("--burst-us", a.burst_us,
                  "clients send at once what so many microseconds bring; without it evenly");
   app.add_option("--warm-up", a.warm_up, "simulated seconds before measuring");
@@ -119,6 +121,7 @@ NetRunOptions options_of(const CLI::App& app, const Arguments& a) {
   if (app.count("--latency-us") > 0) {
     options.latency = Duration{static_cast<std::int64_t>(a.latency_us * 1e3)};
   }
+  options.coalesce = Duration{static_cast<std::int64_t>(a.coalesce_us * 1e3)};
   options.burst = Duration{static_cast<std::int64_t>(a.burst_us * 1e3)};
   options.datagram_bytes = a.datagram;
   options.warm_up = Duration{static_cast<std::int64_t>(a.warm_up * 1e9)};

@@ -65,6 +65,12 @@ std::optional<Instant> NetModel::forward(NodeId to, Instant now, std::uint32_t f
   return port.free_at;
 }
 
+Instant NetModel::arrive(NodeId to, Instant left) {
+  Instant& interrupt_at = ports_[to.value].interrupt_at;
+  if (left > interrupt_at) interrupt_at = left + options_.coalesce;
+  return interrupt_at + options_.latency;
+}
+
 std::uint32_t NetModel::keep(const Flight& flight) {
   if (free_flights_.empty()) {
     flights_.push_back(flight);

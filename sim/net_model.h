@@ -44,6 +44,8 @@ struct NetModelOptions {
   std::uint32_t megabits = 10'000;  ///< per second, of every network card and every switch port
   /// From the switch's port to the socket, without waiting: cables, card, interrupt, wake-up.
   Duration latency = microseconds(10);
+  /// How long a card keeps a first packet to itself, so that one interrupt serves what follows it.
+  Duration coalesce{};
   std::uint32_t mtu = 1'500;
   std::uint32_t port_buffer_bytes = 256U << 10;  ///< of each output port; more is dropped
   double data_loss = 0;  ///< share of data packets that a node throws away once it has read them
@@ -86,6 +88,10 @@ class NetModel {
   /// if the port's buffer is full.
   std::optional<Instant> forward(NodeId to, Instant now, std::uint32_t frame_bytes);
 
+  /// When a packet whose last bit left the port of `to` at `left` is in its socket; call it in the
+  /// order of `left`.
+  Instant arrive(NodeId to, Instant left);
+
   std::uint32_t keep(const Flight& flight);
   Flight& flight(std::uint32_t slot) { return flights_[slot]; }
   void forget(std::uint32_t slot) { free_flights_.push_back(slot); }
@@ -102,6 +108,7 @@ class NetModel {
   struct Port {
     Instant free_at{};
     Duration busy{};
+    Instant interrupt_at{};  ///< of the card behind it
   };
 
   NetModelOptions options_;

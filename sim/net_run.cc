@@ -38,6 +38,7 @@ WorldOptions world_of(const NetRunOptions& options) {
   NetModelOptions net;
   net.megabits = options.net->megabits;
   net.latency = options.latency.value_or(options.net->latency);
+  net.coalesce = options.coalesce;
   net.port_buffer_bytes = options.port_buffer_bytes.value_or(options.net->port_buffer_bytes);
   net.data_loss = options.loss;
   net.cpu = options.cpu->costs;

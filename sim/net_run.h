@@ -30,6 +30,7 @@ struct NetRunOptions {
       0;  ///< largest; 0: 1472, or what the processor's kind has for messages that do not fit in it
   std::optional<std::uint32_t> port_buffer_bytes;
   std::optional<Duration> latency;
+  Duration coalesce{};  ///< of the network cards
   Duration warm_up = milliseconds(200);
   Duration measure = milliseconds(200);
   std::uint64_t seed = 1;

@@ -34,7 +34,7 @@ void World::pass_switch(std::uint32_t slot) {
       ledger_.faults().add(Fault::port_full);
     }
     if (last && !flight.lost[node.value]) {
-      deliver_copies(flight.packet, node, *left + model_->options().latency);
+      deliver_copies(flight.packet, node, model_->arrive(node, *left));
     }
   }
   if (last) {

@@ -212,6 +212,13 @@ void World::arrive(NodeId to, PacketIndex index) {
     return;
   }
   socket.push(index);
+  if (model_ != nullptr && model_->options().coalesce.ns > 0) {
+    // What one interrupt brings is all there when the process looks.
+    if (process->state == Process::State::up) {
+      plan_run(*process, std::max(now_, process->busy_until));
+    }
+    return;
+  }
   kick(*process);
 }
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Called by tools/plot_papers with `data` (folder of CSV files) and `out` (folder of pictures).
 set datafile separator comma
-set terminal pngcairo size 900,560 font "DejaVu Sans,12" noenhanced
+set terminal pngcairo size 800,500 font "DejaVu Sans,11" noenhanced
 set key top left opaque box lc rgb "#dddddd" samplen 2 spacing 1.15
-set grid lc rgb "#e4e4e4"
+set grid lt 1 lw 1 lc rgb "#e0e0e0"
 set border lc rgb "#555555"
 set tics nomirror
 
@@ -106,7 +106,7 @@ set xrange [0:5]
 
 set output out . "/agreed-10g.png"
 set title "Agreed delivery, 10 Gb/s, 8 nodes, 1350 bytes"
-set yrange [0:1.6]
+set yrange [0:1.4]
 set key top right
 plot for [i=1:3] file("10g-" . word(cpus, i) . "-agreed-original") \
        using (gbps("mbps")):(ms("mean_us")) with linespoints dt 2 pt 6 lw 2 lc rgb colour(i) \
@@ -141,7 +141,8 @@ plot for [i=1:3] file("10g-" . word(cpus, i) . "-safe-original") \
 set output out . "/datagrams-10g.png"
 set title "Accelerated ring, 10 Gb/s, 8 nodes: messages of 1350 and of 8850 bytes"
 set xrange [0:8]
-set yrange [0:4]
+set yrange [0:2.4]
+set key top left
 plot for [i=1:3] file("10g-" . word(cpus, i) . "-agreed-accelerated") \
        using (gbps("mbps")):(ms("mean_us")) with linespoints dt 2 pt 6 lw 2 lc rgb colour(i) \
        title word(cpus, i) . ", 1350, agreed", \
@@ -170,63 +171,71 @@ plot for [i=2:3] file("all-low-" . word(cpus, i) . "-original") \
        title "papers: Spread, accelerated"
 
 set output out . "/loss.png"
-set terminal pngcairo size 1200,460 font "DejaVu Sans,11" noenhanced
+set terminal pngcairo size 1000,400 font "DejaVu Sans,10" noenhanced
 set multiplot layout 1,3
-set xlabel "data packets that each node throws away, %"
+set xlabel "data packets that each node loses, %"
 set xrange [-1:26]
 set yrange [0:*]
+set offsets 0, 0, graph 0.35, 0
 set key top left
-percent(x) = column("loss") * 100
-rows = "10g-480M 10g-1200M 1g-140M"
 titles = "'480 Mb/s on 10 Gb/s' '1200 Mb/s on 10 Gb/s' '140 Mb/s on 1 Gb/s'"
+rows = "10g-480M 10g-1200M 1g-140M"
+percent(x) = column("loss") * 100
+all_ms(y) = column(y) / 1e3
 do for [r=1:3] {
   set title word(titles, r)
   prefix = "all-loss-" . word(rows, r)
-  plot file(prefix . "-safe-original") using (percent(0)):(ms("mean_us")) \
+  plot file(prefix . "-safe-original") using (percent(0)):(all_ms("mean_us")) \
          with linespoints dt 2 pt 6 lw 2 lc rgb colour(3) title "safe, original", \
-       file(prefix . "-safe-accelerated") using (percent(0)):(ms("mean_us")) \
+       file(prefix . "-safe-accelerated") using (percent(0)):(all_ms("mean_us")) \
          with linespoints pt 7 lw 2 lc rgb colour(3) title "safe, accelerated", \
-       file(prefix . "-agreed-original") using (percent(0)):(ms("mean_us")) \
+       file(prefix . "-agreed-original") using (percent(0)):(all_ms("mean_us")) \
          with linespoints dt 2 pt 6 lw 2 lc rgb colour(2) title "agreed, original", \
-       file(prefix . "-agreed-accelerated") using (percent(0)):(ms("mean_us")) \
+       file(prefix . "-agreed-accelerated") using (percent(0)):(all_ms("mean_us")) \
          with linespoints pt 7 lw 2 lc rgb colour(2) title "agreed, accelerated"
 }
 unset multiplot
 
 set output out . "/growth.png"
-set terminal pngcairo size 1200,460 font "DejaVu Sans,11" noenhanced
-set multiplot layout 1,3
+set terminal pngcairo size 900,680 font "DejaVu Sans,10" noenhanced
+set multiplot layout 2,2
 nets = "1g 10g 25g 100g"
 shade(i) = word("#b2182b #2166ac #1b7837 #762a83", i)
-set key bottom right
+set offsets 0, 0, 0, 0
 set logscale x 2
 set logscale y
 set xrange [1.7:38]
-set yrange [0.5:30]
+set yrange [0.5:100]
 set xlabel "nodes"
 set ylabel "payload delivered at each node, Gb/s"
 set title "Most throughput, 1350 bytes"
 plot for [i=1:4] file("all-nodes-" . word(nets, i)) \
        using (column("nodes")):(column("mbps") / 1e3) with linespoints pt 7 lw 2 lc rgb shade(i) \
-       title word(nets, i)
+       title word(nets, i), \
+     file("all-nodes-fixed") using (column("nodes")):(column("mbps") / 1e3) \
+       with linespoints pt 6 dt 2 lw 2 lc rgb shade(2) title "10g, window 20"
 set logscale x 10
+set format x "%.0s%c"
 set xrange [7:2e6]
-set yrange [0.1:30]
+set yrange [0.1:1000]
 set xlabel "bytes of a message"
 set title "Most throughput, 8 nodes"
 plot for [i=1:4] file("all-bytes-" . word(nets, i)) \
        using (column("payload_bytes")):(column("mbps") / 1e3) with linespoints pt 7 lw 2 \
-       lc rgb shade(i) title word(nets, i)
-set yrange [0.05:20]
+       lc rgb shade(i) title word(nets, i), \
+     file("all-bytes-fixed") using (column("payload_bytes")):(column("mbps") / 1e3) \
+       with linespoints pt 6 dt 2 lw 2 lc rgb shade(2) title "10g, window 20"
 set ylabel "mean latency, ms"
-set title "Latency, 10g: 8 nodes, 100 Mb/s; and 2 to 32 nodes, 1 Gb/s"
-set key top left
-set x2label "nodes"
-set x2range [1.7:38]
-set logscale x2 2
-set x2tics
-plot file("all-bytes-latency") using (column("payload_bytes")):(ms("mean_us")) \
-       with linespoints pt 7 lw 2 lc rgb shade(2) title "by bytes (below)", \
-     file("all-nodes-latency") using (column("nodes")):(ms("mean_us")) axes x2y1 \
-       with linespoints pt 6 dt 2 lw 2 lc rgb shade(1) title "by nodes (above)"
+set yrange [0.05:20]
+set title "Latency, 10g, 8 nodes, 100 Mb/s"
+plot file("all-bytes-latency") using (column("payload_bytes")):(all_ms("mean_us")) \
+       with linespoints pt 7 lw 2 lc rgb shade(2) notitle
+unset format
+set logscale x 2
+set xrange [1.7:38]
+set yrange [0.05:1]
+set xlabel "nodes"
+set title "Latency, 10g, 1350 bytes, 1 Gb/s"
+plot file("all-nodes-latency") using (column("nodes")):(all_ms("mean_us")) \
+       with linespoints pt 7 lw 2 lc rgb shade(2) notitle
 unset multiplot

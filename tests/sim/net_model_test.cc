@@ -87,6 +87,18 @@ TEST(Port, DropsWhatItsBufferCannotHoldAndTakesMoreLater) {
   EXPECT_TRUE(model.forward(NodeId{1}, Instant{12'304}, 1'538)) << "one has left";
 }
 
+TEST(Card, InterruptsOnceForWhatComesTogether) {
+  NetModelOptions options = gigabit();
+  options.latency = microseconds(7);
+  options.coalesce = microseconds(20);
+  NetModel model = model_of(options);
+  const NodeId node{1};
+  EXPECT_EQ(model.arrive(node, Instant{1'000}).ns, 28'000);
+  EXPECT_EQ(model.arrive(node, Instant{20'000}).ns, 28'000);
+  EXPECT_EQ(model.arrive(NodeId{2}, Instant{20'000}).ns, 47'000) << "another card";
+  EXPECT_EQ(model.arrive(node, Instant{22'000}).ns, 49'000);
+}
+
 TEST(WorkCost, GrowsWithFramesAndBytes) {
   const WorkCost cost{nanoseconds(2'000), nanoseconds(500), 250};
   EXPECT_EQ(cost.of(1'000, 1).ns, 2'000 + 250);
