@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Called by tools/plot_papers with `data` (folder of CSV files) and `out` (folder of pictures).
 set datafile separator comma
-set terminal pngcairo size 800,500 font "DejaVu Sans,11" noenhanced
-set key top left opaque box lc rgb "#dddddd" samplen 2 spacing 1.15
+set terminal pngcairo size 860,420 font "DejaVu Sans,10" noenhanced
+set key outside right top Left reverse samplen 2 spacing 1.2
 set grid lt 1 lw 1 lc rgb "#e0e0e0"
 set border lc rgb "#555555"
 set tics nomirror
@@ -107,7 +107,6 @@ set xrange [0:5]
 set output out . "/agreed-10g.png"
 set title "Agreed delivery, 10 Gb/s, 8 nodes, 1350 bytes"
 set yrange [0:1.4]
-set key top right
 plot for [i=1:3] file("10g-" . word(cpus, i) . "-agreed-original") \
        using (gbps("mbps")):(ms("mean_us")) with linespoints dt 2 pt 6 lw 2 lc rgb colour(i) \
        title word(cpus, i) . ", original", \
@@ -141,8 +140,7 @@ plot for [i=1:3] file("10g-" . word(cpus, i) . "-safe-original") \
 set output out . "/datagrams-10g.png"
 set title "Accelerated ring, 10 Gb/s, 8 nodes: messages of 1350 and of 8850 bytes"
 set xrange [0:8]
-set yrange [0:2.4]
-set key top left
+set yrange [0:2]
 plot for [i=1:3] file("10g-" . word(cpus, i) . "-agreed-accelerated") \
        using (gbps("mbps")):(ms("mean_us")) with linespoints dt 2 pt 6 lw 2 lc rgb colour(i) \
        title word(cpus, i) . ", 1350, agreed", \
@@ -158,7 +156,6 @@ set title "Safe delivery at low rates, 10 Gb/s, 8 nodes, 1350 bytes"
 set xlabel "payload delivered at each node, Mb/s"
 set xrange [0:850]
 set yrange [0:1]
-set key bottom right
 plot for [i=2:3] file("all-low-" . word(cpus, i) . "-original") \
        using (column("mbps")):(ms("mean_us")) with linespoints dt 2 pt 6 lw 2 lc rgb colour(i) \
        title word(cpus, i) . ", original", \
@@ -177,7 +174,7 @@ set xlabel "data packets that each node loses, %"
 set xrange [-1:26]
 set yrange [0:*]
 set offsets 0, 0, graph 0.35, 0
-set key top left
+set key inside top left Right noreverse opaque box lc rgb "#dddddd"
 titles = "'480 Mb/s on 10 Gb/s' '1200 Mb/s on 10 Gb/s' '140 Mb/s on 1 Gb/s'"
 rows = "10g-480M 10g-1200M 1g-140M"
 percent(x) = column("loss") * 100
@@ -197,7 +194,7 @@ do for [r=1:3] {
 unset multiplot
 
 set output out . "/growth.png"
-set terminal pngcairo size 900,680 font "DejaVu Sans,10" noenhanced
+set terminal pngcairo size 820,620 font "DejaVu Sans,10" noenhanced
 set multiplot layout 2,2
 nets = "1g 10g 25g 100g"
 shade(i) = word("#b2182b #2166ac #1b7837 #762a83", i)
@@ -205,7 +202,8 @@ set offsets 0, 0, 0, 0
 set logscale x 2
 set logscale y
 set xrange [1.7:38]
-set yrange [0.5:100]
+set yrange [0.02:50]
+set key inside bottom right nobox
 set xlabel "nodes"
 set ylabel "payload delivered at each node, Gb/s"
 set title "Most throughput, 1350 bytes"
@@ -217,7 +215,7 @@ plot for [i=1:4] file("all-nodes-" . word(nets, i)) \
 set logscale x 10
 set format x "%.0s%c"
 set xrange [7:2e6]
-set yrange [0.1:1000]
+set yrange [0.008:100]
 set xlabel "bytes of a message"
 set title "Most throughput, 8 nodes"
 plot for [i=1:4] file("all-bytes-" . word(nets, i)) \
@@ -227,6 +225,7 @@ plot for [i=1:4] file("all-bytes-" . word(nets, i)) \
        with linespoints pt 6 dt 2 lw 2 lc rgb shade(2) title "10g, window 20"
 set ylabel "mean latency, ms"
 set yrange [0.05:20]
+unset key
 set title "Latency, 10g, 8 nodes, 100 Mb/s"
 plot file("all-bytes-latency") using (column("payload_bytes")):(all_ms("mean_us")) \
        with linespoints pt 7 lw 2 lc rgb shade(2) notitle
