@@ -81,14 +81,20 @@ void add_options(CLI::App& app, Arguments& a) {
       ->check(CLI::Range(256, 65'507));
   app.add_option("--loss", a.loss, "share of data packets that each node throws away, 0 to 1")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--buffer", a.buffer, "bytes that wait at a port of the switch, at most");
-  app.add_option("--latency-us", a.latency_us, "from a port of the switch to the socket");
+  app.add_option("--buffer", a.buffer, "bytes that wait at a port of the switch, at most")
+      ->check(CLI::Range(2'000, 1 << 30));
+  app.add_option("--latency-us", a.latency_us, "from a port of the switch to the socket")
+      ->check(CLI::Range(0.0, 1e6));
   app.add_option("--coalesce-us", a.coalesce_us,
-                 "network cards wait so long after a packet before one interrupt for all");
+                 "network cards wait so long after a packet before one interrupt for all")
+      ->check(CLI::Range(0.0, 1e6));
   app.add_option("--burst-us", a.burst_us,
-                 "clients send at once what so many microseconds bring; without it evenly");
-  app.add_option("--warm-up", a.warm_up, "simulated seconds before measuring");
-  app.add_option("--seconds", a.measure, "simulated seconds of measuring");
+                 "clients send at once what so many microseconds bring; without it evenly")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--warm-up", a.warm_up, "simulated seconds before measuring")
+      ->check(CLI::Range(0.0, 3'600.0));
+  app.add_option("--seconds", a.measure, "simulated seconds of measuring")
+      ->check(CLI::Range(0.001, 3'600.0));
   app.add_option("--seed", a.seed, "where chance begins");
   app.add_option("--csv", a.csv, "write the figures to this file, too");
   app.add_flag("--json", a.json, "print JSON: one object, or for a sweep one in each line");
@@ -137,7 +143,10 @@ class Printer {
 
   NetFigures run(const NetRunOptions& options) {
     const NetFigures figures = run_net(options);
-    violated_ = violated_ || !figures.violation.empty();
+    if (!figures.violation.empty()) {
+      violated_ = true;
+      std::fprintf(stderr, "peal sim: %s\n", figures.violation.c_str());
+    }
     if (json_) {
       std::fputs((net_json(options, figures) + "\n").c_str(), stdout);
     } else {
