@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracle/files.h"
 
+#include <sys/stat.h>
+
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <queue>
@@ -45,7 +48,18 @@ class TraceFile {
     return false;
   }
 
+  /// True if both are one file, whatever they are called.
+  bool is_same(const TraceFile& other) const {
+    struct stat mine {};
+    struct stat others {};
+    return file_ != nullptr && other.file_ != nullptr &&
+           ::fstat(::fileno(file_.get()), &mine) == 0 &&
+           ::fstat(::fileno(other.file_.get()), &others) == 0 && mine.st_dev == others.st_dev &&
+           mine.st_ino == others.st_ino;
+  }
+
   const trace::Event& event() const { return event_; }
+  const std::string& path() const { return path_; }
   const std::string& error() const { return error_; }
   std::uint64_t lines() const { return lines_; }
   bool cut() const { return cut_; }
@@ -108,7 +122,12 @@ class TraceFile {
 class Merge {
  public:
   explicit Merge(std::span<const std::string> paths) {
-    for (const std::string& path : paths) files_.push_back(std::make_unique<TraceFile>(path));
+    for (const std::string& path : paths) {
+      files_.push_back(std::make_unique<TraceFile>(path));
+      for (std::size_t i = 0; i + 1 < files_.size() && error_.empty(); ++i) {
+        if (files_[i]->is_same(*files_.back())) twice(files_.size() - 1, i);
+      }
+    }
     for (std::size_t i = 0; i < files_.size(); ++i) advance(i);
   }
 
@@ -118,7 +137,12 @@ class Merge {
     if (heads_.empty() || !error_.empty()) return nullptr;
     current_ = heads_.top().second;
     heads_.pop();
-    return &files_[*current_]->event();
+    const trace::Event& event = files_[*current_]->event();
+    if (event.kind == trace::Kind::start) {
+      const auto [owner, first] = owners_.emplace(event.node, *current_);
+      if (!first && owner->second != *current_) return twice(*current_, owner->second), nullptr;
+    }
+    return &event;
   }
 
   trace::Names& names() { return names_; }
@@ -142,9 +166,18 @@ class Merge {
     }
   }
 
+  // The same file, or a copy of it: its events would all be violations.
+  void twice(std::size_t i, std::size_t earlier) {
+    const std::string& path = files_[i]->path();
+    const std::string& other = files_[earlier]->path();
+    error_ = path + (path == other ? " is there twice" : " has the events of " + other) +
+             ": accepted is each trace once";
+  }
+
   trace::Names names_;
   std::vector<std::unique_ptr<TraceFile>> files_;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
+  std::map<MemberId, std::size_t> owners_;  // the file in which a process starts
   std::optional<std::size_t> current_;
   std::string error_;
 };

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "sim/pool.h"
+
 namespace peal::sim {
 namespace {
 
@@ -89,14 +91,8 @@ bool has_line(const Script& script, std::string_view text) {
 
 std::vector<MutantRow> hunt_mutants(const MutantOptions& options,
                                     const std::function<void(const MutantRow&)>& done) {
-  std::vector<sim_hooks::Mutant> wanted = options.mutants;
-  if (wanted.empty()) {
-    for (int i = 1; i < static_cast<int>(sim_hooks::Mutant::count); ++i) {
-      wanted.push_back(static_cast<sim_hooks::Mutant>(i));
-    }
-  }
   std::vector<MutantRow> rows;
-  for (const sim_hooks::Mutant mutant : wanted) {
+  for (const sim_hooks::Mutant mutant : options.mutants) {
     MutantRow row;
     row.mutant = mutant;
     const double start = now_seconds();
@@ -108,15 +104,42 @@ std::vector<MutantRow> hunt_mutants(const MutantOptions& options,
   return rows;
 }
 
+std::vector<sim_hooks::Mutant> all_mutants() {
+  std::vector<sim_hooks::Mutant> all;
+  for (int i = 1; i < static_cast<int>(sim_hooks::Mutant::count); ++i) {
+    all.push_back(static_cast<sim_hooks::Mutant>(i));
+  }
+  return all;
+}
+
 std::string mutant_line(const MutantRow& row) {
-  std::array<char, 256> text{};
-  std::snprintf(text.data(), text.size(), "%-28s %-9s %-10s %7.1f s  %s\n",
+  const bool by_seeds = row.seeds > 0;
+  const std::string seeds = std::to_string(row.seeds) + (row.seeds == 1 ? " seed" : " seeds");
+  std::array<char, 256> start{};
+  std::snprintf(start.data(), start.size(), "%-28s %-9s %-10s %7.1f s  ",
                 std::string(sim_hooks::mutant_name(row.mutant)).c_str(),
                 row.killed_by.empty() ? "SURVIVED" : row.property.c_str(),
-                row.killed_by.empty() ? (std::to_string(row.seeds) + " seeds").c_str()
-                                      : row.killed_by.c_str(),
-                row.seconds, std::string(sim_hooks::mutant_text(row.mutant)).c_str());
-  return text.data();
+                by_seeds ? seeds.c_str() : "scenario", row.seconds);
+  std::string line = start.data() + std::string(sim_hooks::mutant_text(row.mutant));
+  if (!by_seeds) line += " (" + row.killed_by + ")";
+  return line + "\n";
+}
+
+std::string mutants_text(const std::vector<MutantRow>& rows) {
+  std::uint64_t noticed = 0;
+  std::uint64_t by_scenario = 0;
+  std::uint64_t seeds = 0;
+  std::uint64_t most = 0;
+  for (const MutantRow& row : rows) {
+    if (row.killed_by.empty()) continue;
+    ++noticed;
+    if (row.seeds == 0) ++by_scenario;
+    seeds += row.seeds;
+    most = std::max(most, row.seeds);
+  }
+  return std::to_string(noticed) + " of " + std::to_string(rows.size()) + " mutants noticed, " +
+         std::to_string(by_scenario) + " by a scenario of their own, the others in " +
+         std::to_string(seeds) + " seeds, at most " + std::to_string(most) + " for one\n";
 }
 
 std::string mutants_json(const std::vector<MutantRow>& rows) {

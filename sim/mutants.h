@@ -11,7 +11,7 @@
 namespace peal::sim {
 
 struct MutantOptions {
-  std::vector<sim_hooks::Mutant> mutants;  ///< empty: all
+  std::vector<sim_hooks::Mutant> mutants;
   std::uint32_t jobs = 2;
   std::uint64_t budget = 400;  ///< seeds to try
   std::string scenarios;  ///< folder of scenarios for single mutants, tried first; may be empty
@@ -27,10 +27,14 @@ struct MutantRow {
   double seconds = 0;
 };
 
-/// Runs the swarm with each mutant until the oracle, an assertion or a bound notices.
+/// Runs scenarios of its own, and then the swarm with each mutant until the oracle, an assertion or
+/// a bound notices.
 std::vector<MutantRow> hunt_mutants(const MutantOptions& options,
                                     const std::function<void(const MutantRow&)>& done);
+std::vector<sim_hooks::Mutant> all_mutants();
+/// For a person: a line for one of them, and what all of them say together.
 std::string mutant_line(const MutantRow& row);
+std::string mutants_text(const std::vector<MutantRow>& rows);
 std::string mutants_json(const std::vector<MutantRow>& rows);
 
 /// True if the script says `expect violation assert` or `any`: its process may die.

@@ -7,7 +7,7 @@
 #include <optional>
 #include <sstream>
 
-#include "sim/runner.h"
+#include "sim/pool.h"
 #include "sim/words.h"
 
 namespace peal::sim {

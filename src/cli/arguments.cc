@@ -2,13 +2,8 @@
 #include "cli/arguments.h"
 
 #include <algorithm>
-#include <functional>
-#include <map>
-#include <type_traits>
 
-// Compiling this header takes longer than the rest of the room: nothing else includes it.
-#include <CLI/CLI.hpp>
-
+#include "cli/arguments_builder.h"
 #include "cli/config.h"
 #include "cli/text.h"
 
@@ -19,96 +14,6 @@ const std::vector<std::string> kCommands = {"up",    "node", "send",  "recv",   
                                             "check", "sim",  "bench", "version"};
 
 constexpr std::size_t kHelpColumn = 28;
-
-/// `text` in lines that fit beside the options' names.
-std::string wrapped(std::string_view text) {
-  constexpr std::size_t kWidth = 68;
-  std::string out;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const auto space = std::min(text.find(' '), text.size());
-    if (column > 0) {
-      const bool fits = column + 1 + space <= kWidth;
-      out += fits ? ' ' : '\n';
-      column = fits ? column + 1 : 0;
-    }
-    out += text.substr(0, space);
-    column += space;
-    text.remove_prefix(std::min(space + 1, text.size()));
-  }
-  return out;
-}
-
-/// Adds options whose values are checked here, so that each error says what is accepted.
-class Builder {
- public:
-  explicit Builder(CLI::App& app) : app_(app) {}
-
-  /// An option with a value; `store` returns false if the value is not accepted.
-  void value(const std::string& name, const std::string& shown, const std::string& accepted,
-             const std::string& help, std::function<bool(const std::string&)> store) {
-    accepted_[name] = accepted;
-    auto check = [accepted, store = std::move(store)](const std::string& text) -> std::string {
-      return store(text) ? "" : " = " + quote(text) + ": accepted is " + accepted;
-    };
-    app_.add_option(name, sink_, wrapped(help))
-        ->type_name(shown)
-        ->check(check)
-        ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
-  }
-
-  /// A number from `minimum` to `maximum`, whole unless T is a double.
-  template <class T>
-  void number(const std::string& name, const std::string& shown, T& target, T minimum, T maximum,
-              const std::string& help) {
-    const bool whole = std::is_integral_v<T>;
-    const std::string accepted = (whole ? "a whole number from " : "a number from ") +
-                                 decimal(static_cast<double>(minimum)) + " to " +
-                                 decimal(static_cast<double>(maximum));
-    value(name, shown, accepted, help, [&target, minimum, maximum](const std::string& text) {
-      const auto parsed = number_in<T>(text, minimum, maximum);
-      if (parsed) target = *parsed;
-      return parsed.has_value();
-    });
-  }
-
-  void path(const std::string& name, const std::string& shown, std::string& target,
-            const std::string& help) {
-    value(name, shown, "a path", help, [&target](const std::string& text) {
-      if (text.empty() || text.size() > 4'000) return false;
-      target = text;
-      return true;
-    });
-  }
-
-  void service(Service& target) {
-    value("--service", "SERVICE", "\"agreed\" or \"safe\"",
-          "agreed: delivered in order as soon as possible (the default); safe: delivered once "
-          "every member of the view has it",
-          [&target](const std::string& text) {
-            if (text != "agreed" && text != "safe") return false;
-            target = text == "safe" ? Service::safe : Service::agreed;
-            return true;
-          });
-  }
-
-  void flag(const std::string& name, bool& target, const std::string& help) {
-    app_.add_flag(name, target, wrapped(help));
-  }
-
-  void files(std::vector<std::string>& target, bool required, const std::string& help) {
-    auto* option = app_.add_option("FILE", target, wrapped(help))->type_name("");
-    if (required) option->required();
-  }
-
-  const std::map<std::string, std::string>& accepted() const { return accepted_; }
-  CLI::App& app() { return app_; }
-
- private:
-  CLI::App& app_;
-  std::string sink_;
-  std::map<std::string, std::string> accepted_;
-};
 
 constexpr const char* kToHelp =
     "a node's socket, or a folder with such sockets; without it, the folder that `peal up` uses";
@@ -226,28 +131,7 @@ void build_check(Builder& b, CheckCommand& c) {
   b.flag("--json", c.json, "JSON");
 }
 
-void build_bench(Builder& b, BenchCommand& c) {
-  b.app().footer(
-      "Measures real node processes on the loopback interface, and checks their order while it\n"
-      "does. Latency runs from the time at which a message was due to be sent until each node\n"
-      "delivered it.\n"
-      "\nExamples:\n"
-      "  peal bench                               the greatest throughput of three nodes\n"
-      "  peal bench --rate 20000 --service safe   latency at 20,000 messages per second");
-  b.number<std::uint32_t>("--nodes", "N", c.nodes, 1, 16, "how many nodes (3)");
-  b.number<std::uint32_t>("--payload", "N", c.payload_bytes, 16, 1'000'000,
-                          "bytes per message (1350)");
-  b.service(c.service);
-  b.value("--rate", "RATE", "\"max\" or a whole number from 1 to 100000000",
-          "messages per second, of all nodes together; max (the default): each sends when it can",
-          [&c](const std::string& text) {
-            const auto rate = number_in<std::uint64_t>(text, 1, 100'000'000);
-            c.rate = rate.value_or(0);
-            return rate || text == "max";
-          });
-  b.number<double>("--seconds", "SECONDS", c.seconds, 0.1, 3'600, "how long to measure (5)");
-  b.flag("--json", c.json, "JSON");
-}
+void build_version(Builder& b, VersionCommand&) { b.app().footer("\nExamples:\n  peal version"); }
 
 /// One line for a person from what CLI11 found wrong.
 std::string explain(const CLI::ParseError& error, Builder& builder, const std::string& command,
@@ -348,6 +232,18 @@ std::optional<BenchCommand> worker_command(std::span<const std::string> rest) {
   return command;
 }
 
+Result<Command, Stop> parse_bench(std::span<const std::string> rest) {
+  if (auto worker = worker_command(rest)) return Command(std::move(*worker));
+  const bool limit = !rest.empty() && rest[0] == "limit";
+  auto command = limit ? run("bench limit", "Measure what the machine can do without a protocol.",
+                             rest.subspan(1), build_bench_limit)
+                       : run("bench", "Measure throughput and latency.", rest, build_bench);
+  const auto* bench = command ? std::get_if<BenchCommand>(&*command) : nullptr;
+  std::string wrong = bench != nullptr ? bench_conflict(*bench) : std::string();
+  if (!wrong.empty()) return tl::unexpected(Stop{2, "bench: " + std::move(wrong)});
+  return command;
+}
+
 }  // namespace
 
 Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
@@ -355,13 +251,19 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
   if (arguments.size() == 2 && arguments[0] == "help") {
     return parse_arguments(std::vector<std::string>{arguments[1], "--help"});
   }
-  if (arguments.empty() || arguments[0] == "help" || arguments[0] == "--help" ||
-      arguments[0] == "-h") {
-    return tl::unexpected(Stop{0, overview()});
+  const bool help = !arguments.empty() &&
+                    (arguments[0] == "help" || arguments[0] == "--help" || arguments[0] == "-h");
+  if (help && arguments.size() > 1) {
+    return tl::unexpected(
+        Stop{2, arguments[0] + ": " + quote(arguments.back()) +
+                    " is too much: accepted is one command, as in `peal help up`"});
   }
+  if (arguments.empty() || help) return tl::unexpected(Stop{0, overview()});
   const std::string& name = arguments[0];
   const auto rest = arguments.subspan(1);
-  if (name == "version" || name == "--version") return Command(VersionCommand{});
+  if (name == "version" || name == "--version") {
+    return run("version", "Print the version.", rest, build_version);
+  }
   if (name == "sim") return Command(SimCommand{{rest.begin(), rest.end()}});
   if (name == "up") return run("up", "Run a cluster on this machine.", rest, build_up);
   if (name == "send") return run("send", "Send lines as messages.", rest, build_send);
@@ -369,8 +271,7 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
   if (name == "status") return run("status", "Show how nodes are.", rest, build_status);
   if (name == "check") return run("check", "Judge the traces of a run.", rest, build_check);
   if (name == "bench") {
-    if (auto worker = worker_command(rest)) return Command(std::move(*worker));
-    return run("bench", "Measure throughput and latency.", rest, build_bench);
+    return parse_bench(rest);
   }
   if (name == "node") {
     auto command = run("node", "Run one node from a configuration file.", rest, build_node);

@@ -62,13 +62,33 @@ struct SimCommand {
   std::vector<std::string> arguments;
 };
 
+/// How fast all nodes of a benchmark send together; without either, as fast as possible.
+struct BenchRate {
+  double messages_per_s = 0;
+  double payload_bits_per_s = 0;
+
+  bool is_max() const { return messages_per_s == 0 && payload_bits_per_s == 0; }
+  /// In messages of a size; 0: as fast as possible.
+  double messages_of(std::uint32_t payload_bytes) const {
+    return messages_per_s + payload_bits_per_s / (8.0 * payload_bytes);
+  }
+};
+
 struct BenchCommand {
+  bool limit_only = false;  ///< `peal bench limit`
   std::uint32_t nodes = 3;
   std::uint32_t payload_bytes = 1'350;
   Service service = Service::agreed;
-  std::uint64_t rate = 0;  ///< messages per second, all nodes together; 0: as many as possible
+  BenchRate rate;
+  double link_bits_per_s = 0;  ///< of each cable; 0: not limited
+  double loss_percent = 0;     ///< of data packets, at each receiver
+  std::optional<double> warm_up_s;
   double seconds = 5;
+  std::uint32_t runs = 1;
+  bool loopback = false;
+  bool limit = false;  ///< measure the limit as well
   bool json = false;
+  std::string plot;  ///< a PNG file to draw; empty: none
   /// Of one of its own processes: which node it is, and the folder of the run. Not for people.
   std::string worker;
   std::string dir;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/arguments.h"
@@ -14,14 +16,31 @@
 
 namespace peal::cli {
 
-/// What all processes of one benchmark do.
+/// What all processes of one run do.
 struct BenchPlan {
+  bool limit = false;  ///< no protocol: `peal bench limit`
   std::uint32_t nodes = 0;
   std::uint32_t payload_bytes = 0;
   Service service = Service::agreed;
   double rate = 0;       ///< messages per second of each node; 0: as many as possible
+  double loss = 0;       ///< probability that a data packet is dropped on arrival
   double warm_up_s = 0;  ///< at the beginning, not measured
   double seconds = 0;    ///< measured
+};
+
+/// How many messages of each node are under way when they are sent as fast as possible: enough to
+/// keep the ring busy, and no more, since what would wait in queues says nothing about the ring.
+/// Latency is then this number by the rate, and no property of the ring.
+std::uint64_t messages_under_way(std::uint32_t payload_bytes);
+
+/// Latencies, as counted and with their ends.
+struct BenchLatency {
+  Histogram ns;
+  std::uint64_t min_ns = ~std::uint64_t{0};
+  std::uint64_t max_ns = 0;
+
+  void add(std::uint64_t value);
+  void add(const BenchLatency& other);
 };
 
 struct BenchView {
@@ -31,14 +50,18 @@ struct BenchView {
 
 /// What one process saw between the end of the warm-up and the end.
 struct BenchResult {
-  std::string problem;          ///< empty if it went through
-  std::uint64_t sent = 0;       ///< by this node, with due times in the measured time
+  std::string problem;          ///< empty if it went through and all was in order
+  std::uint64_t due = 0;        ///< messages of this node that were due in the measured time
+  std::uint64_t sent = 0;       ///< of these, those that could be sent before its end
   std::uint64_t delivered = 0;  ///< at this node, in the measured time
   std::uint64_t delivered_bytes = 0;
   double cpu_s = 0;
-  std::uint64_t latency_max_ns = 0;
-  Histogram latency_ns;
+  BenchLatency latency;
   std::vector<BenchView> views;
+  /// How much each counter of the node grew.
+  std::map<std::string, std::uint64_t> counters;
+  /// The medians of samples, by name: values of the node that go up and down.
+  std::map<std::string, std::uint64_t> gauges;
 };
 
 bool write_plan(const std::string& dir, const BenchPlan& plan);
@@ -46,7 +69,27 @@ std::optional<BenchPlan> read_plan(const std::string& dir);
 bool write_result(const std::string& dir, const std::string& name, const BenchResult& result);
 std::optional<BenchResult> read_result(const std::string& dir, const std::string& name);
 
+/// What the processes of `peal bench limit` do at the same time.
+struct LimitPhase {
+  std::uint64_t packets_sent = 0;  ///< in the measured time, as all of these
+  std::uint64_t packets_received = 0;
+  std::uint64_t packets_lost = 0;
+  double cpu_s = 0;
+};
+/// What one of them saw.
+struct LimitResult {
+  std::string problem;
+  std::uint32_t packet_bytes = 0;  ///< of which all count as payload
+  LimitPhase one;                  ///< the first node sends to all
+  LimitPhase all;                  ///< all send to all
+  BenchLatency round_trip;         ///< the first node only
+};
+bool write_limit_result(const std::string& dir, const std::string& name, const LimitResult& result);
+std::optional<LimitResult> read_limit_result(const std::string& dir, const std::string& name);
+
 /// Runs one node of a benchmark in this process; its exit status.
 int run_bench_worker(const BenchCommand& command);
+/// The same for `peal bench limit`.
+int run_limit_worker(const BenchCommand& command, const BenchPlan& plan);
 
 }  // namespace peal::cli

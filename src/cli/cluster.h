@@ -16,7 +16,11 @@ struct LocalCluster {
   std::vector<std::string> names;  ///< n1, n2, …
 };
 
-/// Finds free ports and writes DIR/peal.toml. The error is one line.
+/// Writes DIR/peal.toml for nodes at these addresses. The error is one line.
+Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std::string& cluster,
+                                               const std::vector<std::string>& addresses);
+
+/// The same on the loopback interface, on ports that are free.
 Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
                                                      const std::string& cluster,
                                                      std::uint32_t nodes);

@@ -12,10 +12,7 @@
 
 #include "cli/config_keys.h"
 #include "cli/text.h"
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
+#include "cli/toml.h"
 
 namespace peal::cli {
 namespace {
@@ -116,11 +113,11 @@ class Loader {
     auto known = check_own_name(name);
     if (!known) return known;
     const std::string wrong = order::ring::validate(out_.ring);
-    if (!wrong.empty()) return refuse({file_}, wrong);
+    if (!wrong.empty()) return refuse_together(wrong);
     if (out_.submit_bytes_max < out_.message_bytes_max) {
-      return refuse({file_}, "limits.submit_bytes_max = " + std::to_string(out_.submit_bytes_max) +
-                                 ": accepted is at least limits.message_bytes_max, which is " +
-                                 std::to_string(out_.message_bytes_max));
+      return refuse_together("limits.submit_bytes_max = " + std::to_string(out_.submit_bytes_max) +
+                             " is not accepted: it must be at least limits.message_bytes_max = " +
+                             std::to_string(out_.message_bytes_max));
     }
     return {};
   }
@@ -157,7 +154,47 @@ class Loader {
       return refuse(place, not_accepted(key->path(), node, key->accepted));
     }
     out_.lines[key->path()] = place.line;
+    values_[key->path()] = shown(value_of(node));
     return {};
+  }
+
+  /// A rule between keys, as in "ring.max_gap = 4096 is not accepted: it must be at least
+  /// (request_lag + 3) * global_window = 4100". The person who reads this has set one of the keys,
+  /// perhaps not the first: the message begins with the ones that the file sets, and their lines.
+  Status refuse_together(const std::string& wrong) {
+    std::vector<std::pair<std::uint32_t, std::string>> found;  // line, "key = value"
+    bool subject_is_set = false;
+    for (const auto& [path, line] : out_.lines) {
+      const std::string name = path.substr(path.find('.') + 1);
+      if (line == 0 || path == name || !has_word(wrong, name)) continue;
+      found.emplace_back(line, path + " = " + values_[path]);
+      subject_is_set = subject_is_set || wrong.starts_with(path + " ");
+    }
+    std::sort(found.begin(), found.end());
+    if (found.empty()) return refuse({file_}, wrong);
+    if (found.size() == 1 && subject_is_set) return refuse({file_, found[0].first}, wrong);
+    std::string text;
+    for (const auto& [line, key] : found) {
+      if (!text.empty()) text += " with " + key + " (line " + std::to_string(line) + ")";
+      if (text.empty()) text = key + " is not accepted";
+    }
+    // "it" is the first key of the rule.
+    std::string rule = wrong;
+    constexpr std::string_view kIt = " is not accepted: it must";
+    if (const auto at = rule.find(kIt); at != std::string::npos) {
+      rule.replace(at, kIt.size(), subject_is_set ? " must" : ", its default, must");
+    }
+    return refuse({file_, found[0].first}, text + ": " + rule);
+  }
+
+  static bool has_word(std::string_view text, std::string_view word) {
+    const auto inside = [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); };
+    for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+      const auto end = at + word.size();
+      const bool starts = at == 0 || !inside(text[at - 1]);
+      if (starts && (end == text.size() || !inside(text[end]))) return true;
+    }
+    return false;
   }
 
   Status nodes(const Place& place, const toml::node& node) {
@@ -264,6 +301,7 @@ class Loader {
 
   std::string_view file_;
   NodeConfig& out_;
+  std::map<std::string, std::string> values_;  ///< as the file has them
 };
 
 /// Digits only, without leading zeros.
@@ -313,17 +351,12 @@ Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_
     return refuse({file}, "has " + std::to_string(text.size()) + " bytes: accepted are up to " +
                               std::to_string(kConfigBytesMax));
   }
-  const toml::parse_result parsed = toml::parse(text, file);
-  if (!parsed) {
-    std::string what(parsed.error().description());
-    std::replace_if(
-        what.begin(), what.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-    return refuse({file, line_of(parsed.error().source())}, "not TOML: " + what);
-  }
+  const auto document = parse_toml(text, file);
+  if (!document) return refuse({file, document.error().line}, "not TOML: " + document.error().what);
   NodeConfig config;
   config.file = file;
   Loader loader(file, config);
-  auto done = loader.load(parsed.table()).and_then([&] { return loader.finish(name); });
+  auto done = loader.load(*document).and_then([&] { return loader.finish(name); });
   if (!done) return tl::unexpected(std::move(done.error()));
   return config;
 }

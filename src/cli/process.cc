@@ -4,17 +4,21 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 
 #include "cli/signals.h"
 #include "cli/text.h"
@@ -22,8 +26,28 @@
 namespace peal::cli {
 namespace {
 
+constexpr std::size_t kOutputBytesMax = 1U << 20;
+
+/// `program` and its arguments as exec wants them; valid as long as both.
+std::vector<char*> argument_vector(const std::string& program,
+                                   const std::vector<std::string>& arguments) {
+  std::vector<char*> pointers = {const_cast<char*>(program.c_str())};
+  for (const std::string& text : arguments) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+[[noreturn]] void fail_in_child(const char* what) {
+  const char* reason = std::strerror(errno);
+  for (const char* text : {"peal: ", what, ": ", reason, "\n"}) {
+    ignore(::write(STDERR_FILENO, text, std::strlen(text)), "the exit status says it as well");
+  }
+  ::_exit(127);
+}
+
 /// In the child: never returns.
-[[noreturn]] void become(const char* program, char* const* arguments, int output, pid_t parent) {
+[[noreturn]] void become(const char* program, char* const* arguments, int output, pid_t parent,
+                         int network) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
   // A group of its own: Ctrl-C in the terminal reaches the parent alone, which then stops all.
@@ -33,8 +57,22 @@ namespace {
   ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
+  if (network >= 0 && ::setns(network, CLONE_NEWNET) != 0) fail_in_child("the node's network");
   ::execv(program, arguments);
-  ::_exit(127);
+  fail_in_child(program);
+}
+
+/// Reads to the end; keeps the first kOutputBytesMax.
+std::string read_all(int fd) {
+  std::string text;
+  std::array<char, 4'096> chunk{};
+  while (true) {
+    const ssize_t got = ::read(fd, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    const std::size_t room = kOutputBytesMax - text.size();
+    text.append(chunk.data(), std::min(static_cast<std::size_t>(got), room));
+  }
 }
 
 bool binds(std::uint16_t port) {
@@ -52,17 +90,15 @@ bool binds(std::uint16_t port) {
 
 Result<Child, std::string> Child::start(const std::string& program,
                                         const std::vector<std::string>& arguments,
-                                        const std::string& output) {
+                                        const std::string& output, int network) {
   const int fd = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0) {
     return tl::unexpected("cannot write " + quote(output) + ": " + std::strerror(errno));
   }
-  std::vector<char*> pointers = {const_cast<char*>(program.c_str())};
-  for (const std::string& text : arguments) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = argument_vector(program, arguments);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid == 0) become(program.c_str(), pointers.data(), fd, parent);
+  if (pid == 0) become(program.c_str(), pointers.data(), fd, parent, network);
   const int error = errno;
   ::close(fd);
   if (pid < 0) {
@@ -111,6 +147,42 @@ void stop_all(std::vector<Child>& children, int timeout_ms) {
     }
     ::poll(nullptr, 0, 5);
   }
+}
+
+std::string find_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  // What is for administrators is often not in the PATH of others, who may run it all the same.
+  std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
+}
+
+Result<Finished, std::string> run_program(const std::string& path,
+                                          const std::vector<std::string>& arguments) {
+  const std::vector<char*> pointers = argument_vector(path, arguments);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return tl::unexpected("cannot make a pipe: " + std::string(std::strerror(errno)));
+  }
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid == 0) become(path.c_str(), pointers.data(), ends[1], parent, -1);
+  const int error = errno;
+  ::close(ends[1]);
+  Finished finished;
+  if (pid > 0) finished.output = read_all(ends[0]);
+  ::close(ends[0]);
+  if (pid < 0) {
+    return tl::unexpected("cannot start a process: " + std::string(std::strerror(error)));
+  }
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status)) finished.status = WEXITSTATUS(status);
+  return finished;
 }
 
 std::vector<std::uint16_t> free_port_pairs(std::size_t count) {

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -132,6 +133,12 @@ class Up {
     return true;
   }
 
+  static std::size_t terminal_columns() {
+    winsize size{};
+    const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : 200;
+  }
+
   void draw(const std::vector<NodeReport>& reports) {
     const auto now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - drawn_).count();
@@ -147,9 +154,16 @@ class Up {
     drawn_ = now;
     std::string out;
     if (lines_ > 0) out += "\x1b[" + std::to_string(lines_) + "A";
-    const auto table = table_of(reports, rates);
+    auto table = table_of(reports, rates);
+    for (std::string& line : drop_lines(reports)) table.push_back(std::move(line));
+    const std::size_t columns = terminal_columns();
+    for (std::string& line : table) {
+      // A line that the terminal wraps would be two, and the next table too high.
+      if (line.size() > columns) line.resize(columns);
+    }
     for (const std::string& line : table) out += "\x1b[2K" + line + "\n";
     lines_ = table.size();
+    out += "\x1b[J";  // of a longer table
     std::fputs(out.c_str(), stdout);
     std::fflush(stdout);
   }

@@ -63,6 +63,7 @@ Result<void, io::IoError> Runtime::prepare() {
   udp.group = settings_.group;
   udp.packet_bytes_max = settings_.ring.packet_bytes_max;
   udp.faults = settings_.faults;
+  udp.fault_seed = udp.self.value;  // so that nodes do not lose the same packets
   auto opened = io::UdpTransport::open(udp, received_);
   if (!opened) return unexpected(opened.error());
   udp_ = std::move(*opened);

@@ -33,7 +33,7 @@ struct Settings {
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
   std::string trace;                              ///< empty: none
   std::string state_file;                         ///< empty: none
-  std::optional<io::Faults> faults;               ///< tests only
+  std::optional<io::Faults> faults;               ///< tests and benchmarks only
 
   /// This node; 0 if `name` is not one of `nodes`.
   NodeId self() const;

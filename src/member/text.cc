@@ -21,8 +21,12 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
 }
 
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names) {
-  // Who speaks another version cannot be read.
-  const std::string name = who.node.value == 0 ? "of unknown name" : names.name(who.node);
+  // The bytes of another version cannot be read: neither who sent them nor whether a node did.
+  if (reason == wire::Drop::bad_version) {
+    return "a packet that begins like one of another version of Peal is ignored, as all such will "
+           "be: run the same version on all nodes, or find who else sends to these ports";
+  }
+  const std::string name = names.name(who.node);
   switch (reason) {
     case wire::Drop::other_cluster:
       return "node " + name + " is ignored: it belongs to another cluster; compare the key cluster";
@@ -30,8 +34,6 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
       return "node " + name +
              " is ignored: its cluster-wide settings differ; nodes, message_bytes_max, primary and "
              "the times in ring must be the same on all nodes";
-    case wire::Drop::bad_version:
-      return "node " + name + " is ignored: it speaks another version of the protocol";
     default: return "node " + name + " is ignored: " + std::string(wire::drop_name(reason));
   }
 }

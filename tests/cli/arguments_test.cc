@@ -30,7 +30,9 @@ TEST(Arguments, Defaults) {
   EXPECT_EQ(command<SendCommand>({"send"}).service, Service::agreed);
   EXPECT_FALSE(command<RecvCommand>({"recv"}).count);
   EXPECT_EQ(command<StatusCommand>({"status"}).timeout_s, 10);
-  EXPECT_EQ(command<BenchCommand>({"bench"}).rate, 0U);
+  EXPECT_TRUE(command<BenchCommand>({"bench"}).rate.is_max());
+  EXPECT_FALSE(command<BenchCommand>({"bench"}).limit_only);
+  EXPECT_TRUE(command<BenchCommand>({"bench", "limit"}).limit_only);
   command<VersionCommand>({"version"});
   command<VersionCommand>({"--version"});
 }
@@ -69,10 +71,20 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(bench.nodes, 2U);
   EXPECT_EQ(bench.payload_bytes, 100U);
   EXPECT_EQ(bench.service, Service::safe);
-  EXPECT_EQ(bench.rate, 1000U);
+  EXPECT_EQ(bench.rate.messages_of(100), 1000);
   EXPECT_EQ(bench.seconds, 1.5);
   EXPECT_TRUE(bench.json);
-  EXPECT_EQ(command<BenchCommand>({"bench", "--rate", "max"}).rate, 0U);
+  const auto shaped =
+      command<BenchCommand>({"bench", "--rate", "20mbit", "--link", "1.5gbit", "--loss", "2.5",
+                             "--warm-up", "0.5", "--runs", "7", "--order", "ring", "--limit"});
+  EXPECT_EQ(shaped.rate.messages_of(1'250), 2'000);
+  EXPECT_EQ(shaped.link_bits_per_s, 1.5e9);
+  EXPECT_EQ(shaped.loss_percent, 2.5);
+  EXPECT_EQ(shaped.warm_up_s, 0.5);
+  EXPECT_EQ(shaped.runs, 7U);
+  EXPECT_TRUE(shaped.limit);
+  EXPECT_TRUE(command<BenchCommand>({"bench", "--rate", "max"}).rate.is_max());
+  EXPECT_EQ(command<BenchCommand>({"bench", "--loopback", "--plot", "x.png"}).plot, "x.png");
   EXPECT_THAT(command<CheckCommand>({"check", "a", "b", "--json"}).files,
               testing::ElementsAre("a", "b"));
 }
@@ -83,7 +95,7 @@ TEST(Arguments, SimTakesEverythingAsItIs) {
 }
 
 TEST(Arguments, HelpTeachesWithExamples) {
-  for (const char* name : {"up", "node", "send", "recv", "status", "check", "bench"}) {
+  for (const char* name : {"up", "node", "send", "recv", "status", "check", "bench", "version"}) {
     const auto help = parse({name, "--help"});
     ASSERT_FALSE(help) << name;
     EXPECT_EQ(help.error().status, 0);
@@ -174,12 +186,29 @@ const Bad kBad[] = {
     {"bench --payload 15", "--payload", "\"15\"", "16 to 1000000"},
     {"bench --payload 1000001", "--payload", "\"1000001\"", "16 to 1000000"},
     {"bench --payload 1k", "--payload", "\"1k\"", "16 to 1000000"},
-    {"bench --rate 0", "--rate", "\"0\"", "\"max\" or a whole number from 1 to 100000000"},
-    {"bench --rate fast", "--rate", "\"fast\"", "\"max\" or a whole number from 1"},
-    {"bench --rate 1e5", "--rate", "\"1e5\"", "\"max\" or a whole number from 1"},
+    {"bench --rate 0", "--rate", "\"0\"", "\"max\", a whole number from 1 to 100000000"},
+    {"bench --rate fast", "--rate", "\"fast\"", "\"max\", a whole number from 1"},
+    {"bench --rate 1e5", "--rate", "\"1e5\"", "\"max\", a whole number from 1"},
+    {"bench --rate 5mbyte", "--rate", "\"5mbyte\"", "kbit, mbit or gbit"},
+    {"bench --rate -1mbit", "--rate", "\"-1mbit\"", "kbit, mbit or gbit"},
+    {"bench --rate mbit", "--rate", "\"mbit\"", "kbit, mbit or gbit"},
+    {"bench --rate nanmbit", "--rate", "\"nanmbit\"", "kbit, mbit or gbit"},
+    {"bench --link 1000", "--link", "\"1000\"", "from 1mbit to 100gbit"},
+    {"bench --link 101gbit", "--link", "\"101gbit\"", "from 1mbit to 100gbit"},
+    {"bench --loss 51", "--loss", "\"51\"", "a number from 0 to 50"},
+    {"bench --runs 0", "--runs", "\"0\"", "a whole number from 1 to 100"},
+    {"bench --warm-up 0", "--warm-up", "\"0\"", "a number from 0.1 to 600"},
+    {"bench --order toto", "--order", "\"toto\"", "\"ring\""},
+    {"bench limit --service safe", "bench limit", "\"--service\"", "accepted are --help"},
     {"bench --seconds 0", "--seconds", "\"0\"", "a number from 0.1 to 3600"},
     {"bench --seconds 3601", "--seconds", "\"3601\"", "a number from 0.1 to 3600"},
     {"bench --service best", "--service", "\"best\"", "\"agreed\" or \"safe\""},
+    {"version extra", "version:", "extra", "accepted are --help"},
+    {"--version extra", "version:", "extra", "accepted are --help"},
+    {"version --json", "unknown option", "\"--json\"", "accepted are --help"},
+    {"help up extra", "help:", "\"extra\"", "accepted is one command"},
+    {"--help extra", "--help:", "\"extra\"", "accepted is one command"},
+    {"help bogus", "command", "\"bogus\"", "accepted are up"},
     {"bench --worker", "unknown option", "\"--worker\"", "accepted are --help, --nodes"},
 };
 

@@ -141,14 +141,14 @@ const Bad kBadTables[] = {
      "at least 5 * token_retransmit_ms"},
     {"[ring]\nconsensus_ms = 199", "ring.consensus_ms", "199", "at least token_loss_ms"},
     {"[ring]\ndamping_max_ms = 499", "ring.damping_max_ms", "499", "at least damping_ms = 500"},
-    {"[ring]\nglobal_window = 1025", "ring.max_gap", "4096", "= 4100"},
+    {"[ring]\nglobal_window = 1025", "ring.global_window = 1025", "4096", "= 4100"},
     {"[limits]\nmessage_bytes_max = 0", "limits.message_bytes_max", "0", "1 to 1073741824"},
     {"[limits]\nmessage_bytes_max = 1073741825", "message_bytes_max", "1073741825",
      "1 to 1073741824"},
     {"[limits]\nmessage_bytes_max = \"64M\"", "message_bytes_max", "\"64M\"", "1 to 1073741824"},
     {"[limits]\nsubmit_bytes_max = 65535", "limits.submit_bytes_max", "65535", "65536 to"},
     {"[limits]\nsubmit_bytes_max = 65536", "limits.submit_bytes_max", "65536",
-     "at least limits.message_bytes_max, which is 67108864"},
+     "at least limits.message_bytes_max = 67108864"},
     {"[limits]\nsubmit_messages_max = 0", "limits.submit_messages_max", "0", "1 to 16777216"},
     {"[limits]\nreceive_bytes_max = 1", "limits.receive_bytes_max", "1", "1048576 to"},
     {"[limits]\nclient_bytes_max = 1.5", "client_bytes_max", "1.5", "65536 to"},
@@ -264,6 +264,10 @@ const NotToml kNotToml[] = {
     {"{", "f.toml:1: "},
     {"a = 2026-13-01", "f.toml:1: "},
     {"\x01", "f.toml:1: "},
+    {"a = 1\n[[/b]]\n", "f.toml:2: not TOML: a key was expected"},
+    {"a = 1\n[/b]", "f.toml:2: not TOML: a key was expected"},
+    {"clust\xc9\xaci = 3", "f.toml:1: not TOML: "},
+    {"a = [[[[6\x01 \"\xef\xbb\xbb", "f.toml:1: not TOML: "},
 };
 
 TEST(BadConfig, NotToml) {
@@ -283,6 +287,42 @@ TEST(BadConfig, SaysTheLine) {
               testing::StartsWith("f.toml:10: nodes.name = \"b\""));
   EXPECT_THAT(error_of("cluster = \"x\"\nnode = \"z\"\n" + kNodes),
               testing::StartsWith("f.toml:2: node = \"z\""));
+}
+
+/// Keys that are wrong together: the message begins with those that the file sets.
+const std::pair<const char*, const char*> kTogether[] = {
+    {"[ring]\nglobal_window = 1025",
+     "f.toml:10: ring.global_window = 1025 is not accepted: ring.max_gap = 4096, its default, must "
+     "be at least (request_lag + 3) * global_window = 4100"},
+    {"[ring]\nrequest_lag = 4\nglobal_window = 1000\n",
+     "f.toml:10: ring.request_lag = 4 is not accepted with ring.global_window = 1000 (line 11): "
+     "ring.max_gap = 4096, its default, must be at least (request_lag + 3) * global_window = 7000"},
+    {"[ring]\nmax_gap = 1000\nglobal_window = 300",
+     "f.toml:10: ring.max_gap = 1000 is not accepted with ring.global_window = 300 (line 11): "
+     "ring.max_gap = 1000 must be at least (request_lag + 3) * global_window = 1200"},
+    {"[ring]\ntoken_retransmit_ms = 2.5",
+     "f.toml:10: ring.token_retransmit_ms = 2.5 is not accepted: ring.hold_ms = "},
+    {"[ring]\nhold_ms = 10", "f.toml:10: ring.hold_ms = 10 is not accepted: it must be less than"},
+    {"[ring]\ntoken_retransmit_ms = 50",
+     "f.toml:10: ring.token_retransmit_ms = 50 is not accepted: ring.token_loss_ms = "},
+    {"[ring]\njoin_ms = 400",
+     "f.toml:10: ring.join_ms = 400 is not accepted: ring.consensus_ms = "},
+    {"[ring]\ntoken_loss_ms = 50_000",
+     "f.toml:10: ring.token_loss_ms = 50000 is not accepted: ring.consensus_ms = "},
+    {"[ring]\ndamping_ms = 60_000",
+     "f.toml:10: ring.damping_ms = 60000 is not accepted: ring.damping_max_ms = "},
+    {"[limits]\nmessage_bytes_max = 200_000_000",
+     "f.toml:10: limits.message_bytes_max = 200000000 is not accepted: limits.submit_bytes_max = "
+     "134217728, its default, must be at least limits.message_bytes_max = 200000000"},
+};
+
+TEST(BadConfig, RulesBetweenKeysNameTheKeysThatTheFileSets) {
+  for (const auto& [text, what] : kTogether) {
+    SCOPED_TRACE(text);
+    const std::string error = error_of(kTop + kNodes + text);
+    expect_one_line(error);
+    EXPECT_THAT(error, testing::StartsWith(what));
+  }
 }
 
 TEST(BadConfig, NameThatTheFileDoesNotHave) {

@@ -69,6 +69,8 @@ TEST_F(BadInput, TracesThatAreNoneAreToldFromTracesThatBreakAPromise) {
   write("empty", "");
   write("binary", std::string("\0\1\2\xff\n", 5));
   write("no-line", "garbage");
+  write("copy", start);
+  std::filesystem::create_symlink(dir_ + "/good", dir_ + "/link");
   for (const char* name : {"good", "cut"}) {
     SCOPED_TRACE(name);
     EXPECT_EQ(run("peal check $DIR/" + std::string(name)).status, 0);
@@ -85,6 +87,10 @@ TEST_F(BadInput, TracesThatAreNoneAreToldFromTracesThatBreakAPromise) {
       {"binary", "/binary:1: the line is not JSON"},
       {"empty", "/empty has no events: accepted are traces"},
       {"no-line", "/no-line has no events"},
+      {"good $DIR/good", "/good is there twice: accepted is each trace once"},
+      {"good $DIR/./good", "/./good has the events of"},
+      {"good $DIR/link", "/link has the events of"},
+      {"good $DIR/copy", "/copy has the events of"},
       {"none", "/none: No such file or directory"},
       {"", "Is a directory"},
   };

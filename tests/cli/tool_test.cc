@@ -142,12 +142,5 @@ TEST_F(Tool, OnlyOneUpInAFolder) {
   expect_refused(second.status, second.err, "is in use by another `peal up`");
 }
 
-TEST_F(Tool, BenchMeasuresAndChecksTheOrder) {
-  const Ran ran = run("peal bench --nodes 2 --seconds 0.5 --rate 500 --payload 100 --json");
-  EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("\"one_order\": true"));
-  EXPECT_THAT(ran.out, HasSubstr("\"p99\""));
-}
-
 }  // namespace
 }  // namespace peal::cli

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/mutants.h"
-#include "sim/runner.h"
+#include "sim/pool.h"
 
 // One test for each scenario file, found when the program starts.
 

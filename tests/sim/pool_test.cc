@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/pool.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -6,7 +8,7 @@
 #include <map>
 
 #include "base/assert.h"
-#include "sim/runner.h"
+#include "sim/summary.h"
 
 namespace peal::sim {
 namespace {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "sim/faults.h"
+#include "sim/ledger.h"
+
+namespace peal::sim {
+
+/// What a worker tells about one script.
+struct Finding {
+  std::uint64_t index = 0;  ///< of the script, e.g. its seed
+  std::string property;     ///< empty if all is well; "assert" or "hang" if the worker died
+  std::string text;
+  Figures figures;
+  FaultCounts faults;
+  std::map<std::string, std::uint64_t> probes;
+  std::uint64_t digest = 0;
+  double seconds = 0;
+};
+
+/// Calls `figure(name, value)` for every figure, in the order in which people read them.
+template <class Figure>
+void each_figure(Figures& f, Figure figure) {
+  figure("events", f.events);
+  figure("packets", f.packets);
+  figure("messages_submitted", f.messages_submitted);
+  figure("units_originated", f.units_originated);
+  figure("deliveries_checked", f.deliveries_checked);
+  figure("views_installed", f.views_installed);
+  figure("view_changes", f.view_changes);
+  figure("recoveries_with_second_failure", f.recoveries_with_second_failure);
+  figure("virtual_ns", f.virtual_ns);
+}
+
+/// A finding as bytes, for the pipe between two processes of one program. `decode` takes only what
+/// `encode` made.
+std::string encode(const Finding& finding);
+Finding decode(const std::string& bytes);
+
+}  // namespace peal::sim

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "base/time.h"
+#include "order/ring/options.h"
+#include "sim/scenario.h"
+#include "sim/swarm.h"
+
+namespace peal::sim {
+
+/// Draws the story of one seed and writes it down. Whether a seed gives the same story as yesterday
+/// depends on the order of the draws: what is new draws last, or from a generator of its own. Two
+/// draws never stand in one expression, since each compiler has its own order for them.
+class Author {
+ public:
+  Author(std::uint64_t seed, const SwarmOptions& options);
+  Script write();
+
+ private:
+  bool often() { return random_.chance(0.5); }
+  bool maybe(double p) { return random_.chance(p); }
+  std::int64_t between(std::int64_t low, std::int64_t high) { return random_.between(low, high); }
+  /// Between 0 and 1, small ones likelier.
+  double small();
+  std::string number(std::int64_t low, std::int64_t high) {
+    return std::to_string(between(low, high));
+  }
+  /// "8-200": the second is drawn first.
+  std::string range(std::int64_t low, std::int64_t middle, std::int64_t high);
+  /// Between two durations, small ones as likely as large ones.
+  Duration spread(Duration low, Duration high);
+  std::string node() { return "n" + std::to_string(1 + random_.below(nodes_)); }
+  std::string other_than(const std::string& name);
+  std::string some_parts(std::uint64_t parts, bool overlapping);
+  Duration moment() { return Duration{between(0, length_.ns)}; }
+  static std::string decimal(double value);
+  void at(Duration when, std::string line) { timeline_.emplace(when.ns, std::move(line)); }
+
+  void draw_nodes();
+  void draw_ring();
+  bool draw_knobs();
+  bool is_fixed(const std::string& key) const;
+  bool overridden(const order::ring::Knob& knob) const;
+  void draw_network();
+  void draw_load();
+  void write_cluster();
+  void plan_load();
+  void plan_faults();
+  void plan_packets();
+  void plan_rule();
+  void plan_gap();
+  void plan_links();
+  void plan_processes();
+  void plan_resources();
+  void plan_targets();
+  void write_timeline();
+  void write_ending();
+
+  std::uint64_t seed_;
+  SwarmOptions options_;
+  std::vector<std::pair<std::string, std::string>> fixed_;  ///< overrides: key and value
+  Random random_;
+  Script script_;
+  std::uint64_t nodes_ = 3;
+  order::ring::Options ring_;
+  std::string knobs_;
+  std::string calm_;
+  Duration hop_{};     ///< of a token, about
+  Duration length_{};  ///< of the time with faults
+  double rate_ = 0;    ///< messages per second and node
+  std::multimap<std::int64_t, std::string> timeline_;
+};
+
+}  // namespace peal::sim

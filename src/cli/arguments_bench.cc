@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of `peal bench`.
+#include <optional>
+
+#include "cli/arguments_builder.h"
+
+namespace peal::cli {
+namespace {
+
+/// "20mbit" as bits; nothing if it is anything else, or outside the range.
+std::optional<double> bits_in(std::string_view text, double minimum, double maximum) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}};
+  for (const auto& [name, bits] : kUnits) {
+    if (!text.ends_with(name)) continue;
+    text.remove_suffix(name.size());
+    const auto number = number_in<double>(text, minimum / bits, maximum / bits);
+    return number ? std::optional<double>(*number * bits) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool store_rate(const std::string& text, BenchRate& rate) {
+  rate = {};
+  if (text == "max") return true;
+  if (const auto messages = number_in<std::uint64_t>(text, 1, 100'000'000)) {
+    rate.messages_per_s = static_cast<double>(*messages);
+    return true;
+  }
+  const auto bits = bits_in(text, 1, 1e12);
+  rate.payload_bits_per_s = bits.value_or(0);
+  return bits.has_value();
+}
+
+/// What both measurements have.
+void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
+  b.number<std::uint32_t>("--nodes", "N", c.nodes, nodes_min, 16, "how many nodes (3)");
+  b.number<std::uint32_t>("--payload", "N", c.payload_bytes, 16, 1'000'000,
+                          "bytes per message (1350)");
+  b.flag("--loopback", c.loopback,
+         "on the loopback interface instead of one network namespace for each node");
+  b.value(
+      "--link", "RATE", "a number from 1mbit to 100gbit with kbit, mbit or gbit",
+      "limit each node's cable, in each direction, such as 1gbit, with 512 KiB of queue at each "
+      "port of the switch; batches pass in one piece. Without it, as fast as the machine",
+      [&c](const std::string& text) {
+        const auto bits = bits_in(text, 1e6, 1e11);
+        c.link_bits_per_s = bits.value_or(0);
+        return bits.has_value();
+      });
+  b.number<double>("--seconds", "S", c.seconds, 0.1, 3'600, "how long to measure (5)");
+  b.number<std::uint32_t>("--runs", "K", c.runs, 1, 100,
+                          "measure so often; prints median, least and greatest (1)");
+  b.flag("--json", c.json, "JSON, with everything that was counted");
+}
+
+}  // namespace
+
+void build_bench(Builder& b, BenchCommand& c) {
+  b.app().footer(
+      "Measures real node processes, each in a network namespace of its own on one bridge, with\n"
+      "one sender and one receiver each. Checks while it measures that nothing is lost, delivered\n"
+      "twice or in another order: then the exit status is 1, whatever the speed. Latency runs\n"
+      "from the time at which a message was due until each node delivered it.\n"
+      "`peal bench limit` measures what the machine can do without a protocol.\n"
+      "\nExamples:\n"
+      "  peal bench                               the greatest throughput of three nodes\n"
+      "  peal bench --rate 20mbit --service safe  latency at 20 Mb/s of payload in all\n"
+      "  peal bench --link 1gbit --loss 1         on shaped links, with loss\n"
+      "  peal bench --limit --runs 5              beside the limit of the machine, five times\n"
+      "  peal bench --plot ring.png               latency against throughput, and ring.csv");
+  add_common(b, c, 1);
+  b.value("--order", "ENGINE", "\"ring\"", "the ordering engine: ring",
+          [](const std::string& text) { return text == "ring"; });
+  b.service(c.service);
+  b.value("--rate", "RATE",
+          "\"max\", a whole number from 1 to 100000000, or a number with kbit, mbit or gbit",
+          "of all nodes together: messages per second, or payload per second with a unit, such as "
+          "20mbit; max (the default): each sends when it can",
+          [&c](const std::string& text) { return store_rate(text, c.rate); });
+  b.number<double>("--loss", "PERCENT", c.loss_percent, 0, 50,
+                   "data packets that each node drops on arrival, by chance");
+  b.value("--warm-up", "S", "a number from 0.1 to 600",
+          "before measuring (a fifth of --seconds, from 0.3 to 2)", [&c](const std::string& text) {
+            c.warm_up_s = number_in<double>(text, 0.1, 600);
+            return c.warm_up_s.has_value();
+          });
+  b.flag("--limit", c.limit,
+         "also measure what the machine can do without a protocol, in turns; throughput is then a "
+         "part of it as well");
+  b.path("--plot", "FILE.png", c.plot,
+         "measure the greatest throughput and then ten rates up to it; writes FILE.csv, and "
+         "draws FILE.png with gnuplot");
+}
+
+void build_bench_limit(Builder& b, BenchCommand& c) {
+  b.app().footer(
+      "Sends through the same sockets as a node, with the same batches, but without order or\n"
+      "repair: one node to all, then all to all, and then a packet there and back. Receivers\n"
+      "acknowledge now and then, so that senders do not overrun them. Small messages share a\n"
+      "packet. Every figure of `peal bench` can be read as a part of these.\n"
+      "\nExamples:\n"
+      "  peal bench limit                    three nodes in network namespaces\n"
+      "  peal bench limit --nodes 8 --json   eight, for a program");
+  c.limit_only = true;
+  add_common(b, c, 2);
+}
+
+std::string bench_conflict(const BenchCommand& c) {
+  if (c.loopback && c.link_bits_per_s > 0) {
+    return "--link does not go with --loopback, which has no cables: leave out one of them";
+  }
+  if (!c.rate.is_max() && c.rate.messages_of(c.payload_bytes) < 1) {
+    return "--rate is below one message of " + counted(c.payload_bytes, "byte") +
+           " per second: accepted is at least " + decimal(8.0 * c.payload_bytes / 1e3) + "kbit";
+  }
+  if (c.limit && c.nodes < 2) return "--limit needs a network: accepted is --nodes from 2 to 16";
+  if (c.plot.empty()) return {};
+  if (!c.plot.ends_with(".png")) {
+    return "--plot = " + quote(c.plot) + ": accepted is the path of a file that ends in .png";
+  }
+  if (!c.rate.is_max()) return "--plot goes through the rates itself: leave out --rate";
+  if (c.limit) return "--plot does not draw the limit: leave out --limit";
+  return {};
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// Compiling this header takes longer than the rest of the room: only the files that read arguments
+// include it.
+#include <CLI/CLI.hpp>
+
+#include "cli/arguments.h"
+#include "cli/text.h"
+
+namespace peal::cli {
+
+/// `text` in lines that fit beside the options' names.
+inline std::string wrapped(std::string_view text) {
+  constexpr std::size_t kWidth = 68;
+  std::string out;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const auto space = std::min(text.find(' '), text.size());
+    if (column > 0) {
+      const bool fits = column + 1 + space <= kWidth;
+      out += fits ? ' ' : '\n';
+      column = fits ? column + 1 : 0;
+    }
+    out += text.substr(0, space);
+    column += space;
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return out;
+}
+
+/// Adds options whose values are checked here, so that each error says what is accepted.
+class Builder {
+ public:
+  explicit Builder(CLI::App& app) : app_(app) {}
+
+  /// An option with a value; `store` returns false if the value is not accepted.
+  void value(const std::string& name, const std::string& shown, const std::string& accepted,
+             const std::string& help, std::function<bool(const std::string&)> store) {
+    accepted_[name] = accepted;
+    auto check = [accepted, store = std::move(store)](const std::string& text) -> std::string {
+      return store(text) ? "" : " = " + quote(text) + ": accepted is " + accepted;
+    };
+    app_.add_option(name, sink_, wrapped(help))
+        ->type_name(shown)
+        ->check(check)
+        ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  }
+
+  /// A number from `minimum` to `maximum`, whole unless T is a double.
+  template <class T>
+  void number(const std::string& name, const std::string& shown, T& target, T minimum, T maximum,
+              const std::string& help) {
+    const bool whole = std::is_integral_v<T>;
+    const std::string accepted = (whole ? "a whole number from " : "a number from ") +
+                                 decimal(static_cast<double>(minimum)) + " to " +
+                                 decimal(static_cast<double>(maximum));
+    value(name, shown, accepted, help, [&target, minimum, maximum](const std::string& text) {
+      const auto parsed = number_in<T>(text, minimum, maximum);
+      if (parsed) target = *parsed;
+      return parsed.has_value();
+    });
+  }
+
+  void path(const std::string& name, const std::string& shown, std::string& target,
+            const std::string& help) {
+    value(name, shown, "a path", help, [&target](const std::string& text) {
+      if (text.empty() || text.size() > 4'000) return false;
+      target = text;
+      return true;
+    });
+  }
+
+  void service(Service& target) {
+    value("--service", "SERVICE", "\"agreed\" or \"safe\"",
+          "agreed: delivered in order as soon as possible (the default); safe: delivered once "
+          "every member of the view has it",
+          [&target](const std::string& text) {
+            if (text != "agreed" && text != "safe") return false;
+            target = text == "safe" ? Service::safe : Service::agreed;
+            return true;
+          });
+  }
+
+  void flag(const std::string& name, bool& target, const std::string& help) {
+    app_.add_flag(name, target, wrapped(help));
+  }
+
+  void files(std::vector<std::string>& target, bool required, const std::string& help) {
+    auto* option = app_.add_option("FILE", target, wrapped(help))->type_name("");
+    if (required) option->required();
+  }
+
+  const std::map<std::string, std::string>& accepted() const { return accepted_; }
+  CLI::App& app() { return app_; }
+
+ private:
+  CLI::App& app_;
+  std::string sink_;
+  std::map<std::string, std::string> accepted_;
+};
+
+void build_bench(Builder& builder, BenchCommand& command);
+void build_bench_limit(Builder& builder, BenchCommand& command);
+/// What of the options of `peal bench` does not go together, in one line; empty if all does.
+std::string bench_conflict(const BenchCommand& command);
+
+}  // namespace peal::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "member/core.h"
+
+namespace peal::cli {
+
+/// Reads a member's counters during a measurement, on a thread of its own: whoever asks waits for
+/// the member's loop, and the sender and receiver that are measured must not.
+class BenchSampler {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  explicit BenchSampler(const member::Core& core) : core_(core) {}
+  ~BenchSampler() { stop(); }
+  BenchSampler(const BenchSampler&) = delete;
+  BenchSampler& operator=(const BenchSampler&) = delete;
+
+  /// Samples from `from` to `to`.
+  void start(Time from, Time to);
+  /// Ends it. After that:
+  void stop();
+  /// how much each counter grew from the first sample to the last,
+  std::map<std::string, std::uint64_t> growth() const;
+  /// and the median of what goes up and down.
+  std::map<std::string, std::uint64_t> gauges() const;
+
+ private:
+  using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
+  void run(Time from, Time to);
+  bool wait_until(Time time);
+
+  const member::Core& core_;
+  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopped_ = false;
+  Counters first_;
+  Counters last_;
+  std::map<std::string, std::vector<std::uint64_t>> samples_;  ///< of gauges
+};
+
+}  // namespace peal::cli

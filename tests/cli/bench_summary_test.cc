@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench_summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/bench_plot.h"
+
+namespace peal::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+BenchResult result(std::uint64_t delivered, std::uint64_t digest) {
+  BenchResult made;
+  made.due = 100;
+  made.sent = 50;
+  made.delivered = delivered;
+  made.delivered_bytes = 1'000 * delivered;
+  made.cpu_s = 0.5;
+  made.latency.add(delivered * 1'000);
+  made.counters = {{"retransmitted", 1}, {"data_sent", 50}};
+  made.gauges = {{"global_window", 20}};
+  BenchView view;
+  view.id = "1@a.1";
+  view.digest.value = digest;
+  view.digest.messages = delivered;
+  made.views = {view};
+  return made;
+}
+
+TEST(BenchSummary, AddsUpWhatTheNodesSaw) {
+  const BenchRun run = summarise({result(1'000, 7), result(3'000, 7)}, 2);
+  const BenchFigures& f = run.figures;
+  EXPECT_DOUBLE_EQ(f.throughput_mbit_per_s, 8);  // 2 MB at each in 2 s
+  EXPECT_THAT(run.receivers_mbit_per_s, ElementsAre(4, 12));
+  EXPECT_DOUBLE_EQ(f.messages_per_s, 1'000);
+  EXPECT_DOUBLE_EQ(f.due_messages_per_s, 100);
+  EXPECT_DOUBLE_EQ(f.sent_percent, 50);
+  EXPECT_DOUBLE_EQ(f.latency_min_us, 1'000);
+  EXPECT_DOUBLE_EQ(f.latency_max_us, 3'000);
+  EXPECT_DOUBLE_EQ(f.cpu_s_per_delivered_gb, 250);  // 1 s for 4 MB
+  EXPECT_DOUBLE_EQ(f.cores_per_node, 0.25);
+  EXPECT_DOUBLE_EQ(f.retransmitted_percent, 2);
+  EXPECT_DOUBLE_EQ(f.global_window_packets, 20);
+  EXPECT_TRUE(run.one_order);
+}
+
+TEST(BenchSummary, NoticesAnotherOrder) {
+  EXPECT_FALSE(summarise({result(10, 7), result(10, 8)}, 1).one_order);
+}
+
+TEST(BenchSummary, NoticesAViewThatOnlyTheLastNodeDeliveredIn) {
+  std::vector<BenchResult> results = {result(10, 7), result(10, 7)};
+  BenchView more;
+  more.id = "2@b.1";
+  more.digest.messages = 1;
+  results[1].views.push_back(more);
+  EXPECT_FALSE(summarise(results, 1).one_order);
+}
+
+TEST(BenchSummary, LimitCountsANodesOwnPacketsThatOthersReceived) {
+  LimitResult node;
+  node.packet_bytes = 1'250;  // 10 kbit
+  node.one.packets_received = 100;
+  node.all.packets_received = 200;
+  node.all.packets_lost = 200;
+  node.all.packets_sent = 1'000;
+  LimitResult first = node;
+  first.one.packets_received = 0;  // it sends
+  const LimitFigures f = summarise({first, node, node}, 1);
+  EXPECT_DOUBLE_EQ(f.one_mbit_per_s, 1);
+  EXPECT_DOUBLE_EQ(f.all_mbit_per_s, 3);  // 2 from the others, 1 of its own
+  EXPECT_DOUBLE_EQ(f.all_lost_percent, 50);
+}
+
+TEST(BenchSummary, SpreadHasTheMedianOfEachFigureByItself) {
+  std::vector<BenchFigures> runs(4);
+  const double values[] = {4, 1, 3, 10};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].throughput_mbit_per_s = values[i];
+    runs[i].latency_p50_us = -values[i];
+  }
+  const auto even = spread_of(runs);
+  EXPECT_EQ(even.min.throughput_mbit_per_s, 1);
+  EXPECT_EQ(even.median.throughput_mbit_per_s, 3.5);
+  EXPECT_EQ(even.max.throughput_mbit_per_s, 10);
+  EXPECT_EQ(even.min.latency_p50_us, -10);
+  runs.pop_back();
+  EXPECT_EQ(spread_of(runs).median.throughput_mbit_per_s, 3);
+}
+
+TEST(BenchPlot, TableHasANameForEveryColumn) {
+  SweepPoint point;
+  point.rate_mbit_per_s = 12.5;
+  point.figures.throughput_mbit_per_s = 12;
+  const std::string csv = csv_of({point, point});
+  EXPECT_THAT(csv, testing::StartsWith("rate_mbit_per_s,throughput_mbit_per_s,"));
+  EXPECT_THAT(csv, HasSubstr("\n12.500,12.000,"));
+  const auto lines = std::count(csv.begin(), csv.end(), '\n');
+  EXPECT_EQ(lines, 3);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), ',') % lines, 0);
+}
+
+TEST(BenchPlot, FileNamesCannotBecomeCommands) {
+  BenchCommand command;
+  EXPECT_EQ(csv_path("a/b.png"), "a/b.csv");
+  const std::string script = plot_script(command, "it's.csv", "it's.png");
+  EXPECT_THAT(script, HasSubstr("'it''s.csv'"));
+  EXPECT_THAT(script, HasSubstr("'it''s.png'"));
+  EXPECT_THAT(script, Not(HasSubstr("it's")));
+}
+
+}  // namespace
+}  // namespace peal::cli

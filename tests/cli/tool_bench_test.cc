@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// `peal bench` as a person uses it. What it measures is not judged: other tests run beside it.
+#include <nlohmann/json.hpp>
+
+#include "tool.h"
+
+namespace peal::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+class Bench : public Tool {
+ protected:
+  /// Runs a command that must succeed, and reads what it printed.
+  Json json(const std::string& command) {
+    const Ran ran = run(command);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    Json parsed = Json::parse(ran.out, nullptr, false);
+    EXPECT_TRUE(parsed.is_object()) << ran.out;
+    return parsed.is_object() ? parsed : Json::object();
+  }
+};
+
+TEST_F(Bench, MeasuresAndChecksTheOrder) {
+  const Json out = json(
+      "peal bench --loopback --nodes 2 --seconds 0.3 --warm-up 0.1 --rate 500 --payload 100 "
+      "--runs 2 --json");
+  EXPECT_TRUE(out.value("one_order", false));
+  ASSERT_TRUE(out.contains("setting") && out.contains("each_run"));
+  EXPECT_EQ(out["setting"]["network"], "loopback");
+  EXPECT_EQ(out["setting"]["rate_messages_per_s"], 500);
+  for (const char* part : {"median", "least", "greatest"}) {
+    SCOPED_TRACE(part);
+    ASSERT_TRUE(out.contains(part));
+    for (const char* name :
+         {"throughput_mbit_per_s", "latency_min_us", "latency_p50_us", "latency_p99_us",
+          "latency_p99_9_us", "latency_max_us", "cpu_s_per_delivered_gb", "retransmitted_packets",
+          "global_window_packets"}) {
+      EXPECT_TRUE(out[part].contains(name)) << name;
+    }
+  }
+  ASSERT_EQ(out["each_run"].size(), 2U);
+  for (const Json& each : out["each_run"]) {
+    EXPECT_TRUE(each.value("one_order", false));
+    EXPECT_EQ(each["receivers_mbit_per_s"].size(), 2U);
+    EXPECT_GT(each["messages_compared"].get<int>(), 100);
+    EXPECT_TRUE(each["counters"].contains("udp_send_calls"));
+  }
+}
+
+TEST_F(Bench, WithLossEverythingIsDeliveredAllTheSame) {
+  const Json out = json(
+      "peal bench --loopback --seconds 0.3 --warm-up 0.1 --rate 2000 --loss 10 --service safe "
+      "--json");
+  EXPECT_TRUE(out.value("one_order", false));
+  EXPECT_EQ(out["setting"]["loss_percent"], 10);
+  EXPECT_GT(out["each_run"][0]["counters"]["udp_drop_fault_in"].get<int>(), 0);
+}
+
+TEST_F(Bench, LimitMeasuresTheSocketsAlone) {
+  const Json out = json("peal bench limit --loopback --nodes 2 --seconds 0.2 --json");
+  ASSERT_TRUE(out.contains("limit") && !out.contains("each_run"));
+  const Json& median = out["limit"]["median"];
+  EXPECT_GT(median["one_mbit_per_s"].get<double>(), 0);
+  EXPECT_GT(median["all_mbit_per_s"].get<double>(), 0);
+  EXPECT_GT(median["round_trip_p50_us"].get<double>(), 0);
+}
+
+TEST_F(Bench, ThroughputIsAPartOfTheLimitIfAskedFor) {
+  const Json out = json("peal bench --loopback --limit --nodes 2 --seconds 0.2 --json");
+  EXPECT_GT(out["median"]["of_limit_percent"].get<double>(), 0);
+  EXPECT_EQ(out["limit"]["each_run"].size(), 1U);
+}
+
+TEST_F(Bench, RunsInNamespacesOrSaysWhatToDo) {
+  const Ran ran = run("peal bench --nodes 2 --seconds 0.2 --rate 500 --link 100mbit --json");
+  if (ran.status == 0) {
+    EXPECT_EQ(Json::parse(ran.out)["setting"]["network"], "namespaces");
+  } else {
+    expect_refused(ran.status, ran.err, "--loopback");
+  }
+}
+
+TEST_F(Bench, WithoutTheRightToMakeNamespacesItSaysWhatToDo) {
+  const std::string without = "echo 0 > /proc/sys/user/max_net_namespaces && ";
+  if (run("unshare -Ur sh -c '" + without + "true'").status != 0) {
+    GTEST_SKIP() << "this machine lets nobody make a user namespace in which to forbid others";
+  }
+  const Ran ran = run("unshare -Ur sh -c '" + without + PEAL_PROGRAM " bench'");
+  expect_refused(ran.status, ran.err, "this user may not make network namespaces");
+  EXPECT_THAT(ran.err, testing::HasSubstr("--loopback"));
+}
+
+TEST_F(Bench, WhatDoesNotGoTogetherIsOneLine) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"--nodes 0", "--nodes = \"0\": accepted is a whole number from 1 to 16"},
+      {"--payload 1000001", "accepted is a whole number from 16 to 1000000"},
+      {"--rate 0.5", "--rate = \"0.5\": accepted is \"max\""},
+      {"--rate 10kbit", "accepted is at least 10.8kbit"},
+      {"--loopback --link 1gbit", "leave out one of them"},
+      {"--plot x.jpg", "ends in .png"},
+      {"--plot /nonexistent/x.png", "a folder where you may write"},
+      {"--plot x.png --rate 5", "leave out --rate"},
+      {"--plot x.png --limit", "leave out --limit"},
+      {"--limit --nodes 1", "--nodes from 2 to 16"},
+      {"limit --nodes 1", "a whole number from 2 to 16"},
+      {"limit --rate 5", "unknown option \"--rate\""},
+  };
+  for (const auto& [arguments, what] : rows) {
+    SCOPED_TRACE(arguments);
+    const Ran ran = run(std::string("peal bench ") + arguments);
+    expect_refused(ran.status, ran.err, what);
+    EXPECT_EQ(ran.out, "");
+  }
+}
+
+}  // namespace
+}  // namespace peal::cli
