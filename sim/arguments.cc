@@ -32,6 +32,8 @@ constexpr const char* kExamples =
     "  peal sim --nodes 5 --set loopback=yes --set token_loss=40ms\n"
     "                                       the same choices for every seed\n"
     "  peal sim --accelerated-window 0      the original ring\n"
+    "  peal sim --net 10g --nodes 8         what a cluster would carry on such a network\n"
+    "  peal sim --net 10g --help            more about that\n"
     "\n"
     "  When a seed fails:\n"
     "  peal sim --seed 88 --verbose         see it, event by event\n"

@@ -13,6 +13,7 @@ namespace peal::sim {
 /// What is to happen in the simulated world.
 enum class Happening : std::uint8_t {
   arrival,  ///< a packet reaches a node's socket; a = packet
+  frame,    ///< a frame of a node reaches the switch; a = flight
   run,      ///< a node is scheduled by its processor; a = incarnation
   timer,    ///< a node's deadline; a = incarnation
   resume,   ///< a paused node goes on; a = incarnation

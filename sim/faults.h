@@ -23,6 +23,7 @@ namespace peal::sim {
   X(garbage, "packets of random bytes")                                        \
   X(filtered, "packets caught by a rule of a scenario")                        \
   X(socket_full, "packets lost in a full socket")                              \
+  X(port_full, "packets lost in a full port of the switch")                    \
   X(no_buffer, "packets lost for want of a buffer")                            \
   X(cut_one_way, "links cut in one direction")                                 \
   X(cut, "links cut in both directions")                                       \

@@ -11,6 +11,7 @@
 
 #include "sim/arguments.h"
 #include "sim/mutants.h"
+#include "sim/net_main.h"
 #include "sim/pool.h"
 #include "sim/progress.h"
 #include "sim/runner.h"
@@ -227,5 +228,8 @@ int finish(int status) {
 }  // namespace peal::sim
 
 int main(int argc, char** argv) {
+  if (peal::sim::asks_for_net(argc, argv)) {
+    return peal::sim::finish(peal::sim::run_net_command(argc, argv));
+  }
   return peal::sim::finish(peal::sim::run_words({argv + 1, argv + argc}));
 }

@@ -76,6 +76,7 @@ void Process::on_message(const node::Message& message) {
   ++messages_delivered;
   if (message.sender == self) ++own_delivered;
   world.ledger().delivered(world.now(), self, message);
+  world.told(*this, message);
 }
 
 void Process::on_view(const order::View& installed) {
@@ -98,6 +99,7 @@ void Process::on_originate(std::uint64_t number, const ViewId& in, Seq seq, std:
   if (number == pending.number) announce_submission();
   ++originated;
   world.ledger().originated(world.now(), {self, number}, in, seq, index, service);
+  world.originated(*this);
 }
 
 void Process::on_event(const order::Event& event) {

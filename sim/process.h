@@ -112,6 +112,8 @@ class Process final : public port::Transport, public node::Sink {
   std::uint64_t sends_until_crash = 0;  ///< 0: no crash planned
   std::uint32_t sends_in_call = 0;
   std::uint32_t effects_in_call = 0;  ///< of any kind
+  Duration charged{};                 ///< to the running call, by the network model
+  Duration worked{};                  ///< processor time so far
   std::vector<NodeId> audience;
 
   // Application.

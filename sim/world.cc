@@ -42,6 +42,10 @@ World::World(const WorldOptions& options, Ledger& ledger)
         static_cast<std::int32_t>(clocks.between(-options.drift_ppm, options.drift_ppm));
     clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
   }
+  if (options.net) {
+    network_.conditions().delay = network_.conditions().tail = Duration{};  // the model's business
+    model_ = std::make_unique<NetModel>(*options.net, options.nodes, mixed(options.seed, 6));
+  }
 }
 
 World::~World() = default;
@@ -87,6 +91,7 @@ Process* World::current(const Planned& planned) {
 void World::happen(const Planned& planned) {
   switch (planned.what) {
     case Happening::arrival: arrive(NodeId{planned.node}, planned.a); return;
+    case Happening::frame: pass_switch(planned.a); return;
     case Happening::load: submit_load(planned.a); return;
     case Happening::action: {
       const std::function<void()> action = std::move(actions_[planned.a]);

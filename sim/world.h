@@ -15,6 +15,7 @@
 #include "order/ring/options.h"
 #include "sim/event_queue.h"
 #include "sim/ledger.h"
+#include "sim/net_model.h"
 #include "sim/network.h"
 #include "sim/packet.h"
 #include "sim/process.h"
@@ -47,15 +48,21 @@ struct WorldOptions {
   bool fan_out = false;                ///< multicasts of data go to the audience one by one
   bool keep_packets = true;            ///< remember old packets, so that they can be replayed
   std::uint32_t digest_every = 1'000;  ///< happenings between digests of all nodes
+  /// In place of `send_cost` and `wire_per_kilobyte`, if it is there.
+  std::optional<NetModelOptions> net;
 };
 
-/// Sees every packet that is sent and every event that a node reports. May plan happenings, but
-/// not run the world.
+/// Sees every packet that is sent, every event that a node reports and every message. May plan
+/// happenings, but not run the world.
 class Watcher {
  public:
   virtual ~Watcher() = default;
   virtual void on_send(const Packet& packet, MemberId from) = 0;
   virtual void on_event(MemberId who, const order::Event& event) = 0;
+  /// A message of `who` got its place.
+  virtual void on_originate(MemberId /*who*/) {}
+  /// `who` delivered a message; the work before it in the same step is done at `at`.
+  virtual void on_message(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
 };
 
 /// A background load: each of its nodes submits messages at random times.
@@ -124,6 +131,8 @@ class World {
     return packets_by_kind_[static_cast<std::size_t>(kind)];
   }
   bool anyone_recovers() const;
+  /// The network model, or null.
+  const NetModel* model() const { return model_.get(); }
   /// When the last packet that is under way will have arrived.
   Instant latest_arrival() const { return latest_arrival_; }
 
@@ -137,6 +146,8 @@ class World {
   void transmit(Process& from, NodeId to, Lane lane, ByteView bytes);
   void reported(Process& from, const order::Event& event);
   std::unique_ptr<node::Node> make_node(Process& process);
+  void originated(Process& from);
+  void told(Process& process, const node::Message& message);
 
  private:
   void happen(const Planned& planned);
@@ -164,16 +175,26 @@ class World {
     after_call(process);
   }
   void after_call(Process& process);
+  /// The processor is busy for so long.
+  void work_for(Process& process, Duration work);
   void check_memory(const Process& process);
   void plan_timer(Process& process);
   void end_process(Process& process);
 
   // Network.
+  void send_plainly(Process& from, PacketIndex packet, bool dies);
   void deliver_copies(PacketIndex packet, NodeId to, Instant departure);
   void plan_arrival(Instant at, NodeId to, PacketIndex packet);
   void remember(PacketIndex packet);
   PacketIndex damaged(PacketIndex packet);
   std::optional<PacketIndex> old_packet(std::optional<PacketKind> kind);
+
+  // With a network model.
+  void send_frames(Process& from, PacketIndex packet);
+  void pass_switch(std::uint32_t flight);
+  /// False if the node throws the packet away.
+  bool charge_receive(Process& process, const Packet& packet);
+  void charge(Process& process, Duration work) { process.charged = process.charged + work; }
 
   void submit_load(std::uint32_t index);
   std::uint64_t next_epoch(NodeId node, std::int64_t step);
@@ -182,6 +203,7 @@ class World {
   WorldOptions options_;
   Ledger& ledger_;
   Network network_;
+  std::unique_ptr<NetModel> model_;  ///< null: packets cost `send_cost`, and their sender's wire
   Random driver_random_;
   Random load_random_;
   Random replay_random_;

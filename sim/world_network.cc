@@ -26,30 +26,13 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   ++packets_by_kind_[static_cast<std::size_t>(kind)];
   if (kind == PacketKind::data) from.data_bytes_sent += bytes.size();
 
-  const Instant ready = now_ + Duration{options_.send_cost.ns * from.sends_in_call * from.slowness};
-  const Duration on_wire{options_.wire_per_kilobyte.ns * static_cast<std::int64_t>(bytes.size()) /
-                         1'000};
-  const Instant departure = std::max(ready, from.send_free) + on_wire;
-  from.send_free = departure;
-
   const bool dies = from.sends_until_crash > 0 && --from.sends_until_crash == 0;
   if (watcher_ != nullptr) watcher_->on_send(packets_[index], from.self);
   if (ledger_.echoes()) ledger_.sent(now_, packet_text(packets_[index]));
-  if (to.value != 0) {
-    if (to != from.self.node && to.value <= options_.nodes) deliver_copies(index, to, departure);
+  if (model_ != nullptr) {
+    send_frames(from, index);
   } else {
-    // Dying in the middle of a multicast leaves it with some of the nodes.
-    const bool some = (dies && network_.coin()) || network_.partial();
-    if (some) ledger_.faults().add(Fault::partial_multicast);
-    for (const NodeId node : universe_) {
-      const bool own = node == from.self.node;
-      if (own && options_.loopback) {
-        packets_.hold(index);
-        plan_arrival(departure + microseconds(1), node, index);
-      }
-      if (own || (some && network_.coin())) continue;
-      deliver_copies(index, node, departure);
-    }
+    send_plainly(from, index, dies);
   }
   if (options_.keep_packets) remember(index);
   packets_.release(index);
@@ -61,6 +44,31 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
     ledger_.faults().add(Fault::crash_in_call);
     ledger_.crashed(now_, from.self);
     from.end = Process::End::crashed;
+  }
+}
+
+void World::send_plainly(Process& from, PacketIndex index, bool dies) {
+  const auto bytes = static_cast<std::int64_t>(packets_[index].bytes.size());
+  const Instant ready = now_ + Duration{options_.send_cost.ns * from.sends_in_call * from.slowness};
+  const Duration on_wire{options_.wire_per_kilobyte.ns * bytes / 1'000};
+  const Instant departure = std::max(ready, from.send_free) + on_wire;
+  from.send_free = departure;
+  const NodeId to = packets_[index].to;
+  if (to.value != 0) {
+    if (to != from.self.node && to.value <= options_.nodes) deliver_copies(index, to, departure);
+    return;
+  }
+  // Dying in the middle of a multicast leaves it with some of the nodes.
+  const bool some = (dies && network_.coin()) || network_.partial();
+  if (some) ledger_.faults().add(Fault::partial_multicast);
+  for (const NodeId node : universe_) {
+    const bool own = node == from.self.node;
+    if (own && options_.loopback) {
+      packets_.hold(index);
+      plan_arrival(departure + microseconds(1), node, index);
+    }
+    if (own || (some && network_.coin())) continue;
+    deliver_copies(index, node, departure);
   }
 }
 
@@ -204,7 +212,18 @@ void World::arrive(NodeId to, PacketIndex index) {
     return;
   }
   socket.push(index);
+  if (model_ != nullptr && model_->options().coalesce.ns > 0) {
+    // What one interrupt brings is all there when the process looks.
+    if (process->state == Process::State::up) {
+      plan_run(*process, std::max(now_, process->busy_until));
+    }
+    return;
+  }
   kick(*process);
+}
+
+void World::originated(Process& from) {
+  if (watcher_ != nullptr) watcher_->on_originate(from.self);
 }
 
 void World::reported(Process& from, const order::Event& event) {

@@ -28,9 +28,16 @@ bool noticed(Duration gap, const order::ring::Options& ring) {
 
 }  // namespace
 
+void World::work_for(Process& process, Duration work) {
+  process.busy_until = now_ + work * process.slowness;
+  process.worked = process.worked + work * process.slowness;
+  process.charged = {};
+}
+
 void World::after_call(Process& process) {
-  const std::int64_t work = options_.step_cost.ns + options_.send_cost.ns * process.sends_in_call;
-  process.busy_until = now_ + Duration{work * process.slowness};
+  const std::int64_t sends =
+      model_ != nullptr ? process.charged.ns : options_.send_cost.ns * process.sends_in_call;
+  work_for(process, Duration{options_.step_cost.ns + sends});
   if (process.end != Process::End::none) {
     if (process.end == Process::End::conflict) {
       ledger_.faults().add(Fault::identity_conflict);
@@ -133,12 +140,17 @@ void World::read_packet(Process& process) {
   const Packet& packet = packets_[index];
   const auto size = static_cast<std::uint32_t>(packet.bytes.size());
   ++process.reads_since_timer;
+  if (model_ != nullptr && !charge_receive(process, packet)) {
+    packets_.release(index);
+    return;
+  }
   BufferPool& pool =
       size <= process.receive_pool->slab_bytes() ? *process.receive_pool : *process.large_pool;
   BufferRef buffer = size <= pool.slab_bytes() ? pool.take(0, size) : BufferRef{};
   if (!buffer) {
     ledger_.faults().add(Fault::no_buffer);
-    process.busy_until = now_ + options_.step_cost;
+    process.busy_until = now_ + options_.step_cost + process.charged;
+    process.charged = {};
   } else {
     std::copy(packet.bytes.begin(), packet.bytes.end(), buffer.data());
   }
@@ -188,6 +200,7 @@ void World::run_once(Process& process) {
 
 void World::submit_now(Process& process, Submission submission) {
   const ByteView payload = as_bytes_view(submission.payload);
+  if (model_ != nullptr) charge(process, model_->options().cpu.submit.of(payload.size(), 1));
   process.pending = {process.submitted + 1, digest_of(payload), payload.size(), submission.service,
                      false};
   call(process, [&](node::Node& node, Instant local) {

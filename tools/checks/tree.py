@@ -79,6 +79,7 @@ class Tree:
 
     root: str
     files: list = field(default_factory=list)
+    binaries: list = field(default_factory=list)  # paths of what is no text; pages may show them
 
     @staticmethod
     def read(root):
@@ -90,7 +91,8 @@ class Tree:
             with open(full, "rb") as stream:
                 raw = stream.read()
             if b"\0" in raw:
-                continue  # binary: fuzz corpora, golden packets
+                tree.binaries.append(path)  # fuzz corpora, golden packets, pictures
+                continue
             try:
                 text = raw.decode("utf-8")
             except UnicodeDecodeError:
@@ -108,7 +110,7 @@ class Tree:
 
     @cached_property
     def paths(self):
-        return {f.path for f in self.files}
+        return {f.path for f in self.files} | set(self.binaries)
 
     def cpp(self):
         return [f for f in self.files if f.is_cpp]

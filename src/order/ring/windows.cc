@@ -7,12 +7,25 @@ namespace peal::order::ring {
 namespace {
 
 constexpr Duration kEpochMin = milliseconds(2);
+// So few packets say nothing about loss: one in a hundred of them is chance.
+constexpr std::uint64_t kEpochPackets = 200;
+constexpr Duration kEpochMax = milliseconds(200);
 constexpr std::uint64_t kForgetLossEpochs = 64;
+constexpr std::uint64_t kHeavyLoss = 10'000;  // millionths above what is tolerated
+constexpr std::uint64_t kLightLoss = 2'000;
+constexpr std::uint64_t kRecentPackets = 4'000;
+constexpr std::uint64_t kEvidence = 10;  // lost packets to be expected before a retreat is judged
 constexpr std::uint32_t kAcceleratedEpochRotations = 32;
 
 /// (new/old - 1) in thousandths.
 std::int64_t growth(std::uint64_t now, std::uint64_t before) {
   return static_cast<std::int64_t>(now * 1000 / std::max<std::uint64_t>(before, 1)) - 1000;
+}
+
+/// True if so many are more than chance makes of the expected ones: four standard deviations.
+bool significant(std::uint64_t losses, std::uint64_t expected) {
+  const std::uint64_t excess = losses - std::min(losses, expected);
+  return excess * excess > 16 * std::max<std::uint64_t>(expected, 1);
 }
 
 }  // namespace
@@ -47,46 +60,86 @@ void GlobalWindow::on_rotation(Instant now, std::uint64_t new_packets, std::uint
     epoch_start_ = now;
     spoiled_ = false;
     rotations_ = limited_ = 0;
-    packets_ = losses_ = 0;
+    epoch_ = {};
     return;
   }
   ++rotations_;
   if (limited) ++limited_;
-  packets_ += new_packets;
-  losses_ += losses;
+  epoch_.add({new_packets, losses});
   const Duration took = now - epoch_start_;
   if (rotations_ < epoch_rotations_ || took < kEpochMin) return;
+  const bool few = epoch_.packets < kEpochPackets;
+  if (few && epoch_.losses > 0 && took < kEpochMax) return;  // until loss can be told from chance
   epoch_running_ = false;
+  if (few) epoch_.losses = 0;
   if (spoiled_) return;
   if (skip_ > 0) {
     --skip_;
     return;
   }
-  const auto rate = packets_ * 1'000'000'000ULL / static_cast<std::uint64_t>(took.ns);
-  end_epoch(rate, packets_, losses_);
+  end_epoch(epoch_.packets * 1'000'000'000ULL / static_cast<std::uint64_t>(took.ns), epoch_);
 }
 
-void GlobalWindow::end_epoch(std::uint64_t rate, std::uint64_t packets, std::uint64_t losses) {
+/// Half of the window is gone: if that does not help, the window is not the cause.
+bool GlobalWindow::far() const { return window_ * 2 <= retreat_.window || window_ == least_; }
+
+GlobalWindow::Verdict GlobalWindow::verdict() const {
+  if (retreat_.since.packets * retreat_.loss < kEvidence * 1'000'000) return Verdict::open;
+  const std::uint64_t loss = retreat_.since.loss();
+  if (loss * 2 <= retreat_.loss) return Verdict::cured;
+  if (!far()) return Verdict::open;
+  return loss * 4 >= retreat_.loss * 3 ? Verdict::incurable : Verdict::cured;
+}
+
+void GlobalWindow::retreat(bool heavy) {
+  if (retreat_.window == 0) {
+    // What led to the retreat was a bad moment; the usual loss is what a cure is measured by.
+    retreat_ = {window_, cap_, phase_ == Phase::start, recent_.loss(), {}};
+  }
   const std::uint64_t window = window_;
-  if (losses * 100 > packets) {  // over 1 %
+  if (heavy) {
     cap_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(window * 9 / 10, least_));
-    set(window * 7 / 10);
-    phase_ = Phase::cruise;
-    reference_window_ = 0;
     skip_ = 2;
-    return;
   }
-  if (losses * 500 > packets) {  // over 0.2 %
-    set(window - std::max<std::uint64_t>(1, window / 16));
-    reference_window_ = 0;
-    return;
+  set(std::max<std::uint64_t>(
+      heavy ? window * 7 / 10 : window - std::max<std::uint64_t>(1, window / 16),
+      retreat_.window / 2));
+  phase_ = Phase::cruise;
+  reference_window_ = 0;
+}
+
+void GlobalWindow::restore() {
+  tolerated_ = std::max(retreat_.loss, retreat_.since.loss()) * 3 / 2;
+  cap_ = retreat_.cap;
+  set(retreat_.window);
+  phase_ = retreat_.starting ? Phase::start : Phase::cruise;
+  reference_window_ = 0;
+  retreat_ = {};
+}
+
+void GlobalWindow::end_epoch(std::uint64_t rate, const Tally& epoch) {
+  if (++epochs_ % kForgetLossEpochs == 0) {
+    cap_ = std::min(limit_, cap_ + cap_ / 4 + 1);
+    tolerated_ = std::min(tolerated_, recent_.loss() * 3 / 2);
   }
-  if (limited_ * 2 < rotations_) {  // the senders had no more: nothing was learnt
+  recent_.add(epoch);
+  if (recent_.packets > kRecentPackets) recent_ = {recent_.packets / 2, recent_.losses / 2};
+  if (retreat_.window != 0) {
+    retreat_.since.add(epoch);
+    const Verdict found = verdict();
+    if (found == Verdict::incurable) return restore();
+    if (found == Verdict::cured) retreat_ = {};
+  }
+  const std::uint64_t expected = epoch.packets * tolerated_ / 1'000'000;
+  if (epoch.loss() > tolerated_ + kLightLoss && significant(epoch.losses, expected)) {
+    return retreat(epoch.loss() > tolerated_ + kHeavyLoss);
+  }
+  if (retreat_.window != 0) return;  // wait for the verdict
+  if (limited_ * 2 < rotations_) {   // the senders had no more: nothing was learnt
     reference_window_ = 0;
     if (phase_ != Phase::start) phase_ = Phase::cruise;
     return;
   }
-  if (++epochs_ % kForgetLossEpochs == 0) cap_ = std::min(limit_, cap_ + cap_ / 4 + 1);
   step(rate);
 }
 

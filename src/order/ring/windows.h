@@ -9,7 +9,9 @@ namespace peal::order::ring {
 
 /// How many packets all members together may send in one rotation. Only the representative of a
 /// view decides, once per epoch: it climbs while more window brings more throughput, prefers the
-/// smaller of two equal windows, and retreats on loss. Integers only, so that runs repeat.
+/// smaller of two equal windows, and retreats on loss. Loss that a retreat to half the window does
+/// not cure has another cause than the window: it is tolerated from then on, and the window goes
+/// back to where it was. Integers only, so that runs repeat.
 class GlobalWindow {
  public:
   /// `fixed` > 0 switches the tuning off. `limit` is the largest value that the view allows.
@@ -24,7 +26,26 @@ class GlobalWindow {
 
  private:
   enum class Phase : std::uint8_t { start, cruise, probe_up, probe_down };
-  void end_epoch(std::uint64_t rate, std::uint64_t packets, std::uint64_t losses);
+  /// Packets, and how many of them were lost.
+  struct Tally {
+    std::uint64_t packets = 0, losses = 0;
+    /// In millionths.
+    std::uint64_t loss() const { return losses * 1'000'000 / (packets == 0 ? 1 : packets); }
+    void add(const Tally& more) { packets += more.packets, losses += more.losses; }
+  };
+  /// From the first loss that calls for a retreat until it is cured, or found to be incurable.
+  struct Retreat {
+    std::uint32_t window = 0, cap = 0;  ///< before it; window 0: there is none
+    bool starting = false;              ///< the phase before it was start
+    std::uint64_t loss = 0;             ///< before it, in millionths
+    Tally since;
+  };
+  enum class Verdict : std::uint8_t { open, cured, incurable };
+  void end_epoch(std::uint64_t rate, const Tally& epoch);
+  Verdict verdict() const;
+  bool far() const;
+  void retreat(bool heavy);
+  void restore();
   void step(std::uint64_t rate);
   void set(std::uint64_t window);
 
@@ -33,11 +54,14 @@ class GlobalWindow {
   Phase phase_ = Phase::start;
   bool up_next_ = true;
   std::uint64_t reference_window_ = 0, reference_rate_ = 0;  // 0: none
+  std::uint64_t tolerated_ = 0;                              // loss in millionths
+  Retreat retreat_;
 
   Instant epoch_start_{};
   bool epoch_running_ = false, spoiled_ = false;
   std::uint32_t rotations_ = 0, limited_ = 0, skip_ = 0;
-  std::uint64_t packets_ = 0, losses_ = 0, epochs_ = 0;
+  Tally epoch_, recent_;
+  std::uint64_t epochs_ = 0;
 };
 
 /// How many of a visit's packets follow the token. Each member tunes its own: overlap hurts only

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace peal::sim {
+
+/// True if the command line has --net: it then asks for figures of a modelled network, not for
+/// seeds.
+bool asks_for_net(int argc, char** argv);
+/// `peal sim --net …`; returns the exit status.
+int run_net_command(int argc, char** argv);
+
+}  // namespace peal::sim

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ring/windows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/random.h"
+
+// The window on a ring made of two numbers: a rotation takes at least `idle`, and each packet takes
+// `service` at the bottleneck. What does not fit the switch is lost, and a share is lost anyway.
+
+namespace peal::order::ring {
+namespace {
+
+struct Plant {
+  Duration idle = microseconds(200);
+  Duration service = microseconds(2);
+  std::uint32_t buffer = 100'000;  ///< packets in one rotation above which all others are lost
+  std::uint32_t demand = 1'000'000;
+  double loss = 0;
+};
+
+class WindowTest : public testing::Test {
+ protected:
+  WindowTest() { window_.reset(3, 1, 1'024, 0); }
+
+  void run(const Plant& plant, Duration time) {
+    const Instant end = now_ + time;
+    packets_ = losses_ = 0;
+    while (now_ < end) {
+      const std::uint32_t sent = std::min(window_.value(), plant.demand);
+      const Duration work{plant.service.ns * sent};
+      now_ = now_ + std::max(plant.idle, work);
+      std::uint64_t lost = sent > plant.buffer ? sent - plant.buffer : 0;
+      for (std::uint32_t i = 0; i < sent; ++i) lost += random_.chance(plant.loss) ? 1U : 0U;
+      window_.on_rotation(now_, sent, lost, sent == window_.value());
+      packets_ += sent;
+      losses_ += lost;
+    }
+  }
+  double packets_per_s(Duration time) const {
+    return static_cast<double>(packets_) * 1e9 / static_cast<double>(time.ns);
+  }
+
+  GlobalWindow window_;
+  Instant now_{};
+  Random random_{1};
+  std::uint64_t packets_ = 0, losses_ = 0;
+};
+
+TEST_F(WindowTest, ClimbsToTheKneeAndStaysNear) {
+  run({}, seconds(1));
+  run({}, seconds(1));
+  EXPECT_GT(packets_per_s(seconds(1)), 450'000);  // of 500,000
+  EXPECT_LT(window_.value(), 400U);               // the knee is at 100
+}
+
+TEST_F(WindowTest, GivesWayToASmallBuffer) {
+  Plant plant;
+  plant.buffer = 60;
+  run(plant, seconds(1));
+  run(plant, seconds(1));
+  EXPECT_LE(window_.value(), 80U);
+  EXPECT_GE(packets_per_s(seconds(1)), 0.7 * 60 / 200e-6);
+  EXPECT_LT(losses_ * 50, packets_);
+}
+
+class LossTest : public WindowTest, public testing::WithParamInterface<int> {};
+
+TEST_P(LossTest, LossThatASmallerWindowDoesNotCureCostsNoThroughput) {
+  Plant plant;
+  plant.loss = GetParam() / 1'000.0;
+  run(plant, seconds(2));
+  run(plant, seconds(2));
+  EXPECT_GT(packets_per_s(seconds(2)), 400'000) << "window " << window_.value();
+}
+INSTANTIATE_TEST_SUITE_P(Permille, LossTest, testing::Values(1, 3, 5, 10, 20, 50, 100, 250, 500));
+
+TEST_F(WindowTest, ToleratedLossDoesNotHideAFullBuffer) {
+  Plant plant;
+  plant.loss = 0.02;
+  run(plant, seconds(2));
+  plant.buffer = 60;
+  run(plant, seconds(2));
+  run(plant, seconds(2));
+  EXPECT_LE(window_.value(), 90U);
+}
+
+TEST_F(WindowTest, AFewLostPacketsOfASlowStreamSayNothing) {
+  Plant plant;
+  plant.demand = 1;
+  plant.loss = 0.01;
+  const std::uint32_t before = window_.value();
+  run(plant, seconds(5));
+  EXPECT_GE(window_.value(), before);
+}
+
+TEST_F(WindowTest, LossThatEndsIsForgotten) {
+  Plant plant;
+  plant.buffer = 30;
+  run(plant, seconds(1));
+  EXPECT_LE(window_.value(), 45U);
+  run({}, seconds(5));
+  run({}, seconds(1));
+  EXPECT_GT(packets_per_s(seconds(1)), 400'000);
+}
+
+}  // namespace
+}  // namespace peal::order::ring
