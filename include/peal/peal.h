@@ -147,6 +147,7 @@ struct View {
   std::string old;            ///< the regular view before; empty if there was none
   std::vector<std::string> members;  ///< sorted by node
   std::optional<bool> primary;       ///< may it act for the whole cluster? Only with "majority"
+  std::string reason;                ///< why this node gave up the view before, for people
 };
 
 /// Something that a person should know and may have to act on.

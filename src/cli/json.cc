@@ -69,6 +69,7 @@ std::string json_of(const ViewRecord& view) {
   if (view.transitional) out["old"] = view.old;
   out["members"] = view.members;
   if (view.primary) out["primary"] = *view.primary;
+  if (!view.reason.empty()) out["reason"] = view.reason;
   return out.dump();
 }
 

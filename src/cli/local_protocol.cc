@@ -146,6 +146,7 @@ void append_view(Bytes& out, const ViewRecord& view) {
   put(out, static_cast<std::uint8_t>(!view.primary ? 0 : *view.primary ? 1 : 2));
   put(out, view.id);
   put(out, view.old);
+  put(out, view.reason);
   put(out, view.digest.value);
   put(out, view.digest.messages);
   put(out, view.digest.bytes);
@@ -208,6 +209,7 @@ std::optional<ViewRecord> parse_view(ByteView body) {
   if (primary != 0) view.primary = primary == 1;
   view.id = take_text(in, body);
   view.old = take_text(in, body);
+  view.reason = take_text(in, body);
   view.digest.value = in.u<std::uint64_t>();
   view.digest.messages = in.u<std::uint64_t>();
   view.digest.bytes = in.u<std::uint64_t>();

@@ -20,7 +20,7 @@
 
 namespace peal::cli {
 
-inline constexpr std::uint32_t kLocalVersion = 1;
+inline constexpr std::uint32_t kLocalVersion = 2;
 inline constexpr std::size_t kRecordHeaderBytes = 5;
 /// The greatest body of a request other than `send`.
 inline constexpr std::uint32_t kSmallBodyMax = 64;
@@ -82,6 +82,7 @@ struct ViewRecord {
   std::string id;   ///< of a transitional one, the next regular view
   std::string old;  ///< the regular view before; may be empty
   std::vector<std::string> members;
+  std::string reason;  ///< why the view before ended
   OrderDigest digest;  ///< of what has been delivered in this view so far
 };
 

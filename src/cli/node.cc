@@ -168,13 +168,15 @@ class NodeProcess : public LocalNode, public io::LoopHost {
     record.old = view.old;
     record.members = view.members;
     record.primary = view.primary;
+    record.reason = view.reason;
     state_.on_view(io::Clock::now(), record);
     server_->publish(record);
     const std::string id(short_id(view.id));
     if (view.transitional) {
       log_.event("view_left", {{"view", std::string(short_id(view.old))},
                                {"next", id},
-                               {"stay_together", short_list(view.members)}});
+                               {"stay_together", short_list(view.members)},
+                               {"reason", view.reason}});
       return;
     }
     const ViewHistory& now = state_.views().back();

@@ -93,6 +93,7 @@ class Receiver {
       comma = ",";
     }
     if (view.primary) out_ += *view.primary ? " primary=yes" : " primary=no";
+    if (view.transitional) out_ += " reason=\"" + view.reason + "\"";
     out_ += '\n';
   }
 

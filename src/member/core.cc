@@ -249,14 +249,22 @@ void Core::on_view(const order::View& view) {
   notice.old = view.old;
   notice.members.assign(view.members.begin(), view.members.end());
   notice.primary = view.primary;
+  notice.text = why_gathering_;
   if (!view.transitional) {
     view_ = view.id;
     members_ = notice.members;
+    why_gathering_.clear();
   }
   push_notice(std::move(notice));
 }
 
 void Core::on_event(const order::Event& event) {
+  if (event.code == order::EventCode::paused) {
+    pause_ = nanoseconds(static_cast<std::int64_t>(event.a));
+  }
+  if (event.code == order::EventCode::gather_started && why_gathering_.empty()) {
+    why_gathering_ = gather_text(event, pause_, names_);  // the rest of the episode follows from it
+  }
   if (event.code == order::EventCode::epoch_corrected) set_id({settings_.self(), event.a});
   if (event.code == order::EventCode::incompatible_peer) {
     on_warning(incompatible_text(event.who, static_cast<wire::Drop>(event.a), names_));

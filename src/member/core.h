@@ -113,6 +113,8 @@ class Core final : private Application {
   bool closed_ = false;
   ViewId view_{};
   std::vector<MemberId> members_;
+  std::string why_gathering_;  ///< since the newest regular view; empty while it lasts
+  Duration pause_{};           ///< the newest time that this process did not run
 
   mutable std::mutex mutex_;
   mutable std::condition_variable answered_;

@@ -39,7 +39,7 @@ struct Notice {
   enum class Kind : std::uint8_t { view, warning, closed };
   Kind kind{};
   bool on_request = false;  ///< closed
-  std::string text;         ///< warning, closed
+  std::string text;         ///< warning, closed, view: why the one before ended
 
   // view
   bool transitional = false;

@@ -58,6 +58,7 @@ View to_view(const member::Notice& from, const trace::Names& names) {
   if (from.primary != order::Primary::unclaimed) {
     to.primary = from.primary == order::Primary::yes;
   }
+  to.reason = from.text;
   return to;
 }
 

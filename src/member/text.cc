@@ -20,6 +20,27 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
   return {};
 }
 
+std::string gather_text(const order::Event& event, Duration pause, const trace::Names& names) {
+  using order::GatherReason;
+  const std::string who = event.who == MemberId{} ? "a member" : names.name(event.who.node);
+  switch (static_cast<GatherReason>(event.a)) {
+    case GatherReason::boot: return "this node has started";
+    case GatherReason::token_loss: return "no token came for the time of token_loss";
+    case GatherReason::join: return who + " asked for a new view";
+    case GatherReason::foreign: return who + " was found outside the view";
+    case GatherReason::leave: return who + " left";
+    case GatherReason::consensus_timeout: return "not all agreed on a view in time";
+    case GatherReason::stall: return who + " received nothing any more";
+    case GatherReason::guard: return "the repair of the view before took too long";
+    case GatherReason::pause:
+      return "this node did not run for " + std::to_string(pause.ns / 1'000'000) + " ms";
+    case GatherReason::commit_loss: return "an attempt at a view failed";
+    case GatherReason::sets_grew: return who + " named others";
+    case GatherReason::epoch: return "an earlier life of this node was still known";
+  }
+  return {};
+}
+
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names) {
   // The bytes of another version cannot be read: neither who sent them nor whether a node did.
   if (reason == wire::Drop::bad_version) {

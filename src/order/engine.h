@@ -65,7 +65,7 @@ struct View {
 /// Things that a person or a counter may want to know. Pure code formats nothing: a code and
 /// integers.
 enum class EventCode : std::uint8_t {
-  gather_started,       ///< a = reason (GatherReason)
+  gather_started,       ///< a = reason (GatherReason), who = the member that gave it, if any
   consensus_reached,    ///< a = candidates
   commit_started,       ///< a = members, view
   recovery_started,     ///< a = missing units, view

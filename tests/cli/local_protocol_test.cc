@@ -28,7 +28,7 @@ MessageRecord sample_message() {
 }
 
 ViewRecord sample_view() {
-  return {true, false, "8@" + kB, "7@" + kA, {kA, kB}, {0xabcd, 10, 1'000}};
+  return {true, false, "8@" + kB, "7@" + kA, {kA, kB}, "c left", {0xabcd, 10, 1'000}};
 }
 
 TEST(LocalProtocol, RoundTrips) {

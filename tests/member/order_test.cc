@@ -104,6 +104,7 @@ TEST(Member, AMemberThatLeavesIsMissingInTheNextView) {
   EXPECT_TRUE(between.transitional);
   EXPECT_EQ(between.id, last.id);
   EXPECT_EQ(between.old, (sites[0]->views.end() - 3)->id);
+  EXPECT_EQ(between.reason, "n3 left");
   EXPECT_EQ(between.members.front(), sites[0]->member->id());
   EXPECT_TRUE(std::includes(last.members.begin(), last.members.end(), between.members.begin(),
                             between.members.end()));

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that die, stand still, and come back."""
 
+import glob
+import json
+import os
 import signal
 import time
 
@@ -26,12 +29,26 @@ def times_to_view(cluster, changes):
             for at, members in changes]
 
 
+def reasons_of_views(cluster):
+    """Why each node has left its views, as its logs tell it, with the time of day."""
+    told = []
+    for path in sorted(glob.glob(os.path.join(cluster.folder, "*.log"))):
+        with open(path, encoding="utf-8") as log:
+            entries = [json.loads(line) for line in log if '"view_left"' in line]
+        name = os.path.basename(path).partition(".")[0]
+        told += [f"{name} left {entry['view']} at {entry['at']}: {entry['reason']}"
+                 for entry in entries]
+    return "; ".join(told)
+
+
 def expect_no_view(cluster, began, ended):
-    """A Failure if any node has installed a view between these times."""
+    """A Failure if any node has installed a view between these times; it says what the nodes say
+    about why they left the one before."""
     for at, name, view, members, _primary in cluster.view_events():
         if began < at < ended:
             raise Failure(f"{name} has changed to view {view} of {','.join(members)} "
-                          f"{(at - began) / 1e9:.2f} s after the start")
+                          f"{(at - began) / 1e9:.2f} s after the start; "
+                          f"{reasons_of_views(cluster)}")
 
 
 @case(3, 5)

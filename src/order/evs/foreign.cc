@@ -49,7 +49,7 @@ void Membership::correct_epoch(Instant now, std::uint64_t epoch, Effects& out) {
   join_number_ = settings_.first_count;
   committed_ = {};
   out.report({EventCode::epoch_corrected, view_, self_, self_.epoch, 0});
-  shift_to_gather(now, GatherReason::epoch, out);
+  shift_to_gather(now, GatherReason::epoch, {}, out);
 }
 
 void Membership::on_epoch_notice(Instant now, const wire::EpochNotice& notice, Effects& out) {
@@ -130,7 +130,7 @@ void Membership::on_probe(Instant now, const MemberId& from, const wire::ProbeFr
     }
     start_sets_from_view();
     insert(processes_, from);
-    shift_to_gather(now, GatherReason::foreign, out);
+    shift_to_gather(now, GatherReason::foreign, from, out);
     return;
   }
   if (state_ != State::gather || contains(processes_, from)) return;
@@ -140,7 +140,7 @@ void Membership::on_probe(Instant now, const MemberId& from, const wire::ProbeFr
   }
   if (processes_.size() >= wire::kProcessesMax) return;
   insert(processes_, from);
-  shift_to_gather(now, GatherReason::foreign, out);
+  shift_to_gather(now, GatherReason::foreign, from, out);
 }
 
 }  // namespace peal::order::evs

@@ -15,7 +15,8 @@ constexpr Duration kJoinGapMin = milliseconds(2);
 
 }  // namespace
 
-void Membership::shift_to_gather(Instant now, GatherReason reason, Effects& out) {
+void Membership::shift_to_gather(Instant now, GatherReason reason, const MemberId& who,
+                                 Effects& out) {
   if (state_ == State::operational) protocol_.flush(out);
   if (PEAL_MUTANT(m13_committed_restored) && state_ != State::gather) {
     committed_ = view_;
@@ -35,10 +36,7 @@ void Membership::shift_to_gather(Instant now, GatherReason reason, Effects& out)
   erase(failed_, self_);
   consensus_ = {self_};
   agreed_ = false;
-  out.report({EventCode::gather_started,
-              view_,
-              {},
-              static_cast<std::uint64_t>(reason),
+  out.report({EventCode::gather_started, view_, who, static_cast<std::uint64_t>(reason),
               candidates().size()});
   timers_.arm(Timer::consensus, now + settings_.consensus);
   expedite_join(now, out);
@@ -106,7 +104,7 @@ void Membership::on_consensus_timeout(Instant now, Effects& out) {
     send_join(now, out);
     check_consensus(now, true, out);
   } else {
-    shift_to_gather(now, GatherReason::consensus_timeout, out);
+    shift_to_gather(now, GatherReason::consensus_timeout, {}, out);
   }
 }
 
@@ -144,7 +142,7 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
         return;
       }
       start_sets_from_view();
-      shift_to_gather(now, GatherReason::join, out);
+      shift_to_gather(now, GatherReason::join, from, out);
       gather_join(now, from, join, out);
       return;
     }
@@ -161,7 +159,7 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
     case State::recovery:
       if (contains(agreement_.members, from) && join.committed.number >= agreement_.view.number) {
         PEAL_PROBE("membership.join_breaks_attempt");
-        shift_to_gather(now, GatherReason::join, out);
+        shift_to_gather(now, GatherReason::join, from, out);
         gather_join(now, from, join, out);
       }
       return;
@@ -202,7 +200,7 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
   }
   processes_ = std::move(processes);
   failed_ = std::move(failed);
-  shift_to_gather(now, GatherReason::sets_grew, out);
+  shift_to_gather(now, GatherReason::sets_grew, from, out);
 }
 
 void Membership::on_leaving(Instant now, const MemberId& from, Effects& out) {

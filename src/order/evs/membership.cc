@@ -13,6 +13,9 @@ namespace {
 // transport at once and the last token is kept.
 constexpr std::uint32_t kControlBuffers = 64;
 
+// One may be lost, and one may meet a receiver that still throws away what came during its pause.
+constexpr std::int64_t kRetransmissionsAfterPause = 3;
+
 }  // namespace
 
 Membership::Membership(const Settings& settings, Protocol& protocol)
@@ -40,7 +43,7 @@ void Membership::start(Instant now, Effects& out) {
   arm_probe(now);
   processes_ = {self_};
   failed_.clear();
-  shift_to_gather(now, GatherReason::boot, out);
+  shift_to_gather(now, GatherReason::boot, {}, out);
 }
 
 void Membership::on_timer(Instant now, Timer timer, Effects& out) {
@@ -72,12 +75,12 @@ void Membership::on_token_loss(Instant now, Effects& out) {
       {EventCode::token_lost, state_ == State::operational ? view_ : agreement_.view, {}, 0, 0});
   if (state_ == State::operational) {
     start_sets_from_view();
-    shift_to_gather(now, GatherReason::token_loss, out);
+    shift_to_gather(now, long_pause_ ? GatherReason::pause : GatherReason::token_loss, {}, out);
     return;
   }
   // A failed attempt keeps both sets: what they say is still true, and the episode must end.
   PEAL_PROBE("membership.attempt_lost");
-  shift_to_gather(now, GatherReason::commit_loss, out);
+  shift_to_gather(now, GatherReason::commit_loss, {}, out);
 }
 
 void Membership::on_pause(Instant now, Duration gap, Effects& out) {
@@ -88,10 +91,13 @@ void Membership::on_pause(Instant now, Duration gap, Effects& out) {
     timers_.arm(Timer::join, now);
     return;
   }
-  if (gap >= settings_.token_loss) {
-    if (state_ == State::operational) start_sets_from_view();
-    shift_to_gather(now, GatherReason::pause, out);
-  }
+  // If the whole machine stood still, so did everybody: the token gets the time of a few
+  // retransmissions to show up. If only this member did, the others have begun without it.
+  const std::optional<Instant> due = timers_.at(Timer::token_loss);
+  const Instant at = now + settings_.token_retransmit * kRetransmissionsAfterPause;
+  if (!due || *due >= at) return;
+  timers_.arm(Timer::token_loss, at);
+  long_pause_ = gap >= settings_.token_loss;
 }
 
 void Membership::leave(Instant now, Effects& out) {
@@ -114,7 +120,7 @@ void Membership::regather(Instant now, GatherReason reason, const MemberSet& sus
     insert(processes_, suspect);
     insert(failed_, suspect);
   }
-  shift_to_gather(now, reason, out);
+  shift_to_gather(now, reason, suspects.empty() ? MemberId{} : suspects.front(), out);
 }
 
 void Membership::accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out) {

@@ -110,7 +110,10 @@ class Membership {
   void installed(Instant now, const Agreement& agreement, Effects& out);
   /// Sends a packet to one member and keeps it, to send it again until there is a sign of life.
   void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out);
-  void arm_token_loss(Instant now) { timers_.arm(Timer::token_loss, now + settings_.token_loss); }
+  void arm_token_loss(Instant now) {
+    timers_.arm(Timer::token_loss, now + settings_.token_loss);
+    long_pause_ = false;
+  }
   /// A frame as a packet of this member; empty, and counted, if it fits no buffer or none is free.
   template <class Frame>
   BufferRef build(wire::FrameKind kind, const Frame& frame,
@@ -173,7 +176,8 @@ class Membership {
   MemberSet heard_now(Instant now) const;
 
   // gather.cc
-  void shift_to_gather(Instant now, GatherReason reason, Effects& out);
+  /// `who` is the other member that gave the reason, if one did.
+  void shift_to_gather(Instant now, GatherReason reason, const MemberId& who, Effects& out);
   void send_join(Instant now, Effects& out, bool leaving = false);
   void expedite_join(Instant now, Effects& out);
   void check_consensus(Instant now, bool from_timer, Effects& out);
@@ -222,7 +226,8 @@ class Membership {
   Instant last_join_at_{};
   bool join_sent_ = false;
   Instant gather_since_{};
-  bool episode_ = false;  // a gather episode ends only with an install
+  bool long_pause_ = false;  ///< since the last token, longer than the token timeout
+  bool episode_ = false;     // a gather episode ends only with an install
 
   Agreement agreement_;  // of the attempt in Commit or Recovery
   bool originated_ = false;
