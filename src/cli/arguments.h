@@ -88,6 +88,7 @@ struct BenchCommand {
   bool loopback = false;
   bool limit = false;  ///< measure the limit as well
   bool json = false;
+  std::string ring;  ///< keys of [ring] with their values, separated by commas; empty: none
   std::string plot;  ///< a PNG file to draw; empty: none
   /// Of one of its own processes: which node it is, and the folder of the run. Not for people.
   std::string worker;

@@ -80,6 +80,13 @@ void build_bench(Builder& b, BenchCommand& c) {
           [&c](const std::string& text) { return store_rate(text, c.rate); });
   b.number<double>("--loss", "PERCENT", c.loss_percent, 0, 50,
                    "data packets that each node drops on arrival, by chance");
+  b.value("--ring", "KEY=VALUE", "KEY=VALUE, and more after commas",
+          "settings of the table [ring], such as global_window=200,personal_window=80; see `peal "
+          "node --help`. Without it the ring tunes itself",
+          [&c](const std::string& text) {
+            c.ring = text;
+            return text.find('=') != std::string::npos && text.find('\n') == std::string::npos;
+          });
   b.value("--warm-up", "S", "a number from 0.1 to 600",
           "before measuring (a fifth of --seconds, from 0.3 to 2)", [&c](const std::string& text) {
             c.warm_up_s = number_in<double>(text, 0.1, 600);

@@ -44,6 +44,7 @@ void print_setting(const BenchCommand& c) {
     line += wanted_rate(c);
   }
   line += c.loopback ? "; on the loopback interface" : "; in network namespaces on one bridge";
+  if (!c.ring.empty()) line += "; ring: " + c.ring;
   if (c.link_bits_per_s > 0) {
     line += ", links of " + rate_text(c.link_bits_per_s) + " with " +
             std::to_string(BenchNetwork::kSwitchQueueBytes >> 10) + " KiB at each switch port";
@@ -169,6 +170,7 @@ Json setting_of(const BenchCommand& c) {
   out["nodes"] = c.nodes;
   out["payload_bytes"] = c.payload_bytes;
   out["network"] = c.loopback ? "loopback" : "namespaces";
+  if (!c.ring.empty()) out["ring"] = c.ring;
   if (c.link_bits_per_s > 0) {
     out["link_bit_per_s"] = c.link_bits_per_s;
     out["switch_queue_bytes"] = BenchNetwork::kSwitchQueueBytes;

@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/commands.h"
+#include "cli/config.h"
 #include "cli/process.h"
 
 namespace peal::cli {
@@ -45,7 +48,31 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
     if (!cluster) return failure(1, cluster.error());
   }
   place->cluster_ = std::move(*cluster);
+  if (!command.ring.empty()) {
+    auto set = place->set_ring(command.ring);
+    if (!set) return tl::unexpected(set.error());
+  }
   return place;
+}
+
+Result<void, BenchFailure> BenchPlace::set_ring(const std::string& settings) {
+  {
+    std::ofstream file(cluster_.config, std::ios::app);
+    file << "\n[ring]\n";
+    for (std::size_t from = 0; from <= settings.size();) {
+      const std::size_t end = std::min(settings.find(',', from), settings.size());
+      file << settings.substr(from, end - from) << "\n";
+      from = end + 1;
+    }
+  }
+  const auto config = read_config(cluster_.config, names().front());
+  if (config) return {};
+  // The file is made up here: what counts is what is said behind its name.
+  const std::string& error = config.error();
+  const std::size_t name = error.find(cluster_.config);
+  const std::size_t rest =
+      name == 0 ? error.find_first_not_of("0123456789: ", cluster_.config.size()) : 0;
+  return failure(2, "--ring = " + quote(settings) + ": " + error.substr(rest));
 }
 
 BenchPlace::~BenchPlace() {

@@ -37,6 +37,7 @@ class BenchPlace {
 
  private:
   BenchPlace() = default;
+  Result<void, BenchFailure> set_ring(const std::string& settings);
   Result<void, BenchFailure> start(std::vector<Child>& children);
   Result<void, BenchFailure> wait_for(std::vector<Child>& children);
   std::string log_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".log"; }
