@@ -57,6 +57,9 @@ class Network:
         for packet_socket in self._sockets:
             packet_socket.close()
         for host in self.hosts:
+            # Gone when the command ends; with its namespace it would go some time later, and the
+            # next network could not have its name.
+            ip("link", "del", self.port(host))
             ip("netns", "del", self.space(host))
         for name in self._bridges:
             ip("link", "del", self._bridge_name(name))
