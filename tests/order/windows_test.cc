@@ -20,6 +20,8 @@ struct Plant {
   std::uint32_t buffer = 100'000;  ///< packets in one rotation above which all others are lost
   std::uint32_t demand = 1'000'000;
   double loss = 0;
+  double token_loss = 0;  ///< each costs 20 ms
+  bool serial = false;    ///< nobody works while the token travels
 };
 
 class WindowTest : public testing::Test {
@@ -32,7 +34,8 @@ class WindowTest : public testing::Test {
     while (now_ < end) {
       const std::uint32_t sent = std::min(window_.value(), plant.demand);
       const Duration work{plant.service.ns * sent};
-      now_ = now_ + std::max(plant.idle, work);
+      now_ = now_ + (plant.serial ? plant.idle + work : std::max(plant.idle, work));
+      while (random_.chance(plant.token_loss)) now_ = now_ + milliseconds(20);
       std::uint64_t lost = sent > plant.buffer ? sent - plant.buffer : 0;
       for (std::uint32_t i = 0; i < sent; ++i) lost += random_.chance(plant.loss) ? 1U : 0U;
       window_.on_rotation(now_, sent, lost, sent == window_.value());
@@ -97,6 +100,23 @@ TEST_F(WindowTest, AFewLostPacketsOfASlowStreamSayNothing) {
   EXPECT_GE(window_.value(), before);
 }
 
+TEST_F(WindowTest, GrowsAsLongAsItBringsMore) {
+  Plant plant;
+  plant.serial = true;  // every doubling brings less than the one before
+  run(plant, seconds(2));
+  run(plant, seconds(2));
+  EXPECT_GT(packets_per_s(seconds(2)), 0.95 * 1'024 / (200e-6 + 1'024 * 2e-6));
+}
+
+TEST_F(WindowTest, LostTokensAskForMorePackets) {
+  run({}, seconds(1));
+  Plant plant;
+  plant.loss = 0.1;
+  plant.token_loss = 0.3;
+  run(plant, seconds(10));
+  EXPECT_GE(window_.value(), 512U);
+}
+
 TEST_F(WindowTest, LossThatEndsIsForgotten) {
   Plant plant;
   plant.buffer = 30;
@@ -105,6 +125,48 @@ TEST_F(WindowTest, LossThatEndsIsForgotten) {
   run({}, seconds(5));
   run({}, seconds(1));
   EXPECT_GT(packets_per_s(seconds(1)), 400'000);
+}
+
+class ShareTest : public testing::Test {
+ protected:
+  ShareTest() { share_.reset(AcceleratedWindow::kAuto); }
+
+  /// Rotations with visits of `sent` packets, of which shares get lost.
+  void run(int rotations, std::uint32_t sent, double before_lost, double after_lost) {
+    for (int i = 0; i < rotations; ++i) {
+      const std::uint32_t after = share_.after_token(sent);
+      share_.on_sent(sent - after, after);
+      lose(sent - after, before_lost, false);
+      lose(after, after_lost, true);
+      share_.on_rotation();
+    }
+  }
+  void lose(std::uint32_t sent, double loss, bool was_after) {
+    for (std::uint32_t i = 0; i < sent; ++i) {
+      if (random_.chance(loss)) share_.on_retransmitted(was_after);
+    }
+  }
+
+  AcceleratedWindow share_;
+  Random random_{1};
+};
+
+TEST_F(ShareTest, AllFollowTheTokenWhereNothingIsLost) {
+  run(1'000, 20, 0, 0);
+  EXPECT_EQ(share_.share_percent(), 100U);
+}
+
+TEST_F(ShareTest, LossThatMeetsAllAlikeLeavesItAlone) {
+  for (const double loss : {0.001, 0.01, 0.1, 0.3}) {
+    run(5'000, 20, loss, loss);
+    EXPECT_GE(share_.share_percent(), 82U) << loss;
+  }
+}
+
+TEST_F(ShareTest, FallsWhereWhatFollowsTheTokenIsLostMoreOften) {
+  run(1'000, 20, 0, 0);
+  run(5'000, 20, 0.001, 0.1);
+  EXPECT_LE(share_.share_percent(), 50U);
 }
 
 }  // namespace

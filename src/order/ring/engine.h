@@ -83,8 +83,6 @@ class RingEngine final : public Engine, private evs::Protocol {
     // pacing of requests that nobody can answer
     std::uint64_t request_digest = 0;
     std::uint32_t same_requests = 0;
-    std::uint64_t rotations = 0;
-    Instant last_visit{};
   };
 
   /// An attempt that is being repaired.

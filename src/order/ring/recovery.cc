@@ -242,7 +242,6 @@ void RingEngine::install(Instant now, Effects& out) {
   const std::uint64_t hop = token_.hop;
   packets_.clear();
   r_ = Rotation(first_count_);
-  r_.last_visit = now;
   r_.stall_since = now;
   packet_bytes_max_ = agreement.packet_bytes_max;
   request_lag_ = std::min<std::uint32_t>(agreement.request_lag, kHistory - 1);

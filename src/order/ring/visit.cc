@@ -79,10 +79,8 @@ void RingEngine::visit(Instant now, Effects& out) {
   r_.last_hop = token_.hop;
   for (std::size_t i = kHistory - 1; i > 0; --i) r_.seq_history[i] = r_.seq_history[i - 1];
   r_.seq_history[0] = token_.seq;
-  ++r_.rotations;
   ++counts_.visits;
-  if (r_.rotations > 1) accelerated_.on_rotation(now - r_.last_visit);
-  r_.last_visit = now;
+  accelerated_.on_rotation();
   detect_stall(now, out);
   if (membership_.state() != State::operational) return;  // the stall broke the view
   work_on_token(now, out);

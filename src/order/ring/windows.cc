@@ -7,28 +7,41 @@ namespace peal::order::ring {
 namespace {
 
 constexpr Duration kEpochMin = milliseconds(2);
-// So few packets say nothing about loss: one in a hundred of them is chance.
-constexpr std::uint64_t kEpochPackets = 200;
-constexpr Duration kEpochMax = milliseconds(200);
 constexpr std::uint64_t kForgetLossEpochs = 64;
 constexpr std::uint64_t kHeavyLoss = 10'000;  // millionths above what is tolerated
 constexpr std::uint64_t kLightLoss = 2'000;
 constexpr std::uint64_t kRecentPackets = 4'000;
-constexpr std::uint64_t kEvidence = 10;  // lost packets to be expected before a retreat is judged
-constexpr std::uint32_t kAcceleratedEpochRotations = 32;
+constexpr std::uint64_t kEvidence = 30;  // lost packets to be expected before a retreat is judged
+constexpr std::uint32_t kSettling = 1;   // rotations until a new value has reached everybody
+// Rates in thousandths of the rate at home. A window twice as large must bring this much more; one
+// half as large may cost that much; in between both windows are as good.
+constexpr std::uint64_t kStartGain = 1'050;
+constexpr std::uint64_t kUpGain = 1'030;
+constexpr std::uint64_t kDownCost = 990;
+constexpr std::uint64_t kClear = 60;  // so far from the threshold, a few pairs of epochs are enough
+constexpr std::uint32_t kPairsMin = 4, kPairsMax = 16;
+constexpr Duration kRestMin = milliseconds(50), kRestMax = seconds(1);
+constexpr std::uint32_t kAcceleratedEpochRotations = 32, kAcceleratedEpochRotationsMax = 512;
+constexpr std::uint64_t kControlPackets = 200;
+constexpr std::uint32_t kShareWithControl = 94;
 
-/// (new/old - 1) in thousandths.
-std::int64_t growth(std::uint64_t now, std::uint64_t before) {
-  return static_cast<std::int64_t>(now * 1000 / std::max<std::uint64_t>(before, 1)) - 1000;
+std::uint64_t root(std::uint64_t of) {
+  std::uint64_t root = 0;
+  while ((root + 1) * (root + 1) <= of) ++root;
+  return root;
 }
 
-/// True if so many are more than chance makes of the expected ones: four standard deviations.
+/// True if so many are more than chance makes of the expected ones: five standard deviations.
 bool significant(std::uint64_t losses, std::uint64_t expected) {
   const std::uint64_t excess = losses - std::min(losses, expected);
-  return excess * excess > 16 * std::max<std::uint64_t>(expected, 1);
+  return excess * excess > 25 * std::max<std::uint64_t>(expected, 1);
 }
 
 }  // namespace
+
+std::uint64_t GlobalWindow::Tally::sure_loss() const {
+  return Tally{packets, losses - std::min(losses, 4 * root(losses))}.loss();
+}
 
 void GlobalWindow::reset(std::uint32_t members, std::uint32_t request_lag, std::uint32_t limit,
                          std::uint32_t fixed) {
@@ -60,7 +73,14 @@ void GlobalWindow::on_rotation(Instant now, std::uint64_t new_packets, std::uint
     epoch_start_ = now;
     spoiled_ = false;
     rotations_ = limited_ = 0;
+    settling_ = kSettling;
     epoch_ = {};
+    return;
+  }
+  if (settling_ > 0) {
+    --settling_;
+    epoch_start_ = now;
+    epoch_.losses += losses;
     return;
   }
   ++rotations_;
@@ -68,141 +88,178 @@ void GlobalWindow::on_rotation(Instant now, std::uint64_t new_packets, std::uint
   epoch_.add({new_packets, losses});
   const Duration took = now - epoch_start_;
   if (rotations_ < epoch_rotations_ || took < kEpochMin) return;
-  const bool few = epoch_.packets < kEpochPackets;
-  if (few && epoch_.losses > 0 && took < kEpochMax) return;  // until loss can be told from chance
   epoch_running_ = false;
-  if (few) epoch_.losses = 0;
   if (spoiled_) return;
   if (skip_ > 0) {
     --skip_;
     return;
   }
-  end_epoch(epoch_.packets * 1'000'000'000ULL / static_cast<std::uint64_t>(took.ns), epoch_);
+  end_epoch(now, took, epoch_);
 }
 
 /// Half of the window is gone: if that does not help, the window is not the cause.
 bool GlobalWindow::far() const { return window_ * 2 <= retreat_.window || window_ == least_; }
 
 GlobalWindow::Verdict GlobalWindow::verdict() const {
-  if (retreat_.since.packets * retreat_.loss < kEvidence * 1'000'000) return Verdict::open;
+  if (retreat_.since.packets * retreat_.loss < kEvidence * 1'000'000 &&
+      retreat_.since.losses < kEvidence) {
+    return Verdict::open;
+  }
   const std::uint64_t loss = retreat_.since.loss();
   if (loss * 2 <= retreat_.loss) return Verdict::cured;
   if (!far()) return Verdict::open;
   return loss * 4 >= retreat_.loss * 3 ? Verdict::incurable : Verdict::cured;
 }
 
-void GlobalWindow::retreat(bool heavy) {
+void GlobalWindow::retreat(Instant now, const Tally& epoch) {
+  const bool heavy = epoch.loss() > tolerated_ + kHeavyLoss;
   if (retreat_.window == 0) {
-    // What led to the retreat was a bad moment; the usual loss is what a cure is measured by.
-    retreat_ = {window_, cap_, phase_ == Phase::start, recent_.loss(), {}};
+    // What led to the retreat may have been a bad moment: a cure is measured by what of it, or of
+    // the usual loss, is no chance.
+    const std::uint64_t loss = std::max(recent_.sure_loss(), epoch.sure_loss());
+    retreat_ = {window_, cap_, phase_ == Phase::start, loss, {}};
   }
   const std::uint64_t window = window_;
+  // Not below half of it before the verdict.
+  const std::uint64_t floor = std::max<std::uint64_t>(retreat_.window / 2, least_);
   if (heavy) {
-    cap_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(window * 9 / 10, least_));
+    cap_ = static_cast<std::uint32_t>(std::max(window * 9 / 10, floor));
     skip_ = 2;
   }
-  set(std::max<std::uint64_t>(
-      heavy ? window * 7 / 10 : window - std::max<std::uint64_t>(1, window / 16),
-      retreat_.window / 2));
-  phase_ = Phase::cruise;
-  reference_window_ = 0;
+  set(std::max(heavy ? window * 7 / 10 : window - std::max<std::uint64_t>(1, window / 16), floor));
+  if (window_ != window) retreat_.since = {};  // what the smallest window does not cure counts
+  rest(now, kRestMin);
 }
 
-void GlobalWindow::restore() {
-  tolerated_ = std::max(retreat_.loss, retreat_.since.loss()) * 3 / 2;
+void GlobalWindow::restore(Instant now) {
+  tolerated_ = retreat_.since.loss() * 5 / 4;
   cap_ = retreat_.cap;
   set(retreat_.window);
-  phase_ = retreat_.starting ? Phase::start : Phase::cruise;
-  reference_window_ = 0;
+  rest(now, kRestMin);
+  if (retreat_.starting) phase_ = Phase::start;
   retreat_ = {};
 }
 
-void GlobalWindow::end_epoch(std::uint64_t rate, const Tally& epoch) {
+void GlobalWindow::end_epoch(Instant now, Duration took, const Tally& epoch) {
   if (++epochs_ % kForgetLossEpochs == 0) {
     cap_ = std::min(limit_, cap_ + cap_ / 4 + 1);
     tolerated_ = std::min(tolerated_, recent_.loss() * 3 / 2);
   }
+  const std::uint64_t usual = recent_.loss();
   recent_.add(epoch);
   if (recent_.packets > kRecentPackets) recent_ = {recent_.packets / 2, recent_.losses / 2};
   if (retreat_.window != 0) {
     retreat_.since.add(epoch);
     const Verdict found = verdict();
-    if (found == Verdict::incurable) return restore();
-    if (found == Verdict::cured) retreat_ = {};
+    if (found == Verdict::incurable) return restore(now);
+    if (found == Verdict::cured) {
+      retreat_ = {};
+      tolerated_ = 0;  // it was the window, and perhaps was before: what else there is will show
+    }
   }
-  const std::uint64_t expected = epoch.packets * tolerated_ / 1'000'000;
-  if (epoch.loss() > tolerated_ + kLightLoss && significant(epoch.losses, expected)) {
-    return retreat(epoch.loss() > tolerated_ + kHeavyLoss);
+  if (epoch.loss() > tolerated_ + kLightLoss &&
+      significant(epoch.losses, epoch.packets * tolerated_ / 1'000'000)) {
+    if (phase_ != Phase::trial || trial_.other < trial_.home) return retreat(now, epoch);
+    // The larger window is to blame, even at home, since losses show a little later.
+    if (significant(epoch.losses, epoch.packets * usual / 1'000'000)) {
+      cap_ = static_cast<std::uint32_t>((trial_.home + trial_.other) / 2);
+      skip_ = 2;
+      return refuse(now);
+    }
   }
   if (retreat_.window != 0) return;  // wait for the verdict
   if (limited_ * 2 < rotations_) {   // the senders had no more: nothing was learnt
+    if (phase_ == Phase::trial) set(trial_.home);
     reference_window_ = 0;
-    if (phase_ != Phase::start) phase_ = Phase::cruise;
+    if (phase_ != Phase::start) rest(now, kRestMin);
     return;
   }
-  step(rate);
+  step(now, {epoch.packets, static_cast<std::uint64_t>(took.ns)});
 }
 
-void GlobalWindow::step(std::uint64_t rate) {
+void GlobalWindow::rest(Instant now, Duration time) {
+  phase_ = Phase::rest;
+  reference_window_ = 0;
+  rest_until_ = now + time;
+}
+
+void GlobalWindow::step(Instant now, const Side& epoch) {
   const std::uint64_t window = window_;
   switch (phase_) {
     case Phase::start:
-      if (reference_window_ != 0 && window > reference_window_) {
-        const std::int64_t elasticity =
-            growth(rate, reference_rate_) * 1000 /
-            std::max<std::int64_t>(growth(window, reference_window_), 1);
-        if (elasticity < 150) {
-          set(reference_window_);
-          phase_ = Phase::cruise;
-          return;
-        }
+      if (reference_window_ != 0 && window > reference_window_ &&
+          epoch.rate() * 1'000 < reference_rate_ * kStartGain) {
+        set(reference_window_);
+        return rest(now, Duration{});
       }
       reference_window_ = window;
-      reference_rate_ = rate;
+      reference_rate_ = epoch.rate();
       set(window * 2);
-      if (window_ == window) phase_ = Phase::cruise;
+      if (window_ == window) rest(now, Duration{});
       return;
-    case Phase::cruise:
-      reference_window_ = window;
-      reference_rate_ = rate;
-      set(up_next_ ? window + std::max<std::uint64_t>(1, window / 4) : window * 4 / 5);
-      phase_ = up_next_ ? Phase::probe_up : Phase::probe_down;
-      up_next_ = !up_next_;
+    case Phase::rest:
+      if (now >= rest_until_) begin_trial(now);
       return;
-    case Phase::probe_up: {
-      const std::int64_t elasticity = growth(rate, reference_rate_) * 1000 /
-                                      std::max<std::int64_t>(growth(window, reference_window_), 1);
-      if (elasticity < 250) set(reference_window_);
-      phase_ = Phase::cruise;
-      return;
-    }
-    case Phase::probe_down:
-      if (rate * 100 < reference_rate_ * 96) set(reference_window_);
-      phase_ = Phase::cruise;
-      return;
+    case Phase::trial: judge(now, epoch); return;
   }
 }
 
-void AcceleratedWindow::on_rotation(Duration rotation) {
-  if (fixed_ != kAuto) return;
-  ++epoch_.rotations;
-  epoch_.nanoseconds += rotation.ns;
-  if (epoch_.rotations < kAcceleratedEpochRotations) return;
+void GlobalWindow::begin_trial(Instant now) {
+  const std::uint64_t home = window_;
+  set(up_next_ ? home * 2 : home / 2);
+  const std::uint64_t other = window_;
+  set(home);
+  trial_ = {};
+  trial_.home = home;
+  trial_.other = other;
+  if (other == home) return refuse(now);
+  phase_ = Phase::trial;  // at home first
+}
+
+void GlobalWindow::judge(Instant now, const Side& epoch) {
+  const bool at_home = window_ == trial_.home;
+  (at_home ? trial_.at_home : trial_.at_other).add(epoch);
+  set(at_home ? trial_.other : trial_.home);
+  if (at_home || ++trial_.pairs < kPairsMin) return;
+  const std::uint64_t ratio =
+      trial_.at_other.rate() * 1'000 / std::max<std::uint64_t>(trial_.at_home.rate(), 1);
+  const std::uint64_t wanted = trial_.other > trial_.home ? kUpGain : kDownCost;
+  const std::uint64_t margin = trial_.pairs < kPairsMax ? kClear : 0;
+  if (ratio >= wanted + margin) {
+    set(trial_.other);
+    cap_ = std::min(limit_, std::max(cap_, window_ * 2));
+    refusals_ = 0;
+    rest(now, Duration{});  // and further the same way
+  } else if (ratio + margin < wanted) {
+    refuse(now);
+  }
+}
+
+void GlobalWindow::refuse(Instant now) {
+  set(trial_.home);
+  up_next_ = !up_next_;
+  // Once neither way is better, the trials, which cost a little, become rare.
+  const std::uint32_t rests = ++refusals_ / 2;
+  const Duration time = std::min(kRestMin * (std::int64_t{1} << std::min(rests, 10U)), kRestMax);
+  rest(now, refusals_ % 2 == 0 ? time : Duration{});
+}
+
+void AcceleratedWindow::on_rotation() {
+  if (fixed_ != kAuto || ++epoch_.rotations < kAcceleratedEpochRotations) return;
+  if (epoch_.after_lost > 0 && epoch_.before < kControlPackets &&
+      epoch_.rotations < kAcceleratedEpochRotationsMax) {
+    // Those sent before the token say what loss is usual: a few of them say nothing.
+    share_ = std::min(share_, kShareWithControl);
+    return;
+  }
   const Epoch done = epoch_;
   epoch_ = {};
   if (done.before + done.after == 0) return;
-  // Loss in thousandths of what was sent in each half.
-  const std::uint64_t before = done.before_lost * 1000 / std::max<std::uint64_t>(done.before, 1);
-  const std::uint64_t after = done.after_lost * 1000 / std::max<std::uint64_t>(done.after, 1);
-  const std::int64_t mean = done.nanoseconds / done.rotations;
-  if (after > 2 * before + 1) {
-    share_ /= 2;
-  } else if (last_rotation_ns_ == 0 || mean <= last_rotation_ns_ + last_rotation_ns_ / 16) {
-    share_ = std::min(100U, share_ + 12);
-  } else {
-    share_ = share_ > 12 ? share_ - 12 : 0;
-  }
-  last_rotation_ns_ = mean;
+  const std::uint64_t usual = done.before_lost + root(done.before_lost) + 1;
+  const std::uint64_t tolerated =
+      2 * usual * done.after / std::max<std::uint64_t>(done.before, 1) + done.after / 1'000;
+  const bool harmful = done.after_lost > tolerated && significant(done.after_lost, tolerated);
+  share_ = harmful ? share_ / 2 : std::min(100U, share_ + 12);
 }
 
 }  // namespace peal::order::ring

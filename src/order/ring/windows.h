@@ -8,10 +8,11 @@
 namespace peal::order::ring {
 
 /// How many packets all members together may send in one rotation. Only the representative of a
-/// view decides, once per epoch: it climbs while more window brings more throughput, prefers the
-/// smaller of two equal windows, and retreats on loss. Loss that a retreat to half the window does
-/// not cure has another cause than the window: it is tolerated from then on, and the window goes
-/// back to where it was. Integers only, so that runs repeat.
+/// view decides. It doubles the window while that brings clearly more throughput; after that it
+/// tries twice and half the window now and then, in turns with the one it has, takes the larger
+/// only if it brings more and the smaller if it costs nothing, and retreats on loss. Loss that a
+/// retreat to half the window does not cure has another cause than the window: it is tolerated from
+/// then on, and the window goes back to where it was. Integers only, so that runs repeat.
 class GlobalWindow {
  public:
   /// `fixed` > 0 switches the tuning off. `limit` is the largest value that the view allows.
@@ -25,12 +26,14 @@ class GlobalWindow {
   void spoil() { spoiled_ = true; }
 
  private:
-  enum class Phase : std::uint8_t { start, cruise, probe_up, probe_down };
+  enum class Phase : std::uint8_t { start, rest, trial };
   /// Packets, and how many of them were lost.
   struct Tally {
     std::uint64_t packets = 0, losses = 0;
     /// In millionths.
     std::uint64_t loss() const { return losses * 1'000'000 / (packets == 0 ? 1 : packets); }
+    /// The same, less four standard deviations.
+    std::uint64_t sure_loss() const;
     void add(const Tally& more) { packets += more.packets, losses += more.losses; }
   };
   /// From the first loss that calls for a retreat until it is cured, or found to be incurable.
@@ -41,12 +44,28 @@ class GlobalWindow {
     Tally since;
   };
   enum class Verdict : std::uint8_t { open, cured, incurable };
-  void end_epoch(std::uint64_t rate, const Tally& epoch);
+  /// What was ordered in a time.
+  struct Side {
+    std::uint64_t packets = 0, ns = 0;
+    std::uint64_t rate() const { return packets * 1'000'000'000 / (ns == 0 ? 1 : ns); }
+    void add(const Side& more) { packets += more.packets, ns += more.ns; }
+  };
+  /// Two windows in turns, epoch by epoch, so that both meet the same machine.
+  struct Trial {
+    std::uint64_t home = 0, other = 0;
+    Side at_home, at_other;
+    std::uint32_t pairs = 0;
+  };
+  void end_epoch(Instant now, Duration took, const Tally& epoch);
   Verdict verdict() const;
   bool far() const;
-  void retreat(bool heavy);
-  void restore();
-  void step(std::uint64_t rate);
+  void retreat(Instant now, const Tally& epoch);
+  void restore(Instant now);
+  void rest(Instant now, Duration time);
+  void step(Instant now, const Side& epoch);
+  void begin_trial(Instant now);
+  void judge(Instant now, const Side& epoch);
+  void refuse(Instant now);
   void set(std::uint64_t window);
 
   std::uint32_t window_ = 0, fixed_ = 0, limit_ = 0, least_ = 0, cap_ = 0;
@@ -54,12 +73,15 @@ class GlobalWindow {
   Phase phase_ = Phase::start;
   bool up_next_ = true;
   std::uint64_t reference_window_ = 0, reference_rate_ = 0;  // 0: none
-  std::uint64_t tolerated_ = 0;                              // loss in millionths
+  Trial trial_;
+  std::uint32_t refusals_ = 0;  // in a row
+  Instant rest_until_{};
+  std::uint64_t tolerated_ = 0;  // loss in millionths
   Retreat retreat_;
 
   Instant epoch_start_{};
   bool epoch_running_ = false, spoiled_ = false;
-  std::uint32_t rotations_ = 0, limited_ = 0, skip_ = 0;
+  std::uint32_t rotations_ = 0, limited_ = 0, skip_ = 0, settling_ = 0;
   Tally epoch_, recent_;
   std::uint64_t epochs_ = 0;
 };
@@ -73,7 +95,6 @@ class AcceleratedWindow {
     fixed_ = fixed;
     share_ = 50;
     epoch_ = {};
-    last_rotation_ns_ = 0;
   }
   /// Packets after the token, of `count` that the visit sends.
   std::uint32_t after_token(std::uint32_t count) const {
@@ -85,19 +106,17 @@ class AcceleratedWindow {
     epoch_.after += after;
   }
   void on_retransmitted(bool was_after) { was_after ? ++epoch_.after_lost : ++epoch_.before_lost; }
-  void on_rotation(Duration rotation);
+  void on_rotation();
   std::uint32_t share_percent() const { return share_; }
 
  private:
   struct Epoch {
     std::uint64_t before = 0, after = 0, before_lost = 0, after_lost = 0;
     std::uint32_t rotations = 0;
-    std::int64_t nanoseconds = 0;
   };
 
   std::uint32_t fixed_ = kAuto;
   std::uint32_t share_ = 50;  // percent of a visit's packets
-  std::int64_t last_rotation_ns_ = 0;
   Epoch epoch_;
 };
 
