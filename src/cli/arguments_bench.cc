@@ -82,7 +82,7 @@ void build_bench(Builder& b, BenchCommand& c) {
                    "data packets that each node drops on arrival, by chance");
   b.value("--ring", "KEY=VALUE", "KEY=VALUE, and more after commas",
           "settings of the table [ring], such as global_window=200,personal_window=80; see `peal "
-          "node --help`. Without it the ring tunes itself",
+          "node --print-config`. Without it the ring tunes itself",
           [&c](const std::string& text) {
             c.ring = text;
             return text.find('=') != std::string::npos && text.find('\n') == std::string::npos;

@@ -44,12 +44,12 @@ void print_setting(const BenchCommand& c) {
     line += wanted_rate(c);
   }
   line += c.loopback ? "; on the loopback interface" : "; in network namespaces on one bridge";
-  if (!c.ring.empty()) line += "; ring: " + c.ring;
   if (c.link_bits_per_s > 0) {
     line += ", links of " + rate_text(c.link_bits_per_s) + " with " +
             std::to_string(BenchNetwork::kSwitchQueueBytes >> 10) + " KiB at each switch port";
   }
   if (c.loss_percent > 0) line += ", " + decimal(c.loss_percent) + " % of data packets dropped";
+  if (!c.ring.empty()) line += "; ring: " + c.ring;
   std::printf("%s\n%s of %s s\n", line.c_str(), counted(c.runs, "run").c_str(),
               decimal(c.seconds).c_str());
 }
