@@ -8,7 +8,7 @@
 #include <thread>
 #include <type_traits>
 
-// Compiling this header takes longer than the rest of the room: nothing else includes it.
+// Compiling this header takes longer than the rest of the room: only command lines include it.
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"

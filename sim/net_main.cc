@@ -31,18 +31,20 @@ constexpr const char* kAbout =
     "Runs a cluster of whole nodes on a model of a switched Ethernet (bandwidth, delay, switch\n"
     "buffers that overflow, processor time per packet and byte), and prints what it reached.";
 
+/// A line of help for each.
+template <class Kinds>
+std::string list_of(const Kinds& kinds) {
+  std::string text;
+  for (const auto& kind : kinds) {
+    text += "  " + std::string(kind.name) + std::string(14 - kind.name.size(), ' ') +
+            std::string(kind.help) + "\n";
+  }
+  return text;
+}
+
 std::string examples() {
-  std::string text = "\nNetworks (--net):\n";
-  for (const NetKind& kind : net_kinds()) {
-    text += "  " + std::string(kind.name) + std::string(14 - kind.name.size(), ' ') +
-            std::string(kind.help) + "\n";
-  }
-  text += "\nProcessors (--cpu):\n";
-  for (const CpuKind& kind : cpu_kinds()) {
-    text += "  " + std::string(kind.name) + std::string(14 - kind.name.size(), ' ') +
-            std::string(kind.help) + "\n";
-  }
-  return text +
+  return "\nNetworks (--net):\n" + list_of(net_kinds()) + "\nProcessors (--cpu):\n" +
+         list_of(cpu_kinds()) +
          "\nWhere the numbers behind them come from: docs/papers.md.\n\nExamples:\n"
          "  peal sim --net 25g --nodes 16                    the most that 16 nodes would carry\n"
          "  peal sim --net 10g --rate 2.5G --service safe    latency at 2.5 Gb/s of payload\n"

@@ -212,7 +212,7 @@ void Membership::on_leaving(Instant now, const MemberId& from, Effects& out) {
     case State::recovery: concerns_us = contains(agreement_.members, from); break;
     case State::gather: concerns_us = contains(processes_, from) && !contains(failed_, from); break;
   }
-  if (concerns_us) regather(now, GatherReason::leave, {from}, out);
+  if (concerns_us) regather(now, GatherReason::leave, from, out);
 }
 
 }  // namespace peal::order::evs

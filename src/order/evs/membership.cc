@@ -112,20 +112,18 @@ void Membership::leave(Instant now, Effects& out) {
   last_sent_.reset();
 }
 
-void Membership::regather(Instant now, GatherReason reason, const MemberSet& suspects,
-                          Effects& out) {
+void Membership::regather(Instant now, GatherReason reason, const MemberId& suspect, Effects& out) {
   if (state_ == State::operational) start_sets_from_view();
-  for (const MemberId& suspect : suspects) {
-    if (suspect == self_) continue;
+  if (suspect != MemberId{} && suspect != self_) {
     insert(processes_, suspect);
     insert(failed_, suspect);
   }
-  shift_to_gather(now, reason, suspects.empty() ? MemberId{} : suspects.front(), out);
+  shift_to_gather(now, reason, suspect, out);
 }
 
 void Membership::accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out) {
   out.report({EventCode::member_accused, view_, member, static_cast<std::uint64_t>(reason), 0});
-  regather(now, reason, {member}, out);
+  regather(now, reason, member, out);
 }
 
 void Membership::installed(Instant now, const Agreement& agreement, Effects& out) {

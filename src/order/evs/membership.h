@@ -102,8 +102,9 @@ class Membership {
   void tell_newest(Instant now, NodeId node, Effects& out);
 
   // Called by the engine
-  /// Gives the current view up and looks for a new one, beginning with `suspects` accused.
-  void regather(Instant now, GatherReason reason, const MemberSet& suspects, Effects& out);
+  /// Gives the current view up and looks for a new one, beginning with `suspect` accused, if it is
+  /// set.
+  void regather(Instant now, GatherReason reason, const MemberId& suspect, Effects& out);
   /// Recovery is blocked by this member: accuse it and start again.
   void accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out);
   /// The agreed view is complete everywhere: it becomes the current one.

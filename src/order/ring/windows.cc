@@ -60,8 +60,8 @@ void GlobalWindow::reset(std::uint32_t members, std::uint32_t request_lag, std::
   set(last == 0 ? 16 * members : std::min(last, 16 * members));
 }
 
-void GlobalWindow::set(std::uint64_t window) {
-  window_ = static_cast<std::uint32_t>(
+std::uint32_t GlobalWindow::allowed(std::uint64_t window) const {
+  return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(window, least_, std::min(limit_, std::max(cap_, least_))));
 }
 
@@ -205,14 +205,10 @@ void GlobalWindow::step(Instant now, const Side& epoch) {
 }
 
 void GlobalWindow::begin_trial(Instant now) {
-  const std::uint64_t home = window_;
-  set(up_next_ ? home * 2 : home / 2);
-  const std::uint64_t other = window_;
-  set(home);
   trial_ = {};
-  trial_.home = home;
-  trial_.other = other;
-  if (other == home) return refuse(now);
+  trial_.home = window_;
+  trial_.other = allowed(up_next_ ? trial_.home * 2 : trial_.home / 2);
+  if (trial_.other == trial_.home) return refuse(now);
   phase_ = Phase::trial;  // at home first
 }
 

@@ -66,7 +66,9 @@ class GlobalWindow {
   void begin_trial(Instant now);
   void judge(Instant now, const Side& epoch);
   void refuse(Instant now);
-  void set(std::uint64_t window);
+  /// The nearest window that may be set.
+  std::uint32_t allowed(std::uint64_t window) const;
+  void set(std::uint64_t window) { window_ = allowed(window); }
 
   std::uint32_t window_ = 0, fixed_ = 0, limit_ = 0, least_ = 0, cap_ = 0;
   std::uint32_t epoch_rotations_ = 0;
