@@ -345,7 +345,8 @@ void Liveness::check_idleness() {
   if (stopped_()) return;
   const order::ring::Options& ring = world_.options().ring;
   // A rotation each time the token is let go, joins to nobody, and probes; twice that is too much.
-  const auto rotations = static_cast<std::uint64_t>(kIdleWatch.ns / ring.hold.ns + 2);
+  const auto rotations =
+      static_cast<std::uint64_t>(kIdleWatch.ns / order::ring::rest_max(ring).ns + 8);
   const std::uint64_t most = 4 * rotations + 100;
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
     const Process* process = world_.process(NodeId{n});

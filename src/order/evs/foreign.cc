@@ -108,9 +108,11 @@ void Membership::arm_probe(Instant now) {
 }
 
 void Membership::on_probe_timer(Instant now, Effects& out) {
+  // Where all are here there is nobody to look for, until the view ends.
+  if (state_ == State::operational && members_.size() == settings_.universe.size()) return;
   arm_probe(now);
   ++probe_round_;
-  if (state_ != State::operational || members_.size() == settings_.universe.size()) return;
+  if (state_ != State::operational) return;
   // The duty rotates, so that finding others does not depend on one member's links.
   if (probe_round_ % members_.size() == index_) send_probe(now, out);
 }

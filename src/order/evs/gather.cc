@@ -39,6 +39,7 @@ void Membership::shift_to_gather(Instant now, GatherReason reason, const MemberI
   out.report({EventCode::gather_started, view_, who, static_cast<std::uint64_t>(reason),
               candidates().size()});
   timers_.arm(Timer::consensus, now + settings_.consensus);
+  if (!timers_.armed(Timer::probe)) arm_probe(now);
   expedite_join(now, out);
   check_consensus(now, false, out);
 }
@@ -157,7 +158,9 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
       return;
     case State::commit:
     case State::recovery:
-      if (contains(agreement_.members, from) && join.committed.number >= agreement_.view.number) {
+      // Whoever went on, or has come to accuse me since it agreed, is lost for this attempt.
+      if (contains(agreement_.members, from) &&
+          (join.committed.number >= agreement_.view.number || contains(join.failed, self_))) {
         PEAL_PROBE("membership.join_breaks_attempt");
         shift_to_gather(now, GatherReason::join, from, out);
         gather_join(now, from, join, out);
@@ -201,6 +204,10 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
   processes_ = std::move(processes);
   failed_ = std::move(failed);
   shift_to_gather(now, GatherReason::sets_grew, from, out);
+  // It may have said just this, and say no more, since it has consensus: then it is no suspect.
+  if (join.processes != processes_ || join.failed != failed_) return;
+  insert(consensus_, from);
+  if (state_ == State::gather && !agreed_) check_consensus(now, false, out);
 }
 
 void Membership::on_leaving(Instant now, const MemberId& from, Effects& out) {

@@ -40,7 +40,6 @@ Membership::Membership(const Settings& settings, Protocol& protocol)
 }
 
 void Membership::start(Instant now, Effects& out) {
-  arm_probe(now);
   processes_ = {self_};
   failed_.clear();
   shift_to_gather(now, GatherReason::boot, {}, out);
@@ -169,11 +168,22 @@ void Membership::start_sets_from_view() {
 }
 
 void Membership::send_tracked(Instant now, const MemberId& to, const BufferRef& packet,
-                              Effects& out) {
+                              Effects& out, Duration rest) {
   last_sent_to_ = to;
   last_sent_ = packet;
-  timers_.arm(Timer::token_retransmit, now + settings_.token_retransmit);
+  timers_.arm(Timer::token_retransmit, now + settings_.token_retransmit + rest);
   out.send(to.node, Lane::token, packet);
+}
+
+void Membership::expect_token(Instant now) {
+  const auto due = timers_.at(Timer::token_retransmit);
+  const Instant usual = now + settings_.token_retransmit;
+  if (due && *due > usual) timers_.arm(Timer::token_retransmit, usual);
+}
+
+void Membership::resend_overdue(Instant now, Effects& out) {
+  const auto due = timers_.at(Timer::token_retransmit);
+  if (due && *due > now + settings_.token_retransmit) resend(now, out);
 }
 
 void Membership::resend(Instant now, Effects& out) {

@@ -109,8 +109,14 @@ class Membership {
   void accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out);
   /// The agreed view is complete everywhere: it becomes the current one.
   void installed(Instant now, const Agreement& agreement, Effects& out);
-  /// Sends a packet to one member and keeps it, to send it again until there is a sign of life.
-  void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out);
+  /// Sends a packet to one member and keeps it, to send it again until there is a sign of life,
+  /// which may take `rest` longer than usual.
+  void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out,
+                    Duration rest = {});
+  /// The token is wanted now: what was sent is sent again after the usual time, rest or not.
+  void expect_token(Instant now);
+  /// Sends what was sent again if it would wait for longer than usual.
+  void resend_overdue(Instant now, Effects& out);
   void arm_token_loss(Instant now) {
     timers_.arm(Timer::token_loss, now + settings_.token_loss);
     long_pause_ = false;

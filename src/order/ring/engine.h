@@ -59,6 +59,7 @@ class RingEngine final : public Engine, private evs::Protocol {
       seq_history.fill(first);
     }
     std::uint64_t last_hop;        ///< of the last accepted token
+    Instant sent_at{};             ///< my last token
     std::uint64_t sent_hop;        ///< on the last token I sent
     std::uint64_t no_send_before;  ///< originate only on visits with a greater hop
     Seq delivered;
@@ -72,6 +73,7 @@ class RingEngine final : public Engine, private evs::Protocol {
     std::uint32_t backlog_before = 0;
     Seq requested_high;  ///< highest position I ever requested
     std::uint32_t idle_rounds = 0;
+    std::uint32_t rests = 0;        ///< of the token, one after the other
     std::uint32_t last_credit = 0;  ///< as on the last token, with whose it was
     std::uint16_t last_credit_index = wire::kNoIndex;
     bool quiet = false;  ///< nothing moved at my last visit: the token may be resting
@@ -123,6 +125,7 @@ class RingEngine final : public Engine, private evs::Protocol {
                     std::uint32_t limit);
   void detect_stall(Instant now, Effects& out);
   void pass_on(Instant now, Effects& out);
+  void rest(Instant now);
   void send_token(Instant now, Effects& out);
   bool should_hold() const;
   void settle(Seq aru_sent, Effects& out);

@@ -77,6 +77,10 @@ std::string rule(std::string_view left, Duration value, std::string_view relatio
 
 std::span<const Knob> knobs() { return kKnobs; }
 
+Duration rest_max(const Options& options) {
+  return std::max(options.hold, (options.token_loss - options.token_retransmit * 3) / 2);
+}
+
 std::string validate(const Options& options) {
   for (const Knob& knob : kKnobs) {
     const std::int64_t value =

@@ -65,6 +65,10 @@ std::span<const Knob> knobs();
 /// line that names the key, the value and what is accepted.
 std::string validate(const Options& options);
 
+/// How long the token of an idle view rests at most: the time grows from `hold` with every rotation
+/// in which nothing happens. The rest of the token timeout is for tokens that get lost then.
+Duration rest_max(const Options& options);
+
 /// What one ring engine is made from.
 struct Config {
   MemberId self{};

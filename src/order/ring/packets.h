@@ -39,6 +39,8 @@ class Packets {
   bool received(Seq seq) const { return seq <= contiguous_ || has(seq); }
   Packet& at(Seq seq) { return slot(seq); }
   const Packet& at(Seq seq) const { return slot(seq); }
+  /// Asks the processor for the bytes of a packet that is wanted next, if it is here.
+  void prefetch(Seq seq) const { __builtin_prefetch(slot(seq).unit.view().data()); }
   /// Stores a packet; `in_window(seq)` and not `has(seq)`.
   void put(const wire::Data& data, BufferRef unit);
   /// Discards everything up to `seq`, which is contiguous.

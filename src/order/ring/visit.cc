@@ -58,6 +58,8 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
   if (!from_predecessor) return drop(Drop::bad_sender);
   if (arriving_.hop <= r_.last_hop && !PEAL_MUTANT(token_duplicate_accepted)) {
     if (PEAL_MUTANT(duplicate_rearms_loss)) membership_.arm_token_loss(now);
+    // Whoever sends it again has seen no sign of life: the token does not rest, it got lost.
+    if (arriving_.hop == r_.last_hop) membership_.resend_overdue(now, out);
     return drop(Drop::duplicate);
   }
   // Nobody can have ordered beyond a token that has not been here yet.
@@ -257,13 +259,8 @@ void RingEngine::pass_on(Instant now, Effects& out) {
                     r_.safe_line == token_.seq && (!can_originate() || blocked) &&
                     token_.hop > r_.no_send_before;
   r_.idle_rounds = idle ? r_.idle_rounds + 1 : 0;
-  if (should_hold()) {
-    holding_ = true;
-    ++counts_.held;
-    window_.spoil();
-    timers_.arm(Timer::hold, now + options_.hold);
-    return;
-  }
+  if (should_hold()) return rest(now);
+  r_.rests = 0;
   const Duration pace = pace_of_requests();
   if (pace > Duration{}) {
     PEAL_PROBE("ring.requests_paced");
@@ -272,6 +269,16 @@ void RingEngine::pass_on(Instant now, Effects& out) {
     return;
   }
   send_token(now, out);
+}
+
+void RingEngine::rest(Instant now) {
+  // A rotation that took long has lost the token on its way, and used up what a long rest needs.
+  if (now - r_.sent_at > options_.token_retransmit) r_.rests = 0;
+  holding_ = true;
+  ++counts_.held;
+  window_.spoil();
+  const Duration grown = options_.hold * (std::int64_t{1} << std::min(r_.rests++, 10U));
+  timers_.arm(Timer::hold, now + std::min(grown, rest_max(options_)));
 }
 
 void RingEngine::send_token(Instant now, Effects& out) {
@@ -283,16 +290,20 @@ void RingEngine::send_token(Instant now, Effects& out) {
   // ends.
   const BufferRef packet = membership_.build(FrameKind::token, token_, wire::encode_token);
   if (!packet) return;
+  r_.sent_at = now;
   r_.sent_hop = token_.hop;
   r_.token_seq = token_.seq;
-  membership_.send_tracked(now, members[(index + 1U) % members.size()], packet, out);
+  // A token that rests at the representative shows no sign of life meanwhile.
+  const bool may_rest = !recovering && index != 0 && r_.idle_rounds >= options_.idle_rounds;
+  membership_.send_tracked(now, members[(index + 1U) % members.size()], packet, out,
+                           may_rest ? rest_max(options_) : Duration{});
 }
 
 void RingEngine::release_held(Instant now, Effects& out) {
   if (!holding_) return;
   holding_ = false;
   timers_.cancel(Timer::hold);
-  r_.idle_rounds = 0;
+  r_.idle_rounds = r_.rests = 0;
   work_on_token(now, out);
 }
 
@@ -309,6 +320,7 @@ void RingEngine::cancel_hold(Instant now, Effects& out) {
       membership_.build(FrameKind::hold_cancel, cancel, wire::encode_hold_cancel);
   if (!packet) return;
   timers_.arm(Timer::hold_cancel, now + options_.token_retransmit / 2);
+  membership_.expect_token(now);
   out.send(membership_.members().front().node, Lane::token, packet);
 }
 
@@ -342,6 +354,7 @@ void RingEngine::deliver_ready(Effects& out) {
     if (is_safe(packet.data.service) && next > r_.safe_line && !PEAL_MUTANT(deliver_safe_early))
       return;
     r_.delivered = next;
+    packets_.prefetch(next + 1);
     deliver(packet, false, out);
   }
 }
