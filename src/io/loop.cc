@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/loop.h"
 
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -114,10 +115,12 @@ void Loop::run(LoopHost& host) {
 }
 
 void Loop::turn(LoopHost& host, Duration wait_max) {
-  const int count = wait(time_to_wait(host, Clock::now(), wait_max));
+  const Duration sleep = time_to_wait(host, Clock::now(), wait_max);
+  const int count = wait(sleep);
+  const Duration planned = std::max(sleep, std::exchange(armed_, Duration{}));
   Instant now = Clock::now();
   ++counters_.turns;
-  note_pause(host, now);
+  note_pause(host, now, planned);
   dispatch(count);
 
   // A timer fires only if it was due before the sockets were read, and still is afterwards.
@@ -158,6 +161,7 @@ void Loop::stop() {
 void Loop::arm(const LoopHost& host) {
   sleeping_.store(true, std::memory_order_seq_cst);
   Duration time = time_to_wait(host, Clock::now(), kForever);
+  armed_ = time;
   if (pending_.load(std::memory_order_seq_cst)) time = {};
   itimerspec setting{};
   setting.it_value = to_timespec(std::max(time, nanoseconds(1)));  // zero would disarm it
@@ -174,8 +178,7 @@ LoopCounters Loop::counters() const {
 Duration Loop::time_to_wait(const LoopHost& host, Instant now, Duration wait_max) const {
   if (more_) return {};
   Duration time = wait_max;
-  // Short sleeps keep a legitimate one from looking like a pause.
-  if (options_.pause.ns > 0) time = std::min(time, options_.pause / 2);
+  if (options_.pause.ns > 0) time = std::min(time, options_.pause);
   if (const auto deadline = host.next_deadline()) time = std::min(time, *deadline - now);
   return std::max(time, Duration{});
 }
@@ -191,7 +194,7 @@ int Loop::wait(Duration time) {
       usual_wait_ = (usual_wait_ * 7 + (Clock::now() - begin)) / 8;
       return count;
     }
-    time = std::max(time - options_.spin, Duration{});
+    time = std::max(time - (Clock::now() - begin), Duration{});
   }
   sleeping_.store(true, std::memory_order_seq_cst);
   if (pending_.load(std::memory_order_seq_cst)) time = {};
@@ -211,6 +214,7 @@ int Loop::wait_spinning(Duration time) {
   int count = 0;
   while (count == 0 && !pending_.load(std::memory_order_relaxed) && Clock::now() < end) {
     count = wait_once({});
+    if (count == 0) ::sched_yield();
   }
   return count;
 }
@@ -239,9 +243,9 @@ void Loop::dispatch(int count) {
   }
 }
 
-void Loop::note_pause(LoopHost& host, Instant now) {
+void Loop::note_pause(LoopHost& host, Instant now, Duration slept) {
   const Duration gap = now - previous_;
-  const bool paused = primed_ && options_.pause.ns > 0 && gap >= options_.pause;
+  const bool paused = primed_ && options_.pause.ns > 0 && gap >= options_.pause + slept;
   previous_ = now;
   primed_ = true;  // the first turn has no turn before it
   if (!paused) return;

@@ -47,12 +47,12 @@ class LoopHost {
 };
 
 struct LoopOptions {
-  /// How long to poll before sleeping, at most. Saves the wake-up (10 to 40 us) where there is a
-  /// core to spare; with fewer cores than busy threads it costs whole time slices. Only done while
-  /// recent waits were about that short.
+  /// How long to poll before sleeping, at most; others that want the processor come first. Saves
+  /// the wake-up (10 to 100 us). Only done while recent waits were about that short.
   Duration spin{};
-  /// A turn that starts this long after the one before is reported as a pause; the loop then sleeps
-  /// at most half of it at a time. 0 switches the detection off.
+  /// A turn that starts this long after it was due is reported as a pause; the loop then sleeps at
+  /// most so long at a time, so that what it overlooks is no longer than that. 0 switches the
+  /// detection off.
   Duration pause{};
 };
 
@@ -115,7 +115,7 @@ class Loop {
   int wait_spinning(Duration time);
   int wait_once(Duration time);
   void dispatch(int count);
-  void note_pause(LoopHost& host, Instant now);
+  void note_pause(LoopHost& host, Instant now, Duration slept);
 
   static constexpr int kEventsMax = 64;
 
@@ -126,6 +126,7 @@ class Loop {
   bool has_pwait2_ = true;
   bool more_ = false;
   bool primed_ = false;
+  Duration armed_{};     ///< how long a foreign loop may sleep, as the timer is set
   bool paused_ = false;  ///< on_pause was called, on_drained not yet
   Instant previous_{};
   Duration usual_wait_{};

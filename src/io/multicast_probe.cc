@@ -82,7 +82,9 @@ std::optional<ProbeMessage> MulticastProbe::on_timer(Instant now) {
   nonces_[0] = random_.next();
   nonce_count_ = std::min(nonce_count_ + 1, kNoncesKept);
   last_hello_ = now;
-  Duration interval = now < busy_until_ ? kInterval : kIdleInterval;
+  const bool all = std::all_of(peers_.begin(), peers_.end(),
+                               [](const Peer& peer) { return peer.reached && peer.misses == 0; });
+  Duration interval = now < busy_until_ ? kInterval : all ? kSteadyInterval : kIdleInterval;
   if (start_hellos_ > 0) {
     --start_hellos_;
     interval = kStartInterval;

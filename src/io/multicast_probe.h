@@ -44,12 +44,14 @@ std::optional<ProbeMessage> decode_probe(ByteView datagram);
 /// Finds out, again and again, which peers multicast reaches. A peer is reached once it answered
 /// kAnswersMin hellos in a row, and until it left kMissesMax in a row unanswered; so an outage
 /// heals itself, in both directions, and a few lost probes do no harm. Hellos are frequent at the
-/// start, after a change and while data flows, and rare otherwise. No system calls, no allocation.
+/// start, after a change and while data flows, rarer otherwise, and rarest while all peers are
+/// reached. No system calls, no allocation.
 class MulticastProbe {
  public:
   static constexpr Duration kStartInterval = milliseconds(60);  ///< the first few hellos
   static constexpr Duration kInterval = milliseconds(200);
   static constexpr Duration kIdleInterval = seconds(1);
+  static constexpr Duration kSteadyInterval = seconds(5);     ///< idle, and everybody is reached
   static constexpr Duration kAckInterval = milliseconds(50);  ///< between acks to one peer
   static constexpr int kMissesMax = 7;
   static constexpr int kAnswersMin = 2;

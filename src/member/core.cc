@@ -18,10 +18,17 @@
 namespace peal::member {
 namespace {
 
+/// While waits are this short, a wake-up would cost as much as the wait. A token that goes round
+/// without rest comes back sooner; one that rests lets the loop sleep.
+constexpr Duration kSpin = milliseconds(1);
+
+/// Of memory for small messages that are sent.
+constexpr std::uint64_t kStageBytesMin = 4'096;
+
 /// Entries for units that wait to be read; the bound in bytes is usually met first.
 constexpr std::uint32_t kUnitsWaiting = 16'384;
 
-/// The node takes half of what may wait to be ordered, the stage in front of it the rest.
+/// The node takes half of the bytes that may wait to be ordered, the stage in front of it the rest.
 node::Limits node_limits(const Settings& settings) {
   node::Limits limits = settings.limits;
   limits.submit_bytes_max =
@@ -45,6 +52,7 @@ Result<std::unique_ptr<Core>, io::IoError> Core::open(const Settings& settings) 
   if (core->queue_.fd() < 0) return unexpected(io::system_error("eventfd", errno));
   io::LoopOptions options;
   options.pause = settings.ring.token_loss / 2;
+  options.spin = kSpin;
   auto loop = io::Loop::open(options);
   if (!loop) return unexpected(loop.error());
   core->loop_ = std::move(*loop);
@@ -75,7 +83,11 @@ Result<void, io::IoError> Core::start_thread() {
 Core::Core(const Settings& settings)
     : settings_(settings),
       names_(names_of(settings)),
-      stage_(settings.limits.message_bytes_max, settings.limits.submit_bytes_max / 2),
+      stage_(
+          {settings.limits.message_bytes_max,
+           std::max<std::uint64_t>(kStageBytesMin, std::min(settings.limits.submit_small_bytes_max,
+                                                            settings.limits.submit_bytes_max)),
+           settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
       // What is ordered but not delivered here when the room shrinks to nothing is at most twice
       // the largest gap: once in the old view, once in the next.
       queue_(kUnitsWaiting, 2 * settings.ring.max_gap + 64, settings.receive_bytes_max,
@@ -175,29 +187,22 @@ void Core::on_turn_end(Instant now) {
 }
 
 void Core::feed(Instant now) {
+  const std::uint64_t released = runtime_->node().released();
+  if (stage_.waiting() || stage_.gave_blocks() || released > released_) stage_.turn(released);
+  released_ = released;
   bool fed = false;
-  while (true) {
-    if (batch_ == nullptr) {
-      if (!stage_.waiting()) break;
-      batch_ = &stage_.take();
-      batch_at_ = 0;
+  while (Stage::Item* item = stage_.front()) {
+    Result<std::uint64_t> number = 0;
+    if (item->block) {
+      node::Gathered block{std::unique_ptr<std::byte[]>(item->bytes), item->size};
+      number = runtime_->submit_block(block, item->service);
+      item->bytes = block.bytes.release();
+    } else {
+      number = runtime_->submit_lent(item->payload(), item->service);
     }
-    while (batch_at_ < batch_->items.size()) {
-      Stage::Item& item = batch_->items[batch_at_];
-      Result<std::uint64_t> number = 0;
-      if (item.block != nullptr) {
-        node::Gathered block{std::move(item.block), item.size};
-        number = runtime_->submit_later(block, item.service);
-        item.block = std::move(block.bytes);
-      } else {
-        number = runtime_->submit_later(batch_->payload(item), item.service);
-      }
-      if (!number) break;
-      fed = true;
-      ++batch_at_;
-    }
-    if (batch_at_ < batch_->items.size()) break;  // the node is full: again at the next turn's end
-    batch_ = nullptr;
+    if (!number) break;  // the node is full: again at the next turn's end
+    stage_.pop();
+    fed = true;
   }
   if (fed) runtime_->flush(now);
 }
@@ -293,7 +298,8 @@ void Core::leave_if_done(Instant now) {
     leave_at_ = leave_at_ ? std::min(*leave_at_, at) : at;
   }
   if (!leave_at_) return;
-  const bool done = batch_ == nullptr && !stage_.waiting() && own_delivered_ == stage_.pushed();
+  const bool done =
+      stage_.front() == nullptr && !stage_.waiting() && own_delivered_ == stage_.pushed();
   if (!done && now < *leave_at_) return;
   runtime_->leave(now);
   close(true, done ? "left on request"

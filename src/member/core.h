@@ -103,8 +103,7 @@ class Core final : private Application {
   std::atomic<bool> room_again_{false};
 
   // The loop's thread only.
-  Stage::Batch* batch_ = nullptr;
-  std::size_t batch_at_ = 0;
+  std::uint64_t released_ = 0;  ///< by the node, as the stage knows
   DeliveredUnit unit_;
   bool unit_has_messages_ = false;
   std::uint64_t copied_units_ = 0;   ///< kept as copies, since buffers were short

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/assert.h"
@@ -17,7 +18,8 @@ EventQueue::EventQueue(std::uint32_t units, std::uint32_t reserve_units, std::ui
       bytes_max_(bytes),
       unit_bytes_(unit_bytes),
       fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      ring_(units + reserve_units) {
+      ring_(std::bit_ceil(units + reserve_units)),
+      mask_(ring_.size() - 1) {
   PEAL_ASSERT(units > 0 && unit_bytes > 0 && bytes >= unit_bytes);
 }
 
@@ -26,13 +28,17 @@ EventQueue::~EventQueue() {
 }
 
 void EventQueue::push(Entry entry) {
-  bytes_in_.fetch_add(entry.bytes_held(), std::memory_order_relaxed);
+  const std::uint64_t before = bytes_in_.load(std::memory_order_relaxed);
+  bytes_in_.store(before + entry.bytes_held(), std::memory_order_relaxed);
   if (!overflow_.empty() || !move_in(entry)) overflow_.push_back(std::move(entry));
 }
 
 bool EventQueue::move_in(Entry& entry) {
-  if (written_ - head_.load(std::memory_order_acquire) == ring_.size()) return false;
-  ring_[written_ % ring_.size()] = std::move(entry);
+  if (written_ - head_seen_ == ring_.size()) {
+    head_seen_ = head_.load(std::memory_order_acquire);
+    if (written_ - head_seen_ == ring_.size()) return false;
+  }
+  at(written_) = std::move(entry);
   ++written_;
   return true;
 }
@@ -64,15 +70,34 @@ std::uint32_t EventQueue::room_now() const {
       std::min<std::uint64_t>(units_max_ - waiting, (bytes_max_ - bytes) / unit_bytes_));
 }
 
-std::optional<Entry> EventQueue::pop() {
+Entry* EventQueue::front() {
   const std::uint64_t head = head_.load(std::memory_order_relaxed);
-  if (head == tail_.load(std::memory_order_acquire)) {
-    clear_signal();
-    if (head == tail_.load(std::memory_order_seq_cst)) return std::nullopt;
+  if (head == tail_seen_) {
+    tail_seen_ = tail_.load(std::memory_order_acquire);
+    if (head == tail_seen_) {
+      clear_signal();
+      tail_seen_ = tail_.load(std::memory_order_seq_cst);
+      if (head == tail_seen_) return nullptr;
+    }
   }
-  std::optional<Entry> entry(std::move(ring_[head % ring_.size()]));
+  // The loop's thread wrote the entries, and the bytes as well: this one's caches have neither.
+  if (head + 2 < tail_seen_) __builtin_prefetch(&at(head + 2));
+  if (head + 1 < tail_seen_) __builtin_prefetch(at(head + 1).unit.bytes().data());
+  return &at(head);
+}
+
+bool EventQueue::pop() {
+  const std::uint64_t head = head_.load(std::memory_order_relaxed);
+  PEAL_ASSERT(head != tail_seen_);
+  Entry& entry = at(head);
+  const std::uint64_t out = bytes_out_.load(std::memory_order_relaxed) + entry.bytes_held();
+  entry = {};
+  bytes_out_.store(out, std::memory_order_release);
   head_.store(head + 1, std::memory_order_seq_cst);
-  return entry;
+  if (!room_wanted_.load(std::memory_order_seq_cst)) return false;
+  const std::uint64_t waiting = tail_.load(std::memory_order_acquire) - (head + 1);
+  if (waiting > units_max_ / 2 || unread_bytes() > bytes_max_ / 2) return false;
+  return room_wanted_.exchange(false, std::memory_order_seq_cst);
 }
 
 void EventQueue::clear_signal() {
@@ -80,15 +105,6 @@ void EventQueue::clear_signal() {
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t got = ::read(fd_, &count, sizeof count);
   signalled_.store(false, std::memory_order_seq_cst);
-}
-
-bool EventQueue::released(std::uint64_t bytes) {
-  bytes_out_.fetch_add(bytes, std::memory_order_seq_cst);
-  if (!room_wanted_.load(std::memory_order_seq_cst)) return false;
-  const std::uint64_t waiting =
-      tail_.load(std::memory_order_acquire) - head_.load(std::memory_order_relaxed);
-  if (waiting > units_max_ / 2 || unread_bytes() > bytes_max_ / 2) return false;
-  return room_wanted_.exchange(false, std::memory_order_seq_cst);
 }
 
 std::uint64_t EventQueue::unread_bytes() const {

@@ -75,12 +75,12 @@ class EventQueue {
   /// Units that may still come. If it says 0, pop() later says that there is room again.
   std::uint32_t room_units();
 
-  /// The next entry, if one is published. Thread: the reader's.
-  std::optional<Entry> pop();
-  /// The bytes of an entry that was popped are not needed any more. True if the loop should hear
-  /// that there is room again.
-  bool released(std::uint64_t bytes);
-  /// Readable when an entry is published, until pop() found nothing. Thread: any.
+  /// The next entry, if one is published, until pop(). Thread: the reader's.
+  Entry* front();
+  /// Takes the front entry off: it is not needed any more. True if the loop should hear that there
+  /// is room again.
+  bool pop();
+  /// Readable when an entry is published, until front() found nothing. Thread: any.
   int fd() const { return fd_; }
   /// Bytes that wait to be read. Thread: any.
   std::uint64_t unread_bytes() const;
@@ -89,21 +89,25 @@ class EventQueue {
   std::uint32_t room_now() const;
   bool move_in(Entry& entry);
   void clear_signal();
+  Entry& at(std::uint64_t position) { return ring_[position & mask_]; }
 
   const std::uint32_t units_max_;
   const std::uint64_t bytes_max_;
   const std::uint32_t unit_bytes_;
   int fd_ = -1;
-  std::vector<Entry> ring_;
+  std::vector<Entry> ring_;  ///< a power of two of them
+  const std::uint64_t mask_;
 
-  // Written by the loop.
+  // Written by the loop. What the other side wrote is remembered: asking costs a cache line.
   alignas(64) std::atomic<std::uint64_t> tail_{0};  ///< published
   std::uint64_t written_ = 0;                       ///< in the ring, published or not
-  std::deque<Entry> overflow_;                      ///< behind them
+  std::uint64_t head_seen_ = 0;
+  std::deque<Entry> overflow_;  ///< behind them
   std::atomic<std::uint64_t> bytes_in_{0};
 
   // Written by the reader.
   alignas(64) std::atomic<std::uint64_t> head_{0};
+  std::uint64_t tail_seen_ = 0;
   std::atomic<std::uint64_t> bytes_out_{0};
 
   alignas(64) std::atomic<bool> signalled_{false};

@@ -43,6 +43,7 @@ class Reader {
   bool take_room() { return std::exchange(room_, false); }
 
  private:
+  void open(const DeliveredUnit& unit);
   /// The next message of the current unit; false if there is none.
   bool next_message(MessageOut& out);
   void release_current();
@@ -50,13 +51,13 @@ class Reader {
   EventQueue& queue_;
   const trace::Names& names_;
   const std::uint32_t message_bytes_max_;
-  DeliveredUnit current_;
-  std::uint64_t current_bytes_ = 0;
+  const DeliveredUnit* current_ = nullptr;  ///< the queue's front
   node::Chunks chunks_;
   std::size_t position_ = 0;  ///< in chunks_
   std::uint32_t index_ = 0;
   bool room_ = false;
   std::map<MemberId, std::string> senders_;  ///< ids as text, as far as seen
+  std::string_view sender_;                  ///< of the current unit
   ViewId view_{};
   std::string view_text_;
 };

@@ -107,16 +107,16 @@ void Runtime::start(Instant now) {
   node_->start(now);
 }
 
-Result<std::uint64_t> Runtime::submit_later(ByteView payload, Service service) {
-  const auto number = node_->submit_later(payload, service);
+Result<std::uint64_t> Runtime::submit_lent(ByteView payload, Service service) {
+  const auto number = node_->submit_lent(payload, service);
   if (number && trace_ != nullptr) trace_->submit(*number, service, payload);
   return number;
 }
 
-Result<std::uint64_t> Runtime::submit_later(node::Gathered& message, Service service) {
+Result<std::uint64_t> Runtime::submit_block(node::Gathered& message, Service service) {
   // The block keeps its address when the node takes it, and stays until its message is ordered.
   const ByteView payload{message.bytes.get(), message.size};
-  const auto number = node_->submit_later(message, service);
+  const auto number = node_->submit_block(message, service);
   if (number && trace_ != nullptr) trace_->submit(*number, service, payload);
   return number;
 }

@@ -55,9 +55,9 @@ class Runtime final : private io::LoopHost,
   /// For Loop::run.
   io::LoopHost& host() { return *this; }
 
-  /// As node::Node::submit_later, with an entry in the trace.
-  Result<std::uint64_t> submit_later(ByteView payload, Service service);
-  Result<std::uint64_t> submit_later(node::Gathered& message, Service service);
+  /// As in node::Node, with an entry in the trace.
+  Result<std::uint64_t> submit_lent(ByteView payload, Service service);
+  Result<std::uint64_t> submit_block(node::Gathered& message, Service service);
   void flush(Instant now) { node_->flush(now); }
   void on_room(Instant now) { node_->on_room(now); }
   void leave(Instant now);

@@ -1,34 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "member/stage.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.h"
 
 namespace peal::member {
 namespace {
 
-constexpr std::size_t kSmallMax = 16 * 1'024;  // larger messages get a block
+constexpr std::uint64_t kSmallMax = 16 * 1'024;
+/// The ring takes at least this many of the largest messages that go into it.
+constexpr std::uint64_t kSmallPerRing = 16;
 
-std::unique_ptr<std::byte[]> copy_of(ByteView payload) {
-  if (payload.size() <= kSmallMax) return nullptr;
+}  // namespace
+
+Stage::Stage(const Limits& limits)
+    : limits_(limits),
+      small_max_(
+          static_cast<std::uint32_t>(std::min(kSmallMax, limits.small_bytes_max / kSmallPerRing))),
+      mask_(std::bit_ceil(limits.messages_max) - 1),
+      items_(new Item[mask_ + 1]),
+      ring_(limits.small_bytes_max) {
+  PEAL_ASSERT(limits.messages_max > 0 && limits.small_bytes_max > 0);
+}
+
+Stage::~Stage() {
+  for (; handed_ < pushed_; ++handed_) {
+    if (item(handed_).block) delete[] item(handed_).bytes;
+  }
+}
+
+std::unique_ptr<std::byte[]> Stage::copy_of(ByteView payload) const {
+  if (payload.size() <= small_max_) return nullptr;
   std::unique_ptr<std::byte[]> block(new std::byte[payload.size()]);
   std::memcpy(block.get(), payload.data(), payload.size());
   return block;
 }
 
-}  // namespace
-
-Stage::Stage(std::uint32_t message_bytes_max, std::uint64_t block_bytes_max)
-    : message_bytes_max_(message_bytes_max), block_bytes_max_(block_bytes_max) {
-  for (Batch& batch : batches_) {
-    batch.items.reserve(kMessagesMax);
-    batch.bytes.reset(new std::byte[kSmallBytesMax]);
-  }
-}
-
 Result<Stage::Pushed> Stage::push(ByteView payload, Service service) {
-  if (payload.size() > message_bytes_max_) return unexpected(Errc::too_large);
+  if (payload.size() > limits_.message_bytes_max) return unexpected(Errc::too_large);
   auto block = copy_of(payload);
   const std::lock_guard lock(mutex_);
   return push_locked(payload, service, block);
@@ -36,7 +49,7 @@ Result<Stage::Pushed> Stage::push(ByteView payload, Service service) {
 
 Result<Stage::Pushed> Stage::push_until(ByteView payload, Service service,
                                         std::chrono::steady_clock::time_point deadline) {
-  if (payload.size() > message_bytes_max_) return unexpected(Errc::too_large);
+  if (payload.size() > limits_.message_bytes_max) return unexpected(Errc::too_large);
   auto block = copy_of(payload);
   std::unique_lock lock(mutex_);
   while (true) {
@@ -53,27 +66,24 @@ Result<Stage::Pushed> Stage::push_until(ByteView payload, Service service,
 Result<Stage::Pushed> Stage::push_locked(ByteView payload, Service service,
                                          std::unique_ptr<std::byte[]>& block) {
   if (closed_) return unexpected(Errc::closed);
-  Batch& batch = *filling_;
-  if (batch.items.size() == kMessagesMax) return unexpected(Errc::would_block);
-  Item item;
-  item.size = static_cast<std::uint32_t>(payload.size());
-  item.service = service;
-  if (block != nullptr) {
-    if (batch.block_bytes > 0 && batch.block_bytes + item.size > block_bytes_max_) {
+  if (pushed_ - released_ == limits_.messages_max) return unexpected(Errc::would_block);
+  const auto size = static_cast<std::uint32_t>(payload.size());
+  Item next{nullptr, 0, size, service, block != nullptr};
+  if (next.block) {
+    if (block_bytes_ > 0 && block_bytes_ + size > limits_.block_bytes_max) {
       return unexpected(Errc::would_block);
     }
-    batch.block_bytes += item.size;
-    item.block = std::move(block);
-  } else {
-    if (batch.used + item.size > kSmallBytesMax) return unexpected(Errc::would_block);
-    item.offset = static_cast<std::uint32_t>(batch.used);
-    if (item.size > 0) std::memcpy(batch.bytes.get() + batch.used, payload.data(), item.size);
-    batch.used += item.size;
+    block_bytes_ += size;
+    next.bytes = block.release();
+  } else if (size > 0) {
+    next.bytes = ring_.take(size);
+    if (next.bytes == nullptr) return unexpected(Errc::would_block);
+    std::memcpy(next.bytes, payload.data(), size);
   }
-  const bool first = batch.items.empty();
-  batch.items.push_back(std::move(item));
-  waiting_.store(true, std::memory_order_release);
-  return Pushed{++pushed_, first};
+  next.ring_tail = ring_.tail();
+  item(pushed_) = next;
+  ++pushed_;
+  return Pushed{pushed_, !waiting_.exchange(true, std::memory_order_acq_rel)};
 }
 
 void Stage::close() {
@@ -87,16 +97,23 @@ std::uint64_t Stage::pushed() const {
   return pushed_;
 }
 
-Stage::Batch& Stage::take() {
+void Stage::turn(std::uint64_t released) {
+  PEAL_ASSERT(released <= handed_);
   const std::lock_guard lock(mutex_);
-  Batch& full = *filling_;
-  filling_ = &full == &batches_[0] ? &batches_[1] : &batches_[0];
-  filling_->items.clear();
-  filling_->used = 0;
-  filling_->block_bytes = 0;
+  block_bytes_ -= std::exchange(handed_block_bytes_, 0);
+  for (; released_ < released; ++released_) {
+    const Item& each = item(released_);
+    if (!each.block && each.size > 0) ring_.give_back(each.ring_tail);
+  }
+  visible_ = pushed_;
   waiting_.store(false, std::memory_order_release);
   if (waiters_ > 0) room_.notify_all();
-  return full;
+}
+
+void Stage::pop() {
+  const Item& front = item(handed_);
+  if (front.block) handed_block_bytes_ += front.size;
+  ++handed_;
 }
 
 }  // namespace peal::member

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <vector>
 
+#include "base/byte_ring.h"
 #include "base/bytes.h"
 #include "base/ids.h"
 #include "base/result.h"
@@ -17,37 +17,37 @@
 
 namespace peal::member {
 
-/// Messages on their way from the application's threads to the loop: two batches, one being filled
-/// by whoever sends and one being emptied by the loop. Small messages are copied into memory taken
-/// at start; large ones into a block each, before the lock is taken.
+/// Messages on their way from the application's threads to the loop, and the memory they lie in
+/// until they are ordered. Small messages are copied into a ring that is taken at start; large ones
+/// into a block each, before the lock is taken.
 class Stage {
  public:
-  static constexpr std::size_t kMessagesMax = 16'384;
-  static constexpr std::size_t kSmallBytesMax = 1U << 20;  ///< of all small messages together
-
-  /// `block_bytes_max`: of large messages together; one is always taken if there is no other.
-  Stage(std::uint32_t message_bytes_max, std::uint64_t block_bytes_max);
-
-  /// A message of a batch: its bytes are in the batch, or in `block`.
-  struct Item {
-    std::uint32_t offset = 0;
-    std::uint32_t size = 0;
-    Service service{};
-    std::unique_ptr<std::byte[]> block;
+  /// Bounds of what lies here. Of large messages, one is always taken if there is no other.
+  struct Limits {
+    std::uint32_t message_bytes_max{};
+    std::uint64_t small_bytes_max{};  ///< of all small messages together
+    std::uint64_t block_bytes_max{};  ///< of large messages that were not handed over
+    std::uint32_t messages_max{};
   };
-  struct Batch {
-    std::vector<Item> items;
-    std::unique_ptr<std::byte[]> bytes;
-    std::size_t used = 0;
-    std::uint64_t block_bytes = 0;
+  explicit Stage(const Limits& limits);
+  ~Stage();
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
 
-    ByteView payload(const Item& item) const {
-      return {item.block != nullptr ? item.block.get() : bytes.get() + item.offset, item.size};
-    }
+  /// A message: its bytes are in the ring, or a block of their own. Without initialisers, so that
+  /// places which are never used never cost memory.
+  struct Item {
+    std::byte* bytes;
+    std::uint64_t ring_tail;  ///< where the ring's tail stood after it
+    std::uint32_t size;
+    Service service;
+    bool block;
+
+    ByteView payload() const { return {bytes, size}; }
   };
   struct Pushed {
     std::uint64_t number{};  ///< counts messages, from 1
-    bool first = false;      ///< the batch was empty: the loop needs a wake-up
+    bool first = false;      ///< nothing else waited: the loop needs a wake-up
   };
 
   /// Copies a message. Errors: would_block, too_large, closed. Thread: any.
@@ -60,26 +60,44 @@ class Stage {
   /// Messages ever taken in. Thread: any.
   std::uint64_t pushed() const;
 
-  /// Everything since the last take, in order; no items if there is nothing. Valid until the next
-  /// call. Thread: the loop's.
-  Batch& take();
-  /// Something was pushed since the last take. Thread: any.
+  /// Makes visible to front() what was pushed, and takes the bytes of messages up to number
+  /// `released` back. Thread: the loop's, as for the next two.
+  void turn(std::uint64_t released);
+  /// The oldest message that was not handed over, or null.
+  Item* front() { return handed_ == visible_ ? nullptr : &item(handed_); }
+  /// The front message was handed over, with its block if it has one. Bytes in the ring stay until
+  /// turn() takes them back.
+  void pop();
+  /// Blocks were handed over since the last turn(): there is room again.
+  bool gave_blocks() const { return handed_block_bytes_ > 0; }
+  /// Something was pushed since the last turn(). Thread: any.
   bool waiting() const { return waiting_.load(std::memory_order_acquire); }
 
  private:
   Result<Pushed> push_locked(ByteView payload, Service service,
                              std::unique_ptr<std::byte[]>& block);
 
-  const std::uint32_t message_bytes_max_;
-  const std::uint64_t block_bytes_max_;
+  Item& item(std::uint64_t position) { return items_[position & mask_]; }
+  std::unique_ptr<std::byte[]> copy_of(ByteView payload) const;
+
+  const Limits limits_;
+  const std::uint32_t small_max_;  ///< larger messages get a block
   mutable std::mutex mutex_;
   std::condition_variable room_;
   std::uint32_t waiters_ = 0;
   bool closed_ = false;
-  std::uint64_t pushed_ = 0;
   std::atomic<bool> waiting_{false};
-  Batch batches_[2];
-  Batch* filling_ = &batches_[0];
+  const std::uint64_t mask_;
+  const std::unique_ptr<Item[]> items_;
+  ByteRing ring_;
+  std::uint64_t block_bytes_ = 0;
+  std::uint64_t pushed_ = 0;
+  std::uint64_t released_ = 0;
+
+  // The loop's thread only.
+  std::uint64_t visible_ = 0;
+  std::uint64_t handed_ = 0;
+  std::uint64_t handed_block_bytes_ = 0;  ///< since the last turn
 };
 
 }  // namespace peal::member

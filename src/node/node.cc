@@ -39,9 +39,17 @@ class Node::Core final : public order::Host, public order::Effects {
   bool running() const { return state_ == State::running; }
   void start(Instant now);
   void leave(Instant now);
-  /// Takes `block` instead of copying `payload`, if there is one.
-  Result<std::uint64_t> enqueue(ByteView payload, std::unique_ptr<std::byte[]>* block,
-                                Service service);
+  Result<std::uint64_t> submit(ByteView payload, Service service) {
+    return enqueue(payload, service, [&] { return queue_.push(payload, service); });
+  }
+  Result<std::uint64_t> submit_lent(ByteView payload, Service service) {
+    return enqueue(payload, service, [&] { return queue_.push_lent(payload, service); });
+  }
+  Result<std::uint64_t> submit_block(Gathered& message, Service service) {
+    const ByteView payload{message.bytes.get(), message.size};
+    return enqueue(payload, service,
+                   [&] { return queue_.push_block(payload, message.bytes, service); });
+  }
   void flush(Instant now);
 
   std::span<const order::Counter> counters();
@@ -77,6 +85,8 @@ class Node::Core final : public order::Host, public order::Effects {
   };
   static constexpr std::size_t kOwnCounters = 14;
 
+  template <class Push>
+  Result<std::uint64_t> enqueue(ByteView payload, Service service, Push push);
   void deliver_chunk(const Chunk& chunk, Message& message);
 
   Limits limits_;
@@ -115,10 +125,10 @@ void Node::Core::leave(Instant now) {
   state_ = State::stopped;
 }
 
-Result<std::uint64_t> Node::Core::enqueue(ByteView payload, std::unique_ptr<std::byte[]>* block,
-                                          Service service) {
+template <class Push>
+Result<std::uint64_t> Node::Core::enqueue(ByteView payload, Service service, Push push) {
   if (state_ == State::stopped) return unexpected(Errc::closed);
-  const auto number = queue_.push(payload, block, service);
+  const Result<std::uint64_t> number = push();
   if (!number) {
     if (number.error() == Errc::would_block) ++submit_blocked_;
     return number;
@@ -289,18 +299,20 @@ Node::~Node() = default;
 void Node::start(Instant now) { core_->start(now); }
 
 Result<std::uint64_t> Node::submit(Instant now, ByteView payload, Service service) {
-  const auto number = core_->enqueue(payload, nullptr, service);
+  const auto number = core_->submit(payload, service);
   if (number) core_->flush(now);
   return number;
 }
 
-Result<std::uint64_t> Node::submit_later(ByteView payload, Service service) {
-  return core_->enqueue(payload, nullptr, service);
+Result<std::uint64_t> Node::submit_lent(ByteView payload, Service service) {
+  return core_->submit_lent(payload, service);
 }
 
-Result<std::uint64_t> Node::submit_later(Gathered& message, Service service) {
-  return core_->enqueue({message.bytes.get(), message.size}, &message.bytes, service);
+Result<std::uint64_t> Node::submit_block(Gathered& message, Service service) {
+  return core_->submit_block(message, service);
 }
+
+std::uint64_t Node::released() const { return core_->queue().popped(); }
 
 void Node::flush(Instant now) { core_->flush(now); }
 

@@ -95,12 +95,15 @@ class Node {
   /// Queues a message; copies `payload`, which may be empty. Returns its number (from 1), or:
   /// would_block (the queue is full: call again after on_originate), too_large, closed.
   Result<std::uint64_t> submit(Instant now, ByteView payload, Service service);
-  /// As submit, but the engine hears of it at the next flush() only: several messages submitted
-  /// at once then share units even if the engine could order the first of them immediately.
-  Result<std::uint64_t> submit_later(ByteView payload, Service service);
-  /// The same for bytes that the caller has in a block of its own: takes the block instead of
-  /// copying it, unless there is an error.
-  Result<std::uint64_t> submit_later(Gathered& message, Service service);
+  /// As submit, but without a copy: `payload` stays where it is until released() says otherwise.
+  /// The engine hears of it at the next flush() only: several messages submitted at once then share
+  /// units even if the engine could order the first of them immediately.
+  Result<std::uint64_t> submit_lent(ByteView payload, Service service);
+  /// The same for bytes that the caller has in a block of its own: takes the block, unless there is
+  /// an error.
+  Result<std::uint64_t> submit_block(Gathered& message, Service service);
+  /// The bytes of messages up to this number are not needed any more.
+  std::uint64_t released() const;
   void flush(Instant now);
   void on_packet(Instant now, const BufferRef& packet);
   void on_timer(Instant now);

@@ -79,7 +79,7 @@ void Reassembly::append(Partial& partial, ByteView bytes) {
   PEAL_ASSERT(needed <= partial.total);
   if (needed > partial.capacity) {
     const std::uint64_t wanted =
-        std::max({needed, std::uint64_t{partial.capacity} * 2, kCapacityMin});
+        std::max({needed, std::uint64_t{partial.capacity} * 4, kCapacityMin});
     const auto capacity =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, partial.total));
     std::unique_ptr<std::byte[]> memory(new std::byte[capacity]);

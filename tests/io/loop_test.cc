@@ -176,7 +176,7 @@ TEST(Loop, NoticesAPause) {
 }
 
 TEST(Loop, DoesNotTakeSleepForAPause) {
-  const auto loop = make_loop({{}, seconds(1)});
+  const auto loop = make_loop({{}, milliseconds(300)});
   Host host;
   const Instant end = Clock::now() + milliseconds(700);
   host.deadline = end;
@@ -300,6 +300,18 @@ TEST_F(LoopWatch, ServesAForeignLoop) {
   loop_->turn(host_, {});
   loop_->arm(host_);
   EXPECT_TRUE(readable(loop_->fd(), 20'000));
+}
+
+TEST(Loop, DoesNotTakeTheSleepOfAForeignLoopForAPause) {
+  const auto loop = make_loop({{}, milliseconds(200)});
+  Host host;
+  for (int i = 0; i < 3; ++i) {
+    loop->turn(host, {});
+    loop->arm(host);
+    EXPECT_TRUE(readable(loop->fd(), 20'000));  // after 200 ms at the latest
+  }
+  loop->turn(host, {});
+  EXPECT_EQ(loop->counters().pauses, 0U);
 }
 
 TEST(Loop, StopsBeforeItRuns) {

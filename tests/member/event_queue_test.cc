@@ -44,17 +44,18 @@ Entry unit(BufferPool& pool, Seq seq, const std::vector<std::string>& texts) {
 
 TEST(EventQueue, ShowsOnlyWhatIsPublished) {
   EventQueue queue(8, 8, 1'000, 100);
-  EXPECT_FALSE(queue.pop());
+  EXPECT_EQ(queue.front(), nullptr);
   queue.push(notice("a"));
-  EXPECT_FALSE(queue.pop());
+  EXPECT_EQ(queue.front(), nullptr);
   EXPECT_FALSE(readable(queue.fd()));
   queue.publish();
   EXPECT_TRUE(readable(queue.fd()));
-  const auto entry = queue.pop();
-  ASSERT_TRUE(entry);
+  const Entry* entry = queue.front();
+  ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->notice->text, "a");
-  EXPECT_TRUE(readable(queue.fd()));  // until pop finds nothing
-  EXPECT_FALSE(queue.pop());
+  queue.pop();
+  EXPECT_TRUE(readable(queue.fd()));  // until front finds nothing
+  EXPECT_EQ(queue.front(), nullptr);
   EXPECT_FALSE(readable(queue.fd()));
   queue.publish();
   EXPECT_FALSE(readable(queue.fd()));
@@ -74,9 +75,8 @@ TEST(EventQueue, RoomShrinksWithUnitsAndWithBytes) {
   EXPECT_EQ(queue.room_units(), 2U);
   queue.publish();
   for (int i = 0; i < 8; ++i) {
-    const auto entry = queue.pop();
-    ASSERT_TRUE(entry);
-    queue.released(entry->bytes_held());
+    ASSERT_NE(queue.front(), nullptr);
+    queue.pop();
   }
   EXPECT_EQ(queue.unread_bytes(), 0U);
   EXPECT_EQ(queue.room_units(), 10U);
@@ -90,9 +90,9 @@ TEST(EventQueue, TakesMoreThanItHasRoomForAndKeepsTheOrder) {
   int next = 0;
   bool told = false;
   while (next < 50) {
-    while (const auto entry = queue.pop()) {
+    while (const Entry* entry = queue.front()) {
       ASSERT_EQ(entry->notice->text, std::to_string(next++));
-      told = queue.released(0) || told;
+      told = queue.pop() || told;
     }
     queue.publish();
   }
@@ -106,7 +106,7 @@ TEST(EventQueue, SaysOnceThatThereIsRoomAgain) {
   queue.publish();
   EXPECT_EQ(queue.room_units(), 0U);
   std::vector<bool> told;
-  while (queue.pop()) told.push_back(queue.released(0));
+  while (queue.front() != nullptr) told.push_back(queue.pop());
   EXPECT_EQ(told, (std::vector<bool>{false, true, false, false}));
 }
 
@@ -121,13 +121,13 @@ TEST(EventQueue, AReaderThatSleepsOnTheDescriptorMissesNothing) {
     }
   });
   for (int next = 0; next < kCount;) {
-    const auto entry = queue.pop();
-    if (!entry) {
+    const Entry* entry = queue.front();
+    if (entry == nullptr) {
       ASSERT_TRUE(readable(queue.fd(), 60'000));
       continue;
     }
     ASSERT_EQ(entry->notice->text, std::to_string(next++));
-    queue.released(0);
+    queue.pop();
   }
   writer.join();
 }

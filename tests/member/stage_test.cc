@@ -5,6 +5,7 @@
 
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace peal::member {
@@ -12,14 +13,26 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<std::string> texts_of(const Stage::Batch& batch) {
+constexpr std::uint32_t kMessagesMax = 2'000;
+constexpr std::uint64_t kSmallBytesMax = 1U << 20;
+
+Stage::Limits limits(std::uint32_t message_bytes_max, std::uint64_t block_bytes_max) {
+  return {message_bytes_max, kSmallBytesMax, block_bytes_max, kMessagesMax};
+}
+
+/// Hands everything over that is visible, as the loop does; blocks are freed.
+std::vector<std::string> hand_over(Stage& stage) {
   std::vector<std::string> texts;
-  for (const Stage::Item& item : batch.items) texts.emplace_back(as_text(batch.payload(item)));
+  while (Stage::Item* item = stage.front()) {
+    texts.emplace_back(as_text(item->payload()));
+    if (item->block) delete[] std::exchange(item->bytes, nullptr);
+    stage.pop();
+  }
   return texts;
 }
 
 TEST(Stage, HandsOverInOrderWithNumbersFromOne) {
-  Stage stage(100'000, 1'000'000);
+  Stage stage(limits(100'000, 1'000'000));
   const std::string large(50'000, 'l');
   const auto first = stage.push(as_bytes_view("a"), Service::safe);
   ASSERT_TRUE(first);
@@ -31,43 +44,66 @@ TEST(Stage, HandsOverInOrderWithNumbersFromOne) {
   EXPECT_FALSE(second->first);
   ASSERT_TRUE(stage.push({}, Service::fifo));
   EXPECT_TRUE(stage.waiting());
-  Stage::Batch& batch = stage.take();
+  EXPECT_EQ(stage.front(), nullptr);
+  stage.turn(0);
   EXPECT_FALSE(stage.waiting());
-  EXPECT_EQ(texts_of(batch), (std::vector<std::string>{"a", large, ""}));
-  EXPECT_EQ(batch.items[0].service, Service::safe);
-  EXPECT_NE(batch.items[1].block, nullptr);
-  // The next batch fills while this one is still in use.
+  EXPECT_EQ(stage.front()->service, Service::safe);
+  // What comes in meanwhile is for the next turn.
   const auto next = stage.push(as_bytes_view("b"), Service::agreed);
   ASSERT_TRUE(next);
   EXPECT_EQ(next->number, 4U);
   EXPECT_TRUE(next->first);
-  EXPECT_EQ(texts_of(batch), (std::vector<std::string>{"a", large, ""}));
-  EXPECT_EQ(texts_of(stage.take()), std::vector<std::string>{"b"});
-  EXPECT_TRUE(stage.take().items.empty());
+  EXPECT_EQ(hand_over(stage), (std::vector<std::string>{"a", large, ""}));
+  stage.turn(3);
+  EXPECT_EQ(hand_over(stage), std::vector<std::string>{"b"});
+  stage.turn(4);
+  EXPECT_EQ(stage.front(), nullptr);
   EXPECT_EQ(stage.pushed(), 4U);
 }
 
+TEST(Stage, KeepsSmallBytesUntilTheyAreReleased) {
+  Stage stage(limits(1'000, 0));
+  std::vector<ByteView> lent;
+  std::uint64_t pushed = 0, released = 0;
+  for (int round = 0; round < 2'000; ++round) {
+    for (int i = 0; i < 3; ++i, ++pushed) {
+      ASSERT_TRUE(stage.push(as_bytes_view(std::string(700, static_cast<char>('a' + pushed % 26))),
+                             Service::agreed));
+    }
+    stage.turn(released);
+    for (; stage.front() != nullptr; stage.pop()) lent.push_back(stage.front()->payload());
+    if (pushed - released < 1'000) continue;
+    for (; released < pushed - 10; ++released) {
+      const ByteView bytes = lent[released];
+      ASSERT_EQ(as_text(bytes), std::string(700, static_cast<char>('a' + released % 26)));
+    }
+  }
+}
+
 TEST(Stage, RefusesWhatIsTooLargeAndEverythingAfterClose) {
-  Stage stage(10, 100);
+  Stage stage(limits(10, 100));
   EXPECT_EQ(stage.push(as_bytes_view("12345678901"), Service::agreed).error(), Errc::too_large);
   EXPECT_EQ(stage.push_until(as_bytes_view("12345678901"), Service::agreed, Clock::now()).error(),
             Errc::too_large);
   ASSERT_TRUE(stage.push(as_bytes_view("1234567890"), Service::agreed));
   stage.close();
   EXPECT_EQ(stage.push({}, Service::agreed).error(), Errc::closed);
-  EXPECT_EQ(stage.take().items.size(), 1U);
+  stage.turn(0);
+  EXPECT_EQ(hand_over(stage).size(), 1U);
 }
 
 TEST(Stage, BlocksAtEachOfItsBounds) {
-  Stage stage(1U << 20, 300'000);
-  for (std::size_t i = 0; i < Stage::kMessagesMax; ++i) {
-    ASSERT_TRUE(stage.push({}, Service::agreed));
-  }
+  Stage stage(limits(1U << 20, 300'000));
+  for (std::size_t i = 0; i < kMessagesMax; ++i) ASSERT_TRUE(stage.push({}, Service::agreed));
   EXPECT_EQ(stage.push({}, Service::agreed).error(), Errc::would_block);
-  EXPECT_EQ(stage.take().items.size(), Stage::kMessagesMax);
+  stage.turn(0);
+  EXPECT_EQ(hand_over(stage).size(), kMessagesMax);
+  EXPECT_EQ(stage.push({}, Service::agreed).error(),
+            Errc::would_block);  // handed over, not ordered
+  stage.turn(kMessagesMax);
 
   const std::string small(16'384, 's');
-  for (std::size_t i = 0; i < Stage::kSmallBytesMax / small.size(); ++i) {
+  for (std::size_t i = 0; i < kSmallBytesMax / small.size(); ++i) {
     ASSERT_TRUE(stage.push(as_bytes_view(small), Service::agreed));
   }
   EXPECT_EQ(stage.push(as_bytes_view("x"), Service::agreed).error(), Errc::would_block);
@@ -75,14 +111,19 @@ TEST(Stage, BlocksAtEachOfItsBounds) {
   const std::string huge(1U << 20, 'h'), large(150'000, 'l');
   ASSERT_TRUE(stage.push(as_bytes_view(huge), Service::agreed));
   EXPECT_EQ(stage.push(as_bytes_view(large), Service::agreed).error(), Errc::would_block);
-  stage.take();
+  stage.turn(kMessagesMax);
+  hand_over(stage);
+  stage.turn(kMessagesMax);  // blocks need no release: they were given away
   ASSERT_TRUE(stage.push(as_bytes_view(large), Service::agreed));
   ASSERT_TRUE(stage.push(as_bytes_view(large), Service::agreed));
   EXPECT_EQ(stage.push(as_bytes_view(large), Service::agreed).error(), Errc::would_block);
+  EXPECT_EQ(stage.push(as_bytes_view("x"), Service::agreed).error(), Errc::would_block);
+  stage.turn(kMessagesMax + 1);
+  EXPECT_TRUE(stage.push(as_bytes_view("x"), Service::agreed));
 }
 
 TEST(Stage, APatientSenderGoesOnWhenThereIsRoomAndStopsOnClose) {
-  Stage stage(1'000, 0);
+  Stage stage(limits(1'000, 0));
   while (stage.push({}, Service::agreed)) {
   }
   const auto late = stage.push_until({}, Service::agreed, Clock::now());
@@ -92,10 +133,12 @@ TEST(Stage, APatientSenderGoesOnWhenThereIsRoomAndStopsOnClose) {
                                          Clock::now() + std::chrono::minutes(1));
     EXPECT_TRUE(pushed);
   });
-  while (!stage.waiting()) std::this_thread::yield();
-  stage.take();
+  stage.turn(0);
+  hand_over(stage);
+  stage.turn(kMessagesMax);
   sender.join();
-  EXPECT_EQ(texts_of(stage.take()), std::vector<std::string>{"waited"});
+  stage.turn(kMessagesMax);
+  EXPECT_EQ(hand_over(stage), std::vector<std::string>{"waited"});
 
   while (stage.push({}, Service::agreed)) {
   }
@@ -109,7 +152,7 @@ TEST(Stage, APatientSenderGoesOnWhenThereIsRoomAndStopsOnClose) {
 }
 
 TEST(Stage, ManySendersLoseNothing) {
-  Stage stage(1'000, 0);
+  Stage stage(limits(1'000, 0));
   constexpr std::uint64_t kThreads = 3, kEach = 30'000;
   std::vector<std::thread> threads;
   for (std::uint64_t t = 0; t < kThreads; ++t) {
@@ -123,7 +166,8 @@ TEST(Stage, ManySendersLoseNothing) {
   }
   std::vector<std::uint64_t> next(kThreads, 0);
   for (std::uint64_t got = 0; got < kThreads * kEach;) {
-    for (const std::string& text : texts_of(stage.take())) {
+    stage.turn(got);
+    for (const std::string& text : hand_over(stage)) {
       const auto thread = static_cast<std::size_t>(text[0] - '0');
       ASSERT_EQ(std::stoull(text.substr(2)), next[thread]++);
       ++got;

@@ -122,8 +122,8 @@ TEST(Node, TellsTheEngineAgainAfterThePoolWasEmpty) {
 
 TEST(Node, SubmissionsMadeTogetherAreAnnouncedTogether) {
   Bench bench;
-  EXPECT_EQ(bench.node->submit_later(as_bytes_view("a"), Service::agreed), 1U);
-  EXPECT_EQ(bench.node->submit_later(as_bytes_view("b"), Service::agreed), 2U);
+  EXPECT_EQ(bench.node->submit_lent(as_bytes_view("a"), Service::agreed), 1U);
+  EXPECT_EQ(bench.node->submit_lent(as_bytes_view("b"), Service::agreed), 2U);
   EXPECT_EQ(bench.engine->works, 0);
   bench.node->flush({});
   bench.node->flush({});
@@ -139,7 +139,7 @@ TEST(Node, TakesABlockOfTheCallers) {
   Gathered block{std::make_unique<std::byte[]>(payload.size()),
                  static_cast<std::uint32_t>(payload.size())};
   std::memcpy(block.bytes.get(), payload.data(), payload.size());
-  EXPECT_EQ(bench.node->submit_later(block, Service::agreed), 1U);
+  EXPECT_EQ(bench.node->submit_block(block, Service::agreed), 1U);
   EXPECT_EQ(block.bytes, nullptr);
   bench.order_all(kUnit, {&bench});
   ASSERT_EQ(bench.sink.got.size(), 1U);

@@ -73,15 +73,31 @@ TEST(SubmitQueue, TakesABlockInsteadOfCopyingIt) {
   for (std::size_t size : {0U, 5U, 100'000U}) {
     auto block = std::make_unique<std::byte[]>(size);
     const std::byte* const where = block.get();
-    EXPECT_TRUE(queue.push({block.get(), size}, &block, Service::agreed));
+    EXPECT_TRUE(queue.push_block({block.get(), size}, block, Service::agreed));
     EXPECT_EQ(block, nullptr);
     EXPECT_EQ(queue.front_payload().data(), where);
     EXPECT_EQ(queue.front_payload().size(), size);
     block = std::make_unique<std::byte[]>(size);
-    EXPECT_EQ(queue.push({block.get(), size}, &block, Service::agreed).error(), Errc::would_block);
+    EXPECT_EQ(queue.push_block({block.get(), size}, block, Service::agreed).error(),
+              Errc::would_block);
     EXPECT_NE(block, nullptr);
     queue.pop();
   }
+}
+
+TEST(SubmitQueue, LeavesLentBytesWhereTheyAre) {
+  SubmitQueue queue(Limits{});
+  const std::string lent(300, 'l');
+  EXPECT_EQ(queue.push(as_bytes_view("copied"), Service::agreed), 1U);
+  EXPECT_EQ(queue.push_lent(as_bytes_view(lent), Service::agreed), 2U);
+  EXPECT_EQ(queue.push(as_bytes_view("too"), Service::agreed), 3U);
+  EXPECT_EQ(queue.popped(), 0U);
+  queue.pop();
+  EXPECT_EQ(queue.front_payload().data(), as_bytes_view(lent).data());
+  queue.pop();
+  EXPECT_EQ(queue.popped(), 2U);
+  EXPECT_EQ(as_text(queue.front_payload()), "too");
+  queue.check_invariants();
 }
 
 TEST(SubmitQueue, KeepsEveryByteThroughAMillionRandomSteps) {
