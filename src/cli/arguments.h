@@ -62,6 +62,10 @@ struct SimCommand {
   std::vector<std::string> arguments;
 };
 
+/// Bounds of a benchmark: the shortest message has room for what the measurement needs.
+inline constexpr std::uint32_t kBenchNodesMax = 32;
+inline constexpr std::uint32_t kBenchPayloadMin = 10, kBenchPayloadMax = 1U << 20;
+
 /// How fast all nodes of a benchmark send together; without either, as fast as possible.
 struct BenchRate {
   double messages_per_s = 0;

@@ -34,8 +34,8 @@ bool store_rate(const std::string& text, BenchRate& rate) {
 
 /// What both measurements have.
 void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
-  b.number<std::uint32_t>("--nodes", "N", c.nodes, nodes_min, 16, "how many nodes (3)");
-  b.number<std::uint32_t>("--payload", "N", c.payload_bytes, 16, 1'000'000,
+  b.number<std::uint32_t>("--nodes", "N", c.nodes, nodes_min, kBenchNodesMax, "how many nodes (3)");
+  b.number<std::uint32_t>("--payload", "N", c.payload_bytes, kBenchPayloadMin, kBenchPayloadMax,
                           "bytes per message (1350)");
   b.flag("--loopback", c.loopback,
          "on the loopback interface instead of one network namespace for each node");
@@ -121,7 +121,10 @@ std::string bench_conflict(const BenchCommand& c) {
     return "--rate is below one message of " + counted(c.payload_bytes, "byte") +
            " per second: accepted is at least " + decimal(8.0 * c.payload_bytes / 1e3) + "kbit";
   }
-  if (c.limit && c.nodes < 2) return "--limit needs a network: accepted is --nodes from 2 to 16";
+  if (c.limit && c.nodes < 2) {
+    return "--limit needs a network: accepted is --nodes from 2 to " +
+           std::to_string(kBenchNodesMax);
+  }
   if (c.plot.empty()) return {};
   if (!c.plot.ends_with(".png")) {
     return "--plot = " + quote(c.plot) + ": accepted is the path of a file that ends in .png";

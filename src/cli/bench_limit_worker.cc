@@ -58,7 +58,8 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
     const std::uint32_t most = io::UdpConfig{}.packet_bytes_max;
     result_.packet_bytes =
         plan.payload_bytes > most ? most : most / plan.payload_bytes * plan.payload_bytes;
-    frame_bytes_ = std::min(plan.payload_bytes, result_.packet_bytes);
+    frame_bytes_ =
+        std::clamp<std::uint32_t>(plan.payload_bytes, sizeof(Frame), result_.packet_bytes);
   }
 
   LimitResult run() {

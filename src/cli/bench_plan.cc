@@ -57,7 +57,7 @@ LimitPhase phase_of(const Json& in) {
 }  // namespace
 
 std::uint64_t messages_under_way(std::uint32_t payload_bytes) {
-  return std::clamp<std::uint64_t>((1U << 20) / payload_bytes, 64, 8'192);
+  return std::clamp<std::uint64_t>((1U << 20) / payload_bytes, 16, 8'192);
 }
 
 void BenchLatency::add(std::uint64_t value) {

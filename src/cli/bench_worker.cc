@@ -29,16 +29,42 @@ constexpr std::int64_t kGraceNs = kSecondNs / 10;  // after the end, for what wa
 constexpr int kEventsPerTurn = 1'024;
 constexpr int kSendsPerTurn = 64;
 
-/// The beginning of each message. `start` says when to begin and comes from one node; `done` says
-/// that a node sends no more data, and `bye` that it has delivered everybody's. Being in the order
-/// themselves, they need no other channel.
+/// The beginning of each message, as short as the shortest message. `start` says when to begin and
+/// comes from one node; `done` says that a node sends no more data, and `bye` that it has delivered
+/// everybody's. Being in the order themselves, they need no other channel.
 struct Head {
-  enum Kind : std::uint32_t { data, start, done, bye };
+  enum Kind : std::uint8_t { data, start, done, bye };
+  static constexpr std::size_t kTimeBytes = 6;  // of nanoseconds: three days
+  static constexpr std::size_t kRestBytes = 4;
+  static constexpr std::size_t kBytes = kTimeBytes + kRestBytes;
+  static constexpr unsigned kNumberBits = 30;
+
   std::int64_t time_ns;  ///< data: when it was due; start: when to begin
-  std::uint32_t kind;
-  std::uint32_t number;  ///< the message's own, cut to 32 bits
+  Kind kind;
+  std::uint32_t number;  ///< the message's own, its lowest bits
+
+  static std::uint32_t number_of(std::uint64_t number) {
+    return static_cast<std::uint32_t>(number & ((1U << kNumberBits) - 1));
+  }
+  // Sender and receiver are on one machine.
+  void write(std::byte* to) const {
+    const std::uint32_t rest = static_cast<std::uint32_t>(kind) << kNumberBits | number;
+    std::memcpy(to, &time_ns, kTimeBytes);
+    std::memcpy(to + kTimeBytes, &rest, kRestBytes);
+  }
+  /// `now` tells which of the times with these lowest bits is meant.
+  static Head read(const std::byte* from, std::int64_t now) {
+    std::uint64_t time = 0;
+    std::uint32_t rest = 0;
+    std::memcpy(&time, from, kTimeBytes);
+    std::memcpy(&rest, from + kTimeBytes, kRestBytes);
+    constexpr unsigned kShift = 64 - 8 * kTimeBytes;
+    const auto ahead =
+        static_cast<std::int64_t>((time - static_cast<std::uint64_t>(now)) << kShift);
+    return {now + (ahead >> kShift), static_cast<Kind>(rest >> kNumberBits), number_of(rest)};
+  }
 };
-static_assert(sizeof(Head) == 16);
+static_assert(Head::kBytes == kBenchPayloadMin);
 
 class Worker {
  public:
@@ -115,8 +141,7 @@ class Worker {
   }
 
   bool submit(Head::Kind kind, std::int64_t time) {
-    const Head head{time, kind, static_cast<std::uint32_t>(submitted_ + 1)};
-    std::memcpy(payload_.data(), &head, sizeof head);
+    Head{time, kind, Head::number_of(submitted_ + 1)}.write(payload_.data());
     // The last message of a node is safe: whoever delivers all of them may go, since the others
     // have them too.
     const bool safe = is_safe(plan_.service) || kind == Head::bye;
@@ -179,17 +204,17 @@ class Worker {
   }
 
   void on_message(const member::MessageOut& message) {
-    Head head{};
     if (message.payload.size() != payload_.size()) {
       result_.problem = "a message of another size was delivered";
       return;
     }
-    std::memcpy(&head, message.payload.data(), sizeof head);
+    const std::int64_t now = now_ns();
+    const Head head = Head::read(message.payload.data(), now);
     // The first bytes tell messages apart: the order is what is judged here.
     if (!views_.empty() && head.kind != Head::bye) {
-      views_.back().digest.add(message.sender, message.number, message.payload.first(sizeof head));
+      views_.back().digest.add(message.sender, message.number, message.payload.first(Head::kBytes));
     }
-    if (head.number != static_cast<std::uint32_t>(message.number)) {
+    if (head.number != Head::number_of(message.number)) {
       result_.problem = "a message was delivered with the number of another";
     }
     check_.on_message(message.sender, message.number);
@@ -201,7 +226,7 @@ class Worker {
       ++byes_;
     } else {
       if (message.own) ++own_delivered_;
-      note_delivery(head.time_ns, message.payload.size());
+      note_delivery(now, head.time_ns, message.payload.size());
     }
   }
 
@@ -211,8 +236,7 @@ class Worker {
     sampler_.start(steady_time(measure_from()), steady_time(end()));
   }
 
-  void note_delivery(std::int64_t due, std::size_t bytes) {
-    const std::int64_t now = now_ns();
+  void note_delivery(std::int64_t now, std::int64_t due, std::size_t bytes) {
     if (now >= measure_from() && now < end()) {
       ++result_.delivered;
       result_.delivered_bytes += bytes;

@@ -93,8 +93,8 @@ TEST_F(Bench, WithoutTheRightToMakeNamespacesItSaysWhatToDo) {
 
 TEST_F(Bench, WhatDoesNotGoTogetherIsOneLine) {
   const std::pair<const char*, const char*> rows[] = {
-      {"--nodes 0", "--nodes = \"0\": accepted is a whole number from 1 to 16"},
-      {"--payload 1000001", "accepted is a whole number from 16 to 1000000"},
+      {"--nodes 0", "--nodes = \"0\": accepted is a whole number from 1 to 32"},
+      {"--payload 1048577", "accepted is a whole number from 10 to 1048576"},
       {"--rate 0.5", "--rate = \"0.5\": accepted is \"max\""},
       {"--rate 10kbit", "accepted is at least 10.8kbit"},
       {"--loopback --link 1gbit", "leave out one of them"},
@@ -102,8 +102,8 @@ TEST_F(Bench, WhatDoesNotGoTogetherIsOneLine) {
       {"--plot /nonexistent/x.png", "a folder where you may write"},
       {"--plot x.png --rate 5", "leave out --rate"},
       {"--plot x.png --limit", "leave out --limit"},
-      {"--limit --nodes 1", "--nodes from 2 to 16"},
-      {"limit --nodes 1", "a whole number from 2 to 16"},
+      {"--limit --nodes 1", "--nodes from 2 to 32"},
+      {"limit --nodes 1", "a whole number from 2 to 32"},
       {"limit --rate 5", "unknown option \"--rate\""},
   };
   for (const auto& [arguments, what] : rows) {
