@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every message pays on its way from the application into a packet, and back.
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <vector>
+
+#include "member/event_queue.h"
+#include "node/packer.h"
+#include "node/submit_queue.h"
+#include "node/unit.h"
+
+namespace peal {
+namespace {
+
+constexpr std::uint32_t kUnitBytes = 1'344;
+
+void count_messages(benchmark::State& state, std::int64_t each) {
+  state.SetItemsProcessed(state.iterations() * each);
+}
+
+/// Messages go into the queue and come out as units: the argument is their size.
+void pack_messages(benchmark::State& state) {
+  constexpr std::int64_t kMessages = 64;
+  node::SubmitQueue queue{node::Limits{}};
+  BufferPool pool(2'048, 256);
+  node::Packer packer(queue, pool);
+  const std::vector<std::byte> payload(static_cast<std::size_t>(state.range(0)));
+  for (auto _ : state) {
+    for (std::int64_t i = 0; i < kMessages; ++i) {
+      if (!queue.push(payload, Service::agreed)) state.SkipWithError("no room");
+    }
+    order::Unit unit;
+    node::Packed packed;
+    while (packer.next(kUnitBytes, unit, packed)) benchmark::DoNotOptimize(unit.bytes.data());
+  }
+  count_messages(state, kMessages);
+}
+BENCHMARK(pack_messages)->Arg(10)->Arg(100)->Arg(1'300)->Arg(10'000);
+
+/// A full unit is taken apart; the argument is the size of its messages.
+void unpack_a_unit(benchmark::State& state) {
+  std::vector<std::byte> bytes(kUnitBytes);
+  const std::vector<std::byte> payload(static_cast<std::size_t>(state.range(0)));
+  node::UnitWriter writer(bytes, 1);
+  std::int64_t messages = 0;
+  while (writer.room() >= node::kWholeHeaderBytes + payload.size()) {
+    writer.add_whole(Service::agreed, payload);
+    ++messages;
+  }
+  const ByteView unit = ByteView(bytes).first(writer.size());
+  node::Chunks chunks;
+  for (auto _ : state) {
+    if (node::decode_unit(unit, Service::agreed, 1 << 20, chunks) != wire::Drop::none) {
+      state.SkipWithError("a unit was refused");
+    }
+  }
+  count_messages(state, messages);
+}
+BENCHMARK(unpack_a_unit)->Arg(10)->Arg(100)->Arg(1'300);
+
+/// From the loop's thread to the reader's, both being this one.
+void hand_a_unit_to_the_reader(benchmark::State& state) {
+  BufferPool pool(2'048, 64);
+  member::EventQueue queue(1'024, 64, 16 << 20, kUnitBytes);
+  for (auto _ : state) {
+    member::Entry entry;
+    entry.unit.unit = pool.take(0, kUnitBytes);
+    queue.push(std::move(entry));
+    queue.publish();
+    benchmark::DoNotOptimize(queue.front());
+    queue.pop();
+  }
+  count_messages(state, 1);
+}
+BENCHMARK(hand_a_unit_to_the_reader);
+
+}  // namespace
+}  // namespace peal
