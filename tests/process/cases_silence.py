@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a cluster costs that has nothing to do, and how soon it is there again."""
+
+import glob
+import json
+import os
+import time
+
+from bench import case
+from cases_processes import expect_no_view
+from lib import Failure, median, now_ns, percentiles
+
+SETTLE_S = 5  # for what follows the start: probes of multicast, the first and shorter rests
+
+
+def processor_ns(pid):
+    """Time that all threads of a process have run."""
+    total = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+        with open(path, encoding="ascii") as file:
+            total += int(file.read().split()[0])
+    return total
+
+
+def delays_ms(cluster):
+    """For each message in the traces, from its submission to its last delivery."""
+    submitted, delivered = {}, {}
+    for trace in cluster.traces:
+        with open(os.path.join(cluster.folder, trace), encoding="utf-8") as lines:
+            for event in map(json.loads, lines):
+                if event.get("layer") != "order" or event["ev"] not in ("submit", "deliver"):
+                    continue
+                at, message = event["at"], event["msg"]
+                if event["ev"] == "submit":
+                    submitted[message] = at
+                else:
+                    delivered[message] = max(delivered.get(message, 0), at)
+    return [(delivered[message] - at) / 1e6 for message, at in sorted(submitted.items())]
+
+
+@case(3)
+def silence(bench):
+    """Nobody sends, first for a minute and then four times for ten seconds: processor time of all
+    nodes together. After each silence one message, and how long it takes to all; no change of
+    view."""
+    cluster = bench.cluster()
+    cluster.start(load=False)
+    time.sleep(SETTLE_S)
+    began, used, rounds = now_ns(), [], bench.rounds(5, 2)
+    for turn in range(rounds):
+        pids = [node.status()["pid"] for node in cluster]
+        before, start = sum(map(processor_ns, pids)), now_ns()
+        time.sleep(60 if turn == 0 and not bench.quick else 10)  # the silence itself
+        used.append(100 * (sum(map(processor_ns, pids)) - before) / (now_ns() - start))
+        sender = bench.names[turn % bench.size]
+        with open(os.path.join(cluster.folder, "first"), "w", encoding="ascii") as file:
+            file.write("first\n")
+        done = cluster.run("send", "--to", sender + ".sock", "first")
+        if done.returncode != 0:
+            raise Failure(f"peal send: {done.stderr.strip()}")
+        for node in cluster:
+            node.wait_delivered(turn + 1)
+    ended = now_ns()
+    checked = bench.finish(cluster)
+    expect_no_view(cluster, began, ended)
+    delays = delays_ms(cluster)
+    if len(delays) != rounds:
+        raise Failure(f"the traces hold {len(delays)} messages, sent were {rounds}")
+    bench.figures.update(processor_percent=used, first_message_ms=delays)
+    return (f"all {bench.size} nodes used {median(used):.2f} % of one processor "
+            f"({min(used):.2f} to {max(used):.2f}), the first message after silence took "
+            f"{percentiles(delays)} to all; {checked}")
