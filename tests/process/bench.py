@@ -57,6 +57,12 @@ class Bench:
         self._clusters.append(cluster)
         return cluster
 
+    def patient_cluster(self):
+        """A cluster for cases in which no view may change: its nodes wait two seconds for the
+        token, so that a machine whose processors are busy elsewhere for some hundred milliseconds
+        does not change what is tested. The default is judged in virtual time."""
+        return self.cluster(settings="[ring]\ntoken_loss_ms = 2000\nconsensus_ms = 2000")
+
     def step(self, text):
         """What the case does now: part of the message if it fails."""
         self.doing = text

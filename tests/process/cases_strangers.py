@@ -113,7 +113,7 @@ def rubbish(bench):
     """Random bytes, damaged copies of real packets, and packets of other versions, kinds and
     clusters go to every port of every node: all are counted by reason. Then more of them, and old
     packets once more, under full load: no change of view, and the order holds."""
-    cluster = bench.cluster()
+    cluster = bench.patient_cluster()
     capture = Capture(cluster)
     cluster.start()
     began = now_ns()
