@@ -161,7 +161,9 @@ class Worker {
       if (index_ != 0 || members_ != plan_.nodes || start_sent_) return false;
       return start_sent_ = submit(Head::start, now + kStartDelayNs);
     }
-    if (done_ == plan_.nodes && !bye_sent_) return bye_sent_ = submit(Head::bye, now);
+    if (done_ == plan_.nodes && !bye_sent_ && now >= end()) {
+      return bye_sent_ = submit(Head::bye, now);
+    }
     bool sent = false;
     for (int i = 0; i < kSendsPerTurn && !done_sent_; ++i) {
       const std::int64_t due = interval_ns_ > 0 ? due_at(sent_) : now;
@@ -250,8 +252,9 @@ class Worker {
   void sleep(std::int64_t now) {
     // Where the member has no room, what is due waits for it, and must not keep a processor busy.
     std::int64_t time = blocked_ ? kSecondNs / 1'000 : kSecondNs / 100;
-    if (!blocked_ && interval_ns_ > 0 && begin_ns_ != 0 && !done_sent_) {
-      time = std::clamp<std::int64_t>(due_at(sent_) - now, 0, time);
+    if (!blocked_ && interval_ns_ > 0 && begin_ns_ != 0 && !bye_sent_) {
+      const std::int64_t next = done_sent_ ? end() : due_at(sent_);
+      if (!done_sent_ || next > now) time = std::clamp<std::int64_t>(next - now, 0, time);
     }
     pollfd wait{core_.fd(), POLLIN, 0};
     const timespec timeout{time / kSecondNs, time % kSecondNs};

@@ -22,9 +22,6 @@ namespace {
 /// without rest comes back sooner; one that rests lets the loop sleep.
 constexpr Duration kSpin = milliseconds(1);
 
-/// Of memory for small messages that are sent.
-constexpr std::uint64_t kStageBytesMin = 4'096;
-
 /// Entries for units that wait to be read; the bound in bytes is usually met first.
 constexpr std::uint32_t kUnitsWaiting = 16'384;
 
@@ -85,9 +82,8 @@ Core::Core(const Settings& settings)
       names_(names_of(settings)),
       stage_(
           {settings.limits.message_bytes_max,
-           std::max<std::uint64_t>(kStageBytesMin, std::min(settings.limits.submit_small_bytes_max,
-                                                            settings.limits.submit_bytes_max)),
-           settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
+           node::small_ring_bytes(settings.limits), settings.limits.submit_bytes_max / 2,
+           settings.limits.submit_messages_max}),
       // What is ordered but not delivered here when the room shrinks to nothing is at most twice
       // the largest gap: once in the old view, once in the next.
       queue_(kUnitsWaiting, 2 * settings.ring.max_gap + 64, settings.receive_bytes_max,

@@ -11,16 +11,13 @@
 namespace peal::member {
 namespace {
 
-constexpr std::uint64_t kSmallMax = 16 * 1'024;
-/// The ring takes at least this many of the largest messages that go into it.
-constexpr std::uint64_t kSmallPerRing = 16;
+constexpr std::uint32_t kSmallMax = 16 * 1'024;
 
 }  // namespace
 
 Stage::Stage(const Limits& limits)
     : limits_(limits),
-      small_max_(
-          static_cast<std::uint32_t>(std::min(kSmallMax, limits.small_bytes_max / kSmallPerRing))),
+      small_max_(std::min(kSmallMax, node::small_message_bytes_max(limits.small_bytes_max))),
       mask_(std::bit_ceil(limits.messages_max) - 1),
       items_(new Item[mask_ + 1]),
       ring_(limits.small_bytes_max) {

@@ -35,6 +35,11 @@ struct Limits {
 /// line that names the key, the value and what is accepted.
 std::string validate(const Limits& limits, std::uint32_t nodes);
 
+/// Bytes of the ring that small messages wait in: never more than all messages may take.
+std::uint64_t small_ring_bytes(const Limits& limits);
+/// The largest message that goes into a ring of so many bytes, which holds 16 of them.
+std::uint32_t small_message_bytes_max(std::uint64_t ring_bytes);
+
 /// The bytes of a message that came in several units.
 struct Gathered {
   std::unique_ptr<std::byte[]> bytes;

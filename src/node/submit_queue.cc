@@ -8,23 +8,13 @@
 #include "base/assert.h"
 
 namespace peal::node {
-namespace {
-
-constexpr std::uint64_t kRingBytesMin = 4'096;
-/// A ring takes at least this many of the largest messages that go into it.
-constexpr std::uint64_t kSmallPerRing = 16;
-constexpr std::uint64_t kSmallBytesMax = 64 * 1'024;
-
-}  // namespace
 
 SubmitQueue::SubmitQueue(const Limits& limits)
     : message_bytes_max_(limits.message_bytes_max),
       bytes_max_(limits.submit_bytes_max),
       messages_max_(std::max(1U, limits.submit_messages_max)),
-      ring_(std::max(kRingBytesMin,
-                     std::min(limits.submit_small_bytes_max, limits.submit_bytes_max))),
-      small_bytes_max_(
-          static_cast<std::uint32_t>(std::min(kSmallBytesMax, ring_.size() / kSmallPerRing))),
+      ring_(small_ring_bytes(limits)),
+      small_bytes_max_(small_message_bytes_max(ring_.size())),
       entry_mask_(std::bit_ceil(messages_max_) - 1),
       // Left uninitialised, as the ring: pages that are never used never cost memory.
       entries_(new Entry[entry_mask_ + 1]) {}

@@ -48,6 +48,13 @@ TEST_F(Bench, MeasuresAndChecksTheOrder) {
   }
 }
 
+/// The last message is due long before the end of the measured time: processor time is read there.
+TEST_F(Bench, ProcessorTimeIsThatOfTheWholeTime) {
+  const Json out = json("peal bench --loopback --nodes 2 --seconds 0.5 --rate 8 --json");
+  EXPECT_GT(out["median"]["cpu_s_per_delivered_gb"].get<double>(), 0);
+  EXPECT_GT(out["median"]["cores_per_node"].get<double>(), 0);
+}
+
 TEST_F(Bench, WithLossEverythingIsDeliveredAllTheSame) {
   const Json out = json(
       "peal bench --loopback --seconds 0.3 --warm-up 0.1 --rate 2000 --loss 10 --service safe "

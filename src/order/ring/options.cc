@@ -78,7 +78,7 @@ std::string rule(std::string_view left, Duration value, std::string_view relatio
 std::span<const Knob> knobs() { return kKnobs; }
 
 Duration rest_max(const Options& options) {
-  return std::max(options.hold, (options.token_loss - options.token_retransmit * 3) / 2);
+  return std::max(options.hold, options.token_loss - options.token_retransmit * 6);
 }
 
 std::string validate(const Options& options) {
