@@ -80,10 +80,8 @@ Result<void, io::IoError> Core::start_thread() {
 Core::Core(const Settings& settings)
     : settings_(settings),
       names_(names_of(settings)),
-      stage_(
-          {settings.limits.message_bytes_max,
-           node::small_ring_bytes(settings.limits), settings.limits.submit_bytes_max / 2,
-           settings.limits.submit_messages_max}),
+      stage_({settings.limits.message_bytes_max, node::small_ring_bytes(settings.limits),
+              settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
       // What is ordered but not delivered here when the room shrinks to nothing is at most twice
       // the largest gap: once in the old view, once in the next.
       queue_(kUnitsWaiting, 2 * settings.ring.max_gap + 64, settings.receive_bytes_max,

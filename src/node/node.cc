@@ -190,7 +190,6 @@ void Node::Core::deliver(const order::Delivery& delivery) {
   message.view = delivery.view;
   message.transitional = delivery.transitional;
   message.seq = delivery.seq;
-  message.buffer = delivery.unit;
   for (const Chunk& chunk : chunks_) {
     deliver_chunk(chunk, message);
     // Every last chunk counts, delivered or not: so does the sender.
@@ -216,10 +215,7 @@ void Node::Core::deliver_chunk(const Chunk& chunk, Message& message) {
   ++delivered_messages_;
   delivered_bytes_ += message.payload.size();
   outcome_.add(chunk.number);
-  BufferRef unit;
-  if (message.gathered != nullptr) unit = std::move(message.buffer);
   sink_.on_message(message);
-  if (message.gathered != nullptr) message.buffer = std::move(unit);
   message.gathered = nullptr;
 }
 

@@ -55,9 +55,9 @@ struct Message {
   Seq seq{};              ///< position of the unit that completed it
   std::uint32_t index{};  ///< among the messages that this unit completed, from 0
   Service service = Service::agreed;
-  ByteView payload;  ///< valid during the call; `buffer` keeps it alive longer
-  BufferRef buffer;  ///< empty if `payload` was gathered from several units
-  /// Set if it was gathered: a sink that wants to keep the bytes may move them out.
+  /// Valid during the call. It lies in the unit that on_unit_delivered() gave a reference to, or
+  ByteView payload;
+  /// was gathered from several: a sink that wants to keep the bytes may move them out.
   Gathered* gathered = nullptr;
 };
 

@@ -81,8 +81,8 @@ struct Recorder final : Sink {
 
   void on_message(const Message& m) override {
     const bool in_place =
-        m.buffer && m.payload.data() >= m.buffer.view().data() &&
-        m.payload.data() + m.payload.size() <= m.buffer.view().data() + m.buffer.view().size();
+        m.payload.data() >= newest_unit.data() &&
+        m.payload.data() + m.payload.size() <= newest_unit.data() + newest_unit.size();
     got.push_back({m.sender, m.number, m.view, m.transitional, m.seq, m.index, m.service,
                    std::string(as_text(m.payload)), in_place});
     if (m.gathered != nullptr) {
@@ -104,13 +104,15 @@ struct Recorder final : Sink {
     originated_digests.push_back(digest_of(unit));
   }
   void on_unit_delivered(const order::Delivery& delivery) override {
-    delivered_digests.push_back(digest_of(delivery.unit.view()));
+    newest_unit = delivery.unit.view();
+    delivered_digests.push_back(digest_of(newest_unit));
   }
 
   std::vector<Got> got;
   std::vector<Placed> placed;
   std::vector<Gathered> stolen;
   std::vector<std::uint64_t> originated_digests, delivered_digests;
+  ByteView newest_unit;
   bool steal = false;
   int gathered = 0, regular_views = 0, events = 0;
   std::string fatal;

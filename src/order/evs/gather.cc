@@ -158,9 +158,12 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
       return;
     case State::commit:
     case State::recovery:
-      // Whoever went on, or has come to accuse me since it agreed, is lost for this attempt.
+      // Whoever went on, or has come to accuse me or to name others since it agreed, is lost for
+      // this attempt. To wait until the commit token is missed would take as long as those who
+      // gather again wait for me.
       if (contains(agreement_.members, from) &&
-          (join.committed.number >= agreement_.view.number || contains(join.failed, self_))) {
+          (join.committed.number >= agreement_.view.number || contains(join.failed, self_) ||
+           !is_subset(join.processes, processes_))) {
         PEAL_PROBE("membership.join_breaks_attempt");
         shift_to_gather(now, GatherReason::join, from, out);
         gather_join(now, from, join, out);
