@@ -205,17 +205,16 @@ void Core::on_unit_delivered(const order::Delivery& delivery) {
   push_unit();
   unit_.sender = delivery.origin;
   unit_.own = delivery.origin == runtime_->node().self();
-  unit_.view = delivery.view;
-  unit_.transitional = delivery.transitional;
+  PEAL_ASSERT(delivery.view == view_ && delivery.transitional == transitional_);
   unit_.seq = delivery.seq;
   unit_.service = delivery.service;
   unit_.unit = delivery.unit;
 }
 
 void Core::on_message(const node::Message& message) {
-  PEAL_ASSERT(message.seq == unit_.seq && message.view == unit_.view);
+  PEAL_ASSERT(message.seq == unit_.seq && message.view == view_);
   unit_has_messages_ = true;
-  if (message.gathered != nullptr) unit_.gathered = std::move(*message.gathered);
+  if (message.gathered != nullptr) unit_.make_rare().gathered = std::move(*message.gathered);
   if (unit_.own) own_delivered_ = message.number;
 }
 
@@ -223,9 +222,10 @@ void Core::push_unit() {
   if (unit_has_messages_) {
     if (runtime_->buffers_are_short()) {
       const ByteView bytes = unit_.unit.view();
-      unit_.copy.bytes.reset(new std::byte[bytes.size()]);
-      unit_.copy.size = static_cast<std::uint32_t>(bytes.size());
-      std::memcpy(unit_.copy.bytes.get(), bytes.data(), bytes.size());
+      node::Gathered& copy = unit_.make_rare().copy;
+      copy.bytes.reset(new std::byte[bytes.size()]);
+      copy.size = static_cast<std::uint32_t>(bytes.size());
+      std::memcpy(copy.bytes.get(), bytes.data(), bytes.size());
       unit_.unit.reset();
       ++copied_units_;
     }
@@ -249,6 +249,7 @@ void Core::on_view(const order::View& view) {
   notice.members.assign(view.members.begin(), view.members.end());
   notice.primary = view.primary;
   notice.text = why_gathering_;
+  transitional_ = view.transitional;
   if (!view.transitional) {
     view_ = view.id;
     members_ = notice.members;

@@ -111,6 +111,7 @@ class Core final : private Application {
   std::optional<Instant> leave_at_;
   bool closed_ = false;
   ViewId view_{};
+  bool transitional_ = false;  ///< what is delivered now belongs to its end
   std::vector<MemberId> members_;
   std::string why_gathering_;  ///< since the newest regular view; empty while it lasts
   Duration pause_{};           ///< the newest time that this process did not run

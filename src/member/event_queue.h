@@ -18,20 +18,34 @@
 
 namespace peal::member {
 
-/// A unit with messages in it, on its way to the application.
+/// A unit with messages in it, on its way to the application. Its view is the one that the newest
+/// notice of a view in the queue has announced.
 struct DeliveredUnit {
-  MemberId sender{};
-  bool own = false;
-  ViewId view{};
-  bool transitional = false;
-  Seq seq{};
-  Service service{};  ///< of the unit: agreed or safe
-  BufferRef unit;     ///< or, where buffers are short:
-  node::Gathered copy;
-  node::Gathered gathered;  ///< the message that the unit's first chunk ends, if it has one
+  /// What few units have.
+  struct Rare {
+    node::Gathered copy;      ///< in the place of the buffer, where buffers are short
+    node::Gathered gathered;  ///< the message that the unit's first chunk ends, if it has one
+  };
 
-  ByteView bytes() const { return unit ? unit.view() : ByteView{copy.bytes.get(), copy.size}; }
-  std::uint64_t bytes_held() const { return bytes().size() + gathered.size; }
+  BufferRef unit;
+  MemberId sender{};
+  Seq seq{};
+  std::unique_ptr<Rare> rare;
+  Service service{};  ///< of the unit: agreed or safe
+  bool own = false;
+
+  Rare& make_rare() {
+    if (rare == nullptr) rare = std::make_unique<Rare>();
+    return *rare;
+  }
+  ByteView bytes() const {
+    if (unit || rare == nullptr) return unit.view();
+    return {rare->copy.bytes.get(), rare->copy.size};
+  }
+  ByteView gathered() const {
+    return rare == nullptr ? ByteView{} : ByteView{rare->gathered.bytes.get(), rare->gathered.size};
+  }
+  std::uint64_t bytes_held() const { return bytes().size() + gathered().size(); }
 };
 
 /// Everything else on its way to the application: rare.
@@ -49,11 +63,13 @@ struct Notice {
   order::Primary primary = order::Primary::unclaimed;
 };
 
-struct Entry {
+/// One cache line: each crosses from one processor to another and back.
+struct alignas(64) Entry {
   DeliveredUnit unit;
   std::unique_ptr<Notice> notice;  ///< if set, `unit` is empty
   std::uint64_t bytes_held() const { return notice != nullptr ? 0 : unit.bytes_held(); }
 };
+static_assert(sizeof(Entry) == 64);
 
 /// From the loop's thread to the one thread that reads. Nothing is ever dropped: as the queue
 /// fills, its room shrinks to nothing, which slows the ring down; what is still under way then fits

@@ -26,6 +26,11 @@ Reader::Out Reader::next() {
     if (entry == nullptr) return std::monostate{};
     if (entry->notice != nullptr) {
       auto notice = std::move(entry->notice);
+      if (notice->kind == Notice::Kind::view) {
+        // In a transitional view come the last messages of the view before.
+        transitional_ = notice->transitional;
+        if (!transitional_) view_ = trace::text_of(notice->id, names_);
+      }
       room_ = queue_.pop() || room_;
       return notice;
     }
@@ -47,10 +52,6 @@ void Reader::open(const DeliveredUnit& unit) {
     sender = senders_.emplace(unit.sender, trace::text_of(unit.sender, names_)).first;
   }
   sender_ = sender->second;
-  if (view_ != unit.view || view_text_.empty()) {
-    view_ = unit.view;
-    view_text_ = trace::text_of(view_, names_);
-  }
 }
 
 bool Reader::next_message(MessageOut& out) {
@@ -58,17 +59,17 @@ bool Reader::next_message(MessageOut& out) {
     const node::Chunk& chunk = chunks_[position_++];
     if (!chunk.last) continue;
     const std::uint32_t index = index_++;
-    if (!chunk.first && current_->gathered.bytes == nullptr) continue;  // its start is missing
+    const ByteView gathered = current_->gathered();
+    if (!chunk.first && gathered.data() == nullptr) continue;  // its start is missing
     out.sender = sender_;
     out.own = current_->own;
     out.number = chunk.number;
     out.service = chunk.service;
-    out.payload = chunk.first ? chunk.bytes
-                              : ByteView{current_->gathered.bytes.get(), current_->gathered.size};
-    out.view = view_text_;
+    out.payload = chunk.first ? chunk.bytes : gathered;
+    out.view = view_;
     out.seq = current_->seq;
     out.index = index;
-    out.transitional = current_->transitional;
+    out.transitional = transitional_;
     return true;
   }
   return false;

@@ -58,8 +58,8 @@ class Reader {
   bool room_ = false;
   std::map<MemberId, std::string> senders_;  ///< ids as text, as far as seen
   std::string_view sender_;                  ///< of the current unit
-  ViewId view_{};
-  std::string view_text_;
+  std::string view_;                         ///< of what comes next, as the notices said
+  bool transitional_ = false;
 };
 
 }  // namespace peal::member

@@ -28,11 +28,18 @@ Entry notice(std::string text) {
   return {{}, std::move(made)};
 }
 
+Entry view(std::uint64_t number, bool transitional) {
+  Entry entry = notice({});
+  entry.notice->kind = Notice::Kind::view;
+  entry.notice->transitional = transitional;
+  entry.notice->id = {number, kSender};
+  return entry;
+}
+
 /// A unit that holds the given messages.
 Entry unit(BufferPool& pool, Seq seq, const std::vector<std::string>& texts) {
   Entry entry;
   entry.unit.sender = kSender;
-  entry.unit.view = {3, kSender};
   entry.unit.seq = seq;
   entry.unit.service = Service::agreed;
   entry.unit.unit = pool.take();
@@ -138,8 +145,10 @@ TEST(Reader, GivesTheMessagesOfAUnitAndKeepsItUntilTheNextCall) {
   names.set({1}, "a");
   EventQueue queue(8, 8, 1'000, 100);
   Reader reader(queue, names, 1'000);
+  queue.push(view(3, false));
   queue.push(unit(pool, 5, {"one", "", "three"}));
   queue.publish();
+  EXPECT_TRUE(std::holds_alternative<std::unique_ptr<Notice>>(reader.next()));
   const std::string expected[] = {"one", "", "three"};
   for (std::uint32_t i = 0; i < 3; ++i) {
     const auto out = reader.next();
@@ -158,6 +167,29 @@ TEST(Reader, GivesTheMessagesOfAUnitAndKeepsItUntilTheNextCall) {
   EXPECT_EQ(queue.unread_bytes(), 0U);
 }
 
+TEST(Reader, MessagesAreOfTheViewThatWasAnnouncedLast) {
+  BufferPool pool(200, 4);
+  trace::Names names;
+  names.set({1}, "a");
+  EventQueue queue(8, 8, 1'000, 100);
+  Reader reader(queue, names, 1'000);
+  queue.push(view(3, false));
+  queue.push(unit(pool, 5, {"regular"}));
+  queue.push(view(4, true));
+  queue.push(unit(pool, 6, {"last of the old view"}));
+  queue.push(view(4, false));
+  queue.push(unit(pool, 1, {"first of the new one"}));
+  queue.publish();
+  std::vector<std::pair<std::string, bool>> seen;
+  for (int i = 0; i < 6; ++i) {
+    const auto out = reader.next();
+    const auto* message = std::get_if<MessageOut>(&out);
+    if (message != nullptr) seen.emplace_back(message->view, message->transitional);
+  }
+  EXPECT_EQ(seen, (std::vector<std::pair<std::string, bool>>{
+                      {"3@a.7", false}, {"3@a.7", true}, {"4@a.7", false}}));
+}
+
 TEST(Reader, GivesAGatheredMessageAndSkipsAnEndWithoutAStart) {
   for (const bool has_start : {true, false}) {
     BufferPool pool(200, 2);
@@ -171,14 +203,15 @@ TEST(Reader, GivesAGatheredMessageAndSkipsAnEndWithoutAStart) {
     writer.add_whole(Service::agreed, as_bytes_view("next"));
     writer.add_first(Service::agreed, 99, as_bytes_view("begin"));
     entry.unit.unit.truncate(static_cast<std::uint32_t>(writer.size()));
+    DeliveredUnit::Rare& rare = entry.unit.make_rare();
     if (has_start) {
-      entry.unit.gathered = {std::make_unique<std::byte[]>(8), 8};
-      std::memcpy(entry.unit.gathered.bytes.get(), "headtail", 8);
+      rare.gathered = {std::make_unique<std::byte[]>(8), 8};
+      std::memcpy(rare.gathered.bytes.get(), "headtail", 8);
     }
     // A copy in the place of the buffer reads the same.
-    entry.unit.copy = {std::make_unique<std::byte[]>(writer.size()),
-                       static_cast<std::uint32_t>(writer.size())};
-    std::memcpy(entry.unit.copy.bytes.get(), entry.unit.unit.data(), writer.size());
+    rare.copy = {std::make_unique<std::byte[]>(writer.size()),
+                 static_cast<std::uint32_t>(writer.size())};
+    std::memcpy(rare.copy.bytes.get(), entry.unit.unit.data(), writer.size());
     entry.unit.unit.reset();
     queue.push(std::move(entry));
     queue.publish();
