@@ -38,6 +38,12 @@ class Reader {
     if (bytes > bytes_.size()) return reject(Drop::truncated);
     bytes_ = bytes_.subspan(bytes);
   }
+  /// The next `bytes` bytes, where they are; none if there are fewer.
+  ByteView bytes(std::size_t bytes) {
+    const ByteView found = bytes_.first(bytes <= bytes_.size() ? bytes : 0);
+    skip(bytes);
+    return found;
+  }
 
   /// Notes `reason`, unless a reason was noted before, and ends reading.
   void reject(Drop reason) {
@@ -49,7 +55,7 @@ class Reader {
   }
   /// False, with the reason noted, if fewer than count * each bytes are left.
   bool holds(std::uint64_t count, std::uint64_t each) {
-    // Counts are 16 bits wide on the wire and `each` is a small constant: 64 bits cannot wrap.
+    // Counts are at most 32 bits wide and `each` is a small constant: 64 bits cannot wrap.
     require(count * each <= bytes_.size(), Drop::truncated);
     return !failed();
   }

@@ -32,6 +32,11 @@ class Writer {
     }
     written_ += sizeof value;
   }
+  void bytes(ByteView bytes) {
+    if (failed_ || out_.size() - written_ < bytes.size()) return fail();
+    if (!bytes.empty()) std::memcpy(out_.data() + written_, bytes.data(), bytes.size());
+    written_ += bytes.size();
+  }
   /// A 16-bit count of a list; fails if the list is longer than `count_max`.
   void count(std::size_t count, std::size_t count_max) {
     if (count > count_max) return fail();

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "group/message.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "wire/packet.h"
+
+namespace peal::group {
+namespace {
+
+using wire::Drop;
+using wire::Reader;
+using wire::Writer;
+
+constexpr std::uint8_t kSelfDiscard = 1;
+using wire::kMemberBytes;
+using wire::kViewBytes;
+constexpr std::size_t kClientBytesMin = 4 + 2;
+constexpr std::size_t kDaemonBytesMin = kMemberBytes + 4 + kClientBytesMin;
+constexpr std::size_t kGroupBytesMin = 2 + kViewBytes + 8 + 1 + 2 + kDaemonBytesMin;
+
+bool is_text(std::string_view name) {
+  return !name.empty() && name.size() <= kNameBytesMax &&
+         std::none_of(name.begin(), name.end(), [](char c) {
+           const auto byte = static_cast<unsigned char>(c);
+           return byte < 0x20 || byte == 0x7f;
+         });
+}
+
+// ---- reading ----
+
+void read_kind(Reader& in, Kind kind) {
+  in.require(in.u<std::uint8_t>() == static_cast<std::uint8_t>(kind), Drop::unknown_kind);
+}
+
+template <class Rule>
+std::string_view read_name(Reader& in, Rule is_legal) {
+  const std::string_view name = as_text(in.bytes(in.u<std::uint8_t>()));
+  in.require(is_legal(name), Drop::bad_value);
+  return in.failed() ? std::string_view{} : name;
+}
+
+Client read_client(Reader& in) {
+  Client client;
+  client.connection = in.u<std::uint32_t>();
+  in.require(client.connection > 0, Drop::bad_value);
+  client.name = read_name(in, is_client_name);
+  return client;
+}
+
+/// A byte that is 0 or 1.
+bool read_flag(Reader& in) {
+  const auto value = in.u<std::uint8_t>();
+  in.require(value <= 1, Drop::bad_value);
+  return value == 1;
+}
+
+/// How many elements of at least `each` bytes follow: at least one, and they may be there.
+std::uint32_t read_count(Reader& in, std::size_t each) {
+  const auto count = in.u<std::uint32_t>();
+  in.require(count > 0, Drop::bad_value);
+  return in.holds(count, each) ? count : 0;
+}
+
+void read_daemon(Reader& in, DaemonMembers& out) {
+  out.daemon = wire::read_member(in);
+  const std::uint32_t clients = read_count(in, kClientBytesMin);
+  out.clients.reserve(clients);
+  for (std::uint32_t i = 0; i < clients && !in.failed(); ++i) {
+    const Client client = read_client(in);
+    in.require(out.clients.empty() || out.clients.back().name < client.name, Drop::not_sorted);
+    out.clients.push_back({client.connection, std::string(client.name)});
+  }
+}
+
+void read_group(Reader& in, const std::vector<MemberId>& synced, GroupState& out) {
+  out.name = read_name(in, is_group_name);
+  out.id.view = wire::read_formed_view(in);
+  out.id.index = wire::read_counter(in);
+  in.require(out.id.index > 0, Drop::bad_value);
+  out.changed = read_flag(in);
+  const auto daemons = in.u<std::uint16_t>();
+  in.require(daemons > 0, Drop::bad_value);
+  in.require(daemons <= wire::kMembersMax, Drop::count_too_large);
+  if (in.failed() || !in.holds(daemons, kDaemonBytesMin)) return;
+  out.daemons.reserve(daemons);
+  for (std::uint16_t i = 0; i < daemons && !in.failed(); ++i) {
+    DaemonMembers next;
+    read_daemon(in, next);
+    in.require(out.daemons.empty() || out.daemons.back().daemon < next.daemon, Drop::not_sorted);
+    in.require(std::binary_search(synced.begin(), synced.end(), next.daemon), Drop::bad_value);
+    out.daemons.push_back(std::move(next));
+  }
+}
+
+template <class Message>
+Drop decode_membership(ByteView message, Kind kind, Message& out) {
+  Reader in(message);
+  read_kind(in, kind);
+  out.client = read_client(in);
+  out.group = read_name(in, is_group_name);
+  return in.finish();
+}
+
+// ---- writing ----
+
+std::size_t bytes_of(std::string_view name) { return 1 + name.size(); }
+std::size_t bytes_of(const Client& client) { return 4 + bytes_of(client.name); }
+
+std::size_t bytes_of(const GroupState& group) {
+  std::size_t bytes = bytes_of(group.name) + kViewBytes + 8 + 1 + 2;
+  for (const DaemonMembers& each : group.daemons) {
+    bytes += kMemberBytes + 4;
+    for (const MemberClient& client : each.clients) bytes += 4 + bytes_of(client.name);
+  }
+  return bytes;
+}
+
+void write_name(Writer& out, std::string_view name) {
+  out.u(static_cast<std::uint8_t>(name.size()));
+  out.bytes(as_bytes_view(name));
+}
+
+void write_client(Writer& out, std::uint32_t connection, std::string_view name) {
+  out.u(connection);
+  write_name(out, name);
+}
+
+void write_group(Writer& out, const GroupState& group) {
+  write_name(out, group.name);
+  out.view(group.id.view);
+  out.u(group.id.index);
+  out.u(static_cast<std::uint8_t>(group.changed ? 1 : 0));
+  out.u(static_cast<std::uint16_t>(group.daemons.size()));
+  for (const DaemonMembers& each : group.daemons) {
+    out.member(each.daemon);
+    out.u(static_cast<std::uint32_t>(each.clients.size()));
+    for (const MemberClient& client : each.clients) {
+      write_client(out, client.connection, client.name);
+    }
+  }
+}
+
+/// Starts a message of so many bytes, its kind included.
+Writer start(Kind kind, std::size_t bytes, std::vector<std::byte>& out) {
+  out.resize(bytes);
+  Writer writer(out);
+  writer.u(static_cast<std::uint8_t>(kind));
+  return writer;
+}
+
+void finish(const Writer& writer, const std::vector<std::byte>& out) {
+  PEAL_ASSERT(!writer.failed() && writer.written() == out.size());
+}
+
+template <class Message>
+void encode_membership(Kind kind, const Message& message, std::vector<std::byte>& out) {
+  Writer writer = start(kind, 1 + bytes_of(message.client) + bytes_of(message.group), out);
+  write_client(writer, message.client.connection, message.client.name);
+  write_name(writer, message.group);
+  finish(writer, out);
+}
+
+}  // namespace
+
+// ---- names ----
+
+bool is_group_name(std::string_view name) { return is_text(name) && name.front() != '#'; }
+
+bool is_client_name(std::string_view name) {
+  return is_text(name) && name.find('#') == std::string_view::npos;
+}
+
+bool is_target(std::string_view name) {
+  if (name.empty() || name.front() != '#') return is_group_name(name);
+  const std::size_t middle = name.find('#', 1);
+  return name.size() <= kNameBytesMax && middle != std::string_view::npos &&
+         is_client_name(name.substr(1, middle - 1)) && is_client_name(name.substr(middle + 1));
+}
+
+// ---- messages ----
+
+std::uint8_t kind_of(ByteView message) {
+  return message.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(message.front());
+}
+
+Drop decode(ByteView message, Join& out) { return decode_membership(message, Kind::join, out); }
+Drop decode(ByteView message, Leave& out) { return decode_membership(message, Kind::leave, out); }
+
+Drop decode(ByteView message, Disconnect& out) {
+  Reader in(message);
+  read_kind(in, Kind::disconnect);
+  out.client = read_client(in);
+  return in.finish();
+}
+
+Drop decode(ByteView message, Data& out) {
+  Reader in(message);
+  read_kind(in, Kind::data);
+  out.client = read_client(in);
+  out.type = in.u<std::uint16_t>();
+  out.self_discard = read_flag(in);
+  const auto targets = in.u<std::uint8_t>();
+  in.require(targets > 0, Drop::bad_value);
+  in.require(targets <= kTargetsMax, Drop::count_too_large);
+  out.targets.clear();
+  for (std::uint8_t i = 0; i < targets && !in.failed(); ++i) {
+    const std::string_view target = read_name(in, is_target);
+    in.require(out.targets.empty() || out.targets.back() < target, Drop::not_sorted);
+    out.targets.push_back(target);
+  }
+  out.payload = in.bytes(in.remaining());
+  return in.finish();
+}
+
+Drop decode(ByteView message, Tables& out) {
+  Reader in(message);
+  read_kind(in, Kind::tables);
+  out.view = wire::read_formed_view(in);
+  const auto synced = in.u<std::uint16_t>();
+  in.require(synced > 0, Drop::bad_value);
+  wire::read_members(in, synced, wire::kMembersMax, out.synced);
+  const auto groups = in.u<std::uint32_t>();
+  out.groups.clear();
+  if (in.failed() || !in.holds(groups, kGroupBytesMin)) return in.finish();
+  for (std::uint32_t i = 0; i < groups && !in.failed(); ++i) {
+    GroupState next;
+    read_group(in, out.synced, next);
+    in.require(out.groups.empty() || out.groups.back().name < next.name, Drop::not_sorted);
+    out.groups.push_back(std::move(next));
+  }
+  return in.finish();
+}
+
+void encode(const Join& message, std::vector<std::byte>& out) {
+  encode_membership(Kind::join, message, out);
+}
+
+void encode(const Leave& message, std::vector<std::byte>& out) {
+  encode_membership(Kind::leave, message, out);
+}
+
+void encode(const Disconnect& message, std::vector<std::byte>& out) {
+  Writer writer = start(Kind::disconnect, 1 + bytes_of(message.client), out);
+  write_client(writer, message.client.connection, message.client.name);
+  finish(writer, out);
+}
+
+void encode(const Data& message, std::vector<std::byte>& out) {
+  std::size_t bytes = 1 + bytes_of(message.client) + 2 + 1 + 1 + message.payload.size();
+  for (const std::string_view target : message.targets) bytes += bytes_of(target);
+  Writer writer = start(Kind::data, bytes, out);
+  write_client(writer, message.client.connection, message.client.name);
+  writer.u(message.type);
+  writer.u(message.self_discard ? kSelfDiscard : std::uint8_t{0});
+  writer.u(static_cast<std::uint8_t>(message.targets.size()));
+  for (const std::string_view target : message.targets) write_name(writer, target);
+  writer.bytes(message.payload);
+  finish(writer, out);
+}
+
+void encode(const Tables& message, std::vector<std::byte>& out) {
+  std::size_t bytes = 1 + kViewBytes + 2 + message.synced.size() * kMemberBytes + 4;
+  for (const GroupState& each : message.groups) bytes += bytes_of(each);
+  Writer writer = start(Kind::tables, bytes, out);
+  writer.view(message.view);
+  writer.count(message.synced.size(), wire::kMembersMax);
+  writer.members(message.synced);
+  writer.u(static_cast<std::uint32_t>(message.groups.size()));
+  for (const GroupState& each : message.groups) write_group(writer, each);
+  finish(writer, out);
+}
+
+}  // namespace peal::group

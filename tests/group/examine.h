@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/bytes.h"
+#include "wire/frames.h"
+
+namespace peal::group::test {
+
+struct Verdict {
+  wire::Drop drop{};
+  const char* wrong = nullptr;  ///< what no bytes may do; null if all is well
+};
+
+/// Shows bytes to the decoder of the kind that they say they are, and to one of another kind, which
+/// must refuse them. What is accepted must encode to the same bytes again.
+Verdict examine(ByteView bytes);
+
+}  // namespace peal::group::test

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "group/message.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <map>
+
+#include "examine.h"
+#include "samples.h"
+
+namespace peal::group::test {
+namespace {
+
+using wire::Drop;
+using Bytes = std::vector<std::byte>;
+
+TEST(GroupNames, AreWhatTheRulesSay) {
+  const std::string longest(kNameBytesMax, 'n');
+  for (const std::string& good : {std::string("g"), std::string("a b"), std::string("a#b"),
+                                  std::string("\xc3\xa9"), longest}) {
+    EXPECT_TRUE(is_group_name(good)) << good;
+    EXPECT_TRUE(is_target(good)) << good;
+  }
+  for (const std::string& bad : {std::string(), std::string("#g"), std::string("a\nb"),
+                                 std::string("a\x7f"), std::string("a\0b", 3), longest + "n"}) {
+    EXPECT_FALSE(is_group_name(bad)) << bad;
+    EXPECT_FALSE(is_target(bad)) << bad;
+    EXPECT_FALSE(is_client_name(bad)) << bad;
+  }
+  EXPECT_TRUE(is_client_name("feed 7"));
+  EXPECT_FALSE(is_client_name("a#b"));
+  EXPECT_TRUE(is_target("#feed#a"));
+  for (const char* bad : {"#", "##", "#feed", "#feed#", "##a", "#feed#a#", "#fe\ned#a"}) {
+    EXPECT_FALSE(is_target(bad)) << bad;
+  }
+}
+
+TEST(GroupMessages, ComeBackAsTheyWere) {
+  for (const Sample& each : samples()) {
+    SCOPED_TRACE(each.name);
+    const Verdict verdict = examine(each.bytes);
+    EXPECT_EQ(verdict.drop, Drop::none) << wire::drop_name(verdict.drop);
+    EXPECT_EQ(verdict.wrong, nullptr) << verdict.wrong;
+  }
+  Bytes bytes;
+  encode(sample_tables(), bytes);
+  Tables tables;
+  ASSERT_EQ(decode(bytes, tables), Drop::none);
+  EXPECT_EQ(tables, sample_tables());
+}
+
+TEST(GroupMessages, AreReadWithoutACopy) {
+  Bytes bytes;
+  Data sent;
+  sent.client = {4, "c"};
+  sent.targets.push_back("orders");
+  sent.payload = as_bytes_view("payload");
+  encode(sent, bytes);
+  Data got;
+  ASSERT_EQ(decode(bytes, got), Drop::none);
+  EXPECT_EQ(got.payload.data(), bytes.data() + bytes.size() - 7);
+  EXPECT_EQ(as_text(got.payload), "payload");
+  EXPECT_EQ(got.client.connection, 4U);
+  EXPECT_EQ(got.targets[0], "orders");
+}
+
+/// Every sample, damaged in every way that can be listed: dropped with a reason, or accepted and
+/// encoded to the same bytes again.
+TEST(GroupMessages, AnyDamageIsDroppedOrIsAnotherMessage) {
+  std::map<Drop, std::uint64_t> reasons;
+  const auto examine_one = [&](const Sample& sample, const Bytes& bytes) {
+    const Verdict verdict = examine(bytes);
+    ++reasons[verdict.drop];
+    ASSERT_EQ(verdict.wrong, nullptr) << sample.name << ": " << verdict.wrong;
+  };
+  for (const Sample& sample : samples()) {
+    const Bytes& good = sample.bytes;
+    for (std::size_t at = 0; at < good.size(); ++at) {
+      examine_one(sample, Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(at)));
+      for (unsigned value = 0; value < 256; ++value) {
+        Bytes bytes = good;
+        bytes[at] = static_cast<std::byte>(value);
+        examine_one(sample, bytes);
+        bytes = good;
+        bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                     static_cast<std::byte>(value));
+        examine_one(sample, bytes);
+      }
+      Bytes without = good;
+      without.erase(without.begin() + static_cast<std::ptrdiff_t>(at));
+      examine_one(sample, without);
+      for (const std::size_t width : {std::size_t{2}, std::size_t{4}, std::size_t{8}}) {
+        if (at + width > good.size()) continue;
+        Bytes huge = good;
+        std::memset(huge.data() + at, 0xff, width);
+        examine_one(sample, huge);
+      }
+    }
+  }
+  for (const Drop reason : {Drop::none, Drop::truncated, Drop::trailing_bytes, Drop::unknown_kind,
+                            Drop::count_too_large, Drop::not_sorted, Drop::bad_value}) {
+    EXPECT_GT(reasons[reason], 0U) << wire::drop_name(reason);
+  }
+}
+
+TEST(GroupMessages, TablesThatContradictThemselvesAreDropped) {
+  const auto verdict = [](const std::function<void(Tables&)>& change) {
+    Tables tables = sample_tables();
+    change(tables);
+    Bytes bytes;
+    encode(tables, bytes);
+    return decode(bytes, tables);
+  };
+  EXPECT_EQ(verdict([](Tables&) {}), Drop::none);
+  EXPECT_EQ(verdict([](Tables& t) { std::swap(t.groups[0], t.groups[1]); }), Drop::not_sorted);
+  EXPECT_EQ(verdict([](Tables& t) { t.groups[1].name = "asks"; }), Drop::not_sorted);
+  EXPECT_EQ(verdict([](Tables& t) { std::swap(t.synced[0], t.synced[1]); }), Drop::not_sorted);
+  EXPECT_EQ(verdict([](Tables& t) { t.synced.pop_back(); }), Drop::bad_value);
+  EXPECT_EQ(verdict([](Tables& t) { t.groups[0].daemons.clear(); }), Drop::bad_value);
+  EXPECT_EQ(verdict([](Tables& t) { t.groups[0].daemons[0].clients.clear(); }), Drop::bad_value);
+  EXPECT_EQ(verdict([](Tables& t) { t.groups[0].id.index = 0; }), Drop::bad_value);
+  EXPECT_EQ(verdict([](Tables& t) { t.groups[0].id.view.number = 0; }), Drop::bad_value);
+  EXPECT_EQ(verdict([](Tables& t) { t.groups[0].name = "#x#a"; }), Drop::bad_value);
+  const auto clients = [](Tables & t) -> auto& { return t.groups[0].daemons[0].clients; };
+  EXPECT_EQ(verdict([&](Tables& t) { std::swap(clients(t)[0], clients(t)[1]); }), Drop::not_sorted);
+  EXPECT_EQ(verdict([&](Tables& t) { clients(t)[0].connection = 0; }), Drop::bad_value);
+}
+
+}  // namespace
+}  // namespace peal::group::test

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samples.h"
+
+#include <utility>
+
+namespace peal::group::test {
+namespace {
+
+const MemberId kA{NodeId{1}, 1'000};
+const MemberId kB{NodeId{2}, 77};
+
+template <class Message>
+Sample sample(std::string name, const Message& message) {
+  Sample made{std::move(name), {}};
+  encode(message, made.bytes);
+  return made;
+}
+
+Data data(std::initializer_list<std::string_view> targets, std::string_view payload) {
+  Data message;
+  message.client = {9, "feed"};
+  message.type = 0x1234;
+  for (const std::string_view target : targets) message.targets.push_back(target);
+  message.payload = as_bytes_view(payload);
+  return message;
+}
+
+}  // namespace
+
+Tables sample_tables() {
+  Tables tables;
+  tables.view = {12, kA};
+  tables.synced = {kA, kB};
+  tables.groups = {
+      {"asks", {{12, kA}, 1}, false, {{kA, {{1, "x"}, {7, "y"}}}}},
+      {"bids", {{11, kB}, 40}, true, {{kA, {{1, "x"}}}, {kB, {{2, "x"}}}}},
+      {"orders", {{12, kA}, 2}, false, {{kB, {{2, "x"}, {3, "z"}}}}},
+  };
+  return tables;
+}
+
+std::vector<Sample> samples() {
+  const std::string longest(kNameBytesMax, 'n');
+  Data discarding = data({"orders"}, "");
+  discarding.self_discard = true;
+  Tables none;
+  none.view = {1, kB};
+  none.synced = {kB};
+  return {
+      sample("join", Join{{1, "c"}, "orders"}),
+      sample("join, longest names", Join{{0xffffffff, longest}, longest}),
+      sample("leave", Leave{{2, "trader 7"}, "orders"}),
+      sample("disconnect", Disconnect{{3, "c"}}),
+      sample("data", data({"orders"}, "payload")),
+      sample("data, several targets", data({"#x#a", "bids", "orders"}, "payload")),
+      sample("data, empty, not to itself", discarding),
+      sample("tables", sample_tables()),
+      sample("tables without groups", none),
+  };
+}
+
+}  // namespace peal::group::test

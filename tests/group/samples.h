@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "group/message.h"
+
+namespace peal::group::test {
+
+struct Sample {
+  std::string name;
+  std::vector<std::byte> bytes;
+};
+
+/// Tables of two daemons with three groups.
+Tables sample_tables();
+/// A message of each kind and shape.
+std::vector<Sample> samples();
+
+}  // namespace peal::group::test
