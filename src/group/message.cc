@@ -170,14 +170,15 @@ void encode_membership(Kind kind, const Message& message, std::vector<std::byte>
 bool is_group_name(std::string_view name) { return is_text(name) && name.front() != '#'; }
 
 bool is_client_name(std::string_view name) {
-  return is_text(name) && name.find('#') == std::string_view::npos;
+  return is_text(name) && name.size() <= kClientNameBytesMax && name.find('#') == name.npos;
 }
 
 bool is_target(std::string_view name) {
   if (name.empty() || name.front() != '#') return is_group_name(name);
   const std::size_t middle = name.find('#', 1);
-  return name.size() <= kNameBytesMax && middle != std::string_view::npos &&
-         is_client_name(name.substr(1, middle - 1)) && is_client_name(name.substr(middle + 1));
+  if (!is_text(name) || middle == name.npos) return false;
+  const std::string_view node = name.substr(middle + 1);
+  return is_client_name(name.substr(1, middle - 1)) && !node.empty() && node.find('#') == node.npos;
 }
 
 // ---- messages ----

@@ -16,7 +16,7 @@
 // disconnects has one place in the order, the same at every node. The node that submitted a message
 // is known from the order; a message names its client only.
 //
-//   name:        length u8 (1 to 128), then so many bytes
+//   name:        length u8 (1 to 128; a client's 1 to 32), then so many bytes
 //   client:      connection u32, name
 //   join, leave: kind u8, client, name of the group
 //   disconnect:  kind u8, client
@@ -32,6 +32,7 @@
 namespace peal::group {
 
 inline constexpr std::size_t kNameBytesMax = 128;
+inline constexpr std::size_t kClientNameBytesMax = 32;  ///< so that a private name is a name
 inline constexpr std::size_t kTargetsMax = 64;
 
 enum class Kind : std::uint8_t { join = 1, leave = 2, disconnect = 3, data = 4, tables = 5 };
@@ -39,7 +40,7 @@ enum class Kind : std::uint8_t { join = 1, leave = 2, disconnect = 3, data = 4, 
 /// A name of a group: 1 to kNameBytesMax bytes, none of them a control character, the first not
 /// '#'.
 bool is_group_name(std::string_view name);
-/// A name that a client may ask for: as of a group, and without '#'.
+/// A name that a client may ask for: as of a group, without '#', at most kClientNameBytesMax bytes.
 bool is_client_name(std::string_view name);
 /// A group, or the private name of one client: '#', its name, '#', the name of its node.
 bool is_target(std::string_view name);

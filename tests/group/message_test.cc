@@ -31,6 +31,12 @@ TEST(GroupNames, AreWhatTheRulesSay) {
   }
   EXPECT_TRUE(is_client_name("feed 7"));
   EXPECT_FALSE(is_client_name("a#b"));
+  const std::string client(kClientNameBytesMax, 'c');
+  EXPECT_TRUE(is_client_name(client));
+  EXPECT_FALSE(is_client_name(client + "c"));
+  // Every client has a private name, if the name of its node has at most 94 bytes.
+  EXPECT_TRUE(is_target("#" + client + "#" + std::string(kNameBytesMax - 2 - client.size(), 'n')));
+  EXPECT_FALSE(is_target("#" + client + "#" + std::string(kNameBytesMax - 1 - client.size(), 'n')));
   EXPECT_TRUE(is_target("#feed#a"));
   for (const char* bad : {"#", "##", "#feed", "#feed#", "##a", "#feed#a#", "#fe\ned#a"}) {
     EXPECT_FALSE(is_target(bad)) << bad;

@@ -40,7 +40,7 @@ Tables sample_tables() {
 }
 
 std::vector<Sample> samples() {
-  const std::string longest(kNameBytesMax, 'n');
+  const std::string longest(kNameBytesMax, 'n'), client(kClientNameBytesMax, 'c');
   Data discarding = data({"orders"}, "");
   discarding.self_discard = true;
   Tables none;
@@ -48,7 +48,7 @@ std::vector<Sample> samples() {
   none.synced = {kB};
   return {
       sample("join", Join{{1, "c"}, "orders"}),
-      sample("join, longest names", Join{{0xffffffff, longest}, longest}),
+      sample("join, longest names", Join{{0xffffffff, client}, longest}),
       sample("leave", Leave{{2, "trader 7"}, "orders"}),
       sample("disconnect", Disconnect{{3, "c"}}),
       sample("data", data({"orders"}, "payload")),
