@@ -1,35 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // wire_seeds FOLDER: writes the golden packets and a few random legal frames of each kind as files
 // that fuzz_wire starts from. Run from the top of the source tree.
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "golden.h"
 #include "samples.h"
+#include "seeds.h"
 #include "wire/packet.h"
 
 namespace peal::wire::test {
 namespace {
 
+using fuzz::Folder;
+
 constexpr std::size_t kSeedBytesMax = 2'048;  // larger ones slow the fuzzer down
 constexpr int kSeedsPerKind = 4;
-
-class Folder {
- public:
-  explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}
-  bool write(const std::string& name, const std::vector<std::byte>& bytes) {
-    std::ofstream file(path_ / name, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-    return file.good();
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Random frames of one kind that are small enough, and differ in size.
 template <class Make, class Encode>
@@ -58,18 +44,10 @@ bool write_all(Folder folder) {
 
 }  // namespace
 
-bool write_seeds(const char* folder_path) { return write_all(Folder(folder_path)); }
+int write_seeds(int count, char** arguments) {
+  return fuzz::seeds_main("wire_seeds", count, arguments, write_all);
+}
 
 }  // namespace peal::wire::test
 
-int main(int count, char** arguments) {
-  if (count != 2) {
-    std::fprintf(stderr, "usage: wire_seeds FOLDER\n");
-    return 2;
-  }
-  if (!peal::wire::test::write_seeds(arguments[1])) {
-    std::fprintf(stderr, "wire_seeds: cannot write to %s\n", arguments[1]);
-    return 1;
-  }
-  return 0;
-}
+int main(int count, char** arguments) { return peal::wire::test::write_seeds(count, arguments); }

@@ -11,12 +11,11 @@ namespace peal::group {
 namespace {
 
 using wire::Drop;
+using wire::kMemberBytes;
+using wire::kViewBytes;
 using wire::Reader;
 using wire::Writer;
 
-constexpr std::uint8_t kSelfDiscard = 1;
-using wire::kMemberBytes;
-using wire::kViewBytes;
 constexpr std::size_t kClientBytesMin = 4 + 2;
 constexpr std::size_t kDaemonBytesMin = kMemberBytes + 4 + kClientBytesMin;
 constexpr std::size_t kGroupBytesMin = 2 + kViewBytes + 8 + 1 + 2 + kDaemonBytesMin;
@@ -123,6 +122,8 @@ void write_name(Writer& out, std::string_view name) {
   out.bytes(as_bytes_view(name));
 }
 
+void write_flag(Writer& out, bool flag) { out.u(static_cast<std::uint8_t>(flag ? 1 : 0)); }
+
 void write_client(Writer& out, std::uint32_t connection, std::string_view name) {
   out.u(connection);
   write_name(out, name);
@@ -132,7 +133,7 @@ void write_group(Writer& out, const GroupState& group) {
   write_name(out, group.name);
   out.view(group.id.view);
   out.u(group.id.index);
-  out.u(static_cast<std::uint8_t>(group.changed ? 1 : 0));
+  write_flag(out, group.changed);
   out.u(static_cast<std::uint16_t>(group.daemons.size()));
   for (const DaemonMembers& each : group.daemons) {
     out.member(each.daemon);
@@ -255,7 +256,7 @@ void encode(const Data& message, std::vector<std::byte>& out) {
   Writer writer = start(Kind::data, bytes, out);
   write_client(writer, message.client.connection, message.client.name);
   writer.u(message.type);
-  writer.u(message.self_discard ? kSelfDiscard : std::uint8_t{0});
+  write_flag(writer, message.self_discard);
   writer.u(static_cast<std::uint8_t>(message.targets.size()));
   for (const std::string_view target : message.targets) write_name(writer, target);
   writer.bytes(message.payload);

@@ -20,8 +20,8 @@
 //   client:      connection u32, name
 //   join, leave: kind u8, client, name of the group
 //   disconnect:  kind u8, client
-//   data:        kind u8, client, type u16, flags u8, targets u8 (1 to 64) of names, then the
-//   payload tables:      kind u8, view, synced u16 of members, groups u32 of
+//   data:        kind u8, client, type u16, self-discard u8, targets u8 (1 to 64) of names, then
+//   the payload tables:      kind u8, view, synced u16 of members, groups u32 of
 //                {name, view, index u64, changed u8, daemons u16 of {member, clients u32 of
 //                client}}
 //

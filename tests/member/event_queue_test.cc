@@ -49,6 +49,16 @@ Entry unit(BufferPool& pool, Seq seq, const std::vector<std::string>& texts) {
   return entry;
 }
 
+/// A reader of a small queue, for units of node a.
+struct Reading {
+  explicit Reading(std::uint32_t slabs) : pool(200, slabs) { names.set({1}, "a"); }
+
+  BufferPool pool;
+  trace::Names names;
+  EventQueue queue{8, 8, 1'000, 100};
+  Reader reader{queue, names, 1'000};
+};
+
 TEST(EventQueue, ShowsOnlyWhatIsPublished) {
   EventQueue queue(8, 8, 1'000, 100);
   EXPECT_EQ(queue.front(), nullptr);
@@ -140,11 +150,8 @@ TEST(EventQueue, AReaderThatSleepsOnTheDescriptorMissesNothing) {
 }
 
 TEST(Reader, GivesTheMessagesOfAUnitAndKeepsItUntilTheNextCall) {
-  BufferPool pool(200, 2);
-  trace::Names names;
-  names.set({1}, "a");
-  EventQueue queue(8, 8, 1'000, 100);
-  Reader reader(queue, names, 1'000);
+  Reading reading(2);
+  auto& [pool, names, queue, reader] = reading;
   queue.push(view(3, false));
   queue.push(unit(pool, 5, {"one", "", "three"}));
   queue.publish();
@@ -168,11 +175,8 @@ TEST(Reader, GivesTheMessagesOfAUnitAndKeepsItUntilTheNextCall) {
 }
 
 TEST(Reader, MessagesAreOfTheViewThatWasAnnouncedLast) {
-  BufferPool pool(200, 4);
-  trace::Names names;
-  names.set({1}, "a");
-  EventQueue queue(8, 8, 1'000, 100);
-  Reader reader(queue, names, 1'000);
+  Reading reading(4);
+  auto& [pool, names, queue, reader] = reading;
   queue.push(view(3, false));
   queue.push(unit(pool, 5, {"regular"}));
   queue.push(view(4, true));
@@ -192,10 +196,8 @@ TEST(Reader, MessagesAreOfTheViewThatWasAnnouncedLast) {
 
 TEST(Reader, GivesAGatheredMessageAndSkipsAnEndWithoutAStart) {
   for (const bool has_start : {true, false}) {
-    BufferPool pool(200, 2);
-    trace::Names names;
-    EventQueue queue(8, 8, 1'000, 100);
-    Reader reader(queue, names, 1'000);
+    Reading reading(2);
+    auto& [pool, names, queue, reader] = reading;
     Entry entry = unit(pool, 5, {});
     entry.unit.unit = pool.take();
     node::UnitWriter writer({entry.unit.unit.data(), entry.unit.unit.size()}, 8);

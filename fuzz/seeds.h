@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the programs that write seeds share.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace peal::fuzz {
+
+/// The folder that seeds go to, one file each.
+class Folder {
+ public:
+  explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}
+  bool write(const std::string& name, const std::vector<std::byte>& bytes) {
+    std::ofstream file(path_ / name, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    return file.good();
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The whole of such a program: `write_all` gets the folder and says whether all could be written.
+template <class WriteAll>
+int seeds_main(const char* program, int count, char** arguments, WriteAll write_all) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: %s FOLDER\n", program);
+    return 2;
+  }
+  if (!write_all(Folder(arguments[1]))) {
+    std::fprintf(stderr, "%s: cannot write to %s\n", program, arguments[1]);
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace peal::fuzz
