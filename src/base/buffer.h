@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,7 +15,7 @@ class BufferPool;
 
 namespace detail {
 struct Slab {
-  std::atomic<std::uint32_t> references{0};
+  std::uint32_t references = 0;
   BufferPool* pool = nullptr;
   Slab* next_free = nullptr;
   std::byte* bytes = nullptr;
@@ -24,14 +23,17 @@ struct Slab {
 }  // namespace detail
 
 /// A counted reference to a range of one pooled slab. Copies share the bytes; the slab returns to
-/// its pool with the last reference, from whichever thread that is. An empty reference refers to
-/// nothing. The bytes may be written only by whoever took the slab, before sharing it.
+/// its pool with the last reference. An empty reference refers to nothing. The bytes may be written
+/// only by whoever took the slab, before sharing it.
+/// Thread: the pool's owner's, for everything that copies or drops a reference: counting is done
+/// many times for each packet, and is free only without locks. Others may read the bytes while the
+/// owner keeps a reference for them.
 class BufferRef {
  public:
   BufferRef() = default;
   BufferRef(const BufferRef& other) noexcept
       : slab_(other.slab_), offset_(other.offset_), size_(other.size_) {
-    if (slab_ != nullptr) slab_->references.fetch_add(1, std::memory_order_relaxed);
+    if (slab_ != nullptr) ++slab_->references;
   }
   BufferRef(BufferRef&& other) noexcept
       : slab_(std::exchange(other.slab_, nullptr)),
@@ -79,9 +81,7 @@ class BufferRef {
     offset_ = size_ = 0;
   }
   /// True if no other reference shares the slab, so that its bytes may be written.
-  bool unique() const {
-    return slab_ != nullptr && slab_->references.load(std::memory_order_acquire) == 1;
-  }
+  bool unique() const { return slab_ != nullptr && slab_->references == 1; }
 
  private:
   friend class BufferPool;
@@ -101,8 +101,7 @@ class BufferRef {
 
 /// A fixed number of equal slabs; all memory is taken in the constructor. An empty reference from
 /// `take` means that the pool is used up, which is back-pressure and not an error.
-/// Thread: `take` from the owner's thread only; references may be released from any thread. The
-/// pool must outlive every reference.
+/// Thread: the owner's only. The pool must outlive every reference.
 class BufferPool {
  public:
   BufferPool(std::uint32_t slab_bytes, std::uint32_t slab_count);
@@ -117,26 +116,29 @@ class BufferPool {
 
   std::uint32_t slab_bytes() const { return slab_bytes_; }
   std::uint32_t slab_count() const { return slab_count_; }
-  /// Slabs that are not in use. Exact on the owner's thread while nobody releases.
-  std::uint32_t free_count() const { return free_count_.load(std::memory_order_relaxed); }
+  /// Slabs that are not in use.
+  std::uint32_t free_count() const { return free_count_; }
 
  private:
   friend class BufferRef;
-  void give(detail::Slab* slab);
+  /// The slab that came back last is taken next: its bytes are warm, and slabs that were never used
+  /// need no memory.
+  void give(detail::Slab* slab) {
+    slab->next_free = free_;
+    free_ = slab;
+    ++free_count_;
+  }
 
   std::uint32_t slab_bytes_;
   std::uint32_t slab_count_;
   std::unique_ptr<std::byte[]> memory_;
   std::unique_ptr<detail::Slab[]> slabs_;
   detail::Slab* free_ = nullptr;
-  std::atomic<detail::Slab*> returned_{nullptr};
-  std::atomic<std::uint32_t> free_count_{0};
+  std::uint32_t free_count_;
 };
 
 inline void BufferRef::release() {
-  if (slab_ != nullptr && slab_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    slab_->pool->give(slab_);
-  }
+  if (slab_ != nullptr && --slab_->references == 0) slab_->pool->give(slab_);
 }
 
 }  // namespace peal

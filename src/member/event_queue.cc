@@ -11,12 +11,19 @@
 #include "base/assert.h"
 
 namespace peal::member {
+namespace {
+
+/// Telling the loop of each entry would cost as much as reading it.
+constexpr std::uint32_t kShowEvery = 16;
+
+}  // namespace
 
 EventQueue::EventQueue(std::uint32_t units, std::uint32_t reserve_units, std::uint64_t bytes,
                        std::uint32_t unit_bytes)
     : units_max_(units),
       bytes_max_(bytes),
       unit_bytes_(unit_bytes),
+      show_every_(std::clamp(units / 4, 1U, kShowEvery)),
       fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       ring_(std::bit_ceil(units + reserve_units)),
       mask_(ring_.size() - 1) {
@@ -34,16 +41,27 @@ void EventQueue::push(Entry entry) {
 }
 
 bool EventQueue::move_in(Entry& entry) {
-  if (written_ - head_seen_ == ring_.size()) {
-    head_seen_ = head_.load(std::memory_order_acquire);
-    if (written_ - head_seen_ == ring_.size()) return false;
+  if (written_ - freed_ == ring_.size()) {
+    free_read();
+    if (written_ - freed_ == ring_.size()) return false;
   }
   at(written_) = std::move(entry);
   ++written_;
   return true;
 }
 
+void EventQueue::free_read() {
+  const std::uint64_t head = head_.load(std::memory_order_acquire);
+  for (; freed_ < head; ++freed_) {
+    Entry& entry = at(freed_);
+    entry.unit.unit.reset();
+    entry.unit.rare.reset();
+    entry.notice.reset();
+  }
+}
+
 void EventQueue::publish() {
+  free_read();
   while (!overflow_.empty() && move_in(overflow_.front())) overflow_.pop_front();
   if (tail_.load(std::memory_order_relaxed) == written_) return;
   // Both in one total order with the reader's clear_signal(): either it sees the new tail, or this
@@ -71,33 +89,36 @@ std::uint32_t EventQueue::room_now() const {
 }
 
 Entry* EventQueue::front() {
-  const std::uint64_t head = head_.load(std::memory_order_relaxed);
-  if (head == tail_seen_) {
+  if (read_ == tail_seen_) {
     tail_seen_ = tail_.load(std::memory_order_acquire);
-    if (head == tail_seen_) {
+    if (read_ == tail_seen_) {
+      show_read();
       clear_signal();
       tail_seen_ = tail_.load(std::memory_order_seq_cst);
-      if (head == tail_seen_) return nullptr;
+      if (read_ == tail_seen_) return nullptr;
     }
   }
   // The loop's thread wrote the entries, and the bytes as well: this one's caches have neither.
-  if (head + 2 < tail_seen_) __builtin_prefetch(&at(head + 2));
-  if (head + 1 < tail_seen_) __builtin_prefetch(at(head + 1).unit.bytes().data());
-  return &at(head);
+  if (read_ + 2 < tail_seen_) __builtin_prefetch(&at(read_ + 2));
+  if (read_ + 1 < tail_seen_) __builtin_prefetch(at(read_ + 1).unit.bytes().data());
+  return &at(read_);
 }
 
-bool EventQueue::pop() {
-  const std::uint64_t head = head_.load(std::memory_order_relaxed);
-  PEAL_ASSERT(head != tail_seen_);
-  Entry& entry = at(head);
-  const std::uint64_t out = bytes_out_.load(std::memory_order_relaxed) + entry.bytes_held();
-  entry = {};
-  bytes_out_.store(out, std::memory_order_release);
-  head_.store(head + 1, std::memory_order_seq_cst);
-  if (!room_wanted_.load(std::memory_order_seq_cst)) return false;
-  const std::uint64_t waiting = tail_.load(std::memory_order_acquire) - (head + 1);
-  if (waiting > units_max_ / 2 || unread_bytes() > bytes_max_ / 2) return false;
-  return room_wanted_.exchange(false, std::memory_order_seq_cst);
+void EventQueue::pop() {
+  PEAL_ASSERT(read_ != tail_seen_);
+  read_bytes_ += at(read_).bytes_held();
+  ++read_;
+  if (read_ - head_.load(std::memory_order_relaxed) >= show_every_) show_read();
+}
+
+void EventQueue::show_read() {
+  if (head_.load(std::memory_order_relaxed) == read_) return;
+  bytes_out_.store(read_bytes_, std::memory_order_release);
+  head_.store(read_, std::memory_order_seq_cst);
+  if (!room_wanted_.load(std::memory_order_seq_cst)) return;
+  const std::uint64_t waiting = tail_.load(std::memory_order_acquire) - read_;
+  if (waiting > units_max_ / 2 || unread_bytes() > bytes_max_ / 2) return;
+  if (room_wanted_.exchange(false, std::memory_order_seq_cst)) room_again_ = true;
 }
 
 void EventQueue::clear_signal() {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/buffer.h"
@@ -74,6 +75,8 @@ static_assert(sizeof(Entry) == 64);
 /// From the loop's thread to the one thread that reads. Nothing is ever dropped: as the queue
 /// fills, its room shrinks to nothing, which slows the ring down; what is still under way then fits
 /// into a reserve, and if that should not suffice, into memory that grows.
+/// What was read stays in its place until the loop's thread takes it back with the next publish():
+/// it alone counts references to buffers.
 class EventQueue {
  public:
   /// `units` and `bytes` bound what waits; `reserve_units` come on top. `unit_bytes` is what one
@@ -86,30 +89,35 @@ class EventQueue {
 
   /// Thread: the loop's.
   void push(Entry entry);
-  /// Makes visible what was pushed.
+  /// Makes visible what was pushed, and frees what was read.
   void publish();
-  /// Units that may still come. If it says 0, pop() later says that there is room again.
+  /// Units that may still come. If it says 0, take_room() later says that there is room again.
   std::uint32_t room_units();
 
   /// The next entry, if one is published, until pop(). Thread: the reader's.
   Entry* front();
-  /// Takes the front entry off: it is not needed any more. True if the loop should hear that there
-  /// is room again.
-  bool pop();
+  /// Takes the front entry off: it is not needed any more. The loop hears of it a few entries
+  /// later, or when front() finds nothing.
+  void pop();
+  /// The loop waits to hear that there is room again; true once.
+  bool take_room() { return std::exchange(room_again_, false); }
   /// Readable when an entry is published, until front() found nothing. Thread: any.
   int fd() const { return fd_; }
-  /// Bytes that wait to be read. Thread: any.
+  /// Bytes that wait to be read, about. Thread: any.
   std::uint64_t unread_bytes() const;
 
  private:
   std::uint32_t room_now() const;
   bool move_in(Entry& entry);
+  void free_read();
+  void show_read();
   void clear_signal();
   Entry& at(std::uint64_t position) { return ring_[position & mask_]; }
 
   const std::uint32_t units_max_;
   const std::uint64_t bytes_max_;
   const std::uint32_t unit_bytes_;
+  const std::uint32_t show_every_;  ///< entries read
   int fd_ = -1;
   std::vector<Entry> ring_;  ///< a power of two of them
   const std::uint64_t mask_;
@@ -117,13 +125,16 @@ class EventQueue {
   // Written by the loop. What the other side wrote is remembered: asking costs a cache line.
   alignas(64) std::atomic<std::uint64_t> tail_{0};  ///< published
   std::uint64_t written_ = 0;                       ///< in the ring, published or not
-  std::uint64_t head_seen_ = 0;
-  std::deque<Entry> overflow_;  ///< behind them
+  std::uint64_t freed_ = 0;                         ///< read, and free to be written again
+  std::deque<Entry> overflow_;                      ///< behind them
   std::atomic<std::uint64_t> bytes_in_{0};
 
   // Written by the reader.
-  alignas(64) std::atomic<std::uint64_t> head_{0};
+  alignas(64) std::atomic<std::uint64_t> head_{0};  ///< read, as the loop knows
+  std::uint64_t read_ = 0;
+  std::uint64_t read_bytes_ = 0;
   std::uint64_t tail_seen_ = 0;
+  bool room_again_ = false;
   std::atomic<std::uint64_t> bytes_out_{0};
 
   alignas(64) std::atomic<bool> signalled_{false};

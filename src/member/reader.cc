@@ -31,7 +31,7 @@ Reader::Out Reader::next() {
         transitional_ = notice->transitional;
         if (!transitional_) view_ = trace::text_of(notice->id, names_);
       }
-      room_ = queue_.pop() || room_;
+      queue_.pop();
       return notice;
     }
     open(entry->unit);
@@ -80,7 +80,7 @@ void Reader::release_current() {
   chunks_.clear();
   position_ = 0;
   current_ = nullptr;
-  room_ = queue_.pop() || room_;
+  queue_.pop();
 }
 
 }  // namespace peal::member

@@ -39,8 +39,8 @@ class Reader {
 
   /// The next message or notice, or nothing.
   Out next();
-  /// The loop waits to hear that there is room again; true once.
-  bool take_room() { return std::exchange(room_, false); }
+  /// As in EventQueue.
+  bool take_room() { return queue_.take_room(); }
 
  private:
   void open(const DeliveredUnit& unit);
@@ -55,7 +55,6 @@ class Reader {
   node::Chunks chunks_;
   std::size_t position_ = 0;  ///< in chunks_
   std::uint32_t index_ = 0;
-  bool room_ = false;
   std::map<MemberId, std::string> senders_;  ///< ids as text, as far as seen
   std::string_view sender_;                  ///< of the current unit
   std::string view_;                         ///< of what comes next, as the notices said

@@ -44,7 +44,6 @@ PURE_HEADERS = frozenset("""
 PURE_EXCEPTIONS = {
     "trace": {"nlohmann/json.hpp"},              # reads and writes text in memory
     "src/base/assert.h": {"cstdio", "cstdlib"},  # says what failed, and stops the process
-    "src/base/buffer.h": {"atomic"},             # references are released by other threads
     "src/base/probes.h": {"atomic"},             # simulator builds only
 }
 
