@@ -22,6 +22,11 @@ class FixedVector {
     PEAL_ASSERT(size_ < Max);
     items_[size_++] = value;
   }
+  /// Appends an element for its caller to fill in; it holds whatever was there before.
+  T& grow() {
+    PEAL_ASSERT(size_ < Max);
+    return items_[size_++];
+  }
   /// Cuts to `size` elements.
   void truncate(std::size_t size) {
     PEAL_ASSERT(size <= size_);

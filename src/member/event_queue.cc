@@ -99,8 +99,8 @@ Entry* EventQueue::front() {
     }
   }
   // The loop's thread wrote the entries, and the bytes as well: this one's caches have neither.
-  if (read_ + 2 < tail_seen_) __builtin_prefetch(&at(read_ + 2));
-  if (read_ + 1 < tail_seen_) __builtin_prefetch(at(read_ + 1).unit.bytes().data());
+  if (read_ + 4 < tail_seen_) __builtin_prefetch(&at(read_ + 4));
+  if (read_ + 2 < tail_seen_) __builtin_prefetch(at(read_ + 2).unit.bytes().data());
   return &at(read_);
 }
 

@@ -80,7 +80,9 @@ Result<Stage::Pushed> Stage::push_locked(ByteView payload, Service service,
   next.ring_tail = ring_.tail();
   item(pushed_) = next;
   ++pushed_;
-  return Pushed{pushed_, !waiting_.exchange(true, std::memory_order_acq_rel)};
+  const bool first = !waiting_.load(std::memory_order_relaxed);  // it changes under the lock
+  if (first) waiting_.store(true, std::memory_order_release);
+  return Pushed{pushed_, first};
 }
 
 void Stage::close() {

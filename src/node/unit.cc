@@ -20,22 +20,6 @@ std::uint8_t flags_of(bool first, bool last, Service service) {
   return static_cast<std::uint8_t>(flags);
 }
 
-template <class T>
-T load(ByteView bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = sizeof(T); i > 0; --i) {
-    value = (value << 8) | std::to_integer<std::uint64_t>(bytes[i - 1]);
-  }
-  return static_cast<T>(value);
-}
-
-template <class T>
-void store(ByteSpan bytes, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    bytes[i] = static_cast<std::byte>((static_cast<std::uint64_t>(value) >> (8 * i)) & 0xff);
-  }
-}
-
 /// Takes one chunk off the front of `rest`.
 wire::Drop decode_chunk(ByteView& rest, std::uint32_t message_bytes_max, Chunk& chunk) {
   if (rest.size() < kWholeHeaderBytes) return wire::Drop::truncated;
@@ -81,13 +65,13 @@ wire::Drop decode_unit(ByteView unit, Service service, std::uint32_t message_byt
   while (!rest.empty()) {
     if (out.full()) return wire::Drop::count_too_large;
     if (!out.empty() && !out.back().last) return wire::Drop::bad_value;
-    Chunk chunk;
-    chunk.number = number + out.size();
+    const std::size_t index = out.size();
+    Chunk& chunk = out.grow();  // filled in where it stays: copying it takes longer than decoding
+    chunk.number = number + index;
     const wire::Drop drop = decode_chunk(rest, message_bytes_max, chunk);
     if (drop != wire::Drop::none) return drop;
-    if (!chunk.first && !out.empty()) return wire::Drop::bad_value;
+    if (!chunk.first && index > 0) return wire::Drop::bad_value;
     if (is_safe(chunk.service) != is_safe(service)) return wire::Drop::bad_value;
-    out.push_back(chunk);
   }
   return wire::Drop::none;
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "base/bytes.h"
@@ -23,14 +21,12 @@ class Reader {
 
   template <std::unsigned_integral T>
   T u() {
-    T value{};
-    if (bytes_.size() < sizeof value) {
+    if (bytes_.size() < sizeof(T)) {
       reject(Drop::truncated);
-      return value;
+      return T{};
     }
-    std::memcpy(&value, bytes_.data(), sizeof value);
-    bytes_ = bytes_.subspan(sizeof value);
-    if constexpr (std::endian::native == std::endian::big) value = swapped(value);
+    const T value = load<T>(bytes_);
+    bytes_ = bytes_.subspan(sizeof(T));
     return value;
   }
 
@@ -69,15 +65,6 @@ class Reader {
   }
 
  private:
-  template <std::unsigned_integral T>
-  static T swapped(T value) {
-    T result{};
-    for (std::size_t i = 0; i < sizeof value; ++i) {
-      result = static_cast<T>((result << 8) | ((value >> (8 * i)) & 0xff));
-    }
-    return result;
-  }
-
   ByteView bytes_;
   Drop failure_ = Drop::none;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -23,13 +22,7 @@ class Writer {
   template <std::unsigned_integral T>
   void u(T value) {
     if (failed_ || out_.size() - written_ < sizeof value) return fail();
-    if constexpr (std::endian::native == std::endian::little) {
-      std::memcpy(out_.data() + written_, &value, sizeof value);
-    } else {
-      for (std::size_t i = 0; i < sizeof value; ++i) {
-        out_[written_ + i] = static_cast<std::byte>((value >> (8 * i)) & 0xff);
-      }
-    }
+    store(out_.subspan(written_), value);
     written_ += sizeof value;
   }
   void bytes(ByteView bytes) {

@@ -44,6 +44,7 @@ PURE_HEADERS = frozenset("""
 PURE_EXCEPTIONS = {
     "trace": {"nlohmann/json.hpp"},              # reads and writes text in memory
     "src/base/assert.h": {"cstdio", "cstdlib"},  # says what failed, and stops the process
+    "src/base/crc32c.cc": {"immintrin.h"},       # instructions of the processor
     "src/base/probes.h": {"atomic"},             # simulator builds only
 }
 
