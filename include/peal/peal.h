@@ -21,8 +21,8 @@
 //   member->multicast("hello", peal::Service::agreed);
 //   while (auto event = member->wait(std::chrono::seconds(1))) { … }
 //
-// A member runs one thread of its own. Nothing here throws but what the standard library throws
-// when memory is used up.
+// A member runs one thread of its own, unless the application lends it one (Config::thread).
+// Nothing here throws but what the standard library throws when memory is used up.
 
 namespace peal {
 /// Version of the interface; needs not be written in applications.
@@ -108,6 +108,12 @@ struct Config {
   /// Tunables by name, for instance {"token_loss_ms", 500}. The default suits a local network.
   std::map<std::string, double> ring;
 
+  /// Whose thread runs the member. "own": it starts one. "caller": the application's, inside next()
+  /// and wait(), which saves handing every message from thread to thread; it must call one of them
+  /// all the time. While it does not, nothing is sent or received here, and the others wait; after
+  /// ring["token_loss_ms"] they go on without this member.
+  std::string thread = "own";
+
   std::string trace;      ///< file to append what the application sees to, as JSON lines
   std::string state_dir;  ///< directory that remembers the last incarnation; needed only where the
                           ///< clock may step back between two starts
@@ -180,11 +186,12 @@ struct Status {
 
 /// One member of a cluster, inside this process.
 /// Threads: multicast(), multicast_for(), fd(), id(), status() and leave() from any thread, also at
-/// the same time; next() and wait() from one thread at a time. One that was moved from can only be
-/// destroyed or assigned to.
+/// the same time; next() and wait() from one thread at a time. With Config::thread "caller",
+/// leave() counts as next() and wait(), and whoever calls status() on another thread waits until
+/// one of them runs. One that was moved from can only be destroyed or assigned to.
 class Member {
  public:
-  /// Opens the node's sockets and starts its thread, which looks for the other nodes.
+  /// Opens the node's sockets and starts its thread, if it has one: it looks for the other nodes.
   ///
   /// @return  the member; or invalid_option (the message names the key, its value and what is
   ///          accepted), address_in_use, not_permitted, system.
@@ -205,21 +212,23 @@ class Member {
   Result<Ticket> multicast(std::span<const std::byte> payload, Service service);
   Result<Ticket> multicast(std::string_view text, Service service);
   /// The same, waiting up to `patience` while too much waits. Do not call it from the only thread
-  /// that reads events: if this member's own events are what is full, nothing would move.
+  /// that reads events: if this member's own events are what is full, nothing would move. A thread
+  /// that runs the member goes on running it meanwhile.
   Result<Ticket> multicast_for(std::span<const std::byte> payload, Service service,
                                std::chrono::milliseconds patience);
 
   /// The next event, or nothing if there is none at the moment. After Closed there is never one.
-  /// Blocks: never.
+  /// Blocks: never. A thread that runs the member does what there is to do, if no event waits.
   std::optional<Event> next();
   /// The same, waiting up to `patience` for an event.
   std::optional<Event> wait(std::chrono::milliseconds patience);
   /// A descriptor for poll(2) and the like: readable when next() has an event, and perhaps once
-  /// more after that. Do not read it. Valid as long as the member.
+  /// more after that; with Config::thread "caller", when next() has something to do. Call next()
+  /// until it has nothing before you wait for it. Do not read it. Valid as long as the member.
   int fd() const;
 
   /// Takes no more messages, waits up to `patience` until those already queued are delivered here,
-  /// says goodbye and stops the thread. What was delivered can still be read.
+  /// says goodbye and stops the thread, if it has one. What was delivered can still be read.
   /// Blocks: up to `patience`, and some milliseconds.
   void leave(std::chrono::milliseconds patience = std::chrono::seconds(1));
 

@@ -90,7 +90,8 @@ struct BenchCommand {
   double seconds = 5;
   std::uint32_t runs = 1;
   bool loopback = false;
-  bool limit = false;  ///< measure the limit as well
+  bool own_thread = false;  ///< of each member
+  bool limit = false;       ///< measure the limit as well
   bool json = false;
   std::string ring;  ///< keys of [ring] with their values, separated by commas; empty: none
   std::string plot;  ///< a PNG file to draw; empty: none

@@ -87,6 +87,13 @@ void build_bench(Builder& b, BenchCommand& c) {
             c.ring = text;
             return text.find('=') != std::string::npos && text.find('\n') == std::string::npos;
           });
+  b.value("--thread", "WHOSE", "\"caller\" or \"own\"",
+          "who runs each member: the thread that sends and receives (caller, the default), or one "
+          "of the member's own; see Config::thread in peal.h",
+          [&c](const std::string& text) {
+            c.own_thread = text == "own";
+            return text == "own" || text == "caller";
+          });
   b.value("--warm-up", "S", "a number from 0.1 to 600",
           "before measuring (a fifth of --seconds, from 0.3 to 2)", [&c](const std::string& text) {
             c.warm_up_s = number_in<double>(text, 0.1, 600);

@@ -18,7 +18,8 @@ namespace peal::cli {
 
 /// What all processes of one run do.
 struct BenchPlan {
-  bool limit = false;  ///< no protocol: `peal bench limit`
+  bool limit = false;       ///< no protocol: `peal bench limit`
+  bool own_thread = false;  ///< of each member; else the sender and receiver runs it
   std::uint32_t nodes = 0;
   std::uint32_t payload_bytes = 0;
   Service service = Service::agreed;

@@ -128,6 +128,7 @@ Result<std::vector<BenchResult>, BenchFailure> run_cluster(BenchPlace& place,
                                                            const BenchCommand& command,
                                                            double messages_per_s) {
   BenchPlan plan;
+  plan.own_thread = command.own_thread;
   plan.nodes = command.nodes;
   plan.payload_bytes = command.payload_bytes;
   plan.service = command.service;

@@ -19,8 +19,11 @@ bool is_gauge(std::string_view name) {
 
 }  // namespace
 
-void BenchSampler::start(Time from, Time to) {
-  thread_ = std::thread([this, from, to] { run(from, to); });
+void BenchSampler::start(Time from, Time to, bool own_thread) {
+  next_ = from;
+  step_ = std::max((to - from) / kSamples, Time::duration(1));
+  samples_left_ = kSamples + 1;
+  if (own_thread) thread_ = std::thread([this] { run(); });
 }
 
 void BenchSampler::stop() {
@@ -37,15 +40,17 @@ bool BenchSampler::wait_until(Time time) {
   return !wake_.wait_until(lock, time, [this] { return stopped_; });
 }
 
-void BenchSampler::run(Time from, Time to) {
-  const auto step = std::max((to - from) / kSamples, Time::duration(1));
-  for (int i = 0; i <= kSamples; ++i) {
-    if (!wait_until(from + i * step)) return;
-    last_ = core_.status().counters;
-    if (first_.empty()) first_ = last_;
-    for (const auto& [name, value] : last_) {
-      if (is_gauge(name)) samples_[name].push_back(value);
-    }
+void BenchSampler::run() {
+  while (samples_left_ > 0 && wait_until(next_)) sample();
+}
+
+void BenchSampler::sample() {
+  next_ += step_;
+  --samples_left_;
+  last_ = core_.status().counters;
+  if (first_.empty()) first_ = last_;
+  for (const auto& [name, value] : last_) {
+    if (is_gauge(name)) samples_[name].push_back(value);
   }
 }
 

@@ -14,8 +14,9 @@
 
 namespace peal::cli {
 
-/// Reads a member's counters during a measurement, on a thread of its own: whoever asks waits for
-/// the member's loop, and the sender and receiver that are measured must not.
+/// Reads a member's counters during a measurement. If the member has a thread of its own, so has
+/// this: whoever asks waits for the member's loop, and the sender and receiver that are measured
+/// must not.
 class BenchSampler {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -24,8 +25,12 @@ class BenchSampler {
   BenchSampler(const BenchSampler&) = delete;
   BenchSampler& operator=(const BenchSampler&) = delete;
 
-  /// Samples from `from` to `to`.
-  void start(Time from, Time to);
+  /// Samples from `from` to `to`, on a thread of its own or in poll().
+  void start(Time from, Time to, bool own_thread);
+  /// Samples if it is time to. Not with a thread of its own.
+  void poll(Time now) {
+    if (now >= next_ && samples_left_ > 0) sample();
+  }
   /// Ends it. After that:
   void stop();
   /// how much each counter grew from the first sample to the last,
@@ -35,10 +40,14 @@ class BenchSampler {
 
  private:
   using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
-  void run(Time from, Time to);
+  void run();
+  void sample();
   bool wait_until(Time time);
 
   const member::Core& core_;
+  Time next_{};
+  Time::duration step_{};
+  int samples_left_ = 0;
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -135,6 +135,7 @@ class Worker {
   /// CPU time is read at both ends of the measured time.
   void note_time(std::int64_t now) {
     if (begin_ns_ == 0) return;
+    if (!plan_.own_thread) sampler_.poll(steady_time(now));
     if (cpu_from_ < 0 && now >= measure_from()) cpu_from_ = cpu_seconds();
     if (cpu_from_ >= 0 && result_.cpu_s == 0 && now >= end()) {
       result_.cpu_s = cpu_seconds() - cpu_from_;
@@ -188,16 +189,21 @@ class Worker {
     int count = 0;
     for (; count < kEventsPerTurn; ++count) {
       if (count % kEventsPerClock == 0) received_ns_ = now_ns();
-      auto event = core_.next();
-      if (const auto* message = std::get_if<member::MessageOut>(&event)) {
-        on_message(*message);
-      } else if (const auto* notice = std::get_if<std::unique_ptr<member::Notice>>(&event)) {
-        on_notice(**notice);
-      } else {
-        break;
-      }
+      if (!take(core_.next())) break;
     }
     return count > 0;
+  }
+
+  /// False if it is none.
+  bool take(const member::Reader::Out& event) {
+    if (const auto* message = std::get_if<member::MessageOut>(&event)) {
+      on_message(*message);
+    } else if (const auto* notice = std::get_if<std::unique_ptr<member::Notice>>(&event)) {
+      on_notice(**notice);
+    } else {
+      return false;
+    }
+    return true;
   }
 
   void on_notice(const member::Notice& notice) {
@@ -237,7 +243,7 @@ class Worker {
   void begin(std::int64_t time) {
     begin_ns_ = time;
     deadline_ns_ = end() + kFinishNs;
-    sampler_.start(steady_time(measure_from()), steady_time(end()));
+    sampler_.start(steady_time(measure_from()), steady_time(end()), plan_.own_thread);
   }
 
   void note_delivery(std::int64_t now, std::int64_t due, std::size_t bytes) {
@@ -257,6 +263,12 @@ class Worker {
     if (!blocked_ && interval_ns_ > 0 && begin_ns_ != 0 && !bye_sent_) {
       const std::int64_t next = done_sent_ ? end() : due_at(sent_);
       if (!done_sent_ || next > now) time = std::clamp<std::int64_t>(next - now, 0, time);
+    }
+    if (!plan_.own_thread) {
+      const auto event = core_.wait_until(steady_time(now + time));
+      received_ns_ = now_ns();
+      take(event);
+      return;
     }
     pollfd wait{core_.fd(), POLLIN, 0};
     const timespec timeout{time / kSecondNs, time % kSecondNs};
@@ -295,6 +307,7 @@ Result<member::Settings, std::string> settings_for(const NodeConfig& config,
   auto made = member::settings_of(member_config(config));
   if (const auto* error = std::get_if<v0::Error>(&made)) return tl::unexpected(error->message);
   auto settings = std::get<member::Settings>(std::move(made));
+  settings.own_thread = plan.own_thread;
   if (plan.loss > 0) {
     settings.faults.emplace();
     settings.faults->drop_in = plan.loss;

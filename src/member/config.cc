@@ -107,6 +107,11 @@ std::string set_all(const v0::Config& config, Settings& settings) {
       std::max<std::uint64_t>(settings.limits.reassembly_bytes_max,
                               std::uint64_t{config.message_bytes_max} * config.nodes.size());
   settings.receive_bytes_max = config.receive_bytes_max;
+  if (config.thread != "own" && config.thread != "caller") {
+    return "thread = " + quoted(config.thread) +
+           " is not accepted: it must be \"own\" or \"caller\"";
+  }
+  settings.own_thread = config.thread == "own";
   settings.trace = config.trace;
   if (!config.state_dir.empty()) {
     settings.state_file = config.state_dir + "/" + config.name + ".epoch";

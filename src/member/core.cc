@@ -25,6 +25,18 @@ constexpr Duration kSpin = milliseconds(1);
 /// Entries for units that wait to be read; the bound in bytes is usually met first.
 constexpr std::uint32_t kUnitsWaiting = 16'384;
 
+/// Of a member that leaves, without a thread of its own.
+constexpr Duration kLeavingTurn = milliseconds(10);
+
+Duration duration_of(std::chrono::steady_clock::duration time) {
+  return nanoseconds(std::chrono::nanoseconds(time).count());
+}
+
+void poll_for(int fd, std::int64_t milliseconds) {
+  pollfd descriptor{fd, POLLIN, 0};
+  ::poll(&descriptor, 1, static_cast<int>(std::min<std::int64_t>(milliseconds, 3'600'000)));
+}
+
 /// The node takes half of the bytes that may wait to be ordered, the stage in front of it the rest.
 node::Limits node_limits(const Settings& settings) {
   node::Limits limits = settings.limits;
@@ -58,6 +70,11 @@ Result<std::unique_ptr<Core>, io::IoError> Core::open(const Settings& settings) 
   core->runtime_ = std::move(*runtime);
   core->set_id(core->runtime_->node().self());
 
+  if (!settings.own_thread) {
+    core->runner_ = std::this_thread::get_id();
+    core->runtime_->start(io::Clock::now());
+    return core;
+  }
   if (auto started = core->start_thread(); !started) return unexpected(started.error());
   return core;
 }
@@ -85,7 +102,7 @@ Core::Core(const Settings& settings)
       // What is ordered but not delivered here when the room shrinks to nothing is at most twice
       // the largest gap: once in the old view, once in the next.
       queue_(kUnitsWaiting, 2 * settings.ring.max_gap + 64, settings.receive_bytes_max,
-             settings.ring.packet_bytes_max),
+             settings.ring.packet_bytes_max, settings.own_thread),
       reader_(queue_, names_, settings.limits.message_bytes_max) {}
 
 Core::~Core() { leave(std::chrono::milliseconds(0)); }
@@ -93,6 +110,10 @@ Core::~Core() { leave(std::chrono::milliseconds(0)); }
 void Core::run() {
   runtime_->start(io::Clock::now());
   loop_->run(runtime_->host());
+  finish();
+}
+
+void Core::finish() {
   stage_.close();
   const std::lock_guard lock(mutex_);
   status_ = snapshot();
@@ -111,13 +132,44 @@ Result<std::uint64_t> Core::submit(ByteView payload, Service service) {
 
 Result<std::uint64_t> Core::submit_until(ByteView payload, Service service,
                                          std::chrono::steady_clock::time_point deadline) {
+  if (runs_loop() && runner_ == std::this_thread::get_id()) {
+    // Nobody but this thread can make room.
+    while (true) {
+      const auto number = submit(payload, service);
+      const auto left = deadline - std::chrono::steady_clock::now();
+      if (number || number.error() != Errc::would_block || left.count() <= 0) return number;
+      turn(duration_of(left));
+    }
+  }
   const auto pushed = stage_.push_until(payload, service, deadline);
   if (!pushed) return unexpected(pushed.error());
   if (pushed->first) loop_->wake();
   return pushed->number;
 }
 
+int Core::fd() const {
+  if (settings_.own_thread) return queue_.fd();
+  fd_asked_ = true;
+  return loop_->fd();
+}
+
+void Core::turn(Duration wait_max) {
+  runner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  loop_->turn(runtime_->host(), wait_max);
+  if (loop_->stopped()) finish();
+}
+
 Reader::Out Core::next() {
+  Reader::Out out = read();
+  if (!std::holds_alternative<std::monostate>(out) || !runs_loop()) return out;
+  turn({});
+  out = read();
+  const bool may_sleep = std::holds_alternative<std::monostate>(out) && fd_asked_;
+  if (may_sleep && runs_loop()) loop_->arm(runtime_->host());
+  return out;
+}
+
+Reader::Out Core::read() {
   Reader::Out out = reader_.next();
   if (const auto* notice = std::get_if<std::unique_ptr<Notice>>(&out)) {
     if ((*notice)->kind == Notice::Kind::closed) read_all_ = true;
@@ -131,14 +183,15 @@ Reader::Out Core::next() {
 
 Reader::Out Core::wait_until(std::chrono::steady_clock::time_point deadline) {
   while (true) {
-    Reader::Out out = next();
+    Reader::Out out = read();
     if (!std::holds_alternative<std::monostate>(out) || read_all_) return out;
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return out;
-    pollfd descriptor{queue_.fd(), POLLIN, 0};
-    const auto wait_ms = std::min<std::int64_t>(left.count(), 3'600'000);
-    ::poll(&descriptor, 1, static_cast<int>(wait_ms));
+    const auto left = deadline - std::chrono::steady_clock::now();
+    if (left.count() <= 0) return next();
+    if (runs_loop()) {
+      turn(duration_of(left));
+    } else {
+      poll_for(queue_.fd(), std::chrono::ceil<std::chrono::milliseconds>(left).count());
+    }
   }
 }
 
@@ -148,22 +201,11 @@ void Core::leave(std::chrono::milliseconds patience) {
     const std::lock_guard lock(mutex_);
     if (!leave_asked_ || patience < *leave_asked_) leave_asked_ = patience;
   }
-  if (loop_ != nullptr) loop_->wake();
+  if (loop_ == nullptr || runtime_ == nullptr) return;  // open() failed
+  loop_->wake();
+  while (runs_loop()) turn(kLeavingTurn);
   const std::lock_guard lock(join_mutex_);
   if (thread_.joinable()) thread_.join();
-}
-
-std::string Core::id() const {
-  const std::lock_guard lock(mutex_);
-  return id_;
-}
-
-Snapshot Core::status() const {
-  std::unique_lock lock(mutex_);
-  const std::uint64_t mine = ++status_asked_;
-  loop_->wake();
-  answered_.wait(lock, [&] { return ended_ || status_answered_ >= mine; });
-  return status_;
 }
 
 // ---- the loop's thread ----
@@ -312,45 +354,6 @@ void Core::close(bool on_request, std::string reason) {
   push_notice(std::move(notice));
   stage_.close();
   loop_->stop();
-}
-
-// ---- how it is doing ----
-
-void Core::answer_status() {
-  const std::lock_guard lock(mutex_);
-  if (status_asked_ == status_answered_) return;
-  status_ = snapshot();
-  status_answered_ = status_asked_;
-  answered_.notify_all();
-}
-
-void Core::set_id(MemberId id) {
-  const std::lock_guard lock(mutex_);
-  id_ = trace::text_of(id, names_);
-}
-
-/// Call it with mutex_ held, from the loop's thread.
-Snapshot Core::snapshot() const {
-  Snapshot now;
-  const node::Node& node = runtime_->node();
-  now.id = id_;
-  if (!members_.empty()) now.view = trace::text_of(view_, names_);
-  for (const MemberId& each : members_) now.members.push_back(trace::text_of(each, names_));
-  now.queued_messages = stage_.pushed();
-  now.queued_messages =
-      now.queued_messages > own_delivered_ ? now.queued_messages - own_delivered_ : 0;
-  now.queued_bytes = node.queued_bytes();
-  now.unread_bytes = queue_.unread_bytes();
-  now.waits_for = wait_text(node.why(), names_);
-  now.multicast = runtime_->transport().multicast_status();
-  for (const order::Counter& each : node.counters())
-    now.counters.emplace_back(each.name, each.value);
-  now.counters.emplace_back("member_copied_units", copied_units_);
-  for (const io::CounterField& field : io::udp_counter_fields()) {
-    now.counters.emplace_back("udp_" + std::string(field.name),
-                              runtime_->transport().counters().*field.value);
-  }
-  return now;
 }
 
 }  // namespace peal::member

@@ -38,7 +38,8 @@ struct Snapshot {
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 
-/// A member with its thread: a runtime, what goes in (Stage) and what comes out (EventQueue).
+/// A member: a runtime, what goes in (Stage) and what comes out (EventQueue). The loop is run by a
+/// thread of its own, or by the reader's inside next(), wait_until() and leave().
 /// Threads: as for peal::Member.
 class Core final : private Application {
  public:
@@ -54,7 +55,7 @@ class Core final : private Application {
   Reader::Out next();
   /// The same, waiting until `deadline`.
   Reader::Out wait_until(std::chrono::steady_clock::time_point deadline);
-  int fd() const { return queue_.fd(); }
+  int fd() const;
 
   void leave(std::chrono::milliseconds patience);
   std::string id() const;
@@ -66,6 +67,12 @@ class Core final : private Application {
   explicit Core(const Settings& settings);
   Result<void, io::IoError> start_thread();
   void run();
+  void finish();
+
+  // The reader's thread.
+  Reader::Out read();
+  bool runs_loop() const { return !settings_.own_thread && !loop_->stopped(); }
+  void turn(Duration wait_max);
 
   // Application: the loop's thread from here on.
   void on_wake(Instant now) override;
@@ -100,6 +107,8 @@ class Core final : private Application {
   mutable EventQueue queue_;  ///< asking for its room notes who asked
   Reader reader_;
   bool read_all_ = false;  ///< the reader has seen the last event
+  mutable std::atomic<bool> fd_asked_{false};
+  std::atomic<std::thread::id> runner_;  ///< who ran the loop last, if it has no thread of its own
   std::atomic<bool> room_again_{false};
 
   // The loop's thread only.

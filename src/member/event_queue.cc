@@ -19,11 +19,12 @@ constexpr std::uint32_t kShowEvery = 16;
 }  // namespace
 
 EventQueue::EventQueue(std::uint32_t units, std::uint32_t reserve_units, std::uint64_t bytes,
-                       std::uint32_t unit_bytes)
+                       std::uint32_t unit_bytes, bool signals)
     : units_max_(units),
       bytes_max_(bytes),
       unit_bytes_(unit_bytes),
       show_every_(std::clamp(units / 4, 1U, kShowEvery)),
+      signals_(signals),
       fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       ring_(std::bit_ceil(units + reserve_units)),
       mask_(ring_.size() - 1) {
@@ -67,7 +68,7 @@ void EventQueue::publish() {
   // Both in one total order with the reader's clear_signal(): either it sees the new tail, or this
   // sees that the signal was taken back.
   tail_.store(written_, std::memory_order_seq_cst);
-  if (!signalled_.exchange(true, std::memory_order_seq_cst)) {
+  if (signals_ && !signalled_.exchange(true, std::memory_order_seq_cst)) {
     const std::uint64_t one = 1;
     // Fails only if the counter is full, and then the descriptor is readable.
     [[maybe_unused]] const ssize_t written = ::write(fd_, &one, sizeof one);

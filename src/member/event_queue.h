@@ -80,9 +80,9 @@ static_assert(sizeof(Entry) == 64);
 class EventQueue {
  public:
   /// `units` and `bytes` bound what waits; `reserve_units` come on top. `unit_bytes` is what one
-  /// unit takes at most.
+  /// unit takes at most. Without `signals`, nobody sleeps until there is an entry.
   EventQueue(std::uint32_t units, std::uint32_t reserve_units, std::uint64_t bytes,
-             std::uint32_t unit_bytes);
+             std::uint32_t unit_bytes, bool signals = true);
   ~EventQueue();
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
@@ -118,6 +118,7 @@ class EventQueue {
   const std::uint64_t bytes_max_;
   const std::uint32_t unit_bytes_;
   const std::uint32_t show_every_;  ///< entries read
+  const bool signals_;
   int fd_ = -1;
   std::vector<Entry> ring_;  ///< a power of two of them
   const std::uint64_t mask_;

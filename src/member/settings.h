@@ -31,6 +31,7 @@ struct Settings {
   order::ring::Options ring;
   node::Limits limits;
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
+  bool own_thread = true;                         ///< false: who reads runs the loop
   std::string trace;                              ///< empty: none
   std::string state_file;                         ///< empty: none
   std::optional<io::Faults> faults;               ///< tests and benchmarks only

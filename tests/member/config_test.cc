@@ -49,6 +49,7 @@ TEST(MemberConfig, EachBadValueIsRefusedWithKeyValueAndRemedy) {
       {"receive",
        [](Config& c) { c.receive_bytes_max = 9; },
        {"receive_bytes_max is 9", "1048576"}},
+      {"thread", [](Config& c) { c.thread = "none"; }, {"thread = \"none\"", "\"caller\""}},
       {"primary", [](Config& c) { c.primary = "all"; }, {"primary = \"all\"", "\"majority\""}},
       {"tunable", [](Config& c) { c.ring["speed"] = 1; }, {"ring.speed = 1", "token_loss_ms"}},
       {"low", [](Config& c) { c.ring["token_loss_ms"] = 4.5; }, {"token_loss_ms = 4.5", "5 to"}},

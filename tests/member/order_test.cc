@@ -18,8 +18,20 @@ void expect_same(const Sites& sites, std::size_t count) {
   }
 }
 
-TEST(Member, ThreeMembersDeliverTheSameMessagesInTheSameOrder) {
-  Sites sites = start(3);
+/// The first member is run by a thread of its own, or by the test's.
+class MemberOrder : public testing::TestWithParam<std::string> {
+ protected:
+  static Sites start_first(
+      std::uint32_t count, const std::function<void(Config&)>& change = [](Config&) {}) {
+    return start(count, [&](Config& config) {
+      if (config.name == "n1") config.thread = GetParam();
+      change(config);
+    });
+  }
+};
+
+TEST_P(MemberOrder, ThreeMembersDeliverTheSameMessagesInTheSameOrder) {
+  Sites sites = start_first(3);
   ASSERT_EQ(sites.size(), 3U);
   EXPECT_EQ(sites[0]->views.back().id, sites[1]->views.back().id);
   EXPECT_EQ(sites[0]->views.back().members, sites[2]->views.back().members);
@@ -56,8 +68,8 @@ TEST(Member, ThreeMembersDeliverTheSameMessagesInTheSameOrder) {
   EXPECT_TRUE(senders.contains(sites[1]->member->id()));
 }
 
-TEST(Member, LargeAndEmptyMessagesArriveByteExact) {
-  Sites sites = start(3);
+TEST_P(MemberOrder, LargeAndEmptyMessagesArriveByteExact) {
+  Sites sites = start_first(3);
   ASSERT_EQ(sites.size(), 3U);
   std::vector<std::string> texts;
   for (std::size_t size :
@@ -73,8 +85,8 @@ TEST(Member, LargeAndEmptyMessagesArriveByteExact) {
   for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(sites[2]->got[i].text, texts[i]);
 }
 
-TEST(Member, AMemberAloneTalksToItself) {
-  Sites sites = start(1);
+TEST_P(MemberOrder, AMemberAloneTalksToItself) {
+  Sites sites = start_first(1);
   ASSERT_EQ(sites.size(), 1U);
   ASSERT_TRUE(sites[0]->member->multicast("hello", Service::safe));
   ASSERT_TRUE(read_until(sites, [&] { return sites[0]->got.size() == 1; }));
@@ -82,8 +94,8 @@ TEST(Member, AMemberAloneTalksToItself) {
   EXPECT_TRUE(sites[0]->got[0].own);
 }
 
-TEST(Member, AMemberThatLeavesIsMissingInTheNextView) {
-  Sites sites = start(3, [](Config& config) { config.primary = "majority"; });
+TEST_P(MemberOrder, AMemberThatLeavesIsMissingInTheNextView) {
+  Sites sites = start_first(3, [](Config& config) { config.primary = "majority"; });
   ASSERT_EQ(sites.size(), 3U);
   const std::string gone = sites[2]->member->id();
   EXPECT_EQ(sites[0]->views.back().primary, true);
@@ -110,8 +122,8 @@ TEST(Member, AMemberThatLeavesIsMissingInTheNextView) {
                             between.members.end()));
 }
 
-TEST(Member, MessagesQueuedBeforeLeaveAreDeliveredBeforeIt) {
-  Sites sites = start(2);
+TEST_P(MemberOrder, MessagesQueuedBeforeLeaveAreDeliveredBeforeIt) {
+  Sites sites = start_first(2);
   ASSERT_EQ(sites.size(), 2U);
   for (int i = 0; i < 1'000; ++i) {
     ASSERT_TRUE(sites[0]->member->multicast("message " + std::to_string(i), Service::safe));
@@ -126,8 +138,8 @@ TEST(Member, MessagesQueuedBeforeLeaveAreDeliveredBeforeIt) {
   ASSERT_TRUE(read_until(sites, [&] { return sites[0]->got.size() == 1'000; }));
 }
 
-TEST(Member, SeveralThreadsMaySendWhileOneReads) {
-  Sites sites = start(2);
+TEST_P(MemberOrder, SeveralThreadsMaySendWhileOneReads) {
+  Sites sites = start_first(2);
   ASSERT_EQ(sites.size(), 2U);
   constexpr std::size_t kThreads = 4, kEach = 2'000;
   std::atomic<std::size_t> refused{0};
@@ -162,6 +174,9 @@ TEST(Member, SeveralThreadsMaySendWhileOneReads) {
     ASSERT_EQ(numbers[thread][place], got.number);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(, MemberOrder, testing::Values("own", "caller"),
+                         [](const auto& suite) { return suite.param; });
 
 }  // namespace
 }  // namespace peal::test

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a member is doing: asked by any thread, answered by the one that runs the loop.
+
+#include <string>
+#include <thread>
+
+#include "member/core.h"
+#include "member/text.h"
+#include "trace/json.h"
+
+namespace peal::member {
+
+std::string Core::id() const {
+  const std::lock_guard lock(mutex_);
+  return id_;
+}
+
+Snapshot Core::status() const {
+  std::unique_lock lock(mutex_);
+  if (runs_loop() && runner_ == std::this_thread::get_id()) return snapshot();
+  const std::uint64_t mine = ++status_asked_;
+  loop_->wake();
+  answered_.wait(lock, [&] { return ended_ || status_answered_ >= mine; });
+  return status_;
+}
+
+void Core::answer_status() {
+  const std::lock_guard lock(mutex_);
+  if (status_asked_ == status_answered_) return;
+  status_ = snapshot();
+  status_answered_ = status_asked_;
+  answered_.notify_all();
+}
+
+void Core::set_id(MemberId id) {
+  const std::lock_guard lock(mutex_);
+  id_ = trace::text_of(id, names_);
+}
+
+/// Call it with mutex_ held, from the loop's thread.
+Snapshot Core::snapshot() const {
+  Snapshot now;
+  const node::Node& node = runtime_->node();
+  now.id = id_;
+  if (!members_.empty()) now.view = trace::text_of(view_, names_);
+  for (const MemberId& each : members_) now.members.push_back(trace::text_of(each, names_));
+  now.queued_messages = stage_.pushed();
+  now.queued_messages =
+      now.queued_messages > own_delivered_ ? now.queued_messages - own_delivered_ : 0;
+  now.queued_bytes = node.queued_bytes();
+  now.unread_bytes = queue_.unread_bytes();
+  now.waits_for = wait_text(node.why(), names_);
+  now.multicast = runtime_->transport().multicast_status();
+  for (const order::Counter& each : node.counters())
+    now.counters.emplace_back(each.name, each.value);
+  now.counters.emplace_back("member_copied_units", copied_units_);
+  for (const io::CounterField& field : io::udp_counter_fields()) {
+    now.counters.emplace_back("udp_" + std::string(field.name),
+                              runtime_->transport().counters().*field.value);
+  }
+  return now;
+}
+
+}  // namespace peal::member
