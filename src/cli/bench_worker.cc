@@ -55,10 +55,10 @@ struct Head {
   }
   /// `now` tells which of the times with these lowest bits is meant.
   static Head read(const std::byte* from, std::int64_t now) {
-    std::uint64_t time = 0;
-    std::uint32_t rest = 0;
-    std::memcpy(&time, from, kTimeBytes);
-    std::memcpy(&rest, from + kTimeBytes, kRestBytes);
+    const ByteView bytes{from, kBytes};
+    const std::uint64_t time =
+        load<std::uint32_t>(bytes) | std::uint64_t{load<std::uint16_t>(bytes.subspan(4))} << 32;
+    const auto rest = load<std::uint32_t>(bytes.subspan(kTimeBytes));
     constexpr unsigned kShift = 64 - 8 * kTimeBytes;
     const auto ahead =
         static_cast<std::int64_t>((time - static_cast<std::uint64_t>(now)) << kShift);

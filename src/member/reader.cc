@@ -18,21 +18,25 @@ Reader::Reader(EventQueue& queue, const trace::Names& names, std::uint32_t messa
     : queue_(queue), names_(names), message_bytes_max_(message_bytes_max) {}
 
 Reader::Out Reader::next() {
+  // Filled in where the caller gets it: moving a message takes longer than finding it.
+  Out out(std::in_place_type<MessageOut>);
   while (true) {
-    MessageOut message;
-    if (next_message(message)) return message;
+    if (next_message(std::get<MessageOut>(out))) return out;
     release_current();
     Entry* entry = queue_.front();
-    if (entry == nullptr) return std::monostate{};
+    if (entry == nullptr) {
+      out.emplace<std::monostate>();
+      return out;
+    }
     if (entry->notice != nullptr) {
-      auto notice = std::move(entry->notice);
+      auto& notice = out.emplace<std::unique_ptr<Notice>>(std::move(entry->notice));
       if (notice->kind == Notice::Kind::view) {
         // In a transitional view come the last messages of the view before.
         transitional_ = notice->transitional;
         if (!transitional_) view_ = trace::text_of(notice->id, names_);
       }
       queue_.pop();
-      return notice;
+      return out;
     }
     open(entry->unit);
   }

@@ -17,17 +17,19 @@
 
 namespace peal::member {
 
-/// One message as the application reads it; valid until the next call of Reader::next().
+/// One message as the application reads it; valid until the next call of Reader::next(), which fills
+/// in all of it: clearing it before would take longer.
 struct MessageOut {
+  MessageOut() {}
   std::string_view sender;
-  bool own = false;
-  std::uint64_t number{};
-  Service service{};
+  bool own;
+  std::uint64_t number;
+  Service service;
   ByteView payload;
   std::string_view view;
-  Seq seq{};
-  std::uint32_t index{};
-  bool transitional = false;
+  Seq seq;
+  std::uint32_t index;
+  bool transitional;
 };
 
 /// Takes units off the queue and messages out of units. Thread: one at a time.
