@@ -17,8 +17,8 @@
 
 namespace peal::member {
 
-/// One message as the application reads it; valid until the next call of Reader::next(), which fills
-/// in all of it: clearing it before would take longer.
+/// One message as the application reads it; valid until the next call of Reader::next(), which
+/// fills in all of it: clearing it before would take longer.
 struct MessageOut {
   MessageOut() {}
   std::string_view sender;
