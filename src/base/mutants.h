@@ -67,7 +67,13 @@ namespace peal::sim_hooks {
   X(incomplete_run_kept, "an incomplete member does not end the run of complete ones")            \
   X(guard_never, "nobody is accused of blocking a recovery")                                      \
   X(transitional_of_all, "the transitional view names all members of the old view")               \
-  X(obligation_kept, "the obligation set is carried into the next view")
+  X(obligation_kept, "the obligation set is carried into the next view")                          \
+  X(gm1_index_per_group, "ids of groups are counted group by group")                              \
+  X(gm2_changed_not_merged, "a group that lost members earlier is taken for unchanged")           \
+  X(gm3_sends_not_blocked, "clients send while tables are exchanged")                             \
+  X(gm4_synced_kept, "who left the view still counts as having an equal table")                   \
+  X(gm5_gathered_kept, "tables gathered in an earlier view are used in the next")                 \
+  X(gm6_one_set_after_merge, "all members count as having come together after a merge")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

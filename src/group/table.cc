@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/digest.h"
+#include "base/hooks.h"
 
 namespace peal::group {
 namespace {
@@ -103,7 +104,7 @@ Table::Outcome Table::join(const ClientKey& client, std::string_view name, std::
   auto& daemons = entry->second.daemons;
   auto daemon = daemon_place(daemons, client.daemon);
   if (daemon == daemons.end() || daemon->id != client.daemon) {
-    daemon = daemons.insert(daemon, Daemon{client.daemon, false, {}});
+    daemon = daemons.insert(daemon, Daemon{client.daemon, {}});
   }
   daemon->clients.insert(client_place(daemon->clients, name),
                          {client.connection, std::string(name)});
@@ -219,7 +220,8 @@ void Table::add(Tables&& tables) {
     const auto [at, fresh] = groups_.try_emplace(from.name);
     Group& group = at->second;
     if (fresh) group.id = from.id;
-    group.changed = group.changed || from.changed || !fresh;
+    const bool flagged = from.changed && !PEAL_MUTANT(gm2_changed_not_merged);
+    group.changed = group.changed || flagged || !fresh;
     for (DaemonMembers& each : from.daemons) {
       const auto place = daemon_place(group.daemons, each.daemon);
       PEAL_ASSERT(place == group.daemons.end() || place->id != each.daemon);
@@ -229,7 +231,7 @@ void Table::add(Tables&& tables) {
         bytes += client_bytes(client.name);
         remember({each.daemon, client.connection}, client.name, &*at);
       }
-      group.daemons.insert(place, Daemon{each.daemon, false, std::move(each.clients)});
+      group.daemons.insert(place, Daemon{each.daemon, std::move(each.clients)});
     }
   }
 }
@@ -244,7 +246,6 @@ std::uint64_t Table::hash() const {
     for (const Daemon& daemon : group.daemons) {
       digest.add(daemon.id.node.value);
       digest.add(daemon.id.epoch);
-      digest.add(daemon.partitioned ? 1 : 0);
       digest.add(daemon.clients.size());
       for (const MemberClient& client : daemon.clients) {
         digest.add(client.connection);

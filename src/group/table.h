@@ -29,7 +29,6 @@ class Table {
   /// The members of a group at one daemon; at least one.
   struct Daemon {
     MemberId id{};
-    bool partitioned = false;           ///< no longer with us; gone with the next regular view
     std::vector<MemberClient> clients;  ///< sorted by name
   };
   struct Group {
@@ -47,7 +46,7 @@ class Table {
   Table(Table&&) = default;
   Table& operator=(Table&&) = default;
 
-  /// By name. Who changes `id`, `changed` or `partitioned` leaves everything else alone.
+  /// By name. Who changes `id` or `changed` leaves everything else alone.
   Map& groups() { return groups_; }
   const Map& groups() const { return groups_; }
   Map::value_type* find(std::string_view group);

@@ -17,7 +17,7 @@ ROOMS = {
     "order": ("src/order", ("base",), True),
     "order/evs": ("src/order/evs", ("base", "wire", "order"), True),
     "order/ring": ("src/order/ring", ("base", "wire", "order", "order/evs"), True),
-    "group": ("src/group", ("base", "wire"), True),
+    "group": ("src/group", ("base", "wire", "order"), True),
     "node": ("src/node", ("base", "wire", "port", "order"), True),
     "io": ("src/io", ("base", "port"), False),
     "member": ("src/member", ("base", "wire", "io", "node", "order", "order/ring", "port", "trace",
