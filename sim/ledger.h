@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "node/node.h"
 #include "oracle/checker.h"
+#include "oracle/groups.h"
 #include "order/engine.h"
 #include "sim/faults.h"
 #include "trace/event.h"
@@ -23,7 +24,7 @@ namespace peal::sim {
 
 /// Something that should not have happened.
 struct Violation {
-  std::string property;  ///< "E1" to "E10", "acyclic", "primary", "R1" to "R3", "fatal", "replay"
+  std::string property;  ///< as sim/README.md lists them: "E1", "G1", "R1", "fatal" ...
   std::string text;
   Instant at{};
 };
@@ -69,6 +70,9 @@ class Ledger {
                        ByteView unit);
   void unit_delivered(Instant now, MemberId who, const order::Delivery& delivery);
 
+  /// The judge of what clients of groups see.
+  oracle::GroupChecker& groups() { return group_checker_; }
+
   /// For who reads along only.
   void reported(Instant now, MemberId who, const order::Event& event);
   void sent(Instant now, const std::string& packet);
@@ -113,6 +117,7 @@ class Ledger {
   trace::Names names_;
   oracle::Checker unit_checker_;
   oracle::Checker order_checker_;
+  oracle::GroupChecker group_checker_;
   trace::Event event_;
   std::map<ViewId, UnitsOfView> units_;
   std::pair<ViewId, UnitsOfView*> units_cache_{};

@@ -147,6 +147,7 @@ Outcome Stage::run() {
   ledger_->figures().virtual_ns = static_cast<std::uint64_t>(now().ns);
   outcome_.digest = world_->digest();
   world_->watch(nullptr);
+  report_tables();
   ledger_->finish();
   outcome_.violations = ledger_->violations();
   if (expects_failure_) {

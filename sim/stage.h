@@ -99,6 +99,7 @@ class Stage final : public Watcher {
   void do_on(Words& words);
   void do_transcript(Words& words);
   void do_settle(Words& words);
+  void report_tables();
 
   // Nodes and applications (stage_nodes.cc).
   void do_start(Words& words);
@@ -179,8 +180,9 @@ class Stage final : public Watcher {
   std::vector<std::string> wanted_violations_;
   std::optional<std::vector<std::string>> transcript_block_;  ///< being read
   std::uint32_t transcript_line_ = 0;
-  std::uint32_t line_ = 0;  ///< being carried out
-  Instant plain_at_{};      ///< time of the last line of `plain`
+  std::uint32_t line_ = 0;             ///< being carried out
+  std::optional<Instant> settled_at_;  ///< when `settle` left everything at rest
+  Instant plain_at_{};                 ///< time of the last line of `plain`
   Outcome outcome_;
 };
 

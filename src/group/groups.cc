@@ -68,9 +68,8 @@ void Groups::on_view(const order::View& view, MemberId self) {
     return;
   }
   survivors_.assign(view.members.begin(), view.members.end());
-  next_view_ = view.id;
   if (state_ == State::operational) {
-    begin_transition(view.id);
+    begin_transition();
   } else {
     PEAL_ASSERT(state_ == State::exchanging);
     state_ = State::interrupted;
@@ -78,11 +77,10 @@ void Groups::on_view(const order::View& view, MemberId self) {
   }
 }
 
-void Groups::begin_transition(const ViewId& view) {
+void Groups::begin_transition() {
   state_ = State::transitional;
-  // Two parts of one view may become parts of the next one; what they call their groups in between
-  // must differ. Their smallest members do.
-  id_view_ = view;
+  // The view may have ended differently elsewhere, and what its parts call their groups from here
+  // on must differ: their smallest members do.
   id_branch_ = std::uint64_t{survivors_.front().node.value} << kBranchShift;
   id_count_ = 0;
   for (Entry& entry : table_.groups()) {
@@ -110,7 +108,7 @@ void Groups::on_regular(const order::View& view) {
                   [this](const MemberId& member) { return !order::contains(survivors_, member); });
   }
   if (!PEAL_MUTANT(gm5_gathered_kept)) gathered_.clear();
-  view_ = id_view_ = view.id;
+  view_ = view.id;
   id_branch_ = id_count_ = 0;
   members_.assign(view.members.begin(), view.members.end());
   if (exchanged && members_ == survivors_ && members_ == synced_) {
@@ -197,7 +195,7 @@ void Groups::complete() {
   effects_.settled(view_);
   if (interrupted) {
     PEAL_PROBE("group.completed_in_transition");
-    begin_transition(next_view_);
+    begin_transition();
   }
 }
 
@@ -215,13 +213,13 @@ std::size_t Groups::gathered_from(MemberId daemon) const {
   return static_cast<std::size_t>(from - gathered_.begin());
 }
 
-/// Ids count the changes of all groups in one view, or in one branch of the way to it: a group that
-/// empties and returns gets an id that it never had.
+/// Ids count the changes of all groups in one view, and, after it, in one of its parts: a group
+/// that empties and returns gets an id that it never had, and ids only grow.
 GroupId Groups::next_id([[maybe_unused]] const GroupId& last) {
   if (PEAL_MUTANT(gm1_index_per_group)) {
-    return {id_view_, last.view == id_view_ ? last.index + 1 : id_branch_ + 1};
+    return {view_, last.view == view_ ? last.index + 1 : id_branch_ + 1};
   }
-  return {id_view_, id_branch_ + ++id_count_};
+  return {view_, id_branch_ + ++id_count_};
 }
 
 void Groups::tell_transitional(const Entry& entry) {

@@ -91,6 +91,8 @@ class Groups {
   State state() const { return state_; }
   const Table& table() const { return table_; }
   std::size_t clients() const { return clients_.size(); }
+  /// See work().
+  bool has_work() const { return !dead_.empty(); }
 
   struct Counters {
     std::uint64_t delivered = 0;        ///< messages to clients, each once per client
@@ -122,7 +124,7 @@ class Groups {
   using SetOf = std::function<std::uint64_t(const ClientKey&)>;
 
   // groups.cc: views, and the exchange of tables
-  void begin_transition(const ViewId& view);
+  void begin_transition();
   void on_regular(const order::View& view);
   void settle();
   void start_exchange();
@@ -158,12 +160,10 @@ class Groups {
   ViewId view_{};               ///< the last regular one
   order::MemberSet members_;    ///< of `view_`
   order::MemberSet survivors_;  ///< of `view_`: the transitional view after it, once that began
-  ViewId next_view_{};          ///< what that leads to
   order::MemberSet synced_;     ///< daemons whose table is known to equal this one's
   Table table_;
   std::vector<Tables> gathered_;
-  ViewId id_view_{};  ///< see next_id()
-  std::uint64_t id_branch_ = 0;
+  std::uint64_t id_branch_ = 0;  ///< see next_id()
   std::uint64_t id_count_ = 0;
 
   std::map<std::uint32_t, Local> clients_;

@@ -175,25 +175,38 @@ TEST(Exchange, GroupsThatEmptyAndReturnGetIdsTheyNeverHad) {
   EXPECT_LT(ids[1], ids[2]);
 }
 
-/// Two parts of a view that meet again at once: between the views, each tells of its own states.
-TEST(Exchange, PartsOfTheNextViewNameTheirStatesApart) {
+/// A view that ends differently for its parts, or parts of the next view that come from different
+/// ones: until then each tells of its own states, and ids only grow.
+TEST(Exchange, PartsNameTheirStatesApart) {
   Apart all(4);
   Cluster& cluster = all.cluster;
+  const auto leave_in_between = [&](std::string_view members, std::string_view leavers) {
+    std::vector<GroupId> ids;
+    for (const char letter : leavers) EXPECT_TRUE(cluster[letter].groups->leave(1, "g"));
+    cluster.install(members, [&] {
+      for (const char letter : leavers) {
+        std::string part;
+        for (const char other : members) {
+          if (cluster[other].in == cluster[letter].in) part += other;
+        }
+        const GroupId before = cluster[letter].groups->table().groups().at("g").id;
+        cluster.order_one(letter, part);
+        ids.push_back(cluster[letter].groups->table().groups().at("g").id);
+        EXPECT_LT(before, ids.back());
+      }
+    });
+    return ids;
+  };
   cluster.settle("ab");
   cluster.settle("cd");
-  std::vector<GroupId> ids;
-  for (const char letter : {'a', 'c'}) {
-    EXPECT_TRUE(cluster[letter].groups->leave(1, "g"));
-  }
-  cluster.install("abcd", [&] {
-    cluster.order_one('a', "ab");
-    cluster.order_one('c', "cd");
-    for (const char letter : {'a', 'c'}) {
-      ids.push_back(cluster[letter].groups->table().groups().at("g").id);
-    }
-  });
-  EXPECT_EQ(ids[0].view, ids[1].view);
-  EXPECT_NE(ids[0], ids[1]);
+  auto ids = leave_in_between("abcd", "ac");
+  EXPECT_NE(ids[0], ids[1]) << "parts of one next view";
+  cluster.order_all("abcd");
+  EXPECT_TRUE(cluster['a'].groups->join(1, "g") && cluster['c'].groups->join(1, "g"));
+  cluster.order_all("abcd");
+  ids = leave_in_between("ab", "a");
+  ids.push_back(leave_in_between("cd", "c")[0]);
+  EXPECT_NE(ids[0], ids[1]) << "parts of one view before";
 }
 
 /// 1,000 groups with 1,000 members each, and the exchange is interrupted.

@@ -24,8 +24,8 @@ ROOMS = {
                               "include/peal"), False),
     "include/peal": ("include/peal", (), False),
     "oracle": ("oracle", ("base", "trace"), False),
-    "sim": ("sim", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring", "node",
-                    "oracle"), False),
+    "sim": ("sim", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
+                    "group", "node", "oracle"), False),
     "cli": ("src/cli", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
                         "node", "io", "member", "include/peal", "oracle"), False),
 }
