@@ -158,7 +158,12 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
 // ---- what the node tells ----
 
 void Clients::on_view(const order::View& view) {
+  const group::Groups::Counters before = groups_.counters();
   groups_.on_view(view, process_.self);
+  const group::Groups::Counters& after = groups_.counters();
+  Figures& figures = process_.world.ledger().figures();
+  figures.group_exchanges += after.exchanges - before.exchanges;
+  figures.group_exchanges_interrupted += after.interrupted - before.interrupted;
   if (!view.transitional) {
     early_.clear();
     groups_.check_invariants();
@@ -241,6 +246,7 @@ void Clients::note(std::uint32_t connection, const std::string& text) const {
 }
 
 void Clients::deliver(std::uint32_t connection, const group::Received& message) {
+  ++process_.world.ledger().figures().group_deliveries;
   std::uint64_t number = 0;
   PEAL_ASSERT(message.payload.size() >= kStampBytes);  // the simulator's own client sent it
   std::memcpy(&number, message.payload.data(), kStampBytes);
@@ -256,6 +262,7 @@ void Clients::deliver(std::uint32_t connection, const group::Received& message) 
 }
 
 void Clients::view(std::uint32_t connection, const group::GroupView& view) {
+  ++process_.world.ledger().figures().group_views;
   oracle::GroupView told;
   told.id = oracle_id(view.id);
   told.cause = static_cast<oracle::GroupCause>(view.cause);

@@ -39,6 +39,10 @@ struct Figures {
   std::uint64_t views_installed = 0;     ///< regular views, at each member
   std::uint64_t view_changes = 0;        ///< distinct regular views
   std::uint64_t recoveries_with_second_failure = 0;
+  std::uint64_t group_deliveries = 0;  ///< to clients
+  std::uint64_t group_views = 0;       ///< told to clients
+  std::uint64_t group_exchanges = 0;   ///< of tables, begun at each node
+  std::uint64_t group_exchanges_interrupted = 0;
   std::uint64_t virtual_ns = 0;
 };
 

@@ -62,6 +62,16 @@ void Process::set_audience(std::span<const MemberId> view_members) {
   }
 }
 
+std::vector<order::Counter> Process::counters() const {
+  const auto of_node = node->counters();
+  std::vector<order::Counter> all(of_node.begin(), of_node.end());
+  if (clients != nullptr) {
+    const auto of_groups = clients->groups().named_counters();
+    all.insert(all.end(), of_groups.begin(), of_groups.end());
+  }
+  return all;
+}
+
 void Process::announce_submission() {
   if (pending.announced) return;
   pending.announced = true;

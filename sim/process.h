@@ -83,6 +83,8 @@ class Process final : public port::Transport, public node::Sink {
   void on_unit_originated(const ViewId& view, Seq seq, Service service, ByteView unit) override;
   void on_unit_delivered(const order::Delivery& delivery) override;
 
+  /// Of its engine, its node, and its groups.
+  std::vector<order::Counter> counters() const;
   /// Announces the message whose submission is running, if that has not been done.
   void announce_submission();
 

@@ -31,6 +31,7 @@ const std::vector<Stage::Verb>& Stage::verbs() {
       {"application", &Stage::do_application},
       {"submit", &Stage::do_submit},
       {"load", &Stage::do_load},
+      {"client", &Stage::do_client},
       {"network", &Stage::do_network},
       {"link", &Stage::do_link},
       {"mtu", &Stage::do_mtu},

@@ -110,6 +110,14 @@ class Stage final : public Watcher {
   void do_application(Words& words);
   void do_submit(Words& words);
   void do_load(Words& words);
+  Service take_service(Words& words);
+
+  // Clients of groups (stage_groups.cc).
+  void do_client(Words& words);
+  void client_sends(Words& words, const std::vector<NodeId>& nodes,
+                    const std::vector<std::string>& clients);
+  void expect_group(Words& words, const std::vector<NodeId>& nodes);
+  void expect_client(Words& words, const std::vector<NodeId>& nodes);
 
   // Network (stage_network.cc).
   void read_conditions(Words& words, Conditions& conditions);

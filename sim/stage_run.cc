@@ -121,7 +121,7 @@ void Stage::set_marks() {
     mark.incarnation = process->incarnation;
     mark.views = process->views;
     mark.events = process->events_seen;
-    for (const order::Counter& counter : process->node->counters()) {
+    for (const order::Counter& counter : process->counters()) {
       mark.counters.push_back(counter.value);
     }
   }

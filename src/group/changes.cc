@@ -90,7 +90,8 @@ void Groups::remove(const ClientKey& client, std::string_view name, std::string_
     ++counters_.bad_changes;
     return;
   }
-  if (cause == Cause::leave && client.daemon == self_ && clients_.contains(client.connection)) {
+  if (cause == Cause::leave && client.daemon == self_ && clients_.contains(client.connection) &&
+      !PEAL_MUTANT(gm9_left_not_told)) {
     effects_.left(client.connection, group);
   }
   Entry* entry = table_.find(group);
@@ -165,7 +166,8 @@ void Groups::on_data(MemberId sender, Service service, ByteView message) {
   }
   receivers_.clear();
   for (const std::string_view target : data.targets) collect_receivers(target);
-  if (data.targets.size() > 1) {  // once to each, whatever it is in
+  if (data.targets.size() > 1 &&
+      !PEAL_MUTANT(gm10_once_per_target)) {  // once to each, whatever it is in
     std::sort(receivers_.begin(), receivers_.end());
     receivers_.erase(std::unique(receivers_.begin(), receivers_.end()), receivers_.end());
   }

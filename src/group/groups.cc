@@ -73,6 +73,7 @@ void Groups::on_view(const order::View& view, MemberId self) {
   } else {
     PEAL_ASSERT(state_ == State::exchanging);
     state_ = State::interrupted;
+    ++counters_.interrupted;
     PEAL_PROBE("group.exchange_interrupted");
   }
 }
@@ -81,8 +82,10 @@ void Groups::begin_transition() {
   state_ = State::transitional;
   // The view may have ended differently elsewhere, and what its parts call their groups from here
   // on must differ: their smallest members do.
-  id_branch_ = std::uint64_t{survivors_.front().node.value} << kBranchShift;
-  id_count_ = 0;
+  if (!PEAL_MUTANT(gm7_parts_share_ids)) {
+    id_branch_ = std::uint64_t{survivors_.front().node.value} << kBranchShift;
+    id_count_ = 0;
+  }
   for (Entry& entry : table_.groups()) {
     Table::Group& group = entry.second;
     if (std::none_of(group.daemons.begin(), group.daemons.end(),
@@ -163,6 +166,7 @@ void Groups::on_tables(MemberId sender, ByteView message) {
   gathered_.push_back(std::move(tables));
   std::size_t covered = 0;
   for (const Tables& each : gathered_) covered += each.synced.size();
+  if (PEAL_MUTANT(gm8_one_table_short)) ++covered;
   if (covered >= members_.size()) complete();
 }
 
@@ -228,6 +232,22 @@ void Groups::tell_transitional(const Entry& entry) {
   for (const MemberClient& client : own->clients) {
     if (clients_.contains(client.connection)) effects_.transitional(client.connection, entry.first);
   }
+}
+
+std::array<order::Counter, 11> Groups::named_counters() const {
+  return {{
+      {"group_delivered", counters_.delivered},
+      {"group_views", counters_.views},
+      {"group_changes", counters_.changes},
+      {"group_exchanges", counters_.exchanges},
+      {"group_interrupted", counters_.interrupted},
+      {"group_settled", counters_.settled},
+      {"group_bad_messages", counters_.bad_messages},
+      {"group_bad_changes", counters_.bad_changes},
+      {"group_bad_tables", counters_.bad_tables},
+      {"group_outdated_tables", counters_.outdated_tables},
+      {"group_out_of_turn", counters_.out_of_turn},
+  }};
 }
 
 void Groups::check_invariants() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -99,6 +100,7 @@ class Groups {
     std::uint64_t views = 0;            ///< told to clients
     std::uint64_t changes = 0;          ///< joins, leaves and disconnections applied
     std::uint64_t exchanges = 0;        ///< begun
+    std::uint64_t interrupted = 0;      ///< of these, by the end of their view
     std::uint64_t settled = 0;          ///< views in which all tables became equal
     std::uint64_t bad_messages = 0;     ///< bytes that are no message
     std::uint64_t bad_changes = 0;      ///< joins and leaves that the table contradicts
@@ -107,6 +109,8 @@ class Groups {
     std::uint64_t out_of_turn = 0;      ///< clients' messages during an exchange: stays 0
   };
   const Counters& counters() const { return counters_; }
+  /// The same by name, for who shows them: "group_delivered" ...
+  std::array<order::Counter, 11> named_counters() const;
   /// Of all that was told so far: equal runs have equal digests.
   std::uint64_t digest() const { return outcome_.value(); }
   void check_invariants() const;
