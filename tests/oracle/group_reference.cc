@@ -40,6 +40,7 @@ struct Told {
 struct Member {
   std::optional<GroupViewId> now;
   Messages since;
+  Messages owed;  // own ones, wanted back
 };
 
 struct Client {
@@ -63,9 +64,7 @@ class Slow {
         client.gone = true;
         client.connected = false;
         return;
-      case GroupVerb::send:
-        if (!sent_.try_emplace(event.message, event).second) broken.insert("G6");
-        return;
+      case GroupVerb::send: return send(event);
       case GroupVerb::exchange: exchanges_.push_back(event); return;
       case GroupVerb::table: tables_[event.client.node] = event; return;
       default: break;
@@ -91,6 +90,18 @@ class Slow {
   }
 
  private:
+  void send(const GroupEvent& event) {
+    if (!sent_.try_emplace(event.message, event).second) {
+      broken.insert("G6");
+    } else if (event.own == OwnCopy::wanted) {
+      for (auto& [name, member] : clients_[event.message.sender].groups) {
+        if (member.now.has_value() && set_of(event.groups).contains(name) && !is_private(name)) {
+          member.owed.insert(event.message);
+        }
+      }
+    }
+  }
+
   void deliver(const GroupEvent& event, Client& client) {
     const auto sent = sent_.find(event.message);
     const bool again =
@@ -101,6 +112,9 @@ class Slow {
     }
     const std::set<std::string> names = set_of(sent->second.groups);
     if (set_of(event.groups) != names || event.hash != sent->second.hash) broken.insert("G6");
+    if (event.client == event.message.sender && sent->second.own == OwnCopy::unwanted) {
+      broken.insert("G6");
+    }
     client.delivered.push_back(event.message);
     bool member = false;
     for (const std::string& name : names) {
@@ -142,9 +156,27 @@ class Slow {
                                    : first->view.members == event.view.members;
     const bool one_cause = listed == nullptr || listed->view.cause == event.view.cause;
     told.sound = told.listed && one_cause && ascends(told);
-    if (!told.sound) broken.insert("G2");
+    if (!told.sound || !follows(told)) broken.insert("G2");
     told_.push_back(told);
-    member = {event.view.id, {}};
+    member.now = event.view.id;
+    member.since.clear();
+  }
+
+  // The cause says how the members differ from those before.
+  bool follows(const Told& told) const {
+    if (told.view.cause == GroupCause::network) return true;
+    const bool joins = told.view.cause == GroupCause::join;
+    if (!told.previous.has_value()) return joins;
+    std::multiset<ClientId> before;
+    for (const Told& other : told_) {
+      if (other.group != told.group || other.view.id != *told.previous) continue;
+      before = {other.view.members.begin(), other.view.members.end()};
+      break;
+    }
+    std::multiset<ClientId> now(told.view.members.begin(), told.view.members.end());
+    if (!joins) std::swap(before, now);
+    return now.size() == before.size() + 1 &&
+           std::includes(now.begin(), now.end(), before.begin(), before.end());
   }
 
   static bool same_view(const Told& a, const Told& b) {
@@ -201,7 +233,8 @@ class Slow {
 
   void compare(const Messages& some, const Messages& others, const ClientId& other) {
     for (const GroupMessageId& message : some) {
-      if (!others.contains(message) && message.sender != other) broken.insert("G3");
+      const bool wanted = sent_.at(message).own == OwnCopy::wanted;
+      if (!others.contains(message) && (message.sender != other || wanted)) broken.insert("G3");
     }
   }
 
@@ -231,6 +264,11 @@ class Slow {
     for (const auto& [id, client] : clients_) {
       for (const auto& [group, member] : client.groups) {
         if (!client.connected || !member.now.has_value() || !tables_.contains(id.node)) continue;
+        for (const GroupMessageId& message : member.owed) {
+          if (!std::count(client.delivered.begin(), client.delivered.end(), message)) {
+            broken.insert("G5");
+          }
+        }
         const GroupTableEntry* entry = entry_of(id, group);
         if (entry == nullptr) broken.insert("G5");
         if (entry == nullptr || entry->id != *member.now) continue;

@@ -223,6 +223,7 @@ class World {
     step.sent = sent;
     step.discard = random_.below(8) == 0;
     if (step.discard) std::erase(to, client);
+    if (random_.below(3) != 0) sent.own = step.discard ? OwnCopy::unwanted : OwnCopy::wanted;
     for (const ClientId& receiver : to) {
       step.events.push_back(sent);
       step.events.back().verb = GroupVerb::deliver;
@@ -264,7 +265,7 @@ class World {
   }
 
   // The nodes come to one place of the old order and are told of the transition there. Of what is
-  // behind it they deliver some messages.
+  // behind it they deliver their own messages and some others.
   Band part(View& view, const std::vector<Node*>& nodes) {
     std::size_t cut = 0;
     for (const Node* node : nodes) cut = std::max(cut, node->done);
@@ -288,7 +289,8 @@ class World {
     }
     std::erase_if(band.table, [](const auto& entry) { return entry.second.members.empty(); });
     for (std::size_t i = cut; i < view.order.size(); ++i) {
-      if (random_.below(3) != 0) deliver_late(band, view.order[i]);
+      const bool own = contains(band.nodes, view.order[i].sent.client.node);
+      if (own || random_.below(3) != 0) deliver_late(band, view.order[i]);
     }
     return band;
   }
