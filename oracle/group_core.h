@@ -28,7 +28,7 @@ class GroupCore {
 
   // group_messages.cc
   void sent(std::int64_t at, const GroupMessageId& id, std::span<const std::string> groups,
-            std::uint64_t hash);
+            std::uint64_t hash, OwnCopy own);
   void delivered(std::int64_t at, const ClientId& to, const GroupMessageId& id,
                  std::span<const std::string> groups, std::uint64_t hash);
 
@@ -61,6 +61,7 @@ class GroupCore {
   // group_views.cc
   bool listens(Index client, std::int64_t at);
   Index agreed_state(Index client, Index group, const GroupView& view, std::int64_t at);
+  void check_cause(Index client, Index previous, Index state, std::int64_t at);
   bool well_formed(const std::vector<Index>& members) const;
   bool ascends(const Membership& membership, const GroupViewId& id, std::int64_t at);
   void came_together(Index client, Index previous, Index state, std::vector<Index> together,
@@ -75,6 +76,7 @@ class GroupCore {
   bool collect(Index client, Index message);
   void check_stranger(Index client, Index message, std::int64_t at);
   void follow(Index client, Index message);
+  bool may_lack(Index client, Index message) const;
 
   // group_stretches.cc
   void check_stretch(Stretch& stretch, Index client, std::vector<Index> messages,
@@ -87,6 +89,7 @@ class GroupCore {
   void finish_member(MemberId node, Index group, const GroupViewId& id, Index client);
   const TableGroup* entry_of(const Membership& membership) const;
   void finish_memberships();
+  void finish_owed(const Membership& membership);
   void finish_order();
 
   // group_texts.cc

@@ -149,6 +149,7 @@ void GroupCore::finish_memberships() {
         table == tables_.end()) {
       continue;
     }
+    finish_owed(membership);
     const TableGroup* entry = entry_of(membership);
     if (entry == nullptr) {
       violate(GroupProperty::g5_final_view, client.last_at, [&] {
@@ -161,6 +162,18 @@ void GroupCore::finish_memberships() {
     check_stretch(stretches[{membership.state, table->second.view}], membership.client,
                   std::move(membership.since), "after view " + state_text(membership.state),
                   client.last_at);
+  }
+}
+
+// G5: nothing that a member sent to its group, and wanted back, is still under way.
+void GroupCore::finish_owed(const Membership& membership) {
+  const GroupClient& client = history_.clients[membership.client];
+  for (const Index message : membership.owed) {
+    if (client.delivered.contains(message)) continue;
+    violate(GroupProperty::g5_final_view, client.last_at, [&] {
+      return name(membership.client) + " ends as a member of " + group_text(membership.group) +
+             ", as it was when it sent " + message_text(message) + " there, and never delivers it";
+    });
   }
 }
 

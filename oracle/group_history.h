@@ -29,6 +29,11 @@ class MessageSet {
     word |= bit;
     return true;
   }
+  bool contains(Index message) const {
+    const auto page = pages_.find(message / kPageBits);
+    return page != pages_.end() &&
+           (page->second[message % kPageBits / 64] >> (message % 64) & 1) != 0;
+  }
 
  private:
   static constexpr Index kPageBits = 512;
@@ -57,12 +62,12 @@ struct GroupMessage {
   std::uint64_t number = 0;
   std::uint64_t hash = 0;
   Index sender = kNone;
-  Index targets = kNone;        ///< kNone: nobody was seen to send it
+  Index targets = kNone;  ///< kNone: nobody was seen to send it
+  OwnCopy own = OwnCopy::unknown;
   std::uint32_t strangers = 0;  ///< clients that got it as members of none of its groups
 };
 
-/// What clients told the same view after the same one delivered in between. A message that is not
-/// delivered to its own sender is legal, if the sender asked for that.
+/// What clients told the same view after the same one delivered in between.
 struct Stretch {
   Index previous = kNone;  ///< a state
   Index first = kNone;     ///< the client whose messages these were
@@ -97,6 +102,7 @@ struct Membership {
   Index group = kNone;
   Index state = kNone;                      ///< of the last view, while the client is a member
   std::vector<Index> since;                 ///< messages of the group since then
+  std::vector<Index> owed;                  ///< own messages to the group, wanted back
   Index last_state = kNone;                 ///< of the last view, member or not
   std::map<ViewId, std::uint64_t> highest;  ///< index, by view
 };

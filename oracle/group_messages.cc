@@ -8,7 +8,7 @@
 namespace peal::oracle {
 
 void GroupCore::sent(std::int64_t at, const GroupMessageId& id, std::span<const std::string> groups,
-                     std::uint64_t hash) {
+                     std::uint64_t hash, OwnCopy own) {
   const Index message = history_.message(id);
   GroupMessage& record = history_.messages[message];
   if (record.targets != kNone) {
@@ -19,6 +19,13 @@ void GroupCore::sent(std::int64_t at, const GroupMessageId& id, std::span<const 
   ++report_.figures.messages;
   record.targets = history_.targets_of(groups);
   record.hash = hash;
+  record.own = own;
+  if (own != OwnCopy::wanted) return;
+  for (const Index group : history_.targets[record.targets].groups) {
+    const Index index = history_.find_membership(record.sender, group);
+    if (index == kNone || history_.memberships[index].state == kNone) continue;
+    history_.memberships[index].owed.push_back(message);
+  }
 }
 
 void GroupCore::delivered(std::int64_t at, const ClientId& to, const GroupMessageId& id,
@@ -60,6 +67,12 @@ void GroupCore::check_content(Index client, Index message, std::span<const std::
     violate(GroupProperty::g6_members_only, at, [&] {
       return name(client) + " delivers " + message_text(message) +
              " with other bytes than its sender gave";
+    });
+  }
+  if (record.sender == client && record.own == OwnCopy::unwanted) {
+    violate(GroupProperty::g6_members_only, at, [&] {
+      return name(client) + " delivers its own " + message_text(message) +
+             ", which it did not want back";
     });
   }
 }
@@ -116,6 +129,12 @@ void GroupCore::follow(Index client, Index message) {
   Follower& next = next_[last];
   if (next.message == kNone) next = {message, client};
   if (next.message != message) edges_.push_back({last, message, client});
+}
+
+// A client's own messages need not come back to it, unless it wanted them.
+bool GroupCore::may_lack(Index client, Index message) const {
+  const GroupMessage& record = history_.messages[message];
+  return record.sender == client && record.own != OwnCopy::wanted;
 }
 
 }  // namespace peal::oracle

@@ -24,7 +24,6 @@ void GroupCore::check_stretch(Stretch& stretch, Index client, std::vector<Index>
   std::vector<Index>& known = stretch.messages;
   std::sort(known.begin(), known.end());
   std::sort(messages.begin(), messages.end());
-  const auto sender = [&](Index message) { return history_.messages[message].sender; };
   const auto report = [&](Index without, Index message, Index with) {
     violate(GroupProperty::g3_same_messages, at, [&] {
       return name(without) + " does not deliver " + message_text(message) + " " + where + ", as " +
@@ -36,13 +35,13 @@ void GroupCore::check_stretch(Stretch& stretch, Index client, std::vector<Index>
   std::set_difference(known.begin(), known.end(), messages.begin(), messages.end(),
                       std::back_inserter(missing));
   for (const Index message : missing) {
-    if (sender(message) != client) return report(client, message, stretch.first);
+    if (!may_lack(client, message)) return report(client, message, stretch.first);
   }
   missing.clear();
   std::set_difference(messages.begin(), messages.end(), known.begin(), known.end(),
                       std::back_inserter(missing));
   for (const Index message : missing) {
-    const bool only_its_sender = stretch.clients == 2 && sender(message) == stretch.first;
+    const bool only_its_sender = stretch.clients == 2 && may_lack(stretch.first, message);
     if (!only_its_sender) return report(stretch.first, message, client);
   }
   const auto middle = static_cast<std::ptrdiff_t>(known.size());

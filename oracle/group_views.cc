@@ -55,6 +55,7 @@ void GroupCore::viewed(std::int64_t at, const ClientId& to, const std::string& g
   std::vector<Index> messages;
   messages.swap(membership.since);
   if (!ascending || agreed == kNone) return;
+  check_cause(client, previous, agreed, at);
   came_together(client, previous, agreed, history_.clients_of(view.together), std::move(messages),
                 at);
 }
@@ -85,6 +86,7 @@ void GroupCore::left(std::int64_t at, const ClientId& to, const std::string& gro
   }
   history_.memberships[known].state = kNone;
   history_.memberships[known].since.clear();
+  history_.memberships[known].owed.clear();
 }
 
 // G6: nothing reaches a client before it connected or after it was gone.
@@ -133,6 +135,32 @@ Index GroupCore::agreed_state(Index client, Index group, const GroupView& view, 
     return kNone;
   }
   return index;
+}
+
+// G2: a member whom somebody joins is told one more than before, and a member whom somebody leaves
+// one less.
+void GroupCore::check_cause(Index client, Index previous, Index state, std::int64_t at) {
+  const GroupState& now = history_.states[state];
+  if (now.cause == GroupCause::network) return;
+  const bool joins = now.cause == GroupCause::join;
+  if (previous == kNone && joins) return;
+  if (previous != kNone) {
+    const std::vector<Index>& before = history_.states[previous].sorted;
+    const std::vector<Index>& more = joins ? now.sorted : before;
+    const std::vector<Index>& less = joins ? before : now.sorted;
+    if (more.size() == less.size() + 1 &&
+        std::includes(more.begin(), more.end(), less.begin(), less.end())) {
+      return;
+    }
+  }
+  violate(GroupProperty::g2_view_agreement, at, [&] {
+    return name(client) + " is told that somebody " + (joins ? "joins" : "is no member any more") +
+           " in view " + state_text(state) + " with members " + clients_text(now.members) +
+           ", but " +
+           (previous == kNone
+                ? "was no member itself"
+                : "was told " + clients_text(history_.states[previous].members) + " before");
+  });
 }
 
 // Sorted by node, each member once. The names by which a node's clients are sorted are not known.

@@ -27,8 +27,8 @@ void GroupChecker::connected(std::int64_t at, const ClientId& client) {
 }
 
 void GroupChecker::sent(std::int64_t at, const GroupMessageId& message,
-                        std::span<const std::string> groups, std::uint64_t hash) {
-  judge_->sent(at, message, groups, hash);
+                        std::span<const std::string> groups, std::uint64_t hash, OwnCopy own) {
+  judge_->sent(at, message, groups, hash, own);
 }
 
 void GroupChecker::delivered(std::int64_t at, const ClientId& to, const GroupMessageId& message,

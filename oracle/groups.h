@@ -42,6 +42,9 @@ struct GroupMessageId {
 
 enum class GroupCause : std::uint8_t { join, leave, disconnect, network };
 
+/// Whether a client that sends to a group of its own wants its message back.
+enum class OwnCopy : std::uint8_t { unknown, wanted, unwanted };
+
 /// What one client is told of a new state of a group.
 struct GroupView {
   GroupViewId id;
@@ -123,7 +126,7 @@ class GroupChecker {
   void connected(std::int64_t at, const ClientId& client);
   /// The client hands a message to its node. `groups` may hold private names, which begin with '#'.
   void sent(std::int64_t at, const GroupMessageId& message, std::span<const std::string> groups,
-            std::uint64_t hash);
+            std::uint64_t hash, OwnCopy own = OwnCopy::unknown);
   /// `groups` are all that the message names, not those of the receiver only.
   void delivered(std::int64_t at, const ClientId& to, const GroupMessageId& message,
                  std::span<const std::string> groups, std::uint64_t hash);

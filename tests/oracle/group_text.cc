@@ -152,7 +152,8 @@ class GroupReader {
     emit(GroupVerb::view);
   }
 
-  // send MESSAGE… to GROUPS; dlv MESSAGE… [to GROUPS] [from CLIENT] [other bytes]
+  // send MESSAGE… to GROUPS [wanted | unwanted]; dlv MESSAGE… [to GROUPS] [from CLIENT] [other
+  // bytes]
   void message(const Words& words) {
     const bool sends = words[1] == "send";
     Words names;
@@ -168,6 +169,8 @@ class GroupReader {
       } else if (words[i] == "other" && more) {
         ++i;
         lie = 1;
+      } else if (words[i] == "wanted" || words[i] == "unwanted") {
+        event_.own = words[i] == "wanted" ? OwnCopy::wanted : OwnCopy::unwanted;
       } else {
         names.push_back(words[i]);
       }
@@ -206,7 +209,8 @@ void play(GroupChecker& checker, const GroupEvent& event) {
   switch (event.verb) {
     case GroupVerb::connect: return checker.connected(event.at, event.client);
     case GroupVerb::gone: return checker.gone(event.at, event.client);
-    case GroupVerb::send: return checker.sent(event.at, event.message, event.groups, event.hash);
+    case GroupVerb::send:
+      return checker.sent(event.at, event.message, event.groups, event.hash, event.own);
     case GroupVerb::deliver:
       return checker.delivered(event.at, event.client, event.message, event.groups, event.hash);
     case GroupVerb::view: return checker.viewed(event.at, event.client, event.group, event.view);

@@ -38,7 +38,8 @@ struct GroupEvent {
   GroupMessageId message;
   std::vector<std::string> groups;
   std::uint64_t hash = 0;  ///< of the message, or of the table
-  ViewId in;               ///< of exchange and table
+  OwnCopy own = OwnCopy::unknown;
+  ViewId in;  ///< of exchange and table
   std::vector<GroupTableEntry> entries;
 };
 

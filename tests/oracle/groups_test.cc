@@ -136,7 +136,7 @@ constexpr ViewId kView{1, kA};
 TEST(Groups, CountWhatHappened) {
   const std::string text =
       "history t\na/1,b/1 connect\na/1,b/1 view g 1+1 network a/1,b/1 with me\n"
-      "a/1 send m to g,h\na/1,b/1 dlv m\na/1,b/1 trans g\na/1,b/1 view g 2+1 join a/1,b/1\n"
+      "a/1 send m to g,h\na/1,b/1 dlv m\na/1,b/1 trans g\na/1,b/1 view g 2+1 network a/1,b/1\n"
       "a/1 left g\nb/1 gone\na exchange 2 1\nb exchange 2 1\na table 2\n";
   const auto histories = parse_groups(text, "x");
   ASSERT_TRUE(histories.has_value());
@@ -150,7 +150,7 @@ TEST(Groups, CountWhatHappened) {
   EXPECT_EQ(figures.deliveries, 2U);
   EXPECT_EQ(figures.states, 2U);
   EXPECT_EQ(figures.views, 4U);
-  EXPECT_EQ(figures.network_views, 2U);
+  EXPECT_EQ(figures.network_views, 4U);
   EXPECT_EQ(figures.transitional, 2U);
   EXPECT_EQ(figures.left, 1U);
   EXPECT_EQ(figures.exchanges, 2U);
