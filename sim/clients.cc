@@ -151,8 +151,12 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
   }
   client.sent = number;
   const std::uint64_t hash = digest_of(message.payload);
-  process_.world.ledger().groups().sent(now(), {id_of(client.connection), number}, targets, hash);
-  if (process_.views == 0) early_.push_back({client.connection, number, std::move(targets), hash});
+  const auto own = wish.self_discard ? oracle::OwnCopy::unwanted : oracle::OwnCopy::wanted;
+  oracle::GroupChecker& checker = process_.world.ledger().groups();
+  checker.sent(now(), {id_of(client.connection), number}, targets, hash, own);
+  if (process_.views == 0) {
+    early_.push_back({client.connection, number, std::move(targets), hash, own});
+  }
 }
 
 // ---- what the node tells ----
@@ -194,7 +198,7 @@ void Clients::renamed(MemberId before) {
     checker.connected(now(), id_of(client.connection));
   }
   for (const Sent& sent : early_) {
-    checker.sent(now(), {id_of(sent.connection), sent.number}, sent.targets, sent.hash);
+    checker.sent(now(), {id_of(sent.connection), sent.number}, sent.targets, sent.hash, sent.own);
   }
 }
 

@@ -83,6 +83,7 @@ class Clients final : public group::Effects {
     std::uint64_t number;
     std::vector<std::string> targets;
     std::uint64_t hash;
+    oracle::OwnCopy own;
   };
 
   ClientWish draw_wish();

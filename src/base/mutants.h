@@ -77,7 +77,9 @@ namespace peal::sim_hooks {
   X(gm7_parts_share_ids, "parts of a view go on with the same ids of groups")                     \
   X(gm8_one_table_short, "an exchange ends with one member's table missing")                      \
   X(gm9_left_not_told, "who leaves a group is not told that it is out")                           \
-  X(gm10_once_per_target, "a message comes once for each of its groups")
+  X(gm10_once_per_target, "a message comes once for each of its groups")                          \
+  X(gm11_last_data_dropped, "what is left of a view is not given to clients")                     \
+  X(gm12_joiner_together, "who joins counts as having been there before")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

@@ -16,7 +16,7 @@ enum : std::uint64_t { kTogether = 0, kAlone = 1, kOfNode = 2 };
 }  // namespace
 
 void Groups::on_message(MemberId sender, Service service, ByteView message) {
-  outcome_.add(message);
+  outcome_.add(message.size());
   const auto kind = static_cast<Kind>(kind_of(message));
   if (kind == Kind::tables) {
     on_tables(sender, message);
@@ -112,7 +112,7 @@ void Groups::tell_change(Entry& entry, Cause cause, const Member& changed) {
   Table::Group& group = entry.second;
   group.id = next_id(group.id);
   const auto joined = [&](const ClientKey& client) {
-    return cause == Cause::join && client == changed.client;
+    return cause == Cause::join && client == changed.client && !PEAL_MUTANT(gm12_joiner_together);
   };
   if (!group.changed) {
     tell_view(entry, cause, &changed,
@@ -164,6 +164,7 @@ void Groups::on_data(MemberId sender, Service service, ByteView message) {
     ++counters_.bad_messages;
     return;
   }
+  if (PEAL_MUTANT(gm11_last_data_dropped) && state_ == State::transitional) return;
   receivers_.clear();
   for (const std::string_view target : data.targets) collect_receivers(target);
   if (data.targets.size() > 1 &&
