@@ -14,8 +14,10 @@
 namespace peal::group {
 namespace {
 
-/// Below it, an index counts; above it stands the branch (see next_id).
+/// Below it, an index counts; above it stands the branch (see next_id): a node, or the view itself.
 constexpr unsigned kBranchShift = 40;
+constexpr std::uint64_t kViewBranch = std::uint64_t{1} << 56;
+static_assert(std::uint64_t{wire::kNodeMax} << kBranchShift < kViewBranch);
 /// Of Tables, besides its members and its groups.
 constexpr std::uint64_t kTablesBytes = 1 + 20 + 2 + 4;
 constexpr std::uint64_t kMemberBytes = 12;
@@ -68,6 +70,7 @@ void Groups::on_view(const order::View& view, MemberId self) {
     return;
   }
   survivors_.assign(view.members.begin(), view.members.end());
+  next_view_ = view.id;
   if (state_ == State::operational) {
     begin_transition();
   } else {
@@ -80,12 +83,12 @@ void Groups::on_view(const order::View& view, MemberId self) {
 
 void Groups::begin_transition() {
   state_ = State::transitional;
-  // The view may have ended differently elsewhere, and what its parts call their groups from here
-  // on must differ: their smallest members do.
-  if (!PEAL_MUTANT(gm7_parts_share_ids)) {
-    id_branch_ = std::uint64_t{survivors_.front().node.value} << kBranchShift;
-    id_count_ = 0;
-  }
+  // From here on the next view names the states of groups. Its parts come from different views, and
+  // what they call their groups must differ: their smallest members do.
+  id_view_ = next_view_;
+  id_branch_ = std::uint64_t{survivors_.front().node.value} << kBranchShift;
+  if (PEAL_MUTANT(gm7_parts_share_ids)) id_branch_ = 0;
+  id_count_ = 0;
   for (Entry& entry : table_.groups()) {
     Table::Group& group = entry.second;
     if (std::none_of(group.daemons.begin(), group.daemons.end(),
@@ -111,8 +114,9 @@ void Groups::on_regular(const order::View& view) {
                   [this](const MemberId& member) { return !order::contains(survivors_, member); });
   }
   if (!PEAL_MUTANT(gm5_gathered_kept)) gathered_.clear();
-  view_ = view.id;
-  id_branch_ = id_count_ = 0;
+  view_ = id_view_ = view.id;
+  id_branch_ = kViewBranch;
+  id_count_ = 0;
   members_.assign(view.members.begin(), view.members.end());
   if (exchanged && members_ == survivors_ && members_ == synced_) {
     settle();
@@ -217,13 +221,14 @@ std::size_t Groups::gathered_from(MemberId daemon) const {
   return static_cast<std::size_t>(from - gathered_.begin());
 }
 
-/// Ids count the changes of all groups in one view, and, after it, in one of its parts: a group
-/// that empties and returns gets an id that it never had, and ids only grow.
+/// Ids count the changes of all groups in one view, after those in each of its parts before it: a
+/// group that empties and returns gets an id that it never had, and ids only grow. The view before
+/// could not name the parts: a member that does not get to the next view may be in two of them.
 GroupId Groups::next_id([[maybe_unused]] const GroupId& last) {
   if (PEAL_MUTANT(gm1_index_per_group)) {
-    return {view_, last.view == view_ ? last.index + 1 : id_branch_ + 1};
+    return {id_view_, last.view == id_view_ ? last.index + 1 : id_branch_ + 1};
   }
-  return {view_, id_branch_ + ++id_count_};
+  return {id_view_, id_branch_ + ++id_count_};
 }
 
 void Groups::tell_transitional(const Entry& entry) {

@@ -167,7 +167,9 @@ class Groups {
   order::MemberSet synced_;     ///< daemons whose table is known to equal this one's
   Table table_;
   std::vector<Tables> gathered_;
-  std::uint64_t id_branch_ = 0;  ///< see next_id()
+  ViewId next_view_{};  ///< what `survivors_` lead to
+  ViewId id_view_{};    ///< this and the next two: see next_id()
+  std::uint64_t id_branch_ = 0;
   std::uint64_t id_count_ = 0;
 
   std::map<std::uint32_t, Local> clients_;

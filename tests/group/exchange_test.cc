@@ -209,6 +209,33 @@ TEST(Exchange, PartsNameTheirStatesApart) {
   EXPECT_NE(ids[0], ids[1]) << "parts of one view before";
 }
 
+/// One member goes to a view, and another one, whom it takes along, never gets there: both had the
+/// same view before, and the same smallest member.
+TEST(Exchange, WhoDoesNotComeAlongNamesItsStatesApart) {
+  Apart all(3);
+  Cluster& cluster = all.cluster;
+  cluster.settle("abc");
+  for (const char letter : {'a', 'b'}) {
+    EXPECT_TRUE(cluster[letter].groups->join(cluster[letter].connect("stays"), "g"));
+  }
+  cluster.order_all("abc");
+  const auto after = [&](char letter, std::uint64_t next, const std::vector<MemberId>& survivors) {
+    Daemon& daemon = cluster[letter];
+    EXPECT_TRUE(daemon.groups->leave(1, "g"));
+    const GroupId before = daemon.groups->table().groups().at("g").id;
+    daemon.groups->on_view({true, {next, cluster['a'].id}, daemon.in, survivors, {}}, daemon.id);
+    cluster.order_one(letter, std::string(1, letter));
+    const GroupId between = daemon.groups->table().groups().at("g").id;
+    EXPECT_LT(before, between);
+    daemon.in = {next, cluster['a'].id};
+    daemon.groups->on_view({false, daemon.in, {}, survivors, {}}, daemon.id);
+    EXPECT_LT(between, daemon.groups->table().groups().at("g").id);
+    return between;
+  };
+  const MemberId a = cluster['a'].id, b = cluster['b'].id;
+  EXPECT_NE(after('b', 10, {a, b}), after('a', 11, {a}));
+}
+
 /// 1,000 groups with 1,000 members each, and the exchange is interrupted.
 TEST(Exchange, LargeTablesSurviveAnInterruption) {
   Cluster cluster(4, 64U << 20);
