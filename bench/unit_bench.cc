@@ -24,7 +24,8 @@ void pack_messages(benchmark::State& state) {
   constexpr std::int64_t kMessages = 64;
   node::SubmitQueue queue{node::Limits{}};
   BufferPool pool(2'048, 256);
-  node::Packer packer(queue, pool);
+  node::SubmitQueue control{node::Limits{}};
+  node::Packer packer(queue, control, pool);
   const std::vector<std::byte> payload(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) {
     for (std::int64_t i = 0; i < kMessages; ++i) {

@@ -6,12 +6,6 @@
 namespace peal::oracle {
 namespace {
 
-struct Edge {
-  Index from = kNone;
-  Index to = kNone;
-  Index member = kNone;
-};
-
 // Every pair of consecutive deliveries, each pair of a view's log once.
 std::vector<Edge> edges_of(const History& history) {
   std::vector<Edge> edges;
@@ -99,7 +93,11 @@ class Graph {
 }  // namespace
 
 std::vector<Step> find_cycle(const History& history) {
-  Graph graph(history.messages.size(), edges_of(history));
+  return find_cycle(history.messages.size(), edges_of(history));
+}
+
+std::vector<Step> find_cycle(std::size_t messages, const std::vector<Edge>& edges) {
+  Graph graph(messages, edges);
   if (graph.reduce()) return {};
   return graph.cycle();
 }

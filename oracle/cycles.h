@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "oracle/history.h"
+#include "oracle/index.h"
 
 namespace peal::oracle {
+
+/// `member` delivered `to` after `from`, with nothing in between.
+struct Edge {
+  Index from = kNone;
+  Index to = kNone;
+  Index member = kNone;
+};
 
 /// `member` delivered `message` directly before the next step's.
 struct Step {
@@ -17,5 +26,7 @@ struct Step {
 /// Empty if there is none. Time and memory grow with the messages and the spans, not with the
 /// deliveries.
 std::vector<Step> find_cycle(const History& history);
+/// The same in any graph of messages, which are numbered below `messages`.
+std::vector<Step> find_cycle(std::size_t messages, const std::vector<Edge>& edges);
 
 }  // namespace peal::oracle

@@ -3,12 +3,12 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/ids.h"
+#include "oracle/index.h"
 #include "trace/event.h"
 
 // What the checker remembers of a history: members, messages, views and spans, all under dense
@@ -20,9 +20,6 @@
 // own list from there on.
 
 namespace peal::oracle {
-
-using Index = std::uint32_t;
-inline constexpr Index kNone = std::numeric_limits<Index>::max();
 
 struct MessageRecord {
   std::uint64_t hash = 0;

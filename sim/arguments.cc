@@ -159,6 +159,8 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
 
 void add_runs(Builder& b, Arguments& a, Texts& texts, bool& no_faults) {
   b.flag("--no-faults", no_faults, "load only");
+  b.flag("--groups", a.swarm.groups,
+         "the load comes from clients of process groups; the rest is the same");
   b.flag("--no-replay-check", a.no_replay_check,
          "do not run one seed in twenty twice to see that it does the same");
   b.number("--jobs", "N", a.jobs, 1, 256, "worker processes; without it one per processor");

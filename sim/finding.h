@@ -33,6 +33,10 @@ void each_figure(Figures& f, Figure figure) {
   figure("views_installed", f.views_installed);
   figure("view_changes", f.view_changes);
   figure("recoveries_with_second_failure", f.recoveries_with_second_failure);
+  figure("group_deliveries", f.group_deliveries);
+  figure("group_views", f.group_views);
+  figure("group_exchanges", f.group_exchanges);
+  figure("group_exchanges_interrupted", f.group_exchanges_interrupted);
   figure("virtual_ns", f.virtual_ns);
 }
 

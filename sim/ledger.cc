@@ -34,7 +34,8 @@ trace::Claim claim_of(order::Primary primary) {
 Ledger::Ledger(const Options& options)
     : options_(options),
       unit_checker_(checker_options(trace::Layer::unit, options, &names_)),
-      order_checker_(checker_options(trace::Layer::order, options, &names_)) {
+      order_checker_(checker_options(trace::Layer::order, options, &names_)),
+      group_checker_({100, &names_}) {
   for (std::uint32_t n = 1; n <= options.nodes; ++n) {
     const bool named = names_.set(NodeId{n}, "n" + std::to_string(n));
     PEAL_ASSERT(named);
@@ -220,7 +221,7 @@ void Ledger::violation(Instant now, std::string property, std::string text) {
 
 bool Ledger::broken() const {
   return !violations_.empty() || unit_checker_.violations_total() > 0 ||
-         order_checker_.violations_total() > 0;
+         order_checker_.violations_total() > 0 || group_checker_.violations_total() > 0;
 }
 
 void Ledger::keep(const oracle::Report& report, const char* layer) {
@@ -233,6 +234,10 @@ void Ledger::keep(const oracle::Report& report, const char* layer) {
 void Ledger::finish() {
   keep(unit_checker_.finish(), "unit layer");
   keep(order_checker_.finish(), "order layer");
+  for (const oracle::GroupViolation& each : group_checker_.finish().violations) {
+    violations_.push_back(
+        {std::string(oracle::group_property_id(each.property)), each.text, Instant{each.at_ns}});
+  }
 }
 
 std::vector<std::string> Ledger::last_events() const {

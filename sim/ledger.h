@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "node/node.h"
 #include "oracle/checker.h"
+#include "oracle/groups.h"
 #include "order/engine.h"
 #include "sim/faults.h"
 #include "trace/event.h"
@@ -23,7 +24,7 @@ namespace peal::sim {
 
 /// Something that should not have happened.
 struct Violation {
-  std::string property;  ///< "E1" to "E10", "acyclic", "primary", "R1" to "R3", "fatal", "replay"
+  std::string property;  ///< as sim/README.md lists them: "E1", "G1", "R1", "fatal" ...
   std::string text;
   Instant at{};
 };
@@ -38,6 +39,10 @@ struct Figures {
   std::uint64_t views_installed = 0;     ///< regular views, at each member
   std::uint64_t view_changes = 0;        ///< distinct regular views
   std::uint64_t recoveries_with_second_failure = 0;
+  std::uint64_t group_deliveries = 0;  ///< to clients
+  std::uint64_t group_views = 0;       ///< told to clients
+  std::uint64_t group_exchanges = 0;   ///< of tables, begun at each node
+  std::uint64_t group_exchanges_interrupted = 0;
   std::uint64_t virtual_ns = 0;
 };
 
@@ -68,6 +73,9 @@ class Ledger {
   void unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq, Service service,
                        ByteView unit);
   void unit_delivered(Instant now, MemberId who, const order::Delivery& delivery);
+
+  /// The judge of what clients of groups see.
+  oracle::GroupChecker& groups() { return group_checker_; }
 
   /// For who reads along only.
   void reported(Instant now, MemberId who, const order::Event& event);
@@ -113,6 +121,7 @@ class Ledger {
   trace::Names names_;
   oracle::Checker unit_checker_;
   oracle::Checker order_checker_;
+  oracle::GroupChecker group_checker_;
   trace::Event event_;
   std::map<ViewId, UnitsOfView> units_;
   std::pair<ViewId, UnitsOfView*> units_cache_{};

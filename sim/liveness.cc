@@ -34,6 +34,7 @@ std::string wait_text(const Process& process) {
 }
 
 bool has_nothing_left(const Process& process) {
+  if (process.clients != nullptr && !process.clients->idle()) return false;
   return process.inbox.empty() && process.node->queued_messages() == 0 &&
          process.own_delivered == process.submitted;
 }

@@ -63,6 +63,8 @@ bool try_scenarios(const MutantOptions& options, MutantRow& row) {
 void try_seeds(const MutantOptions& options, MutantRow& row) {
   SeedOptions seeds = options.seeds;
   seeds.mutant = row.mutant;
+  // Those of process groups are named gm1, gm2 ..., and need clients to be noticed.
+  if (sim_hooks::mutant_name(row.mutant).substr(0, 2) == "gm") seeds.swarm.groups = true;
   seeds.replay_check = false;
   PoolOptions pool;
   pool.last = options.budget;

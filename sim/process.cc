@@ -62,6 +62,16 @@ void Process::set_audience(std::span<const MemberId> view_members) {
   }
 }
 
+std::vector<order::Counter> Process::counters() const {
+  const auto of_node = node->counters();
+  std::vector<order::Counter> all(of_node.begin(), of_node.end());
+  if (clients != nullptr) {
+    const auto of_groups = clients->groups().named_counters();
+    all.insert(all.end(), of_groups.begin(), of_groups.end());
+  }
+  return all;
+}
+
 void Process::announce_submission() {
   if (pending.announced) return;
   pending.announced = true;
@@ -74,8 +84,13 @@ void Process::on_message(const node::Message& message) {
   if (end != End::none) return;
   ++effects_in_call;
   ++messages_delivered;
+  if (node::is_control(message.number)) {  // no application's: the order of messages has no place
+    clients->on_message(message);
+    return;
+  }
   if (message.sender == self) ++own_delivered;
   world.ledger().delivered(world.now(), self, message);
+  if (clients != nullptr) clients->on_message(message);
   world.told(*this, message);
 }
 
@@ -83,6 +98,7 @@ void Process::on_view(const order::View& installed) {
   if (end != End::none) return;
   ++effects_in_call;
   world.ledger().installed(world.now(), self, installed);
+  if (clients != nullptr) clients->on_view(installed);
   if (installed.transitional) return;
   view = installed.id;
   members.assign(installed.members.begin(), installed.members.end());
@@ -96,6 +112,7 @@ void Process::on_originate(std::uint64_t number, const ViewId& in, Seq seq, std:
                            Service service) {
   if (end != End::none) return;
   ++effects_in_call;
+  if (node::is_control(number)) return;
   if (number == pending.number) announce_submission();
   ++originated;
   world.ledger().originated(world.now(), {self, number}, in, seq, index, service);
@@ -124,9 +141,11 @@ void Process::on_event(const order::Event& event) {
       operational = true;
       break;
     case EventCode::epoch_corrected: {
+      const MemberId before = self;
       world.ledger().crashed(world.now(), self);
       self.epoch = event.a;
       world.ledger().started(world.now(), self);
+      if (clients != nullptr) clients->renamed(before);
       for (const PendingSubmission& early : before_first_view) {
         world.ledger().submitted(world.now(), {self, early.number}, early.hash, early.bytes,
                                  early.service);

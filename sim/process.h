@@ -13,6 +13,7 @@
 #include "base/digest.h"
 #include "node/node.h"
 #include "port/transport.h"
+#include "sim/clients.h"
 #include "sim/clock.h"
 #include "sim/packet.h"
 
@@ -24,6 +25,7 @@ class World;
 struct Submission {
   Service service = Service::agreed;
   std::string payload;
+  std::optional<ClientWish> wish;  ///< with groups: what exactly; without it, something at random
 };
 
 /// Packets that wait in a socket, first in first out.
@@ -81,6 +83,8 @@ class Process final : public port::Transport, public node::Sink {
   void on_unit_originated(const ViewId& view, Seq seq, Service service, ByteView unit) override;
   void on_unit_delivered(const order::Delivery& delivery) override;
 
+  /// Of its engine, its node, and its groups.
+  std::vector<order::Counter> counters() const;
   /// Announces the message whose submission is running, if that has not been done.
   void announce_submission();
 
@@ -95,6 +99,7 @@ class Process final : public port::Transport, public node::Sink {
   std::unique_ptr<BufferPool> large_pool;
   std::unique_ptr<BufferPool> unit_pool;
   std::unique_ptr<node::Node> node;
+  std::unique_ptr<Clients> clients;  ///< null without groups
 
   // Sockets and processor.
   std::array<Socket, 3> sockets;  ///< by Lane

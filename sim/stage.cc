@@ -31,6 +31,7 @@ const std::vector<Stage::Verb>& Stage::verbs() {
       {"application", &Stage::do_application},
       {"submit", &Stage::do_submit},
       {"load", &Stage::do_load},
+      {"client", &Stage::do_client},
       {"network", &Stage::do_network},
       {"link", &Stage::do_link},
       {"mtu", &Stage::do_mtu},
@@ -147,6 +148,7 @@ Outcome Stage::run() {
   ledger_->figures().virtual_ns = static_cast<std::uint64_t>(now().ns);
   outcome_.digest = world_->digest();
   world_->watch(nullptr);
+  report_tables();
   ledger_->finish();
   outcome_.violations = ledger_->violations();
   if (expects_failure_) {

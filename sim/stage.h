@@ -99,6 +99,7 @@ class Stage final : public Watcher {
   void do_on(Words& words);
   void do_transcript(Words& words);
   void do_settle(Words& words);
+  void report_tables();
 
   // Nodes and applications (stage_nodes.cc).
   void do_start(Words& words);
@@ -109,6 +110,14 @@ class Stage final : public Watcher {
   void do_application(Words& words);
   void do_submit(Words& words);
   void do_load(Words& words);
+  Service take_service(Words& words);
+
+  // Clients of groups (stage_groups.cc).
+  void do_client(Words& words);
+  void client_sends(Words& words, const std::vector<NodeId>& nodes,
+                    const std::vector<std::string>& clients);
+  void expect_group(Words& words, const std::vector<NodeId>& nodes);
+  void expect_client(Words& words, const std::vector<NodeId>& nodes);
 
   // Network (stage_network.cc).
   void read_conditions(Words& words, Conditions& conditions);
@@ -179,8 +188,9 @@ class Stage final : public Watcher {
   std::vector<std::string> wanted_violations_;
   std::optional<std::vector<std::string>> transcript_block_;  ///< being read
   std::uint32_t transcript_line_ = 0;
-  std::uint32_t line_ = 0;  ///< being carried out
-  Instant plain_at_{};      ///< time of the last line of `plain`
+  std::uint32_t line_ = 0;             ///< being carried out
+  std::optional<Instant> settled_at_;  ///< when `settle` left everything at rest
+  Instant plain_at_{};                 ///< time of the last line of `plain`
   Outcome outcome_;
 };
 

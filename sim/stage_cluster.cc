@@ -36,6 +36,8 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
       static_cast<std::uint32_t>(words.number("read-budget", options.read_budget, 1, 1'000'000));
   options.loopback = words.yes_no("loopback").value_or(false);
   options.fan_out = words.yes_no("fan-out").value_or(false);
+  options.groups = words.yes_no("groups").value_or(false);
+  options.keep_payloads = options_.keep_history;
   const std::string driver = words.value("driver").value_or("any");
   if (driver != "any" && driver != "preferred") {
     words.fail("driver=" + driver + ": accepted is any or preferred");
@@ -53,6 +55,10 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   limits.reassembly_bytes_max = std::uint64_t{limits.message_bytes_max} * options.nodes;
   const std::string problem = node::validate(limits, options.nodes);
   if (!problem.empty()) words.fail(problem);
+  if (options.groups) {
+    const std::string refused = group::validate({"n1", options.nodes, limits.message_bytes_max});
+    if (!refused.empty()) words.fail(refused);
+  }
 
   order::ring::Options& ring = options.ring;
   const std::string priority = words.value("priority").value_or("careful");

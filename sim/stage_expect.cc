@@ -77,6 +77,10 @@ void Stage::expect_nodes(Words& words, const std::vector<NodeId>& nodes) {
     expect_delivers(words, nodes, false);
   } else if (words.accept("delivered")) {
     expect_delivered_count(words, nodes);
+  } else if (words.accept("group")) {
+    expect_group(words, nodes);
+  } else if (words.accept("client")) {
+    expect_client(words, nodes);
   } else if (words.accept("state")) {
     expect_state(words, nodes);
   } else {
@@ -299,7 +303,7 @@ void Stage::expect_no_view_change(Words& words) {
 std::optional<std::uint64_t> Stage::counter(NodeId node, std::string_view name) const {
   const Process* process = world_->process(node);
   if (process == nullptr) return std::nullopt;
-  for (const order::Counter& counter : process->node->counters()) {
+  for (const order::Counter& counter : process->counters()) {
     if (counter.name == name) return counter.value;
   }
   return std::nullopt;
@@ -317,7 +321,7 @@ void Stage::expect_counter(Words& words, bool since_mark) {
                     if (!value || !since_mark || mark.incarnation != process->incarnation) {
                       return value;
                     }
-                    const auto counters = process->node->counters();
+                    const auto counters = process->counters();
                     for (std::size_t i = 0; i < counters.size(); ++i) {
                       if (counters[i].name == name) return *value - mark.counters[i];
                     }

@@ -87,9 +87,7 @@ void Stage::do_application(Words& words) {
 /// submit n1 safe "text" | submit n1 agreed size=1000 [count=50]
 void Stage::do_submit(Words& words) {
   const std::vector<NodeId> nodes = words.nodes();
-  const std::string name = words.take("a service");
-  const std::optional<Service> service = service_of(name);
-  if (!service) words.fail("'" + name + "' is no service: safe, agreed, causal or fifo");
+  const Service service = take_service(words);
   std::optional<std::string> text;
   words.take_keys();
   const bool sized = words.has("size");
@@ -99,9 +97,16 @@ void Stage::do_submit(Words& words) {
   if (!acting(words)) return;
   for (std::uint64_t i = 0; i < count; ++i) {
     for (const NodeId node : nodes) {
-      world_->submit(node, *service, text ? *text : world_->make_payload(node, size));
+      world_->submit(node, service, text ? *text : world_->make_payload(node, size));
     }
   }
+}
+
+Service Stage::take_service(Words& words) {
+  const std::string name = words.take("a service");
+  const std::optional<Service> service = service_of(name);
+  if (!service) words.fail("'" + name + "' is no service: safe, agreed, causal or fifo");
+  return service.value_or(Service::agreed);
 }
 
 /// load stop | load rate=1000 [nodes=n1,n2] [size=8-200] [large=0.01] [large-size=2000-20000]

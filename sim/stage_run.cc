@@ -121,7 +121,7 @@ void Stage::set_marks() {
     mark.incarnation = process->incarnation;
     mark.views = process->views;
     mark.events = process->events_seen;
-    for (const order::Counter& counter : process->node->counters()) {
+    for (const order::Counter& counter : process->counters()) {
       mark.counters.push_back(counter.value);
     }
   }
@@ -175,6 +175,16 @@ void Stage::do_settle(Words& words) {
   ++era_;
   Liveness liveness(*world_, parts, patience());
   liveness.run(quick, [this] { return stopped(); });
+  if (!stopped()) settled_at_ = now();
+}
+
+/// If nothing has happened since everything settled, the tables of groups are final.
+void Stage::report_tables() {
+  if (!world_options_.groups || settled_at_ != now()) return;
+  for (std::uint32_t n = 1; n <= world_->nodes(); ++n) {
+    const Process* process = world_->process(NodeId{n});
+    if (process != nullptr && process->view) process->clients->report_table();
+  }
 }
 
 }  // namespace peal::sim

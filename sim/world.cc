@@ -42,6 +42,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
         static_cast<std::int32_t>(clocks.between(-options.drift_ppm, options.drift_ppm));
     clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
   }
+  if (options.groups) client_mix_ = make_client_mix(mixed(options.seed, 7), options.nodes);
   if (options.net) {
     network_.conditions().delay = network_.conditions().tail = Duration{};  // the model's business
     model_ = std::make_unique<NetModel>(*options.net, options.nodes, mixed(options.seed, 6));
@@ -145,6 +146,12 @@ void World::start(NodeId node, std::int64_t epoch_step) {
   Process& process = *processes_[node.value];
   ledger_.started(now_, self);
   process.make_node();
+  if (options_.groups) {
+    const std::uint64_t own = node.value * 1'000'003ULL + process.incarnation;
+    process.clients =
+        std::make_unique<Clients>(process, client_mix_, mixed(options_.seed, 2'000 + own));
+    if (options_.keep_payloads) process.clients->keep_payloads();
+  }
   call(process, [](node::Node& n, Instant local) { n.start(local); });
 }
 
@@ -185,6 +192,7 @@ void World::crash_after_sends(NodeId node, std::uint64_t sends) {
 
 void World::end_process(Process& process) {
   PEAL_ASSERT(process.end != Process::End::none);
+  if (process.clients != nullptr) process.clients->ended();
   for (Socket& socket : process.sockets) {
     while (!socket.empty()) packets_.release(socket.pop());
   }
@@ -247,6 +255,7 @@ void World::fold_digests() {
     if (process == nullptr) continue;
     digest_.add(process->node->digest());
     digest_.add(process->calls);
+    if (process->clients != nullptr) digest_.add(process->clients->groups().digest());
   }
   digest_.add(ledger_.digest());
 }

@@ -48,6 +48,8 @@ struct WorldOptions {
   bool fan_out = false;                ///< multicasts of data go to the audience one by one
   bool keep_packets = true;            ///< remember old packets, so that they can be replayed
   std::uint32_t digest_every = 1'000;  ///< happenings between digests of all nodes
+  bool groups = false;                 ///< applications are clients of process groups
+  bool keep_payloads = false;          ///< of clients: what was given to them can be asked for
   /// In place of `send_cost` and `wire_per_kilobyte`, if it is there.
   std::optional<NetModelOptions> net;
 };
@@ -105,7 +107,9 @@ class World {
   /// All of its work takes `times` as long.
   void set_slowness(NodeId node, std::int64_t times);
   void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);
-  void submit(NodeId node, Service service, std::string payload);
+  /// With groups: by a client, as `wish` says, or else at random.
+  void submit(NodeId node, Service service, std::string payload,
+              std::optional<ClientWish> wish = {});
   /// A payload of its own kind: no two are equal.
   std::string make_payload(NodeId node, std::size_t bytes);
   void add_load(const Load& load);
@@ -172,6 +176,10 @@ class World {
     process.sends_in_call = 0;
     process.effects_in_call = 0;
     body(*process.node, process.clock.local(now_));
+    if (process.clients != nullptr && process.end == Process::End::none) {
+      process.clients->work();
+      process.node->flush(process.clock.local(now_));
+    }
     after_call(process);
   }
   void after_call(Process& process);
@@ -217,6 +225,7 @@ class World {
   std::vector<Clock> clocks_;
   std::vector<std::uint64_t> payloads_;
   std::vector<Load> loads_;
+  ClientMix client_mix_;
   std::vector<std::function<void()>> actions_;
   std::vector<std::uint32_t> free_actions_;
   std::array<std::vector<PacketIndex>, kPacketKinds> memory_;

@@ -244,10 +244,11 @@ std::string World::make_payload(NodeId node, std::size_t bytes) {
   return payload;
 }
 
-void World::submit(NodeId node, Service service, std::string payload) {
+void World::submit(NodeId node, Service service, std::string payload,
+                   std::optional<ClientWish> wish) {
   Process* process = processes_[node.value].get();
   if (process == nullptr) return;
-  process->inbox.push_back({service, std::move(payload)});
+  process->inbox.push_back({service, std::move(payload), std::move(wish)});
   kick(*process);
 }
 

@@ -67,7 +67,19 @@ namespace peal::sim_hooks {
   X(incomplete_run_kept, "an incomplete member does not end the run of complete ones")            \
   X(guard_never, "nobody is accused of blocking a recovery")                                      \
   X(transitional_of_all, "the transitional view names all members of the old view")               \
-  X(obligation_kept, "the obligation set is carried into the next view")
+  X(obligation_kept, "the obligation set is carried into the next view")                          \
+  X(gm1_index_per_group, "ids of groups are counted group by group")                              \
+  X(gm2_changed_not_merged, "a group that lost members earlier is taken for unchanged")           \
+  X(gm3_sends_not_blocked, "clients send while tables are exchanged")                             \
+  X(gm4_synced_kept, "who left the view still counts as having an equal table")                   \
+  X(gm5_gathered_kept, "tables gathered in an earlier view are used in the next")                 \
+  X(gm6_one_set_after_merge, "all members count as having come together after a merge")           \
+  X(gm7_parts_share_ids, "parts of a view go on with the same ids of groups")                     \
+  X(gm8_one_table_short, "an exchange ends with one member's table missing")                      \
+  X(gm9_left_not_told, "who leaves a group is not told that it is out")                           \
+  X(gm10_once_per_target, "a message comes once for each of its groups")                          \
+  X(gm11_last_data_dropped, "what is left of a view is not given to clients")                     \
+  X(gm12_joiner_together, "who joins counts as having been there before")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

@@ -17,6 +17,18 @@
 
 namespace peal::node {
 
+namespace {
+
+/// A control message waits for the one before it at most.
+Limits control_limits(const Limits& limits) {
+  Limits own = limits;
+  own.submit_messages_max = 16;
+  own.submit_small_bytes_max = 4'096;
+  return own;
+}
+
+}  // namespace
+
 class Node::Core final : public order::Host, public order::Effects {
  public:
   Core(const Limits& limits, BufferPool& units, port::Transport& transport, Sink& sink)
@@ -24,7 +36,8 @@ class Node::Core final : public order::Host, public order::Effects {
         transport_(transport),
         sink_(sink),
         queue_(limits),
-        packer_(queue_, units) {}
+        control_(control_limits(limits)),
+        packer_(queue_, control_, units) {}
 
   void set_engine(std::unique_ptr<order::Engine> engine) {
     PEAL_ASSERT(engine != nullptr);
@@ -34,6 +47,8 @@ class Node::Core final : public order::Host, public order::Effects {
   order::Engine& engine() { return *engine_; }
   const order::Engine& engine() const { return *engine_; }
   const SubmitQueue& queue() const { return queue_; }
+  std::uint64_t queued_messages() const { return queue_.messages() + control_.messages(); }
+  std::uint64_t queued_bytes() const { return queue_.bytes() + control_.bytes(); }
   const Reassembly& reassembly() const { return reassembly_; }
 
   bool running() const { return state_ == State::running; }
@@ -50,6 +65,9 @@ class Node::Core final : public order::Host, public order::Effects {
     return enqueue(payload, service,
                    [&] { return queue_.push_block(payload, message.bytes, service); });
   }
+  Result<std::uint64_t> submit_control(ByteView payload, Service service);
+  void drop_control() { packer_.drop_control(); }
+  void block(bool blocked);
   void flush(Instant now);
 
   std::span<const order::Counter> counters();
@@ -93,6 +111,7 @@ class Node::Core final : public order::Host, public order::Effects {
   port::Transport& transport_;
   Sink& sink_;
   SubmitQueue queue_;
+  SubmitQueue control_;
   Packer packer_;
   Reassembly reassembly_;
   std::unique_ptr<order::Engine> engine_;
@@ -116,7 +135,7 @@ class Node::Core final : public order::Host, public order::Effects {
 void Node::Core::start(Instant now) {
   PEAL_ASSERT(state_ == State::created);
   state_ = State::running;
-  engine_knows_ = !queue_.empty();
+  engine_knows_ = !packer_.idle();
   engine_->start(now, *this);
 }
 
@@ -137,9 +156,21 @@ Result<std::uint64_t> Node::Core::enqueue(ByteView payload, Service service, Pus
   return number;
 }
 
+Result<std::uint64_t> Node::Core::submit_control(ByteView payload, Service service) {
+  auto number = enqueue(payload, service, [&] { return control_.push(payload, service); });
+  if (number) *number |= kControlNumber;
+  engine_knows_ = false;
+  return number;
+}
+
+void Node::Core::block(bool blocked) {
+  packer_.block(blocked);
+  engine_knows_ = false;  // whatever it saw waiting before
+}
+
 void Node::Core::flush(Instant now) {
   // Work that the engine knows of needs no second call: it comes back for it by itself.
-  if (!running() || engine_knows_ || queue_.empty()) return;
+  if (!running() || engine_knows_ || packer_.idle()) return;
   engine_knows_ = true;
   engine_->on_work(now, *this);
 }
@@ -153,7 +184,7 @@ bool Node::Core::next_unit(std::uint32_t unit_bytes_max, order::Unit& out) {
   pending_.set = true;
   pending_.service = out.service;
   pending_.unit = out.bytes.view();
-  if (queue_.empty()) engine_knows_ = false;
+  if (packer_.idle()) engine_knows_ = false;
   return true;
 }
 
@@ -246,8 +277,8 @@ void Node::Core::fatal(std::string_view reason) {
 std::span<const order::Counter> Node::Core::counters() {
   const std::array<order::Counter, kOwnCounters> own{{
       {"node_submit_blocked", submit_blocked_},
-      {"node_queued_messages", queue_.messages()},
-      {"node_queued_bytes", queue_.bytes()},
+      {"node_queued_messages", queued_messages()},
+      {"node_queued_bytes", queued_bytes()},
       {"node_units_built", packer_.units()},
       {"node_parts_built", packer_.parts()},
       {"node_pool_empty", packer_.pool_empty()},
@@ -269,6 +300,7 @@ std::span<const order::Counter> Node::Core::counters() {
 void Node::Core::check_invariants() const {
   PEAL_ASSERT(!pending_.set);
   queue_.check_invariants();
+  control_.check_invariants();
   packer_.check_invariants();
   reassembly_.check_invariants(limits_.message_bytes_max);
   engine_->check_invariants();
@@ -277,8 +309,8 @@ void Node::Core::check_invariants() const {
 std::uint64_t Node::Core::digest() const {
   Digest digest = outcome_;
   digest.add(static_cast<std::uint64_t>(state_));
-  digest.add(queue_.messages());
-  digest.add(queue_.bytes());
+  digest.add(queued_messages());
+  digest.add(queued_bytes());
   digest.add(packer_.digest());
   reassembly_.add_to(digest);
   digest.add(engine_->digest());
@@ -307,6 +339,13 @@ Result<std::uint64_t> Node::submit_lent(ByteView payload, Service service) {
 Result<std::uint64_t> Node::submit_block(Gathered& message, Service service) {
   return core_->submit_block(message, service);
 }
+
+Result<std::uint64_t> Node::submit_control(ByteView payload, Service service) {
+  return core_->submit_control(payload, service);
+}
+
+void Node::drop_control() { core_->drop_control(); }
+void Node::block(bool blocked) { core_->block(blocked); }
 
 std::uint64_t Node::released() const { return core_->queue().popped(); }
 
@@ -343,8 +382,8 @@ Lane Node::preferred_lane() const { return core_->engine().preferred_lane(); }
 MemberId Node::self() const { return core_->engine().self(); }
 order::WaitReason Node::why() const { return core_->engine().why(); }
 std::span<const order::Counter> Node::counters() const { return core_->counters(); }
-std::uint64_t Node::queued_messages() const { return core_->queue().messages(); }
-std::uint64_t Node::queued_bytes() const { return core_->queue().bytes(); }
+std::uint64_t Node::queued_messages() const { return core_->queued_messages(); }
+std::uint64_t Node::queued_bytes() const { return core_->queued_bytes(); }
 std::uint64_t Node::reassembly_bytes() const { return core_->reassembly().bytes(); }
 void Node::check_invariants() const { core_->check_invariants(); }
 std::uint64_t Node::digest() const { return core_->digest(); }

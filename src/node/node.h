@@ -40,6 +40,11 @@ std::uint64_t small_ring_bytes(const Limits& limits);
 /// The largest message that goes into a ring of so many bytes, which holds 16 of them.
 std::uint32_t small_message_bytes_max(std::uint64_t ring_bytes);
 
+/// Control messages are the node's own business, ahead of all that applications submit. They are
+/// numbered apart: their numbers have this bit, and count from 1 below it.
+inline constexpr std::uint64_t kControlNumber = 1ULL << 63;
+constexpr bool is_control(std::uint64_t number) { return (number & kControlNumber) != 0; }
+
 /// The bytes of a message that came in several units.
 struct Gathered {
   std::unique_ptr<std::byte[]> bytes;
@@ -49,7 +54,7 @@ struct Gathered {
 /// One delivered message, as the application sees it.
 struct Message {
   MemberId sender{};
-  std::uint64_t number{};  ///< counts the sender's submissions, from 1
+  std::uint64_t number{};  ///< counts the sender's submissions, from 1; see kControlNumber
   ViewId view{};
   bool transitional = false;
   Seq seq{};              ///< position of the unit that completed it
@@ -107,6 +112,15 @@ class Node {
   /// The same for bytes that the caller has in a block of its own: takes the block, unless there is
   /// an error.
   Result<std::uint64_t> submit_block(Gathered& message, Service service);
+  /// Queues a control message: it goes before all that submit() queued and that is not ordered yet,
+  /// a message that is half done included. Returns its number, with kControlNumber in it, or
+  /// would_block, too_large, closed. This, drop_control() and block() may be called from the sink:
+  /// the engine hears of it at the next flush().
+  Result<std::uint64_t> submit_control(ByteView payload, Service service);
+  /// Forgets the control messages that are not wholly ordered.
+  void drop_control();
+  /// Holds back what submit() queued, or no longer. Control messages go either way.
+  void block(bool blocked);
   /// The bytes of messages up to this number are not needed any more.
   std::uint64_t released() const;
   void flush(Instant now);

@@ -20,18 +20,25 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
   packed.completed = 0;
   unit_bytes_max_ =
       static_cast<std::uint32_t>(std::min<std::size_t>(unit_bytes_max, kUnitBytesMax));
-  if (queue_.empty()) return false;
+  if (idle()) return false;
+  const bool control = !control_.empty();
+  SubmitQueue& queue = control ? control_ : queue_;
   BufferRef unit = pool_.take(wire::kDataHeaderBytes, unit_bytes_max_);
   if (!unit) {
     ++pool_empty_;
     return false;
   }
-  const bool safe = is_safe(queue_.front_service());
-  packed.first_completed = queue_.front_number();
-  UnitWriter writer({unit.data(), unit.size()}, queue_.front_number());
-  while (!queue_.empty() && is_safe(queue_.front_service()) == safe &&
-         writer.chunks() < kChunksMax) {
-    if (!add_front(writer, packed)) break;
+  // A control message cuts in: whoever gathers the half of an ordinary one drops it then, so that
+  // one begins again.
+  if (control != control_half_done_) {
+    restart();
+    control_half_done_ = control;
+  }
+  const bool safe = is_safe(queue.front_service());
+  packed.first_completed = queue.front_number() | (control ? kControlNumber : 0);
+  UnitWriter writer({unit.data(), unit.size()}, packed.first_completed);
+  while (!queue.empty() && is_safe(queue.front_service()) == safe && writer.chunks() < kChunksMax) {
+    if (!add_front(queue, writer, packed)) break;
   }
   PEAL_ASSERT(writer.chunks() > 0);
   ++units_;
@@ -41,9 +48,9 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
   return true;
 }
 
-bool Packer::add_front(UnitWriter& writer, Packed& packed) {
-  const ByteView payload = queue_.front_payload();
-  const Service service = queue_.front_service();
+bool Packer::add_front(SubmitQueue& queue, UnitWriter& writer, Packed& packed) {
+  const ByteView payload = queue.front_payload();
+  const Service service = queue.front_service();
   const std::size_t left = payload.size() - offset_;
   const bool fits_alone = kUnitHeaderBytes + kWholeHeaderBytes + payload.size() <= unit_bytes_max_;
   if (offset_ == 0 && fits_alone) {
@@ -68,21 +75,34 @@ bool Packer::add_front(UnitWriter& writer, Packed& packed) {
   packed.services[packed.completed] = service;
   ++packed.completed;
   offset_ = 0;
-  queue_.pop();
+  queue.pop();
   return true;
 }
 
+void Packer::block(bool blocked) {
+  if (blocked && !control_half_done_) restart();
+  blocked_ = blocked;
+}
+
+void Packer::drop_control() {
+  if (control_half_done_) restart();
+  while (!control_.empty()) control_.pop();
+}
+
 std::uint32_t Packer::backlog_units() const {
-  if (queue_.empty()) return 0;
-  const std::uint64_t bytes = queue_.bytes() - offset_ + kWholeHeaderBytes * queue_.messages();
-  const std::uint64_t units = 1 + bytes / (unit_bytes_max_ - kUnitHeaderBytes);
+  if (idle()) return 0;
+  std::uint64_t bytes = control_.bytes() + kWholeHeaderBytes * control_.messages();
+  if (!blocked_) bytes += queue_.bytes() + kWholeHeaderBytes * queue_.messages();
+  // What is half done may go, as block() and drop_control() see to it.
+  const std::uint64_t units = 1 + (bytes - offset_) / (unit_bytes_max_ - kUnitHeaderBytes);
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(units, std::numeric_limits<std::uint32_t>::max()));
 }
 
 void Packer::check_invariants() const {
-  PEAL_ASSERT(queue_.empty() ? offset_ == 0
-                             : offset_ == 0 || offset_ < queue_.front_payload().size());
+  const SubmitQueue& queue = control_half_done_ ? control_ : queue_;
+  PEAL_ASSERT(offset_ == 0 || (!queue.empty() && offset_ < queue.front_payload().size()));
+  PEAL_ASSERT(offset_ == 0 || control_half_done_ || !blocked_);
 }
 
 }  // namespace peal::node

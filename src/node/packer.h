@@ -20,17 +20,25 @@ struct Packed {
   std::array<Service, kChunksMax> services{};
 };
 
-/// Turns the queue into units, in the order submitted. A message that fits into one unit is never
-/// cut; one that does not fills all units but its last to the brim, so that their packets are
-/// equally long, which is what segmentation offload wants.
+/// Turns two queues into units, each in the order submitted: `control` goes before all of `queue`,
+/// and no unit holds messages of both. A message that fits into one unit is never cut; one that
+/// does not fills all units but its last to the brim, so that their packets are equally long, which
+/// is what segmentation offload wants.
 class Packer {
  public:
-  Packer(SubmitQueue& queue, BufferPool& pool) : queue_(queue), pool_(pool) {}
+  Packer(SubmitQueue& queue, SubmitQueue& control, BufferPool& pool)
+      : queue_(queue), control_(control), pool_(pool) {}
 
-  /// Builds the next unit, with wire::kDataHeaderBytes of headroom, and takes its messages off the
-  /// queue; false if nothing waits or the pool is empty.
+  /// Builds the next unit, with wire::kDataHeaderBytes of headroom, and takes its messages off
+  /// their queue; false if nothing may go or the pool is empty.
   bool next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed);
-  /// True if the start of the queue's front message is in a unit and its end is not.
+  /// Nothing may go: nothing waits, or what waits is blocked.
+  bool idle() const { return control_.empty() && (blocked_ || queue_.empty()); }
+  /// While true, only control messages go. A message that is half done is begun again afterwards.
+  void block(bool blocked);
+  /// Forgets the control messages whose end is in no unit yet.
+  void drop_control();
+  /// True if the start of a queue's front message is in a unit and its end is not.
   bool half_done() const { return offset_ > 0; }
   /// Begins that message again.
   void restart() { offset_ = 0; }
@@ -40,15 +48,18 @@ class Packer {
   std::uint64_t parts() const { return parts_; }
   std::uint64_t pool_empty() const { return pool_empty_; }
   void check_invariants() const;
-  std::uint64_t digest() const { return units_ * 31 + offset_; }
+  std::uint64_t digest() const { return units_ * 31 + offset_ + (blocked_ ? 1ULL << 40 : 0); }
 
  private:
   /// Adds what it can of the front message; false if the unit ends before it.
-  bool add_front(UnitWriter& writer, Packed& packed);
+  bool add_front(SubmitQueue& queue, UnitWriter& writer, Packed& packed);
 
   SubmitQueue& queue_;
+  SubmitQueue& control_;
   BufferPool& pool_;
-  std::uint32_t offset_ = 0;              ///< bytes of the front message that are in units
+  bool blocked_ = false;
+  bool control_half_done_ = false;        ///< if offset_ > 0: whose front message it is
+  std::uint32_t offset_ = 0;              ///< bytes of that front message that are in units
   std::uint32_t unit_bytes_max_ = 1'390;  ///< as last asked for; before, an Ethernet frame's worth
   std::uint64_t units_ = 0;
   std::uint64_t parts_ = 0;

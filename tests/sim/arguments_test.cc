@@ -49,6 +49,7 @@ TEST(SimArguments, EveryOptionIsStored) {
                                 "--targeted",
                                 "0.5",
                                 "--no-faults",
+                                "--groups",
                                 "--no-replay-check",
                                 "--json",
                                 "-v",
@@ -62,6 +63,8 @@ TEST(SimArguments, EveryOptionIsStored) {
               testing::ElementsAre("token_loss=90ms", "consensus=200ms", "accelerated_window=0"));
   EXPECT_EQ(seeds.swarm.targeted, 0.5);
   EXPECT_FALSE(seeds.swarm.faults);
+  EXPECT_TRUE(seeds.swarm.groups);
+  EXPECT_FALSE(good({"--seed", "3"}).swarm.groups);
   EXPECT_TRUE(seeds.no_replay_check && seeds.json && seeds.verbose);
   EXPECT_NE(seeds.mutant, sim_hooks::Mutant::none);
   EXPECT_EQ(good({"--seeds", "12"}).last, 12U);

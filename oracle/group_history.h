@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "oracle/groups.h"
+#include "oracle/index.h"
+
+// What the checker of groups remembers: clients, groups, messages, memberships and states of
+// groups, all under dense numbers.
+
+namespace peal::oracle {
+
+/// A set of messages. A client's deliveries lie close together, so its pages are few.
+class MessageSet {
+ public:
+  /// False if the message was in the set.
+  bool insert(Index message) {
+    std::uint64_t& word = pages_[message / kPageBits][message % kPageBits / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (message % 64);
+    if ((word & bit) != 0) return false;
+    word |= bit;
+    return true;
+  }
+  bool contains(Index message) const {
+    const auto page = pages_.find(message / kPageBits);
+    return page != pages_.end() &&
+           (page->second[message % kPageBits / 64] >> (message % 64) & 1) != 0;
+  }
+
+ private:
+  static constexpr Index kPageBits = 512;
+  std::unordered_map<Index, std::array<std::uint64_t, kPageBits / 64>> pages_;
+};
+
+enum class Presence : std::uint8_t { named, connected, gone };
+
+struct GroupClient {
+  ClientId id;
+  Presence presence = Presence::named;
+  Index last = kNone;  ///< the message delivered last
+  std::int64_t last_at = 0;
+  MessageSet delivered;
+};
+
+/// What a message names, as a set.
+struct GroupTargets {
+  std::vector<std::string> names;  ///< sorted, each once
+  std::vector<Index> groups;       ///< of the names
+  std::uint32_t private_names = 0;
+  Index private_name = kNone;  ///< the only one
+};
+
+struct GroupMessage {
+  std::uint64_t number = 0;
+  std::uint64_t hash = 0;
+  Index sender = kNone;
+  Index targets = kNone;  ///< kNone: nobody was seen to send it
+  OwnCopy own = OwnCopy::unknown;
+  std::uint32_t strangers = 0;  ///< clients that got it as members of none of its groups
+};
+
+/// What clients told the same view after the same one delivered in between.
+struct Stretch {
+  Index previous = kNone;  ///< a state
+  Index first = kNone;     ///< the client whose messages these were
+  std::uint32_t clients = 0;
+  std::vector<Index> messages;
+};
+
+/// Clients that came to one state of a group together, as one of them was told.
+struct Company {
+  std::vector<Index> together;  ///< sorted
+  Index told = kNone;           ///< the first client that was told
+  Index previous = kNone;       ///< its state before; kNone if it was no member
+  std::vector<Stretch> stretches;
+};
+
+/// One state of one group: what has one id.
+struct GroupState {
+  Index group = kNone;
+  GroupViewId id;
+  std::vector<Index> members;      ///< as shown
+  std::vector<Index> sorted;       ///< the same
+  std::vector<Index> company_of;   ///< of `sorted`; kNone where nobody told
+  std::vector<Company> companies;  ///< no two have a client in common
+  GroupCause cause{};
+  Index told = kNone;  ///< the first client; kNone if it is known from a node's table only
+  MemberId table_of{};
+};
+
+/// What one client was told of one group.
+struct Membership {
+  Index client = kNone;
+  Index group = kNone;
+  Index state = kNone;                      ///< of the last view, while the client is a member
+  std::vector<Index> since;                 ///< messages of the group since then
+  std::vector<Index> owed;                  ///< own messages to the group, wanted back
+  Index last_state = kNone;                 ///< of the last view, member or not
+  std::map<ViewId, std::uint64_t> highest;  ///< index, by view
+};
+
+/// Everything above, and the dense numbers of ids.
+class GroupHistory {
+ public:
+  std::vector<GroupClient> clients;
+  std::vector<std::string> names;  ///< of groups and private ones
+  std::vector<GroupTargets> targets;
+  std::vector<GroupMessage> messages;
+  std::vector<GroupState> states;
+  std::vector<Membership> memberships;
+
+  Index client(const ClientId& id);
+  /// Clients under their numbers, in the order given.
+  std::vector<Index> clients_of(const std::vector<ClientId>& ids);
+  Index name(std::string_view text);
+  Index message(const GroupMessageId& id);
+  Index targets_of(std::span<const std::string> given);
+  /// The client's membership of the group, or kNone.
+  Index find_membership(Index client, Index group) const;
+  Index membership(Index client, Index group);
+  /// The state of that id, or kNone.
+  Index find_state(Index group, const GroupViewId& id) const;
+  Index add_state(Index group, const GroupViewId& id, std::vector<Index> members);
+
+ private:
+  struct Hash {
+    std::size_t operator()(const ClientId& id) const;
+    std::size_t operator()(const GroupMessageId& id) const;
+  };
+
+  std::unordered_map<ClientId, Index, Hash> client_of_;
+  std::unordered_map<GroupMessageId, Index, Hash> message_of_;
+  std::map<std::string, Index, std::less<>> name_of_;
+  std::map<std::vector<std::string>, Index> targets_;
+  std::unordered_map<std::uint64_t, Index> membership_of_;
+  std::vector<std::map<GroupViewId, Index>> states_of_;  ///< by group
+};
+
+bool is_private_name(std::string_view name);
+/// The names as a set: sorted, each once.
+std::vector<std::string> target_set(std::span<const std::string> given);
+
+}  // namespace peal::oracle

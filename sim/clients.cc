@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/clients.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "base/digest.h"
+#include "sim/world.h"
+
+namespace peal::sim {
+namespace {
+
+constexpr std::uint64_t kNamesOfClients = 4;  ///< few, so that names come back
+constexpr std::size_t kStampBytes = 8;
+
+std::string node_name(NodeId node) { return "n" + std::to_string(node.value); }
+
+group::Options options_of(const Process& process) {
+  const WorldOptions& world = process.world.options();
+  group::Options options;
+  options.node_name = node_name(process.self.node);
+  options.nodes = world.nodes;
+  options.message_bytes_max = world.limits.message_bytes_max;
+  return options;
+}
+
+std::vector<oracle::ClientId> ids_of(const std::vector<group::Table::Daemon>& daemons) {
+  std::vector<oracle::ClientId> ids;
+  for (const auto& daemon : daemons) {
+    for (const auto& client : daemon.clients) ids.push_back({daemon.id, client.connection});
+  }
+  return ids;
+}
+
+oracle::GroupViewId oracle_id(const group::GroupId& id) { return {id.view, id.index}; }
+
+}  // namespace
+
+ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes) {
+  Random random(seed);
+  ClientMix mix;
+  mix.nodes = nodes;
+  // Long names make tables that do not fit into one unit.
+  constexpr std::array<std::size_t, 4> kLengths{2, 2, 40, group::kNameBytesMax};
+  const std::size_t length = kLengths[random.below(kLengths.size())];
+  const std::uint64_t count = 1 + random.below(12);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::string name = "g" + std::to_string(i);
+    name.resize(std::max(length, name.size()), '.');
+    mix.groups.push_back(std::move(name));
+  }
+  return mix;
+}
+
+Clients::Clients(Process& process, const ClientMix& mix, std::uint64_t seed)
+    : process_(process), mix_(mix), random_(seed), groups_(options_of(process), *this) {}
+
+std::int64_t Clients::now() const { return process_.world.now().ns; }
+oracle::ClientId Clients::id_of(std::uint32_t connection) const {
+  return {process_.self, connection};
+}
+
+// ---- what clients do ----
+
+void Clients::carry_out(const Submission& submission) {
+  const ClientWish wish = submission.wish ? *submission.wish : draw_wish();
+  Client* client = connect(wish.client);
+  if (client == nullptr) return;
+  switch (wish.kind) {
+    case ClientWish::Kind::connect: return;
+    case ClientWish::Kind::join:
+      if (!groups_.join(client->connection, wish.targets[0])) ++process_.refused;
+      return;
+    case ClientWish::Kind::leave:
+      if (!groups_.leave(client->connection, wish.targets[0])) ++process_.refused;
+      return;
+    case ClientWish::Kind::disconnect: disconnect(wish.client); return;
+    case ClientWish::Kind::send: send(wish, *client, submission); return;
+  }
+}
+
+ClientWish Clients::draw_wish() {
+  ClientWish wish;
+  wish.client = "c" + std::to_string(random_.below(kNamesOfClients));
+  const auto group = [this] { return mix_.groups[random_.below(mix_.groups.size())]; };
+  const std::uint64_t chance = random_.below(100);
+  if (chance < 20) {
+    wish.kind = chance < 12   ? ClientWish::Kind::join
+                : chance < 18 ? ClientWish::Kind::leave
+                              : ClientWish::Kind::disconnect;
+    wish.targets = {group()};
+    return wish;
+  }
+  wish.self_discard = random_.chance(0.1);
+  for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) {
+    if (random_.chance(0.8)) {
+      wish.targets.push_back(group());
+      continue;
+    }
+    const std::uint64_t client = random_.below(kNamesOfClients);
+    const std::uint64_t node = 1 + random_.below(mix_.nodes);
+    wish.targets.push_back("#c" + std::to_string(client) + "#n" + std::to_string(node));
+  }
+  return wish;
+}
+
+Clients::Client* Clients::connect(const std::string& name) {
+  const auto at = clients_.find(name);
+  if (at != clients_.end()) return &at->second;
+  const auto connection = groups_.connect(name);
+  if (!connection) {  // who had the name is gone, and could not say so yet
+    ++process_.refused;
+    return nullptr;
+  }
+  process_.world.ledger().groups().connected(now(), id_of(*connection));
+  note(*connection, "is " + name);
+  Client& client = clients_[name];
+  client.connection = *connection;
+  return &client;
+}
+
+void Clients::disconnect(const std::string& name) {
+  const auto at = clients_.find(name);
+  const std::uint32_t connection = at->second.connection;
+  clients_.erase(at);
+  note(connection, "disconnects");
+  process_.world.ledger().groups().gone(now(), id_of(connection));
+  groups_.disconnect(connection);
+}
+
+void Clients::send(const ClientWish& wish, Client& client, const Submission& submission) {
+  std::vector<std::string> targets = wish.targets;
+  std::sort(targets.begin(), targets.end());
+  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+  const std::vector<std::string_view> named(targets.begin(), targets.end());
+  // The number goes along, so that whoever gets the message can name it.
+  const std::uint64_t number = client.sent + 1;
+  std::string payload(kStampBytes, '\0');
+  std::memcpy(payload.data(), &number, kStampBytes);
+  payload += submission.payload;
+  group::Outgoing message;
+  message.targets = named;
+  message.service = submission.service;
+  message.self_discard = wish.self_discard;
+  message.payload = as_bytes_view(payload);
+  if (!groups_.send(client.connection, message)) {
+    ++process_.refused;
+    return;
+  }
+  client.sent = number;
+  const std::uint64_t hash = digest_of(message.payload);
+  const auto own = wish.self_discard ? oracle::OwnCopy::unwanted : oracle::OwnCopy::wanted;
+  oracle::GroupChecker& checker = process_.world.ledger().groups();
+  checker.sent(now(), {id_of(client.connection), number}, targets, hash, own);
+  if (process_.views == 0) {
+    early_.push_back({client.connection, number, std::move(targets), hash, own});
+  }
+}
+
+// ---- what the node tells ----
+
+void Clients::on_view(const order::View& view) {
+  const group::Groups::Counters before = groups_.counters();
+  groups_.on_view(view, process_.self);
+  const group::Groups::Counters& after = groups_.counters();
+  Figures& figures = process_.world.ledger().figures();
+  figures.group_exchanges += after.exchanges - before.exchanges;
+  figures.group_exchanges_interrupted += after.interrupted - before.interrupted;
+  if (!view.transitional) {
+    early_.clear();
+    groups_.check_invariants();
+  }
+}
+
+void Clients::on_message(const node::Message& message) {
+  groups_.on_message(message.sender, message.service, message.payload);
+  check_counters();
+}
+
+void Clients::check_counters() {
+  const group::Groups::Counters& counters = groups_.counters();
+  const char* wrong = counters.out_of_turn > 0    ? "a client's message during an exchange"
+                      : counters.bad_messages > 0 ? "bytes that are no message"
+                      : counters.bad_changes > 0  ? "a change that contradicts the table"
+                      : counters.bad_tables > 0   ? "tables that contradict the view"
+                                                  : nullptr;
+  if (wrong == nullptr || process_.world.ledger().broken()) return;
+  process_.world.ledger().violation(process_.world.now(), "groups",
+                                    node_name(process_.self.node) + " was given " + wrong);
+}
+
+void Clients::renamed(MemberId before) {
+  oracle::GroupChecker& checker = process_.world.ledger().groups();
+  for (const auto& [name, client] : clients_) {
+    checker.gone(now(), {before, client.connection});
+    checker.connected(now(), id_of(client.connection));
+  }
+  for (const Sent& sent : early_) {
+    checker.sent(now(), {id_of(sent.connection), sent.number}, sent.targets, sent.hash, sent.own);
+  }
+}
+
+void Clients::ended() {
+  for (const auto& [name, client] : clients_) {
+    process_.world.ledger().groups().gone(now(), id_of(client.connection));
+  }
+  clients_.clear();
+}
+
+bool Clients::idle() const {
+  return groups_.state() == group::Groups::State::operational && !groups_.has_work();
+}
+
+void Clients::report_table() const {
+  std::vector<oracle::GroupTableEntry> entries;
+  for (const auto& [name, group] : groups_.table().groups()) {
+    entries.push_back({name, oracle_id(group.id), ids_of(group.daemons)});
+  }
+  process_.world.ledger().groups().final_table(process_.self, *process_.view, entries);
+}
+
+std::string Clients::members_text(std::string_view group) const {
+  std::string text;
+  const auto at = groups_.table().groups().find(group);
+  if (at == groups_.table().groups().end()) return text;
+  for (const auto& daemon : at->second.daemons) {
+    for (const auto& client : daemon.clients) {
+      text += (text.empty() ? "" : " ") + client.name + "@" + node_name(daemon.id.node);
+    }
+  }
+  return text;
+}
+
+bool Clients::was_given(std::string_view client, std::string_view payload) const {
+  const auto at = clients_.find(std::string(client));
+  if (at == clients_.end()) return false;
+  const auto& given = at->second.given;
+  const std::uint64_t hash = digest_of(as_bytes_view(payload));
+  return std::find(given.begin(), given.end(), hash) != given.end();
+}
+
+// ---- what clients are told ----
+
+void Clients::note(std::uint32_t connection, const std::string& text) const {
+  if (!process_.world.ledger().echoes()) return;
+  process_.world.ledger().sent(process_.world.now(), node_name(process_.self.node) + " client " +
+                                                         std::to_string(connection) + " " + text);
+}
+
+void Clients::deliver(std::uint32_t connection, const group::Received& message) {
+  ++process_.world.ledger().figures().group_deliveries;
+  std::uint64_t number = 0;
+  PEAL_ASSERT(message.payload.size() >= kStampBytes);  // the simulator's own client sent it
+  std::memcpy(&number, message.payload.data(), kStampBytes);
+  const std::vector<std::string> targets(message.targets.begin(), message.targets.end());
+  const oracle::ClientId sender{message.sender.daemon, message.sender.connection};
+  process_.world.ledger().groups().delivered(now(), id_of(connection), {sender, number}, targets,
+                                             digest_of(message.payload));
+  if (!keeps_payloads_) return;
+  for (auto& [name, client] : clients_) {
+    if (client.connection != connection) continue;
+    client.given.push_back(digest_of(message.payload.subspan(kStampBytes)));
+  }
+}
+
+void Clients::view(std::uint32_t connection, const group::GroupView& view) {
+  ++process_.world.ledger().figures().group_views;
+  oracle::GroupView told;
+  told.id = oracle_id(view.id);
+  told.cause = static_cast<oracle::GroupCause>(view.cause);
+  for (const group::Member& member : view.members) {
+    const oracle::ClientId id{member.client.daemon, member.client.connection};
+    told.members.push_back(id);
+    if (member.set == view.own_set) told.together.push_back(id);
+  }
+  note(connection, "sees " + std::to_string(told.members.size()) + " in " +
+                       std::string(view.group) + ", " + std::to_string(told.together.size()) +
+                       " of them together");
+  process_.world.ledger().groups().viewed(now(), id_of(connection), std::string(view.group), told);
+}
+
+void Clients::transitional(std::uint32_t connection, std::string_view group) {
+  note(connection, "loses members of " + std::string(group));
+  process_.world.ledger().groups().transitional(now(), id_of(connection), std::string(group));
+}
+
+void Clients::left(std::uint32_t connection, std::string_view group) {
+  note(connection, "left " + std::string(group));
+  process_.world.ledger().groups().left(now(), id_of(connection), std::string(group));
+}
+
+// ---- to the node ----
+
+Result<void> Clients::submit(ByteView message, Service service) {
+  node::Gathered block{std::make_unique<std::byte[]>(message.size()),
+                       static_cast<std::uint32_t>(message.size())};
+  std::copy(message.begin(), message.end(), block.bytes.get());
+  const Result<std::uint64_t> number = process_.node->submit_block(block, service);
+  if (!number) return unexpected(number.error());
+  PEAL_ASSERT(*number == process_.submitted + 1);
+  process_.pending = {*number, digest_of(message), message.size(), service, false};
+  ++process_.submitted;
+  ++process_.world.ledger().figures().messages_submitted;
+  process_.announce_submission();
+  return {};
+}
+
+void Clients::replace_control(ByteView message) {
+  process_.node->drop_control();
+  if (message.empty()) return;
+  const auto number = process_.node->submit_control(message, Service::agreed);
+  PEAL_ASSERT(number || number.error() == Errc::closed);
+}
+
+void Clients::block(bool blocked) { process_.node->block(blocked); }
+
+void Clients::settled(const ViewId& view) {
+  process_.world.ledger().groups().exchanged(now(), process_.self, view, groups_.table().hash());
+}
+
+}  // namespace peal::sim

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "group/groups.h"
+
+// Clients' messages at their places in the order, and what clients are told of them.
+
+namespace peal::group {
+namespace {
+
+enum : std::uint64_t { kTogether = 0, kAlone = 1, kOfNode = 2 };
+
+}  // namespace
+
+void Groups::on_message(MemberId sender, Service service, ByteView message) {
+  outcome_.add(message.size());
+  const auto kind = static_cast<Kind>(kind_of(message));
+  if (kind == Kind::tables) {
+    on_tables(sender, message);
+    return;
+  }
+  if (state_ == State::exchanging || state_ == State::interrupted) {
+    // Whoever sends has completed the exchange, and so has whoever delivers what it sent.
+    ++counters_.out_of_turn;
+    return;
+  }
+  switch (kind) {
+    case Kind::join: on_join(sender, message); return;
+    case Kind::leave: on_leave(sender, message); return;
+    case Kind::disconnect: on_disconnect(sender, message); return;
+    case Kind::data: on_data(sender, service, message); return;
+    case Kind::tables: return;
+  }
+  ++counters_.bad_messages;
+}
+
+void Groups::on_join(MemberId sender, ByteView message) {
+  Join join;
+  if (decode(message, join) != wire::Drop::none) {
+    ++counters_.bad_messages;
+    return;
+  }
+  const ClientKey client{sender, join.client.connection};
+  if (sender == self_) {
+    joining_bytes_ -= std::min(joining_bytes_, Table::bytes_of(join.client.name, join.group));
+  }
+  if (table_.join(client, join.client.name, join.group) != Table::Outcome::done) {
+    ++counters_.bad_changes;
+    return;
+  }
+  Entry& entry = *table_.find(join.group);
+  if (is_partitioned(sender)) {
+    entry.second.changed = true;
+    PEAL_PROBE("group.join_from_outside");
+  }
+  tell_change(entry, Cause::join, {client, join.client.name, 0});
+}
+
+void Groups::on_leave(MemberId sender, ByteView message) {
+  Leave leave;
+  if (decode(message, leave) != wire::Drop::none) {
+    ++counters_.bad_messages;
+    return;
+  }
+  remove({sender, leave.client.connection}, leave.client.name, leave.group, Cause::leave);
+}
+
+void Groups::on_disconnect(MemberId sender, ByteView message) {
+  Disconnect disconnect;
+  if (decode(message, disconnect) != wire::Drop::none) {
+    ++counters_.bad_messages;
+    return;
+  }
+  const ClientKey client{sender, disconnect.client.connection};
+  std::vector<std::string> groups;
+  for (const Entry* entry : table_.groups_of(client, disconnect.client.name)) {
+    groups.push_back(entry->first);
+  }
+  for (const std::string& group : groups) {
+    remove(client, disconnect.client.name, group, Cause::disconnect);
+  }
+}
+
+void Groups::remove(const ClientKey& client, std::string_view name, std::string_view group,
+                    Cause cause) {
+  if (table_.leave(client, name, group) != Table::Outcome::done) {
+    ++counters_.bad_changes;
+    return;
+  }
+  if (cause == Cause::leave && client.daemon == self_ && clients_.contains(client.connection) &&
+      !PEAL_MUTANT(gm9_left_not_told)) {
+    effects_.left(client.connection, group);
+  }
+  Entry* entry = table_.find(group);
+  if (entry != nullptr) {
+    tell_change(*entry, cause, {client, name, 0});
+  } else {
+    ++counters_.changes;
+  }
+}
+
+bool Groups::is_partitioned(MemberId daemon) const {
+  return state_ == State::transitional && !order::contains(survivors_, daemon);
+}
+
+/// One client came or went.
+void Groups::tell_change(Entry& entry, Cause cause, const Member& changed) {
+  ++counters_.changes;
+  Table::Group& group = entry.second;
+  group.id = next_id(group.id);
+  const auto joined = [&](const ClientKey& client) {
+    return cause == Cause::join && client == changed.client && !PEAL_MUTANT(gm12_joiner_together);
+  };
+  if (!group.changed) {
+    tell_view(entry, cause, &changed,
+              [&](const ClientKey& client) { return joined(client) ? kAlone : kTogether; });
+    return;
+  }
+  // Some members are out of reach: whether they came along, nobody can say.
+  tell_view(entry, Cause::network, nullptr, [&](const ClientKey& client) {
+    if (joined(client)) return std::uint64_t{kAlone};
+    return is_partitioned(client.daemon) ? kOfNode + client.daemon.node.value
+                                         : std::uint64_t{kTogether};
+  });
+  tell_transitional(entry);
+}
+
+void Groups::tell_view(const Entry& entry, Cause cause, const Member* changed,
+                       const SetOf& set_of) {
+  const Table::Daemon* own = entry.second.at(self_);
+  if (own == nullptr) return;
+  told_.clear();
+  std::vector<std::uint64_t> sets;
+  std::size_t own_first = 0;
+  for (const Table::Daemon& daemon : entry.second.daemons) {
+    if (&daemon == own) own_first = told_.size();
+    for (const MemberClient& client : daemon.clients) {
+      const ClientKey key{daemon.id, client.connection};
+      const auto at = std::find(sets.begin(), sets.end(), set_of(key));
+      const auto set = static_cast<std::uint32_t>(at - sets.begin());
+      if (at == sets.end()) sets.push_back(set_of(key));
+      told_.push_back({key, client.name, set});
+    }
+  }
+  GroupView view{entry.first, entry.second.id, cause, changed, told_, 0};
+  for (std::size_t i = 0; i < own->clients.size(); ++i) {
+    const std::uint32_t connection = own->clients[i].connection;
+    if (!clients_.contains(connection)) continue;
+    view.own_set = told_[own_first + i].set;
+    ++counters_.views;
+    outcome_.add(view.id.index ^ std::uint64_t{connection} << 32);
+    effects_.view(connection, view);
+  }
+}
+
+// ---- data ----
+
+void Groups::on_data(MemberId sender, Service service, ByteView message) {
+  Data data;
+  if (decode(message, data) != wire::Drop::none) {
+    ++counters_.bad_messages;
+    return;
+  }
+  if (PEAL_MUTANT(gm11_last_data_dropped) && state_ == State::transitional) return;
+  receivers_.clear();
+  for (const std::string_view target : data.targets) collect_receivers(target);
+  if (data.targets.size() > 1 &&
+      !PEAL_MUTANT(gm10_once_per_target)) {  // once to each, whatever it is in
+    std::sort(receivers_.begin(), receivers_.end());
+    receivers_.erase(std::unique(receivers_.begin(), receivers_.end()), receivers_.end());
+  }
+  const Received received{{sender, data.client.connection},
+                          data.client.name,
+                          service,
+                          data.type,
+                          {data.targets.begin(), data.targets.size()},
+                          data.payload};
+  for (const std::uint32_t connection : receivers_) {
+    const bool own = sender == self_ && connection == data.client.connection;
+    if (own && data.self_discard) continue;
+    ++counters_.delivered;
+    effects_.deliver(connection, received);
+  }
+}
+
+/// The clients of this node that the target names.
+void Groups::collect_receivers(std::string_view target) {
+  if (target.front() == '#') {
+    const std::size_t middle = target.find('#', 1);
+    if (target.substr(middle + 1) != options_.node_name) return;
+    const auto named = names_.find(target.substr(1, middle - 1));
+    if (named != names_.end() && clients_.contains(named->second)) {
+      receivers_.push_back(named->second);
+    }
+    return;
+  }
+  const Entry* entry = table_.find(target);
+  const Table::Daemon* own = entry == nullptr ? nullptr : entry->second.at(self_);
+  if (own == nullptr) return;
+  for (const MemberClient& client : own->clients) {
+    if (clients_.contains(client.connection)) receivers_.push_back(client.connection);
+  }
+}
+
+}  // namespace peal::group

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/assert.h"
+#include "group/groups.h"
+
+// What the clients of this node wish. All of it becomes messages; nothing happens before those come
+// back in their order.
+
+namespace peal::group {
+namespace {
+
+Refusal refusal_of(Errc error) {
+  switch (error) {
+    case Errc::would_block: return Refusal::would_block;
+    case Errc::too_large: return Refusal::too_large;
+    default: return Refusal::closed;
+  }
+}
+
+}  // namespace
+
+Groups::Local* Groups::local(std::uint32_t connection) {
+  const auto at = clients_.find(connection);
+  return at == clients_.end() ? nullptr : &at->second;
+}
+
+/// Submits `encoded_`.
+Result<void, Refusal> Groups::submit(Service service) {
+  const Result<void> submitted = effects_.submit(encoded_, service);
+  if (!submitted) return unexpected(refusal_of(submitted.error()));
+  return {};
+}
+
+Result<std::uint32_t, Refusal> Groups::connect(std::string_view name) {
+  if (!is_client_name(name)) return unexpected(Refusal::bad_name);
+  work();  // the name may be free then
+  if (names_.contains(name)) return unexpected(Refusal::name_in_use);
+  if (names_.size() >= options_.clients_max ||
+      last_connection_ == std::numeric_limits<std::uint32_t>::max()) {
+    return unexpected(Refusal::no_room);
+  }
+  const std::uint32_t connection = ++last_connection_;
+  clients_[connection].name = name;
+  names_.emplace(name, connection);
+  return connection;
+}
+
+Result<void, Refusal> Groups::join(std::uint32_t connection, std::string_view group) {
+  Local* client = local(connection);
+  if (client == nullptr) return unexpected(Refusal::no_client);
+  if (!is_group_name(group)) return unexpected(Refusal::bad_name);
+  if (client->groups.contains(group)) return unexpected(Refusal::member_already);
+  const std::uint64_t bytes = Table::bytes_of(client->name, group);
+  if (table_.bytes_of(self_) + joining_bytes_ + bytes > daemon_bytes_max_) {
+    return unexpected(Refusal::no_room);
+  }
+  encode(Join{{connection, client->name}, group}, encoded_);
+  if (const auto submitted = submit(Service::agreed); !submitted) return submitted;
+  client->groups.emplace(group);
+  joining_bytes_ += bytes;
+  return {};
+}
+
+Result<void, Refusal> Groups::leave(std::uint32_t connection, std::string_view group) {
+  Local* client = local(connection);
+  if (client == nullptr) return unexpected(Refusal::no_client);
+  const auto at = client->groups.find(group);
+  if (at == client->groups.end()) return unexpected(Refusal::no_member);
+  encode(Leave{{connection, client->name}, group}, encoded_);
+  if (const auto submitted = submit(Service::agreed); !submitted) return submitted;
+  client->groups.erase(at);
+  return {};
+}
+
+Result<void, Refusal> Groups::send(std::uint32_t connection, const Outgoing& message) {
+  const Local* client = local(connection);
+  if (client == nullptr) return unexpected(Refusal::no_client);
+  const auto& targets = message.targets;
+  if (targets.empty() || targets.size() > kTargetsMax ||
+      !std::all_of(targets.begin(), targets.end(), is_target)) {
+    return unexpected(Refusal::bad_name);
+  }
+  Data data;
+  data.client = {connection, client->name};
+  data.type = message.type;
+  data.self_discard = message.self_discard;
+  for (const std::string_view target : targets) data.targets.push_back(target);
+  std::sort(data.targets.begin(), data.targets.end());
+  const auto* last = std::unique(data.targets.begin(), data.targets.end());
+  data.targets.truncate(static_cast<std::size_t>(last - data.targets.begin()));
+  data.payload = message.payload;
+  encode(data, encoded_);
+  return submit(message.service);
+}
+
+void Groups::disconnect(std::uint32_t connection) {
+  const auto at = clients_.find(connection);
+  if (at == clients_.end()) return;
+  // Whoever joined nothing, nobody knows.
+  if (at->second.groups.empty()) {
+    names_.erase(at->second.name);
+  } else {
+    dead_.push_back({connection, std::move(at->second.name)});
+  }
+  clients_.erase(at);
+  work();
+}
+
+void Groups::work() {
+  std::size_t done = 0;
+  while (done < dead_.size()) {
+    const Dead& dead = dead_[done];
+    encode(Disconnect{{dead.connection, dead.name}}, encoded_);
+    const auto submitted = submit(Service::agreed);
+    if (!submitted && submitted.error() == Refusal::would_block) break;
+    names_.erase(dead.name);
+    ++done;
+  }
+  dead_.erase(dead_.begin(), dead_.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+}  // namespace peal::group

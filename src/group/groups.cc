@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "group/groups.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+// Views, and the exchange of tables. What is here follows one argument: all members of a
+// transitional view have delivered the same, so that tables which were equal before are equal
+// after; whoever has not been together exchanges tables in the new view, before anything else.
+
+namespace peal::group {
+namespace {
+
+/// Below it, an index counts; above it stands the branch (see next_id): a node, or the view itself.
+constexpr unsigned kBranchShift = 40;
+constexpr std::uint64_t kViewBranch = std::uint64_t{1} << 56;
+static_assert(std::uint64_t{wire::kNodeMax} << kBranchShift < kViewBranch);
+/// Of Tables, besides its members and its groups.
+constexpr std::uint64_t kTablesBytes = 1 + 20 + 2 + 4;
+constexpr std::uint64_t kMemberBytes = 12;
+constexpr std::uint32_t kMessageBytesMin = 1'024;
+
+std::uint64_t share_of(const Options& options) {
+  return (options.message_bytes_max - kTablesBytes) / options.nodes - kMemberBytes;
+}
+
+}  // namespace
+
+std::string validate(const Options& options) {
+  const std::string private_name = "#c#" + options.node_name;
+  if (!is_target(private_name) || private_name.size() - 1 + kClientNameBytesMax > kNameBytesMax) {
+    return "the name of the node is '" + options.node_name + "'; accepted are 1 to " +
+           std::to_string(kNameBytesMax - 2 - kClientNameBytesMax) +
+           " bytes without '#' and control characters";
+  }
+  if (options.nodes < 1 || options.nodes > wire::kMembersMax) {
+    return "nodes is " + std::to_string(options.nodes) + "; accepted is 1 to " +
+           std::to_string(wire::kMembersMax);
+  }
+  const std::uint64_t least = std::uint64_t{kMessageBytesMin} * options.nodes;
+  if (options.message_bytes_max < least) {
+    return "message_bytes_max is " + std::to_string(options.message_bytes_max) +
+           "; accepted for groups is at least " + std::to_string(least);
+  }
+  if (options.clients_max < 1) return "clients_max is 0; accepted is at least 1";
+  return {};
+}
+
+Groups::Groups(const Options& options, Effects& effects)
+    : options_(options),
+      effects_(effects),
+      daemon_bytes_max_(share_of(options)),
+      table_(daemon_bytes_max_) {
+  PEAL_ASSERT(validate(options).empty());
+}
+
+void Groups::on_view(const order::View& view, MemberId self) {
+  PEAL_ASSERT(order::contains(view.members, self));
+  if (view_.number == 0) {  // until now this daemon was alone
+    self_ = self;
+    synced_ = survivors_ = {self};
+  }
+  PEAL_ASSERT(self == self_);
+  outcome_.add(view.id.number * 2 + (view.transitional ? 1 : 0));
+  if (!view.transitional) {
+    on_regular(view);
+    return;
+  }
+  survivors_.assign(view.members.begin(), view.members.end());
+  next_view_ = view.id;
+  if (state_ == State::operational) {
+    begin_transition();
+  } else {
+    PEAL_ASSERT(state_ == State::exchanging);
+    state_ = State::interrupted;
+    ++counters_.interrupted;
+    PEAL_PROBE("group.exchange_interrupted");
+  }
+}
+
+void Groups::begin_transition() {
+  state_ = State::transitional;
+  // From here on the next view names the states of groups. Its parts come from different views, and
+  // what they call their groups must differ: their smallest members do.
+  id_view_ = next_view_;
+  id_branch_ = std::uint64_t{survivors_.front().node.value} << kBranchShift;
+  if (PEAL_MUTANT(gm7_parts_share_ids)) id_branch_ = 0;
+  id_count_ = 0;
+  for (Entry& entry : table_.groups()) {
+    Table::Group& group = entry.second;
+    if (std::none_of(group.daemons.begin(), group.daemons.end(),
+                     [this](const auto& daemon) { return is_partitioned(daemon.id); })) {
+      continue;
+    }
+    tell_transitional(entry);
+    group.id = next_id(group.id);
+    group.changed = true;
+  }
+  if (!PEAL_MUTANT(gm4_synced_kept)) {
+    std::erase_if(synced_,
+                  [this](const MemberId& member) { return !order::contains(survivors_, member); });
+  }
+}
+
+void Groups::on_regular(const order::View& view) {
+  const bool exchanged = state_ == State::transitional;
+  PEAL_ASSERT(exchanged || state_ == State::interrupted);
+  table_.keep_daemons(survivors_);
+  if (!exchanged && !PEAL_MUTANT(gm4_synced_kept)) {
+    std::erase_if(synced_,
+                  [this](const MemberId& member) { return !order::contains(survivors_, member); });
+  }
+  if (!PEAL_MUTANT(gm5_gathered_kept)) gathered_.clear();
+  view_ = id_view_ = view.id;
+  id_branch_ = kViewBranch;
+  id_count_ = 0;
+  members_.assign(view.members.begin(), view.members.end());
+  if (exchanged && members_ == survivors_ && members_ == synced_) {
+    settle();
+  } else {
+    start_exchange();
+  }
+}
+
+/// Nobody came, so everybody's table is the same already.
+void Groups::settle() {
+  for (Entry& entry : table_.groups()) {
+    if (!entry.second.changed) continue;
+    entry.second.id = next_id(entry.second.id);
+    entry.second.changed = false;
+    tell_view(entry, Cause::network, nullptr, [](const ClientKey&) { return 0; });
+  }
+  state_ = State::operational;
+  ++counters_.settled;
+  effects_.settled(view_);
+}
+
+void Groups::start_exchange() {
+  state_ = State::exchanging;
+  ++counters_.exchanges;
+  if (!PEAL_MUTANT(gm3_sends_not_blocked)) effects_.block(true);
+  if (synced_.front() == self_) {
+    encode(table_.tables(view_, synced_), encoded_);
+    effects_.replace_control(encoded_);
+    encoded_ = {};  // may be large, and is rare
+  } else {
+    effects_.replace_control({});
+  }
+}
+
+void Groups::on_tables(MemberId sender, ByteView message) {
+  Tables tables;
+  if (decode(message, tables) != wire::Drop::none) {
+    ++counters_.bad_messages;
+    return;
+  }
+  const bool exchanging = state_ == State::exchanging || state_ == State::interrupted;
+  if (!exchanging || tables.view != view_) {
+    ++counters_.outdated_tables;
+    PEAL_PROBE("group.outdated_tables");
+    return;
+  }
+  if (!fits(sender, tables)) {
+    ++counters_.bad_tables;
+    return;
+  }
+  gathered_.push_back(std::move(tables));
+  std::size_t covered = 0;
+  for (const Tables& each : gathered_) covered += each.synced.size();
+  if (PEAL_MUTANT(gm8_one_table_short)) ++covered;
+  if (covered >= members_.size()) complete();
+}
+
+/// One table for each set of daemons that have equal ones, from the first of them.
+bool Groups::fits(MemberId sender, const Tables& tables) const {
+  return sender == tables.synced.front() && order::is_subset(tables.synced, members_) &&
+         std::none_of(
+             gathered_.begin(), gathered_.end(),
+             [&](const Tables& other) { return order::intersects(other.synced, tables.synced); }) &&
+         Table::is_consistent(tables, daemon_bytes_max_);
+}
+
+void Groups::complete() {
+  const bool interrupted = state_ == State::interrupted;
+  merge_tables();
+  for (Entry& entry : table_.groups()) {
+    Table::Group& group = entry.second;
+    if (!group.changed) continue;
+    group.id = next_id(group.id);
+    group.changed = false;
+    tell_view(entry, Cause::network, nullptr, [this](const ClientKey& client) {
+      return PEAL_MUTANT(gm6_one_set_after_merge) ? 0 : gathered_from(client.daemon);
+    });
+  }
+  gathered_.clear();
+  synced_ = members_;
+  state_ = State::operational;
+  effects_.block(false);
+  ++counters_.settled;
+  effects_.settled(view_);
+  if (interrupted) {
+    PEAL_PROBE("group.completed_in_transition");
+    begin_transition();
+  }
+}
+
+void Groups::merge_tables() {
+  Table merged(daemon_bytes_max_);
+  for (Tables& each : gathered_) merged.add(std::move(each));
+  table_ = std::move(merged);
+}
+
+/// Which of the gathered tables the daemon stood in.
+std::size_t Groups::gathered_from(MemberId daemon) const {
+  const auto from = std::find_if(gathered_.begin(), gathered_.end(), [&](const Tables& tables) {
+    return order::contains(tables.synced, daemon);
+  });
+  return static_cast<std::size_t>(from - gathered_.begin());
+}
+
+/// Ids count the changes of all groups in one view, after those in each of its parts before it: a
+/// group that empties and returns gets an id that it never had, and ids only grow. The view before
+/// could not name the parts: a member that does not get to the next view may be in two of them.
+GroupId Groups::next_id([[maybe_unused]] const GroupId& last) {
+  if (PEAL_MUTANT(gm1_index_per_group)) {
+    return {id_view_, last.view == id_view_ ? last.index + 1 : id_branch_ + 1};
+  }
+  return {id_view_, id_branch_ + ++id_count_};
+}
+
+void Groups::tell_transitional(const Entry& entry) {
+  const Table::Daemon* own = entry.second.at(self_);
+  if (own == nullptr) return;
+  for (const MemberClient& client : own->clients) {
+    if (clients_.contains(client.connection)) effects_.transitional(client.connection, entry.first);
+  }
+}
+
+std::array<order::Counter, 11> Groups::named_counters() const {
+  return {{
+      {"group_delivered", counters_.delivered},
+      {"group_views", counters_.views},
+      {"group_changes", counters_.changes},
+      {"group_exchanges", counters_.exchanges},
+      {"group_interrupted", counters_.interrupted},
+      {"group_settled", counters_.settled},
+      {"group_bad_messages", counters_.bad_messages},
+      {"group_bad_changes", counters_.bad_changes},
+      {"group_bad_tables", counters_.bad_tables},
+      {"group_outdated_tables", counters_.outdated_tables},
+      {"group_out_of_turn", counters_.out_of_turn},
+  }};
+}
+
+void Groups::check_invariants() const {
+  PEAL_ASSERT(order::contains(synced_, self_) || view_.number == 0);
+  PEAL_ASSERT(gathered_.empty() || state_ == State::exchanging || state_ == State::interrupted);
+  PEAL_ASSERT(names_.size() == clients_.size() + dead_.size());
+  table_.check_invariants();
+}
+
+}  // namespace peal::group

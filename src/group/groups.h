@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/digest.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "group/events.h"
+#include "group/message.h"
+#include "group/table.h"
+#include "order/engine.h"
+#include "order/member_set.h"
+
+namespace peal::group {
+
+/// `message_bytes_max` and `nodes` are the same on all nodes.
+struct Options {
+  std::string node_name;                        ///< stands in private names: no '#'
+  std::uint32_t nodes = 1;                      ///< of the cluster
+  std::uint32_t message_bytes_max = 64U << 20;  ///< of one ordered message
+  std::uint32_t clients_max = 65'536;           ///< connected at a time
+};
+
+/// Empty if all is well, else one line that names the key, the value and what is accepted.
+std::string validate(const Options& options);
+
+/// Why a client's wish is not fulfilled. Nothing happened then.
+enum class Refusal : std::uint8_t {
+  would_block,  ///< too much waits to be ordered: ask again later
+  too_large,    ///< the message is longer than any may be
+  closed,       ///< the node stopped
+  bad_name,     ///< no name of a group, a client or a target, or more than kTargetsMax targets
+  name_in_use,  ///< another client of this node has it
+  no_client,    ///< no such connection
+  member_already,
+  no_member,
+  no_room,  ///< too many clients, or this node's clients are in too many groups
+};
+
+/// What a client sends.
+struct Outgoing {
+  std::span<const std::string_view> targets;  ///< groups and private names, in any order
+  Service service = Service::agreed;
+  std::uint16_t type{};       ///< the application's own
+  bool self_discard = false;  ///< not to its sender
+  ByteView payload;
+};
+
+/// The process groups of one node, above the ordered messages of any engine. One thread; no clock.
+/// Equal views and messages, in equal order, lead to equal tables on all nodes of a view.
+class Groups {
+ public:
+  /// `options` are valid; `effects` outlives this.
+  Groups(const Options& options, Effects& effects);
+  Groups(const Groups&) = delete;
+  Groups& operator=(const Groups&) = delete;
+
+  // Clients of this node.
+  /// A connection for a client of this name: a number that is never used again.
+  Result<std::uint32_t, Refusal> connect(std::string_view name);
+  Result<void, Refusal> join(std::uint32_t connection, std::string_view group);
+  Result<void, Refusal> leave(std::uint32_t connection, std::string_view group);
+  Result<void, Refusal> send(std::uint32_t connection, const Outgoing& message);
+  /// The client is told nothing any more, and leaves all groups.
+  void disconnect(std::uint32_t connection);
+  /// Says goodbye for clients whose disconnect() found no room. Call it when there may be some.
+  void work();
+
+  // What the node delivers, in its order.
+  /// `self` is this node; it may change before the first view.
+  void on_view(const order::View& view, MemberId self);
+  /// Any bytes are legal: nonsense is counted and dropped, by all nodes alike.
+  void on_message(MemberId sender, Service service, ByteView message);
+
+  enum class State : std::uint8_t {
+    operational,   ///< tables are equal in the view
+    transitional,  ///< the view is over, its remaining messages come; also before the first view
+    exchanging,    ///< tables are being exchanged, nothing else is said
+    interrupted,   ///< that view is over, its remaining messages come
+  };
+  State state() const { return state_; }
+  const Table& table() const { return table_; }
+  std::size_t clients() const { return clients_.size(); }
+  /// See work().
+  bool has_work() const { return !dead_.empty(); }
+
+  struct Counters {
+    std::uint64_t delivered = 0;        ///< messages to clients, each once per client
+    std::uint64_t views = 0;            ///< told to clients
+    std::uint64_t changes = 0;          ///< joins, leaves and disconnections applied
+    std::uint64_t exchanges = 0;        ///< begun
+    std::uint64_t interrupted = 0;      ///< of these, by the end of their view
+    std::uint64_t settled = 0;          ///< views in which all tables became equal
+    std::uint64_t bad_messages = 0;     ///< bytes that are no message
+    std::uint64_t bad_changes = 0;      ///< joins and leaves that the table contradicts
+    std::uint64_t bad_tables = 0;       ///< tables that contradict the view or each other
+    std::uint64_t outdated_tables = 0;  ///< of another view
+    std::uint64_t out_of_turn = 0;      ///< clients' messages during an exchange: stays 0
+  };
+  const Counters& counters() const { return counters_; }
+  /// The same by name, for who shows them: "group_delivered" ...
+  std::array<order::Counter, 11> named_counters() const;
+  /// Of all that was told so far: equal runs have equal digests.
+  std::uint64_t digest() const { return outcome_.value(); }
+  void check_invariants() const;
+
+ private:
+  struct Local {
+    std::string name;
+    std::set<std::string, std::less<>> groups;  ///< joined or joining, and not leaving
+  };
+  struct Dead {
+    std::uint32_t connection;
+    std::string name;
+  };
+  using Entry = Table::Map::value_type;
+  using SetOf = std::function<std::uint64_t(const ClientKey&)>;
+
+  // groups.cc: views, and the exchange of tables
+  void begin_transition();
+  void on_regular(const order::View& view);
+  void settle();
+  void start_exchange();
+  void on_tables(MemberId sender, ByteView message);
+  bool fits(MemberId sender, const Tables& tables) const;
+  void complete();
+  void merge_tables();
+  std::size_t gathered_from(MemberId daemon) const;
+  GroupId next_id(const GroupId& last);
+  /// To the members here; `set_of` gives equal numbers to those who came together.
+  void tell_view(const Entry& entry, Cause cause, const Member* changed, const SetOf& set_of);
+  void tell_transitional(const Entry& entry);
+
+  // changes.cc: clients' messages in their order
+  void on_join(MemberId sender, ByteView message);
+  void on_leave(MemberId sender, ByteView message);
+  void on_disconnect(MemberId sender, ByteView message);
+  void on_data(MemberId sender, Service service, ByteView message);
+  void remove(const ClientKey& client, std::string_view name, std::string_view group, Cause cause);
+  void tell_change(Entry& entry, Cause cause, const Member& changed);
+  bool is_partitioned(MemberId daemon) const;
+  void collect_receivers(std::string_view target);
+
+  // clients.cc: wishes
+  Local* local(std::uint32_t connection);
+  Result<void, Refusal> submit(Service service);
+
+  Options options_;
+  Effects& effects_;
+  std::uint64_t daemon_bytes_max_;
+  State state_ = State::transitional;
+  MemberId self_{};
+  ViewId view_{};               ///< the last regular one
+  order::MemberSet members_;    ///< of `view_`
+  order::MemberSet survivors_;  ///< of `view_`: the transitional view after it, once that began
+  order::MemberSet synced_;     ///< daemons whose table is known to equal this one's
+  Table table_;
+  std::vector<Tables> gathered_;
+  ViewId next_view_{};  ///< what `survivors_` lead to
+  ViewId id_view_{};    ///< this and the next two: see next_id()
+  std::uint64_t id_branch_ = 0;
+  std::uint64_t id_count_ = 0;
+
+  std::map<std::uint32_t, Local> clients_;
+  std::map<std::string, std::uint32_t, std::less<>> names_;
+  std::vector<Dead> dead_;  ///< disconnected, and nobody knows
+  std::uint32_t last_connection_ = 0;
+  std::uint64_t joining_bytes_ = 0;       ///< what joins on their way can take of the share
+  std::vector<std::byte> encoded_;        ///< reused
+  std::vector<std::uint32_t> receivers_;  ///< scratch
+  std::vector<Member> told_;              ///< scratch
+
+  Counters counters_;
+  Digest outcome_;
+};
+
+}  // namespace peal::group

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "group/groups.h"
+
+// Daemons with groups on a stream that the test orders by hand: what one of them submits comes to
+// all members of its view, in one order, and views come with their transitional views.
+
+namespace peal::group::test {
+
+/// One daemon: a, b, c ...
+class Daemon final : public Effects {
+ public:
+  Daemon(char letter, std::uint32_t nodes, std::uint32_t message_bytes_max);
+
+  std::string name() const { return std::string(1, letter); }
+  std::uint32_t connect(std::string_view client) { return groups->connect(client).value(); }
+  /// Sends to one group or to several, separated by commas.
+  Result<void, Refusal> send(std::uint32_t connection, std::string_view targets,
+                             std::string_view payload, bool self_discard = false);
+  /// What its clients were told since the last call.
+  std::vector<std::string> take_log() { return std::exchange(log, {}); }
+
+  void deliver(std::uint32_t connection, const Received& message) override;
+  void view(std::uint32_t connection, const GroupView& view) override;
+  void transitional(std::uint32_t connection, std::string_view group) override;
+  void left(std::uint32_t connection, std::string_view group) override;
+  Result<void> submit(ByteView message, Service service) override;
+  void replace_control(ByteView message) override;
+  void block(bool on) override { blocked = on; }
+  void settled(const ViewId& view) override;
+
+  struct Waiting {
+    Service service = Service::agreed;
+    std::vector<std::byte> bytes;
+  };
+
+  const char letter;
+  const MemberId id;
+  std::unique_ptr<Groups> groups;
+  ViewId in{};
+  std::vector<Waiting> control;
+  std::deque<Waiting> waiting;
+  bool blocked = false;
+  std::size_t room = 1'000;  ///< messages that may wait
+  std::vector<std::string> log;
+  std::map<ViewId, std::uint64_t> settled_hashes;
+};
+
+class Cluster {
+ public:
+  explicit Cluster(std::uint32_t nodes, std::uint32_t message_bytes_max = 1U << 20);
+
+  Daemon& operator[](char letter) { return *daemons[static_cast<std::size_t>(letter - 'a')]; }
+  /// The next message of `from` reaches `to`, letters of daemons in its view (all, if empty); false
+  /// if none may go.
+  bool order_one(char from, std::string_view to = {});
+  /// All that may go goes.
+  void order_all(std::string_view members);
+  /// Tells the members of a new view, letters in ascending order, first that their old view ends:
+  /// then `remains` may order what is left of it, and then of the new one.
+  void install(std::string_view members, const std::function<void()>& remains = {});
+  /// The same, and all that waits is ordered.
+  void settle(std::string_view members);
+
+  std::vector<std::unique_ptr<Daemon>> daemons;
+
+ private:
+  std::vector<MemberId> ids(std::string_view letters) const;
+
+  std::uint64_t views_ = 0;
+};
+
+}  // namespace peal::group::test

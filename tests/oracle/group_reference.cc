@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "group_reference.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace peal::oracle::test {
+namespace {
+
+using Messages = std::set<GroupMessageId>;
+
+std::set<std::string> set_of(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+bool is_private(const std::string& name) { return !name.empty() && name[0] == '#'; }
+
+bool well_formed(const std::vector<ClientId>& members) {
+  const std::set<ClientId> set(members.begin(), members.end());
+  return set.size() == members.size() &&
+         std::is_sorted(members.begin(), members.end(),
+                        [](const ClientId& a, const ClientId& b) { return a.node < b.node; });
+}
+
+// A view as one client was told it, with what came before it.
+struct Told {
+  ClientId client;
+  std::string group;
+  GroupView view;
+  std::optional<GroupViewId> previous;  // if the client was a member
+  Messages between;                     // the group's messages since then
+  bool listed = false;                  // with the members that the others were told
+  bool sound = false;                   // keeps G2
+  bool accepted = false;                // its company can be judged
+  std::multiset<ClientId> company;
+};
+
+struct Member {
+  std::optional<GroupViewId> now;
+  Messages since;
+  Messages owed;  // own ones, wanted back
+};
+
+struct Client {
+  bool connected = false, gone = false;
+  std::vector<GroupMessageId> delivered;
+  std::map<std::string, Member> groups;
+};
+
+class Slow {
+ public:
+  std::set<std::string> broken;
+
+  void add(const GroupEvent& event) {
+    Client& client = clients_[event.client];
+    switch (event.verb) {
+      case GroupVerb::connect:
+        if (client.connected || client.gone) broken.insert("G6");
+        client.connected = !client.gone;
+        return;
+      case GroupVerb::gone:
+        client.gone = true;
+        client.connected = false;
+        return;
+      case GroupVerb::send: return send(event);
+      case GroupVerb::exchange: exchanges_.push_back(event); return;
+      case GroupVerb::table: tables_[event.client.node] = event; return;
+      default: break;
+    }
+    if (!client.connected) {
+      broken.insert("G6");
+      return;
+    }
+    if (event.verb == GroupVerb::deliver) return deliver(event, client);
+    Member& member = client.groups[event.group];
+    if (event.verb == GroupVerb::view) return view(event, member);
+    if (!member.now.has_value()) broken.insert("G6");
+    if (event.verb == GroupVerb::left) member = Member();
+  }
+
+  void finish() {
+    one_table();
+    companies();
+    same_messages();
+    last_messages();
+    last_views();
+    one_order();
+  }
+
+ private:
+  void send(const GroupEvent& event) {
+    if (!sent_.try_emplace(event.message, event).second) {
+      broken.insert("G6");
+    } else if (event.own == OwnCopy::wanted) {
+      for (auto& [name, member] : clients_[event.message.sender].groups) {
+        if (member.now.has_value() && set_of(event.groups).contains(name) && !is_private(name)) {
+          member.owed.insert(event.message);
+        }
+      }
+    }
+  }
+
+  void deliver(const GroupEvent& event, Client& client) {
+    const auto sent = sent_.find(event.message);
+    const bool again =
+        std::count(client.delivered.begin(), client.delivered.end(), event.message) != 0;
+    if (sent == sent_.end() || again) {
+      broken.insert("G6");
+      return;
+    }
+    const std::set<std::string> names = set_of(sent->second.groups);
+    if (set_of(event.groups) != names || event.hash != sent->second.hash) broken.insert("G6");
+    if (event.client == event.message.sender && sent->second.own == OwnCopy::unwanted) {
+      broken.insert("G6");
+    }
+    client.delivered.push_back(event.message);
+    bool member = false;
+    for (const std::string& name : names) {
+      const auto group = client.groups.find(name);
+      if (is_private(name) || group == client.groups.end() || !group->second.now) continue;
+      group->second.since.insert(event.message);
+      member = true;
+    }
+    if (!member) stranger(event, names);
+  }
+
+  void stranger(const GroupEvent& event, const std::set<std::string>& names) {
+    std::vector<std::string> own;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(own), is_private);
+    if (++strangers_[event.message] > own.size()) broken.insert("G6");
+    if (own.size() != 1) return;
+    for (const ClientId& other : named_[own[0]]) {
+      if (other != event.client && clients_[other].connected) broken.insert("G6");
+    }
+    named_[own[0]].insert(event.client);
+  }
+
+  void view(const GroupEvent& event, Member& member) {
+    Told told;
+    told.client = event.client;
+    told.group = event.group;
+    told.view = event.view;
+    told.previous = member.now;
+    told.between = member.since;
+    told.company = {event.view.together.begin(), event.view.together.end()};
+    const Told* first = nullptr;
+    const Told* listed = nullptr;
+    for (const Told& other : told_) {
+      if (!same_view(other, told)) continue;
+      if (first == nullptr) first = &other;
+      if (listed == nullptr && other.listed) listed = &other;
+    }
+    told.listed = first == nullptr ? well_formed(event.view.members)
+                                   : first->view.members == event.view.members;
+    const bool one_cause = listed == nullptr || listed->view.cause == event.view.cause;
+    told.sound = told.listed && one_cause && ascends(told);
+    if (!told.sound || !follows(told)) broken.insert("G2");
+    told_.push_back(told);
+    member.now = event.view.id;
+    member.since.clear();
+  }
+
+  // The cause says how the members differ from those before.
+  bool follows(const Told& told) const {
+    if (told.view.cause == GroupCause::network) return true;
+    const bool joins = told.view.cause == GroupCause::join;
+    if (!told.previous.has_value()) return joins;
+    std::multiset<ClientId> before;
+    for (const Told& other : told_) {
+      if (other.group != told.group || other.view.id != *told.previous) continue;
+      before = {other.view.members.begin(), other.view.members.end()};
+      break;
+    }
+    std::multiset<ClientId> now(told.view.members.begin(), told.view.members.end());
+    if (!joins) std::swap(before, now);
+    return now.size() == before.size() + 1 &&
+           std::includes(now.begin(), now.end(), before.begin(), before.end());
+  }
+
+  static bool same_view(const Told& a, const Told& b) {
+    return a.group == b.group && a.view.id == b.view.id;
+  }
+
+  bool ascends(const Told& told) const {
+    std::uint64_t last = 0;
+    for (const Told& other : told_) {
+      if (other.client != told.client || other.group != told.group) continue;
+      const GroupViewId& before = other.view.id;
+      if (before.view == told.view.id.view && before.index >= told.view.id.index) return false;
+      last = before.view.number;
+    }
+    return last <= told.view.id.view.number;
+  }
+
+  void companies() {
+    for (std::size_t i = 0; i < told_.size(); ++i) {
+      Told& told = told_[i];
+      if (!told.sound) continue;
+      const std::vector<ClientId>& list = told.view.members;
+      const std::multiset<ClientId> members(list.begin(), list.end());
+      told.accepted =
+          members.contains(told.client) && told.company.contains(told.client) &&
+          std::includes(members.begin(), members.end(), told.company.begin(), told.company.end());
+      for (std::size_t k = 0; k < i && told.accepted; ++k) {
+        const Told& other = told_[k];
+        told.accepted = !other.accepted || !same_view(other, told) ||
+                        other.company == told.company || disjoint(other, told);
+      }
+      if (!told.accepted) broken.insert("G4");
+    }
+    for_companions([&](const Told& a, const Told& b) {
+      if (!a.previous.has_value() || a.previous != b.previous) broken.insert("G4");
+    });
+  }
+
+  static bool disjoint(const Told& a, const Told& b) {
+    return std::none_of(a.company.begin(), a.company.end(),
+                        [&](const ClientId& client) { return b.company.contains(client); });
+  }
+
+  template <class Action>
+  void for_companions(Action&& action) const {
+    for (const Told& a : told_) {
+      for (const Told& b : told_) {
+        if (&a != &b && a.accepted && b.accepted && same_view(a, b) && a.company == b.company) {
+          action(a, b);
+        }
+      }
+    }
+  }
+
+  void compare(const Messages& some, const Messages& others, const ClientId& other) {
+    for (const GroupMessageId& message : some) {
+      const bool wanted = sent_.at(message).own == OwnCopy::wanted;
+      if (!others.contains(message) && (message.sender != other || wanted)) broken.insert("G3");
+    }
+  }
+
+  void same_messages() {
+    for_companions([&](const Told& a, const Told& b) {
+      if (a.previous.has_value() && a.previous == b.previous) {
+        compare(a.between, b.between, b.client);
+      }
+    });
+  }
+
+  // What the table of a client's own node says of a group that it is a member of.
+  const GroupTableEntry* entry_of(const ClientId& client, const std::string& group) const {
+    const auto table = tables_.find(client.node);
+    if (table == tables_.end()) return nullptr;
+    for (const GroupTableEntry& entry : table->second.entries) {
+      if (entry.group == group && std::count(entry.members.begin(), entry.members.end(), client)) {
+        return &entry;
+      }
+    }
+    return nullptr;
+  }
+
+  void last_messages() {
+    using Key = std::tuple<std::string, GroupViewId, ViewId>;
+    std::map<Key, std::vector<std::pair<ClientId, const Messages*>>> together;
+    for (const auto& [id, client] : clients_) {
+      for (const auto& [group, member] : client.groups) {
+        if (!client.connected || !member.now.has_value() || !tables_.contains(id.node)) continue;
+        for (const GroupMessageId& message : member.owed) {
+          if (!std::count(client.delivered.begin(), client.delivered.end(), message)) {
+            broken.insert("G5");
+          }
+        }
+        const GroupTableEntry* entry = entry_of(id, group);
+        if (entry == nullptr) broken.insert("G5");
+        if (entry == nullptr || entry->id != *member.now) continue;
+        together[{group, entry->id, tables_.at(id.node).in}].push_back({id, &member.since});
+      }
+    }
+    for (const auto& [key, members] : together) {
+      for (const auto& a : members) {
+        for (const auto& b : members) compare(*a.second, *b.second, b.first);
+      }
+    }
+  }
+
+  void one_table() {
+    for (const GroupEvent& a : exchanges_) {
+      for (const GroupEvent& b : exchanges_) {
+        if (a.in == b.in && a.hash != b.hash) broken.insert("G1");
+      }
+    }
+    for (const auto& [a_node, a] : tables_) {
+      for (const auto& [b_node, b] : tables_) {
+        if (a.in == b.in && ids_of(a) != ids_of(b)) broken.insert("G1");
+        for (const GroupTableEntry& x : a.entries) {
+          for (const GroupTableEntry& y : b.entries) {
+            if (x.group == y.group && x.id == y.id && x.members != y.members) broken.insert("G2");
+          }
+        }
+      }
+      for (const GroupTableEntry& entry : a.entries) {
+        if (!well_formed(entry.members)) broken.insert("G2");
+        for (const Told& told : told_) {
+          if (told.group == entry.group && told.view.id == entry.id &&
+              told.view.members != entry.members) {
+            broken.insert("G2");
+          }
+        }
+      }
+    }
+  }
+
+  static std::map<std::string, GroupViewId> ids_of(const GroupEvent& table) {
+    std::map<std::string, GroupViewId> ids;
+    for (const GroupTableEntry& entry : table.entries) ids[entry.group] = entry.id;
+    return ids;
+  }
+
+  void last_views() {
+    for (const auto& [node, table] : tables_) {
+      for (const GroupTableEntry& entry : table.entries) {
+        for (const ClientId& id : entry.members) {
+          const auto other = tables_.find(id.node);
+          const auto client = clients_.find(id);
+          const bool elsewhere = other != tables_.end() && other->second.in != table.in;
+          if (client == clients_.end() || !client->second.connected || elsewhere) {
+            broken.insert("G5");
+          } else if (id.node == node) {
+            const auto group = client->second.groups.find(entry.group);
+            const bool told = group != client->second.groups.end();
+            if (!told || group->second.now != entry.id) broken.insert("G5");
+          }
+        }
+      }
+    }
+  }
+
+  // Takes away, again and again, a message that nothing comes before.
+  void one_order() {
+    std::map<GroupMessageId, Messages> before;
+    for (const auto& [id, client] : clients_) {
+      for (std::size_t i = 0; i < client.delivered.size(); ++i) {
+        Messages& earlier = before[client.delivered[i]];
+        for (std::size_t k = 0; k < i; ++k) earlier.insert(client.delivered[k]);
+      }
+    }
+    while (!before.empty()) {
+      const auto first = std::find_if(before.begin(), before.end(),
+                                      [](const auto& entry) { return entry.second.empty(); });
+      if (first == before.end()) {
+        broken.insert("G7");
+        return;
+      }
+      const GroupMessageId message = first->first;
+      before.erase(first);
+      for (auto& [other, earlier] : before) earlier.erase(message);
+    }
+  }
+
+  std::map<ClientId, Client> clients_;
+  std::map<GroupMessageId, GroupEvent> sent_;
+  std::map<GroupMessageId, std::size_t> strangers_;
+  std::map<std::string, std::set<ClientId>> named_;  // who got messages to a private name
+  std::vector<Told> told_;
+  std::vector<GroupEvent> exchanges_;
+  std::map<MemberId, GroupEvent> tables_;
+};
+
+}  // namespace
+
+std::set<std::string> judge_groups_slowly(const std::vector<GroupEvent>& events) {
+  Slow judge;
+  for (const GroupEvent& event : events) judge.add(event);
+  judge.finish();
+  return judge.broken;
+}
+
+}  // namespace peal::oracle::test

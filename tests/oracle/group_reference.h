@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "group_text.h"
+
+namespace peal::oracle::test {
+
+/// The ids of the properties of groups that a history breaks, found by taking each property
+/// literally: pairs are compared with pairs.
+std::set<std::string> judge_groups_slowly(const std::vector<GroupEvent>& events);
+
+}  // namespace peal::oracle::test

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "base/random.h"
+#include "group_text.h"
+
+namespace peal::oracle::test {
+
+/// A legal history of up to four nodes, their clients and a few groups: joins, leaves, messages to
+/// several groups and to private names, disconnections, crashes, partitions and merges.
+std::vector<GroupEvent> random_groups(Random& random);
+
+/// Changes one event or the place of one, often so that something is broken.
+void damage_groups(std::vector<GroupEvent>& events, Random& random);
+
+}  // namespace peal::oracle::test
