@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster.h"
+#include "order/member_set.h"
 
 namespace peal::order::test {
 namespace {
@@ -100,6 +101,44 @@ TEST(Behaviour, StrangersAreNamedOnce) {
   EXPECT_EQ(cluster->counter(0, "other_cluster"), 10U);
   EXPECT_EQ(cluster->events(0, EventCode::incompatible_peer), 1U);
   EXPECT_EQ(cluster->counter(0, "views_installed"), 1U);
+}
+
+class Leftovers : public testing::Test {
+ protected:
+  Leftovers() : cluster_(4, {}) {
+    for (std::uint32_t node = 0; node < 3; ++node) cluster_.start(node);
+    EXPECT_TRUE(cluster_.run_until([&] { return cluster_.in_view_of(3); }, seconds(5)));
+    for (std::uint32_t node = 0; node < 3; ++node) known_.push_back(cluster_.engine(node).self());
+    known_.push_back(outside_);
+  }
+  /// Whether node 0 gives its view up for a JOIN of a node outside that names `processes`.
+  bool obeys(const MemberSet& processes, const MemberSet& failed) {
+    wire::Join join;
+    join.number = 1;
+    join.processes = processes;
+    join.failed = failed;
+    std::vector<std::byte> packet(1'000);
+    packet.resize(wire::encode_join({FrameKind::join, 7, outside_}, join, packet));
+    const std::uint64_t before = cluster_.counter(0, "gathers");
+    const std::uint64_t received = cluster_.counter(0, "joins_received");
+    cluster_.inject(0, packet);
+    EXPECT_EQ(cluster_.counter(0, "joins_received"), received + 1);
+    return cluster_.counter(0, "gathers") > before;
+  }
+
+  const MemberId outside_{{4}, 500};
+  Cluster cluster_;
+  MemberSet known_;  ///< the members of the view, and who is outside
+};
+
+TEST_F(Leftovers, AJoinFromOutsideThatAccusesOneOfUsIsIgnored) {
+  EXPECT_FALSE(obeys(known_, {known_[1]}));
+}
+TEST_F(Leftovers, AJoinFromOutsideThatAccusesNobodyIsHonoured) { EXPECT_TRUE(obeys(known_, {})); }
+TEST_F(Leftovers, AJoinThatAccusesAMemberWhoHasRestartedIsHonoured) {
+  MemberSet processes = known_;
+  insert(processes, {known_[1].node, known_[1].epoch + 50});
+  EXPECT_TRUE(obeys(processes, {known_[1]}));
 }
 
 TEST(Behaviour, PartitionedSidesGoOnAndMerge) {

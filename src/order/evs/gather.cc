@@ -130,9 +130,7 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
   }
   switch (state_) {
     case State::operational: {
-      // It will form its view without me; a probe merges us later. To follow would let two
-      // members accuse each other for ever with what is left of the last episode.
-      if (contains(join.failed, self_) && !PEAL_MUTANT(leftover_join_obeyed)) return;
+      if (is_leftover(from, join) && !PEAL_MUTANT(leftover_join_obeyed)) return;
       if (contains(members_, from)) {
         if (join.committed.number < view_.number) return;  // from before it joined this view
       } else if (!intersects(join.processes, members_) && !intersects(join.heard, members_) &&
@@ -170,6 +168,17 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
       }
       return;
   }
+}
+
+/// It will form its view without us; a probe merges us later. To follow would let two members
+/// accuse each other for ever with what is left of the last episode. From outside, whoever accuses
+/// one of us accuses the view: the others would leave that one out, and its next JOIN would be the
+/// same.
+bool Membership::is_leftover(const MemberId& from, const wire::Join& join) const {
+  if (contains(join.failed, self_)) return true;
+  if (contains(members_, from)) return false;
+  return std::any_of(join.failed.begin(), join.failed.end(),
+                     [this](const MemberId& q) { return contains(members_, q) && !superseded(q); });
 }
 
 void Membership::gather_join(Instant now, const MemberId& from, const wire::Join& join,

@@ -189,6 +189,7 @@ class Membership {
   void expedite_join(Instant now, Effects& out);
   void check_consensus(Instant now, bool from_timer, Effects& out);
   void on_consensus_timeout(Instant now, Effects& out);
+  bool is_leftover(const MemberId& from, const wire::Join& join) const;
   void gather_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out);
   void on_leaving(Instant now, const MemberId& from, Effects& out);
   void start_sets_from_view();
