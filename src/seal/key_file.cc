@@ -257,6 +257,10 @@ Result<Keys, std::string> load_keys(const std::string& path) {
 
 Result<void, std::string> create_key_file(const std::string& path, const Keys& keys) {
   const Fd fd(open_new(path));
+  if (fd.get() < 0 && errno == EEXIST) {
+    return tl::unexpected(quote(path) + ": is there already, and was not changed: `peal keygen " +
+                          "--add` adds a key to it");
+  }
   if (fd.get() < 0) return failed(path, "cannot be made", errno);
   const Wiped content{format_keys(keys)};
   if (!write_all(fd.get(), content.text)) {

@@ -176,7 +176,7 @@ TEST_F(KeyFiles, ThatAreThereAreNotOverwritten) {
   ASSERT_TRUE(create_key_file(path("a"), keys_of({0})));
   const auto again = create_key_file(path("a"), keys_of({1}));
   ASSERT_FALSE(again);
-  EXPECT_THAT(again.error(), HasSubstr("File exists"));
+  EXPECT_THAT(again.error(), HasSubstr("is there already, and was not changed"));
   EXPECT_EQ(load_keys(path("a"))->sending, test_key(0).id);
 }
 

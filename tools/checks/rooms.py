@@ -28,7 +28,7 @@ ROOMS = {
     "sim": ("sim", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring", "node",
                     "oracle"), False),
     "cli": ("src/cli", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
-                        "node", "io", "member", "include/peal", "oracle"), False),
+                        "node", "io", "member", "include/peal", "oracle", "seal"), False),
 }
 
 # Standard headers that cannot reach a clock, a thread, a file or randomness. Everything else,
