@@ -78,7 +78,8 @@ TEST(Damage, RandomBytesAreRefused) {
     // Some of them get as far as they can without the key.
     if (input.size() > 60 && random.below(2) == 0) {
       const Bytes& packet = samples()[random.below(samples().size())].packet;
-      std::copy_n(packet.begin(), 18 + random.below(42), input.begin() + 1);
+      std::copy_n(packet.begin(), std::min(packet.size(), 18 + random.below(42)),
+                  input.begin() + 1);
       input[0] = std::byte{0};
     }
     const Verdict verdict = examine(input);

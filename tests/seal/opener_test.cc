@@ -66,8 +66,21 @@ TEST(Opener, RefusesAndCountsByReason) {
   bad = good;
   bad.back() ^= std::byte{1};
   expect(bad, Refusal::bad_tag);
-  expect(good,
-         Refusal::none == open_copy(receiver, good).reason ? Refusal::replayed : Refusal::none);
+  EXPECT_EQ(open_copy(receiver, good).reason, Refusal::none);
+  expect(good, Refusal::replayed);
+}
+
+// Else a token could be played to a node that it was never for.
+TEST(Opener, ATokenIsForItsReceiverAlone) {
+  Sealer one = sealer(incarnation(1, 5, 1));
+  Opener receiver = opener();
+  const Bytes for_two = sealed(one, Lane::token, "token", 2);
+  EXPECT_EQ(open_copy(receiver, for_two).reason, Refusal::other_receiver);
+  for (const std::byte to : {std::byte{0}, std::byte{9}}) {
+    Bytes changed = for_two;
+    changed[6] = to;
+    EXPECT_EQ(open_copy(receiver, changed).reason, Refusal::bad_tag);
+  }
 }
 
 TEST(Opener, LanesCountApart) {
