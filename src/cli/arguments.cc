@@ -11,7 +11,7 @@ namespace peal::cli {
 namespace {
 
 const std::vector<std::string> kCommands = {"up",    "node", "send",  "recv",   "status",
-                                            "check", "sim",  "bench", "version"};
+                                            "check", "sim",  "bench", "keygen", "version"};
 
 constexpr std::size_t kHelpColumn = 28;
 
@@ -244,6 +244,14 @@ Result<Command, Stop> parse_bench(std::span<const std::string> rest) {
   return command;
 }
 
+Result<Command, Stop> parse_keygen(std::span<const std::string> rest) {
+  auto command = run("keygen", "Make and change the keys of a cluster.", rest, build_keygen);
+  const auto* keygen = command ? std::get_if<KeygenCommand>(&*command) : nullptr;
+  std::string wrong = keygen != nullptr ? keygen_conflict(*keygen) : std::string();
+  if (!wrong.empty()) return tl::unexpected(Stop{2, "keygen: " + std::move(wrong)});
+  return command;
+}
+
 }  // namespace
 
 Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
@@ -273,6 +281,7 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
   if (name == "bench") {
     return parse_bench(rest);
   }
+  if (name == "keygen") return parse_keygen(rest);
   if (name == "node") {
     auto command = run("node", "Run one node from a configuration file.", rest, build_node);
     const auto* node = command ? std::get_if<NodeCommand>(&*command) : nullptr;

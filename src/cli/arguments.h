@@ -10,6 +10,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "seal/key.h"
 
 // The command line of `peal`: arguments to one of these structs, or one line that says what is
 // wrong.
@@ -100,10 +101,18 @@ struct BenchCommand {
   std::string dir;
 };
 
+enum class KeygenAction : std::uint8_t { add, use, remove, list };
+
+struct KeygenCommand {
+  std::vector<std::string> files;     ///< one
+  std::vector<KeygenAction> actions;  ///< none: a new file; else one
+  seal::KeyId key{};                  ///< to use or to remove
+};
+
 struct VersionCommand {};
 
 using Command = std::variant<UpCommand, NodeCommand, SendCommand, RecvCommand, StatusCommand,
-                             CheckCommand, SimCommand, BenchCommand, VersionCommand>;
+                             CheckCommand, SimCommand, BenchCommand, KeygenCommand, VersionCommand>;
 
 /// Why there is nothing to run: help was asked for (status 0), or the arguments are wrong (2).
 struct Stop {

@@ -108,6 +108,9 @@ class Builder {
   std::map<std::string, std::string> accepted_;
 };
 
+void build_keygen(Builder& builder, KeygenCommand& command);
+/// What of the arguments of `peal keygen` does not go together, in one line; empty if all does.
+std::string keygen_conflict(const KeygenCommand& command);
 void build_bench(Builder& builder, BenchCommand& command);
 void build_bench_limit(Builder& builder, BenchCommand& command);
 /// What of the options of `peal bench` does not go together, in one line; empty if all does.

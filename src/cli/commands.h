@@ -19,6 +19,7 @@ int run_status(const StatusCommand& command);
 int run_check(const CheckCommand& command);
 int run_sim(const SimCommand& command);
 int run_bench(const BenchCommand& command);
+int run_keygen(const KeygenCommand& command);
 int run_version();
 
 /// Writes "peal: " and one line to standard error; returns `status`.

@@ -18,6 +18,7 @@ ROOMS = {
     "order/evs": ("src/order/evs", ("base", "wire", "order"), True),
     "order/ring": ("src/order/ring", ("base", "wire", "order", "order/evs"), True),
     "group": ("src/group", ("base", "wire", "order"), True),
+    "seal": ("src/seal", ("base",), False),
     "node": ("src/node", ("base", "wire", "port", "order"), True),
     "io": ("src/io", ("base", "port"), False),
     "member": ("src/member", ("base", "wire", "io", "node", "order", "order/ring", "port", "trace",
@@ -27,7 +28,7 @@ ROOMS = {
     "sim": ("sim", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
                     "group", "node", "oracle"), False),
     "cli": ("src/cli", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
-                        "node", "io", "member", "include/peal", "oracle"), False),
+                        "node", "io", "member", "include/peal", "oracle", "seal"), False),
 }
 
 # Standard headers that cannot reach a clock, a thread, a file or randomness. Everything else,

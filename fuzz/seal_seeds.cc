@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// seal_seeds FOLDER: writes inputs that fuzz_seal starts from: each sample as it is, and damaged in
+// each part of its header.
+#include <string>
+
+#include "examine.h"
+#include "seeds.h"
+
+int main(int count, char** arguments) {
+  namespace test = peal::seal::test;
+  return peal::fuzz::seeds_main("seal_seeds", count, arguments, [](peal::fuzz::Folder folder) {
+    for (std::size_t i = 0; i < test::samples().size(); ++i) {
+      const test::Sample& sample = test::samples()[i];
+      test::Bytes whole = sample.packet;
+      whole.insert(whole.begin(), std::byte{0});
+      const auto number = static_cast<std::byte>(i);
+      const test::Bytes shorter = {std::byte{1}, number, std::byte{0xff}};
+      if (!folder.write(sample.name, whole) || !folder.write(sample.name + "-shorter", shorter)) {
+        return false;
+      }
+    }
+    // Version, lane, from, to, key, counter, badge, epoch, salt of a token.
+    for (const unsigned at : {2U, 3U, 4U, 6U, 8U, 12U, 18U, 26U, 34U}) {
+      const test::Bytes damaged = {std::byte{1}, std::byte{0},
+                                   std::byte{0}, static_cast<std::byte>(at),
+                                   std::byte{0}, std::byte{1}};
+      if (!folder.write("token-damaged-at-" + std::to_string(at), damaged)) return false;
+    }
+    return true;
+  });
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "seal/key.h"
+#include "seal/packet.h"
+#include "seal/replay_window.h"
+
+namespace peal::seal {
+
+/// What became of a packet.
+struct Opened {
+  Refusal reason = Refusal::none;
+  Lane lane{};
+  /// Whose packet it is, if the reason is none. If it is `own` or `old_incarnation` in a long
+  /// header, an incarnation that existed, though perhaps it is not who sent this; else zero.
+  MemberId sender{};
+  ByteSpan plain;  ///< where it lies in the packet; empty unless the reason is none
+};
+
+/// Opens what other nodes sealed. Holds for each node the newest incarnation that has shown itself,
+/// its subkeys and its replay windows: memory and work do not grow with what strangers send.
+/// Nothing is allocated per packet, but for the first of an incarnation under a key.
+/// Thread: its owner's, for everything.
+class Opener {
+ public:
+  /// `keys` are only read here; `cluster` is that of the Sealers; `senders` are the configured
+  /// nodes, at most 65,535; `self` may be among them.
+  Opener(const Keys& keys, std::uint64_t cluster, const MemberId& self,
+         std::span<const NodeId> senders);
+
+  /// Accepts these keys from now on. What was opened is remembered.
+  void set_keys(const Keys& keys);
+  /// This node begins another incarnation.
+  void set_self(const MemberId& self) { self_ = self; }
+
+  /// Checks a packet, any bytes, and decrypts it where it lies. If it is refused, its bytes are
+  /// worth nothing any more.
+  Opened open(ByteSpan packet);
+
+  /// How many packets had this result.
+  std::uint64_t count(Refusal reason) const { return counts_[static_cast<std::size_t>(reason)]; }
+  /// How many subkeys were derived: at most one for each incarnation, really made by somebody with
+  /// the key, and each key.
+  std::uint64_t derived() const { return derived_; }
+
+ private:
+  /// An incarnation of which a badge was right.
+  struct Session {
+    struct UnderKey {
+      std::uint64_t badge = 0;
+      std::unique_ptr<GcmOpener> cipher;  ///< null until it is needed
+    };
+    bool known = false;
+    Incarnation incarnation;
+    std::array<UnderKey, kKeysMax> under;  ///< in the order of schedules_
+    std::array<ReplayWindow, kLanes> windows;
+  };
+  struct Slot {
+    NodeId node{};
+    Session current;  ///< a packet of it was opened
+    Session next;     ///< newer, and nothing of it was opened yet
+  };
+
+  Opened judge(ByteSpan packet);
+  Slot* slot_of(NodeId node);
+  std::size_t index_of(KeyId key) const;
+  Refusal find_session(const Header& header, std::size_t key, Slot& slot, Session*& found,
+                       MemberId& sender);
+  Refusal meet(const Header& header, std::size_t key, Slot& slot, MemberId& sender);
+  void begin(Session& session, const Incarnation& incarnation);
+  void rekey(Session& session, const std::vector<KeyId>& before);
+
+  std::uint64_t cluster_;
+  MemberId self_;
+  std::vector<KeySchedule> schedules_;
+  std::vector<Slot> slots_;  ///< sorted by node
+  std::array<std::uint64_t, kRefusals> counts_{};
+  std::uint64_t derived_ = 0;
+};
+
+}  // namespace peal::seal

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace peal::seal {
+
+/// Which of the latest packets of one sender in one lane were opened. Counters begin at 1.
+/// A ring of words: the word of the highest counter may be partly in the future, so that the
+/// window is one word less than the ring (as in RFC 6479).
+class ReplayWindow {
+ public:
+  static constexpr std::size_t kWords = 256;
+  static constexpr std::size_t kWordBits = 64;
+  /// A counter so far below the highest is too old, whatever it is. More than what the largest
+  /// receive buffers hold of small packets while another socket is read first.
+  static constexpr std::uint64_t kWidth = (kWords - 1) * kWordBits;
+
+  enum class Verdict : std::uint8_t { fresh, replayed, too_old };
+  /// What a packet with this counter is. To be asked before its tag is checked.
+  Verdict judge(std::uint64_t counter) const {
+    if (counter > highest_) return Verdict::fresh;
+    if (highest_ - counter >= kWidth) return Verdict::too_old;
+    return (word_of(counter) & bit_of(counter)) != 0 ? Verdict::replayed : Verdict::fresh;
+  }
+  /// Such a packet was opened: judge() said fresh, and its tag was right.
+  void note(std::uint64_t counter) {
+    if (counter > highest_) {
+      const std::uint64_t from = highest_ / kWordBits;
+      const std::uint64_t steps = std::min<std::uint64_t>(counter / kWordBits - from, kWords);
+      for (std::uint64_t i = 1; i <= steps; ++i) words_[(from + i) % kWords] = 0;
+      highest_ = counter;
+    }
+    words_[counter / kWordBits % kWords] |= bit_of(counter);
+  }
+
+ private:
+  static std::uint64_t bit_of(std::uint64_t counter) { return 1ULL << (counter % kWordBits); }
+  const std::uint64_t& word_of(std::uint64_t counter) const {
+    return words_[counter / kWordBits % kWords];
+  }
+
+  std::uint64_t highest_ = 0;
+  std::array<std::uint64_t, kWords> words_{1};  ///< no packet has the counter 0
+};
+
+}  // namespace peal::seal

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "seal/packet.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "seal/random.h"
+#include "stations.h"
+
+namespace peal::seal::test {
+namespace {
+
+TEST(Packet, HasTheOverheadThatTheRoomExports) {
+  EXPECT_EQ(overhead(Lane::data), 42U);
+  EXPECT_EQ(overhead(Lane::token), 66U);
+  EXPECT_EQ(overhead(Lane::control), 66U);
+}
+
+// Made by another implementation (Python's cryptography 48) from the table in src/seal/README.md:
+// secret 00 01 … 1f, salt 40 41 … 4f, cluster 0x1122334455667788, node 3 in its life
+// 0x0102030405060708.
+constexpr std::string_view kData =
+    "505301010300000034bcf58a010000000000fb614ec32cf9592b1c905a2894195038aaafe26d304e469fd037"
+    "84d716";
+constexpr std::string_view kToken =
+    "505301000300090034bcf58aab8967452301fb614ec32cf9592b0807060504030201404142434445464748494a4b4c"
+    "4d4e4f7ed8766800bc0c6331d2d0224a1e79abe6670e17ca";
+
+TEST(Packet, IsWhatAnotherImplementationMakes) {
+  const Keys keys = keys_of({0});
+  EXPECT_EQ(to_text(keys.sending), "8af5bc34");
+  Sealer three = sealer({{{3}, 0x0102030405060708}, test_salt(0x40)}, keys);
+  EXPECT_EQ(to_hex(sealed(three, Lane::data, "hello")), kData);
+  three.skip_to(Lane::token, 0x123456789aa);
+  EXPECT_EQ(to_hex(sealed(three, Lane::token, "token", 9)), kToken);
+
+  Opener receiver = opener(keys);
+  EXPECT_EQ(open_copy(receiver, bytes_of_hex(kToken)).plain, "token");
+  EXPECT_EQ(open_copy(receiver, bytes_of_hex(kData)).plain, "hello");
+}
+
+TEST(Packet, EveryRefusalHasAName) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < kRefusals; ++i) names.insert(refusal_name(static_cast<Refusal>(i)));
+  EXPECT_EQ(names.size(), kRefusals);
+}
+
+TEST(Packet, IsSealedFromWhereItLiesAndFromElsewhere) {
+  Sealer one = sealer(incarnation(1, 5, 1));
+  Sealer same = sealer(incarnation(1, 5, 1));
+  for (const Lane lane : {Lane::token, Lane::data, Lane::control}) {
+    const Bytes plain = bytes_of("the same bytes");
+    Bytes apart(plain.size() + overhead(lane));
+    ASSERT_TRUE(one.seal(lane, {}, plain, apart));
+    Bytes in_place(apart.size());
+    const ByteSpan inside = ByteSpan(in_place).subspan(headroom(lane), plain.size());
+    std::copy(plain.begin(), plain.end(), inside.begin());
+    ASSERT_TRUE(same.seal(lane, {}, inside, in_place));
+    EXPECT_EQ(apart, in_place);
+  }
+}
+
+TEST(Packet, NoNonceComesTwice) {
+  std::set<Nonce> nonces;
+  for (const Lane lane : {Lane::token, Lane::data, Lane::control}) {
+    for (const std::uint64_t counter : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{256},
+                                        std::uint64_t{1} << 32, kCounterMax}) {
+      EXPECT_TRUE(nonces.insert(nonce_of(lane, counter)).second);
+    }
+  }
+}
+
+TEST(Sealer, StopsAfterItsLastCounter) {
+  Sealer one = sealer(incarnation(1, 5, 1));
+  one.skip_to(Lane::data, kCounterMax - 1);
+  Opener receiver = opener();
+  ASSERT_EQ(open_copy(receiver, sealed(one, Lane::control, "hello")).reason, Refusal::none);
+  const Bytes last = sealed(one, Lane::data, "last");
+  EXPECT_EQ(open_copy(receiver, last).plain, "last");
+  Bytes packet(overhead(Lane::data));
+  EXPECT_FALSE(one.seal(Lane::data, {}, {}, packet));
+  one.set_keys(keys_of({1}));
+  EXPECT_FALSE(one.seal(Lane::data, {}, {}, packet)) << "under another key neither";
+  EXPECT_EQ(packet, Bytes(packet.size())) << "nothing was written";
+  EXPECT_EQ(sealed(one, Lane::control, "x").size(), overhead(Lane::control) + 1);
+}
+
+TEST(Subkeys, DifferInAllThatTheyAreMadeFrom) {
+  const Key key = test_key(0);
+  std::set<std::string> subkeys;
+  std::set<std::uint64_t> badges;
+  const auto add = [&](const Key& from, std::uint64_t cluster, const Incarnation& of) {
+    KeySchedule schedule(from, cluster);
+    subkeys.insert(to_hex(schedule.subkey_of(of).bytes));
+    badges.insert(schedule.badge_of(of));
+  };
+  const Incarnation base = incarnation(1, 5, 1);
+  add(key, 7, base);
+  add(test_key(1), 7, base);
+  add(key, 8, base);
+  add(key, 7, incarnation(2, 5, 1));
+  add(key, 7, incarnation(1, 6, 1));
+  add(key, 7, incarnation(1, 5, 2));
+  EXPECT_EQ(subkeys.size(), 6U);
+  EXPECT_EQ(badges.size(), 6U);
+}
+
+TEST(RandomBytes, AreNotTheSameTwice) {
+  EXPECT_NE(random_secret().bytes, random_secret().bytes);
+  EXPECT_NE(random_salt(), random_salt());
+}
+
+}  // namespace
+}  // namespace peal::seal::test
