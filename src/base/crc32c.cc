@@ -12,11 +12,16 @@
 namespace peal {
 namespace {
 
+/// A polynomial times x, as the checksum has it; the highest power is the lowest bit.
+constexpr std::uint32_t times_x(std::uint32_t value) {
+  return (value >> 1) ^ ((value & 1) != 0 ? 0x82f63b78U : 0);
+}
+
 constexpr std::array<std::uint32_t, 256> make_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t i = 0; i < 256; ++i) {
     std::uint32_t value = i;
-    for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0x82f63b78U : 0);
+    for (int bit = 0; bit < 8; ++bit) value = times_x(value);
     table[i] = value;
   }
   return table;
@@ -104,9 +109,7 @@ constexpr std::size_t kFourWide = 4 * kWide;
 /// x to the power of n, as a word whose highest bit is x^0.
 constexpr std::uint64_t power_of_x(std::size_t n) {
   std::uint32_t value = 0x80000000U;
-  for (std::size_t i = 0; i < n; ++i) {
-    value = (value >> 1) ^ ((value & 1) != 0 ? 0x82f63b78U : 0);
-  }
+  for (std::size_t i = 0; i < n; ++i) value = times_x(value);
   return std::uint64_t{value} << 32;
 }
 
