@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "io/clock.h"
+#include "io/slice.h"
 #include "member/text.h"
 #include "trace/json.h"
 
@@ -71,7 +72,7 @@ Result<std::unique_ptr<Core>, io::IoError> Core::open(const Settings& settings) 
   core->set_id(core->runtime_->node().self());
 
   if (!settings.own_thread) {
-    core->runner_ = std::this_thread::get_id();
+    core->take_thread();
     core->runtime_->start(io::Clock::now());
     return core;
   }
@@ -108,6 +109,7 @@ Core::Core(const Settings& settings)
 Core::~Core() { leave(std::chrono::milliseconds(0)); }
 
 void Core::run() {
+  io::ask_for_short_slices();
   runtime_->start(io::Clock::now());
   loop_->run(runtime_->host());
   finish();
@@ -153,8 +155,14 @@ int Core::fd() const {
   return loop_->fd();
 }
 
-void Core::turn(Duration wait_max) {
+void Core::take_thread() {
+  if (runner_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
   runner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  io::ask_for_short_slices();
+}
+
+void Core::turn(Duration wait_max) {
+  take_thread();
   loop_->turn(runtime_->host(), wait_max);
   if (loop_->stopped()) finish();
 }

@@ -72,6 +72,7 @@ class Core final : private Application {
   // The reader's thread.
   Reader::Out read();
   bool runs_loop() const { return !settings_.own_thread && !loop_->stopped(); }
+  void take_thread();
   void turn(Duration wait_max);
 
   // Application: the loop's thread from here on.
