@@ -69,12 +69,12 @@ struct Options {
   std::uint64_t unsettled_bytes_max = 64ULL << 20;  ///< of one session
   wire::SlowLimits slow{wire::SlowPolicy::spill, 64ULL << 20, 1ULL << 30, 0};  ///< of a membership
   wire::SlowLimits slow_max{wire::SlowPolicy::normal, 256ULL << 20, 16ULL << 30,
-                            0};                   ///< that a client may ask for; 0: no bound
-  std::uint64_t memory_bytes_max = 1ULL << 30;    ///< of all that waits for clients, in sum
-  std::uint64_t disk_bytes_max = 16ULL << 30;     ///< and on disk
-  Duration keep_max = seconds(60);                ///< of a session without a connection
-  Duration hello_patience = seconds(5);           ///< for a connection without a hello
-  Duration ping = seconds(5);                     ///< on connections that are not local
+                            0};                 ///< that a client may ask for; 0: no bound
+  std::uint64_t memory_bytes_max = 1ULL << 30;  ///< of all that waits for clients, in sum
+  std::uint64_t disk_bytes_max = 16ULL << 30;   ///< and on disk
+  Duration keep_max = seconds(60);              ///< of a session without a connection
+  Duration hello_patience = seconds(5);         ///< for a connection without a hello
+  Duration ping = seconds(5);                   ///< on connections that are not local
   std::vector<ClientRule> clients;
   std::vector<GroupRule> groups;
 };

@@ -17,17 +17,19 @@
 // Both directions are records: u32 length of what follows, u8 kind, body. Integers are
 // little-endian. A name is a u8 length and so many bytes; a text is a u16 length and so many bytes;
 // payloads and trailing texts take the rest of their record. docs/client-protocol.md gives every
-// byte. Decoders are total: any bytes give a record or a reason to refuse them, and every record has
-// exactly one encoding.
+// byte. Decoders are total: any bytes give a record or a reason to refuse them, and every record
+// has exactly one encoding.
 //
 // The client speaks first, with `hello`; the daemon answers `welcome` or `closing`. Then:
 //
-// - What the client sends is numbered from 1 in each session, without gaps. `acked` says up to which
+// - What the client sends is numbered from 1 in each session, without gaps. `acked` says up to
+// which
 //   number all is settled: each message has its place in the order and every daemon of the view has
 //   it, or it was refused, and `refused` came before. The client keeps what is not settled.
 // - What the daemon tells in order are events (message, group_view, transitional, left, gap). They
 //   are numbered from 1 in each session too, but the number is not written: the next event is the
-//   one after the last. `seen` says up to which event the client has them; the daemon keeps the rest.
+//   one after the last. `seen` says up to which event the client has them; the daemon keeps the
+//   rest.
 // - A session outlives its connection for as long as was agreed in hello and welcome. A client that
 //   comes back with the session's token says how many events it has, and is told how many of its
 //   messages the daemon has; both go on from there.
@@ -85,24 +87,24 @@ enum class SlowPolicy : std::uint8_t {
 /// Why a wish was not fulfilled, or a session ends.
 enum class ClientCode : std::uint8_t {
   ok,
-  bad_record,      ///< bytes that are no record, or one that is not due now
-  bad_version,     ///< the daemon speaks another version
-  bad_name,        ///< no name of a group, a client or a target
-  bad_secret,      ///< the token that identifies the client is not known
-  not_permitted,   ///< no rule allows it
-  name_in_use,     ///< another client of this daemon has the name
-  session_lost,    ///< the token of the session is not known (any more)
+  bad_record,     ///< bytes that are no record, or one that is not due now
+  bad_version,    ///< the daemon speaks another version
+  bad_name,       ///< no name of a group, a client or a target
+  bad_secret,     ///< the token that identifies the client is not known
+  not_permitted,  ///< no rule allows it
+  name_in_use,    ///< another client of this daemon has the name
+  session_lost,   ///< the token of the session is not known (any more)
   member_already,
   no_member,
-  too_large,       ///< the message is longer than any may be
-  too_many,        ///< sessions, groups or targets
-  over_quota,      ///< more bytes per second than the client may send
-  slow,            ///< the client did not take what it was sent (policies evict, spill, block)
-  silent,          ///< nothing was heard of the client for too long
-  replaced,        ///< the session goes on through another connection
-  goodbye,         ///< the client said so
-  evicted,         ///< an administrator ended the session
-  shutdown,        ///< the daemon stops
+  too_large,   ///< the message is longer than any may be
+  too_many,    ///< sessions, groups or targets
+  over_quota,  ///< more bytes per second than the client may send
+  slow,        ///< the client did not take what it was sent (policies evict, spill, block)
+  silent,      ///< nothing was heard of the client for too long
+  replaced,    ///< the session goes on through another connection
+  goodbye,     ///< the client said so
+  evicted,     ///< an administrator ended the session
+  shutdown,    ///< the daemon stops
 };
 inline constexpr std::uint8_t kClientCodes = 19;
 /// "slow", "not_permitted": for logs and programs.
@@ -111,7 +113,8 @@ std::string_view client_code_name(ClientCode code);
 /// Names a session, and proves that whoever has it may go on with it. All zero: none.
 using SessionToken = std::array<std::byte, 16>;
 
-// ---- Of the client -------------------------------------------------------------------------------
+// ---- Of the client
+// -------------------------------------------------------------------------------
 
 struct Hello {
   std::uint16_t version = kClientVersion;
@@ -144,8 +147,8 @@ struct LeaveRequest {
 struct SendRequest {
   std::uint64_t number{};  ///< one more than that of the message before
   Service service = Service::agreed;
-  std::uint16_t type{};       ///< the application's own
-  bool self_discard = false;  ///< not to its sender
+  std::uint16_t type{};                                      ///< the application's own
+  bool self_discard = false;                                 ///< not to its sender
   FixedVector<std::string_view, kClientTargetsMax> targets;  ///< in any order; 1 to 64
   ByteView payload;
 };
@@ -156,19 +159,20 @@ struct AskRequest {
   std::string_view what;  ///< a name
 };
 
-// ---- Of the daemon -------------------------------------------------------------------------------
+// ---- Of the daemon
+// -------------------------------------------------------------------------------
 
 struct Welcome {
   std::uint16_t version = kClientVersion;
   SessionToken session{};
-  bool resumed = false;      ///< the session of the hello goes on
-  std::string_view name;     ///< the client's private name, "#NAME#NODE"
-  std::string_view node;     ///< the daemon's
+  bool resumed = false;   ///< the session of the hello goes on
+  std::string_view name;  ///< the client's private name, "#NAME#NODE"
+  std::string_view node;  ///< the daemon's
   std::string_view cluster;
   std::uint32_t message_bytes_max{};
   std::uint32_t unsettled_messages_max{};  ///< that the client may have sent and not seen acked
   std::uint64_t unsettled_bytes_max{};     ///< their payloads
-  std::uint64_t acked{};        ///< as in `acked`
+  std::uint64_t acked{};                   ///< as in `acked`
   std::uint64_t received{};     ///< the last message that the daemon has: go on with the next
   std::uint64_t events_next{};  ///< number of the event that comes next
   std::uint32_t keep_ms{};      ///< as granted
@@ -186,7 +190,7 @@ struct MessageEvent {
   Place place;
   Service service = Service::agreed;
   std::uint16_t type{};
-  std::string_view sender;  ///< private name
+  std::string_view sender;                                   ///< private name
   FixedVector<std::string_view, kClientTargetsMax> targets;  ///< sorted
   ByteView payload;
 };
@@ -201,7 +205,7 @@ struct GroupMember {
 
 struct GroupViewEvent {
   std::string_view group;
-  ViewId view{};          ///< with `index`, names this state of the group: equal at all members
+  ViewId view{};  ///< with `index`, names this state of the group: equal at all members
   std::uint64_t index{};
   ViewCause cause{};
   ClientCode reason{};       ///< of a disconnect: goodbye, slow, silent, …; else ok
@@ -256,7 +260,8 @@ struct Closing {
   std::string_view text;
 };
 
-// ---- Records in a stream --------------------------------------------------------------------------
+// ---- Records in a stream
+// --------------------------------------------------------------------------
 
 /// One record as it lies in a buffer.
 struct Record {
@@ -273,8 +278,8 @@ struct Framed {
 /// `length_max` bounds the length field.
 Framed next_record(ByteView bytes, std::uint64_t length_max);
 
-// Each decodes the body of a record of its kind; strings, payloads and views point into `body`. If the
-// result is not Drop::none, `out` is unspecified. Reasons: truncated, trailing_bytes,
+// Each decodes the body of a record of its kind; strings, payloads and views point into `body`. If
+// the result is not Drop::none, `out` is unspecified. Reasons: truncated, trailing_bytes,
 // count_too_large, bad_value. That a name is a legal one is not checked here but for its length.
 [[nodiscard]] Drop decode(ByteView body, Hello& out);
 [[nodiscard]] Drop decode(ByteView body, JoinRequest& out);
