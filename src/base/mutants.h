@@ -74,6 +74,7 @@ namespace peal::sim_hooks {
   X(gm4_synced_kept, "who left the view still counts as having an equal table")                   \
   X(gm5_gathered_kept, "tables gathered in an earlier view are used in the next")                 \
   X(gm6_one_set_after_merge, "all members count as having come together after a merge")           \
+  X(gm7_parts_share_ids, "parts of a view go on with the same ids of groups")                     \
   X(gm8_one_table_short, "an exchange ends with one member's table missing")                      \
   X(gm9_left_not_told, "who leaves a group is not told that it is out")                           \
   X(gm10_once_per_target, "a message comes once for each of its groups")                          \

@@ -87,6 +87,7 @@ void Groups::begin_transition() {
   // what they call their groups must differ: their smallest members do.
   id_view_ = next_view_;
   id_branch_ = std::uint64_t{survivors_.front().node.value} << kBranchShift;
+  if (PEAL_MUTANT(gm7_parts_share_ids)) id_branch_ = 0;
   id_count_ = 0;
   for (Entry& entry : table_.groups()) {
     Table::Group& group = entry.second;
