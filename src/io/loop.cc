@@ -48,7 +48,8 @@ Result<std::unique_ptr<Loop>, IoError> Loop::open(const LoopOptions& options) {
   return loop;
 }
 
-Loop::Loop(const LoopOptions& options) : options_(options), events_(std::make_unique<Events>()) {}
+Loop::Loop(const LoopOptions& options)
+    : options_(options), polling_(options.spin), events_(std::make_unique<Events>()) {}
 
 Loop::~Loop() {
   for (const int fd : {epoll_, wake_fd_, timer_fd_}) {
@@ -186,12 +187,12 @@ Duration Loop::time_to_wait(const LoopHost& host, Instant now, Duration wait_max
 int Loop::wait(Duration time) {
   sleeping_.store(false, std::memory_order_relaxed);
   if (time.ns == 0) return wait_once(time);
-  const Instant begin = options_.spin.ns > 0 ? Clock::now() : Instant{};
-  if (options_.spin.ns > 0 && usual_wait_ <= options_.spin) {
-    const int count = wait_spinning(std::min(time, options_.spin));
+  const Instant begin = polling_.enabled() ? Clock::now() : Instant{};
+  if (polling_.pays(begin)) {
+    const int count = wait_polling(begin, begin + std::min(time, polling_.most()));
     if (count != 0 || pending_.load(std::memory_order_relaxed)) {
       ++counters_.spins;
-      usual_wait_ = (usual_wait_ * 7 + (Clock::now() - begin)) / 8;
+      polling_.note_wait(Clock::now() - begin);
       return count;
     }
     time = std::max(time - (Clock::now() - begin), Duration{});
@@ -201,20 +202,21 @@ int Loop::wait(Duration time) {
   ++counters_.sleeps;
   const int count = wait_once(time);
   sleeping_.store(false, std::memory_order_relaxed);
-  if (options_.spin.ns > 0) {
-    // One long wait must not switch spinning off for good: it counts as four times the limit.
-    const Duration waited = std::min(Clock::now() - begin, options_.spin * 4);
-    usual_wait_ = (usual_wait_ * 7 + waited) / 8;
-  }
+  if (polling_.enabled()) polling_.note_wait(Clock::now() - begin);
   return count;
 }
 
-int Loop::wait_spinning(Duration time) {
-  const Instant end = Clock::now() + time;
+int Loop::wait_polling(Instant now, Instant end) {
   int count = 0;
-  while (count == 0 && !pending_.load(std::memory_order_relaxed) && Clock::now() < end) {
+  while (count == 0 && !pending_.load(std::memory_order_relaxed) && now < end) {
     count = wait_once({});
-    if (count == 0) ::sched_yield();
+    if (count != 0) break;
+    ::sched_yield();
+    const Instant before = std::exchange(now, Clock::now());
+    if (polling_.note_poll(now, now - before)) {
+      ++counters_.ousted;
+      break;
+    }
   }
   return count;
 }

@@ -10,6 +10,7 @@
 
 #include "base/time.h"
 #include "io/error.h"
+#include "io/polling.h"
 
 namespace peal::io {
 
@@ -47,8 +48,8 @@ class LoopHost {
 };
 
 struct LoopOptions {
-  /// How long to poll before sleeping, at most; others that want the processor come first. Saves
-  /// the wake-up (10 to 100 us). Only done while recent waits were about that short.
+  /// How long to poll before sleeping, at most, where that pays (io/polling.h); others that want
+  /// the processor come first.
   Duration spin{};
   /// A turn that starts this long after it was due is reported as a pause; the loop then sleeps at
   /// most so long at a time, so that what it overlooks is no longer than that. 0 switches the
@@ -63,6 +64,7 @@ struct LoopCounters {
   std::uint64_t wakes{};    ///< on_wake calls
   std::uint64_t signals{};  ///< system calls that wake() needed
   std::uint64_t pauses{};
+  std::uint64_t ousted{};  ///< times that polling ended since somebody else had the processor
 };
 
 /// The event loop of one thread. Packets are read before timers fire, so that a packet that has
@@ -112,7 +114,7 @@ class Loop {
   Result<void, IoError> prepare();
   Duration time_to_wait(const LoopHost& host, Instant now, Duration wait_max) const;
   int wait(Duration time);
-  int wait_spinning(Duration time);
+  int wait_polling(Instant now, Instant end);
   int wait_once(Duration time);
   void dispatch(int count);
   void note_pause(LoopHost& host, Instant now, Duration slept);
@@ -120,6 +122,7 @@ class Loop {
   static constexpr int kEventsMax = 64;
 
   LoopOptions options_;
+  Polling polling_;
   int epoll_ = -1;
   int wake_fd_ = -1;
   int timer_fd_ = -1;  ///< only for foreign loops
@@ -129,7 +132,6 @@ class Loop {
   Duration armed_{};     ///< how long a foreign loop may sleep, as the timer is set
   bool paused_ = false;  ///< on_pause was called, on_drained not yet
   Instant previous_{};
-  Duration usual_wait_{};
   std::atomic<bool> pending_{false};
   std::atomic<bool> sleeping_{false};
   std::atomic<bool> stop_{false};

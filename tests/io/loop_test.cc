@@ -204,8 +204,9 @@ TEST(Loop, NeedsNoSystemCallToBeWokenWhileItSpins) {
   loop->turn(host, seconds(20));
   other.join();
   EXPECT_THAT(host.take(), ElementsAre("sockets", "wake", "end"));
-  EXPECT_EQ(loop->counters().spins, 1U);
-  EXPECT_EQ(loop->counters().signals, 0U);
+  // Unless somebody else had the processor meanwhile: then it slept.
+  EXPECT_EQ(loop->counters().spins + loop->counters().ousted, 1U);
+  EXPECT_LE(loop->counters().signals, loop->counters().ousted);
 }
 
 class LoopWatch : public testing::Test {
