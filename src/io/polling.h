@@ -15,7 +15,7 @@ namespace peal::io {
 class Polling {
  public:
   static constexpr Duration kOusted = microseconds(500);  ///< by a yield that takes so long
-  static constexpr Duration kRestMin = milliseconds(20);  ///< without polling after that
+  static constexpr Duration kRestMin = milliseconds(2);   ///< without polling after that
   static constexpr Duration kRestMax = milliseconds(640);
 
   /// `most`: poll so long at a time, and only while waits usually are no longer; 0: never poll.
