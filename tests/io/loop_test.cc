@@ -204,8 +204,10 @@ TEST(Loop, NeedsNoSystemCallToBeWokenWhileItSpins) {
   loop->turn(host, seconds(20));
   other.join();
   EXPECT_THAT(host.take(), ElementsAre("sockets", "wake", "end"));
-  // Unless somebody else had the processor meanwhile: then it slept.
-  EXPECT_EQ(loop->counters().spins + loop->counters().ousted, 1U);
+  // Who loses the processor to somebody else stops to poll: then the wake either came before, or it
+  // found a loop that sleeps.
+  EXPECT_LE(loop->counters().spins, 1U);
+  EXPECT_GE(loop->counters().spins + loop->counters().ousted, 1U);
   EXPECT_LE(loop->counters().signals, loop->counters().ousted);
 }
 
