@@ -119,7 +119,7 @@ class Loader {
                              " is not accepted: it must be at least limits.message_bytes_max = " +
                              std::to_string(out_.message_bytes_max));
     }
-    return {};
+    return check_seal();
   }
 
  private:
@@ -275,6 +275,22 @@ class Loader {
     return {};
   }
 
+  Status check_seal() {
+    if (out_.insecure && !out_.key_file.empty()) {
+      return refuse({file_, out_.lines["insecure"]},
+                    "insecure = true together with key_file = " + quote(out_.key_file) +
+                        ": accepted is one of the two");
+    }
+    if (!out_.insecure && out_.key_file.empty()) {
+      return refuse(
+          {file_},
+          "key_file is missing: accepted is a file of `peal keygen`, such as key_file = "
+          "\"peal.key\", or insecure = true, and then whoever reaches the network can read "
+          "and forge everything");
+    }
+    return {};
+  }
+
   Status check_own_name(std::string_view name) {
     std::vector<std::string> known;
     for (const NodeEntry& entry : out_.nodes) known.push_back(entry.name);
@@ -376,10 +392,12 @@ Result<NodeConfig, std::string> read_config(const std::string& path, std::string
                           "(`peal node --print-config` writes one)");
   }
   auto config = parse_config(text, path, name);
-  if (config && (config->socket.empty() || config->socket.front() != '/')) {
-    const auto slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-    config->socket = folder + (config->socket.empty() ? config->node + ".sock" : config->socket);
+  if (!config) return config;
+  const auto slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  if (config->socket.empty()) config->socket = config->node + ".sock";
+  for (std::string* each : {&config->socket, &config->key_file}) {
+    if (!each->empty() && each->front() != '/') *each = folder + *each;
   }
   return config;
 }

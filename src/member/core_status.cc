@@ -51,12 +51,22 @@ Snapshot Core::snapshot() const {
   now.unread_bytes = queue_.unread_bytes();
   now.waits_for = wait_text(node.why(), names_);
   now.multicast = runtime_->transport().multicast_status();
+  const auto key = runtime_->sending_key();
+  now.seal = key ? "key " + seal::to_text(*key) : "insecure";
   for (const order::Counter& each : node.counters())
     now.counters.emplace_back(each.name, each.value);
   now.counters.emplace_back("member_copied_units", copied_units_);
   for (const io::CounterField& field : io::udp_counter_fields()) {
     now.counters.emplace_back("udp_" + std::string(field.name),
                               runtime_->transport().counters().*field.value);
+  }
+  if (!key) return now;
+  for (std::size_t i = 0; i < seal::kRefusals; ++i) {
+    const auto reason = static_cast<seal::Refusal>(i);
+    const bool opened = reason == seal::Refusal::none;
+    now.counters.emplace_back(
+        "seal_" + (opened ? "opened" : std::string(seal::refusal_name(reason))),
+        runtime_->transport().count(reason));
   }
   return now;
 }

@@ -13,7 +13,7 @@ class BadInput : public Tool {};
 TEST_F(BadInput, PathsAndAddressesThatCannotBeUsedAreNamedWithTheirLine) {
   const auto ports = free_port_pairs(1);
   ASSERT_EQ(ports.size(), 1U);
-  const std::string good = "cluster = \"t\"\nnode = \"a\"\n";
+  const std::string good = "cluster = \"t\"\nnode = \"a\"\ninsecure = true\n";
   const std::string nodes =
       "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:" + std::to_string(ports[0]) + "\"\n";
   write("file", "");

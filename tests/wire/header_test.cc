@@ -53,7 +53,7 @@ TEST(WireHeader, KnowsEachKindAndNoOther) {
   for (unsigned kind = 0; kind < 256; ++kind) {
     Bytes packet = good_packet();
     set_kind(packet, kind);
-    seal(packet);
+    complete(packet);
     EXPECT_EQ(header_drop(packet), kind >= 1 && kind <= 7 ? "none" : "unknown_kind") << kind;
   }
 }
@@ -77,10 +77,10 @@ TEST(WireHeader, ChecksInAStatedOrder) {
   EXPECT_EQ(header_drop(packet), "unknown_kind");
   packet[3] = good[3];
   EXPECT_EQ(header_drop(packet), "bad_checksum");
-  seal(packet);
+  complete(packet);
   EXPECT_EQ(header_drop(packet), "bad_value");
   set_sender_node(packet, 1);
-  seal(packet);
+  complete(packet);
   EXPECT_EQ(header_drop(packet), "none");
 }
 
@@ -88,12 +88,12 @@ TEST(WireHeader, SenderIsANode) {
   Bytes packet = good_packet();
   for (const std::uint32_t node : {1U, kNodeMax}) {
     set_sender_node(packet, node);
-    seal(packet);
+    complete(packet);
     EXPECT_EQ(header_drop(packet), "none") << node;
   }
   for (const std::uint32_t node : {0U, kNodeMax + 1, 0xffff'ffffU}) {
     set_sender_node(packet, node);
-    seal(packet);
+    complete(packet);
     EXPECT_EQ(header_drop(packet), "bad_value") << node;
   }
 }
