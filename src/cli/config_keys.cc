@@ -158,6 +158,26 @@ bool is_path(const std::string& text, std::size_t bytes_max) {
   return !text.empty() && text.size() <= bytes_max && text.find('\0') == std::string::npos;
 }
 
+void add_seal(std::vector<Key>& rows) {
+  rows.push_back(text_key(
+      "", "key_file", "a path of 1 to 4000 bytes", "",
+      "The file with the keys that packets between nodes are sealed with, the same on all nodes, "
+      "readable by its owner only: `peal keygen FILE` makes it. After a change of it, `kill -HUP` "
+      "the "
+      "node, which then goes on with the new keys.",
+      [](const std::string& text, NodeConfig& config) {
+        if (!is_path(text, 4'000)) return false;
+        config.key_file = text;
+        return true;
+      }));
+  rows.back().example = "\"peal.key\"";
+  rows.push_back(truth_key(
+      "insecure",
+      "With true, and no key_file, packets between nodes are neither encrypted nor authenticated: "
+      "whoever reaches the network can read and forge everything. The same on all nodes.",
+      &NodeConfig::insecure));
+}
+
 void add_top_level(std::vector<Key>& rows) {
   rows.push_back(text_key(
       "", "cluster", std::string(kAcceptedName), "",
@@ -178,23 +198,7 @@ void add_top_level(std::vector<Key>& rows) {
         return true;
       }));
   rows.back().example = "\"a\"";
-  rows.push_back(text_key(
-      "", "key_file", "a path of 1 to 4000 bytes", "",
-      "The file with the keys that packets between nodes are sealed with, the same on all nodes, "
-      "readable by its owner only: `peal keygen FILE` makes it. After a change of it, `kill -HUP` "
-      "the "
-      "node, which then goes on with the new keys.",
-      [](const std::string& text, NodeConfig& config) {
-        if (!is_path(text, 4'000)) return false;
-        config.key_file = text;
-        return true;
-      }));
-  rows.back().example = "\"peal.key\"";
-  rows.push_back(truth_key(
-      "insecure",
-      "With true, and no key_file, packets between nodes are neither encrypted nor authenticated: "
-      "whoever reaches the network can read and forge everything. The same on all nodes.",
-      &NodeConfig::insecure));
+  add_seal(rows);
   rows.push_back(text_key(
       "", "primary", "\"none\" or \"majority\"", "\"none\"",
       "With \"majority\", each view says whether it may act for the whole cluster: at most one "
