@@ -48,8 +48,8 @@ std::string annotated_config() {
   std::string out =
       "# Configuration of a Peal node. All nodes of a cluster can share this file:\n"
       "#   peal node --config peal.toml --name a\n"
-      "# Lines that start with #key show the default; every key but cluster, key_file and [[nodes]]\n"
-      "# may be left out.\n\n";
+      "# Lines that start with #key show the default; every key but cluster, key_file and the\n"
+      "# nodes may be left out.\n\n";
   out += entries("");
   out +=
       "# The nodes of the cluster, 1 to 128, the same list in the same order on all nodes. Those\n"

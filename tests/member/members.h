@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <peal/peal.h>
+#include <peal/member.h>
 #include <unistd.h>
 
 #include <chrono>
