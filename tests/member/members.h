@@ -28,6 +28,11 @@ inline constexpr const char* kKeyLine =
     "key 56e2d2e0 send   2026-11-22T19:30:35Z "
     "be965831be4b2134ba2daea3b24ef3174db8a112cbfb6ab1b90c9383f0458ee6";
 
+/// Of another.
+inline constexpr const char* kOtherKeyLine =
+    "key 8afd6519 send   2026-11-22T19:51:02Z "
+    "2325bef93d7aede259ab04f3cd2a33fdadb3798f6e7268f626c5b23506d8cba7";
+
 /// An address of this machine that no other process uses: tests run at the same time.
 inline std::string address(std::uint32_t node) {
   const auto id = static_cast<std::uint32_t>(::getpid());

@@ -41,6 +41,26 @@ TEST(WireHeader, GivesKindClusterAndSender) {
   EXPECT_EQ(header.sender, kSender);
 }
 
+TEST(WireHeader, ChecksumsAreAbsentOnlyWhereBothSidesSaySo) {
+  Header absent = header_of(FrameKind::hold_cancel);
+  absent.checksum = Checksum::absent;
+  Bytes packet(good_packet().size());
+  ASSERT_EQ(encode_hold_cancel(absent, {kSomeView}, packet), packet.size());
+  const ByteView field = ByteView(packet).subspan(kChecksumOffset, 4);
+  EXPECT_EQ(load<std::uint32_t>(field), 0U);
+  EXPECT_EQ(header_drop(packet), "bad_checksum");
+  Header header;
+  EXPECT_EQ(drop_name(decode_header(packet, header, Checksum::absent)), "none");
+  EXPECT_EQ(header.checksum, Checksum::absent);
+  EXPECT_EQ(header.sender, kSender);
+  for (std::size_t bit = 0; bit < 32; ++bit) {  // one encoding for each value
+    Bytes changed = packet;
+    changed[kChecksumOffset + bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+    EXPECT_EQ(drop_name(decode_header(changed, header, Checksum::absent)), "bad_checksum");
+  }
+  EXPECT_EQ(drop_name(decode_header(good_packet(), header, Checksum::absent)), "bad_checksum");
+}
+
 TEST(WireHeader, NeedsAWholeHeader) {
   const Bytes packet = good_packet();
   for (std::size_t size = 0; size < kHeaderBytes; ++size) {
