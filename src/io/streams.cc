@@ -164,7 +164,7 @@ void Streams::step_handshakes() {
 void Streams::refuse(StreamId id, const IoError& why) {
   ++counters_.handshakes_failed;
   Entry& entry = *find(id);
-  const Peer peer = entry.stream->peer();
+  const StreamPeer peer = entry.stream->peer();
   // The other side should learn why: to close at once could overtake what tells it.
   linger(id, entry);
   host_.on_refused(peer, why);
@@ -179,7 +179,7 @@ void Streams::end_handshake(const IoError& why) {
   const StreamId id = handshakes_.begin()->first;
   ++counters_.handshakes_failed;
   ++counters_.handshakes_late;
-  const Peer peer = find(id)->stream->peer();
+  const StreamPeer peer = find(id)->stream->peer();
   remove(id);
   host_.on_refused(peer, why);
 }
@@ -311,7 +311,7 @@ StreamOutcome Streams::finish_writing(StreamId id) {
 
 const IoError& Streams::error(StreamId id) const { return open_entry(id).stream->error(); }
 
-const Peer& Streams::peer(StreamId id) const { return open_entry(id).stream->peer(); }
+const StreamPeer& Streams::peer(StreamId id) const { return open_entry(id).stream->peer(); }
 
 bool Streams::is_open(StreamId id) const {
   const auto found = entries_.find(id);

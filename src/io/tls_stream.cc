@@ -43,7 +43,7 @@ class TlsStream final : public Stream {
  public:
   enum class Side { server, client };
 
-  TlsStream(Fd fd, Peer peer, SSL_CTX* context, Side side);
+  TlsStream(Fd fd, StreamPeer peer, SSL_CTX* context, Side side);
   /// Whom a client wants to find.
   void expect(const std::string& server);
 
@@ -83,7 +83,7 @@ class TlsStream final : public Stream {
   bool shut_ = false;
 };
 
-TlsStream::TlsStream(Fd fd, Peer peer, SSL_CTX* context, Side side)
+TlsStream::TlsStream(Fd fd, StreamPeer peer, SSL_CTX* context, Side side)
     : Stream(std::move(fd), std::move(peer)), ssl_(::SSL_new(context)) {
   BIO* bio = ::BIO_new(bio_method());
   PEAL_ASSERT(ssl_ != nullptr && bio != nullptr);  // only if there is no memory
@@ -157,7 +157,7 @@ StreamOutcome TlsStream::finish_handshake() {
                          "its certificate has no name that rules could know it by: accepted is a "
                          "URI, DNS name or single common name of 1 to 256 printable characters"});
     }
-    peer_.kind = Peer::Kind::certificate;
+    peer_.kind = StreamPeer::Kind::certificate;
     peer_.text += " (" + *name + ")";
     peer_.name = std::move(*name);
   }
@@ -321,13 +321,13 @@ long TlsStream::bio_control(BIO* bio, int command, long, void*) {
 
 }  // namespace
 
-std::unique_ptr<Stream> make_tls_server_stream(Fd fd, Peer peer,
+std::unique_ptr<Stream> make_tls_server_stream(Fd fd, StreamPeer peer,
                                                const std::shared_ptr<const TlsContext>& context) {
   return std::make_unique<TlsStream>(std::move(fd), std::move(peer), context->get(),
                                      TlsStream::Side::server);
 }
 
-std::unique_ptr<Stream> make_tls_client_stream(Fd fd, Peer peer,
+std::unique_ptr<Stream> make_tls_client_stream(Fd fd, StreamPeer peer,
                                                const std::shared_ptr<const TlsContext>& context,
                                                const std::string& server) {
   auto stream = std::make_unique<TlsStream>(std::move(fd), std::move(peer), context->get(),

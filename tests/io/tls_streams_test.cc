@@ -24,9 +24,10 @@ class TlsRoom : public StreamsRoom {
       : StreamsRoom(options),
         server_context(open_server(parts.server_options())),
         client_context(open_client(parts.client_options())) {
-    auto listener = StreamListener::tcp(Endpoint::v4(127, 0, 0, 1, 0), [this](Fd fd, Peer peer) {
-      return make_tls_server_stream(std::move(fd), std::move(peer), server_context);
-    });
+    auto listener =
+        StreamListener::tcp(Endpoint::v4(127, 0, 0, 1, 0), [this](Fd fd, StreamPeer peer) {
+          return make_tls_server_stream(std::move(fd), std::move(peer), server_context);
+        });
     EXPECT_TRUE(listener.has_value());
     at_ = (*listener)->endpoint();
     EXPECT_TRUE(streams.listen(std::move(*listener)).has_value());
