@@ -114,10 +114,10 @@ class Client {
   /// Blocks: up to `patience`. The answer comes behind events: if this thread is the only one that
   /// reads them, and more than receive_bytes_max wait, it does not come.
   Result<Done> join(std::string_view group, const JoinOptions& options = {},
-                      std::chrono::milliseconds patience = std::chrono::seconds(10));
+                    std::chrono::milliseconds patience = std::chrono::seconds(10));
   /// Ends the membership; its last event is Left. Otherwise as join(); refused: no_member.
   Result<Done> leave(std::string_view group,
-                       std::chrono::milliseconds patience = std::chrono::seconds(10));
+                     std::chrono::milliseconds patience = std::chrono::seconds(10));
 
   /// Queues a message to groups and private names, which are told it at the same place of the
   /// order.

@@ -79,7 +79,7 @@ struct Left {
 
 /// Messages of a group were left out here, since this client did not keep up (SlowPolicy::drop).
 struct Gap {
-  std::string group;         ///< its name
+  std::string group;         ///< its name; empty: messages to the private name
   std::uint64_t messages{};  ///< how many
   std::uint64_t bytes{};     ///< of their payloads
   Place first;               ///< of the first that is missing
@@ -97,7 +97,7 @@ enum class SlowPolicy : std::uint8_t {
 
 /// A limit of a membership comes near: read faster. Not at a place in the order.
 struct SlowWarning {
-  std::string group;                    ///< its name
+  std::string group;                    ///< its name; empty: messages to the private name
   SlowPolicy policy{};                  ///< what will happen at the limit
   std::uint64_t bytes{};                ///< that wait at the daemon
   std::uint64_t bytes_max{};            ///< at most

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/clock.h"
-
 // What the application's threads do; core_thread.cc has the thread that serves the connection.
 
 namespace peal::client {
@@ -27,9 +25,7 @@ Duration duration_of(std::chrono::milliseconds patience) {
 }
 
 std::optional<Error> check(const v0::ClientOptions& options) {
-  const auto wrong = [](const std::string& what) {
-    return Error{ErrorCode::invalid_option, what};
-  };
+  const auto wrong = [](const std::string& what) { return Error{ErrorCode::invalid_option, what}; };
   constexpr std::size_t kNameBytesMax = 32;
   if (options.name.size() > kNameBytesMax) {
     return wrong("name has " + std::to_string(options.name.size()) + " bytes: at most 32");
@@ -99,9 +95,9 @@ std::optional<Error> Core::greet() {
                    static_cast<v0::Reason>(end.code)};
     }
     default:
-      return Error{io::Clock::now() >= greeting_ends_ ? ErrorCode::timed_out
-                                                      : ErrorCode::unreachable,
-                   dialer_.where() + ": " + why_};
+      return Error{
+          io::Clock::now() >= greeting_ends_ ? ErrorCode::timed_out : ErrorCode::unreachable,
+          dialer_.where() + ": " + why_};
   }
 }
 
@@ -144,8 +140,10 @@ Error Core::send_error(Errc code) const {
               "as many messages are unsettled as the daemon allows: wait for room_fd(), or until "
               "flush() returns"};
     case Errc::too_large:
-      return {ErrorCode::too_large, "the message is larger than the cluster's message_bytes_max, "
-                                    "which is " + std::to_string(session_.message_bytes_max())};
+      return {ErrorCode::too_large,
+              "the message is larger than the cluster's message_bytes_max, "
+              "which is " +
+                  std::to_string(session_.message_bytes_max())};
     case Errc::invalid_option:
       return {ErrorCode::invalid_option, "a message needs 1 to 64 targets of 1 to 128 bytes each"};
     default:
@@ -219,8 +217,8 @@ Result<std::string, Error> Core::answer(std::uint32_t request, Deadline deadline
 namespace {
 
 Error bad_name(std::string_view name, std::size_t bytes_max) {
-  return {ErrorCode::invalid_option, "a name of " + std::to_string(name.size()) +
-                                         " bytes: 1 to " + std::to_string(bytes_max)};
+  return {ErrorCode::invalid_option,
+          "a name of " + std::to_string(name.size()) + " bytes: 1 to " + std::to_string(bytes_max)};
 }
 
 }  // namespace

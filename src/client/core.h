@@ -15,10 +15,8 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/time.h"
 #include "client/dialer.h"
 #include "client/session.h"
-#include "io/stream.h"
 
 namespace peal::client {
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "client/core.h"
-#include "io/clock.h"
 
 namespace peal::client {
 namespace {

@@ -10,9 +10,6 @@
 #include <limits>
 #include <utility>
 
-#include "io/clock.h"
-#include "io/endpoint.h"
-
 namespace peal::client {
 namespace {
 
@@ -59,7 +56,7 @@ Result<Address, Error> parse_address(std::string_view text) {
     rest = rest.substr(0, colon);
     const bool brackets = rest.size() > 2 && rest.front() == '[' && rest.back() == ']';
     address.host = brackets ? rest.substr(1, rest.size() - 2) : rest;
-    if (address.host.empty() || (!brackets && rest.find(':') != std::string_view::npos)) {
+    if (address.host.empty() || (!brackets && rest.find_first_of(":[]") != rest.npos)) {
       return unexpected(bad_address(text, "the host is not a name or a number"));
     }
     return address;

@@ -6,10 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/time.h"
 #include "client/inner_names.h"
-#include "io/fd.h"
-#include "io/stream.h"
 
 // Last: see client/inner_names.h.
 #include "peal/client.h"

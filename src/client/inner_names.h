@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+// All headers of rooms that code beside the public headers uses, as they have to come first.
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/time.h"
+#include "io/clock.h"
+#include "io/endpoint.h"
+#include "io/error.h"
+#include "io/fd.h"
+#include "io/stream.h"
+#include "wire/client.h"
 
 namespace peal::client {
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "client/session.h"
 #include "client/inner_names.h"
-#include "wire/client.h"
+#include "client/session.h"
 
 // Last: see client/inner_names.h.
 #include "peal/events.h"

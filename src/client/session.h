@@ -63,8 +63,9 @@ class Session {
     open,
     ended,  ///< nothing more will happen
   };
-  /// Bytes per record around a payload or a view that a daemon may send.
-  static constexpr std::uint64_t kRecordExtraMax = 65'536;
+  /// A record that a daemon sends may have so many bytes more than the largest message: names, and
+  /// long answers.
+  static constexpr std::uint64_t kRecordExtraMax = 2 * wire::kReplyTextBytesMax;
   static constexpr std::uint64_t kMessageBytesMax = 1ULL << 30;
 
   explicit Session(SessionOptions options);

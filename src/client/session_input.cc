@@ -37,7 +37,8 @@ void Session::received(ByteView bytes) {
   }
   while (phase_ == Phase::greeting || phase_ == Phase::open) {
     const wire::Framed framed = wire::next_record(bytes, length_max());
-    if (framed.state == wire::Framed::State::too_long) return fault("a record is too long");
+    if (framed.state == wire::Framed::State::bad_length)
+      return fault("a record of an impossible length");
     if (framed.state == wire::Framed::State::incomplete) break;
     handle(framed.record);
     bytes = bytes.subspan(framed.bytes);
@@ -84,13 +85,14 @@ void Session::handle(const wire::Record& record) {
 
 void Session::on_welcome(ByteView body) {
   wire::Welcome welcome;
-  if (decode(body, welcome) != wire::Drop::none) return fault("a damaged welcome");
-  if (welcome.version != wire::kClientVersion) {
+  const wire::Drop drop = decode(body, welcome);
+  if (drop == wire::Drop::bad_version) {
     return end(wire::ClientCode::bad_version,
                "the daemon speaks version " + number_text(welcome.version) +
                    " of the client protocol, and this client version " +
                    number_text(wire::kClientVersion) + ": bring both to the same release");
   }
+  if (drop != wire::Drop::none) return fault("a damaged welcome");
   if (welcome.message_bytes_max == 0 || welcome.message_bytes_max > kMessageBytesMax ||
       welcome.unsettled_messages_max == 0) {
     return fault("a welcome with limits that cannot be");

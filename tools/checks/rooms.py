@@ -21,6 +21,7 @@ ROOMS = {
     "seal": ("src/seal", ("base",), False),
     "node": ("src/node", ("base", "wire", "port", "order"), True),
     "io": ("src/io", ("base", "port"), False),
+    "client": ("src/client", ("base", "wire", "port", "io", "include/peal"), False),
     "member": ("src/member", ("base", "wire", "io", "node", "order", "order/ring", "port", "trace",
                               "include/peal"), False),
     "include/peal": ("include/peal", (), False),
