@@ -67,7 +67,7 @@ class Core {
   Instant alarm(bool wants_input);
   void on_alarm(Instant now);
   void come_back();
-  void lose(const std::string& why);
+  void lose(const io::IoError& why);
 
   // With the lock.
   void notify();
@@ -105,7 +105,7 @@ class Core {
   Instant give_up_;
   Instant next_try_;
   Duration pause_;
-  std::string why_;  ///< the last attempt failed
+  io::IoError why_;  ///< the connection was lost, or not made
 };
 
 }  // namespace peal::client

@@ -92,12 +92,31 @@ Result<Dialer, Error> Dialer::make(const v0::ClientOptions& options) {
   auto address = parse_address(options.daemon);
   if (!address) return unexpected(address.error());
   Dialer dialer;
+  if (address->tls) {
+    auto tls = io::TlsContext::client({options.tls_ca, options.tls_certificate, options.tls_key});
+    if (!tls) {
+      const bool forbidden = tls.error().code == Errc::not_permitted;
+      return unexpected(Error{forbidden ? ErrorCode::not_permitted : ErrorCode::invalid_option,
+                              tls.error().message});
+    }
+    dialer.tls_ = std::move(*tls);
+    dialer.tls_name_ = options.tls_name.empty() ? address->host : options.tls_name;
+  }
   dialer.address_ = std::move(*address);
   dialer.where_ = options.daemon;
   return dialer;
 }
 
 Result<std::unique_ptr<io::Stream>, Error> Dialer::start() {
+  if (tls_ != nullptr) {
+    const bool six = address_.host.find(':') != std::string::npos;
+    const std::string host = six ? "[" + address_.host + "]" : address_.host;
+    const auto to = io::parse_endpoint(host + ":" + address_.port, 0);
+    if (!to) return unexpected(Error{ErrorCode::unreachable, to.error().message});
+    auto fd = io::connect_tcp(*to);
+    if (!fd) return unexpected(error_of(fd.error(), where_));
+    return io::make_tls_client_stream(std::move(*fd), {}, tls_, tls_name_);
+  }
   auto fd = io::connect_unix(address_.path);
   if (!fd) return unexpected(error_of(fd.error(), where_));
   return io::make_plain_stream(std::move(*fd), {});
@@ -111,7 +130,11 @@ Result<std::unique_ptr<io::Stream>, Error> Dialer::dial(Instant deadline, Signal
     const io::StreamOutcome outcome = (*stream)->advance();
     if (outcome == io::StreamOutcome::ok) return stream;
     if (outcome != io::StreamOutcome::blocked) {
-      return unexpected(error_of((*stream)->error(), where_));
+      Error error = error_of((*stream)->error(), where_);
+      if (error.code == ErrorCode::not_permitted) {
+        error = {ErrorCode::untrusted, where_ + ": " + error.message};
+      }
+      return unexpected(std::move(error));
     }
     const Instant now = io::Clock::now();
     if (now >= deadline) {

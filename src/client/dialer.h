@@ -54,6 +54,8 @@ class Dialer {
   Result<std::unique_ptr<io::Stream>, v0::Error> start();
 
   Address address_;
+  std::string tls_name_;
+  std::shared_ptr<const io::TlsContext> tls_;  ///< null: a Unix socket
   std::string where_;
 };
 
