@@ -47,6 +47,12 @@ std::optional<Error> check(const v0::ClientOptions& options) {
   return std::nullopt;
 }
 
+/// TLS says only after the handshake that the daemon does not accept the client's certificate.
+ErrorCode greeting_error(Errc code) {
+  if (code == Errc::not_permitted) return ErrorCode::untrusted;
+  return code == Errc::would_block ? ErrorCode::timed_out : ErrorCode::unreachable;
+}
+
 SessionOptions session_options(const v0::ClientOptions& options) {
   constexpr std::int64_t kKeepMax = 0xffff'ffff;
   return {options.name, options.token,
@@ -94,10 +100,7 @@ std::optional<Error> Core::greet() {
       return Error{ErrorCode::refused, dialer_.where() + ": " + end.text,
                    static_cast<v0::Reason>(end.code)};
     }
-    default:
-      return Error{
-          io::Clock::now() >= greeting_ends_ ? ErrorCode::timed_out : ErrorCode::unreachable,
-          dialer_.where() + ": " + why_};
+    default: return Error{greeting_error(why_.code), dialer_.where() + ": " + why_.message};
   }
 }
 

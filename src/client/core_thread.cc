@@ -48,7 +48,7 @@ bool Core::write_some() {
   if (stream_->has_unsent()) {
     const io::StreamOutcome outcome = stream_->flush();
     write_blocked_ = outcome == io::StreamOutcome::blocked;
-    if (outcome == io::StreamOutcome::broken) lose(stream_->error().message);
+    if (outcome == io::StreamOutcome::broken) lose(stream_->error());
     if (outcome != io::StreamOutcome::ok) return false;
   }
   chunks_.clear();
@@ -64,7 +64,7 @@ bool Core::write_some() {
     const std::lock_guard lock(mutex_);
     session_.written(moved.bytes);
   }
-  if (moved.outcome == io::StreamOutcome::broken) lose(stream_->error().message);
+  if (moved.outcome == io::StreamOutcome::broken) lose(stream_->error());
   return moved.bytes > 0;
 }
 
@@ -83,9 +83,9 @@ bool Core::read_some() {
     notify();
   }
   if (moved.outcome == io::StreamOutcome::broken) {
-    lose(stream_->error().message);
+    lose(stream_->error());
   } else if (moved.outcome == io::StreamOutcome::end) {
-    lose("the daemon ended the connection");
+    lose({Errc::closed, "the daemon ended the connection"});
   }
   return moved.bytes > 0 || moved.outcome == io::StreamOutcome::ok;
 }
@@ -134,21 +134,21 @@ void Core::on_alarm(Instant now) {
   Lock lock(mutex_);
   if (session_.phase() == Session::Phase::greeting) {
     lock.unlock();
-    return lose("no welcome came in time");
+    return lose({Errc::would_block, "no welcome came in time"});
   }
   const Duration ping = milliseconds(session_.ping_ms());
   if (session_.wants_input() && now - last_heard_ >= ping * kPingsMissed) {
     lock.unlock();
-    return lose("nothing was heard of the daemon for " +
-                std::to_string((ping * kPingsMissed).ns / 1'000'000) + " ms");
+    return lose({Errc::closed, "nothing was heard of the daemon for " +
+                                   std::to_string((ping * kPingsMissed).ns / 1'000'000) + " ms"});
   }
   session_.ping();
   last_said_ = now;
 }
 
-void Core::lose(const std::string& why) {
+void Core::lose(const io::IoError& why) {
+  why_ = why;  // before the stream, whose error it may be, is gone
   stream_.reset();
-  why_ = why;
   const Instant now = io::Clock::now();
   const std::lock_guard lock(mutex_);
   if (session_.phase() == Session::Phase::open) {
@@ -159,7 +159,7 @@ void Core::lose(const std::string& why) {
     next_try_ = now + pause_;
     pause_ = std::min(pause_ * 2, kPauseMax);
   }
-  session_.disconnected(why);
+  session_.disconnected(why_.message);
   notify();
 }
 
@@ -169,7 +169,7 @@ void Core::come_back() {
     const std::lock_guard lock(mutex_);
     session_.end(wire::ClientCode::session_lost,
                  "could not come back to " + dialer_.where() + " within " +
-                     std::to_string(session_.keep_ms()) + " ms: " + why_);
+                     std::to_string(session_.keep_ms()) + " ms: " + why_.message);
     return notify();
   }
   if (now < next_try_) {
@@ -181,7 +181,7 @@ void Core::come_back() {
   auto stream = dialer_.dial(std::min(now + connect_timeout_, give_up_), wake_, stop_);
   now = io::Clock::now();
   if (!stream) {
-    why_ = stream.error().message;
+    why_ = {Errc::closed, stream.error().message};
     next_try_ = now + pause_;
     pause_ = std::min(pause_ * 2, kPauseMax);
     return;
