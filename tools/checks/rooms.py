@@ -22,6 +22,8 @@ ROOMS = {
     "seal": ("src/seal", ("base",), False),
     "node": ("src/node", ("base", "wire", "port", "order"), True),
     "io": ("src/io", ("base", "port", "seal"), False),
+    "client": ("src/client", ("base", "wire", "port", "io", "include/peal"), False),
+    "cabi": ("src/cabi", ("base", "wire", "port", "io", "client", "include/peal"), False),
     "member": ("src/member", ("base", "wire", "io", "node", "order", "order/ring", "port", "seal",
                               "trace", "include/peal"), False),
     "include/peal": ("include/peal", (), False),
