@@ -58,10 +58,10 @@ def messages(lines):
     return [line for line in lines if not line.startswith("--")]
 
 
-def chat(folder):
+def embedded(folder):
     """Three people in one room read the same lines in the same order."""
     names = ("a", "b", "c")
-    programs = [Program(os.path.join(folder, "chat"), name) for name in names]
+    programs = [Program(os.path.join(folder, "embedded"), name) for name in names]
     try:
         for program in programs:
             program.wait_until("all three are here", lambda lines: "-- 3 here" in lines)
@@ -79,13 +79,13 @@ def chat(folder):
         for program in programs:
             if program.process.poll() is None:
                 program.process.kill()
-    print("chat: three programs printed the same 30 lines in the same order")
+    print("embedded: three programs printed the same 30 lines in the same order")
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    chat(sys.argv[1])
+    embedded(sys.argv[1])
 
 
 if __name__ == "__main__":

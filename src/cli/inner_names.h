@@ -6,8 +6,9 @@
 
 namespace peal::cli {
 
-// The public header include/peal/peal.h has names of its own for these. Where it is included, after
-// everything else, these still mean what the rooms mean; the public ones are v0::Result and so on.
+// The public headers (include/peal/types.h) have names of their own for these. Where one of them is
+// included, after everything else, these still mean what the rooms mean; the public ones are
+// v0::Result and so on.
 using peal::Result;
 using peal::Service;
 

@@ -5,7 +5,7 @@
 #include "cli/inner_names.h"
 
 // Last: see cli/inner_names.h.
-#include "peal/peal.h"
+#include "peal/member.h"
 
 namespace peal::cli {
 

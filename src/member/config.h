@@ -7,7 +7,7 @@
 
 // The public header has names of its own for things that the rooms name too (Result, Service). It
 // comes last, so that it does not come between the rooms' headers and their names.
-#include "peal/peal.h"
+#include "peal/member.h"
 
 namespace peal::member {
 

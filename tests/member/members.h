@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <peal/peal.h>
+#include <peal/member.h>
 #include <unistd.h>
 
 #include <chrono>

@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "peal/types.h"
+
 // Peal delivers every message to every member of a cluster in the same order, through loss, crashes
 // and partitions. This header embeds one member in an application:
 //
@@ -25,57 +27,8 @@
 // Nothing here throws but what the standard library throws when memory is used up.
 
 namespace peal {
-/// Version of the interface; needs not be written in applications.
+/// See types.h.
 inline namespace v0 {
-
-/// Why a call was refused.
-enum class ErrorCode : std::uint8_t {
-  would_block,     ///< full for now: read events, then try again
-  too_large,       ///< above Config::message_bytes_max; nothing was sent
-  closed,          ///< the member has left or stopped: embed a new one
-  invalid_option,  ///< the configuration is wrong; the message names the key
-  address_in_use,  ///< another process has the node's address
-  not_permitted,   ///< the operating system refused
-  system,          ///< another failure of the operating system
-};
-
-/// Why a call failed, for a program and for a person.
-struct Error {
-  ErrorCode code{};     ///< for the program to act on
-  std::string message;  ///< one line for a person: what was wrong, and what to do about it
-};
-
-/// A value, or why there is none.
-template <class T>
-class [[nodiscard]] Result {
- public:
-  /// Success.
-  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
-  /// Failure.
-  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
-
-  /// True if there is a value.
-  bool ok() const { return content_.index() == 0; }
-  /// The same.
-  explicit operator bool() const { return ok(); }
-  /// The value; throws std::bad_variant_access if there is none.
-  T& value() { return std::get<0>(content_); }
-  const T& value() const { return std::get<0>(content_); }
-  /// The value, as value().
-  T& operator*() { return value(); }
-  /// A member of the value, as value().
-  T* operator->() { return &value(); }
-  /// The error; throws std::bad_variant_access if there is a value.
-  const Error& error() const { return std::get<1>(content_); }
-
- private:
-  std::variant<T, Error> content_;
-};
-
-/// What a sender asks for, each stronger than the one before. `agreed` messages are delivered in
-/// one order everywhere; `safe` ones only once every member of the view has them. `fifo` and
-/// `causal` are delivered as agreed.
-enum class Service : std::uint8_t { fifo, causal, agreed, safe };
 
 /// One node of the cluster.
 struct Node {
@@ -117,11 +70,6 @@ struct Config {
   std::string trace;      ///< file to append what the application sees to, as JSON lines
   std::string state_dir;  ///< directory that remembers the last incarnation; needed only where the
                           ///< clock may step back between two starts
-};
-
-/// A receipt for a message: it was queued. Only its delivery here says that it got its place.
-struct Ticket {
-  std::uint64_t number{};  ///< counts this member's messages, from 1; Message::number is the same
 };
 
 /// A message at its place in the order. Everything it points to is valid until the next call of

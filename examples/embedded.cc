@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A chat room in which everybody reads the same lines in the same order. Run it in up to three
-// terminals, as `chat a`, `chat b` and `chat c`, and type.
+// terminals, as `embedded a`, `embedded b` and `embedded c`, and type.
 
-#include <peal/peal.h>
+#include <peal/member.h>
 
 #include <iostream>
 #include <thread>

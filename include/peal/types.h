@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+
+// What both ways to use Peal share: a member inside the application (member.h) and a client of a
+// daemon (client.h). Nothing here throws but what the standard library throws when memory is used
+// up.
+
+namespace peal {
+/// Version of the interface; needs not be written in applications.
+inline namespace v0 {
+
+/// Why a call was refused.
+enum class ErrorCode : std::uint8_t {
+  would_block,     ///< full for now: read events, then try again
+  too_large,       ///< above the largest message that is allowed; nothing was sent
+  closed,          ///< the member or client has ended: make a new one
+  invalid_option,  ///< an argument or the configuration is wrong; the message names it
+  address_in_use,  ///< another process has the node's address
+  not_permitted,   ///< the operating system refused
+  system,          ///< another failure of the operating system
+  timed_out,       ///< the time was over first; a request may still be carried out
+  unreachable,     ///< no daemon answers there: start it, or mend the address
+  untrusted,       ///< the daemon cannot show that it is the one that was asked for (TLS)
+  refused,         ///< the daemon said no; Error::reason says why
+};
+
+/// Why a daemon said no, or why something ended.
+enum class Reason : std::uint8_t {
+  none,            ///< there is nothing to say
+  bad_record,      ///< the two do not speak the same language: one of them has a fault
+  bad_version,     ///< the daemon speaks another version: bring both to the same one
+  bad_name,        ///< no legal name of a group, client or target
+  bad_secret,      ///< the daemon does not know this token
+  not_permitted,   ///< no rule of the daemon allows it
+  name_in_use,     ///< another client of this daemon has the name
+  session_lost,    ///< the daemon does not know the session (any more)
+  member_already,  ///< the client is in the group
+  no_member,       ///< the client is not in the group
+  too_large,       ///< the message is longer than any may be
+  too_many,        ///< sessions, groups or targets
+  over_quota,      ///< more bytes per second than the client may send
+  slow,            ///< the client did not take what it was sent
+  silent,          ///< nothing was heard of the client for too long
+  replaced,        ///< the session goes on through another connection
+  goodbye,         ///< the client said so
+  evicted,         ///< an administrator ended the session
+  shutdown,        ///< the daemon stops
+};
+
+/// Why a call failed, for a program and for a person.
+struct Error {
+  ErrorCode code{};              ///< for the program to act on
+  std::string message;           ///< one line for a person: what was wrong, and what to do about it
+  Reason reason = Reason::none;  ///< with `refused`: what the daemon said
+};
+
+/// A value, or why there is none.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  /// Success.
+  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+  /// Failure.
+  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+
+  /// True if there is a value.
+  bool ok() const { return content_.index() == 0; }
+  /// The same.
+  explicit operator bool() const { return ok(); }
+  /// The value; throws std::bad_variant_access if there is none.
+  T& value() { return std::get<0>(content_); }
+  const T& value() const { return std::get<0>(content_); }
+  /// The value, as value().
+  T& operator*() { return value(); }
+  /// A member of the value, as value().
+  T* operator->() { return &value(); }
+  /// The error; throws std::bad_variant_access if there is a value.
+  const Error& error() const { return std::get<1>(content_); }
+
+ private:
+  std::variant<T, Error> content_;
+};
+
+/// What a sender asks for, each stronger than the one before. `agreed` messages are delivered in
+/// one order everywhere; `safe` ones only once every member of the view has them. `fifo` and
+/// `causal` are delivered as agreed.
+enum class Service : std::uint8_t { fifo, causal, agreed, safe };
+
+/// A receipt for a message: it was queued. Only its delivery here, or flush() of a client, says
+/// that it got its place.
+struct Ticket {
+  std::uint64_t number{};  ///< counts this member's or client's messages, from 1
+};
+
+/// A patience without an end, for calls that wait.
+inline constexpr std::chrono::milliseconds kForever = std::chrono::milliseconds::max();
+
+}  // namespace v0
+}  // namespace peal
