@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +14,11 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "group/groups.h"
+#include "order/engine.h"
+#include "session/host.h"
+#include "session/options.h"
+#include "session/spool.h"
 #include "wire/client.h"
 
 // The daemon's side of its clients, without sockets: sessions, what they may do, and what waits for
@@ -22,64 +29,134 @@ namespace peal::session {
 /// A connection of this daemon, as its owner counts them; never used twice.
 using ConnectionId = std::uint64_t;
 
-/// Who is at the other end, as the operating system or TLS says; nothing that a client claims.
-struct Identity {
-  enum class Kind : std::uint8_t { unix_user, certificate, unknown } kind = Kind::unknown;
-  std::uint32_t uid{};                ///< unix_user
-  std::vector<std::uint32_t> groups;  ///< unix_user: of the process, sorted
-  std::string name;                   ///< user name, or name of the certificate; for logs and rules
-  bool local = true;                  ///< a Unix socket: needs no pings
+/// What connections want since it was asked the last time; each is named once in a list. Those that
+/// closed meanwhile may be named too: the owner ignores them.
+struct Wanted {
+  std::vector<ConnectionId> write;  ///< output() has something
+  std::vector<ConnectionId> read;   ///< received() takes bytes again, in the order of this list
+  /// To be closed now; already forgotten here, and no closed() is due. Their last output was
+  /// written, or they had time enough for it.
+  std::vector<ConnectionId> close;
 };
 
-/// Whom a rule is about.
-struct Who {
-  enum class Kind : std::uint8_t { everyone, uid, gid, certificate, secret } kind = Kind::everyone;
-  std::uint32_t id{};
-  std::string text;  ///< name of the certificate, or the secret itself
+/// One membership of a session, for people.
+struct MembershipStatus {
+  std::string group;  ///< empty: messages to the private name
+  wire::SlowPolicy policy{};
+  std::uint64_t memory_bytes{};
+  std::uint64_t memory_bytes_max{};
+  std::uint64_t disk_bytes{};
+  std::uint64_t disk_bytes_max{};
+  std::uint64_t left_out{};  ///< messages, ever
+};
+/// One session, for people.
+struct SessionStatus {
+  std::string name;      ///< private name
+  std::string identity;  ///< "user ann (1000)", "certificate feed.example", …
+  bool connected = false;
+  std::uint64_t sent{};         ///< messages received of the client
+  std::uint64_t settled{};      ///< of these
+  std::uint64_t events{};       ///< told, or waiting to be
+  std::uint64_t events_seen{};  ///< of these, those that the client has
+  Duration oldest{};            ///< how long the first event waits that the client does not have
+  std::string waits_for;        ///< what holds the client back, or it the others; or empty
+  std::vector<MembershipStatus> memberships;
+};
+struct Status {
+  std::uint64_t connections{};
+  std::uint64_t memory_bytes{};  ///< of events that wait, each counted once
+  std::uint64_t disk_bytes{};
+  std::uint64_t input_bytes{};  ///< of unfinished records
+  std::vector<SessionStatus> sessions;
 };
 
-/// Who may have a session, and how much of the daemon it may use. The first that fits decides; who
-/// fits none is turned away.
-struct ClientRule {
-  Who who;
-  std::string names = "*";             ///< that the client may have; '*' at the end: any rest
-  std::uint32_t sessions_max = 1'024;  ///< by this rule, at a time
-  std::uint32_t groups_max = 10'000;   ///< of one session
-  std::uint64_t bytes_per_second = 0;  ///< that one session may send; 0: no limit
-  bool admin = false;                  ///< may ask for more than "status"
-};
+/// All clients of one node. One thread; nothing blocks but Spool. `now` never goes back.
+///
+/// The owner gives in what connections receive and what the node delivers; after each round of such
+/// calls it calls work() and does what wanted() says. Nothing that a client sends can do harm to
+/// others: it is refused, or its connection is closed, with a reason.
+class Sessions {
+ public:
+  /// `options` are valid. All references outlive this.
+  Sessions(const Options& options, Host& host, Spool& spool);
+  ~Sessions();
+  Sessions(const Sessions&) = delete;
+  Sessions& operator=(const Sessions&) = delete;
 
-/// What may be done with groups (and private names). The first that fits both decides; nothing that
-/// fits none is allowed.
-struct GroupRule {
-  Who who;
-  std::string groups = "*";  ///< name of a target; '*' at the end: any rest
-  bool join = false;
-  bool send = false;
-};
+  /// New rules and limits, valid ones, for all from now on. Sessions that no rule allows any more
+  /// end. `cluster`, `node`, `nodes` and `message_bytes_max` stay as they are.
+  void reconfigure(Instant now, const Options& options);
 
-struct Options {
-  std::string cluster;
-  std::string node;
-  std::uint32_t nodes = 1;
-  std::uint32_t message_bytes_max = 64U << 20;
-  std::uint32_t sessions_max = 4'096;
-  std::uint64_t input_bytes_max = 128ULL << 20;     ///< of unfinished records, all connections
-  std::uint32_t unsettled_messages_max = 65'536;    ///< of one session
-  std::uint64_t unsettled_bytes_max = 64ULL << 20;  ///< of one session
-  wire::SlowLimits slow{wire::SlowPolicy::spill, 64ULL << 20, 1ULL << 30, 0};  ///< of a membership
-  wire::SlowLimits slow_max{wire::SlowPolicy::normal, 256ULL << 20, 16ULL << 30,
-                            0};                 ///< that a client may ask for; 0: no bound
-  std::uint64_t memory_bytes_max = 1ULL << 30;  ///< of all that waits for clients, in sum
-  std::uint64_t disk_bytes_max = 16ULL << 30;   ///< and on disk
-  Duration keep_max = seconds(60);              ///< of a session without a connection
-  Duration hello_patience = seconds(5);         ///< for a connection without a hello
-  Duration ping = seconds(5);                   ///< on connections that are not local
-  std::vector<ClientRule> clients;
-  std::vector<GroupRule> groups;
-};
+  // Connections.
+  void accepted(Instant now, ConnectionId connection, const Identity& identity);
+  /// Bytes from the connection, in their order. Returns how many were taken. If not all: nothing
+  /// is to be read from it until wanted() names it for reading; then the rest is given again, with
+  /// more behind it or not.
+  std::size_t received(Instant now, ConnectionId connection, ByteView bytes);
+  /// The bytes to be written next, in pieces; empty if there are none. Valid until the next call
+  /// that is not const.
+  std::span<const ByteView> output(ConnectionId connection);
+  /// So many bytes of output() were written.
+  void written(Instant now, ConnectionId connection, std::size_t bytes);
+  /// The other end is gone, or the connection failed. Its session may outlive it.
+  void closed(Instant now, ConnectionId connection);
+  /// What connections want; empties the lists.
+  void take_wanted(Wanted& out);
 
-/// Empty if all is well, else one line that names the key, the value and what is accepted.
-std::string validate(const Options& options);
+  // What the node delivers, in its order.
+  void on_view(Instant now, const order::View& view, MemberId self);
+  void on_message(Instant now, const Delivered& message);
+  /// Bytes of messages that may still be delivered now; less than it was before when members that
+  /// block are slow. 0: the node should deliver nothing more, so that senders everywhere wait.
+  std::uint64_t room_bytes() const;
+
+  /// Whatever is due, and what found no room in the node before. To be called after any other call,
+  /// when the node has room again, and at next_deadline().
+  void work(Instant now);
+  std::optional<Instant> next_deadline() const;
+  /// Ends all sessions, with `shutdown`: settles nothing more. Connections are named for closing
+  /// once they have been told, or after a second.
+  void stop(Instant now);
+
+  /// Ends one session, with `evicted`: false if there is none of this private name.
+  bool evict(Instant now, std::string_view private_name);
+
+  Status status(Instant now) const;
+  const group::Groups& groups() const;
+  std::size_t sessions() const;
+  std::size_t connections() const;
+  /// Nothing is under way here: the tables are equal, all that came back is settled.
+  bool idle() const;
+
+  struct Counters {
+    std::uint64_t connections = 0;        ///< ever
+    std::uint64_t sessions = 0;           ///< ever
+    std::uint64_t resumed = 0;            ///< sessions that went on through another connection
+    std::uint64_t turned_away = 0;        ///< hellos that led to no session
+    std::uint64_t bad_records = 0;        ///< connections that were closed for what they sent
+    std::uint64_t messages = 0;           ///< of clients, given to the node
+    std::uint64_t refused = 0;            ///< of clients, not given to it
+    std::uint64_t settled = 0;            ///< messages of clients
+    std::uint64_t markers = 0;            ///< messages of the daemon that settle those of clients
+    std::uint64_t events = 0;             ///< told, or waiting
+    std::uint64_t left_out = 0;           ///< messages that a gap stands for
+    std::uint64_t spilled_bytes = 0;      ///< written to disk
+    std::uint64_t read_back_bytes = 0;    ///< read from it
+    std::uint64_t evicted = 0;            ///< sessions that were ended for being slow
+    std::uint64_t silent = 0;             ///< connections and sessions that were ended for silence
+    std::uint64_t warnings = 0;           ///< limits that came near
+    std::uint64_t memory_bytes_peak = 0;  ///< of events that wait, each counted once
+  };
+  const Counters& counters() const;
+  /// The same by name, for who shows them: "session_resumed", …
+  std::vector<order::Counter> named_counters() const;
+  void check_invariants() const;
+  /// Of all that was told so far: equal runs have equal digests.
+  std::uint64_t digest() const;
+
+ private:
+  class Core;
+  std::unique_ptr<Core> core_;
+};
 
 }  // namespace peal::session

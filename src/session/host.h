@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "order/engine.h"
+#include "wire/client.h"
+
+namespace peal::session {
+
+/// What the node delivers to its sessions: a message at its place in the order.
+struct Delivered {
+  MemberId sender{};
+  /// Counts what `sender` submitted; what Host::submit() gave, if it was this node.
+  std::uint64_t number{};
+  bool control = false;  ///< came from Host::replace_control(); `number` means nothing then
+  ViewId view{};
+  Seq seq{};
+  std::uint32_t index{};
+  Service service = Service::agreed;
+  ByteView payload;  ///< valid during the call
+};
+
+/// The answer to what a client asked its daemon.
+struct Answer {
+  wire::ClientCode code = wire::ClientCode::ok;
+  std::string text;
+};
+
+/// What sessions ask of whoever runs them: the node below, and the owner. Called on the thread of
+/// Sessions, inside its calls; never calls back into it, but for `ask`, which may call status().
+class Host {
+ public:
+  virtual ~Host() = default;
+
+  // The node.
+  /// Queues a message to be ordered; copies it. Returns its number, which grows by one each time,
+  /// or would_block, too_large, closed. After would_block the owner calls Sessions::work() when
+  /// there may be room again.
+  virtual Result<std::uint64_t> submit(ByteView message, Service service) = 0;
+  /// A control message in the place of those that are not ordered yet; none if it is empty. May be
+  /// called while the node delivers.
+  virtual void replace_control(ByteView message) = 0;
+  /// Holds back what submit() gave, or no longer. May be called while the node delivers.
+  virtual void block(bool blocked) = 0;
+  /// This node's table of groups now equals that of all in the view: its hash, for who compares.
+  virtual void tables_equal(const ViewId& view, std::uint64_t hash) = 0;
+
+  // The owner.
+  /// Bytes that nobody can guess.
+  virtual wire::SessionToken draw_token() = 0;
+  /// A client asks; `admin` says whether it may know and do everything.
+  virtual Answer ask(std::string_view what, bool admin) = 0;
+};
+
+}  // namespace peal::session
