@@ -83,32 +83,34 @@ Result<void, IoError> Loop::watch(int fd, std::uint32_t events, Callback callbac
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
     return unexpected(system_error("watch descriptor " + std::to_string(fd), errno));
   }
-  watches_.push_back(std::move(watch));
+  const auto index = static_cast<std::size_t>(fd);
+  if (index >= watches_.size()) watches_.resize(index + 1);
+  watches_[index] = std::move(watch);
   return {};
 }
 
 void Loop::change(int fd, std::uint32_t events) {
-  const auto found = std::find_if(watches_.begin(), watches_.end(),
-                                  [fd](const auto& watch) { return watch->fd == fd; });
-  PEAL_ASSERT(found != watches_.end());
   epoll_event event{};
   event.events = events;
-  event.data.ptr = found->get();
+  event.data.ptr = watch_of(fd).get();
   const int result = ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);
   PEAL_ASSERT(result == 0);
 }
 
 void Loop::unwatch(int fd) {
-  const auto found = std::find_if(watches_.begin(), watches_.end(),
-                                  [fd](const auto& watch) { return watch->fd == fd; });
-  PEAL_ASSERT(found != watches_.end());
+  std::unique_ptr<Watch>& watch = watch_of(fd);
   epoll_event unused{};
   const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, &unused);
   PEAL_ASSERT(result == 0);
   // Events of this turn may still point at it, and its callback may be the one that runs.
-  (*found)->fd = -1;
-  dead_.push_back(std::move(*found));
-  watches_.erase(found);
+  watch->fd = -1;
+  dead_.push_back(std::move(watch));
+}
+
+std::unique_ptr<Loop::Watch>& Loop::watch_of(int fd) {
+  const auto index = static_cast<std::size_t>(fd);
+  PEAL_ASSERT(index < watches_.size() && watches_[index] != nullptr);
+  return watches_[index];
 }
 
 void Loop::run(LoopHost& host) {

@@ -112,6 +112,7 @@ class Loop {
   struct Watch;
   explicit Loop(const LoopOptions& options);
   Result<void, IoError> prepare();
+  std::unique_ptr<Watch>& watch_of(int fd);
   Duration time_to_wait(const LoopHost& host, Instant now, Duration wait_max) const;
   int wait(Duration time);
   int wait_polling(Instant now, Instant end);
@@ -136,8 +137,8 @@ class Loop {
   std::atomic<bool> sleeping_{false};
   std::atomic<bool> stop_{false};
   std::atomic<std::uint64_t> signals_{0};
-  std::vector<std::unique_ptr<Watch>> watches_;
-  std::vector<std::unique_ptr<Watch>> dead_;  ///< unwatched in this turn; freed at its end
+  std::vector<std::unique_ptr<Watch>> watches_;  ///< by descriptor
+  std::vector<std::unique_ptr<Watch>> dead_;     ///< unwatched in this turn; freed at its end
   LoopCounters counters_;
   struct Events;
   std::unique_ptr<Events> events_;

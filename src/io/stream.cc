@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/stream.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "base/text.h"
+#include "io/unix_path.h"
+
+namespace peal::io {
+namespace {
+
+bool is_transient(int number) { return number == EAGAIN || number == EINTR; }
+
+IoError lost(const char* doing, int number) {
+  IoError error = system_error(doing, number);
+  if (number == EPIPE || number == ECONNRESET || number == ETIMEDOUT) error.code = Errc::closed;
+  return error;
+}
+
+class PlainStream final : public Stream {
+ public:
+  PlainStream(Fd fd, Peer peer) : Stream(std::move(fd), std::move(peer)) {}
+
+  StreamOutcome advance() override {
+    if (connected_) return StreamOutcome::ok;
+    pollfd poll{fd(), POLLOUT, 0};
+    if (::poll(&poll, 1, 0) <= 0) return StreamOutcome::blocked;
+    int number = 0;
+    socklen_t size = sizeof number;
+    if (::getsockopt(fd(), SOL_SOCKET, SO_ERROR, &number, &size) != 0) number = errno;
+    if (number != 0) return fail(system_error("connect to " + peer_.text, number));
+    connected_ = true;
+    return StreamOutcome::ok;
+  }
+
+  Transfer read(ByteSpan into) override {
+    if (into.empty()) return {};
+    const ssize_t got = ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      const auto bytes = static_cast<std::size_t>(got);
+      return {bytes, bytes < into.size() ? StreamOutcome::blocked : StreamOutcome::ok};
+    }
+    if (got == 0) return {0, StreamOutcome::end};
+    if (is_transient(errno)) return {0, StreamOutcome::blocked};
+    return {0, fail(lost("read", errno))};
+  }
+
+  Transfer write(std::span<const ByteView> chunks) override {
+    std::array<iovec, kChunksMax> parts;
+    std::size_t count = 0;
+    std::size_t bytes = 0;
+    for (const ByteView chunk : chunks.first(std::min(chunks.size(), kChunksMax))) {
+      // sendmsg() only reads through this pointer.
+      parts[count++] = {const_cast<std::byte*>(chunk.data()), chunk.size()};
+      bytes += chunk.size();
+    }
+    if (bytes == 0) return {};
+    msghdr header{};
+    header.msg_iov = parts.data();
+    header.msg_iovlen = count;
+    const ssize_t put = ::sendmsg(fd(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (put < 0 && is_transient(errno)) return {0, StreamOutcome::blocked};
+    if (put < 0) return {0, fail(lost("write", errno))};
+    const auto taken = static_cast<std::size_t>(put);
+    return {taken, taken < bytes ? StreamOutcome::blocked : StreamOutcome::ok};
+  }
+
+  StreamOutcome flush() override { return StreamOutcome::ok; }
+
+  StreamOutcome finish_writing() override {
+    if (::shutdown(fd(), SHUT_WR) == 0) return StreamOutcome::ok;
+    return fail(lost("end of writing", errno));
+  }
+
+  bool has_handshake() const override { return false; }
+  short waits_for() const override { return POLLOUT; }
+  bool has_unsent() const override { return false; }
+
+ private:
+  bool connected_ = false;
+};
+
+void set_option(int fd, int level, int name, int value) {
+  ignore(::setsockopt(fd, level, name, &value, sizeof value), "slower without, not wrong");
+}
+
+}  // namespace
+
+std::unique_ptr<Stream> make_plain_stream(Fd fd, Peer peer) {
+  return std::make_unique<PlainStream>(std::move(fd), std::move(peer));
+}
+
+void tune_tcp(int fd) {
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 10);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 3);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 20'000);
+}
+
+Result<Fd, IoError> connect_unix(const std::string& path) {
+  const auto address = unix_address(path);
+  if (!address) return unexpected(address.error());
+  Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return unexpected(system_error("open a Unix socket", errno));
+  const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
+  if (::connect(fd.get(), generic, sizeof *address) == 0) return fd;
+  const int number = errno;
+  if (number == ECONNREFUSED || number == ENOENT) {
+    return unexpected(IoError{Errc::closed, "nobody listens at " + quote(path)});
+  }
+  if (number == EAGAIN) {
+    return unexpected(IoError{Errc::would_block, quote(path) + ": too many others wait there"});
+  }
+  return unexpected(system_error("connect to " + quote(path), number));
+}
+
+Result<Fd, IoError> connect_tcp(const Endpoint& to) {
+  sockaddr_storage address{};
+  const socklen_t size = to_sockaddr(to, address);
+  Fd fd(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return unexpected(system_error("open a TCP socket", errno));
+  tune_tcp(fd.get());
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  if (::connect(fd.get(), generic, size) == 0 || errno == EINPROGRESS) return fd;
+  return unexpected(system_error("connect to " + to_string(to), errno));
+}
+
+}  // namespace peal::io

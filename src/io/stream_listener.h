@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "io/stream.h"
+#include "io/unix_path.h"
+
+namespace peal::io {
+
+/// Takes connections on one Unix socket or TCP endpoint. Thread: one at a time.
+class StreamListener {
+ public:
+  /// Makes a stream of a connection: plain, or TLS.
+  using Wrap = std::function<std::unique_ptr<Stream>(Fd, Peer)>;
+
+  /// As io::listen_unix(); the file goes away with the listener.
+  static Result<std::unique_ptr<StreamListener>, IoError> unix_socket(const std::string& path,
+                                                                      mode_t mode);
+  /// [::] takes IPv4 as well; port 0 lets the system choose one. Errors: address_in_use,
+  /// invalid_option (not an address of this machine), not_permitted, system.
+  static Result<std::unique_ptr<StreamListener>, IoError> tcp(const Endpoint& at, Wrap wrap);
+  ~StreamListener();
+  StreamListener(const StreamListener&) = delete;
+  StreamListener& operator=(const StreamListener&) = delete;
+
+  enum class Answer : std::uint8_t {
+    taken,      ///< there may be more
+    nothing,    ///< nobody waits; the descriptor says when
+    refused,    ///< somebody was turned away, for want of descriptors or gone already; may be more
+    exhausted,  ///< the machine has no room; try again later
+  };
+  struct Accepted {
+    Answer answer = Answer::nothing;
+    std::unique_ptr<Stream> stream;  ///< if taken
+  };
+  Accepted accept();
+
+  int fd() const { return socket_.fd.get(); }
+  /// "/run/peal/n1.sock" or "10.0.0.1:4900", with the port that was chosen.
+  const std::string& text() const { return text_; }
+  /// Unspecified for Unix sockets.
+  const Endpoint& endpoint() const { return endpoint_; }
+
+ private:
+  StreamListener(UnixSocket socket, std::string text, Wrap wrap);
+  Answer answer_of(int number);
+  std::optional<Peer> peer_of(int fd, const Endpoint& from) const;
+
+  UnixSocket socket_;
+  std::string text_;
+  Endpoint endpoint_;
+  bool local_ = true;
+  Wrap wrap_;
+  Fd spare_;  ///< given up to take and close a connection when there are no descriptors left
+};
+
+}  // namespace peal::io

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/loop.h"
+#include "io/streams.h"
+#include "temp_dir.h"
+
+namespace peal::io {
+
+/// A loop with streams on it, whose time stands still until the test moves it on. Reads whatever
+/// comes, as far as wanted, and writes down what happened.
+class StreamsRoom : public StreamsHost, public LoopHost {
+ public:
+  explicit StreamsRoom(const StreamsOptions& options = {})
+      : loop(std::move(*Loop::open({}))), streams(options, *loop, *this) {}
+
+  void on_stream(StreamId id, const Peer& peer) override {
+    opened.push_back(id);
+    peers[id] = peer;
+    if (reads) streams.want_read(id, true);
+  }
+  void on_readable(StreamId id) override {
+    served.push_back(id);
+    std::vector<std::byte> buffer(read_bytes);
+    const Transfer got = streams.read(id, buffer);
+    inputs[id] += as_text(ByteView(buffer).first(got.bytes));
+    if (got.outcome == StreamOutcome::end) ended.push_back(id);
+    if (got.outcome == StreamOutcome::broken) {
+      broken[id] = streams.error(id);
+      streams.close(id);
+    }
+    if (after_read) after_read(id);
+  }
+  void on_writable(StreamId id) override {
+    ++writable_calls;
+    streams.want_write(id, false);
+  }
+  void on_broken(StreamId id, const IoError& why) override { broken[id] = why; }
+  void on_refused(const Peer&, const IoError& why) override { refused.push_back(why); }
+  bool make_place() override {
+    ++place_wishes;
+    if (worth_least == 0) return false;
+    streams.close(std::exchange(worth_least, 0));
+    return true;
+  }
+
+  void on_pause(Instant, Duration) override {}
+  Progress on_sockets(const Turn&) override { return {more = streams.work(now), true}; }
+  void on_drained(Instant) override {}
+  void on_wake(Instant) override {}
+  void on_timer(Instant) override {}
+  void on_turn_end(Instant) override {}
+  std::optional<Instant> next_deadline() const override {
+    const auto next = streams.next_deadline();
+    // The loop has the real time; what is due in the test's is due there too, the rest never is.
+    return next && *next <= now ? next : std::nullopt;
+  }
+
+  /// One turn with what is there.
+  void turn() { loop->turn(*this, {}); }
+  /// Turns until `done`; waits for the descriptors in between.
+  void until(const std::function<bool()>& done) {
+    while (!done()) loop->turn(*this, seconds(60));
+  }
+  void settle() {
+    do turn();
+    while (more);
+  }
+  Transfer write(StreamId id, std::string_view text) {
+    const std::array<ByteView, 1> chunks{as_bytes_view(text)};
+    return streams.write(id, chunks);
+  }
+
+  bool reads = true;  ///< wants to read each stream
+  std::size_t read_bytes = 4'096;
+  std::function<void(StreamId)> after_read;
+  StreamId worth_least = 0;  ///< what make_place() closes
+  Instant now{1'000'000'000};
+  bool more = false;
+
+  std::vector<StreamId> opened, served, ended;
+  std::map<StreamId, Peer> peers;
+  std::map<StreamId, std::string> inputs;
+  std::map<StreamId, IoError> broken;
+  std::vector<IoError> refused;
+  int writable_calls = 0;
+  int place_wishes = 0;
+
+  std::unique_ptr<Loop> loop;
+  Streams streams;
+};
+
+/// The same behind a Unix socket.
+class UnixRoom : public StreamsRoom {
+ public:
+  explicit UnixRoom(const StreamsOptions& options = {}) : StreamsRoom(options) {
+    auto listener = StreamListener::unix_socket(path(), 0600);
+    EXPECT_TRUE(listener.has_value());
+    EXPECT_TRUE(streams.listen(std::move(*listener)).has_value());
+  }
+  std::string path() const { return dir_ / "s"; }
+  std::unique_ptr<Stream> knock() {
+    auto fd = connect_unix(path());
+    EXPECT_TRUE(fd.has_value());
+    return make_plain_stream(std::move(*fd), {});
+  }
+  /// A connection that is open on both sides; its id is opened.back().
+  std::unique_ptr<Stream> come_in() {
+    const std::size_t before = opened.size();
+    auto client = knock();
+    until([&] { return opened.size() > before; });
+    return client;
+  }
+
+ private:
+  TempDir dir_;
+};
+
+inline Transfer say(Stream& stream, std::string_view text) {
+  const std::array<ByteView, 1> chunks{as_bytes_view(text)};
+  return stream.write(chunks);
+}
+
+inline std::string hear(Stream& stream, std::size_t limit = 65'536) {
+  std::vector<std::byte> buffer(limit);
+  const Transfer got = stream.read(buffer);
+  return std::string(as_text(ByteView(buffer).first(got.bytes)));
+}
+
+inline StreamOutcome listen_to(Stream& stream) {
+  std::vector<std::byte> buffer(65'536);
+  return stream.read(buffer).outcome;
+}
+
+}  // namespace peal::io
