@@ -15,17 +15,17 @@
 // What a client and its daemon say to each other, on a Unix socket or inside TLS.
 //
 // Both directions are records: u32 length of what follows, u8 kind, body. Integers are
-// little-endian. A name is a u8 length and so many bytes; a text is a u16 length and so many bytes;
-// payloads and trailing texts take the rest of their record. docs/client-protocol.md gives every
+// little-endian. A name is a u8 length and so many bytes; payloads and texts are last and take the
+// rest of their record. docs/client-protocol.md gives every
 // byte. Decoders are total: any bytes give a record or a reason to refuse them, and every record
 // has exactly one encoding.
 //
 // The client speaks first, with `hello`; the daemon answers `welcome` or `closing`. Then:
 //
 // - What the client sends is numbered from 1 in each session, without gaps. `acked` says up to
-// which
-//   number all is settled: each message has its place in the order and every daemon of the view has
-//   it, or it was refused, and `refused` came before. The client keeps what is not settled.
+//   which number all is settled: each message has its place in the order and every daemon of the
+//   view has it, or it was refused, and `refused` came before. The client keeps what is not
+//   settled. Who goes on with a session may be told of refusals that it knows already.
 // - What the daemon tells in order are events (message, group_view, transitional, left, gap). They
 //   are numbered from 1 in each session too, but the number is not written: the next event is the
 //   one after the last. `seen` says up to which event the client has them; the daemon keeps the
@@ -44,6 +44,7 @@ inline constexpr std::uint32_t kHelloLengthMax = 1'024;
 inline constexpr std::uint32_t kRequestLengthMax = 16'384;
 inline constexpr std::size_t kSecretBytesMax = 256;
 inline constexpr std::size_t kTextBytesMax = 4'096;
+inline constexpr std::size_t kReplyTextBytesMax = 1U << 20;  ///< an answer may be long
 inline constexpr std::size_t kClientTargetsMax = 64;
 inline constexpr std::size_t kClientNameMax = 128;  ///< bytes of a group or a private name
 
@@ -113,8 +114,7 @@ std::string_view client_code_name(ClientCode code);
 /// Names a session, and proves that whoever has it may go on with it. All zero: none.
 using SessionToken = std::array<std::byte, 16>;
 
-// ---- Of the client
-// -------------------------------------------------------------------------------
+// ---- of the client ----
 
 struct Hello {
   std::uint16_t version = kClientVersion;
@@ -159,8 +159,7 @@ struct AskRequest {
   std::string_view what;  ///< a name
 };
 
-// ---- Of the daemon
-// -------------------------------------------------------------------------------
+// ---- of the daemon ----
 
 struct Welcome {
   std::uint16_t version = kClientVersion;
@@ -184,6 +183,7 @@ struct Place {
   ViewId view{};
   std::uint64_t position{};
   std::uint32_t index{};
+  friend constexpr auto operator<=>(const Place&, const Place&) = default;
 };
 
 struct MessageEvent {
@@ -222,7 +222,7 @@ struct GroupEvent {
 
 /// Messages of a group that were left out at this place, since the client did not keep up.
 struct GapEvent {
-  std::string_view group;
+  std::string_view group;  ///< empty: messages to the private name
   std::uint64_t messages{};
   std::uint64_t bytes{};
   Place first;
@@ -247,7 +247,7 @@ struct Reply {
 
 /// A limit of a membership comes near: half of it is used up.
 struct Warning {
-  std::string_view group;
+  std::string_view group;  ///< empty: messages to the private name
   SlowPolicy policy{};
   std::uint64_t bytes{};
   std::uint64_t bytes_max{};
@@ -260,8 +260,7 @@ struct Closing {
   std::string_view text;
 };
 
-// ---- Records in a stream
-// --------------------------------------------------------------------------
+// ---- records in a stream ----
 
 /// One record as it lies in a buffer.
 struct Record {
@@ -271,16 +270,22 @@ struct Record {
 
 /// The first record in some bytes.
 struct Framed {
-  enum class State : std::uint8_t { incomplete, complete, too_long } state = State::incomplete;
-  Record record;          ///< if complete
-  std::size_t bytes = 0;  ///< of the whole record, as far as it is known: 0 or the length
+  enum class State : std::uint8_t {
+    incomplete,
+    complete,
+    bad_length,  ///< 0, or more than allowed: what follows cannot be read either
+  };
+  State state = State::incomplete;
+  Record record;          ///< if complete; its kind may be an unknown one
+  std::size_t bytes = 0;  ///< of the whole record, header included; 0 if not known yet
 };
-/// `length_max` bounds the length field.
+/// `length_max` bounds the length field, which counts the kind and the body.
 Framed next_record(ByteView bytes, std::uint64_t length_max);
 
 // Each decodes the body of a record of its kind; strings, payloads and views point into `body`. If
 // the result is not Drop::none, `out` is unspecified. Reasons: truncated, trailing_bytes,
-// count_too_large, bad_value. That a name is a legal one is not checked here but for its length.
+// count_too_large, not_sorted, bad_value, and bad_version of hello and welcome, whose `version`
+// holds it then. That a name is a legal one is not checked here but for its length.
 [[nodiscard]] Drop decode(ByteView body, Hello& out);
 [[nodiscard]] Drop decode(ByteView body, JoinRequest& out);
 [[nodiscard]] Drop decode(ByteView body, LeaveRequest& out);
@@ -297,8 +302,8 @@ Framed next_record(ByteView bytes, std::uint64_t length_max);
 [[nodiscard]] Drop decode(ByteView body, Warning& out);
 [[nodiscard]] Drop decode(ByteView body, Closing& out);
 
-// Each appends one record, header included; decode() must accept its body. Texts are cut to
-// kTextBytesMax, at the end of a character.
+// Each appends one record, header included; decode() must accept its body. Texts are cut to their
+// largest length, at the end of a character.
 void append(std::vector<std::byte>& out, const Hello& record);
 void append(std::vector<std::byte>& out, const JoinRequest& record);
 void append(std::vector<std::byte>& out, const LeaveRequest& record);

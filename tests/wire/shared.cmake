@@ -2,7 +2,8 @@
 # Libraries that the tests and the fuzz targets of the codecs share. Included by both, so that
 # either can be built without the other.
 if(NOT TARGET peal_wire_examine)
-  add_library(peal_wire_examine STATIC ${CMAKE_CURRENT_LIST_DIR}/examine.cc
+  add_library(peal_wire_examine STATIC ${CMAKE_CURRENT_LIST_DIR}/client_examine.cc
+                                       ${CMAKE_CURRENT_LIST_DIR}/examine.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/rules.cc)
   target_link_libraries(peal_wire_examine PRIVATE peal_flags PUBLIC peal_wire)
   target_include_directories(peal_wire_examine PUBLIC ${CMAKE_CURRENT_LIST_DIR})

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "wire/client.h"
+#include "wire/reader.h"
+
+namespace peal::wire {
+namespace {
+
+constexpr std::size_t kGroupMemberBytesMin = 4 + 2;
+
+std::string_view read_name(Reader& in, bool may_be_empty) {
+  const std::size_t length = in.u<std::uint8_t>();
+  in.require(length <= kClientNameMax, Drop::bad_value);
+  in.require(may_be_empty || length > 0, Drop::bad_value);
+  return as_text(in.bytes(length));
+}
+std::string_view read_name(Reader& in) { return read_name(in, false); }
+std::string_view read_name_or_none(Reader& in) { return read_name(in, true); }
+
+/// What is left of the record.
+std::string_view read_text(Reader& in, std::size_t bytes_max) {
+  in.require(in.remaining() <= bytes_max, Drop::bad_value);
+  return as_text(in.bytes(in.remaining()));
+}
+
+/// A number that counts from 1.
+std::uint64_t read_number(Reader& in) {
+  const std::uint64_t number = read_counter(in);
+  in.require(number > 0, Drop::bad_value);
+  return number;
+}
+
+/// A byte from `first` to `last`.
+template <class Enum>
+Enum read_choice(Reader& in, Enum first, Enum last) {
+  const auto value = in.u<std::uint8_t>();
+  in.require(value >= static_cast<std::uint8_t>(first) && value <= static_cast<std::uint8_t>(last),
+             Drop::bad_value);
+  return in.failed() ? first : static_cast<Enum>(value);
+}
+
+bool read_flag(Reader& in) {
+  const auto value = in.u<std::uint8_t>();
+  in.require(value <= 1, Drop::bad_value);
+  return value == 1;
+}
+
+SessionToken read_token(Reader& in) {
+  SessionToken token{};
+  const ByteView bytes = in.bytes(token.size());
+  std::copy(bytes.begin(), bytes.end(), token.begin());
+  return token;
+}
+
+Place read_place(Reader& in) {
+  Place place;
+  place.view = read_formed_view(in);
+  place.position = read_number(in);
+  place.index = in.u<std::uint32_t>();
+  return place;
+}
+
+using Targets = FixedVector<std::string_view, kClientTargetsMax>;
+void read_targets(Reader& in, bool sorted, Targets& out) {
+  out.clear();
+  const std::size_t count = in.u<std::uint8_t>();
+  in.require(count > 0, Drop::bad_value);
+  in.require(count <= kClientTargetsMax, Drop::count_too_large);
+  for (std::size_t i = 0; i < count && !in.failed(); ++i) {
+    const std::string_view target = read_name(in);
+    in.require(!sorted || out.empty() || out.back() < target, Drop::not_sorted);
+    out.push_back(target);
+  }
+}
+
+/// False, with the reason noted, if the record is of another version: its layout is not known then.
+bool read_version(Reader& in, std::uint16_t& out) {
+  out = in.u<std::uint16_t>();
+  in.require(in.failed() || out == kClientVersion, Drop::bad_version);
+  return !in.failed();
+}
+
+}  // namespace
+
+// ---- of the client ----
+
+Drop decode(ByteView body, Hello& out) {
+  Reader in(body);
+  if (!read_version(in, out.version)) return in.finish();
+  out.session = read_token(in);
+  out.events_seen = read_counter(in);
+  out.keep_ms = in.u<std::uint32_t>();
+  out.name = read_name_or_none(in);
+  out.secret = read_text(in, kSecretBytesMax);
+  return in.finish();
+}
+
+Drop decode(ByteView body, JoinRequest& out) {
+  Reader in(body);
+  out.request = in.u<std::uint32_t>();
+  out.limits.policy = read_choice(in, SlowPolicy::normal, SlowPolicy::evict);
+  out.limits.memory_bytes = in.u<std::uint64_t>();
+  out.limits.disk_bytes = in.u<std::uint64_t>();
+  out.limits.age_ms = in.u<std::uint32_t>();
+  out.group = read_name(in);
+  return in.finish();
+}
+
+Drop decode(ByteView body, LeaveRequest& out) {
+  Reader in(body);
+  out.request = in.u<std::uint32_t>();
+  out.group = read_name(in);
+  return in.finish();
+}
+
+Drop decode(ByteView body, SendRequest& out) {
+  Reader in(body);
+  out.number = read_number(in);
+  out.service = read_choice(in, Service::fifo, Service::safe);
+  out.type = in.u<std::uint16_t>();
+  out.self_discard = read_flag(in);
+  read_targets(in, false, out.targets);
+  out.payload = in.bytes(in.remaining());
+  return in.finish();
+}
+
+Drop decode(ByteView body, AskRequest& out) {
+  Reader in(body);
+  out.request = in.u<std::uint32_t>();
+  out.what = read_name(in);
+  return in.finish();
+}
+
+// ---- of the daemon ----
+
+Drop decode(ByteView body, Welcome& out) {
+  Reader in(body);
+  if (!read_version(in, out.version)) return in.finish();
+  out.session = read_token(in);
+  out.resumed = read_flag(in);
+  out.name = read_name(in);
+  out.node = read_name(in);
+  out.cluster = read_name(in);
+  out.message_bytes_max = in.u<std::uint32_t>();
+  out.unsettled_messages_max = in.u<std::uint32_t>();
+  out.unsettled_bytes_max = in.u<std::uint64_t>();
+  out.acked = read_counter(in);
+  out.received = read_counter(in);
+  in.require(out.acked <= out.received, Drop::bad_value);
+  out.events_next = read_number(in);
+  out.keep_ms = in.u<std::uint32_t>();
+  out.ping_ms = in.u<std::uint32_t>();
+  return in.finish();
+}
+
+Drop decode(ByteView body, MessageEvent& out) {
+  Reader in(body);
+  out.place = read_place(in);
+  out.service = read_choice(in, Service::fifo, Service::safe);
+  out.type = in.u<std::uint16_t>();
+  out.sender = read_name(in);
+  read_targets(in, true, out.targets);
+  out.payload = in.bytes(in.remaining());
+  return in.finish();
+}
+
+Drop decode(ByteView body, GroupViewEvent& out) {
+  Reader in(body);
+  out.group = read_name(in);
+  out.view = read_formed_view(in);
+  out.index = read_number(in);
+  out.cause = read_choice(in, ViewCause::join, ViewCause::network);
+  out.reason = read_choice(in, ClientCode::ok, ClientCode::shutdown);
+  in.require(out.cause == ViewCause::disconnect || out.reason == ClientCode::ok, Drop::bad_value);
+  out.changed = read_name_or_none(in);
+  in.require((out.cause == ViewCause::network) == out.changed.empty(), Drop::bad_value);
+  out.own_set = in.u<std::uint32_t>();
+  const auto count = in.u<std::uint32_t>();
+  in.require(count > 0, Drop::bad_value);
+  out.members.clear();
+  if (!in.holds(count, kGroupMemberBytesMin)) return in.finish();
+  out.members.reserve(count);
+  for (std::uint32_t i = 0; i < count && !in.failed(); ++i) {
+    GroupMember member;
+    member.set = in.u<std::uint32_t>();
+    member.name = read_name(in);
+    out.members.push_back(member);
+  }
+  return in.finish();
+}
+
+Drop decode(ByteView body, GroupEvent& out) {
+  Reader in(body);
+  out.group = read_name(in);
+  return in.finish();
+}
+
+Drop decode(ByteView body, GapEvent& out) {
+  Reader in(body);
+  out.group = read_name_or_none(in);
+  out.messages = read_number(in);
+  out.bytes = read_counter(in);
+  out.first = read_place(in);
+  out.last = read_place(in);
+  in.require(out.first <= out.last, Drop::bad_value);
+  return in.finish();
+}
+
+Drop decode(ByteView body, Acked& out) {
+  Reader in(body);
+  out.number = read_counter(in);
+  return in.finish();
+}
+
+Drop decode(ByteView body, Refused& out) {
+  Reader in(body);
+  out.number = read_number(in);
+  out.code = read_choice(in, ClientCode::bad_record, ClientCode::shutdown);
+  out.text = read_text(in, kTextBytesMax);
+  return in.finish();
+}
+
+Drop decode(ByteView body, Reply& out) {
+  Reader in(body);
+  out.request = in.u<std::uint32_t>();
+  out.code = read_choice(in, ClientCode::ok, ClientCode::shutdown);
+  out.text = read_text(in, kReplyTextBytesMax);
+  return in.finish();
+}
+
+Drop decode(ByteView body, Warning& out) {
+  Reader in(body);
+  out.policy = read_choice(in, SlowPolicy::block, SlowPolicy::evict);
+  out.bytes = in.u<std::uint64_t>();
+  out.bytes_max = in.u<std::uint64_t>();
+  out.age_ms = in.u<std::uint32_t>();
+  out.age_max_ms = in.u<std::uint32_t>();
+  out.group = read_name_or_none(in);
+  return in.finish();
+}
+
+Drop decode(ByteView body, Closing& out) {
+  Reader in(body);
+  out.code = read_choice(in, ClientCode::bad_record, ClientCode::shutdown);
+  out.text = read_text(in, kTextBytesMax);
+  return in.finish();
+}
+
+}  // namespace peal::wire

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/bytes.h"
+#include "wire/client.h"
+
+namespace peal::wire::test {
+
+/// What the decoders of the protocol of clients say about one record, and whether they kept their
+/// promises.
+struct ClientVerdict {
+  Drop drop = Drop::none;
+  const char* wrong = nullptr;  ///< what promise was broken, if any
+};
+/// The bytes of one record, header included.
+ClientVerdict examine_record(ByteView bytes);
+/// Bytes of a stream: cut into records, each of which is examined.
+ClientVerdict examine_stream(ByteView bytes);
+
+}  // namespace peal::wire::test
