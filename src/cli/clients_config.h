@@ -4,7 +4,7 @@
 #include <string>
 
 #include "io/endpoint.h"
-#include "session/sessions.h"
+#include "session/options.h"
 
 namespace peal::cli {
 

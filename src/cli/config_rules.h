@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "cli/toml.h"
-#include "session/sessions.h"
+#include "session/options.h"
 
 // The tables [[client]] and [[group]]: who may connect, and what may be done with which groups.
 

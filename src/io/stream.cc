@@ -28,7 +28,7 @@ IoError lost(const char* doing, int number) {
 
 class PlainStream final : public Stream {
  public:
-  PlainStream(Fd fd, Peer peer) : Stream(std::move(fd), std::move(peer)) {}
+  PlainStream(Fd fd, StreamPeer peer) : Stream(std::move(fd), std::move(peer)) {}
 
   StreamOutcome advance() override {
     if (connected_) return StreamOutcome::ok;
@@ -95,7 +95,7 @@ void set_option(int fd, int level, int name, int value) {
 
 }  // namespace
 
-std::unique_ptr<Stream> make_plain_stream(Fd fd, Peer peer) {
+std::unique_ptr<Stream> make_plain_stream(Fd fd, StreamPeer peer) {
   return std::make_unique<PlainStream>(std::move(fd), std::move(peer));
 }
 

@@ -163,7 +163,7 @@ void Streams::step_handshakes() {
 
 void Streams::refuse(StreamId id, const IoError& why) {
   ++counters_.handshakes_failed;
-  const Peer peer = find(id)->stream->peer();
+  const StreamPeer peer = find(id)->stream->peer();
   remove(id);
   host_.on_refused(peer, why);
 }
@@ -302,7 +302,7 @@ StreamOutcome Streams::finish_writing(StreamId id) {
 
 const IoError& Streams::error(StreamId id) const { return open_entry(id).stream->error(); }
 
-const Peer& Streams::peer(StreamId id) const { return open_entry(id).stream->peer(); }
+const StreamPeer& Streams::peer(StreamId id) const { return open_entry(id).stream->peer(); }
 
 bool Streams::is_open(StreamId id) const {
   const auto found = entries_.find(id);

@@ -28,7 +28,7 @@ class StreamsHost {
  public:
   virtual ~StreamsHost() = default;
   /// Somebody connected and, with TLS, proved who it is. Nothing is wanted of the stream yet.
-  virtual void on_stream(StreamId id, const Peer& peer) = 0;
+  virtual void on_stream(StreamId id, const StreamPeer& peer) = 0;
   /// Reading is wanted, and there may be something: call read() once.
   virtual void on_readable(StreamId id) = 0;
   /// Writing is wanted, and there may be room.
@@ -36,7 +36,7 @@ class StreamsHost {
   /// The stream broke while it sent what write() had taken; its id means nothing any more.
   virtual void on_broken(StreamId id, const IoError& why) = 0;
   /// Somebody did not come in: the handshake failed or took too long.
-  virtual void on_refused(const Peer& peer, const IoError& why) = 0;
+  virtual void on_refused(const StreamPeer& peer, const IoError& why) = 0;
   /// All places are taken, and somebody is at the door: close() a stream that is worth less than a
   /// new one, or return false to turn it away.
   virtual bool make_place() = 0;
@@ -95,7 +95,7 @@ class Streams {
   StreamOutcome finish_writing(StreamId id);
   /// Why read() or write() said `broken`.
   const IoError& error(StreamId id) const;
-  const Peer& peer(StreamId id) const;
+  const StreamPeer& peer(StreamId id) const;
   /// False once it is closed, finished or broken.
   bool is_open(StreamId id) const;
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "member/settings.h"
+#include "session/options.h"
+
+namespace peal::daemon {
+
+/// What a daemon is made from.
+struct Options {
+  member::Settings member;    ///< the node; `own_thread` means nothing here
+  session::Options sessions;  ///< `cluster` to `message_bytes_max` are taken from `member`
+  std::string socket;         ///< path of the Unix socket
+  mode_t socket_mode = 0600;  ///< who may write may connect
+  std::string spool_dir;      ///< a folder that exists
+};
+
+}  // namespace peal::daemon
