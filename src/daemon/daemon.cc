@@ -114,10 +114,13 @@ Result<void, io::IoError> Daemon::prepare() {
   if (!loop) return unexpected(loop.error());
   loop_ = std::move(*loop);
   // Before the node, so that one that cannot serve does not use up an incarnation.
-  auto door = io::StreamListener::unix_socket(options_.socket, options_.socket_mode);
-  if (!door) {
-    return unexpected(io::IoError{door.error().code, "socket: " + door.error().message});
+  if (options_.tls) {
+    auto context = io::TlsContext::server(options_.tls->tls);
+    if (!context) return unexpected(context.error());
+    tls_ = std::move(*context);
   }
+  auto doors = open_doors();
+  if (!doors) return unexpected(doors.error());
   auto runtime = member::Runtime::open(options_.member, *loop_, *this);
   if (!runtime) return unexpected(runtime.error());
   runtime_ = std::move(*runtime);
@@ -131,7 +134,29 @@ Result<void, io::IoError> Daemon::prepare() {
   turns_ = std::make_unique<Turns>(*this);
   now_ = io::Clock::now();
   told_room_ = receive_room_units();
-  return connections_->listen(std::move(*door));
+  for (auto& door : *doors) {
+    if (auto listening = connections_->listen(std::move(door)); !listening) return listening;
+  }
+  return {};
+}
+
+Result<Daemon::Doors, io::IoError> Daemon::open_doors() {
+  Doors doors;
+  auto local = io::StreamListener::unix_socket(options_.socket, options_.socket_mode);
+  if (!local) {
+    return unexpected(io::IoError{local.error().code, "socket: " + local.error().message});
+  }
+  doors.push_back(std::move(*local));
+  if (!options_.tls) return doors;
+  auto remote = io::StreamListener::tcp(options_.tls->at, [this](io::Fd fd, io::StreamPeer peer) {
+    return io::make_tls_server_stream(std::move(fd), std::move(peer), tls_);
+  });
+  if (!remote) {
+    return unexpected(
+        io::IoError{remote.error().code, "clients.listen: " + remote.error().message});
+  }
+  doors.push_back(std::move(*remote));
+  return doors;
 }
 
 void Daemon::run() {
@@ -145,10 +170,19 @@ void Daemon::stop() {
   loop_->wake();
 }
 
-void Daemon::reconfigure(const session::Options& options) {
-  options_.sessions = with_node(options, options_.member);
-  sessions_->reconfigure(now_, options_.sessions);
+Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
+  const session::Options sessions = with_node(options.sessions, options_.member);
+  if (std::string wrong = session::validate(sessions); !wrong.empty()) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
+  }
+  if (options.tls && tls_ != nullptr) {
+    auto context = io::TlsContext::server(options.tls->tls);
+    if (!context) return unexpected(context.error());
+    tls_ = std::move(*context);
+  }
+  new_sessions_ = sessions;
   loop_->wake();
+  return {};
 }
 
 // ---- the end ----

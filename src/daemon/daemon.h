@@ -41,8 +41,10 @@ class Daemon final : private member::Application, private session::Host {
 
   /// For what else the owner wants watched.
   io::Loop& loop() { return *loop_; }
-  /// New rules and limits for clients; valid ones.
-  void reconfigure(const session::Options& options);
+  /// Takes rules, limits, certificates and keys for clients from `options`, at the end of this turn;
+  /// the rest stays as it is. Errors: those of open() for these, and then nothing changes. Thread:
+  /// the loop's, also from Owner::on_ask().
+  Result<void, io::IoError> reconfigure(const Options& options);
 
   member::Snapshot node_status() const;
   session::Status client_status() const { return sessions_->status(now_); }
@@ -55,6 +57,8 @@ class Daemon final : private member::Application, private session::Host {
 
   Daemon(const Options& options, Owner& owner);
   Result<void, io::IoError> prepare();
+  using Doors = std::vector<std::unique_ptr<io::StreamListener>>;
+  Result<Doors, io::IoError> open_doors();
 
   // member::Application
   void on_wake(Instant now) override;
@@ -91,6 +95,9 @@ class Daemon final : private member::Application, private session::Host {
   std::unique_ptr<session::Sessions> sessions_;
   std::unique_ptr<Connections> connections_;
   std::unique_ptr<Turns> turns_;
+
+  std::shared_ptr<const io::TlsContext> tls_;       ///< for connections to come
+  std::optional<session::Options> new_sessions_;  ///< to go on with
 
   Instant now_{};
   bool engine_has_work_ = false;         ///< it has not heard of what was submitted
