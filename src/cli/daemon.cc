@@ -64,8 +64,8 @@ Result<daemon::Options, std::string> daemon_options(const NodeConfig& config) {
     door.tls.certificate = config.clients.certificate;
     door.tls.key = config.clients.key;
     door.tls.client_ca = config.clients.ca;
-    door.tls.clients = config.clients.ca.empty() ? io::ClientCertificates::none
-                                                 : io::ClientCertificates::optional;
+    door.tls.clients =
+        config.clients.ca.empty() ? io::ClientCertificates::none : io::ClientCertificates::optional;
     options.tls = std::move(door);
   }
   return options;

@@ -180,6 +180,13 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
     if (!context) return unexpected(context.error());
     tls_ = std::move(*context);
   }
+  if (options.socket_mode != options_.socket_mode) {
+    // The file is there as long as this process has not removed it.
+    if (::chmod(options_.socket.c_str(), options.socket_mode) != 0) {
+      return unexpected(io::system_error("chmod " + options_.socket, errno));
+    }
+    options_.socket_mode = options.socket_mode;
+  }
   new_sessions_ = sessions;
   loop_->wake();
   return {};

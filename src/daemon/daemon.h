@@ -41,9 +41,9 @@ class Daemon final : private member::Application, private session::Host {
 
   /// For what else the owner wants watched.
   io::Loop& loop() { return *loop_; }
-  /// Takes rules, limits, certificates and keys for clients from `options`, at the end of this turn;
-  /// the rest stays as it is. Errors: those of open() for these, and then nothing changes. Thread:
-  /// the loop's, also from Owner::on_ask().
+  /// Takes rules, limits, certificates and keys for clients from `options`, at the end of this
+  /// turn; the rest stays as it is. Errors: those of open() for these, and then nothing changes.
+  /// Thread: the loop's, also from Owner::on_ask().
   Result<void, io::IoError> reconfigure(const Options& options);
 
   member::Snapshot node_status() const;
@@ -68,7 +68,7 @@ class Daemon final : private member::Application, private session::Host {
   void on_warning(const std::string& text) override { owner_.on_warning(now_, text); }
   void on_message(const node::Message& message) override;
   void on_view(const order::View& view) override;
-  void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override {}
+  void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override;
   void on_event(const order::Event& event) override;
   void on_fatal(std::string_view reason) override;
   std::uint32_t receive_room_units() const override;
@@ -78,6 +78,7 @@ class Daemon final : private member::Application, private session::Host {
   void replace_control(ByteView message) override;
   void block(bool blocked) override;
   void tables_equal(const ViewId& /*view*/, std::uint64_t /*hash*/) override {}
+  std::string_view node_name(NodeId node) const override;
   wire::SessionToken draw_token() override;
   session::Answer ask(std::string_view what, bool admin) override;
 
@@ -96,7 +97,7 @@ class Daemon final : private member::Application, private session::Host {
   std::unique_ptr<Connections> connections_;
   std::unique_ptr<Turns> turns_;
 
-  std::shared_ptr<const io::TlsContext> tls_;       ///< for connections to come
+  std::shared_ptr<const io::TlsContext> tls_;     ///< for connections to come
   std::optional<session::Options> new_sessions_;  ///< to go on with
 
   Instant now_{};

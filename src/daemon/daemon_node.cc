@@ -38,6 +38,7 @@ void Daemon::on_turn_end(Instant now) {
 
 void Daemon::feed(Instant now) {
   for (int round = 0; round < kRoundsPerTurn; ++round) {
+    if (std::exchange(room_again_, false)) sessions_->on_room(now);
     sessions_->work(now);
     if (!std::exchange(engine_has_work_, false)) return;
     runtime_->flush(now);
@@ -70,7 +71,7 @@ void Daemon::on_message(const node::Message& message) {
   delivered.service = message.service;
   delivered.payload = message.payload;
   sessions_->on_message(now_, delivered);
-  if (!delivered.control) owner_.on_message(names_.name(message.sender.node), message);
+  if (!delivered.control) owner_.on_message(node_name(message.sender.node), message);
 }
 
 void Daemon::on_view(const order::View& view) {
@@ -86,6 +87,10 @@ void Daemon::on_view(const order::View& view) {
   notice.reason = why_gathering_;
   if (!view.transitional) why_gathering_.clear();
   owner_.on_view(now_, notice);
+}
+
+void Daemon::on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) {
+  if (std::exchange(was_full_, false)) room_again_ = true;
 }
 
 void Daemon::on_event(const order::Event& event) {
@@ -115,7 +120,9 @@ member::Snapshot Daemon::node_status() const { return member::snapshot_of(*runti
 
 Result<std::uint64_t> Daemon::submit(ByteView message, Service service) {
   engine_has_work_ = true;
-  return runtime_->enqueue(message, service);
+  const auto number = runtime_->enqueue(message, service);
+  was_full_ = was_full_ || (!number && number.error() == Errc::would_block);
+  return number;
 }
 
 void Daemon::replace_control(ByteView message) {
@@ -129,6 +136,11 @@ void Daemon::replace_control(ByteView message) {
 void Daemon::block(bool blocked) {
   engine_has_work_ = true;
   runtime_->block(blocked);
+}
+
+std::string_view Daemon::node_name(NodeId node) const {
+  const bool known = node.value >= 1 && node.value <= options_.member.nodes.size();
+  return known ? std::string_view(options_.member.nodes[node.value - 1].name) : "";
 }
 
 wire::SessionToken Daemon::draw_token() {

@@ -20,39 +20,18 @@ namespace {
 
 bool is_transient(int number) { return number == EAGAIN || number == EINTR; }
 
-IoError lost(const char* doing, int number) {
-  IoError error = system_error(doing, number);
-  if (number == EPIPE || number == ECONNRESET || number == ETIMEDOUT) error.code = Errc::closed;
-  return error;
-}
-
 class PlainStream final : public Stream {
  public:
   PlainStream(Fd fd, StreamPeer peer) : Stream(std::move(fd), std::move(peer)) {}
 
   StreamOutcome advance() override {
     if (connected_) return StreamOutcome::ok;
-    pollfd poll{fd(), POLLOUT, 0};
-    if (::poll(&poll, 1, 0) <= 0) return StreamOutcome::blocked;
-    int number = 0;
-    socklen_t size = sizeof number;
-    if (::getsockopt(fd(), SOL_SOCKET, SO_ERROR, &number, &size) != 0) number = errno;
-    if (number != 0) return fail(system_error("connect to " + peer_.text, number));
-    connected_ = true;
-    return StreamOutcome::ok;
+    const StreamOutcome outcome = finish_connecting();
+    connected_ = outcome == StreamOutcome::ok;
+    return outcome;
   }
 
-  Transfer read(ByteSpan into) override {
-    if (into.empty()) return {};
-    const ssize_t got = ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT);
-    if (got > 0) {
-      const auto bytes = static_cast<std::size_t>(got);
-      return {bytes, bytes < into.size() ? StreamOutcome::blocked : StreamOutcome::ok};
-    }
-    if (got == 0) return {0, StreamOutcome::end};
-    if (is_transient(errno)) return {0, StreamOutcome::blocked};
-    return {0, fail(lost("read", errno))};
-  }
+  Transfer read(ByteSpan into) override { return receive(into); }
 
   Transfer write(std::span<const ByteView> chunks) override {
     std::array<iovec, kChunksMax> parts;
@@ -94,6 +73,32 @@ void set_option(int fd, int level, int name, int value) {
 }
 
 }  // namespace
+
+IoError Stream::lost(const char* doing, int number) {
+  IoError error = system_error(doing, number);
+  if (number == EPIPE || number == ECONNRESET || number == ETIMEDOUT) error.code = Errc::closed;
+  return error;
+}
+
+StreamOutcome Stream::finish_connecting() {
+  pollfd poll{fd(), POLLOUT, 0};
+  if (::poll(&poll, 1, 0) <= 0) return StreamOutcome::blocked;
+  int number = 0;
+  socklen_t size = sizeof number;
+  if (::getsockopt(fd(), SOL_SOCKET, SO_ERROR, &number, &size) != 0) number = errno;
+  if (number != 0) return fail(system_error("connect to " + peer_.text, number));
+  return StreamOutcome::ok;
+}
+
+Transfer Stream::receive(ByteSpan into) {
+  if (into.empty()) return {};
+  const ssize_t got = ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT);
+  if (got == 0) return {0, StreamOutcome::end};
+  if (got < 0 && is_transient(errno)) return {0, StreamOutcome::blocked};
+  if (got < 0) return {0, fail(lost("read", errno))};
+  const auto bytes = static_cast<std::size_t>(got);
+  return {bytes, bytes < into.size() ? StreamOutcome::blocked : StreamOutcome::ok};
+}
 
 std::unique_ptr<Stream> make_plain_stream(Fd fd, StreamPeer peer) {
   return std::make_unique<PlainStream>(std::move(fd), std::move(peer));

@@ -78,12 +78,18 @@ class Stream {
   virtual short waits_for() const = 0;
   /// write() took bytes that are not sent yet.
   virtual bool has_unsent() const = 0;
+  /// Reads once what came, as it came: for a stream of which nothing is wanted any more, even if
+  /// its handshake failed.
+  Transfer receive(ByteSpan into);
   int fd() const { return fd_.get(); }
   const StreamPeer& peer() const { return peer_; }
   /// Why the stream is broken.
   const IoError& error() const { return error_; }
 
  protected:
+  /// Goes on with connect().
+  StreamOutcome finish_connecting();
+  static IoError lost(const char* doing, int number);
   Stream(Fd fd, StreamPeer peer) : fd_(std::move(fd)), peer_(std::move(peer)) {}
   StreamOutcome fail(IoError error) {
     error_ = std::move(error);

@@ -144,7 +144,7 @@ void Streams::step_handshakes() {
     const StreamId id = ready_handshakes_.front();
     ready_handshakes_.pop_front();
     Entry* entry = find(id);
-    if (entry == nullptr) continue;
+    if (entry == nullptr) continue;  // it gave way
     --left;
     entry->queued = false;
     switch (entry->stream->advance()) {
@@ -163,21 +163,30 @@ void Streams::step_handshakes() {
 
 void Streams::refuse(StreamId id, const IoError& why) {
   ++counters_.handshakes_failed;
+  Entry& entry = *find(id);
+  const StreamPeer peer = entry.stream->peer();
+  // The other side should learn why: to close at once could overtake what tells it.
+  linger(id, entry);
+  host_.on_refused(peer, why);
+}
+
+void Streams::give_way() {
+  end_handshake({Errc::closed, "its handshake gave way to those of others that came later"});
+}
+
+/// Of the oldest, which is too slow.
+void Streams::end_handshake(const IoError& why) {
+  const StreamId id = handshakes_.begin()->first;
+  ++counters_.handshakes_failed;
+  ++counters_.handshakes_late;
   const StreamPeer peer = find(id)->stream->peer();
   remove(id);
   host_.on_refused(peer, why);
 }
 
-void Streams::give_way() {
-  ++counters_.handshakes_late;
-  refuse(handshakes_.begin()->first,
-         {Errc::closed, "its handshake gave way to those of others that came later"});
-}
-
 void Streams::end_late() {
   while (!handshakes_.empty() && handshakes_.begin()->second <= now_) {
-    ++counters_.handshakes_late;
-    refuse(handshakes_.begin()->first, {Errc::closed, "its handshake took too long"});
+    end_handshake({Errc::closed, "its handshake took too long"});
   }
   while (!lingering_.empty() && lingering_.begin()->first <= now_) {
     ++counters_.cut_off;
@@ -247,7 +256,7 @@ void Streams::serve_lingering(StreamId id, Entry& entry) {
     entry.writable = false;  // until the descriptor says so; there is nothing else to write
   }
   if (!broken && entry.readable && !entry.ended) {
-    const Transfer got = entry.stream->read(waste_);
+    const Transfer got = entry.stream->receive(waste_);
     bytes_left_ -= std::min(bytes_left_, got.bytes);
     note_read(entry, got);
     broken = got.outcome == StreamOutcome::broken;
@@ -314,9 +323,11 @@ void Streams::close(StreamId id) {
   remove(id);
 }
 
-void Streams::finish(StreamId id) {
-  Entry& entry = open_entry(id);
+void Streams::finish(StreamId id) { linger(id, open_entry(id)); }
+
+void Streams::linger(StreamId id, Entry& entry) {
   if (entry.stream->finish_writing() == StreamOutcome::broken) return remove(id);
+  handshakes_.erase(id);
   entry.stage = Stage::lingering;
   entry.linger_end = now_ + options_.linger;
   entry.readable = true;

@@ -145,6 +145,8 @@ class Streams {
   void serve_lingering(StreamId id, Entry& entry);
   void refuse(StreamId id, const IoError& why);
   void give_way();
+  void end_handshake(const IoError& why);
+  void linger(StreamId id, Entry& entry);
   void end_late();
   void remove(StreamId id);
 

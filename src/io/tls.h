@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "io/stream.h"
+
+struct ssl_ctx_st;
+
+namespace peal::io {
+
+/// What peers agree to speak inside TLS (ALPN); others are refused.
+inline constexpr std::string_view kTlsProtocol = "peal/1";
+
+enum class ClientCertificates : std::uint8_t {
+  none,      ///< not asked for
+  optional,  ///< verified if there is one; whoever has none is `unknown`
+  required,
+};
+
+struct TlsServerOptions {
+  std::string certificate;  ///< path of a PEM file: the server's own first, then its issuers
+  std::string key;          ///< path of a PEM file
+  ClientCertificates clients = ClientCertificates::none;
+  std::string client_ca;  ///< path of a PEM file; needed unless `clients` is none
+};
+
+struct TlsClientOptions {
+  std::string ca;           ///< path of a PEM file; empty: those that the system trusts
+  std::string certificate;  ///< the client's own, with its key; empty: none
+  std::string key;
+};
+
+/// Keys, certificates and rules of TLS, read once and then the same for ever: to read them again,
+/// open another and give new streams that one. TLS 1.3 only; no tickets, no early data.
+/// Thread: any; streams may share it.
+class TlsContext {
+ public:
+  /// Errors: invalid_option, not_permitted, system. Each begins with the path of a file in quotes,
+  /// and says what is wrong with it and what to do: it cannot be read, has the wrong owner or mode
+  /// (tls_files.h), is no PEM file, has ended, does not fit the key.
+  static Result<std::shared_ptr<const TlsContext>, IoError> server(const TlsServerOptions& options);
+  static Result<std::shared_ptr<const TlsContext>, IoError> client(const TlsClientOptions& options);
+  ~TlsContext();
+  TlsContext(const TlsContext&) = delete;
+  TlsContext& operator=(const TlsContext&) = delete;
+
+  /// When the own certificate ends, in seconds since 1970; 0 without one.
+  std::int64_t expires() const { return expires_; }
+  ssl_ctx_st* get() const { return context_; }
+
+ private:
+  explicit TlsContext(ssl_ctx_st* context) : context_(context) {}
+  Result<void, IoError> use_own(const std::string& certificate, const std::string& key);
+  Result<void, IoError> trust(const std::string& ca);
+
+  ssl_ctx_st* context_;
+  std::int64_t expires_ = 0;
+};
+
+/// The server's side of a connection that was accepted. Its peer becomes a `certificate` if it has
+/// one.
+std::unique_ptr<Stream> make_tls_server_stream(Fd fd, StreamPeer peer,
+                                               const std::shared_ptr<const TlsContext>& context);
+
+/// The client's side of a connection that is made, or on its way (connect_tcp). The server's
+/// certificate must be for `server`: a host name, or an IP address.
+std::unique_ptr<Stream> make_tls_client_stream(Fd fd, StreamPeer peer,
+                                               const std::shared_ptr<const TlsContext>& context,
+                                               const std::string& server);
+
+}  // namespace peal::io
