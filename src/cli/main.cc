@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands.h"
@@ -16,6 +17,7 @@ namespace {
 struct Run {
   int operator()(const UpCommand& command) const { return run_up(command); }
   int operator()(const NodeCommand& command) const { return run_node(command); }
+  int operator()(const DaemonCommand& command) const { return run_daemon(command.node); }
   int operator()(const SendCommand& command) const { return run_send(command); }
   int operator()(const RecvCommand& command) const { return run_recv(command); }
   int operator()(const StatusCommand& command) const { return run_status(command); }
@@ -45,7 +47,11 @@ int finish(int status) {
 
 int main(int argc, char** argv) {
   try {
-    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    const std::string_view program = argc > 0 ? argv[0] : "";
+    if (program.substr(program.rfind('/') + 1) == "peald") {
+      arguments.insert(arguments.begin(), "daemon");
+    }
     return peal::cli::finish(peal::cli::run_arguments(arguments));
   } catch (const std::exception& error) {
     // Nothing here throws on purpose; what the standard library throws ends the process in order.

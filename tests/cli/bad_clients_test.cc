@@ -50,7 +50,6 @@ void expect_error(const Bad& bad) {
 TEST(BadClients, Keys) {
   const std::string tls = "certificate = \"c\"\nkey = \"k\"\n";
   const Bad cases[] = {
-      {"clients = 3", "clients", "3", "a table, such as [clients]"},
       {"[clients]\nlisten = 4900", "clients.listen", "4900", "port 1 to 65535"},
       {"[clients]\nlisten = \"\"", "clients.listen", "\"\"", "port 1 to 65535"},
       {"[clients]\nlisten = \"10.0.0.1\"", "clients.listen", "10.0.0.1", "port 1 to 65535"},

@@ -31,7 +31,8 @@ ROOMS = {
     "sim": ("sim", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
                     "group", "node", "oracle"), False),
     "cli": ("src/cli", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
-                        "node", "io", "member", "include/peal", "oracle", "seal", "session"), False),
+                        "node", "io", "member", "include/peal", "oracle", "seal", "session",
+                        "daemon"), False),
 }
 
 # Standard headers that cannot reach a clock, a thread, a file or randomness. Everything else,
