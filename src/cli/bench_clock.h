@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <poll.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
@@ -23,6 +25,14 @@ inline std::int64_t now_ns() {
 /// The same time for std::chrono, which reads the same clock.
 inline std::chrono::steady_clock::time_point steady_time(std::int64_t ns) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns));
+}
+
+/// Until a descriptor is readable, or that time.
+inline void wait_for(int fd, std::int64_t until_ns) {
+  const std::int64_t time = std::max<std::int64_t>(0, until_ns - now_ns());
+  pollfd wait{fd, POLLIN, 0};
+  const timespec timeout{time / kSecondNs, time % kSecondNs};
+  ::ppoll(&wait, 1, &timeout, nullptr);
 }
 
 /// CPU time of this process, in the kernel and outside.
