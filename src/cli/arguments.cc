@@ -61,9 +61,8 @@ void build_node(Builder& b, NodeCommand& c) {
 void build_daemon(Builder& b, DaemonCommand& c) {
   b.app().footer(
       "Runs one node that serves clients: programs that join groups and send to them, through the\n"
-      "socket of the configuration, or with TLS. It ends with SIGINT or SIGTERM, in good order, "
-      "and\n"
-      "reads the rules and limits of clients again with SIGHUP. The program peald is the same.\n"
+      "socket of the configuration, or with TLS. SIGINT and SIGTERM end it in good order; SIGHUP\n"
+      "makes it read the rules and limits of clients again.\n"
       "\nExamples:\n"
       "  peal daemon --print-config > peal.toml    every key, its default and what is accepted\n"
       "  peal daemon --config peal.toml --name a   run node a of that file");
@@ -227,7 +226,7 @@ std::string overview() {
          "\n"
          "Run it:\n"
          "  node      run one node from a configuration file\n"
-         "  daemon    run one node that serves clients; the program peald is the same\n"
+         "  daemon    run one node that serves clients\n"
          "  bench     measure throughput and latency on this machine\n"
          "\n"
          "Trust it:\n"

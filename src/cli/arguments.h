@@ -31,7 +31,7 @@ struct NodeCommand {
   bool print_config = false;
 };
 
-/// `peal daemon`, and the program `peald`.
+/// `peal daemon`: the arguments are those of a node.
 struct DaemonCommand {
   NodeCommand node;
 };

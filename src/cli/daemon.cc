@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peald`: one node that serves clients.
+// `peal daemon`: one node that serves clients.
 #include "daemon/daemon.h"
 
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <variant>
@@ -17,6 +20,8 @@
 #include "cli/signals.h"
 #include "cli/text.h"
 #include "io/clock.h"
+#include "io/fd.h"
+#include "io/notify.h"
 
 // Last: see cli/inner_names.h.
 #include "cli/member_config.h"
@@ -71,23 +76,29 @@ Result<daemon::Options, std::string> daemon_options(const NodeConfig& config) {
   return options;
 }
 
-/// The daemon, its log and its signals.
+/// The daemon, its log, its signals and its service manager.
 class DaemonProcess final : public daemon::Owner {
  public:
-  DaemonProcess(const NodeCommand& command, NodeConfig config)
-      : command_(command), config_(std::move(config)), log_(command.json) {}
+  DaemonProcess(const NodeCommand& command, NodeConfig config, io::Notifier notifier)
+      : command_(command),
+        config_(std::move(config)),
+        log_(command.json),
+        notifier_(std::move(notifier)) {}
 
   int run(const daemon::Options& options, const StopSignals& signals) {
     auto opened = daemon::Daemon::open(options, *this);
     if (!opened) {
       const bool ours = opened.error().code == Errc::invalid_option ||
                         opened.error().code == Errc::address_in_use;
-      return fail(ours ? 2 : 1, "peald: " + config_.file + ": " + opened.error().message);
+      return fail(ours ? 2 : 1, "daemon: " + config_.file + ": " + opened.error().message);
     }
     daemon_ = std::move(*opened);
     const auto watched = daemon_->loop().watch(signals.fd(), EPOLLIN,
                                                [&](std::uint32_t) { on_signal(signals.take()); });
-    if (!watched) return fail(1, "peald: " + watched.error().message);
+    if (!watched) return fail(1, "daemon: " + watched.error().message);
+    if (auto started = start_watchdog(); !started) {
+      return fail(1, "daemon: " + started.error().message);
+    }
     log_.event("started", {{"node", config_.node},
                            {"cluster", config_.cluster},
                            {"address", io::to_string(config_.own().address)},
@@ -95,6 +106,7 @@ class DaemonProcess final : public daemon::Owner {
                            {"socket", config_.socket},
                            {"listen", options.tls ? io::to_string(options.tls->at) : "no"},
                            {"version", PEAL_VERSION}});
+    tell(notifier_.ready("serving clients at " + config_.socket));
     daemon_->run();
     return good_ ? 0 : 1;
   }
@@ -161,14 +173,41 @@ class DaemonProcess final : public daemon::Owner {
   }
 
  private:
+  /// A service manager that does not listen is no reason to stop.
+  void tell(const Result<void, io::IoError>& told) {
+    if (!told) on_warning(io::Clock::now(), "the service manager: " + told.error().message);
+  }
+
+  /// Twice as often as it is asked for, from the loop: one that hangs says nothing.
+  Result<void, io::IoError> start_watchdog() {
+    const auto interval = notifier_.watchdog_interval();
+    if (!interval) return {};
+    timer_ = io::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    itimerspec period{};
+    period.it_interval.tv_sec = interval->ns / 2 / 1'000'000'000;
+    period.it_interval.tv_nsec = interval->ns / 2 % 1'000'000'000 + 1;
+    period.it_value = period.it_interval;
+    if (timer_.get() < 0 || ::timerfd_settime(timer_.get(), 0, &period, nullptr) != 0) {
+      return tl::unexpected(io::system_error("a timer for the watchdog", errno));
+    }
+    return daemon_->loop().watch(timer_.get(), EPOLLIN, [this](std::uint32_t) {
+      std::uint64_t times = 0;
+      ignore(::read(timer_.get(), &times, sizeof times), "how often does not matter");
+      tell(notifier_.watchdog());
+    });
+  }
+
   void on_signal(int number) {
     if (number == 0) return;
     if (number == SIGHUP) {
+      tell(notifier_.reloading(io::Clock::now()));
       const auto reloaded = reload();
+      tell(notifier_.ready("serving clients at " + config_.socket));
       log_.event(reloaded ? "reloaded" : "not_reloaded",
                  {{"file", config_.file}, {"reason", reloaded ? "on request" : reloaded.error()}});
       return;
     }
+    tell(notifier_.stopping("on request"));
     log_.event("leaving", {{"signal", number == SIGINT ? "SIGINT" : "SIGTERM"}});
     daemon_->stop();
   }
@@ -232,6 +271,8 @@ class DaemonProcess final : public daemon::Owner {
   const NodeCommand& command_;
   NodeConfig config_;
   NodeLog log_;
+  io::Notifier notifier_;
+  io::Fd timer_;
   NodeState state_;
   Instant started_ = io::Clock::now();
   std::unique_ptr<daemon::Daemon> daemon_;
@@ -246,17 +287,19 @@ int run_daemon(const NodeCommand& command) {
     return 0;
   }
   auto config = read_config(command.config, command.name);
-  if (!config) return fail(2, "peald: " + config.error());
+  if (!config) return fail(2, "daemon: " + config.error());
   if (!command.trace.empty()) {
     config->trace = command.trace;
     config->lines["trace"] = 0;
   }
   const auto usable = check_paths(*config);
-  if (!usable) return fail(2, "peald: " + usable.error());
+  if (!usable) return fail(2, "daemon: " + usable.error());
   auto options = daemon_options(*config);
-  if (!options) return fail(2, "peald: " + options.error());
+  if (!options) return fail(2, "daemon: " + options.error());
   const StopSignals signals(SIGHUP);
-  DaemonProcess process(command, std::move(*config));
+  auto notifier = io::Notifier::open(io::NotifyVariables::of_process());
+  if (!notifier) return fail(2, "daemon: " + notifier.error().message);
+  DaemonProcess process(command, std::move(*config), std::move(*notifier));
   return process.run(*options, signals);
 }
 

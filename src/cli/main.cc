@@ -6,7 +6,6 @@
 #include <cstring>
 #include <exception>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/commands.h"
@@ -47,11 +46,7 @@ int finish(int status) {
 
 int main(int argc, char** argv) {
   try {
-    std::vector<std::string> arguments(argv + 1, argv + argc);
-    const std::string_view program = argc > 0 ? argv[0] : "";
-    if (program.substr(program.rfind('/') + 1) == "peald") {
-      arguments.insert(arguments.begin(), "daemon");
-    }
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
     return peal::cli::finish(peal::cli::run_arguments(arguments));
   } catch (const std::exception& error) {
     // Nothing here throws on purpose; what the standard library throws ends the process in order.

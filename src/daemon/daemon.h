@@ -101,9 +101,9 @@ class Daemon final : private member::Application, private session::Host {
   std::optional<session::Options> new_sessions_;  ///< to go on with
 
   Instant now_{};
-  bool engine_has_work_ = false;  ///< it has not heard of what was submitted
-  bool was_full_ = false;         ///< the node took no more
-  bool room_again_ = false;       ///< and has ordered something since
+  bool engine_has_work_ = false;         ///< it has not heard of what was submitted
+  bool was_full_ = false;                ///< the node took no more
+  bool room_again_ = false;              ///< and has ordered something since
   bool more_ = false;                    ///< connections were left over from this turn
   mutable std::uint32_t told_room_ = 0;  ///< units, as the engine was told last
   Stage stage_ = Stage::serving;

@@ -183,7 +183,9 @@ void Runtime::on_view(const order::View& view) {
 
 void Runtime::on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
                            Service service) {
-  if (trace_ != nullptr && !node::is_control(number)) trace_->originate(number, view, seq, index, service);
+  if (trace_ != nullptr && !node::is_control(number)) {
+    trace_->originate(number, view, seq, index, service);
+  }
   application_.on_originate(number, view, seq, index, service);
 }
 
