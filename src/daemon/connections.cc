@@ -100,13 +100,12 @@ void Connections::take_rest(io::StreamId id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
-  if (!connection.rest.empty()) {
-    const std::size_t taken = sessions_.received(now_, id, connection.rest);
-    connection.rest.erase(connection.rest.begin(),
-                          connection.rest.begin() + static_cast<std::ptrdiff_t>(taken));
-    if (!connection.rest.empty()) return;
-    if (connection.ended) return lose(id);
-  }
+  // Also if nothing is left here: the session may hold a whole record that it could not use.
+  const std::size_t taken = sessions_.received(now_, id, connection.rest);
+  connection.rest.erase(connection.rest.begin(),
+                        connection.rest.begin() + static_cast<std::ptrdiff_t>(taken));
+  if (!connection.rest.empty()) return;
+  if (connection.ended) return lose(id);
   streams_.want_read(id, reading_);
 }
 
