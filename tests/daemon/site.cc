@@ -3,14 +3,9 @@
 
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <condition_variable>
 #include <filesystem>
-
-#include "io/stream.h"
 
 namespace peal::daemon::test {
 namespace {
@@ -132,10 +127,23 @@ Client::Client(const std::string& socket) {
     ADD_FAILURE() << fd.error().message;
     return;
   }
-  fd_ = std::move(*fd);
+  stream_ = io::make_plain_stream(std::move(*fd), {});
+}
+
+Client::Client(std::unique_ptr<io::Stream> stream) : stream_(std::move(stream)) {
+  while (true) {
+    const io::StreamOutcome outcome = stream_->advance();
+    if (outcome == io::StreamOutcome::ok) return;
+    if (outcome == io::StreamOutcome::broken) broken_ = stream_->error().message;
+    if (outcome != io::StreamOutcome::blocked || !wait(stream_->waits_for())) return;
+  }
 }
 
 Client::Client(const std::string& socket, const wire::Hello& hello) : Client(socket) {
+  greet(hello);
+}
+
+void Client::greet(const wire::Hello& hello) {
   say(hello);
   auto answer = next();
   if (answer && answer->kind == wire::RecordKind::welcome) welcome_ = std::move(answer);
@@ -154,18 +162,20 @@ void Client::say(wire::RecordKind kind, const wire::Acked& record) {
 }
 
 bool Client::wait(short events) {
-  pollfd each{fd_.get(), events, 0};
+  pollfd each{stream_->fd(), events, 0};
   if (::poll(&each, 1, kPatienceMs) > 0) return true;
   ADD_FAILURE() << "nothing came of it within a minute";
   return false;
 }
 
 void Client::write(ByteView bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (n < 0 && errno == EAGAIN && wait(POLLOUT)) continue;
-    if (n < 0) return;
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  while (!bytes.empty() && broken_.empty()) {
+    const io::Transfer put = stream_->write({&bytes, 1});
+    bytes = bytes.subspan(put.bytes);
+    if (put.outcome == io::StreamOutcome::broken) broken_ = stream_->error().message;
+    if (put.outcome == io::StreamOutcome::blocked && !bytes.empty() && !wait(POLLOUT)) return;
+  }
+  while (broken_.empty() && stream_->flush() == io::StreamOutcome::blocked && wait(POLLOUT)) {
   }
 }
 
@@ -179,12 +189,14 @@ std::optional<Got> Client::next() {
       input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(framed.bytes));
       return got;
     }
-    if (!wait(POLLIN)) return std::nullopt;
     const std::size_t before = input_.size();
     input_.resize(before + 65'536);
-    const ssize_t n = ::read(fd_.get(), input_.data() + before, 65'536);
-    input_.resize(before + static_cast<std::size_t>(n > 0 ? n : 0));
-    if (n == 0 || (n < 0 && errno != EAGAIN)) return std::nullopt;
+    const io::Transfer got = stream_->read(ByteSpan(input_).subspan(before));
+    input_.resize(before + got.bytes);
+    if (got.outcome == io::StreamOutcome::broken) broken_ = stream_->error().message;
+    if (got.bytes > 0) continue;
+    if (got.outcome == io::StreamOutcome::ok) continue;
+    if (got.outcome != io::StreamOutcome::blocked || !wait(POLLIN)) return std::nullopt;
   }
 }
 

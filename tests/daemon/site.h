@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "daemon/daemon.h"
-#include "io/fd.h"
+#include "io/stream.h"
 #include "wire/client.h"
 
 // Daemons that run in threads of this process, and clients that say to them, byte by byte, what a
@@ -87,6 +87,8 @@ class Client {
  public:
   /// Connects, and says nothing yet.
   explicit Client(const std::string& socket);
+  /// The same over a stream that is connected, or on its way; with TLS, its handshake comes first.
+  explicit Client(std::unique_ptr<io::Stream> stream);
   /// Connects and says hello; the answer is in welcome().
   Client(const std::string& socket, const wire::Hello& hello);
 
@@ -101,7 +103,11 @@ class Client {
   /// Bytes as they are. Gives up without a failure when the daemon hung up.
   void write(ByteView bytes);
   /// Ends this connection at once.
-  void cut() { fd_.reset(); }
+  void cut() { stream_.reset(); }
+  /// Says hello; the answer is in welcome().
+  void greet(const wire::Hello& hello);
+  /// Why the stream broke; empty if it did not.
+  std::string broken() const { return broken_; }
 
   /// The next record; nothing once the daemon hung up.
   std::optional<Got> next();
@@ -123,7 +129,8 @@ class Client {
  private:
   bool wait(short events);
 
-  io::Fd fd_;
+  std::unique_ptr<io::Stream> stream_;
+  std::string broken_;
   std::vector<std::byte> input_;
   std::optional<Got> welcome_;
   std::uint64_t sent_ = 0;
