@@ -124,7 +124,7 @@ struct Bad {
 };
 
 const Bad kBad[] = {
-    {"foo", "command", "\"foo\"", "accepted are up, node, send"},
+    {"foo", "command", "\"foo\"", "accepted are up, node, daemon, send"},
     {"snd", "command", "\"snd\"", "did you mean send?"},
     {"--nodes 3", "command", "\"--nodes\"", "accepted are up"},
     {"up --nodes 0", "up: --nodes", "\"0\"", "a whole number from 1 to 32"},
