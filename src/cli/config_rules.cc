@@ -203,10 +203,11 @@ Result<void, std::string> read_rules(std::string_view file, const toml::key& kin
 
 std::string rules_help() {
   return R"(# Who may connect, and how much each may use; the first that fits decides, and who fits
-# none is turned away. who: everyone, user:NAME or group:NAME of this machine (a name or a number, known by
-# the Unix socket), certificate:NAME (verified by TLS), or secret:FILE (a file whose first line the
-# client knows; nobody but its owner may read it). Without any rule: the user who runs this node,
-# and root, may do everything on the Unix socket. They may too where no rule says otherwise.
+# none is turned away. who: everyone, user:NAME or group:NAME of this machine (a name or a
+# number, known by the Unix socket), certificate:NAME (verified by TLS), or secret:FILE (a file
+# whose first line the client knows; nobody but its owner may read it). Without any rule: the user
+# who runs this node, and root, may do everything on the Unix socket. They may too where no rule
+# says otherwise.
 # names: private names that they may have, '*' at the end stands for any rest; default "*".
 # sessions_max: clients by this rule, default 1024. groups_max: groups of one client, default 10000.
 # bytes_per_second: that one client may send, default 0: no limit.
