@@ -38,6 +38,8 @@ class ChunkRef {
   explicit operator bool() const { return chunk_ != nullptr; }
   ByteView view() const { return chunk_->bytes; }
   std::size_t size() const { return chunk_->bytes.size(); }
+  /// The memory that the chunk takes.
+  std::uint64_t cost() const { return sizeof(Chunk) + chunk_->bytes.capacity(); }
 
  private:
   void take() {
@@ -60,18 +62,18 @@ class ChunkPool {
   ChunkRef make(std::size_t bytes, Fill fill) {
     std::unique_ptr<Chunk> chunk = take(bytes);
     fill(chunk->bytes);
-    bytes_in_use_ += cost(*chunk);
-    return ChunkRef(chunk.release());
+    ChunkRef made(chunk.release());
+    bytes_in_use_ += made.cost();
+    return made;
   }
   /// Memory of all chunks that somebody refers to.
   std::uint64_t bytes_in_use() const { return bytes_in_use_; }
 
  private:
   friend class ChunkRef;
-  static constexpr std::array<std::size_t, 3> kClasses{256, 1'024, 4'096};
+  static constexpr std::array<std::size_t, 5> kClasses{256, 512, 1'024, 2'048, 4'096};
   static constexpr std::size_t kKept = 1'024;  ///< of each class
 
-  static std::uint64_t cost(const Chunk& chunk) { return sizeof(Chunk) + chunk.bytes.capacity(); }
   std::unique_ptr<Chunk> take(std::size_t bytes) {
     for (std::size_t i = 0; i < kClasses.size(); ++i) {
       if (bytes > kClasses[i]) continue;
@@ -89,7 +91,7 @@ class ChunkPool {
     return chunk;
   }
   void give(std::unique_ptr<Chunk> chunk) {
-    bytes_in_use_ -= cost(*chunk);
+    bytes_in_use_ -= sizeof(Chunk) + chunk->bytes.capacity();
     for (std::size_t i = 0; i < kClasses.size(); ++i) {
       if (chunk->bytes.capacity() != kClasses[i] || free_[i].size() >= kKept) continue;
       chunk->bytes.clear();

@@ -195,7 +195,7 @@ class Sessions::Core final : public group::Effects {
   // slow.cc
   /// Gives a session an event, as its policies will have it.
   void offer(Session& to, std::uint32_t slot, const ChunkRef& chunk, const wire::Place* message);
-  bool leaves_out(Session& to, std::uint32_t slot, std::uint64_t bytes, const wire::Place& place);
+  bool leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk, const wire::Place& place);
   bool is_over(const Session& of, const Membership& member, std::uint64_t bytes) const;
   bool is_under_again(const Session& of, const Membership& member) const;
   void push(Session& to, std::uint32_t slot, const ChunkRef& chunk);
@@ -206,6 +206,7 @@ class Sessions::Core final : public group::Effects {
   std::optional<std::uint64_t> share() const;
   void warn(Session& to, std::uint32_t slot);
   void check_ages(Session& it);
+  bool read_back(Session& it);
   /// The client has all events up to this one. False if they were not written.
   bool release_events(Session& it, std::uint64_t number);
   wire::SlowLimits limits_of(const wire::SlowLimits& asked) const;

@@ -12,7 +12,8 @@ namespace {
 
 /// Before each record on disk: slot u32, since when it waits u64.
 constexpr std::size_t kDiskHeaderBytes = 4 + 8;
-constexpr std::size_t kBlockBytes = 256 * 1'024;
+constexpr std::uint64_t kBlockBytesLeast = 1'024;  ///< that are read back at a time
+constexpr std::uint64_t kBlockBytesMost = 256 * 1'024;
 
 }  // namespace
 
@@ -64,7 +65,7 @@ void EventQueue::note_successor(const Membership& member, Instant at) {
 void EventQueue::push_memory(Instant at, std::uint32_t slot, ChunkRef chunk) {
   Membership& member = membership(slot);
   note_successor(member, at);
-  const std::uint64_t cost = chunk.size() + kEventCost;
+  const std::uint64_t cost = chunk.cost() + kEventCost;
   memory_.push_back({std::move(chunk), slot, false, at, {}});
   member.memory_bytes += cost;
   member.last = released_ + memory_.size();
@@ -91,11 +92,13 @@ void EventQueue::begin_spill(std::uint64_t memory_bytes) {
   spill_memory_bytes_ = memory_bytes;
 }
 
-Result<void> EventQueue::refill() {
-  if (!spilling_ || memory_bytes_ > spill_memory_bytes_ / 2) return {};
+Result<void> EventQueue::refill(std::uint64_t memory_bytes_most) {
+  const std::uint64_t most = std::min(spill_memory_bytes_, memory_bytes_most);
+  if (!spilling_ || memory_bytes_ > most / 2) return {};
   PEAL_PROBE("session.read_back");
-  while (disk_bytes() > 0 && memory_bytes_ <= spill_memory_bytes_ / 2) {
-    std::size_t want = static_cast<std::size_t>(std::min<std::uint64_t>(kBlockBytes, disk_bytes()));
+  while (disk_bytes() > 0 && memory_bytes_ <= most / 2) {
+    const std::uint64_t block = std::clamp(most / 4, kBlockBytesLeast, kBlockBytesMost);
+    std::size_t want = static_cast<std::size_t>(std::min(block, disk_bytes()));
     for (;;) {
       block_.resize(want);
       const Result<void> read = spool_.read(id_, discarded_, block_);
@@ -186,7 +189,7 @@ void EventQueue::pop() {
   const Event& event = memory_.front();
   const std::uint32_t slot = event.slot;
   Membership& member = membership(slot);
-  const std::uint64_t cost = event.chunk.size() + kEventCost;
+  const std::uint64_t cost = event.chunk.cost() + kEventCost;
   PEAL_ASSERT(member.memory_bytes >= cost && member.events > 0);
   member.memory_bytes -= cost;
   memory_bytes_ -= cost;

@@ -76,8 +76,9 @@ class EventQueue {
 
   /// The client has all events up to this one. False if those were not written yet.
   bool seen(std::uint64_t number);
-  /// Reads back what went to the disk, if there is room for it. Errors: those of Spool.
-  Result<void> refill();
+  /// Reads back what went to the disk, as far as there is room for it: less than what
+  /// begin_spill() said, and than `memory_bytes_most`. Errors: those of Spool.
+  Result<void> refill(std::uint64_t memory_bytes_most);
 
   std::uint64_t pushed() const { return pushed_; }      ///< events, ever
   std::uint64_t released() const { return released_; }  ///< of these, those that the client has

@@ -110,6 +110,7 @@ bool may(const Options& options, const Person& person, GroupWish wish, std::stri
 }
 
 std::string validate(const Options& options) {
+  if (options.sessions_max < 1) return bound("sessions_max", options.sessions_max, "1 and more");
   const group::Options groups{options.node, options.nodes, options.message_bytes_max,
                               options.sessions_max};
   if (std::string wrong = group::validate(groups); !wrong.empty()) return wrong;
@@ -121,7 +122,6 @@ std::string validate(const Options& options) {
     return bound("message_bytes_max", options.message_bytes_max,
                  std::to_string(2 * kMessageOverheadMax) + " and more");
   }
-  if (options.sessions_max < 1) return bound("sessions_max", options.sessions_max, "1 and more");
   const std::uint64_t record = std::uint64_t{options.message_bytes_max} + wire::kRequestLengthMax;
   if (options.input_bytes_max < record) {
     return bound("input_bytes_max", options.input_bytes_max,

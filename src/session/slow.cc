@@ -91,21 +91,22 @@ void Sessions::Core::too_slow(Session& it, const Membership& member, std::string
 void Sessions::Core::offer(Session& to, std::uint32_t slot, const ChunkRef& chunk,
                            const wire::Place* message) {
   if (to.ending != wire::ClientCode::ok) return;
-  const std::uint64_t bytes = chunk.size() + kEventCost;
-  if (message != nullptr && leaves_out(to, slot, bytes, *message)) return;
+  const std::uint64_t bytes = chunk.cost() + kEventCost;
+  if (message != nullptr && leaves_out(to, slot, chunk, *message)) return;
   if (to.events.membership(slot).gap.messages > 0) push_gap(to, slot);
   if (make_room(to, slot, bytes, message != nullptr)) push(to, slot, chunk);
 }
 
 /// Policy `drop`: true if the message is left out.
-bool Sessions::Core::leaves_out(Session& to, std::uint32_t slot, std::uint64_t bytes,
+bool Sessions::Core::leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk,
                                 const wire::Place& place) {
   Membership& member = to.events.membership(slot);
   if (member.limits.policy != wire::SlowPolicy::drop) return false;
   const auto age = member.age(now_);
   const bool old = member.limits.age_ms > 0 && age && *age >= milliseconds(member.limits.age_ms);
   const bool leaving_out = to.gaps.contains(slot);
-  const bool over = leaving_out ? !is_under_again(to, member) : is_over(to, member, bytes);
+  const bool over =
+      leaving_out ? !is_under_again(to, member) : is_over(to, member, chunk.cost() + kEventCost);
   if (!old && !over) {
     to.gaps.erase(slot);
     return false;
@@ -117,7 +118,7 @@ bool Sessions::Core::leaves_out(Session& to, std::uint32_t slot, std::uint64_t b
   if (PEAL_MUTANT(sm4_gap_forgotten)) return true;
   if (member.gap.messages++ == 0) member.gap.first = place;
   member.gap.last = place;
-  member.gap.bytes += bytes - kEventCost;
+  member.gap.bytes += chunk.size();
   return true;
 }
 
@@ -198,6 +199,7 @@ void Sessions::Core::push(Session& to, std::uint32_t slot, const ChunkRef& chunk
   const bool near = member.memory_bytes >= member.limits.memory_bytes / 2 ||
                     member.disk_bytes >= member.limits.disk_bytes / 2;
   if (near) warn(to, slot);
+  if (to.events.spills()) read_back(to);  // a large event alone may have gone to the disk
   if (to.connection != nullptr) want_write(*to.connection);
 }
 
@@ -243,18 +245,7 @@ bool Sessions::Core::release_events(Session& it, std::uint64_t number) {
   const bool waited = it.waits();
   if (!it.events.seen(number)) return false;
   if (waited && !it.waits()) --waiting_;
-  if (it.ending != wire::ClientCode::ok) return true;
-  const std::uint64_t disk_before = it.events.disk_bytes();
-  const Result<void> refilled = it.events.refill();
-  const std::uint64_t read_back = disk_before - it.events.disk_bytes();
-  disk_bytes_ -= read_back;
-  counters_.read_back_bytes += read_back;
-  if (!refilled) {
-    too_slow(it, it.events.membership(0),
-             "what waits on the daemon's disk cannot be read (" +
-                 std::string(errc_name(refilled.error())) + ")");
-    return true;
-  }
+  if (it.ending != wire::ClientCode::ok || !read_back(it)) return true;
   std::erase_if(it.warned, [&](std::uint32_t slot) {
     const Membership* member = it.events.memberships()[slot].get();
     return member == nullptr || (member->memory_bytes < member->limits.memory_bytes / 4 &&
@@ -263,6 +254,22 @@ bool Sessions::Core::release_events(Session& it, std::uint64_t number) {
   push_gaps(it);
   if (it.connection != nullptr && it.events.has_output()) want_write(*it.connection);
   return true;
+}
+
+/// What is on disk, if there is room for it. False if the session ends instead.
+bool Sessions::Core::read_back(Session& it) {
+  const std::uint64_t disk_before = it.events.disk_bytes();
+  const Result<void> refilled =
+      it.events.refill(share().value_or(std::numeric_limits<std::uint64_t>::max()));
+  const std::uint64_t read_back = disk_before - it.events.disk_bytes();
+  disk_bytes_ -= read_back;
+  counters_.read_back_bytes += read_back;
+  if (!refilled) {
+    too_slow(it, it.events.membership(0),
+             "what waits on the daemon's disk cannot be read (" +
+                 std::string(errc_name(refilled.error())) + ")");
+  }
+  return refilled.has_value();
 }
 
 }  // namespace peal::session

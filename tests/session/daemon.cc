@@ -126,7 +126,9 @@ void Daemon::write_to(ConnectionId id) {
     std::size_t bytes = 0;
     if (to.closed || !to.reads) return;
     for (const ByteView piece : sessions->output(id)) {
-      to.from_daemon.insert(to.from_daemon.end(), piece.begin(), piece.end());
+      const auto through = static_cast<std::ptrdiff_t>(std::min(piece.size(), to.output_left));
+      to.from_daemon.insert(to.from_daemon.end(), piece.begin(), piece.begin() + through);
+      to.output_left -= static_cast<std::size_t>(through);
       bytes += piece.size();
     }
     if (bytes == 0) return;
@@ -146,12 +148,12 @@ void Daemon::pump() {
     }
     for (const ConnectionId id : wanted.close) pipes[id].closed = true;
   }
-  sessions->check_invariants();
 }
 
 void Daemon::run() {
   pump();
   while (order_one()) pump();
+  sessions->check_invariants();
 }
 
 void Daemon::pass(Duration time) {
@@ -175,6 +177,8 @@ ConnectionId Daemon::connect(const Identity& identity) {
 void Daemon::write(ConnectionId id, ByteView bytes) {
   Pipe& to = pipes[id];
   if (to.closed) return;
+  bytes = bytes.first(std::min(bytes.size(), to.input_left));
+  to.input_left -= bytes.size();
   to.to_daemon.insert(to.to_daemon.end(), bytes.begin(), bytes.end());
   if (!to.paused) read_from(id);
 }

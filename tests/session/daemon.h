@@ -60,11 +60,14 @@ class Daemon final : public Host {
   Answer ask(std::string_view what, bool admin) override;
 
   struct Pipe {
-    std::vector<std::byte> to_daemon;    ///< not taken yet
-    std::vector<std::byte> from_daemon;  ///< not read by the client yet
-    bool paused = false;                 ///< the daemon does not read
-    bool reads = true;                   ///< the client does
-    bool closed = false;                 ///< by the daemon
+    std::vector<std::byte> to_daemon;           ///< not taken yet
+    std::vector<std::byte> from_daemon;         ///< not read by the client yet
+    bool paused = false;                        ///< the daemon does not read
+    bool reads = true;                          ///< the client does
+    bool closed = false;                        ///< by the daemon
+    std::size_t input_left = ~std::size_t{0};   ///< bytes that get through before it is cut
+    std::size_t output_left = ~std::size_t{0};  ///< in the other direction
+    bool is_cut() const { return input_left == 0 || output_left == 0; }
   };
   ConnectionId connect(const Identity& identity);
   void write(ConnectionId id, ByteView bytes);
