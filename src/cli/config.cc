@@ -8,66 +8,12 @@
 #include <iterator>
 
 #include "cli/config_keys.h"
+#include "cli/config_rules.h"
+#include "cli/config_text.h"
 #include "cli/text.h"
-#include "cli/toml.h"
 
 namespace peal::cli {
 namespace {
-
-using Status = Result<void, std::string>;
-
-/// Where errors point to.
-struct Place {
-  std::string_view file;
-  std::uint32_t line = 0;  ///< 0: the file as a whole
-};
-
-tl::unexpected<std::string> refuse(const Place& place, const std::string& what) {
-  std::string text(place.file);
-  if (place.line != 0) text += ":" + std::to_string(place.line);
-  return tl::unexpected(text + ": " + what);
-}
-
-std::uint32_t line_of(const toml::source_region& source) { return source.begin.line; }
-
-Value value_of(const toml::node& node) {
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* whole = node.as_integer()) return whole->get();
-  if (const auto* real = node.as_floating_point()) return real->get();
-  if (const auto* truth = node.as_boolean()) return truth->get();
-  if (node.is_table()) return OtherValue{"a table"};
-  if (node.is_array()) return OtherValue{"a list"};
-  return OtherValue{"a date or time"};
-}
-
-std::string shown(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return quote(*text);
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* real = std::get_if<double>(&value)) return decimal(*real);
-  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
-  return std::string(std::get<OtherValue>(value).what);
-}
-
-std::string not_accepted(const std::string& path, const toml::node& node,
-                         std::string_view accepted) {
-  return path + " = " + shown(value_of(node)) + ": accepted is " + std::string(accepted);
-}
-
-std::string unknown_key(const std::string& prefix, std::string_view name, const toml::node& node,
-                        const std::vector<std::string>& known) {
-  // A name from the file may hold any bytes; a bare one is shown as it stands.
-  const bool bare = std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
-  });
-  std::string text =
-      "unknown key " + prefix +
-      (bare && !name.empty() && name.size() <= 60 ? std::string(name) : quote(name)) + " = " +
-      shown(value_of(node)) + ": ";
-  const std::string near = nearest(name, known);
-  if (!near.empty()) text += "did you mean " + near + "? ";
-  return text + "accepted keys are " + joined(known);
-}
 
 std::vector<std::string> names_in(std::string_view table) {
   std::vector<std::string> names;
@@ -116,6 +62,8 @@ class Loader {
                              " is not accepted: it must be at least limits.message_bytes_max = " +
                              std::to_string(out_.message_bytes_max));
     }
+    const std::string wrong_clients = validate(out_.clients);
+    if (!wrong_clients.empty()) return refuse_together(wrong_clients);
     return check_seal();
   }
 
@@ -123,7 +71,10 @@ class Loader {
   Status top_level(const toml::key& name, const toml::node& node) {
     const Place place{file_, line_of(name.source())};
     if (name == "nodes") return nodes(place, node);
-    if (name == "network" || name == "ring" || name == "limits") {
+    if (name == "client" || name == "group") {
+      return read_rules(file_, name, node, out_.clients.sessions);
+    }
+    if (name == "network" || name == "ring" || name == "limits" || name == "clients") {
       const auto* table = node.as_table();
       if (table == nullptr) {
         return refuse(place, not_accepted(std::string(name.str()), node,
@@ -143,7 +94,10 @@ class Loader {
     const Key* key = find_key(table, name.str());
     if (key == nullptr) {
       auto known = names_in(table);
-      if (table.empty()) known.insert(known.end(), {"nodes", "network", "ring", "limits"});
+      if (table.empty()) {
+        known.insert(known.end(),
+                     {"nodes", "network", "ring", "limits", "clients", "client", "group"});
+      }
       const std::string prefix = table.empty() ? "" : std::string(table) + ".";
       return refuse(place, unknown_key(prefix, name.str(), node, known));
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/clients_config.h"
 #include "io/endpoint.h"
 #include "order/ring/options.h"
 
@@ -41,6 +42,7 @@ struct NodeConfig {
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< delivered, that wait for the application
   std::uint64_t client_bytes_max = 64ULL << 20;   ///< that wait for one `peal recv`
   std::uint32_t clients_max = 256;                ///< connections to the local socket
+  ClientsConfig clients;
   std::string socket;                          ///< empty: NAME.sock beside the configuration file
   std::string trace;                           ///< empty: no trace
   std::string state_dir;                       ///< empty: none

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/config.h"
 #include "cli/config_keys.h"
+#include "cli/config_rules.h"
 
 namespace peal::cli {
 namespace {
@@ -69,6 +70,11 @@ std::string annotated_config() {
       "[ring]\n" +
       entries("ring");
   out += "# Bounds of this node's memory.\n[limits]\n" + entries("limits");
+  out +=
+      "# Programs that connect to this node: what waits for them, and for how long.\n"
+      "[clients]\n" +
+      entries("clients");
+  out += rules_help();
   out.pop_back();
   return out;
 }

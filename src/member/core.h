@@ -21,23 +21,10 @@
 #include "member/reader.h"
 #include "member/runtime.h"
 #include "member/settings.h"
+#include "member/snapshot.h"
 #include "member/stage.h"
 
 namespace peal::member {
-
-/// How a member is doing, at one moment.
-struct Snapshot {
-  std::string id;
-  std::string view;
-  std::vector<std::string> members;
-  std::uint64_t queued_messages{};
-  std::uint64_t queued_bytes{};
-  std::uint64_t unread_bytes{};
-  std::string waits_for;
-  std::string multicast;
-  std::string seal;
-  std::vector<std::pair<std::string, std::uint64_t>> counters;
-};
 
 /// A member: a runtime, what goes in (Stage) and what comes out (EventQueue). The loop is run by a
 /// thread of its own, or by the reader's inside next(), wait_until() and leave().

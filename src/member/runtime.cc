@@ -130,6 +130,16 @@ void Runtime::start(Instant now) {
   node_->start(now);
 }
 
+Result<std::uint64_t> Runtime::enqueue(ByteView payload, Service service) {
+  const auto number = node_->enqueue(payload, service);
+  if (number && trace_ != nullptr) trace_->submit(*number, service, payload);
+  return number;
+}
+
+Result<std::uint64_t> Runtime::submit_control(ByteView payload, Service service) {
+  return node_->submit_control(payload, service);
+}
+
 Result<std::uint64_t> Runtime::submit_lent(ByteView payload, Service service) {
   const auto number = node_->submit_lent(payload, service);
   if (number && trace_ != nullptr) trace_->submit(*number, service, payload);
@@ -208,7 +218,7 @@ std::optional<seal::KeyId> Runtime::sending_key() const {
 }
 
 void Runtime::on_message(const node::Message& message) {
-  if (trace_ != nullptr) trace_->deliver(message);
+  if (trace_ != nullptr && !node::is_control(message.number)) trace_->deliver(message);
   application_.on_message(message);
 }
 
@@ -219,7 +229,9 @@ void Runtime::on_view(const order::View& view) {
 
 void Runtime::on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
                            Service service) {
-  if (trace_ != nullptr) trace_->originate(number, view, seq, index, service);
+  if (trace_ != nullptr && !node::is_control(number)) {
+    trace_->originate(number, view, seq, index, service);
+  }
   application_.on_originate(number, view, seq, index, service);
 }
 

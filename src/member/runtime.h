@@ -62,8 +62,14 @@ class Runtime final : private io::LoopHost,
   io::LoopHost& host() { return *this; }
 
   /// As in node::Node, with an entry in the trace.
+  Result<std::uint64_t> enqueue(ByteView payload, Service service);
   Result<std::uint64_t> submit_lent(ByteView payload, Service service);
   Result<std::uint64_t> submit_block(node::Gathered& message, Service service);
+  /// As in node::Node; control messages are no application's, and not in the trace. These may be
+  /// called from the application's side of node::Sink.
+  Result<std::uint64_t> submit_control(ByteView payload, Service service);
+  void drop_control() { node_->drop_control(); }
+  void block(bool blocked) { node_->block(blocked); }
   void flush(Instant now) { node_->flush(now); }
   void on_room(Instant now) { node_->on_room(now); }
   void leave(Instant now);

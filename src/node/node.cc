@@ -332,6 +332,10 @@ Result<std::uint64_t> Node::submit(Instant now, ByteView payload, Service servic
   return number;
 }
 
+Result<std::uint64_t> Node::enqueue(ByteView payload, Service service) {
+  return core_->submit(payload, service);
+}
+
 Result<std::uint64_t> Node::submit_lent(ByteView payload, Service service) {
   return core_->submit_lent(payload, service);
 }
