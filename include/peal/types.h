@@ -98,6 +98,9 @@ struct Ticket {
   std::uint64_t number{};  ///< counts this member's or client's messages, from 1
 };
 
+/// Success, and nothing more to say.
+struct Done {};
+
 /// A patience without an end, for calls that wait.
 inline constexpr std::chrono::milliseconds kForever = std::chrono::milliseconds::max();
 
