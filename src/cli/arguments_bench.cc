@@ -68,6 +68,7 @@ void build_bench(Builder& b, BenchCommand& c) {
       "  peal bench --rate 20mbit --service safe  latency at 20 Mb/s of payload in all\n"
       "  peal bench --link 1gbit --loss 1         on shaped links, with loss\n"
       "  peal bench --limit --runs 5              beside the limit of the machine, five times\n"
+      "  peal bench --daemon                      through daemons and their clients\n"
       "  peal bench --plot ring.png               latency against throughput, and ring.csv");
   add_common(b, c, 1);
   b.value("--order", "ENGINE", "\"ring\"", "the ordering engine: ring",
@@ -94,6 +95,9 @@ void build_bench(Builder& b, BenchCommand& c) {
             c.own_thread = text == "own";
             return text == "own" || text == "caller";
           });
+  b.flag("--daemon", c.daemon,
+         "a daemon for each node, and a client of it that sends and receives, instead of members "
+         "inside the process that does; processor time is that of both");
   b.value("--warm-up", "S", "a number from 0.1 to 600",
           "before measuring (a fifth of --seconds, from 0.3 to 2)", [&c](const std::string& text) {
             c.warm_up_s = number_in<double>(text, 0.1, 600);
@@ -127,6 +131,13 @@ std::string bench_conflict(const BenchCommand& c) {
   if (!c.rate.is_max() && c.rate.messages_of(c.payload_bytes) < 1) {
     return "--rate is below one message of " + counted(c.payload_bytes, "byte") +
            " per second: accepted is at least " + decimal(8.0 * c.payload_bytes / 1e3) + "kbit";
+  }
+  if (c.daemon && c.own_thread) {
+    return "--thread does not go with --daemon, whose nodes have threads of their own: leave out "
+           "one of them";
+  }
+  if (c.daemon && c.loss_percent > 0) {
+    return "--loss does not go with --daemon: measure loss with members, without --daemon";
   }
   if (c.limit && c.nodes < 2) {
     return "--limit needs a network: accepted is --nodes from 2 to " +
