@@ -102,6 +102,16 @@ struct BenchCommand {
   std::string dir;
 };
 
+/// `peal bench clients`.
+struct BenchClientsCommand {
+  std::uint32_t clients = 1'000;
+  std::uint32_t groups = 10'000;
+  std::uint32_t payload_bytes = 1'350;
+  double seconds = 2;
+  std::uint32_t runs = 1;
+  bool json = false;
+};
+
 enum class KeygenAction : std::uint8_t { add, use, remove, list };
 
 struct KeygenCommand {
@@ -112,8 +122,9 @@ struct KeygenCommand {
 
 struct VersionCommand {};
 
-using Command = std::variant<UpCommand, NodeCommand, SendCommand, RecvCommand, StatusCommand,
-                             CheckCommand, SimCommand, BenchCommand, KeygenCommand, VersionCommand>;
+using Command =
+    std::variant<UpCommand, NodeCommand, SendCommand, RecvCommand, StatusCommand, CheckCommand,
+                 SimCommand, BenchCommand, BenchClientsCommand, KeygenCommand, VersionCommand>;
 
 /// Why there is nothing to run: help was asked for (status 0), or the arguments are wrong (2).
 struct Stop {

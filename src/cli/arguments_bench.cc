@@ -69,6 +69,7 @@ void build_bench(Builder& b, BenchCommand& c) {
       "  peal bench --link 1gbit --loss 1         on shaped links, with loss\n"
       "  peal bench --limit --runs 5              beside the limit of the machine, five times\n"
       "  peal bench --daemon                      through daemons and their clients\n"
+      "  peal bench clients                       what clients and groups cost a daemon\n"
       "  peal bench --plot ring.png               latency against throughput, and ring.csv");
   add_common(b, c, 1);
   b.value("--order", "ENGINE", "\"ring\"", "the ordering engine: ring",
@@ -122,6 +123,27 @@ void build_bench_limit(Builder& b, BenchCommand& c) {
       "  peal bench limit --nodes 8 --json   eight, for a program");
   c.limit_only = true;
   add_common(b, c, 2);
+}
+
+void build_bench_clients(Builder& b, BenchClientsCommand& c) {
+  b.app().footer(
+      "Runs one daemon and its clients on this machine. Prints how much memory of the daemon each\n"
+      "idle client and each group takes; how long it takes to connect and to join; what 1,000\n"
+      "connections that say nothing mean for a good client; and what one client of 100 that stops\n"
+      "reading does to the others, under each policy for slow clients.\n"
+      "\nExamples:\n"
+      "  peal bench clients                            1,000 clients, 10,000 groups\n"
+      "  peal bench clients --clients 100 --runs 5     fewer, with medians of 5 runs");
+  b.number<std::uint32_t>("--clients", "N", c.clients, 1, 3'000, "clients that stay (1000)");
+  b.number<std::uint32_t>("--groups", "N", c.groups, 1, 100'000,
+                          "groups, each with one member (10000)");
+  b.number<std::uint32_t>("--payload", "N", c.payload_bytes, 1, kBenchPayloadMax,
+                          "bytes per message (1350)");
+  b.number<double>("--seconds", "S", c.seconds, 0.1, 600,
+                   "how long to measure each throughput (2)");
+  b.number<std::uint32_t>("--runs", "K", c.runs, 1, 100,
+                          "of each throughput, in turns; prints medians (1)");
+  b.flag("--json", c.json, "JSON, for a program");
 }
 
 std::string bench_conflict(const BenchCommand& c) {

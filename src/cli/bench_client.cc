@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "cli/bench_daemon.h"
 #include "cli/bench_worker.h"
 #include "cli/commands.h"
-#include "cli/process.h"
 
 // Last: see cli/inner_names.h.
 #include "cli/inner_names.h"
@@ -25,39 +25,12 @@ namespace {
 constexpr const char* kGroup = "bench";
 constexpr std::int64_t kDaemonStartNs = 10 * kSecondNs;
 constexpr int kAttemptMs = 10;  // between two attempts to connect
-constexpr int kStopMs = 3'000;
 constexpr std::size_t kReceiveBytesMax = 64U << 20;
-
-/// The daemon of one node, as a process of its own.
-class Daemon {
- public:
-  static Result<Daemon, std::string> start(const BenchCommand& command) {
-    auto child = Child::start(
-        own_program(), {"node", "--config", command.dir + "/peal.toml", "--name", command.worker},
-        command.dir + "/" + command.worker + ".daemon.log");
-    if (!child) return tl::unexpected(child.error());
-    return Daemon(std::move(*child));
-  }
-  /// How it ended; nothing while it runs.
-  const std::optional<std::string>& ended() { return child_.front().ended(); }
-  double cpu_seconds() const {
-    clockid_t clock{};
-    timespec used{};
-    if (::clock_getcpuclockid(child_.front().pid(), &clock) != 0) return 0;
-    if (::clock_gettime(clock, &used) != 0) return 0;
-    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
-  }
-  void stop() { stop_all(child_, kStopMs); }
-
- private:
-  explicit Daemon(Child child) { child_.push_back(std::move(child)); }
-  std::vector<Child> child_;
-};
 
 /// A client of a daemon: see BenchWorker.
 class ClientLink {
  public:
-  ClientLink(Client& client, const Daemon& daemon)
+  ClientLink(Client& client, const BenchDaemon& daemon)
       : client_(client), daemon_(daemon), own_name_(client.status().name) {}
 
   BenchSent submit(ByteView payload, Service service) {
@@ -113,26 +86,22 @@ class ClientLink {
   }
 
   Client& client_;
-  const Daemon& daemon_;
+  const BenchDaemon& daemon_;
   std::string own_name_;
   std::map<std::string, std::uint64_t, std::less<>> last_;
 };
 
 /// Connects as soon as the daemon listens.
-Result<Client, std::string> connect(const BenchCommand& command, Daemon& daemon) {
+Result<Client, std::string> connect(const BenchCommand& command, BenchDaemon& daemon) {
   ClientOptions options;
-  options.daemon = command.dir + "/" + command.worker + ".sock";
+  options.daemon = daemon.socket();
   options.name = command.worker;
   options.receive_bytes_max = kReceiveBytesMax;
   const std::int64_t deadline = now_ns() + kDaemonStartNs;
   while (true) {
     auto client = Client::connect(options);
     if (client) return std::move(*client);
-    const auto& ended = daemon.ended();
-    if (ended) {
-      const std::string log = command.dir + "/" + command.worker + ".daemon.log";
-      return tl::unexpected("the daemon ended (" + *ended + "): " + last_line(log));
-    }
+    if (const auto ended = daemon.ended()) return tl::unexpected(*ended);
     if (client.error().code != ErrorCode::unreachable || now_ns() > deadline) {
       return tl::unexpected("the daemon cannot be used: " + client.error().message);
     }
@@ -142,7 +111,7 @@ Result<Client, std::string> connect(const BenchCommand& command, Daemon& daemon)
 }
 
 BenchResult measure(const BenchCommand& command, const BenchPlan& plan, std::uint32_t index,
-                    Daemon& daemon) {
+                    BenchDaemon& daemon) {
   BenchResult result;
   auto client = connect(command, daemon);
   if (!client) {
@@ -163,7 +132,7 @@ BenchResult measure(const BenchCommand& command, const BenchPlan& plan, std::uin
 }  // namespace
 
 int run_bench_client(const BenchCommand& command, const BenchPlan& plan, const NodeConfig& config) {
-  auto daemon = Daemon::start(command);
+  auto daemon = BenchDaemon::start(command.dir, command.worker);
   if (!daemon) return fail(1, "bench: " + daemon.error());
   const auto index = static_cast<std::uint32_t>(&config.own() - config.nodes.data());
   const BenchResult result = measure(command, plan, index, *daemon);
