@@ -34,7 +34,7 @@ ROOMS = {
                     "group", "node", "oracle"), False),
     "cli": ("src/cli", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
                         "node", "io", "member", "include/peal", "oracle", "seal", "session",
-                        "daemon"), False),
+                        "client", "daemon"), False),
 }
 
 # Standard headers that cannot reach a clock, a thread, a file or randomness. Everything else,
