@@ -5,14 +5,14 @@ namespace peal::cli {
 
 void build_keygen(Builder& b, KeygenCommand& c) {
   b.app().footer(
-      "Makes and changes the file with the secret keys that the nodes of a cluster share. The "
-      "file\n"
-      "is text that explains itself, is the same on every node, and nobody but its owner may read\n"
-      "it. Without an option, FILE must not be there yet.\n"
-      "No node of this release uses such a file yet: traffic is not encrypted (SECURITY.md).\n"
-      "\nA new key for a running cluster, in three steps. After each, bring the file to every "
-      "node,\n"
-      "and go on when all nodes use it:\n"
+      "Makes and changes the file with the secret keys that the nodes of a cluster share, and "
+      "that\n"
+      "packets between them are sealed with: see key_file in `peal node --print-config`. It is "
+      "text\n"
+      "that explains itself, is the same on every node, and nobody but its owner may read it.\n"
+      "Without an option, FILE must not be there yet.\n"
+      "\nA new key for a running cluster, in three steps. After each, bring the file to every\n"
+      "node, and `kill -HUP` its `peal node`; go on when all have said keys_reloaded:\n"
       "  peal keygen --add FILE              1. a second key, which all accept and nobody uses\n"
       "  peal keygen --use 3f9a0c12 FILE     2. send with it; the old key is still accepted\n"
       "  peal keygen --remove 8b1744e0 FILE  3. the old key is accepted no more\n"

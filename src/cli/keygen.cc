@@ -27,7 +27,10 @@ std::string now_as_text() {
 
 /// What there is to do now, after the file has changed.
 void print_next(const std::string& what) {
-  std::printf("Now bring this file to every node, over a way that is safe. %s\n", what.c_str());
+  std::printf(
+      "Now bring this file to every node, over a way that is safe, and `kill -HUP` those that run. "
+      "%s\n",
+      what.c_str());
 }
 
 Outcome make_file(const std::string& path) {
