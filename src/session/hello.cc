@@ -67,6 +67,7 @@ Sessions::Core::Handled Sessions::Core::go_on(Connection& from, const wire::Hell
                      "the session goes on through another connection");
   }
   if (!it->events.rewind(hello.events_seen)) {
+    detach(*it);
     return turn_away(from, wire::ClientCode::bad_record,
                      "events_seen is " + std::to_string(hello.events_seen) + "; the client said " +
                          std::to_string(it->events.released()) + " before, and was told " +
