@@ -75,6 +75,8 @@ void Sessions::Core::resume(Connection& from) {
   from.pause = Pause::none;
   from.last_heard = now_;
   from.record_deadline = now_ + kRecordPatience;
+  // While it was not read, nothing was expected of it, and nothing was due.
+  due(from.record_deadline);
   wanted_.read.push_back(from.id);
 }
 

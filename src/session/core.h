@@ -172,7 +172,8 @@ class Sessions::Core final : public group::Effects {
   Handled go_on(Connection& from, const wire::Hello& hello, const Person& person);
   Handled begin(Connection& from, const wire::Hello& hello, Person person);
   Result<std::uint32_t, group::Refusal> connect_name(const ClientRule& rule, std::string& name);
-  void attach(Session& it, Connection& to, bool resumed);
+  /// `events_seen` is what the client says it has, if it goes on with the session.
+  void attach(Session& it, Connection& to, std::optional<std::uint64_t> events_seen);
   std::uint32_t payload_bytes_max() const;
 
   // requests.cc

@@ -67,13 +67,14 @@ Sessions::Core::Handled Sessions::Core::go_on(Connection& from, const wire::Hell
                      "the session goes on through another connection");
   }
   if (!it->events.rewind(hello.events_seen)) {
+    detach(*it);
     return turn_away(from, wire::ClientCode::bad_record,
                      "events_seen is " + std::to_string(hello.events_seen) + "; the client said " +
                          std::to_string(it->events.released()) + " before, and was told " +
                          std::to_string(it->events.written_events()));
   }
   ++counters_.resumed;
-  attach(*it, from, true);
+  attach(*it, from, hello.events_seen);
   const bool known = release_events(*it, hello.events_seen);
   PEAL_ASSERT(known);  // rewind() has compared it
   return Handled::done;
@@ -131,7 +132,7 @@ Sessions::Core::Handled Sessions::Core::begin(Connection& from, const wire::Hell
   sessions_.emplace(it.id, std::move(made));
   note_block(it, 0);
   ++counters_.sessions;
-  attach(it, from, false);
+  attach(it, from, std::nullopt);
   return Handled::done;
 }
 
@@ -152,14 +153,14 @@ Result<std::uint32_t, group::Refusal> Sessions::Core::connect_name(const ClientR
   }
 }
 
-void Sessions::Core::attach(Session& it, Connection& to, bool resumed) {
+void Sessions::Core::attach(Session& it, Connection& to, std::optional<std::uint64_t> events_seen) {
   it.connection = &to;
   to.session = &it;
   to.state = State::open;
   const Account& account = it.account;
   wire::Welcome welcome;
   welcome.session = it.token;
-  welcome.resumed = resumed;
+  welcome.resumed = events_seen.has_value();
   welcome.name = it.private_name;
   welcome.node = options_.node;
   welcome.cluster = options_.cluster;
@@ -167,7 +168,7 @@ void Sessions::Core::attach(Session& it, Connection& to, bool resumed) {
   welcome.unsettled_messages_max = options_.unsettled_messages_max;
   welcome.unsettled_bytes_max = options_.unsettled_bytes_max;
   welcome.received = account.received;
-  welcome.events_next = it.events.written_events() + 1;
+  welcome.events_next = events_seen.value_or(0) + 1;
   welcome.keep_ms = milliseconds_of(it.keep);
   welcome.ping_ms = to.identity.local ? 0 : milliseconds_of(options_.ping);
   // What was refused is said before what is acked, as ever: the rest of `acked` comes behind.

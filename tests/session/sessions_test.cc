@@ -256,6 +256,34 @@ TEST(Sessions, RemoteClientsHaveToBeHeardOf) {
   EXPECT_THAT(x.take(), ElementsAre("welcome back #x#n"));
 }
 
+TEST(Sessions, WhoWasNotReadHasToBeHeardOfAgainAfterwards) {
+  Daemon daemon;
+  Identity remote = user(1, "ann");
+  remote.local = false;
+  Client x(daemon, "x", 60'000, remote);
+  x.connect();
+  daemon.room = 1;
+  for (int i = 0; i < 3; ++i) x.send("g", "payload");
+  daemon.pump();
+  ASSERT_TRUE(daemon.pipe(x.connection).paused);
+  daemon.pass(seconds(40));
+  EXPECT_FALSE(daemon.pipe(x.connection).closed) << "it was not read, so it cannot be heard";
+  daemon.run();
+  EXPECT_FALSE(daemon.pipe(x.connection).paused);
+  daemon.pass(seconds(20));
+  EXPECT_TRUE(daemon.pipe(x.connection).closed);
+}
+
+TEST(Sessions, AWrongResumptionLeavesASessionThatStillEnds) {
+  Alone alone;
+  alone.x.events = 99;
+  alone.x.connect();
+  alone.daemon.run();
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 1U);
+  alone.daemon.pass(seconds(61));
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 0U);
+}
+
 TEST(Sessions, QuestionsAreAnsweredByTheOwner) {
   Options some = options();
   some.clients[0].admin = false;
