@@ -9,6 +9,7 @@
 
 #include "cli/config.h"
 #include "cli/config_keys.h"
+#include "cli/config_rules.h"
 
 namespace {
 
@@ -36,6 +37,11 @@ void check_accepted(const cli::NodeConfig& config) {
   require(config.message_bytes_max >= 1, "messages have room");
   require(config.submit_bytes_max >= config.message_bytes_max, "one message fits the queue");
   require(config.socket.size() <= 100, "the socket's path is bounded");
+  require(cli::validate(config.clients).empty(), "limits of clients obey their rules");
+  const auto& rules = config.clients.sessions;
+  require(rules.clients.size() <= cli::kRulesMax && rules.groups.size() <= cli::kRulesMax,
+          "rules are bounded");
+  for (const auto& rule : rules.groups) require(!rule.groups.empty(), "a rule names groups");
 }
 
 void check_refused(std::string_view line) {

@@ -249,12 +249,17 @@ void Clients::note(std::uint32_t connection, const std::string& text) const {
                                                          std::to_string(connection) + " " + text);
 }
 
-void Clients::deliver(std::uint32_t connection, const group::Received& message) {
+void Clients::deliver(std::span<const std::uint32_t> connections, const group::Received& message) {
+  const std::vector<std::string> targets(message.targets.begin(), message.targets.end());
+  for (const std::uint32_t connection : connections) deliver_one(connection, message, targets);
+}
+
+void Clients::deliver_one(std::uint32_t connection, const group::Received& message,
+                          const std::vector<std::string>& targets) {
   ++process_.world.ledger().figures().group_deliveries;
   std::uint64_t number = 0;
   PEAL_ASSERT(message.payload.size() >= kStampBytes);  // the simulator's own client sent it
   std::memcpy(&number, message.payload.data(), kStampBytes);
-  const std::vector<std::string> targets(message.targets.begin(), message.targets.end());
   const oracle::ClientId sender{message.sender.daemon, message.sender.connection};
   process_.world.ledger().groups().delivered(now(), id_of(connection), {sender, number}, targets,
                                              digest_of(message.payload));
@@ -265,8 +270,7 @@ void Clients::deliver(std::uint32_t connection, const group::Received& message) 
   }
 }
 
-void Clients::view(std::uint32_t connection, const group::GroupView& view) {
-  ++process_.world.ledger().figures().group_views;
+void Clients::view(std::span<const std::uint32_t> connections, const group::GroupView& view) {
   oracle::GroupView told;
   told.id = oracle_id(view.id);
   told.cause = static_cast<oracle::GroupCause>(view.cause);
@@ -275,10 +279,14 @@ void Clients::view(std::uint32_t connection, const group::GroupView& view) {
     told.members.push_back(id);
     if (member.set == view.own_set) told.together.push_back(id);
   }
-  note(connection, "sees " + std::to_string(told.members.size()) + " in " +
-                       std::string(view.group) + ", " + std::to_string(told.together.size()) +
-                       " of them together");
-  process_.world.ledger().groups().viewed(now(), id_of(connection), std::string(view.group), told);
+  for (const std::uint32_t connection : connections) {
+    ++process_.world.ledger().figures().group_views;
+    note(connection, "sees " + std::to_string(told.members.size()) + " in " +
+                         std::string(view.group) + ", " + std::to_string(told.together.size()) +
+                         " of them together");
+    process_.world.ledger().groups().viewed(now(), id_of(connection), std::string(view.group),
+                                            told);
+  }
 }
 
 void Clients::transitional(std::uint32_t connection, std::string_view group) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,8 +64,8 @@ class Clients final : public group::Effects {
   void keep_payloads() { keeps_payloads_ = true; }
 
   // group::Effects
-  void deliver(std::uint32_t connection, const group::Received& message) override;
-  void view(std::uint32_t connection, const group::GroupView& view) override;
+  void deliver(std::span<const std::uint32_t> connections, const group::Received& message) override;
+  void view(std::span<const std::uint32_t> connections, const group::GroupView& view) override;
   void transitional(std::uint32_t connection, std::string_view group) override;
   void left(std::uint32_t connection, std::string_view group) override;
   Result<void> submit(ByteView message, Service service) override;
@@ -92,6 +93,8 @@ class Clients final : public group::Effects {
   void send(const ClientWish& wish, Client& client, const Submission& submission);
   std::int64_t now() const;
   oracle::ClientId id_of(std::uint32_t connection) const;
+  void deliver_one(std::uint32_t connection, const group::Received& message,
+                   const std::vector<std::string>& targets);
   void note(std::uint32_t connection, const std::string& text) const;
   void check_counters();
 

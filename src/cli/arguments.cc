@@ -10,8 +10,8 @@
 namespace peal::cli {
 namespace {
 
-const std::vector<std::string> kCommands = {"up",    "node", "send",  "recv",   "status",
-                                            "check", "sim",  "bench", "keygen", "version"};
+const std::vector<std::string> kCommands = {"up",    "node", "daemon", "send",   "recv",   "status",
+                                            "check", "sim",  "bench",  "keygen", "version"};
 
 constexpr std::size_t kHelpColumn = 28;
 
@@ -34,14 +34,7 @@ void build_up(Builder& b, UpCommand& c) {
   b.flag("--trace", c.trace, "write DIR/NAME.trace for each node, for `peal check`");
 }
 
-void build_node(Builder& b, NodeCommand& c) {
-  b.app().footer(
-      "Runs one node until it gets SIGINT or SIGTERM, and then leaves the others in good order.\n"
-      "It writes one line per event that matters to standard error.\n"
-      "\nExamples:\n"
-      "  peal node --print-config > peal.toml     every key, its default and what is accepted\n"
-      "  peal node --config peal.toml --name a    run node a of that file\n"
-      "  peal status --to a.sock                  ask it how it is");
+void node_options(Builder& b, NodeCommand& c) {
   b.path("--config", "FILE", c.config, "the configuration, in TOML");
   b.value("--name", "NAME", std::string(kAcceptedName), "which node of the file this one is",
           [&c](const std::string& text) {
@@ -52,6 +45,28 @@ void build_node(Builder& b, NodeCommand& c) {
   b.path("--trace", "FILE", c.trace, "write what the application sees, for `peal check`");
   b.flag("--json", c.json, "log lines as JSON objects");
   b.flag("--print-config", c.print_config, "print a configuration file that explains itself");
+}
+
+void build_node(Builder& b, NodeCommand& c) {
+  b.app().footer(
+      "Runs one node until it gets SIGINT or SIGTERM, and then leaves the others in good order.\n"
+      "It writes one line per event that matters to standard error.\n"
+      "\nExamples:\n"
+      "  peal node --print-config > peal.toml     every key, its default and what is accepted\n"
+      "  peal node --config peal.toml --name a    run node a of that file\n"
+      "  peal status --to a.sock                  ask it how it is");
+  node_options(b, c);
+}
+
+void build_daemon(Builder& b, DaemonCommand& c) {
+  b.app().footer(
+      "Runs one node that serves clients: programs that join groups and send to them, through the\n"
+      "socket of the configuration, or with TLS. SIGINT and SIGTERM end it in good order; SIGHUP\n"
+      "makes it read the rules and limits of clients again.\n"
+      "\nExamples:\n"
+      "  peal daemon --print-config > peal.toml    every key, its default and what is accepted\n"
+      "  peal daemon --config peal.toml --name a   run node a of that file");
+  node_options(b, c.node);
 }
 
 void build_send(Builder& b, SendCommand& c) {
@@ -211,6 +226,7 @@ std::string overview() {
          "\n"
          "Run it:\n"
          "  node      run one node from a configuration file\n"
+         "  daemon    run one node that serves clients\n"
          "  bench     measure throughput and latency on this machine\n"
          "\n"
          "Trust it:\n"
@@ -252,6 +268,22 @@ Result<Command, Stop> parse_keygen(std::span<const std::string> rest) {
   return command;
 }
 
+Result<Command, Stop> parse_node(const std::string& name, std::span<const std::string> rest) {
+  auto command = name == "node"
+                     ? run(name, "Run one node from a configuration file.", rest, build_node)
+                     : run(name, "Run one node that serves clients.", rest, build_daemon);
+  if (!command) return command;
+  const auto* daemon = std::get_if<DaemonCommand>(&*command);
+  const NodeCommand& node = daemon != nullptr ? daemon->node : std::get<NodeCommand>(*command);
+  if (node.config.empty() && !node.print_config) {
+    return tl::unexpected(Stop{2, name +
+                                      ": --config is missing: accepted is a configuration file "
+                                      "in TOML (`peal " +
+                                      name + " --print-config` writes one)"});
+  }
+  return command;
+}
+
 }  // namespace
 
 Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
@@ -282,16 +314,7 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
     return parse_bench(rest);
   }
   if (name == "keygen") return parse_keygen(rest);
-  if (name == "node") {
-    auto command = run("node", "Run one node from a configuration file.", rest, build_node);
-    const auto* node = command ? std::get_if<NodeCommand>(&*command) : nullptr;
-    if (node != nullptr && node->config.empty() && !node->print_config) {
-      return tl::unexpected(Stop{2,
-                                 "node: --config is missing: accepted is a configuration file "
-                                 "in TOML (`peal node --print-config` writes one)"});
-    }
-    return command;
-  }
+  if (name == "node" || name == "daemon") return parse_node(name, rest);
   const std::string near = nearest(name, kCommands);
   return tl::unexpected(Stop{2, "unknown command " + quote(name) + ": " +
                                     (near.empty() ? "" : "did you mean " + near + "? ") +

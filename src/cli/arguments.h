@@ -31,6 +31,11 @@ struct NodeCommand {
   bool print_config = false;
 };
 
+/// `peal daemon`: the arguments are those of a node.
+struct DaemonCommand {
+  NodeCommand node;
+};
+
 struct SendCommand {
   std::string to;  ///< a socket, or a folder with sockets; empty: the folder of `peal up`
   Service service = Service::agreed;
@@ -92,6 +97,7 @@ struct BenchCommand {
   std::uint32_t runs = 1;
   bool loopback = false;
   bool own_thread = false;  ///< of each member
+  bool insecure = false;    ///< packets are not sealed
   bool limit = false;       ///< measure the limit as well
   bool json = false;
   std::string ring;  ///< keys of [ring] with their values, separated by commas; empty: none
@@ -111,8 +117,9 @@ struct KeygenCommand {
 
 struct VersionCommand {};
 
-using Command = std::variant<UpCommand, NodeCommand, SendCommand, RecvCommand, StatusCommand,
-                             CheckCommand, SimCommand, BenchCommand, KeygenCommand, VersionCommand>;
+using Command =
+    std::variant<UpCommand, NodeCommand, DaemonCommand, SendCommand, RecvCommand, StatusCommand,
+                 CheckCommand, SimCommand, BenchCommand, KeygenCommand, VersionCommand>;
 
 /// Why there is nothing to run: help was asked for (status 0), or the arguments are wrong (2).
 struct Stop {

@@ -1,76 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/config.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <optional>
 
 #include "cli/config_keys.h"
+#include "cli/config_rules.h"
+#include "cli/config_text.h"
 #include "cli/text.h"
-#include "cli/toml.h"
 
 namespace peal::cli {
 namespace {
-
-using Status = Result<void, std::string>;
-
-/// Where errors point to.
-struct Place {
-  std::string_view file;
-  std::uint32_t line = 0;  ///< 0: the file as a whole
-};
-
-tl::unexpected<std::string> refuse(const Place& place, const std::string& what) {
-  std::string text(place.file);
-  if (place.line != 0) text += ":" + std::to_string(place.line);
-  return tl::unexpected(text + ": " + what);
-}
-
-std::uint32_t line_of(const toml::source_region& source) { return source.begin.line; }
-
-Value value_of(const toml::node& node) {
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* whole = node.as_integer()) return whole->get();
-  if (const auto* real = node.as_floating_point()) return real->get();
-  if (const auto* truth = node.as_boolean()) return truth->get();
-  if (node.is_table()) return OtherValue{"a table"};
-  if (node.is_array()) return OtherValue{"a list"};
-  return OtherValue{"a date or time"};
-}
-
-std::string shown(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return quote(*text);
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* real = std::get_if<double>(&value)) return decimal(*real);
-  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
-  return std::string(std::get<OtherValue>(value).what);
-}
-
-std::string not_accepted(const std::string& path, const toml::node& node,
-                         std::string_view accepted) {
-  return path + " = " + shown(value_of(node)) + ": accepted is " + std::string(accepted);
-}
-
-std::string unknown_key(const std::string& prefix, std::string_view name, const toml::node& node,
-                        const std::vector<std::string>& known) {
-  // A name from the file may hold any bytes; a bare one is shown as it stands.
-  const bool bare = std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
-  });
-  std::string text =
-      "unknown key " + prefix +
-      (bare && !name.empty() && name.size() <= 60 ? std::string(name) : quote(name)) + " = " +
-      shown(value_of(node)) + ": ";
-  const std::string near = nearest(name, known);
-  if (!near.empty()) text += "did you mean " + near + "? ";
-  return text + "accepted keys are " + joined(known);
-}
 
 std::vector<std::string> names_in(std::string_view table) {
   std::vector<std::string> names;
@@ -119,14 +62,19 @@ class Loader {
                              " is not accepted: it must be at least limits.message_bytes_max = " +
                              std::to_string(out_.message_bytes_max));
     }
-    return {};
+    const std::string wrong_clients = validate(out_.clients);
+    if (!wrong_clients.empty()) return refuse_together(wrong_clients);
+    return check_seal();
   }
 
  private:
   Status top_level(const toml::key& name, const toml::node& node) {
     const Place place{file_, line_of(name.source())};
     if (name == "nodes") return nodes(place, node);
-    if (name == "network" || name == "ring" || name == "limits") {
+    if (name == "client" || name == "group") {
+      return read_rules(file_, name, node, out_.clients.sessions);
+    }
+    if (name == "network" || name == "ring" || name == "limits" || name == "clients") {
       const auto* table = node.as_table();
       if (table == nullptr) {
         return refuse(place, not_accepted(std::string(name.str()), node,
@@ -146,7 +94,10 @@ class Loader {
     const Key* key = find_key(table, name.str());
     if (key == nullptr) {
       auto known = names_in(table);
-      if (table.empty()) known.insert(known.end(), {"nodes", "network", "ring", "limits"});
+      if (table.empty()) {
+        known.insert(known.end(),
+                     {"nodes", "network", "ring", "limits", "clients", "client", "group"});
+      }
       const std::string prefix = table.empty() ? "" : std::string(table) + ".";
       return refuse(place, unknown_key(prefix, name.str(), node, known));
     }
@@ -275,6 +226,22 @@ class Loader {
     return {};
   }
 
+  Status check_seal() {
+    if (out_.insecure && !out_.key_file.empty()) {
+      return refuse({file_, out_.lines["insecure"]},
+                    "insecure = true together with key_file = " + quote(out_.key_file) +
+                        ": accepted is one of the two");
+    }
+    if (!out_.insecure && out_.key_file.empty()) {
+      return refuse(
+          {file_},
+          "key_file is missing: accepted is a file of `peal keygen`, such as key_file = "
+          "\"peal.key\", or insecure = true, and then whoever reaches the network can read "
+          "and forge everything");
+    }
+    return {};
+  }
+
   Status check_own_name(std::string_view name) {
     std::vector<std::string> known;
     for (const NodeEntry& entry : out_.nodes) known.push_back(entry.name);
@@ -304,46 +271,7 @@ class Loader {
   std::map<std::string, std::string> values_;  ///< as the file has them
 };
 
-/// Digits only, without leading zeros.
-std::optional<std::uint32_t> whole_number(std::string_view text, std::uint32_t maximum) {
-  if (text.size() > 1 && text.front() == '0') return std::nullopt;
-  return number_in<std::uint32_t>(text, 0, maximum);
-}
-
 }  // namespace
-
-bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= 32 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
-}
-
-io::Endpoint parse_address(std::string_view text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon < 2) return {};
-  const auto port = whole_number(text.substr(colon + 1), 65'535);
-  std::string_view host = text.substr(0, colon);
-  if (!port || *port == 0) return {};
-  io::Endpoint endpoint;
-  if (host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-    in6_addr ip{};
-    if (inet_pton(AF_INET6, std::string(host).c_str(), &ip) != 1) return {};
-    std::copy(std::begin(ip.s6_addr), std::end(ip.s6_addr), endpoint.ip.begin());
-  } else {
-    endpoint = io::Endpoint::v4(0, 0, 0, 0, 0);
-    for (std::size_t i = 12; i < 16; ++i) {
-      const auto dot = i < 15 ? host.find('.') : host.size();
-      if (dot == std::string_view::npos) return {};
-      const auto byte = whole_number(host.substr(0, dot), 255);
-      if (!byte) return {};
-      endpoint.ip[i] = static_cast<std::uint8_t>(*byte);
-      host.remove_prefix(std::min(dot + 1, host.size()));
-    }
-  }
-  endpoint.port = static_cast<std::uint16_t>(*port);
-  return endpoint;
-}
 
 Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_view file,
                                              std::string_view name) {
@@ -376,10 +304,12 @@ Result<NodeConfig, std::string> read_config(const std::string& path, std::string
                           "(`peal node --print-config` writes one)");
   }
   auto config = parse_config(text, path, name);
-  if (config && (config->socket.empty() || config->socket.front() != '/')) {
-    const auto slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-    config->socket = folder + (config->socket.empty() ? config->node + ".sock" : config->socket);
+  if (!config) return config;
+  const auto slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  if (config->socket.empty()) config->socket = config->node + ".sock";
+  for (std::string* each : {&config->socket, &config->key_file}) {
+    if (!each->empty() && each->front() != '/') *each = folder + *each;
   }
   return config;
 }

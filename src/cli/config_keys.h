@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "cli/config.h"
 
@@ -34,6 +35,9 @@ struct Key {
 
 /// All keys but those of [[nodes]], in the order in which a person reads them.
 std::span<const Key> keys();
+
+/// Appends those of [clients].
+void add_client_keys(std::vector<Key>& rows);
 
 /// Nanoseconds of the unit that a tunable's name ends in: 1e6 for token_loss_ms.
 double unit_ns(std::string_view knob_name);

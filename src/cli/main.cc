@@ -16,6 +16,7 @@ namespace {
 struct Run {
   int operator()(const UpCommand& command) const { return run_up(command); }
   int operator()(const NodeCommand& command) const { return run_node(command); }
+  int operator()(const DaemonCommand& command) const { return run_daemon(command.node); }
   int operator()(const SendCommand& command) const { return run_send(command); }
   int operator()(const RecvCommand& command) const { return run_recv(command); }
   int operator()(const StatusCommand& command) const { return run_status(command); }

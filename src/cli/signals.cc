@@ -11,26 +11,30 @@
 namespace peal::cli {
 namespace {
 
-sigset_t stop_signals() {
+sigset_t stop_signals(int reload) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  if (reload != 0) sigaddset(&set, reload);
   return set;
 }
 
 }  // namespace
 
-StopSignals::StopSignals() {
-  const sigset_t set = stop_signals();
+StopSignals::StopSignals(int reload) : reload_(reload) {
+  const sigset_t set = stop_signals(reload);
   PEAL_ASSERT(pthread_sigmask(SIG_BLOCK, &set, nullptr) == 0);
+  // Under nohup it would be thrown away before it could be read.
+  if (reload != 0) ::signal(reload, SIG_DFL);
   fd_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   PEAL_ASSERT(fd_ >= 0);
 }
 
 StopSignals::~StopSignals() {
   ::close(fd_);
-  unblock_stop_signals();
+  const sigset_t set = stop_signals(reload_);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 int StopSignals::take() const {
@@ -40,7 +44,7 @@ int StopSignals::take() const {
 }
 
 void unblock_stop_signals() {
-  const sigset_t set = stop_signals();
+  const sigset_t set = stop_signals(0);
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 

@@ -8,7 +8,8 @@ namespace peal::cli {
 /// it exists must unblock_stop_signals() before they run another program.
 class StopSignals {
  public:
-  StopSignals();
+  /// `reload`, if it is not 0, is one more signal: SIGHUP. Then no children may be started.
+  explicit StopSignals(int reload = 0);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
@@ -18,6 +19,7 @@ class StopSignals {
   int take() const;
 
  private:
+  int reload_;
   int fd_;
 };
 

@@ -22,7 +22,7 @@ bool is_transient(int number) { return number == EAGAIN || number == EINTR; }
 
 class PlainStream final : public Stream {
  public:
-  PlainStream(Fd fd, Peer peer) : Stream(std::move(fd), std::move(peer)) {}
+  PlainStream(Fd fd, StreamPeer peer) : Stream(std::move(fd), std::move(peer)) {}
 
   StreamOutcome advance() override {
     if (connected_) return StreamOutcome::ok;
@@ -100,7 +100,7 @@ Transfer Stream::receive(ByteSpan into) {
   return {bytes, bytes < into.size() ? StreamOutcome::blocked : StreamOutcome::ok};
 }
 
-std::unique_ptr<Stream> make_plain_stream(Fd fd, Peer peer) {
+std::unique_ptr<Stream> make_plain_stream(Fd fd, StreamPeer peer) {
   return std::make_unique<PlainStream>(std::move(fd), std::move(peer));
 }
 

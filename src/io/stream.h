@@ -16,7 +16,7 @@
 namespace peal::io {
 
 /// Who is at the other end of a stream, as the operating system or TLS says.
-struct Peer {
+struct StreamPeer {
   enum class Kind : std::uint8_t {
     unix_user,    ///< a process of this machine: uid, gid, pid and groups are known
     certificate,  ///< `name` is that of a certificate that was verified
@@ -82,7 +82,7 @@ class Stream {
   /// its handshake failed.
   Transfer receive(ByteSpan into);
   int fd() const { return fd_.get(); }
-  const Peer& peer() const { return peer_; }
+  const StreamPeer& peer() const { return peer_; }
   /// Why the stream is broken.
   const IoError& error() const { return error_; }
 
@@ -90,18 +90,18 @@ class Stream {
   /// Goes on with connect().
   StreamOutcome finish_connecting();
   static IoError lost(const char* doing, int number);
-  Stream(Fd fd, Peer peer) : fd_(std::move(fd)), peer_(std::move(peer)) {}
+  Stream(Fd fd, StreamPeer peer) : fd_(std::move(fd)), peer_(std::move(peer)) {}
   StreamOutcome fail(IoError error) {
     error_ = std::move(error);
     return StreamOutcome::broken;
   }
   Fd fd_;
-  Peer peer_;
+  StreamPeer peer_;
   IoError error_;
 };
 
 /// A plain stream on a descriptor that is connected, or on its way (connect_tcp).
-std::unique_ptr<Stream> make_plain_stream(Fd fd, Peer peer);
+std::unique_ptr<Stream> make_plain_stream(Fd fd, StreamPeer peer);
 
 /// What streams over TCP are told: no waiting for more bytes to send, and a peer that is gone
 /// without a word is noticed after about 20 seconds.

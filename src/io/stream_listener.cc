@@ -112,8 +112,8 @@ StreamListener::Answer StreamListener::answer_of(int number) {
   }
 }
 
-std::optional<Peer> StreamListener::peer_of(int fd, const Endpoint& from) const {
-  Peer peer;
+std::optional<StreamPeer> StreamListener::peer_of(int fd, const Endpoint& from) const {
+  StreamPeer peer;
   if (!local_) {
     peer.text = to_string(from);
     return peer;
@@ -123,7 +123,7 @@ std::optional<Peer> StreamListener::peer_of(int fd, const Endpoint& from) const 
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return std::nullopt;
   auto groups = groups_of(fd);
   if (!groups) return std::nullopt;
-  peer.kind = Peer::Kind::unix_user;
+  peer.kind = StreamPeer::Kind::unix_user;
   peer.local = true;
   peer.uid = credentials.uid;
   peer.gid = credentials.gid;

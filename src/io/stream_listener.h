@@ -16,7 +16,7 @@ namespace peal::io {
 class StreamListener {
  public:
   /// Makes a stream of a connection: plain, or TLS.
-  using Wrap = std::function<std::unique_ptr<Stream>(Fd, Peer)>;
+  using Wrap = std::function<std::unique_ptr<Stream>(Fd, StreamPeer)>;
 
   /// As io::listen_unix(); the file goes away with the listener.
   static Result<std::unique_ptr<StreamListener>, IoError> unix_socket(const std::string& path,
@@ -41,6 +41,7 @@ class StreamListener {
   Accepted accept();
 
   int fd() const { return socket_.fd.get(); }
+  bool is_local() const { return local_; }
   /// "/run/peal/n1.sock" or "10.0.0.1:4900", with the port that was chosen.
   const std::string& text() const { return text_; }
   /// Unspecified for Unix sockets.
@@ -49,7 +50,7 @@ class StreamListener {
  private:
   StreamListener(UnixSocket socket, std::string text, Wrap wrap);
   Answer answer_of(int number);
-  std::optional<Peer> peer_of(int fd, const Endpoint& from) const;
+  std::optional<StreamPeer> peer_of(int fd, const Endpoint& from) const;
 
   UnixSocket socket_;
   std::string text_;

@@ -28,7 +28,7 @@ class StreamsHost {
  public:
   virtual ~StreamsHost() = default;
   /// Somebody connected and, with TLS, proved who it is. Nothing is wanted of the stream yet.
-  virtual void on_stream(StreamId id, const Peer& peer) = 0;
+  virtual void on_stream(StreamId id, const StreamPeer& peer) = 0;
   /// Reading is wanted, and there may be something: call read() once.
   virtual void on_readable(StreamId id) = 0;
   /// Writing is wanted, and there may be room.
@@ -36,7 +36,7 @@ class StreamsHost {
   /// The stream broke while it sent what write() had taken; its id means nothing any more.
   virtual void on_broken(StreamId id, const IoError& why) = 0;
   /// Somebody did not come in: the handshake failed or took too long.
-  virtual void on_refused(const Peer& peer, const IoError& why) = 0;
+  virtual void on_refused(const StreamPeer& peer, const IoError& why) = 0;
   /// All places are taken, and somebody is at the door: close() a stream that is worth less than a
   /// new one, or return false to turn it away.
   virtual bool make_place() = 0;
@@ -44,9 +44,10 @@ class StreamsHost {
 
 struct StreamsOptions {
   std::uint32_t streams_max = 4'096;   ///< in sum, also those that are not open yet
-  std::uint32_t handshakes_max = 256;  ///< at a time; the oldest gives way
+  std::uint32_t handshakes_max = 256;  ///< at a time
   std::uint32_t accepts_per_turn = 16;
-  std::uint32_t handshakes_per_turn = 1;   ///< steps of handshakes, which cost the most
+  /// From one step of a handshake to the next, of all streams: a step costs up to a millisecond.
+  Duration handshake_gap = milliseconds(2);
   std::uint32_t served_per_turn = 64;      ///< streams
   std::size_t read_bytes_max = 64U << 10;  ///< of one stream per turn
   std::size_t turn_bytes_max = 256U
@@ -95,7 +96,7 @@ class Streams {
   StreamOutcome finish_writing(StreamId id);
   /// Why read() or write() said `broken`.
   const IoError& error(StreamId id) const;
-  const Peer& peer(StreamId id) const;
+  const StreamPeer& peer(StreamId id) const;
   /// False once it is closed, finished or broken.
   bool is_open(StreamId id) const;
 
@@ -133,6 +134,7 @@ class Streams {
   Entry* find(StreamId id);
   void on_events(StreamId id, std::uint32_t events);
   bool has_ready() const;
+  bool is_shut(const Door& door) const;
   bool has_work(const Entry& entry) const;
   static void note_read(Entry& entry, const Transfer& got);
   void enqueue(StreamId id, Entry& entry);
@@ -140,7 +142,7 @@ class Streams {
   void take_in(std::unique_ptr<Stream> stream);
   bool has_place();
   void open(StreamId id, Entry& entry);
-  void step_handshakes();
+  void step_handshake();
   void serve(StreamId id);
   void serve_lingering(StreamId id, Entry& entry);
   void refuse(StreamId id, const IoError& why);
@@ -156,6 +158,7 @@ class Streams {
   Instant now_{};
   std::vector<Door> doors_;
   std::optional<Instant> accept_again_;
+  Instant next_step_{};  ///< of a handshake, not before
   StreamId last_id_ = 0;
   std::unordered_map<StreamId, Entry> entries_;
   std::map<StreamId, Instant> handshakes_;  ///< and their ends; the oldest is the first

@@ -62,12 +62,12 @@ class TlsContext {
 
 /// The server's side of a connection that was accepted. Its peer becomes a `certificate` if it has
 /// one.
-std::unique_ptr<Stream> make_tls_server_stream(Fd fd, Peer peer,
+std::unique_ptr<Stream> make_tls_server_stream(Fd fd, StreamPeer peer,
                                                const std::shared_ptr<const TlsContext>& context);
 
 /// The client's side of a connection that is made, or on its way (connect_tcp). The server's
 /// certificate must be for `server`: a host name, or an IP address.
-std::unique_ptr<Stream> make_tls_client_stream(Fd fd, Peer peer,
+std::unique_ptr<Stream> make_tls_client_stream(Fd fd, StreamPeer peer,
                                                const std::shared_ptr<const TlsContext>& context,
                                                const std::string& server);
 

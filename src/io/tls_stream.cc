@@ -43,7 +43,7 @@ class TlsStream final : public Stream {
  public:
   enum class Side { server, client };
 
-  TlsStream(Fd fd, Peer peer, SSL_CTX* context, Side side);
+  TlsStream(Fd fd, StreamPeer peer, SSL_CTX* context, Side side);
   /// Whom a client wants to find.
   void expect(const std::string& server);
 
@@ -68,6 +68,7 @@ class TlsStream final : public Stream {
   StreamOutcome finish_handshake();
   StreamOutcome fail_tls(int code);
   StreamOutcome fail_later(IoError error);
+  StreamOutcome lose(const char* doing, int number);
   bool seal(ByteView bytes);
 
   std::unique_ptr<SSL, FreeSsl> ssl_;
@@ -78,12 +79,13 @@ class TlsStream final : public Stream {
   bool connected_ = true;
   bool open_ = false;
   bool input_over_ = false;
-  bool broken_ = false;  ///< said with the next call
+  bool broken_ = false;       ///< said with the next call
+  bool unreachable_ = false;  ///< nothing can be sent any more
   bool finishing_ = false;
   bool shut_ = false;
 };
 
-TlsStream::TlsStream(Fd fd, Peer peer, SSL_CTX* context, Side side)
+TlsStream::TlsStream(Fd fd, StreamPeer peer, SSL_CTX* context, Side side)
     : Stream(std::move(fd), std::move(peer)), ssl_(::SSL_new(context)) {
   BIO* bio = ::BIO_new(bio_method());
   PEAL_ASSERT(ssl_ != nullptr && bio != nullptr);  // only if there is no memory
@@ -157,7 +159,7 @@ StreamOutcome TlsStream::finish_handshake() {
                          "its certificate has no name that rules could know it by: accepted is a "
                          "URI, DNS name or single common name of 1 to 256 printable characters"});
     }
-    peer_.kind = Peer::Kind::certificate;
+    peer_.kind = StreamPeer::Kind::certificate;
     peer_.text += " (" + *name + ")";
     peer_.name = std::move(*name);
   }
@@ -226,11 +228,13 @@ bool TlsStream::seal(ByteView bytes) {
   return false;
 }
 
+/// Also after a failure of TLS, whose alert is to be sent.
 StreamOutcome TlsStream::flush() {
+  if (unreachable_) return StreamOutcome::broken;
   if (has_unsent()) {
     const ssize_t put =
         ::send(fd(), unsent_.data() + sent_, unsent_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (put < 0 && errno != EAGAIN && errno != EINTR) return fail_later(lost("write", errno));
+    if (put < 0 && errno != EAGAIN && errno != EINTR) return lose("write", errno);
     sent_ += static_cast<std::size_t>(std::max<ssize_t>(put, 0));
     if (has_unsent()) return StreamOutcome::blocked;
     sent_ = 0;
@@ -238,9 +242,9 @@ StreamOutcome TlsStream::flush() {
     if (unsent_.capacity() > kUnsentKept) unsent_ = {};
   }
   if (finishing_ && !std::exchange(shut_, true) && ::shutdown(fd(), SHUT_WR) != 0) {
-    return fail_later(lost("end of writing", errno));
+    return lose("end of writing", errno);
   }
-  return broken_ ? StreamOutcome::broken : StreamOutcome::ok;
+  return StreamOutcome::ok;
 }
 
 StreamOutcome TlsStream::finish_writing() {
@@ -249,10 +253,12 @@ StreamOutcome TlsStream::finish_writing() {
     ignore(::SSL_shutdown(ssl_.get()), "only says whether the other side did so too");
   }
   finishing_ = true;
-  const bool was_broken = std::exchange(broken_, false);  // an alert may still be sent
-  const StreamOutcome outcome = flush();
-  broken_ = broken_ || was_broken;
-  return outcome;
+  return flush();
+}
+
+StreamOutcome TlsStream::lose(const char* doing, int number) {
+  unreachable_ = true;
+  return fail_later(lost(doing, number));
 }
 
 StreamOutcome TlsStream::fail_tls(int code) {
@@ -321,13 +327,13 @@ long TlsStream::bio_control(BIO* bio, int command, long, void*) {
 
 }  // namespace
 
-std::unique_ptr<Stream> make_tls_server_stream(Fd fd, Peer peer,
+std::unique_ptr<Stream> make_tls_server_stream(Fd fd, StreamPeer peer,
                                                const std::shared_ptr<const TlsContext>& context) {
   return std::make_unique<TlsStream>(std::move(fd), std::move(peer), context->get(),
                                      TlsStream::Side::server);
 }
 
-std::unique_ptr<Stream> make_tls_client_stream(Fd fd, Peer peer,
+std::unique_ptr<Stream> make_tls_client_stream(Fd fd, StreamPeer peer,
                                                const std::shared_ptr<const TlsContext>& context,
                                                const std::string& server) {
   auto stream = std::make_unique<TlsStream>(std::move(fd), std::move(peer), context->get(),

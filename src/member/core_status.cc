@@ -39,24 +39,41 @@ void Core::set_id(MemberId id) {
 
 /// Call it with mutex_ held, from the loop's thread.
 Snapshot Core::snapshot() const {
-  Snapshot now;
-  const node::Node& node = runtime_->node();
+  Snapshot now = snapshot_of(*runtime_);
   now.id = id_;
   if (!members_.empty()) now.view = trace::text_of(view_, names_);
   for (const MemberId& each : members_) now.members.push_back(trace::text_of(each, names_));
   now.queued_messages = stage_.pushed();
   now.queued_messages =
       now.queued_messages > own_delivered_ ? now.queued_messages - own_delivered_ : 0;
-  now.queued_bytes = node.queued_bytes();
   now.unread_bytes = queue_.unread_bytes();
-  now.waits_for = wait_text(node.why(), names_);
-  now.multicast = runtime_->transport().multicast_status();
+  now.counters.emplace_back("member_copied_units", copied_units_);
+  return now;
+}
+
+Snapshot snapshot_of(const Runtime& runtime) {
+  const node::Node& node = runtime.node();
+  Snapshot now;
+  now.id = trace::text_of(node.self(), runtime.names());
+  now.queued_messages = node.queued_messages();
+  now.queued_bytes = node.queued_bytes();
+  now.waits_for = wait_text(node.why(), runtime.names());
+  now.multicast = runtime.transport().multicast_status();
+  const auto key = runtime.sending_key();
+  now.seal = key ? "key " + seal::to_text(*key) : "insecure";
   for (const order::Counter& each : node.counters())
     now.counters.emplace_back(each.name, each.value);
-  now.counters.emplace_back("member_copied_units", copied_units_);
   for (const io::CounterField& field : io::udp_counter_fields()) {
     now.counters.emplace_back("udp_" + std::string(field.name),
-                              runtime_->transport().counters().*field.value);
+                              runtime.transport().counters().*field.value);
+  }
+  if (!key) return now;
+  for (std::size_t i = 0; i < seal::kRefusals; ++i) {
+    const auto reason = static_cast<seal::Refusal>(i);
+    const bool opened = reason == seal::Refusal::none;
+    now.counters.emplace_back(
+        "seal_" + (opened ? "opened" : std::string(seal::refusal_name(reason))),
+        runtime.transport().count(reason));
   }
   return now;
 }

@@ -332,6 +332,10 @@ Result<std::uint64_t> Node::submit(Instant now, ByteView payload, Service servic
   return number;
 }
 
+Result<std::uint64_t> Node::enqueue(ByteView payload, Service service) {
+  return core_->submit(payload, service);
+}
+
 Result<std::uint64_t> Node::submit_lent(ByteView payload, Service service) {
   return core_->submit_lent(payload, service);
 }
@@ -353,6 +357,10 @@ void Node::flush(Instant now) { core_->flush(now); }
 
 void Node::on_packet(Instant now, const BufferRef& packet) {
   if (core_->running()) core_->engine().on_packet(now, packet, *core_);
+}
+
+void Node::on_old_incarnation(Instant now, const MemberId& newest) {
+  if (core_->running()) core_->engine().on_old_incarnation(now, newest, *core_);
 }
 
 void Node::on_timer(Instant now) {

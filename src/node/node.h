@@ -105,6 +105,9 @@ class Node {
   /// Queues a message; copies `payload`, which may be empty. Returns its number (from 1), or:
   /// would_block (the queue is full: call again after on_originate), too_large, closed.
   Result<std::uint64_t> submit(Instant now, ByteView payload, Service service);
+  /// As submit, but the engine hears of it at the next flush() only: nothing is delivered before
+  /// that, so that this may be called from whoever is told of deliveries.
+  Result<std::uint64_t> enqueue(ByteView payload, Service service);
   /// As submit, but without a copy: `payload` stays where it is until released() says otherwise.
   /// The engine hears of it at the next flush() only: several messages submitted at once then share
   /// units even if the engine could order the first of them immediately.
@@ -125,6 +128,8 @@ class Node {
   std::uint64_t released() const;
   void flush(Instant now);
   void on_packet(Instant now, const BufferRef& packet);
+  /// See order::Engine.
+  void on_old_incarnation(Instant now, const MemberId& newest);
   void on_timer(Instant now);
   /// Sink::receive_room_units grew.
   void on_room(Instant now);

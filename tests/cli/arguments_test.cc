@@ -50,6 +50,9 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(node.trace, "t");
   EXPECT_TRUE(node.json);
   EXPECT_TRUE(command<NodeCommand>({"node", "--print-config"}).print_config);
+  const auto daemon = command<DaemonCommand>({"daemon", "--config", "f", "--name", "a-1"});
+  EXPECT_EQ(daemon.node.config, "f");
+  EXPECT_EQ(daemon.node.name, "a-1");
   const auto send = command<SendCommand>({"send", "--service", "safe", "--to", "d", "f1", "f2"});
   EXPECT_EQ(send.service, Service::safe);
   EXPECT_EQ(send.to, "d");
@@ -95,7 +98,8 @@ TEST(Arguments, SimTakesEverythingAsItIs) {
 }
 
 TEST(Arguments, HelpTeachesWithExamples) {
-  for (const char* name : {"up", "node", "send", "recv", "status", "check", "bench", "version"}) {
+  for (const char* name :
+       {"up", "node", "daemon", "send", "recv", "status", "check", "bench", "version"}) {
     const auto help = parse({name, "--help"});
     ASSERT_FALSE(help) << name;
     EXPECT_EQ(help.error().status, 0);
@@ -124,7 +128,7 @@ struct Bad {
 };
 
 const Bad kBad[] = {
-    {"foo", "command", "\"foo\"", "accepted are up, node, send"},
+    {"foo", "command", "\"foo\"", "accepted are up, node, daemon, send"},
     {"snd", "command", "\"snd\"", "did you mean send?"},
     {"--nodes 3", "command", "\"--nodes\"", "accepted are up"},
     {"up --nodes 0", "up: --nodes", "\"0\"", "a whole number from 1 to 32"},
@@ -148,6 +152,7 @@ const Bad kBad[] = {
     {"up extra", "up:", "extra", "accepted are"},
     {"node", "node: --config", "is missing", "a configuration file"},
     {"node --config", "--config", "no value", "a path"},
+    {"daemon", "daemon: --config", "is missing", "a configuration file"},
     {"node --config f --name A", "--name", "\"A\"", "1 to 32 characters of a-z, 0-9 and -"},
     {"node --config f --name ''", "--name", "\"\"", "1 to 32 characters"},
     {"node --config f --name aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "--name", "aaaa", "1 to 32"},

@@ -89,6 +89,7 @@ const Bad kBadTop[] = {
     {"cluster = \"demo\"\nnode = \"a\"\nring = 5", "ring", "5", "a table, such as [ring]"},
     {"cluster = \"demo\"\nnode = \"a\"\nnetwork = \"auto\"", "network", "\"auto\"",
      "a table, such as [network]"},
+    {"cluster = \"demo\"\nnode = \"a\"\nclients = 3", "clients", "3", "a table, such as [clients]"},
     {"cluster = \"demo\"\nnode = \"a\"\nlimits = []", "limits", "a list",
      "a table, such as [limits]"},
 };

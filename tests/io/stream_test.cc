@@ -128,7 +128,7 @@ StreamOutcome wait_until_connected(Stream& stream) {
 std::unique_ptr<Stream> begin_tcp(const Endpoint& to) {
   auto fd = connect_tcp(to);
   EXPECT_TRUE(fd.has_value());
-  Peer peer;
+  StreamPeer peer;
   peer.text = to_string(to);
   return make_plain_stream(std::move(*fd), peer);
 }
@@ -157,7 +157,7 @@ TEST(StreamListener, TakesTcpOverIPv4AndIPv6) {
     const auto near = begin_tcp(to);
     ASSERT_EQ(wait_until_connected(*near), StreamOutcome::ok);
     const auto far = accept_one(**listener);
-    EXPECT_EQ(far->peer().kind, Peer::Kind::unknown);
+    EXPECT_EQ(far->peer().kind, StreamPeer::Kind::unknown);
     EXPECT_FALSE(far->peer().local);
     EXPECT_THAT(far->peer().text, HasSubstr(to.is_v4() ? "127.0.0.1:" : "[::1]:"));
     write_text(*near, "hello");
@@ -198,8 +198,8 @@ TEST(StreamListener, KnowsWhoConnectsToAUnixSocket) {
   const auto near = connect_unix(dir / "s");
   ASSERT_TRUE(near.has_value());
   const auto far = accept_one(**listener);
-  const Peer& peer = far->peer();
-  EXPECT_EQ(peer.kind, Peer::Kind::unix_user);
+  const StreamPeer& peer = far->peer();
+  EXPECT_EQ(peer.kind, StreamPeer::Kind::unix_user);
   EXPECT_TRUE(peer.local);
   EXPECT_EQ(peer.uid, ::geteuid());
   EXPECT_EQ(peer.gid, ::getegid());

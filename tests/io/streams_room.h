@@ -22,7 +22,7 @@ class StreamsRoom : public StreamsHost, public LoopHost {
   explicit StreamsRoom(const StreamsOptions& options = {})
       : loop(std::move(*Loop::open({}))), streams(options, *loop, *this) {}
 
-  void on_stream(StreamId id, const Peer& peer) override {
+  void on_stream(StreamId id, const StreamPeer& peer) override {
     opened.push_back(id);
     peers[id] = peer;
     if (reads) streams.want_read(id, true);
@@ -44,7 +44,7 @@ class StreamsRoom : public StreamsHost, public LoopHost {
     streams.want_write(id, false);
   }
   void on_broken(StreamId id, const IoError& why) override { broken[id] = why; }
-  void on_refused(const Peer&, const IoError& why) override { refused.push_back(why); }
+  void on_refused(const StreamPeer&, const IoError& why) override { refused.push_back(why); }
   bool make_place() override {
     ++place_wishes;
     if (worth_least == 0) return false;
@@ -87,7 +87,7 @@ class StreamsRoom : public StreamsHost, public LoopHost {
   bool more = false;
 
   std::vector<StreamId> opened, served, ended;
-  std::map<StreamId, Peer> peers;
+  std::map<StreamId, StreamPeer> peers;
   std::map<StreamId, std::string> inputs;
   std::map<StreamId, IoError> broken;
   std::vector<IoError> refused;

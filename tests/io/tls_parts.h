@@ -64,7 +64,7 @@ struct TlsPair {
           const std::string& name = "node-1.example") {
     std::array<int, 2> fds{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds.data()), 0);
-    Peer peer;
+    StreamPeer peer;
     peer.text = "10.0.0.7:51312";
     server = make_tls_server_stream(Fd(fds[0]), peer, server_context);
     client = make_tls_client_stream(Fd(fds[1]), peer, client_context, name);

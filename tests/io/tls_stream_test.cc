@@ -21,7 +21,7 @@ TEST(TlsStream, CarriesBytesBothWaysAndKnowsBothNames) {
   TlsPair pair(open_server(parts.server_options()), open_client(parts.client_options()));
   pair.shake_hands();
   ASSERT_TRUE(pair.both_open()) << pair.server->error().message << pair.client->error().message;
-  EXPECT_EQ(pair.server->peer().kind, Peer::Kind::certificate);
+  EXPECT_EQ(pair.server->peer().kind, StreamPeer::Kind::certificate);
   EXPECT_EQ(pair.server->peer().name, "alice");
   EXPECT_EQ(pair.server->peer().text, "10.0.0.7:51312 (alice)");
   EXPECT_EQ(pair.client->peer().name, "node-1.example");
@@ -46,7 +46,7 @@ TEST(TlsStream, LetsInWhoHasNoCertificateOnlyIfThatIsAllowed) {
     TlsPair pair(open_server(parts.server_options(clients)), client);
     pair.shake_hands();
     ASSERT_TRUE(pair.both_open());
-    EXPECT_EQ(pair.server->peer().kind, Peer::Kind::unknown);
+    EXPECT_EQ(pair.server->peer().kind, StreamPeer::Kind::unknown);
     EXPECT_EQ(pair.server->peer().name, "");
   }
   TlsPair pair(open_server(parts.server_options(ClientCertificates::required)), client);
@@ -66,7 +66,7 @@ TEST(TlsStream, DoesNotAskForCertificatesThatItWouldNotLookAt) {
                open_client(parts.client_options()));
   pair.shake_hands();
   ASSERT_TRUE(pair.both_open());
-  EXPECT_EQ(pair.server->peer().kind, Peer::Kind::unknown);
+  EXPECT_EQ(pair.server->peer().kind, StreamPeer::Kind::unknown);
 }
 
 struct ServerCase {

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// `peal daemon`: one node that serves clients.
+#include "daemon/daemon.h"
+
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <variant>
+
+#include "cli/commands.h"
+#include "cli/config.h"
+#include "cli/daemon_status.h"
+#include "cli/node_log.h"
+#include "cli/node_state.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+#include "io/clock.h"
+#include "io/fd.h"
+#include "io/notify.h"
+
+// Last: see cli/inner_names.h.
+#include "cli/member_config.h"
+#include "member/config.h"
+
+namespace peal::cli {
+namespace {
+
+std::string short_list(const std::vector<std::string>& members) {
+  std::string text;
+  for (const std::string& member : members) {
+    if (!text.empty()) text += ',';
+    text += short_id(member);
+  }
+  return text;
+}
+
+/// What the file says of clients, with the secrets in it and the rules that are always there.
+Result<session::Options, std::string> client_rules(const NodeConfig& config) {
+  session::Options options = config.clients.sessions;
+  if (auto loaded = load_secrets(options); !loaded) {
+    return tl::unexpected(config.file + ": " + loaded.error());
+  }
+  add_own_rules(options, ::geteuid());
+  return options;
+}
+
+Result<daemon::Options, std::string> daemon_options(const NodeConfig& config) {
+  auto settings = member::settings_of(member_config(config));
+  if (const auto* error = std::get_if<v0::Error>(&settings)) {
+    return tl::unexpected(config.file + ": " + error->message);
+  }
+  auto rules = client_rules(config);
+  if (!rules) return tl::unexpected(rules.error());
+  daemon::Options options;
+  options.member = std::move(std::get<member::Settings>(settings));
+  options.sessions = std::move(*rules);
+  options.socket = config.socket;
+  // Where the file has rules, they decide; without them only the owner and root may do anything.
+  options.socket_mode = config.clients.sessions.clients.empty() ? 0600 : 0666;
+  options.spool_dir = config.clients.spool_dir.empty() ? kSpoolDir : config.clients.spool_dir;
+  if (config.clients.listen.port != 0) {
+    daemon::TlsDoor door;
+    door.at = config.clients.listen;
+    door.tls.certificate = config.clients.certificate;
+    door.tls.key = config.clients.key;
+    door.tls.client_ca = config.clients.ca;
+    door.tls.clients =
+        config.clients.ca.empty() ? io::ClientCertificates::none : io::ClientCertificates::optional;
+    options.tls = std::move(door);
+  }
+  return options;
+}
+
+/// The daemon, its log, its signals and its service manager.
+class DaemonProcess final : public daemon::Owner {
+ public:
+  DaemonProcess(const NodeCommand& command, NodeConfig config, io::Notifier notifier)
+      : command_(command),
+        config_(std::move(config)),
+        log_(command.json),
+        notifier_(std::move(notifier)) {}
+
+  int run(const daemon::Options& options, const StopSignals& signals) {
+    auto opened = daemon::Daemon::open(options, *this);
+    if (!opened) {
+      const bool ours = opened.error().code == Errc::invalid_option ||
+                        opened.error().code == Errc::address_in_use;
+      return fail(ours ? 2 : 1, "daemon: " + config_.file + ": " + opened.error().message);
+    }
+    daemon_ = std::move(*opened);
+    const auto watched = daemon_->loop().watch(signals.fd(), EPOLLIN,
+                                               [&](std::uint32_t) { on_signal(signals.take()); });
+    if (!watched) return fail(1, "daemon: " + watched.error().message);
+    if (auto started = start_watchdog(); !started) {
+      return fail(1, "daemon: " + started.error().message);
+    }
+    log_.event("started", {{"node", config_.node},
+                           {"cluster", config_.cluster},
+                           {"address", io::to_string(config_.own().address)},
+                           {"nodes", std::to_string(config_.nodes.size())},
+                           {"socket", config_.socket},
+                           {"listen", options.tls ? io::to_string(options.tls->at) : "no"},
+                           {"version", PEAL_VERSION}});
+    tell(notifier_.ready("serving clients at " + config_.socket));
+    daemon_->run();
+    return good_ ? 0 : 1;
+  }
+
+  // daemon::Owner
+  void on_view(Instant now, const daemon::ViewNotice& view) override {
+    ViewRecord record;
+    record.transitional = view.transitional;
+    record.id = view.id;
+    record.old = view.old;
+    record.members = view.members;
+    record.primary = view.primary;
+    record.reason = view.reason;
+    state_.on_view(now, record);
+    const std::string id(short_id(view.id));
+    if (view.transitional) {
+      log_.event("view_left", {{"view", std::string(short_id(view.old))},
+                               {"next", id},
+                               {"stay_together", short_list(view.members)},
+                               {"reason", view.reason}});
+      return;
+    }
+    log_.event("view_installed", {{"view", id},
+                                  {"members", short_list(view.members)},
+                                  {"primary", !view.primary   ? "unclaimed"
+                                              : *view.primary ? "yes"
+                                                              : "no"}});
+  }
+
+  void on_message(std::string_view sender, const node::Message& message) override {
+    MessageRecord record;
+    record.sender = sender;
+    record.number = message.number;
+    record.payload = message.payload;
+    state_.on_message(record);
+  }
+
+  void on_warning(Instant now, const std::string& text) override {
+    log_.limited(now.ns, "warning", {{"text", text}});
+  }
+
+  void on_refused(Instant now, const std::string& who, const io::IoError& why) override {
+    log_.limited(now.ns, "client_refused", {{"who", who}, {"reason", why.message}});
+  }
+
+  void on_end(bool on_request, const std::string& reason) override {
+    good_ = on_request;
+    log_.event(on_request ? "left" : "stopped",
+               {{"delivered", std::to_string(state_.messages())}, {"reason", reason}});
+  }
+
+  session::Answer on_ask(std::string_view what, bool admin) override {
+    if (what == "status") return {wire::ClientCode::ok, status()};
+    if (what != "reload") {
+      return {wire::ClientCode::bad_name,
+              quote(what) + " is not known: accepted are status and reload"};
+    }
+    if (!admin) {
+      return {wire::ClientCode::not_permitted, "reload needs a [[client]] rule with admin = true"};
+    }
+    const auto reloaded = reload();
+    if (!reloaded) return {wire::ClientCode::bad_record, reloaded.error()};
+    return {wire::ClientCode::ok, "reloaded " + config_.file};
+  }
+
+ private:
+  /// A service manager that does not listen is no reason to stop.
+  void tell(const Result<void, io::IoError>& told) {
+    if (!told) on_warning(io::Clock::now(), "the service manager: " + told.error().message);
+  }
+
+  /// Twice as often as it is asked for, from the loop: one that hangs says nothing.
+  Result<void, io::IoError> start_watchdog() {
+    const auto interval = notifier_.watchdog_interval();
+    if (!interval) return {};
+    timer_ = io::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    itimerspec period{};
+    period.it_interval.tv_sec = interval->ns / 2 / 1'000'000'000;
+    period.it_interval.tv_nsec = interval->ns / 2 % 1'000'000'000 + 1;
+    period.it_value = period.it_interval;
+    if (timer_.get() < 0 || ::timerfd_settime(timer_.get(), 0, &period, nullptr) != 0) {
+      return tl::unexpected(io::system_error("a timer for the watchdog", errno));
+    }
+    return daemon_->loop().watch(timer_.get(), EPOLLIN, [this](std::uint32_t) {
+      std::uint64_t times = 0;
+      ignore(::read(timer_.get(), &times, sizeof times), "how often does not matter");
+      tell(notifier_.watchdog());
+    });
+  }
+
+  void on_signal(int number) {
+    if (number == 0) return;
+    if (number == SIGHUP) {
+      tell(notifier_.reloading(io::Clock::now()));
+      const auto reloaded = reload();
+      tell(notifier_.ready("serving clients at " + config_.socket));
+      log_.event(reloaded ? "reloaded" : "not_reloaded",
+                 {{"file", config_.file}, {"reason", reloaded ? "on request" : reloaded.error()}});
+      return;
+    }
+    tell(notifier_.stopping("on request"));
+    log_.event("leaving", {{"signal", number == SIGINT ? "SIGINT" : "SIGTERM"}});
+    daemon_->stop();
+  }
+
+  /// Takes from the file what may change while the node runs: rules and limits of clients, and what
+  /// TLS uses. Nothing has changed if there is an error.
+  Result<void, std::string> reload() {
+    auto config = read_config(command_.config, command_.name);
+    if (!config) return tl::unexpected(config.error());
+    if (std::string fixed = what_is_fixed(*config); !fixed.empty()) {
+      return tl::unexpected(config->file + ": " + fixed +
+                            " cannot change while the node runs: restart it, or take it back");
+    }
+    auto options = daemon_options(*config);
+    if (!options) return tl::unexpected(options.error());
+    auto taken = daemon_->reconfigure(*options);
+    if (!taken) return tl::unexpected(config->file + ": " + taken.error().message);
+    config_.clients = config->clients;
+    return {};
+  }
+
+  /// The first thing that differs and must not; empty if there is none. All nodes agree on what the
+  /// cluster is, and a node's own sockets are open.
+  std::string what_is_fixed(const NodeConfig& other) const {
+    if (other.cluster != config_.cluster) return "cluster";
+    if (other.node != config_.node) return "node";
+    if (other.socket != config_.socket) return "socket";
+    if (other.clients.listen != config_.clients.listen) return "clients.listen";
+    if (other.message_bytes_max != config_.message_bytes_max) return "limits.message_bytes_max";
+    const auto same = [](const NodeEntry& a, const NodeEntry& b) {
+      return a.name == b.name && a.address == b.address;
+    };
+    if (!std::equal(other.nodes.begin(), other.nodes.end(), config_.nodes.begin(),
+                    config_.nodes.end(), same)) {
+      return "nodes";
+    }
+    return "";
+  }
+
+  std::string status() const {
+    member::Snapshot now = daemon_->node_status();
+    StatusFacts facts;
+    facts.node = config_.node;
+    facts.member = now.id;
+    facts.cluster = config_.cluster;
+    facts.uptime = io::Clock::now() - started_;
+    facts.waits_for = std::move(now.waits_for);
+    facts.multicast = std::move(now.multicast);
+    facts.queued_messages = now.queued_messages;
+    facts.queued_bytes = now.queued_bytes;
+    facts.counters = std::move(now.counters);
+    for (const order::Counter& each : daemon_->client_counters()) {
+      facts.counters.emplace_back(each.name, each.value);
+    }
+    const io::StreamsCounters& streams = daemon_->connection_counters();
+    facts.local.accepted = streams.accepted;
+    facts.local.turned_away = streams.turned_away + streams.handshakes_failed;
+    return daemon_status_json(status_json(state_, facts), daemon_->client_status());
+  }
+
+  const NodeCommand& command_;
+  NodeConfig config_;
+  NodeLog log_;
+  io::Notifier notifier_;
+  io::Fd timer_;
+  NodeState state_;
+  Instant started_ = io::Clock::now();
+  std::unique_ptr<daemon::Daemon> daemon_;
+  bool good_ = false;
+};
+
+}  // namespace
+
+int run_daemon(const NodeCommand& command) {
+  if (command.print_config) {
+    std::fputs(annotated_config().c_str(), stdout);
+    return 0;
+  }
+  auto config = read_config(command.config, command.name);
+  if (!config) return fail(2, "daemon: " + config.error());
+  if (!command.trace.empty()) {
+    config->trace = command.trace;
+    config->lines["trace"] = 0;
+  }
+  const auto usable = check_paths(*config);
+  if (!usable) return fail(2, "daemon: " + usable.error());
+  auto options = daemon_options(*config);
+  if (!options) return fail(2, "daemon: " + options.error());
+  const StopSignals signals(SIGHUP);
+  auto notifier = io::Notifier::open(io::NotifyVariables::of_process());
+  if (!notifier) return fail(2, "daemon: " + notifier.error().message);
+  DaemonProcess process(command, std::move(*config), std::move(*notifier));
+  return process.run(*options, signals);
+}
+
+}  // namespace peal::cli

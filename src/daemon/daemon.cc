@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a daemon is made from, its turns, and its end.
+#include "daemon/daemon.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "io/clock.h"
+#include "io/stream_listener.h"
+
+namespace peal::daemon {
+namespace {
+
+/// As in member::Core.
+constexpr Duration kSpin = milliseconds(1);
+/// For what clients sent before the end to be settled, and for their connections to end.
+constexpr Duration kDrainPatience = seconds(1);
+constexpr Duration kClosePatience = milliseconds(1'500);
+/// Connections that have no session (yet).
+constexpr std::uint32_t kStreamsBeyondSessions = 1'024;
+
+io::StreamsOptions streams_options(const session::Options& sessions) {
+  io::StreamsOptions options;
+  options.streams_max = sessions.sessions_max + kStreamsBeyondSessions;
+  options.handshake_patience = sessions.hello_patience;
+  return options;
+}
+
+session::Options with_node(session::Options sessions, const member::Settings& member) {
+  sessions.cluster = member.cluster;
+  sessions.node = member.name;
+  sessions.nodes = static_cast<std::uint32_t>(member.nodes.size());
+  sessions.message_bytes_max = member.limits.message_bytes_max;
+  return sessions;
+}
+
+Result<void, io::IoError> check_folder(const std::string& folder) {
+  struct stat status {};
+  std::string why;
+  if (::stat(folder.c_str(), &status) != 0) {
+    why = std::strerror(errno);
+  } else if (!S_ISDIR(status.st_mode)) {
+    why = "it is not a folder";
+  } else if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    why = std::strerror(errno);
+  }
+  if (why.empty()) return {};
+  return unexpected(io::IoError{Errc::invalid_option,
+                                "clients.spool_dir = \"" + folder + "\" (" + why +
+                                    "): accepted is a folder that exists and can be written to"});
+}
+
+}  // namespace
+
+/// The loop drives the node; clients are read between its packets and its timers.
+class Daemon::Turns final : public io::LoopHost {
+ public:
+  explicit Turns(Daemon& daemon) : daemon_(daemon), node_(daemon.runtime_->host()) {}
+
+  void on_pause(Instant now, Duration gap) override {
+    daemon_.now_ = now;
+    node_.on_pause(now, gap);
+  }
+  io::Progress on_sockets(const io::Turn& turn) override {
+    daemon_.now_ = turn.now;
+    io::Progress progress = node_.on_sockets(turn);
+    if (daemon_.connections_->work(turn.now)) progress.more = true;
+    return progress;
+  }
+  void on_drained(Instant now) override { node_.on_drained(now); }
+  void on_wake(Instant now) override { node_.on_wake(now); }
+  void on_timer(Instant now) override { node_.on_timer(now); }
+  void on_turn_end(Instant now) override { node_.on_turn_end(now); }
+  std::optional<Instant> next_deadline() const override { return node_.next_deadline(); }
+
+ private:
+  Daemon& daemon_;
+  io::LoopHost& node_;
+};
+
+Result<std::unique_ptr<Daemon>, io::IoError> Daemon::open(const Options& options, Owner& owner) {
+  if (std::string wrong = member::validate(options.member); !wrong.empty()) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
+  }
+  const session::Options sessions = with_node(options.sessions, options.member);
+  if (std::string wrong = session::validate(sessions); !wrong.empty()) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
+  }
+  std::unique_ptr<Daemon> daemon(new Daemon(options, owner));
+  if (auto prepared = daemon->prepare(); !prepared) return unexpected(prepared.error());
+  return daemon;
+}
+
+Daemon::Daemon(const Options& options, Owner& owner)
+    : options_(options),
+      owner_(owner),
+      names_(member::names_of(options.member)),
+      spool_(options.spool_dir) {
+  options_.sessions = with_node(options.sessions, options.member);
+}
+
+Daemon::~Daemon() = default;
+
+Result<void, io::IoError> Daemon::prepare() {
+  if (auto usable = check_folder(options_.spool_dir); !usable) return usable;
+  io::LoopOptions loop_options;
+  loop_options.pause = options_.member.ring.token_loss / 2;
+  loop_options.spin = kSpin;
+  auto loop = io::Loop::open(loop_options);
+  if (!loop) return unexpected(loop.error());
+  loop_ = std::move(*loop);
+  // Before the node, so that one that cannot serve does not use up an incarnation.
+  if (options_.tls) {
+    auto context = io::TlsContext::server(options_.tls->tls);
+    if (!context) return unexpected(context.error());
+    tls_ = std::move(*context);
+  }
+  auto doors = open_doors();
+  if (!doors) return unexpected(doors.error());
+  auto runtime = member::Runtime::open(options_.member, *loop_, *this);
+  if (!runtime) return unexpected(runtime.error());
+  runtime_ = std::move(*runtime);
+  session::Host& host = *this;
+  sessions_ = std::make_unique<session::Sessions>(options_.sessions, host, spool_);
+  connections_ =
+      std::make_unique<Connections>(streams_options(options_.sessions), *loop_, *sessions_,
+                                    [this](const std::string& who, const io::IoError& why) {
+                                      owner_.on_refused(now_, who, why);
+                                    });
+  turns_ = std::make_unique<Turns>(*this);
+  now_ = io::Clock::now();
+  told_room_ = receive_room_units();
+  for (auto& door : *doors) {
+    if (auto listening = connections_->listen(std::move(door)); !listening) return listening;
+  }
+  return {};
+}
+
+Result<Daemon::Doors, io::IoError> Daemon::open_doors() {
+  Doors doors;
+  auto local = io::StreamListener::unix_socket(options_.socket, options_.socket_mode);
+  if (!local) {
+    return unexpected(io::IoError{local.error().code, "socket: " + local.error().message});
+  }
+  doors.push_back(std::move(*local));
+  if (!options_.tls) return doors;
+  auto remote = io::StreamListener::tcp(options_.tls->at, [this](io::Fd fd, io::StreamPeer peer) {
+    return io::make_tls_server_stream(std::move(fd), std::move(peer), tls_);
+  });
+  if (!remote) {
+    return unexpected(
+        io::IoError{remote.error().code, "clients.listen: " + remote.error().message});
+  }
+  doors.push_back(std::move(*remote));
+  return doors;
+}
+
+void Daemon::run() {
+  now_ = io::Clock::now();
+  runtime_->start(now_);
+  loop_->run(*turns_);
+}
+
+void Daemon::stop() {
+  stop_asked_ = true;
+  loop_->wake();
+}
+
+Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
+  const session::Options sessions = with_node(options.sessions, options_.member);
+  if (std::string wrong = session::validate(sessions); !wrong.empty()) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
+  }
+  if (options.tls && tls_ != nullptr) {
+    auto context = io::TlsContext::server(options.tls->tls);
+    if (!context) return unexpected(context.error());
+    tls_ = std::move(*context);
+  }
+  if (options.socket_mode != options_.socket_mode) {
+    // The file is there as long as this process has not removed it.
+    if (::chmod(options_.socket.c_str(), options.socket_mode) != 0) {
+      return unexpected(io::system_error("chmod " + options_.socket, errno));
+    }
+    options_.socket_mode = options.socket_mode;
+  }
+  new_sessions_ = sessions;
+  loop_->wake();
+  return {};
+}
+
+// ---- the end ----
+
+void Daemon::on_wake(Instant now) {
+  now_ = now;
+  if (!stop_asked_ || stage_ != Stage::serving) return;
+  stage_ = Stage::draining;
+  stage_end_ = now + kDrainPatience;
+  connections_->stop_listening();
+  connections_->stop_reading();
+}
+
+void Daemon::drain(Instant now) {
+  if (fatal_ && stage_ != Stage::closing) return close_sessions(now);
+  if (stage_ == Stage::draining && (sessions_->idle() || now >= stage_end_)) {
+    return close_sessions(now);
+  }
+  if (stage_ != Stage::closing) return;
+  if (connections_->count() > 0 && now < stage_end_) return;
+  if (!fatal_) runtime_->leave(now);
+  stage_ = Stage::ended;
+  loop_->stop();
+  owner_.on_end(!fatal_, fatal_.value_or("on request"));
+}
+
+void Daemon::close_sessions(Instant now) {
+  stage_ = Stage::closing;
+  stage_end_ = now + kClosePatience;
+  connections_->stop_listening();
+  sessions_->stop(now);
+}
+
+}  // namespace peal::daemon

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "daemon/connections.h"
+#include "daemon/options.h"
+#include "daemon/owner.h"
+#include "daemon/spool_files.h"
+#include "io/loop.h"
+#include "member/runtime.h"
+#include "member/snapshot.h"
+#include "session/sessions.h"
+
+namespace peal::daemon {
+
+/// A node, the groups on top of it and the clients at its doors, in one event loop. A turn reads
+/// packets, then clients; the node orders and delivers; then clients are written to, once all that
+/// they may see is in the trace. Thread: one, but for stop().
+class Daemon final : private member::Application, private session::Host {
+ public:
+  /// Opens sockets, folder and trace, and takes connections. `owner` must outlive it.
+  /// Errors: invalid_option (the message names the key, the value and what is accepted),
+  /// address_in_use, not_permitted, system.
+  static Result<std::unique_ptr<Daemon>, io::IoError> open(const Options& options, Owner& owner);
+  ~Daemon() override;
+
+  /// Serves until it is asked to stop, or its node has to.
+  void run();
+  /// Asks for an end in good order: no client is read any more, what they sent is settled if that
+  /// takes less than a second, they are told, and the node leaves its view. Thread: any.
+  void stop();
+
+  /// For what else the owner wants watched.
+  io::Loop& loop() { return *loop_; }
+  /// Takes rules, limits, certificates and keys for clients from `options`, at the end of this
+  /// turn; the rest stays as it is. Errors: those of open() for these, and then nothing changes.
+  /// Thread: the loop's, also from Owner::on_ask().
+  Result<void, io::IoError> reconfigure(const Options& options);
+
+  member::Snapshot node_status() const;
+  session::Status client_status() const { return sessions_->status(now_); }
+  std::vector<order::Counter> client_counters() const { return sessions_->named_counters(); }
+  const io::StreamsCounters& connection_counters() const { return connections_->counters(); }
+
+ private:
+  class Turns;
+  enum class Stage : std::uint8_t { serving, draining, closing, ended };
+
+  Daemon(const Options& options, Owner& owner);
+  Result<void, io::IoError> prepare();
+  using Doors = std::vector<std::unique_ptr<io::StreamListener>>;
+  Result<Doors, io::IoError> open_doors();
+
+  // member::Application
+  void on_wake(Instant now) override;
+  void on_turn_end(Instant now) override;
+  std::optional<Instant> next_deadline() const override;
+  void on_publish() override;
+  void on_warning(const std::string& text) override { owner_.on_warning(now_, text); }
+  void on_message(const node::Message& message) override;
+  void on_view(const order::View& view) override;
+  void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override;
+  void on_event(const order::Event& event) override;
+  void on_fatal(std::string_view reason) override;
+  std::uint32_t receive_room_units() const override;
+
+  // session::Host
+  Result<std::uint64_t> submit(ByteView message, Service service) override;
+  void replace_control(ByteView message) override;
+  void block(bool blocked) override;
+  void tables_equal(const ViewId& /*view*/, std::uint64_t /*hash*/) override {}
+  std::string_view node_name(NodeId node) const override;
+  wire::SessionToken draw_token() override;
+  session::Answer ask(std::string_view what, bool admin) override;
+
+  void feed(Instant now);
+  void drain(Instant now);
+  void close_sessions(Instant now);
+  void end(bool on_request, const std::string& reason);
+
+  Options options_;
+  Owner& owner_;
+  const trace::Names names_;
+  std::unique_ptr<io::Loop> loop_;
+  std::unique_ptr<member::Runtime> runtime_;
+  SpoolFiles spool_;
+  std::unique_ptr<session::Sessions> sessions_;
+  std::unique_ptr<Connections> connections_;
+  std::unique_ptr<Turns> turns_;
+
+  std::shared_ptr<const io::TlsContext> tls_;     ///< for connections to come
+  std::optional<session::Options> new_sessions_;  ///< to go on with
+
+  Instant now_{};
+  bool engine_has_work_ = false;         ///< it has not heard of what was submitted
+  bool was_full_ = false;                ///< the node took no more
+  bool room_again_ = false;              ///< and has ordered something since
+  bool more_ = false;                    ///< connections were left over from this turn
+  mutable std::uint32_t told_room_ = 0;  ///< units, as the engine was told last
+  Stage stage_ = Stage::serving;
+  Instant stage_end_{};
+  std::optional<std::string> fatal_;
+  std::atomic<bool> stop_asked_{false};
+
+  std::string why_gathering_;  ///< since the newest regular view; empty while it lasts
+  Duration pause_{};           ///< the newest time that this process did not run
+};
+
+}  // namespace peal::daemon

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the node and the sessions: what one of them wants of the other.
+#include <sys/random.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/assert.h"
+#include "daemon/daemon.h"
+#include "member/text.h"
+#include "trace/json.h"
+
+namespace peal::daemon {
+namespace {
+
+/// What is submitted may be delivered at once, and lead to more: so often in one turn.
+constexpr int kRoundsPerTurn = 4;
+/// More is as good as no bound.
+constexpr std::uint32_t kRoomUnitsMax = 16'384;
+
+}  // namespace
+
+// ---- turns ----
+
+void Daemon::on_turn_end(Instant now) {
+  now_ = now;
+  if (stage_ == Stage::ended) return;
+  if (new_sessions_) sessions_->reconfigure(now, *std::exchange(new_sessions_, std::nullopt));
+  feed(now);
+  const std::uint32_t told = told_room_;
+  if (told < kRoomUnitsMax && receive_room_units() > told) {
+    runtime_->on_room(now);
+    feed(now);
+  }
+  drain(now);
+}
+
+void Daemon::feed(Instant now) {
+  for (int round = 0; round < kRoundsPerTurn; ++round) {
+    if (std::exchange(room_again_, false)) sessions_->on_room(now);
+    sessions_->work(now);
+    if (!std::exchange(engine_has_work_, false)) return;
+    runtime_->flush(now);
+  }
+}
+
+void Daemon::on_publish() { more_ = connections_->carry_out(now_); }
+
+std::optional<Instant> Daemon::next_deadline() const {
+  if (stage_ == Stage::ended) return std::nullopt;
+  if (more_ || engine_has_work_) return now_;
+  std::optional<Instant> first;
+  if (stage_ != Stage::serving) first = stage_end_;
+  for (const auto& each : {sessions_->next_deadline(), connections_->next_deadline()}) {
+    if (each && (!first || *each < *first)) first = each;
+  }
+  return first;
+}
+
+// ---- what the node says ----
+
+void Daemon::on_message(const node::Message& message) {
+  session::Delivered delivered;
+  delivered.sender = message.sender;
+  delivered.control = node::is_control(message.number);
+  delivered.number = message.number;
+  delivered.view = message.view;
+  delivered.seq = message.seq;
+  delivered.index = message.index;
+  delivered.service = message.service;
+  delivered.payload = message.payload;
+  sessions_->on_message(now_, delivered);
+  if (!delivered.control) owner_.on_message(node_name(message.sender.node), message);
+}
+
+void Daemon::on_view(const order::View& view) {
+  sessions_->on_view(now_, view, runtime_->node().self());
+  ViewNotice notice;
+  notice.transitional = view.transitional;
+  notice.id = trace::text_of(view.id, names_);
+  notice.old = view.old.number == 0 ? "" : trace::text_of(view.old, names_);
+  for (const MemberId& each : view.members) notice.members.push_back(trace::text_of(each, names_));
+  if (view.primary != order::Primary::unclaimed) {
+    notice.primary = view.primary == order::Primary::yes;
+  }
+  notice.reason = why_gathering_;
+  if (!view.transitional) why_gathering_.clear();
+  owner_.on_view(now_, notice);
+}
+
+void Daemon::on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) {
+  if (std::exchange(was_full_, false)) room_again_ = true;
+}
+
+void Daemon::on_event(const order::Event& event) {
+  if (event.code == order::EventCode::paused) {
+    pause_ = nanoseconds(static_cast<std::int64_t>(event.a));
+  }
+  if (event.code == order::EventCode::gather_started && why_gathering_.empty()) {
+    // The rest of the episode follows from it.
+    why_gathering_ = member::gather_text(event, pause_, names_);
+  }
+  if (event.code == order::EventCode::incompatible_peer) {
+    on_warning(member::incompatible_text(event.who, static_cast<wire::Drop>(event.a), names_));
+  }
+}
+
+void Daemon::on_fatal(std::string_view reason) { fatal_ = std::string(reason); }
+
+std::uint32_t Daemon::receive_room_units() const {
+  const std::uint64_t units = sessions_->room_bytes() / options_.member.ring.packet_bytes_max;
+  told_room_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(units, kRoomUnitsMax));
+  return told_room_;
+}
+
+member::Snapshot Daemon::node_status() const { return member::snapshot_of(*runtime_); }
+
+// ---- what the sessions say ----
+
+Result<std::uint64_t> Daemon::submit(ByteView message, Service service) {
+  engine_has_work_ = true;
+  const auto number = runtime_->enqueue(message, service);
+  was_full_ = was_full_ || (!number && number.error() == Errc::would_block);
+  return number;
+}
+
+void Daemon::replace_control(ByteView message) {
+  engine_has_work_ = true;
+  runtime_->drop_control();
+  if (message.empty()) return;
+  const auto number = runtime_->submit_control(message, Service::agreed);
+  PEAL_ASSERT(number || number.error() == Errc::closed);
+}
+
+void Daemon::block(bool blocked) {
+  engine_has_work_ = true;
+  runtime_->block(blocked);
+}
+
+std::string_view Daemon::node_name(NodeId node) const {
+  const bool known = node.value >= 1 && node.value <= options_.member.nodes.size();
+  return known ? std::string_view(options_.member.nodes[node.value - 1].name) : "";
+}
+
+wire::SessionToken Daemon::draw_token() {
+  wire::SessionToken token{};
+  const ssize_t drawn = ::getrandom(token.data(), token.size(), 0);
+  PEAL_ASSERT(drawn == static_cast<ssize_t>(token.size()));  // the kernel gives so few at once
+  return token;
+}
+
+session::Answer Daemon::ask(std::string_view what, bool admin) {
+  return owner_.on_ask(what, admin);
+}
+
+}  // namespace peal::daemon

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/spool_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/assert.h"
+
+namespace peal::daemon {
+namespace {
+
+/// A file in `folder` that has no name; not every file system can make one without ever giving it
+/// one.
+int open_unnamed(const std::string& folder) {
+  const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
+  std::string name = folder + "/peal-spool-XXXXXX";
+  const int named = ::mkostemp(name.data(), O_CLOEXEC);
+  if (named >= 0) ::unlink(name.c_str());
+  return named;
+}
+
+}  // namespace
+
+tl::unexpected<Errc> SpoolFiles::fail(const char* what) {
+  const int number = errno;
+  reason_ = std::string(what) + " in " + folder_ + ": " + std::strerror(number);
+  return unexpected(number == EACCES || number == EPERM || number == EROFS ? Errc::not_permitted
+                                                                           : Errc::system);
+}
+
+Result<SpoolFiles::File*> SpoolFiles::file_of(session::SpoolId id) {
+  const auto found = files_.find(id);
+  if (found != files_.end()) return &found->second;
+  io::Fd fd(open_unnamed(folder_));
+  if (fd.get() < 0) return fail("a file for what waits on disk cannot be made");
+  return &files_.emplace(id, File{std::move(fd)}).first->second;
+}
+
+Result<void> SpoolFiles::append(session::SpoolId id, ByteView bytes) {
+  auto found = file_of(id);
+  if (!found) return unexpected(found.error());
+  File& file = **found;
+  std::size_t written = 0;
+  while (written < bytes.size()) {
+    const ssize_t n = ::pwrite(file.fd.get(), bytes.data() + written, bytes.size() - written,
+                               static_cast<off_t>(file.end + written));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      if (n == 0) errno = ENOSPC;
+      const auto failed = fail("writing what waits on disk");
+      // All or nothing: what was written is written over, or cut off.
+      ignore(::ftruncate(file.fd.get(), static_cast<off_t>(file.end)), "it is written over");
+      return failed;
+    }
+    written += static_cast<std::size_t>(n);
+  }
+  file.end += bytes.size();
+  return {};
+}
+
+Result<void> SpoolFiles::read(session::SpoolId id, std::uint64_t offset, ByteSpan out) {
+  const auto found = files_.find(id);
+  PEAL_ASSERT(found != files_.end());
+  const File& file = found->second;
+  PEAL_ASSERT(offset >= file.freed && offset + out.size() <= file.end);
+  std::size_t got = 0;
+  while (got < out.size()) {
+    const ssize_t n = ::pread(file.fd.get(), out.data() + got, out.size() - got,
+                              static_cast<off_t>(offset + got));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      if (n == 0) errno = EIO;  // the file is shorter than what was written
+      return fail("reading what waits on disk");
+    }
+    got += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+void SpoolFiles::discard(session::SpoolId id, std::uint64_t offset) {
+  const auto found = files_.find(id);
+  if (found == files_.end()) return;
+  File& file = found->second;
+  PEAL_ASSERT(offset <= file.end);
+  const std::uint64_t pieces = offset / kPieceBytes * kPieceBytes;
+  if (pieces <= file.freed) return;
+  // A file system that cannot free a part keeps it until the session has nothing on disk.
+  ignore(::fallocate(file.fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                     static_cast<off_t>(file.freed), static_cast<off_t>(pieces - file.freed)),
+         "the space comes back later");
+  file.freed = pieces;
+}
+
+}  // namespace peal::daemon

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "io/endpoint.h"
+#include "io/error.h"
+
+namespace peal::io {
+
+/// A host and a port as people write them.
+struct HostPort {
+  std::string host;  ///< a name, or an IP address without brackets
+  std::uint16_t port{};
+};
+
+/// Reads "name:port", "10.0.0.1:port" or "[fd00::1]:port"; nothing is looked up. `default_port`
+/// stands in for a missing port, and 0 there makes it required. Errors: invalid_option.
+Result<HostPort, IoError> parse_host_port(std::string_view text, std::uint16_t default_port);
+
+/// Turns names into addresses. Behind an interface, so that tests need no name servers.
+class Resolver {
+ public:
+  /// More addresses of one name are cut off.
+  static constexpr std::size_t kAddressesMax = 256;
+
+  virtual ~Resolver() = default;
+  /// All addresses of the host, each once, IPv4 first, ascending: the same answer gives the same
+  /// list. At least one. Errors: invalid_option (there is no such name), would_block (no answer in
+  /// time, or none now: try again), system.
+  virtual Result<std::vector<Endpoint>, IoError> look_up(const HostPort& name) = 0;
+};
+
+/// Asks the operating system, which may take as long as it likes: who asks waits for `patience` at
+/// most. A question that is not answered by then goes on by itself on a thread of its own; there
+/// are never more than kQuestionsMax at a time. Thread: any. Blocks: up to `patience`.
+class SystemResolver : public Resolver {
+ public:
+  static constexpr int kQuestionsMax = 4;
+  using Answer = Result<std::vector<Endpoint>, IoError>;
+  /// What is asked; it may block, and runs on another thread.
+  using Question = std::function<Answer(const HostPort&)>;
+
+  explicit SystemResolver(Duration patience);
+  SystemResolver(Duration patience, Question question)
+      : patience_(patience), question_(std::move(question)) {}
+  Answer look_up(const HostPort& name) override;
+
+ private:
+  Duration patience_;
+  Question question_;
+};
+
+}  // namespace peal::io

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace peal::member {
+
+class Runtime;
+
+/// How a member is doing, at one moment.
+struct Snapshot {
+  std::string id;
+  std::string view;
+  std::vector<std::string> members;
+  std::uint64_t queued_messages{};
+  std::uint64_t queued_bytes{};
+  std::uint64_t unread_bytes{};
+  std::string waits_for;
+  std::string multicast;
+  std::string seal;  ///< which key packets are sealed with, or "insecure"
+  std::vector<std::pair<std::string, std::uint64_t>> counters;
+};
+
+/// What a runtime knows of it: all but the view, its members and what is not read.
+Snapshot snapshot_of(const Runtime& runtime);
+
+}  // namespace peal::member

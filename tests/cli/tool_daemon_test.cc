@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// `peal daemon` as a process: what it refuses, its signals, and what its service manager hears.
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+
+#include "io/fd.h"
+#include "tool.h"
+
+namespace peal::cli {
+namespace {
+
+using testing::HasSubstr;
+
+class ToolDaemon : public Tool {
+ protected:
+  ToolDaemon() {
+    const auto ports = free_port_pairs(1);
+    EXPECT_EQ(ports.size(), 1U);
+    top_ = "cluster = \"t\"\nnode = \"a\"\n";
+    nodes_ = "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:" + std::to_string(ports[0]) + "\"\n";
+  }
+  void config(const std::string& more) const { write("c.toml", top_ + nodes_ + more); }
+
+  /// Waits until the log says it.
+  void wait_for_line(const std::string& what) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (content(dir_ + "/log").find(what) == std::string::npos) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end) << what << "\n" << content(dir_ + "/log");
+      ::poll(nullptr, 0, 5);
+    }
+  }
+  /// Starts it, and waits until it serves.
+  void start_daemon() {
+    start({"daemon", "--config", dir_ + "/c.toml"}, "log");
+    wait_for_line("event=view_installed");
+  }
+
+  std::string top_;
+  std::string nodes_;
+};
+
+TEST_F(ToolDaemon, FilesThatCannotBeUsedAreNamed) {
+  write("secret", "0123456789abcdef\n");
+  ASSERT_EQ(::chmod((dir_ + "/secret").c_str(), 0644), 0);
+  const std::string tls = "[clients]\nlisten = \"127.0.0.1:4900\"\nkey = \"/nonexistent/k\"\n";
+  const std::pair<std::string, std::string> rows[] = {
+      {"[clients]\nspool_dir = \"/nonexistent\"\n",
+       "clients.spool_dir = \"/nonexistent\" (No such"},
+      {tls + "certificate = \"/nonexistent/c\"\n", "/nonexistent/c"},
+      {"[[client]]\nwho = \"secret:" + dir_ + "/secret\"\n", "`chmod 600` it"},
+      {"[[client]]\nwho = \"secret:/nonexistent\"\n", "cannot be read (No such file"},
+      {"[[client]]\nwho = \"user:no such user\"\n", "c.toml:7: client.who"},
+      {"[clients]\nslow = \"never\"\n", "c.toml:7: clients.slow = \"never\""},
+  };
+  for (const auto& [more, what] : rows) {
+    SCOPED_TRACE(more);
+    config(more);
+    const Ran ran = run("peal daemon --config $DIR/c.toml");
+    expect_refused(ran.status, ran.err, what);
+    EXPECT_FALSE(std::filesystem::exists(dir_ + "/a.sock"));
+  }
+}
+
+TEST_F(ToolDaemon, EndsInGoodOrder) {
+  config("");
+  start_daemon();
+  EXPECT_TRUE(std::filesystem::is_socket(dir_ + "/a.sock"));
+  const Ran second = run("peal daemon --config $DIR/c.toml");
+  expect_refused(second.status, second.err, "a.sock");
+  children_[0].signal(SIGTERM);
+  children_[0].wait();
+  EXPECT_EQ(children_[0].status(), 0);
+  EXPECT_THAT(content(dir_ + "/log"), HasSubstr("event=left"));
+  EXPECT_FALSE(std::filesystem::exists(dir_ + "/a.sock"));
+}
+
+TEST_F(ToolDaemon, ReadsItsRulesAgain) {
+  config("");
+  start_daemon();
+  config("[[client]]\nwho = \"everyone\"\n");
+  children_[0].signal(SIGHUP);
+  wait_for_line("event=reloaded");
+  config("[clients]\nslow = \"never\"\n");
+  children_[0].signal(SIGHUP);
+  wait_for_line("clients.slow = ");
+  nodes_ += "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.9:4801\"\n";
+  config("");
+  children_[0].signal(SIGHUP);
+  wait_for_line("nodes cannot change while the node runs");
+  children_[0].signal(SIGINT);
+  children_[0].wait();
+  EXPECT_EQ(children_[0].status(), 0);
+}
+
+TEST_F(ToolDaemon, TellsItsServiceManager) {
+  const io::Fd manager(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = dir_ + "/notify";
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(manager.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const auto hear = [&] {
+    pollfd each{manager.get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&each, 1, 60'000), 1) << content(dir_ + "/log");
+    std::string text(4'096, '\0');
+    const ssize_t got = ::recv(manager.get(), text.data(), text.size(), MSG_DONTWAIT);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return text;
+  };
+  config("");
+  ASSERT_EQ(::setenv("NOTIFY_SOCKET", path.c_str(), 1), 0);
+  start({"daemon", "--config", dir_ + "/c.toml"}, "log");
+  ASSERT_EQ(::unsetenv("NOTIFY_SOCKET"), 0);
+  EXPECT_THAT(hear(), HasSubstr("READY=1"));
+  children_[0].signal(SIGHUP);
+  EXPECT_THAT(hear(), HasSubstr("RELOADING=1"));
+  EXPECT_THAT(hear(), HasSubstr("READY=1"));
+  children_[0].signal(SIGTERM);
+  EXPECT_THAT(hear(), HasSubstr("STOPPING=1"));
+  children_[0].wait();
+  EXPECT_EQ(children_[0].status(), 0);
+}
+
+}  // namespace
+}  // namespace peal::cli

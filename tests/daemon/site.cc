@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "site.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace peal::daemon::test {
+namespace {
+
+constexpr int kPatienceMs = 60'000;
+
+/// An address of this machine that no other process uses: tests run at the same time.
+io::Endpoint address(std::uint32_t node) {
+  const auto id = static_cast<std::uint32_t>(::getpid());
+  return io::Endpoint::v4(127, static_cast<std::uint8_t>(1 + (id >> 16U) % 250),
+                          static_cast<std::uint8_t>(id >> 8U), static_cast<std::uint8_t>(id),
+                          static_cast<std::uint16_t>(6'000 + 2 * node));
+}
+
+}  // namespace
+
+Folder::Folder() : path_(testing::TempDir() + "/peal-XXXXXX") {
+  EXPECT_NE(::mkdtemp(path_.data()), nullptr);
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Options options_of(const Folder& folder, std::uint32_t self, std::uint32_t count) {
+  Options options;
+  options.member.cluster = "test-" + std::to_string(::getpid());
+  options.member.name = "n" + std::to_string(self);
+  for (std::uint32_t node = 1; node <= count; ++node) {
+    options.member.nodes.push_back({"n" + std::to_string(node), address(node)});
+  }
+  options.member.multicast = io::MulticastMode::off;
+  if (count > 1) {
+    options.member.ring.token_loss = seconds(3);
+    options.member.ring.consensus = seconds(3);
+    options.member.ring.stall = seconds(10);
+    options.member.ring.probe = milliseconds(100);
+  }
+  options.sessions.clients.resize(1);
+  options.sessions.clients[0].admin = true;
+  options.sessions.groups.push_back({{}, "*", true, true});
+  options.socket = folder.path() + "/" + options.member.name + ".sock";
+  options.spool_dir = folder.path();
+  return options;
+}
+
+Site::Site(const Options& options) : socket_(options.socket) {
+  auto opened = Daemon::open(options, *this);
+  if (!opened) {
+    ADD_FAILURE() << opened.error().message;
+    return;
+  }
+  daemon_ = std::move(*opened);
+  thread_ = std::thread([this] { daemon_->run(); });
+}
+
+Site::~Site() { stop(); }
+
+void Site::stop() {
+  if (!thread_.joinable()) return;
+  daemon_->stop();
+  thread_.join();
+}
+
+void Site::on_end(bool on_request, const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  ended_well_ = on_request;
+  end_ = reason;
+}
+
+std::string Site::end() const {
+  const std::lock_guard lock(mutex_);
+  return end_;
+}
+
+bool Site::ended_well() const {
+  const std::lock_guard lock(mutex_);
+  return ended_well_;
+}
+
+bool Site::reconfigure(const Options& options) {
+  {
+    const std::lock_guard lock(mutex_);
+    new_options_ = options;
+  }
+  Client asker(socket_, hello_as("asker"));
+  wire::AskRequest ask;
+  ask.request = 1;
+  ask.what = "reconfigure";
+  asker.say(ask);
+  const auto got = asker.until(wire::RecordKind::reply);
+  return got && got->kind == wire::RecordKind::reply &&
+         got->as<wire::Reply>().code == wire::ClientCode::ok;
+}
+
+session::Answer Site::on_ask(std::string_view what, bool admin) {
+  if (what == "reconfigure" && admin) {
+    const std::lock_guard lock(mutex_);
+    const auto done = daemon_->reconfigure(*new_options_);
+    return {done ? wire::ClientCode::ok : wire::ClientCode::bad_record,
+            done ? "done" : done.error().message};
+  }
+  if (what == "sessions") {
+    return {wire::ClientCode::ok, std::to_string(daemon_->client_status().sessions.size())};
+  }
+  return {admin ? wire::ClientCode::bad_name : wire::ClientCode::not_permitted, "not known"};
+}
+
+wire::Hello hello_as(std::string_view name) {
+  wire::Hello hello;
+  hello.name = name;
+  return hello;
+}
+
+Client::Client(const std::string& socket) {
+  auto fd = io::connect_unix(socket);
+  if (!fd) {
+    ADD_FAILURE() << fd.error().message;
+    return;
+  }
+  stream_ = io::make_plain_stream(std::move(*fd), {});
+}
+
+Client::Client(std::unique_ptr<io::Stream> stream) : stream_(std::move(stream)) {
+  while (true) {
+    const io::StreamOutcome outcome = stream_->advance();
+    if (outcome == io::StreamOutcome::ok) return;
+    if (outcome == io::StreamOutcome::broken) broken_ = stream_->error().message;
+    if (outcome != io::StreamOutcome::blocked || !wait(stream_->waits_for())) return;
+  }
+}
+
+Client::Client(const std::string& socket, const wire::Hello& hello) : Client(socket) {
+  greet(hello);
+}
+
+void Client::greet(const wire::Hello& hello) {
+  say(hello);
+  auto answer = next();
+  if (answer && answer->kind == wire::RecordKind::welcome) welcome_ = std::move(answer);
+}
+
+void Client::say(wire::RecordKind kind) {
+  std::vector<std::byte> bytes;
+  wire::append(bytes, kind);
+  write(bytes);
+}
+
+void Client::say(wire::RecordKind kind, const wire::Acked& record) {
+  std::vector<std::byte> bytes;
+  wire::append(bytes, kind, record);
+  write(bytes);
+}
+
+bool Client::wait(short events) {
+  pollfd each{stream_->fd(), events, 0};
+  if (::poll(&each, 1, kPatienceMs) > 0) return true;
+  ADD_FAILURE() << "nothing came of it within a minute";
+  return false;
+}
+
+void Client::write(ByteView bytes) {
+  while (!bytes.empty() && broken_.empty()) {
+    const io::Transfer put = stream_->write({&bytes, 1});
+    bytes = bytes.subspan(put.bytes);
+    if (put.outcome == io::StreamOutcome::broken) broken_ = stream_->error().message;
+    if (put.outcome == io::StreamOutcome::blocked && !bytes.empty() && !wait(POLLOUT)) return;
+  }
+  while (broken_.empty() && stream_->flush() == io::StreamOutcome::blocked && wait(POLLOUT)) {
+  }
+}
+
+std::optional<Got> Client::next() {
+  constexpr std::uint64_t kLengthMax = 100'000'000;
+  while (true) {
+    const wire::Framed framed = wire::next_record(input_, kLengthMax);
+    EXPECT_NE(framed.state, wire::Framed::State::bad_length);
+    if (framed.state == wire::Framed::State::complete) {
+      Got got{framed.record.kind, {framed.record.body.begin(), framed.record.body.end()}};
+      input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(framed.bytes));
+      return got;
+    }
+    const std::size_t before = input_.size();
+    input_.resize(before + 65'536);
+    const io::Transfer got = stream_->read(ByteSpan(input_).subspan(before));
+    input_.resize(before + got.bytes);
+    if (got.outcome == io::StreamOutcome::broken) broken_ = stream_->error().message;
+    if (got.bytes > 0) continue;
+    if (got.outcome == io::StreamOutcome::ok) continue;
+    if (got.outcome != io::StreamOutcome::blocked || !wait(POLLIN)) return std::nullopt;
+  }
+}
+
+std::optional<Got> Client::until(wire::RecordKind kind) {
+  while (auto got = next()) {
+    if (got->kind == kind || got->kind == wire::RecordKind::closing) return got;
+  }
+  return std::nullopt;
+}
+
+void Client::join(std::string_view group, const wire::SlowLimits& limits) {
+  wire::JoinRequest join;
+  join.request = ++requests_;
+  join.group = group;
+  join.limits = limits;
+  say(join);
+  while (auto got = next()) {
+    if (got->kind == wire::RecordKind::closing) break;
+    if (got->kind == wire::RecordKind::reply) {
+      const auto reply = got->as<wire::Reply>();
+      EXPECT_EQ(reply.code, wire::ClientCode::ok) << reply.text;
+      if (reply.code != wire::ClientCode::ok) return;
+    }
+    if (got->kind != wire::RecordKind::group_view) continue;
+    const auto view = got->as<wire::GroupViewEvent>();
+    if (view.group == group && view.changed == welcome().name) return;
+  }
+  ADD_FAILURE() << "no view of " << group << " came";
+}
+
+void Client::send(std::string_view group, std::string_view text) {
+  wire::SendRequest request;
+  request.number = ++sent_;
+  request.targets.push_back(group);
+  request.payload = as_bytes_view(text);
+  say(request);
+}
+
+std::string Client::message() {
+  const auto got = until(wire::RecordKind::message);
+  if (!got || got->kind != wire::RecordKind::message) return "(no message came)";
+  return std::string(as_text(got->as<wire::MessageEvent>().payload));
+}
+
+std::pair<wire::ClientCode, std::string> Client::closing() {
+  const auto got = until(wire::RecordKind::closing);
+  if (!got) return {wire::ClientCode::ok, "(hung up without a reason)"};
+  const auto closing = got->as<wire::Closing>();
+  return {closing.code, std::string(closing.text)};
+}
+
+}  // namespace peal::daemon::test

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "daemon.h"
+
+namespace peal::session::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+template <class... Record>
+void add(Bytes& to, const Record&... record) {
+  append(to, record...);
+}
+
+/// A legal talk: hello, joins, sends, questions, goodbye.
+Bytes legal_talk(Random& random) {
+  Bytes talk;
+  wire::Hello hello;
+  hello.name = "hostile";
+  hello.keep_ms = 1'000;
+  add(talk, hello);
+  std::uint64_t number = 0;
+  for (std::uint64_t i = 5 + random.below(20); i > 0; --i) {
+    const std::string group = "h" + std::to_string(random.below(3));
+    switch (random.below(6)) {
+      case 0: add(talk, wire::JoinRequest{7, group, {}}); break;
+      case 1: add(talk, wire::LeaveRequest{8, group}); break;
+      case 2: add(talk, wire::AskRequest{9, "status"}); break;
+      case 3: add(talk, wire::RecordKind::ping, wire::Acked{i}); break;
+      default: {
+        wire::SendRequest send;
+        send.number = ++number;
+        send.targets.push_back(group);
+        send.payload = as_bytes_view("payload");
+        add(talk, send);
+      }
+    }
+  }
+  if (random.chance(0.3)) add(talk, wire::RecordKind::goodbye);
+  return talk;
+}
+
+void damage(Random& random, Bytes& talk) {
+  for (std::uint64_t i = random.below(4); i > 0; --i) {
+    const std::size_t at = random.below(talk.size());
+    switch (random.below(4)) {
+      case 0: talk[at] = static_cast<std::byte>(random.below(256)); break;
+      case 1: talk.resize(at + 1); break;
+      case 2:
+        talk.insert(talk.begin() + static_cast<std::ptrdiff_t>(at),
+                    static_cast<std::byte>(random.below(256)));
+        break;
+      default: talk.erase(talk.begin() + static_cast<std::ptrdiff_t>(at)); break;
+    }
+    if (talk.empty()) talk.push_back(std::byte{0});
+  }
+}
+
+/// Whatever a client says, a good one beside it sends and gets all, and nothing is left behind.
+TEST(Hostile, WhateverOneClientSaysTheOthersGoOn) {
+  Random random(4711);
+  Daemon daemon;
+  Client good(daemon, "good");
+  good.connect();
+  good.join("g");
+  daemon.run();
+  good.take();
+  std::uint64_t sent = 0, got = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    Bytes talk = legal_talk(random);
+    damage(random, talk);
+    const ConnectionId id = daemon.connect(user(9, "eve"));
+    std::size_t at = 0;
+    while (at < talk.size()) {
+      const std::size_t part = std::min<std::size_t>(1 + random.below(60), talk.size() - at);
+      daemon.write(id, ByteView(talk).subspan(at, part));
+      at += part;
+      if (random.chance(0.2)) daemon.run();
+    }
+    if (round % 10 == 0) {
+      good.send("g", std::to_string(++sent));
+      daemon.run();
+      for (const std::string& text : good.take()) {
+        if (text.rfind("message g: ", 0) != 0) continue;
+        ++got;
+        ASSERT_EQ(std::stoull(text.substr(11)), got);
+      }
+      ASSERT_EQ(got, sent);
+    }
+    daemon.cut(id);
+    daemon.pass(milliseconds(1'100));
+  }
+  daemon.run();
+  good.take();
+  daemon.run();
+  EXPECT_EQ(good.acked, sent);
+  EXPECT_EQ(daemon.sessions->sessions(), 1U);
+  EXPECT_EQ(daemon.sessions->connections(), 1U);
+  const auto& counters = daemon.sessions->counters();
+  EXPECT_GT(counters.bad_records, 1'000U);
+  EXPECT_GT(counters.messages, 10'000U);
+  const Status status = daemon.sessions->status(daemon.now);
+  EXPECT_EQ(status.memory_bytes, 0U);
+  EXPECT_EQ(status.input_bytes, 0U);
+  EXPECT_EQ(daemon.sessions->groups().clients(), 1U);
+}
+
+std::string answer(const Bytes& said, bool welcome = true) {
+  Daemon daemon;
+  Client x(daemon, "x");
+  if (welcome) {
+    x.connect();
+  } else {
+    x.connection = daemon.connect(user(1, "ann"));
+  }
+  daemon.run();
+  x.take();
+  x.bytes(said);
+  daemon.run();
+  const auto told = x.take();
+  return told.empty() ? "" : told.back();
+}
+
+TEST(Hostile, BadRecordsEndTheSessionWithTheirReason) {
+  Bytes first;
+  add(first, wire::RecordKind::ping, wire::Acked{1});
+  EXPECT_EQ(answer(first, false), "closing bad_record");
+  Bytes version;
+  wire::Hello hello;
+  add(version, hello);
+  EXPECT_EQ(answer(version), "closing bad_record") << "a second hello";
+  version[wire::kRecordHeaderBytes] = std::byte{9};
+  EXPECT_EQ(answer(version, false), "closing bad_version");
+  Bytes long_hello(4);
+  store(ByteSpan(long_hello), wire::kHelloLengthMax + 1);
+  EXPECT_EQ(answer(long_hello, false), "closing bad_record");
+  Bytes long_record(4);
+  store(ByteSpan(long_record), std::uint32_t{1U << 21});
+  EXPECT_EQ(answer(long_record), "closing bad_record");
+  Bytes of_daemon;
+  add(of_daemon, wire::RecordKind::acked, wire::Acked{1});
+  EXPECT_EQ(answer(of_daemon), "closing bad_record");
+  Bytes number;
+  wire::SendRequest send;
+  send.number = 2;
+  send.targets.push_back("g");
+  add(number, send);
+  EXPECT_EQ(answer(number), "closing bad_record") << "a number was left out";
+  Bytes after;
+  send.number = 1;
+  add(after, send);
+  add(after, wire::RecordKind::goodbye);
+  add(after, wire::RecordKind::ping, wire::Acked{1});
+  EXPECT_EQ(answer(after), "closing bad_record") << "after the goodbye";
+}
+
+TEST(Hostile, UnfinishedRecordsAreBoundedInSumAndInTime) {
+  Options few = options();
+  few.input_bytes_max = few.message_bytes_max + wire::kRequestLengthMax;
+  Daemon daemon(few);
+  std::vector<std::unique_ptr<Client>> all;
+  Bytes begun(100);
+  store(ByteSpan(begun), std::uint32_t{700'000});
+  begun[4] = static_cast<std::byte>(wire::RecordKind::send);
+  for (int i = 0; i < 20; ++i) {
+    all.push_back(std::make_unique<Client>(daemon, "c" + std::to_string(i)));
+    all.back()->connect();
+    all.back()->bytes(begun);
+  }
+  daemon.run();
+  EXPECT_LE(daemon.sessions->status(daemon.now).input_bytes, few.input_bytes_max);
+  EXPECT_GE(daemon.sessions->status(daemon.now).input_bytes, 700'000U);
+  // Those who do not go on are closed one after the other, and one who does gets its turn.
+  Client good(daemon, "good");
+  good.connect();
+  good.send("g", std::string(700'000, 'p'));
+  for (int i = 0; i < 30; ++i) daemon.pass(seconds(25));
+  daemon.run();
+  good.take();
+  EXPECT_EQ(good.acked, 1U);
+  EXPECT_EQ(daemon.sessions->status(daemon.now).input_bytes, 0U);
+  daemon.sessions->check_invariants();
+}
+
+TEST(Hostile, AThousandSilentConnectionsTakeNothingFromAGoodOne) {
+  Daemon daemon;
+  for (int i = 0; i < 1'000; ++i) daemon.connect(user(9, "eve"));
+  Client good(daemon, "good");
+  good.connect();
+  good.join("g");
+  good.send("g", "hello");
+  daemon.run();
+  EXPECT_EQ(good.take_events().size(), 2U);
+  daemon.pass(seconds(7));
+  EXPECT_EQ(daemon.sessions->connections(), 1U);
+}
+
+}  // namespace
+}  // namespace peal::session::test

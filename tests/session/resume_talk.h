@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon.h"
+
+namespace peal::session::test {
+
+/// After how many bytes connections of the client are cut.
+struct Cut {
+  std::size_t input = ~std::size_t{0};        ///< of the client, after it joined
+  std::size_t output = ~std::size_t{0};       ///< of the daemon
+  std::size_t again_input = ~std::size_t{0};  ///< the same of the second connection
+  std::size_t again_output = ~std::size_t{0};
+};
+struct Talk {
+  std::vector<std::string> events;    ///< of the client
+  std::vector<std::string> observed;  ///< by another member of the group
+  std::set<std::string> refused;
+  std::uint64_t acked = 0;
+  std::size_t input_bytes = 0;
+  std::size_t output_bytes = 0;
+  std::uint64_t cuts = 0;
+};
+/// A client sends, is refused, and gets what it and another send.
+Talk talk(const Cut& cut);
+/// True if nothing was lost, doubled or told in another order.
+bool same(const Talk& a, const Talk& b);
+
+}  // namespace peal::session::test

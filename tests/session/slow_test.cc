@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "daemon.h"
+
+namespace peal::session::test {
+namespace {
+
+using ::testing::HasSubstr;
+using wire::SlowPolicy;
+
+constexpr std::uint64_t kMemory = 16'384;
+
+wire::SlowLimits limits(SlowPolicy policy, std::uint32_t age_ms = 0) {
+  return {policy, kMemory, 1U << 20, age_ms};
+}
+
+/// Clients of a group that all get the same, one of which stops reading.
+struct Hall {
+  Hall(std::size_t count, const wire::SlowLimits& of, const Options& how = options())
+      : daemon(how) {
+    for (std::size_t i = 0; i < count; ++i) {
+      all.push_back(std::make_unique<Client>(daemon, "c" + std::to_string(i)));
+      all.back()->connect();
+      all.back()->join("g", of);
+      quiet();
+    }
+    received.assign(count, 0);
+  }
+  Client& slow() { return *all[0]; }
+  /// All take what they are sent, until nothing more comes.
+  void quiet() {
+    for (int i = 0; i < 3; ++i) {
+      daemon.run();
+      for (auto& client : all) client->take();
+    }
+  }
+  /// The last client sends so many messages; all but the slow one take theirs.
+  void send(std::uint64_t count, std::size_t bytes = 100) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      std::string payload = std::to_string(++sent);
+      payload.resize(bytes, '.');
+      all.back()->send("g", payload);
+      daemon.run();
+      for (std::size_t c = 1; c < all.size(); ++c) note(c);
+    }
+  }
+  void note(std::size_t client) {
+    for (const std::string& text : all[client]->take()) {
+      if (text.rfind("message g: ", 0) != 0) {
+        others.push_back(text);
+        continue;
+      }
+      const std::uint64_t number = std::stoull(text.substr(11));
+      EXPECT_EQ(number, received[client] + 1) << "of client " << client;
+      received[client] = number;
+    }
+    daemon.pump();
+  }
+  SessionStatus status() {
+    for (const SessionStatus& each : daemon.sessions->status(daemon.now).sessions) {
+      if (each.name == "#c0#n") return each;
+    }
+    return {};
+  }
+
+  Daemon daemon;
+  std::vector<std::unique_ptr<Client>> all;
+  std::vector<std::uint64_t> received;
+  std::vector<std::string> others;
+  std::uint64_t sent = 0;
+};
+
+TEST(Slow, SpillGoesToTheDiskAndComesBackInOrder) {
+  Hall hall(100, limits(SlowPolicy::spill));
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(2'000);
+  for (std::size_t c = 1; c < hall.all.size(); ++c) EXPECT_EQ(hall.received[c], 2'000U);
+  EXPECT_EQ(hall.all.back()->acked, 2'000U) << "who sends does not wait";
+  EXPECT_GT(hall.status().memberships[1].disk_bytes, 100'000U);
+  EXPECT_LE(hall.status().memberships[1].memory_bytes, kMemory);
+  EXPECT_THAT(hall.status().waits_for, HasSubstr("on disk"));
+  hall.daemon.let_read(hall.slow().connection, true);
+  hall.send(10);  // what is new does not pass what is on disk
+  for (int i = 0; i < 400 && hall.received[0] < 2'010; ++i) hall.note(0);
+  EXPECT_EQ(hall.received[0], 2'010U);
+  EXPECT_EQ(hall.status().memberships[1].disk_bytes, 0U);
+  EXPECT_GT(hall.daemon.sessions->counters().read_back_bytes, 100'000U);
+  EXPECT_EQ(hall.daemon.sessions->counters().evicted, 0U);
+  hall.send(10);  // and memory is enough again
+  hall.note(0);
+  EXPECT_EQ(hall.received[0], 2'020U);
+}
+
+TEST(Slow, SpillOutlivesTheConnection) {
+  Hall hall(3, limits(SlowPolicy::spill));
+  hall.slow().cut();
+  hall.send(500);
+  hall.slow().connect();
+  hall.daemon.pump();
+  for (int i = 0; i < 100 && hall.received[0] < 500; ++i) hall.note(0);
+  EXPECT_EQ(hall.received[0], 500U);
+}
+
+TEST(Slow, SpillOfRecordsLongerThanABlockComesBack) {
+  Hall hall(2, {SlowPolicy::spill, kMemory, 8U << 20, 0});
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(3, 600'000);
+  hall.send(20);
+  hall.daemon.let_read(hall.slow().connection, true);
+  for (int i = 0; i < 100 && hall.received[0] < 23; ++i) hall.note(0);
+  EXPECT_EQ(hall.received[0], 23U);
+}
+
+TEST(Slow, SpillThatIsFullOrFailsEndsThatSessionOnly) {
+  for (const bool disk_fails : {false, true}) {
+    Hall hall(10, limits(SlowPolicy::spill));
+    if (disk_fails) hall.daemon.spool.appends_left = 5;
+    hall.daemon.let_read(hall.slow().connection, false);
+    hall.send(disk_fails ? 300 : 12'000);
+    EXPECT_EQ(hall.daemon.sessions->counters().evicted, 1U);
+    EXPECT_EQ(hall.daemon.sessions->sessions(), 9U);
+    for (std::size_t c = 1; c < hall.all.size(); ++c) EXPECT_EQ(hall.received[c], hall.sent);
+    EXPECT_THAT(hall.others, ::testing::Contains(HasSubstr("view g disconnect (slow) #c0#n")));
+    EXPECT_TRUE(hall.daemon.spool.files.empty());
+  }
+}
+
+TEST(Slow, ADiskThatCannotBeReadEndsThatSessionOnly) {
+  Hall hall(3, limits(SlowPolicy::spill));
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(300);
+  hall.daemon.spool.reads_fail = true;
+  hall.daemon.let_read(hall.slow().connection, true);
+  for (int i = 0; i < 5; ++i) hall.note(0);
+  EXPECT_EQ(hall.others.back(), "closing slow");
+  hall.send(1);
+  EXPECT_EQ(hall.received[1], 301U);
+}
+
+TEST(Slow, DropLeavesOutAndAGapSaysWhat) {
+  Hall hall(100, limits(SlowPolicy::drop));
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(1'000);
+  for (std::size_t c = 1; c < hall.all.size(); ++c) EXPECT_EQ(hall.received[c], 1'000U);
+  EXPECT_EQ(hall.all.back()->acked, 1'000U);
+  EXPECT_LE(hall.status().memberships[1].memory_bytes, kMemory);
+  hall.daemon.let_read(hall.slow().connection, true);
+  std::uint64_t messages = 0, left_out = 0;
+  for (int i = 0; i < 5; ++i) {
+    for (const std::string& text : hall.slow().take_events()) {
+      if (text.rfind("gap g ", 0) == 0) {
+        left_out += std::stoull(text.substr(6));
+      } else {
+        ++messages;
+        EXPECT_EQ(std::stoull(text.substr(11)), messages) << "before the gap all is there";
+      }
+    }
+    hall.daemon.pump();
+  }
+  EXPECT_GT(left_out, 800U);
+  EXPECT_EQ(messages + left_out, 1'000U) << "each message came, or is counted in a gap";
+  EXPECT_EQ(hall.status().memberships[1].left_out, left_out);
+  hall.send(1);
+  const auto after = hall.slow().take_events();
+  ASSERT_EQ(after.size(), 1U);
+  EXPECT_EQ(after[0].substr(0, 15), "message g: 1001");
+}
+
+TEST(Slow, EvictEndsTheSessionAndAllLearnWhy) {
+  Hall hall(100, limits(SlowPolicy::evict));
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(500);
+  for (std::size_t c = 1; c < hall.all.size(); ++c) EXPECT_EQ(hall.received[c], 500U);
+  EXPECT_EQ(hall.daemon.sessions->counters().evicted, 1U);
+  EXPECT_THAT(hall.others, ::testing::Contains(HasSubstr("view g disconnect (slow) #c0#n")));
+  hall.daemon.let_read(hall.slow().connection, true);
+  hall.slow().connect();
+  hall.daemon.run();
+  EXPECT_EQ(hall.slow().take(), std::vector<std::string>{"closing session_lost"});
+}
+
+TEST(Slow, BlockMakesEverybodyWaitAndSaysForWhom) {
+  Hall hall(3, limits(SlowPolicy::block));
+  EXPECT_GE(hall.daemon.sessions->room_bytes(), kMemory - 1'000);
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(300);
+  EXPECT_EQ(hall.daemon.sessions->room_bytes(), 0U);
+  EXPECT_LT(hall.received[1], 120U);
+  EXPECT_LE(hall.status().memberships[1].memory_bytes, kMemory + 300);
+  EXPECT_THAT(hall.status().waits_for, HasSubstr("everybody who sends waits"));
+  hall.daemon.let_read(hall.slow().connection, true);
+  for (int i = 0; i < 300 && hall.received[0] < 300; ++i) {
+    hall.daemon.run();
+    for (std::size_t c = 0; c < 3; ++c) hall.note(c);
+  }
+  for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(hall.received[c], 300U);
+}
+
+TEST(Slow, AnAgeEndsWaitingUnderBlockSpillAndEvict) {
+  for (const SlowPolicy policy : {SlowPolicy::block, SlowPolicy::spill, SlowPolicy::evict}) {
+    Hall hall(3, limits(policy, 1'000));
+    hall.daemon.let_read(hall.slow().connection, false);
+    hall.send(1);
+    hall.daemon.pass(milliseconds(900));
+    EXPECT_EQ(hall.daemon.sessions->counters().warnings, 1U);
+    EXPECT_EQ(hall.daemon.sessions->sessions(), 3U);
+    hall.daemon.pass(milliseconds(200));
+    hall.daemon.run();
+    EXPECT_EQ(hall.daemon.sessions->sessions(), 2U);
+    EXPECT_EQ(hall.daemon.sessions->counters().evicted, 1U);
+  }
+}
+
+TEST(Slow, AnAgeUnderDropLeavesOutWhatIsNew) {
+  Hall hall(3, limits(SlowPolicy::drop, 1'000));
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(1);
+  hall.daemon.pass(milliseconds(1'100));
+  hall.send(5);
+  EXPECT_EQ(hall.status().memberships[1].left_out, 5U);
+  hall.daemon.let_read(hall.slow().connection, true);
+  hall.slow().take();
+  hall.daemon.run();
+  EXPECT_EQ(hall.slow().take_events(), std::vector<std::string>{"gap g 5"});
+}
+
+TEST(Slow, AWarningComesAtHalfAndOnlyOnce) {
+  Hall hall(2, limits(SlowPolicy::evict));
+  hall.slow().says_seen = false;
+  hall.send(20);
+  EXPECT_EQ(hall.daemon.sessions->counters().warnings, 0U);
+  hall.send(10);
+  EXPECT_EQ(hall.daemon.sessions->counters().warnings, 1U);
+  std::size_t warnings = 0;
+  for (const std::string& text : hall.slow().take()) {
+    if (text == "warning g") ++warnings;
+  }
+  EXPECT_EQ(warnings, 1U);
+  hall.slow().seen();
+  hall.send(30);
+  EXPECT_EQ(hall.daemon.sessions->counters().warnings, 2U);
+}
+
+/// What waits stays in the memory of all, whatever single memberships may have; and those who keep
+/// up are not touched by those who do not.
+TEST(Slow, TheMemoryOfAllIsBounded) {
+  Options how = options();
+  how.memory_bytes_max = 200'000;
+  for (const SlowPolicy policy : {SlowPolicy::spill, SlowPolicy::drop, SlowPolicy::evict}) {
+    Hall hall(20, {policy, 1U << 20, 16U << 20, 0}, how);
+    for (std::size_t c = 0; c < 10; ++c) {
+      hall.daemon.let_read(hall.all[c]->connection, false);
+      // Records of their own, which nobody shares.
+      hall.all[c]->join("own" + std::to_string(c), {policy, 1U << 20, 16U << 20, 0});
+    }
+    hall.daemon.run();
+    for (int i = 0; i < 300; ++i) {
+      for (std::size_t c = 0; c < 10; ++c) {
+        hall.all.back()->send("own" + std::to_string(c), std::string(400, 'p'));
+        ++hall.sent;
+        hall.received.back() = hall.sent;
+      }
+      hall.daemon.run();
+      for (std::size_t c = 10; c < 20; ++c) hall.all[c]->take();
+    }
+    EXPECT_LE(hall.daemon.sessions->counters().memory_bytes_peak, how.memory_bytes_max);
+    for (std::size_t c = 10; c < 20; ++c)
+      EXPECT_FALSE(hall.daemon.pipe(hall.all[c]->connection).closed);
+    const bool evicts = policy == SlowPolicy::evict;
+    EXPECT_EQ(hall.daemon.sessions->counters().evicted > 0, evicts);
+  }
+}
+
+}  // namespace
+}  // namespace peal::session::test
