@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
     if (fds[0].revents != 0) {
       if (fgets(line, sizeof line, stdin) == NULL) {
         fds[0].fd = -1;
+        peal_flush(client, 10000);
         peal_leave(client, chat, 10000);
       } else if (peal_send(client, &chat, 1, line, strcspn(line, "\n"), NULL, 1000) < 0) {
         fprintf(stderr, "%s\n", peal_error_text());

@@ -15,9 +15,11 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::thread typist([&client] {
-    for (std::string line; std::getline(std::cin, line);) client->send({"chat"}, line);
-    client->flush();
-    client->leave("chat");
+    bool fine = true;
+    for (std::string line; fine && std::getline(std::cin, line);) {
+      fine = client->send({"chat"}, line).ok();
+    }
+    if (!fine || !client->flush() || !client->leave("chat")) std::cerr << "the chat is over\n";
   });
   while (auto event = client->wait(peal::kForever)) {
     if (auto* message = std::get_if<peal::GroupMessage>(&*event)) {

@@ -115,7 +115,8 @@ class Client {
   /// reads them, and more than receive_bytes_max wait, it does not come.
   Result<Done> join(std::string_view group, const JoinOptions& options = {},
                     std::chrono::milliseconds patience = std::chrono::seconds(10));
-  /// Ends the membership; its last event is Left. Otherwise as join(); refused: no_member.
+  /// Ends the membership; its last event is Left. May overtake messages that are not settled:
+  /// flush() before, to read them. Otherwise as join(); refused: no_member.
   Result<Done> leave(std::string_view group,
                      std::chrono::milliseconds patience = std::chrono::seconds(10));
 

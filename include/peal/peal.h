@@ -218,7 +218,8 @@ void peal_close(peal_client* client, int64_t patience_ms);
 /// if more than receive_bytes_max wait and nobody reads them, it does not come.
 int32_t peal_join(peal_client* client, const char* group, const peal_join_options* options,
                   int64_t patience_ms);
-/// Ends the membership. As peal_join().
+/// Ends the membership. May overtake messages that are not settled: peal_flush() before, to read
+/// them. As peal_join().
 int32_t peal_leave(peal_client* client, const char* group, int64_t patience_ms);
 
 /// Queues a message to 1 to 64 groups and private names; `options` may be NULL (agreed). Returns

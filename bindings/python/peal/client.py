@@ -151,7 +151,8 @@ class Client:
                                         _ms(timeout)))
 
     def leave(self, group: str, *, timeout: Optional[float] = 10.0) -> None:
-        """Ends a membership. As join()."""
+        """Ends a membership. May overtake messages that are not settled: flush() before, to read
+        them. As join()."""
         self._check(self._lib.peal_leave(self._open(), _encoded(group), _ms(timeout)))
 
     def send(self, targets: Union[str, Sequence[str]], payload: Union[str, bytes], *,
