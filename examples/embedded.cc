@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   peal::Config config;
   config.cluster = "chat";
   config.name = argc > 1 ? argv[1] : "a";
+  config.insecure = true;  // it stays on this machine; else a key_file, which `peal keygen` makes
   config.nodes = {{"a", "127.0.0.1:4800"}, {"b", "127.0.0.1:4802"}, {"c", "127.0.0.1:4804"}};
   auto member = peal::Member::embed(config);
   if (!member) {

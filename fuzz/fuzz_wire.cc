@@ -32,7 +32,7 @@ void put_right(ByteSpan packet) {
   wire::Reader sender(packet.subspan(wire::kSenderOffset, 4));
   wire::Writer node(packet.subspan(wire::kSenderOffset, 4));
   node.u(1 + (sender.u<std::uint32_t>() - 1) % wire::kNodeMax);
-  wire::seal(packet);
+  wire::complete(packet);
 }
 
 }  // namespace

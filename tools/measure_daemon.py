@@ -104,7 +104,7 @@ def start(peal, folder):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1] & ~1
     pathlib.Path(config).write_text(
-        'cluster = "measure"\nnode = "a"\n'
+        'cluster = "measure"\nnode = "a"\ninsecure = true\n'
         f'[[nodes]]\nname = "a"\naddress = "127.0.0.1:{port}"\n'
         "[clients]\nhello_ms = 600000\n"
     )

@@ -36,18 +36,26 @@ struct Node {
   std::string address;  ///< "10.0.0.1:4800"; the UDP port above it is used as well
 };
 
-/// What a member is made from. `cluster`, `name` and `nodes` must be set; `cluster`, `nodes`,
-/// `message_bytes_max`, `primary` and the times in `ring` must be the same on all nodes.
+/// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
+/// `nodes`, `message_bytes_max`, `primary` and the times in `ring` must be the same on all nodes.
 struct Config {
   std::string cluster;      ///< name of the cluster, as a node's name; others are ignored
   std::string name;         ///< which of `nodes` this one is
   std::vector<Node> nodes;  ///< 1 to 128, in the same order everywhere
 
+  /// File with the keys that packets between nodes are sealed with: encrypted, and refused unless
+  /// somebody with a key made them. `peal keygen` makes it; it is the same on all nodes, and nobody
+  /// but its owner may read it.
+  std::string key_file;
+  /// True, and no key_file: packets are neither encrypted nor authenticated. Whoever reaches the
+  /// network can then read, change and send messages. The same on all nodes.
+  bool insecure = false;
+
   /// "auto" finds out for whom multicast works, "off" sends to each by unicast, and a group such as
   /// "239.192.7.1:4800" is "auto" with that group.
   std::string multicast = "auto";
-  /// Largest datagram in bytes, without IP and UDP headers, 256 to 65507. Larger than what the
-  /// network carries in one piece costs speed.
+  /// Largest datagram in bytes, without IP and UDP headers, 298 to 65507; from 256 if insecure.
+  /// Larger than what the network carries in one piece costs speed.
   std::uint32_t packet_bytes_max = 1'472;
 
   std::uint32_t message_bytes_max = 64U << 20;    ///< of one message, 1 byte to 1 GiB
@@ -128,15 +136,16 @@ struct Status {
   std::uint64_t unread_bytes{};      ///< that wait to be read by next(), about
   std::string waits_for;             ///< what the next delivery or message waits for, in words
   std::string multicast;             ///< how data reaches the others, in words
+  std::string seal;  ///< "key 1f0e9a3b", which packets are sealed with, or "insecure"
   /// Every counter of the node and its transport, by name.
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 
 /// One member of a cluster, inside this process.
-/// Threads: multicast(), multicast_for(), fd(), id(), status() and leave() from any thread, also at
-/// the same time; next() and wait() from one thread at a time. With Config::thread "caller",
-/// leave() counts as next() and wait(), and whoever calls status() on another thread waits until
-/// one of them runs. One that was moved from can only be destroyed or assigned to.
+/// Threads: multicast(), multicast_for(), fd(), id(), status(), reload_keys() and leave() from any
+/// thread, also at the same time; next() and wait() from one thread at a time. With Config::thread
+/// "caller", leave() counts as next() and wait(), and whoever calls status() on another thread
+/// waits until one of them runs. One that was moved from can only be destroyed or assigned to.
 class Member {
  public:
   /// Opens the node's sockets and starts its thread, if it has one: it looks for the other nodes.
@@ -179,6 +188,14 @@ class Member {
   /// says goodbye and stops the thread, if it has one. What was delivered can still be read.
   /// Blocks: up to `patience`, and some milliseconds.
   void leave(std::chrono::milliseconds patience = std::chrono::seconds(1));
+
+  /// Reads Config::key_file again, and goes on with the keys in it: no message is lost, and the
+  /// view stays. Change one thing at a time, on all nodes, as `peal keygen` says.
+  ///
+  /// @return  the key that is sent with, as `peal keygen --list` shows it; or invalid_option (the
+  ///          message says what is wrong with the file, and the old keys stay in use), closed.
+  /// Blocks: for reading the file. It takes effect in the next turn of whoever runs the member.
+  Result<std::string> reload_keys();
 
   /// This incarnation, as in View::members. Before the first view, it may still change.
   std::string id() const;

@@ -26,7 +26,7 @@ enum class ErrorCode : std::uint8_t {
   system,          ///< another failure of the operating system
   timed_out,       ///< the time was over first; a request may still be carried out
   unreachable,     ///< no daemon answers there: start it, or mend the address
-  untrusted,       ///< the daemon cannot show that it is the one that was asked for (TLS)
+  untrusted,       ///< TLS: one of the two does not accept the other's certificate
   refused,         ///< the daemon said no; Error::reason says why
 };
 
@@ -97,6 +97,9 @@ enum class Service : std::uint8_t { fifo, causal, agreed, safe };
 struct Ticket {
   std::uint64_t number{};  ///< counts this member's or client's messages, from 1
 };
+
+/// Success, and nothing more to say.
+struct Done {};
 
 /// A patience without an end, for calls that wait.
 inline constexpr std::chrono::milliseconds kForever = std::chrono::milliseconds::max();

@@ -97,6 +97,7 @@ struct BenchCommand {
   std::uint32_t runs = 1;
   bool loopback = false;
   bool own_thread = false;  ///< of each member
+  bool insecure = false;    ///< packets are not sealed
   bool limit = false;       ///< measure the limit as well
   bool json = false;
   std::string ring;  ///< keys of [ring] with their values, separated by commas; empty: none

@@ -94,6 +94,8 @@ void build_bench(Builder& b, BenchCommand& c) {
             c.own_thread = text == "own";
             return text == "own" || text == "caller";
           });
+  b.flag("--insecure", c.insecure,
+         "with packets that are neither encrypted nor authenticated; else with a key of its own");
   b.value("--warm-up", "S", "a number from 0.1 to 600",
           "before measuring (a fifth of --seconds, from 0.3 to 2)", [&c](const std::string& text) {
             c.warm_up_s = number_in<double>(text, 0.1, 600);

@@ -48,6 +48,7 @@ void print_setting(const BenchCommand& c) {
     line += ", links of " + rate_text(c.link_bits_per_s) + " with " +
             std::to_string(BenchNetwork::kSwitchQueueBytes >> 10) + " KiB at each switch port";
   }
+  if (c.insecure) line += ", insecure";
   if (c.own_thread) line += ", members with threads of their own";
   if (c.loss_percent > 0) line += ", " + decimal(c.loss_percent) + " % of data packets dropped";
   if (!c.ring.empty()) line += "; ring: " + c.ring;
@@ -184,6 +185,7 @@ Json setting_of(const BenchCommand& c) {
   out["rate_messages_per_s"] =
       c.rate.is_max() ? Json("max") : Json(c.rate.messages_of(c.payload_bytes));
   if (c.rate.is_max()) {
+    out["insecure"] = c.insecure;
     out["thread"] = c.own_thread ? "own" : "caller";
     out["messages_under_way_per_node"] = messages_under_way(c.payload_bytes);
   }

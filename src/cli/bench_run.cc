@@ -32,9 +32,10 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
   char path[] = "/tmp/peal-bench-XXXXXX";
   if (::mkdtemp(path) == nullptr) return failure(1, "cannot make a folder in /tmp");
   place->dir_ = path;
+  const Sealed sealed = command.insecure ? Sealed::no : Sealed::yes;
   Result<LocalCluster, std::string> cluster;
   if (command.loopback) {
-    cluster = make_local_cluster(place->dir_, "bench", command.nodes);
+    cluster = make_local_cluster(place->dir_, "bench", command.nodes, sealed);
     if (!cluster) return failure(1, cluster.error());
   } else {
     auto network = BenchNetwork::make(command.nodes, command.link_bits_per_s);
@@ -44,7 +45,7 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
     for (std::uint32_t node = 0; node < command.nodes; ++node) {
       addresses.push_back(BenchNetwork::address(node) + ":" + std::to_string(kPort));
     }
-    cluster = make_cluster(place->dir_, "bench", addresses);
+    cluster = make_cluster(place->dir_, "bench", addresses, sealed);
     if (!cluster) return failure(1, cluster.error());
   }
   place->cluster_ = std::move(*cluster);

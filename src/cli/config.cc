@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/config.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <optional>
 
 #include "cli/config_keys.h"
 #include "cli/config_rules.h"
@@ -67,7 +64,7 @@ class Loader {
     }
     const std::string wrong_clients = validate(out_.clients);
     if (!wrong_clients.empty()) return refuse_together(wrong_clients);
-    return {};
+    return check_seal();
   }
 
  private:
@@ -229,6 +226,22 @@ class Loader {
     return {};
   }
 
+  Status check_seal() {
+    if (out_.insecure && !out_.key_file.empty()) {
+      return refuse({file_, out_.lines["insecure"]},
+                    "insecure = true together with key_file = " + quote(out_.key_file) +
+                        ": accepted is one of the two");
+    }
+    if (!out_.insecure && out_.key_file.empty()) {
+      return refuse(
+          {file_},
+          "key_file is missing: accepted is a file of `peal keygen`, such as key_file = "
+          "\"peal.key\", or insecure = true, and then whoever reaches the network can read "
+          "and forge everything");
+    }
+    return {};
+  }
+
   Status check_own_name(std::string_view name) {
     std::vector<std::string> known;
     for (const NodeEntry& entry : out_.nodes) known.push_back(entry.name);
@@ -258,46 +271,7 @@ class Loader {
   std::map<std::string, std::string> values_;  ///< as the file has them
 };
 
-/// Digits only, without leading zeros.
-std::optional<std::uint32_t> whole_number(std::string_view text, std::uint32_t maximum) {
-  if (text.size() > 1 && text.front() == '0') return std::nullopt;
-  return number_in<std::uint32_t>(text, 0, maximum);
-}
-
 }  // namespace
-
-bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= 32 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
-}
-
-io::Endpoint parse_address(std::string_view text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon < 2) return {};
-  const auto port = whole_number(text.substr(colon + 1), 65'535);
-  std::string_view host = text.substr(0, colon);
-  if (!port || *port == 0) return {};
-  io::Endpoint endpoint;
-  if (host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-    in6_addr ip{};
-    if (inet_pton(AF_INET6, std::string(host).c_str(), &ip) != 1) return {};
-    std::copy(std::begin(ip.s6_addr), std::end(ip.s6_addr), endpoint.ip.begin());
-  } else {
-    endpoint = io::Endpoint::v4(0, 0, 0, 0, 0);
-    for (std::size_t i = 12; i < 16; ++i) {
-      const auto dot = i < 15 ? host.find('.') : host.size();
-      if (dot == std::string_view::npos) return {};
-      const auto byte = whole_number(host.substr(0, dot), 255);
-      if (!byte) return {};
-      endpoint.ip[i] = static_cast<std::uint8_t>(*byte);
-      host.remove_prefix(std::min(dot + 1, host.size()));
-    }
-  }
-  endpoint.port = static_cast<std::uint16_t>(*port);
-  return endpoint;
-}
 
 Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_view file,
                                              std::string_view name) {
@@ -330,10 +304,12 @@ Result<NodeConfig, std::string> read_config(const std::string& path, std::string
                           "(`peal node --print-config` writes one)");
   }
   auto config = parse_config(text, path, name);
-  if (config && (config->socket.empty() || config->socket.front() != '/')) {
-    const auto slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-    config->socket = folder + (config->socket.empty() ? config->node + ".sock" : config->socket);
+  if (!config) return config;
+  const auto slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  if (config->socket.empty()) config->socket = config->node + ".sock";
+  for (std::string* each : {&config->socket, &config->key_file}) {
+    if (!each->empty() && each->front() != '/') *each = folder + *each;
   }
   return config;
 }

@@ -31,6 +31,8 @@ struct NodeConfig {
   std::string cluster;
   std::string node;              ///< this node's name, one of `nodes`
   std::vector<NodeEntry> nodes;  ///< in the order of the file; NodeId is the place, from 1
+  std::string key_file;          ///< of `peal keygen`; empty only if `insecure`
+  bool insecure = false;         ///< packets between nodes are neither encrypted nor authenticated
   Multicast multicast = Multicast::automatic;
   io::Endpoint multicast_group;  ///< if `multicast` is group
   order::ring::Options ring;
@@ -63,7 +65,7 @@ inline constexpr std::string_view kAcceptedName = "1 to 32 characters of a-z, 0-
 Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_view file,
                                              std::string_view name);
 
-/// The same from a file; `socket` is made relative to the folder of `path`.
+/// The same from a file; `socket` and `key_file` are made relative to the folder of `path`.
 Result<NodeConfig, std::string> read_config(const std::string& path, std::string_view name);
 
 /// Whether the files and folders that the configuration names can be used. The error is one line,

@@ -139,8 +139,43 @@ Key text_key(std::string_view table, std::string name, std::string accepted, std
   return key;
 }
 
+Key truth_key(std::string name, std::string help, bool NodeConfig::*to) {
+  Key key;
+  key.name = std::move(name);
+  key.accepted = "true or false";
+  key.normal = NodeConfig{}.*to ? "true" : "false";
+  key.help = std::move(help);
+  key.set = [to](const Value& value, NodeConfig& config) {
+    const auto* truth = std::get_if<bool>(&value);
+    if (truth == nullptr) return false;
+    config.*to = *truth;
+    return true;
+  };
+  return key;
+}
+
 bool is_path(const std::string& text, std::size_t bytes_max) {
   return !text.empty() && text.size() <= bytes_max && text.find('\0') == std::string::npos;
+}
+
+void add_seal(std::vector<Key>& rows) {
+  rows.push_back(text_key(
+      "", "key_file", "a path of 1 to 4000 bytes", "",
+      "The file with the keys that packets between nodes are sealed with, the same on all nodes, "
+      "readable by its owner only: `peal keygen FILE` makes it. After a change of it, `kill -HUP` "
+      "the "
+      "node, which then goes on with the new keys.",
+      [](const std::string& text, NodeConfig& config) {
+        if (!is_path(text, 4'000)) return false;
+        config.key_file = text;
+        return true;
+      }));
+  rows.back().example = "\"peal.key\"";
+  rows.push_back(truth_key(
+      "insecure",
+      "With true, and no key_file, packets between nodes are neither encrypted nor authenticated: "
+      "whoever reaches the network can read and forge everything. The same on all nodes.",
+      &NodeConfig::insecure));
 }
 
 void add_top_level(std::vector<Key>& rows) {
@@ -163,6 +198,7 @@ void add_top_level(std::vector<Key>& rows) {
         return true;
       }));
   rows.back().example = "\"a\"";
+  add_seal(rows);
   rows.push_back(text_key(
       "", "primary", "\"none\" or \"majority\"", "\"none\"",
       "With \"majority\", each view says whether it may act for the whole cluster: at most one "

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "cli/config.h"
 #include "cli/text.h"
+#include "seal/key_file.h"
 
 namespace peal::cli {
 namespace {
@@ -67,6 +68,10 @@ std::string NodeConfig::place_of(const std::string& key) const {
 }
 
 Result<void, std::string> check_paths(const NodeConfig& config) {
+  if (!config.key_file.empty()) {
+    const auto keys = seal::load_keys(config.key_file);
+    if (!keys) return tl::unexpected(config.place_of("key_file") + " = " + keys.error());
+  }
   if (!config.trace.empty()) {
     if (const std::string why = why_no_file(config.trace); !why.empty()) {
       return tl::unexpected(config.place_of("trace") + " = " + quote(config.trace) + " (" + why +

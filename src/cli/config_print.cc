@@ -28,7 +28,9 @@ std::string comment(std::string_view text) {
 
 std::string entry(const Key& key) {
   std::string out = comment(key.help) + comment("Accepted: " + key.accepted + ".");
-  if (key.name == "cluster" && key.table.empty()) return out + "cluster = " + key.example + "\n\n";
+  if (key.table.empty() && (key.name == "cluster" || key.name == "key_file")) {
+    return out + key.name + " = " + key.example + "\n\n";
+  }
   // Defaults stand there as comments: taking the mark away changes nothing until the value does.
   return out + "#" + key.name + " = " + (key.normal.empty() ? key.example : key.normal) + "\n\n";
 }
@@ -47,8 +49,8 @@ std::string annotated_config() {
   std::string out =
       "# Configuration of a Peal node. All nodes of a cluster can share this file:\n"
       "#   peal node --config peal.toml --name a\n"
-      "# Lines that start with #key show the default; every key but cluster and [[nodes]] may be\n"
-      "# left out.\n\n";
+      "# Lines that start with #key show the default; every key but cluster, key_file and the\n"
+      "# nodes may be left out.\n\n";
   out += entries("");
   out +=
       "# The nodes of the cluster, 1 to 128, the same list in the same order on all nodes. Those\n"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/keys.h"
 #include "cli/text.h"
 #include "seal/key_file.h"
 #include "seal/random.h"
@@ -24,19 +25,15 @@ std::string now_as_text() {
   return text.data();
 }
 
-seal::Key new_key() { return seal::make_key(seal::random_secret(), now_as_text()); }
-
 /// What there is to do now, after the file has changed.
 void print_next(const std::string& what) {
   std::printf("Now bring this file to every node, over a way that is safe. %s\n", what.c_str());
 }
 
 Outcome make_file(const std::string& path) {
-  seal::Keys keys;
-  keys.all.push_back(new_key());
-  keys.sending = keys.all[0].id;
-  if (auto made = seal::create_key_file(path, keys); !made) return made;
-  std::printf("%s: key %s\n", path.c_str(), to_text(keys.sending).c_str());
+  const auto made = make_key_file(path);
+  if (!made) return tl::unexpected(made.error());
+  std::printf("%s: key %s\n", path.c_str(), to_text(*made).c_str());
   print_next("Nobody else may have it.");
   return {};
 }
@@ -117,6 +114,16 @@ Outcome change_file(const KeygenCommand& command) {
 }
 
 }  // namespace
+
+seal::Key new_key() { return seal::make_key(seal::random_secret(), now_as_text()); }
+
+Result<seal::KeyId, std::string> make_key_file(const std::string& path) {
+  seal::Keys keys;
+  keys.all.push_back(new_key());
+  keys.sending = keys.all[0].id;
+  if (auto made = seal::create_key_file(path, keys); !made) return tl::unexpected(made.error());
+  return keys.sending;
+}
 
 int run_keygen(const KeygenCommand& command) {
   const Outcome done = command.actions.empty() ? make_file(command.files[0]) : change_file(command);

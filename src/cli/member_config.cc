@@ -15,6 +15,8 @@ v0::Config member_config(const NodeConfig& config) {
   for (const NodeEntry& entry : config.nodes) {
     out.nodes.push_back({entry.name, io::to_string(entry.address)});
   }
+  out.key_file = config.key_file;
+  out.insecure = config.insecure;
   switch (config.multicast) {
     case Multicast::automatic: out.multicast = "auto"; break;
     case Multicast::off: out.multicast = "off"; break;

@@ -79,6 +79,7 @@ class NodeProcess : public LocalNode, public io::LoopHost {
                            {"address", address},
                            {"nodes", std::to_string(config_.nodes.size())},
                            {"socket", config_.socket},
+                           {"seal", member_.status().seal},
                            {"version", PEAL_VERSION}});
     loop_->run(*this);
     return finish();
@@ -108,6 +109,7 @@ class NodeProcess : public LocalNode, public io::LoopHost {
     facts.uptime = io::Clock::now() - started_;
     facts.waits_for = std::move(status.waits_for);
     facts.multicast = std::move(status.multicast);
+    facts.seal = std::move(status.seal);
     facts.submitted = submitted_;
     facts.queued_messages = status.queued_messages;
     facts.queued_bytes = status.queued_bytes;
@@ -132,8 +134,21 @@ class NodeProcess : public LocalNode, public io::LoopHost {
   void on_signal() {
     const int number = signals_.take();
     if (number == 0) return;
+    if (number == SIGHUP) {
+      reload();
+      return;
+    }
     log_.event("leaving", {{"signal", number == SIGINT ? "SIGINT" : "SIGTERM"}});
     loop_->stop();
+  }
+
+  void reload() {
+    auto key = member_.reload_keys();
+    if (key) {
+      log_.event("keys_reloaded", {{"key_file", config_.key_file}, {"sending", *key}});
+    } else {
+      log_.event("keys_kept", {{"reason", key.error().message}});
+    }
   }
 
   /// Takes what the member has for us; the descriptor stays readable if that was not all.
@@ -246,7 +261,8 @@ int run_node(const NodeCommand& command) {
   }
   const auto usable = check_paths(*config);
   if (!usable) return fail(2, "node: " + usable.error());
-  const StopSignals signals;  // before the member starts its thread, which must not get them
+  const StopSignals signals(
+      SIGHUP);  // before the member starts its thread, which must not get them
   const std::string address = io::to_string(config->own().address);
   auto member = v0::Member::embed(member_config(*config));
   if (!member) {

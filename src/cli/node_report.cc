@@ -2,9 +2,11 @@
 #include "cli/node_report.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "cli/text.h"
+#include "seal/packet.h"
 #include "wire/frames.h"
 
 namespace peal::cli {
@@ -55,6 +57,13 @@ std::string comma_separated(const std::vector<std::string>& words) {
   return text;
 }
 
+/// Why packets are refused that no node of a healthy cluster sends. The others are part of normal
+/// work: after a restart, or where the network holds packets back.
+constexpr std::array kSuspicious{
+    seal::Refusal::too_short,   seal::Refusal::unknown_version, seal::Refusal::unknown_sender,
+    seal::Refusal::unknown_key, seal::Refusal::bad_badge,       seal::Refusal::bad_tag,
+};
+
 /// The counters of packets that a node could not use.
 std::vector<std::string> drop_counters() {
   std::vector<std::string> names;
@@ -63,6 +72,9 @@ std::vector<std::string> drop_counters() {
     names.emplace_back(wire::drop_name(static_cast<wire::Drop>(i)));
   }
   names.insert(names.end(), {"udp_drop_unknown_source", "udp_drop_truncated", "udp_probe_bad"});
+  for (const seal::Refusal reason : kSuspicious) {
+    names.push_back("seal_" + std::string(seal::refusal_name(reason)));
+  }
   return names;
 }
 

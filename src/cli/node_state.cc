@@ -65,6 +65,7 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
   }
   out["waits_for"] = facts.waits_for.empty() ? "nothing" : facts.waits_for;
   out["multicast"] = facts.multicast;
+  out["seal"] = facts.seal;
   out["delivered"] = {{"messages", state.messages()}, {"bytes", state.bytes()}};
   out["submitted"] = facts.submitted;
   out["queued"] = {{"messages", facts.queued_messages}, {"bytes", facts.queued_bytes}};

@@ -52,6 +52,7 @@ struct StatusFacts {
   Duration uptime{};
   std::string waits_for;  ///< in words; empty: nothing
   std::string multicast;  ///< in words
+  std::string seal;       ///< "key 1f0e9a3b" or "insecure"
   std::uint64_t submitted = 0;
   std::uint64_t queued_messages = 0;
   std::uint64_t queued_bytes = 0;

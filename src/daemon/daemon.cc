@@ -195,6 +195,8 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
     }
     options_.socket_mode = options.socket_mode;
   }
+  // Whether packets are sealed is agreed on by all nodes; with which key is not.
+  if (runtime_->sending_key()) new_keys_ = options.member.keys;
   new_sessions_ = sessions;
   loop_->wake();
   return {};

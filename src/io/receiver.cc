@@ -20,12 +20,14 @@
 namespace peal::io {
 
 Receiver::Receiver(const Options& options, BufferPool& pool, const PeerTable& peers,
-                   UdpCounters& counters, const OwnCopies& own, FaultInjector* faults)
+                   UdpCounters& counters, const OwnCopies& own, FaultInjector* faults,
+                   seal::Opener* opener)
     : options_(options),
       peers_(peers),
       counters_(counters),
       own_(own),
       faults_(faults),
+      opener_(opener),
       token_slabs_(pool),
       data_slabs_(pool) {
   for (std::size_t i = 0; i < kSockets; ++i) {
@@ -117,39 +119,69 @@ bool Receiver::step_input(Input& input, const Context& context) {
 
 void Receiver::hand_over(Input& input, const Context& context) {
   Message& message = input.waiting[input.first];
-  const std::uint32_t left = message.bytes.size() - message.offset;
-  const std::uint32_t size = std::min(message.segment, left);
-  const PeerIndex from = message.from;
-  BufferRef packet;
-  if (size == message.bytes.size()) {
-    packet = std::move(message.bytes);
-  } else {
-    packet = message.bytes.slice(message.offset, size);
-  }
-  message.offset += size;
-  if (size == left) {
-    message.bytes.reset();
-    ++input.first;
-  }
+  const PeerIndex source = message.from;
+  BufferRef packet = cut(message);
+  if (!message.bytes) ++input.first;
 
-  const NodeId node = peers_[from].node;
-  if (faults_ != nullptr && faults_->loses_in(node, input.lane, input.by_multicast)) {
+  NodeId from = peers_[source].node;
+  if (faults_ != nullptr && faults_->loses_in(from, input.lane, input.by_multicast)) {
     ++counters_.drop_fault_in;
+    return;
+  }
+  Lane sealed_as = input.lane;
+  const std::uint32_t bytes = packet.size();
+  if (opener_ != nullptr && !open(input, context, packet, from, sealed_as)) return;
+  if (is_probe(input, packet, sealed_as)) {
+    context.probes.on_probe(now_, source, input.by_multicast, packet.view());
     return;
   }
   if (input.lane == Lane::token) {
     ++counters_.token_packets_in;
-    counters_.token_bytes_in += size;
+    counters_.token_bytes_in += bytes;
   } else {
-    if (looks_like_probe(packet.view())) {
-      context.probes.on_probe(now_, from, input.by_multicast, packet.view());
-      return;
-    }
     ++counters_.data_packets_in;
-    counters_.data_bytes_in += size;
+    counters_.data_bytes_in += bytes;
     if (input.by_multicast) ++counters_.data_multicast_in;
   }
-  context.sink.on_packet(now_, node, input.lane, packet);
+  context.sink.on_packet(now_, from, input.lane, packet);
+}
+
+// The next datagram of a message; with the last one the message is empty.
+BufferRef Receiver::cut(Message& message) const {
+  const std::uint32_t left = message.bytes.size() - message.offset;
+  const std::uint32_t size = std::min(message.segment, left);
+  if (size == message.bytes.size()) return std::move(message.bytes);
+  BufferRef packet = message.bytes.slice(message.offset, size);
+  message.offset += size;
+  if (size == left) message.bytes.reset();
+  return packet;
+}
+
+// Probes share the sockets of data, and are sealed as control, which introduces their sender.
+bool Receiver::is_probe(const Input& input, const BufferRef& packet, Lane sealed_as) const {
+  if (input.lane == Lane::token) return false;
+  return opener_ != nullptr ? sealed_as == Lane::control : looks_like_probe(packet.view());
+}
+
+bool Receiver::open(const Input& input, const Context& context, BufferRef& packet, NodeId& from,
+                    Lane& sealed_as) {
+  // Nobody else has seen these bytes of the slab yet.
+  const seal::Opened opened = opener_->open({packet.data(), packet.size()});
+  if (opened.reason != seal::Refusal::none) {
+    context.sink.on_refused(now_, from, opened);
+    return false;
+  }
+  const bool fits =
+      input.lane == Lane::token ? opened.lane != Lane::data : opened.lane != Lane::token;
+  if (!fits) {
+    ++counters_.drop_wrong_lane;
+    return false;
+  }
+  const auto front = static_cast<std::uint32_t>(opened.plain.data() - packet.data());
+  packet = packet.slice(front, static_cast<std::uint32_t>(opened.plain.size()));
+  from = opened.sender.node;
+  sealed_as = opened.lane;
+  return true;
 }
 
 // One system call; false if there was nothing, or no room.

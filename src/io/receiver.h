@@ -16,6 +16,7 @@
 #include "io/sender.h"
 #include "io/slab_cursor.h"
 #include "io/udp.h"
+#include "seal/opener.h"
 
 namespace peal::io {
 
@@ -26,7 +27,7 @@ using ReceiveCall = int (*)(int fd, mmsghdr* messages, unsigned count, int flags
 class ProbeTaker {
  public:
   virtual ~ProbeTaker() = default;
-  /// `datagram` starts like a probe.
+  /// `datagram` starts like a probe, or was sealed as one.
   virtual void on_probe(Instant now, PeerIndex from, bool by_multicast, ByteView datagram) = 0;
 };
 
@@ -45,9 +46,10 @@ class Receiver {
     std::uint32_t budget = 256;
     ReceiveCall call = &::recvmmsg;
   };
-  /// `faults` may be null. Takes a slab of the pool for tokens, which data cannot use up.
+  /// `faults` may be null, and `opener` if packets are not sealed. Takes a slab of the pool for
+  /// tokens, which data cannot use up.
   Receiver(const Options& options, BufferPool& pool, const PeerTable& peers, UdpCounters& counters,
-           const OwnCopies& own, FaultInjector* faults);
+           const OwnCopies& own, FaultInjector* faults, seal::Opener* opener);
 
   /// The socket may have something to read.
   void mark_readable(Socket socket) { inputs_[socket].readable = true; }
@@ -97,6 +99,11 @@ class Receiver {
   bool step_data(const Context& context);
   bool step_input(Input& input, const Context& context);
   void hand_over(Input& input, const Context& context);
+  BufferRef cut(Message& message) const;
+  bool is_probe(const Input& input, const BufferRef& packet, Lane sealed_as) const;
+  /// Opens `packet` where it lies, and cuts it to what was sealed; false if it was dropped.
+  bool open(const Input& input, const Context& context, BufferRef& packet, NodeId& from,
+            Lane& sealed_as);
   bool read(Input& input);
   void prepare(const Input& input, std::byte* room);
   void take_in(Input& input, std::size_t slot);
@@ -112,6 +119,7 @@ class Receiver {
   UdpCounters& counters_;
   const OwnCopies& own_;
   FaultInjector* faults_;
+  seal::Opener* opener_;
   SlabCursor token_slabs_;
   SlabCursor data_slabs_;
   std::array<Input, kSockets> inputs_;

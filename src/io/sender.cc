@@ -17,19 +17,21 @@
 namespace peal::io {
 
 Sender::Sender(const Options& options, const PeerTable& peers, UdpCounters& counters,
-               OwnCopies& own, FaultInjector* faults)
+               OwnCopies& own, FaultInjector* faults, seal::Sealer* sealer)
     : options_(options),
       peers_(peers),
       counters_(counters),
       own_(own),
       faults_(faults),
+      sealer_(sealer),
       segmentation_(options.segmentation),
       queue_(options.queue_packets),
       messages_(kMessagesMax),
       metas_(kMessagesMax),
       controls_(kMessagesMax),
       vectors_(kVectorsMax),
-      singles_(kSegmentsMax) {
+      singles_(kSegmentsMax),
+      sealed_(sealer == nullptr ? 0 : kSealedMax) {
   group_bytes_ = to_sockaddr(options.group, group_);
 }
 
@@ -42,6 +44,10 @@ void Sender::push_to(PeerIndex peer, Lane lane, const BufferRef& packet) {
 void Sender::push_to_all(Lane lane, const BufferRef& packet) { push({packet, kEveryone, lane}); }
 
 void Sender::push(const Outgoing& outgoing) {
+  if (size_of(outgoing) > kDatagramMax) {
+    ++counters_.drop_too_big;
+    return;
+  }
   if (count_ == queue_.size()) {
     ++counters_.drop_queue_full;
     return;
@@ -60,25 +66,37 @@ void Sender::flush() {
   }
 }
 
+/// Bytes of the datagram.
+std::size_t Sender::size_of(const Outgoing& outgoing) const {
+  return outgoing.packet.size() + (sealer_ == nullptr ? 0 : seal::overhead(outgoing.lane));
+}
+
 // Fills the batch from the front of the queue, as long as the socket stays the same.
 void Sender::build_batch() {
-  message_count_ = vector_count_ = sent_count_ = 0;
+  message_count_ = vector_count_ = sent_count_ = sealed_count_ = 0;
   batch_fd_ = fd_of(at(0).lane);
   while (covered_ < count_ && fd_of(at(covered_).lane) == batch_fd_) {
     const std::size_t length = run_length(covered_);
-    if (message_count_ + destinations(at(covered_)) > kMessagesMax) break;
-    if (vector_count_ + length > kVectorsMax) break;
+    if (!has_room(covered_, length)) break;
     add_run(covered_, length);
     covered_ += length;
   }
   PEAL_ASSERT(covered_ > 0);  // one run to every peer fits
 }
 
+bool Sender::has_room(std::size_t index, std::size_t length) const {
+  const Outgoing& first = queue_[(first_ + index) % queue_.size()];
+  return message_count_ + destinations(first) <= kMessagesMax &&
+         vector_count_ + length <= kVectorsMax &&
+         // None of a run is longer than its first packet.
+         (sealer_ == nullptr || sealed_count_ + length * size_of(first) <= kSealedMax);
+}
+
 // How many packets from `index` on can be one message: data to the same destination, all of one
 // size but for the last, which may be shorter.
 std::size_t Sender::run_length(std::size_t index) {
   const Outgoing& first = at(index);
-  const std::size_t size = first.packet.size();
+  const std::size_t size = size_of(first);
   const bool alone = !segmentation_ || first.lane != Lane::data || size == 0 ||
                      (faults_ != nullptr && faults_->by_packet(Lane::data));
   if (alone) return 1;
@@ -87,7 +105,7 @@ std::size_t Sender::run_length(std::size_t index) {
   while (length < kSegmentsMax && index + length < count_) {
     const Outgoing& next = at(index + length);
     if (next.lane != Lane::data || next.to != first.to) break;
-    const std::size_t next_size = next.packet.size();
+    const std::size_t next_size = size_of(next);
     if (next_size == 0 || next_size > size || bytes + next_size > kSegmentedBytesMax) break;
     bytes += next_size;
     ++length;
@@ -106,8 +124,11 @@ std::size_t Sender::destinations(const Outgoing& outgoing) const {
 void Sender::add_run(std::size_t index, std::size_t length) {
   const std::size_t vector = vector_count_;
   for (std::size_t i = 0; i < length; ++i) {
-    const BufferRef& packet = at(index + i).packet;
-    vectors_[vector_count_++] = {packet.size() == 0 ? nullptr : packet.data(), packet.size()};
+    const Outgoing& each = at(index + i);
+    const BufferRef& packet = each.packet;
+    vectors_[vector_count_++] =
+        sealer_ != nullptr ? sealed(each)
+                           : iovec{packet.size() == 0 ? nullptr : packet.data(), packet.size()};
   }
   const Outgoing& first = at(index);
   if (first.to != kEveryone) {
@@ -127,6 +148,17 @@ void Sender::add_run(std::size_t index, std::size_t length) {
       add_to(route_.unicast[i], first, vector, length);
     }
   }
+}
+
+// The packet itself stays as it is: it may be sent again, in another batch and sealed anew.
+iovec Sender::sealed(const Outgoing& outgoing) {
+  const std::size_t bytes = size_of(outgoing);
+  const ByteSpan out = ByteSpan(sealed_).subspan(sealed_count_, bytes);
+  const NodeId to = outgoing.to == kEveryone ? NodeId{} : peers_[outgoing.to].node;
+  // It fails after 2^48 packets of one lane, with which a node is busy for years.
+  PEAL_ASSERT(sealer_->seal(outgoing.lane, to, outgoing.packet.view(), out));
+  sealed_count_ += bytes;
+  return {out.data(), out.size()};
 }
 
 void Sender::add_to(PeerIndex peer, const Outgoing& first, std::size_t vector, std::size_t length) {

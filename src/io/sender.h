@@ -12,6 +12,7 @@
 #include "io/fault_injector.h"
 #include "io/peers.h"
 #include "io/udp.h"
+#include "seal/sealer.h"
 
 namespace peal::io {
 
@@ -36,7 +37,8 @@ struct OwnCopies {
 /// The outgoing side of a transport: a bounded queue, and batches of it for the kernel. Packets
 /// leave in the order in which they were pushed, whatever their lane and socket, so that a token
 /// overtakes nothing. Equal packets to the same destination go to the kernel as one message that it
-/// cuts up (UDP_SEGMENT). Nothing is allocated after construction.
+/// cuts up (UDP_SEGMENT). Each packet is sealed once, when its batch is built, whomever it goes to.
+/// Nothing is allocated after construction.
 class Sender {
  public:
   struct Options {
@@ -47,9 +49,10 @@ class Sender {
     bool segmentation = false;
     SendCall call = &::sendmmsg;
   };
-  /// `faults` may be null. Counts in `own` what it multicasts.
+  /// `faults` may be null, and `sealer` if packets are not sealed. Counts in `own` what it
+  /// multicasts.
   Sender(const Options& options, const PeerTable& peers, UdpCounters& counters, OwnCopies& own,
-         FaultInjector* faults);
+         FaultInjector* faults, seal::Sealer* sealer);
 
   /// Queues a packet for one peer, or for everyone: control to all peers, data along the route.
   /// If the queue is full, the packet is dropped and counted.
@@ -72,6 +75,8 @@ class Sender {
   static constexpr std::size_t kSegmentsMax = 64;  // what every kernel takes in one message
   static constexpr std::size_t kSegmentedBytesMax = 65'000;
   static constexpr std::size_t kFlushAt = 64;  // packets: a batch worth a system call
+  static constexpr std::size_t kDatagramMax = 65'507;
+  static constexpr std::size_t kSealedMax = 256U << 10;  // bytes of a batch's sealed packets
   static constexpr PeerIndex kEveryone = 0xffff;
 
   struct Outgoing {
@@ -91,6 +96,9 @@ class Sender {
   Outgoing& at(std::size_t index) { return queue_[(first_ + index) % queue_.size()]; }
   int fd_of(Lane lane) const { return lane == Lane::data ? options_.data_fd : options_.token_fd; }
   void push(const Outgoing& outgoing);
+  std::size_t size_of(const Outgoing& outgoing) const;
+  bool has_room(std::size_t index, std::size_t length) const;
+  iovec sealed(const Outgoing& outgoing);
 
   void build_batch();
   std::size_t run_length(std::size_t index);
@@ -111,6 +119,7 @@ class Sender {
   UdpCounters& counters_;
   OwnCopies& own_;
   FaultInjector* faults_;
+  seal::Sealer* sealer_;
   sockaddr_storage group_{};
   socklen_t group_bytes_{};
   DataRoute route_;
@@ -126,7 +135,9 @@ class Sender {
   std::vector<Meta> metas_;
   std::vector<Control> controls_;
   std::vector<iovec> vectors_;
-  std::vector<mmsghdr> singles_;  ///< for send_one_by_one
+  std::vector<mmsghdr> singles_;   ///< for send_one_by_one
+  std::vector<std::byte> sealed_;  ///< what the vectors point to, if packets are sealed
+  std::size_t sealed_count_ = 0;   ///< bytes
   std::size_t message_count_ = 0;
   std::size_t vector_count_ = 0;
   std::size_t sent_count_ = 0;

@@ -41,6 +41,7 @@ class StreamListener {
   Accepted accept();
 
   int fd() const { return socket_.fd.get(); }
+  bool is_local() const { return local_; }
   /// "/run/peal/n1.sock" or "10.0.0.1:4900", with the port that was chosen.
   const std::string& text() const { return text_; }
   /// Unspecified for Unix sockets.

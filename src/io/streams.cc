@@ -50,7 +50,7 @@ bool Streams::work(Instant now) {
   bytes_left_ = options_.turn_bytes_max;
   end_late();
   accept_some();
-  step_handshakes();
+  step_handshake();
   // Who is served goes to the back of the queue, so nobody is served twice before all were once.
   const auto round = std::min<std::size_t>(ready_.size(), options_.served_per_turn);
   for (std::size_t i = 0; i < round && !ready_.empty() && bytes_left_ > 0; ++i) {
@@ -58,17 +58,22 @@ bool Streams::work(Instant now) {
     ready_.pop_front();
     serve(id);
   }
-  const bool at_door = !accept_again_ && std::any_of(doors_.begin(), doors_.end(),
-                                                     [](const Door& door) { return door.knocked; });
+  const bool at_door =
+      !accept_again_ && std::any_of(doors_.begin(), doors_.end(), [this](const Door& door) {
+        return door.knocked && !is_shut(door);
+      });
   return at_door || has_ready();
 }
 
-bool Streams::has_ready() const { return !ready_.empty() || !ready_handshakes_.empty(); }
+bool Streams::has_ready() const {
+  return !ready_.empty() || (!ready_handshakes_.empty() && next_step_ <= now_);
+}
 
 std::optional<Instant> Streams::next_deadline() const {
   if (has_ready()) return now_;  // the owner asked for something after work()
   std::optional<Instant> next = accept_again_;
   const auto take = [&next](Instant at) { next = next ? std::min(*next, at) : at; };
+  if (!ready_handshakes_.empty()) take(next_step_);
   if (!handshakes_.empty()) take(handshakes_.begin()->second);
   if (!lingering_.empty()) take(lingering_.begin()->first);
   return next;
@@ -82,7 +87,7 @@ void Streams::accept_some() {
   accept_again_.reset();
   std::uint32_t left = options_.accepts_per_turn;
   for (std::size_t i = 0; i < doors_.size(); ++i) {
-    while (i < doors_.size() && doors_[i].knocked && left > 0) {
+    while (i < doors_.size() && doors_[i].knocked && !is_shut(doors_[i]) && left > 0) {
       --left;
       auto accepted = doors_[i].listener->accept();
       switch (accepted.answer) {
@@ -138,25 +143,25 @@ void Streams::open(StreamId id, Entry& entry) {
   host_.on_stream(id, entry.stream->peer());
 }
 
-void Streams::step_handshakes() {
-  std::uint32_t left = options_.handshakes_per_turn;
-  while (left > 0 && !ready_handshakes_.empty()) {
+/// Whoever comes now would only push out others who wait for nothing but their turn.
+bool Streams::is_shut(const Door& door) const {
+  return !door.listener->is_local() && handshakes_.size() >= options_.handshakes_max &&
+         !ready_handshakes_.empty();
+}
+
+void Streams::step_handshake() {
+  if (next_step_ > now_) return;
+  while (!ready_handshakes_.empty()) {
     const StreamId id = ready_handshakes_.front();
     ready_handshakes_.pop_front();
     Entry* entry = find(id);
-    if (entry == nullptr) continue;  // it gave way
-    --left;
+    if (entry == nullptr) continue;  // it was too late
     entry->queued = false;
+    next_step_ = now_ + options_.handshake_gap;
     switch (entry->stream->advance()) {
-      case StreamOutcome::ok:
-        handshakes_.erase(id);
-        open(id, *entry);
-        break;
-      case StreamOutcome::blocked: break;
-      default: {
-        const IoError why = entry->stream->error();
-        refuse(id, why);
-      }
+      case StreamOutcome::ok: handshakes_.erase(id); return open(id, *entry);
+      case StreamOutcome::blocked: return;
+      default: return refuse(id, IoError(entry->stream->error()));
     }
   }
 }

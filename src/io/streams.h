@@ -44,9 +44,10 @@ class StreamsHost {
 
 struct StreamsOptions {
   std::uint32_t streams_max = 4'096;   ///< in sum, also those that are not open yet
-  std::uint32_t handshakes_max = 256;  ///< at a time; the oldest gives way
+  std::uint32_t handshakes_max = 256;  ///< at a time
   std::uint32_t accepts_per_turn = 16;
-  std::uint32_t handshakes_per_turn = 1;   ///< steps of handshakes, which cost the most
+  /// From one step of a handshake to the next, of all streams: a step costs up to a millisecond.
+  Duration handshake_gap = milliseconds(2);
   std::uint32_t served_per_turn = 64;      ///< streams
   std::size_t read_bytes_max = 64U << 10;  ///< of one stream per turn
   std::size_t turn_bytes_max = 256U
@@ -133,6 +134,7 @@ class Streams {
   Entry* find(StreamId id);
   void on_events(StreamId id, std::uint32_t events);
   bool has_ready() const;
+  bool is_shut(const Door& door) const;
   bool has_work(const Entry& entry) const;
   static void note_read(Entry& entry, const Transfer& got);
   void enqueue(StreamId id, Entry& entry);
@@ -140,7 +142,7 @@ class Streams {
   void take_in(std::unique_ptr<Stream> stream);
   bool has_place();
   void open(StreamId id, Entry& entry);
-  void step_handshakes();
+  void step_handshake();
   void serve(StreamId id);
   void serve_lingering(StreamId id, Entry& entry);
   void refuse(StreamId id, const IoError& why);
@@ -156,6 +158,7 @@ class Streams {
   Instant now_{};
   std::vector<Door> doors_;
   std::optional<Instant> accept_again_;
+  Instant next_step_{};  ///< of a handshake, not before
   StreamId last_id_ = 0;
   std::unordered_map<StreamId, Entry> entries_;
   std::map<StreamId, Instant> handshakes_;  ///< and their ends; the oldest is the first

@@ -68,6 +68,7 @@ class TlsStream final : public Stream {
   StreamOutcome finish_handshake();
   StreamOutcome fail_tls(int code);
   StreamOutcome fail_later(IoError error);
+  StreamOutcome lose(const char* doing, int number);
   bool seal(ByteView bytes);
 
   std::unique_ptr<SSL, FreeSsl> ssl_;
@@ -78,7 +79,8 @@ class TlsStream final : public Stream {
   bool connected_ = true;
   bool open_ = false;
   bool input_over_ = false;
-  bool broken_ = false;  ///< said with the next call
+  bool broken_ = false;       ///< said with the next call
+  bool unreachable_ = false;  ///< nothing can be sent any more
   bool finishing_ = false;
   bool shut_ = false;
 };
@@ -226,11 +228,13 @@ bool TlsStream::seal(ByteView bytes) {
   return false;
 }
 
+/// Also after a failure of TLS, whose alert is to be sent.
 StreamOutcome TlsStream::flush() {
+  if (unreachable_) return StreamOutcome::broken;
   if (has_unsent()) {
     const ssize_t put =
         ::send(fd(), unsent_.data() + sent_, unsent_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (put < 0 && errno != EAGAIN && errno != EINTR) return fail_later(lost("write", errno));
+    if (put < 0 && errno != EAGAIN && errno != EINTR) return lose("write", errno);
     sent_ += static_cast<std::size_t>(std::max<ssize_t>(put, 0));
     if (has_unsent()) return StreamOutcome::blocked;
     sent_ = 0;
@@ -238,9 +242,9 @@ StreamOutcome TlsStream::flush() {
     if (unsent_.capacity() > kUnsentKept) unsent_ = {};
   }
   if (finishing_ && !std::exchange(shut_, true) && ::shutdown(fd(), SHUT_WR) != 0) {
-    return fail_later(lost("end of writing", errno));
+    return lose("end of writing", errno);
   }
-  return broken_ ? StreamOutcome::broken : StreamOutcome::ok;
+  return StreamOutcome::ok;
 }
 
 StreamOutcome TlsStream::finish_writing() {
@@ -249,10 +253,12 @@ StreamOutcome TlsStream::finish_writing() {
     ignore(::SSL_shutdown(ssl_.get()), "only says whether the other side did so too");
   }
   finishing_ = true;
-  const bool was_broken = std::exchange(broken_, false);  // an alert may still be sent
-  const StreamOutcome outcome = flush();
-  broken_ = broken_ || was_broken;
-  return outcome;
+  return flush();
+}
+
+StreamOutcome TlsStream::lose(const char* doing, int number) {
+  unreachable_ = true;
+  return fail_later(lost(doing, number));
 }
 
 StreamOutcome TlsStream::fail_tls(int code) {

@@ -12,6 +12,7 @@
 #include "io/clock.h"
 #include "io/multicast_probe.h"
 #include "io/receiver.h"
+#include "io/seals.h"
 #include "io/sender.h"
 #include "io/udp_sockets.h"
 
@@ -61,7 +62,10 @@ class UdpTransport::Core : public ProbeTaker {
   Progress receive(const Turn& turn, PacketSink& sink);
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
+  void set_keys(const seal::Keys& keys);
+  void set_epoch(std::uint64_t epoch);
   void set_faults(const Faults& faults);
+  std::uint64_t count(seal::Refusal reason) { return seals_ ? seals_->opener().count(reason) : 0; }
 
   const UdpCounters& counters() const { return counters_; }
   std::span<const PeerReach> reach() const { return reach_; }
@@ -70,7 +74,8 @@ class UdpTransport::Core : public ProbeTaker {
 
  private:
   void on_probe(Instant now, PeerIndex from, bool by_multicast, ByteView datagram) override;
-  bool send_probe(const ProbeMessage& message, const sockaddr_storage& to, socklen_t to_bytes);
+  bool send_probe(const ProbeMessage& message, NodeId receiver, const sockaddr_storage& to,
+                  socklen_t to_bytes);
   void send_hello(const ProbeMessage& hello);
   void send_ack(PeerIndex to, const ProbeMessage& ack);
   void update_route();
@@ -81,6 +86,7 @@ class UdpTransport::Core : public ProbeTaker {
   PeerTable peers_;
   OwnCopies own_;
   std::optional<FaultInjector> faults_;
+  std::optional<Seals> seals_;
   MulticastProbe probe_;
   Sender sender_;
   Receiver receiver_;
@@ -98,11 +104,14 @@ UdpTransport::Core::Core(const UdpConfig& config, UdpSockets sockets, BufferPool
     : sockets_(std::move(sockets)),
       peers_(config),
       own_{sockets_.own_filtered, sockets_.coalescing, 0},
+      seals_(config.seal ? std::optional<Seals>(std::in_place, config, *config.seal)
+                         : std::nullopt),
       probe_(peers_.size(), config.cluster, config.self, nonce_seed()),
       sender_(sender_options(config, sockets_), peers_, counters_, own_,
-              config.faults ? &faults_.emplace(*config.faults, config.fault_seed) : nullptr),
+              config.faults ? &faults_.emplace(*config.faults, config.fault_seed) : nullptr,
+              seals_ ? &seals_->sealer() : nullptr),
       receiver_(receiver_options(config, sockets_), pool, peers_, counters_, own_,
-                faults_ ? &*faults_ : nullptr),
+                faults_ ? &*faults_ : nullptr, seals_ ? &seals_->opener() : nullptr),
       audience_(peers_.size(), true),
       now_(Clock::now()) {
   for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
@@ -232,7 +241,7 @@ void UdpTransport::Core::send_hello(const ProbeMessage& hello) {
     ++counters_.drop_fault_out;
     return;
   }
-  if (send_probe(hello, group_, group_bytes_)) ++own_.count;
+  if (send_probe(hello, {}, group_, group_bytes_)) ++own_.count;
 }
 
 void UdpTransport::Core::send_ack(PeerIndex to, const ProbeMessage& ack) {
@@ -241,14 +250,21 @@ void UdpTransport::Core::send_ack(PeerIndex to, const ProbeMessage& ack) {
     ++counters_.drop_fault_out;
     return;
   }
-  send_probe(ack, peers_[to].data, peers_.address_bytes());
+  send_probe(ack, peers_[to].node, peers_[to].data, peers_.address_bytes());
 }
 
-bool UdpTransport::Core::send_probe(const ProbeMessage& message, const sockaddr_storage& to,
-                                    socklen_t to_bytes) {
+bool UdpTransport::Core::send_probe(const ProbeMessage& message, NodeId receiver,
+                                    const sockaddr_storage& to, socklen_t to_bytes) {
   const ProbeBytes bytes = encode_probe(message);
+  std::array<std::byte, ProbeMessage::kBytes + seal::overhead(Lane::control)> sealed;
+  ByteView datagram = bytes;
+  if (seals_) {
+    // As for packets: after 2^48 of them.
+    PEAL_ASSERT(seals_->sealer().seal(Lane::control, receiver, bytes, sealed));
+    datagram = sealed;
+  }
   ++counters_.send_calls;
-  const ssize_t sent = ::sendto(sockets_.data.get(), bytes.data(), bytes.size(), MSG_DONTWAIT,
+  const ssize_t sent = ::sendto(sockets_.data.get(), datagram.data(), datagram.size(), MSG_DONTWAIT,
                                 reinterpret_cast<const sockaddr*>(&to), to_bytes);
   if (sent < 0) ++counters_.drop_send_error;
   return sent >= 0;
@@ -277,6 +293,17 @@ void UdpTransport::Core::on_probe(Instant now, PeerIndex from, bool by_multicast
       reach_[from].last_ack = now;
       break;
   }
+}
+
+void UdpTransport::Core::set_keys(const seal::Keys& keys) {
+  PEAL_ASSERT(seals_);
+  seals_->set_keys(keys);
+}
+
+void UdpTransport::Core::set_epoch(std::uint64_t epoch) {
+  if (!seals_) return;
+  sender_.flush();
+  seals_->set_epoch(epoch);
 }
 
 void UdpTransport::Core::set_faults(const Faults& faults) {
@@ -320,6 +347,9 @@ bool UdpTransport::coalescing() const { return core_->sockets().coalescing; }
 std::uint32_t UdpTransport::receive_buffer_bytes() const {
   return core_->sockets().receive_buffer_bytes;
 }
+void UdpTransport::set_keys(const seal::Keys& keys) { core_->set_keys(keys); }
+void UdpTransport::set_epoch(std::uint64_t epoch) { core_->set_epoch(epoch); }
+std::uint64_t UdpTransport::count(seal::Refusal reason) const { return core_->count(reason); }
 void UdpTransport::set_faults(const Faults& faults) { core_->set_faults(faults); }
 
 }  // namespace peal::io

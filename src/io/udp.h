@@ -17,6 +17,7 @@
 #include "io/faults.h"
 #include "io/loop.h"
 #include "port/transport.h"
+#include "seal/opener.h"
 
 namespace peal::io {
 
@@ -35,16 +36,26 @@ enum class MulticastMode : std::uint8_t {
 /// Whether to use an offload of the kernel.
 enum class Offload : std::uint8_t { automatic, off };
 
+/// What packets between nodes are sealed with.
+struct UdpSeal {
+  seal::Keys keys;
+  std::uint64_t cluster{};  ///< the cluster's name as a number; see seal::Sealer
+  std::uint64_t epoch{};    ///< of the incarnation that begins with the transport
+};
+
 struct UdpConfig {
   NodeId self{};
   std::vector<Peer> nodes;  ///< every configured node, self included; at most 128, one family
   std::uint64_t cluster{};  ///< wire::Header::cluster: frames of other clusters are not ours
 
+  /// Nothing: packets are neither encrypted nor authenticated.
+  std::optional<UdpSeal> seal;
+
   MulticastMode multicast = MulticastMode::automatic;
   Endpoint group;                  ///< for MulticastMode::group; IPv4
   std::uint8_t multicast_ttl = 1;  ///< routers a multicast may pass, plus one
 
-  std::uint32_t packet_bytes_max = 1'472;         ///< of a data packet
+  std::uint32_t packet_bytes_max = 1'472;         ///< of a data packet, with its seal if it has one
   std::uint32_t receive_buffer_bytes = 8U << 20;  ///< asked of the kernel, per socket
   std::uint32_t send_buffer_bytes = 4U << 20;
   std::uint32_t send_queue_packets = 8'192;  ///< waiting for the kernel; more are dropped
@@ -80,6 +91,7 @@ struct UdpCounters {
   std::uint64_t drop_unknown_source{};  ///< incoming: not from a configured node's address
   std::uint64_t drop_own{};             ///< incoming: our own multicast, if the kernel kept it
   std::uint64_t drop_truncated{};       ///< incoming: larger than a packet may be
+  std::uint64_t drop_wrong_lane{};      ///< incoming: sealed for a lane of another socket
   std::uint64_t drop_kernel{};          ///< incoming: the socket's buffer was full
   std::uint64_t drop_fault_in{}, drop_fault_out{};  ///< injected
   std::uint64_t send_blocked{};          ///< times that the kernel's send buffer was full
@@ -110,9 +122,12 @@ struct PeerReach {
 class PacketSink {
  public:
   virtual ~PacketSink() = default;
-  /// One datagram from the configured node `from`; any bytes. `lane` is token (tokens and control
-  /// share a socket) or data. The reference may be kept.
+  /// One datagram from the configured node `from`; any bytes, unless packets are sealed: then those
+  /// that somebody with the key sealed as `from`. `lane` is token (tokens and control share a
+  /// socket) or data. The reference may be kept.
   virtual void on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) = 0;
+  /// A datagram from the address of `from` was not opened; its bytes are worth nothing.
+  virtual void on_refused(Instant /*now*/, NodeId /*from*/, const seal::Opened& /*refused*/) {}
   /// Which lane to drain first; asked before each datagram.
   virtual Lane preferred_lane() const = 0;
 };
@@ -154,7 +169,15 @@ class UdpTransport final : public port::Transport {
   std::optional<Instant> next_deadline() const;
   void on_timer(Instant now);
 
+  /// Seals with the sending key of these keys, and opens with all of them, from now on. Packets
+  /// must be sealed already.
+  void set_keys(const seal::Keys& keys);
+  /// This node begins another incarnation, with a salt of its own. What is queued leaves before.
+  void set_epoch(std::uint64_t epoch);
+
   const UdpCounters& counters() const;
+  /// How many datagrams had this result when they were opened; 0 if packets are not sealed.
+  std::uint64_t count(seal::Refusal reason) const;
   /// One entry for each configured node but this one, sorted by node.
   std::span<const PeerReach> reach() const;
   /// One line for a person: the group in use, or why there is none.

@@ -34,6 +34,7 @@ constexpr std::array kFields{
     CounterField{"drop_unknown_source", &UdpCounters::drop_unknown_source},
     CounterField{"drop_own", &UdpCounters::drop_own},
     CounterField{"drop_truncated", &UdpCounters::drop_truncated},
+    CounterField{"drop_wrong_lane", &UdpCounters::drop_wrong_lane},
     CounterField{"drop_kernel", &UdpCounters::drop_kernel},
     CounterField{"drop_fault_in", &UdpCounters::drop_fault_in},
     CounterField{"drop_fault_out", &UdpCounters::drop_fault_out},

@@ -68,6 +68,16 @@ std::string set_multicast(const std::string& text, Settings& settings) {
   return {};
 }
 
+std::string set_keys(const v0::Config& config, Settings& settings) {
+  settings.key_file = config.key_file;
+  settings.insecure = config.insecure;
+  if (config.key_file.empty()) return {};
+  auto keys = read_keys(settings);
+  if (!keys) return keys.error();
+  settings.keys = std::move(*keys);
+  return {};
+}
+
 std::string set_nodes(const std::vector<v0::Node>& nodes, Settings& settings) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::string key = "nodes[" + std::to_string(i) + "].address";
@@ -116,6 +126,7 @@ std::string set_all(const v0::Config& config, Settings& settings) {
   if (!config.state_dir.empty()) {
     settings.state_file = config.state_dir + "/" + config.name + ".epoch";
   }
+  if (std::string wrong = set_keys(config, settings); !wrong.empty()) return wrong;
   if (std::string wrong = set_multicast(config.multicast, settings); !wrong.empty()) return wrong;
   return set_nodes(config.nodes, settings);
 }

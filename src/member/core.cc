@@ -220,6 +220,7 @@ void Core::leave(std::chrono::milliseconds patience) {
 
 void Core::on_wake(Instant now) {
   if (room_again_.exchange(false, std::memory_order_acquire)) runtime_->on_room(now);
+  take_keys();
   answer_status();
 }
 

@@ -46,6 +46,9 @@ class Core final : private Application {
   int fd() const;
 
   void leave(std::chrono::milliseconds patience);
+  /// Reads the key file again and goes on with its keys. Returns the one to send with. Errors:
+  /// invalid_option (as by open(); the old keys stay in use), closed.
+  Result<seal::KeyId, io::IoError> reload_keys();
   std::string id() const;
   Snapshot status() const;
   std::uint32_t message_bytes_max() const { return settings_.limits.message_bytes_max; }
@@ -84,6 +87,7 @@ class Core final : private Application {
   void push_notice(Notice notice);
   void leave_if_done(Instant now);
   void close(bool on_request, std::string reason);
+  void take_keys();
   void answer_status();
   Snapshot snapshot() const;
   void set_id(MemberId id);
@@ -118,6 +122,7 @@ class Core final : private Application {
   mutable std::condition_variable answered_;
   std::string id_;
   std::optional<std::chrono::milliseconds> leave_asked_;
+  std::optional<seal::Keys> keys_asked_;  ///< to go on with
   mutable std::uint64_t status_asked_ = 0;
   std::uint64_t status_answered_ = 0;
   Snapshot status_;

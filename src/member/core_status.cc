@@ -59,11 +59,21 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.queued_bytes = node.queued_bytes();
   now.waits_for = wait_text(node.why(), runtime.names());
   now.multicast = runtime.transport().multicast_status();
+  const auto key = runtime.sending_key();
+  now.seal = key ? "key " + seal::to_text(*key) : "insecure";
   for (const order::Counter& each : node.counters())
     now.counters.emplace_back(each.name, each.value);
   for (const io::CounterField& field : io::udp_counter_fields()) {
     now.counters.emplace_back("udp_" + std::string(field.name),
                               runtime.transport().counters().*field.value);
+  }
+  if (!key) return now;
+  for (std::size_t i = 0; i < seal::kRefusals; ++i) {
+    const auto reason = static_cast<seal::Refusal>(i);
+    const bool opened = reason == seal::Refusal::none;
+    now.counters.emplace_back(
+        "seal_" + (opened ? "opened" : std::string(seal::refusal_name(reason))),
+        runtime.transport().count(reason));
   }
   return now;
 }

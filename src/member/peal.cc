@@ -125,6 +125,12 @@ int Member::fd() const { return core_->inner->fd(); }
 void Member::leave(std::chrono::milliseconds patience) { core_->inner->leave(patience); }
 std::string Member::id() const { return core_->inner->id(); }
 
+v0::Result<std::string> Member::reload_keys() {
+  const auto sending = core_->inner->reload_keys();
+  if (sending) return seal::to_text(*sending);
+  return Error{code_of(sending.error().code), sending.error().message};
+}
+
 Status Member::status() const {
   member::Snapshot from = core_->inner->status();
   Status to;
@@ -136,6 +142,7 @@ Status Member::status() const {
   to.unread_bytes = from.unread_bytes;
   to.waits_for = std::move(from.waits_for);
   to.multicast = std::move(from.multicast);
+  to.seal = std::move(from.seal);
   to.counters = std::move(from.counters);
   return to;
 }

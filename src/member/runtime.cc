@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/digest.h"
 #include "io/clock.h"
+#include "member/text.h"
 #include "wire/frames.h"
 
 namespace peal::member {
@@ -24,6 +25,21 @@ std::uint32_t receive_slabs(const Settings& settings) {
   const std::uint64_t slabs =
       (kept + settings.receive_bytes_max) / io::UdpTransport::kSlabBytes + kReceiveSlabsMin;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(slabs, kReceiveSlabsMax));
+}
+
+/// Bytes of the largest frame: sealed, it still fits a datagram.
+std::uint32_t frame_bytes(const Settings& settings) {
+  constexpr std::uint32_t kPlain = (wire::kPacketBytesMax + 63U) & ~63U;
+  constexpr std::uint32_t kSealed = (wire::kPacketBytesMax - seal::overhead(Lane::control)) & ~63U;
+  return settings.keys ? kSealed : kPlain;
+}
+
+/// Bytes of the largest packet that the engine makes.
+std::uint32_t packet_bytes(const Settings& settings) {
+  const std::uint32_t datagram = settings.ring.packet_bytes_max;
+  if (!settings.keys) return datagram;
+  constexpr std::uint32_t kOverhead = seal::overhead(Lane::data);
+  return std::min(datagram - kOverhead, frame_bytes(settings));
 }
 
 std::uint32_t unit_slabs(const Settings& settings) { return settings.ring.max_gap * 2 + 1'024; }
@@ -48,7 +64,8 @@ Runtime::Runtime(const Settings& settings, io::Loop& loop, Application& applicat
       names_(names_of(settings)),
       received_(io::UdpTransport::kSlabBytes, receive_slabs(settings)),
       units_((settings.ring.packet_bytes_max + 63U) & ~63U, unit_slabs(settings)),
-      frames_((wire::kPacketBytesMax + 63U) & ~63U, kFrameSlabs) {}
+      frames_(frame_bytes(settings), kFrameSlabs),
+      refused_said_(settings.nodes.size() + 1) {}
 
 Runtime::~Runtime() = default;
 
@@ -59,6 +76,7 @@ Result<void, io::IoError> Runtime::prepare() {
     udp.nodes.push_back({NodeId{static_cast<std::uint32_t>(i + 1)}, settings_.nodes[i].at});
   }
   udp.cluster = cluster_id(settings_);
+  if (settings_.keys) udp.seal = io::UdpSeal{*settings_.keys, seal_cluster_id(settings_), 0};
   udp.multicast = settings_.multicast;
   udp.group = settings_.group;
   udp.packet_bytes_max = settings_.ring.packet_bytes_max;
@@ -79,6 +97,7 @@ Result<void, io::IoError> Runtime::prepare() {
   // Last, so that a node that cannot start does not use up an incarnation.
   const io::EpochChoice choice = io::choose_epoch(settings_.state_file);
   if (choice.warning) start_warning_ = choice.warning->message;
+  udp_->set_epoch(choice.epoch);
   make_node(choice.epoch);
   return {};
 }
@@ -89,6 +108,9 @@ void Runtime::make_node(std::uint64_t epoch) {
   for (std::uint32_t i = 1; i <= settings_.nodes.size(); ++i) ring.universe.push_back({i});
   ring.cluster = cluster_id(settings_);
   ring.options = settings_.ring;
+  ring.options.packet_bytes_max = packet_bytes(settings_);
+  // Every byte of a sealed packet is authenticated.
+  if (settings_.keys) ring.checksum = wire::Checksum::absent;
   Digest seed;
   seed.add(ring.self.node.value);
   seed.add(epoch);
@@ -103,6 +125,7 @@ void Runtime::make_node(std::uint64_t epoch) {
 
 void Runtime::start(Instant now) {
   if (trace_ != nullptr) trace_->start(node_->self());
+  if (settings_.insecure) application_.on_warning(std::string(kInsecureText));
   if (start_warning_) application_.on_warning(*start_warning_);
   node_->start(now);
 }
@@ -171,6 +194,29 @@ void Runtime::on_packet(Instant now, NodeId /*from*/, Lane /*lane*/, const Buffe
   node_->on_packet(now, packet);
 }
 
+void Runtime::on_refused(Instant now, NodeId from, const seal::Opened& refused) {
+  if (refused.reason == seal::Refusal::old_incarnation && refused.newest.epoch != 0) {
+    node_->on_old_incarnation(now, refused.newest);
+  }
+  const std::uint32_t bit = 1U << static_cast<unsigned>(refused.reason);
+  std::uint32_t& said = refused_said_[from.value];
+  if ((said & bit) != 0) return;
+  said |= bit;
+  const std::string text = refused_text(from, refused.reason, names_);
+  if (!text.empty()) application_.on_warning(text);
+}
+
+void Runtime::set_keys(const seal::Keys& keys) {
+  settings_.keys = keys;
+  udp_->set_keys(keys);
+  std::fill(refused_said_.begin(), refused_said_.end(), 0);
+}
+
+std::optional<seal::KeyId> Runtime::sending_key() const {
+  if (!settings_.keys) return std::nullopt;
+  return settings_.keys->sending;
+}
+
 void Runtime::on_message(const node::Message& message) {
   if (trace_ != nullptr && !node::is_control(message.number)) trace_->deliver(message);
   application_.on_message(message);
@@ -195,6 +241,7 @@ void Runtime::on_event(const order::Event& event) {
 }
 
 void Runtime::on_epoch_corrected(std::uint64_t epoch) {
+  udp_->set_epoch(epoch);
   if (trace_ != nullptr) trace_->start({settings_.self(), epoch});
   if (settings_.state_file.empty()) return;
   if (const auto stored = io::store_epoch(settings_.state_file, epoch); !stored) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/ids.h"
@@ -52,6 +53,11 @@ class Runtime final : private io::LoopHost,
 
   /// Starts the engine. Call it once, before the loop runs.
   void start(Instant now);
+  /// Seals and opens with these keys from now on; packets must be sealed already.
+  void set_keys(const seal::Keys& keys);
+  /// The key that packets are sealed with; none if they are not.
+  std::optional<seal::KeyId> sending_key() const;
+
   /// For Loop::run.
   io::LoopHost& host() { return *this; }
 
@@ -91,6 +97,7 @@ class Runtime final : private io::LoopHost,
 
   // io::PacketSink
   void on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) override;
+  void on_refused(Instant now, NodeId from, const seal::Opened& refused) override;
   Lane preferred_lane() const override { return node_->preferred_lane(); }
 
   // node::Sink
@@ -118,7 +125,8 @@ class Runtime final : private io::LoopHost,
   BufferPool units_;     ///< own units, with room for their packet headers
   BufferPool frames_;    ///< tokens and membership
   std::unique_ptr<io::UdpTransport> udp_;
-  std::unique_ptr<TraceLog> trace_;  ///< null if there is none
+  std::unique_ptr<TraceLog> trace_;          ///< null if there is none
+  std::vector<std::uint32_t> refused_said_;  ///< by node: a bit for each reason that was said
   std::optional<std::string> start_warning_;
   std::unique_ptr<node::Node> node_;
 };

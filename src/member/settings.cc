@@ -5,6 +5,8 @@
 #include <set>
 
 #include "base/digest.h"
+#include "seal/key_file.h"
+#include "seal/packet.h"
 #include "wire/frames.h"
 
 namespace peal::member {
@@ -40,6 +42,24 @@ std::string validate_nodes(const Settings& settings) {
   return {};
 }
 
+std::string validate_keys(const Settings& settings) {
+  if (settings.insecure && settings.keys) {
+    return "insecure = true and key_file = \"" + settings.key_file +
+           "\" are not accepted together: leave out one of them";
+  }
+  if (settings.insecure) return {};
+  if (!settings.keys) {
+    return "key_file is missing: it must be a file of `peal keygen`, the same on all nodes, or "
+           "insecure must be true, and then whoever reaches the network can read and forge "
+           "everything";
+  }
+  constexpr std::uint32_t kMin = 256 + seal::overhead(Lane::data);
+  if (settings.ring.packet_bytes_max >= kMin) return {};
+  return "packet_bytes_max = " + std::to_string(settings.ring.packet_bytes_max) +
+         " is not accepted with a key_file: it must be at least " + std::to_string(kMin) +
+         ", as sealing a packet takes " + std::to_string(seal::overhead(Lane::data)) + " bytes";
+}
+
 }  // namespace
 
 NodeId Settings::self() const {
@@ -49,12 +69,19 @@ NodeId Settings::self() const {
   return {};
 }
 
+Result<seal::Keys, std::string> read_keys(const Settings& settings) {
+  auto keys = seal::load_keys(settings.key_file);
+  if (!keys) return unexpected("key_file = " + keys.error());
+  return keys;
+}
+
 std::string validate(const Settings& settings) {
   if (!trace::Names::valid(settings.cluster)) {
     return complain("cluster", settings.cluster, std::string(kAcceptedName));
   }
   if (std::string wrong = validate_nodes(settings); !wrong.empty()) return wrong;
   if (std::string wrong = order::ring::validate(settings.ring); !wrong.empty()) return wrong;
+  if (std::string wrong = validate_keys(settings); !wrong.empty()) return wrong;
   constexpr std::uint64_t kReceiveBytesMin = 1U << 20;
   if (settings.receive_bytes_max < kReceiveBytesMin) {
     return "receive_bytes_max is " + std::to_string(settings.receive_bytes_max) +
@@ -77,6 +104,10 @@ std::uint64_t cluster_id(const Settings& settings) {
   rules.add(settings.limits.message_bytes_max);
   const std::uint64_t name = digest_of(as_bytes_view(settings.cluster));
   return (name << 32U) | (rules.value() & 0xffff'ffffU);
+}
+
+std::uint64_t seal_cluster_id(const Settings& settings) {
+  return digest_of(as_bytes_view(settings.cluster));
 }
 
 trace::Names names_of(const Settings& settings) {

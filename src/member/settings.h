@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/result.h"
 #include "io/endpoint.h"
 #include "io/faults.h"
 #include "io/udp.h"
 #include "node/node.h"
 #include "order/ring/options.h"
+#include "seal/key.h"
 #include "trace/names.h"
 
 namespace peal::member {
@@ -27,7 +29,10 @@ struct Settings {
   std::string name;              ///< one of `nodes`
   std::vector<NodeEntry> nodes;  ///< NodeId is the place in this list, from 1
   io::MulticastMode multicast = io::MulticastMode::automatic;
-  io::Endpoint group;  ///< if `multicast` is group
+  io::Endpoint group;              ///< if `multicast` is group
+  std::string key_file;            ///< where `keys` come from
+  std::optional<seal::Keys> keys;  ///< packets are sealed with; none only with `insecure`
+  bool insecure = false;  ///< packets between nodes are neither encrypted nor authenticated
   order::ring::Options ring;
   node::Limits limits;
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
@@ -40,6 +45,9 @@ struct Settings {
   NodeId self() const;
 };
 
+/// The keys of `key_file`, or one line that names it, and says what is wrong.
+Result<seal::Keys, std::string> read_keys(const Settings& settings);
+
 /// Empty if all is well, else one line that names the key, the value and what is accepted.
 std::string validate(const Settings& settings);
 
@@ -47,6 +55,10 @@ std::string validate(const Settings& settings);
 /// on all nodes (their names and order, the times of the ring, the primary rule, the largest
 /// message).
 std::uint64_t cluster_id(const Settings& settings);
+
+/// seal::Sealer's number of the cluster: its name alone, so that nodes whose other settings differ
+/// can tell each other.
+std::uint64_t seal_cluster_id(const Settings& settings);
 
 trace::Names names_of(const Settings& settings);
 

@@ -20,6 +20,7 @@ struct Snapshot {
   std::uint64_t unread_bytes{};
   std::string waits_for;
   std::string multicast;
+  std::string seal;
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 

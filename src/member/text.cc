@@ -59,4 +59,23 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
   }
 }
 
+std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& names) {
+  // Whoever can write an address into a packet can make this be said, once.
+  const std::string begin =
+      "node " + names.name(from) + " is ignored: packets from its address are ";
+  switch (reason) {
+    case seal::Refusal::unknown_version:
+      return begin +
+             "not sealed, or by another version of Peal; give it the key file too, and run "
+             "the same version on all nodes";
+    case seal::Refusal::unknown_key:
+      return begin +
+             "sealed with a key that is not in the key file here; bring the same key file to "
+             "all nodes";
+    case seal::Refusal::bad_badge:
+      return begin + "sealed for another cluster; compare the key cluster";
+    default: return {};
+  }
+}
+
 }  // namespace peal::member

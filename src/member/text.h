@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/ids.h"
 #include "order/engine.h"
+#include "seal/packet.h"
 #include "trace/names.h"
 #include "wire/frames.h"
 
@@ -19,5 +21,14 @@ std::string gather_text(const order::Event& event, Duration pause, const trace::
 
 /// Why another process's packets are of no use here, and what to do about it.
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names);
+
+/// Why packets from a node's address were not opened, and what to do about it; empty if that is
+/// what happens on networks, or to somebody who tries.
+std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& names);
+
+/// What a member without a key says when it starts.
+inline constexpr std::string_view kInsecureText =
+    "insecure = true: packets between nodes are neither encrypted nor authenticated, and whoever "
+    "reaches the network can read and forge everything; see key_file";
 
 }  // namespace peal::member

@@ -359,6 +359,10 @@ void Node::on_packet(Instant now, const BufferRef& packet) {
   if (core_->running()) core_->engine().on_packet(now, packet, *core_);
 }
 
+void Node::on_old_incarnation(Instant now, const MemberId& newest) {
+  if (core_->running()) core_->engine().on_old_incarnation(now, newest, *core_);
+}
+
 void Node::on_timer(Instant now) {
   if (core_->running()) core_->engine().on_timer(now, *core_);
 }

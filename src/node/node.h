@@ -128,6 +128,8 @@ class Node {
   std::uint64_t released() const;
   void flush(Instant now);
   void on_packet(Instant now, const BufferRef& packet);
+  /// See order::Engine.
+  void on_old_incarnation(Instant now, const MemberId& newest);
   void on_timer(Instant now);
   /// Sink::receive_room_units grew.
   void on_room(Instant now);

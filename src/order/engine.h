@@ -151,6 +151,10 @@ class Engine {
   virtual void start(Instant now, Effects& out) = 0;
   /// `packet` is one whole datagram; any bytes are legal. The engine keeps references to it.
   virtual void on_packet(Instant now, const BufferRef& packet, Effects& out) = 0;
+  /// What authenticates packets refused one of a node's earlier incarnation, for `newest` is known:
+  /// the node may be alive, with a clock that was set back, and want to be told. Engines without
+  /// incarnations ignore it.
+  virtual void on_old_incarnation(Instant /*now*/, const MemberId& /*newest*/, Effects& /*out*/) {}
   virtual void on_timer(Instant now, Effects& out) = 0;
   /// The host has something to order (call it after each submission, and whenever
   /// receive_room_units grew from zero).

@@ -55,7 +55,7 @@ Opened Opener::judge(ByteSpan packet) {
   if (key == schedules_.size()) return refuse(Refusal::unknown_key);
 
   Session* session = nullptr;
-  const Refusal unmet = find_session(header, key, *slot, session, out.sender);
+  const Refusal unmet = find_session(header, key, *slot, session, out);
   if (unmet != Refusal::none) return refuse(unmet);
   const auto lane = static_cast<std::size_t>(header.lane);
   switch (session->windows[lane].judge(header.counter)) {
@@ -99,7 +99,7 @@ std::size_t Opener::index_of(KeyId key) const {
 }
 
 Refusal Opener::find_session(const Header& header, std::size_t key, Slot& slot, Session*& found,
-                             MemberId& sender) {
+                             Opened& out) {
   for (Session* session : {&slot.current, &slot.next}) {
     if (session->known && session->under[key].badge == header.badge) {
       found = session;
@@ -109,7 +109,7 @@ Refusal Opener::find_session(const Header& header, std::size_t key, Slot& slot, 
   if (!introduces(header.lane)) {
     return header.from == self_.node ? Refusal::own : Refusal::unknown_incarnation;
   }
-  const Refusal reason = meet(header, key, slot, sender);
+  const Refusal reason = meet(header, key, slot, out);
   found = &slot.next;
   return reason;
 }
@@ -117,16 +117,18 @@ Refusal Opener::find_session(const Header& header, std::size_t key, Slot& slot, 
 /// Of an incarnation that is neither the current nor the next one: whether it is newer than both.
 /// Then it is the next one. What it says of itself is believed, because somebody with the key made
 /// its badge; so there are no more of them than a node really had, and none comes twice.
-Refusal Opener::meet(const Header& header, std::size_t key, Slot& slot, MemberId& sender) {
+Refusal Opener::meet(const Header& header, std::size_t key, Slot& slot, Opened& out) {
   const Incarnation incarnation{{header.from, header.epoch}, header.salt};
   if (schedules_[key].badge_of(incarnation) != header.badge) return Refusal::bad_badge;
-  sender = incarnation.member;
+  const MemberId& sender = incarnation.member;
+  out.sender = sender;
   if (sender.node == self_.node && sender.epoch <= self_.epoch) return Refusal::own;
   for (const Session* session : {&slot.current, &slot.next}) {
     if (session->known && sender.epoch <= session->incarnation.member.epoch) {
-      return Refusal::old_incarnation;
+      out.newest = std::max(out.newest, session->incarnation.member);
     }
   }
+  if (out.newest.epoch != 0) return Refusal::old_incarnation;
   begin(slot.next, incarnation);
   return Refusal::none;
 }

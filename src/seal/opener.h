@@ -23,7 +23,8 @@ struct Opened {
   /// Whose packet it is, if the reason is none. If it is `own` or `old_incarnation` in a long
   /// header, an incarnation that existed, though perhaps it is not who sent this; else zero.
   MemberId sender{};
-  ByteSpan plain;  ///< where it lies in the packet; empty unless the reason is none
+  MemberId newest{};  ///< with `old_incarnation` and a sender: which incarnation it is older than
+  ByteSpan plain;     ///< where it lies in the packet; empty unless the reason is none
 };
 
 /// Opens what other nodes sealed. Holds for each node the newest incarnation that has shown itself,
@@ -74,8 +75,8 @@ class Opener {
   Slot* slot_of(NodeId node);
   std::size_t index_of(KeyId key) const;
   Refusal find_session(const Header& header, std::size_t key, Slot& slot, Session*& found,
-                       MemberId& sender);
-  Refusal meet(const Header& header, std::size_t key, Slot& slot, MemberId& sender);
+                       Opened& out);
+  Refusal meet(const Header& header, std::size_t key, Slot& slot, Opened& out);
   void begin(Session& session, const Incarnation& incarnation);
   void rekey(Session& session, const std::vector<KeyId>& before);
 

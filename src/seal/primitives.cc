@@ -6,13 +6,12 @@
 #include <openssl/kdf.h>
 #include <openssl/params.h>
 
-#include <algorithm>
 #include <span>
 
 #include "base/assert.h"
 
-// OpenSSL says no to three things: arguments that make no sense, which are ours; too little memory,
-// with which no part of Peal goes on; and a tag that is wrong. Only the last is a result.
+// OpenSSL says no to two things here: arguments that make no sense, which are ours, and too little
+// memory, with which no part of Peal goes on.
 
 namespace peal::seal {
 namespace {
@@ -21,7 +20,6 @@ const unsigned char* raw(ByteView bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 unsigned char* raw(ByteSpan bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); }
-int length_of(ByteView bytes) { return static_cast<int>(bytes.size()); }
 
 Cipher new_cipher() {
   Cipher cipher(::EVP_CIPHER_CTX_new());
@@ -58,55 +56,6 @@ void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, ByteSpan out) {
   const int derived = ::EVP_KDF_derive(context, raw(out), out.size(), params.data());
   ::EVP_KDF_CTX_free(context);
   PEAL_ASSERT(derived == 1);
-}
-
-GcmSealer::GcmSealer(const Secret& key) : cipher_(new_cipher()) {
-  PEAL_ASSERT(::EVP_EncryptInit_ex(cipher_.get(), ::EVP_aes_256_gcm(), nullptr, raw(key.bytes),
-                                   nullptr) == 1);
-}
-
-void GcmSealer::seal(const Nonce& nonce, ByteView header, ByteView plain, ByteSpan out,
-                     ByteSpan tag) {
-  PEAL_ASSERT(out.size() == plain.size() && tag.size() == kTagBytes);
-  evp_cipher_ctx_st* const cipher = cipher_.get();
-  int written = 0;
-  bool good = ::EVP_EncryptInit_ex(cipher, nullptr, nullptr, nullptr, raw(nonce)) == 1 &&
-              ::EVP_EncryptUpdate(cipher, nullptr, &written, raw(header), length_of(header)) == 1;
-  if (!plain.empty()) {
-    good =
-        good && ::EVP_EncryptUpdate(cipher, raw(out), &written, raw(plain), length_of(plain)) == 1;
-  }
-  std::array<unsigned char, kTagBytes> rest{};
-  good = good && ::EVP_EncryptFinal_ex(cipher, rest.data(), &written) == 1 &&
-         ::EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, kTagBytes, tag.data()) == 1;
-  PEAL_ASSERT(good);
-}
-
-GcmOpener::GcmOpener(const Secret& key) : cipher_(new_cipher()) {
-  PEAL_ASSERT(::EVP_DecryptInit_ex(cipher_.get(), ::EVP_aes_256_gcm(), nullptr, raw(key.bytes),
-                                   nullptr) == 1);
-}
-
-bool GcmOpener::open(const Nonce& nonce, ByteView header, ByteSpan text, ByteView tag) {
-  PEAL_ASSERT(tag.size() == kTagBytes);
-  evp_cipher_ctx_st* const cipher = cipher_.get();
-  std::array<std::byte, kTagBytes> expected;
-  std::copy(tag.begin(), tag.end(), expected.begin());
-  int written = 0;
-  bool good = ::EVP_DecryptInit_ex(cipher, nullptr, nullptr, nullptr, raw(nonce)) == 1 &&
-              ::EVP_DecryptUpdate(cipher, nullptr, &written, raw(header), length_of(header)) == 1;
-  if (!text.empty()) {
-    good =
-        good && ::EVP_DecryptUpdate(cipher, raw(text), &written, raw(text), length_of(text)) == 1;
-  }
-  good =
-      good && ::EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, kTagBytes, expected.data()) == 1;
-  PEAL_ASSERT(good);
-  std::array<unsigned char, kTagBytes> rest{};
-  if (::EVP_DecryptFinal_ex(cipher, rest.data(), &written) == 1) return true;
-  // It was decrypted before it was known to be false: nobody is to use it by mistake.
-  std::fill(text.begin(), text.end(), std::byte{0});
-  return false;
 }
 
 ShortMac::ShortMac(const Secret& key) : cipher_(new_cipher()) {

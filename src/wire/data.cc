@@ -46,7 +46,7 @@ void encode_data_in_place(const Header& header, const Data& in, ByteSpan packet)
   out.u(static_cast<std::uint8_t>(flags));
   out.u(static_cast<std::uint8_t>(in.service));
   PEAL_ASSERT(!out.failed() && out.written() == kDataHeaderBytes);
-  seal(packet);
+  complete(packet, header.checksum);
 }
 
 }  // namespace peal::wire

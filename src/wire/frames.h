@@ -70,12 +70,17 @@ enum class Drop : std::uint8_t {
 };
 std::string_view drop_name(Drop reason);
 
+/// Whether packets carry a checksum: absent where something below has authenticated every byte, and
+/// the field is then zero. Said to both sides, and never guessed from a packet.
+enum class Checksum : std::uint8_t { present, absent };
+
 /// The first 32 bytes of every frame: magic u16, version u8, kind u8, length u32, cluster u64,
 /// sender node u32, sender epoch u64, checksum u32 (CRC-32C of the packet with this field zero).
 struct Header {
   FrameKind kind{};
   std::uint64_t cluster{};  ///< high 32 bits: hash of the cluster name; low 32: of the settings
   MemberId sender{};        ///< the transmitter, not the originator
+  Checksum checksum = Checksum::present;  ///< not on the wire: how the packet is made
 };
 
 /// Requests for `first + i` for every bit i that is set; bit 0 is always set.
@@ -180,7 +185,8 @@ struct EpochNotice {
 // others decode a packet whose header has been checked, and check everything that the struct's
 // comments say. Each returns Drop::none and fills `out`, or the reason; `out` is then unspecified.
 // Decoders of Token and Data do not allocate.
-[[nodiscard]] Drop decode_header(ByteView packet, Header& out);
+[[nodiscard]] Drop decode_header(ByteView packet, Header& out,
+                                 Checksum expected = Checksum::present);
 [[nodiscard]] Drop decode_token(ByteView packet, Token& out);
 [[nodiscard]] Drop decode_data(ByteView packet, Data& out);  ///< unit: packet from kDataHeaderBytes
 [[nodiscard]] Drop decode_join(ByteView packet, Join& out);

@@ -34,7 +34,7 @@ std::string_view drop_name(Drop reason) {
   return kDropNames[index];
 }
 
-Drop decode_header(ByteView packet, Header& out) {
+Drop decode_header(ByteView packet, Header& out, Checksum expected) {
   if (packet.size() < kHeaderBytes) return Drop::truncated;
   Reader in(packet.first(kHeaderBytes));
   if (in.u<std::uint16_t>() != kMagic) return Drop::bad_magic;
@@ -47,9 +47,11 @@ Drop decode_header(ByteView packet, Header& out) {
   out.cluster = in.u<std::uint64_t>();
   // The checksum comes before the sender's id: a damaged packet is to be counted as damaged.
   Reader checksum(packet.subspan(kChecksumOffset, sizeof(std::uint32_t)));
-  if (!PEAL_MUTANT(checksum_ignored) && checksum.u<std::uint32_t>() != packet_checksum(packet)) {
+  const std::uint32_t right = expected == Checksum::present ? packet_checksum(packet) : 0;
+  if (!PEAL_MUTANT(checksum_ignored) && checksum.u<std::uint32_t>() != right) {
     return Drop::bad_checksum;
   }
+  out.checksum = expected;
   out.sender = read_member(in);
   in.skip(sizeof(std::uint32_t));
   return in.finish();
@@ -63,12 +65,12 @@ std::uint32_t packet_checksum(ByteView packet) {
   return crc32c(packet.subspan(kHeaderBytes), crc32c(header));
 }
 
-void seal(ByteSpan packet) {
+void complete(ByteSpan packet, Checksum checksum) {
   PEAL_ASSERT(packet.size() >= kHeaderBytes && packet.size() <= kPacketBytesMax);
   Writer length(packet.subspan(kLengthOffset, sizeof(std::uint32_t)));
   length.u(static_cast<std::uint32_t>(packet.size()));
-  Writer checksum(packet.subspan(kChecksumOffset, sizeof(std::uint32_t)));
-  checksum.u(packet_checksum(packet));
+  Writer field(packet.subspan(kChecksumOffset, sizeof(std::uint32_t)));
+  field.u(checksum == Checksum::present ? packet_checksum(packet) : 0);
 }
 
 Reader body_of(ByteView packet) {
@@ -81,15 +83,15 @@ void write_header(Writer& out, FrameKind kind, const Header& header) {
   out.u(kMagic);
   out.u(kVersion);
   out.u(static_cast<std::uint8_t>(kind));
-  out.u(std::uint32_t{0});  // length: seal() writes it
+  out.u(std::uint32_t{0});  // length: complete() writes it
   out.u(header.cluster);
   out.member(header.sender);
-  out.u(std::uint32_t{0});  // checksum: seal() writes it
+  out.u(std::uint32_t{0});  // checksum: complete() writes it
 }
 
-std::size_t finish(const Writer& written, ByteSpan packet) {
+std::size_t finish(const Writer& written, ByteSpan packet, Checksum checksum) {
   if (written.failed() || written.written() > kPacketBytesMax) return 0;
-  seal(packet.first(written.written()));
+  complete(packet.first(written.written()), checksum);
   return written.written();
 }
 

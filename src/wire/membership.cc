@@ -128,7 +128,7 @@ std::size_t encode_join(const Header& header, const Join& in, ByteSpan packet) {
   out.members(in.processes);
   out.members(in.failed);
   out.members(in.heard);
-  return finish(out, packet);
+  return finish(out, packet, header.checksum);
 }
 
 Drop decode_commit(ByteView packet, Commit& out) {
@@ -161,7 +161,7 @@ std::size_t encode_commit(const Header& header, const Commit& in, ByteSpan packe
   out.members(in.members);
   out.count(in.old_views.size(), kMembersMax);
   for (const OldView& old : in.old_views) write_old_view(out, old);
-  return finish(out, packet);
+  return finish(out, packet, header.checksum);
 }
 
 Drop decode_probe(ByteView packet, ProbeFrame& out) {
@@ -178,7 +178,7 @@ std::size_t encode_probe(const Header& header, const ProbeFrame& in, ByteSpan pa
   out.view(in.view);
   out.count(in.heard.size(), kProcessesMax);
   out.members(in.heard);
-  return finish(out, packet);
+  return finish(out, packet, header.checksum);
 }
 
 Drop decode_hold_cancel(ByteView packet, HoldCancel& out) {
@@ -191,7 +191,7 @@ std::size_t encode_hold_cancel(const Header& header, const HoldCancel& in, ByteS
   Writer out(packet);
   write_header(out, FrameKind::hold_cancel, header);
   out.view(in.view);
-  return finish(out, packet);
+  return finish(out, packet, header.checksum);
 }
 
 Drop decode_epoch_notice(ByteView packet, EpochNotice& out) {
@@ -204,7 +204,7 @@ std::size_t encode_epoch_notice(const Header& header, const EpochNotice& in, Byt
   Writer out(packet);
   write_header(out, FrameKind::epoch_notice, header);
   out.member(in.newest);
-  return finish(out, packet);
+  return finish(out, packet, header.checksum);
 }
 
 }  // namespace peal::wire

@@ -21,17 +21,17 @@ inline constexpr std::size_t kChecksumOffset = kHeaderBytes - 4;
 
 /// CRC-32C of `packet` as if its checksum field were zero. At least kHeaderBytes long.
 std::uint32_t packet_checksum(ByteView packet);
-/// Writes the length field and then the checksum of a packet that is otherwise complete. At least
+/// Writes the length field and then the checksum of a packet whose other bytes are there. At least
 /// kHeaderBytes long.
-void seal(ByteSpan packet);
+void complete(ByteSpan packet, Checksum checksum = Checksum::present);
 
 /// A reader of what follows the header; of a packet without a whole header, one that has failed.
 Reader body_of(ByteView packet);
 
 /// Writes the header, with length and checksum still zero.
 void write_header(Writer& out, FrameKind kind, const Header& header);
-/// Seals what was written to the front of `packet` and returns its size; 0 if the writer failed or
-/// the packet is longer than kPacketBytesMax.
-std::size_t finish(const Writer& written, ByteSpan packet);
+/// Completes what was written to the front of `packet` and returns its size; 0 if the writer failed
+/// or the packet is longer than kPacketBytesMax.
+std::size_t finish(const Writer& written, ByteSpan packet, Checksum checksum);
 
 }  // namespace peal::wire

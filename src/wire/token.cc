@@ -108,7 +108,7 @@ std::size_t encode_token(const Header& header, const Token& in, ByteSpan packet)
       out.u(range.bitmap);
     }
   }
-  return finish(out, packet);
+  return finish(out, packet, header.checksum);
 }
 
 }  // namespace peal::wire

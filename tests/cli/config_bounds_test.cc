@@ -15,7 +15,8 @@ namespace {
 std::string problem_with(const Key& key, const std::string& value) {
   const bool largest_message = key.name == "message_bytes_max";
   const auto config = parse_config(
-      "cluster = \"c\"\nnode = \"a\"\n[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
+      "cluster = \"c\"\nnode = \"a\"\ninsecure = true\n[[nodes]]\nname = \"a\"\naddress = "
+      "\"127.0.0.1:4801\"\n"
       "[limits]\n" +
           (largest_message ? "submit_bytes_max = 1073741824\n" : std::string()) +
           (key.name == "submit_bytes_max" ? "message_bytes_max = 65536\n" : "") + key.name + " = " +

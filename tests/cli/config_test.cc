@@ -23,7 +23,7 @@ NodeConfig parsed(const std::string& text, std::string_view name = "") {
 }
 
 const char* const kSmall =
-    "cluster = \"demo\"\n"
+    "cluster = \"demo\"\nkey_file = \"peal.key\"\n"
     "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
     "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4803\"\n";
 
@@ -58,6 +58,7 @@ TEST(Config, DefaultsAreThoseOfTheOptions) {
 TEST(Config, EveryKeyIsStored) {
   const NodeConfig config = parsed(R"(
 cluster = "x-1"
+insecure = true
 node = "n2"
 primary = "majority"
 socket = "/run/p.sock"
@@ -88,6 +89,7 @@ clients_max = 3
 )");
   EXPECT_EQ(config.cluster, "x-1");
   EXPECT_EQ(config.node, "n2");
+  EXPECT_TRUE(config.insecure);
   EXPECT_EQ(config.ring.primary, order::ring::PrimaryRule::majority);
   EXPECT_EQ(config.socket, "/run/p.sock");
   EXPECT_EQ(config.trace, "t.json");

@@ -13,11 +13,11 @@ class BadInput : public Tool {};
 TEST_F(BadInput, PathsAndAddressesThatCannotBeUsedAreNamedWithTheirLine) {
   const auto ports = free_port_pairs(1);
   ASSERT_EQ(ports.size(), 1U);
-  const std::string good = "cluster = \"t\"\nnode = \"a\"\n";
+  const std::string good = "cluster = \"t\"\nnode = \"a\"\ninsecure = true\n";
   const std::string nodes =
       "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:" + std::to_string(ports[0]) + "\"\n";
   write("file", "");
-  const std::string in = dir_ + "/c.toml:3: ";
+  const std::string in = dir_ + "/c.toml:4: ";
   const std::pair<std::string, std::string> rows[] = {
       {"socket = \"/nonexistent/a.sock\"\n",
        in + "socket = \"/nonexistent/a.sock\" (No such file or directory): accepted is a path"},
@@ -40,7 +40,36 @@ TEST_F(BadInput, PathsAndAddressesThatCannotBeUsedAreNamedWithTheirLine) {
   expect_refused(argument.status, argument.err, "peal: node: --trace = \"/nonexistent/t\" (");
   write("c.toml", good + "[[nodes]]\nname = \"a\"\naddress = \"192.0.2.7:4801\"\n");
   const Ran ran = run("peal node --config $DIR/c.toml");
-  expect_refused(ran.status, ran.err, dir_ + "/c.toml:5: nodes.address = \"192.0.2.7:4801\"");
+  expect_refused(ran.status, ran.err, dir_ + "/c.toml:6: nodes.address = \"192.0.2.7:4801\"");
+}
+
+TEST_F(BadInput, ANodeStartsWithAKeyFileThatItsOwnerAloneCanRead) {
+  const auto ports = free_port_pairs(1);
+  ASSERT_EQ(ports.size(), 1U);
+  const std::string top = "cluster = \"t\"\nnode = \"a\"\n";
+  const std::string nodes =
+      "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:" + std::to_string(ports[0]) + "\"\n";
+  ASSERT_EQ(run("peal keygen $DIR/open.key && chmod 640 $DIR/open.key").status, 0);
+  ASSERT_EQ(run("peal keygen $DIR/good.key").status, 0);
+  write("text.key", "no key\n");
+  ASSERT_EQ(run("chmod 600 $DIR/text.key").status, 0);
+  const std::string in = dir_ + "/c.toml:3: key_file = \"" + dir_;
+  const std::pair<std::string, std::string> rows[] = {
+      {"", "c.toml: key_file is missing: accepted is a file of `peal keygen`"},
+      {"insecure = false\n", "key_file is missing"},
+      {"key_file = \"good.key\"\ninsecure = true\n", "c.toml:4: insecure = true together with"},
+      {"key_file = \"none.key\"\n", in + "/none.key\""},
+      {"key_file = \"open.key\"\n", in + "/open.key\""},
+      {"key_file = \"open.key\"\n", "chmod 600"},
+      {"key_file = \"text.key\"\n", "c.toml:3: key_file = " + dir_ + "/text.key:1: "},
+      {"insecure = \"yes\"\n", "c.toml:3: insecure = \"yes\": accepted is true or false"},
+  };
+  for (const auto& [lines, what] : rows) {
+    SCOPED_TRACE(lines);
+    write("c.toml", top + lines + nodes);
+    const Ran ran = run("peal node --config $DIR/c.toml");
+    expect_refused(ran.status, ran.err, what);
+  }
 }
 
 TEST_F(BadInput, ConfigurationsThatCannotBeReadSayWhy) {

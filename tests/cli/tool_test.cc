@@ -62,7 +62,8 @@ TEST_F(Tool, AddressInUseNamesIt) {
   ASSERT_EQ(ports.size(), 1U);
   const std::string address = "127.0.0.1:" + std::to_string(ports[0]);
   write("p.toml",
-        "cluster = \"t\"\nnode = \"a\"\n[[nodes]]\nname = \"a\"\naddress = \"" + address + "\"\n");
+        "cluster = \"t\"\nnode = \"a\"\ninsecure = true\n[[nodes]]\nname = \"a\"\naddress = \"" +
+            address + "\"\n");
   start({"node", "--config", dir_ + "/p.toml"}, "node.log");
   wait_for("members=1");
   write("q.toml", "socket = \"q.sock\"\n" + content(dir_ + "/p.toml"));

@@ -32,13 +32,14 @@ namespace {
 /// A node that counts packets and forgets them.
 class Quiet : public LoopHost, public PacketSink {
  public:
-  explicit Quiet(std::uint32_t self)
+  Quiet(std::uint32_t self, bool sealed)
       : self_(self),
         packets_(65'536, 64),
         pool_(UdpTransport::kSlabBytes, 8),
         loop_(std::move(*Loop::open({}))) {
     UdpConfig config = test_config(self, 3);
     config.multicast = MulticastMode::automatic;
+    if (sealed) config = sealed_config(config);
     transport_ = std::move(*UdpTransport::open(config, pool_));
     EXPECT_TRUE(transport_->attach(*loop_).has_value());
   }
@@ -80,10 +81,13 @@ class Quiet : public LoopHost, public PacketSink {
   std::unique_ptr<UdpTransport> transport_;
 };
 
-TEST(Allocation, NoneAfterTheStart) {
-  Quiet one(1);
-  Quiet two(2);
-  Quiet three(3);
+class Allocation : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Sealed, Allocation, testing::Bool());
+
+TEST_P(Allocation, NoneAfterTheStart) {
+  Quiet one(1, GetParam());
+  Quiet two(2, GetParam());
+  Quiet three(3, GetParam());
   const Instant end = Clock::now() + seconds(20);
   while (one.reached() < 2 || two.reached() < 2 || three.reached() < 2) {
     ASSERT_LT(Clock::now(), end);
@@ -107,7 +111,7 @@ TEST(Allocation, NoneAfterTheStart) {
   EXPECT_EQ(two.counters().pool_exhausted, 0U);
 }
 
-TEST(Allocation, IsCountedAtAll) {
+TEST(Allocations, AreCountedAtAll) {
   const std::uint64_t before = allocations.load();
   delete new int(3);
   EXPECT_EQ(allocations.load(), before + 1);

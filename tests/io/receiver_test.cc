@@ -255,7 +255,7 @@ TEST(Receive, GoesOnAfterAnError) {
   options.fds = {1'001, 1'002, -1};
   options.call = failing_receive;
   const OwnCopies own;
-  Receiver receiver(options, pool, peers, counters, own, nullptr);
+  Receiver receiver(options, pool, peers, counters, own, nullptr, nullptr);
   Station sink(test_config(2, 2));
   NoProbes probes;
   const Progress progress = receiver.receive({Clock::now(), false}, sink, probes);
@@ -290,7 +290,7 @@ TEST(Receive, DropsItsOwnMulticast) {
   options.fds = {1'001, 1'002, 1'003};
   options.call = own_receive;
   const OwnCopies own;
-  Receiver receiver(options, pool, peers, counters, own, nullptr);
+  Receiver receiver(options, pool, peers, counters, own, nullptr, nullptr);
   Station sink(test_config(2, 2));
   NoProbes probes;
   receiver.receive({Clock::now(), false}, sink, probes);

@@ -109,7 +109,8 @@ class SenderTest : public testing::Test {
 
   Sender& sender() {
     if (!sender_) {
-      sender_.emplace(options_, peers_, counters_, own_, faults_ ? &*faults_ : nullptr);
+      sender_.emplace(options_, peers_, counters_, own_, faults_ ? &*faults_ : nullptr,
+                      sealer_ ? &*sealer_ : nullptr);
       route({0, 1, 2});
     }
     return *sender_;
@@ -134,6 +135,7 @@ class SenderTest : public testing::Test {
   UdpCounters counters_;
   OwnCopies own_{true, true, 0};
   std::optional<FaultInjector> faults_;
+  std::optional<seal::Sealer> sealer_;
   BufferPool pool_;
   std::optional<Sender> sender_;
 };
@@ -347,7 +349,7 @@ TEST_F(SenderTest, CountsASendThatTookNothing) {
 TEST_F(SenderTest, SendsToTheLargestCluster) {
   UdpConfig config = test_config(1, 128);
   PeerTable peers(config);
-  Sender sender(options_, peers, counters_, own_, nullptr);
+  Sender sender(options_, peers, counters_, own_, nullptr, nullptr);
   for (int i = 0; i < 5; ++i) sender.push_to_all(Lane::control, packet("j"));
   sender.flush();
   EXPECT_EQ(counters_.control_packets_out, 5U * 127U);
@@ -385,6 +387,84 @@ TEST_F(SenderTest, MutesOneNodeOnOneLane) {
   sender().push_to_all(Lane::control, packet("j"));
   sender().flush();
   EXPECT_EQ(kernel_.text(), "D[2]a,D[4]a,T[2]j,T[3]j,T[4]j,");
+}
+
+/// Packets that are sealed, and somebody who opens them.
+class SealedSenderTest : public SenderTest {
+ protected:
+  SealedSenderTest() : opener_(keys_of({1}), 7, {{2}, 1}, std::vector<NodeId>{{1}}) {
+    sealer_.emplace(keys_of({1}), 7, seal::Incarnation{{{1}, 5}, {}});
+  }
+  /// The plain text of a datagram; why it was refused, if it was.
+  std::string opened(std::string datagram) {
+    const seal::Opened opened =
+        opener_.open({reinterpret_cast<std::byte*>(datagram.data()), datagram.size()});
+    if (opened.reason != seal::Refusal::none) return std::string(refusal_name(opened.reason));
+    return std::string(as_text(opened.plain));
+  }
+  seal::Opener opener_;
+};
+
+TEST_F(SealedSenderTest, SealsOncePerPacketWhoeverItGoesTo) {
+  sender();
+  route({0, 1}, true);
+  sender().push_to_all(Lane::control, packet("hello"));
+  data("a");
+  data("b");
+  sender().flush();
+  ASSERT_EQ(kernel_.sent.size(), 6U);
+  for (std::size_t i = 1; i < 3; ++i) EXPECT_EQ(kernel_.sent[i].packets, kernel_.sent[0].packets);
+  for (std::size_t i = 4; i < 6; ++i) EXPECT_EQ(kernel_.sent[i].packets, kernel_.sent[3].packets);
+  EXPECT_EQ(opened(kernel_.sent[0].packets[0]), "hello");
+  ASSERT_EQ(kernel_.sent[3].packets.size(), 2U);
+  EXPECT_EQ(kernel_.sent[3].segment, 1 + seal::overhead(Lane::data));
+  EXPECT_EQ(opened(kernel_.sent[3].packets[0]), "a");
+  EXPECT_EQ(opened(kernel_.sent[3].packets[1]), "b");
+  EXPECT_EQ(counters_.data_bytes_out, 3 * 2 * (1 + seal::overhead(Lane::data)));
+}
+
+TEST_F(SealedSenderTest, SealsAnewWhatIsSentAgain) {
+  const BufferRef kept = packet("kept");
+  sender().push_to(0, Lane::token, kept);
+  sender().push_to(0, Lane::token, kept);
+  ASSERT_EQ(kernel_.sent.size(), 2U);
+  EXPECT_NE(kernel_.sent[0].packets, kernel_.sent[1].packets);
+  EXPECT_EQ(as_text(kept.view()), "kept");
+  EXPECT_EQ(opened(kernel_.sent[0].packets[0]), "kept");
+  EXPECT_EQ(opened(kernel_.sent[1].packets[0]), "kept");
+}
+
+TEST_F(SealedSenderTest, WhatTheKernelDidNotTakeLeavesAsItWasSealed) {
+  sender();
+  kernel_.script = {-EAGAIN};
+  sender().push_to(0, Lane::control, packet("late"));
+  sender().flush();
+  EXPECT_TRUE(kernel_.sent.empty());
+  sender().flush();
+  ASSERT_EQ(kernel_.sent.size(), 1U);
+  EXPECT_EQ(opened(kernel_.sent[0].packets[0]), "late");
+}
+
+TEST_F(SealedSenderTest, ABatchHoldsAsMuchAsItsRoomForSealedPackets) {
+  sender();
+  route({0});
+  kernel_.script = {-EAGAIN};
+  const std::string large(60'000, 'x');
+  data("first");  // waits for the kernel, so that the others come together
+  sender().flush();
+  for (int i = 0; i < 12; ++i) data(large + static_cast<char>('a' + i));
+  sender().flush();
+  ASSERT_EQ(kernel_.sent.size(), 13U);
+  EXPECT_EQ(kernel_.offered.size(), 2U + 3U) << "at most four of these in one batch";
+}
+
+TEST_F(SealedSenderTest, DropsWhatNoDatagramHolds) {
+  sender().push_to(0, Lane::control, packet(std::string(65'442, 'x')));
+  sender().push_to(0, Lane::control, packet(std::string(65'441, 'x')));
+  sender().flush();
+  EXPECT_EQ(counters_.drop_too_big, 1U);
+  ASSERT_EQ(kernel_.sent.size(), 1U);
+  EXPECT_EQ(kernel_.sent[0].packets[0].size(), 65'507U);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,6 +49,25 @@ inline UdpConfig test_config(std::uint32_t self, std::uint32_t count) {
   return config;
 }
 
+/// Key number `number`, the same in every run.
+inline seal::Key test_key(std::uint8_t number) {
+  seal::Secret secret;
+  secret.bytes.fill(std::byte{number});
+  return seal::make_key(secret, "2026-11-22T09:00:00Z");
+}
+/// These keys; the first is the one to send with.
+inline seal::Keys keys_of(std::initializer_list<std::uint8_t> numbers) {
+  seal::Keys keys;
+  for (const std::uint8_t number : numbers) keys.all.push_back(test_key(number));
+  keys.sending = keys.all.front().id;
+  return keys;
+}
+/// The same configuration with sealed packets.
+inline UdpConfig sealed_config(UdpConfig config, std::uint64_t epoch = 5) {
+  config.seal = UdpSeal{keys_of({1}), config.cluster, epoch};
+  return config;
+}
+
 /// One node's transport, and what it received.
 class Station : public PacketSink {
  public:
@@ -56,6 +76,12 @@ class Station : public PacketSink {
     Lane lane;
     BufferRef packet;
     std::string_view text() const { return as_text(packet.view()); }
+  };
+
+  struct Refused {
+    NodeId from;
+    seal::Refusal reason{};
+    MemberId newest;
   };
 
   explicit Station(const UdpConfig& config, std::uint32_t slabs = 16,
@@ -100,12 +126,16 @@ class Station : public PacketSink {
     received.push_back({from, lane, packet});
     if (on_received) on_received(received.back());
   }
+  void on_refused(Instant, NodeId from, const seal::Opened& opened) override {
+    refused.push_back({from, opened.reason, opened.newest});
+  }
   Lane preferred_lane() const override { return preferred; }
 
   BufferPool packets;
   BufferPool pool;
   std::unique_ptr<UdpTransport> transport;
   std::vector<Received> received;
+  std::vector<Refused> refused;
   std::function<void(const Received&)> on_received;
   Lane preferred = Lane::token;
 };

@@ -20,7 +20,7 @@ using testing::SizeIs;
 
 class TlsRoom : public StreamsRoom {
  public:
-  explicit TlsRoom(const StreamsOptions& options = {})
+  explicit TlsRoom(const StreamsOptions& options = without_gaps())
       : StreamsRoom(options),
         server_context(open_server(parts.server_options())),
         client_context(open_client(parts.client_options())) {
@@ -31,6 +31,12 @@ class TlsRoom : public StreamsRoom {
     EXPECT_TRUE(listener.has_value());
     at_ = (*listener)->endpoint();
     EXPECT_TRUE(streams.listen(std::move(*listener)).has_value());
+  }
+  /// The room's time stands still.
+  static StreamsOptions without_gaps() {
+    StreamsOptions options;
+    options.handshake_gap = {};
+    return options;
   }
   Fd connect() {
     auto fd = connect_tcp(at_);
@@ -187,6 +193,7 @@ TEST(TlsStreams, EndsHandshakesThatTakeTooLong) {
 TEST(TlsStreams, SilentHandshakesGiveWayToLaterOnes) {
   StreamsOptions options;
   options.handshakes_max = 3;
+  options.handshake_gap = {};
   TlsRoom room(options);
   std::vector<std::unique_ptr<Stream>> silent;
   for (int i = 0; i < 3; ++i) silent.push_back(make_plain_stream(room.connect(), {}));
@@ -198,21 +205,45 @@ TEST(TlsStreams, SilentHandshakesGiveWayToLaterOnes) {
   EXPECT_EQ(room.place_wishes, 0);
 }
 
-TEST(TlsStreams, BoundsStepsOfHandshakesPerTurn) {
+TEST(TlsStreams, StepsOfHandshakesLeaveTimeBetweenThem) {
   StreamsOptions options;
-  options.handshakes_per_turn = 2;
+  options.handshake_gap = milliseconds(2);
   TlsRoom room(options);
   std::vector<std::unique_ptr<Stream>> intruders;
   for (int i = 0; i < 10; ++i) {
     intruders.push_back(make_plain_stream(room.connect(), {}));
     say(*intruders.back(), std::string(100, 'x'));
   }
-  std::size_t before = 0;
-  while (room.refused.size() < 10) {
-    room.turn();
-    EXPECT_LE(room.refused.size() - before, 2U);
-    before = room.refused.size();
+  room.until([&] { return room.streams.count() == 10; });
+  for (std::size_t i = 1; i <= 10; ++i) {
+    room.settle();
+    room.settle();
+    EXPECT_EQ(room.refused.size(), i);
+    EXPECT_FALSE(room.more);  // the loop can sleep until the next step
+    if (i < 10) {
+      EXPECT_EQ(room.streams.next_deadline(), room.now + milliseconds(2));
+    }
+    room.now = room.now + milliseconds(2);
   }
+}
+
+TEST(TlsStreams, WaitAtTheDoorWhileHandshakesWaitForTheirTurn) {
+  StreamsOptions options;
+  options.handshake_gap = milliseconds(2);
+  options.handshakes_max = 3;
+  TlsRoom room(options);
+  std::vector<std::unique_ptr<Stream>> clients;
+  for (int i = 0; i < 10; ++i) {
+    clients.push_back(room.knock());
+    clients.back()->advance();
+  }
+  while (room.opened.size() < 10) {
+    room.now = room.now + milliseconds(2);
+    room.turn();
+    EXPECT_LE(room.streams.count() - room.opened.size(), 3U);
+    for (const auto& client : clients) client->advance();
+  }
+  EXPECT_THAT(room.refused, IsEmpty());
 }
 
 TEST(TlsStreams, APeerThatResetsIsForgotten) {

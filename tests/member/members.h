@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <peal/member.h>
 #include <unistd.h>
@@ -22,11 +23,36 @@ using std::chrono_literals::operator""h;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
+/// A line of a key file.
+inline constexpr const char* kKeyLine =
+    "key 56e2d2e0 send   2026-11-22T19:30:35Z "
+    "be965831be4b2134ba2daea3b24ef3174db8a112cbfb6ab1b90c9383f0458ee6";
+
+/// Of another.
+inline constexpr const char* kOtherKeyLine =
+    "key 8afd6519 send   2026-11-22T19:51:02Z "
+    "2325bef93d7aede259ab04f3cd2a33fdadb3798f6e7268f626c5b23506d8cba7";
+
 /// An address of this machine that no other process uses: tests run at the same time.
 inline std::string address(std::uint32_t node) {
   const auto id = static_cast<std::uint32_t>(::getpid());
   return "127." + std::to_string(1 + (id >> 16U) % 250) + "." + std::to_string((id >> 8U) & 255U) +
          "." + std::to_string(id & 255U) + ":" + std::to_string(5'000 + 2 * node);
+}
+
+/// A key file of this process alone, as `peal keygen` writes it.
+inline const std::string& key_file() {
+  static const struct File {
+    File() : path(testing::TempDir() + "peal-" + std::to_string(::getpid()) + ".key") {
+      const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+      const std::string text = std::string(kKeyLine) + "\n";
+      EXPECT_EQ(::write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+      ::close(fd);
+    }
+    ~File() { ::unlink(path.c_str()); }
+    std::string path;
+  } file;
+  return file.path;
 }
 
 /// Node `self` of nodes n1, n2, … A machine that runs many tests at once is slow: the times are
@@ -38,6 +64,7 @@ inline Config config_of(std::uint32_t self, std::uint32_t count) {
   for (std::uint32_t node = 1; node <= count; ++node) {
     config.nodes.push_back({"n" + std::to_string(node), address(node)});
   }
+  config.key_file = key_file();
   config.multicast = "off";
   if (count > 1) {
     config.ring = {

@@ -12,6 +12,7 @@ Settings good() {
   Settings settings;
   settings.cluster = "c";
   settings.name = "a";
+  settings.insecure = true;
   settings.nodes = {{"a", {}}, {"b", {}}};
   return settings;
 }

@@ -78,6 +78,30 @@ TEST(Behaviour, ARestartedMemberWithAnEarlierClockCorrectsItself) {
   for (const std::string& line : cluster->log(1)) EXPECT_EQ(line.find("fatal"), std::string::npos);
 }
 
+// Where packets are authenticated, the engine does not see those of an earlier incarnation, and is
+// told of them instead.
+TEST(Behaviour, AMemberWhosePacketsAreRefusedAsOlderIsToldAndCorrectsItself) {
+  auto cluster = formed(3);
+  const MemberId before = cluster->engine(1).self();
+  cluster->crash(1);
+  cluster->set_next_epoch(50);
+  cluster->filter = [&](const Flight& flight) {
+    wire::Header header;
+    EXPECT_EQ(wire::decode_header(flight.bytes, header), wire::Drop::none);
+    return flight.from != 1 || header.sender.epoch > before.epoch;
+  };
+  const std::uint64_t stale = cluster->counter(0, "stale");
+  cluster->start(1);
+  ASSERT_TRUE(cluster->run_until(
+      [&] {
+        if (cluster->engine(1).self().epoch < before.epoch) cluster->refuse_older(0, before);
+        return cluster->in_view_of(3);
+      },
+      seconds(5)));
+  EXPECT_GT(cluster->engine(1).self().epoch, before.epoch);
+  EXPECT_GT(cluster->counter(0, "stale"), stale) << "and they are counted as before";
+}
+
 TEST(Behaviour, TwoLiveProcessesWithOneIdentityDoNotBothGoOn) {
   auto cluster = formed(2);
   wire::Join join;

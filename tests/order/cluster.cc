@@ -130,6 +130,10 @@ void Cluster::enqueue(std::uint32_t from, std::uint32_t to, const BufferRef& pac
   network_.emplace(std::pair{(now_ + kHop).ns, next_number_++}, std::move(flight));
 }
 
+void Cluster::refuse_older(std::uint32_t node, const MemberId& newest) {
+  nodes_[node]->engine->on_old_incarnation(now_, newest, *nodes_[node]);
+}
+
 void Cluster::inject(std::uint32_t node, ByteView bytes) {
   BufferRef packet = pool_.take(0, static_cast<std::uint32_t>(bytes.size()));
   std::copy(bytes.begin(), bytes.end(), packet.data());

@@ -59,6 +59,8 @@ class Cluster {
   void set_room(std::uint32_t node, std::uint32_t units);
   /// Hands bytes to a node as if they came from the network.
   void inject(std::uint32_t node, ByteView bytes);
+  /// As if a packet of an earlier incarnation than this had come, and been refused.
+  void refuse_older(std::uint32_t node, const MemberId& newest);
 
   std::function<bool(const Flight&)> filter = [](const Flight&) { return true; };
   std::function<void(const Flight&)> on_sent = [](const Flight&) {};

@@ -26,7 +26,7 @@ void mutate(std::vector<std::byte>& packet, Random& random) {
       default: packet[at] = static_cast<std::byte>(random.below(256)); break;
     }
   }
-  wire::seal(packet);
+  wire::complete(packet);
 }
 
 TEST(Hostile, NoSealedPacketCanStopAMember) {

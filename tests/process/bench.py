@@ -49,19 +49,19 @@ class Bench:
         """How often to do it."""
         return self.options.rounds or (quick if self.quick else full)
 
-    def cluster(self, settings="", sizes=None):
-        """A network and a cluster on it, nothing started."""
+    def cluster(self, settings="", sizes=None, key="peal.key"):
+        """A network and a cluster on it, nothing started. Without a key it is insecure."""
         joined = network.Network(self.names, subnet=self._subnet)
         self._networks.append(joined)
-        cluster = lib.Cluster(self.options.peal, joined, self.folder, settings, sizes)
+        cluster = lib.Cluster(self.options.peal, joined, self.folder, settings, sizes, key)
         self._clusters.append(cluster)
         return cluster
 
-    def patient_cluster(self):
+    def patient_cluster(self, key="peal.key"):
         """A cluster for cases in which no view may change: its nodes wait two seconds for the
         token, so that a machine whose processors are busy elsewhere for some hundred milliseconds
         does not change what is tested. The default is judged in virtual time."""
-        return self.cluster(settings="[ring]\ntoken_loss_ms = 2000\nconsensus_ms = 2000")
+        return self.cluster(settings="[ring]\ntoken_loss_ms = 2000\nconsensus_ms = 2000", key=key)
 
     def step(self, text):
         """What the case does now: part of the message if it fails."""

@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import threading
@@ -204,12 +205,12 @@ class Cluster:
     # of one packet, and large ones that are cut into many.
     SIZES = [60] * 8 + [1_300] * 8 + [9_000] * 8 + [60_000] * 6 + [400_000]
 
-    def __init__(self, peal, network, folder, settings="", sizes=None):
+    def __init__(self, peal, network, folder, settings="", sizes=None, key="peal.key"):
         self.peal, self.network, self.folder = peal, network, folder
         self.traces = []
         self._sizes = sizes or self.SIZES
         self.nodes = {name: Node(self, name) for name in network.hosts}
-        self.write_config("peal.toml", settings)
+        self.write_config("peal.toml", settings, key=key)
 
     def __getitem__(self, name):
         return self.nodes[name]
@@ -217,10 +218,14 @@ class Cluster:
     def __iter__(self):
         return iter(self.nodes.values())
 
-    def write_config(self, file, settings="", cluster="process-test"):
-        """Writes a configuration: `settings` are TOML lines of the top level and tables."""
+    def write_config(self, file, settings="", cluster="process-test", key="peal.key"):
+        """Writes a configuration: `settings` are TOML lines of the top level and tables; `key` is a
+        key file, which is made if it is not there, or None for nodes that are insecure."""
         top, _, tables = settings.partition("[")
-        lines = [f'cluster = "{cluster}"', top]
+        if key is not None and not os.path.exists(os.path.join(self.folder, key)):
+            self.keygen(key)
+        lines = [f'cluster = "{cluster}"',
+                 "insecure = true" if key is None else f'key_file = "{key}"', top]
         for name in self.nodes:
             address = f"{self.network.address(name)}:{PORT}"
             lines += ["[[nodes]]", f'name = "{name}"', f'address = "{address}"']
@@ -243,6 +248,13 @@ class Cluster:
         """Runs one `peal` command to its end."""
         return subprocess.run([self.peal, *arguments], cwd=self.folder, capture_output=True,
                               text=True, errors="replace", timeout=120, check=False)
+
+    def keygen(self, *arguments):
+        """Runs `peal keygen` and returns the id of the first key that it names."""
+        done = self.run("keygen", *arguments)
+        if done.returncode != 0:
+            raise Failure(f"keygen {arguments}: {done.stderr.strip()}")
+        return re.findall(r"key ([0-9a-f]{8})", done.stdout)[0]
 
     def start(self, load=True):
         """Starts all nodes, waits for the view of all, and lets all of them send."""

@@ -64,7 +64,7 @@ class Tally {
 
 /// Seals `packet` in place and shows it to the decoders. Too short for a header: as it is.
 void try_sealed(Tally& tally, const Golden& golden, const char* way, Bytes& packet) {
-  if (packet.size() >= kHeaderBytes && packet.size() <= kPacketBytesMax) seal(packet);
+  if (packet.size() >= kHeaderBytes && packet.size() <= kPacketBytesMax) complete(packet);
   tally.add_sealed(examine(packet), golden, way);
 }
 
@@ -307,7 +307,7 @@ TEST(WireBadInput, EveryTruncationOfEveryKindIsDroppedUnlessTheTailIsAUnit) {
       Bytes packet = golden.bytes;
       packet.resize(size);
       packet.shrink_to_fit();
-      if (size >= kHeaderBytes) seal(packet);
+      if (size >= kHeaderBytes) complete(packet);
       const Verdict verdict = examine(packet);
       const Drop reason = size < kHeaderBytes ? verdict.header : verdict.body;
       const bool cut_in_unit = is_data && size >= kDataHeaderBytes;
@@ -322,7 +322,7 @@ TEST(WireBadInput, AByteBehindTheContentIsDroppedUnlessItIsOfAUnit) {
     const Golden golden = load_golden(name);
     Bytes packet = golden.bytes;
     packet.push_back(std::byte{0});
-    seal(packet);
+    complete(packet);
     const bool is_data = packet[3] == std::byte{static_cast<unsigned char>(FrameKind::data)};
     EXPECT_EQ(drop_name(examine(packet).body),
               drop_name(is_data ? Drop::none : Drop::trailing_bytes))

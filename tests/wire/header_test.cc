@@ -41,6 +41,26 @@ TEST(WireHeader, GivesKindClusterAndSender) {
   EXPECT_EQ(header.sender, kSender);
 }
 
+TEST(WireHeader, ChecksumsAreAbsentOnlyWhereBothSidesSaySo) {
+  Header absent = header_of(FrameKind::hold_cancel);
+  absent.checksum = Checksum::absent;
+  Bytes packet(good_packet().size());
+  ASSERT_EQ(encode_hold_cancel(absent, {kSomeView}, packet), packet.size());
+  const ByteView field = ByteView(packet).subspan(kChecksumOffset, 4);
+  EXPECT_EQ(load<std::uint32_t>(field), 0U);
+  EXPECT_EQ(header_drop(packet), "bad_checksum");
+  Header header;
+  EXPECT_EQ(drop_name(decode_header(packet, header, Checksum::absent)), "none");
+  EXPECT_EQ(header.checksum, Checksum::absent);
+  EXPECT_EQ(header.sender, kSender);
+  for (std::size_t bit = 0; bit < 32; ++bit) {  // one encoding for each value
+    Bytes changed = packet;
+    changed[kChecksumOffset + bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+    EXPECT_EQ(drop_name(decode_header(changed, header, Checksum::absent)), "bad_checksum");
+  }
+  EXPECT_EQ(drop_name(decode_header(good_packet(), header, Checksum::absent)), "bad_checksum");
+}
+
 TEST(WireHeader, NeedsAWholeHeader) {
   const Bytes packet = good_packet();
   for (std::size_t size = 0; size < kHeaderBytes; ++size) {
@@ -53,7 +73,7 @@ TEST(WireHeader, KnowsEachKindAndNoOther) {
   for (unsigned kind = 0; kind < 256; ++kind) {
     Bytes packet = good_packet();
     set_kind(packet, kind);
-    seal(packet);
+    complete(packet);
     EXPECT_EQ(header_drop(packet), kind >= 1 && kind <= 7 ? "none" : "unknown_kind") << kind;
   }
 }
@@ -77,10 +97,10 @@ TEST(WireHeader, ChecksInAStatedOrder) {
   EXPECT_EQ(header_drop(packet), "unknown_kind");
   packet[3] = good[3];
   EXPECT_EQ(header_drop(packet), "bad_checksum");
-  seal(packet);
+  complete(packet);
   EXPECT_EQ(header_drop(packet), "bad_value");
   set_sender_node(packet, 1);
-  seal(packet);
+  complete(packet);
   EXPECT_EQ(header_drop(packet), "none");
 }
 
@@ -88,12 +108,12 @@ TEST(WireHeader, SenderIsANode) {
   Bytes packet = good_packet();
   for (const std::uint32_t node : {1U, kNodeMax}) {
     set_sender_node(packet, node);
-    seal(packet);
+    complete(packet);
     EXPECT_EQ(header_drop(packet), "none") << node;
   }
   for (const std::uint32_t node : {0U, kNodeMax + 1, 0xffff'ffffU}) {
     set_sender_node(packet, node);
-    seal(packet);
+    complete(packet);
     EXPECT_EQ(header_drop(packet), "bad_value") << node;
   }
 }

@@ -8,8 +8,9 @@ from .tree import Finding
 
 # What needs no comment of its own: it says nothing that its type does not say.
 _EXEMPT = re.compile(
-    r"^(?:namespace|inline namespace|friend|static_assert|extern\s*\"|using\s+namespace)\b"
+    r"^(?:namespace|inline namespace|friend|static_assert|using\s+namespace)\b"
     r"|^(?:class|struct|enum|enum class)\s+\w+$"    # declared before its definition
+    r"|^extern\s*\""
     r"|^~|^virtual\s+~"
     r"|=\s*(?:default|delete)$"
     r"|\boperator=\s*\("  # copy and move, here and below
@@ -55,6 +56,8 @@ def check_public_docs(tree):
         documented = None  # the name of the function above, if it has a comment
         for declaration in declarations(file.code):
             text = strip_templates(declaration.text)
+            if declaration.scope == "namespace" and re.fullmatch(r"\w+", text):
+                continue  # the name behind a C struct, whose comment stands before it
             if _EXEMPT.search(text):
                 is_type = re.match(r"(?:class|struct|enum)", text)
                 if not is_type or is_forward(declaration, file.code.split("\n")):

@@ -25,6 +25,7 @@ struct Settings {
   MemberId self{};
   std::vector<NodeId> universe;  ///< sorted
   std::uint64_t cluster{};
+  wire::Checksum checksum = wire::Checksum::present;
   std::uint64_t seed{};
   Duration token_loss, token_retransmit, join, consensus, probe, damping, damping_max;
   std::uint32_t packet_bytes_max{};
@@ -135,7 +136,9 @@ class Membership {
     packet.truncate(static_cast<std::uint32_t>(bytes));
     return packet;
   }
-  wire::Header header(wire::FrameKind kind) const { return {kind, settings_.cluster, self_}; }
+  wire::Header header(wire::FrameKind kind) const {
+    return {kind, settings_.cluster, self_, settings_.checksum};
+  }
 
   // State
   State state() const { return state_; }

@@ -20,6 +20,7 @@ evs::Settings settings_of(const Config& config) {
   s.self = config.self;
   s.universe = config.universe;
   s.cluster = config.cluster;
+  s.checksum = config.checksum;
   s.seed = config.seed;
   s.token_loss = o.token_loss;
   s.token_retransmit = o.token_retransmit;
@@ -48,6 +49,7 @@ std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, H
 RingEngine::RingEngine(const Config& config, BufferPool& packets, Host& host)
     : options_(config.options),
       cluster_(config.cluster),
+      checksum_(config.checksum),
       universe_(config.universe),
       pool_(packets),
       host_(host),
@@ -70,7 +72,7 @@ void RingEngine::start(Instant now, Effects& out) { membership_.start(now, out);
 void RingEngine::on_packet(Instant now, const BufferRef& packet, Effects& out) {
   if (membership_.left()) return;
   wire::Header header;
-  const Drop reason = wire::decode_header(packet.view(), header);
+  const Drop reason = wire::decode_header(packet.view(), header, checksum_);
   if (reason == Drop::bad_version) report_incompatible({}, reason, out);
   if (reason != Drop::none) {
     drop(reason);
@@ -104,6 +106,14 @@ bool RingEngine::admit(Instant now, const wire::Header& header, Effects& out) {
     return false;
   }
   return true;
+}
+
+// As if a packet of that incarnation had come: see admit().
+void RingEngine::on_old_incarnation(Instant now, const MemberId& newest, Effects& out) {
+  if (membership_.left() || newest.node == membership_.self().node) return;
+  drop(Drop::stale);
+  membership_.note(now, newest, out);
+  membership_.tell_newest(now, newest.node, out);
 }
 
 void RingEngine::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {

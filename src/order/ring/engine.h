@@ -28,6 +28,7 @@ class RingEngine final : public Engine, private evs::Protocol {
 
   void start(Instant now, Effects& out) override;
   void on_packet(Instant now, const BufferRef& packet, Effects& out) override;
+  void on_old_incarnation(Instant now, const MemberId& newest, Effects& out) override;
   void on_timer(Instant now, Effects& out) override;
   void on_work(Instant now, Effects& out) override;
   void on_pause(Instant now, Duration gap, Effects& out) override;
@@ -170,6 +171,7 @@ class RingEngine final : public Engine, private evs::Protocol {
 
   Options options_;
   std::uint64_t cluster_;
+  wire::Checksum checksum_;
   std::vector<NodeId> universe_;
   BufferPool& pool_;
   Host& host_;

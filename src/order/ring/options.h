@@ -13,6 +13,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "order/engine.h"
+#include "wire/frames.h"
 
 namespace peal::order::ring {
 
@@ -74,6 +75,7 @@ struct Config {
   MemberId self{};
   std::vector<NodeId> universe;  ///< every configured node, sorted, self included; 1 to 128
   std::uint64_t cluster{};       ///< see wire::Header; equal on all nodes
+  wire::Checksum checksum = wire::Checksum::present;  ///< of packets; equal on all nodes
   Options options;
   std::uint64_t seed{};  ///< of the jitter
   /// Where positions, hops, view numbers and JOIN numbers begin: 0, except in tests that begin near

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libpeal.so as ctypes sees it: the structs and functions of include/peal/peal.h, word for word."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import (POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t,
+                    c_uint16, c_uint32, c_uint64, c_void_p)
+
+
+class Options(Structure):
+    """peal_options"""
+    _fields_ = [("size", c_uint32), ("connect_timeout_ms", c_uint32), ("keep_ms", c_uint32),
+                ("reserved", c_uint32), ("receive_bytes_max", c_uint64), ("daemon", c_char_p),
+                ("name", c_char_p), ("token", c_char_p), ("tls_ca", c_char_p),
+                ("tls_certificate", c_char_p), ("tls_key", c_char_p), ("tls_name", c_char_p)]
+
+
+class JoinOptions(Structure):
+    """peal_join_options"""
+    _fields_ = [("size", c_uint32), ("policy", c_int32), ("memory_bytes_max", c_uint64),
+                ("disk_bytes_max", c_uint64), ("age_ms_max", c_uint32), ("reserved", c_uint32)]
+
+
+class SendOptions(Structure):
+    """peal_send_options"""
+    _fields_ = [("size", c_uint32), ("service", c_int32), ("type", c_uint16),
+                ("reserved", c_uint16), ("self_discard", c_int32)]
+
+
+class Text(Structure):
+    """peal_text"""
+    _fields_ = [("data", c_void_p), ("size", c_size_t)]
+
+    def __str__(self) -> str:
+        return ctypes.string_at(self.data, self.size).decode("utf-8", "replace")
+
+
+class Place(Structure):
+    """peal_place"""
+    _fields_ = [("view", c_uint64), ("position", c_uint64), ("index", c_uint32),
+                ("reserved", c_uint32)]
+
+
+class GroupMember(Structure):
+    """peal_group_member"""
+    _fields_ = [("name", Text), ("came_with_us", c_int32), ("reserved", c_int32)]
+
+
+class Event(Structure):
+    """peal_event"""
+    _fields_ = [("kind", c_int32), ("service", c_int32), ("cause", c_int32), ("reason", c_int32),
+                ("policy", c_int32), ("on_request", c_int32), ("type", c_uint32),
+                ("reserved", c_uint32), ("sender", Text), ("group", Text), ("id", Text),
+                ("changed", Text), ("text", Text), ("targets", POINTER(Text)),
+                ("target_count", c_size_t), ("members", POINTER(GroupMember)),
+                ("member_count", c_size_t), ("payload", c_void_p), ("payload_bytes", c_size_t),
+                ("place", Place), ("last", Place), ("number", c_uint64), ("messages", c_uint64),
+                ("bytes", c_uint64), ("bytes_max", c_uint64), ("age_ms", c_uint64),
+                ("age_ms_max", c_uint64)]
+
+
+class Status(Structure):
+    """peal_status"""
+    _fields_ = [("name", c_char * 160), ("node", c_char * 256), ("cluster", c_char * 256),
+                ("connected", c_int32), ("ended", c_int32), ("sent", c_uint64),
+                ("settled", c_uint64), ("unread_events", c_uint64), ("unread_bytes", c_uint64),
+                ("message_bytes_max", c_uint64)]
+
+
+_FUNCTIONS = {
+    "peal_options_init": (None, [POINTER(Options)]),
+    "peal_connect": (c_int32, [POINTER(Options), POINTER(c_void_p)]),
+    "peal_close": (None, [c_void_p, c_int64]),
+    "peal_join": (c_int32, [c_void_p, c_char_p, POINTER(JoinOptions), c_int64]),
+    "peal_leave": (c_int32, [c_void_p, c_char_p, c_int64]),
+    "peal_send": (c_int64, [c_void_p, POINTER(c_char_p), c_size_t, c_char_p, c_size_t,
+                            POINTER(SendOptions), c_int64]),
+    "peal_flush": (c_int32, [c_void_p, c_int64]),
+    "peal_receive": (c_int32, [c_void_p, POINTER(Event), c_int64]),
+    "peal_fd": (c_int, [c_void_p]),
+    "peal_room_fd": (c_int, [c_void_p]),
+    "peal_ask": (c_int64, [c_void_p, c_char_p, c_char_p, c_size_t, c_int64]),
+    "peal_get_status": (c_int32, [c_void_p, POINTER(Status)]),
+    "peal_error_text": (c_char_p, []),
+    "peal_error_reason": (c_int32, []),
+}
+
+
+def load() -> ctypes.CDLL:
+    """The library that PEAL_LIBRARY names, or else the system's."""
+    path = os.environ.get("PEAL_LIBRARY", "libpeal.so.0")
+    library = ctypes.CDLL(path)
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+    return library

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a client is told, one after the other, in the order that all clients agree on.
+
+The words are explained in include/peal/events.h."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+from dataclasses import dataclass
+from typing import Callable, Union
+
+from . import _library
+
+
+class Service(enum.IntEnum):
+    """What a sender asks for one message; `FIFO` and `CAUSAL` are delivered as `AGREED`."""
+    FIFO = 0
+    CAUSAL = 1
+    AGREED = 2  # in one order everywhere
+    SAFE = 3    # and only once every daemon of the view has it
+
+
+class SlowPolicy(enum.IntEnum):
+    """What happens to a member of a group that does not take what it is sent."""
+    NORMAL = 0  # what the daemon's configuration says
+    BLOCK = 1   # everybody who sends waits for it
+    SPILL = 2   # to the daemon's disk, and back in order
+    DROP = 3    # left out, and a Gap says so
+    EVICT = 4   # its session ends
+
+
+class Reason(enum.IntEnum):
+    """Why a daemon said no, or why something ended."""
+    NONE = 0
+    BAD_RECORD = 1
+    BAD_VERSION = 2
+    BAD_NAME = 3
+    BAD_SECRET = 4
+    NOT_PERMITTED = 5
+    NAME_IN_USE = 6
+    SESSION_LOST = 7
+    MEMBER_ALREADY = 8
+    NO_MEMBER = 9
+    TOO_LARGE = 10
+    TOO_MANY = 11
+    OVER_QUOTA = 12
+    SLOW = 13
+    SILENT = 14
+    REPLACED = 15
+    GOODBYE = 16
+    EVICTED = 17
+    SHUTDOWN = 18
+
+
+class ViewCause(enum.IntEnum):
+    """Why a group has other members than before."""
+    JOIN = 0
+    LEAVE = 1
+    DISCONNECT = 2
+    NETWORK = 3
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A place in the order; what one client is told ascends in it."""
+    view: int
+    position: int
+    index: int
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message at its place in the order."""
+    sender: str                # private name: "#name#node"
+    targets: tuple[str, ...]   # groups and private names it was sent to, sorted
+    payload: bytes
+    service: Service
+    type: int                  # the application's own number
+    place: Place
+
+    @property
+    def text(self) -> str:
+        """The payload as UTF-8; what is none is replaced."""
+        return self.payload.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member of a group."""
+    name: str
+    came_with_us: bool  # was in the group's view before together with this client
+
+
+@dataclass(frozen=True)
+class GroupView:
+    """Who is in a group from this place of the order on."""
+    group: str
+    id: str          # equal at all members of the group
+    cause: ViewCause
+    reason: Reason   # of a disconnect
+    changed: str     # who joined, left or disconnected
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True)
+class Transitional:
+    """Members of the group are out of reach, until its next view."""
+    group: str
+
+
+@dataclass(frozen=True)
+class Left:
+    """This client has left the group; the last event of it."""
+    group: str
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Messages were left out here, since this client did not keep up."""
+    group: str
+    messages: int
+    bytes: int
+    first: Place
+    last: Place
+
+
+@dataclass(frozen=True)
+class SlowWarning:
+    """A limit of a membership comes near: read faster."""
+    group: str
+    policy: SlowPolicy
+    bytes: int
+    bytes_max: int
+    age_ms: int
+    age_ms_max: int
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The daemon did not take a message that this client sent."""
+    number: int
+    reason: Reason
+    message: str
+
+
+@dataclass(frozen=True)
+class Disconnected:
+    """The connection broke, and the client tries to come back."""
+    message: str
+
+
+@dataclass(frozen=True)
+class Reconnected:
+    """All goes on where it was: nothing is missing, and nothing comes twice."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The last event."""
+    on_request: bool
+    reason: Reason
+    message: str
+    unsettled_first: int     # 0 if all that was sent was settled
+    unsettled_messages: int  # that may have got a place in the order or not
+
+
+Event = Union[Message, GroupView, Transitional, Left, Gap, SlowWarning, Refused, Disconnected,
+              Reconnected, Ended]
+
+
+def _place(raw: _library.Place) -> Place:
+    return Place(raw.view, raw.position, raw.index)
+
+
+def _message(raw: _library.Event) -> Event:
+    return Message(str(raw.sender), tuple(str(raw.targets[i]) for i in range(raw.target_count)),
+                   ctypes.string_at(raw.payload, raw.payload_bytes), Service(raw.service),
+                   raw.type, _place(raw.place))
+
+
+def _view(raw: _library.Event) -> Event:
+    members = tuple(Member(str(raw.members[i].name), bool(raw.members[i].came_with_us))
+                    for i in range(raw.member_count))
+    return GroupView(str(raw.group), str(raw.id), ViewCause(raw.cause), Reason(raw.reason),
+                     str(raw.changed), members)
+
+
+# By peal_event_kind.
+_MAKERS: tuple[Callable[[_library.Event], Event], ...] = (
+    _message,
+    _view,
+    lambda raw: Transitional(str(raw.group)),
+    lambda raw: Left(str(raw.group)),
+    lambda raw: Gap(str(raw.group), raw.messages, raw.bytes, _place(raw.place), _place(raw.last)),
+    lambda raw: SlowWarning(str(raw.group), SlowPolicy(raw.policy), raw.bytes, raw.bytes_max,
+                            raw.age_ms, raw.age_ms_max),
+    lambda raw: Refused(raw.number, Reason(raw.reason), str(raw.text)),
+    lambda raw: Disconnected(str(raw.text)),
+    lambda raw: Reconnected(),
+    lambda raw: Ended(bool(raw.on_request), Reason(raw.reason), str(raw.text), raw.number,
+                      raw.messages),
+)
+
+
+def from_raw(raw: _library.Event) -> Event:
+    """Copies an event out of the library's memory."""
+    return _MAKERS[raw.kind](raw)

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The C interface of clients: libpeal.so, for C and for every language that can call C. What the
+// words mean is said at length in client.h and events.h, the same in C++.
+//
+// Strings that go in end with a zero byte; texts that come out are pointers with a size. Times are
+// milliseconds; a patience below 0 is for ever, and 0 does not wait. Functions return 0 or more, or
+// a peal_code below 0, and then peal_error_text() says what was wrong.
+// Threads: everything from any thread, also at the same time; but peal_receive from one thread at a
+// time, and peal_close when no other call runs. If memory is used up, the process stops.
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// One client of a daemon.
+typedef struct peal_client peal_client;
+
+/// Why a call failed.
+typedef enum peal_code {
+  PEAL_OK = 0,               ///< it did not
+  PEAL_WOULD_BLOCK = -1,     ///< full for now: read events, then try again
+  PEAL_TOO_LARGE = -2,       ///< above the largest message; nothing was sent
+  PEAL_CLOSED = -3,          ///< the client has ended: make a new one
+  PEAL_INVALID_OPTION = -4,  ///< an argument is wrong; the text names it
+  PEAL_NOT_PERMITTED = -6,   ///< the operating system refused
+  PEAL_SYSTEM = -7,          ///< another failure of the operating system
+  PEAL_TIMED_OUT = -8,       ///< the time was over first; a request may still be carried out
+  PEAL_UNREACHABLE = -9,     ///< no daemon answers there
+  PEAL_UNTRUSTED = -10,      ///< TLS: one of the two does not accept the other's certificate
+  PEAL_REFUSED = -11         ///< the daemon said no; peal_error_reason() says why
+} peal_code;
+
+/// Why a daemon said no, or why something ended; as Reason in types.h.
+typedef enum peal_reason {
+  PEAL_REASON_NONE = 0,            ///< there is nothing to say
+  PEAL_REASON_BAD_RECORD = 1,      ///< the two do not speak the same language
+  PEAL_REASON_BAD_VERSION = 2,     ///< the daemon speaks another version
+  PEAL_REASON_BAD_NAME = 3,        ///< no legal name of a group, client or target
+  PEAL_REASON_BAD_SECRET = 4,      ///< the daemon does not know this token
+  PEAL_REASON_NOT_PERMITTED = 5,   ///< no rule of the daemon allows it
+  PEAL_REASON_NAME_IN_USE = 6,     ///< another client of this daemon has the name
+  PEAL_REASON_SESSION_LOST = 7,    ///< the daemon does not know the session (any more)
+  PEAL_REASON_MEMBER_ALREADY = 8,  ///< the client is in the group
+  PEAL_REASON_NO_MEMBER = 9,       ///< the client is not in the group
+  PEAL_REASON_TOO_LARGE = 10,      ///< the message is longer than any may be
+  PEAL_REASON_TOO_MANY = 11,       ///< sessions, groups or targets
+  PEAL_REASON_OVER_QUOTA = 12,     ///< more bytes per second than the client may send
+  PEAL_REASON_SLOW = 13,           ///< the client did not take what it was sent
+  PEAL_REASON_SILENT = 14,         ///< nothing was heard of the client for too long
+  PEAL_REASON_REPLACED = 15,       ///< the session goes on through another connection
+  PEAL_REASON_GOODBYE = 16,        ///< the client said so
+  PEAL_REASON_EVICTED = 17,        ///< an administrator ended the session
+  PEAL_REASON_SHUTDOWN = 18        ///< the daemon stops
+} peal_reason;
+
+/// What a sender asks for one message.
+typedef enum peal_service {
+  PEAL_FIFO = 0,    ///< delivered as agreed
+  PEAL_CAUSAL = 1,  ///< delivered as agreed
+  PEAL_AGREED = 2,  ///< in one order everywhere
+  PEAL_SAFE = 3     ///< and only once every daemon of the view has it
+} peal_service;
+
+/// What happens to a member of a group that does not take what it is sent.
+typedef enum peal_slow_policy {
+  PEAL_SLOW_NORMAL = 0,  ///< what the daemon's configuration says
+  PEAL_SLOW_BLOCK = 1,   ///< everybody who sends waits for it
+  PEAL_SLOW_SPILL = 2,   ///< to the daemon's disk, and back in order
+  PEAL_SLOW_DROP = 3,    ///< left out, and PEAL_GAP says so
+  PEAL_SLOW_EVICT = 4    ///< its session ends
+} peal_slow_policy;
+
+/// Where a client finds its daemon. Fill it with peal_options_init() first.
+typedef struct peal_options {
+  uint32_t size;                ///< of this struct, in bytes; set by peal_options_init()
+  uint32_t connect_timeout_ms;  ///< of one attempt to connect, 1 or more
+  uint32_t keep_ms;             ///< how long the session may outlive a broken connection
+  uint32_t reserved;            ///< 0
+  uint64_t receive_bytes_max;   ///< of events that may wait to be read, 1 to 2^40
+  const char* daemon;           ///< "/run/peal/peal.sock", or "tls://host:port"
+  const char* name;             ///< wished for; NULL: the daemon makes one
+  const char* token;            ///< tells the daemon who this is; NULL: none
+  const char* tls_ca;           ///< PEM file; NULL: whom the system trusts
+  const char* tls_certificate;  ///< PEM file; NULL: none
+  const char* tls_key;          ///< PEM file; NULL: none
+  const char* tls_name;         ///< the daemon's name in its certificate; NULL: the host
+} peal_options;
+
+/// What happens when the messages of a group are not taken fast enough; 0 everywhere: what the
+/// daemon's configuration says.
+typedef struct peal_join_options {
+  uint32_t size;              ///< sizeof(peal_join_options)
+  int32_t policy;             ///< peal_slow_policy
+  uint64_t memory_bytes_max;  ///< that wait in the daemon's memory
+  uint64_t disk_bytes_max;    ///< and on its disk; PEAL_SLOW_SPILL only
+  uint32_t age_ms_max;        ///< of the oldest that waits
+  uint32_t reserved;          ///< 0
+} peal_join_options;
+
+/// What a sender says about a message besides its bytes.
+typedef struct peal_send_options {
+  uint32_t size;         ///< sizeof(peal_send_options)
+  int32_t service;       ///< peal_service
+  uint16_t type;         ///< the application's own number; receivers get it
+  uint16_t reserved;     ///< 0
+  int32_t self_discard;  ///< not 0: not to this client, even if it is in a target
+} peal_send_options;
+
+/// Some text; not ended by a zero byte.
+typedef struct peal_text {
+  const char* data;  ///< its first byte
+  size_t size;       ///< bytes
+} peal_text;
+
+/// A place in the order; ascends in (view, position, index).
+typedef struct peal_place {
+  uint64_t view;      ///< number of the view of daemons
+  uint64_t position;  ///< in that view, from 1
+  uint32_t index;     ///< among what has the same position, from 0
+  uint32_t reserved;  ///< 0
+} peal_place;
+
+/// One member of a group.
+typedef struct peal_group_member {
+  peal_text name;        ///< private name
+  int32_t came_with_us;  ///< was in the view before together with this client
+  int32_t reserved;      ///< 0
+} peal_group_member;
+
+/// What an event is.
+typedef enum peal_event_kind {
+  PEAL_MESSAGE = 0,       ///< sender, targets, service, type, place, payload
+  PEAL_GROUP_VIEW = 1,    ///< group, id, cause, reason, changed, members
+  PEAL_TRANSITIONAL = 2,  ///< group: members are out of reach, until its next view
+  PEAL_LEFT = 3,          ///< group: the last event of it
+  PEAL_GAP = 4,           ///< group, messages, bytes, place (the first missing), last
+  PEAL_SLOW_WARNING = 5,  ///< group, policy, bytes, bytes_max, age_ms, age_ms_max
+  PEAL_REFUSAL = 6,       ///< number, reason, text: a message that was not taken
+  PEAL_DISCONNECTED = 7,  ///< text; the client tries to come back
+  PEAL_RECONNECTED = 8,   ///< all goes on where it was
+  PEAL_ENDED = 9          ///< on_request, reason, text, number and messages: the first that is of
+                          ///< unknown fate, and how many; 0 if all is settled
+} peal_event_kind;
+
+/// Why a group has other members than before.
+typedef enum peal_view_cause {
+  PEAL_CAUSE_JOIN = 0,        ///< one client joined
+  PEAL_CAUSE_LEAVE = 1,       ///< one client left
+  PEAL_CAUSE_DISCONNECT = 2,  ///< one client's session ended
+  PEAL_CAUSE_NETWORK = 3      ///< daemons came or went
+} peal_view_cause;
+
+/// One event. Which fields have a meaning is said at its kind; the others are 0. What it points to
+/// is valid until the next peal_receive() or peal_close().
+typedef struct peal_event {
+  int32_t kind;                      ///< peal_event_kind
+  int32_t service;                   ///< peal_service
+  int32_t cause;                     ///< peal_view_cause
+  int32_t reason;                    ///< peal_reason
+  int32_t policy;                    ///< peal_slow_policy
+  int32_t on_request;                ///< not 0: peal_close() or the like was called
+  uint32_t type;                     ///< the application's own number
+  uint32_t reserved;                 ///< 0
+  peal_text sender;                  ///< private name
+  peal_text group;                   ///< its name
+  peal_text id;                      ///< names this state of the group: equal at all its members
+  peal_text changed;                 ///< who joined, left or disconnected
+  peal_text text;                    ///< for a person
+  const peal_text* targets;          ///< groups and private names, sorted
+  size_t target_count;               ///< of them
+  const peal_group_member* members;  ///< of the group
+  size_t member_count;               ///< of them
+  const void* payload;               ///< of the message
+  size_t payload_bytes;              ///< of the message
+  peal_place place;                  ///< of the message, or of the first that is missing
+  peal_place last;                   ///< of the last that is missing
+  uint64_t number;                   ///< of a message, as peal_send() gave it
+  uint64_t messages;                 ///< how many
+  uint64_t bytes;                    ///< of payloads; or that wait at the daemon
+  uint64_t bytes_max;                ///< that may wait
+  uint64_t age_ms;                   ///< of the oldest that waits
+  uint64_t age_ms_max;               ///< that it may have; 0: without bound
+} peal_event;
+
+/// How a client is doing.
+typedef struct peal_status {
+  char name[160];              ///< private name; ends with a zero byte, as the next two
+  char node[256];              ///< the daemon's
+  char cluster[256];           ///< the daemon's
+  int32_t connected;           ///< at this moment
+  int32_t ended;               ///< PEAL_ENDED comes, or has come
+  uint64_t sent;               ///< number of the last message that was taken
+  uint64_t settled;            ///< up to which number all have a place, or were refused
+  uint64_t unread_events;      ///< that wait to be read
+  uint64_t unread_bytes;       ///< about
+  uint64_t message_bytes_max;  ///< of one message
+} peal_status;
+
+/// Fills in the size and the defaults.
+void peal_options_init(peal_options* options);
+
+/// Connects once, and starts a session. `*out` is the client, to be given to peal_close(), or NULL.
+/// Returns 0; or PEAL_INVALID_OPTION, PEAL_UNREACHABLE, PEAL_UNTRUSTED, PEAL_REFUSED,
+/// PEAL_TIMED_OUT, PEAL_NOT_PERMITTED, PEAL_SYSTEM. Blocks: up to the timeout in `options`, and for
+/// the lookup of a host name.
+int32_t peal_connect(const peal_options* options, peal_client** out);
+/// Takes no more messages, waits up to `patience_ms` until all is settled, says goodbye, and frees
+/// the client. NULL is legal.
+void peal_close(peal_client* client, int64_t patience_ms);
+
+/// Becomes a member of a group; `options` may be NULL. Returns 0; or PEAL_REFUSED, PEAL_TIMED_OUT,
+/// PEAL_CLOSED, PEAL_INVALID_OPTION. Blocks: up to `patience_ms`. The answer comes behind events:
+/// if more than receive_bytes_max wait and nobody reads them, it does not come.
+int32_t peal_join(peal_client* client, const char* group, const peal_join_options* options,
+                  int64_t patience_ms);
+/// Ends the membership. As peal_join().
+int32_t peal_leave(peal_client* client, const char* group, int64_t patience_ms);
+
+/// Queues a message to 1 to 64 groups and private names; `options` may be NULL (agreed). Returns
+/// its number, 1 or more; or PEAL_WOULD_BLOCK, PEAL_TOO_LARGE, PEAL_INVALID_OPTION, PEAL_CLOSED.
+/// The payload is copied before return. Blocks: up to `patience_ms` while too much is unsettled.
+int64_t peal_send(peal_client* client, const char* const* targets, size_t target_count,
+                  const void* payload, size_t payload_bytes, const peal_send_options* options,
+                  int64_t patience_ms);
+/// Waits until everything that was sent before has its place in the order and every daemon of the
+/// view has it, or PEAL_REFUSAL was told. Returns 0; or PEAL_TIMED_OUT, PEAL_CLOSED.
+int32_t peal_flush(peal_client* client, int64_t patience_ms);
+
+/// The next event, waiting up to `patience_ms` for one. Returns 1 if there is one, 0 if not;
+/// PEAL_CLOSED after PEAL_ENDED.
+int32_t peal_receive(peal_client* client, peal_event* event, int64_t patience_ms);
+/// A descriptor for poll(2) and the like: readable when there is an event. Call peal_receive()
+/// until it has nothing before you wait for it. Do not read it. Valid as long as the client.
+int peal_fd(const peal_client* client);
+/// The same for sending: readable when there is room again after PEAL_WOULD_BLOCK.
+int peal_room_fd(const peal_client* client);
+
+/// Asks the daemon, for instance "status". Writes up to `size` bytes of its answer, ended by a zero
+/// byte, to `answer`. Returns how many bytes the whole answer has; or as peal_join().
+int64_t peal_ask(peal_client* client, const char* what, char* answer, size_t size,
+                 int64_t patience_ms);
+/// How the client is doing. Returns 0, or PEAL_INVALID_OPTION.
+int32_t peal_get_status(const peal_client* client, peal_status* status);
+
+/// What was wrong with the last call that failed in this thread, in one line; never NULL. Valid
+/// until the next call that fails in this thread.
+const char* peal_error_text(void);
+/// With PEAL_REFUSED: the peal_reason of the last call that failed in this thread.
+int32_t peal_error_reason(void);
+/// "slow", "not_permitted": the name of a peal_reason; "unknown" for anything else.
+const char* peal_reason_name(int32_t reason);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C interface, in terms of the C++ one: here things only change their names.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cabi/event.h"
+#include "peal/client.h"
+#include "peal/peal.h"
+
+struct peal_client {
+  explicit peal_client(peal::Client made) : client(std::move(made)) {}
+  peal::Client client;
+  peal::cabi::EventView view;
+};
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kTargetsMax = 64;
+
+/// What the last failing call of a thread left behind.
+struct LastError {
+  std::string text;
+  std::int32_t reason = PEAL_REASON_NONE;
+};
+thread_local LastError last_error;
+
+std::int32_t code_of(peal::ErrorCode code) { return -1 - static_cast<std::int32_t>(code); }
+
+static_assert(-1 - static_cast<int>(peal::ErrorCode::would_block) == PEAL_WOULD_BLOCK);
+static_assert(-1 - static_cast<int>(peal::ErrorCode::invalid_option) == PEAL_INVALID_OPTION);
+static_assert(-1 - static_cast<int>(peal::ErrorCode::refused) == PEAL_REFUSED);
+static_assert(static_cast<int>(peal::Reason::shutdown) == PEAL_REASON_SHUTDOWN);
+static_assert(static_cast<int>(peal::Service::safe) == PEAL_SAFE);
+static_assert(static_cast<int>(peal::SlowPolicy::evict) == PEAL_SLOW_EVICT);
+static_assert(static_cast<int>(peal::ViewCause::network) == PEAL_CAUSE_NETWORK);
+static_assert(std::variant_size_v<peal::ClientEvent> == PEAL_ENDED + 1);
+
+std::int32_t fail(const peal::Error& error) {
+  last_error.text = error.message;
+  last_error.reason = static_cast<std::int32_t>(error.reason);
+  return code_of(error.code);
+}
+
+std::int32_t wrong(const char* what) {
+  return fail({peal::ErrorCode::invalid_option, what, peal::Reason::none});
+}
+
+milliseconds patience_of(std::int64_t ms) { return ms < 0 ? peal::kForever : milliseconds(ms); }
+
+std::string string_of(const char* text) { return text == nullptr ? std::string() : text; }
+
+/// Options of a program that was built with an older or a newer header.
+template <class T>
+bool take_options(const T* from, T& to) {
+  if (from == nullptr) return true;
+  if (from->size < sizeof from->size) return false;
+  const std::size_t bytes = std::min<std::size_t>(from->size, sizeof to);
+  std::memcpy(&to, from, bytes);
+  return true;
+}
+
+template <class T>
+std::int32_t status_of(const peal::Result<T>& result) {
+  return result ? PEAL_OK : fail(result.error());
+}
+
+void copy_text(const std::string& from, char* to, std::size_t size) {
+  if (size == 0) return;
+  const std::size_t bytes = std::min(from.size(), size - 1);
+  std::memcpy(to, from.data(), bytes);
+  to[bytes] = '\0';
+}
+
+}  // namespace
+
+void peal_options_init(peal_options* options) {
+  if (options == nullptr) return;
+  const peal::ClientOptions defaults;
+  *options = {};
+  options->size = sizeof *options;
+  options->connect_timeout_ms = static_cast<std::uint32_t>(defaults.connect_timeout.count());
+  options->keep_ms = static_cast<std::uint32_t>(defaults.keep.count());
+  options->receive_bytes_max = defaults.receive_bytes_max;
+}
+
+int32_t peal_connect(const peal_options* options, peal_client** out) {
+  if (out == nullptr) return wrong("out is NULL: it must point to a peal_client *");
+  *out = nullptr;
+  peal_options from{};
+  peal_options_init(&from);
+  if (!take_options(options, from)) return wrong("options.size is 0: call peal_options_init()");
+  peal::ClientOptions to;
+  if (from.daemon != nullptr) to.daemon = from.daemon;
+  to.name = string_of(from.name);
+  to.token = string_of(from.token);
+  to.tls_ca = string_of(from.tls_ca);
+  to.tls_certificate = string_of(from.tls_certificate);
+  to.tls_key = string_of(from.tls_key);
+  to.tls_name = string_of(from.tls_name);
+  to.connect_timeout = milliseconds(from.connect_timeout_ms);
+  to.keep = milliseconds(from.keep_ms);
+  to.receive_bytes_max = from.receive_bytes_max;
+  auto made = peal::Client::connect(to);
+  if (!made) return fail(made.error());
+  *out = new peal_client(std::move(*made));
+  return PEAL_OK;
+}
+
+void peal_close(peal_client* client, int64_t patience_ms) {
+  if (client == nullptr) return;
+  client->client.close(patience_of(patience_ms));
+  delete client;
+}
+
+int32_t peal_join(peal_client* client, const char* group, const peal_join_options* options,
+                  int64_t patience_ms) {
+  if (client == nullptr || group == nullptr) return wrong("client or group is NULL");
+  peal_join_options from{};
+  if (!take_options(options, from)) return wrong("options.size is 0: set it to its sizeof");
+  if (from.policy < PEAL_SLOW_NORMAL || from.policy > PEAL_SLOW_EVICT) {
+    return wrong("options.policy is not a peal_slow_policy");
+  }
+  peal::JoinOptions to;
+  to.policy = static_cast<peal::SlowPolicy>(from.policy);
+  to.memory_bytes_max = from.memory_bytes_max;
+  to.disk_bytes_max = from.disk_bytes_max;
+  to.age_max = milliseconds(from.age_ms_max);
+  return status_of(client->client.join(group, to, patience_of(patience_ms)));
+}
+
+int32_t peal_leave(peal_client* client, const char* group, int64_t patience_ms) {
+  if (client == nullptr || group == nullptr) return wrong("client or group is NULL");
+  return status_of(client->client.leave(group, patience_of(patience_ms)));
+}
+
+int64_t peal_send(peal_client* client, const char* const* targets, size_t target_count,
+                  const void* payload, size_t payload_bytes, const peal_send_options* options,
+                  int64_t patience_ms) {
+  if (client == nullptr || targets == nullptr) return wrong("client or targets is NULL");
+  if (payload == nullptr && payload_bytes > 0) return wrong("payload is NULL, and has bytes");
+  if (target_count > kTargetsMax) return wrong("target_count is above 64");
+  peal_send_options from{};
+  from.service = PEAL_AGREED;
+  if (!take_options(options, from)) return wrong("options.size is 0: set it to its sizeof");
+  if (from.service < PEAL_FIFO || from.service > PEAL_SAFE) {
+    return wrong("options.service is not a peal_service");
+  }
+  std::array<std::string_view, kTargetsMax> names;
+  for (std::size_t i = 0; i < target_count; ++i) {
+    if (targets[i] == nullptr) return wrong("a target is NULL");
+    names[i] = targets[i];
+  }
+  peal::SendOptions to;
+  to.service = static_cast<peal::Service>(from.service);
+  to.type = from.type;
+  to.self_discard = from.self_discard != 0;
+  const auto sent = client->client.send_for({names.data(), target_count},
+                                            {static_cast<const std::byte*>(payload), payload_bytes},
+                                            patience_of(patience_ms), to);
+  if (!sent) return fail(sent.error());
+  return static_cast<int64_t>(sent.value().number);
+}
+
+int32_t peal_flush(peal_client* client, int64_t patience_ms) {
+  if (client == nullptr) return wrong("client is NULL");
+  return status_of(client->client.flush(patience_of(patience_ms)));
+}
+
+int32_t peal_receive(peal_client* client, peal_event* event, int64_t patience_ms) {
+  if (client == nullptr || event == nullptr) return wrong("client or event is NULL");
+  auto next = client->client.wait(patience_of(patience_ms));
+  if (next) {
+    client->view.show(std::move(*next), *event);
+    return 1;
+  }
+  const peal::ClientStatus status = client->client.status();
+  if (!status.ended || status.unread_events > 0) return 0;
+  return fail(
+      {peal::ErrorCode::closed, "the client has ended, and all was read", peal::Reason::none});
+}
+
+int peal_fd(const peal_client* client) {
+  return client == nullptr ? wrong("client is NULL") : client->client.fd();
+}
+
+int peal_room_fd(const peal_client* client) {
+  return client == nullptr ? wrong("client is NULL") : client->client.room_fd();
+}
+
+int64_t peal_ask(peal_client* client, const char* what, char* answer, size_t size,
+                 int64_t patience_ms) {
+  if (client == nullptr || what == nullptr) return wrong("client or what is NULL");
+  if (answer == nullptr && size > 0) return wrong("answer is NULL, and has bytes");
+  const auto text = client->client.ask(what, patience_of(patience_ms));
+  if (!text) return fail(text.error());
+  copy_text(text.value(), answer, size);
+  return static_cast<int64_t>(text.value().size());
+}
+
+int32_t peal_get_status(const peal_client* client, peal_status* status) {
+  if (client == nullptr || status == nullptr) return wrong("client or status is NULL");
+  const peal::ClientStatus from = client->client.status();
+  *status = {};
+  copy_text(from.name, status->name, sizeof status->name);
+  copy_text(from.node, status->node, sizeof status->node);
+  copy_text(from.cluster, status->cluster, sizeof status->cluster);
+  status->connected = from.connected ? 1 : 0;
+  status->ended = from.ended ? 1 : 0;
+  status->sent = from.sent;
+  status->settled = from.settled;
+  status->unread_events = from.unread_events;
+  status->unread_bytes = from.unread_bytes;
+  status->message_bytes_max = from.message_bytes_max;
+  return PEAL_OK;
+}
+
+const char* peal_error_text(void) { return last_error.text.c_str(); }
+int32_t peal_error_reason(void) { return last_error.reason; }
+
+const char* peal_reason_name(int32_t reason) {
+  if (reason < PEAL_REASON_NONE || reason > PEAL_REASON_SHUTDOWN) return "unknown";
+  // The names are literals.
+  return peal::reason_name(static_cast<peal::Reason>(reason)).data();
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "seal/key.h"
+
+namespace peal::cli {
+
+/// A new key, made now.
+seal::Key new_key();
+/// Writes a new key file with one new key, whose id it returns. The error is one line.
+Result<seal::KeyId, std::string> make_key_file(const std::string& path);
+
+}  // namespace peal::cli

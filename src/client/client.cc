@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public interface, in terms of the room: here things only change their names.
+
+#include <algorithm>
+#include <utility>
+
+#include "client/core.h"
+#include "client/reader.h"
+
+namespace peal {
+inline namespace v0 {
+namespace {
+
+using Inner = client::Core;
+
+static_assert(static_cast<int>(v0::Service::safe) == static_cast<int>(client::Service::safe));
+static_assert(static_cast<int>(v0::Service::agreed) == static_cast<int>(client::Service::agreed));
+static_assert(static_cast<int>(ViewCause::network) == static_cast<int>(wire::ViewCause::network));
+static_assert(static_cast<int>(SlowPolicy::evict) == static_cast<int>(wire::SlowPolicy::evict));
+static_assert(static_cast<int>(Reason::bad_record) ==
+              static_cast<int>(wire::ClientCode::bad_record));
+static_assert(static_cast<int>(Reason::shutdown) == static_cast<int>(wire::ClientCode::shutdown));
+static_assert(static_cast<int>(Reason::shutdown) + 1 == wire::kClientCodes);
+
+Inner::Deadline deadline_of(std::chrono::milliseconds patience) {
+  // A century is as good as for ever, and can be added.
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365 * 100);
+  const auto now = std::chrono::steady_clock::now();
+  return patience <= std::chrono::milliseconds(0) ? now : now + std::min(patience, kLongest);
+}
+
+Error bad_limit(std::int64_t age_ms) {
+  return {ErrorCode::invalid_option,
+          "age_max is " + std::to_string(age_ms) + " ms: 0 to 4294967295"};
+}
+
+v0::Result<Done> done(const client::Result<std::string, Error>& answer) {
+  if (!answer) return answer.error();
+  return Done{};
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span<const char>(text.data(), text.size()));
+}
+
+}  // namespace
+
+std::string_view reason_name(Reason reason) {
+  if (reason == Reason::none) return "none";
+  return wire::client_code_name(static_cast<wire::ClientCode>(reason));
+}
+
+class Client::Core {
+ public:
+  explicit Core(std::unique_ptr<Inner> made) : inner(std::move(made)) {}
+
+  v0::Result<Ticket> send(std::span<const std::string_view> targets,
+                          std::span<const std::byte> payload, const SendOptions& options,
+                          Inner::Deadline deadline) {
+    const Inner::Outgoing message{targets, payload, static_cast<client::Service>(options.service),
+                                  options.type, options.self_discard};
+    const auto number = inner->send(message, deadline);
+    if (!number) return number.error();
+    return Ticket{*number};
+  }
+  std::optional<ClientEvent> event(Inner::Deadline deadline) {
+    std::optional<client::Item> item = inner->take(deadline);
+    if (!item) return std::nullopt;
+    return reader.event(std::move(*item));
+  }
+
+  std::unique_ptr<Inner> inner;
+  client::Reader reader;
+};
+
+v0::Result<Client> Client::connect(const ClientOptions& options) {
+  auto core = Inner::open(options);
+  if (!core) return core.error();
+  return Client(std::make_unique<Core>(std::move(*core)));
+}
+
+Client::Client(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+Client::Client(Client&&) noexcept = default;
+Client& Client::operator=(Client&&) noexcept = default;
+Client::~Client() = default;
+
+v0::Result<Done> Client::join(std::string_view group, const JoinOptions& options,
+                              std::chrono::milliseconds patience) {
+  const std::int64_t age_ms = options.age_max.count();
+  if (age_ms < 0 || age_ms > 0xffff'ffff) return bad_limit(age_ms);
+  wire::SlowLimits limits;
+  limits.policy = static_cast<wire::SlowPolicy>(options.policy);
+  limits.memory_bytes = options.memory_bytes_max;
+  limits.disk_bytes = options.disk_bytes_max;
+  limits.age_ms = static_cast<std::uint32_t>(age_ms);
+  return done(core_->inner->join(group, limits, deadline_of(patience)));
+}
+
+v0::Result<Done> Client::leave(std::string_view group, std::chrono::milliseconds patience) {
+  return done(core_->inner->leave(group, deadline_of(patience)));
+}
+
+v0::Result<Ticket> Client::send(std::span<const std::string_view> targets,
+                                std::span<const std::byte> payload, const SendOptions& options) {
+  return core_->send(targets, payload, options, Inner::Deadline{});
+}
+
+v0::Result<Ticket> Client::send(std::initializer_list<std::string_view> targets,
+                                std::string_view text, const SendOptions& options) {
+  return send({targets.begin(), targets.size()}, bytes_of(text), options);
+}
+
+v0::Result<Ticket> Client::send_for(std::span<const std::string_view> targets,
+                                    std::span<const std::byte> payload,
+                                    std::chrono::milliseconds patience,
+                                    const SendOptions& options) {
+  return core_->send(targets, payload, options, deadline_of(patience));
+}
+
+v0::Result<Done> Client::flush(std::chrono::milliseconds patience) {
+  if (auto failed = core_->inner->flush(deadline_of(patience))) return std::move(*failed);
+  return Done{};
+}
+
+std::optional<ClientEvent> Client::next() { return core_->event(Inner::Deadline{}); }
+
+std::optional<ClientEvent> Client::wait(std::chrono::milliseconds patience) {
+  return core_->event(deadline_of(patience));
+}
+
+int Client::fd() const { return core_->inner->events_fd(); }
+int Client::room_fd() const { return core_->inner->room_fd(); }
+
+v0::Result<std::string> Client::ask(std::string_view what, std::chrono::milliseconds patience) {
+  auto answer = core_->inner->ask(what, deadline_of(patience));
+  if (!answer) return answer.error();
+  return std::move(*answer);
+}
+
+void Client::close(std::chrono::milliseconds patience) {
+  core_->inner->close(deadline_of(patience));
+}
+
+ClientStatus Client::status() const { return core_->inner->status(); }
+
+}  // namespace v0
+}  // namespace peal

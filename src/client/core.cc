@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/core.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+// What the application's threads do; core_thread.cc has the thread that serves the connection.
+
+namespace peal::client {
+
+using v0::Error;
+using v0::ErrorCode;
+
+namespace {
+
+constexpr std::size_t kReadBytes = 256U << 10;
+
+Duration duration_of(std::chrono::milliseconds patience) {
+  // A day is as good as for ever, and leaves room for adding.
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
+  return milliseconds(std::clamp(patience, std::chrono::milliseconds(0), kLongest).count());
+}
+
+std::optional<Error> check(const v0::ClientOptions& options) {
+  const auto wrong = [](const std::string& what) { return Error{ErrorCode::invalid_option, what}; };
+  constexpr std::size_t kNameBytesMax = 32;
+  if (options.name.size() > kNameBytesMax) {
+    return wrong("name has " + std::to_string(options.name.size()) + " bytes: at most 32");
+  }
+  if (options.token.size() > wire::kSecretBytesMax) {
+    return wrong("token has " + std::to_string(options.token.size()) + " bytes: at most 256");
+  }
+  if (options.receive_bytes_max == 0 || options.receive_bytes_max > 1ULL << 40U) {
+    return wrong("receive_bytes_max is " + std::to_string(options.receive_bytes_max) +
+                 ": 1 to 2^40");
+  }
+  if (options.connect_timeout <= std::chrono::milliseconds(0)) {
+    return wrong("connect_timeout is " + std::to_string(options.connect_timeout.count()) +
+                 " ms: more than 0");
+  }
+  if (options.keep < std::chrono::milliseconds(0)) {
+    return wrong("keep is " + std::to_string(options.keep.count()) + " ms: 0 or more");
+  }
+  return std::nullopt;
+}
+
+/// TLS says only after the handshake that the daemon does not accept the client's certificate.
+ErrorCode greeting_error(Errc code) {
+  if (code == Errc::not_permitted) return ErrorCode::untrusted;
+  return code == Errc::would_block ? ErrorCode::timed_out : ErrorCode::unreachable;
+}
+
+SessionOptions session_options(const v0::ClientOptions& options) {
+  constexpr std::int64_t kKeepMax = 0xffff'ffff;
+  return {options.name, options.token,
+          static_cast<std::uint32_t>(std::min<std::int64_t>(options.keep.count(), kKeepMax)),
+          options.receive_bytes_max};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Core>, Error> Core::open(const v0::ClientOptions& options) {
+  if (auto wrong = check(options)) return unexpected(std::move(*wrong));
+  auto dialer = Dialer::make(options);
+  if (!dialer) return unexpected(dialer.error());
+  std::unique_ptr<Core> core(new Core(std::move(*dialer), options));
+  if (auto failed = core->greet()) return unexpected(std::move(*failed));
+  core->start_thread();
+  return core;
+}
+
+Core::Core(Dialer dialer, const v0::ClientOptions& options)
+    : dialer_(std::move(dialer)),
+      connect_timeout_(duration_of(options.connect_timeout)),
+      session_(session_options(options)),
+      buffer_(kReadBytes) {}
+
+Core::~Core() { close(std::chrono::steady_clock::now()); }
+
+std::optional<Error> Core::greet() {
+  if (wake_.fd() < 0 || events_fd_.fd() < 0 || room_fd_.fd() < 0) {
+    return Error{ErrorCode::system, "no descriptors are left for a client: close some"};
+  }
+  greeting_ends_ = io::Clock::now() + connect_timeout_;
+  auto stream = dialer_.dial(greeting_ends_, wake_, stop_);
+  if (!stream) return stream.error();
+  stream_ = std::move(*stream);
+  session_.connected();
+  last_heard_ = last_said_ = io::Clock::now();
+  while (session_.phase() == Session::Phase::greeting) {
+    if (!turn()) sleep();
+  }
+  switch (session_.phase()) {
+    case Session::Phase::open: return std::nullopt;
+    case Session::Phase::ended: {
+      const End& end = session_.ending();
+      return Error{ErrorCode::refused, dialer_.where() + ": " + end.text,
+                   static_cast<v0::Reason>(end.code)};
+    }
+    default: return Error{greeting_error(why_.code), dialer_.where() + ": " + why_.message};
+  }
+}
+
+void Core::start_thread() {
+  // The application's signal handlers are for its own threads.
+  sigset_t all{};
+  sigset_t before{};
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Core::wake_up(Lock& lock) {
+  const bool asleep = std::exchange(sleeping_, false);
+  lock.unlock();
+  if (asleep) wake_.set();
+}
+
+void Core::notify() {
+  const bool ended = session_.phase() == Session::Phase::ended;
+  if (session_.has_item()) {
+    if (!std::exchange(events_signalled_, true)) events_fd_.set();
+    if (readers_ > 0) events_.notify_all();
+  }
+  if (ended) events_.notify_all();
+  if (room_wanted_ && session_.has_room()) {
+    room_wanted_ = false;
+    room_fd_.set();
+  }
+  if (waiters_ > 0) changed_.notify_all();
+}
+
+// ---- Sending
+
+Error Core::send_error(Errc code) const {
+  switch (code) {
+    case Errc::would_block:
+      return {ErrorCode::would_block,
+              "as many messages are unsettled as the daemon allows: wait for room_fd(), or until "
+              "flush() returns"};
+    case Errc::too_large:
+      return {ErrorCode::too_large,
+              "the message is larger than the cluster's message_bytes_max, "
+              "which is " +
+                  std::to_string(session_.message_bytes_max())};
+    case Errc::invalid_option:
+      return {ErrorCode::invalid_option, "a message needs 1 to 64 targets of 1 to 128 bytes each"};
+    default:
+      return {ErrorCode::closed, session_.phase() == Session::Phase::ended
+                                     ? "the session has ended: " + session_.ending().text
+                                     : "the client was closed"};
+  }
+}
+
+Result<std::uint64_t, Error> Core::send(const Outgoing& message, Deadline deadline) {
+  Lock lock(mutex_);
+  while (true) {
+    const auto number = session_.send(message.targets, message.payload, message.service,
+                                      message.type, message.self_discard);
+    if (number) {
+      wake_up(lock);
+      return *number;
+    }
+    if (number.error() != Errc::would_block) return unexpected(send_error(number.error()));
+    if (std::chrono::steady_clock::now() >= deadline) {
+      if (!std::exchange(room_wanted_, true)) room_fd_.clear();
+      return unexpected(send_error(number.error()));
+    }
+    ++waiters_;
+    changed_.wait_until(lock, deadline);
+    --waiters_;
+  }
+}
+
+std::optional<Error> Core::flush(Deadline deadline) {
+  Lock lock(mutex_);
+  const std::uint64_t last = session_.sent();
+  while (session_.settled() < last) {
+    if (session_.phase() == Session::Phase::ended) return send_error(Errc::closed);
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return Error{ErrorCode::timed_out,
+                   std::to_string(last - session_.settled()) +
+                       " messages are not settled yet: wait longer, and read events meanwhile"};
+    }
+    ++waiters_;
+    changed_.wait_until(lock, deadline);
+    --waiters_;
+  }
+  return std::nullopt;
+}
+
+// ---- Requests
+
+Result<std::string, Error> Core::answer(std::uint32_t request, Deadline deadline, Lock& lock) {
+  wake_up(lock);
+  lock.lock();
+  while (true) {
+    if (auto answer = session_.take_answer(request)) {
+      if (answer->code == wire::ClientCode::ok) return std::move(answer->text);
+      if (session_.phase() == Session::Phase::ended) return unexpected(send_error(Errc::closed));
+      return unexpected(Error{ErrorCode::refused, std::move(answer->text),
+                              static_cast<v0::Reason>(answer->code)});
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      session_.give_up(request);
+      return unexpected(Error{ErrorCode::timed_out,
+                              "the daemon did not answer in time: wait longer, and read events "
+                              "meanwhile"});
+    }
+    ++waiters_;
+    changed_.wait_until(lock, deadline);
+    --waiters_;
+  }
+}
+
+namespace {
+
+Error bad_name(std::string_view name, std::size_t bytes_max) {
+  return {ErrorCode::invalid_option,
+          "a name of " + std::to_string(name.size()) + " bytes: 1 to " + std::to_string(bytes_max)};
+}
+
+}  // namespace
+
+Result<std::string, Error> Core::join(std::string_view group, const wire::SlowLimits& limits,
+                                      Deadline deadline) {
+  if (group.empty() || group.size() > wire::kClientNameMax) {
+    return unexpected(bad_name(group, wire::kClientNameMax));
+  }
+  Lock lock(mutex_);
+  return answer(session_.join(group, limits), deadline, lock);
+}
+
+Result<std::string, Error> Core::leave(std::string_view group, Deadline deadline) {
+  if (group.empty() || group.size() > wire::kClientNameMax) {
+    return unexpected(bad_name(group, wire::kClientNameMax));
+  }
+  Lock lock(mutex_);
+  return answer(session_.leave(group), deadline, lock);
+}
+
+Result<std::string, Error> Core::ask(std::string_view what, Deadline deadline) {
+  if (what.empty() || what.size() > wire::kClientNameMax) {
+    return unexpected(bad_name(what, wire::kClientNameMax));
+  }
+  Lock lock(mutex_);
+  return answer(session_.ask(what), deadline, lock);
+}
+
+// ---- Reading
+
+std::optional<Item> Core::take(Deadline deadline) {
+  Lock lock(mutex_);
+  while (!session_.has_item()) {
+    if (std::exchange(events_signalled_, false)) events_fd_.clear();
+    if (session_.phase() == Session::Phase::ended) return std::nullopt;
+    if (std::chrono::steady_clock::now() >= deadline) return std::nullopt;
+    ++readers_;
+    events_.wait_until(lock, deadline);
+    --readers_;
+  }
+  const bool was_full = !session_.wants_input();
+  std::optional<Item> item = session_.take();
+  if (was_full && session_.wants_input()) wake_up(lock);
+  return item;
+}
+
+v0::ClientStatus Core::status() const {
+  const std::lock_guard lock(mutex_);
+  v0::ClientStatus status;
+  status.name = session_.name();
+  status.node = session_.node();
+  status.cluster = session_.cluster();
+  status.connected = session_.phase() == Session::Phase::open;
+  status.ended = session_.phase() == Session::Phase::ended;
+  status.sent = session_.sent();
+  status.settled = session_.settled();
+  status.unread_events = session_.unread_events();
+  status.unread_bytes = session_.unread_bytes();
+  status.message_bytes_max = session_.message_bytes_max();
+  return status;
+}
+
+// ---- The end
+
+void Core::close(Deadline deadline) {
+  if (!thread_.joinable()) return;
+  {
+    Lock lock(mutex_);
+    session_.goodbye();
+    wake_up(lock);
+    lock.lock();
+    while (session_.phase() != Session::Phase::ended &&
+           std::chrono::steady_clock::now() < deadline) {
+      ++waiters_;
+      changed_.wait_until(lock, deadline);
+      --waiters_;
+    }
+  }
+  stop_.store(true);
+  wake_.set();
+  thread_.join();
+  const std::lock_guard lock(mutex_);
+  session_.end(wire::ClientCode::goodbye, "the client was closed");
+  notify();
+}
+
+}  // namespace peal::client

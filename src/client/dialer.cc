@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/dialer.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+namespace peal::client {
+namespace {
+
+using v0::Error;
+using v0::ErrorCode;
+
+Error bad_address(std::string_view text, const std::string& what) {
+  return {ErrorCode::invalid_option,
+          "daemon is \"" + std::string(text) + "\": " + what +
+              R"(; write a path such as "/run/peal/peal.sock", or "tls://host:port")"};
+}
+
+Error error_of(const io::IoError& from, const std::string& where) {
+  switch (from.code) {
+    case Errc::invalid_option: return {ErrorCode::invalid_option, from.message};
+    case Errc::not_permitted: return {ErrorCode::not_permitted, from.message};
+    case Errc::closed:
+    case Errc::would_block:
+      return {ErrorCode::unreachable, from.message + ": is the daemon of " + where + " running?"};
+    default: return {ErrorCode::unreachable, from.message};
+  }
+}
+
+}  // namespace
+
+Result<Address, Error> parse_address(std::string_view text) {
+  constexpr std::string_view kUnix = "unix:";
+  constexpr std::string_view kTls = "tls://";
+  Address address;
+  if (text.starts_with(kTls)) {
+    std::string_view rest = text.substr(kTls.size());
+    const std::size_t colon = rest.rfind(':');
+    if (colon == std::string_view::npos || colon + 1 == rest.size()) {
+      return unexpected(bad_address(text, "the port is missing"));
+    }
+    address.tls = true;
+    address.port = rest.substr(colon + 1);
+    const bool digits = std::all_of(address.port.begin(), address.port.end(),
+                                    [](char c) { return c >= '0' && c <= '9'; });
+    if (!digits || address.port.size() > 5 || std::stoul(address.port) > 65'535 ||
+        std::stoul(address.port) == 0) {
+      return unexpected(bad_address(text, "the port is not a number from 1 to 65535"));
+    }
+    rest = rest.substr(0, colon);
+    const bool brackets = rest.size() > 2 && rest.front() == '[' && rest.back() == ']';
+    address.host = brackets ? rest.substr(1, rest.size() - 2) : rest;
+    if (address.host.empty() || (!brackets && rest.find_first_of(":[]") != rest.npos)) {
+      return unexpected(bad_address(text, "the host is not a name or a number"));
+    }
+    return address;
+  }
+  address.path = text.starts_with(kUnix) ? text.substr(kUnix.size()) : text;
+  if (address.path.empty()) return unexpected(bad_address(text, "the path is missing"));
+  if (address.path.find("://") != std::string::npos) {
+    return unexpected(bad_address(text, "it is neither a path nor a TLS address"));
+  }
+  return address;
+}
+
+int poll_ms(Instant now, Instant deadline) {
+  if (deadline <= now) return 0;
+  const std::int64_t ms = ((deadline - now).ns + 999'999) / 1'000'000;
+  return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
+}
+
+Signal::Signal() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+void Signal::set() {
+  const std::uint64_t one = 1;
+  // Fails only if the counter is full, and then the descriptor is readable.
+  [[maybe_unused]] const ssize_t written = ::write(fd_.get(), &one, sizeof one);
+}
+
+void Signal::clear() {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(fd_.get(), &count, sizeof count);
+}
+
+Result<Dialer, Error> Dialer::make(const v0::ClientOptions& options) {
+  auto address = parse_address(options.daemon);
+  if (!address) return unexpected(address.error());
+  Dialer dialer;
+  if (address->tls) {
+    auto tls = io::TlsContext::client({options.tls_ca, options.tls_certificate, options.tls_key});
+    if (!tls) {
+      const bool forbidden = tls.error().code == Errc::not_permitted;
+      return unexpected(Error{forbidden ? ErrorCode::not_permitted : ErrorCode::invalid_option,
+                              tls.error().message});
+    }
+    dialer.tls_ = std::move(*tls);
+    dialer.tls_name_ = options.tls_name.empty() ? address->host : options.tls_name;
+  }
+  dialer.address_ = std::move(*address);
+  dialer.where_ = options.daemon;
+  return dialer;
+}
+
+Result<std::unique_ptr<io::Stream>, Error> Dialer::start() {
+  if (tls_ != nullptr) {
+    const bool six = address_.host.find(':') != std::string::npos;
+    const std::string host = six ? "[" + address_.host + "]" : address_.host;
+    const auto to = io::parse_endpoint(host + ":" + address_.port, 0);
+    if (!to) return unexpected(Error{ErrorCode::unreachable, to.error().message});
+    auto fd = io::connect_tcp(*to);
+    if (!fd) return unexpected(error_of(fd.error(), where_));
+    return io::make_tls_client_stream(std::move(*fd), {}, tls_, tls_name_);
+  }
+  auto fd = io::connect_unix(address_.path);
+  if (!fd) return unexpected(error_of(fd.error(), where_));
+  return io::make_plain_stream(std::move(*fd), {});
+}
+
+Result<std::unique_ptr<io::Stream>, Error> Dialer::dial(Instant deadline, Signal& wake,
+                                                        const std::atomic<bool>& stop) {
+  auto stream = start();
+  if (!stream) return stream;
+  while (true) {
+    const io::StreamOutcome outcome = (*stream)->advance();
+    if (outcome == io::StreamOutcome::ok) return stream;
+    if (outcome != io::StreamOutcome::blocked) {
+      Error error = error_of((*stream)->error(), where_);
+      if (error.code == ErrorCode::not_permitted) {
+        error = {ErrorCode::untrusted, where_ + ": " + error.message};
+      }
+      return unexpected(std::move(error));
+    }
+    const Instant now = io::Clock::now();
+    if (now >= deadline) {
+      return unexpected(Error{ErrorCode::timed_out, where_ + " did not answer in time"});
+    }
+    std::array<pollfd, 2> fds{pollfd{(*stream)->fd(), (*stream)->waits_for(), 0},
+                              pollfd{wake.fd(), POLLIN, 0}};
+    ::poll(fds.data(), fds.size(), poll_ms(now, deadline));
+    if (fds[1].revents != 0) {
+      wake.clear();
+      if (stop.load()) return unexpected(Error{ErrorCode::closed, "the client was closed"});
+    }
+  }
+}
+
+}  // namespace peal::client

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "client/inner_names.h"
+
+// Last: see client/inner_names.h.
+#include "peal/client.h"
+
+namespace peal::client {
+
+/// Where a daemon is.
+struct Address {
+  bool tls = false;
+  std::string path;  ///< of a Unix socket
+  std::string host;  ///< name or number, IPv6 without brackets
+  std::string port;
+};
+
+/// Reads ClientOptions::daemon; the error names what is accepted.
+Result<Address, v0::Error> parse_address(std::string_view text);
+
+/// An eventfd that somebody writes to, so that a thread that polls looks up.
+class Signal {
+ public:
+  Signal();
+  int fd() const { return fd_.get(); }
+  void set();
+  void clear();
+
+ private:
+  io::Fd fd_;
+};
+
+/// Makes connections to one daemon. Thread: one at a time.
+class Dialer {
+ public:
+  /// Checks the address, and reads the certificates. Errors: invalid_option, not_permitted, system.
+  static Result<Dialer, v0::Error> make(const v0::ClientOptions& options);
+
+  /// A connection over which bytes can go. Errors: unreachable, untrusted, timed_out,
+  /// not_permitted, system; closed if `stop` was set and `wake` afterwards.
+  /// Blocks: until `deadline`, and for the lookup of a host name.
+  Result<std::unique_ptr<io::Stream>, v0::Error> dial(Instant deadline, Signal& wake,
+                                                      const std::atomic<bool>& stop);
+  /// The address, for messages.
+  const std::string& where() const { return where_; }
+
+ private:
+  Result<std::unique_ptr<io::Stream>, v0::Error> start();
+
+  Address address_;
+  std::string tls_name_;
+  std::shared_ptr<const io::TlsContext> tls_;  ///< null: a Unix socket
+  std::string where_;
+};
+
+/// Milliseconds for poll(2) until `deadline`, rounded up; 0 if it is over.
+int poll_ms(Instant now, Instant deadline);
+
+}  // namespace peal::client

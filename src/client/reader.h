@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "client/inner_names.h"
+#include "client/session.h"
+
+// Last: see client/inner_names.h.
+#include "peal/events.h"
+
+namespace peal::client {
+
+/// Turns what came into what the application sees. Thread: one at a time.
+class Reader {
+ public:
+  /// What the event points to is valid until the next call.
+  v0::ClientEvent event(Item item);
+
+ private:
+  v0::ClientEvent record();
+
+  Item item_;
+  wire::MessageEvent message_;
+};
+
+}  // namespace peal::client

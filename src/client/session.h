@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "wire/client.h"
+
+// The client's side of a session, without a socket, a clock or a thread: bytes of a connection come
+// in, bytes for it are there to be fetched, and what the application shall read waits in order.
+
+namespace peal::client {
+
+/// Why a session ended. `unsettled` messages, from the number `unsettled_first` on, may have got
+/// their place or not.
+struct End {
+  wire::ClientCode code{};
+  std::string text;
+  std::uint64_t unsettled_first = 0;  ///< 0 if there are none
+  std::uint64_t unsettled = 0;
+};
+
+/// What waits for the application: a record as it came, whose body can be decoded, or a notice.
+struct Item {
+  enum class Kind : std::uint8_t { record, disconnected, reconnected, ended } kind = Kind::record;
+  wire::RecordKind record{};
+  std::vector<std::byte> body;
+  std::unique_ptr<End> end;  ///< of notices; `disconnected` has a text only
+  /// What it costs to keep it, about.
+  std::uint64_t bytes() const { return sizeof(Item) + body.size(); }
+};
+
+struct SessionOptions {
+  std::string name;
+  std::string secret;
+  std::uint32_t keep_ms = 0;
+  std::uint64_t receive_bytes_max = 1;
+};
+
+/// How one join, leave or question came out.
+struct Answer {
+  wire::ClientCode code{};
+  std::string text;
+};
+
+/// A session, over any number of connections one after the other. Thread: one at a time.
+class Session {
+ public:
+  enum class Phase : std::uint8_t {
+    apart,     ///< there is no connection
+    greeting,  ///< hello was said, the answer is not there yet
+    open,
+    ended,  ///< nothing more will happen
+  };
+  /// A record that a daemon sends may have so many bytes more than the largest message: names, and
+  /// long answers.
+  static constexpr std::uint64_t kRecordExtraMax = 2 * wire::kReplyTextBytesMax;
+  static constexpr std::uint64_t kMessageBytesMax = 1ULL << 30;
+
+  explicit Session(SessionOptions options);
+
+  // ---- The connection.
+
+  /// A connection is there, and nothing was said on it. The phase is `apart`.
+  void connected();
+  /// Bytes that came on it. Whatever they are: they are taken, or end the session.
+  void received(ByteView bytes);
+  /// It is gone. Ends the session if it was not to outlive a connection.
+  void disconnected(const std::string& why);
+  /// There is room for what might come.
+  bool wants_input() const { return unread_bytes_ < options_.receive_bytes_max; }
+  /// Appends references to bytes to write, at most `chunks_max`; valid until written().
+  void gather(std::vector<ByteView>& out, std::size_t chunks_max);
+  bool has_output() const;
+  /// The first `bytes` of what gather() gave last were written.
+  void written(std::size_t bytes);
+  /// Says something, if nothing else is to be said.
+  void ping();
+  void end(wire::ClientCode code, std::string text);
+
+  // ---- The application.
+
+  /// Takes a message. Errors: would_block, too_large, invalid_option (targets), closed.
+  Result<std::uint64_t> send(std::span<const std::string_view> targets, ByteView payload,
+                             Service service, std::uint16_t type, bool self_discard);
+  /// Each returns the number of the request; take_answer() says how it came out, once. A request
+  /// that nobody waits for any more is given up.
+  std::uint32_t join(std::string_view group, const wire::SlowLimits& limits);
+  std::uint32_t leave(std::string_view group);
+  std::uint32_t ask(std::string_view what);
+  std::optional<Answer> take_answer(std::uint32_t request);
+  void give_up(std::uint32_t request) { requests_.erase(request); }
+  /// Nothing more is sent; after all that was, the daemon is told goodbye.
+  void goodbye() { goodbye_ = Goodbye::wanted; }
+
+  bool has_item() const { return !items_.empty(); }
+  /// The next item; there must be one.
+  Item take();
+
+  // ---- How it is.
+
+  Phase phase() const { return phase_; }
+  /// Set once the phase is `ended`.
+  const End& ending() const { return end_; }
+  bool was_welcome() const { return welcomed_; }
+  bool resumable() const { return welcomed_ && keep_ms_ > 0; }
+  std::uint32_t keep_ms() const { return keep_ms_; }
+  std::uint32_t ping_ms() const { return ping_ms_; }
+  std::uint32_t message_bytes_max() const { return message_bytes_max_; }
+  const std::string& name() const { return name_; }
+  const std::string& node() const { return node_; }
+  const std::string& cluster() const { return cluster_; }
+  std::uint64_t sent() const { return settled_ + unsettled_.size(); }
+  std::uint64_t settled() const { return settled_; }
+  std::uint64_t unread_events() const { return items_.size(); }
+  std::uint64_t unread_bytes() const { return unread_bytes_; }
+  /// send() would take a small message.
+  bool has_room() const;
+  bool saying_goodbye() const { return goodbye_ != Goodbye::none; }
+
+ private:
+  enum class Goodbye : std::uint8_t { none, wanted, queued };
+  struct Message {
+    std::vector<std::byte> record;
+    std::size_t payload_bytes = 0;
+  };
+  struct Request {
+    wire::RecordKind kind{};
+    std::vector<std::byte> record;
+    bool repeated = false;  ///< sent on more than one connection
+    std::optional<Answer> answer;
+  };
+
+  void handle(const wire::Record& record);
+  void on_welcome(ByteView body);
+  void start_session(const wire::Welcome& welcome);
+  bool resume_session(const wire::Welcome& welcome);
+  void on_event(const wire::Record& record);
+  void on_acked(ByteView body);
+  void on_refused(ByteView body);
+  void on_reply(ByteView body);
+  void on_closing(ByteView body);
+  void push_record(const wire::Record& record);
+  void push(Item item);
+  void fault(const std::string& what);
+  void settle(std::uint64_t number);
+  std::uint32_t request(wire::RecordKind kind, std::uint32_t id, std::vector<std::byte> record);
+  std::uint64_t length_max() const;
+
+  SessionOptions options_;
+  Phase phase_ = Phase::apart;
+  bool welcomed_ = false;
+  End end_;
+
+  // As the daemon said.
+  wire::SessionToken token_{};
+  std::string name_;
+  std::string node_;
+  std::string cluster_;
+  std::uint32_t message_bytes_max_ = 0;
+  std::uint32_t unsettled_messages_max_ = 0;
+  std::uint64_t unsettled_bytes_max_ = 0;
+  std::uint32_t keep_ms_ = 0;
+  std::uint32_t ping_ms_ = 0;
+
+  // In.
+  std::vector<std::byte> input_;  ///< the beginning of a record that is not complete
+  std::deque<Item> items_;
+  std::uint64_t unread_bytes_ = 0;
+  std::uint64_t events_seen_ = 0;
+  bool seen_due_ = false;
+  std::set<std::uint64_t> refused_;  ///< told, and above what was acked: they may come again
+  std::uint64_t acked_ = 0;          ///< by `acked`, not by a welcome
+
+  // Out. Messages settled_ + 1, settled_ + 2, …
+  std::deque<Message> unsettled_;
+  std::uint64_t settled_ = 0;
+  std::uint64_t unsettled_bytes_ = 0;  ///< payloads
+  std::size_t out_ = 0;                ///< of unsettled_, that the connection has taken whole
+  std::size_t partial_ = 0;            ///< bytes of the next chunk that it has taken
+  bool partial_is_message_ = false;    ///< else it is of control_
+  std::deque<std::vector<std::byte>> control_;
+  std::vector<bool> gathered_;  ///< chunk by chunk: is it a message?
+  std::vector<std::size_t> gathered_bytes_;
+  std::map<std::uint32_t, Request> requests_;
+  std::uint32_t last_request_ = 0;
+  Goodbye goodbye_ = Goodbye::none;
+};
+
+}  // namespace peal::client

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a daemon says. It may be broken or hostile: whatever it says is taken, or ends the session
+// with a text that names what was wrong.
+
+#include <string>
+#include <utility>
+
+#include "base/assert.h"
+#include "client/session.h"
+
+namespace peal::client {
+namespace {
+
+/// Before the welcome: one of its records, with texts of their greatest length.
+constexpr std::uint64_t kGreetingLengthMax = 16'384;
+
+std::string number_text(std::uint64_t number) { return std::to_string(number); }
+
+}  // namespace
+
+std::uint64_t Session::length_max() const {
+  return welcomed_ ? message_bytes_max_ + kRecordExtraMax : kGreetingLengthMax;
+}
+
+void Session::fault(const std::string& what) {
+  end(wire::ClientCode::bad_record,
+      "the daemon broke the protocol: " + what + "; are both of the same release?");
+}
+
+void Session::received(ByteView bytes) {
+  if (phase_ != Phase::greeting && phase_ != Phase::open) return;
+  // Whole records are read where they are; only what is cut off at the end is copied.
+  const bool buffered = !input_.empty();
+  if (buffered) {
+    input_.insert(input_.end(), bytes.begin(), bytes.end());
+    bytes = input_;
+  }
+  while (phase_ == Phase::greeting || phase_ == Phase::open) {
+    const wire::Framed framed = wire::next_record(bytes, length_max());
+    if (framed.state == wire::Framed::State::bad_length)
+      return fault("a record of an impossible length");
+    if (framed.state == wire::Framed::State::incomplete) break;
+    handle(framed.record);
+    bytes = bytes.subspan(framed.bytes);
+  }
+  if (phase_ == Phase::ended) {
+    input_.clear();
+  } else if (buffered) {
+    input_.erase(input_.begin(), input_.end() - static_cast<std::ptrdiff_t>(bytes.size()));
+  } else {
+    input_.assign(bytes.begin(), bytes.end());
+  }
+}
+
+void Session::handle(const wire::Record& record) {
+  using wire::RecordKind;
+  if (phase_ == Phase::greeting) {
+    if (record.kind == RecordKind::welcome) return on_welcome(record.body);
+    if (record.kind == RecordKind::closing) return on_closing(record.body);
+    return fault("the first record is neither welcome nor closing");
+  }
+  if (wire::is_event(record.kind)) return on_event(record);
+  switch (record.kind) {
+    case RecordKind::acked: return on_acked(record.body);
+    case RecordKind::refused: return on_refused(record.body);
+    case RecordKind::reply: return on_reply(record.body);
+    case RecordKind::closing: return on_closing(record.body);
+    case RecordKind::warning: {
+      wire::Warning warning;
+      if (decode(record.body, warning) != wire::Drop::none) return fault("a damaged warning");
+      return push_record(record);
+    }
+    case RecordKind::pong: {
+      wire::Acked pong;
+      if (decode(record.body, pong) != wire::Drop::none) return fault("a damaged pong");
+      return;
+    }
+    default:
+      return fault("a record of kind " + number_text(static_cast<std::uint8_t>(record.kind)) +
+                   " is not due");
+  }
+}
+
+// ---- The greeting
+
+void Session::on_welcome(ByteView body) {
+  wire::Welcome welcome;
+  const wire::Drop drop = decode(body, welcome);
+  if (drop == wire::Drop::bad_version) {
+    return end(wire::ClientCode::bad_version,
+               "the daemon speaks version " + number_text(welcome.version) +
+                   " of the client protocol, and this client version " +
+                   number_text(wire::kClientVersion) + ": bring both to the same release");
+  }
+  if (drop != wire::Drop::none) return fault("a damaged welcome");
+  if (welcome.message_bytes_max == 0 || welcome.message_bytes_max > kMessageBytesMax ||
+      welcome.unsettled_messages_max == 0) {
+    return fault("a welcome with limits that cannot be");
+  }
+  if (welcomed_ && !welcome.resumed) {
+    return end(wire::ClientCode::session_lost, "the daemon does not know the session any more");
+  }
+  message_bytes_max_ = welcome.message_bytes_max;
+  unsettled_messages_max_ = welcome.unsettled_messages_max;
+  unsettled_bytes_max_ = welcome.unsettled_bytes_max;
+  keep_ms_ = welcome.keep_ms;
+  ping_ms_ = welcome.ping_ms;
+  if (welcomed_) {
+    if (!resume_session(welcome)) return;
+  } else {
+    if (welcome.resumed || welcome.received != 0 || welcome.acked != 0 ||
+        welcome.events_next != 1) {
+      return fault("a welcome to a session that was never there");
+    }
+    start_session(welcome);
+  }
+  phase_ = Phase::open;
+  for (auto& [id, request] : requests_) {
+    if (!request.answer) control_.push_back(request.record);
+  }
+}
+
+void Session::start_session(const wire::Welcome& welcome) {
+  welcomed_ = true;
+  token_ = welcome.session;
+  name_ = welcome.name;
+  node_ = welcome.node;
+  cluster_ = welcome.cluster;
+}
+
+bool Session::resume_session(const wire::Welcome& welcome) {
+  if (welcome.events_next != events_seen_ + 1) {
+    fault("the next event has number " + number_text(welcome.events_next) + ", not " +
+          number_text(events_seen_ + 1));
+    return false;
+  }
+  if (welcome.session != token_ || welcome.name != name_ || welcome.acked < settled_ ||
+      welcome.received < welcome.acked || welcome.received > sent()) {
+    fault("a welcome that is not of this session");
+    return false;
+  }
+  settle(welcome.acked);
+  out_ = static_cast<std::size_t>(welcome.received - settled_);
+  for (auto& [id, request] : requests_) request.repeated = true;
+  Item item;
+  item.kind = Item::Kind::reconnected;
+  push(std::move(item));
+  return true;
+}
+
+// ---- The session
+
+void Session::on_event(const wire::Record& record) {
+  using wire::Drop;
+  Drop drop = Drop::none;
+  if (record.kind == wire::RecordKind::message) {
+    wire::MessageEvent event;
+    drop = decode(record.body, event);
+  } else if (record.kind == wire::RecordKind::group_view) {
+    wire::GroupViewEvent event;
+    drop = decode(record.body, event);
+  } else if (record.kind == wire::RecordKind::gap) {
+    wire::GapEvent event;
+    drop = decode(record.body, event);
+  } else {
+    wire::GroupEvent event;
+    drop = decode(record.body, event);
+  }
+  if (drop != Drop::none) {
+    return fault("a damaged event, " + std::string(wire::drop_name(drop)));
+  }
+  ++events_seen_;
+  seen_due_ = true;
+  push_record(record);
+}
+
+void Session::settle(std::uint64_t number) {
+  PEAL_ASSERT(number <= sent());
+  while (settled_ < number) {
+    unsettled_bytes_ -= unsettled_.front().payload_bytes;
+    unsettled_.pop_front();
+    ++settled_;
+  }
+}
+
+void Session::on_acked(ByteView body) {
+  wire::Acked acked;
+  if (decode(body, acked) != wire::Drop::none) return fault("a damaged acknowledgement");
+  if (acked.number < settled_ || acked.number > settled_ + out_) {
+    return fault("message " + number_text(acked.number) + " is acknowledged, of " +
+                 number_text(settled_ + 1) + " to " + number_text(settled_ + out_));
+  }
+  out_ -= static_cast<std::size_t>(acked.number - settled_);
+  settle(acked.number);
+  acked_ = acked.number;
+  refused_.erase(refused_.begin(), refused_.upper_bound(acked_));
+}
+
+void Session::on_refused(ByteView body) {
+  wire::Refused refused;
+  if (decode(body, refused) != wire::Drop::none) return fault("a damaged refusal");
+  if (refused.number == 0 || refused.number > sent()) {
+    return fault("message " + number_text(refused.number) + " is refused, and was never sent");
+  }
+  // A daemon may repeat, after a reconnection, what it cannot know to have arrived.
+  if (refused.number <= acked_ || !refused_.insert(refused.number).second) return;
+  push_record({wire::RecordKind::refused, body});
+}
+
+void Session::on_reply(ByteView body) {
+  wire::Reply reply;
+  if (decode(body, reply) != wire::Drop::none) return fault("a damaged reply");
+  const auto found = requests_.find(reply.request);
+  if (found == requests_.end() || found->second.answer) return;  // nobody waits any more
+  Request& request = found->second;
+  // Its first copy was carried out, and the answer was lost with the connection.
+  const bool done =
+      request.repeated &&
+      ((request.kind == wire::RecordKind::join && reply.code == wire::ClientCode::member_already) ||
+       (request.kind == wire::RecordKind::leave && reply.code == wire::ClientCode::no_member));
+  request.answer = Answer{done ? wire::ClientCode::ok : reply.code, std::string(reply.text)};
+}
+
+void Session::on_closing(ByteView body) {
+  wire::Closing closing;
+  if (decode(body, closing) != wire::Drop::none) return fault("a damaged end");
+  end(closing.code, std::string(closing.text));
+}
+
+void Session::push_record(const wire::Record& record) {
+  Item item;
+  item.record = record.kind;
+  item.body.assign(record.body.begin(), record.body.end());
+  push(std::move(item));
+}
+
+void Session::push(Item item) {
+  unread_bytes_ += item.bytes();
+  items_.push_back(std::move(item));
+}
+
+}  // namespace peal::client

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "io/udp.h"
+#include "seal/opener.h"
+#include "seal/random.h"
+#include "seal/sealer.h"
+
+namespace peal::io {
+
+/// Both halves of what a transport seals with. Neither changes its address.
+class Seals {
+ public:
+  Seals(const UdpConfig& config, const UdpSeal& with)
+      : node_(config.self),
+        cluster_(with.cluster),
+        keys_(with.keys),
+        sealer_(keys_, cluster_, incarnation(with.epoch)),
+        opener_(keys_, cluster_, {node_, with.epoch}, numbers_of(config.nodes)) {}
+
+  void set_keys(const seal::Keys& keys) {
+    keys_ = keys;
+    sealer_.set_keys(keys);
+    opener_.set_keys(keys);
+  }
+  void set_epoch(std::uint64_t epoch) {
+    sealer_ = seal::Sealer(keys_, cluster_, incarnation(epoch));
+    opener_.set_self({node_, epoch});
+  }
+  seal::Sealer& sealer() { return sealer_; }
+  seal::Opener& opener() { return opener_; }
+
+ private:
+  seal::Incarnation incarnation(std::uint64_t epoch) const {
+    return {{node_, epoch}, seal::random_salt()};
+  }
+  static std::vector<NodeId> numbers_of(const std::vector<Peer>& nodes) {
+    std::vector<NodeId> numbers;
+    for (const Peer& node : nodes) numbers.push_back(node.node);
+    return numbers;
+  }
+
+  NodeId node_;
+  std::uint64_t cluster_;
+  seal::Keys keys_;
+  seal::Sealer sealer_;
+  seal::Opener opener_;
+};
+
+}  // namespace peal::io

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "fake_daemon.h"
+#include "talk.h"
+
+// What a C program does with a daemon: talk.c is C.
+
+namespace peal::client::test {
+namespace {
+
+TEST(C, AMessageGoesOutAndComesBack) {
+  FakeDaemon daemon;
+  EXPECT_STREQ(talk(daemon.path().c_str()), nullptr);
+  daemon.with([](ModelDaemon& model) { EXPECT_TRUE(model.goodbye); });
+}
+
+TEST(C, NonsenseIsRefused) {
+  FakeDaemon daemon;
+  EXPECT_STREQ(talk_nonsense(daemon.path().c_str()), nullptr);
+}
+
+TEST(C, TheEndSaysWhy) {
+  FakeDaemon daemon;
+  const auto end = [](void* context) {
+    static_cast<FakeDaemon*>(context)->with(
+        [](ModelDaemon& model) { model.close(wire::ClientCode::evicted, "enough"); });
+  };
+  EXPECT_STREQ(talk_to_the_end(daemon.path().c_str(), end, &daemon), nullptr);
+}
+
+}  // namespace
+}  // namespace peal::client::test

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A daemon for tests in other languages: prints where it listens, and obeys the lines that it
+// reads: "tell TEXT" is a message to the client, "cut" ends the connection, and the end of its
+// input ends it.
+
+#include <iostream>
+#include <string>
+
+#include "fake_daemon.h"
+
+int main() {
+  peal::client::test::FakeDaemon daemon;
+  std::cout << daemon.path() << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line == "cut") daemon.cut();
+    if (line.starts_with("tell ")) {
+      daemon.with([&](auto& model) { model.tell(line.substr(5)); });
+    }
+    std::cout << "done" << std::endl;
+  }
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "talk.h"
+
+#include <peal/peal.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CHECK(condition)                                                               \
+  do {                                                                                 \
+    if (!(condition)) {                                                                \
+      snprintf(text, sizeof text, "line %d: %s; last error: %s", __LINE__, #condition, \
+               peal_error_text());                                                     \
+      return text;                                                                     \
+    }                                                                                  \
+  } while (0)
+
+static char text[1024];
+
+static int is(peal_text got, const char* wanted) {
+  return got.size == strlen(wanted) && memcmp(got.data, wanted, got.size) == 0;
+}
+
+static int32_t open_client(const char* path, peal_client** client) {
+  peal_options options;
+  peal_options_init(&options);
+  options.daemon = path;
+  options.connect_timeout_ms = 60000;
+  return peal_connect(&options, client);
+}
+
+const char* talk(const char* path) {
+  const char* chat = "chat";
+  peal_client* client = NULL;
+  peal_event event;
+  peal_status status;
+  char answer[3];
+  CHECK(open_client(path, &client) == PEAL_OK);
+  CHECK(peal_join(client, chat, NULL, -1) == PEAL_OK);
+  const peal_send_options safe = {sizeof safe, PEAL_SAFE, 7, 0, 0};
+  CHECK(peal_send(client, &chat, 1, "hello", 5, &safe, 0) == 1);
+  CHECK(peal_flush(client, -1) == PEAL_OK);
+  struct pollfd readable = {peal_fd(client), POLLIN, 0};
+  CHECK(poll(&readable, 1, -1) == 1);
+  CHECK(peal_receive(client, &event, -1) == 1);
+  CHECK(event.kind == PEAL_MESSAGE);
+  CHECK(is(event.sender, "#ada#n1"));
+  CHECK(event.target_count == 1 && is(event.targets[0], "chat"));
+  CHECK(event.payload_bytes == 5 && memcmp(event.payload, "hello", 5) == 0);
+  CHECK(event.place.position == 1);
+  CHECK(peal_receive(client, &event, 0) == 0);
+  CHECK(peal_room_fd(client) >= 0);
+  CHECK(peal_ask(client, "status", answer, sizeof answer, -1) == 4);
+  CHECK(strcmp(answer, "fi") == 0);
+  CHECK(peal_get_status(client, &status) == PEAL_OK);
+  CHECK(strcmp(status.name, "#ada#n1") == 0 && strcmp(status.cluster, "test") == 0);
+  CHECK(status.connected && status.sent == 1 && status.settled == 1);
+  CHECK(peal_leave(client, chat, -1) == PEAL_OK);
+  peal_close(client, -1);
+  return NULL;
+}
+
+const char* talk_nonsense(const char* path) {
+  const char* chat = "chat";
+  const char* none = NULL;
+  peal_client* client = NULL;
+  peal_event event;
+  char byte;
+  peal_options options;
+  peal_options_init(&options);
+  options.size = 0;
+  CHECK(peal_connect(&options, &client) == PEAL_INVALID_OPTION && client == NULL);
+  CHECK(peal_connect(&options, NULL) == PEAL_INVALID_OPTION);
+  CHECK(open_client("/no/such/socket", &client) == PEAL_UNREACHABLE && client == NULL);
+  CHECK(strstr(peal_error_text(), "/no/such/socket") != NULL);
+  peal_close(NULL, 0);
+
+  CHECK(open_client(path, &client) == PEAL_OK);
+  peal_join_options join = {sizeof join, 99, 0, 0, 0, 0};
+  CHECK(peal_join(client, chat, &join, -1) == PEAL_INVALID_OPTION);
+  CHECK(peal_join(client, "", NULL, -1) == PEAL_INVALID_OPTION);
+  CHECK(peal_join(NULL, chat, NULL, -1) == PEAL_INVALID_OPTION);
+  CHECK(peal_leave(client, NULL, -1) == PEAL_INVALID_OPTION);
+  peal_send_options send = {sizeof send, 99, 0, 0, 0};
+  CHECK(peal_send(client, &chat, 1, "x", 1, &send, 0) == PEAL_INVALID_OPTION);
+  CHECK(peal_send(client, &chat, 65, "x", 1, NULL, 0) == PEAL_INVALID_OPTION);
+  CHECK(peal_send(client, &chat, 0, "x", 1, NULL, 0) == PEAL_INVALID_OPTION);
+  CHECK(peal_send(client, &none, 1, "x", 1, NULL, 0) == PEAL_INVALID_OPTION);
+  CHECK(peal_send(client, NULL, 1, "x", 1, NULL, 0) == PEAL_INVALID_OPTION);
+  CHECK(peal_send(client, &chat, 1, NULL, 1, NULL, 0) == PEAL_INVALID_OPTION);
+  CHECK(peal_flush(NULL, -1) == PEAL_INVALID_OPTION);
+  CHECK(peal_receive(client, NULL, -1) == PEAL_INVALID_OPTION);
+  CHECK(peal_receive(NULL, &event, -1) == PEAL_INVALID_OPTION);
+  CHECK(peal_fd(NULL) == PEAL_INVALID_OPTION && peal_room_fd(NULL) == PEAL_INVALID_OPTION);
+  CHECK(peal_ask(client, NULL, &byte, 1, -1) == PEAL_INVALID_OPTION);
+  CHECK(peal_ask(client, "status", NULL, 1, -1) == PEAL_INVALID_OPTION);
+  CHECK(peal_get_status(client, NULL) == PEAL_INVALID_OPTION);
+  CHECK(strcmp(peal_reason_name(PEAL_REASON_SLOW), "slow") == 0);
+  CHECK(strcmp(peal_reason_name(99), "unknown") == 0);
+  peal_close(client, -1);
+  return NULL;
+}
+
+const char* talk_to_the_end(const char* path, void (*end)(void*), void* context) {
+  peal_client* client = NULL;
+  peal_event event;
+  CHECK(open_client(path, &client) == PEAL_OK);
+  end(context);
+  CHECK(peal_receive(client, &event, -1) == 1);
+  CHECK(event.kind == PEAL_ENDED && event.reason == PEAL_REASON_EVICTED && !event.on_request);
+  CHECK(is(event.text, "enough"));
+  CHECK(peal_receive(client, &event, -1) == PEAL_CLOSED);
+  CHECK(peal_error_reason() == PEAL_REASON_NONE);
+  const char* chat = "chat";
+  CHECK(peal_send(client, &chat, 1, "x", 1, NULL, 0) == PEAL_CLOSED);
+  peal_close(client, 0);
+  return NULL;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Each returns NULL if all is well, or else what is not. */
+
+/* A message goes out and comes back, and everything else is called once. */
+const char* talk(const char* path);
+/* Arguments that are wrong are refused. */
+const char* talk_nonsense(const char* path);
+/* The session is ended by the daemon: `end` makes it do so. */
+const char* talk_to_the_end(const char* path, void (*end)(void*), void* context);
+
+#ifdef __cplusplus
+}
+#endif

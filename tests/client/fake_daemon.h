@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/dialer.h"
+#include "model_daemon.h"
+
+namespace peal::client::test {
+
+/// A ModelDaemon behind a Unix socket, or behind TLS, served by a thread of its own.
+class FakeDaemon {
+ public:
+  /// Makes a stream of a connection; the default is a plain one.
+  using Wrap = std::function<std::unique_ptr<io::Stream>(io::Fd)>;
+
+  FakeDaemon();
+  /// Listens on the loopback interface, at port().
+  explicit FakeDaemon(Wrap wrap);
+  ~FakeDaemon();
+  FakeDaemon(const FakeDaemon&) = delete;
+  FakeDaemon& operator=(const FakeDaemon&) = delete;
+
+  const std::string& path() const { return path_; }
+  int port() const { return port_; }
+  /// Options to reach it.
+  v0::ClientOptions options() const;
+
+  /// Changes or looks at the model, while nobody else does.
+  void with(const std::function<void(ModelDaemon&)>& what);
+  /// Waits until it holds; a test whose condition never holds is ended by the time limit of tests.
+  void wait_for(const std::function<bool(ModelDaemon&)>& condition);
+  /// Ends the connection, if there is one.
+  void cut();
+  /// Ends the connection, and takes none until come_back().
+  void go_away();
+  void come_back();
+
+ private:
+  void start(io::Fd listener);
+  void run();
+  void serve(short events);
+  void say();
+  void drop();
+
+  std::string folder_;
+  std::string path_;
+  int port_ = 0;
+  Wrap wrap_;
+  std::thread thread_;
+  Signal wake_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  ModelDaemon model_;
+  io::Fd listener_;
+  std::unique_ptr<io::Stream> stream_;
+  bool ready_ = false;
+  std::vector<std::byte> unsaid_;
+  std::vector<std::byte> buffer_;
+  bool stop_ = false;
+};
+
+}  // namespace peal::client::test

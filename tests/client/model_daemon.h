@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/session.h"
+#include "wire/client.h"
+
+namespace peal::client::test {
+
+inline std::string text_of(ByteView bytes) { return std::string(as_text(bytes)); }
+
+/// One session as a daemon keeps it, in memory: what a client sends to a group comes back to it as
+/// an event, and is acknowledged. It notes whatever a client must not do.
+class ModelDaemon {
+ public:
+  wire::Welcome limits;  ///< what a welcome says about limits
+
+  ModelDaemon();
+  /// A new connection.
+  void connect();
+  /// Bytes of the client.
+  void received(ByteView bytes);
+  /// Bytes for the client, since the last call.
+  std::vector<std::byte> said() { return std::exchange(out_, {}); }
+  /// Another event: a message to the client that somebody else sent.
+  void tell(const std::string& text);
+  void acknowledge(std::uint64_t number);
+  void refuse(std::uint64_t number, wire::ClientCode code);
+  void close(wire::ClientCode code, const std::string& text);
+  void say_raw(const std::vector<std::byte>& bytes);
+  /// Forgets the session.
+  void forget() { known_ = false; }
+
+  bool echoes = true;     ///< messages come back, and are acknowledged
+  bool forgives = false;  ///< what it would complain about
+  bool pongs = true;
+  bool answers = true;                                 ///< anything at all
+  wire::ClientCode turns_away = wire::ClientCode::ok;  ///< whoever says hello
+  wire::ClientCode join_code = wire::ClientCode::ok;   ///< of replies to joins and leaves
+  std::string secret;                                  ///< of the last hello
+  std::vector<std::string> messages;                   ///< payloads, in the order of their numbers
+  std::vector<std::string> complaints;                 ///< what the client did wrong
+  std::vector<wire::RecordKind> kinds;                 ///< of all records
+  std::size_t hellos = 0;
+  bool goodbye = false;
+
+ private:
+  void handle(const wire::Record& record);
+  void on_hello(ByteView body);
+  void on_send(ByteView body);
+  void complain(const std::string& what) {
+    if (!forgives) complaints.push_back(what);
+  }
+
+  bool known_ = false;
+  bool welcomed_ = false;
+  std::vector<std::byte> in_;
+  std::vector<std::byte> out_;
+  std::vector<std::vector<std::byte>> events_;  ///< all of them
+  std::uint64_t seen_ = 0;
+  std::uint64_t acked_ = 0;
+};
+
+/// Everything that the session has written so far, at most `bytes_max`.
+std::vector<std::byte> take_output(Session& session, std::size_t bytes_max = SIZE_MAX);
+
+/// The texts of all messages among the items, and of notices in angle brackets.
+std::vector<std::string> read_all(Session& session);
+
+/// Talks until neither has anything to say.
+void converse(Session& session, ModelDaemon& daemon);
+
+}  // namespace peal::client::test

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "members.h"
+
+// Members with keys, with other keys, and with none.
+
+namespace peal::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+std::string error_of(const Config& config) {
+  const auto made = Member::embed(config);
+  if (made) return "";
+  EXPECT_EQ(made.error().code, ErrorCode::invalid_option);
+  return made.error().message;
+}
+
+std::uint64_t counter(const Site& site, const std::string& name) {
+  for (const auto& [each, value] : site.member->status().counters) {
+    if (each == name) return value;
+  }
+  ADD_FAILURE() << "no counter " << name;
+  return 0;
+}
+
+/// A folder that goes with the case.
+struct Folder {
+  Folder() {
+    char made[] = "/tmp/peal-seal-XXXXXX";
+    EXPECT_NE(::mkdtemp(made), nullptr);
+    path = made;
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string write(const std::string& name, const std::string& text, ::mode_t mode = 0600) const {
+    const std::string file = path + "/" + name;
+    std::ofstream(file) << text;
+    EXPECT_EQ(::chmod(file.c_str(), mode), 0);
+    return file;
+  }
+  std::string path;
+};
+
+// Two keys, as `peal keygen` wrote them; SEND or ACCEPT stands for their use.
+std::string key_line(bool first, const std::string& use) {
+  const std::string line = first ? kKeyLine : kOtherKeyLine;
+  const std::size_t at = line.find("send");
+  return line.substr(0, at) + use + line.substr(at + 4) + "\n";
+}
+
+TEST(MemberSeal, WithoutAKeyAMemberStartsOnlyIfItIsSaid) {
+  Config config = config_of(1, 1);
+  config.key_file.clear();
+  EXPECT_THAT(error_of(config), HasSubstr("key_file is missing"));
+  EXPECT_THAT(error_of(config), HasSubstr("peal keygen"));
+  config.insecure = true;
+  Sites sites;
+  sites.push_back(std::make_unique<Site>(config));
+  ASSERT_NE(sites[0]->member, nullptr);
+  ASSERT_TRUE(read_until(sites, [&] { return sites[0]->members() == 1; }));
+  EXPECT_THAT(sites[0]->warnings, Contains(HasSubstr("insecure = true")));
+  EXPECT_EQ(sites[0]->member->status().seal, "insecure");
+  const auto reloaded = sites[0]->member->reload_keys();
+  ASSERT_FALSE(reloaded);
+  EXPECT_THAT(reloaded.error().message, HasSubstr("insecure = true"));
+}
+
+TEST(MemberSeal, KeyFilesThatCannotBeUsedAreRefusedWithTheReason) {
+  const Folder folder;
+  Config config = config_of(1, 1);
+  config.insecure = true;
+  EXPECT_THAT(error_of(config), HasSubstr("together"));
+  config.insecure = false;
+  config.key_file = folder.path + "/none";
+  EXPECT_THAT(error_of(config), HasSubstr("key_file = \"" + folder.path + "/none\""));
+  config.key_file = folder.write("open", key_line(true, "send"), 0644);
+  EXPECT_THAT(error_of(config), HasSubstr("chmod 600"));
+  config.key_file = folder.write("text", "nonsense\n");
+  EXPECT_THAT(error_of(config), HasSubstr("key_file = " + folder.path + "/text:1: "));
+  config.key_file = key_file();
+  config.packet_bytes_max = 297;
+  EXPECT_THAT(error_of(config), HasSubstr("packet_bytes_max = 297"));
+  config.packet_bytes_max = 298;
+  EXPECT_EQ(error_of(config), "");
+}
+
+TEST(MemberSeal, PacketsOfTheSmallestAndTheLargestSizeCarryMessages) {
+  for (const std::uint32_t bytes : {298U, 65'507U}) {
+    Sites sites = start(2, [bytes](Config& config) { config.packet_bytes_max = bytes; });
+    ASSERT_EQ(sites.size(), 2U);
+    const std::string text = pattern(200'000, 3);
+    ASSERT_TRUE(sites[0]->member->multicast(text, Service::safe));
+    ASSERT_TRUE(read_until(sites, [&] { return sites[1]->got.size() == 1; }));
+    EXPECT_EQ(sites[1]->got[0].text, text);
+    EXPECT_EQ(counter(*sites[1], "seal_bad_tag"), 0U);
+    EXPECT_GT(counter(*sites[1], "seal_opened"), 3U);
+  }
+}
+
+TEST(MemberSeal, MembersWithOtherKeysOrNoneAreIgnoredCountedAndSaid) {
+  const Folder folder;
+  for (const bool insecure : {false, true}) {
+    Sites sites;
+    sites.push_back(std::make_unique<Site>(config_of(1, 2)));
+    Config odd = config_of(2, 2);
+    odd.key_file = insecure ? "" : folder.write("other", key_line(false, "send"));
+    odd.insecure = insecure;
+    sites.push_back(std::make_unique<Site>(odd));
+    ASSERT_NE(sites[0]->member, nullptr);
+    ASSERT_NE(sites[1]->member, nullptr);
+    const std::string reason = insecure ? "not sealed" : "sealed with a key that is not";
+    ASSERT_TRUE(read_until(sites, [&] { return !sites[0]->warnings.empty(); }));
+    EXPECT_THAT(sites[0]->warnings[0], HasSubstr("node n2 is ignored"));
+    EXPECT_THAT(sites[0]->warnings[0], HasSubstr(reason));
+    EXPECT_GT(counter(*sites[0], insecure ? "seal_unknown_version" : "seal_unknown_key"), 0U);
+    ASSERT_TRUE(read_until(sites, [&] { return sites[0]->members() == 1; }));
+  }
+}
+
+TEST(MemberSeal, KeysChangeWithoutAnotherView) {
+  const Folder folder;
+  const std::string file = folder.write("keys", key_line(true, "send"));
+  Sites sites = start(2, [&](Config& config) { config.key_file = file; });
+  ASSERT_EQ(sites.size(), 2U);
+  const std::string first = sites[0]->member->status().seal;
+  std::size_t sent = 0;
+  const std::string steps[] = {key_line(true, "send") + key_line(false, "accept"),
+                               key_line(true, "accept") + key_line(false, "send"),
+                               key_line(false, "send")};
+  for (const std::string& step : steps) {
+    folder.write("keys", step);
+    for (auto& site : sites) {
+      auto sending = site->member->reload_keys();
+      ASSERT_TRUE(sending) << sending.error().message;
+      ASSERT_TRUE(sites[0]->member->multicast("between", Service::safe));
+      ++sent;
+      ASSERT_TRUE(read_until(
+          sites, [&] { return sites[0]->got.size() == sent && sites[1]->got.size() == sent; }));
+      EXPECT_EQ(site->member->status().seal, "key " + *sending);
+    }
+  }
+  EXPECT_NE(sites[0]->member->status().seal, first);
+  folder.write("keys", "nonsense\n");
+  EXPECT_FALSE(sites[0]->member->reload_keys());
+  EXPECT_NE(sites[0]->member->status().seal, first) << "the keys in use stay in use";
+  for (auto& site : sites) {
+    EXPECT_EQ(counter(*site, "seal_unknown_key"), 0U);
+    EXPECT_EQ(site->views.back().id, sites[0]->views.back().id);
+    EXPECT_EQ(std::count_if(
+                  site->views.begin(), site->views.end(),
+                  [](const View& view) { return view.members.size() == 2 && !view.transitional; }),
+              1);
+  }
+}
+
+// Its packets are refused as those of an earlier life until it has been told of the later one.
+TEST(MemberSeal, ANodeWhoseClockWasSetBackComesInAllTheSame) {
+  const Folder folder;
+  Config one = config_of(1, 2);
+  Config two = config_of(2, 2);
+  for (Config* config : {&one, &two}) {
+    // A view of one comes soon, so that this does not take long.
+    config->ring = {{"token_loss_ms", 1'000}, {"consensus_ms", 1'000}, {"probe_ms", 100}};
+  }
+  two.state_dir = folder.path;
+  folder.write("n2.epoch", "9000000000000\n");  // the year 2305
+  Sites sites;
+  for (const Config& config : {one, two}) sites.push_back(std::make_unique<Site>(config));
+  const auto both = [&] { return sites[0]->members() == 2 && sites[1]->members() == 2; };
+  ASSERT_TRUE(read_until(sites, both));
+  EXPECT_EQ(sites[1]->member->id(), "n2.9000000000001");
+  sites[1].reset();
+  two.state_dir.clear();
+  sites[1] = std::make_unique<Site>(two);
+  ASSERT_NE(sites[1]->member, nullptr);
+  ASSERT_TRUE(read_until(sites, both));
+  EXPECT_EQ(sites[1]->member->id(), "n2.9000000000002");
+  EXPECT_GT(counter(*sites[0], "seal_old_incarnation"), 0U);
+}
+
+}  // namespace
+}  // namespace peal::test
