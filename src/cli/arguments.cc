@@ -250,6 +250,10 @@ std::optional<BenchCommand> worker_command(std::span<const std::string> rest) {
 
 Result<Command, Stop> parse_bench(std::span<const std::string> rest) {
   if (auto worker = worker_command(rest)) return Command(std::move(*worker));
+  if (!rest.empty() && rest[0] == "clients") {
+    return run("bench clients", "Measure what clients and groups cost one daemon.", rest.subspan(1),
+               build_bench_clients);
+  }
   const bool limit = !rest.empty() && rest[0] == "limit";
   auto command = limit ? run("bench limit", "Measure what the machine can do without a protocol.",
                              rest.subspan(1), build_bench_limit)

@@ -98,6 +98,7 @@ struct BenchCommand {
   bool loopback = false;
   bool own_thread = false;  ///< of each member
   bool insecure = false;    ///< packets are not sealed
+  bool daemon = false;      ///< clients of daemons, instead of members
   bool limit = false;       ///< measure the limit as well
   bool json = false;
   std::string ring;  ///< keys of [ring] with their values, separated by commas; empty: none
@@ -105,6 +106,16 @@ struct BenchCommand {
   /// Of one of its own processes: which node it is, and the folder of the run. Not for people.
   std::string worker;
   std::string dir;
+};
+
+/// `peal bench clients`.
+struct BenchClientsCommand {
+  std::uint32_t clients = 1'000;
+  std::uint32_t groups = 10'000;
+  std::uint32_t payload_bytes = 1'350;
+  double seconds = 2;
+  std::uint32_t runs = 1;
+  bool json = false;
 };
 
 enum class KeygenAction : std::uint8_t { add, use, remove, list };
@@ -117,9 +128,9 @@ struct KeygenCommand {
 
 struct VersionCommand {};
 
-using Command =
-    std::variant<UpCommand, NodeCommand, DaemonCommand, SendCommand, RecvCommand, StatusCommand,
-                 CheckCommand, SimCommand, BenchCommand, KeygenCommand, VersionCommand>;
+using Command = std::variant<UpCommand, NodeCommand, DaemonCommand, SendCommand, RecvCommand,
+                             StatusCommand, CheckCommand, SimCommand, BenchCommand,
+                             BenchClientsCommand, KeygenCommand, VersionCommand>;
 
 /// Why there is nothing to run: help was asked for (status 0), or the arguments are wrong (2).
 struct Stop {

@@ -68,6 +68,8 @@ void build_bench(Builder& b, BenchCommand& c) {
       "  peal bench --rate 20mbit --service safe  latency at 20 Mb/s of payload in all\n"
       "  peal bench --link 1gbit --loss 1         on shaped links, with loss\n"
       "  peal bench --limit --runs 5              beside the limit of the machine, five times\n"
+      "  peal bench --daemon                      through daemons and their clients\n"
+      "  peal bench clients                       what clients and groups cost a daemon\n"
       "  peal bench --plot ring.png               latency against throughput, and ring.csv");
   add_common(b, c, 1);
   b.value("--order", "ENGINE", "\"ring\"", "the ordering engine: ring",
@@ -96,6 +98,9 @@ void build_bench(Builder& b, BenchCommand& c) {
           });
   b.flag("--insecure", c.insecure,
          "with packets that are neither encrypted nor authenticated; else with a key of its own");
+  b.flag("--daemon", c.daemon,
+         "a daemon for each node, and a client of it that sends and receives, instead of members "
+         "inside the process that does; processor time is that of both");
   b.value("--warm-up", "S", "a number from 0.1 to 600",
           "before measuring (a fifth of --seconds, from 0.3 to 2)", [&c](const std::string& text) {
             c.warm_up_s = number_in<double>(text, 0.1, 600);
@@ -122,6 +127,27 @@ void build_bench_limit(Builder& b, BenchCommand& c) {
   add_common(b, c, 2);
 }
 
+void build_bench_clients(Builder& b, BenchClientsCommand& c) {
+  b.app().footer(
+      "Runs one daemon and its clients on this machine. Prints how much memory of the daemon each\n"
+      "idle client and each group takes; how long it takes to connect and to join; what 1,000\n"
+      "connections that say nothing mean for a good client; and what one client of 100 that stops\n"
+      "reading does to the others, under each policy for slow clients.\n"
+      "\nExamples:\n"
+      "  peal bench clients                            1,000 clients, 10,000 groups\n"
+      "  peal bench clients --clients 100 --runs 5     fewer, with medians of 5 runs");
+  b.number<std::uint32_t>("--clients", "N", c.clients, 1, 3'000, "clients that stay (1000)");
+  b.number<std::uint32_t>("--groups", "N", c.groups, 1, 100'000,
+                          "groups, each with one member (10000)");
+  b.number<std::uint32_t>("--payload", "N", c.payload_bytes, 1, kBenchPayloadMax,
+                          "bytes per message (1350)");
+  b.number<double>("--seconds", "S", c.seconds, 0.1, 600,
+                   "how long to measure each throughput (2)");
+  b.number<std::uint32_t>("--runs", "K", c.runs, 1, 100,
+                          "of each throughput, in turns; prints medians (1)");
+  b.flag("--json", c.json, "JSON, for a program");
+}
+
 std::string bench_conflict(const BenchCommand& c) {
   if (c.loopback && c.link_bits_per_s > 0) {
     return "--link does not go with --loopback, which has no cables: leave out one of them";
@@ -129,6 +155,13 @@ std::string bench_conflict(const BenchCommand& c) {
   if (!c.rate.is_max() && c.rate.messages_of(c.payload_bytes) < 1) {
     return "--rate is below one message of " + counted(c.payload_bytes, "byte") +
            " per second: accepted is at least " + decimal(8.0 * c.payload_bytes / 1e3) + "kbit";
+  }
+  if (c.daemon && c.own_thread) {
+    return "--thread does not go with --daemon, whose nodes have threads of their own: leave out "
+           "one of them";
+  }
+  if (c.daemon && c.loss_percent > 0) {
+    return "--loss does not go with --daemon: measure loss with members, without --daemon";
   }
   if (c.limit && c.nodes < 2) {
     return "--limit needs a network: accepted is --nodes from 2 to " +

@@ -113,6 +113,7 @@ void build_keygen(Builder& builder, KeygenCommand& command);
 std::string keygen_conflict(const KeygenCommand& command);
 void build_bench(Builder& builder, BenchCommand& command);
 void build_bench_limit(Builder& builder, BenchCommand& command);
+void build_bench_clients(Builder& builder, BenchClientsCommand& command);
 /// What of the options of `peal bench` does not go together, in one line; empty if all does.
 std::string bench_conflict(const BenchCommand& command);
 

@@ -78,6 +78,7 @@ void BenchLatency::add(const BenchLatency& other) {
 bool write_plan(const std::string& dir, const BenchPlan& plan) {
   return write_file(dir + "/plan.json", {{"limit", plan.limit},
                                          {"own_thread", plan.own_thread},
+                                         {"daemon", plan.daemon},
                                          {"nodes", plan.nodes},
                                          {"payload_bytes", plan.payload_bytes},
                                          {"safe", is_safe(plan.service)},
@@ -93,6 +94,7 @@ std::optional<BenchPlan> read_plan(const std::string& dir) {
   BenchPlan plan;
   plan.limit = in.at("limit").get<bool>();
   plan.own_thread = in.at("own_thread").get<bool>();
+  plan.daemon = in.at("daemon").get<bool>();
   plan.nodes = in.at("nodes").get<std::uint32_t>();
   plan.payload_bytes = in.at("payload_bytes").get<std::uint32_t>();
   plan.service = in.at("safe").get<bool>() ? Service::safe : Service::agreed;

@@ -20,6 +20,7 @@ namespace peal::cli {
 struct BenchPlan {
   bool limit = false;       ///< no protocol: `peal bench limit`
   bool own_thread = false;  ///< of each member; else the sender and receiver runs it
+  bool daemon = false;      ///< the sender and receiver is a client of a daemon
   std::uint32_t nodes = 0;
   std::uint32_t payload_bytes = 0;
   Service service = Service::agreed;

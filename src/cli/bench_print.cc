@@ -49,6 +49,7 @@ void print_setting(const BenchCommand& c) {
             std::to_string(BenchNetwork::kSwitchQueueBytes >> 10) + " KiB at each switch port";
   }
   if (c.insecure) line += ", insecure";
+  if (c.daemon) line += ", clients of daemons";
   if (c.own_thread) line += ", members with threads of their own";
   if (c.loss_percent > 0) line += ", " + decimal(c.loss_percent) + " % of data packets dropped";
   if (!c.ring.empty()) line += "; ring: " + c.ring;
@@ -117,6 +118,25 @@ void print_order(const BenchReport& report) {
               report.one_order() ? ", none lost, none twice" : "");
 }
 
+/// What members counted; daemons keep it to themselves.
+void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
+  using F = BenchFigures;
+  table.line("repair", &F::retransmitted_packets, 0,
+             "packets retransmitted (" + fixed(table.median().retransmitted_percent, 2) + " %)");
+  table.line("", &F::requested_packets, 0, "packets requested");
+  table.line("", &F::lost_at_sockets_packets, 0, "packets lost at full sockets");
+  if (c.loss_percent > 0) table.line("", &F::dropped_packets, 0, "packets dropped on purpose");
+  table.line("", &F::tokens_retransmitted, 0, "tokens retransmitted");
+  if (table.greatest().views_installed > 0) {
+    table.line("", &F::views_installed, 0, "views installed while it was measured");
+  }
+  table.line("windows", &F::global_window_packets, 0, "packets in a rotation");
+  table.line("", &F::personal_window_packets, 0, "packets of one node in a rotation");
+  table.line("", &F::after_token_percent, 0, "% of these after the token");
+  table.line("sending", &F::multicast_percent, 0, "% of data packets by multicast");
+  table.line("", &F::packets_per_send_call, 1, "packets per system call");
+}
+
 void print_cluster(const BenchCommand& c, const BenchReport& report) {
   using F = BenchFigures;
   const Table<F> table(report.figures());
@@ -134,20 +154,7 @@ void print_cluster(const BenchCommand& c, const BenchReport& report) {
   table.line("processor", &F::cpu_s_per_delivered_gb, 2,
              "CPU s per delivered GB, all nodes by all receivers");
   table.line("", &F::cores_per_node, 2, "cores per node");
-  table.line("repair", &F::retransmitted_packets, 0,
-             "packets retransmitted (" + fixed(table.median().retransmitted_percent, 2) + " %)");
-  table.line("", &F::requested_packets, 0, "packets requested");
-  table.line("", &F::lost_at_sockets_packets, 0, "packets lost at full sockets");
-  if (c.loss_percent > 0) table.line("", &F::dropped_packets, 0, "packets dropped on purpose");
-  table.line("", &F::tokens_retransmitted, 0, "tokens retransmitted");
-  if (table.greatest().views_installed > 0) {
-    table.line("", &F::views_installed, 0, "views installed while it was measured");
-  }
-  table.line("windows", &F::global_window_packets, 0, "packets in a rotation");
-  table.line("", &F::personal_window_packets, 0, "packets of one node in a rotation");
-  table.line("", &F::after_token_percent, 0, "% of these after the token");
-  table.line("sending", &F::multicast_percent, 0, "% of data packets by multicast");
-  table.line("", &F::packets_per_send_call, 1, "packets per system call");
+  if (!c.daemon) print_counters(c, table);
   print_order(report);
 }
 
@@ -185,10 +192,11 @@ Json setting_of(const BenchCommand& c) {
   out["rate_messages_per_s"] =
       c.rate.is_max() ? Json("max") : Json(c.rate.messages_of(c.payload_bytes));
   if (c.rate.is_max()) {
-    out["insecure"] = c.insecure;
-    out["thread"] = c.own_thread ? "own" : "caller";
+    if (!c.daemon) out["thread"] = c.own_thread ? "own" : "caller";
     out["messages_under_way_per_node"] = messages_under_way(c.payload_bytes);
   }
+  out["daemon"] = c.daemon;
+  out["insecure"] = c.insecure;
   out["loss_percent"] = c.loss_percent;
   return out;
 }

@@ -130,6 +130,7 @@ Result<std::vector<BenchResult>, BenchFailure> run_cluster(BenchPlace& place,
                                                            double messages_per_s) {
   BenchPlan plan;
   plan.own_thread = command.own_thread;
+  plan.daemon = command.daemon;
   plan.nodes = command.nodes;
   plan.payload_bytes = command.payload_bytes;
   plan.service = command.service;

@@ -3,6 +3,7 @@
 
 #include <sys/prctl.h>
 
+#include "cli/bench_client.h"
 #include "cli/bench_sampler.h"
 #include "cli/commands.h"
 #include "cli/config.h"
@@ -101,6 +102,7 @@ int run_bench_worker(const BenchCommand& command) {
   if (plan->limit) return run_limit_worker(command, *plan);
   const auto config = read_config(command.dir + "/peal.toml", command.worker);
   if (!config) return fail(2, "bench: " + config.error());
+  if (plan->daemon) return run_bench_client(command, *plan, *config);
   const auto settings = settings_for(*config, *plan);
   if (!settings) return fail(2, "bench: " + settings.error());
   auto core = member::Core::open(*settings);

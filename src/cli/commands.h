@@ -20,6 +20,7 @@ int run_status(const StatusCommand& command);
 int run_check(const CheckCommand& command);
 int run_sim(const SimCommand& command);
 int run_bench(const BenchCommand& command);
+int run_bench_clients(const BenchClientsCommand& command);
 int run_keygen(const KeygenCommand& command);
 int run_version();
 

@@ -20,7 +20,7 @@ struct Snapshot {
   std::uint64_t unread_bytes{};
   std::string waits_for;
   std::string multicast;
-  std::string seal;
+  std::string seal;  ///< which key packets are sealed with, or "insecure"
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 

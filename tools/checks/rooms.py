@@ -27,14 +27,14 @@ ROOMS = {
     "member": ("src/member", ("base", "wire", "io", "node", "order", "order/ring", "port", "seal",
                               "trace", "include/peal"), False),
     "daemon": ("src/daemon", ("base", "wire", "group", "order", "order/ring", "session", "node",
-                              "port", "trace", "io", "member", "seal"), False),
+                              "port", "seal", "trace", "io", "member"), False),
     "include/peal": ("include/peal", (), False),
     "oracle": ("oracle", ("base", "trace"), False),
     "sim": ("sim", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
                     "group", "node", "oracle"), False),
     "cli": ("src/cli", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
                         "node", "io", "member", "include/peal", "oracle", "seal", "session",
-                        "daemon"), False),
+                        "client", "daemon"), False),
 }
 
 # Standard headers that cannot reach a clock, a thread, a file or randomness. Everything else,

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "io/fd.h"
+#include "wire/client.h"
+
+// Bare clients for measurements: many of them on one thread, none of which does more than it is
+// told to.
+
+namespace peal::cli {
+
+/// What a talker was told so far.
+struct Heard {
+  bool welcome = false;
+  std::uint32_t message_bytes_max = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t events = 0;
+  std::uint64_t acked = 0;
+  std::uint64_t left_out = 0;  ///< messages in gaps
+  std::uint64_t warnings = 0;
+  std::map<std::uint32_t, wire::ClientCode> replies;  ///< by request; whoever waits takes it out
+  std::string closing;  ///< why the daemon ended it, or what failed; empty: it goes on
+};
+
+/// One connection to a daemon.
+class Talker {
+ public:
+  /// The error is one line.
+  static Result<std::unique_ptr<Talker>, std::string> connect(const std::string& socket);
+
+  void hello(std::string_view name);
+  void join(std::uint32_t request, std::string_view group, const wire::SlowLimits& limits);
+  void send(std::string_view group, ByteView payload);
+  std::uint64_t sent() const { return sent_; }
+  const Heard& heard() const { return heard_; }
+  Heard& heard() { return heard_; }
+
+  int fd() const { return fd_.get(); }
+  bool wants_to_write() const { return written_ < output_.size(); }
+  /// Writes and reads what it can without waiting.
+  void write();
+  void read();
+
+ private:
+  explicit Talker(io::Fd fd) : fd_(std::move(fd)) {}
+  void hear(const wire::Record& record);
+  void hear_event(const wire::Record& record);
+  void fail(std::string text);
+
+  io::Fd fd_;
+  std::vector<std::byte> output_;
+  std::size_t written_ = 0;
+  std::vector<std::byte> input_;
+  std::size_t filled_ = 0;
+  std::uint64_t sent_ = 0;
+  Heard heard_;
+};
+
+/// Talkers and one thread that serves them.
+class Crowd {
+ public:
+  Crowd();
+  /// Connects one more; it stays as long as the crowd. The error is one line.
+  Result<Talker*, std::string> add(const std::string& socket);
+  /// The talker reads no more.
+  void stop_reading(const Talker& talker);
+  /// Serves all until `done` says so, or until `deadline_ns` (see now_ns()): then false.
+  bool run_until(const std::function<bool()>& done, std::int64_t deadline_ns);
+  std::size_t size() const { return members_.size(); }
+
+ private:
+  struct Member {
+    std::unique_ptr<Talker> talker;
+    bool reads = true;
+    bool writes = false;  ///< as the kernel was told
+  };
+  void watch(std::uint32_t index, bool first);
+  void serve(std::uint32_t index, std::uint32_t events);
+  io::Fd epoll_;
+  std::vector<Member> members_;
+};
+
+}  // namespace peal::cli
