@@ -105,6 +105,7 @@ class DaemonProcess final : public daemon::Owner {
                            {"nodes", std::to_string(config_.nodes.size())},
                            {"socket", config_.socket},
                            {"listen", options.tls ? io::to_string(options.tls->at) : "no"},
+                           {"seal", daemon_->node_status().seal},
                            {"version", PEAL_VERSION}});
     tell(notifier_.ready("serving clients at " + config_.socket));
     daemon_->run();
@@ -233,6 +234,7 @@ class DaemonProcess final : public daemon::Owner {
   /// cluster is, and a node's own sockets are open.
   std::string what_is_fixed(const NodeConfig& other) const {
     if (other.cluster != config_.cluster) return "cluster";
+    if (other.insecure != config_.insecure) return "insecure";
     if (other.node != config_.node) return "node";
     if (other.socket != config_.socket) return "socket";
     if (other.clients.listen != config_.clients.listen) return "clients.listen";
@@ -256,6 +258,7 @@ class DaemonProcess final : public daemon::Owner {
     facts.uptime = io::Clock::now() - started_;
     facts.waits_for = std::move(now.waits_for);
     facts.multicast = std::move(now.multicast);
+    facts.seal = std::move(now.seal);
     facts.queued_messages = now.queued_messages;
     facts.queued_bytes = now.queued_bytes;
     facts.counters = std::move(now.counters);

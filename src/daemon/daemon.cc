@@ -38,6 +38,14 @@ session::Options with_node(session::Options sessions, const member::Settings& me
   return sessions;
 }
 
+/// Whatever is wrong with these files is wrong with the configuration.
+Result<std::shared_ptr<const io::TlsContext>, io::IoError> read_tls(
+    const io::TlsServerOptions& options) {
+  auto context = io::TlsContext::server(options);
+  if (context) return context;
+  return unexpected(io::IoError{Errc::invalid_option, "clients: " + context.error().message});
+}
+
 Result<void, io::IoError> check_folder(const std::string& folder) {
   struct stat status {};
   std::string why;
@@ -115,7 +123,7 @@ Result<void, io::IoError> Daemon::prepare() {
   loop_ = std::move(*loop);
   // Before the node, so that one that cannot serve does not use up an incarnation.
   if (options_.tls) {
-    auto context = io::TlsContext::server(options_.tls->tls);
+    auto context = read_tls(options_.tls->tls);
     if (!context) return unexpected(context.error());
     tls_ = std::move(*context);
   }
@@ -176,7 +184,7 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
   }
   if (options.tls && tls_ != nullptr) {
-    auto context = io::TlsContext::server(options.tls->tls);
+    auto context = read_tls(options.tls->tls);
     if (!context) return unexpected(context.error());
     tls_ = std::move(*context);
   }
@@ -187,6 +195,8 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
     }
     options_.socket_mode = options.socket_mode;
   }
+  // Whether packets are sealed is agreed on by all nodes; with which key is not.
+  if (runtime_->sending_key()) new_keys_ = options.member.keys;
   new_sessions_ = sessions;
   loop_->wake();
   return {};

@@ -41,9 +41,9 @@ class Daemon final : private member::Application, private session::Host {
 
   /// For what else the owner wants watched.
   io::Loop& loop() { return *loop_; }
-  /// Takes rules, limits, certificates and keys for clients from `options`, at the end of this
-  /// turn; the rest stays as it is. Errors: those of open() for these, and then nothing changes.
-  /// Thread: the loop's, also from Owner::on_ask().
+  /// Takes rules, limits, certificates and keys for clients, and the keys between nodes if they
+  /// have any, from `options`, at the end of this turn; the rest stays as it is. Errors: those of
+  /// open() for these, and then nothing changes. Thread: the loop's, also from Owner::on_ask().
   Result<void, io::IoError> reconfigure(const Options& options);
 
   member::Snapshot node_status() const;
@@ -97,7 +97,8 @@ class Daemon final : private member::Application, private session::Host {
   std::unique_ptr<Connections> connections_;
   std::unique_ptr<Turns> turns_;
 
-  std::shared_ptr<const io::TlsContext> tls_;     ///< for connections to come
+  std::shared_ptr<const io::TlsContext> tls_;  ///< for connections to come
+  std::optional<seal::Keys> new_keys_;
   std::optional<session::Options> new_sessions_;  ///< to go on with
 
   Instant now_{};

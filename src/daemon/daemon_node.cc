@@ -26,6 +26,7 @@ constexpr std::uint32_t kRoomUnitsMax = 16'384;
 void Daemon::on_turn_end(Instant now) {
   now_ = now;
   if (stage_ == Stage::ended) return;
+  if (new_keys_) runtime_->set_keys(*std::exchange(new_keys_, std::nullopt));
   if (new_sessions_) sessions_->reconfigure(now, *std::exchange(new_sessions_, std::nullopt));
   feed(now);
   const std::uint32_t told = told_room_;

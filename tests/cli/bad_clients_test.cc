@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 const std::string kTop =
-    "cluster = \"demo\"\nnode = \"a\"\n"
+    "cluster = \"demo\"\nnode = \"a\"\ninsecure = true\n"
     "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n";
 
 Result<NodeConfig, std::string> parse(const std::string& text) {

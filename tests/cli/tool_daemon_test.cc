@@ -22,7 +22,7 @@ class ToolDaemon : public Tool {
   ToolDaemon() {
     const auto ports = free_port_pairs(1);
     EXPECT_EQ(ports.size(), 1U);
-    top_ = "cluster = \"t\"\nnode = \"a\"\n";
+    top_ = "cluster = \"t\"\nnode = \"a\"\ninsecure = true\n";
     nodes_ = "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:" + std::to_string(ports[0]) + "\"\n";
   }
   void config(const std::string& more) const { write("c.toml", top_ + nodes_ + more); }
@@ -55,8 +55,8 @@ TEST_F(ToolDaemon, FilesThatCannotBeUsedAreNamed) {
       {tls + "certificate = \"/nonexistent/c\"\n", "/nonexistent/c"},
       {"[[client]]\nwho = \"secret:" + dir_ + "/secret\"\n", "`chmod 600` it"},
       {"[[client]]\nwho = \"secret:/nonexistent\"\n", "cannot be read (No such file"},
-      {"[[client]]\nwho = \"user:no such user\"\n", "c.toml:7: client.who"},
-      {"[clients]\nslow = \"never\"\n", "c.toml:7: clients.slow = \"never\""},
+      {"[[client]]\nwho = \"user:no such user\"\n", "c.toml:8: client.who"},
+      {"[clients]\nslow = \"never\"\n", "c.toml:8: clients.slow = \"never\""},
   };
   for (const auto& [more, what] : rows) {
     SCOPED_TRACE(more);

@@ -35,6 +35,7 @@ Options options_of(const Folder& folder, std::uint32_t self, std::uint32_t count
   Options options;
   options.member.cluster = "test-" + std::to_string(::getpid());
   options.member.name = "n" + std::to_string(self);
+  options.member.insecure = true;
   for (std::uint32_t node = 1; node <= count; ++node) {
     options.member.nodes.push_back({"n" + std::to_string(node), address(node)});
   }
