@@ -79,7 +79,13 @@ namespace peal::sim_hooks {
   X(gm9_left_not_told, "who leaves a group is not told that it is out")                           \
   X(gm10_once_per_target, "a message comes once for each of its groups")                          \
   X(gm11_last_data_dropped, "what is left of a view is not given to clients")                     \
-  X(gm12_joiner_together, "who joins counts as having been there before")
+  X(gm12_joiner_together, "who joins counts as having been there before")                         \
+  X(sm1_settled_early, "a message counts as settled when it comes back, not when all have it")    \
+  X(sm2_resume_drops_one, "who goes on with a session misses one event")                          \
+  X(sm3_spill_out_of_order, "events pass others that went to the disk")                           \
+  X(sm4_gap_forgotten, "messages are left out and no gap says so")                                \
+  X(sm5_blocked_forever, "a client whose message found no room is not read again")                \
+  X(sm6_taken_twice, "a message that comes a second time is sent again")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

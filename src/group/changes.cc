@@ -32,6 +32,7 @@ void Groups::on_message(MemberId sender, Service service, ByteView message) {
     case Kind::leave: on_leave(sender, message); return;
     case Kind::disconnect: on_disconnect(sender, message); return;
     case Kind::data: on_data(sender, service, message); return;
+    case Kind::marker: on_marker(message); return;
     case Kind::tables: return;
   }
   ++counters_.bad_messages;
@@ -56,7 +57,7 @@ void Groups::on_join(MemberId sender, ByteView message) {
     entry.second.changed = true;
     PEAL_PROBE("group.join_from_outside");
   }
-  tell_change(entry, Cause::join, {client, join.client.name, 0});
+  tell_change(entry, {Cause::join, {}, {client, join.client.name, 0}});
 }
 
 void Groups::on_leave(MemberId sender, ByteView message) {
@@ -65,7 +66,8 @@ void Groups::on_leave(MemberId sender, ByteView message) {
     ++counters_.bad_messages;
     return;
   }
-  remove({sender, leave.client.connection}, leave.client.name, leave.group, Cause::leave);
+  const Member member{{sender, leave.client.connection}, leave.client.name, 0};
+  remove(leave.group, {Cause::leave, {}, member});
 }
 
 void Groups::on_disconnect(MemberId sender, ByteView message) {
@@ -80,23 +82,28 @@ void Groups::on_disconnect(MemberId sender, ByteView message) {
     groups.push_back(entry->first);
   }
   for (const std::string& group : groups) {
-    remove(client, disconnect.client.name, group, Cause::disconnect);
+    remove(group, {Cause::disconnect, disconnect.reason, {client, disconnect.client.name, 0}});
   }
 }
 
-void Groups::remove(const ClientKey& client, std::string_view name, std::string_view group,
-                    Cause cause) {
-  if (table_.leave(client, name, group) != Table::Outcome::done) {
+void Groups::on_marker(ByteView message) {
+  Marker marker;
+  if (decode(message, marker) != wire::Drop::none) ++counters_.bad_messages;
+}
+
+void Groups::remove(std::string_view group, const Change& change) {
+  const ClientKey& client = change.member.client;
+  if (table_.leave(client, change.member.name, group) != Table::Outcome::done) {
     ++counters_.bad_changes;
     return;
   }
-  if (cause == Cause::leave && client.daemon == self_ && clients_.contains(client.connection) &&
-      !PEAL_MUTANT(gm9_left_not_told)) {
+  if (change.cause == Cause::leave && client.daemon == self_ &&
+      clients_.contains(client.connection) && !PEAL_MUTANT(gm9_left_not_told)) {
     effects_.left(client.connection, group);
   }
   Entry* entry = table_.find(group);
   if (entry != nullptr) {
-    tell_change(*entry, cause, {client, name, 0});
+    tell_change(*entry, change);
   } else {
     ++counters_.changes;
   }
@@ -107,15 +114,16 @@ bool Groups::is_partitioned(MemberId daemon) const {
 }
 
 /// One client came or went.
-void Groups::tell_change(Entry& entry, Cause cause, const Member& changed) {
+void Groups::tell_change(Entry& entry, const Change& change) {
   ++counters_.changes;
   Table::Group& group = entry.second;
   group.id = next_id(group.id);
   const auto joined = [&](const ClientKey& client) {
-    return cause == Cause::join && client == changed.client && !PEAL_MUTANT(gm12_joiner_together);
+    return change.cause == Cause::join && client == change.member.client &&
+           !PEAL_MUTANT(gm12_joiner_together);
   };
   if (!group.changed) {
-    tell_view(entry, cause, &changed,
+    tell_view(entry, change.cause, &change,
               [&](const ClientKey& client) { return joined(client) ? kAlone : kTogether; });
     return;
   }
@@ -128,8 +136,7 @@ void Groups::tell_change(Entry& entry, Cause cause, const Member& changed) {
   tell_transitional(entry);
 }
 
-void Groups::tell_view(const Entry& entry, Cause cause, const Member* changed,
-                       const SetOf& set_of) {
+void Groups::tell_view(const Entry& entry, Cause cause, const Change* change, const SetOf& set_of) {
   const Table::Daemon* own = entry.second.at(self_);
   if (own == nullptr) return;
   told_.clear();
@@ -145,14 +152,24 @@ void Groups::tell_view(const Entry& entry, Cause cause, const Member* changed,
       told_.push_back({key, client.name, set});
     }
   }
-  GroupView view{entry.first, entry.second.id, cause, changed, told_, 0};
-  for (std::size_t i = 0; i < own->clients.size(); ++i) {
-    const std::uint32_t connection = own->clients[i].connection;
-    if (!clients_.contains(connection)) continue;
-    view.own_set = told_[own_first + i].set;
-    ++counters_.views;
-    outcome_.add(view.id.index ^ std::uint64_t{connection} << 32);
-    effects_.view(connection, view);
+  GroupView view{entry.first, entry.second.id, cause, {}, nullptr, told_, 0};
+  if (change != nullptr) {
+    view.reason = change->reason;
+    view.changed = &change->member;
+  }
+  for (std::uint32_t set = 0; set < sets.size(); ++set) {
+    receivers_.clear();
+    for (std::size_t i = 0; i < own->clients.size(); ++i) {
+      const std::uint32_t connection = own->clients[i].connection;
+      if (told_[own_first + i].set == set && clients_.contains(connection)) {
+        receivers_.push_back(connection);
+        outcome_.add(view.id.index ^ std::uint64_t{connection} << 32);
+      }
+    }
+    if (receivers_.empty()) continue;
+    view.own_set = set;
+    counters_.views += receivers_.size();
+    effects_.view(receivers_, view);
   }
 }
 
@@ -172,18 +189,19 @@ void Groups::on_data(MemberId sender, Service service, ByteView message) {
     std::sort(receivers_.begin(), receivers_.end());
     receivers_.erase(std::unique(receivers_.begin(), receivers_.end()), receivers_.end());
   }
+  if (data.self_discard && sender == self_) {
+    const auto own = std::find(receivers_.begin(), receivers_.end(), data.client.connection);
+    if (own != receivers_.end()) receivers_.erase(own);
+  }
+  if (receivers_.empty()) return;
   const Received received{{sender, data.client.connection},
                           data.client.name,
                           service,
                           data.type,
                           {data.targets.begin(), data.targets.size()},
                           data.payload};
-  for (const std::uint32_t connection : receivers_) {
-    const bool own = sender == self_ && connection == data.client.connection;
-    if (own && data.self_discard) continue;
-    ++counters_.delivered;
-    effects_.deliver(connection, received);
-  }
+  counters_.delivered += receivers_.size();
+  effects_.deliver(receivers_, received);
 }
 
 /// The clients of this node that the target names.

@@ -96,24 +96,29 @@ Result<void, Refusal> Groups::send(std::uint32_t connection, const Outgoing& mes
   return submit(message.service);
 }
 
-void Groups::disconnect(std::uint32_t connection) {
+void Groups::disconnect(std::uint32_t connection, wire::ClientCode reason) {
   const auto at = clients_.find(connection);
   if (at == clients_.end()) return;
   // Whoever joined nothing, nobody knows.
   if (at->second.groups.empty()) {
     names_.erase(at->second.name);
   } else {
-    dead_.push_back({connection, std::move(at->second.name)});
+    dead_.push_back({connection, std::move(at->second.name), reason});
   }
   clients_.erase(at);
   work();
+}
+
+Result<void, Refusal> Groups::mark() {
+  encode(Marker{}, encoded_);
+  return submit(Service::safe);
 }
 
 void Groups::work() {
   std::size_t done = 0;
   while (done < dead_.size()) {
     const Dead& dead = dead_[done];
-    encode(Disconnect{{dead.connection, dead.name}}, encoded_);
+    encode(Disconnect{{dead.connection, dead.name}, dead.reason}, encoded_);
     const auto submitted = submit(Service::agreed);
     if (!submitted && submitted.error() == Refusal::would_block) break;
     names_.erase(dead.name);

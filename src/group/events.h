@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "group/message.h"
 #include "group/table.h"
+#include "wire/client.h"
 
 namespace peal::group {
 
@@ -27,6 +28,7 @@ struct GroupView {
   std::string_view group;
   GroupId id{};
   Cause cause{};
+  wire::ClientCode reason{};          ///< of a disconnection: goodbye, slow, …; else ok
   const Member* changed = nullptr;    ///< who joined, left or disconnected; null for `network`
   std::span<const Member> members{};  ///< sorted by daemon, then by name; valid during the call
   /// The set of whoever is told: these members saw the same view of the group just before, and the
@@ -50,9 +52,11 @@ class Effects {
  public:
   virtual ~Effects() = default;
 
-  // To the client of this node that has the connection.
-  virtual void deliver(std::uint32_t connection, const Received& message) = 0;
-  virtual void view(std::uint32_t connection, const GroupView& view) = 0;
+  // To clients of this node, by their connections.
+  /// Once for each message, to all who get it: at least one, each once.
+  virtual void deliver(std::span<const std::uint32_t> connections, const Received& message) = 0;
+  /// Once for each set that members here came in: to all who are in `own_set`.
+  virtual void view(std::span<const std::uint32_t> connections, const GroupView& view) = 0;
   /// Until the group's next view, what is promised holds among those only that will be in the
   /// receiver's set.
   virtual void transitional(std::uint32_t connection, std::string_view group) = 0;

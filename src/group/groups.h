@@ -72,8 +72,11 @@ class Groups {
   Result<void, Refusal> join(std::uint32_t connection, std::string_view group);
   Result<void, Refusal> leave(std::uint32_t connection, std::string_view group);
   Result<void, Refusal> send(std::uint32_t connection, const Outgoing& message);
-  /// The client is told nothing any more, and leaves all groups.
-  void disconnect(std::uint32_t connection);
+  /// The client is told nothing any more, and leaves all groups, whose members learn the reason
+  /// (not ok).
+  void disconnect(std::uint32_t connection, wire::ClientCode reason = wire::ClientCode::goodbye);
+  /// Submits a message that means nothing but its place: safe.
+  Result<void, Refusal> mark();
   /// Says goodbye for clients whose disconnect() found no room. Call it when there may be some.
   void work();
 
@@ -123,6 +126,13 @@ class Groups {
   struct Dead {
     std::uint32_t connection;
     std::string name;
+    wire::ClientCode reason;
+  };
+  /// One client came or went.
+  struct Change {
+    Cause cause;
+    wire::ClientCode reason;
+    Member member;
   };
   using Entry = Table::Map::value_type;
   using SetOf = std::function<std::uint64_t(const ClientKey&)>;
@@ -139,16 +149,17 @@ class Groups {
   std::size_t gathered_from(MemberId daemon) const;
   GroupId next_id(const GroupId& last);
   /// To the members here; `set_of` gives equal numbers to those who came together.
-  void tell_view(const Entry& entry, Cause cause, const Member* changed, const SetOf& set_of);
+  void tell_view(const Entry& entry, Cause cause, const Change* change, const SetOf& set_of);
   void tell_transitional(const Entry& entry);
 
   // changes.cc: clients' messages in their order
   void on_join(MemberId sender, ByteView message);
   void on_leave(MemberId sender, ByteView message);
   void on_disconnect(MemberId sender, ByteView message);
+  void on_marker(ByteView message);
   void on_data(MemberId sender, Service service, ByteView message);
-  void remove(const ClientKey& client, std::string_view name, std::string_view group, Cause cause);
-  void tell_change(Entry& entry, Cause cause, const Member& changed);
+  void remove(std::string_view group, const Change& change);
+  void tell_change(Entry& entry, const Change& change);
   bool is_partitioned(MemberId daemon) const;
   void collect_receivers(std::string_view target);
 

@@ -195,6 +195,9 @@ Drop decode(ByteView message, Disconnect& out) {
   Reader in(message);
   read_kind(in, Kind::disconnect);
   out.client = read_client(in);
+  const auto reason = in.u<std::uint8_t>();
+  in.require(reason > 0 && reason < wire::kClientCodes, Drop::bad_value);
+  out.reason = in.failed() ? wire::ClientCode::goodbye : static_cast<wire::ClientCode>(reason);
   return in.finish();
 }
 
@@ -236,6 +239,12 @@ Drop decode(ByteView message, Tables& out) {
   return in.finish();
 }
 
+Drop decode(ByteView message, Marker& /*out*/) {
+  Reader in(message);
+  read_kind(in, Kind::marker);
+  return in.finish();
+}
+
 void encode(const Join& message, std::vector<std::byte>& out) {
   encode_membership(Kind::join, message, out);
 }
@@ -245,8 +254,9 @@ void encode(const Leave& message, std::vector<std::byte>& out) {
 }
 
 void encode(const Disconnect& message, std::vector<std::byte>& out) {
-  Writer writer = start(Kind::disconnect, 1 + bytes_of(message.client), out);
+  Writer writer = start(Kind::disconnect, 1 + bytes_of(message.client) + 1, out);
   write_client(writer, message.client.connection, message.client.name);
+  writer.u(static_cast<std::uint8_t>(message.reason));
   finish(writer, out);
 }
 
@@ -261,6 +271,10 @@ void encode(const Data& message, std::vector<std::byte>& out) {
   for (const std::string_view target : message.targets) write_name(writer, target);
   writer.bytes(message.payload);
   finish(writer, out);
+}
+
+void encode(const Marker& /*message*/, std::vector<std::byte>& out) {
+  finish(start(Kind::marker, 1, out), out);
 }
 
 void encode(const Tables& message, std::vector<std::byte>& out) {

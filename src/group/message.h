@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/fixed_vector.h"
 #include "base/ids.h"
+#include "wire/client.h"
 #include "wire/frames.h"
 
 // The messages of process groups. They are the payloads of ordered messages: who joins, leaves and
@@ -19,11 +20,12 @@
 //   name:        length u8 (1 to 128; a client's 1 to 32), then so many bytes
 //   client:      connection u32, name
 //   join, leave: kind u8, client, name of the group
-//   disconnect:  kind u8, client
-//   data:        kind u8, client, type u16, self-discard u8, targets u8 (1 to 64) of names, then
-//   the payload tables:      kind u8, view, synced u16 of members, groups u32 of
-//                {name, view, index u64, changed u8, daemons u16 of {member, clients u32 of
-//                client}}
+//   disconnect:  kind u8, client, reason u8
+//   data:        kind u8, client, type u16, self-discard u8, targets u8 (1 to 64) of names, and the
+//                payload
+//   tables:      kind u8, view, synced u16 of members, groups u32 of {name, view, index u64,
+//                changed u8, daemons u16 of {member, clients u32 of client}}
+//   marker:      kind u8
 //
 // Integers are little-endian; members, views and sets are written as in wire/frames.h, and sets are
 // sorted without repetition. Decoders are total, as those of frames are: any bytes give a message
@@ -35,7 +37,14 @@ inline constexpr std::size_t kNameBytesMax = 128;
 inline constexpr std::size_t kClientNameBytesMax = 32;  ///< so that a private name is a name
 inline constexpr std::size_t kTargetsMax = 64;
 
-enum class Kind : std::uint8_t { join = 1, leave = 2, disconnect = 3, data = 4, tables = 5 };
+enum class Kind : std::uint8_t {
+  join = 1,
+  leave = 2,
+  disconnect = 3,
+  data = 4,
+  tables = 5,
+  marker = 6,
+};
 
 /// A name of a group: 1 to kNameBytesMax bytes, none of them a control character, the first not
 /// '#'.
@@ -64,7 +73,12 @@ struct Leave {
 /// A client is gone, from all groups.
 struct Disconnect {
   Client client;
+  wire::ClientCode reason = wire::ClientCode::goodbye;  ///< not ok
 };
+
+/// Means nothing but its place: whoever sent it learns that all that it sent before is known to
+/// all, once this is.
+struct Marker {};
 
 /// What a client sends, delivered once to every client that one of the targets names.
 struct Data {
@@ -120,6 +134,7 @@ std::uint8_t kind_of(ByteView message);
 [[nodiscard]] wire::Drop decode(ByteView message, Disconnect& out);
 [[nodiscard]] wire::Drop decode(ByteView message, Data& out);
 [[nodiscard]] wire::Drop decode(ByteView message, Tables& out);
+[[nodiscard]] wire::Drop decode(ByteView message, Marker& out);
 
 /// Each replaces `out` by the one encoding of a message, which decode() must accept.
 void encode(const Join& message, std::vector<std::byte>& out);
@@ -127,5 +142,6 @@ void encode(const Leave& message, std::vector<std::byte>& out);
 void encode(const Disconnect& message, std::vector<std::byte>& out);
 void encode(const Data& message, std::vector<std::byte>& out);
 void encode(const Tables& message, std::vector<std::byte>& out);
+void encode(const Marker& message, std::vector<std::byte>& out);
 
 }  // namespace peal::group

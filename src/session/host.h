@@ -40,7 +40,7 @@ class Host {
 
   // The node.
   /// Queues a message to be ordered; copies it. Returns its number, which grows by one each time,
-  /// or would_block, too_large, closed. After would_block the owner calls Sessions::work() when
+  /// or would_block, too_large, closed. After would_block the owner calls Sessions::on_room() when
   /// there may be room again.
   virtual Result<std::uint64_t> submit(ByteView message, Service service) = 0;
   /// A control message in the place of those that are not ordered yet; none if it is empty. May be
@@ -52,6 +52,9 @@ class Host {
   virtual void tables_equal(const ViewId& view, std::uint64_t hash) = 0;
 
   // The owner.
+  /// The name of a node, as it stands in private names; empty if it is not known (then its number
+  /// does). The same on all nodes.
+  virtual std::string_view node_name(NodeId node) const = 0;
   /// Bytes that nobody can guess.
   virtual wire::SessionToken draw_token() = 0;
   /// A client asks; `admin` says whether it may know and do everything.

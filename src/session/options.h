@@ -48,6 +48,11 @@ struct GroupRule {
   bool send = false;
 };
 
+/// Least limit of what may wait for a membership.
+inline constexpr std::uint64_t kSlowBytesMin = 4'096;
+/// What a message of groups may need besides its payload.
+inline constexpr std::uint32_t kMessageOverheadMax = 16'384;
+
 struct Options {
   std::string cluster;
   std::string node;

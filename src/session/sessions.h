@@ -33,7 +33,8 @@ using ConnectionId = std::uint64_t;
 /// closed meanwhile may be named too: the owner ignores them.
 struct Wanted {
   std::vector<ConnectionId> write;  ///< output() has something
-  std::vector<ConnectionId> read;   ///< received() takes bytes again, in the order of this list
+  /// received() takes bytes again; to be called in the order of this list, also if there are none.
+  std::vector<ConnectionId> read;
   /// To be closed now; already forgotten here, and no closed() is due. Their last output was
   /// written, or they had time enough for it.
   std::vector<ConnectionId> close;
@@ -110,8 +111,10 @@ class Sessions {
   /// block are slow. 0: the node should deliver nothing more, so that senders everywhere wait.
   std::uint64_t room_bytes() const;
 
-  /// Whatever is due, and what found no room in the node before. To be called after any other call,
-  /// when the node has room again, and at next_deadline().
+  /// The node ordered something, so that it may have room again.
+  void on_room(Instant now);
+  /// Whatever is due. To be called after any other call, and at next_deadline(). Nothing here is
+  /// called back while the node delivers but Host::replace_control and Host::block: work() submits.
   void work(Instant now);
   std::optional<Instant> next_deadline() const;
   /// Ends all sessions, with `shutdown`: settles nothing more. Connections are named for closing

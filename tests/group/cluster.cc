@@ -49,16 +49,21 @@ Result<void, Refusal> Daemon::send(std::uint32_t connection, std::string_view ta
   return groups->send(connection, {list, Service::agreed, 7, self_discard, as_bytes_view(payload)});
 }
 
-void Daemon::deliver(std::uint32_t connection, const Received& message) {
-  log.push_back(std::to_string(connection) + " got " + std::string(as_text(message.payload)) +
-                " from " + std::string(message.name) + "@" + letter_of(message.sender.daemon));
+void Daemon::deliver(std::span<const std::uint32_t> connections, const Received& message) {
+  for (const std::uint32_t connection : connections) {
+    log.push_back(std::to_string(connection) + " got " + std::string(as_text(message.payload)) +
+                  " from " + std::string(message.name) + "@" + letter_of(message.sender.daemon));
+  }
 }
 
 /// "1 sees g by join of y@b: x@a | y@b", with bars between those who did not come together, the
 /// receiver's own set in brackets.
-void Daemon::view(std::uint32_t connection, const GroupView& view) {
-  std::string text = std::to_string(connection) + " sees " + std::string(view.group) + " by " +
-                     std::string(cause_text(view.cause));
+void Daemon::view(std::span<const std::uint32_t> connections, const GroupView& view) {
+  std::string text =
+      " sees " + std::string(view.group) + " by " + std::string(cause_text(view.cause));
+  if (view.reason != wire::ClientCode::ok && view.reason != wire::ClientCode::goodbye) {
+    text += " (" + std::string(wire::client_code_name(view.reason)) + ")";
+  }
   if (view.changed != nullptr) text += " of " + member_text(*view.changed);
   text += ":";
   std::uint32_t sets = 0;
@@ -71,7 +76,9 @@ void Daemon::view(std::uint32_t connection, const GroupView& view) {
     text += set == view.own_set ? " [" + members + "]" : " " + members;
     if (set + 1 < sets) text += " |";
   }
-  log.push_back(text);
+  for (const std::uint32_t connection : connections) {
+    log.push_back(std::to_string(connection) + text);
+  }
 }
 
 void Daemon::transitional(std::uint32_t connection, std::string_view group) {

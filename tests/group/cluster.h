@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,8 +33,8 @@ class Daemon final : public Effects {
   /// What its clients were told since the last call.
   std::vector<std::string> take_log() { return std::exchange(log, {}); }
 
-  void deliver(std::uint32_t connection, const Received& message) override;
-  void view(std::uint32_t connection, const GroupView& view) override;
+  void deliver(std::span<const std::uint32_t> connections, const Received& message) override;
+  void view(std::span<const std::uint32_t> connections, const GroupView& view) override;
   void transitional(std::uint32_t connection, std::string_view group) override;
   void left(std::uint32_t connection, std::string_view group) override;
   Result<void> submit(ByteView message, Service service) override;

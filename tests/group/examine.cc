@@ -36,6 +36,7 @@ Verdict examine(ByteView bytes) {
     case Kind::disconnect: return examine_as<Disconnect>(bytes);
     case Kind::data: return examine_as<Data>(bytes);
     case Kind::tables: return examine_as<Tables>(bytes);
+    case Kind::marker: return examine_as<Marker>(bytes);
   }
   return {other, nullptr};
 }

@@ -63,9 +63,9 @@ TEST(Groups, LeavingTellsTheLeaverFirstAndTheOthersThatTheyStayTogether) {
   all.cluster.order_all("abc");
   EXPECT_THAT(a.take_log(), ElementsAre("2 left g", "1 sees g by leave of w@a: [x@a y@b z@c]",
                                         "1 got later from x@a"));
-  all.cluster['b'].groups->disconnect(1);
+  all.cluster['b'].groups->disconnect(1, wire::ClientCode::slow);
   all.cluster.order_all("abc");
-  EXPECT_THAT(a.take_log(), ElementsAre("1 sees g by disconnect of y@b: [x@a z@c]"));
+  EXPECT_THAT(a.take_log(), ElementsAre("1 sees g by disconnect (slow) of y@b: [x@a z@c]"));
 }
 
 TEST(Groups, DisconnectingLeavesAllGroupsInOrderOfTheirNames) {

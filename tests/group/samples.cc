@@ -51,11 +51,13 @@ std::vector<Sample> samples() {
       sample("join, longest names", Join{{0xffffffff, client}, longest}),
       sample("leave", Leave{{2, "trader 7"}, "orders"}),
       sample("disconnect", Disconnect{{3, "c"}}),
+      sample("disconnect, slow", Disconnect{{3, "c"}, wire::ClientCode::slow}),
       sample("data", data({"orders"}, "payload")),
       sample("data, several targets", data({"#x#a", "bids", "orders"}, "payload")),
       sample("data, empty, not to itself", discarding),
       sample("tables", sample_tables()),
       sample("tables without groups", none),
+      sample("marker", Marker{}),
   };
 }
 

@@ -18,6 +18,7 @@ ROOMS = {
     "order/evs": ("src/order/evs", ("base", "wire", "order"), True),
     "order/ring": ("src/order/ring", ("base", "wire", "order", "order/evs"), True),
     "group": ("src/group", ("base", "wire", "order"), True),
+    "session": ("src/session", ("base", "wire", "order", "group"), True),
     "seal": ("src/seal", ("base",), False),
     "node": ("src/node", ("base", "wire", "port", "order"), True),
     "io": ("src/io", ("base", "port"), False),

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+
+namespace peal::session {
+
+class ChunkPool;
+
+/// The bytes of one record, which the queues of all sessions that are to have it share.
+struct Chunk {
+  ChunkPool* pool = nullptr;
+  std::uint32_t references = 0;
+  std::vector<std::byte> bytes;
+};
+
+/// A counted reference to a chunk, or to nothing.
+class ChunkRef {
+ public:
+  ChunkRef() = default;
+  explicit ChunkRef(Chunk* chunk) : chunk_(chunk) { take(); }
+  ChunkRef(const ChunkRef& other) : chunk_(other.chunk_) { take(); }
+  ChunkRef(ChunkRef&& other) noexcept : chunk_(std::exchange(other.chunk_, nullptr)) {}
+  ChunkRef& operator=(ChunkRef other) noexcept {
+    std::swap(chunk_, other.chunk_);
+    return *this;
+  }
+  inline ~ChunkRef();
+
+  explicit operator bool() const { return chunk_ != nullptr; }
+  ByteView view() const { return chunk_->bytes; }
+  std::size_t size() const { return chunk_->bytes.size(); }
+
+ private:
+  void take() {
+    if (chunk_ != nullptr) ++chunk_->references;
+  }
+  Chunk* chunk_ = nullptr;
+};
+
+/// Chunks, counted. Small ones are kept when nobody needs them any more, so that messages of a
+/// steady stream allocate nothing. Must outlive all references.
+class ChunkPool {
+ public:
+  ChunkPool() = default;
+  ChunkPool(const ChunkPool&) = delete;
+  ChunkPool& operator=(const ChunkPool&) = delete;
+  ~ChunkPool() { PEAL_ASSERT(bytes_in_use_ == 0); }
+
+  /// `fill` appends one record to an empty buffer; `bytes` is how much that will be at most.
+  template <class Fill>
+  ChunkRef make(std::size_t bytes, Fill fill) {
+    std::unique_ptr<Chunk> chunk = take(bytes);
+    fill(chunk->bytes);
+    bytes_in_use_ += cost(*chunk);
+    return ChunkRef(chunk.release());
+  }
+  /// Memory of all chunks that somebody refers to.
+  std::uint64_t bytes_in_use() const { return bytes_in_use_; }
+
+ private:
+  friend class ChunkRef;
+  static constexpr std::array<std::size_t, 3> kClasses{256, 1'024, 4'096};
+  static constexpr std::size_t kKept = 1'024;  ///< of each class
+
+  static std::uint64_t cost(const Chunk& chunk) { return sizeof(Chunk) + chunk.bytes.capacity(); }
+  std::unique_ptr<Chunk> take(std::size_t bytes) {
+    for (std::size_t i = 0; i < kClasses.size(); ++i) {
+      if (bytes > kClasses[i]) continue;
+      if (!free_[i].empty()) {
+        std::unique_ptr<Chunk> chunk = std::move(free_[i].back());
+        free_[i].pop_back();
+        return chunk;
+      }
+      bytes = kClasses[i];
+      break;
+    }
+    auto chunk = std::make_unique<Chunk>();
+    chunk->pool = this;
+    chunk->bytes.reserve(bytes);
+    return chunk;
+  }
+  void give(std::unique_ptr<Chunk> chunk) {
+    bytes_in_use_ -= cost(*chunk);
+    for (std::size_t i = 0; i < kClasses.size(); ++i) {
+      if (chunk->bytes.capacity() != kClasses[i] || free_[i].size() >= kKept) continue;
+      chunk->bytes.clear();
+      free_[i].push_back(std::move(chunk));
+      return;
+    }
+  }
+
+  std::uint64_t bytes_in_use_ = 0;
+  std::array<std::vector<std::unique_ptr<Chunk>>, kClasses.size()> free_;
+};
+
+inline ChunkRef::~ChunkRef() {
+  if (chunk_ != nullptr && --chunk_->references == 0) {
+    chunk_->pool->give(std::unique_ptr<Chunk>(chunk_));
+  }
+}
+
+}  // namespace peal::session

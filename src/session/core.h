@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/digest.h"
+#include "session/event_queue.h"
+#include "session/rules.h"
+#include "session/sessions.h"
+#include "session/settlement.h"
+
+namespace peal::session {
+
+struct Session;
+
+/// A connection of a client, with a session or before it has one.
+struct Connection {
+  enum class State : std::uint8_t { hello, open, closing };
+  /// Why nothing is read from it.
+  enum class Pause : std::uint8_t {
+    none,
+    node,       ///< the node is full
+    unsettled,  ///< too much of the session is not settled
+    input,      ///< too many bytes of unfinished records, of all connections
+    output,     ///< the client does not read its replies
+  };
+
+  ConnectionId id{};
+  Identity identity;
+  State state = State::hello;
+  Pause pause = Pause::none;
+  Session* session = nullptr;
+  std::vector<std::byte> input;  ///< of an unfinished record, or of one that waits
+  std::uint64_t reserved = 0;    ///< what that takes of Options::input_bytes_max
+  Instant record_deadline{};     ///< it is to be complete then, if something is reserved
+  Instant last_heard{};
+  Instant deadline{};              ///< of the hello; or of the last output, when closing
+  std::vector<std::byte> control;  ///< records that are no events, not written yet
+  std::size_t control_offset = 0;
+  std::size_t planned_event = 0;  ///< of output(): the rest of an event, then so many of `control`
+  std::size_t planned_control = 0;
+  std::uint64_t acked_told = 0;
+  bool wants_write = false;  ///< is named in Wanted::write
+};
+
+/// One client, as long as it may come back.
+struct Session {
+  Session(Spool& spool, SpoolId spool_id, ChunkPool& chunks) : events(spool, spool_id, chunks) {}
+  bool waits() const { return events.pushed() > events.released(); }
+
+  std::uint32_t id{};  ///< the client's connection in group::Groups
+  std::string name;
+  std::string private_name;
+  Person person;
+  ClientRule rule;
+  wire::SessionToken token{};
+  Duration keep{};  ///< 0: ends with its connection
+  Connection* connection = nullptr;
+  Instant detached_at{};  ///< since when there is no connection
+
+  EventQueue events;
+  std::map<std::string, std::uint32_t, std::less<>> groups;  ///< slots in `events`
+  std::set<std::uint32_t> gaps;    ///< slots that leave messages out at present
+  std::set<std::uint32_t> warned;  ///< slots whose limits came near
+  Account account;                 ///< of what the client sent
+  std::int64_t quota_bytes = 0;    ///< that it may send now; below 0: owed
+  Instant quota_at{};
+
+  bool leaving = false;                            ///< said goodbye
+  wire::ClientCode ending = wire::ClientCode::ok;  ///< why it ends at the next work(), if it does
+  std::string ending_text;
+};
+
+/// All that Sessions does. In parts: core.cc the life of connections and sessions, hello.cc,
+/// input.cc and requests.cc what clients say, deliver.cc and slow.cc what they are told, output.cc.
+class Sessions::Core final : public group::Effects {
+ public:
+  Core(const Options& options, Host& host, Spool& spool);
+  ~Core() override;
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  // core.cc
+  void reconfigure(Instant now, const Options& options);
+  void accepted(Instant now, ConnectionId id, const Identity& identity);
+  void closed(Instant now, ConnectionId id);
+  void on_view(Instant now, const order::View& view, MemberId self);
+  void on_message(Instant now, const Delivered& message);
+  void on_room(Instant now);
+  void work(Instant now);
+  std::optional<Instant> next_deadline() const;
+  void stop(Instant now);
+  bool evict(Instant now, std::string_view private_name);
+  void take_wanted(Wanted& out);
+
+  // input.cc
+  std::size_t received(Instant now, ConnectionId id, ByteView bytes);
+  // output.cc
+  void tell_acked(Connection& to);
+  std::span<const ByteView> output(ConnectionId id);
+  void written(Instant now, ConnectionId id, std::size_t bytes);
+  // slow.cc
+  std::uint64_t room_bytes() const;
+  // status.cc
+  Status status(Instant now) const;
+  const Counters& counters() const { return counters_; }
+  void check_invariants() const;
+
+  const group::Groups& groups() const { return groups_; }
+  std::size_t session_count() const { return sessions_.size(); }
+  std::size_t connection_count() const { return connections_.size(); }
+  bool idle() const;
+  std::uint64_t digest() const { return outcome_.value(); }
+
+ private:
+  using Pause = Connection::Pause;
+  using State = Connection::State;
+  /// What became of a record.
+  enum class Handled : std::uint8_t { done, paused, closed };
+
+  // group::Effects: deliver.cc
+  void deliver(std::span<const std::uint32_t> clients, const group::Received& message) override;
+  void view(std::span<const std::uint32_t> clients, const group::GroupView& view) override;
+  void transitional(std::uint32_t client, std::string_view group) override;
+  void left(std::uint32_t client, std::string_view group) override;
+  Result<void> submit(ByteView message, Service service) override;
+  void replace_control(ByteView message) override { host_.replace_control(message); }
+  void block(bool blocked) override { host_.block(blocked); }
+  void settled(const ViewId& view) override;
+
+  // core.cc
+  Connection* connection(ConnectionId id);
+  Session* session(std::uint32_t id);
+  void due(Instant deadline);
+  void want_write(Connection& to);
+  void pause(Connection& from, Pause reason);
+  void resume(Connection& from);
+  void resume_one(Connection& from);
+  void resume_all(Pause reason);
+  /// The last that the connection is told; its session is not touched.
+  void close_connection(Connection& it, wire::ClientCode code, std::string_view text);
+  void forget_connection(Connection& it);
+  /// Ends the session at the next work().
+  void end_later(Session& it, wire::ClientCode code, std::string text);
+  void end_session(Session& it, wire::ClientCode code, std::string_view text);
+  void end_sessions();
+  void detach(Session& it);
+  void check_connection(Connection& it);
+  void check_session(Session& it);
+  void settle();
+  void finish_goodbye(Session& it);
+
+  // input.cc
+  Handled handle(Connection& from, const wire::Record& record);
+  Handled bad_record(Connection& from, std::string_view what);
+  bool reserve(Connection& from, std::size_t bytes);
+  void release(Connection& from);
+  std::size_t complete(Connection& from, ByteView bytes);
+  std::uint64_t length_max(const Connection& from) const;
+
+  // hello.cc
+  Handled on_hello(Connection& from, ByteView body);
+  Handled turn_away(Connection& from, wire::ClientCode code, std::string_view text);
+  Handled go_on(Connection& from, const wire::Hello& hello, const Person& person);
+  Handled begin(Connection& from, const wire::Hello& hello, Person person);
+  Result<std::uint32_t, group::Refusal> connect_name(const ClientRule& rule, std::string& name);
+  void attach(Session& it, Connection& to, bool resumed);
+  std::uint32_t payload_bytes_max() const;
+
+  // requests.cc
+  Handled on_send(Connection& from, ByteView body);
+  void refuse(Session& it, std::uint64_t number, wire::ClientCode code, const std::string& text);
+  std::optional<std::pair<wire::ClientCode, std::string>> why_not(Session& it,
+                                                                  const wire::SendRequest& request);
+  bool take_quota(Session& it, std::size_t bytes);
+  Handled on_join(Connection& from, ByteView body);
+  Handled on_leave(Connection& from, ByteView body);
+  Handled on_ask(Connection& from, ByteView body);
+  Handled on_seen(Connection& from, ByteView body);
+  Handled on_ping(Connection& from, ByteView body);
+  Handled on_goodbye(Connection& from);
+  Handled reply(Connection& to, std::uint32_t request, wire::ClientCode code,
+                std::string_view text);
+  Handled refused_by_groups(Connection& from, std::uint32_t request, group::Refusal why,
+                            std::string_view group);
+
+  // slow.cc
+  /// Gives a session an event, as its policies will have it.
+  void offer(Session& to, std::uint32_t slot, const ChunkRef& chunk, const wire::Place* message);
+  bool leaves_out(Session& to, std::uint32_t slot, std::uint64_t bytes, const wire::Place& place);
+  bool is_over(const Session& of, const Membership& member, std::uint64_t bytes) const;
+  bool is_under_again(const Session& of, const Membership& member) const;
+  void push(Session& to, std::uint32_t slot, const ChunkRef& chunk);
+  void push_gap(Session& to, std::uint32_t slot);
+  void push_gaps(Session& to);
+  bool make_room(Session& to, std::uint32_t slot, std::uint64_t bytes, bool is_message);
+  void too_slow(Session& it, const Membership& member, std::string_view what);
+  std::optional<std::uint64_t> share() const;
+  void warn(Session& to, std::uint32_t slot);
+  void check_ages(Session& it);
+  /// The client has all events up to this one. False if they were not written.
+  bool release_events(Session& it, std::uint64_t number);
+  wire::SlowLimits limits_of(const wire::SlowLimits& asked) const;
+  void note_block(Session& it, std::uint32_t slot);
+
+  void append_private_name(const group::ClientKey& client, std::string_view name,
+                           std::string& out) const;
+
+  Options options_;
+  Host& host_;
+  Spool& spool_;
+  ChunkPool chunks_;
+  group::Groups groups_;
+  Settlement settlement_;
+  Instant now_{};
+  MemberId self_{};
+  const Delivered* current_ = nullptr;  ///< what the node delivers at present
+
+  std::map<ConnectionId, std::unique_ptr<Connection>> connections_;
+  std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;
+  std::map<wire::SessionToken, Session*> tokens_;
+  std::vector<std::uint32_t> ending_;  ///< sessions that end at the next work()
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> blocking_;  ///< session, slot with `block`
+  Wanted wanted_;
+  std::deque<ConnectionId> paused_;  ///< in the order in which they came to wait
+  std::optional<Instant> next_check_;
+  std::uint64_t input_bytes_ = 0;
+  std::uint64_t disk_bytes_ = 0;  ///< of all sessions
+  std::uint64_t waiting_ = 0;     ///< sessions that have events waiting
+  std::uint64_t next_name_ = 0;
+  std::uint64_t submitted_ = 0;  ///< number that Host::submit() gave last
+  bool closed_ = false;          ///< the node takes nothing any more
+  std::vector<ByteView> pieces_;
+  Counters counters_;
+  Digest outcome_;
+};
+
+}  // namespace peal::session

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/assert.h"
+#include "session/core.h"
+
+// What the groups tell clients, written down once for all who get it.
+
+namespace peal::session {
+namespace {
+
+constexpr std::size_t kPlaceBytes = 20 + 8 + 4;
+
+/// The membership by which a client gets a message: the first of its targets that it is in.
+std::uint32_t slot_of(const Session& it, std::span<const std::string_view> targets) {
+  for (const std::string_view target : targets) {
+    if (target.front() == '#') continue;
+    const auto at = it.groups.find(target);
+    if (at != it.groups.end()) return at->second;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void Sessions::Core::append_private_name(const group::ClientKey& client, std::string_view name,
+                                         std::string& out) const {
+  const std::string_view node = host_.node_name(client.daemon.node);
+  out += '#';
+  out += name;
+  out += '#';
+  if (node.empty()) {
+    out += std::to_string(client.daemon.node.value);
+  } else {
+    out += node;
+  }
+}
+
+void Sessions::Core::deliver(std::span<const std::uint32_t> clients,
+                             const group::Received& message) {
+  PEAL_ASSERT(current_ != nullptr);
+  wire::MessageEvent event;
+  event.place = {current_->view, current_->seq, current_->index};
+  event.service = message.service;
+  event.type = message.type;
+  std::string sender;
+  append_private_name(message.sender, message.name, sender);
+  event.sender = sender;
+  event.payload = message.payload;
+  std::size_t bytes = wire::kRecordHeaderBytes + kPlaceBytes + 1 + 2 + 1 + sender.size() + 1 +
+                      message.payload.size();
+  for (const std::string_view target : message.targets) {
+    event.targets.push_back(target);
+    bytes += 1 + target.size();
+  }
+  const ChunkRef chunk =
+      chunks_.make(bytes, [&](std::vector<std::byte>& out) { append(out, event); });
+  for (const std::uint32_t client : clients) {
+    Session* it = session(client);
+    if (it != nullptr) offer(*it, slot_of(*it, message.targets), chunk, &event.place);
+  }
+}
+
+void Sessions::Core::view(std::span<const std::uint32_t> clients, const group::GroupView& view) {
+  std::string names;
+  std::vector<std::size_t> ends;
+  for (const group::Member& member : view.members) {
+    append_private_name(member.client, member.name, names);
+    ends.push_back(names.size());
+  }
+  std::string changed;
+  if (view.changed != nullptr) {
+    append_private_name(view.changed->client, view.changed->name, changed);
+  }
+  wire::GroupViewEvent event;
+  event.group = view.group;
+  event.view = view.id.view;
+  event.index = view.id.index;
+  event.cause = static_cast<wire::ViewCause>(view.cause);
+  event.reason = view.reason;
+  event.changed = changed;
+  event.own_set = view.own_set;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const std::string_view name = std::string_view(names).substr(begin, ends[i] - begin);
+    event.members.push_back({name, view.members[i].set});
+    begin = ends[i];
+  }
+  const std::size_t bytes = wire::kRecordHeaderBytes + 1 + view.group.size() + 20 + 8 + 2 + 1 +
+                            changed.size() + 8 + names.size() + 5 * ends.size();
+  const ChunkRef chunk =
+      chunks_.make(bytes, [&](std::vector<std::byte>& out) { append(out, event); });
+  for (const std::uint32_t client : clients) {
+    Session* it = session(client);
+    if (it == nullptr) continue;
+    const std::string_view group[] = {view.group};
+    offer(*it, slot_of(*it, group), chunk, nullptr);
+  }
+}
+
+void Sessions::Core::transitional(std::uint32_t client, std::string_view group) {
+  Session* it = session(client);
+  if (it == nullptr) return;
+  const std::string_view groups[] = {group};
+  const ChunkRef chunk =
+      chunks_.make(wire::kRecordHeaderBytes + 1 + group.size(), [&](std::vector<std::byte>& out) {
+        append(out, wire::RecordKind::transitional, wire::GroupEvent{group});
+      });
+  offer(*it, slot_of(*it, groups), chunk, nullptr);
+}
+
+void Sessions::Core::left(std::uint32_t client, std::string_view group) {
+  Session* it = session(client);
+  if (it == nullptr) return;
+  const auto at = it->groups.find(group);
+  if (at == it->groups.end()) return;
+  const std::uint32_t slot = at->second;
+  const ChunkRef chunk =
+      chunks_.make(wire::kRecordHeaderBytes + 1 + group.size(), [&](std::vector<std::byte>& out) {
+        append(out, wire::RecordKind::left, wire::GroupEvent{group});
+      });
+  offer(*it, slot, chunk, nullptr);
+  Membership& member = it->events.membership(slot);
+  if (--member.joins > 0) return;  // it has asked to join again
+  it->groups.erase(at);
+  it->gaps.erase(slot);
+  it->warned.erase(slot);
+  std::erase(blocking_, std::pair(it->id, slot));
+  it->events.drop_membership(slot);
+}
+
+Result<void> Sessions::Core::submit(ByteView message, Service service) {
+  const Result<std::uint64_t> number = host_.submit(message, service);
+  if (!number) {
+    closed_ = closed_ || number.error() == Errc::closed;
+    return unexpected(number.error());
+  }
+  submitted_ = *number;
+  return {};
+}
+
+}  // namespace peal::session

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/event_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::session {
+namespace {
+
+/// Before each record on disk: slot u32, since when it waits u64.
+constexpr std::size_t kDiskHeaderBytes = 4 + 8;
+constexpr std::size_t kBlockBytes = 256 * 1'024;
+
+}  // namespace
+
+EventQueue::~EventQueue() {
+  if (appended_ > 0) spool_.remove(id_);
+}
+
+std::uint32_t EventQueue::add_membership(std::string group, const wire::SlowLimits& limits) {
+  auto made = std::make_unique<Membership>();
+  made->group = std::move(group);
+  made->limits = limits;
+  const auto free = std::find(memberships_.begin(), memberships_.end(), nullptr);
+  const auto slot = static_cast<std::uint32_t>(free - memberships_.begin());
+  if (free == memberships_.end()) {
+    memberships_.push_back(std::move(made));
+  } else {
+    *free = std::move(made);
+  }
+  return slot;
+}
+
+void EventQueue::drop_membership(std::uint32_t slot) {
+  const Membership& member = *memberships_[slot];
+  if (slot > 0 && member.joins == 0 && member.events == 0) memberships_[slot] = nullptr;
+}
+
+Result<void> EventQueue::push(Instant now, std::uint32_t slot, const ChunkRef& chunk) {
+  Membership& member = membership(slot);
+  if (spilling_ && !(PEAL_MUTANT(sm3_spill_out_of_order) && pushed_ % 4 == 0)) {
+    const Result<void> pushed = push_disk(now, slot, chunk);
+    if (!pushed) return pushed;
+  } else {
+    push_memory(now, slot, chunk);
+  }
+  if (member.events == 0) member.oldest = now;
+  ++member.events;
+  ++pushed_;
+  return {};
+}
+
+void EventQueue::note_successor(const Membership& member, Instant at) {
+  if (member.last <= released_) return;
+  Event& before = memory_[static_cast<std::size_t>(member.last - released_ - 1)];
+  if (before.has_next) return;
+  before.has_next = true;
+  before.next_at = at;
+}
+
+void EventQueue::push_memory(Instant at, std::uint32_t slot, ChunkRef chunk) {
+  Membership& member = membership(slot);
+  note_successor(member, at);
+  const std::uint64_t cost = chunk.size() + kEventCost;
+  memory_.push_back({std::move(chunk), slot, false, at, {}});
+  member.memory_bytes += cost;
+  member.last = released_ + memory_.size();
+  memory_bytes_ += cost;
+}
+
+Result<void> EventQueue::push_disk(Instant at, std::uint32_t slot, const ChunkRef& chunk) {
+  Membership& member = membership(slot);
+  block_.resize(kDiskHeaderBytes);
+  store(ByteSpan(block_), slot);
+  store(ByteSpan(block_).subspan(4), static_cast<std::uint64_t>(at.ns));
+  const ByteView record = chunk.view();
+  block_.insert(block_.end(), record.begin(), record.end());
+  const Result<void> appended = spool_.append(id_, block_);
+  if (!appended) return appended;
+  note_successor(member, at);
+  appended_ += block_.size();
+  member.disk_bytes += block_.size();
+  return {};
+}
+
+void EventQueue::begin_spill(std::uint64_t memory_bytes) {
+  spilling_ = true;
+  spill_memory_bytes_ = memory_bytes;
+}
+
+Result<void> EventQueue::refill() {
+  if (!spilling_ || memory_bytes_ > spill_memory_bytes_ / 2) return {};
+  PEAL_PROBE("session.read_back");
+  while (disk_bytes() > 0 && memory_bytes_ <= spill_memory_bytes_ / 2) {
+    std::size_t want = static_cast<std::size_t>(std::min<std::uint64_t>(kBlockBytes, disk_bytes()));
+    for (;;) {
+      block_.resize(want);
+      const Result<void> read = spool_.read(id_, discarded_, block_);
+      if (!read) return read;
+      const std::size_t taken = take_records(block_);
+      if (taken > 0) {
+        discarded_ += taken;
+        break;
+      }
+      // The first record alone is longer than a block.
+      want = kDiskHeaderBytes + sizeof(std::uint32_t) +
+             load<std::uint32_t>(ByteView(block_).subspan(kDiskHeaderBytes));
+      PEAL_ASSERT(want > block_.size() && want <= disk_bytes());
+    }
+    spool_.discard(id_, discarded_);
+  }
+  if (disk_bytes() == 0) spilling_ = false;
+  return {};
+}
+
+/// Takes whole records of a block that was read from the disk; returns their bytes.
+std::size_t EventQueue::take_records(ByteView block) {
+  std::size_t at = 0;
+  constexpr std::size_t kHead = kDiskHeaderBytes + sizeof(std::uint32_t);
+  while (block.size() - at >= kHead) {
+    const ByteView rest = block.subspan(at);
+    const auto length = load<std::uint32_t>(rest.subspan(kDiskHeaderBytes));
+    const std::size_t bytes = kHead + length;
+    if (rest.size() < bytes) break;
+    const auto slot = load<std::uint32_t>(rest);
+    const Instant since{static_cast<std::int64_t>(load<std::uint64_t>(rest.subspan(4)))};
+    const ByteView record = rest.subspan(kDiskHeaderBytes, bytes - kDiskHeaderBytes);
+    Membership& member = membership(slot);
+    if (member.last <= released_) member.oldest = since;
+    member.disk_bytes -= bytes;
+    push_memory(since, slot, chunks_.make(record.size(), [record](std::vector<std::byte>& out) {
+      out.insert(out.end(), record.begin(), record.end());
+    }));
+    at += bytes;
+  }
+  return at;
+}
+
+// ---- writing ----
+
+void EventQueue::gather(std::vector<ByteView>& out, std::size_t pieces) const {
+  std::size_t offset = offset_;
+  for (std::size_t i = next_; i < memory_.size() && pieces > 0; ++i, --pieces) {
+    out.push_back(memory_[i].chunk.view().subspan(offset));
+    offset = 0;
+  }
+}
+
+std::size_t EventQueue::unfinished() const {
+  return offset_ == 0 ? 0 : memory_[next_].chunk.size() - offset_;
+}
+
+void EventQueue::written(std::size_t bytes) {
+  while (bytes > 0) {
+    PEAL_ASSERT(next_ < memory_.size());
+    const std::size_t left = memory_[next_].chunk.size() - offset_;
+    const std::size_t part = std::min(left, bytes);
+    bytes -= part;
+    offset_ += part;
+    if (part == left) {
+      ++next_;
+      offset_ = 0;
+    }
+  }
+}
+
+bool EventQueue::rewind(std::uint64_t number) {
+  if (number < released_ || number > written_events()) return false;
+  next_ = static_cast<std::size_t>(number - released_);
+  if (PEAL_MUTANT(sm2_resume_drops_one) && next_ < memory_.size()) ++next_;
+  offset_ = 0;
+  return true;
+}
+
+bool EventQueue::seen(std::uint64_t number) {
+  if (number > written_events()) return false;
+  while (released_ < number) pop();
+  return true;
+}
+
+void EventQueue::pop() {
+  PEAL_ASSERT(next_ > 0);
+  const Event& event = memory_.front();
+  const std::uint32_t slot = event.slot;
+  Membership& member = membership(slot);
+  const std::uint64_t cost = event.chunk.size() + kEventCost;
+  PEAL_ASSERT(member.memory_bytes >= cost && member.events > 0);
+  member.memory_bytes -= cost;
+  memory_bytes_ -= cost;
+  --member.events;
+  if (event.has_next) member.oldest = event.next_at;
+  memory_.pop_front();
+  --next_;
+  ++released_;
+  drop_membership(slot);
+}
+
+std::optional<Instant> EventQueue::oldest() const {
+  if (memory_.empty()) return std::nullopt;
+  return memory_.front().at;
+}
+
+void EventQueue::check_invariants() const {
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t disk_bytes_sum = 0;
+  std::uint64_t events = 0;
+  for (const auto& member : memberships_) {
+    if (member == nullptr) continue;
+    memory_bytes += member->memory_bytes;
+    disk_bytes_sum += member->disk_bytes;
+    events += member->events;
+  }
+  PEAL_ASSERT(memory_bytes == memory_bytes_);
+  PEAL_ASSERT(disk_bytes_sum == disk_bytes());
+  PEAL_ASSERT(events == pushed_ - released_);
+  PEAL_ASSERT(next_ <= memory_.size() && memory_.size() <= events);
+  PEAL_ASSERT(spilling_ || events == memory_.size());
+}
+
+}  // namespace peal::session

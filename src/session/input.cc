@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/assert.h"
+#include "session/core.h"
+
+// Bytes of connections, cut into records.
+
+namespace peal::session {
+namespace {
+
+constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
+constexpr std::size_t kControlBytesMax = 64 * 1'024;       ///< unread replies, before reading stops
+constexpr std::size_t kInputKept = 64 * 1'024;             ///< of a buffer, once its record is done
+constexpr std::int64_t kRecordSeconds = 10;                ///< to complete a record, and
+constexpr std::int64_t kBytesPerSecondLeast = 64 * 1'024;  ///< one more for so many bytes
+
+}  // namespace
+
+std::uint64_t Sessions::Core::length_max(const Connection& from) const {
+  if (from.state == State::hello) return wire::kHelloLengthMax;
+  return std::uint64_t{wire::kRequestLengthMax} + payload_bytes_max();
+}
+
+std::size_t Sessions::Core::received(Instant now, ConnectionId id, ByteView bytes) {
+  now_ = now;
+  Connection* from = connection(id);
+  if (from == nullptr || from->state == State::closing) return bytes.size();
+  from->last_heard = now;
+  if (from->pause != Pause::none) {  // it was not named for reading: the same wait goes on
+    return 0;
+  }
+  std::size_t taken = 0;
+  for (;;) {
+    if (!from->input.empty()) {
+      taken += complete(*from, bytes.subspan(taken));
+      if (from->pause != Pause::none) return taken;
+    }
+    const ByteView rest = from->input.empty() ? bytes.subspan(taken) : ByteView(from->input);
+    const wire::Framed framed = wire::next_record(rest, length_max(*from));
+    if (framed.state == wire::Framed::State::bad_length) {
+      bad_record(*from, "the length of a record is 0, or more than any may have");
+      return bytes.size();
+    }
+    if (framed.state == wire::Framed::State::incomplete) {
+      if (!from->input.empty() || rest.empty()) return taken;
+      if (framed.bytes > 0 && !reserve(*from, framed.bytes)) return taken;
+      from->input.assign(rest.begin(), rest.end());
+      return bytes.size();
+    }
+    const Handled handled = handle(*from, framed.record);
+    if (handled == Handled::closed) return bytes.size();
+    if (handled == Handled::paused) return taken;
+    if (from->input.empty()) {
+      taken += framed.bytes;
+    } else {
+      release(*from);
+    }
+  }
+}
+
+/// Appends to the record that was begun until it is complete; returns the bytes taken.
+std::size_t Sessions::Core::complete(Connection& from, ByteView bytes) {
+  std::size_t taken = 0;
+  for (;;) {
+    const wire::Framed framed = wire::next_record(from.input, length_max(from));
+    if (framed.state != wire::Framed::State::incomplete) return taken;
+    if (framed.bytes > 0 && from.reserved == 0 && !reserve(from, framed.bytes)) return taken;
+    const std::size_t whole = framed.bytes > 0 ? framed.bytes : kLengthBytes;
+    const std::size_t part = std::min(whole - from.input.size(), bytes.size() - taken);
+    if (part == 0) return taken;
+    const ByteView next = bytes.subspan(taken, part);
+    from.input.insert(from.input.end(), next.begin(), next.end());
+    taken += part;
+  }
+}
+
+/// Room for an unfinished record; or the connection waits for it.
+bool Sessions::Core::reserve(Connection& from, std::size_t bytes) {
+  if (input_bytes_ + bytes > options_.input_bytes_max) {
+    pause(from, Pause::input);
+    return false;
+  }
+  from.reserved = bytes;
+  input_bytes_ += bytes;
+  const auto more = static_cast<std::int64_t>(bytes) / kBytesPerSecondLeast;
+  from.record_deadline = now_ + seconds(kRecordSeconds + more);
+  due(from.record_deadline);
+  return true;
+}
+
+/// The record is done with.
+void Sessions::Core::release(Connection& from) {
+  from.input.clear();
+  if (from.input.capacity() > kInputKept) from.input.shrink_to_fit();
+  if (from.reserved == 0) return;
+  input_bytes_ -= from.reserved;
+  from.reserved = 0;
+  resume_all(Pause::input);
+}
+
+Sessions::Core::Handled Sessions::Core::bad_record(Connection& from, std::string_view what) {
+  ++counters_.bad_records;
+  if (from.session == nullptr) return turn_away(from, wire::ClientCode::bad_record, what);
+  end_session(*from.session, wire::ClientCode::bad_record, what);
+  return Handled::closed;
+}
+
+Sessions::Core::Handled Sessions::Core::handle(Connection& from, const wire::Record& record) {
+  if (from.state == State::hello) {
+    if (record.kind == wire::RecordKind::hello) return on_hello(from, record.body);
+    return bad_record(from, "the first record is no hello");
+  }
+  if (from.session->leaving) return bad_record(from, "a record came after the goodbye");
+  if (from.control.size() - from.control_offset > kControlBytesMax) {
+    pause(from, Pause::output);
+    return Handled::paused;
+  }
+  switch (record.kind) {
+    case wire::RecordKind::send: return on_send(from, record.body);
+    case wire::RecordKind::seen: return on_seen(from, record.body);
+    case wire::RecordKind::join: return on_join(from, record.body);
+    case wire::RecordKind::leave: return on_leave(from, record.body);
+    case wire::RecordKind::ask: return on_ask(from, record.body);
+    case wire::RecordKind::ping: return on_ping(from, record.body);
+    case wire::RecordKind::goodbye:
+      return record.body.empty() ? on_goodbye(from)
+                                 : bad_record(from, "a goodbye has more than its kind");
+    case wire::RecordKind::hello: return bad_record(from, "a second hello");
+    default:
+      return bad_record(from, "the kind of a record is " +
+                                  std::to_string(static_cast<unsigned>(record.kind)) +
+                                  ", which clients do not say");
+  }
+}
+
+}  // namespace peal::session

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/assert.h"
+#include "session/core.h"
+
+// Bytes for connections: events where they lie, and between them the records that are none.
+
+namespace peal::session {
+namespace {
+
+constexpr std::size_t kPieces = 64;
+constexpr std::size_t kControlKept = 64 * 1'024;
+
+}  // namespace
+
+void Sessions::Core::tell_acked(Connection& to) {
+  if (to.session == nullptr || to.session->account.settled <= to.acked_told) return;
+  to.acked_told = to.session->account.settled;
+  append(to.control, wire::RecordKind::acked, wire::Acked{to.acked_told});
+}
+
+std::span<const ByteView> Sessions::Core::output(ConnectionId id) {
+  pieces_.clear();
+  Connection* to = connection(id);
+  if (to == nullptr) return {};
+  tell_acked(*to);
+  const EventQueue* events = to->session == nullptr ? nullptr : &to->session->events;
+  to->planned_event = events == nullptr ? 0 : events->unfinished();
+  to->planned_control = to->control.size() - to->control_offset;
+  const bool between = to->planned_control > 0 && to->planned_event > 0;
+  if (between) events->gather(pieces_, 1);
+  if (to->planned_control > 0) {
+    pieces_.push_back(ByteView(to->control).subspan(to->control_offset));
+  }
+  if (events == nullptr) return pieces_;
+  const std::size_t had = pieces_.size();
+  events->gather(pieces_, kPieces);
+  // The event that was begun is there twice now.
+  if (between) pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(had));
+  return pieces_;
+}
+
+void Sessions::Core::written(Instant now, ConnectionId id, std::size_t bytes) {
+  now_ = now;
+  Connection* to = connection(id);
+  if (to == nullptr) return;
+  Session* session = to->session;
+  const std::size_t begun = std::min(bytes, to->planned_event);
+  if (begun > 0) session->events.written(begun);
+  to->planned_event -= begun;
+  bytes -= begun;
+  const std::size_t control = std::min(bytes, to->planned_control);
+  to->control_offset += control;
+  to->planned_control -= control;
+  bytes -= control;
+  if (to->control_offset == to->control.size()) {
+    to->control.clear();
+    to->control_offset = 0;
+    if (to->control.capacity() > kControlKept) to->control.shrink_to_fit();
+    if (to->state == State::closing) {
+      wanted_.close.push_back(id);
+      forget_connection(*to);
+      return;
+    }
+    if (to->pause == Pause::output) resume_one(*to);
+  }
+  if (session == nullptr) return;
+  if (bytes > 0) session->events.written(bytes);
+  if (session->keep > Duration{}) return;
+  // Nobody will go on with the session: what was written need not be kept.
+  const bool known = release_events(*session, session->events.written_events());
+  PEAL_ASSERT(known);
+}
+
+}  // namespace peal::session

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "session/core.h"
+
+// What waits for clients, and what happens to those who do not take it.
+
+namespace peal::session {
+namespace {
+
+constexpr std::size_t kGapBytes = wire::kRecordHeaderBytes + 1 + wire::kClientNameMax + 16 + 64;
+
+std::uint32_t milliseconds_of(Duration duration) {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(duration.ns / 1'000'000, 0, std::int64_t{0xffffffff}));
+}
+
+}  // namespace
+
+wire::SlowLimits Sessions::Core::limits_of(const wire::SlowLimits& asked) const {
+  const auto or_else = [](auto value, auto normal) { return value > 0 ? value : normal; };
+  wire::SlowLimits limits;
+  limits.policy = asked.policy == wire::SlowPolicy::normal ? options_.slow.policy : asked.policy;
+  limits.memory_bytes =
+      std::max(kSlowBytesMin, or_else(asked.memory_bytes, options_.slow.memory_bytes));
+  limits.disk_bytes = std::max(kSlowBytesMin, or_else(asked.disk_bytes, options_.slow.disk_bytes));
+  limits.age_ms = or_else(asked.age_ms, options_.slow.age_ms);
+  return limits;
+}
+
+void Sessions::Core::note_block(Session& it, std::uint32_t slot) {
+  const std::pair<std::uint32_t, std::uint32_t> entry(it.id, slot);
+  std::erase(blocking_, entry);
+  if (it.events.membership(slot).limits.policy == wire::SlowPolicy::block) {
+    blocking_.push_back(entry);
+  }
+}
+
+// ---- limits ----
+
+/// When half of the memory is used, the other half is shared out: what one session may have of it.
+/// Whoever has less loses nothing by those who have more, and the sum stays in bounds.
+std::optional<std::uint64_t> Sessions::Core::share() const {
+  const std::uint64_t half = options_.memory_bytes_max / 2;
+  if (chunks_.bytes_in_use() <= half) return std::nullopt;
+  return half / std::max<std::uint64_t>(1, waiting_);
+}
+
+bool Sessions::Core::is_over(const Session& of, const Membership& member,
+                             std::uint64_t bytes) const {
+  const bool spills = member.limits.policy == wire::SlowPolicy::spill;
+  const std::uint64_t waiting = spills ? member.memory_bytes : member.waiting_bytes();
+  if (waiting + bytes > member.limits.memory_bytes) return true;
+  const auto most = share();
+  return most && of.events.memory_bytes() + bytes > *most;
+}
+
+/// Three quarters of the limit: so that messages do not come and go one by one.
+bool Sessions::Core::is_under_again(const Session& of, const Membership& member) const {
+  return !is_over(of, member, member.limits.memory_bytes / 4);
+}
+
+std::uint64_t Sessions::Core::room_bytes() const {
+  std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& [id, slot] : blocking_) {
+    const auto at = sessions_.find(id);
+    PEAL_ASSERT(at != sessions_.end());
+    Session& it = *at->second;
+    if (it.ending != wire::ClientCode::ok) continue;
+    const Membership& member = it.events.membership(slot);
+    const std::uint64_t limit = member.limits.memory_bytes;
+    room = std::min(room, limit - std::min(limit, member.waiting_bytes()));
+    const auto most = share();
+    if (most && it.events.memory_bytes() > *most) room = 0;
+  }
+  return room;
+}
+
+void Sessions::Core::too_slow(Session& it, const Membership& member, std::string_view what) {
+  const std::string where = member.group.empty() ? "its private name" : "'" + member.group + "'";
+  end_later(it, wire::ClientCode::slow,
+            "the client does not take what it is sent in " + where + ": " + std::string(what));
+}
+
+// ---- events ----
+
+void Sessions::Core::offer(Session& to, std::uint32_t slot, const ChunkRef& chunk,
+                           const wire::Place* message) {
+  if (to.ending != wire::ClientCode::ok) return;
+  const std::uint64_t bytes = chunk.size() + kEventCost;
+  if (message != nullptr && leaves_out(to, slot, bytes, *message)) return;
+  if (to.events.membership(slot).gap.messages > 0) push_gap(to, slot);
+  if (make_room(to, slot, bytes, message != nullptr)) push(to, slot, chunk);
+}
+
+/// Policy `drop`: true if the message is left out.
+bool Sessions::Core::leaves_out(Session& to, std::uint32_t slot, std::uint64_t bytes,
+                                const wire::Place& place) {
+  Membership& member = to.events.membership(slot);
+  if (member.limits.policy != wire::SlowPolicy::drop) return false;
+  const auto age = member.age(now_);
+  const bool old = member.limits.age_ms > 0 && age && *age >= milliseconds(member.limits.age_ms);
+  const bool leaving_out = to.gaps.contains(slot);
+  const bool over = leaving_out ? !is_under_again(to, member) : is_over(to, member, bytes);
+  if (!old && !over) {
+    to.gaps.erase(slot);
+    return false;
+  }
+  PEAL_PROBE("session.left_out");
+  to.gaps.insert(slot);
+  ++counters_.left_out;
+  ++member.left_out;
+  if (PEAL_MUTANT(sm4_gap_forgotten)) return true;
+  if (member.gap.messages++ == 0) member.gap.first = place;
+  member.gap.last = place;
+  member.gap.bytes += bytes - kEventCost;
+  return true;
+}
+
+/// Says what was left out.
+void Sessions::Core::push_gap(Session& to, std::uint32_t slot) {
+  Membership& member = to.events.membership(slot);
+  wire::GapEvent gap = std::exchange(member.gap, {});
+  gap.group = member.group;
+  const ChunkRef chunk =
+      chunks_.make(kGapBytes, [&](std::vector<std::byte>& out) { append(out, gap); });
+  push(to, slot, chunk);
+}
+
+/// Gaps that are over, as there is room again.
+void Sessions::Core::push_gaps(Session& to) {
+  const std::vector<std::uint32_t> slots(to.gaps.begin(), to.gaps.end());
+  for (const std::uint32_t slot : slots) {
+    const Membership& member = to.events.membership(slot);
+    if (!is_under_again(to, member)) continue;
+    to.gaps.erase(slot);
+    if (member.gap.messages > 0) push_gap(to, slot);
+  }
+}
+
+/// False if the session ends instead.
+bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t bytes,
+                               bool is_message) {
+  const Membership& member = to.events.membership(slot);
+  const wire::SlowLimits& limits = member.limits;
+  const bool over = is_over(to, member, bytes);
+  switch (limits.policy) {
+    case wire::SlowPolicy::evict:
+      if (!over) break;
+      too_slow(to, member, std::to_string(limits.memory_bytes) + " bytes wait");
+      return false;
+    case wire::SlowPolicy::spill:
+      if (over && !to.events.spills()) {
+        PEAL_PROBE("session.spills");
+        to.events.begin_spill(limits.memory_bytes);
+      }
+      break;
+    case wire::SlowPolicy::drop:
+      // Views are not left out; a client that takes none for long cannot stay.
+      if (is_message || member.waiting_bytes() + bytes <= 2 * limits.memory_bytes) break;
+      too_slow(to, member, "not even the views of the group");
+      return false;
+    default: break;  // block: those who send wait, see room_bytes()
+  }
+  if (!to.events.spills()) return true;
+  if (member.disk_bytes + bytes > limits.disk_bytes ||
+      disk_bytes_ + bytes > options_.disk_bytes_max) {
+    too_slow(to, member, std::to_string(member.disk_bytes) + " bytes wait on the daemon's disk");
+    return false;
+  }
+  return true;
+}
+
+void Sessions::Core::push(Session& to, std::uint32_t slot, const ChunkRef& chunk) {
+  const bool waited = to.waits();
+  const std::uint64_t disk_before = to.events.disk_bytes();
+  if (const Result<void> pushed = to.events.push(now_, slot, chunk); !pushed) {
+    too_slow(to, to.events.membership(slot),
+             "the daemon's disk took no more (" + std::string(errc_name(pushed.error())) + ")");
+    return;
+  }
+  if (!waited) ++waiting_;
+  const std::uint64_t spilled = to.events.disk_bytes() - disk_before;
+  disk_bytes_ += spilled;
+  counters_.spilled_bytes += spilled;
+  ++counters_.events;
+  counters_.memory_bytes_peak = std::max(counters_.memory_bytes_peak, chunks_.bytes_in_use());
+  outcome_.add(to.events.pushed() ^ std::uint64_t{to.id} << 32);
+  outcome_.add(chunk.size());
+  const Membership& member = to.events.membership(slot);
+  if (member.limits.age_ms > 0 && member.events == 1) {
+    due(now_ + milliseconds(member.limits.age_ms) / 2);
+  }
+  const bool near = member.memory_bytes >= member.limits.memory_bytes / 2 ||
+                    member.disk_bytes >= member.limits.disk_bytes / 2;
+  if (near) warn(to, slot);
+  if (to.connection != nullptr) want_write(*to.connection);
+}
+
+/// Once for each time that a limit comes near.
+void Sessions::Core::warn(Session& to, std::uint32_t slot) {
+  if (!to.warned.insert(slot).second || to.connection == nullptr) return;
+  const Membership& member = to.events.membership(slot);
+  const wire::SlowLimits& limits = member.limits;
+  const bool spills = limits.policy == wire::SlowPolicy::spill && member.disk_bytes > 0;
+  wire::Warning warning;
+  warning.group = member.group;
+  warning.policy = limits.policy;
+  warning.bytes = spills ? member.disk_bytes : member.waiting_bytes();
+  warning.bytes_max = spills ? limits.disk_bytes : limits.memory_bytes;
+  warning.age_ms = milliseconds_of(member.age(now_).value_or(Duration{}));
+  warning.age_max_ms = limits.age_ms;
+  append(to.connection->control, warning);
+  want_write(*to.connection);
+  ++counters_.warnings;
+}
+
+void Sessions::Core::check_ages(Session& it) {
+  const auto& memberships = it.events.memberships();
+  for (std::uint32_t slot = 0; slot < memberships.size(); ++slot) {
+    const Membership* member = memberships[slot].get();
+    if (member == nullptr || member->limits.age_ms == 0 || member->events == 0) continue;
+    const Duration most = milliseconds(member->limits.age_ms);
+    if (now_ >= member->oldest + most) {
+      if (member->limits.policy == wire::SlowPolicy::drop) continue;
+      too_slow(it, *member, "for " + std::to_string(member->limits.age_ms) + " ms");
+      return;
+    }
+    if (now_ >= member->oldest + most / 2) {
+      warn(it, slot);
+      due(member->oldest + most);
+    } else {
+      due(member->oldest + most / 2);
+    }
+  }
+}
+
+bool Sessions::Core::release_events(Session& it, std::uint64_t number) {
+  const bool waited = it.waits();
+  if (!it.events.seen(number)) return false;
+  if (waited && !it.waits()) --waiting_;
+  if (it.ending != wire::ClientCode::ok) return true;
+  const std::uint64_t disk_before = it.events.disk_bytes();
+  const Result<void> refilled = it.events.refill();
+  const std::uint64_t read_back = disk_before - it.events.disk_bytes();
+  disk_bytes_ -= read_back;
+  counters_.read_back_bytes += read_back;
+  if (!refilled) {
+    too_slow(it, it.events.membership(0),
+             "what waits on the daemon's disk cannot be read (" +
+                 std::string(errc_name(refilled.error())) + ")");
+    return true;
+  }
+  std::erase_if(it.warned, [&](std::uint32_t slot) {
+    const Membership* member = it.events.memberships()[slot].get();
+    return member == nullptr || (member->memory_bytes < member->limits.memory_bytes / 4 &&
+                                 member->disk_bytes < member->limits.disk_bytes / 4);
+  });
+  push_gaps(it);
+  if (it.connection != nullptr && it.events.has_output()) want_write(*it.connection);
+  return true;
+}
+
+}  // namespace peal::session

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/assert.h"
+#include "session/core.h"
+
+// What people and tests want to know.
+
+namespace peal::session {
+namespace {
+
+std::string wait_text(const Session& it) {
+  if (it.ending != wire::ClientCode::ok) return it.ending_text;
+  for (const auto& member : it.events.memberships()) {
+    if (member == nullptr || member->limits.policy != wire::SlowPolicy::block) continue;
+    if (member->waiting_bytes() < member->limits.memory_bytes) continue;
+    return "everybody who sends waits until this client takes what waits in '" + member->group +
+           "'";
+  }
+  if (it.connection == nullptr) return "the client, which is not connected";
+  switch (it.connection->pause) {
+    case Connection::Pause::none: break;
+    case Connection::Pause::node: return "the node, which has too much to order";
+    case Connection::Pause::unsettled: return "what was sent before, which is not settled yet";
+    case Connection::Pause::input: return "other clients, whose large messages come in";
+    case Connection::Pause::output: return "the client, which does not read its replies";
+  }
+  if (it.leaving) return "what was sent before the goodbye, which is not settled yet";
+  if (it.events.spills()) return "the client, for which events are on disk";
+  return {};
+}
+
+SessionStatus status_of(const Session& it, Instant now) {
+  SessionStatus status;
+  status.name = it.private_name;
+  status.identity = person_text(it.person);
+  status.connected = it.connection != nullptr;
+  status.sent = it.account.received;
+  status.settled = it.account.settled;
+  status.events = it.events.pushed();
+  status.events_seen = it.events.released();
+  if (const auto oldest = it.events.oldest()) status.oldest = now - *oldest;
+  status.waits_for = wait_text(it);
+  for (const auto& member : it.events.memberships()) {
+    if (member == nullptr) continue;
+    status.memberships.push_back({member->group, member->limits.policy, member->memory_bytes,
+                                  member->limits.memory_bytes, member->disk_bytes,
+                                  member->limits.disk_bytes, member->left_out});
+  }
+  return status;
+}
+
+}  // namespace
+
+Status Sessions::Core::status(Instant now) const {
+  Status status;
+  status.connections = connections_.size();
+  status.memory_bytes = chunks_.bytes_in_use();
+  status.disk_bytes = disk_bytes_;
+  status.input_bytes = input_bytes_;
+  for (const auto& [id, it] : sessions_) status.sessions.push_back(status_of(*it, now));
+  return status;
+}
+
+void Sessions::Core::check_invariants() const {
+  std::uint64_t disk_bytes = 0;
+  std::uint64_t waiting = 0;
+  std::uint64_t input_bytes = 0;
+  for (const auto& [id, it] : sessions_) {
+    it->events.check_invariants();
+    disk_bytes += it->events.disk_bytes();
+    if (it->waits()) ++waiting;
+    PEAL_ASSERT(it->account.settled <= it->account.received);
+    PEAL_ASSERT(it->connection == nullptr || it->connection->session == it.get());
+    PEAL_ASSERT((it->keep > Duration{}) == tokens_.contains(it->token));
+  }
+  for (const auto& [id, it] : connections_) {
+    input_bytes += it->reserved;
+    PEAL_ASSERT(it->reserved == 0 || it->input.size() <= it->reserved);
+    PEAL_ASSERT((it->state == State::open) == (it->session != nullptr));
+  }
+  PEAL_ASSERT(disk_bytes == disk_bytes_);
+  PEAL_ASSERT(waiting == waiting_);
+  PEAL_ASSERT(input_bytes == input_bytes_ && input_bytes_ <= options_.input_bytes_max);
+  groups_.check_invariants();
+}
+
+}  // namespace peal::session

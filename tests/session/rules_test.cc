@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "daemon.h"
+
+namespace peal::session::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Person person(std::uint32_t uid) { return {user(uid, "ann"), {}}; }
+
+TEST(Rules, TheFirstThatFitsDecides) {
+  Options rules = options();
+  rules.groups = {{{Who::Kind::uid, 7, {}}, "secret.*", true, false},
+                  {{Who::Kind::everyone, 0, {}}, "secret.*", false, false},
+                  {{Who::Kind::everyone, 0, {}}, "news", true, false}};
+  EXPECT_TRUE(may(rules, person(7), GroupWish::join, "secret.plans"));
+  EXPECT_FALSE(may(rules, person(7), GroupWish::send, "secret.plans"));
+  EXPECT_FALSE(may(rules, person(8), GroupWish::join, "secret.plans"));
+  EXPECT_TRUE(may(rules, person(8), GroupWish::join, "news"));
+  EXPECT_FALSE(may(rules, person(8), GroupWish::join, "newspaper"));
+  EXPECT_FALSE(may(rules, person(8), GroupWish::join, "nothing"));
+}
+
+TEST(Rules, KnowUsersGroupsCertificatesAndSecrets) {
+  Identity ann = user(7, "ann");
+  ann.groups = {3, 50};
+  Identity site;
+  site.kind = Identity::Kind::certificate;
+  site.name = "feed.example";
+  EXPECT_TRUE(fits(Who{Who::Kind::gid, 50, {}}, {ann, {}}));
+  EXPECT_FALSE(fits(Who{Who::Kind::gid, 4, {}}, {ann, {}}));
+  EXPECT_FALSE(fits(Who{Who::Kind::uid, 0, {}}, {site, {}}));
+  EXPECT_TRUE(fits(Who{Who::Kind::certificate, 0, "feed.example"}, {site, {}}));
+  EXPECT_FALSE(fits(Who{Who::Kind::certificate, 0, "ann"}, {ann, {}}));
+  EXPECT_TRUE(fits(Who{Who::Kind::secret, 0, "sesame"}, {ann, "sesame"}));
+  EXPECT_FALSE(fits(Who{Who::Kind::secret, 0, "sesame"}, {ann, "sesamf"}));
+  EXPECT_FALSE(fits(Who{Who::Kind::secret, 0, ""}, {ann, ""}));
+}
+
+std::vector<std::string> hello(const Options& rules, const std::string& name,
+                               const Identity& identity, const std::string& secret = {}) {
+  Daemon daemon(rules);
+  Client x(daemon, name, 60'000, identity);
+  x.secret = secret;
+  x.connect();
+  daemon.run();
+  return x.take();
+}
+
+TEST(Rules, SayWhoIsTurnedAwayAndWhy) {
+  Options rules = options();
+  rules.clients = {{{Who::Kind::uid, 7, {}}, "ann-*", 10, 10, 0, false},
+                   {{Who::Kind::secret, 0, "sesame"}, "only", 1, 10, 0, false}};
+  EXPECT_THAT(hello(rules, "ann-1", user(7, "ann")), ElementsAre("welcome #ann-1#n"));
+  EXPECT_THAT(hello(rules, "", user(7, "ann")), ElementsAre("welcome #ann-1#n"));
+  EXPECT_THAT(hello(rules, "bob", user(7, "ann")), ElementsAre("closing not_permitted"));
+  EXPECT_THAT(hello(rules, "ann-1", user(8, "bob")), ElementsAre("closing not_permitted"));
+  EXPECT_THAT(hello(rules, "", user(8, "bob"), "sesame"), ElementsAre("welcome #only#n"));
+  EXPECT_THAT(hello(rules, "", user(8, "bob"), "wrong"), ElementsAre("closing bad_secret"));
+  EXPECT_THAT(hello(options(), "a#b", user(7, "ann")), ElementsAre("closing bad_name"));
+  EXPECT_THAT(hello(options(), std::string(33, 'n'), user(7, "ann")),
+              ElementsAre("closing bad_name"));
+}
+
+TEST(Rules, NamesAreTakenOnceAndSessionsCounted) {
+  Options rules = options();
+  rules.clients[0].sessions_max = 2;
+  Daemon daemon(rules);
+  Client x(daemon, "x"), other(daemon, "x"), y(daemon, "y"), z(daemon, "z");
+  for (Client* each : {&x, &other, &y, &z}) each->connect();
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("welcome #x#n"));
+  EXPECT_THAT(other.take(), ElementsAre("closing name_in_use"));
+  EXPECT_THAT(y.take(), ElementsAre("welcome #y#n"));
+  EXPECT_THAT(z.take(), ElementsAre("closing too_many"));
+}
+
+TEST(Rules, WithoutTheRightNothingIsJoinedOrSent) {
+  Options rules = options();
+  rules.groups = {{{Who::Kind::everyone, 0, {}}, "open", true, true},
+                  {{Who::Kind::everyone, 0, {}}, "read", true, false}};
+  Daemon daemon(rules);
+  Client x(daemon, "x");
+  x.connect();
+  x.join("read");
+  x.join("closed");
+  x.send("open,read", "no");
+  x.send("open", "yes");
+  daemon.run();
+  EXPECT_THAT(x.take(),
+              ElementsAre("welcome #x#n", "reply 1 ok", "reply 1 not_permitted",
+                          "refused 1 not_permitted", "acked 2", "view read join #x#n: #x#n"));
+}
+
+TEST(Rules, GroupsOfOneSessionAreCounted) {
+  Options rules = options();
+  rules.clients[0].groups_max = 100;
+  Daemon daemon(rules);
+  Client x(daemon, "x");
+  x.connect();
+  for (int i = 0; i < 10'000; ++i) x.join("g" + std::to_string(i));
+  daemon.run();
+  std::size_t joined = 0, refused = 0;
+  for (const std::string& text : x.take()) {
+    if (text == "reply 1 ok") ++joined;
+    if (text == "reply 1 too_many") ++refused;
+  }
+  EXPECT_EQ(joined, 100U);
+  EXPECT_EQ(refused, 9'900U);
+}
+
+TEST(Rules, WhoSendsMoreThanItsQuotaIsRefusedAndNobodyElse) {
+  Options rules = options();
+  rules.clients = {{{Who::Kind::uid, 7, {}}, "*", 10, 10, 1'000, false},
+                   {{Who::Kind::everyone, 0, {}}, "*", 10, 10, 0, false}};
+  Daemon daemon(rules);
+  Client x(daemon, "x", 60'000, user(7, "ann")), y(daemon, "y", 60'000, user(8, "bob"));
+  for (Client* each : {&x, &y}) {
+    each->connect();
+    for (int i = 0; i < 4; ++i) each->send("g", std::string(400, 'p'));
+  }
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("welcome #x#n", "refused 3 over_quota", "refused 4 over_quota",
+                                    "acked 4"));
+  EXPECT_THAT(y.take(), ElementsAre("welcome #y#n", "acked 4"));
+  daemon.pass(seconds(1));
+  x.send("g", std::string(5'000, 'p'));  // more than a second's worth, once all is saved up
+  x.send("g", "p");
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("refused 6 over_quota", "acked 6"));
+  daemon.pass(seconds(3));
+  x.send("g", "p");
+  daemon.pass(seconds(3));
+  x.send("g", "p");
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("refused 7 over_quota", "acked 8"));
+}
+
+TEST(Rules, AreReadAnewAndEndWhatTheyDoNotAllow) {
+  Daemon daemon;
+  Client x(daemon, "x", 60'000, user(7, "ann")), y(daemon, "y", 60'000, user(8, "bob"));
+  x.connect();
+  y.connect();
+  daemon.run();
+  x.take();
+  y.take();
+  Options rules = options();
+  rules.clients[0].who = {Who::Kind::uid, 7, {}};
+  rules.groups.clear();
+  daemon.sessions->reconfigure(daemon.now, rules);
+  x.send("g", "not any more");
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("refused 1 not_permitted", "acked 1"));
+  EXPECT_THAT(y.take(), ElementsAre("closing not_permitted"));
+}
+
+TEST(Options, SayWhatIsWrongAndWhatIsAccepted) {
+  EXPECT_EQ(validate(options()), "");
+  const auto wrong = [](const std::function<void(Options&)>& change) {
+    Options changed = options();
+    change(changed);
+    return validate(changed);
+  };
+  EXPECT_THAT(wrong([](Options& o) { o.node = "a#b"; }), HasSubstr("the node is 'a#b'"));
+  EXPECT_THAT(wrong([](Options& o) { o.cluster = ""; }), HasSubstr("name of the cluster"));
+  EXPECT_THAT(wrong([](Options& o) { o.nodes = 0; }), HasSubstr("nodes is 0"));
+  EXPECT_THAT(wrong([](Options& o) { o.message_bytes_max = 20'000; }),
+              HasSubstr("message_bytes_max is 20000"));
+  EXPECT_THAT(wrong([](Options& o) { o.sessions_max = 0; }), HasSubstr("sessions_max is 0"));
+  EXPECT_THAT(wrong([](Options& o) { o.input_bytes_max = 1; }), HasSubstr("input_bytes_max is 1"));
+  EXPECT_THAT(wrong([](Options& o) { o.unsettled_messages_max = 0; }),
+              HasSubstr("unsettled_messages_max"));
+  EXPECT_THAT(wrong([](Options& o) { o.ping = {}; }), HasSubstr("ping"));
+  EXPECT_THAT(wrong([](Options& o) { o.clients[0].names = "a*b"; }), HasSubstr("'a*b'"));
+  EXPECT_THAT(wrong([](Options& o) { o.groups[0].groups = ""; }), HasSubstr("groups of a group"));
+  EXPECT_THAT(wrong([](Options& o) { o.slow.policy = wire::SlowPolicy::normal; }),
+              HasSubstr("slow.policy"));
+  EXPECT_THAT(wrong([](Options& o) { o.slow.memory_bytes = 1; }),
+              HasSubstr("slow.memory_bytes is 1"));
+  EXPECT_THAT(wrong([](Options& o) { o.slow.disk_bytes = 1; }), HasSubstr("slow.disk_bytes is 1"));
+  EXPECT_THAT(wrong([](Options& o) { o.memory_bytes_max = 1; }),
+              HasSubstr("memory_bytes_max is 1"));
+}
+
+}  // namespace
+}  // namespace peal::session::test

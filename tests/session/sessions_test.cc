@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon.h"
+
+namespace peal::session::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// A daemon with client x in group g.
+struct Alone {
+  explicit Alone(const Options& of = options()) : daemon(of), x(daemon, "x") {
+    x.connect();
+    x.join("g");
+    daemon.run();
+    x.take();
+    daemon.run();
+    x.take();
+  }
+  Daemon daemon;
+  Client x;
+};
+
+TEST(Sessions, AClientIsWelcomeJoinsAndGetsWhatItSends) {
+  Daemon daemon;
+  Client x(daemon, "x");
+  x.connect();
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("welcome #x#n"));
+  x.join("g");
+  x.send("g", "hello");
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("reply 1 ok", "acked 1", "view g join #x#n: #x#n",
+                                    "message g: hello from #x#n"));
+  x.leave("g");
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("reply 2 ok", "left g"));
+}
+
+TEST(Sessions, AMessageIsSettledWhenAllHaveItAndNotWhenItComesBack) {
+  Alone alone;
+  alone.x.send("g", "one");
+  alone.daemon.pump();
+  ASSERT_TRUE(alone.daemon.order_one());  // it has its place; now a safe marker is under way
+  alone.daemon.pump();
+  EXPECT_THAT(alone.x.take(), ElementsAre("message g: one from #x#n"));
+  EXPECT_EQ(alone.daemon.sessions->counters().markers, 1U);
+  ASSERT_TRUE(alone.daemon.order_one());
+  alone.daemon.pump();
+  EXPECT_THAT(alone.x.take(), ElementsAre("acked 1"));
+  alone.x.send("g", "two", Service::safe);
+  alone.daemon.run();
+  EXPECT_THAT(alone.x.take(), ElementsAre("acked 2", "message g: two from #x#n"));
+  EXPECT_EQ(alone.daemon.sessions->counters().markers, 1U) << "a safe message needs none";
+}
+
+TEST(Sessions, TheEndOfAViewSettlesWhatCameBackInIt) {
+  Alone alone;
+  alone.x.send("g", "one");
+  alone.x.send("g", "two");
+  alone.daemon.pump();
+  ASSERT_TRUE(alone.daemon.order_one());
+  alone.daemon.change_view();
+  alone.daemon.pump();
+  EXPECT_THAT(alone.x.take_events(), ElementsAre("message g: one from #x#n"));
+  EXPECT_EQ(alone.x.acked, 1U);
+  alone.daemon.run();
+  alone.x.take();
+  EXPECT_EQ(alone.x.acked, 2U);
+  EXPECT_TRUE(alone.daemon.sessions->idle());
+}
+
+TEST(Sessions, WhatIsRefusedIsSaidBeforeItIsAcked) {
+  Alone alone;
+  alone.x.send("g", "good");
+  alone.x.send("#nobody", "bad name");
+  alone.x.send("g", "good too");
+  alone.x.send("", "no name at all");
+  alone.daemon.pump();
+  // The last one cannot even be read.
+  EXPECT_THAT(alone.x.take(), ElementsAre("refused 2 bad_name", "closing bad_record"));
+}
+
+TEST(Sessions, RefusedMessagesAreAckedInTheirTurn) {
+  Alone alone;
+  alone.x.send("g", "good");
+  alone.x.send("#nobody", "bad name");
+  alone.daemon.pump();
+  EXPECT_THAT(alone.x.take(), ElementsAre("refused 2 bad_name"));
+  alone.daemon.run();
+  EXPECT_THAT(alone.x.take(), ElementsAre("acked 2", "message g: good from #x#n"));
+  alone.x.send("#nobody", "again");
+  alone.daemon.pump();
+  EXPECT_THAT(alone.x.take(), ElementsAre("refused 3 bad_name", "acked 3"));
+}
+
+TEST(Sessions, ARefusalIsSaidAgainOnANewConnection) {
+  Alone alone;
+  alone.x.send("#nobody", "lost with the connection");
+  alone.x.cut();
+  alone.x.connect();
+  alone.daemon.run();
+  EXPECT_THAT(alone.x.take(), ElementsAre("welcome back #x#n", "refused 1 bad_name", "acked 1"));
+}
+
+TEST(Sessions, GoodbyeSettlesAllAndTheGroupsLearnWhy) {
+  Alone alone;
+  Client y(alone.daemon, "y");
+  y.connect();
+  y.join("g");
+  alone.daemon.run();
+  y.take();
+  alone.daemon.pump();
+  alone.x.take();
+  y.send("g", "last words");
+  y.goodbye();
+  alone.daemon.pump();
+  EXPECT_THAT(y.take(), IsEmpty());
+  alone.daemon.run();
+  EXPECT_THAT(y.take(),
+              ElementsAre("message g: last words from #y#n", "acked 1", "closing goodbye"));
+  EXPECT_TRUE(alone.daemon.pipe(y.connection).closed);
+  EXPECT_THAT(alone.x.take(), ElementsAre("message g: last words from #y#n",
+                                          "view g disconnect (goodbye) #y#n: #x#n"));
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 1U);
+}
+
+TEST(Sessions, AFullNodeStopsReadingUntilThereIsRoom) {
+  Alone alone;
+  alone.daemon.room = 2;
+  for (int i = 1; i <= 9; ++i) alone.x.send("g", std::to_string(i));
+  EXPECT_TRUE(alone.daemon.pipe(alone.x.connection).paused);
+  EXPECT_EQ(alone.daemon.waiting.size(), 2U);
+  alone.daemon.run();
+  EXPECT_FALSE(alone.daemon.pipe(alone.x.connection).paused);
+  EXPECT_EQ(alone.x.take_events().size(), 9U);
+  EXPECT_EQ(alone.x.acked, 9U);
+}
+
+TEST(Sessions, WhoHasTooMuchThatIsNotSettledIsNotReadOn) {
+  Options few = options();
+  few.unsettled_messages_max = 3;
+  Alone alone(few);
+  for (int i = 1; i <= 5; ++i) alone.x.send("g", std::to_string(i));
+  alone.daemon.pump();
+  EXPECT_EQ(alone.daemon.waiting.size(), 3U);
+  EXPECT_TRUE(alone.daemon.pipe(alone.x.connection).paused);
+  EXPECT_EQ(alone.daemon.sessions->status(alone.daemon.now).sessions[0].waits_for,
+            "what was sent before, which is not settled yet");
+  alone.daemon.run();
+  alone.x.take();
+  EXPECT_EQ(alone.x.acked, 5U);
+}
+
+TEST(Sessions, OneMessageAtATimeMayBeLargerThanTheLimitOfBytes) {
+  Options few = options();
+  few.unsettled_bytes_max = 10;
+  Alone alone(few);
+  alone.x.send("g", std::string(100, 'a'));
+  alone.x.send("g", "b");
+  alone.daemon.pump();
+  EXPECT_EQ(alone.daemon.waiting.size(), 1U);
+  alone.daemon.run();
+  alone.x.take();
+  EXPECT_EQ(alone.x.acked, 2U);
+}
+
+TEST(Sessions, ASecondConnectionTakesTheSessionOver) {
+  Alone alone;
+  const ConnectionId first = alone.x.connection;
+  Client again = alone.x;
+  again.connect();
+  alone.daemon.run();
+  EXPECT_THAT(again.take(), ElementsAre("welcome back #x#n"));
+  EXPECT_TRUE(alone.daemon.pipe(first).closed);
+  EXPECT_THAT(alone.x.take(), ElementsAre("closing replaced"));
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 1U);
+}
+
+TEST(Sessions, SomebodyElseDoesNotGetASessionByItsToken) {
+  Alone alone;
+  Client thief(alone.daemon, "x", 60'000, user(2, "bob"));
+  thief.token = alone.x.token;
+  thief.connect();
+  alone.daemon.run();
+  EXPECT_THAT(thief.take(), ElementsAre("closing session_lost"));
+}
+
+TEST(Sessions, ASessionEndsIfItsClientDoesNotComeBack) {
+  Alone alone;
+  Client y(alone.daemon, "y", 5'000);
+  y.connect();
+  y.join("g");
+  alone.daemon.run();
+  y.take();
+  y.cut();
+  alone.daemon.pass(seconds(4));
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 2U);
+  alone.daemon.pass(seconds(2));
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 1U);
+  alone.daemon.run();
+  const auto told = alone.x.take_events();
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.back(), "view g disconnect (silent) #y#n: #x#n");
+  y.connect();
+  alone.daemon.run();
+  EXPECT_THAT(y.take(), ElementsAre("closing session_lost"));
+}
+
+TEST(Sessions, WithoutAKeepASessionEndsWithItsConnection) {
+  Daemon daemon;
+  Client x(daemon, "x", 0);
+  x.connect();
+  daemon.run();
+  x.take();
+  EXPECT_EQ(x.token, wire::SessionToken{});
+  x.cut();
+  daemon.run();
+  EXPECT_EQ(daemon.sessions->sessions(), 0U);
+}
+
+TEST(Sessions, AConnectionWithoutAHelloIsClosed) {
+  Daemon daemon;
+  const ConnectionId id = daemon.connect(user(1, "ann"));
+  daemon.pass(seconds(4));
+  EXPECT_FALSE(daemon.pipe(id).closed);
+  daemon.pass(seconds(2));
+  EXPECT_TRUE(daemon.pipe(id).closed);
+  EXPECT_EQ(daemon.sessions->connections(), 0U);
+}
+
+TEST(Sessions, RemoteClientsHaveToBeHeardOf) {
+  Daemon daemon;
+  Identity remote = user(1, "ann");
+  remote.local = false;
+  Client x(daemon, "x", 60'000, remote), y(daemon, "y");
+  x.connect();
+  y.connect();
+  daemon.run();
+  x.take();
+  for (int i = 0; i < 10; ++i) {
+    daemon.pass(seconds(4));
+    x.ping(7);
+    daemon.pump();
+    EXPECT_THAT(x.take(), ElementsAre("pong 7"));
+  }
+  daemon.pass(seconds(20));
+  EXPECT_THAT(x.take(), ElementsAre("closing silent"));
+  EXPECT_EQ(daemon.sessions->sessions(), 2U) << "the session may be gone on with";
+  EXPECT_FALSE(daemon.pipe(y.connection).closed);
+  x.connect();
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("welcome back #x#n"));
+}
+
+TEST(Sessions, QuestionsAreAnsweredByTheOwner) {
+  Options some = options();
+  some.clients[0].admin = false;
+  Daemon daemon(some);
+  Client x(daemon, "x");
+  x.connect();
+  x.ask("status");
+  x.ask("reload");
+  daemon.run();
+  const auto told = x.take();
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_EQ(told[1], "reply 3 ok well");
+  EXPECT_EQ(told[2].substr(0, 21), "reply 3 not_permitted");
+}
+
+TEST(Sessions, AnAdministratorEndsOne) {
+  Alone alone;
+  EXPECT_FALSE(alone.daemon.sessions->evict(alone.daemon.now, "#y#n"));
+  EXPECT_TRUE(alone.daemon.sessions->evict(alone.daemon.now, "#x#n"));
+  alone.daemon.run();
+  EXPECT_THAT(alone.x.take(), ElementsAre("closing evicted"));
+}
+
+TEST(Sessions, StopTellsEverybody) {
+  Alone alone;
+  const ConnectionId silent = alone.daemon.connect(user(1, "ann"));
+  alone.daemon.sessions->stop(alone.daemon.now);
+  alone.daemon.pump();
+  EXPECT_THAT(alone.x.take(), ElementsAre("closing shutdown"));
+  EXPECT_TRUE(alone.daemon.pipe(silent).closed);
+  EXPECT_EQ(alone.daemon.sessions->sessions(), 0U);
+}
+
+TEST(Sessions, WhoDoesNotReadItsRepliesIsNotReadOn) {
+  Alone alone;
+  alone.daemon.let_read(alone.x.connection, false);
+  for (std::uint64_t i = 0; i < 10'000; ++i) alone.x.ping(i);
+  alone.daemon.pump();
+  EXPECT_TRUE(alone.daemon.pipe(alone.x.connection).paused);
+  EXPECT_EQ(alone.daemon.sessions->status(alone.daemon.now).sessions[0].waits_for,
+            "the client, which does not read its replies");
+  alone.daemon.let_read(alone.x.connection, true);
+  alone.daemon.pump();
+  EXPECT_EQ(alone.x.take().size(), 10'000U);
+}
+
+}  // namespace
+}  // namespace peal::session::test
