@@ -271,9 +271,16 @@ void SessionClients::work() {
   sessions_.work(local_now());
   take_wanted();
   plan_service();
-  const bool room = sessions_.room_bytes() > 0;
-  if (room && !had_room_) process_.room_grew = true;
-  had_room_ = room;
+  if (node_waits_ && sessions_.room_bytes() > 0) {
+    node_waits_ = false;
+    process_.room_grew = true;
+  }
+}
+
+std::uint64_t SessionClients::room_bytes() const {
+  const std::uint64_t room = sessions_.room_bytes();
+  if (room == 0) node_waits_ = true;
+  return room;
 }
 
 /// When a connection has something to do, or the daemon's side of it.

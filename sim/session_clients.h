@@ -55,7 +55,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   std::vector<order::Counter> named_counters() const override;
   void work() override;
   void serve() override;
-  std::uint64_t room_bytes() const override { return sessions_.room_bytes(); }
+  std::uint64_t room_bytes() const override;
 
  private:
   /// A client and its connection.
@@ -126,7 +126,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   std::optional<Instant> service_planned_;  ///< time of the world
   session::Wanted wanted_;
   bool ordered_ = false;
-  bool had_room_ = true;
+  mutable bool node_waits_ = false;  ///< it was told that there is no room
 };
 
 }  // namespace peal::sim
