@@ -35,6 +35,7 @@ constexpr Applies kApplies[] = {
     {"--targeted", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--no-faults", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--groups", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--sessions", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--no-replay-check", kSeeds, "come with --seeds: nothing else runs twice"},
     {"--print", kSeed, "come with --seed N"},
     {"--shrink", kSeed | kScenario, "come with --seed N or one --scenario FILE"},

@@ -55,9 +55,8 @@ ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes) {
 }
 
 Clients::Clients(Process& process, const ClientMix& mix, std::uint64_t seed)
-    : process_(process), mix_(mix), random_(seed), groups_(options_of(process), *this) {}
+    : ClientSide(process), mix_(mix), random_(seed), groups_(options_of(process), *this) {}
 
-std::int64_t Clients::now() const { return process_.world.now().ns; }
 oracle::ClientId Clients::id_of(std::uint32_t connection) const {
   return {process_.self, connection};
 }
@@ -164,10 +163,7 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
 void Clients::on_view(const order::View& view) {
   const group::Groups::Counters before = groups_.counters();
   groups_.on_view(view, process_.self);
-  const group::Groups::Counters& after = groups_.counters();
-  Figures& figures = process_.world.ledger().figures();
-  figures.group_exchanges += after.exchanges - before.exchanges;
-  figures.group_exchanges_interrupted += after.interrupted - before.interrupted;
+  count_exchanges(before);
   if (!view.transitional) {
     early_.clear();
     groups_.check_invariants();
@@ -179,25 +175,13 @@ void Clients::on_message(const node::Message& message) {
   check_counters();
 }
 
-void Clients::check_counters() {
-  const group::Groups::Counters& counters = groups_.counters();
-  const char* wrong = counters.out_of_turn > 0    ? "a client's message during an exchange"
-                      : counters.bad_messages > 0 ? "bytes that are no message"
-                      : counters.bad_changes > 0  ? "a change that contradicts the table"
-                      : counters.bad_tables > 0   ? "tables that contradict the view"
-                                                  : nullptr;
-  if (wrong == nullptr || process_.world.ledger().broken()) return;
-  process_.world.ledger().violation(process_.world.now(), "groups",
-                                    node_name(process_.self.node) + " was given " + wrong);
-}
-
 void Clients::renamed(MemberId before) {
   oracle::GroupChecker& checker = process_.world.ledger().groups();
   for (const auto& [name, client] : clients_) {
     checker.gone(now(), {before, client.connection});
     checker.connected(now(), id_of(client.connection));
   }
-  for (const Sent& sent : early_) {
+  for (const SentEarly& sent : early_) {
     checker.sent(now(), {id_of(sent.connection), sent.number}, sent.targets, sent.hash, sent.own);
   }
 }
@@ -221,16 +205,9 @@ void Clients::report_table() const {
   process_.world.ledger().groups().final_table(process_.self, *process_.view, entries);
 }
 
-std::string Clients::members_text(std::string_view group) const {
-  std::string text;
-  const auto at = groups_.table().groups().find(group);
-  if (at == groups_.table().groups().end()) return text;
-  for (const auto& daemon : at->second.daemons) {
-    for (const auto& client : daemon.clients) {
-      text += (text.empty() ? "" : " ") + client.name + "@" + node_name(daemon.id.node);
-    }
-  }
-  return text;
+std::vector<order::Counter> Clients::named_counters() const {
+  const auto all = groups_.named_counters();
+  return {all.begin(), all.end()};
 }
 
 bool Clients::was_given(std::string_view client, std::string_view payload) const {
@@ -302,25 +279,12 @@ void Clients::left(std::uint32_t connection, std::string_view group) {
 // ---- to the node ----
 
 Result<void> Clients::submit(ByteView message, Service service) {
-  node::Gathered block{std::make_unique<std::byte[]>(message.size()),
-                       static_cast<std::uint32_t>(message.size())};
-  std::copy(message.begin(), message.end(), block.bytes.get());
-  const Result<std::uint64_t> number = process_.node->submit_block(block, service);
+  const auto number = submit_to_node(message, service);
   if (!number) return unexpected(number.error());
-  PEAL_ASSERT(*number == process_.submitted + 1);
-  process_.pending = {*number, digest_of(message), message.size(), service, false};
-  ++process_.submitted;
-  ++process_.world.ledger().figures().messages_submitted;
-  process_.announce_submission();
   return {};
 }
 
-void Clients::replace_control(ByteView message) {
-  process_.node->drop_control();
-  if (message.empty()) return;
-  const auto number = process_.node->submit_control(message, Service::agreed);
-  PEAL_ASSERT(number || number.error() == Errc::closed);
-}
+void Clients::replace_control(ByteView message) { replace_control_of_node(message); }
 
 void Clients::block(bool blocked) { process_.node->block(blocked); }
 

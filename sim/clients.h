@@ -14,55 +14,32 @@
 #include "group/groups.h"
 #include "node/node.h"
 #include "oracle/groups.h"
+#include "sim/client_side.h"
 
 namespace peal::sim {
 
-class Process;
-struct Submission;
-
-/// What a client of a story is to do. Names that are not connected connect.
-struct ClientWish {
-  enum class Kind : std::uint8_t { connect, join, leave, disconnect, send };
-  Kind kind = Kind::send;
-  std::string client;
-  std::vector<std::string> targets;  ///< of join and leave: one group
-  bool self_discard = false;
-};
-
-/// Groups that the clients of a cluster play with, drawn from its seed.
-struct ClientMix {
-  std::vector<std::string> groups;
-  std::uint32_t nodes = 0;  ///< for private names
-};
-ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes);
-
-/// The process groups of one simulated node, and its clients: connects them to the node, and tells
-/// the oracle all that they do and are told.
-class Clients final : public group::Effects {
+/// Clients that are at home in their node: no connections, no protocol between them. Tells the
+/// oracle all that they do and are told.
+class Clients final : public ClientSide, group::Effects {
  public:
   Clients(Process& process, const ClientMix& mix, std::uint64_t seed);
 
-  /// Carries out what an application wants: its wish, or, without one, whatever chance says, mostly
-  /// sending these bytes. The node hears of it at its next flush().
-  void carry_out(const Submission& submission);
-  void on_view(const order::View& view);
-  void on_message(const node::Message& message);
-  /// The node, which had the id `before`, has another one: nobody has seen it under the first.
-  void renamed(MemberId before);
-  /// The node is gone.
-  void ended();
+  // ClientSide
+  void carry_out(const Submission& submission) override;
+  void on_view(const order::View& view) override;
+  void on_message(const node::Message& message) override;
+  void renamed(MemberId before) override;
+  void ended() override;
+  bool idle() const override;
+  void report_table() const override;
+  const group::Groups& groups() const override { return groups_; }
+  std::uint64_t digest() const override { return groups_.digest(); }
+  std::vector<order::Counter> named_counters() const override;
+  void work() override { groups_.work(); }
+  bool was_given(std::string_view client, std::string_view payload) const override;
+  void keep_payloads() override { keeps_payloads_ = true; }
 
-  bool idle() const;
-  /// The last table goes to the oracle: nothing is under way any more.
-  void report_table() const;
-  const group::Groups& groups() const { return groups_; }
-  void work() { groups_.work(); }
-  /// The members of a group as this node's table has them: "x@n1 y@n2".
-  std::string members_text(std::string_view group) const;
-  /// True if a client of this name, now connected, was given these bytes.
-  bool was_given(std::string_view client, std::string_view payload) const;
-  void keep_payloads() { keeps_payloads_ = true; }
-
+ private:
   // group::Effects
   void deliver(std::span<const std::uint32_t> connections, const group::Received& message) override;
   void view(std::span<const std::uint32_t> connections, const group::GroupView& view) override;
@@ -73,37 +50,26 @@ class Clients final : public group::Effects {
   void block(bool blocked) override;
   void settled(const ViewId& view) override;
 
- private:
   struct Client {
     std::uint32_t connection = 0;
     std::uint64_t sent = 0;
     std::vector<std::uint64_t> given;  ///< hashes of payloads, if asked to keep them
-  };
-  struct Sent {
-    std::uint32_t connection;
-    std::uint64_t number;
-    std::vector<std::string> targets;
-    std::uint64_t hash;
-    oracle::OwnCopy own;
   };
 
   ClientWish draw_wish();
   Client* connect(const std::string& name);
   void disconnect(const std::string& name);
   void send(const ClientWish& wish, Client& client, const Submission& submission);
-  std::int64_t now() const;
   oracle::ClientId id_of(std::uint32_t connection) const;
   void deliver_one(std::uint32_t connection, const group::Received& message,
                    const std::vector<std::string>& targets);
   void note(std::uint32_t connection, const std::string& text) const;
-  void check_counters();
 
-  Process& process_;
   const ClientMix& mix_;
   Random random_;
   group::Groups groups_;
   std::map<std::string, Client> clients_;
-  std::vector<Sent> early_;  ///< before the first view
+  std::vector<SentEarly> early_;  ///< before the first view
   bool keeps_payloads_ = false;
 };
 

@@ -66,7 +66,7 @@ std::vector<order::Counter> Process::counters() const {
   const auto of_node = node->counters();
   std::vector<order::Counter> all(of_node.begin(), of_node.end());
   if (clients != nullptr) {
-    const auto of_groups = clients->groups().named_counters();
+    const auto of_groups = clients->named_counters();
     all.insert(all.end(), of_groups.begin(), of_groups.end());
   }
   return all;
@@ -164,6 +164,7 @@ void Process::on_fatal(std::string_view reason) {
 }
 
 std::uint32_t Process::receive_room_units() const {
+  if (clients != nullptr && clients->room_bytes() == 0) return 0;
   return room_units > room_used ? room_units - room_used : 0;
 }
 

@@ -13,7 +13,7 @@
 #include "base/digest.h"
 #include "node/node.h"
 #include "port/transport.h"
-#include "sim/clients.h"
+#include "sim/client_side.h"
 #include "sim/clock.h"
 #include "sim/packet.h"
 
@@ -99,12 +99,13 @@ class Process final : public port::Transport, public node::Sink {
   std::unique_ptr<BufferPool> large_pool;
   std::unique_ptr<BufferPool> unit_pool;
   std::unique_ptr<node::Node> node;
-  std::unique_ptr<Clients> clients;  ///< null without groups
+  std::unique_ptr<ClientSide> clients;  ///< null without groups
 
   // Sockets and processor.
   std::array<Socket, 3> sockets;  ///< by Lane
   std::deque<Submission> inbox;   ///< what the application submits when it gets to run
   bool leave_wanted = false;
+  bool clients_wanted = false;  ///< World::wake_clients() was called, and its time came
   bool run_planned = false;
   bool draining = false;  ///< on_pause was called, on_drained was not
   bool room_grew = false;

@@ -37,6 +37,8 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   options.loopback = words.yes_no("loopback").value_or(false);
   options.fan_out = words.yes_no("fan-out").value_or(false);
   options.groups = words.yes_no("groups").value_or(false);
+  options.sessions = words.yes_no("sessions").value_or(false);
+  if (options.sessions && !options.groups) words.fail("sessions=yes needs groups=yes");
   options.keep_payloads = options_.keep_history;
   const std::string driver = words.value("driver").value_or("any");
   if (driver != "any" && driver != "preferred") {

@@ -147,7 +147,8 @@ void Author::write_cluster() {
     line += " first-count=" + std::to_string(border - 1 - own.below(3'000));
   }
   add(0.2, "room", number(16, 400));
-  if (options_.groups) line += " groups=yes";
+  if (options_.groups || options_.sessions) line += " groups=yes";
+  if (options_.sessions) line += " sessions=yes";
   for (const std::string& word : options_.overrides) line += " " + word;
   script_.add(line);
 }

@@ -14,7 +14,8 @@ struct SwarmOptions {
   std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0
   double targeted = -1;                ///< probability of targeted faults; below 0: drawn
   bool faults = true;                  ///< false: load only
-  bool groups = false;  ///< the load comes from clients of process groups; the rest is the same
+  bool groups = false;    ///< the load comes from clients of process groups; the rest is the same
+  bool sessions = false;  ///< these have sessions with their nodes, and troubles of their own
 };
 
 /// Writes the story of one seed: which cluster, which options from their hostile ranges, which

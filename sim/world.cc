@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/hooks.h"
+#include "sim/clients.h"
 
 namespace peal::sim {
 namespace {
@@ -148,8 +149,12 @@ void World::start(NodeId node, std::int64_t epoch_step) {
   process.make_node();
   if (options_.groups) {
     const std::uint64_t own = node.value * 1'000'003ULL + process.incarnation;
-    process.clients =
-        std::make_unique<Clients>(process, client_mix_, mixed(options_.seed, 2'000 + own));
+    const std::uint64_t seed = mixed(options_.seed, 2'000 + own);
+    if (options_.sessions) {
+      process.clients = std::make_unique<SessionClients>(process, client_mix_, client_names_, seed);
+    } else {
+      process.clients = std::make_unique<Clients>(process, client_mix_, seed);
+    }
     if (options_.keep_payloads) process.clients->keep_payloads();
   }
   call(process, [](node::Node& n, Instant local) { n.start(local); });
@@ -255,7 +260,7 @@ void World::fold_digests() {
     if (process == nullptr) continue;
     digest_.add(process->node->digest());
     digest_.add(process->calls);
-    if (process->clients != nullptr) digest_.add(process->clients->groups().digest());
+    if (process->clients != nullptr) digest_.add(process->clients->digest());
   }
   digest_.add(ledger_.digest());
 }

@@ -19,6 +19,7 @@
 #include "sim/network.h"
 #include "sim/packet.h"
 #include "sim/process.h"
+#include "sim/session_clients.h"
 
 // A cluster of whole nodes in one thread, with a network, clocks, processors and applications that
 // are all made of one seed. The same seed and the same calls give the same run, bit by bit.
@@ -49,6 +50,7 @@ struct WorldOptions {
   bool keep_packets = true;            ///< remember old packets, so that they can be replayed
   std::uint32_t digest_every = 1'000;  ///< happenings between digests of all nodes
   bool groups = false;                 ///< applications are clients of process groups
+  bool sessions = false;               ///< and these have sessions with their node
   bool keep_payloads = false;          ///< of clients: what was given to them can be asked for
   /// In place of `send_cost` and `wire_per_kilobyte`, if it is there.
   std::optional<NetModelOptions> net;
@@ -152,6 +154,8 @@ class World {
   std::unique_ptr<node::Node> make_node(Process& process);
   void originated(Process& from);
   void told(Process& process, const node::Message& message);
+  /// Has clients->serve() called at that time, or when the process gets to run after it.
+  void wake_clients(Process& process, Instant at);
 
  private:
   void happen(const Planned& planned);
@@ -226,6 +230,7 @@ class World {
   std::vector<std::uint64_t> payloads_;
   std::vector<Load> loads_;
   ClientMix client_mix_;
+  ClientNames client_names_;
   std::vector<std::function<void()>> actions_;
   std::vector<std::uint32_t> free_actions_;
   std::array<std::vector<PacketIndex>, kPacketKinds> memory_;

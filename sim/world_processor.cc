@@ -91,9 +91,9 @@ bool World::timer_due(const Process& process) const {
 }
 
 bool World::work_waits(Process& process) const {
-  return !process.inbox.empty() || process.leave_wanted || process.draining || process.room_grew ||
-         !process.sockets[0].empty() || !process.sockets[1].empty() ||
-         !process.sockets[2].empty() || timer_due(process);
+  return !process.inbox.empty() || process.leave_wanted || process.clients_wanted ||
+         process.draining || process.room_grew || !process.sockets[0].empty() ||
+         !process.sockets[1].empty() || !process.sockets[2].empty() || timer_due(process);
 }
 
 void World::plan_run(Process& process, Instant at) {
@@ -183,6 +183,9 @@ void World::run_once(Process& process) {
     submit_now(process, std::move(submission));
   } else if (packets && !time_for_timers) {
     read_packet(process);
+  } else if (process.clients_wanted) {
+    process.clients_wanted = false;
+    call(process, [&process](node::Node&, Instant) { process.clients->serve(); });
   } else if (process.draining) {
     process.draining = false;
     call(process, [](node::Node& node, Instant local) { node.on_drained(local); });
@@ -196,6 +199,15 @@ void World::run_once(Process& process) {
       if (process.effects_in_call == 0 && process.sends_in_call == 0) ++process.idle_timer_calls;
     });
   }
+}
+
+void World::wake_clients(Process& process, Instant at) {
+  plan(at, [this, node = process.self.node, incarnation = process.incarnation] {
+    Process* still = processes_[node.value].get();
+    if (still == nullptr || still->incarnation != incarnation) return;
+    still->clients_wanted = true;
+    kick(*still);
+  });
 }
 
 void World::submit_now(Process& process, Submission submission) {

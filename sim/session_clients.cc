@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/session_clients.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "base/digest.h"
+#include "group/message.h"
+#include "sim/world.h"
+
+namespace peal::sim {
+namespace {
+
+constexpr std::uint64_t kSlots = 4;
+constexpr std::size_t kStampBytes = 8;
+constexpr std::uint32_t kKeepMs = 400;
+constexpr std::size_t kRecordsUnder = 64U << 10;  // bytes of one turn of a connection, at most
+
+session::Options options_of(const Process& process, Random& random) {
+  const WorldOptions& world = process.world.options();
+  session::Options options;
+  options.cluster = "sim";
+  options.node = "n" + std::to_string(process.self.node.value);
+  options.nodes = world.nodes;
+  options.message_bytes_max = world.limits.message_bytes_max;
+  options.unsettled_messages_max = static_cast<std::uint32_t>(random.between(1, 60));
+  options.slow.memory_bytes = static_cast<std::uint64_t>(random.between(4'096, 200'000));
+  options.slow.disk_bytes = static_cast<std::uint64_t>(random.between(100'000, 2'000'000));
+  options.keep_max = milliseconds(kKeepMs);
+  options.clients.push_back({});
+  options.groups.push_back({{}, "*", true, true});
+  return options;
+}
+
+}  // namespace
+
+std::string ClientNames::draw(Random& random) const {
+  if (ids_.empty()) return {};
+  return std::next(ids_.begin(), static_cast<std::ptrdiff_t>(random.below(ids_.size())))->first;
+}
+
+SessionClients::SessionClients(Process& process, const ClientMix& mix, ClientNames& names,
+                               std::uint64_t seed)
+    : ClientSide(process),
+      mix_(mix),
+      names_(names),
+      random_(seed),
+      spool_(seed + 1, 0.001),
+      sessions_(options_of(process, random_), *this, spool_) {
+  for (std::uint32_t node = 0; node <= process.world.nodes(); ++node) {
+    node_names_.push_back("n" + std::to_string(node));
+  }
+}
+
+SessionClients::~SessionClients() = default;
+
+Instant SessionClients::local_now() const { return process_.clock.local(process_.world.now()); }
+
+std::string SessionClients::private_name(std::string_view client, NodeId node) const {
+  return "#" + std::string(client) + "#n" + std::to_string(node.value);
+}
+
+SessionClients::Station& SessionClients::of(const Talk& talk) { return stations_.at(talk.name()); }
+
+void SessionClients::violation(const Talk& talk, const std::string& text) const {
+  if (process_.world.ledger().broken()) return;
+  process_.world.ledger().violation(process_.world.now(), "sessions",
+                                    private_name(talk.name(), process_.self.node) + ": " + text);
+}
+
+void SessionClients::note(const Talk& talk, const std::string& text) const {
+  if (!process_.world.ledger().echoes()) return;
+  process_.world.ledger().sent(process_.world.now(),
+                               private_name(talk.name(), process_.self.node) + " " + text);
+}
+
+// ---- what clients do ----
+
+/// The client that plays this part now, or a new one.
+SessionClients::Station& SessionClients::station_of(std::uint64_t slot) {
+  std::string& name = slots_[slot];
+  const auto at = stations_.find(name);
+  const bool usable =
+      at != stations_.end() && at->second.talk->state() != Talk::State::over && !at->second.doomed;
+  if (usable) return at->second;
+  name = "c" + std::to_string(slot) + "." + std::to_string(process_.incarnation) + "." +
+         std::to_string(++last_number_);
+  Station& station = stations_[name];
+  station.talk = std::make_unique<Talk>(name, static_cast<TalkWatcher&>(*this));
+  return station;
+}
+
+void SessionClients::carry_out(const Submission& submission) {
+  Station& station = station_of(random_.below(kSlots));
+  if (station.link == 0) {
+    if (station.talk->state() == Talk::State::apart && station.back_at <= process_.world.now()) {
+      connect(station);
+    }
+    ++process_.refused;
+    return;
+  }
+  if (station.talk->state() != Talk::State::talking) {
+    ++process_.refused;
+    return;
+  }
+  act(station, submission);
+  plan_service();
+}
+
+void SessionClients::act(Station& station, const Submission& submission) {
+  const std::uint64_t chance = random_.below(100);
+  if (chance < 6) return trouble(station);
+  if (chance < 18) {
+    constexpr std::array<wire::SlowPolicy, 5> kPolicies{
+        wire::SlowPolicy::normal, wire::SlowPolicy::block, wire::SlowPolicy::spill,
+        wire::SlowPolicy::drop, wire::SlowPolicy::evict};
+    wire::SlowLimits limits;
+    limits.policy = kPolicies[random_.below(kPolicies.size())];
+    if (random_.chance(0.5)) {
+      limits.memory_bytes = static_cast<std::uint64_t>(random_.between(4'096, 50'000));
+    }
+    if (random_.chance(0.2)) limits.age_ms = static_cast<std::uint32_t>(random_.between(20, 500));
+    if (!station.talk->join(draw_group(), limits)) ++process_.refused;
+    return;
+  }
+  if (chance < 24) {
+    if (!station.talk->leave(draw_group())) ++process_.refused;
+    return;
+  }
+  if (chance < 26) {
+    note(*station.talk, "says goodbye");
+    return station.talk->goodbye();
+  }
+  send(station, submission);
+}
+
+/// Something that clients should not do, or that happens to them.
+void SessionClients::trouble(Station& station) {
+  const std::uint64_t chance = random_.below(100);
+  const Instant until =
+      process_.world.now() + microseconds(static_cast<std::int64_t>(random_.below(200'000)));
+  if (chance < 50) {
+    note(*station.talk, "stops reading");
+    station.reads_from = until;
+    return;
+  }
+  if (chance < 95) {
+    note(*station.talk, "is cut off");
+    station.back_at = until;
+    return cut(station, true);
+  }
+  note(*station.talk, "vanishes");
+  cut(station, true);
+  station.talk->vanish();
+}
+
+void SessionClients::send(Station& station, const Submission& submission) {
+  std::vector<std::string> targets;
+  for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) {
+    const std::string someone = random_.chance(0.2) ? names_.draw(random_) : std::string();
+    targets.push_back(someone.empty() ? draw_group() : someone);
+  }
+  std::sort(targets.begin(), targets.end());
+  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+  const std::vector<std::string_view> named(targets.begin(), targets.end());
+  const std::uint64_t number = station.talk->next_number();
+  std::string payload(kStampBytes, '\0');
+  std::memcpy(payload.data(), &number, kStampBytes);
+  payload += submission.payload;
+  const bool self_discard = random_.chance(0.1);
+  if (!station.talk->send(named, submission.service, self_discard, as_bytes_view(payload))) {
+    ++process_.refused;
+    return;
+  }
+  const std::uint64_t hash = digest_of(as_bytes_view(payload));
+  const auto own = self_discard ? oracle::OwnCopy::unwanted : oracle::OwnCopy::wanted;
+  if (!hears(station)) return;
+  process_.world.ledger().groups().sent(now(), {station.id, number}, targets, hash, own);
+  if (process_.views == 0) {
+    station.early.push_back({station.id.connection, number, std::move(targets), hash, own});
+  }
+}
+
+// ---- connections ----
+
+void SessionClients::connect(Station& station) {
+  station.link = ++last_link_;
+  station.daemon_reads = true;
+  station.daemon_writes = false;
+  links_[station.link] = &station;
+  session::Identity identity;
+  identity.kind = session::Identity::Kind::unix_user;
+  sessions_.accepted(local_now(), station.link, identity);
+  station.talk->connect(kKeepMs);
+  plan_service();
+}
+
+void SessionClients::cut(Station& station, bool tells_daemon) {
+  const session::ConnectionId link = std::exchange(station.link, 0);
+  if (link != 0) {
+    links_.erase(link);
+    if (tells_daemon) sessions_.closed(local_now(), link);
+  }
+  station.talk->cut();
+}
+
+/// Bytes go both ways, as many as chance says.
+void SessionClients::serve(Station& station) {
+  const auto amount = [this](std::size_t most) {
+    const std::size_t bound = std::min(most, kRecordsUnder);
+    return random_.chance(0.3) ? 1 + random_.below(bound) : bound;
+  };
+  const session::ConnectionId link = station.link;
+  const ByteView said = station.talk->output();
+  if (station.daemon_reads && !said.empty()) {
+    const ByteView part = said.first(amount(said.size()));
+    const std::size_t taken = sessions_.received(local_now(), link, part);
+    if (taken < part.size()) station.daemon_reads = false;
+    station.talk->took(taken);
+  }
+  if (!station.daemon_writes || station.reads_from > process_.world.now()) return;
+  std::vector<std::byte> heard;
+  for (const ByteView piece : sessions_.output(link)) {
+    heard.insert(heard.end(), piece.begin(), piece.end());
+  }
+  if (heard.empty()) {
+    station.daemon_writes = false;
+    return;
+  }
+  heard.resize(amount(heard.size()));
+  sessions_.written(local_now(), link, heard.size());
+  station.talk->hear(heard);
+  if (station.talk->state() == Talk::State::over && station.link != 0) cut(station, true);
+}
+
+void SessionClients::serve() {
+  service_planned_.reset();
+  for (auto& [name, station] : stations_) {
+    if (station.link != 0) {
+      serve(station);
+    } else if (station.talk->state() == Talk::State::apart &&
+               station.back_at <= process_.world.now()) {
+      connect(station);
+    }
+  }
+  std::erase_if(stations_, [](const auto& entry) {
+    return entry.second.talk->state() == Talk::State::over && entry.second.link == 0;
+  });
+}
+
+void SessionClients::take_wanted() {
+  sessions_.take_wanted(wanted_);
+  for (const session::ConnectionId link : wanted_.write) {
+    if (const auto at = links_.find(link); at != links_.end()) at->second->daemon_writes = true;
+  }
+  for (const session::ConnectionId link : wanted_.read) {
+    if (const auto at = links_.find(link); at != links_.end()) at->second->daemon_reads = true;
+  }
+  for (const session::ConnectionId link : wanted_.close) {
+    if (const auto at = links_.find(link); at != links_.end()) {
+      at->second->back_at = process_.world.now();
+      cut(*at->second, false);
+    }
+  }
+}
+
+void SessionClients::work() {
+  if (std::exchange(ordered_, false)) sessions_.on_room(local_now());
+  sessions_.work(local_now());
+  take_wanted();
+  plan_service();
+  if (node_waits_ && sessions_.room_bytes() > 0) {
+    node_waits_ = false;
+    process_.room_grew = true;
+  }
+}
+
+std::uint64_t SessionClients::room_bytes() const {
+  const std::uint64_t room = sessions_.room_bytes();
+  if (room == 0) node_waits_ = true;
+  return room;
+}
+
+/// When a connection has something to do, or the daemon's side of it.
+void SessionClients::plan_service() {
+  const Instant here = process_.world.now();
+  std::optional<Instant> at;
+  const auto want = [&](Instant time) { at = at ? std::min(*at, time) : time; };
+  for (const auto& [name, station] : stations_) {
+    if (station.link == 0) {
+      if (station.talk->state() == Talk::State::apart) want(std::max(here, station.back_at));
+      continue;
+    }
+    if (station.daemon_reads && !station.talk->output().empty()) want(here);
+    if (station.daemon_writes) want(std::max(here, station.reads_from));
+  }
+  if (at) *at = *at + microseconds(random_.between(1, 100));
+  if (const auto deadline = sessions_.next_deadline()) {
+    want(std::max(here, process_.clock.world(*deadline)));
+  }
+  if (!at || (service_planned_ && *service_planned_ <= *at)) return;
+  service_planned_ = at;
+  process_.world.wake_clients(process_, *at);
+}
+
+// ---- the node ----
+
+void SessionClients::on_view(const order::View& view) {
+  const group::Groups::Counters before = groups().counters();
+  sessions_.on_view(local_now(), view, process_.self);
+  count_exchanges(before);
+  if (view.transitional) return;
+  for (auto& [name, station] : stations_) station.early.clear();
+  sessions_.check_invariants();
+}
+
+void SessionClients::on_message(const node::Message& message) {
+  group::Data data;
+  if (message.sender == process_.self && !message.payload.empty() &&
+      group::decode(message.payload, data) == wire::Drop::none &&
+      data.payload.size() >= kStampBytes) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, data.payload.data(), kStampBytes);
+    const auto at = stations_.find(std::string(data.client.name));
+    if (at != stations_.end() && !at->second.ordered.insert(number).second) {
+      violation(*at->second.talk, "message " + std::to_string(number) + " is ordered twice");
+    }
+  }
+  session::Delivered delivered;
+  delivered.sender = message.sender;
+  delivered.number = message.number;
+  delivered.control = node::is_control(message.number);
+  delivered.view = message.view;
+  delivered.seq = message.seq;
+  delivered.index = message.index;
+  delivered.service = message.service;
+  delivered.payload = message.payload;
+  sessions_.on_message(local_now(), delivered);
+  ordered_ = true;
+  check_counters();
+}
+
+void SessionClients::renamed(MemberId before) {
+  oracle::GroupChecker& checker = process_.world.ledger().groups();
+  for (auto& [name, station] : stations_) {
+    if (!hears(station)) continue;
+    checker.gone(now(), {before, station.id.connection});
+    station.id.node = process_.self;
+    names_.set(station.talk->private_name(), station.id);
+    checker.connected(now(), station.id);
+    for (const SentEarly& sent : station.early) {
+      checker.sent(now(), {station.id, sent.number}, sent.targets, sent.hash, sent.own);
+    }
+  }
+}
+
+void SessionClients::ended() {
+  for (const auto& [name, station] : stations_) {
+    if (station.id.connection != 0) process_.world.ledger().groups().gone(now(), station.id);
+  }
+  stations_.clear();
+  links_.clear();
+}
+
+bool SessionClients::idle() const {
+  if (groups().state() != group::Groups::State::operational || groups().has_work()) return false;
+  const auto alive = static_cast<std::size_t>(std::count_if(
+      stations_.begin(), stations_.end(),
+      [](const auto& entry) { return entry.second.talk->state() != Talk::State::over; }));
+  // Whoever vanished is a member until its session is given up.
+  return sessions_.idle() && sessions_.sessions() == alive &&
+         std::all_of(stations_.begin(), stations_.end(), [](const auto& entry) {
+           const Station& station = entry.second;
+           if (station.talk->state() == Talk::State::over) return true;
+           return station.link != 0 && station.talk->quiet() && !station.daemon_writes;
+         });
+}
+
+void SessionClients::report_table() const {
+  std::vector<oracle::GroupTableEntry> entries;
+  for (const auto& [name, group] : groups().table().groups()) {
+    oracle::GroupTableEntry entry{name, {group.id.view, group.id.index}, {}};
+    for (const auto& daemon : group.daemons) {
+      for (const auto& client : daemon.clients) {
+        const auto* id = names_.find(private_name(client.name, daemon.id.node));
+        entry.members.push_back(id != nullptr ? *id : oracle::ClientId{daemon.id, 0});
+      }
+    }
+    entries.push_back(std::move(entry));
+  }
+  process_.world.ledger().groups().final_table(process_.self, *process_.view, entries);
+}
+
+std::vector<order::Counter> SessionClients::named_counters() const {
+  return sessions_.named_counters();
+}
+
+Result<std::uint64_t> SessionClients::submit(ByteView message, Service service) {
+  return submit_to_node(message, service);
+}
+
+void SessionClients::replace_control(ByteView message) { replace_control_of_node(message); }
+void SessionClients::block(bool blocked) { process_.node->block(blocked); }
+
+void SessionClients::tables_equal(const ViewId& view, std::uint64_t hash) {
+  process_.world.ledger().groups().exchanged(now(), process_.self, view, hash);
+}
+
+std::string_view SessionClients::node_name(NodeId node) const {
+  return node.value < node_names_.size() ? std::string_view(node_names_[node.value])
+                                         : std::string_view();
+}
+
+wire::SessionToken SessionClients::draw_token() {
+  wire::SessionToken token{};
+  for (std::byte& byte : token) byte = static_cast<std::byte>(1 + random_.below(255));
+  return token;
+}
+
+session::Answer SessionClients::ask(std::string_view /*what*/, bool /*admin*/) {
+  return {wire::ClientCode::bad_name, "nothing is known here"};
+}
+
+// ---- what clients are told ----
+
+oracle::ClientId SessionClients::id_of(std::string_view private_name) {
+  const oracle::ClientId* id = names_.find(private_name);
+  // A client may be named before it has read its own welcome.
+  return id != nullptr ? *id : oracle::ClientId{};
+}
+
+void SessionClients::started(Talk& talk) {
+  Station& station = of(talk);
+  station.id = {process_.self, ++last_number_};
+  names_.set(talk.private_name(), station.id);
+  note(talk, "is there");
+  process_.world.ledger().groups().connected(now(), station.id);
+}
+
+void SessionClients::resumed(Talk& talk) {
+  ++process_.world.ledger().figures().session_resumed;
+  note(talk, "is back");
+}
+
+void SessionClients::message(Talk& talk, const wire::MessageEvent& event) {
+  const Station& station = of(talk);
+  ++process_.world.ledger().figures().group_deliveries;
+  if (!hears(station)) return;
+  if (event.payload.size() < kStampBytes) return violation(talk, "is given what nobody sent");
+  std::uint64_t number = 0;
+  std::memcpy(&number, event.payload.data(), kStampBytes);
+  const std::vector<std::string> targets(event.targets.begin(), event.targets.end());
+  process_.world.ledger().groups().delivered(now(), station.id, {id_of(event.sender), number},
+                                             targets, digest_of(event.payload));
+}
+
+void SessionClients::view(Talk& talk, const wire::GroupViewEvent& event) {
+  const Station& station = of(talk);
+  ++process_.world.ledger().figures().group_views;
+  if (!hears(station)) return;
+  oracle::GroupView told;
+  told.id = {event.view, event.index};
+  told.cause = static_cast<oracle::GroupCause>(event.cause);
+  for (const wire::GroupMember& member : event.members) {
+    told.members.push_back(id_of(member.name));
+    if (member.set == event.own_set) told.together.push_back(told.members.back());
+  }
+  process_.world.ledger().groups().viewed(now(), station.id, std::string(event.group), told);
+}
+
+void SessionClients::transitional(Talk& talk, std::string_view group) {
+  const Station& station = of(talk);
+  if (!hears(station)) return;
+  process_.world.ledger().groups().transitional(now(), station.id, std::string(group));
+}
+
+void SessionClients::left(Talk& talk, std::string_view group) {
+  const Station& station = of(talk);
+  if (!hears(station)) return;
+  process_.world.ledger().groups().left(now(), station.id, std::string(group));
+}
+
+/// Whoever missed messages keeps no promise any more: it goes.
+void SessionClients::gap(Talk& talk, const wire::GapEvent& event) {
+  Station& station = of(talk);
+  ++process_.world.ledger().figures().session_gaps;
+  note(talk, "missed " + std::to_string(event.messages) + " of " + std::string(event.group));
+  if (hears(station)) process_.world.ledger().groups().gone(now(), station.id);
+  station.doomed = true;
+  talk.goodbye();
+}
+
+void SessionClients::settled(Talk& talk, std::uint64_t number) {
+  const Station& station = of(talk);
+  ++process_.world.ledger().figures().session_settled;
+  if (!station.ordered.contains(number)) {
+    violation(talk, "message " + std::to_string(number) + " is settled and was never ordered");
+  }
+}
+
+void SessionClients::ended(Talk& talk, wire::ClientCode code) {
+  Station& station = of(talk);
+  note(talk, "ends: " + std::string(wire::client_code_name(code)));
+  if (code == wire::ClientCode::slow) ++process_.world.ledger().figures().sessions_ended_slow;
+  if (hears(station)) process_.world.ledger().groups().gone(now(), station.id);
+  station.doomed = true;
+}
+
+void SessionClients::wrong(Talk& talk, const std::string& text) { violation(talk, text); }
+
+}  // namespace peal::sim
