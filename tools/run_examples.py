@@ -2,13 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the programs of examples/ as their pages say, and checks what they print.
 
-usage: tools/run_examples.py FOLDER      the folder in which they were built
+usage: tools/run_examples.py FOLDER [PEAL]      the folder in which they were built, and the tool
+
+Those that are clients talk through two daemons of PEAL (build/release/bin/peal).
 """
 
 import os
+import pathlib
 import queue
+import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -82,10 +88,77 @@ def embedded(folder):
     print("embedded: three programs printed the same 30 lines in the same order")
 
 
+def start_daemons(peal, folder):
+    """Two daemons in one cluster, once they serve; the paths of their sockets are in the folder."""
+    ports = []
+    while len(ports) < 2:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1] & ~1
+        if port not in ports:
+            ports.append(port)
+    config = 'cluster = "examples"\ninsecure = true\n'
+    for name, port in zip("ab", ports):
+        config += f'[[nodes]]\nname = "{name}"\naddress = "127.0.0.1:{port}"\n'
+    pathlib.Path(folder, "peal.toml").write_text(config, encoding="utf-8")
+    daemons = []
+    for name in "ab":
+        with open(f"{folder}/{name}.log", "w", encoding="utf-8") as log:
+            daemons.append(subprocess.Popen(
+                [peal, "daemon", "--config", f"{folder}/peal.toml", "--name", name], stderr=log))
+    end = time.monotonic() + PATIENCE_S
+    for name in "ab":
+        while not os.path.exists(f"{folder}/{name}.sock"):
+            if time.monotonic() > end:
+                sys.exit("a daemon did not start: "
+                         + pathlib.Path(folder, f"{name}.log").read_text(encoding="utf-8"))
+            time.sleep(0.01)
+    return daemons
+
+
+def clients(built, peal):
+    """A C++, a C and a Python program chat through a group, at two daemons."""
+    libraries = list(pathlib.Path(built).rglob("libpeal.so"))
+    root = pathlib.Path(__file__).resolve().parent.parent
+    if not libraries:
+        sys.exit(f"{built} has no libpeal.so: build the target peal_c there")
+    os.environ["PEAL_LIBRARY"] = str(libraries[0].resolve())
+    os.environ["PYTHONPATH"] = str(root / "bindings/python")
+    with tempfile.TemporaryDirectory() as folder:
+        daemons = start_daemons(peal, folder)
+        programs = []
+        try:
+            a, b = folder + "/a.sock", folder + "/b.sock"
+            programs.append(Program(os.path.join(built, "chat"), a))
+            programs.append(Program(os.path.join(built, "chat_c"), b))
+            programs.append(Program(sys.executable, str(root / "examples/chat.py"), a))
+            for program in programs:
+                program.wait_until("all three are here", lambda lines: "-- 3 here" in lines)
+            for number in range(10):
+                for program in programs:
+                    program.say(f"line {number}")
+            for program in programs:
+                program.wait_until("30 lines came", lambda lines: len(messages(lines)) == 30)
+            for program in programs[1:]:
+                if messages(program.lines) != messages(programs[0].lines):
+                    sys.exit(f"{program.name} printed another order than {programs[0].name}")
+            for program in programs:
+                program.end()
+        finally:
+            for program in programs:
+                if program.process.poll() is None:
+                    program.process.kill()
+            for daemon in daemons:
+                daemon.send_signal(signal.SIGTERM)
+                daemon.wait()
+    print("chat: a C++, a C and a Python program printed the same 30 lines in the same order")
+
+
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     embedded(sys.argv[1])
+    clients(sys.argv[1], sys.argv[2] if len(sys.argv) == 3 else "build/release/bin/peal")
 
 
 if __name__ == "__main__":
