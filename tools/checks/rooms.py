@@ -31,7 +31,7 @@ ROOMS = {
     "include/peal": ("include/peal", (), False),
     "oracle": ("oracle", ("base", "trace"), False),
     "sim": ("sim", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
-                    "group", "node", "oracle"), False),
+                    "group", "session", "node", "oracle"), False),
     "cli": ("src/cli", ("base", "wire", "port", "trace", "order", "order/evs", "order/ring",
                         "node", "io", "member", "include/peal", "oracle", "seal", "session",
                         "client", "daemon"), False),
