@@ -57,7 +57,8 @@ class ClientSide {
   /// The node is gone.
   virtual void ended() = 0;
 
-  virtual bool idle() const = 0;
+  /// What is under way; empty if nothing is.
+  virtual std::string waits_for() const = 0;
   /// The last table goes to the oracle: nothing is under way any more.
   virtual void report_table() const = 0;
   virtual const group::Groups& groups() const = 0;

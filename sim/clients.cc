@@ -193,8 +193,9 @@ void Clients::ended() {
   clients_.clear();
 }
 
-bool Clients::idle() const {
-  return groups_.state() == group::Groups::State::operational && !groups_.has_work();
+std::string Clients::waits_for() const {
+  if (groups_.state() != group::Groups::State::operational) return "tables of groups";
+  return groups_.has_work() ? "room for goodbyes" : "";
 }
 
 void Clients::report_table() const {

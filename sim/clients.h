@@ -30,7 +30,7 @@ class Clients final : public ClientSide, group::Effects {
   void on_message(const node::Message& message) override;
   void renamed(MemberId before) override;
   void ended() override;
-  bool idle() const override;
+  std::string waits_for() const override;
   void report_table() const override;
   const group::Groups& groups() const override { return groups_; }
   std::uint64_t digest() const override { return groups_.digest(); }

@@ -34,7 +34,7 @@ std::string wait_text(const Process& process) {
 }
 
 bool has_nothing_left(const Process& process) {
-  if (process.clients != nullptr && !process.clients->idle()) return false;
+  if (process.clients != nullptr && !process.clients->waits_for().empty()) return false;
   return process.inbox.empty() && process.node->queued_messages() == 0 &&
          process.own_delivered == process.submitted;
 }
@@ -72,6 +72,9 @@ std::string waiting_text(const World& world) {
             std::to_string(process->own_delivered) + " of " + std::to_string(process->submitted) +
             " own delivered, at " + std::to_string(process->last_seq) + ", waits for " +
             wait_text(*process);
+    const std::string clients =
+        process->clients == nullptr ? std::string() : process->clients->waits_for();
+    if (!clients.empty()) text += ", clients wait for " + clients;
   }
   return text;
 }

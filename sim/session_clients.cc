@@ -188,6 +188,7 @@ void SessionClients::send(Station& station, const Submission& submission) {
 void SessionClients::connect(Station& station) {
   station.link = ++last_link_;
   station.daemon_reads = true;
+  station.asks_again = false;
   station.daemon_writes = false;
   links_[station.link] = &station;
   session::Identity identity;
@@ -214,8 +215,9 @@ void SessionClients::serve(Station& station) {
   };
   const session::ConnectionId link = station.link;
   const ByteView said = station.talk->output();
-  if (station.daemon_reads && !said.empty()) {
-    const ByteView part = said.first(amount(said.size()));
+  if (station.daemon_reads && (!said.empty() || station.asks_again)) {
+    station.asks_again = false;
+    const ByteView part = said.empty() ? said : said.first(amount(said.size()));
     const std::size_t taken = sessions_.received(local_now(), link, part);
     if (taken < part.size()) station.daemon_reads = false;
     station.talk->took(taken);
@@ -256,7 +258,10 @@ void SessionClients::take_wanted() {
     if (const auto at = links_.find(link); at != links_.end()) at->second->daemon_writes = true;
   }
   for (const session::ConnectionId link : wanted_.read) {
-    if (const auto at = links_.find(link); at != links_.end()) at->second->daemon_reads = true;
+    if (const auto at = links_.find(link); at != links_.end()) {
+      at->second->daemon_reads = true;
+      at->second->asks_again = true;
+    }
   }
   for (const session::ConnectionId link : wanted_.close) {
     if (const auto at = links_.find(link); at != links_.end()) {
@@ -269,6 +274,7 @@ void SessionClients::take_wanted() {
 void SessionClients::work() {
   if (std::exchange(ordered_, false)) sessions_.on_room(local_now());
   sessions_.work(local_now());
+  doom_those_who_miss();
   take_wanted();
   plan_service();
   if (node_waits_ && sessions_.room_bytes() > 0) {
@@ -283,6 +289,26 @@ std::uint64_t SessionClients::room_bytes() const {
   return room;
 }
 
+/// Whoever is not given all messages keeps no promise any more, from the first one that is left
+/// out; it will hear of it in a gap, behind what waits for it, and goes then.
+void SessionClients::doom_those_who_miss() {
+  const std::uint64_t left_out = sessions_.counters().left_out;
+  if (std::exchange(left_out_, left_out) == left_out) return;
+  for (const session::SessionStatus& session : sessions_.status(local_now()).sessions) {
+    const bool misses =
+        std::any_of(session.memberships.begin(), session.memberships.end(),
+                    [](const session::MembershipStatus& each) { return each.left_out > 0; });
+    const std::string client = session.name.substr(1, session.name.rfind('#') - 1);
+    const auto at = stations_.find(client);
+    if (misses && at != stations_.end()) doom(at->second);
+  }
+}
+
+void SessionClients::doom(Station& station) {
+  if (hears(station)) process_.world.ledger().groups().gone(now(), station.id);
+  station.doomed = true;
+}
+
 /// When a connection has something to do, or the daemon's side of it.
 void SessionClients::plan_service() {
   const Instant here = process_.world.now();
@@ -293,7 +319,7 @@ void SessionClients::plan_service() {
       if (station.talk->state() == Talk::State::apart) want(std::max(here, station.back_at));
       continue;
     }
-    if (station.daemon_reads && !station.talk->output().empty()) want(here);
+    if (station.daemon_reads && (station.asks_again || !station.talk->output().empty())) want(here);
     if (station.daemon_writes) want(std::max(here, station.reads_from));
   }
   if (at) *at = *at + microseconds(random_.between(1, 100));
@@ -364,18 +390,21 @@ void SessionClients::ended() {
   links_.clear();
 }
 
-bool SessionClients::idle() const {
-  if (groups().state() != group::Groups::State::operational || groups().has_work()) return false;
-  const auto alive = static_cast<std::size_t>(std::count_if(
-      stations_.begin(), stations_.end(),
-      [](const auto& entry) { return entry.second.talk->state() != Talk::State::over; }));
+std::string SessionClients::waits_for() const {
+  if (groups().state() != group::Groups::State::operational) return "tables of groups";
+  if (groups().has_work()) return "room for goodbyes";
+  std::size_t alive = 0;
+  for (const auto& [name, station] : stations_) {
+    if (station.talk->state() == Talk::State::over) continue;
+    ++alive;
+    if (station.link == 0) return name + " to come back";
+    if (!station.talk->quiet()) return name + " to be answered or settled";
+    if (station.daemon_writes) return name + " to read";
+    if (station.doomed) return name + " to be told of a gap";
+  }
   // Whoever vanished is a member until its session is given up.
-  return sessions_.idle() && sessions_.sessions() == alive &&
-         std::all_of(stations_.begin(), stations_.end(), [](const auto& entry) {
-           const Station& station = entry.second;
-           if (station.talk->state() == Talk::State::over) return true;
-           return station.link != 0 && station.talk->quiet() && !station.daemon_writes;
-         });
+  if (sessions_.sessions() != alive) return "sessions to be given up";
+  return sessions_.idle() ? "" : "sessions to become idle";
 }
 
 void SessionClients::report_table() const {
@@ -482,13 +511,11 @@ void SessionClients::left(Talk& talk, std::string_view group) {
   process_.world.ledger().groups().left(now(), station.id, std::string(group));
 }
 
-/// Whoever missed messages keeps no promise any more: it goes.
 void SessionClients::gap(Talk& talk, const wire::GapEvent& event) {
   Station& station = of(talk);
   ++process_.world.ledger().figures().session_gaps;
   note(talk, "missed " + std::to_string(event.messages) + " of " + std::string(event.group));
-  if (hears(station)) process_.world.ledger().groups().gone(now(), station.id);
-  station.doomed = true;
+  doom(station);
   talk.goodbye();
 }
 
@@ -504,8 +531,7 @@ void SessionClients::ended(Talk& talk, wire::ClientCode code) {
   Station& station = of(talk);
   note(talk, "ends: " + std::string(wire::client_code_name(code)));
   if (code == wire::ClientCode::slow) ++process_.world.ledger().figures().sessions_ended_slow;
-  if (hears(station)) process_.world.ledger().groups().gone(now(), station.id);
-  station.doomed = true;
+  doom(station);
 }
 
 void SessionClients::wrong(Talk& talk, const std::string& text) { violation(talk, text); }

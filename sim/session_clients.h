@@ -48,7 +48,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   void on_message(const node::Message& message) override;
   void renamed(MemberId before) override;
   void ended() override;
-  bool idle() const override;
+  std::string waits_for() const override;
   void report_table() const override;
   const group::Groups& groups() const override { return sessions_.groups(); }
   std::uint64_t digest() const override { return sessions_.digest(); }
@@ -64,6 +64,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
     oracle::ClientId id{};            ///< once it started
     session::ConnectionId link = 0;   ///< 0: no connection
     bool daemon_reads = true;         ///< else what it sends waits
+    bool asks_again = false;          ///< it wants a call, with bytes or without
     bool daemon_writes = false;       ///< there is output for it
     Instant reads_from{};             ///< it does not read before
     Instant back_at{};                ///< without a connection: when it comes back
@@ -104,6 +105,8 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   void cut(Station& station, bool tells_daemon);
   void serve(Station& station);
   void take_wanted();
+  void doom_those_who_miss();
+  void doom(Station& station);
   void plan_service();
   oracle::ClientId id_of(std::string_view private_name);
   std::string private_name(std::string_view client, NodeId node) const;
@@ -125,6 +128,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   std::uint32_t last_number_ = 0;           ///< of clients
   std::optional<Instant> service_planned_;  ///< time of the world
   session::Wanted wanted_;
+  std::uint64_t left_out_ = 0;  ///< by the daemon so far
   bool ordered_ = false;
   mutable bool node_waits_ = false;  ///< it was told that there is no room
 };

@@ -70,7 +70,9 @@ std::uint64_t Sessions::Core::room_bytes() const {
     const auto at = sessions_.find(id);
     PEAL_ASSERT(at != sessions_.end());
     Session& it = *at->second;
-    if (it.ending != wire::ClientCode::ok) continue;
+    // After its goodbye a client says nothing more, not even what it has seen: what it sent before
+    // must get its place for the session to end, and so must not wait for it.
+    if (it.ending != wire::ClientCode::ok || it.leaving) continue;
     const Membership& member = it.events.membership(slot);
     const std::uint64_t limit = member.limits.memory_bytes;
     room = std::min(room, limit - std::min(limit, member.waiting_bytes()));

@@ -200,6 +200,26 @@ TEST(Slow, BlockMakesEverybodyWaitAndSaysForWhom) {
   for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(hall.received[c], 300U);
 }
 
+TEST(Slow, WhoSaysGoodbyeBlocksNobodyAnyMore) {
+  Hall hall(3, limits(SlowPolicy::block));
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(300);
+  ASSERT_EQ(hall.daemon.sessions->room_bytes(), 0U);
+  // Its own last message needs a place, too.
+  hall.slow().send("g", "the last");
+  hall.slow().goodbye();
+  for (int i = 0; i < 300 && hall.received[1] < 301; ++i) {
+    hall.daemon.run();
+    for (std::size_t c = 1; c < 3; ++c) {
+      for (const std::string& text : hall.all[c]->take()) {
+        if (text.rfind("message g: ", 0) == 0) ++hall.received[c];
+      }
+    }
+  }
+  EXPECT_EQ(hall.received[1], 301U);
+  EXPECT_EQ(hall.daemon.sessions->sessions(), 2U);
+}
+
 TEST(Slow, AnAgeEndsWaitingUnderBlockSpillAndEvict) {
   for (const SlowPolicy policy : {SlowPolicy::block, SlowPolicy::spill, SlowPolicy::evict}) {
     Hall hall(3, limits(policy, 1'000));
