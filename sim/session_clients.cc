@@ -370,11 +370,11 @@ void SessionClients::on_message(const node::Message& message) {
 
 void SessionClients::renamed(MemberId before) {
   oracle::GroupChecker& checker = process_.world.ledger().groups();
+  names_.renamed(before, process_.self);
   for (auto& [name, station] : stations_) {
     if (!hears(station)) continue;
     checker.gone(now(), {before, station.id.connection});
     station.id.node = process_.self;
-    names_.set(station.talk->private_name(), station.id);
     checker.connected(now(), station.id);
     for (const SentEarly& sent : station.early) {
       checker.sent(now(), {station.id, sent.number}, sent.targets, sent.hash, sent.own);

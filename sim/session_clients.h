@@ -23,6 +23,12 @@ namespace peal::sim {
 class ClientNames {
  public:
   void set(const std::string& private_name, const oracle::ClientId& id) { ids_[private_name] = id; }
+  /// All of one incarnation have the id of another.
+  void renamed(MemberId before, MemberId now) {
+    for (auto& [name, id] : ids_) {
+      if (id.node == before) id.node = now;
+    }
+  }
   const oracle::ClientId* find(std::string_view private_name) const {
     const auto at = ids_.find(private_name);
     return at == ids_.end() ? nullptr : &at->second;

@@ -68,6 +68,7 @@ void EventQueue::push_memory(Instant at, std::uint32_t slot, ChunkRef chunk) {
   const std::uint64_t cost = chunk.cost() + kEventCost;
   memory_.push_back({std::move(chunk), slot, false, at, {}});
   member.memory_bytes += cost;
+  member.unwritten_bytes += cost;
   member.last = released_ + memory_.size();
   memory_bytes_ += cost;
 }
@@ -164,6 +165,8 @@ void EventQueue::written(std::size_t bytes) {
     bytes -= part;
     offset_ += part;
     if (part == left) {
+      const Event& event = memory_[next_];
+      membership(event.slot).unwritten_bytes -= cost_of(event);
       ++next_;
       offset_ = 0;
     }
@@ -172,8 +175,14 @@ void EventQueue::written(std::size_t bytes) {
 
 bool EventQueue::rewind(std::uint64_t number) {
   if (number < released_ || number > written_events()) return false;
-  next_ = static_cast<std::size_t>(number - released_);
-  if (PEAL_MUTANT(sm2_resume_drops_one) && next_ < memory_.size()) ++next_;
+  while (next_ > number - released_) {
+    const Event& event = memory_[--next_];
+    membership(event.slot).unwritten_bytes += cost_of(event);
+  }
+  if (PEAL_MUTANT(sm2_resume_drops_one) && next_ < memory_.size()) {
+    const Event& event = memory_[next_++];
+    membership(event.slot).unwritten_bytes -= cost_of(event);
+  }
   offset_ = 0;
   return true;
 }
@@ -189,7 +198,7 @@ void EventQueue::pop() {
   const Event& event = memory_.front();
   const std::uint32_t slot = event.slot;
   Membership& member = membership(slot);
-  const std::uint64_t cost = event.chunk.cost() + kEventCost;
+  const std::uint64_t cost = cost_of(event);
   PEAL_ASSERT(member.memory_bytes >= cost && member.events > 0);
   member.memory_bytes -= cost;
   memory_bytes_ -= cost;
@@ -210,13 +219,18 @@ void EventQueue::check_invariants() const {
   std::uint64_t memory_bytes = 0;
   std::uint64_t disk_bytes_sum = 0;
   std::uint64_t events = 0;
+  std::uint64_t unwritten_bytes = 0;
   for (const auto& member : memberships_) {
     if (member == nullptr) continue;
     memory_bytes += member->memory_bytes;
+    unwritten_bytes += member->unwritten_bytes;
+    PEAL_ASSERT(member->unwritten_bytes <= member->memory_bytes);
     disk_bytes_sum += member->disk_bytes;
     events += member->events;
   }
   PEAL_ASSERT(memory_bytes == memory_bytes_);
+  for (std::size_t i = next_; i < memory_.size(); ++i) unwritten_bytes -= cost_of(memory_[i]);
+  PEAL_ASSERT(unwritten_bytes == 0);
   PEAL_ASSERT(disk_bytes_sum == disk_bytes());
   PEAL_ASSERT(events == pushed_ - released_);
   PEAL_ASSERT(next_ <= memory_.size() && memory_.size() <= events);

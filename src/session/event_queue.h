@@ -26,6 +26,7 @@ struct Membership {
   wire::SlowLimits limits;
   std::uint32_t joins = 0;  ///< asked for and not left; 0: waits only for its events to be seen
   std::uint64_t memory_bytes = 0;
+  std::uint64_t unwritten_bytes = 0;  ///< of memory_bytes, what its connection did not take yet
   std::uint64_t disk_bytes = 0;
   std::uint64_t events = 0;  ///< that wait, in memory and on disk
   Instant oldest{};          ///< since when the first of them waits
@@ -99,6 +100,7 @@ class EventQueue {
     Instant next_at;
   };
 
+  std::uint64_t cost_of(const Event& event) const { return event.chunk.cost() + kEventCost; }
   void push_memory(Instant at, std::uint32_t slot, ChunkRef chunk);
   Result<void> push_disk(Instant at, std::uint32_t slot, const ChunkRef& chunk);
   void note_successor(const Membership& member, Instant at);

@@ -12,6 +12,9 @@
 namespace peal::session {
 namespace {
 
+/// That a client under `block` may have read beyond its limit without saying so: more than the
+/// buffers of a connection hold.
+constexpr std::uint64_t kUnseenBytesMax = 64ULL << 20;
 constexpr std::size_t kGapBytes = wire::kRecordHeaderBytes + 1 + wire::kClientNameMax + 16 + 64;
 
 std::uint32_t milliseconds_of(Duration duration) {
@@ -75,9 +78,12 @@ std::uint64_t Sessions::Core::room_bytes() const {
     if (it.ending != wire::ClientCode::ok || it.leaving) continue;
     const Membership& member = it.events.membership(slot);
     const std::uint64_t limit = member.limits.memory_bytes;
-    room = std::min(room, limit - std::min(limit, member.waiting_bytes()));
+    // What the connection took does not count, though it was not seen yet: that the client has it
+    // may stand behind messages of its own, which wait for room themselves.
+    const std::uint64_t waiting = member.unwritten_bytes + member.disk_bytes;
+    room = std::min(room, limit - std::min(limit, waiting));
     const auto most = share();
-    if (most && it.events.memory_bytes() > *most) room = 0;
+    if (most && waiting > *most) room = 0;
   }
   return room;
 }
@@ -167,7 +173,12 @@ bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t by
       if (is_message || member.waiting_bytes() + bytes <= 2 * limits.memory_bytes) break;
       too_slow(to, member, "not even the views of the group");
       return false;
-    default: break;  // block: those who send wait, see room_bytes()
+    default:  // block: those who send wait, see room_bytes()
+      if (to.leaving || member.waiting_bytes() + bytes <= limits.memory_bytes + kUnseenBytesMax) {
+        break;
+      }
+      too_slow(to, member, "it reads, and does not say what it has seen");
+      return false;
   }
   if (!to.events.spills()) return true;
   if (member.disk_bytes + bytes > limits.disk_bytes ||

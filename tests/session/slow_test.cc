@@ -200,6 +200,18 @@ TEST(Slow, BlockMakesEverybodyWaitAndSaysForWhom) {
   for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(hall.received[c], 300U);
 }
 
+TEST(Slow, WhoTakesEverythingBlocksNobodyEvenIfItDoesNotSaySo) {
+  // What it has seen may stand behind messages of its own, which wait for room.
+  Hall hall(3, limits(SlowPolicy::block));
+  hall.slow().says_seen = false;
+  for (std::uint64_t i = 1; i <= 300; ++i) {
+    hall.send(1);
+    hall.note(0);
+    EXPECT_GT(hall.daemon.sessions->room_bytes(), 0U);
+  }
+  for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(hall.received[c], 300U);
+}
+
 TEST(Slow, WhoSaysGoodbyeBlocksNobodyAnyMore) {
   Hall hall(3, limits(SlowPolicy::block));
   hall.daemon.let_read(hall.slow().connection, false);
