@@ -160,8 +160,7 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
 void add_runs(Builder& b, Arguments& a, Texts& texts, bool& no_faults) {
   b.flag("--no-faults", no_faults, "load only");
   b.flag("--sessions", a.swarm.sessions,
-         "the same with clients that have sessions: they are cut off and come back, stop reading "
-         "under each policy, and vanish");
+         "the same, and clients are cut off, stop reading and vanish");
   b.flag("--groups", a.swarm.groups,
          "the load comes from clients of process groups; the rest is the same");
   b.flag("--no-replay-check", a.no_replay_check,

@@ -127,6 +127,11 @@ bool Sessions::Core::leaves_out(Session& to, std::uint32_t slot, const ChunkRef&
   if (member.gap.messages++ == 0) member.gap.first = place;
   member.gap.last = place;
   member.gap.bytes += chunk.size();
+  // Where nothing waits, nothing that is seen will bring the gap forward.
+  if (member.events == 0) {
+    to.gaps.erase(slot);
+    push_gap(to, slot);
+  }
   return true;
 }
 

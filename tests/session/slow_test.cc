@@ -200,6 +200,13 @@ TEST(Slow, BlockMakesEverybodyWaitAndSaysForWhom) {
   for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(hall.received[c], 300U);
 }
 
+TEST(Slow, AGapIsToldAtOnceWhereNothingElseWaits) {
+  Hall hall(2, limits(SlowPolicy::drop));
+  hall.all.back()->send("g", std::string(2 * kMemory, '.'));
+  hall.daemon.run();
+  EXPECT_THAT(hall.slow().take(), testing::Contains(testing::HasSubstr("gap g")));
+}
+
 TEST(Slow, WhoTakesEverythingBlocksNobodyEvenIfItDoesNotSaySo) {
   // What it has seen may stand behind messages of its own, which wait for room.
   Hall hall(3, limits(SlowPolicy::block));
