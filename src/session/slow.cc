@@ -80,7 +80,9 @@ std::uint64_t Sessions::Core::room_bytes() const {
     const std::uint64_t limit = member.limits.memory_bytes;
     // What the connection took does not count, though it was not seen yet: that the client has it
     // may stand behind messages of its own, which wait for room themselves.
-    const std::uint64_t waiting = member.unwritten_bytes + member.disk_bytes;
+    // Nor does what went to the disk with the rest of a session that spills: its limit is the
+    // disk's.
+    const std::uint64_t waiting = member.unwritten_bytes;
     room = std::min(room, limit - std::min(limit, waiting));
     const auto most = share();
     if (most && waiting > *most) room = 0;
