@@ -64,6 +64,27 @@ TEST_F(Bench, WithLossEverythingIsDeliveredAllTheSame) {
   EXPECT_GT(out["each_run"][0]["counters"]["udp_drop_fault_in"].get<int>(), 0);
 }
 
+TEST_F(Bench, ClientsOfDaemonsAgreeOnTheOrder) {
+  const Json out = json(
+      "peal bench --daemon --loopback --nodes 2 --seconds 0.3 --warm-up 0.1 --rate 500 --json");
+  EXPECT_TRUE(out.value("one_order", false));
+  ASSERT_TRUE(out.contains("setting") && out.contains("each_run"));
+  EXPECT_EQ(out["setting"]["daemon"], true);
+  EXPECT_GT(out["each_run"][0]["messages_compared"].get<int>(), 100);
+  EXPECT_GT(out["median"]["latency_p50_us"].get<double>(), 0);
+}
+
+TEST_F(Bench, ClientsOfOneDaemonHaveATable) {
+  const Json out = json("peal bench clients --clients 5 --groups 10 --seconds 0.1 --json");
+  ASSERT_TRUE(out.contains("one_of_100_stopped"));
+  EXPECT_EQ(out["groups"], 10);
+  EXPECT_GT(out["join_p50_us"].get<double>(), 0);
+  ASSERT_EQ(out["one_of_100_stopped"].size(), 3U);
+  for (const Json& each : out["one_of_100_stopped"]) {
+    EXPECT_GT(each["one_stopped_messages_per_s"].get<double>(), 0) << each["policy"];
+  }
+}
+
 TEST_F(Bench, LimitMeasuresTheSocketsAlone) {
   const Json out = json("peal bench limit --loopback --nodes 2 --seconds 0.2 --json");
   ASSERT_TRUE(out.contains("limit") && !out.contains("each_run"));
@@ -110,6 +131,9 @@ TEST_F(Bench, WhatDoesNotGoTogetherIsOneLine) {
       {"--plot x.png --rate 5", "leave out --rate"},
       {"--plot x.png --limit", "leave out --limit"},
       {"--limit --nodes 1", "--nodes from 2 to 32"},
+      {"--daemon --thread own", "leave out one of them"},
+      {"--daemon --loss 1", "without --daemon"},
+      {"clients --clients 0", "--clients = \"0\": accepted is a whole number from 1 to 3000"},
       {"limit --nodes 1", "a whole number from 2 to 32"},
       {"limit --rate 5", "unknown option \"--rate\""},
   };
