@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -44,6 +45,23 @@ mode_t folder_mode(mode_t mode) {
   return result;
 }
 
+/// One at a time makes a socket in a folder: daemons of one machine may start together. The lock is
+/// held for some system calls only, so that whoever waits longer than a second waits for a
+/// stranger.
+Result<void, IoError> lock_folder(const Fd& fd, const std::string& folder) {
+  constexpr int kAttempts = 100;
+  for (int i = 0; i < kAttempts; ++i) {
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return {};
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return unexpected(system_error("lock folder " + quote(folder), errno));
+    }
+    const timespec pause{0, 10'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return unexpected(
+      IoError{Errc::address_in_use, quote(folder) + ": another process holds its lock: try again"});
+}
+
 /// The folder, open and locked for this process until it is closed.
 Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
   const bool made = ::mkdir(folder.c_str(), folder_mode(mode)) == 0;
@@ -73,13 +91,8 @@ Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
     return refuse(folder, "others can replace what is in it (mode " + octal(status.st_mode) +
                               "): chmod go-w " + folder);
   }
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) {
-      return unexpected(system_error("lock folder " + quote(folder), errno));
-    }
-    return unexpected(IoError{Errc::address_in_use,
-                              quote(folder) + ": another process makes a socket there: try again"});
-  }
+  const auto locked = lock_folder(fd, folder);
+  if (!locked) return unexpected(locked.error());
   return fd;
 }
 
