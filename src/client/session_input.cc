@@ -2,6 +2,7 @@
 // What a daemon says. It may be broken or hostile: whatever it says is taken, or ends the session
 // with a text that names what was wrong.
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -134,12 +135,15 @@ bool Session::resume_session(const wire::Welcome& welcome) {
           number_text(events_seen_ + 1));
     return false;
   }
-  if (welcome.session != token_ || welcome.name != name_ || welcome.acked < settled_ ||
-      welcome.received < welcome.acked || welcome.received > sent()) {
+  // A daemon that says again what it refused begins with what stands before, although more than
+  // that was settled.
+  const std::uint64_t settled = std::max(settled_, welcome.acked);
+  if (welcome.session != token_ || welcome.name != name_ || welcome.received < settled ||
+      welcome.received > sent()) {
     fault("a welcome that is not of this session");
     return false;
   }
-  settle(welcome.acked);
+  settle(settled);
   out_ = static_cast<std::size_t>(welcome.received - settled_);
   for (auto& [id, request] : requests_) request.repeated = true;
   Item item;

@@ -236,7 +236,14 @@ StreamOutcome TlsStream::flush() {
         ::send(fd(), unsent_.data() + sent_, unsent_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (put < 0 && errno != EAGAIN && errno != EINTR) return lose("write", errno);
     sent_ += static_cast<std::size_t>(std::max<ssize_t>(put, 0));
-    if (has_unsent()) return StreamOutcome::blocked;
+    if (has_unsent()) {
+      // Whoever always leaves a little unread must not make the rest grow for ever.
+      if (sent_ > kUnsentEnough) {
+        unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(sent_));
+        sent_ = 0;
+      }
+      return StreamOutcome::blocked;
+    }
     sent_ = 0;
     unsent_.clear();
     if (unsent_.capacity() > kUnsentKept) unsent_ = {};

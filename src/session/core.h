@@ -21,6 +21,9 @@ namespace peal::session {
 
 struct Session;
 
+/// Of a connection's records that were written, so many bytes stay in its buffer at most.
+inline constexpr std::size_t kControlKept = 64 * 1'024;
+
 /// A connection of a client, with a session or before it has one.
 struct Connection {
   enum class State : std::uint8_t { hello, open, closing };

@@ -18,7 +18,7 @@ constexpr std::uint64_t kBlockBytesMost = 256 * 1'024;
 }  // namespace
 
 EventQueue::~EventQueue() {
-  if (appended_ > 0) spool_.remove(id_);
+  if (on_disk_) spool_.remove(id_);
 }
 
 std::uint32_t EventQueue::add_membership(std::string group, const wire::SlowLimits& limits) {
@@ -80,6 +80,7 @@ Result<void> EventQueue::push_disk(Instant at, std::uint32_t slot, const ChunkRe
   store(ByteSpan(block_).subspan(4), static_cast<std::uint64_t>(at.ns));
   const ByteView record = chunk.view();
   block_.insert(block_.end(), record.begin(), record.end());
+  on_disk_ = true;
   const Result<void> appended = spool_.append(id_, block_);
   if (!appended) return appended;
   note_successor(member, at);

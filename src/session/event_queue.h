@@ -120,6 +120,7 @@ class EventQueue {
 
   bool spilling_ = false;
   std::uint64_t spill_memory_bytes_ = 0;
+  bool on_disk_ = false;          ///< something was to be appended, at least
   std::uint64_t appended_ = 0;    ///< bytes, ever
   std::uint64_t discarded_ = 0;   ///< of these, those that were read back
   std::vector<std::byte> block_;  ///< scratch

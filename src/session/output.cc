@@ -10,7 +10,6 @@ namespace peal::session {
 namespace {
 
 constexpr std::size_t kPieces = 64;
-constexpr std::size_t kControlKept = 64 * 1'024;
 
 }  // namespace
 
@@ -54,6 +53,12 @@ void Sessions::Core::written(Instant now, ConnectionId id, std::size_t bytes) {
   to->control_offset += control;
   to->planned_control -= control;
   bytes -= control;
+  if (to->control_offset > kControlKept) {
+    // Whoever always leaves a little unread must not make the rest grow for ever.
+    to->control.erase(to->control.begin(),
+                      to->control.begin() + static_cast<std::ptrdiff_t>(to->control_offset));
+    to->control_offset = 0;
+  }
   if (to->control_offset == to->control.size()) {
     to->control.clear();
     to->control_offset = 0;

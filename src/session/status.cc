@@ -78,6 +78,7 @@ void Sessions::Core::check_invariants() const {
     input_bytes += it->reserved;
     PEAL_ASSERT(it->reserved == 0 || it->input.size() <= it->reserved);
     PEAL_ASSERT((it->state == State::open) == (it->session != nullptr));
+    PEAL_ASSERT(it->control_offset <= kControlKept);
   }
   PEAL_ASSERT(disk_bytes == disk_bytes_);
   PEAL_ASSERT(waiting == waiting_);

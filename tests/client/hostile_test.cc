@@ -133,7 +133,7 @@ TEST(Hostile, WelcomesThatCannotBe) {
 
 TEST(Hostile, WelcomesBackThatCannotBe) {
   const std::vector<std::pair<std::string, std::function<void(wire::Welcome&)>>> faults{
-      {"forgets what was settled", [](auto& w) { w.acked = 1; }},
+      {"forgets what was settled", [](auto& w) { w.acked = w.received = 1; }},
       {"received less than it acknowledged", [](auto& w) { w.received = 1; }},
       {"received what was not sent", [](auto& w) { w.received = 4; }},
       {"leaves an event out", [](auto& w) { w.events_next = 3; }},

@@ -177,6 +177,29 @@ TEST_F(SessionTest, TellsOfARefusalOnce) {
             (std::vector<std::string>{"<82>", "<disconnected>", "<reconnected>"}));
 }
 
+TEST_F(SessionTest, GoesOnWithADaemonThatSaysItsRefusalsAgain) {
+  daemon.echoes = false;
+  start();
+  for (const char* text : {"x", "y", "z"}) ASSERT_TRUE(send(text));
+  converse(*session, daemon);
+  daemon.refuse(1, wire::ClientCode::not_permitted);
+  daemon.acknowledge(2);
+  converse(*session, daemon);
+  session->disconnected("cut");
+  daemon.connect();
+  daemon.acknowledge(0);  // the welcome stands before the refusal
+  session->connected();
+  converse(*session, daemon);
+  EXPECT_EQ(session->phase(), Session::Phase::open);
+  daemon.refuse(1, wire::ClientCode::not_permitted);
+  daemon.acknowledge(3);
+  converse(*session, daemon);
+  EXPECT_EQ(session->settled(), 3U);
+  EXPECT_EQ(read_all(*session),
+            (std::vector<std::string>{"<82>", "<disconnected>", "<reconnected>"}));
+  EXPECT_TRUE(daemon.complaints.empty());
+}
+
 TEST_F(SessionTest, ARequestThatIsGivenUpHasNoAnswer) {
   start();
   const std::uint32_t join = session->join("chat", {});

@@ -11,9 +11,9 @@ namespace peal::session::test {
 // ---- the disk ----
 
 Result<void> MemorySpool::append(SpoolId id, ByteView bytes) {
+  File& file = files[id];
   if (appends_left == 0) return unexpected(Errc::system);
   --appends_left;
-  File& file = files[id];
   file.bytes.insert(file.bytes.end(), bytes.begin(), bytes.end());
   return {};
 }

@@ -185,6 +185,26 @@ TEST(Hostile, UnfinishedRecordsAreBoundedInSumAndInTime) {
   daemon.sessions->check_invariants();
 }
 
+TEST(Hostile, AnswersThatAreNeverReadToTheEndDoNotPileUp) {
+  Daemon daemon;
+  Client client(daemon, "a");
+  client.connect();
+  daemon.run();
+  daemon.let_read(client.connection, false);
+  std::vector<std::byte> pings;
+  for (std::uint64_t i = 0; i < 1'000; ++i) {
+    append(pings, wire::RecordKind::ping, wire::Acked{i});
+  }
+  for (int i = 0; i < 100; ++i) {
+    daemon.sessions->received(daemon.now, client.connection, pings);
+    std::size_t bytes = 0;
+    for (const ByteView piece : daemon.sessions->output(client.connection)) bytes += piece.size();
+    ASSERT_GT(bytes, 13U);
+    daemon.sessions->written(daemon.now, client.connection, bytes - 13);
+    daemon.sessions->check_invariants();  // of what was written, little is kept
+  }
+}
+
 TEST(Hostile, AThousandSilentConnectionsTakeNothingFromAGoodOne) {
   Daemon daemon;
   for (int i = 0; i < 1'000; ++i) daemon.connect(user(9, "eve"));

@@ -200,6 +200,15 @@ TEST(Slow, BlockMakesEverybodyWaitAndSaysForWhom) {
   for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(hall.received[c], 300U);
 }
 
+TEST(Slow, ADiskThatFailsAtOnceLeavesNothingOfASessionBehind) {
+  Hall hall(3, limits(SlowPolicy::spill));
+  hall.daemon.spool.appends_left = 0;
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(300);
+  EXPECT_EQ(hall.daemon.sessions->sessions(), 2U);
+  EXPECT_TRUE(hall.daemon.spool.files.empty());
+}
+
 TEST(Slow, AGapIsToldAtOnceWhereNothingElseWaits) {
   Hall hall(2, limits(SlowPolicy::drop));
   hall.all.back()->send("g", std::string(2 * kMemory, '.'));
