@@ -14,7 +14,7 @@ namespace {
 
 /// That a client under `block` may have read beyond its limit without saying so: more than the
 /// buffers of a connection hold.
-constexpr std::uint64_t kUnseenBytesMax = 64ULL << 20;
+constexpr std::uint64_t kUnseenBytesMax = 16ULL << 20;
 constexpr std::size_t kGapBytes = wire::kRecordHeaderBytes + 1 + wire::kClientNameMax + 16 + 64;
 
 std::uint32_t milliseconds_of(Duration duration) {
@@ -158,6 +158,15 @@ void Sessions::Core::push_gaps(Session& to) {
   }
 }
 
+/// Policy `block`: its connection took so much that it has not seen, as it says, that the memory is
+/// not there for more.
+bool Sessions::Core::keeps_too_much(const Session& of, const Membership& member,
+                                    std::uint64_t bytes) const {
+  if (member.waiting_bytes() + bytes > member.limits.memory_bytes + kUnseenBytesMax) return true;
+  const auto most = share();
+  return most && member.unwritten_bytes <= *most && of.events.memory_bytes() + bytes > *most;
+}
+
 /// False if the session ends instead.
 bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t bytes,
                                bool is_message) {
@@ -181,9 +190,7 @@ bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t by
       too_slow(to, member, "not even the views of the group");
       return false;
     default:  // block: those who send wait, see room_bytes()
-      if (to.leaving || member.waiting_bytes() + bytes <= limits.memory_bytes + kUnseenBytesMax) {
-        break;
-      }
+      if (to.leaving || !keeps_too_much(to, member, bytes)) break;
       too_slow(to, member, "it reads, and does not say what it has seen");
       return false;
   }

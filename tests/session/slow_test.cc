@@ -216,6 +216,20 @@ TEST(Slow, AGapIsToldAtOnceWhereNothingElseWaits) {
   EXPECT_THAT(hall.slow().take(), testing::Contains(testing::HasSubstr("gap g")));
 }
 
+TEST(Slow, TheMemoryOfAllIsBoundedForWhoeverNeverSaysWhatItHasSeen) {
+  Options how = options();
+  how.memory_bytes_max = 200'000;
+  Hall hall(3, {SlowPolicy::block, 1U << 20, 16U << 20, 0}, how);
+  hall.slow().says_seen = false;
+  for (int i = 0; i < 3'000; ++i) {
+    hall.send(1, 400);
+    hall.slow().take();
+  }
+  EXPECT_LE(hall.daemon.sessions->counters().memory_bytes_peak, how.memory_bytes_max);
+  EXPECT_EQ(hall.daemon.sessions->sessions(), 2U);
+  for (std::size_t c = 1; c < 3; ++c) EXPECT_EQ(hall.received[c], 3'000U);
+}
+
 TEST(Slow, WhoTakesEverythingBlocksNobodyEvenIfItDoesNotSaySo) {
   // What it has seen may stand behind messages of its own, which wait for room.
   Hall hall(3, limits(SlowPolicy::block));
