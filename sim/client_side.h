@@ -17,6 +17,9 @@ namespace peal::sim {
 class Process;
 struct Submission;
 
+/// Each payload begins with the number of its message, so that whoever gets it can name it.
+inline constexpr std::size_t kNumberBytes = 8;
+
 /// What a client of a story is to do. Names that are not connected connect.
 struct ClientWish {
   enum class Kind : std::uint8_t { connect, join, leave, disconnect, send };

@@ -13,7 +13,6 @@ namespace peal::sim {
 namespace {
 
 constexpr std::uint64_t kNamesOfClients = 4;  ///< few, so that names come back
-constexpr std::size_t kStampBytes = 8;
 
 std::string node_name(NodeId node) { return "n" + std::to_string(node.value); }
 
@@ -136,8 +135,8 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
   const std::vector<std::string_view> named(targets.begin(), targets.end());
   // The number goes along, so that whoever gets the message can name it.
   const std::uint64_t number = client.sent + 1;
-  std::string payload(kStampBytes, '\0');
-  std::memcpy(payload.data(), &number, kStampBytes);
+  std::string payload(kNumberBytes, '\0');
+  std::memcpy(payload.data(), &number, kNumberBytes);
   payload += submission.payload;
   group::Outgoing message;
   message.targets = named;
@@ -236,15 +235,15 @@ void Clients::deliver_one(std::uint32_t connection, const group::Received& messa
                           const std::vector<std::string>& targets) {
   ++process_.world.ledger().figures().group_deliveries;
   std::uint64_t number = 0;
-  PEAL_ASSERT(message.payload.size() >= kStampBytes);  // the simulator's own client sent it
-  std::memcpy(&number, message.payload.data(), kStampBytes);
+  PEAL_ASSERT(message.payload.size() >= kNumberBytes);  // the simulator's own client sent it
+  std::memcpy(&number, message.payload.data(), kNumberBytes);
   const oracle::ClientId sender{message.sender.daemon, message.sender.connection};
   process_.world.ledger().groups().delivered(now(), id_of(connection), {sender, number}, targets,
                                              digest_of(message.payload));
   if (!keeps_payloads_) return;
   for (auto& [name, client] : clients_) {
     if (client.connection != connection) continue;
-    client.given.push_back(digest_of(message.payload.subspan(kStampBytes)));
+    client.given.push_back(digest_of(message.payload.subspan(kNumberBytes)));
   }
 }
 

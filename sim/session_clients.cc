@@ -7,14 +7,12 @@
 #include <utility>
 
 #include "base/digest.h"
-#include "group/message.h"
 #include "sim/world.h"
 
 namespace peal::sim {
 namespace {
 
 constexpr std::uint64_t kSlots = 4;
-constexpr std::size_t kStampBytes = 8;
 constexpr std::uint32_t kKeepMs = 400;
 constexpr std::size_t kRecordsUnder = 64U << 10;  // bytes of one turn of a connection, at most
 
@@ -166,8 +164,8 @@ void SessionClients::send(Station& station, const Submission& submission) {
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   const std::vector<std::string_view> named(targets.begin(), targets.end());
   const std::uint64_t number = station.talk->next_number();
-  std::string payload(kStampBytes, '\0');
-  std::memcpy(payload.data(), &number, kStampBytes);
+  std::string payload(kNumberBytes, '\0');
+  std::memcpy(payload.data(), &number, kNumberBytes);
   payload += submission.payload;
   const bool self_discard = random_.chance(0.1);
   if (!station.talk->send(named, submission.service, self_discard, as_bytes_view(payload))) {
@@ -330,210 +328,5 @@ void SessionClients::plan_service() {
   service_planned_ = at;
   process_.world.wake_clients(process_, *at);
 }
-
-// ---- the node ----
-
-void SessionClients::on_view(const order::View& view) {
-  const group::Groups::Counters before = groups().counters();
-  sessions_.on_view(local_now(), view, process_.self);
-  count_exchanges(before);
-  if (view.transitional) return;
-  for (auto& [name, station] : stations_) station.early.clear();
-  sessions_.check_invariants();
-}
-
-void SessionClients::on_message(const node::Message& message) {
-  group::Data data;
-  if (message.sender == process_.self && !message.payload.empty() &&
-      group::decode(message.payload, data) == wire::Drop::none &&
-      data.payload.size() >= kStampBytes) {
-    std::uint64_t number = 0;
-    std::memcpy(&number, data.payload.data(), kStampBytes);
-    const auto at = stations_.find(std::string(data.client.name));
-    if (at != stations_.end() && !at->second.ordered.insert(number).second) {
-      violation(*at->second.talk, "message " + std::to_string(number) + " is ordered twice");
-    }
-  }
-  session::Delivered delivered;
-  delivered.sender = message.sender;
-  delivered.number = message.number;
-  delivered.control = node::is_control(message.number);
-  delivered.view = message.view;
-  delivered.seq = message.seq;
-  delivered.index = message.index;
-  delivered.service = message.service;
-  delivered.payload = message.payload;
-  sessions_.on_message(local_now(), delivered);
-  ordered_ = true;
-  check_counters();
-}
-
-void SessionClients::renamed(MemberId before) {
-  oracle::GroupChecker& checker = process_.world.ledger().groups();
-  names_.renamed(before, process_.self);
-  for (auto& [name, station] : stations_) {
-    if (!hears(station)) continue;
-    checker.gone(now(), {before, station.id.connection});
-    station.id.node = process_.self;
-    checker.connected(now(), station.id);
-    for (const SentEarly& sent : station.early) {
-      checker.sent(now(), {station.id, sent.number}, sent.targets, sent.hash, sent.own);
-    }
-  }
-}
-
-void SessionClients::ended() {
-  for (const auto& [name, station] : stations_) {
-    if (station.id.connection != 0) process_.world.ledger().groups().gone(now(), station.id);
-  }
-  stations_.clear();
-  links_.clear();
-}
-
-std::string SessionClients::waits_for() const {
-  if (groups().state() != group::Groups::State::operational) return "tables of groups";
-  if (groups().has_work()) return "room for goodbyes";
-  std::size_t alive = 0;
-  for (const auto& [name, station] : stations_) {
-    if (station.talk->state() == Talk::State::over) continue;
-    ++alive;
-    if (station.link == 0) return name + " to come back";
-    if (!station.talk->quiet()) return name + " to be answered or settled";
-    if (station.daemon_writes) return name + " to read";
-    if (station.doomed) return name + " to be told of a gap";
-  }
-  // Whoever vanished is a member until its session is given up.
-  if (sessions_.sessions() != alive) return "sessions to be given up";
-  return sessions_.idle() ? "" : "sessions to become idle";
-}
-
-void SessionClients::report_table() const {
-  std::vector<oracle::GroupTableEntry> entries;
-  for (const auto& [name, group] : groups().table().groups()) {
-    oracle::GroupTableEntry entry{name, {group.id.view, group.id.index}, {}};
-    for (const auto& daemon : group.daemons) {
-      for (const auto& client : daemon.clients) {
-        const auto* id = names_.find(private_name(client.name, daemon.id.node));
-        entry.members.push_back(id != nullptr ? *id : oracle::ClientId{daemon.id, 0});
-      }
-    }
-    entries.push_back(std::move(entry));
-  }
-  process_.world.ledger().groups().final_table(process_.self, *process_.view, entries);
-}
-
-std::vector<order::Counter> SessionClients::named_counters() const {
-  return sessions_.named_counters();
-}
-
-Result<std::uint64_t> SessionClients::submit(ByteView message, Service service) {
-  return submit_to_node(message, service);
-}
-
-void SessionClients::replace_control(ByteView message) { replace_control_of_node(message); }
-void SessionClients::block(bool blocked) { process_.node->block(blocked); }
-
-void SessionClients::tables_equal(const ViewId& view, std::uint64_t hash) {
-  process_.world.ledger().groups().exchanged(now(), process_.self, view, hash);
-}
-
-std::string_view SessionClients::node_name(NodeId node) const {
-  return node.value < node_names_.size() ? std::string_view(node_names_[node.value])
-                                         : std::string_view();
-}
-
-wire::SessionToken SessionClients::draw_token() {
-  wire::SessionToken token{};
-  for (std::byte& byte : token) byte = static_cast<std::byte>(1 + random_.below(255));
-  return token;
-}
-
-session::Answer SessionClients::ask(std::string_view /*what*/, bool /*admin*/) {
-  return {wire::ClientCode::bad_name, "nothing is known here"};
-}
-
-// ---- what clients are told ----
-
-oracle::ClientId SessionClients::id_of(std::string_view private_name) {
-  const oracle::ClientId* id = names_.find(private_name);
-  // A client may be named before it has read its own welcome.
-  return id != nullptr ? *id : oracle::ClientId{};
-}
-
-void SessionClients::started(Talk& talk) {
-  Station& station = of(talk);
-  station.id = {process_.self, ++last_number_};
-  names_.set(talk.private_name(), station.id);
-  note(talk, "is there");
-  process_.world.ledger().groups().connected(now(), station.id);
-}
-
-void SessionClients::resumed(Talk& talk) {
-  ++process_.world.ledger().figures().session_resumed;
-  note(talk, "is back");
-}
-
-void SessionClients::message(Talk& talk, const wire::MessageEvent& event) {
-  const Station& station = of(talk);
-  ++process_.world.ledger().figures().group_deliveries;
-  if (!hears(station)) return;
-  if (event.payload.size() < kStampBytes) return violation(talk, "is given what nobody sent");
-  std::uint64_t number = 0;
-  std::memcpy(&number, event.payload.data(), kStampBytes);
-  const std::vector<std::string> targets(event.targets.begin(), event.targets.end());
-  process_.world.ledger().groups().delivered(now(), station.id, {id_of(event.sender), number},
-                                             targets, digest_of(event.payload));
-}
-
-void SessionClients::view(Talk& talk, const wire::GroupViewEvent& event) {
-  const Station& station = of(talk);
-  ++process_.world.ledger().figures().group_views;
-  if (!hears(station)) return;
-  oracle::GroupView told;
-  told.id = {event.view, event.index};
-  told.cause = static_cast<oracle::GroupCause>(event.cause);
-  for (const wire::GroupMember& member : event.members) {
-    told.members.push_back(id_of(member.name));
-    if (member.set == event.own_set) told.together.push_back(told.members.back());
-  }
-  process_.world.ledger().groups().viewed(now(), station.id, std::string(event.group), told);
-}
-
-void SessionClients::transitional(Talk& talk, std::string_view group) {
-  const Station& station = of(talk);
-  if (!hears(station)) return;
-  process_.world.ledger().groups().transitional(now(), station.id, std::string(group));
-}
-
-void SessionClients::left(Talk& talk, std::string_view group) {
-  const Station& station = of(talk);
-  if (!hears(station)) return;
-  process_.world.ledger().groups().left(now(), station.id, std::string(group));
-}
-
-void SessionClients::gap(Talk& talk, const wire::GapEvent& event) {
-  Station& station = of(talk);
-  ++process_.world.ledger().figures().session_gaps;
-  note(talk, "missed " + std::to_string(event.messages) + " of " + std::string(event.group));
-  doom(station);
-  talk.goodbye();
-}
-
-void SessionClients::settled(Talk& talk, std::uint64_t number) {
-  const Station& station = of(talk);
-  ++process_.world.ledger().figures().session_settled;
-  if (!station.ordered.contains(number)) {
-    violation(talk, "message " + std::to_string(number) + " is settled and was never ordered");
-  }
-}
-
-void SessionClients::ended(Talk& talk, wire::ClientCode code) {
-  Station& station = of(talk);
-  note(talk, "ends: " + std::string(wire::client_code_name(code)));
-  if (code == wire::ClientCode::slow) ++process_.world.ledger().figures().sessions_ended_slow;
-  doom(station);
-}
-
-void SessionClients::wrong(Talk& talk, const std::string& text) { violation(talk, text); }
 
 }  // namespace peal::sim
