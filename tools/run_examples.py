@@ -64,27 +64,36 @@ def messages(lines):
     return [line for line in lines if not line.startswith("--")]
 
 
+def talk(programs, names):
+    """All say ten lines under their names, and print all 30 in one order; then they end."""
+    for program in programs:
+        program.wait_until("all three are here", lambda lines: "-- 3 here" in lines)
+    for number in range(10):
+        for program, name in zip(programs, names):
+            program.say(f"line {number} from {name}")
+    for program in programs:
+        program.wait_until("30 lines came", lambda lines: len(messages(lines)) == 30)
+    for program in programs[1:]:
+        if messages(program.lines) != messages(programs[0].lines):
+            sys.exit(f"{program.name} printed another order than {programs[0].name}")
+    for program in programs:
+        program.end()
+
+
+def kill_all(programs):
+    for program in programs:
+        if program.process.poll() is None:
+            program.process.kill()
+
+
 def embedded(folder):
     """Three people in one room read the same lines in the same order."""
     names = ("a", "b", "c")
     programs = [Program(os.path.join(folder, "embedded"), name) for name in names]
     try:
-        for program in programs:
-            program.wait_until("all three are here", lambda lines: "-- 3 here" in lines)
-        for number in range(10):
-            for name, program in zip(names, programs):
-                program.say(f"line {number} from {name}")
-        for program in programs:
-            program.wait_until("30 lines came", lambda lines: len(messages(lines)) == 30)
-        for program in programs[1:]:
-            if messages(program.lines) != messages(programs[0].lines):
-                sys.exit(f"{program.name} printed another order than {programs[0].name}")
-        for program in programs:
-            program.end()
+        talk(programs, names)
     finally:
-        for program in programs:
-            if program.process.poll() is None:
-                program.process.kill()
+        kill_all(programs)
     print("embedded: three programs printed the same 30 lines in the same order")
 
 
@@ -132,22 +141,9 @@ def clients(built, peal):
             programs.append(Program(os.path.join(built, "chat"), a))
             programs.append(Program(os.path.join(built, "chat_c"), b))
             programs.append(Program(sys.executable, str(root / "examples/chat.py"), a))
-            for program in programs:
-                program.wait_until("all three are here", lambda lines: "-- 3 here" in lines)
-            for number in range(10):
-                for program in programs:
-                    program.say(f"line {number}")
-            for program in programs:
-                program.wait_until("30 lines came", lambda lines: len(messages(lines)) == 30)
-            for program in programs[1:]:
-                if messages(program.lines) != messages(programs[0].lines):
-                    sys.exit(f"{program.name} printed another order than {programs[0].name}")
-            for program in programs:
-                program.end()
+            talk(programs, ("C++", "C", "Python"))
         finally:
-            for program in programs:
-                if program.process.poll() is None:
-                    program.process.kill()
+            kill_all(programs)
             for daemon in daemons:
                 daemon.send_signal(signal.SIGTERM)
                 daemon.wait()
