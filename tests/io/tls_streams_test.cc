@@ -102,10 +102,8 @@ TEST(TlsStreams, ReadsAllOfALongInputThoughTheDescriptorSpeaksOnlyOnce) {
   EXPECT_TRUE(room.inputs[id] == text);
 }
 
-TEST(TlsStreams, SendsTheRestWithoutBeingAsked) {
-  TlsRoom room;
-  const auto client = room.come_in();
-  const StreamId id = room.opened.at(0);
+/// Writes until nothing more is taken; returns how many bytes were.
+std::size_t fill(TlsRoom& room, StreamId id, StreamOutcome& outcome) {
   const std::string block(64U << 10, 'x');
   std::size_t taken = 0;
   Transfer put;
@@ -113,7 +111,17 @@ TEST(TlsStreams, SendsTheRestWithoutBeingAsked) {
     put = room.write(id, block);
     taken += put.bytes;
   } while (put.bytes > 0);
-  ASSERT_EQ(put.outcome, StreamOutcome::blocked);
+  outcome = put.outcome;
+  return taken;
+}
+
+TEST(TlsStreams, SendsTheRestWithoutBeingAsked) {
+  TlsRoom room;
+  const auto client = room.come_in();
+  const StreamId id = room.opened.at(0);
+  StreamOutcome outcome{};
+  const std::size_t taken = fill(room, id, outcome);
+  ASSERT_EQ(outcome, StreamOutcome::blocked);
   EXPECT_EQ(room.hear_all(*client, taken), std::string(taken, 'x'));
   EXPECT_EQ(room.writable_calls, 0);
 }
@@ -122,16 +130,10 @@ TEST(TlsStreams, FinishSendsAllThatWasTaken) {
   TlsRoom room;
   const auto client = room.come_in();
   const StreamId id = room.opened.at(0);
-  const std::string block(64U << 10, 'x');
-  std::size_t taken = 0;
-  Transfer put;
-  do {
-    put = room.write(id, block);
-    taken += put.bytes;
-  } while (put.bytes > 0);
+  StreamOutcome outcome{};
+  const std::size_t taken = fill(room, id, outcome);
   room.streams.finish(id);
   EXPECT_EQ(room.hear_all(*client, taken), std::string(taken, 'x'));
-  StreamOutcome outcome = StreamOutcome::blocked;
   while ((outcome = listen_to(*client)) == StreamOutcome::blocked) room.turn();
   EXPECT_EQ(outcome, StreamOutcome::end);
   client->finish_writing();
