@@ -71,6 +71,10 @@ Result<NodeConfig, std::string> read_config(const std::string& path, std::string
 /// Whether the files and folders that the configuration names can be used. The error is one line,
 /// as above.
 Result<void, std::string> check_paths(const NodeConfig& config);
+/// The configuration of a node that is to run: read, with `trace` in the place of the file's if it
+/// is not empty, and its paths checked. The error is one line.
+Result<NodeConfig, std::string> read_usable_config(const std::string& file, const std::string& name,
+                                                   const std::string& trace);
 
 /// A configuration file with every key, its default and what is accepted, as comments that teach.
 std::string annotated_config();

@@ -87,4 +87,17 @@ Result<void, std::string> check_paths(const NodeConfig& config) {
   return {};
 }
 
+Result<NodeConfig, std::string> read_usable_config(const std::string& file, const std::string& name,
+                                                   const std::string& trace) {
+  auto config = read_config(file, name);
+  if (!config) return config;
+  if (!trace.empty()) {
+    config->trace = trace;
+    config->lines["trace"] = 0;
+  }
+  const auto usable = check_paths(*config);
+  if (!usable) return tl::unexpected(usable.error());
+  return config;
+}
+
 }  // namespace peal::cli

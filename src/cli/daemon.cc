@@ -289,14 +289,8 @@ int run_daemon(const NodeCommand& command) {
     std::fputs(annotated_config().c_str(), stdout);
     return 0;
   }
-  auto config = read_config(command.config, command.name);
+  auto config = read_usable_config(command.config, command.name, command.trace);
   if (!config) return fail(2, "daemon: " + config.error());
-  if (!command.trace.empty()) {
-    config->trace = command.trace;
-    config->lines["trace"] = 0;
-  }
-  const auto usable = check_paths(*config);
-  if (!usable) return fail(2, "daemon: " + usable.error());
   auto options = daemon_options(*config);
   if (!options) return fail(2, "daemon: " + options.error());
   const StopSignals signals(SIGHUP);

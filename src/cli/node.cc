@@ -253,14 +253,8 @@ int run_node(const NodeCommand& command) {
     std::fputs(annotated_config().c_str(), stdout);
     return 0;
   }
-  auto config = read_config(command.config, command.name);
+  auto config = read_usable_config(command.config, command.name, command.trace);
   if (!config) return fail(2, "node: " + config.error());
-  if (!command.trace.empty()) {
-    config->trace = command.trace;
-    config->lines["trace"] = 0;
-  }
-  const auto usable = check_paths(*config);
-  if (!usable) return fail(2, "node: " + usable.error());
   const StopSignals signals(
       SIGHUP);  // before the member starts its thread, which must not get them
   const std::string address = io::to_string(config->own().address);
