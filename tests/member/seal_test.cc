@@ -84,14 +84,14 @@ TEST(MemberSeal, KeyFilesThatCannotBeUsedAreRefusedWithTheReason) {
   config.key_file = folder.write("text", "nonsense\n");
   EXPECT_THAT(error_of(config), HasSubstr("key_file = " + folder.path + "/text:1: "));
   config.key_file = key_file();
-  config.packet_bytes_max = 297;
-  EXPECT_THAT(error_of(config), HasSubstr("packet_bytes_max = 297"));
-  config.packet_bytes_max = 298;
+  config.packet_bytes_max = 284;
+  EXPECT_THAT(error_of(config), HasSubstr("packet_bytes_max = 284"));
+  config.packet_bytes_max = 285;
   EXPECT_EQ(error_of(config), "");
 }
 
 TEST(MemberSeal, PacketsOfTheSmallestAndTheLargestSizeCarryMessages) {
-  for (const std::uint32_t bytes : {298U, 65'507U}) {
+  for (const std::uint32_t bytes : {285U, 65'507U}) {
     Sites sites = start(2, [bytes](Config& config) { config.packet_bytes_max = bytes; });
     ASSERT_EQ(sites.size(), 2U);
     const std::string text = pattern(200'000, 3);
@@ -101,6 +101,20 @@ TEST(MemberSeal, PacketsOfTheSmallestAndTheLargestSizeCarryMessages) {
     EXPECT_EQ(counter(*sites[1], "seal_bad_tag"), 0U);
     EXPECT_GT(counter(*sites[1], "seal_opened"), 3U);
   }
+}
+
+// The largest datagram that Ethernet takes in one piece; one byte more, and it would be two.
+TEST(MemberSeal, AMessageOf1350BytesIsOnePacketOfTheDefaultSize) {
+  Sites sites = start(1);
+  ASSERT_EQ(sites.size(), 1U);
+  std::vector<std::uint64_t> positions;
+  for (const std::size_t bytes : {1'350U, 1'350U, 1'351U}) {
+    ASSERT_TRUE(sites[0]->member->multicast(pattern(bytes, 1), Service::agreed));
+    ASSERT_TRUE(read_until(sites, [&] { return sites[0]->got.size() > positions.size(); }));
+    positions.push_back(sites[0]->got.back().position);
+  }
+  EXPECT_EQ(positions[1], positions[0] + 1);
+  EXPECT_EQ(positions[2], positions[1] + 2);
 }
 
 TEST(MemberSeal, MembersWithOtherKeysOrNoneAreIgnoredCountedAndSaid) {
