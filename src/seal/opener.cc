@@ -66,8 +66,8 @@ Opened Opener::judge(ByteSpan packet) {
   const Refusal unopened = try_all(header, packet, candidates, session);
   if (unopened != Refusal::none) return refuse(unopened);
   if (session == &slot->next) {
-    std::swap(slot->current, slot->next);
-    slot->next.known = false;
+    slot->current = std::move(slot->next);
+    slot->next = Session{};
     session = &slot->current;
   }
   session->windows[static_cast<std::size_t>(header.lane)].note(header.counter);
