@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "members.h"
 
@@ -171,6 +173,35 @@ TEST(MemberSeal, KeysChangeWithoutAnotherView) {
                   [](const View& view) { return view.members.size() == 2 && !view.transitional; }),
               1);
   }
+}
+
+// Whoever reads the file later has the last word, whatever other threads read before.
+TEST(MemberSeal, AKeyFileIsReadByOneThreadAfterTheOther) {
+  const Folder folder;
+  const std::string files[] = {key_line(true, "send") + key_line(false, "accept"),
+                               key_line(true, "accept") + key_line(false, "send")};
+  const std::string file = folder.write("keys", files[0]);
+  Sites sites = start(1, [&](Config& config) { config.key_file = file; });
+  ASSERT_EQ(sites.size(), 1U);
+  Member& member = *sites[0]->member;
+  std::atomic<bool> done{false};
+  std::vector<std::thread> others;
+  for (int i = 0; i < 3; ++i) {
+    others.emplace_back([&] {
+      while (!done) EXPECT_TRUE(member.reload_keys());
+    });
+  }
+  int wrong = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::string next = folder.write("next", files[i % 2]);
+    std::filesystem::rename(next, file);
+    auto sending = member.reload_keys();
+    EXPECT_TRUE(sending);
+    if (!sending || member.status().seal != "key " + *sending) ++wrong;
+  }
+  done = true;
+  for (std::thread& other : others) other.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 // Its packets are refused as those of an earlier life until it has been told of the later one.
