@@ -15,8 +15,10 @@ class FakeDaemon:
     """A program that echoes what it is sent."""
 
     def __init__(self):
+        # What is loaded before Python, for the library's sake, is not for this program.
+        environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
         self.process = subprocess.Popen([os.environ["PEAL_FAKE_DAEMON"]], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, text=True, env=environment)
         self.path = self.process.stdout.readline().strip()
 
     def order(self, line):
