@@ -186,6 +186,7 @@ class Sessions::Core final : public group::Effects {
                                                                   const wire::SendRequest& request);
   bool take_quota(Session& it, std::size_t bytes);
   Handled on_join(Connection& from, ByteView body);
+  std::optional<std::string> why_not(const Session& it, const wire::JoinRequest& request) const;
   Handled on_leave(Connection& from, ByteView body);
   Handled on_ask(Connection& from, ByteView body);
   Handled on_seen(Connection& from, ByteView body);

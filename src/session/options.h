@@ -46,6 +46,7 @@ struct GroupRule {
   std::string groups = "*";  ///< name of a target; '*' at the end: any rest
   bool join = false;
   bool send = false;
+  bool block = false;  ///< may join with policy `block`, for as long as the client likes
 };
 
 /// Least limit of what may wait for a membership.

@@ -162,12 +162,9 @@ Sessions::Core::Handled Sessions::Core::refused_by_groups(Connection& from, std:
   }
 }
 
-Sessions::Core::Handled Sessions::Core::on_join(Connection& from, ByteView body) {
-  wire::JoinRequest request;
-  if (const wire::Drop drop = decode(body, request); drop != wire::Drop::none) {
-    return bad_record(from, of("a join", drop));
-  }
-  Session& it = *from.session;
+/// Why a client may not join; nothing if it may.
+std::optional<std::string> Sessions::Core::why_not(const Session& it,
+                                                   const wire::JoinRequest& request) const {
   const auto too_far = [](std::uint64_t asked, std::uint64_t most) {
     return most > 0 && asked > most;
   };
@@ -175,16 +172,38 @@ Sessions::Core::Handled Sessions::Core::on_join(Connection& from, ByteView body)
   const wire::SlowLimits& most = options_.slow_max;
   if (too_far(asked.memory_bytes, most.memory_bytes) ||
       too_far(asked.disk_bytes, most.disk_bytes) || too_far(asked.age_ms, most.age_ms)) {
-    return reply(from, request.request, wire::ClientCode::not_permitted,
-                 "the limits of a membership may be " + std::to_string(most.memory_bytes) +
-                     " bytes in memory, " + std::to_string(most.disk_bytes) +
-                     " on disk and an age of " + std::to_string(most.age_ms) +
-                     " ms (0: any) at most");
+    return "the limits of a membership may be " + std::to_string(most.memory_bytes) +
+           " bytes in memory, " + std::to_string(most.disk_bytes) + " on disk and an age of " +
+           std::to_string(most.age_ms) + " ms (0: any) at most";
   }
   if (!may(options_, it.person, GroupWish::join, request.group)) {
-    return reply(from, request.request, wire::ClientCode::not_permitted,
-                 "no rule for groups allows " + person_text(it.person) + " to join " +
-                     quoted(request.group));
+    return "no rule for groups allows " + person_text(it.person) + " to join " +
+           quoted(request.group);
+  }
+  // Everybody who sends waits for a member that blocks: that needs a right, or is what the
+  // configuration gives to all, no longer than it says.
+  const wire::SlowLimits& normal = options_.slow;
+  const bool by_default = asked.policy == wire::SlowPolicy::normal &&
+                          normal.policy == wire::SlowPolicy::block &&
+                          (normal.age_ms == 0 || asked.age_ms <= normal.age_ms);
+  if (limits_of(asked).policy == wire::SlowPolicy::block && !by_default &&
+      !may(options_, it.person, GroupWish::block, request.group)) {
+    return "no rule for groups lets " + person_text(it.person) + " make those who send to " +
+           quoted(request.group) +
+           " wait: ask for spill, drop or evict instead of block, or have block = true set in the "
+           "[[group]] of the daemon's configuration";
+  }
+  return std::nullopt;
+}
+
+Sessions::Core::Handled Sessions::Core::on_join(Connection& from, ByteView body) {
+  wire::JoinRequest request;
+  if (const wire::Drop drop = decode(body, request); drop != wire::Drop::none) {
+    return bad_record(from, of("a join", drop));
+  }
+  Session& it = *from.session;
+  if (const auto why = why_not(it, request)) {
+    return reply(from, request.request, wire::ClientCode::not_permitted, *why);
   }
   if (it.groups.size() >= it.rule.groups_max && !it.groups.contains(request.group)) {
     return reply(from, request.request, wire::ClientCode::too_many,
@@ -193,7 +212,7 @@ Sessions::Core::Handled Sessions::Core::on_join(Connection& from, ByteView body)
   }
   const auto joined = groups_.join(it.id, request.group);
   if (!joined) return refused_by_groups(from, request.request, joined.error(), request.group);
-  const wire::SlowLimits limits = limits_of(asked);
+  const wire::SlowLimits limits = limits_of(request.limits);
   auto at = it.groups.find(request.group);
   if (at == it.groups.end()) {
     const std::uint32_t slot = it.events.add_membership(std::string(request.group), limits);
