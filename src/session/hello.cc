@@ -73,6 +73,7 @@ Sessions::Core::Handled Sessions::Core::go_on(Connection& from, const wire::Hell
                          std::to_string(it->events.released()) + " before, and was told " +
                          std::to_string(it->events.written_events()));
   }
+  due(now_);  // what is written again is as old as it was
   ++counters_.resumed;
   attach(*it, from, hello.events_seen);
   const bool known = release_events(*it, hello.events_seen);

@@ -72,7 +72,12 @@ void Sessions::Core::written(Instant now, ConnectionId id, std::size_t bytes) {
   }
   if (session == nullptr) return;
   if (bytes > 0) session->events.written(bytes);
-  if (session->keep > Duration{}) return;
+  if (session->keep > Duration{}) {
+    if (session->events.spills() && read_back(*session) && session->events.has_output()) {
+      want_write(*to);
+    }
+    return;
+  }
   // Nobody will go on with the session: what was written need not be kept.
   const bool known = release_events(*session, session->events.written_events());
   PEAL_ASSERT(known);

@@ -13,7 +13,7 @@ std::string wait_text(const Session& it) {
   if (it.ending != wire::ClientCode::ok) return it.ending_text;
   for (const auto& member : it.events.memberships()) {
     if (member == nullptr || member->limits.policy != wire::SlowPolicy::block) continue;
-    if (member->waiting_bytes() < member->limits.memory_bytes) continue;
+    if (member->unwritten_bytes < member->limits.memory_bytes) continue;
     return "everybody who sends waits until this client takes what waits in '" + member->group +
            "'";
   }
