@@ -76,6 +76,8 @@ class EventQueue {
   void gather(std::vector<ByteView>& out, std::size_t pieces) const;
   /// What is left of an event that was written in part; 0 if none was.
   std::size_t unfinished() const;
+  /// That event; only if there is one.
+  ChunkRef begun() const { return memory_[next_].chunk; }
   /// So many bytes of what gather() gave were written.
   void written(std::size_t bytes);
   bool has_output() const { return next_ < memory_.size(); }

@@ -158,7 +158,8 @@ void Sessions::Core::attach(Session& it, Connection& to, std::optional<std::uint
   it.connection = &to;
   to.session = &it;
   to.state = State::open;
-  const Account& account = it.account;
+  Account& account = it.account;
+  account.window = std::max(account.window, options_.unsettled_messages_max);
   wire::Welcome welcome;
   welcome.session = it.token;
   welcome.resumed = events_seen.has_value();
@@ -179,11 +180,7 @@ void Sessions::Core::attach(Session& it, Connection& to, std::optional<std::uint
   }
   to.acked_told = welcome.acked;
   append(to.control, welcome);
-  for (const Account::Refusals& each : account.refusals) {
-    for (std::uint64_t number = each.first; number <= each.last; ++number) {
-      append(to.control, wire::Refused{number, each.code, "said again, as the connection is new"});
-    }
-  }
+  to.repeat = account.refusals.empty() ? 0 : account.refusals.front().first;
   if (!to.identity.local) due(now_ + options_.ping);
   want_write(to);
 }

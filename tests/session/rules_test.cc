@@ -177,6 +177,27 @@ TEST(Rules, WhoSendsMoreThanItsQuotaIsRefusedAndNobodyElse) {
   EXPECT_THAT(x.take(), ElementsAre("refused 7 over_quota", "acked 7", "acked 8"));
 }
 
+TEST(Rules, AQuotaIsUsedUpByEmptyMessagesAndByJoinsToo) {
+  Options rules = options();
+  rules.clients[0].bytes_per_second = 1'000;
+  Daemon daemon(rules);
+  Client x(daemon, "x"), y(daemon, "y");
+  for (Client* each : {&x, &y}) each->connect();
+  for (int i = 0; i < 100; ++i) x.send("g", "");
+  for (int i = 0; i < 100; ++i) y.join("g" + std::to_string(i));
+  daemon.run();
+  EXPECT_LT(daemon.sessions->counters().messages, 16U);
+  EXPECT_GT(daemon.sessions->counters().messages, 5U);
+  std::size_t joined = 0, refused = 0;
+  for (const std::string& text : y.take()) {
+    if (text == "reply 1 ok") ++joined;
+    if (text == "reply 1 over_quota") ++refused;
+  }
+  EXPECT_LT(joined, 16U);
+  EXPECT_GT(joined, 5U);
+  EXPECT_EQ(joined + refused, 100U);
+}
+
 TEST(Rules, AreReadAnewAndEndWhatTheyDoNotAllow) {
   Daemon daemon;
   Client x(daemon, "x", 60'000, user(7, "ann")), y(daemon, "y", 60'000, user(8, "bob"));
