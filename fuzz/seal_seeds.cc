@@ -19,12 +19,20 @@ int main(int count, char** arguments) {
         return false;
       }
     }
-    // Version, lane, from, to, key, counter, badge, epoch, salt of a token.
-    for (const unsigned at : {2U, 3U, 4U, 6U, 8U, 12U, 18U, 26U, 34U}) {
-      const test::Bytes damaged = {std::byte{1}, std::byte{0},
+    const auto damaged_at = [&](std::size_t sample, unsigned at) {
+      const test::Bytes damaged = {std::byte{1}, static_cast<std::byte>(sample),
                                    std::byte{0}, static_cast<std::byte>(at),
                                    std::byte{0}, std::byte{1}};
-      if (!folder.write("token-damaged-at-" + std::to_string(at), damaged)) return false;
+      return folder.write(test::samples()[sample].name + "-damaged-at-" + std::to_string(at),
+                          damaged);
+    };
+    // Version, lane, from, to, key, counter, badge, epoch, salt of a token.
+    for (const unsigned at : {2U, 3U, 4U, 6U, 8U, 12U, 18U, 26U, 34U}) {
+      if (!damaged_at(0, at)) return false;
+    }
+    // Form, from, badge, counter of data.
+    for (const unsigned at : {0U, 1U, 3U, 7U}) {
+      if (!damaged_at(2, at)) return false;
     }
     return true;
   });

@@ -86,8 +86,8 @@ struct ClientStatus {
 
 /// One client of a daemon.
 /// Threads: everything from any thread, also at the same time; but next() and wait() from one
-/// thread at a time, as what they return is valid until the next one, and close() not at the same
-/// time as them. One that was moved from can only be destroyed or assigned to.
+/// thread at a time, as what they return is valid until the next one. close() ends what waits in
+/// other threads. One that was moved from can only be destroyed or assigned to.
 class Client {
  public:
   /// Connects once, and starts a session.

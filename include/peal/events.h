@@ -27,7 +27,7 @@ struct Place {
 };
 
 /// A message at its place in the order. Everything it points to is valid until the next call of
-/// next(), wait() or close().
+/// next() or wait(), and not longer than the client.
 struct GroupMessage {
   std::string_view sender;                    ///< private name: "#name#node"
   std::span<const std::string_view> targets;  ///< groups and private names it was sent to; sorted

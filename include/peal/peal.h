@@ -11,7 +11,8 @@
 // milliseconds; a patience below 0 is for ever, and 0 does not wait. Functions return 0 or more, or
 // a peal_code below 0, and then peal_error_text() says what was wrong.
 // Threads: everything from any thread, also at the same time; but peal_receive from one thread at a
-// time, and peal_close when no other call runs. If memory is used up, the process stops.
+// time, and peal_close when no other call runs: peal_end ends those that wait. If memory is used
+// up, the process stops.
 
 #ifdef __cplusplus
 extern "C" {
@@ -163,7 +164,7 @@ typedef struct peal_event {
   int32_t cause;                     ///< peal_view_cause
   int32_t reason;                    ///< peal_reason
   int32_t policy;                    ///< peal_slow_policy
-  int32_t on_request;                ///< not 0: peal_close() or the like was called
+  int32_t on_request;                ///< not 0: peal_end() was called
   uint32_t type;                     ///< the application's own number
   uint32_t reserved;                 ///< 0
   peal_text sender;                  ///< private name
@@ -209,8 +210,11 @@ void peal_options_init(peal_options* options);
 /// PEAL_TIMED_OUT, PEAL_NOT_PERMITTED, PEAL_SYSTEM. Blocks: up to the timeout in `options`, and for
 /// the lookup of a host name.
 int32_t peal_connect(const peal_options* options, peal_client** out);
-/// Takes no more messages, waits up to `patience_ms` until all is settled, says goodbye, and frees
-/// the client. NULL is legal.
+/// Takes no more messages, waits up to `patience_ms` until all is settled, and says goodbye. Calls
+/// that wait in other threads return. What was told can still be read, and PEAL_ENDED behind it.
+/// Returns 0, or PEAL_INVALID_OPTION.
+int32_t peal_end(peal_client* client, int64_t patience_ms);
+/// The same, and frees the client. NULL is legal.
 void peal_close(peal_client* client, int64_t patience_ms);
 
 /// Becomes a member of a group; `options` may be NULL. Returns 0; or PEAL_REFUSED, PEAL_TIMED_OUT,

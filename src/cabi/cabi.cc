@@ -114,6 +114,12 @@ int32_t peal_connect(const peal_options* options, peal_client** out) {
   return PEAL_OK;
 }
 
+int32_t peal_end(peal_client* client, int64_t patience_ms) {
+  if (client == nullptr) return wrong("client is NULL");
+  client->client.close(patience_of(patience_ms));
+  return PEAL_OK;
+}
+
 void peal_close(peal_client* client, int64_t patience_ms) {
   if (client == nullptr) return;
   client->client.close(patience_of(patience_ms));

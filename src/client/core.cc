@@ -288,7 +288,6 @@ v0::ClientStatus Core::status() const {
 // ---- The end
 
 void Core::close(Deadline deadline) {
-  if (!thread_.joinable()) return;
   {
     Lock lock(mutex_);
     session_.goodbye();
@@ -303,7 +302,10 @@ void Core::close(Deadline deadline) {
   }
   stop_.store(true);
   wake_.set();
-  thread_.join();
+  {
+    const std::lock_guard joining(joining_);
+    if (thread_.joinable()) thread_.join();
+  }
   const std::lock_guard lock(mutex_);
   session_.end(wire::ClientCode::goodbye, "the client was closed");
   notify();

@@ -81,6 +81,7 @@ class Core {
   Signal events_fd_;
   Signal room_fd_;
   std::atomic<bool> stop_{false};
+  std::mutex joining_;  ///< of those who close at the same time, one waits for the thread
   std::thread thread_;
 
   mutable std::mutex mutex_;

@@ -154,7 +154,9 @@ void Sender::add_run(std::size_t index, std::size_t length) {
 iovec Sender::sealed(const Outgoing& outgoing) {
   const std::size_t bytes = size_of(outgoing);
   const ByteSpan out = ByteSpan(sealed_).subspan(sealed_count_, bytes);
-  const NodeId to = outgoing.to == kEveryone ? NodeId{} : peers_[outgoing.to].node;
+  // Data has no room to say for whom it is, and may be read by all who have the key.
+  const bool for_one = outgoing.to != kEveryone && seal::introduces(outgoing.lane);
+  const NodeId to = for_one ? peers_[outgoing.to].node : NodeId{};
   // It fails after 2^48 packets of one lane, with which a node is busy for years.
   PEAL_ASSERT(sealer_->seal(outgoing.lane, to, outgoing.packet.view(), out));
   sealed_count_ += bytes;

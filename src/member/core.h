@@ -118,6 +118,7 @@ class Core final : private Application {
   std::string why_gathering_;  ///< since the newest regular view; empty while it lasts
   Duration pause_{};           ///< the newest time that this process did not run
 
+  std::mutex reload_mutex_;  ///< held while the key file is read, before mutex_
   mutable std::mutex mutex_;
   mutable std::condition_variable answered_;
   std::string id_;

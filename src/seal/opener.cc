@@ -7,6 +7,13 @@
 #include "base/assert.h"
 
 namespace peal::seal {
+namespace {
+
+ByteSpan text_of(const Header& header, ByteSpan packet) {
+  return packet.subspan(headroom(header.lane), packet.size() - overhead(header.lane));
+}
+
+}  // namespace
 
 Opener::Opener(const Keys& keys, std::uint64_t cluster, const MemberId& self,
                std::span<const NodeId> senders)
@@ -50,38 +57,22 @@ Opened Opener::judge(ByteSpan packet) {
   out.lane = header.lane;
   Slot* const slot = slot_of(header.from);
   if (slot == nullptr) return refuse(Refusal::unknown_sender);
-  if (header.to.value != 0 && header.to != self_.node) return refuse(Refusal::other_receiver);
-  const std::size_t key = index_of(header.key);
-  if (key == schedules_.size()) return refuse(Refusal::unknown_key);
 
-  Session* session = nullptr;
-  const Refusal unmet = find_session(header, key, *slot, session, out);
+  Candidates candidates;
+  const Refusal unmet = introduces(header.lane) ? find_long(header, *slot, candidates, out)
+                                                : find_short(header, *slot, candidates);
   if (unmet != Refusal::none) return refuse(unmet);
-  const auto lane = static_cast<std::size_t>(header.lane);
-  switch (session->windows[lane].judge(header.counter)) {
-    case ReplayWindow::Verdict::fresh: break;
-    case ReplayWindow::Verdict::replayed: return refuse(Refusal::replayed);
-    case ReplayWindow::Verdict::too_old: return refuse(Refusal::too_old);
-  }
-  auto& cipher = session->under[key].cipher;
-  if (cipher == nullptr) {
-    cipher = std::make_unique<GcmOpener>(schedules_[key].subkey_of(session->incarnation));
-    ++derived_;
-  }
-  const std::size_t head = headroom(header.lane);
-  const ByteSpan text = packet.subspan(head, packet.size() - overhead(header.lane));
-  if (!cipher->open(nonce_of(header.lane, header.counter), packet.first(head), text,
-                    packet.last(kTagBytes))) {
-    return refuse(Refusal::bad_tag);
-  }
+  Session* session = nullptr;
+  const Refusal unopened = try_all(header, packet, candidates, session);
+  if (unopened != Refusal::none) return refuse(unopened);
   if (session == &slot->next) {
-    std::swap(slot->current, slot->next);
-    slot->next.known = false;
+    slot->current = std::move(slot->next);
+    slot->next = Session{};
     session = &slot->current;
   }
-  session->windows[lane].note(header.counter);
+  session->windows[static_cast<std::size_t>(header.lane)].note(header.counter);
   out.sender = session->incarnation.member;
-  out.plain = text;
+  out.plain = text_of(header, packet);
   return out;
 }
 
@@ -98,20 +89,31 @@ std::size_t Opener::index_of(KeyId key) const {
   return index;
 }
 
-Refusal Opener::find_session(const Header& header, std::size_t key, Slot& slot, Session*& found,
-                             Opened& out) {
+/// Whose packet it is, as it says itself: one of the two that are known, or a new next one.
+Refusal Opener::find_long(const Header& header, Slot& slot, Candidates& found, Opened& out) {
+  if (header.to.value != 0 && header.to != self_.node) return Refusal::other_receiver;
+  const std::size_t key = index_of(header.key);
+  if (key == schedules_.size()) return Refusal::unknown_key;
   for (Session* session : {&slot.current, &slot.next}) {
-    if (session->known && session->under[key].badge == header.badge) {
-      found = session;
-      return Refusal::none;
-    }
-  }
-  if (!introduces(header.lane)) {
-    return header.from == self_.node ? Refusal::own : Refusal::unknown_incarnation;
+    if (!session->known || session->under[key].badge != header.badge) continue;
+    found.push_back({session, key});
+    return Refusal::none;
   }
   const Refusal reason = meet(header, key, slot, out);
-  found = &slot.next;
+  if (reason == Refusal::none) found.push_back({&slot.next, key});
   return reason;
+}
+
+/// All whose short badge it has: almost always one.
+Refusal Opener::find_short(const Header& header, Slot& slot, Candidates& found) const {
+  for (Session* session : {&slot.current, &slot.next}) {
+    if (!session->known) continue;
+    for (std::size_t key = 0; key < schedules_.size(); ++key) {
+      if (short_badge(session->under[key].badge) == header.badge) found.push_back({session, key});
+    }
+  }
+  if (!found.empty()) return Refusal::none;
+  return header.from == self_.node ? Refusal::own : Refusal::unknown_incarnation;
 }
 
 /// Of an incarnation that is neither the current nor the next one: whether it is newer than both.
@@ -121,16 +123,55 @@ Refusal Opener::meet(const Header& header, std::size_t key, Slot& slot, Opened& 
   const Incarnation incarnation{{header.from, header.epoch}, header.salt};
   if (schedules_[key].badge_of(incarnation) != header.badge) return Refusal::bad_badge;
   const MemberId& sender = incarnation.member;
-  out.sender = sender;
-  if (sender.node == self_.node && sender.epoch <= self_.epoch) return Refusal::own;
+  if (sender.node == self_.node && sender.epoch <= self_.epoch) {
+    out.sender = sender;
+    return Refusal::own;
+  }
   for (const Session* session : {&slot.current, &slot.next}) {
     if (session->known && sender.epoch <= session->incarnation.member.epoch) {
       out.newest = std::max(out.newest, session->incarnation.member);
     }
   }
-  if (out.newest.epoch != 0) return Refusal::old_incarnation;
+  if (out.newest.epoch != 0) {
+    out.sender = sender;
+    return Refusal::old_incarnation;
+  }
   begin(slot.next, incarnation);
   return Refusal::none;
+}
+
+/// Gives the session that a packet is of; if it is of none, the reason of the last that was tried.
+Refusal Opener::try_all(const Header& header, ByteSpan packet, const Candidates& candidates,
+                        Session*& session) {
+  // A try that fails leaves nothing of the packet.
+  if (candidates.size() > 1) copy_.assign(packet.begin(), packet.end());
+  Refusal reason = Refusal::none;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (i > 0) std::copy(copy_.begin(), copy_.end(), packet.begin());
+    session = candidates[i].session;
+    reason = try_one(header, packet, candidates[i]);
+    if (reason == Refusal::none) return reason;
+  }
+  return reason;
+}
+
+Refusal Opener::try_one(const Header& header, ByteSpan packet, const Candidate& candidate) {
+  Session& session = *candidate.session;
+  switch (session.windows[static_cast<std::size_t>(header.lane)].judge(header.counter)) {
+    case ReplayWindow::Verdict::fresh: break;
+    case ReplayWindow::Verdict::replayed: return Refusal::replayed;
+    case ReplayWindow::Verdict::too_old: return Refusal::too_old;
+  }
+  auto& cipher = session.under[candidate.key].cipher;
+  if (cipher == nullptr) {
+    const KeySchedule& schedule = schedules_[candidate.key];
+    cipher = std::make_unique<GcmOpener>(schedule.subkey_of(session.incarnation));
+    ++derived_;
+  }
+  const bool good =
+      cipher->open(nonce_of(header.lane, header.counter), packet.first(headroom(header.lane)),
+                   text_of(header, packet), packet.last(kTagBytes));
+  return good ? Refusal::none : Refusal::bad_tag;
 }
 
 void Opener::begin(Session& session, const Incarnation& incarnation) {

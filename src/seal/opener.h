@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/fixed_vector.h"
 #include "base/ids.h"
 #include "seal/key.h"
 #include "seal/packet.h"
@@ -29,8 +30,8 @@ struct Opened {
 
 /// Opens what other nodes sealed. Holds for each node the newest incarnation that has shown itself,
 /// its subkeys and its replay windows: memory and work do not grow with what strangers send.
-/// Nothing is allocated per packet, but for the first of an incarnation under a key.
-/// Thread: its owner's, for everything.
+/// Nothing is allocated per packet, but for the first of an incarnation under a key, and, once, if
+/// two incarnations or keys have a short badge in common. Thread: its owner's, for everything.
 class Opener {
  public:
   /// `keys` are only read here; `cluster` is that of the Sealers; `senders` are the configured
@@ -71,19 +72,30 @@ class Opener {
     Session next;     ///< newer, and nothing of it was opened yet
   };
 
+  /// Who may have made a packet, and with which of schedules_.
+  struct Candidate {
+    Session* session = nullptr;
+    std::size_t key = 0;
+  };
+  using Candidates = FixedVector<Candidate, 2 * kKeysMax>;
+
   Opened judge(ByteSpan packet);
   Slot* slot_of(NodeId node);
   std::size_t index_of(KeyId key) const;
-  Refusal find_session(const Header& header, std::size_t key, Slot& slot, Session*& found,
-                       Opened& out);
+  Refusal find_long(const Header& header, Slot& slot, Candidates& found, Opened& out);
+  Refusal find_short(const Header& header, Slot& slot, Candidates& found) const;
   Refusal meet(const Header& header, std::size_t key, Slot& slot, Opened& out);
+  Refusal try_all(const Header& header, ByteSpan packet, const Candidates& candidates,
+                  Session*& session);
+  Refusal try_one(const Header& header, ByteSpan packet, const Candidate& candidate);
   void begin(Session& session, const Incarnation& incarnation);
   void rekey(Session& session, const std::vector<KeyId>& before);
 
   std::uint64_t cluster_;
   MemberId self_;
   std::vector<KeySchedule> schedules_;
-  std::vector<Slot> slots_;  ///< sorted by node
+  std::vector<Slot> slots_;      ///< sorted by node
+  std::vector<std::byte> copy_;  ///< of a packet with several candidates, for the second and later
   std::array<std::uint64_t, kRefusals> counts_{};
   std::uint64_t derived_ = 0;
 };

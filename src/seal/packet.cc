@@ -26,22 +26,43 @@ constexpr std::array<std::string_view, kRefusals> kNames{
 static_assert(!kNames.back().empty(), "every reason has a name");
 
 // Offsets; integers are little-endian.
-constexpr std::size_t kVersionAt = 2;
-constexpr std::size_t kLaneAt = 3;
-constexpr std::size_t kFromAt = 4;
-constexpr std::size_t kToAt = 6;
-constexpr std::size_t kKeyAt = 8;
-constexpr std::size_t kCounterAt = 12;
 constexpr std::size_t kCounterBytes = 6;
-constexpr std::size_t kBadgeAt = kCounterAt + kCounterBytes;
-constexpr std::size_t kEpochAt = kBadgeAt + sizeof(std::uint64_t);
-constexpr std::size_t kSaltAt = kEpochAt + sizeof(std::uint64_t);
-static_assert(kEpochAt == kShortHeaderBytes && kSaltAt + kSaltBytes == kLongHeaderBytes);
+namespace in_short {
+constexpr std::size_t kFrom = 1;
+constexpr std::size_t kBadge = 3;
+constexpr std::size_t kCounter = 7;
+static_assert(kCounter + kCounterBytes == kShortHeaderBytes);
+}  // namespace in_short
+namespace in_long {
+constexpr std::size_t kVersion = 2;
+constexpr std::size_t kLane = 3;
+constexpr std::size_t kFrom = 4;
+constexpr std::size_t kTo = 6;
+constexpr std::size_t kKey = 8;
+constexpr std::size_t kCounter = 12;
+constexpr std::size_t kBadge = kCounter + kCounterBytes;
+constexpr std::size_t kEpoch = kBadge + sizeof(std::uint64_t);
+constexpr std::size_t kSalt = kEpoch + sizeof(std::uint64_t);
+static_assert(kSalt + kSaltBytes == kLongHeaderBytes);
+static_assert(kDataForm != (kMagic & 0xff), "the first byte tells the two apart");
+}  // namespace in_long
 
 void store_counter(std::uint64_t counter, ByteSpan out) {
   PEAL_ASSERT(counter <= kCounterMax);
   store(out, static_cast<std::uint32_t>(counter));
   store(out.subspan(4), static_cast<std::uint16_t>(counter >> 32));
+}
+std::uint64_t load_counter(ByteView from) {
+  return load<std::uint32_t>(from) | std::uint64_t{load<std::uint16_t>(from.subspan(4))} << 32;
+}
+
+/// `packet` is of overhead(Lane::data) bytes at least.
+Refusal read_short(ByteView packet, Header& out) {
+  out.lane = Lane::data;
+  out.from = {load<std::uint16_t>(packet.subspan(in_short::kFrom))};
+  out.counter = load_counter(packet.subspan(in_short::kCounter));
+  out.badge = load<std::uint32_t>(packet.subspan(in_short::kBadge));
+  return Refusal::none;
 }
 
 /// What the badge and the subkey of an incarnation are computed from: node, six zeros, epoch.
@@ -76,37 +97,45 @@ std::string_view refusal_name(Refusal reason) {
 void write_header(const Header& header, ByteSpan out) {
   PEAL_ASSERT(out.size() == headroom(header.lane));
   PEAL_ASSERT(header.from.value <= 0xffff && header.to.value <= 0xffff);
+  const auto from = static_cast<std::uint16_t>(header.from.value);
+  if (!introduces(header.lane)) {
+    PEAL_ASSERT(header.to.value == 0);
+    store(out, kDataForm);
+    store(out.subspan(in_short::kFrom), from);
+    store(out.subspan(in_short::kBadge), static_cast<std::uint32_t>(short_badge(header.badge)));
+    store_counter(header.counter, out.subspan(in_short::kCounter));
+    return;
+  }
   store(out, kMagic);
-  store(out.subspan(kVersionAt), kVersion);
-  store(out.subspan(kLaneAt), static_cast<std::uint8_t>(header.lane));
-  store(out.subspan(kFromAt), static_cast<std::uint16_t>(header.from.value));
-  store(out.subspan(kToAt), static_cast<std::uint16_t>(header.to.value));
-  store(out.subspan(kKeyAt), header.key.value);
-  store_counter(header.counter, out.subspan(kCounterAt));
-  store(out.subspan(kBadgeAt), header.badge);
-  if (!introduces(header.lane)) return;
-  store(out.subspan(kEpochAt), header.epoch);
-  std::copy(header.salt.begin(), header.salt.end(), out.subspan(kSaltAt).begin());
+  store(out.subspan(in_long::kVersion), kVersion);
+  store(out.subspan(in_long::kLane), static_cast<std::uint8_t>(header.lane));
+  store(out.subspan(in_long::kFrom), from);
+  store(out.subspan(in_long::kTo), static_cast<std::uint16_t>(header.to.value));
+  store(out.subspan(in_long::kKey), header.key.value);
+  store_counter(header.counter, out.subspan(in_long::kCounter));
+  store(out.subspan(in_long::kBadge), header.badge);
+  store(out.subspan(in_long::kEpoch), header.epoch);
+  std::copy(header.salt.begin(), header.salt.end(), out.subspan(in_long::kSalt).begin());
 }
 
 Refusal read_header(ByteView packet, Header& out) {
-  if (packet.size() < kShortHeaderBytes + kTagBytes) return Refusal::too_short;
-  const auto lane = load<std::uint8_t>(packet.subspan(kLaneAt));
+  if (packet.size() < overhead(Lane::data)) return Refusal::too_short;
+  if (load<std::uint8_t>(packet) == kDataForm) return read_short(packet, out);
+  const auto lane = load<std::uint8_t>(packet.subspan(in_long::kLane));
   if (load<std::uint16_t>(packet) != kMagic ||
-      load<std::uint8_t>(packet.subspan(kVersionAt)) != kVersion || lane >= kLanes) {
+      load<std::uint8_t>(packet.subspan(in_long::kVersion)) != kVersion || lane >= kLanes ||
+      !introduces(static_cast<Lane>(lane))) {
     return Refusal::unknown_version;
   }
   out.lane = static_cast<Lane>(lane);
   if (packet.size() < overhead(out.lane)) return Refusal::too_short;
-  out.from = {load<std::uint16_t>(packet.subspan(kFromAt))};
-  out.to = {load<std::uint16_t>(packet.subspan(kToAt))};
-  out.key = {load<std::uint32_t>(packet.subspan(kKeyAt))};
-  out.counter = load<std::uint32_t>(packet.subspan(kCounterAt)) |
-                std::uint64_t{load<std::uint16_t>(packet.subspan(kCounterAt + 4))} << 32;
-  out.badge = load<std::uint64_t>(packet.subspan(kBadgeAt));
-  if (!introduces(out.lane)) return Refusal::none;
-  out.epoch = load<std::uint64_t>(packet.subspan(kEpochAt));
-  const ByteView salt = packet.subspan(kSaltAt, kSaltBytes);
+  out.from = {load<std::uint16_t>(packet.subspan(in_long::kFrom))};
+  out.to = {load<std::uint16_t>(packet.subspan(in_long::kTo))};
+  out.key = {load<std::uint32_t>(packet.subspan(in_long::kKey))};
+  out.counter = load_counter(packet.subspan(in_long::kCounter));
+  out.badge = load<std::uint64_t>(packet.subspan(in_long::kBadge));
+  out.epoch = load<std::uint64_t>(packet.subspan(in_long::kEpoch));
+  const ByteView salt = packet.subspan(in_long::kSalt, kSaltBytes);
   std::copy(salt.begin(), salt.end(), out.salt.begin());
   return Refusal::none;
 }
@@ -122,7 +151,7 @@ KeySchedule::KeySchedule(const Key& key, std::uint64_t cluster)
     : id_(key.id),
       cluster_(cluster),
       secret_(key.secret),
-      badges_(derive(key.secret, {}, "peal seal 1 badges", cluster, {})) {}
+      badges_(derive(key.secret, {}, "peal seal 2 badges", cluster, {})) {}
 
 std::uint64_t KeySchedule::badge_of(const Incarnation& incarnation) {
   std::array<std::byte, ShortMac::kInputBytes> input{};
@@ -134,7 +163,7 @@ std::uint64_t KeySchedule::badge_of(const Incarnation& incarnation) {
 Secret KeySchedule::subkey_of(const Incarnation& incarnation) const {
   std::array<std::byte, kMemberBytes> member{};
   store_member(incarnation.member, member);
-  return derive(secret_, incarnation.salt, "peal seal 1 packets", cluster_, member);
+  return derive(secret_, incarnation.salt, "peal seal 2 packets", cluster_, member);
 }
 
 }  // namespace peal::seal

@@ -17,14 +17,18 @@
 namespace peal::seal {
 
 inline constexpr std::uint16_t kMagic = 0x5350;  // "PS"
-inline constexpr std::uint8_t kVersion = 1;
+inline constexpr std::uint8_t kVersion = 2;
+/// First byte of a data packet: what it is, and the version. The first of all others is that of
+/// kMagic.
+inline constexpr std::uint8_t kDataForm = 0xd0 | 1;
 inline constexpr std::size_t kSaltBytes = 16;
 using Salt = std::array<std::byte, kSaltBytes>;
 
-/// Of a data packet, which names its sender's incarnation by the badge alone.
-inline constexpr std::size_t kShortHeaderBytes = 26;
-/// Of all others, which also introduce it.
-inline constexpr std::size_t kLongHeaderBytes = kShortHeaderBytes + 8 + kSaltBytes;
+/// Of a data packet, which names its key and its sender's incarnation by half a badge alone, and is
+/// for everyone.
+inline constexpr std::size_t kShortHeaderBytes = 13;
+/// Of all others, which also introduce the incarnation.
+inline constexpr std::size_t kLongHeaderBytes = 50;
 
 constexpr bool introduces(Lane lane) { return lane != Lane::data; }
 /// Bytes in front of the plain text.
@@ -63,13 +67,18 @@ std::string_view refusal_name(Refusal reason);
 struct Header {
   Lane lane{};
   NodeId from{};
+  std::uint64_t counter{};
+  std::uint64_t badge{};  ///< of a short header: see short_badge()
+  // Long headers only.
   NodeId to{};  ///< 0: everyone
   KeyId key{};
-  std::uint64_t counter{};
-  std::uint64_t badge{};
-  std::uint64_t epoch{};  ///< this and the salt: long headers only
+  std::uint64_t epoch{};
   Salt salt{};
 };
+/// What a short header has room for. So little that two incarnations or keys may share it: a data
+/// packet is then tried with each.
+constexpr std::uint64_t short_badge(std::uint64_t badge) { return badge & 0xffff'ffff; }
+
 /// `out` is of headroom(header.lane) bytes.
 void write_header(const Header& header, ByteSpan out);
 /// too_short, unknown_version or none; then the packet has room for a tag, too.

@@ -19,6 +19,7 @@ void Sealer::set_keys(const Keys& keys) {
 
 bool Sealer::seal(Lane lane, NodeId to, ByteView plain, ByteSpan out) {
   PEAL_ASSERT(out.size() == plain.size() + overhead(lane));
+  PEAL_ASSERT(to.value == 0 || introduces(lane));
   std::uint64_t& sealed = sealed_[static_cast<std::size_t>(lane)];
   if (sealed >= kCounterMax) return false;
   ++sealed;  // before it is used: whatever happens, no packet has this counter again

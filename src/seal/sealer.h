@@ -27,10 +27,11 @@ class Sealer {
   /// back to a key that was used before.
   void set_keys(const Keys& keys);
 
-  /// Seals `plain` for one node, or for everyone if `to` is 0, and writes the packet to `out`,
-  /// which is overhead(lane) bytes longer. `plain` may be at out.subspan(headroom(lane)) already,
-  /// or lies apart from `out`. False if this incarnation has sent kCounterMax packets in the lane:
-  /// then nothing may be sent, ever again, and the node has to start anew.
+  /// Seals `plain` for one node, or for everyone if `to` is 0, as it always is of data. Writes the
+  /// packet to `out`, which is overhead(lane) bytes longer. `plain` may be at
+  /// out.subspan(headroom(lane)) already, or lies apart from `out`. False if this incarnation has
+  /// sent kCounterMax packets in the lane: then nothing may be sent, ever again, and the node has
+  /// to start anew.
   [[nodiscard]] bool seal(Lane lane, NodeId to, ByteView plain, ByteSpan out);
 
   /// For tests: as if so many packets had been sealed in a lane. Counters never go back.

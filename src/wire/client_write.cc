@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include "base/assert.h"
 #include "wire/client.h"
@@ -11,8 +12,7 @@ namespace {
 class RecordWriter {
  public:
   RecordWriter(std::vector<std::byte>& out, RecordKind kind) : out_(out), start_(out.size()) {
-    u(std::uint32_t{0});
-    u(static_cast<std::uint8_t>(kind));
+    u(std::uint32_t{0}, static_cast<std::uint8_t>(kind));
   }
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
@@ -22,11 +22,13 @@ class RecordWriter {
     store(ByteSpan(out_).subspan(start_), static_cast<std::uint32_t>(length));
   }
 
-  template <std::unsigned_integral T>
-  void u(T value) {
-    const std::size_t at = out_.size();
-    out_.resize(at + sizeof value);
-    store(ByteSpan(out_).subspan(at), value);
+  /// All at once: each growth of the buffer costs more than the numbers.
+  template <std::unsigned_integral... T>
+  void u(T... values) {
+    std::array<std::byte, (sizeof(T) + ...)> bytes;
+    std::size_t at = 0;
+    ((store(ByteSpan(bytes).subspan(at), values), at += sizeof values), ...);
+    this->bytes(bytes);
   }
   template <class Enum>
   void choice(Enum value) {
@@ -40,14 +42,12 @@ class RecordWriter {
     bytes(as_bytes_view(name));
   }
   void view(const ViewId& view) {
-    u(view.number);
-    u(view.representative.node.value);
-    u(view.representative.epoch);
+    u(view.number, view.representative.node.value, view.representative.epoch);
   }
   void place(const Place& place) {
-    view(place.view);
-    u(place.position);
-    u(place.index);
+    const ViewId& view = place.view;
+    u(view.number, view.representative.node.value, view.representative.epoch, place.position,
+      place.index);
   }
   void targets(const FixedVector<std::string_view, kClientTargetsMax>& targets) {
     u(static_cast<std::uint8_t>(targets.size()));

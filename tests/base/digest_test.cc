@@ -21,6 +21,23 @@ TEST(Digest, IsTheSameEverywhere) {
   EXPECT_EQ(digest_of_numbers({1, 2, 3}), 0xda1ca357ba6de692U);
   EXPECT_EQ(digest_of(as_bytes_view("peal")), 0xd58d91a0c4f97051U);
   EXPECT_EQ(digest_of(as_bytes_view("a longer text than 8 bytes")), 0x04a95674ec18cd6aU);
+  std::string alphabets;
+  for (int i = 0; i < 100; ++i) alphabets += static_cast<char>('a' + i % 26);
+  EXPECT_EQ(digest_of(as_bytes_view(alphabets)), 0xa297273523d3843dU);
+}
+
+TEST(Digest, TellsBlocksOfALongTextApart) {
+  const std::string a(8, 'a');
+  const std::string b(8, 'b');
+  std::set<std::string> texts;
+  for (unsigned pattern = 0; pattern < 1U << 10; ++pattern) {
+    std::string text;
+    for (unsigned word = 0; word < 10; ++word) text += (pattern >> word & 1) == 0 ? a : b;
+    texts.insert(text);
+  }
+  std::set<std::uint64_t> values;
+  for (const std::string& text : texts) values.insert(digest_of(as_bytes_view(text)));
+  EXPECT_EQ(values.size(), texts.size());
 }
 
 TEST(Digest, DependsOnOrderAndCount) {
@@ -42,10 +59,10 @@ TEST(Digest, TellsWhereOneTextEndsAndTheNextBegins) {
 
 TEST(Digest, ZeroBytesCount) {
   std::set<std::uint64_t> values;
-  for (std::size_t size = 0; size < 40; ++size) {
+  for (std::size_t size = 0; size < 140; ++size) {
     values.insert(digest_of(as_bytes_view(std::string(size, '\0'))));
   }
-  EXPECT_EQ(values.size(), 40U);
+  EXPECT_EQ(values.size(), 140U);
 }
 
 TEST(Digest, EveryBitOfANumberCounts) {
@@ -55,14 +72,16 @@ TEST(Digest, EveryBitOfANumberCounts) {
 }
 
 TEST(Digest, EveryBitOfATextCounts) {
-  const std::string text(21, 'x');
-  std::set<std::uint64_t> values{digest_of(as_bytes_view(text))};
-  for (std::size_t bit = 0; bit < text.size() * 8; ++bit) {
-    std::string other = text;
-    other[bit / 8] = static_cast<char>(other[bit / 8] ^ (1 << (bit % 8)));
-    values.insert(digest_of(as_bytes_view(other)));
+  for (const std::size_t size : {21, 64, 107}) {
+    const std::string text(size, 'x');
+    std::set<std::uint64_t> values{digest_of(as_bytes_view(text))};
+    for (std::size_t bit = 0; bit < size * 8; ++bit) {
+      std::string other = text;
+      other[bit / 8] = static_cast<char>(other[bit / 8] ^ (1 << (bit % 8)));
+      values.insert(digest_of(as_bytes_view(other)));
+    }
+    EXPECT_EQ(values.size(), size * 8 + 1);
   }
-  EXPECT_EQ(values.size(), text.size() * 8 + 1);
 }
 
 }  // namespace

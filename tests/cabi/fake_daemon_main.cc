@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A daemon for tests in other languages: prints where it listens, and obeys the lines that it
-// reads: "tell TEXT" is a message to the client, "cut" ends the connection, and the end of its
-// input ends it.
+// reads: "tell TEXT" is a message to the client, "cut" ends the connection, "mute" ends all answers
+// and acknowledgements, and the end of its input ends it.
 
 #include <iostream>
 #include <string>
@@ -13,6 +13,9 @@ int main() {
   std::cout << daemon.path() << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     if (line == "cut") daemon.cut();
+    if (line == "mute") {
+      daemon.with([](auto& model) { model.answers = model.echoes = false; });
+    }
     if (line.starts_with("tell ")) {
       daemon.with([&](auto& model) { model.tell(line.substr(5)); });
     }

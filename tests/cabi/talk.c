@@ -56,6 +56,10 @@ const char* talk(const char* path) {
   CHECK(strcmp(status.name, "#ada#n1") == 0 && strcmp(status.cluster, "test") == 0);
   CHECK(status.connected && status.sent == 1 && status.settled == 1);
   CHECK(peal_leave(client, chat, -1) == PEAL_OK);
+  CHECK(peal_end(client, -1) == PEAL_OK);
+  CHECK(peal_receive(client, &event, 0) == 1);
+  CHECK(event.kind == PEAL_ENDED && event.on_request);
+  CHECK(peal_end(client, -1) == PEAL_OK);
   peal_close(client, -1);
   return NULL;
 }
@@ -88,6 +92,7 @@ const char* talk_nonsense(const char* path) {
   CHECK(peal_send(client, &none, 1, "x", 1, NULL, 0) == PEAL_INVALID_OPTION);
   CHECK(peal_send(client, NULL, 1, "x", 1, NULL, 0) == PEAL_INVALID_OPTION);
   CHECK(peal_send(client, &chat, 1, NULL, 1, NULL, 0) == PEAL_INVALID_OPTION);
+  CHECK(peal_end(NULL, -1) == PEAL_INVALID_OPTION);
   CHECK(peal_flush(NULL, -1) == PEAL_INVALID_OPTION);
   CHECK(peal_receive(client, NULL, -1) == PEAL_INVALID_OPTION);
   CHECK(peal_receive(NULL, &event, -1) == PEAL_INVALID_OPTION);

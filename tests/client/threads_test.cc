@@ -63,5 +63,26 @@ TEST(Threads, SendingAndReadingAtOnceAndNothingIsLostDoubledOrMoved) {
   client.close(v0::kForever);
 }
 
+TEST(Threads, ClosingEndsWhatWaitsInOthers) {
+  FakeDaemon daemon;
+  auto made = v0::Client::connect(daemon.options());
+  ASSERT_TRUE(made) << made.error().message;
+  v0::Client& client = *made;
+  daemon.with([](ModelDaemon& model) { model.answers = model.echoes = false; });
+  std::thread joiner([&] {
+    EXPECT_EQ(client.join("chat", {}, v0::kForever).error().code, v0::ErrorCode::closed);
+  });
+  std::thread reader([&] {
+    const auto event = client.wait(v0::kForever);
+    EXPECT_TRUE(event && std::holds_alternative<v0::Ended>(*event));
+  });
+  daemon.wait_for([](ModelDaemon& model) { return model.kinds.back() == wire::RecordKind::join; });
+  std::thread closer([&] { client.close(v0::kForever); });
+  client.close(std::chrono::milliseconds(0));
+  closer.join();
+  joiner.join();
+  reader.join();
+}
+
 }  // namespace
 }  // namespace peal::client::test

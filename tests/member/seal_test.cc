@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "members.h"
 
@@ -84,14 +86,14 @@ TEST(MemberSeal, KeyFilesThatCannotBeUsedAreRefusedWithTheReason) {
   config.key_file = folder.write("text", "nonsense\n");
   EXPECT_THAT(error_of(config), HasSubstr("key_file = " + folder.path + "/text:1: "));
   config.key_file = key_file();
-  config.packet_bytes_max = 297;
-  EXPECT_THAT(error_of(config), HasSubstr("packet_bytes_max = 297"));
-  config.packet_bytes_max = 298;
+  config.packet_bytes_max = 284;
+  EXPECT_THAT(error_of(config), HasSubstr("packet_bytes_max = 284"));
+  config.packet_bytes_max = 285;
   EXPECT_EQ(error_of(config), "");
 }
 
 TEST(MemberSeal, PacketsOfTheSmallestAndTheLargestSizeCarryMessages) {
-  for (const std::uint32_t bytes : {298U, 65'507U}) {
+  for (const std::uint32_t bytes : {285U, 65'507U}) {
     Sites sites = start(2, [bytes](Config& config) { config.packet_bytes_max = bytes; });
     ASSERT_EQ(sites.size(), 2U);
     const std::string text = pattern(200'000, 3);
@@ -101,6 +103,20 @@ TEST(MemberSeal, PacketsOfTheSmallestAndTheLargestSizeCarryMessages) {
     EXPECT_EQ(counter(*sites[1], "seal_bad_tag"), 0U);
     EXPECT_GT(counter(*sites[1], "seal_opened"), 3U);
   }
+}
+
+// The largest datagram that Ethernet takes in one piece; one byte more, and it would be two.
+TEST(MemberSeal, AMessageOf1350BytesIsOnePacketOfTheDefaultSize) {
+  Sites sites = start(1);
+  ASSERT_EQ(sites.size(), 1U);
+  std::vector<std::uint64_t> positions;
+  for (const std::size_t bytes : {1'350U, 1'350U, 1'351U}) {
+    ASSERT_TRUE(sites[0]->member->multicast(pattern(bytes, 1), Service::agreed));
+    ASSERT_TRUE(read_until(sites, [&] { return sites[0]->got.size() > positions.size(); }));
+    positions.push_back(sites[0]->got.back().position);
+  }
+  EXPECT_EQ(positions[1], positions[0] + 1);
+  EXPECT_EQ(positions[2], positions[1] + 2);
 }
 
 TEST(MemberSeal, MembersWithOtherKeysOrNoneAreIgnoredCountedAndSaid) {
@@ -157,6 +173,35 @@ TEST(MemberSeal, KeysChangeWithoutAnotherView) {
                   [](const View& view) { return view.members.size() == 2 && !view.transitional; }),
               1);
   }
+}
+
+// Whoever reads the file later has the last word, whatever other threads read before.
+TEST(MemberSeal, AKeyFileIsReadByOneThreadAfterTheOther) {
+  const Folder folder;
+  const std::string files[] = {key_line(true, "send") + key_line(false, "accept"),
+                               key_line(true, "accept") + key_line(false, "send")};
+  const std::string file = folder.write("keys", files[0]);
+  Sites sites = start(1, [&](Config& config) { config.key_file = file; });
+  ASSERT_EQ(sites.size(), 1U);
+  Member& member = *sites[0]->member;
+  std::atomic<bool> done{false};
+  std::vector<std::thread> others;
+  for (int i = 0; i < 3; ++i) {
+    others.emplace_back([&] {
+      while (!done) EXPECT_TRUE(member.reload_keys());
+    });
+  }
+  int wrong = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::string next = folder.write("next", files[i % 2]);
+    std::filesystem::rename(next, file);
+    auto sending = member.reload_keys();
+    EXPECT_TRUE(sending);
+    if (!sending || member.status().seal != "key " + *sending) ++wrong;
+  }
+  done = true;
+  for (std::thread& other : others) other.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 // Its packets are refused as those of an earlier life until it has been told of the later one.

@@ -13,8 +13,9 @@ from cases_strangers import with_stranger
 from lib import Failure, PORT, now_ns
 from packets import Datagram
 
-PREFIX_BYTES = 12  # of a sealed packet: what stays the same in a batch
-MAGIC = b"PS\x01"
+PREFIX_BYTES = 7  # of sealed data: what stays the same in a batch
+DATA = b"\xd1"
+OTHERS = b"PS\x02"
 HOSTILE = 20_000   # packets for each node
 
 
@@ -64,9 +65,11 @@ def _captured(cluster, seconds_of_load):
 
 
 def _cut(payload):
-    """The packets of a batch that the kernel had not cut up yet."""
+    """The packets of a batch that the kernel had not cut up yet: only data travels in batches."""
+    if payload.startswith(OTHERS):
+        return [payload]
     prefix = payload[:PREFIX_BYTES]
-    if not prefix.startswith(MAGIC) or len(prefix) < PREFIX_BYTES:
+    if not prefix.startswith(DATA) or len(prefix) < PREFIX_BYTES:
         return []
     ends = []
     at = payload.find(prefix, PREFIX_BYTES)

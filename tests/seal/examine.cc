@@ -27,7 +27,7 @@ Verdict try_packet(Bytes packet) {
   const auto sample = std::find_if(samples().begin(), samples().end(),
                                    [&](const Sample& each) { return each.packet == packet; });
   const bool real = sample != samples().end();
-  if (real && packet.at(3) == std::byte{static_cast<std::uint8_t>(Lane::data)}) {
+  if (real && packet.at(0) == std::byte{kDataForm}) {
     Bytes introduction = samples().front().packet;
     if (receiver.open(introduction).reason != Refusal::none) return {{}, "a token was refused"};
   }

@@ -36,7 +36,7 @@ class Attacker {
       case 2: flip(out, kLongHeaderBytes); break;
       case 3: out.resize(random_.below(out.size())); break;
       case 4: out.insert(out.end(), 1 + random_.below(64), std::byte{7}); break;
-      case 5: randomize(out, headroom(static_cast<Lane>(out[3]))); break;
+      case 5: randomize(out, header_bytes(out)); break;
       default: foreign(out); break;
     }
   }
@@ -49,10 +49,14 @@ class Attacker {
           static_cast<std::byte>(1U << random_.below(8));
     }
   }
+  static std::size_t header_bytes(const Bytes& packet) {
+    return packet[0] == std::byte{kDataForm} ? kShortHeaderBytes : kLongHeaderBytes;
+  }
   /// A real header, and then anything; the counter is one that was never used.
   void randomize(Bytes& out, std::size_t from) {
-    out[12] = static_cast<std::byte>(random_.below(256));
-    out[14] = std::byte{1};
+    const std::size_t counter = from == kShortHeaderBytes ? 7 : 12;
+    out[counter] = static_cast<std::byte>(random_.below(256));
+    out[counter + 2] = std::byte{1};
     for (std::size_t i = from; i < out.size(); ++i) {
       out[i] = static_cast<std::byte>(random_.below(256));
     }

@@ -15,7 +15,8 @@ TEST(Opener, GivesBackWhatWasSealedAndWhoseItIs) {
   for (const Lane lane : {Lane::control, Lane::token, Lane::data}) {
     for (const std::size_t size : {0U, 1U, 16U, 1'400U, 65'000U}) {
       const std::string plain(size, 'p');
-      const Answer answer = open_copy(receiver, sealed(one, lane, plain, size % 2 == 0 ? 0 : 9));
+      const std::uint32_t to = size % 2 == 0 || lane == Lane::data ? 0 : 9;
+      const Answer answer = open_copy(receiver, sealed(one, lane, plain, to));
       EXPECT_EQ(answer.reason, Refusal::none) << refusal_name(answer.reason);
       EXPECT_EQ(answer.plain, plain);
       EXPECT_EQ(answer.sender, (MemberId{{1}, 5}));
@@ -46,15 +47,24 @@ TEST(Opener, RefusesAndCountsByReason) {
   Sealer one = sealer(incarnation(1, 5, 1));
   const Bytes good = sealed(one, Lane::control, "hello");
   expect({}, Refusal::too_short);
-  expect(Bytes(good.begin(), good.begin() + 41), Refusal::too_short);
+  expect(Bytes(good.begin(), good.begin() + 28), Refusal::too_short);
   expect(Bytes(good.begin(), good.begin() + 65), Refusal::too_short);
   expect(Bytes(100), Refusal::unknown_version);
   Bytes bad = good;
-  bad[2] = std::byte{2};
+  bad[2] = std::byte{3};
   expect(bad, Refusal::unknown_version);
-  bad = good;
-  bad[3] = std::byte{3};
-  expect(bad, Refusal::unknown_version);
+  for (const std::byte lane : {std::byte{1}, std::byte{3}}) {
+    bad = good;
+    bad[3] = lane;  // data has the short header only, and there are no more lanes
+    expect(bad, Refusal::unknown_version);
+  }
+  const Bytes data = sealed(one, Lane::data, "");
+  expect(Bytes(data.begin(), data.end() - 1), Refusal::too_short);
+  for (const std::byte first : {std::byte{0xd0}, std::byte{0xd2}, std::byte{'P'}}) {
+    bad = data;
+    bad[0] = first;
+    expect(bad, Refusal::unknown_version);
+  }
 
   Sealer five = sealer(incarnation(5, 5, 1));
   expect(sealed(five, Lane::control, "x"), Refusal::unknown_sender);
@@ -117,7 +127,7 @@ TEST(Opener, ACounterFromNobodyMovesNoWindow) {
   ASSERT_EQ(open_copy(receiver, sealed(one, Lane::control, "hello")).reason, Refusal::none);
   const Bytes data = sealed(one, Lane::data, "data");
   Bytes far = data;
-  far[17] = std::byte{0xff};  // the counter's highest byte
+  far[12] = std::byte{0xff};  // the counter's highest byte
   EXPECT_EQ(open_copy(receiver, far).reason, Refusal::bad_tag);
   EXPECT_EQ(open_copy(receiver, data).reason, Refusal::none);
 }

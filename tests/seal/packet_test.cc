@@ -12,7 +12,7 @@ namespace peal::seal::test {
 namespace {
 
 TEST(Packet, HasTheOverheadThatTheRoomExports) {
-  EXPECT_EQ(overhead(Lane::data), 42U);
+  EXPECT_EQ(overhead(Lane::data), 29U);
   EXPECT_EQ(overhead(Lane::token), 66U);
   EXPECT_EQ(overhead(Lane::control), 66U);
 }
@@ -21,11 +21,10 @@ TEST(Packet, HasTheOverheadThatTheRoomExports) {
 // secret 00 01 … 1f, salt 40 41 … 4f, cluster 0x1122334455667788, node 3 in its life
 // 0x0102030405060708.
 constexpr std::string_view kData =
-    "505301010300000034bcf58a010000000000fb614ec32cf9592b1c905a2894195038aaafe26d304e469fd037"
-    "84d716";
+    "d103008d7098ad0100000000004e059ef648190b2c7358feb4b415e88e462cc72cd9";
 constexpr std::string_view kToken =
-    "505301000300090034bcf58aab8967452301fb614ec32cf9592b0807060504030201404142434445464748494a4b4c"
-    "4d4e4f7ed8766800bc0c6331d2d0224a1e79abe6670e17ca";
+    "505302000300090034bcf58aab89674523018d7098add84838270807060504030201404142434445464748494a4b4c"
+    "4d4e4f9791df36cac01a0ef183c459f8d267c344e40f3c40";
 
 TEST(Packet, IsWhatAnotherImplementationMakes) {
   const Keys keys = keys_of({0});
@@ -38,6 +37,29 @@ TEST(Packet, IsWhatAnotherImplementationMakes) {
   Opener receiver = opener(keys);
   EXPECT_EQ(open_copy(receiver, bytes_of_hex(kToken)).plain, "token");
   EXPECT_EQ(open_copy(receiver, bytes_of_hex(kData)).plain, "hello");
+}
+
+// The same two packets as version 1 made them, with data in 42 bytes more than its frame.
+constexpr std::string_view kDataBefore =
+    "505301010300000034bcf58a010000000000fb614ec32cf9592b1c905a2894195038aaafe26d304e469fd037"
+    "84d716";
+constexpr std::string_view kTokenBefore =
+    "505301000300090034bcf58aab8967452301fb614ec32cf9592b0807060504030201404142434445464748494a4b4c"
+    "4d4e4f7ed8766800bc0c6331d2d0224a1e79abe6670e17ca";
+
+TEST(Packet, AReleaseWithTheVersionBeforeIsRefusedAndRefusesThis) {
+  Opener receiver = opener();
+  for (const std::string_view before : {kTokenBefore, kDataBefore}) {
+    EXPECT_EQ(open_copy(receiver, bytes_of_hex(before)).reason, Refusal::unknown_version);
+  }
+  // It took what begins with PS and a 1 for its own, and nothing else.
+  for (const std::string_view now : {kToken, kData}) {
+    EXPECT_NE(now.substr(0, 6), kTokenBefore.substr(0, 6));
+  }
+  // And if somebody rewrites the version, the keys are others.
+  Bytes rewritten = bytes_of_hex(kTokenBefore);
+  rewritten[2] = std::byte{kVersion};
+  EXPECT_EQ(open_copy(receiver, rewritten).reason, Refusal::bad_badge);
 }
 
 TEST(Packet, EveryRefusalHasAName) {

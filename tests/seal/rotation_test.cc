@@ -83,9 +83,9 @@ TEST(Rotation, GoingBackToAKeyRepeatsNoCounter) {
   const Bytes second = sealed(a, Lane::data, "x");
   a.set_keys(keys_of({0}));
   const Bytes third = sealed(a, Lane::data, "x");
-  EXPECT_EQ(first[12], std::byte{1});
-  EXPECT_EQ(second[12], std::byte{2});
-  EXPECT_EQ(third[12], std::byte{3});
+  EXPECT_EQ(first[7], std::byte{1});
+  EXPECT_EQ(second[7], std::byte{2});
+  EXPECT_EQ(third[7], std::byte{3});
   EXPECT_NE(first, third);
 }
 
@@ -93,8 +93,11 @@ TEST(Rotation, ARemovedKeyIsUnknown) {
   Sealer a = sealer(incarnation(1, 5, 1), keys_of({0}));
   Opener receiver = opener(keys_of({1, 0}));
   EXPECT_EQ(open_copy(receiver, sealed(a, Lane::control, "x")).reason, Refusal::none);
+  EXPECT_EQ(open_copy(receiver, sealed(a, Lane::data, "x")).reason, Refusal::none);
   receiver.set_keys(keys_of({1}));
   EXPECT_EQ(open_copy(receiver, sealed(a, Lane::control, "x")).reason, Refusal::unknown_key);
+  EXPECT_EQ(open_copy(receiver, sealed(a, Lane::data, "x")).reason, Refusal::unknown_incarnation)
+      << "data does not name its key";
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ class Status(Structure):
 _FUNCTIONS = {
     "peal_options_init": (None, [POINTER(Options)]),
     "peal_connect": (c_int32, [POINTER(Options), POINTER(c_void_p)]),
+    "peal_end": (c_int32, [c_void_p, c_int64]),
     "peal_close": (None, [c_void_p, c_int64]),
     "peal_join": (c_int32, [c_void_p, c_char_p, POINTER(JoinOptions), c_int64]),
     "peal_leave": (c_int32, [c_void_p, c_char_p, c_int64]),

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, AsyncIterator, Optional, Sequence, Union
 
-from .client import Client, Status, TimedOut, WouldBlock
+from .client import Client, Status, TimedOut
 from .events import Ended, Event, Service, SlowPolicy
 
 
@@ -37,8 +38,8 @@ class AsyncClient:
         return cls(await cls._elsewhere(lambda: Client(daemon, **options)))
 
     @staticmethod
-    async def _elsewhere(call: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(None, call)
+    async def _elsewhere(call: Any, executor: Optional[Executor] = None) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(executor, call)
 
     async def join(self, group: str, *, policy: SlowPolicy = SlowPolicy.NORMAL,
                    **options: Any) -> None:
@@ -53,28 +54,31 @@ class AsyncClient:
                    service: Service = Service.AGREED, type: int = 0,
                    self_discard: bool = False) -> int:
         """As Client.send(), waiting for room as long as it takes."""
-        while True:
-            try:
-                return self._client.send(targets, payload, service=service, type=type,
-                                         self_discard=self_discard, timeout=0)
-            except WouldBlock:
-                await _readable(self._client.room_fileno())
+        message = self._client.outgoing(targets, payload, service, type, self_discard)
+        with self._client.use() as handle:
+            while True:
+                number = self._client.try_send(handle, message)
+                if number is not None:
+                    return number
+                await _readable(self._client.room_descriptor(handle))
 
     async def flush(self) -> None:
         """As Client.flush(). If the task is cancelled, it ends a little later."""
+        last = self._client.status().sent
         while True:
             try:
-                return await self._elsewhere(lambda: self._client.flush(0.2))
+                return await self._elsewhere(lambda: self._client.flush_to(last, 0.2))
             except TimedOut:
                 continue
 
     async def receive(self) -> Event:
         """The next event. Raises Closed after Ended."""
-        while True:
-            event = self._client.receive(0)
-            if event is not None:
-                return event
-            await _readable(self._client.fileno())
+        with self._client.use() as handle:
+            while True:
+                event = self._client.try_receive(handle)
+                if event is not None:
+                    return event
+                await _readable(self._client.descriptor(handle))
 
     async def __aiter__(self) -> AsyncIterator[Event]:
         while True:
@@ -92,8 +96,13 @@ class AsyncClient:
         return self._client.status()
 
     async def close(self, timeout: Optional[float] = 1.0) -> None:
-        """As Client.close()."""
-        await self._elsewhere(lambda: self._client.close(timeout))
+        """As Client.close(). What waits in other tasks and threads ends."""
+        # On a thread of its own: those of the loop may all be waiting for what this ends.
+        closer = ThreadPoolExecutor(1)
+        try:
+            await self._elsewhere(lambda: self._client.close(timeout), closer)
+        finally:
+            closer.shutdown(wait=False)
 
     async def __aenter__(self) -> AsyncClient:
         return self

@@ -3,7 +3,9 @@
 
 import asyncio
 import os
+import signal
 import subprocess
+import threading
 import unittest
 
 import peal
@@ -13,8 +15,10 @@ class FakeDaemon:
     """A program that echoes what it is sent."""
 
     def __init__(self):
+        # What is loaded before Python, for the library's sake, is not for this program.
+        environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
         self.process = subprocess.Popen([os.environ["PEAL_FAKE_DAEMON"]], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, text=True, env=environment)
         self.path = self.process.stdout.readline().strip()
 
     def order(self, line):
@@ -26,6 +30,35 @@ class FakeDaemon:
         self.process.stdin.close()
         self.process.stdout.close()
         assert self.process.wait() == 0
+
+
+class Recorder:
+    """The library, noting when each function is called and when it has returned."""
+
+    def __init__(self, library):
+        self._library = library
+        self._changed = threading.Condition()
+        self.steps = []
+
+    def __getattr__(self, name):
+        function = getattr(self._library, name)
+
+        def call(*arguments):
+            self._note(name)
+            try:
+                return function(*arguments)
+            finally:
+                self._note(name + " returned")
+        return call
+
+    def _note(self, step):
+        with self._changed:
+            self.steps.append(step)
+            self._changed.notify_all()
+
+    def wait_for(self, step):
+        with self._changed:
+            self._changed.wait_for(lambda: step in self.steps)
 
 
 class ClientTest(unittest.TestCase):
@@ -107,6 +140,107 @@ class ClientTest(unittest.TestCase):
                 await client.leave("chat")
                 self.assertTrue(client.status().connected)
         asyncio.run(talk())
+
+    def recorded(self, client):
+        client._lib = Recorder(client._lib)
+        return client._lib
+
+    def assert_in_order(self, steps, *wanted):
+        self.assertEqual([step for step in steps if step in wanted], list(wanted))
+
+    def test_close_frees_nothing_that_a_call_still_uses(self):
+        client = self.connect()
+        library = self.recorded(client)
+        self.daemon.order("mute")
+        outcomes = []
+
+        def join():
+            try:
+                client.join("chat", timeout=None)
+            except peal.Closed as error:
+                outcomes.append(error)
+        joining = threading.Thread(target=join)
+        joining.start()
+        library.wait_for("peal_join")
+        client.close(0)
+        joining.join()
+        self.assertEqual(len(outcomes), 1)
+        self.assert_in_order(library.steps, "peal_join", "peal_join returned", "peal_close")
+
+    def test_close_ends_what_waits(self):
+        client = self.connect()
+        self.daemon.order("mute")
+        library = self.recorded(client)
+        events = []
+        reading = threading.Thread(target=lambda: events.append(client.receive()))
+        reading.start()
+        library.wait_for("peal_fd returned")
+        client.close(0)
+        reading.join()
+        self.assertIsInstance(events[0], peal.Ended)
+        self.assertTrue(events[0].on_request)
+
+    def test_control_c_ends_what_waits(self):
+        with self.connect() as client:
+            self.daemon.order("mute")
+            for _ in range(100):  # as many as may be unsettled
+                client.send("chat", "x")
+            waits = [("peal_send", lambda: client.send("chat", "x")),
+                     ("peal_flush", client.flush),
+                     ("peal_receive", client.receive),
+                     ("peal_join", lambda: client.join("chat", timeout=None)),
+                     ("peal_end", lambda: client.close(None))]
+            for name, wait in waits:
+                library = self.recorded(client)
+
+                def interrupt():
+                    library.wait_for(name)
+                    os.kill(os.getpid(), signal.SIGINT)
+                interrupting = threading.Thread(target=interrupt)
+                interrupting.start()
+                with self.subTest(name), self.assertRaises(KeyboardInterrupt):
+                    wait()
+                interrupting.join()
+            client.close(0)
+
+    def test_a_signal_handler_may_close(self):
+        client = self.connect()
+        library = self.recorded(client)
+        before = signal.signal(signal.SIGUSR1, lambda *_: client.close())
+        self.addCleanup(signal.signal, signal.SIGUSR1, before)
+
+        def close():
+            library.wait_for("peal_receive")
+            os.kill(os.getpid(), signal.SIGUSR1)
+        closing = threading.Thread(target=close)
+        closing.start()
+        self.assertIsInstance(client.receive(), peal.Ended)
+        closing.join()
+        self.assert_in_order(library.steps, "peal_close", "peal_close returned")
+
+    def test_asyncio_cancels_and_closes(self):
+        async def talk():
+            client = await peal.AsyncClient.connect(self.daemon.path, connect_timeout=60)
+            library = self.recorded(client._client)
+            self.daemon.order("mute")
+            calls = [("peal_join", client.join("chat", timeout=None)),
+                     ("peal_ask", client.ask("status", timeout=None))]
+            for name, call in calls:
+                task = asyncio.ensure_future(call)
+                await asyncio.get_running_loop().run_in_executor(None, library.wait_for, name)
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+            reading = asyncio.ensure_future(client.receive())
+            await asyncio.get_running_loop().run_in_executor(None, library.wait_for, "peal_fd")
+            await client.close(0)
+            self.assertIsInstance(await reading, peal.Ended)
+            with self.assertRaises(peal.Closed):
+                await client.receive()
+            return library.steps
+        steps = asyncio.run(talk())
+        self.assert_in_order(steps, "peal_join returned", "peal_close")
+        self.assert_in_order(steps, "peal_ask returned", "peal_close")
 
 
 if __name__ == "__main__":
