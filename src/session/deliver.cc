@@ -125,7 +125,7 @@ void Sessions::Core::left(std::uint32_t client, std::string_view group) {
   it->groups.erase(at);
   it->gaps.erase(slot);
   it->warned.erase(slot);
-  std::erase(blocking_, std::pair(it->id, slot));
+  note_block(*it, slot);
   it->events.drop_membership(slot);
 }
 

@@ -97,6 +97,7 @@ class EventQueue {
   std::uint64_t written_events() const { return released_ + next_; }
   std::optional<Instant> oldest() const;
   std::uint64_t memory_bytes() const { return memory_bytes_; }
+  std::uint64_t unwritten_bytes() const { return unwritten_bytes_; }
   std::uint64_t disk_bytes() const { return appended_ - discarded_; }
   std::uint64_t read_back_bytes() const { return discarded_; }
   void check_invariants() const;
