@@ -274,9 +274,10 @@ class Sessions::Core final : public group::Effects {
   std::uint64_t waiting_ = 0;        ///< sessions that have events waiting
   std::uint64_t next_name_ = 0;
   Instant next_ask_{};
-  std::uint64_t submitted_ = 0;  ///< number that Host::submit() gave last
-  bool closed_ = false;          ///< the node takes nothing any more
-  std::vector<ByteView> pieces_;
+  std::uint64_t submitted_ = 0;   ///< number that Host::submit() gave last
+  bool closed_ = false;           ///< the node takes nothing any more
+  std::vector<ByteView> pieces_;  ///< scratch, as the next one is
+  std::string sender_;
   Counters counters_;
   Digest outcome_;
 };
