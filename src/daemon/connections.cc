@@ -6,8 +6,9 @@
 namespace peal::daemon {
 namespace {
 
-/// Written to one connection before others have their turn.
+/// Written to one connection before others have their turn, and to all before the node has its.
 constexpr std::size_t kWriteBytesPerTurn = 1U << 20;
+constexpr std::size_t kWriteBytesPerTurnAll = 8U << 20;
 /// What is written may lead to more that is wanted: so often in one turn.
 constexpr int kRoundsPerTurn = 4;
 
@@ -48,14 +49,22 @@ bool Connections::work(Instant now) {
 
 bool Connections::carry_out(Instant now) {
   now_ = now;
-  for (int round = 0; round < kRoundsPerTurn; ++round) {
+  std::size_t left = kWriteBytesPerTurnAll;
+  for (int round = 0; round < kRoundsPerTurn && left > 0; ++round) {
     sessions_.take_wanted(wanted_);
-    if (wanted_.read.empty() && wanted_.write.empty() && wanted_.close.empty()) return false;
-    for (const io::StreamId id : wanted_.read) take_rest(id);
     for (const io::StreamId id : wanted_.write) {
       const auto found = connections_.find(id);
+      if (found == connections_.end() || std::exchange(found->second.due, true)) continue;
+      to_write_.push_back(id);
+    }
+    if (wanted_.read.empty() && to_write_.empty() && wanted_.close.empty()) return false;
+    for (const io::StreamId id : wanted_.read) take_rest(id);
+    for (; !to_write_.empty() && left > 0; to_write_.pop_front()) {
+      const auto found = connections_.find(to_write_.front());
+      if (found == connections_.end()) continue;
+      found->second.due = false;
       // One that waits for room goes on by itself.
-      if (found != connections_.end() && !found->second.writing) write(id);
+      if (!found->second.writing) left -= std::min(left, write(found->first));
     }
     for (const io::StreamId id : wanted_.close) {
       if (connections_.count(id) == 0) continue;
@@ -111,24 +120,29 @@ void Connections::take_rest(io::StreamId id) {
 
 void Connections::on_writable(io::StreamId id) { write(id); }
 
-void Connections::write(io::StreamId id) {
+std::size_t Connections::write(io::StreamId id) {
   const auto found = connections_.find(id);
-  if (found == connections_.end()) return;
-  std::size_t left = kWriteBytesPerTurn;
+  if (found == connections_.end()) return 0;
+  std::size_t written = 0;
   bool blocked = false;
   auto chunks = sessions_.output(id);
-  while (!chunks.empty() && left > 0 && !blocked) {
+  while (!chunks.empty() && written < kWriteBytesPerTurn && !blocked) {
     const io::Transfer put = streams_.write(id, chunks);
     if (put.bytes > 0) sessions_.written(now_, id, put.bytes);
-    if (put.outcome == io::StreamOutcome::broken) return lose(id);
+    written += put.bytes;
+    if (put.outcome == io::StreamOutcome::broken) {
+      lose(id);
+      return written;
+    }
     blocked = put.outcome == io::StreamOutcome::blocked;
-    left -= std::min(left, put.bytes);
     chunks = sessions_.output(id);
   }
   const bool more = !chunks.empty();
-  if (more == found->second.writing) return;
-  found->second.writing = more;
-  streams_.want_write(id, more);
+  if (more != found->second.writing) {
+    found->second.writing = more;
+    streams_.want_write(id, more);
+  }
+  return written;
 }
 
 void Connections::on_broken(io::StreamId id, const io::IoError& /*why*/) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -52,6 +53,7 @@ class Connections final : private io::StreamsHost {
     std::vector<std::byte> rest;  ///< read, and not taken by the sessions
     bool ended = false;           ///< nothing comes behind `rest`
     bool writing = false;         ///< waits for room in the stream
+    bool due = false;             ///< is in `to_write_`
     bool silent = true;           ///< has not said anything yet
   };
 
@@ -65,7 +67,8 @@ class Connections final : private io::StreamsHost {
 
   void take(io::StreamId id, Connection& connection, ByteView bytes);
   void take_rest(io::StreamId id);
-  void write(io::StreamId id);
+  /// Returns the bytes that the stream took.
+  std::size_t write(io::StreamId id);
   /// The other end is gone.
   void lose(io::StreamId id);
   void forget(io::StreamId id);
@@ -79,6 +82,7 @@ class Connections final : private io::StreamsHost {
   std::set<io::StreamId> silent_;  ///< the first is the one that came first
   std::vector<std::byte> buffer_;  ///< what was read last
   session::Wanted wanted_;         ///< scratch
+  std::deque<io::StreamId> to_write_;
 };
 
 }  // namespace peal::daemon

@@ -47,7 +47,9 @@ class Daemon final : private member::Application, private session::Host {
   Result<void, io::IoError> reconfigure(const Options& options);
 
   member::Snapshot node_status() const;
-  session::Status client_status() const { return sessions_->status(now_); }
+  session::Status client_status(std::string_view prefix = {}) const {
+    return sessions_->status(now_, prefix);
+  }
   std::vector<order::Counter> client_counters() const { return sessions_->named_counters(); }
   const io::StreamsCounters& connection_counters() const { return connections_->counters(); }
 
@@ -82,6 +84,7 @@ class Daemon final : private member::Application, private session::Host {
   wire::SessionToken draw_token() override;
   session::Answer ask(std::string_view what, bool admin) override;
 
+  std::uint32_t room_units() const;
   void feed(Instant now);
   void drain(Instant now);
   void close_sessions(Instant now);
@@ -106,6 +109,7 @@ class Daemon final : private member::Application, private session::Host {
   bool was_full_ = false;                ///< the node took no more
   bool room_again_ = false;              ///< and has ordered something since
   bool more_ = false;                    ///< connections were left over from this turn
+  bool room_grew_ = false;               ///< and the engine has not heard of it
   mutable std::uint32_t told_room_ = 0;  ///< units, as the engine was told last
   Stage stage_ = Stage::serving;
   Instant stage_end_{};

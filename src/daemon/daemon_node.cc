@@ -46,11 +46,15 @@ void Daemon::feed(Instant now) {
   }
 }
 
-void Daemon::on_publish() { more_ = connections_->carry_out(now_); }
+void Daemon::on_publish() {
+  more_ = connections_->carry_out(now_);
+  // What clients took may be what the others wait for: the engine hears of it in the next turn.
+  room_grew_ = told_room_ < kRoomUnitsMax && room_units() > told_room_;
+}
 
 std::optional<Instant> Daemon::next_deadline() const {
   if (stage_ == Stage::ended) return std::nullopt;
-  if (more_ || engine_has_work_) return now_;
+  if (more_ || engine_has_work_ || room_grew_) return now_;
   std::optional<Instant> first;
   if (stage_ != Stage::serving) first = stage_end_;
   for (const auto& each : {sessions_->next_deadline(), connections_->next_deadline()}) {
@@ -109,11 +113,12 @@ void Daemon::on_event(const order::Event& event) {
 
 void Daemon::on_fatal(std::string_view reason) { fatal_ = std::string(reason); }
 
-std::uint32_t Daemon::receive_room_units() const {
+std::uint32_t Daemon::room_units() const {
   const std::uint64_t units = sessions_->room_bytes() / options_.member.ring.packet_bytes_max;
-  told_room_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(units, kRoomUnitsMax));
-  return told_room_;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(units, kRoomUnitsMax));
 }
+
+std::uint32_t Daemon::receive_room_units() const { return told_room_ = room_units(); }
 
 member::Snapshot Daemon::node_status() const { return member::snapshot_of(*runtime_); }
 

@@ -22,7 +22,9 @@ group::Options group_options(const Options& options) {
 }  // namespace
 
 Sessions::Core::Core(const Options& options, Host& host, Spool& spool)
-    : options_(options), host_(host), spool_(spool), groups_(group_options(options), *this) {}
+    : options_(options), host_(host), spool_(spool), groups_(group_options(options), *this) {
+  by_rule_.resize(options_.clients.size());
+}
 
 Sessions::Core::~Core() {
   sessions_.clear();  // their events refer to chunks_
@@ -187,8 +189,9 @@ void Sessions::Core::end_session(Session& it, wire::ClientCode code, std::string
   if (it.connection != nullptr) close_connection(*it.connection, code, text);
   groups_.disconnect(it.id, code);
   if (it.keep > Duration{}) tokens_.erase(it.token);
-  std::erase_if(blocking_, [&](const auto& each) { return each.first == it.id; });
+  std::erase(blocking_, &it);
   if (it.waits()) --waiting_;
+  if (it.rule_index) --by_rule_[*it.rule_index];
   disk_bytes_ -= it.events.disk_bytes();
   sessions_.erase(it.id);
 }
@@ -201,24 +204,6 @@ bool Sessions::Core::evict(Instant now, std::string_view private_name) {
     return true;
   }
   return false;
-}
-
-void Sessions::Core::reconfigure(Instant now, const Options& options) {
-  now_ = now;
-  Options next = options;
-  next.cluster = options_.cluster;
-  next.node = options_.node;
-  next.nodes = options_.nodes;
-  next.message_bytes_max = options_.message_bytes_max;
-  options_ = std::move(next);
-  for (const auto& [id, it] : sessions_) {
-    const ClientRule* rule = find_rule(options_, it->person, it->name);
-    if (rule != nullptr) {
-      it->rule = *rule;
-    } else {
-      end_later(*it, wire::ClientCode::not_permitted, "no rule allows this client any more");
-    }
-  }
 }
 
 // ---- the node ----
@@ -291,6 +276,7 @@ void Sessions::Core::work(Instant now) {
     if (next_check_) next_check_ = std::max(*next_check_, now + kCheckEvery);
   }
   end_sessions();
+  end_memberships();
   groups_.work();
   if (settlement_.needs_marker() && groups_.mark()) {
     settlement_.add({submitted_, 0, 0, 0, true});
@@ -346,7 +332,7 @@ void Sessions::Core::check_session(Session& it) {
 }
 
 std::optional<Instant> Sessions::Core::next_deadline() const {
-  if (!ending_.empty()) return now_;
+  if (!ending_.empty() || (judged_ && !waits_for_room_)) return now_;
   return next_check_;
 }
 

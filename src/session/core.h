@@ -68,6 +68,7 @@ struct Session {
   std::string private_name;
   Person person;
   ClientRule rule;
+  std::optional<std::size_t> rule_index;  ///< in the options; none if they allow it no more
   wire::SessionToken token{};
   Duration keep{};  ///< 0: ends with its connection
   Connection* connection = nullptr;
@@ -75,15 +76,24 @@ struct Session {
 
   EventQueue events;
   std::map<std::string, std::uint32_t, std::less<>> groups;  ///< slots in `events`
+  std::vector<std::uint32_t> block_slots;                    ///< with policy `block`
+  std::uint64_t block_bytes_least = 0;                       ///< the least limit of these
   std::set<std::uint32_t> gaps;    ///< slots that leave messages out at present
   std::set<std::uint32_t> warned;  ///< slots whose limits came near
   Account account;                 ///< of what the client sent
   std::int64_t quota_bytes = 0;    ///< that it may send now; below 0: owed
   Instant quota_at{};
+  Instant next_ask{};  ///< when a question could be answered if none was saved up
 
   bool leaving = false;                            ///< said goodbye
   wire::ClientCode ending = wire::ClientCode::ok;  ///< why it ends at the next work(), if it does
   std::string ending_text;
+};
+
+/// New rules were held against all memberships before this one, and against this one.
+struct Judged {
+  std::uint32_t session = 0;
+  std::string group;
 };
 
 /// All that Sessions does. In parts: core.cc the life of connections and sessions, hello.cc,
@@ -118,7 +128,7 @@ class Sessions::Core final : public group::Effects {
   // slow.cc
   std::uint64_t room_bytes() const;
   // status.cc
-  Status status(Instant now) const;
+  Status status(Instant now, std::string_view prefix) const;
   const Counters& counters() const { return counters_; }
   void check_invariants() const;
 
@@ -162,10 +172,15 @@ class Sessions::Core final : public group::Effects {
   void end_session(Session& it, wire::ClientCode code, std::string_view text);
   void end_sessions();
   void detach(Session& it);
+  void count_rule(Session& it, const ClientRule* rule);
   void check_connection(Connection& it);
   void check_session(Session& it);
   void settle();
   void finish_goodbye(Session& it);
+
+  // reload.cc
+  void end_memberships();
+  bool end_membership(Session& it, const std::string& group, const Membership& member);
 
   // input.cc
   Handled handle(Connection& from, const wire::Record& record);
@@ -194,9 +209,11 @@ class Sessions::Core final : public group::Effects {
                                                                   std::size_t cost);
   bool has_quota(Session& it, std::size_t bytes);
   Handled on_join(Connection& from, ByteView body);
-  std::optional<std::string> why_not(const Session& it, const wire::JoinRequest& request) const;
+  std::optional<std::string> why_not(const Session& it, std::string_view group,
+                                     const wire::SlowLimits& asked) const;
   Handled on_leave(Connection& from, ByteView body);
   Handled on_ask(Connection& from, ByteView body);
+  bool may_ask(Instant& next, Duration every, int at_once) const;
   Handled on_seen(Connection& from, ByteView body);
   Handled on_ping(Connection& from, ByteView body);
   Handled on_goodbye(Connection& from);
@@ -225,6 +242,7 @@ class Sessions::Core final : public group::Effects {
   bool release_events(Session& it, std::uint64_t number);
   wire::SlowLimits limits_of(const wire::SlowLimits& asked) const;
   void note_block(Session& it, std::uint32_t slot);
+  std::uint64_t room_of(const Session& it) const;
 
   void append_private_name(const group::ClientKey& client, std::string_view name,
                            std::string& out) const;
@@ -242,8 +260,11 @@ class Sessions::Core final : public group::Effects {
   std::map<ConnectionId, std::unique_ptr<Connection>> connections_;
   std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;
   std::map<wire::SessionToken, Session*> tokens_;
+  std::vector<std::uint32_t> by_rule_;  ///< sessions by each rule for clients
+  std::optional<Judged> judged_;
+  bool waits_for_room_ = false;        ///< of the node, for memberships to end
   std::vector<std::uint32_t> ending_;  ///< sessions that end at the next work()
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> blocking_;  ///< session, slot with `block`
+  std::vector<Session*> blocking_;     ///< those that have slots with `block`
   Wanted wanted_;
   std::deque<ConnectionId> paused_;  ///< in the order in which they came to wait
   std::optional<Instant> next_check_;
@@ -252,9 +273,11 @@ class Sessions::Core final : public group::Effects {
   std::uint64_t disk_bytes_ = 0;     ///< of all sessions
   std::uint64_t waiting_ = 0;        ///< sessions that have events waiting
   std::uint64_t next_name_ = 0;
-  std::uint64_t submitted_ = 0;  ///< number that Host::submit() gave last
-  bool closed_ = false;          ///< the node takes nothing any more
-  std::vector<ByteView> pieces_;
+  Instant next_ask_{};
+  std::uint64_t submitted_ = 0;   ///< number that Host::submit() gave last
+  bool closed_ = false;           ///< the node takes nothing any more
+  std::vector<ByteView> pieces_;  ///< scratch, as the next one is
+  std::string sender_;
   Counters counters_;
   Digest outcome_;
 };

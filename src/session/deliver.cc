@@ -43,11 +43,11 @@ void Sessions::Core::deliver(std::span<const std::uint32_t> clients,
   event.place = {current_->view, current_->seq, current_->index};
   event.service = message.service;
   event.type = message.type;
-  std::string sender;
-  append_private_name(message.sender, message.name, sender);
-  event.sender = sender;
+  sender_.clear();
+  append_private_name(message.sender, message.name, sender_);
+  event.sender = sender_;
   event.payload = message.payload;
-  std::size_t bytes = wire::kRecordHeaderBytes + kPlaceBytes + 1 + 2 + 1 + sender.size() + 1 +
+  std::size_t bytes = wire::kRecordHeaderBytes + kPlaceBytes + 1 + 2 + 1 + sender_.size() + 1 +
                       message.payload.size();
   for (const std::string_view target : message.targets) {
     event.targets.push_back(target);
@@ -125,7 +125,7 @@ void Sessions::Core::left(std::uint32_t client, std::string_view group) {
   it->groups.erase(at);
   it->gaps.erase(slot);
   it->warned.erase(slot);
-  std::erase(blocking_, std::pair(it->id, slot));
+  note_block(*it, slot);
   it->events.drop_membership(slot);
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "session/chunk.h"
+#include "session/ring.h"
 #include "session/spool.h"
 #include "wire/client.h"
 
@@ -97,6 +97,7 @@ class EventQueue {
   std::uint64_t written_events() const { return released_ + next_; }
   std::optional<Instant> oldest() const;
   std::uint64_t memory_bytes() const { return memory_bytes_; }
+  std::uint64_t unwritten_bytes() const { return unwritten_bytes_; }
   std::uint64_t disk_bytes() const { return appended_ - discarded_; }
   std::uint64_t read_back_bytes() const { return discarded_; }
   void check_invariants() const;
@@ -104,8 +105,8 @@ class EventQueue {
  private:
   struct Event {
     ChunkRef chunk;
-    std::uint32_t slot;
-    bool has_next;  ///< `next_at` is when the next one of the same membership came
+    std::uint32_t slot{};
+    bool has_next{};  ///< `next_at` is when the next one of the same membership came
     Instant at;
     Instant next_at;
   };
@@ -123,7 +124,7 @@ class EventQueue {
   SpoolId id_;
   ChunkPool& chunks_;
   std::vector<std::unique_ptr<Membership>> memberships_;
-  std::deque<Event> memory_;
+  Ring<Event> memory_;
   std::size_t next_ = 0;    ///< of memory_: is written next
   std::size_t offset_ = 0;  ///< of its bytes
   std::uint64_t pushed_ = 0;

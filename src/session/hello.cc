@@ -90,9 +90,7 @@ Sessions::Core::Handled Sessions::Core::begin(Connection& from, const wire::Hell
                      "no rule for clients allows " + person_text(person) + " the name " +
                          quoted(name) + "; see [[client]] in the daemon's configuration");
   }
-  const auto by_rule = std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& each) {
-    return find_rule(options_, each.second->person, each.second->name) == rule;
-  });
+  const std::uint32_t by_rule = by_rule_[static_cast<std::size_t>(rule - options_.clients.data())];
   if (by_rule >= rule->sessions_max || sessions_.size() >= options_.sessions_max) {
     return turn_away(from, wire::ClientCode::too_many,
                      std::to_string(by_rule) + " sessions by this rule and " +
@@ -118,7 +116,7 @@ Sessions::Core::Handled Sessions::Core::begin(Connection& from, const wire::Hell
   it.name = name;
   it.private_name = "#" + name + "#" + options_.node;
   it.person = std::move(person);
-  it.rule = *rule;
+  count_rule(it, rule);
   it.keep = std::min(milliseconds(hello.keep_ms), options_.keep_max);
   it.quota_bytes = static_cast<std::int64_t>(rule->bytes_per_second);
   it.quota_at = now_;

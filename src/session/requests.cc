@@ -12,6 +12,11 @@ namespace {
 
 /// What each request takes of a quota besides its bytes: one that is empty must be ordered, too.
 constexpr std::size_t kRequestBytes = 64;
+/// An answer costs the loop some time: so often one client, and all who are no administrators.
+constexpr Duration kAskEvery = milliseconds(250);
+constexpr int kAsksAtOnce = 4;
+constexpr Duration kAskEveryAll = milliseconds(25);
+constexpr int kAsksAtOnceAll = 40;
 
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
@@ -168,38 +173,24 @@ Sessions::Core::Handled Sessions::Core::refused_by_groups(Connection& from, std:
   }
 }
 
-/// Why a client may not join; nothing if it may.
-std::optional<std::string> Sessions::Core::why_not(const Session& it,
-                                                   const wire::JoinRequest& request) const {
-  const auto too_far = [](std::uint64_t asked, std::uint64_t most) {
-    return most > 0 && asked > most;
-  };
-  const wire::SlowLimits& asked = request.limits;
-  const wire::SlowLimits& most = options_.slow_max;
-  if (too_far(asked.memory_bytes, most.memory_bytes) ||
-      too_far(asked.disk_bytes, most.disk_bytes) || too_far(asked.age_ms, most.age_ms)) {
-    return "the limits of a membership may be " + std::to_string(most.memory_bytes) +
-           " bytes in memory, " + std::to_string(most.disk_bytes) + " on disk and an age of " +
-           std::to_string(most.age_ms) + " ms (0: any) at most";
+/// Why a client may not be a member with such limits; nothing if it may.
+std::optional<std::string> Sessions::Core::why_not(const Session& it, std::string_view group,
+                                                   const wire::SlowLimits& asked) const {
+  if (!may(options_, it.person, GroupWish::join, group)) {
+    return "no rule for groups allows " + person_text(it.person) + " to join " + quoted(group);
   }
-  if (!may(options_, it.person, GroupWish::join, request.group)) {
-    return "no rule for groups allows " + person_text(it.person) + " to join " +
-           quoted(request.group);
-  }
+  if (limits_of(asked).policy != wire::SlowPolicy::block) return std::nullopt;
   // Everybody who sends waits for a member that blocks: that needs a right, or is what the
   // configuration gives to all, no longer than it says.
   const wire::SlowLimits& normal = options_.slow;
-  const bool by_default = asked.policy == wire::SlowPolicy::normal &&
-                          normal.policy == wire::SlowPolicy::block &&
-                          (normal.age_ms == 0 || asked.age_ms <= normal.age_ms);
-  if (limits_of(asked).policy == wire::SlowPolicy::block && !by_default &&
-      !may(options_, it.person, GroupWish::block, request.group)) {
-    return "no rule for groups lets " + person_text(it.person) + " make those who send to " +
-           quoted(request.group) +
-           " wait: ask for spill, drop or evict instead of block, or have block = true set in the "
-           "[[group]] of the daemon's configuration";
-  }
-  return std::nullopt;
+  const std::uint32_t age_ms = limits_of(asked).age_ms;
+  const bool by_default = normal.policy == wire::SlowPolicy::block &&
+                          (normal.age_ms == 0 || (age_ms > 0 && age_ms <= normal.age_ms));
+  if (by_default || may(options_, it.person, GroupWish::block, group)) return std::nullopt;
+  return "no rule for groups lets " + person_text(it.person) + " make those who send to " +
+         quoted(group) +
+         " wait: ask for spill, drop or evict instead of block, or have block = true set in the "
+         "[[group]] of the daemon's configuration";
 }
 
 Sessions::Core::Handled Sessions::Core::on_join(Connection& from, ByteView body) {
@@ -208,7 +199,20 @@ Sessions::Core::Handled Sessions::Core::on_join(Connection& from, ByteView body)
     return bad_record(from, of("a join", drop));
   }
   Session& it = *from.session;
-  if (const auto why = why_not(it, request)) {
+  const auto too_far = [](std::uint64_t asked, std::uint64_t most) {
+    return most > 0 && asked > most;
+  };
+  const wire::SlowLimits& asked = request.limits;
+  const wire::SlowLimits& most = options_.slow_max;
+  if (too_far(asked.memory_bytes, most.memory_bytes) ||
+      too_far(asked.disk_bytes, most.disk_bytes) || too_far(asked.age_ms, most.age_ms)) {
+    return reply(from, request.request, wire::ClientCode::not_permitted,
+                 "the limits of a membership may be " + std::to_string(most.memory_bytes) +
+                     " bytes in memory, " + std::to_string(most.disk_bytes) +
+                     " on disk and an age of " + std::to_string(most.age_ms) +
+                     " ms (0: any) at most");
+  }
+  if (const auto why = why_not(it, request.group, asked)) {
     return reply(from, request.request, wire::ClientCode::not_permitted, *why);
   }
   if (it.groups.size() >= it.rule.groups_max && !it.groups.contains(request.group)) {
@@ -248,18 +252,37 @@ Sessions::Core::Handled Sessions::Core::on_leave(Connection& from, ByteView body
 
 // ---- the rest ----
 
+/// `next` moves on by `every` with each question that is answered, and so many may come at once.
+bool Sessions::Core::may_ask(Instant& next, Duration every, int at_once) const {
+  next = std::max(next, now_);
+  if (next - now_ > every * (at_once - 1)) return false;
+  next = next + every;
+  return true;
+}
+
 Sessions::Core::Handled Sessions::Core::on_ask(Connection& from, ByteView body) {
   wire::AskRequest request;
   if (const wire::Drop drop = decode(body, request); drop != wire::Drop::none) {
     return bad_record(from, of("an ask", drop));
   }
   const bool admin = from.session->rule.admin;
-  if (!admin && request.what != "status") {
+  if (!may_ask(from.session->next_ask, kAskEvery, kAsksAtOnce) ||
+      (!admin && !may_ask(next_ask_, kAskEveryAll, kAsksAtOnceAll))) {
+    return reply(from, request.request, wire::ClientCode::over_quota,
+                 "asked too often: one question in 250 ms is answered, and of all clients together "
+                 "one in 25 ms; ask again later");
+  }
+  if (!admin && request.what != "status" && request.what.rfind("status ", 0) != 0) {
     return reply(from, request.request, wire::ClientCode::not_permitted,
                  "no rule makes " + person_text(from.session->person) +
                      " an administrator: it may ask for 'status' only");
   }
   const Answer answer = host_.ask(request.what, admin);
+  if (answer.text.size() > wire::kReplyTextBytesMax) {
+    return reply(from, request.request, wire::ClientCode::too_large,
+                 "the answer has " + std::to_string(answer.text.size()) + " bytes, at most " +
+                     std::to_string(wire::kReplyTextBytesMax) + " can be told");
+  }
   return reply(from, request.request, answer.code, answer.text);
 }
 

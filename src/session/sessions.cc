@@ -44,7 +44,9 @@ bool Sessions::evict(Instant now, std::string_view private_name) {
   return core_->evict(now, private_name);
 }
 
-Status Sessions::status(Instant now) const { return core_->status(now); }
+Status Sessions::status(Instant now, std::string_view prefix) const {
+  return core_->status(now, prefix);
+}
 const group::Groups& Sessions::groups() const { return core_->groups(); }
 std::size_t Sessions::sessions() const { return core_->session_count(); }
 std::size_t Sessions::connections() const { return core_->connection_count(); }

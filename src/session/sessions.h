@@ -61,13 +61,21 @@ struct SessionStatus {
   std::uint64_t events_seen{};  ///< of these, those that the client has
   Duration oldest{};            ///< how long the first event waits that the client does not have
   std::string waits_for;        ///< what holds the client back, or it the others; or empty
+  std::uint64_t memberships_count{};
+  /// Some of these, kStatusMembershipsMax at most; rather those for which something waits.
   std::vector<MembershipStatus> memberships;
 };
+inline constexpr std::size_t kStatusSessionsMax = 100;
+inline constexpr std::size_t kStatusMembershipsMax = 8;
+/// Bounded, however many clients and groups there are.
 struct Status {
   std::uint64_t connections{};
   std::uint64_t memory_bytes{};  ///< of events that wait, each counted once
   std::uint64_t disk_bytes{};
   std::uint64_t input_bytes{};  ///< of unfinished records
+  std::uint64_t sessions_count{};
+  /// Some of these, kStatusSessionsMax at most: those that are held back, or hold others back, come
+  /// first.
   std::vector<SessionStatus> sessions;
 };
 
@@ -124,7 +132,8 @@ class Sessions {
   /// Ends one session, with `evicted`: false if there is none of this private name.
   bool evict(Instant now, std::string_view private_name);
 
-  Status status(Instant now) const;
+  /// `prefix`: only sessions whose private names begin so.
+  Status status(Instant now, std::string_view prefix = {}) const;
   const group::Groups& groups() const;
   std::size_t sessions() const;
   std::size_t connections() const;

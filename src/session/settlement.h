@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "session/ring.h"
 #include "wire/client.h"
 
 namespace peal::session {
@@ -37,11 +38,11 @@ struct Account {
 class Settlement {
  public:
   struct Entry {
-    std::uint64_t number;   ///< what the node gave it
-    std::uint32_t session;  ///< 0: a marker
-    std::uint64_t up_to;    ///< the client's number, or that of refusals right behind it
-    std::uint32_t bytes;
-    bool safe;
+    std::uint64_t number{};   ///< what the node gave it
+    std::uint32_t session{};  ///< 0: a marker
+    std::uint64_t up_to{};    ///< the client's number, or that of refusals right behind it
+    std::uint32_t bytes{};
+    bool safe{};
   };
 
   /// Returns the entry's place, for extend().
@@ -67,7 +68,7 @@ class Settlement {
   bool is_open(std::uint64_t place) const { return place > settled_; }
 
  private:
-  std::deque<Entry> entries_;
+  Ring<Entry> entries_;
   std::uint64_t added_ = 0;    ///< entries, ever
   std::uint64_t back_ = 0;     ///< of these, those that came back
   std::uint64_t settled_ = 0;  ///< and were settled

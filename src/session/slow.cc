@@ -53,12 +53,20 @@ wire::SlowLimits Sessions::Core::limits_of(const wire::SlowLimits& asked) const 
   return limits;
 }
 
+/// Whether a membership blocks may have changed.
 void Sessions::Core::note_block(Session& it, std::uint32_t slot) {
-  const std::pair<std::uint32_t, std::uint32_t> entry(it.id, slot);
-  std::erase(blocking_, entry);
-  if (it.events.membership(slot).limits.policy == wire::SlowPolicy::block) {
-    blocking_.push_back(entry);
+  const Membership& member = it.events.membership(slot);
+  std::erase(it.block_slots, slot);
+  if (member.joins > 0 && member.limits.policy == wire::SlowPolicy::block) {
+    it.block_slots.push_back(slot);
   }
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (const std::uint32_t each : it.block_slots) {
+    least = std::min(least, it.events.membership(each).limits.memory_bytes);
+  }
+  it.block_bytes_least = least;
+  std::erase(blocking_, &it);
+  if (!it.block_slots.empty()) blocking_.push_back(&it);
 }
 
 // ---- limits ----
@@ -85,23 +93,31 @@ bool Sessions::Core::is_under_again(const Session& of, const Membership& member)
 
 std::uint64_t Sessions::Core::room_bytes() const {
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
-  for (const auto& [id, slot] : blocking_) {
-    const auto at = sessions_.find(id);
-    PEAL_ASSERT(at != sessions_.end());
-    Session& it = *at->second;
-    // After its goodbye a client says nothing more, not even what it has seen: what it sent before
-    // must get its place for the session to end, and so must not wait for it.
-    if (it.ending != wire::ClientCode::ok || it.leaving) continue;
-    const Membership& member = it.events.membership(slot);
+  for (const Session* it : blocking_) room = std::min(room, room_of(*it));
+  return room;
+}
+
+/// What the memberships of a session that block leave of it.
+std::uint64_t Sessions::Core::room_of(const Session& it) const {
+  // After its goodbye a client says nothing more, not even what it has seen: what it sent before
+  // must get its place for the session to end, and so must not wait for it.
+  if (it.ending != wire::ClientCode::ok || it.leaving) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  const auto most = share();
+  // What the connection took does not count, though it was not seen yet: that the client has it may
+  // stand behind messages of its own, which wait for room themselves. Nor does what went to the
+  // disk with the rest of a session that spills: its limit is the disk's.
+  const std::uint64_t all = it.events.unwritten_bytes();
+  // This is asked for often, and there may be many groups: while little waits in all of them, they
+  // need not be looked at.
+  if (all <= it.block_bytes_least / 2 && (!most || all <= *most)) return it.block_bytes_least - all;
+  std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
+  for (const std::uint32_t slot : it.block_slots) {
+    const Membership& member = *it.events.memberships()[slot];
     const std::uint64_t limit = member.limits.memory_bytes;
-    // What the connection took does not count, though it was not seen yet: that the client has it
-    // may stand behind messages of its own, which wait for room themselves.
-    // Nor does what went to the disk with the rest of a session that spills: its limit is the
-    // disk's.
-    const std::uint64_t waiting = member.unwritten_bytes;
-    room = std::min(room, limit - std::min(limit, waiting));
-    const auto most = share();
-    if (most && waiting > *most) room = 0;
+    room = std::min(room, limit - std::min(limit, member.unwritten_bytes));
+    if (most && member.unwritten_bytes > *most) return 0;
   }
   return room;
 }

@@ -9,10 +9,12 @@
 namespace peal::session {
 namespace {
 
+constexpr std::size_t kMembershipsLookedAt = 256;
+
 std::string wait_text(const Session& it) {
   if (it.ending != wire::ClientCode::ok) return it.ending_text;
-  for (const auto& member : it.events.memberships()) {
-    if (member == nullptr || member->limits.policy != wire::SlowPolicy::block) continue;
+  for (const std::uint32_t slot : it.block_slots) {
+    const Membership* member = it.events.memberships()[slot].get();
     if (member->unwritten_bytes < member->limits.memory_bytes) continue;
     return "everybody who sends waits until this client takes what waits in '" + member->group +
            "'";
@@ -41,24 +43,44 @@ SessionStatus status_of(const Session& it, Instant now) {
   status.events_seen = it.events.released();
   if (const auto oldest = it.events.oldest()) status.oldest = now - *oldest;
   status.waits_for = wait_text(it);
-  for (const auto& member : it.events.memberships()) {
-    if (member == nullptr) continue;
-    status.memberships.push_back({member->group, member->limits.policy, member->memory_bytes,
-                                  member->limits.memory_bytes, member->disk_bytes,
-                                  member->limits.disk_bytes, member->left_out});
+  status.memberships_count = it.groups.size() + 1;
+  // Rather those for which something waits, as far as a bounded look finds them.
+  const auto& memberships = it.events.memberships();
+  const std::size_t seen = std::min(memberships.size(), kMembershipsLookedAt);
+  std::vector<std::size_t> slots;
+  for (const bool waiting : {true, false}) {
+    for (std::size_t slot = 0; slot < seen && slots.size() < kStatusMembershipsMax; ++slot) {
+      const Membership* member = memberships[slot].get();
+      if (member != nullptr && (member->waiting_bytes() > 0) == waiting) slots.push_back(slot);
+    }
+  }
+  std::sort(slots.begin(), slots.end());
+  for (const std::size_t slot : slots) {
+    const Membership& member = *memberships[slot];
+    status.memberships.push_back({member.group, member.limits.policy, member.memory_bytes,
+                                  member.limits.memory_bytes, member.disk_bytes,
+                                  member.limits.disk_bytes, member.left_out});
   }
   return status;
 }
 
 }  // namespace
 
-Status Sessions::Core::status(Instant now) const {
+Status Sessions::Core::status(Instant now, std::string_view prefix) const {
   Status status;
   status.connections = connections_.size();
   status.memory_bytes = chunks_.bytes_in_use();
   status.disk_bytes = disk_bytes_;
   status.input_bytes = input_bytes_;
-  for (const auto& [id, it] : sessions_) status.sessions.push_back(status_of(*it, now));
+  for (const bool held : {true, false}) {
+    for (const auto& [id, it] : sessions_) {
+      if (it->private_name.rfind(prefix, 0) != 0) continue;
+      if (held) ++status.sessions_count;
+      if (status.sessions.size() >= kStatusSessionsMax) continue;
+      if (wait_text(*it).empty() == held) continue;
+      status.sessions.push_back(status_of(*it, now));
+    }
+  }
   return status;
 }
 

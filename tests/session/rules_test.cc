@@ -216,6 +216,76 @@ TEST(Rules, AreReadAnewAndEndWhatTheyDoNotAllow) {
   EXPECT_THAT(y.take(), ElementsAre("closing not_permitted"));
 }
 
+TEST(Rules, ReadAnewEndMembershipsThatTheyDoNotAllow) {
+  Daemon daemon;
+  Client x(daemon, "x", 60'000, user(7, "ann"));
+  x.connect();
+  x.join("closed");
+  x.join("open");
+  x.join("waits", {wire::SlowPolicy::block, 0, 0, 0});
+  daemon.run();
+  x.take();
+  Options rules = options();
+  rules.groups = {{{Who::Kind::everyone, 0, {}}, "closed", false, true, true},
+                  {{Who::Kind::everyone, 0, {}}, "*", true, true, false}};
+  daemon.room = 0;  // the node is full at first
+  daemon.sessions->reconfigure(daemon.now, rules);
+  daemon.pump();
+  EXPECT_THAT(x.take(), ElementsAre());
+  daemon.room = 100;
+  daemon.sessions->on_room(daemon.now);
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("reply 0 not_permitted", "reply 0 not_permitted", "left closed",
+                                    "left waits"));
+  x.join("waits");
+  daemon.run();
+  EXPECT_THAT(x.take(), ElementsAre("reply 1 ok", "view waits join #x#n: #x#n"));
+}
+
+TEST(Rules, ReadAnewAreAppliedToManyMembershipsInTurns) {
+  Daemon daemon;
+  Client x(daemon, "x"), y(daemon, "y");
+  for (Client* each : {&x, &y}) {
+    each->connect();
+    for (int i = 0; i < 2'500; ++i) each->join("g" + std::to_string(i));
+    daemon.run();
+    each->take();
+  }
+  Options rules = options();
+  rules.groups[0].join = false;
+  daemon.sessions->reconfigure(daemon.now, rules);
+  daemon.sessions->work(daemon.now);
+  EXPECT_EQ(daemon.waiting.size(), 1'000U);
+  EXPECT_EQ(daemon.sessions->next_deadline(), daemon.now);
+  for (int i = 0; i < 10; ++i) daemon.pass(milliseconds(1));
+  daemon.run();
+  for (Client* each : {&x, &y}) {
+    std::size_t left = 0;
+    for (const std::string& text : each->take()) left += text.rfind("left ", 0) == 0 ? 1U : 0U;
+    EXPECT_EQ(left, 2'500U);
+  }
+}
+
+TEST(Rules, CountTheSessionsOfEachAlsoWhenTheyAreReadAnew) {
+  Options rules = options();
+  rules.clients[0].sessions_max = 2;
+  Daemon daemon(rules);
+  Client x(daemon, "x", 0), y(daemon, "y"), z(daemon, "z");
+  x.connect();
+  y.connect();
+  daemon.run();
+  rules.clients.insert(rules.clients.begin(), {{Who::Kind::uid, 99, {}}, "*", 1, 1, 0, false});
+  daemon.sessions->reconfigure(daemon.now, rules);
+  z.connect();
+  daemon.run();
+  EXPECT_THAT(z.take(), ElementsAre("closing too_many"));
+  x.cut();
+  daemon.run();
+  z.connect();
+  daemon.run();
+  EXPECT_THAT(z.take(), ElementsAre("welcome #z#n"));
+}
+
 TEST(Options, SayWhatIsWrongAndWhatIsAccepted) {
   EXPECT_EQ(validate(options()), "");
   const auto wrong = [](const std::function<void(Options&)>& change) {

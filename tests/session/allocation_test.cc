@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "session/sessions.h"
+
+namespace {
+std::atomic<std::uint64_t> allocations{0};
+}  // namespace
+
+void* operator new(std::size_t size) {
+  allocations.fetch_add(1);
+  if (void* memory = std::malloc(size == 0 ? 1 : size); memory != nullptr) return memory;
+  std::abort();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace peal::session::test {
+namespace {
+
+constexpr MemberId kSelf{NodeId{1}, 7};
+constexpr ViewId kView{1, kSelf};
+constexpr ConnectionId kClients = 10;
+
+/// A node that gives each message its place at once, and keeps one of them at a time.
+struct OneSlot final : Host {
+  Result<std::uint64_t> submit(ByteView message, Service its_service) override {
+    if (full) return unexpected(Errc::would_block);
+    full = true;
+    service = its_service;
+    bytes.assign(message.begin(), message.end());
+    return ++number;
+  }
+  void replace_control(ByteView message) override {
+    control.assign(message.begin(), message.end());
+  }
+  void block(bool) override {}
+  void tables_equal(const ViewId&, std::uint64_t) override {}
+  std::string_view node_name(NodeId) const override { return "a-node-with-a-long-name"; }
+  wire::SessionToken draw_token() override {
+    wire::SessionToken token{};
+    token[0] = static_cast<std::byte>(++tokens);
+    return token;
+  }
+  Answer ask(std::string_view, bool) override { return {}; }
+
+  bool full = false;
+  Service service{};
+  std::uint64_t number = 0;
+  unsigned tokens = 0;
+  std::vector<std::byte> bytes;
+  std::vector<std::byte> control;
+};
+
+struct NoSpool final : Spool {
+  Result<void> append(SpoolId, ByteView) override { return unexpected(Errc::system); }
+  Result<void> read(SpoolId, std::uint64_t, ByteSpan) override { return unexpected(Errc::system); }
+  void discard(SpoolId, std::uint64_t) override {}
+  void remove(SpoolId) override {}
+};
+
+Options options() {
+  Options options;
+  options.cluster = "demo";
+  options.node = "a-node-with-a-long-name";
+  options.message_bytes_max = 1U << 20;
+  options.clients = {{{}, "*", 1'024, 10'000, 0, true}};
+  options.groups = {{{}, "*", true, true, true}};
+  return options;
+}
+
+/// Clients that take all they are sent at once.
+struct Hall {
+  Hall() {
+    const std::vector<MemberId> members{kSelf};
+    sessions.on_view(now, {false, kView, {}, members, {}}, kSelf);
+    run();
+    for (ConnectionId id = 1; id <= kClients; ++id) {
+      sessions.accepted(now, id, {});
+      std::vector<std::byte> talk;
+      wire::Hello hello;
+      hello.keep_ms = 60'000;
+      append(talk, hello);
+      append(talk, wire::JoinRequest{1, "a group with quite a long name", {}});
+      EXPECT_EQ(sessions.received(now, id, talk), talk.size());
+      run();
+    }
+  }
+  void place(ByteView message, std::uint64_t number, bool control, Service service) {
+    sessions.on_message(now, {kSelf, number, control, kView, ++seq, 0, service, message});
+  }
+  /// Until nothing more happens.
+  void run() {
+    for (;;) {
+      sessions.work(now);
+      if (!host.control.empty()) {
+        place(std::exchange(host.control, {}), 0, true, Service::agreed);
+        continue;
+      }
+      if (std::exchange(host.full, false)) {
+        taken.swap(host.bytes);
+        place(taken, host.number, false, host.service);
+        sessions.on_room(now);
+        continue;
+      }
+      sessions.take_wanted(wanted);
+      if (wanted.write.empty() && wanted.read.empty()) return;
+      for (const ConnectionId id : wanted.write) write(id);
+      for (const ConnectionId id : wanted.read) sessions.received(now, id, {});
+    }
+  }
+  void write(ConnectionId id) {
+    for (;;) {
+      std::size_t bytes = 0;
+      for (const ByteView piece : sessions.output(id)) bytes += piece.size();
+      if (bytes == 0) return;
+      written += bytes;
+      sessions.written(now, id, bytes);
+    }
+  }
+  /// One message to all, which all have seen then.
+  void turn(std::string_view payload) {
+    wire::SendRequest send;
+    send.number = ++sent;
+    send.targets.push_back("a group with quite a long name");
+    send.payload = as_bytes_view(payload);
+    record.clear();
+    append(record, send);
+    ASSERT_EQ(sessions.received(now, 1, record), record.size());
+    run();
+    record.clear();
+    for (ConnectionId id = 1; id <= kClients; ++id) {
+      // Its own view and those of whoever came after it, and the messages.
+      record.clear();
+      append(record, wire::RecordKind::seen, wire::Acked{kClients - id + 1 + sent});
+      ASSERT_EQ(sessions.received(now, id, record), record.size());
+    }
+    now = now + microseconds(10);
+  }
+
+  Instant now{1'000'000'000};
+  OneSlot host;
+  NoSpool spool;
+  Seq seq = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t written = 0;
+  Wanted wanted;
+  std::vector<std::byte> record;
+  std::vector<std::byte> taken;
+  Sessions sessions{options(), host, spool};
+};
+
+TEST(SessionAllocation, SmallMessagesAllocateNothingOnceAllIsWarm) {
+  Hall hall;
+  const std::string text(1'000, 'p');
+  const auto turns = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      hall.turn(std::string_view(text).substr(0, i * 37 % 1'000));
+    }
+  };
+  turns(2'000);
+  const std::uint64_t written = hall.written;
+  const std::uint64_t before = allocations.load();
+  turns(5'000);
+  EXPECT_EQ(allocations.load(), before);
+  EXPECT_GT(hall.written, written + 5'000 * kClients * 300);
+  EXPECT_EQ(hall.sessions.status(hall.now).memory_bytes, 0U);
+  EXPECT_EQ(hall.sessions.counters().settled, 7'000U);
+}
+
+}  // namespace
+}  // namespace peal::session::test
