@@ -289,7 +289,7 @@ def _next_version(packet):
 
 @case(3)
 def address_in_use(bench):
-    """A node whose token or data address is in use: one line that names it,
+    """A node whose token address, data address or socket is in use: one line that names it,
     and exit status 2."""
     cluster = bench.cluster()
     lines = []
@@ -298,7 +298,7 @@ def address_in_use(bench):
         lines.append(_refused(cluster, f"{cluster.network.address('a')}:{port}"))
         taken.close()
     cluster.start()
-    lines.append(_refused(cluster, f"{cluster.network.address('a')}:{PORT}"))
+    lines.append(_refused(cluster, "a.sock"))
     cluster.progress(bench.names)
     checked = bench.finish(cluster)
     bench.figures.update(lines=lines)
