@@ -71,6 +71,37 @@ TEST_F(Tool, AddressInUseNamesIt) {
   expect_refused(second.status, second.err, address);
 }
 
+TEST_F(Tool, MessagesGoToSeveralGroupsAndToOneClient) {
+  up({"--nodes", "2"});
+  wait_for("members=2");
+  start({"recv", "--to", dir_ + "/n1.sock", "--name", "x", "--group", "a", "--group", "b",
+         "--views", "--count", "3"},
+        "received");
+  for (const char* group : {"a", "b"}) {
+    const std::string line = "'group=" + std::string(group) + " members=#x#n1 '";
+    ASSERT_EQ(run("timeout 20 tail -n +1 -f $DIR/received | grep -q -m 1 " + line).status, 0);
+  }
+  const Ran sent =
+      run("to=\"--to $DIR/n2.sock\"; echo both | peal send $to --group a --group b &&"
+          "echo nobody | peal send $to --group c &&"
+          "echo private | peal send $to --group '#x#n1' && echo b | peal send $to --group b");
+  EXPECT_EQ(sent.status, 0) << sent.err;
+  children_.back().wait();
+  EXPECT_EQ(children_.back().status(), 0);
+  EXPECT_EQ(run("grep -v '^# ' $DIR/received").out, "both\nprivate\nb\n");
+  const Ran same = run("peal recv --to $DIR/n1.sock --group a --group a");
+  EXPECT_EQ(same.status, 1);
+  EXPECT_THAT(same.err, HasSubstr("group \"a\" cannot be joined: "));
+}
+
+TEST_F(Tool, PealdIsPealNode) {
+  const Ran ran = run(PEAL_PROGRAM "d --print-config");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, run("peal node --print-config").out);
+  const Ran missing = run(PEAL_PROGRAM "d");
+  expect_refused(missing.status, missing.err, "node: --config is missing");
+}
+
 TEST_F(Tool, PrintedConfigRuns) {
   EXPECT_EQ(run("peal node --print-config > $DIR/p.toml").status, 0);
   EXPECT_THAT(content(dir_ + "/p.toml"), HasSubstr("token_loss_ms"));
