@@ -4,7 +4,7 @@
 
 usage: tools/measure_daemon.py [PEAL] [--clients N] [--groups N]
 
-Runs `peal daemon` alone on this machine, connects clients (1000) that join groups of their own
+Runs `peal node` alone on this machine, connects clients (1000) that join groups of their own
 (10000 in sum), and measures memory and times; then how much silent connections delay a good one.
 Speaks the protocol of docs/client-protocol.md itself.
 """
@@ -110,7 +110,7 @@ def start(peal, folder):
     )
     with open(folder + "/log", "w", encoding="utf-8") as log:
         # pylint: disable-next=consider-using-with
-        daemon = subprocess.Popen([peal, "daemon", "--config", config], stderr=log)
+        daemon = subprocess.Popen([peal, "node", "--config", config], stderr=log)
     end = time.monotonic() + PATIENCE_S
     while "view_installed" not in pathlib.Path(folder + "/log").read_text(encoding="utf-8"):
         if daemon.poll() is not None or time.monotonic() > end:

@@ -114,7 +114,7 @@ def start_daemons(peal, folder):
     for name in "ab":
         with open(f"{folder}/{name}.log", "w", encoding="utf-8") as log:
             daemons.append(subprocess.Popen(
-                [peal, "daemon", "--config", f"{folder}/peal.toml", "--name", name], stderr=log))
+                [peal, "node", "--config", f"{folder}/peal.toml", "--name", name], stderr=log))
     end = time.monotonic() + PATIENCE_S
     for name in "ab":
         while not os.path.exists(f"{folder}/{name}.sock"):

@@ -5,13 +5,14 @@
 
 #include "cli/arguments_builder.h"
 #include "cli/config.h"
+#include "cli/policies.h"
 #include "cli/text.h"
 
 namespace peal::cli {
 namespace {
 
-const std::vector<std::string> kCommands = {"up",    "node", "daemon", "send",   "recv",   "status",
-                                            "check", "sim",  "bench",  "keygen", "version"};
+const std::vector<std::string> kCommands = {"up",    "node", "send",  "recv",   "status",
+                                            "check", "sim",  "bench", "keygen", "version"};
 
 constexpr std::size_t kHelpColumn = 28;
 
@@ -34,7 +35,18 @@ void build_up(Builder& b, UpCommand& c) {
   b.flag("--trace", c.trace, "write DIR/NAME.trace for each node, for `peal check`");
 }
 
-void node_options(Builder& b, NodeCommand& c) {
+void build_node(Builder& b, NodeCommand& c) {
+  b.app().footer(
+      "Runs one node until it gets SIGINT or SIGTERM, and then leaves the others in good order. "
+      "It\n"
+      "serves clients, programs that join groups and send to them, at the socket of the\n"
+      "configuration, or with TLS. SIGHUP makes it read rules, limits and keys again. It writes "
+      "one\n"
+      "line per event that matters to standard error.\n"
+      "\nExamples:\n"
+      "  peal node --print-config > peal.toml     every key, its default and what is accepted\n"
+      "  peal node --config peal.toml --name a    run node a of that file\n"
+      "  peal status --to a.sock                  ask it how it is");
   b.path("--config", "FILE", c.config, "the configuration, in TOML");
   b.value("--name", "NAME", std::string(kAcceptedName), "which node of the file this one is",
           [&c](const std::string& text) {
@@ -47,57 +59,62 @@ void node_options(Builder& b, NodeCommand& c) {
   b.flag("--print-config", c.print_config, "print a configuration file that explains itself");
 }
 
-void build_node(Builder& b, NodeCommand& c) {
-  b.app().footer(
-      "Runs one node until it gets SIGINT or SIGTERM, and then leaves the others in good order.\n"
-      "It writes one line per event that matters to standard error.\n"
-      "\nExamples:\n"
-      "  peal node --print-config > peal.toml     every key, its default and what is accepted\n"
-      "  peal node --config peal.toml --name a    run node a of that file\n"
-      "  peal status --to a.sock                  ask it how it is");
-  node_options(b, c);
-}
-
-void build_daemon(Builder& b, DaemonCommand& c) {
-  b.app().footer(
-      "Runs one node that serves clients: programs that join groups and send to them, through the\n"
-      "socket of the configuration, or with TLS. SIGINT and SIGTERM end it in good order; SIGHUP\n"
-      "makes it read the rules and limits of clients again.\n"
-      "\nExamples:\n"
-      "  peal daemon --print-config > peal.toml    every key, its default and what is accepted\n"
-      "  peal daemon --config peal.toml --name a   run node a of that file");
-  node_options(b, c.node);
-}
-
 void build_send(Builder& b, SendCommand& c) {
   b.app().footer(
-      "Sends each line of standard input, or of the files, as one message to everybody. Ends with\n"
-      "exit status 0 when all of them have been delivered in order at the node it sends through.\n"
+      "Sends each line of standard input, or of the files, as one message to a group, or to "
+      "several\n"
+      "at once. Ends with exit status 0 when all of them have their place in the order and every\n"
+      "node of the view has them.\n"
       "\nExamples:\n"
-      "  echo hello | peal send                       through a node of `peal up`\n"
-      "  peal send --to /tmp/c/n2.sock story.txt      through node n2, line by line\n"
-      "  peal send --service safe orders.txt          delivered once every member has it");
+      "  echo hello | peal send                         to the group all, through a node of `peal "
+      "up`\n"
+      "  peal send --to /tmp/c/n2.sock story.txt        through node n2, line by line\n"
+      "  peal send --group news --group logs day.txt    to two groups, at one place of the order\n"
+      "  peal send --service safe orders.txt            delivered once every node has it");
   b.path("--to", "PATH", c.to, kToHelp);
+  b.several("--group", "GROUP",
+            "a group, 1 to 128 bytes without control characters, or a private name "
+            "\"#NAME#NODE\", up to 64 times",
+            "whom to send to; without it, the group all", c.groups, group::kTargetsMax,
+            group::is_target);
+  b.client_name(c.name);
   b.service(c.service);
   b.files(c.files, false, "read these instead of standard input; - is standard input");
 }
 
 void build_recv(Builder& b, RecvCommand& c) {
   b.app().footer(
-      "Prints each message as one line, in the order that is the same at every node. Lines that\n"
-      "start with # tell of views (--views) and digests (--digest).\n"
+      "Joins groups and prints each message to them as one line, in the order that is the same "
+      "for\n"
+      "all. Lines that start with # tell of members (--views), of digests (--digest), and of\n"
+      "messages that were left out because they were not taken fast enough (--policy drop).\n"
       "\nExamples:\n"
-      "  peal recv --views                   messages and membership, until Ctrl-C\n"
+      "  peal recv --views                   messages and members, until Ctrl-C\n"
+      "  peal recv --group a --group b       what is sent to a, to b or to both, each once\n"
       "  peal recv --count 100 --json        one JSON object per message, then stop\n"
-      "  peal recv --digest                  no messages: a digest of the order of each view,\n"
-      "                                      equal at all nodes that went through that view");
+      "  peal recv --digest                  no messages: a digest of the order of each view of a\n"
+      "                                      group, equal at all members that went through it");
   b.path("--to", "PATH", c.to, kToHelp);
+  b.several("--group", "GROUP",
+            "1 to 128 bytes without control characters, not beginning with '#', up to 64 times",
+            "a group to join; without it, the group all", c.groups, group::kTargetsMax,
+            group::is_group_name);
+  b.client_name(c.name);
   b.value("--count", "N", "a whole number from 1 to 1000000000000000000", "stop after N messages",
           [&c](const std::string& text) {
             c.count = number_in<std::uint64_t>(text, 1, 1'000'000'000'000'000'000);
             return c.count.has_value();
           });
-  b.flag("--views", c.views, "print views as they change, first the current one");
+  b.value("--policy", "POLICY", kAcceptedPolicy,
+          "if messages are not taken fast enough: everybody who sends waits (block), they go to "
+          "the node's disk and come back in order (spill), are left out (drop), or this ends "
+          "(evict); without it, as the node's configuration says",
+          [&c](const std::string& text) {
+            const auto policy = parse_policy(text);
+            if (policy) c.policy = *policy;
+            return policy.has_value();
+          });
+  b.flag("--views", c.views, "print who is in the groups, first when joined");
   b.flag("--json", c.json, "one JSON object per line");
   b.flag("--digest", c.digest, "instead of messages, a digest of their order for each view");
 }
@@ -220,13 +237,12 @@ std::string overview() {
          "\n"
          "Try it:\n"
          "  up        run a cluster on this machine\n"
-         "  send      send lines as messages\n"
-         "  recv      print messages in their order\n"
+         "  send      send lines as messages to groups\n"
+         "  recv      join groups, and print messages in their order\n"
          "  status    what each node does and what it waits for\n"
          "\n"
          "Run it:\n"
-         "  node      run one node from a configuration file\n"
-         "  daemon    run one node that serves clients\n"
+         "  node      run one node, and serve its clients, from a configuration file\n"
          "  bench     measure throughput and latency on this machine\n"
          "\n"
          "Trust it:\n"
@@ -272,18 +288,13 @@ Result<Command, Stop> parse_keygen(std::span<const std::string> rest) {
   return command;
 }
 
-Result<Command, Stop> parse_node(const std::string& name, std::span<const std::string> rest) {
-  auto command = name == "node"
-                     ? run(name, "Run one node from a configuration file.", rest, build_node)
-                     : run(name, "Run one node that serves clients.", rest, build_daemon);
-  if (!command) return command;
-  const auto* daemon = std::get_if<DaemonCommand>(&*command);
-  const NodeCommand& node = daemon != nullptr ? daemon->node : std::get<NodeCommand>(*command);
-  if (node.config.empty() && !node.print_config) {
-    return tl::unexpected(Stop{2, name +
-                                      ": --config is missing: accepted is a configuration file "
-                                      "in TOML (`peal " +
-                                      name + " --print-config` writes one)"});
+Result<Command, Stop> parse_node(std::span<const std::string> rest) {
+  auto command = run("node", "Run one node, and serve its clients.", rest, build_node);
+  const auto* node = command ? std::get_if<NodeCommand>(&*command) : nullptr;
+  if (node != nullptr && node->config.empty() && !node->print_config) {
+    return tl::unexpected(Stop{2,
+                               "node: --config is missing: accepted is a configuration file in "
+                               "TOML (`peal node --print-config` writes one)"});
   }
   return command;
 }
@@ -310,15 +321,16 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
   }
   if (name == "sim") return Command(SimCommand{{rest.begin(), rest.end()}});
   if (name == "up") return run("up", "Run a cluster on this machine.", rest, build_up);
-  if (name == "send") return run("send", "Send lines as messages.", rest, build_send);
-  if (name == "recv") return run("recv", "Print messages in their order.", rest, build_recv);
+  if (name == "send") return run("send", "Send lines as messages to groups.", rest, build_send);
+  if (name == "recv")
+    return run("recv", "Join groups, and print messages in their order.", rest, build_recv);
   if (name == "status") return run("status", "Show how nodes are.", rest, build_status);
   if (name == "check") return run("check", "Judge the traces of a run.", rest, build_check);
   if (name == "bench") {
     return parse_bench(rest);
   }
   if (name == "keygen") return parse_keygen(rest);
-  if (name == "node" || name == "daemon") return parse_node(name, rest);
+  if (name == "node") return parse_node(rest);
   const std::string near = nearest(name, kCommands);
   return tl::unexpected(Stop{2, "unknown command " + quote(name) + ": " +
                                     (near.empty() ? "" : "did you mean " + near + "? ") +

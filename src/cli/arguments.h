@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "seal/key.h"
+#include "wire/client.h"
 
 // The command line of `peal`: arguments to one of these structs, or one line that says what is
 // wrong.
@@ -31,19 +32,22 @@ struct NodeCommand {
   bool print_config = false;
 };
 
-/// `peal daemon`: the arguments are those of a node.
-struct DaemonCommand {
-  NodeCommand node;
-};
+/// The group of those who name none.
+inline constexpr const char* kDefaultGroup = "all";
 
 struct SendCommand {
-  std::string to;  ///< a socket, or a folder with sockets; empty: the folder of `peal up`
+  std::string to;    ///< a socket, or a folder with sockets; empty: the folder of `peal up`
+  std::string name;  ///< wished for; empty: the node makes one
+  std::vector<std::string> groups = {kDefaultGroup};  ///< and private names
   Service service = Service::agreed;
   std::vector<std::string> files;  ///< empty: standard input
 };
 
 struct RecvCommand {
   std::string to;
+  std::string name;
+  std::vector<std::string> groups = {kDefaultGroup};
+  wire::SlowPolicy policy = wire::SlowPolicy::normal;
   std::optional<std::uint64_t> count;  ///< stop after so many messages
   bool views = false;
   bool json = false;
@@ -128,9 +132,9 @@ struct KeygenCommand {
 
 struct VersionCommand {};
 
-using Command = std::variant<UpCommand, NodeCommand, DaemonCommand, SendCommand, RecvCommand,
-                             StatusCommand, CheckCommand, SimCommand, BenchCommand,
-                             BenchClientsCommand, KeygenCommand, VersionCommand>;
+using Command =
+    std::variant<UpCommand, NodeCommand, SendCommand, RecvCommand, StatusCommand, CheckCommand,
+                 SimCommand, BenchCommand, BenchClientsCommand, KeygenCommand, VersionCommand>;
 
 /// Why there is nothing to run: help was asked for (status 0), or the arguments are wrong (2).
 struct Stop {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -15,6 +16,7 @@
 
 #include "cli/arguments.h"
 #include "cli/text.h"
+#include "group/message.h"
 
 namespace peal::cli {
 
@@ -36,6 +38,9 @@ inline std::string wrapped(std::string_view text) {
   }
   return out;
 }
+
+inline constexpr const char* kAcceptedClientName =
+    "1 to 32 bytes without '#' and control characters";
 
 /// Adds options whose values are checked here, so that each error says what is accepted.
 class Builder {
@@ -86,6 +91,34 @@ class Builder {
           [&target](const std::string& text) {
             if (text != "agreed" && text != "safe") return false;
             target = text == "safe" ? Service::safe : Service::agreed;
+            return true;
+          });
+  }
+
+  /// An option that may be there up to `count_max` times; its values replace those in `target`.
+  void several(const std::string& name, const std::string& shown, const std::string& accepted,
+               const std::string& help, std::vector<std::string>& target, std::size_t count_max,
+               bool (*is_accepted)(std::string_view)) {
+    accepted_[name] = accepted;
+    auto check = [accepted, is_accepted, left = std::make_shared<std::size_t>(count_max)](
+                     const std::string& text) -> std::string {
+      const bool good = is_accepted(text) && (*left)-- > 0;
+      return good ? "" : " = " + quote(text) + ": accepted is " + accepted;
+    };
+    app_.add_option(name, target, wrapped(help))
+        ->type_name(shown)
+        ->check(check)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+
+  /// The name that a client wishes for.
+  void client_name(std::string& target) {
+    value("--name", "NAME", kAcceptedClientName,
+          "be the client of this name, \"#NAME#NODE\"; without it the node makes one",
+          [&target](const std::string& text) {
+            if (!group::is_client_name(text)) return false;
+            target = text;
             return true;
           });
   }

@@ -12,7 +12,7 @@ void build_keygen(Builder& b, KeygenCommand& c) {
       "that explains itself, is the same on every node, and nobody but its owner may read it.\n"
       "Without an option, FILE must not be there yet.\n"
       "\nA new key for a running cluster, in three steps. After each, bring the file to every\n"
-      "node, and `kill -HUP` its `peal node`; go on when all have said keys_reloaded:\n"
+      "node, and `kill -HUP` its `peal node`; go on when all have said `reloaded`:\n"
       "  peal keygen --add FILE              1. a second key, which all accept and nobody uses\n"
       "  peal keygen --use 3f9a0c12 FILE     2. send with it; the old key is still accepted\n"
       "  peal keygen --remove 8b1744e0 FILE  3. the old key is accepted no more\n"

@@ -23,9 +23,8 @@ BenchDaemon::BenchDaemon(Child child, const std::string& dir, const std::string&
 
 Result<BenchDaemon, std::string> BenchDaemon::start(const std::string& dir,
                                                     const std::string& name) {
-  auto child =
-      Child::start(own_program(), {"daemon", "--config", dir + "/peal.toml", "--name", name},
-                   dir + "/" + name + ".daemon.log");
+  auto child = Child::start(own_program(), {"node", "--config", dir + "/peal.toml", "--name", name},
+                            dir + "/" + name + ".daemon.log");
   if (!child) return tl::unexpected(child.error());
   return BenchDaemon(std::move(*child), dir, name);
 }

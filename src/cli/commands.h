@@ -13,7 +13,6 @@ namespace peal::cli {
 
 int run_up(const UpCommand& command);
 int run_node(const NodeCommand& command);
-int run_daemon(const NodeCommand& command);
 int run_send(const SendCommand& command);
 int run_recv(const RecvCommand& command);
 int run_status(const StatusCommand& command);

@@ -40,8 +40,6 @@ struct NodeConfig {
   std::uint64_t submit_bytes_max = 128ULL << 20;  ///< that wait to be ordered
   std::uint32_t submit_messages_max = 65'536;
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< delivered, that wait for the application
-  std::uint64_t client_bytes_max = 64ULL << 20;   ///< that wait for one `peal recv`
-  std::uint32_t clients_max = 256;                ///< connections to the local socket
   ClientsConfig clients;
   std::string socket;                          ///< empty: NAME.sock beside the configuration file
   std::string trace;                           ///< empty: no trace

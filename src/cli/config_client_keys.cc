@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/config_keys.h"
+#include "cli/policies.h"
 #include "cli/text.h"
 
 namespace peal::cli {
@@ -73,18 +74,11 @@ Key path_key(std::string name, std::string normal, std::string example, std::str
   return key;
 }
 
-constexpr std::array<std::pair<std::string_view, wire::SlowPolicy>, 4> kPolicies{{
-    {"block", wire::SlowPolicy::block},
-    {"spill", wire::SlowPolicy::spill},
-    {"drop", wire::SlowPolicy::drop},
-    {"evict", wire::SlowPolicy::evict},
-}};
-
 Key policy_key() {
   Key key;
   key.table = "clients";
   key.name = "slow";
-  key.accepted = "\"block\", \"spill\", \"drop\" or \"evict\"";
+  key.accepted = kAcceptedPolicy;
   key.normal = "\"spill\"";
   key.help =
       "What happens to a client that does not take what it is sent, if it does not ask for "
@@ -93,12 +87,9 @@ Key policy_key() {
       "and the client is told so (drop), or its session ends (evict).";
   key.set = [](const Value& value, NodeConfig& config) {
     const auto* text = std::get_if<std::string>(&value);
-    for (const auto& [name, policy] : kPolicies) {
-      if (text == nullptr || *text != name) continue;
-      config.clients.sessions.slow.policy = policy;
-      return true;
-    }
-    return false;
+    const auto policy = text == nullptr ? std::nullopt : parse_policy(*text);
+    if (policy) config.clients.sessions.slow.policy = *policy;
+    return policy.has_value();
   };
   return key;
 }

@@ -279,7 +279,7 @@ void add_ring(std::vector<Key>& rows) {
 void add_limits(std::vector<Key>& rows) {
   const NodeConfig normal;
   rows.push_back(limit_key<std::uint32_t>(
-      "message_bytes_max", 1, 1U << 30, normal.message_bytes_max,
+      "message_bytes_max", 2 * session::kMessageOverheadMax, 1U << 30, normal.message_bytes_max,
       "The largest message, in bytes. The same on all nodes.",
       [](NodeConfig& config, std::uint32_t value) { config.message_bytes_max = value; }));
   rows.push_back(limit_key<std::uint64_t>(
@@ -296,14 +296,6 @@ void add_limits(std::vector<Key>& rows) {
       "Bytes of delivered messages that may wait for this node's own work; as they fill up, the "
       "ring slows down.",
       [](NodeConfig& config, std::uint64_t value) { config.receive_bytes_max = value; }));
-  rows.push_back(limit_key<std::uint64_t>(
-      "client_bytes_max", 65'536, 1'000'000'000'000, normal.client_bytes_max,
-      "Bytes that may wait for one `peal recv`; one that falls further behind is disconnected, "
-      "with the reason.",
-      [](NodeConfig& config, std::uint64_t value) { config.client_bytes_max = value; }));
-  rows.push_back(limit_key<std::uint32_t>(
-      "clients_max", 1, 10'000, normal.clients_max, "Connections to the local socket at one time.",
-      [](NodeConfig& config, std::uint32_t value) { config.clients_max = value; }));
 }
 
 std::vector<Key> make_keys() {

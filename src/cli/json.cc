@@ -2,14 +2,9 @@
 #include "cli/json.h"
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 namespace peal::cli {
-namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// True for well-formed UTF-8, without the surrogates and the overlong forms.
 bool is_utf8(std::string_view text) {
   std::size_t follow = 0;
   std::uint32_t point = 0, least = 0;
@@ -39,48 +34,6 @@ std::string hex_bytes(ByteView bytes) {
     out += kDigits[std::to_integer<unsigned>(byte) & 15];
   }
   return out;
-}
-
-}  // namespace
-
-std::string json_of(const MessageRecord& message) {
-  Json out;
-  out["event"] = "message";
-  out["sender"] = message.sender;
-  out["number"] = message.number;
-  out["view"] = message.view;
-  out["position"] = message.position;
-  out["index"] = message.index;
-  out["service"] = is_safe(message.service) ? "safe" : "agreed";
-  out["transitional"] = message.transitional;
-  if (is_utf8(as_text(message.payload))) {
-    out["text"] = as_text(message.payload);
-  } else {
-    out["hex"] = hex_bytes(message.payload);
-  }
-  return out.dump();
-}
-
-std::string json_of(const ViewRecord& view) {
-  Json out;
-  out["event"] = "view";
-  out["kind"] = view.transitional ? "transitional" : "regular";
-  out["view"] = view.id;
-  if (view.transitional) out["old"] = view.old;
-  out["members"] = view.members;
-  if (view.primary) out["primary"] = *view.primary;
-  if (!view.reason.empty()) out["reason"] = view.reason;
-  return out.dump();
-}
-
-std::string json_of(std::string_view view, const OrderDigest& digest) {
-  Json out;
-  out["event"] = "digest";
-  out["view"] = view;
-  out["messages"] = digest.messages;
-  out["bytes"] = digest.bytes;
-  out["order"] = hex(digest.value);
-  return out.dump();
 }
 
 std::string hex(std::uint64_t value) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands.h"
@@ -16,7 +18,6 @@ namespace {
 struct Run {
   int operator()(const UpCommand& command) const { return run_up(command); }
   int operator()(const NodeCommand& command) const { return run_node(command); }
-  int operator()(const DaemonCommand& command) const { return run_daemon(command.node); }
   int operator()(const SendCommand& command) const { return run_send(command); }
   int operator()(const RecvCommand& command) const { return run_recv(command); }
   int operator()(const StatusCommand& command) const { return run_status(command); }
@@ -36,6 +37,10 @@ int run_arguments(const std::vector<std::string>& arguments) {
   return 0;
 }
 
+bool is_peald(std::string_view program) {
+  return program.substr(program.rfind('/') + 1) == "peald";
+}
+
 /// The status; or 1, if not everything could be written.
 int finish(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
@@ -47,7 +52,9 @@ int finish(int status) {
 
 int main(int argc, char** argv) {
   try {
-    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    // Under its other name it is what service managers and the habits of administrators expect.
+    if (argc > 0 && peal::cli::is_peald(argv[0])) arguments.insert(arguments.begin(), "node");
     return peal::cli::finish(peal::cli::run_arguments(arguments));
   } catch (const std::exception& error) {
     // Nothing here throws on purpose; what the standard library throws ends the process in order.

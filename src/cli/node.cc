@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
+// `peal node`: one node, and the clients at its doors.
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <variant>
 
 #include "cli/commands.h"
 #include "cli/config.h"
-#include "cli/local_server.h"
 #include "cli/node_log.h"
 #include "cli/node_state.h"
+#include "cli/node_status.h"
 #include "cli/signals.h"
 #include "cli/text.h"
+#include "daemon/daemon.h"
+#include "group/message.h"
 #include "io/clock.h"
-#include "io/loop.h"
+#include "io/fd.h"
+#include "io/notify.h"
+#include "seal/key.h"
 
 // Last: see cli/inner_names.h.
 #include "cli/member_config.h"
+#include "member/config.h"
 
 namespace peal::cli {
 namespace {
 
-constexpr int kEventsPerTurn = 4'096;
-constexpr std::chrono::milliseconds kLeavePatience{1'000};
-constexpr Duration kGoodbyePatience = milliseconds(500);  // for clients to take what is theirs
-
-std::string fixed(double value) {
+std::string one_decimal(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", value);
   return text;
@@ -39,153 +46,82 @@ std::string short_list(const std::vector<std::string>& members) {
   return text;
 }
 
-/// One node of `peal node`: the member, the local socket, and the log.
-class NodeProcess : public LocalNode, public io::LoopHost {
- public:
-  NodeProcess(const NodeConfig& config, v0::Member member, const StopSignals& signals, bool json)
-      : config_(config),
-        member_(std::move(member)),
-        signals_(signals),
-        log_(json),
-        started_(io::Clock::now()) {}
+/// What the file says of clients, with the secrets in it and the rules that are always there.
+Result<session::Options, std::string> client_rules(const NodeConfig& config) {
+  session::Options options = config.clients.sessions;
+  if (auto loaded = load_secrets(options); !loaded) {
+    return tl::unexpected(config.file + ": " + loaded.error());
+  }
+  add_own_rules(options, ::geteuid());
+  return options;
+}
 
-  /// Serves until a signal comes or the member has to stop.
-  int run(const std::string& address) {
-    auto loop = io::Loop::open({});
-    if (!loop) return fail(1, "node: " + loop.error().message);
-    loop_ = std::move(*loop);
-    LocalServerOptions options;
-    options.path = config_.socket;
-    options.welcome = {config_.message_bytes_max, config_.cluster, config_.node};
-    options.client_bytes_max = config_.client_bytes_max;
-    options.input_bytes_max = config_.submit_bytes_max;
-    options.clients_max = config_.clients_max;
-    auto server = LocalServer::open(options, *loop_, *this);
-    if (!server) {
-      const bool ours = server.error().code == Errc::invalid_option ||
-                        server.error().code == Errc::address_in_use;
-      return fail(ours ? 2 : 1,
-                  "node: " + config_.place_of("socket") + " = " + server.error().message);
+Result<daemon::Options, std::string> daemon_options(const NodeConfig& config) {
+  auto settings = member::settings_of(member_config(config));
+  if (const auto* error = std::get_if<v0::Error>(&settings)) {
+    return tl::unexpected(config.file + ": " + error->message);
+  }
+  auto rules = client_rules(config);
+  if (!rules) return tl::unexpected(rules.error());
+  daemon::Options options;
+  options.member = std::move(std::get<member::Settings>(settings));
+  options.sessions = std::move(*rules);
+  options.socket = config.socket;
+  // Where the file has rules, they decide; without them only the owner and root may do anything.
+  options.socket_mode = config.clients.sessions.clients.empty() ? 0600 : 0666;
+  options.spool_dir = config.clients.spool_dir.empty() ? kSpoolDir : config.clients.spool_dir;
+  if (config.clients.listen.port != 0) {
+    daemon::TlsDoor door;
+    door.at = config.clients.listen;
+    door.tls.certificate = config.clients.certificate;
+    door.tls.key = config.clients.key;
+    door.tls.client_ca = config.clients.ca;
+    door.tls.clients =
+        config.clients.ca.empty() ? io::ClientCertificates::none : io::ClientCertificates::optional;
+    options.tls = std::move(door);
+  }
+  return options;
+}
+
+/// The daemon, its log, its signals and its service manager.
+class NodeProcess final : public daemon::Owner {
+ public:
+  NodeProcess(const NodeCommand& command, NodeConfig config, io::Notifier notifier)
+      : command_(command),
+        config_(std::move(config)),
+        log_(command.json),
+        notifier_(std::move(notifier)) {}
+
+  int run(const daemon::Options& options, const StopSignals& signals) {
+    auto opened = daemon::Daemon::open(options, *this);
+    if (!opened) {
+      const bool ours = opened.error().code == Errc::invalid_option ||
+                        opened.error().code == Errc::address_in_use;
+      return fail(ours ? 2 : 1, "node: " + placed(opened.error().message));
     }
-    server_ = std::move(*server);
-    auto watched =
-        loop_->watch(member_.fd(), EPOLLIN, [this](std::uint32_t) { take_events(); })
-            .and_then([this] {
-              return loop_->watch(signals_.fd(), EPOLLIN, [this](std::uint32_t) { on_signal(); });
-            });
+    daemon_ = std::move(*opened);
+    const auto watched = daemon_->loop().watch(signals.fd(), EPOLLIN,
+                                               [&](std::uint32_t) { on_signal(signals.take()); });
     if (!watched) return fail(1, "node: " + watched.error().message);
+    if (auto started = start_watchdog(); !started) {
+      return fail(1, "node: " + started.error().message);
+    }
     log_.event("started", {{"node", config_.node},
                            {"cluster", config_.cluster},
-                           {"address", address},
+                           {"address", io::to_string(config_.own().address)},
                            {"nodes", std::to_string(config_.nodes.size())},
                            {"socket", config_.socket},
-                           {"seal", member_.status().seal},
+                           {"listen", options.tls ? io::to_string(options.tls->at) : "no"},
+                           {"seal", daemon_->node_status().seal},
                            {"version", PEAL_VERSION}});
-    loop_->run(*this);
-    return finish();
+    tell(notifier_.ready("serving clients at " + config_.socket));
+    daemon_->run();
+    return good_ ? 0 : 1;
   }
 
-  // LocalNode
-  Result<std::uint64_t> submit(ByteView payload, Service service) override {
-    auto ticket =
-        member_.multicast(payload, is_safe(service) ? v0::Service::safe : v0::Service::agreed);
-    if (ticket) {
-      submitted_ = ticket->number;
-      return submitted_;
-    }
-    switch (ticket.error().code) {
-      case v0::ErrorCode::would_block: return tl::unexpected(Errc::would_block);
-      case v0::ErrorCode::too_large: return tl::unexpected(Errc::too_large);
-      default: return tl::unexpected(Errc::closed);
-    }
-  }
-
-  std::string status_json() override {
-    v0::Status status = member_.status();
-    StatusFacts facts;
-    facts.node = config_.node;
-    facts.member = member_.id();
-    facts.cluster = config_.cluster;
-    facts.uptime = io::Clock::now() - started_;
-    facts.waits_for = std::move(status.waits_for);
-    facts.multicast = std::move(status.multicast);
-    facts.seal = std::move(status.seal);
-    facts.submitted = submitted_;
-    facts.queued_messages = status.queued_messages;
-    facts.queued_bytes = status.queued_bytes;
-    facts.counters = std::move(status.counters);
-    facts.connections = server_->connections();
-    facts.local = server_->counters();
-    return cli::status_json(state_, facts);
-  }
-
-  ViewRecord current_view() override { return state_.current(); }
-
-  // io::LoopHost: nothing is driven but what the loop watches.
-  void on_pause(Instant, Duration) override {}
-  io::Progress on_sockets(const io::Turn&) override { return {false, true}; }
-  void on_drained(Instant) override {}
-  void on_wake(Instant) override {}
-  void on_timer(Instant) override {}
-  void on_turn_end(Instant) override { server_->flush(); }
-  std::optional<Instant> next_deadline() const override { return std::nullopt; }
-
- private:
-  void on_signal() {
-    const int number = signals_.take();
-    if (number == 0) return;
-    if (number == SIGHUP) {
-      reload();
-      return;
-    }
-    log_.event("leaving", {{"signal", number == SIGINT ? "SIGINT" : "SIGTERM"}});
-    loop_->stop();
-  }
-
-  void reload() {
-    auto key = member_.reload_keys();
-    if (key) {
-      log_.event("keys_reloaded", {{"key_file", config_.key_file}, {"sending", *key}});
-    } else {
-      log_.event("keys_kept", {{"reason", key.error().message}});
-    }
-  }
-
-  /// Takes what the member has for us; the descriptor stays readable if that was not all.
-  void take_events() {
-    for (int i = 0; i < kEventsPerTurn; ++i) {
-      auto event = member_.next();
-      if (!event) break;
-      std::visit([this](const auto& content) { on_event(content); }, *event);
-    }
-    server_->on_room();
-  }
-
-  void on_event(const v0::Message& message) {
-    MessageRecord record;
-    record.sender = message.sender;
-    record.number = message.number;
-    record.view = message.view;
-    record.transitional = message.transitional;
-    record.position = message.position;
-    record.index = message.index;
-    record.service = message.service == v0::Service::safe ? Service::safe : Service::agreed;
-    record.payload = message.payload;
-    state_.on_message(record);
-    server_->publish(record);
-    if (message.own) server_->on_ordered(message.number);
-  }
-
-  void on_event(const v0::View& view) {
-    ViewRecord record;
-    record.transitional = view.transitional;
-    record.id = view.id;
-    record.old = view.old;
-    record.members = view.members;
-    record.primary = view.primary;
-    record.reason = view.reason;
-    state_.on_view(io::Clock::now(), record);
-    server_->publish(record);
+  // daemon::Owner
+  void on_view(Instant now, const daemon::ViewNotice& view) override {
+    state_.on_view(now, view);
     const std::string id(short_id(view.id));
     if (view.transitional) {
       log_.event("view_left", {{"view", std::string(short_id(view.old))},
@@ -194,56 +130,175 @@ class NodeProcess : public LocalNode, public io::LoopHost {
                                {"reason", view.reason}});
       return;
     }
-    const ViewHistory& now = state_.views().back();
+    const Duration gap = state_.views().back().gap;
     log_.event("view_installed", {{"view", id},
                                   {"members", short_list(view.members)},
-                                  {"gap_ms", fixed(static_cast<double>(now.gap.ns) / 1e6)},
+                                  {"gap_ms", one_decimal(static_cast<double>(gap.ns) / 1e6)},
                                   {"primary", !view.primary   ? "unclaimed"
                                               : *view.primary ? "yes"
                                                               : "no"}});
   }
 
-  void on_event(const v0::Warning& warning) {
-    log_.limited(io::Clock::now().ns, "warning", {{"text", warning.message}});
+  void on_message(std::string_view sender, const node::Message& message) override {
+    // Whatever else daemons tell each other is no message of anybody.
+    if (group::kind_of(message.payload) != static_cast<std::uint8_t>(group::Kind::data)) return;
+    group::Data data;
+    if (group::decode(message.payload, data) != wire::Drop::none) return;
+    state_.on_message(sender, message.number, data.payload);
   }
 
-  void on_event(const v0::Closed& closed) {
-    closed_ = true;
-    on_request_ = closed.on_request;
-    reason_ = closed.reason;
-    loop_->stop();
+  void on_warning(Instant now, const std::string& text) override {
+    log_.limited(now.ns, "warning", {{"text", text}});
   }
 
-  /// Leaves the others in good order, and hands out what was delivered until then.
-  int finish() {
-    if (!closed_) member_.leave(kLeavePatience);
-    while (auto event = member_.next()) {
-      std::visit([this](const auto& content) { on_event(content); }, *event);
+  void on_refused(Instant now, const std::string& who, const io::IoError& why) override {
+    log_.limited(now.ns, "client_refused", {{"who", who}, {"reason", why.message}});
+  }
+
+  void on_end(bool on_request, const std::string& reason) override {
+    good_ = on_request;
+    log_.event(on_request ? "left" : "stopped",
+               {{"delivered", std::to_string(state_.messages())}, {"reason", reason}});
+  }
+
+  session::Answer on_ask(std::string_view what, bool admin) override {
+    if (what == "status") return {wire::ClientCode::ok, status()};
+    if (what != "reload") {
+      return {wire::ClientCode::bad_name,
+              quote(what) + " is not known: accepted are status and reload"};
     }
-    server_->flush();
-    const Instant deadline = io::Clock::now() + kGoodbyePatience;
-    while (server_->has_output() && io::Clock::now() < deadline) {
-      loop_->turn(*this, milliseconds(10));
+    if (!admin) {
+      return {wire::ClientCode::not_permitted, "reload needs a [[client]] rule with admin = true"};
     }
-    const bool good = !closed_ || on_request_;
-    server_->say_goodbye(good ? "the node was stopped" : "the node had to stop: " + reason_);
-    log_.event(good ? "left" : "stopped", {{"delivered", std::to_string(state_.messages())},
-                                           {"reason", good ? "on request" : reason_}});
-    return good ? 0 : 1;
+    const auto reloaded = reload();
+    if (!reloaded) return {wire::ClientCode::bad_record, reloaded.error()};
+    return {wire::ClientCode::ok, "reloaded " + config_.file};
   }
 
-  const NodeConfig& config_;
-  v0::Member member_;
-  const StopSignals& signals_;
+ private:
+  /// A service manager that does not listen is no reason to stop.
+  void tell(const Result<void, io::IoError>& told) {
+    if (!told) on_warning(io::Clock::now(), "the service manager: " + told.error().message);
+  }
+
+  /// Twice as often as it is asked for, from the loop: one that hangs says nothing.
+  Result<void, io::IoError> start_watchdog() {
+    const auto interval = notifier_.watchdog_interval();
+    if (!interval) return {};
+    timer_ = io::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    itimerspec period{};
+    period.it_interval.tv_sec = interval->ns / 2 / 1'000'000'000;
+    period.it_interval.tv_nsec = interval->ns / 2 % 1'000'000'000 + 1;
+    period.it_value = period.it_interval;
+    if (timer_.get() < 0 || ::timerfd_settime(timer_.get(), 0, &period, nullptr) != 0) {
+      return tl::unexpected(io::system_error("a timer for the watchdog", errno));
+    }
+    return daemon_->loop().watch(timer_.get(), EPOLLIN, [this](std::uint32_t) {
+      std::uint64_t times = 0;
+      ignore(::read(timer_.get(), &times, sizeof times), "how often does not matter");
+      tell(notifier_.watchdog());
+    });
+  }
+
+  void on_signal(int number) {
+    if (number == 0) return;
+    if (number == SIGHUP) {
+      tell(notifier_.reloading(io::Clock::now()));
+      ignore(reload(), "it is in the log");
+      tell(notifier_.ready("serving clients at " + config_.socket));
+      return;
+    }
+    tell(notifier_.stopping("on request"));
+    log_.event("leaving", {{"signal", number == SIGINT ? "SIGINT" : "SIGTERM"}});
+    daemon_->stop();
+  }
+
+  Result<void, std::string> reload() {
+    const auto seal = take_from_file();
+    if (seal) {
+      log_.event("reloaded", {{"file", config_.file}, {"seal", *seal}});
+      return {};
+    }
+    log_.event("not_reloaded", {{"file", config_.file}, {"reason", seal.error()}});
+    return tl::unexpected(seal.error());
+  }
+
+  /// Takes from the file what may change while the node runs: rules and limits of clients, what TLS
+  /// uses, and the keys between nodes; returns what packets are sealed with from now on. Nothing
+  /// has changed if there is an error.
+  Result<std::string, std::string> take_from_file() {
+    auto config = read_config(command_.config, command_.name);
+    if (!config) return tl::unexpected(config.error());
+    if (std::string fixed = what_is_fixed(*config); !fixed.empty()) {
+      return tl::unexpected(config->file + ": " + fixed +
+                            " cannot change while the node runs: restart it, or take it back");
+    }
+    auto options = daemon_options(*config);
+    if (!options) return tl::unexpected(options.error());
+    auto taken = daemon_->reconfigure(*options);
+    if (!taken) return tl::unexpected(config->file + ": " + taken.error().message);
+    config_.clients = config->clients;
+    const auto& keys = options->member.keys;
+    return keys ? "key " + seal::to_text(keys->sending) : std::string("insecure");
+  }
+
+  /// The first thing that differs and must not; empty if there is none. All nodes agree on what the
+  /// cluster is, and a node's own sockets are open.
+  std::string what_is_fixed(const NodeConfig& other) const {
+    if (other.cluster != config_.cluster) return "cluster";
+    if (other.insecure != config_.insecure) return "insecure";
+    if (other.node != config_.node) return "node";
+    if (other.socket != config_.socket) return "socket";
+    if (other.clients.listen != config_.clients.listen) return "clients.listen";
+    if (other.message_bytes_max != config_.message_bytes_max) return "limits.message_bytes_max";
+    const auto same = [](const NodeEntry& a, const NodeEntry& b) {
+      return a.name == b.name && a.address == b.address;
+    };
+    if (!std::equal(other.nodes.begin(), other.nodes.end(), config_.nodes.begin(),
+                    config_.nodes.end(), same)) {
+      return "nodes";
+    }
+    return "";
+  }
+
+  std::string status() const {
+    StatusFacts facts;
+    facts.node = config_.node;
+    facts.cluster = config_.cluster;
+    facts.uptime = io::Clock::now() - started_;
+    facts.member = daemon_->node_status();
+    for (const order::Counter& each : daemon_->client_counters()) {
+      facts.member.counters.emplace_back(each.name, each.value);
+    }
+    facts.clients = daemon_->client_status();
+    const io::StreamsCounters& streams = daemon_->connection_counters();
+    facts.accepted = streams.accepted;
+    facts.turned_away = streams.turned_away + streams.handshakes_failed;
+    return status_json(state_, facts);
+  }
+
+  /// What went wrong, with the place of its key in the file: "socket: …" is "peal.toml:3: socket:
+  /// …".
+  std::string placed(const std::string& problem) const {
+    const std::string key = problem.substr(0, problem.find(": "));
+    if (key == "nodes.address") {
+      return config_.file + ":" + std::to_string(config_.own().line) +
+             ": nodes.address = " + quote(io::to_string(config_.own().address)) +
+             problem.substr(key.size());
+    }
+    if (config_.lines.count(key) == 0) return config_.file + ": " + problem;
+    return config_.place_of(key) + problem.substr(key.size());
+  }
+
+  const NodeCommand& command_;
+  NodeConfig config_;
   NodeLog log_;
-  Instant started_;
-  std::unique_ptr<io::Loop> loop_;
-  std::unique_ptr<LocalServer> server_;
+  io::Notifier notifier_;
+  io::Fd timer_;
   NodeState state_;
-  std::uint64_t submitted_ = 0;
-  bool closed_ = false;
-  bool on_request_ = false;
-  std::string reason_;
+  Instant started_ = io::Clock::now();
+  std::unique_ptr<daemon::Daemon> daemon_;
+  bool good_ = false;
 };
 
 }  // namespace
@@ -255,19 +310,13 @@ int run_node(const NodeCommand& command) {
   }
   auto config = read_usable_config(command.config, command.name, command.trace);
   if (!config) return fail(2, "node: " + config.error());
-  const StopSignals signals(
-      SIGHUP);  // before the member starts its thread, which must not get them
-  const std::string address = io::to_string(config->own().address);
-  auto member = v0::Member::embed(member_config(*config));
-  if (!member) {
-    const bool ours = member.error().code == v0::ErrorCode::invalid_option ||
-                      member.error().code == v0::ErrorCode::address_in_use;
-    return fail(ours ? 2 : 1, "node: " + config->file + ":" + std::to_string(config->own().line) +
-                                  ": nodes.address = " + quote(address) + ": " +
-                                  member.error().message);
-  }
-  NodeProcess process(*config, std::move(*member), signals, command.json);
-  return process.run(address);
+  auto options = daemon_options(*config);
+  if (!options) return fail(2, "node: " + options.error());
+  const StopSignals signals(SIGHUP);
+  auto notifier = io::Notifier::open(io::NotifyVariables::of_process());
+  if (!notifier) return fail(2, "node: " + notifier.error().message);
+  NodeProcess process(command, std::move(*config), std::move(*notifier));
+  return process.run(*options, signals);
 }
 
 }  // namespace peal::cli

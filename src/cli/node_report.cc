@@ -9,6 +9,9 @@
 #include "seal/packet.h"
 #include "wire/frames.h"
 
+// Last: see cli/inner_names.h.
+#include "cli/connect.h"
+
 namespace peal::cli {
 namespace {
 
@@ -113,6 +116,14 @@ std::optional<NodeReport> parse_report(std::string_view json) {
   return report;
 }
 
+struct NodePoller::Source {
+  std::string path;
+  std::optional<v0::Client> client;
+};
+
+NodePoller::NodePoller() = default;
+NodePoller::~NodePoller() = default;
+
 void NodePoller::set_sockets(const std::vector<std::string>& sockets) {
   std::vector<Source> sources;
   for (const std::string& path : sockets) {
@@ -135,24 +146,27 @@ std::vector<NodeReport> NodePoller::ask(int timeout_ms) {
 }
 
 NodeReport NodePoller::ask_one(Source& source, int timeout_ms) {
+  const std::chrono::milliseconds patience(timeout_ms);
   NodeReport report;
   report.name = name_of_socket(source.path);
   // A connection of before may be of a process that is gone: then one new one is tried.
   for (const bool fresh : {!source.client.has_value(), true}) {
     if (fresh) {
-      auto client = LocalClient::connect(source.path, timeout_ms);
+      v0::ClientOptions options;
+      options.connect_timeout = patience;
+      auto client = connect_to(source.path, options);
       if (!client) {
-        report.problem = client.error();
+        report.absent = client.error().absent;
+        report.problem = client.error().text;
         return report;
       }
       source.client = std::move(*client);
     }
-    append_record(source.client->output(), RecordKind::status, {});
-    const auto answer = source.client->receive(timeout_ms);
-    if (answer && answer->kind == RecordKind::status_reply) {
-      if (auto parsed = parse_report(as_text(answer->body))) return std::move(*parsed);
+    const auto answer = source.client->ask("status", patience);
+    if (answer) {
+      if (auto parsed = parse_report(answer.value())) return std::move(*parsed);
     }
-    report.problem = answer ? "answers nonsense" : answer.error();
+    report.problem = answer ? "answers nonsense" : answer.error().message;
     source.client.reset();
     if (fresh) break;
   }

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/local_client.h"
-
 // The client's side of `status`: asking several nodes, and showing their answers to a person.
 
 namespace peal::cli {
@@ -28,6 +26,7 @@ struct ViewReport {
 struct NodeReport {
   std::string name;
   std::string problem;  ///< empty if it answered
+  bool absent = false;  ///< it does not run
   std::int64_t pid = 0;
   std::optional<ViewReport> view;
   bool changing = false;
@@ -47,16 +46,15 @@ std::optional<NodeReport> parse_report(std::string_view json);
 /// Asks nodes again and again over connections that it keeps.
 class NodePoller {
  public:
+  NodePoller();
+  ~NodePoller();
   /// What to ask; connections to sockets that are not named any more are closed.
   void set_sockets(const std::vector<std::string>& sockets);
   /// One report for each socket, in order. Waits at most `timeout_ms` for each node.
   std::vector<NodeReport> ask(int timeout_ms);
 
  private:
-  struct Source {
-    std::string path;
-    std::optional<LocalClient> client;
-  };
+  struct Source;
   static NodeReport ask_one(Source& source, int timeout_ms);
   std::vector<Source> sources_;
 };

@@ -1,113 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <thread>
 
 #include "cli/commands.h"
-#include "cli/json.h"
-#include "cli/local_client.h"
 #include "cli/signals.h"
 #include "cli/text.h"
+#include "io/fd.h"
+
+// Last: see cli/inner_names.h.
+#include "cli/connect.h"
+#include "cli/event_lines.h"
 
 namespace peal::cli {
 namespace {
 
 constexpr std::size_t kOutputBytes = 64U << 10;
 
+/// Joins groups on a thread of its own: the answers come behind messages of the first groups, which
+/// somebody has to take meanwhile.
+class Joiner {
+ public:
+  Joiner(v0::Client& client, const RecvCommand& command)
+      : failed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        thread_([this, &client, &command] { join_all(client, command); }) {}
+  /// The client must be closed before.
+  ~Joiner() { thread_.join(); }
+  Joiner(const Joiner&) = delete;
+  Joiner& operator=(const Joiner&) = delete;
+
+  /// Readable once a group cannot be joined.
+  int fd() const { return failed_.get(); }
+  std::string why() const {
+    const std::lock_guard lock(mutex_);
+    return why_;
+  }
+
+ private:
+  void join_all(v0::Client& client, const RecvCommand& command) {
+    v0::JoinOptions options;
+    options.policy = static_cast<v0::SlowPolicy>(command.policy);
+    for (const std::string& group : command.groups) {
+      const auto joined = client.join(group, options);
+      if (joined) continue;
+      const std::lock_guard lock(mutex_);
+      why_ = "group " + quote(group) + " cannot be joined: " + joined.error().message;
+      ::eventfd_write(failed_.get(), 1);
+      return;
+    }
+  }
+
+  mutable std::mutex mutex_;
+  std::string why_;
+  io::Fd failed_;
+  std::thread thread_;
+};
+
 class Receiver {
  public:
-  Receiver(LocalClient client, const RecvCommand& command, int signal_fd)
-      : client_(std::move(client)), command_(command), signal_fd_(signal_fd) {}
+  Receiver(v0::Client& client, const RecvCommand& command, int signal_fd)
+      : client_(client),
+        command_(command),
+        signal_fd_(signal_fd),
+        lines_({command.views, command.json, command.digest}) {}
 
   /// Runs until the count is reached or a signal comes; the error is why it ended otherwise.
   Result<void, std::string> run() {
-    append_record(client_.output(), RecordKind::subscribe, {});
-    auto ended = loop();
-    if (command_.digest && in_view_) print_digest();
+    Result<void, std::string> ended;
+    {
+      Joiner joiner(client_, command_);
+      ended = loop(joiner);
+      client_.close();
+    }
+    lines_.finish();
     auto written = write_out();
     return ended ? written : ended;
   }
 
  private:
-  Result<void, std::string> loop() {
-    Record record;
+  Result<void, std::string> loop(const Joiner& joiner) {
     while (true) {
-      const auto arrival = client_.next(record);
-      if (!arrival) return tl::unexpected(arrival.error());
-      if (*arrival == LocalClient::Arrival::ended) {
-        return tl::unexpected("the node at " + client_.path() + " is gone");
-      }
-      if (*arrival == LocalClient::Arrival::record) {
-        if (!take(record)) return {};
-        if (out_.size() < kOutputBytes) continue;
-      }
+      const auto event = client_.next();
+      if (event && !take(*event)) return outcome();
+      if (event && lines_.text().size() < kOutputBytes) continue;
       auto written = write_out();
       if (!written) return written;
-      if (*arrival == LocalClient::Arrival::record) continue;
-      auto sent = client_.send_some();
-      if (!sent) return sent;
-      if (client_.wait(-1, signal_fd_)) return {};
+      if (event) continue;
+      std::array<pollfd, 3> fds{pollfd{client_.fd(), POLLIN, 0}, pollfd{signal_fd_, POLLIN, 0},
+                                pollfd{joiner.fd(), POLLIN, 0}};
+      ::poll(fds.data(), fds.size(), -1);
+      if (fds[1].revents != 0) return {};
+      // If the session has ended, that is why nothing can be joined, and its event says more.
+      if (fds[2].revents != 0 && !client_.status().ended) return tl::unexpected(joiner.why());
     }
   }
 
   /// False if that was the last one.
-  bool take(const Record& record) {
-    if (record.kind == RecordKind::view) {
-      if (const auto view = parse_view(record.body)) on_view(*view);
-    } else if (record.kind == RecordKind::message) {
-      if (const auto message = parse_message(record.body)) {
-        on_message(*message);
-        ++messages_;
-      }
+  bool take(const v0::ClientEvent& event) {
+    if (const auto* ended = std::get_if<v0::Ended>(&event)) {
+      problem_ = "the session with " + client_.status().node + " has ended: " + ended->message;
+      return false;
     }
+    if (lines_.take(event)) ++messages_;
     return !command_.count || messages_ < *command_.count;
   }
 
-  void on_message(const MessageRecord& message) {
-    digest_.add(message.sender, message.number, message.payload);
-    if (command_.digest) return;
-    out_ += command_.json ? json_of(message) : std::string(as_text(message.payload));
-    out_ += '\n';
-  }
-
-  void on_view(const ViewRecord& view) {
-    if (!view.transitional) {
-      if (command_.digest && in_view_) print_digest();
-      in_view_ = true;
-      view_ = view.id;
-      digest_ = view.digest;
-    }
-    if (!command_.views) return;
-    if (command_.json) {
-      out_ += json_of(view) + "\n";
-      return;
-    }
-    out_ += view.transitional ? "# leaving view " + std::string(short_id(view.old)) + " with"
-                              : "# view " + std::string(short_id(view.id));
-    out_ += " members=";
-    const char* comma = "";
-    for (const std::string& member : view.members) {
-      out_ += comma;
-      out_ += short_id(member);
-      comma = ",";
-    }
-    if (view.primary) out_ += *view.primary ? " primary=yes" : " primary=no";
-    if (view.transitional) out_ += " reason=\"" + view.reason + "\"";
-    out_ += '\n';
-  }
-
-  void print_digest() {
-    out_ += command_.json
-                ? json_of(view_, digest_)
-                : "# digest view=" + std::string(short_id(view_)) +
-                      " messages=" + std::to_string(digest_.messages) +
-                      " bytes=" + std::to_string(digest_.bytes) + " order=" + hex(digest_.value);
-    out_ += '\n';
+  Result<void, std::string> outcome() const {
+    if (problem_.empty()) return {};
+    return tl::unexpected(problem_);
   }
 
   Result<void, std::string> write_out() {
-    std::string_view rest = out_;
+    std::string_view rest = lines_.text();
     while (!rest.empty()) {
       const ssize_t done = ::write(STDOUT_FILENO, rest.data(), rest.size());
       if (done < 0 && errno == EINTR) continue;
@@ -117,27 +127,27 @@ class Receiver {
       }
       rest.remove_prefix(static_cast<std::size_t>(done));
     }
-    out_.clear();
+    lines_.text().clear();
     return {};
   }
 
-  LocalClient client_;
+  v0::Client& client_;
   const RecvCommand& command_;
   int signal_fd_;
-  std::string out_;
+  EventLines lines_;
+  std::string problem_;
   std::uint64_t messages_ = 0;
-  bool in_view_ = false;
-  std::string view_;
-  OrderDigest digest_;
 };
 
 }  // namespace
 
 int run_recv(const RecvCommand& command) {
-  auto client = connect_any(command.to);
+  const StopSignals signals;  // before the client starts its thread, which must not get them
+  v0::ClientOptions options;
+  options.name = command.name;
+  auto client = connect_any(command.to, options);
   if (!client) return fail(1, "recv: " + client.error());
-  const StopSignals signals;
-  Receiver receiver(std::move(*client), command, signals.fd());
+  Receiver receiver(*client, command, signals.fd());
   const auto done = receiver.run();
   return done ? 0 : fail(1, "recv: " + done.error());
 }

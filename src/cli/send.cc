@@ -1,207 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <array>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <deque>
+#include <optional>
 
 #include "cli/commands.h"
-#include "cli/local_client.h"
+#include "cli/lines.h"
 #include "cli/text.h"
+
+// Last: see cli/inner_names.h.
+#include "cli/connect.h"
 
 namespace peal::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kOutputBytesMax = 1U << 20;  // queued towards the node
-constexpr std::size_t kReadBytes = 256U << 10;
-
-/// The lines of several files, one after the other; reads only when asked.
-class Lines {
- public:
-  explicit Lines(const std::vector<std::string>& files) : files_(files.begin(), files.end()) {
-    if (files_.empty()) files_.push_back("-");
-  }
-  ~Lines() { close(); }
-  Lines(const Lines&) = delete;
-  Lines& operator=(const Lines&) = delete;
-
-  /// The descriptor to wait for; -1 if all has been read. Opens the next file.
-  Result<int, std::string> fd() {
-    if (fd_ >= 0 || files_.empty()) return fd_;
-    name_ = files_.front();
-    files_.pop_front();
-    line_ = 0;
-    fd_ = name_ == "-" ? STDIN_FILENO : ::open(name_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ < 0) return tl::unexpected(problem("cannot be opened"));
-    return fd_;
-  }
-
-  /// Reads once, and calls `use` for each whole line: Result<void, std::string>(ByteView).
-  template <class Use>
-  Result<void, std::string> read(std::size_t line_bytes_max, Use use) {
-    const std::size_t before = text_.size();
-    text_.resize(before + kReadBytes);
-    const ssize_t got = ::read(fd_, text_.data() + before, kReadBytes);
-    const int error = errno;
-    text_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
-    if (got < 0) {
-      if (error == EINTR || error == EAGAIN) return {};
-      errno = error;
-      return tl::unexpected(problem("cannot be read"));
-    }
-    std::size_t begin = 0;
-    for (auto end = text_.find('\n', before); end != std::string::npos;
-         end = text_.find('\n', begin)) {
-      auto done = take(begin, end, line_bytes_max, use);
-      if (!done) return done;
-      begin = end + 1;
-    }
-    text_.erase(0, begin);
-    if (got == 0) {
-      if (!text_.empty()) {
-        auto done = take(0, text_.size(), line_bytes_max, use);
-        if (!done) return done;
-        text_.clear();
-      }
-      close();
-    }
-    if (text_.size() > line_bytes_max) return tl::unexpected(too_long(line_bytes_max));
-    return {};
-  }
-
- private:
-  template <class Use>
-  Result<void, std::string> take(std::size_t begin, std::size_t end, std::size_t line_bytes_max,
-                                 Use use) {
-    if (end - begin > line_bytes_max) return tl::unexpected(too_long(line_bytes_max));
-    ++line_;
-    return use(as_bytes_view(std::string_view(text_).substr(begin, end - begin)));
-  }
-
-  std::string problem(const std::string& what) const {
-    return quote(name_) + " " + what + " (" + std::strerror(errno) +
-           "): accepted are files that can be read, and - for standard input";
-  }
-  std::string too_long(std::size_t line_bytes_max) const {
-    return (name_ == "-" ? "standard input" : name_) + ":" + std::to_string(line_ + 1) +
-           ": the line is too long for one message: accepted are up to " +
-           std::to_string(line_bytes_max) + " bytes (limits.message_bytes_max)";
-  }
-  void close() {
-    if (fd_ > STDIN_FILENO) ::close(fd_);
-    fd_ = -1;
-  }
-
-  std::deque<std::string> files_;
-  std::string name_;
-  std::string text_;  ///< read, without the lines already used
-  std::uint64_t line_ = 0;
-  int fd_ = -1;
-};
+/// Between two looks at what the node says while everything has been sent.
+constexpr std::chrono::milliseconds kLook{50};
 
 class Sender {
  public:
-  Sender(LocalClient client, const SendCommand& command)
-      : client_(std::move(client)), lines_(command.files), service_(command.service) {}
-
-  Result<void, std::string> run() {
-    bool finished = false;
-    while (true) {
-      if (auto input = read_input(); !input) {
-        // What was sent before is ordered all the same: it is waited for and counted.
-        problem_ = std::move(input.error());
-        input_over_ = true;
-        fd_ = -1;
-      }
-      auto sent = client_.send_some();
-      if (!sent) return sent;
-      auto more = read_answers();
-      if (!more) return tl::unexpected(std::move(more.error()));
-      if (input_over_ && !client_.has_output()) {
-        if (ordered_ == submitted_) return outcome();
-        if (!finished) client_.finish_output();
-        finished = true;
-      }
-      readable_ = client_.wait(-1, may_read() ? fd_ : -1);
-    }
+  Sender(v0::Client& client, const SendCommand& command)
+      : client_(client),
+        lines_(command.files),
+        targets_(command.groups.begin(), command.groups.end()),
+        line_bytes_max_(client.status().message_bytes_max) {
+    options_.service = is_safe(command.service) ? v0::Service::safe : v0::Service::agreed;
   }
-  std::uint64_t submitted() const { return submitted_; }
-  std::uint64_t ordered() const { return ordered_; }
 
- private:
-  bool may_read() const { return !input_over_ && client_.has_room(kOutputBytesMax); }
-
-  Result<void, std::string> outcome() const {
+  /// Sends everything, and waits until it is settled. The error is one line.
+  Result<void, std::string> run() {
+    while (problem_.empty() && send_lines()) wait();
+    // What was sent before a problem is ordered all the same: it is waited for and counted.
+    while (!ended_) {
+      take_events();
+      const auto done = client_.flush(kLook);
+      if (done || done.error().code != v0::ErrorCode::timed_out) break;
+    }
+    take_events();  // a refusal comes before its message counts as settled
+    if (ended_) problem_ = *ended_;
     if (problem_.empty()) return {};
     return tl::unexpected(problem_);
   }
 
-  Result<void, std::string> read_input() {
-    if (!problem_.empty()) return {};
-    auto fd = lines_.fd();
-    if (!fd) return tl::unexpected(std::move(fd.error()));
-    fd_ = *fd;
-    input_over_ = fd_ < 0;
-    if (!readable_ || input_over_) return {};
-    readable_ = false;
-    auto done = lines_.read(client_.welcome().message_bytes_max, [this](ByteView line) {
-      append_send(client_.output(), service_, line);
-      ++submitted_;
-      return Result<void, std::string>();
-    });
-    if (!done) return done;
-    return read_input();  // the next file, or the end
+  std::uint64_t sent() const { return client_.status().sent; }
+  std::uint64_t ordered() const { return client_.status().settled - refused_; }
+
+ private:
+  /// Sends the lines that are there. False: there will be no more.
+  bool send_lines() {
+    take_events();
+    blocked_ = false;
+    while (problem_.empty() && !ended_) {
+      if (!pending_) {
+        auto line = lines_.next(line_bytes_max_);
+        if (!line) return stop(std::move(line.error()));
+        if (!*line) break;
+        pending_ = **line;
+      }
+      const auto ticket = client_.send(targets_, as_bytes_view(*pending_), options_);
+      if (!ticket && ticket.error().code == v0::ErrorCode::would_block) {
+        blocked_ = true;
+        return true;
+      }
+      if (!ticket) return stop(ticket.error().message);
+      pending_.reset();
+    }
+    auto input = lines_.fd();
+    if (!input) return stop(std::move(input.error()));
+    input_ = *input;
+    return input_ >= 0 && problem_.empty() && !ended_;
   }
 
-  Result<void, std::string> read_answers() {
-    Record record;
-    while (true) {
-      const auto arrival = client_.next(record);
-      if (!arrival) return tl::unexpected(arrival.error());
-      if (*arrival == LocalClient::Arrival::nothing) return {};
-      if (*arrival == LocalClient::Arrival::ended) {
-        if (input_over_ && ordered_ == submitted_) return {};
-        return tl::unexpected("the node at " + client_.path() + " is gone");
+  bool stop(std::string problem) {
+    if (problem_.empty()) problem_ = std::move(problem);
+    return false;
+  }
+
+  /// Until there is more to send, room for it, or something that the node says.
+  void wait() {
+    std::array<pollfd, 2> fds{pollfd{client_.fd(), POLLIN, 0},
+                              pollfd{blocked_ ? client_.room_fd() : input_, POLLIN, 0}};
+    ::poll(fds.data(), fds.size(), -1);
+    if (blocked_ || fds[1].revents == 0) return;
+    if (auto read = lines_.read(); !read) stop(std::move(read.error()));
+  }
+
+  void take_events() {
+    while (const auto event = client_.next()) {
+      if (const auto* refused = std::get_if<v0::Refused>(&*event)) {
+        ++refused_;
+        stop("the node refuses message " + std::to_string(refused->number) + ": " +
+             refused->message);
+      } else if (const auto* ended = std::get_if<v0::Ended>(&*event)) {
+        ended_ = "the session with " + client_.status().node + " has ended: " + ended->message;
       }
-      const auto count =
-          record.kind == RecordKind::ordered ? parse_ordered(record.body) : std::nullopt;
-      if (count) ordered_ = *count;
     }
   }
 
-  LocalClient client_;
+  v0::Client& client_;
   Lines lines_;
-  Service service_;
-  int fd_ = -1;
-  bool readable_ = false;
-  bool input_over_ = false;
-  std::string problem_;  ///< with the input, where it ended
-  std::uint64_t submitted_ = 0;
-  std::uint64_t ordered_ = 0;
+  std::vector<std::string_view> targets_;
+  v0::SendOptions options_;
+  std::size_t line_bytes_max_;
+  std::optional<std::string_view> pending_;  ///< a line that waits for room
+  bool blocked_ = false;
+  int input_ = -1;
+  std::string problem_;  ///< the first
+  std::optional<std::string> ended_;
+  std::uint64_t refused_ = 0;
 };
+
+/// The messages about which nothing can be said.
+std::string unsettled_text(std::uint64_t unsettled) {
+  if (unsettled == 0) return "";
+  return ", and " + std::to_string(unsettled) + " may have been or not";
+}
 
 }  // namespace
 
 int run_send(const SendCommand& command) {
-  auto client = connect_any(command.to);
+  v0::ClientOptions options;
+  options.name = command.name;
+  auto client = connect_any(command.to, options);
   if (!client) return fail(1, "send: " + client.error());
-  const std::string node = client->welcome().node;
   const auto began = Clock::now();
-  Sender sender(std::move(*client), command);
+  Sender sender(*client, command);
   const auto done = sender.run();
+  const v0::ClientStatus status = client->status();
   if (!done) {
     return fail(1, "send: " + done.error() + "; " + std::to_string(sender.ordered()) + " of " +
-                       std::to_string(sender.submitted()) + " messages were delivered in order");
+                       std::to_string(sender.sent()) + " messages were delivered in order" +
+                       unsettled_text(status.sent - status.settled));
   }
+  client->close();
   if (::isatty(STDERR_FILENO) == 1) {
     const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
     std::fprintf(stderr, "%llu messages delivered in order through %s, %.3f s\n",
-                 static_cast<unsigned long long>(sender.ordered()), node.c_str(), seconds);
+                 static_cast<unsigned long long>(sender.ordered()), status.node.c_str(), seconds);
   }
   return 0;
 }

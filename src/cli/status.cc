@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cli/cluster_dir.h"
 #include "cli/commands.h"
-#include "cli/local_socket.h"
 #include "cli/node_report.h"
 #include "cli/text.h"
 
@@ -20,19 +20,16 @@ using Json = nlohmann::ordered_json;
 constexpr int kAnswerTimeoutMs = 2'000;
 constexpr int kAskAgainMs = 20;
 
-/// Sockets that no process listens on are files left behind by a node that was killed.
-bool is_left_behind(const NodeReport& report) {
-  return report.problem.starts_with("no node runs at");
-}
+bool is_absent(const NodeReport& report) { return report.absent; }
 
 bool holds(const StatusCommand& command, std::vector<NodeReport> reports) {
   if (command.wait_members && !in_one_view(reports, *command.wait_members)) {
     // A killed node leaves its socket file: it is no member, and not waited for.
-    std::erase_if(reports, is_left_behind);
+    std::erase_if(reports, is_absent);
     if (!in_one_view(reports, *command.wait_members)) return false;
   }
   if (!command.wait_delivered) return true;
-  std::erase_if(reports, is_left_behind);
+  std::erase_if(reports, is_absent);
   return !reports.empty() && std::all_of(reports.begin(), reports.end(), [&](const auto& report) {
     return report.problem.empty() && report.delivered_messages >= *command.wait_delivered;
   });

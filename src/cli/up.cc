@@ -10,8 +10,8 @@
 #include <map>
 
 #include "cli/cluster.h"
+#include "cli/cluster_dir.h"
 #include "cli/commands.h"
-#include "cli/local_socket.h"
 #include "cli/node_report.h"
 #include "cli/process.h"
 #include "cli/signals.h"
@@ -119,7 +119,7 @@ class Up {
         report.problem = "ended: " + *ended;
         const std::string line = last_line(path(cluster_.names[i], ".log"));
         if (children_[i].status() > 0 && !line.empty()) report.problem += " (" + line + ")";
-      } else if (report.problem.starts_with("no node runs at")) {
+      } else if (report.absent) {
         report.problem = "starting";
       }
     }

@@ -116,7 +116,7 @@ std::uint32_t Session::request(wire::RecordKind kind, std::uint32_t id,
   made.kind = kind;
   if (phase_ == Phase::ended) {
     made.answer = Answer{wire::ClientCode::session_lost, end_.text};
-  } else if (phase_ == Phase::open) {
+  } else if (may_speak()) {
     control_.push_back(record);
   }
   made.record = std::move(record);
@@ -166,12 +166,12 @@ Item Session::take() {
 bool Session::has_output() const {
   if (phase_ == Phase::apart || phase_ == Phase::ended) return false;
   if (!control_.empty()) return true;
-  if (phase_ != Phase::open) return false;
+  if (!may_speak()) return false;
   return seen_due_ || out_ < unsettled_.size() || goodbye_ == Goodbye::wanted;
 }
 
 void Session::ping() {
-  if (phase_ != Phase::open || has_output()) return;
+  if (!may_speak() || has_output()) return;
   wire::append(control_.emplace_back(), wire::RecordKind::ping, wire::Acked{events_seen_});
 }
 
@@ -179,7 +179,7 @@ void Session::gather(std::vector<ByteView>& out, std::size_t chunks_max) {
   gathered_.clear();
   gathered_bytes_.clear();
   if (phase_ == Phase::apart || phase_ == Phase::ended) return;
-  if (phase_ == Phase::open) {
+  if (may_speak()) {
     if (std::exchange(seen_due_, false)) {
       wire::append(control_.emplace_back(), wire::RecordKind::seen, wire::Acked{events_seen_});
     }

@@ -142,6 +142,8 @@ class Session {
     std::optional<Answer> answer;
   };
 
+  /// Nothing may follow the goodbye: the daemon would take it for a fault.
+  bool may_speak() const { return phase_ == Phase::open && goodbye_ != Goodbye::queued; }
   void handle(const wire::Record& record);
   void on_welcome(ByteView body);
   void start_session(const wire::Welcome& welcome);

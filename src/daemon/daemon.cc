@@ -46,6 +46,11 @@ Result<std::shared_ptr<const io::TlsContext>, io::IoError> read_tls(
   return unexpected(io::IoError{Errc::invalid_option, "clients: " + context.error().message});
 }
 
+/// What keeps a node from starting, behind the key that it comes from.
+io::IoError with_key(const io::IoError& why) {
+  return {why.code, (why.message.starts_with("trace: ") ? "" : "nodes.address: ") + why.message};
+}
+
 Result<void, io::IoError> check_folder(const std::string& folder) {
   struct stat status {};
   std::string why;
@@ -130,7 +135,7 @@ Result<void, io::IoError> Daemon::prepare() {
   auto doors = open_doors();
   if (!doors) return unexpected(doors.error());
   auto runtime = member::Runtime::open(options_.member, *loop_, *this);
-  if (!runtime) return unexpected(runtime.error());
+  if (!runtime) return unexpected(with_key(runtime.error()));
   runtime_ = std::move(*runtime);
   session::Host& host = *this;
   sessions_ = std::make_unique<session::Sessions>(options_.sessions, host, spool_);

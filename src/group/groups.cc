@@ -14,9 +14,6 @@
 namespace peal::group {
 namespace {
 
-/// Below it, an index counts; above it stands the branch (see next_id): a node, or the view itself.
-constexpr unsigned kBranchShift = 40;
-constexpr std::uint64_t kViewBranch = std::uint64_t{1} << 56;
 static_assert(std::uint64_t{wire::kNodeMax} << kBranchShift < kViewBranch);
 /// Of Tables, besides its members and its groups.
 constexpr std::uint64_t kTablesBytes = 1 + 20 + 2 + 4;

@@ -89,10 +89,14 @@ struct Data {
   ByteView payload;
 };
 
+/// Of an index: below it, it counts; above it stands the branch, a node, or the view itself.
+inline constexpr unsigned kBranchShift = 40;
+inline constexpr std::uint64_t kViewBranch = std::uint64_t{1} << 56;
+
 /// Names one state of one group: a place in the history that all its members share.
 struct GroupId {
   ViewId view{};
-  std::uint64_t index{};  ///< counts the changes in that view, from 1
+  std::uint64_t index{};  ///< counts the changes in that view from 1, in each branch of it
   friend constexpr auto operator<=>(const GroupId&, const GroupId&) = default;
 };
 

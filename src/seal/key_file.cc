@@ -35,7 +35,7 @@ constexpr std::string_view kExplanation =
 #   SECRET   32 random bytes as 64 hexadecimal digits
 #
 # To change the key without a stop, in three steps. After each, bring the file to every node and
-# `kill -HUP` its `peal node`; go on when all nodes have said keys_reloaded in their logs:
+# `kill -HUP` its `peal node`; go on when all nodes have said `reloaded` in their logs:
 #
 #   peal keygen --add FILE         a new key: accepted everywhere before anybody sends with it
 #   peal keygen --use ID FILE      send with it; the old one is still accepted

@@ -50,7 +50,8 @@ enum class Refusal : std::uint8_t {
   unknown_sender,       ///< of no configured node
   other_receiver,       ///< sealed for another node
   unknown_key,          ///< not in our key file
-  unknown_incarnation,  ///< data of an incarnation that has not introduced itself yet
+  unknown_incarnation,  ///< data of an incarnation that has not introduced itself yet, or under a
+                        ///< key that is not in our key file
   bad_badge,            ///< introduces an incarnation that nobody with the key made
   own,                  ///< our own packet came back, of this life or of one before
   old_incarnation,      ///< of an incarnation before the newest that we know of that node

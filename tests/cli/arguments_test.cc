@@ -28,6 +28,9 @@ C command(const std::vector<std::string>& words) {
 TEST(Arguments, Defaults) {
   EXPECT_EQ(command<UpCommand>({"up"}).nodes, 3U);
   EXPECT_EQ(command<SendCommand>({"send"}).service, Service::agreed);
+  EXPECT_THAT(command<SendCommand>({"send"}).groups, testing::ElementsAre("all"));
+  EXPECT_THAT(command<RecvCommand>({"recv"}).groups, testing::ElementsAre("all"));
+  EXPECT_EQ(command<RecvCommand>({"recv"}).policy, wire::SlowPolicy::normal);
   EXPECT_FALSE(command<RecvCommand>({"recv"}).count);
   EXPECT_EQ(command<StatusCommand>({"status"}).timeout_s, 10);
   EXPECT_TRUE(command<BenchCommand>({"bench"}).rate.is_max());
@@ -50,10 +53,10 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(node.trace, "t");
   EXPECT_TRUE(node.json);
   EXPECT_TRUE(command<NodeCommand>({"node", "--print-config"}).print_config);
-  const auto daemon = command<DaemonCommand>({"daemon", "--config", "f", "--name", "a-1"});
-  EXPECT_EQ(daemon.node.config, "f");
-  EXPECT_EQ(daemon.node.name, "a-1");
-  const auto send = command<SendCommand>({"send", "--service", "safe", "--to", "d", "f1", "f2"});
+  const auto send = command<SendCommand>({"send", "--service", "safe", "--to", "d", "--group", "g",
+                                          "f1", "--group", "#x#n1", "--name", "me", "f2"});
+  EXPECT_THAT(send.groups, testing::ElementsAre("g", "#x#n1"));
+  EXPECT_EQ(send.name, "me");
   EXPECT_EQ(send.service, Service::safe);
   EXPECT_EQ(send.to, "d");
   EXPECT_THAT(send.files, testing::ElementsAre("f1", "f2"));
@@ -62,6 +65,11 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(recv.count, 7U);
   EXPECT_TRUE(recv.views && recv.json && recv.digest);
   EXPECT_EQ(recv.to, "d");
+  const auto slow = command<RecvCommand>(
+      {"recv", "--group=a", "--group", "b c", "--name", "x", "--policy", "drop"});
+  EXPECT_THAT(slow.groups, testing::ElementsAre("a", "b c"));
+  EXPECT_EQ(slow.name, "x");
+  EXPECT_EQ(slow.policy, wire::SlowPolicy::drop);
   const auto status = command<StatusCommand>(
       {"status", "--wait", "members=128", "--timeout", "0.5", "--json", "--views", "--to", "d"});
   EXPECT_EQ(status.wait_members, 128U);
@@ -92,14 +100,24 @@ TEST(Arguments, EveryOptionIsStored) {
               testing::ElementsAre("a", "b"));
 }
 
+TEST(Arguments, AsManyTargetsAsAMessageMayHave) {
+  std::vector<std::string> words = {"send"};
+  for (int i = 0; i < 64; ++i) words.push_back("--group=g" + std::to_string(i));
+  EXPECT_EQ(command<SendCommand>(words).groups.size(), 64U);
+  words.push_back("--group=more");
+  const auto parsed = parse(words);
+  ASSERT_FALSE(parsed);
+  EXPECT_THAT(parsed.error().text, HasSubstr("--group = \"more\": accepted is a group"));
+  EXPECT_THAT(parsed.error().text, HasSubstr("up to 64 times"));
+}
+
 TEST(Arguments, SimTakesEverythingAsItIs) {
   EXPECT_THAT(command<SimCommand>({"sim", "--help", "--seeds", "1-3"}).arguments,
               testing::ElementsAre("--help", "--seeds", "1-3"));
 }
 
 TEST(Arguments, HelpTeachesWithExamples) {
-  for (const char* name :
-       {"up", "node", "daemon", "send", "recv", "status", "check", "bench", "version"}) {
+  for (const char* name : {"up", "node", "send", "recv", "status", "check", "bench", "version"}) {
     const auto help = parse({name, "--help"});
     ASSERT_FALSE(help) << name;
     EXPECT_EQ(help.error().status, 0);
@@ -128,7 +146,7 @@ struct Bad {
 };
 
 const Bad kBad[] = {
-    {"foo", "command", "\"foo\"", "accepted are up, node, daemon, send"},
+    {"foo", "command", "\"foo\"", "accepted are up, node, send"},
     {"snd", "command", "\"snd\"", "did you mean send?"},
     {"--nodes 3", "command", "\"--nodes\"", "accepted are up"},
     {"up --nodes 0", "up: --nodes", "\"0\"", "a whole number from 1 to 32"},
@@ -152,7 +170,7 @@ const Bad kBad[] = {
     {"up extra", "up:", "extra", "accepted are"},
     {"node", "node: --config", "is missing", "a configuration file"},
     {"node --config", "--config", "no value", "a path"},
-    {"daemon", "daemon: --config", "is missing", "a configuration file"},
+    {"daemon", "command", "\"daemon\"", "accepted are up, node"},
     {"node --config f --name A", "--name", "\"A\"", "1 to 32 characters of a-z, 0-9 and -"},
     {"node --config f --name ''", "--name", "\"\"", "1 to 32 characters"},
     {"node --config f --name aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "--name", "aaaa", "1 to 32"},
@@ -163,7 +181,15 @@ const Bad kBad[] = {
     {"send --service", "--service", "no value", "\"agreed\" or \"safe\""},
     {"send --service fifo", "--service", "\"fifo\"", "\"agreed\" or \"safe\""},
     {"send --to", "--to", "no value", "a path"},
-    {"send --form x", "unknown option", "\"--form\"", "accepted are --help, --to, --service"},
+    {"send --form x", "unknown option", "\"--form\"", "accepted are --help, --to, --group"},
+    {"send --group", "--group", "no value", "a group, 1 to 128 bytes"},
+    {"send --group ##", "send: --group", "\"##\"", "or a private name"},
+    {"recv --group #x#n1", "recv: --group", "\"#x#n1\"", "not beginning with '#'"},
+    {"recv --group ''", "recv: --group", "\"\"", "1 to 128 bytes"},
+    {"recv --name a#b", "recv: --name", "\"a#b\"", "without '#'"},
+    {"send --name a --name b", "--name", "twice", "1 to 32 bytes"},
+    {"recv --policy normal", "recv: --policy", "\"normal\"", "\"spill\", \"drop\" or"},
+    {"recv --policy", "--policy", "no value", "\"block\""},
     {"recv --count 0", "recv: --count", "\"0\"", "1 to 1000000000000000000"},
     {"recv --count -1", "--count", "\"-1\"", "1 to 1000000000000000000"},
     {"recv --count many", "--count", "\"many\"", "1 to 1000000000000000000"},

@@ -41,7 +41,7 @@ TEST(ConfigBounds, EveryLimitIsTakenAtBothEnds) {
       ++rows;
     }
   }
-  EXPECT_EQ(rows, 12);
+  EXPECT_EQ(rows, 8);
 }
 
 }  // namespace

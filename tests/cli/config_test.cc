@@ -80,12 +80,10 @@ hold_ms = 0.25
 accelerated_window = 0
 personal_window = 30
 [limits]
-message_bytes_max = 1000
+message_bytes_max = 40000
 submit_bytes_max = 70000
 submit_messages_max = 10
 receive_bytes_max = 8000000
-client_bytes_max = 90000
-clients_max = 3
 )");
   EXPECT_EQ(config.cluster, "x-1");
   EXPECT_EQ(config.node, "n2");
@@ -103,13 +101,11 @@ clients_max = 3
   EXPECT_EQ(config.ring.hold, microseconds(250));
   EXPECT_EQ(config.ring.accelerated_window, 0U);
   EXPECT_EQ(config.ring.personal_window, 30U);
-  EXPECT_EQ(config.message_bytes_max, 1000U);
+  EXPECT_EQ(config.message_bytes_max, 40000U);
   EXPECT_EQ(config.submit_bytes_max, 70000U);
   EXPECT_EQ(config.submit_messages_max, 10U);
   EXPECT_EQ(config.receive_bytes_max, 8000000U);
   EXPECT_EQ(config.state_dir, "s");
-  EXPECT_EQ(config.client_bytes_max, 90000U);
-  EXPECT_EQ(config.clients_max, 3U);
 }
 
 TEST(Config, AcceptsBothEndsOfEveryRange) {
@@ -161,7 +157,6 @@ TEST(Config, AnnotatedDefaultsAreTheDefaults) {
     }
   }
   EXPECT_EQ(config.message_bytes_max, NodeConfig{}.message_bytes_max);
-  EXPECT_EQ(config.clients_max, NodeConfig{}.clients_max);
 }
 
 TEST(Config, AnnotatedLinesFitAScreen) {

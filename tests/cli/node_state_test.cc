@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/node_report.h"
+#include "cli/node_status.h"
 
 namespace peal::cli {
 namespace {
@@ -16,40 +17,32 @@ using testing::HasSubstr;
 const std::string kA = "a.7";
 const std::string kB = "b.8";
 
-ViewRecord regular(int number, std::vector<std::string> members) {
-  ViewRecord view;
+daemon::ViewNotice regular(int number, std::vector<std::string> members) {
+  daemon::ViewNotice view;
   view.id = std::to_string(number) + "@a.7";
   view.members = std::move(members);
   return view;
 }
 
-MessageRecord message(std::uint64_t number, std::string_view text) {
-  MessageRecord out;
-  out.sender = kB;
-  out.number = number;
-  out.payload = as_bytes_view(text);
-  return out;
-}
-
 TEST(NodeState, CountsMessagesOfTheTransitionalViewToTheOldOne) {
   NodeState state;
-  EXPECT_TRUE(state.current().members.empty());
+  EXPECT_TRUE(state.views().empty());
   state.on_view({1}, regular(1, {kA, kB}));
-  state.on_message(message(1, "x"));
-  ViewRecord transitional = regular(2, {kA});
+  state.on_message(kB, 1, as_bytes_view("x"));
+  daemon::ViewNotice transitional = regular(2, {kA});
   transitional.transitional = true;
   state.on_view({2}, transitional);
   EXPECT_TRUE(state.transitional());
-  state.on_message(message(2, "yy"));
+  state.on_message(kB, 2, as_bytes_view("yy"));
   state.on_view({5'000'002}, regular(2, {kA}));
-  state.on_message(message(3, "z"));
+  state.on_message(kB, 3, as_bytes_view("z"));
 
   ASSERT_EQ(state.views().size(), 2U);
   OrderDigest expected;
   expected.add(kB, 1, as_bytes_view("x"));
   expected.add(kB, 2, as_bytes_view("yy"));
-  EXPECT_EQ(state.views()[0].view.digest, expected);
-  EXPECT_EQ(state.current().digest.messages, 1U);
+  EXPECT_EQ(state.views()[0].digest, expected);
+  EXPECT_EQ(state.views()[1].digest.messages, 1U);
   EXPECT_EQ(state.views()[0].gap, Duration{});
   EXPECT_EQ(state.views()[1].gap, milliseconds(5));
   EXPECT_FALSE(state.transitional());
@@ -61,20 +54,31 @@ TEST(NodeState, ForgetsOldViews) {
   NodeState state;
   for (int i = 1; i <= 100; ++i) state.on_view({}, regular(i, {kA}));
   EXPECT_EQ(state.views().size(), NodeState::kViewsMax);
-  EXPECT_EQ(state.current().id, "100@a.7");
+  EXPECT_EQ(state.views().back().view.id, "100@a.7");
 }
 
 TEST(NodeStatus, IsReadBackAsItWas) {
   NodeState state;
   state.on_view({1}, regular(3, {kA, kB}));
-  state.on_message(message(1, "hello"));
+  state.on_message(kB, 1, as_bytes_view("hello"));
   StatusFacts facts;
   facts.node = "a";
-  facts.waits_for = "b: its application does not read";
-  facts.queued_messages = 4;
-  facts.counters = {{"tokens", 5}};
+  facts.member.waits_for = "b: its application does not read";
+  facts.member.queued_messages = 4;
+  facts.member.counters = {{"tokens", 5}};
+  session::SessionStatus client;
+  client.name = "#x\xff#a";  // a client chose it
+  client.waits_for = "b to read";
+  client.memberships.resize(1);
+  client.memberships[0].group = "chat";
+  client.memberships[0].policy = wire::SlowPolicy::evict;
+  facts.clients.sessions.push_back(client);
+  facts.clients.connections = 2;
   const std::string json = status_json(state, facts);
   EXPECT_THAT(json, HasSubstr("\"tokens\":5"));
+  EXPECT_THAT(json, HasSubstr("\"connections\":{\"now\":2,"));
+  EXPECT_THAT(json, HasSubstr("\"waits_for\":\"b to read\""));
+  EXPECT_THAT(json, HasSubstr("\"group\":\"chat\",\"slow\":\"evict\""));
   const auto report = parse_report(json);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->name, "a");
@@ -97,8 +101,9 @@ TEST(NodeStatus, IsReadBackAsItWas) {
 TEST(NodeStatus, DroppedPacketsAreShownByReason) {
   StatusFacts facts;
   facts.node = "a";
-  facts.counters = {{"tokens", 5}, {"other_cluster", 1'200}, {"bad_checksum", 0}, {"duplicate", 7},
-                    {"stale", 3},  {"bad_magic", 34},        {"udp_probe_bad", 1}};
+  facts.member.counters = {
+      {"tokens", 5}, {"other_cluster", 1'200}, {"bad_checksum", 0}, {"duplicate", 7},
+      {"stale", 3},  {"bad_magic", 34},        {"udp_probe_bad", 1}};
   const auto report = parse_report(status_json(NodeState(), facts));
   ASSERT_TRUE(report);
   EXPECT_THAT(drop_lines({*report, NodeReport{}}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `peal daemon` as a process: what it refuses, its signals, and what its service manager hears.
+// `peal node` as a process: what it refuses, its signals, and what its service manager hears.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,9 +17,9 @@ namespace {
 
 using testing::HasSubstr;
 
-class ToolDaemon : public Tool {
+class ToolNode : public Tool {
  protected:
-  ToolDaemon() {
+  ToolNode() {
     const auto ports = free_port_pairs(1);
     EXPECT_EQ(ports.size(), 1U);
     top_ = "cluster = \"t\"\nnode = \"a\"\ninsecure = true\n";
@@ -36,8 +36,8 @@ class ToolDaemon : public Tool {
     }
   }
   /// Starts it, and waits until it serves.
-  void start_daemon() {
-    start({"daemon", "--config", dir_ + "/c.toml"}, "log");
+  void start_node() {
+    start({"node", "--config", dir_ + "/c.toml"}, "log");
     wait_for_line("event=view_installed");
   }
 
@@ -45,7 +45,7 @@ class ToolDaemon : public Tool {
   std::string nodes_;
 };
 
-TEST_F(ToolDaemon, FilesThatCannotBeUsedAreNamed) {
+TEST_F(ToolNode, FilesThatCannotBeUsedAreNamed) {
   write("secret", "0123456789abcdef\n");
   ASSERT_EQ(::chmod((dir_ + "/secret").c_str(), 0644), 0);
   const std::string tls = "[clients]\nlisten = \"127.0.0.1:4900\"\nkey = \"/nonexistent/k\"\n";
@@ -61,17 +61,17 @@ TEST_F(ToolDaemon, FilesThatCannotBeUsedAreNamed) {
   for (const auto& [more, what] : rows) {
     SCOPED_TRACE(more);
     config(more);
-    const Ran ran = run("peal daemon --config $DIR/c.toml");
+    const Ran ran = run("peal node --config $DIR/c.toml");
     expect_refused(ran.status, ran.err, what);
     EXPECT_FALSE(std::filesystem::exists(dir_ + "/a.sock"));
   }
 }
 
-TEST_F(ToolDaemon, EndsInGoodOrder) {
+TEST_F(ToolNode, EndsInGoodOrder) {
   config("");
-  start_daemon();
+  start_node();
   EXPECT_TRUE(std::filesystem::is_socket(dir_ + "/a.sock"));
-  const Ran second = run("peal daemon --config $DIR/c.toml");
+  const Ran second = run("peal node --config $DIR/c.toml");
   expect_refused(second.status, second.err, "a.sock");
   children_[0].signal(SIGTERM);
   children_[0].wait();
@@ -80,9 +80,9 @@ TEST_F(ToolDaemon, EndsInGoodOrder) {
   EXPECT_FALSE(std::filesystem::exists(dir_ + "/a.sock"));
 }
 
-TEST_F(ToolDaemon, ReadsItsRulesAgain) {
+TEST_F(ToolNode, ReadsItsRulesAgain) {
   config("");
-  start_daemon();
+  start_node();
   config("[[client]]\nwho = \"everyone\"\n");
   children_[0].signal(SIGHUP);
   wait_for_line("event=reloaded");
@@ -98,7 +98,7 @@ TEST_F(ToolDaemon, ReadsItsRulesAgain) {
   EXPECT_EQ(children_[0].status(), 0);
 }
 
-TEST_F(ToolDaemon, TellsItsServiceManager) {
+TEST_F(ToolNode, TellsItsServiceManager) {
   const io::Fd manager(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -115,7 +115,7 @@ TEST_F(ToolDaemon, TellsItsServiceManager) {
   };
   config("");
   ASSERT_EQ(::setenv("NOTIFY_SOCKET", path.c_str(), 1), 0);
-  start({"daemon", "--config", dir_ + "/c.toml"}, "log");
+  start({"node", "--config", dir_ + "/c.toml"}, "log");
   ASSERT_EQ(::unsetenv("NOTIFY_SOCKET"), 0);
   EXPECT_THAT(hear(), HasSubstr("READY=1"));
   children_[0].signal(SIGHUP);

@@ -127,7 +127,7 @@ TEST_F(Strangers, AnotherClusterIsIgnoredCountedAndSaidOnce) {
 }
 
 TEST_F(Strangers, OtherClusterWideSettingsAreIgnoredCountedAndSaidOnce) {
-  expect_apart(four_nodes("ours") + "[limits]\nmessage_bytes_max = 1000\n", "other_settings",
+  expect_apart(four_nodes("ours") + "[limits]\nmessage_bytes_max = 100000\n", "other_settings",
                "its cluster-wide settings differ");
 }
 

@@ -114,6 +114,22 @@ TEST_F(SessionTest, SaysGoodbyeAfterAllThatWasSent) {
   EXPECT_EQ(read_all(*session), (std::vector<std::string>{"last", "<ended>"}));
 }
 
+TEST_F(SessionTest, SaysNothingAfterTheGoodbye) {
+  start();
+  session->goodbye();
+  EXPECT_FALSE(take_output(*session).empty());
+  daemon.tell("an event to be seen");
+  session->received(daemon.said());
+  session->ping();
+  const std::uint32_t asked = session->ask("status");
+  EXPECT_FALSE(session->has_output());
+  EXPECT_TRUE(take_output(*session).empty());
+  daemon.close(wire::ClientCode::goodbye, "as you wish");
+  session->received(daemon.said());
+  EXPECT_EQ(session->ending().code, wire::ClientCode::goodbye);
+  EXPECT_TRUE(session->take_answer(asked));
+}
+
 TEST_F(SessionTest, SaysGoodbyeAgainAfterACut) {
   start();
   session->goodbye();

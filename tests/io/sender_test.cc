@@ -423,6 +423,18 @@ TEST_F(SealedSenderTest, SealsOncePerPacketWhoeverItGoesTo) {
   EXPECT_EQ(counters_.data_bytes_out, 3 * 2 * (1 + seal::overhead(Lane::data)));
 }
 
+// The short header of data has no room for a receiver.
+TEST_F(SealedSenderTest, SealsDataForOnePeerAsForEveryone) {
+  sender().push_to_all(Lane::control, packet("hello"));
+  sender().push_to(1, Lane::data, packet("for one"));
+  sender().push_to(1, Lane::token, packet("for one alone"));
+  sender().flush();
+  ASSERT_EQ(kernel_.sent.size(), 5U);
+  EXPECT_EQ(opened(kernel_.sent[0].packets[0]), "hello");
+  EXPECT_EQ(opened(kernel_.sent[3].packets[0]), "for one");
+  EXPECT_EQ(opened(kernel_.sent[4].packets[0]), "other_receiver");
+}
+
 TEST_F(SealedSenderTest, SealsAnewWhatIsSentAgain) {
   const BufferRef kept = packet("kept");
   sender().push_to(0, Lane::token, kept);

@@ -134,7 +134,7 @@ def _reload(cluster, key):
     for node in cluster:
         seen = len(node.child.lines)
         node.child.signal(signal.SIGHUP)
-        node.child.wait_lines(lambda lines, seen=seen: any("keys_reloaded" in line and key in line
+        node.child.wait_lines(lambda lines, seen=seen: any('"reloaded"' in line and key in line
                                                            for line in lines[seen:]),
                               10, f"line that {key} is the key to send with")
         cluster.progress([node.name])
@@ -165,7 +165,7 @@ def key_rotation(bench):
     path = os.path.join(bench.folder, "peal.key")
     os.chmod(path, 0o644)
     cluster["a"].child.signal(signal.SIGHUP)
-    cluster["a"].child.wait_lines(lambda lines: any("keys_kept" in line and "peal.key" in line
+    cluster["a"].child.wait_lines(lambda lines: any("not_reloaded" in line and "peal.key" in line
                                                     for line in lines), 10, "line about the file")
     os.chmod(path, 0o600)
     cluster.progress(bench.names)

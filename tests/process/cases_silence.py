@@ -9,6 +9,7 @@ import time
 from bench import case
 from lib import Failure, median, now_ns, percentiles
 
+QUIET_NS = 5_000_000_000
 SETTLE_S = 5  # for what follows the start: probes of multicast, the first and shorter rests
 
 
@@ -21,8 +22,10 @@ def processor_ns(pid):
     return total
 
 
-def delays_ms(cluster):
-    """For each message in the traces, from its submission to its last delivery."""
+def delays_ms(cluster, began):
+    """For each message in the traces that nobody had sent anything before for a while, from its
+    submission to its last delivery; those since `began`. What nodes say to each other about their
+    clients follows it at once."""
     submitted, delivered = {}, {}
     for trace in cluster.traces:
         with open(os.path.join(cluster.folder, trace), encoding="utf-8") as lines:
@@ -34,7 +37,12 @@ def delays_ms(cluster):
                     submitted[message] = at
                 else:
                     delivered[message] = max(delivered.get(message, 0), at)
-    return [(delivered[message] - at) / 1e6 for message, at in sorted(submitted.items())]
+    delays, before = [], began - 2 * QUIET_NS
+    for at, message in sorted((at, message) for message, at in submitted.items() if at > began):
+        if at - before > QUIET_NS:
+            delays.append((delivered[message] - at) / 1e6)
+        before = at
+    return delays
 
 
 @case(3)
@@ -44,6 +52,7 @@ def silence(bench):
     cluster = bench.cluster()
     cluster.start(load=False)
     time.sleep(SETTLE_S)
+    began = now_ns()
     used, rounds = [], bench.rounds(5, 2)
     for turn in range(rounds):
         pids = [node.status()["pid"] for node in cluster]
@@ -59,7 +68,7 @@ def silence(bench):
         for node in cluster:
             node.wait_delivered(turn + 1)
     checked = bench.finish(cluster)
-    delays = delays_ms(cluster)
+    delays = delays_ms(cluster, began)
     if len(delays) != rounds:
         raise Failure(f"the traces hold {len(delays)} messages, sent were {rounds}")
     bench.figures.update(processor_percent=used, first_message_ms=delays)

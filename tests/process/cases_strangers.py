@@ -138,7 +138,7 @@ def rubbish(bench):
                     reasons[reason] = reasons.get(reason, 0) + count
                 total += BURST
     for node in cluster:
-        _nonsense_to_local_socket(bench, node, rng)
+        _nonsense_to_socket(bench, node, rng)
         node.start_load()
     old = 0
     for _ in range(bench.rounds(PER_PORT, BURST)):
@@ -157,8 +157,8 @@ def rubbish(bench):
             f"reasons, no change of view; {checked}")
 
 
-def _nonsense_to_local_socket(bench, node, rng):
-    """Whoever says nonsense to the local socket is disconnected and counted."""
+def _nonsense_to_socket(bench, node, rng):
+    """Who begins with nonsense at the socket for clients is disconnected and counted."""
     for expected in range(1, 11):
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(COUNTED_S)
@@ -167,9 +167,9 @@ def _nonsense_to_local_socket(bench, node, rng):
             client.sendall(struct.pack("<IB", len(body) + 1, rng.randrange(10, 256)) + body)
             while client.recv(65_536):
                 pass  # the reason, and then the end
-        counted = node.status()["connections"]["bad_requests"]
+        counted = node.status()["counters"]["session_bad_records"]
         if counted != expected:
-            raise Failure(f"{node.name} has counted {counted} of {expected} bad requests")
+            raise Failure(f"{node.name} has counted {counted} of {expected} bad records")
 
 
 class Relay:
@@ -289,7 +289,7 @@ def _next_version(packet):
 
 @case(3)
 def address_in_use(bench):
-    """A node whose token address, data address or local socket is in use: one line that names it,
+    """A node whose token or data address is in use: one line that names it,
     and exit status 2."""
     cluster = bench.cluster()
     lines = []

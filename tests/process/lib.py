@@ -167,6 +167,14 @@ class Node:
         """Messages delivered by this incarnation."""
         return self.status()["delivered"]["messages"]
 
+    def wait_member(self, group, timeout=START_S):
+        """Waits until a client of this node is in the group."""
+        deadline = time.monotonic() + timeout
+        while not any(membership["group"] == group for session in
+                      self.status()["clients"]["sessions"] for membership in session["groups"]):
+            if time.monotonic() > deadline:
+                raise Failure(f"{self.name} has no client in the group {group}")
+
     def wait_delivered(self, count, timeout=START_S):
         """Waits until this incarnation has delivered so many messages."""
         done = self.cluster.run("status", "--to", self.name + ".sock", "--wait",

@@ -190,7 +190,9 @@ TEST(Opener, ANewIncarnationReplacesTheOldOneOnlyWithAPacketThatOpens) {
   Bytes damaged = good;
   damaged.back() ^= std::byte{1};
   for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(open_copy(receiver, damaged).reason, Refusal::bad_tag);
+    const Answer answer = open_copy(receiver, damaged);
+    ASSERT_EQ(answer.reason, Refusal::bad_tag);
+    ASSERT_EQ(answer.sender, MemberId{}) << "nobody knows whose it is";
   }
   EXPECT_EQ(receiver.derived(), 2U) << "derived once, whatever comes";
   EXPECT_EQ(open_copy(receiver, sealed(before, Lane::data, "x")).reason, Refusal::none);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cluster_dir.h"
+
+// Last: see cli/inner_names.h.
+#include "cli/connect.h"
+
+namespace peal::cli {
+
+Result<v0::Client, NoClient> connect_to(const std::string& socket, v0::ClientOptions options) {
+  options.daemon = "unix:" + socket;
+  options.keep = std::chrono::milliseconds(0);
+  auto client = v0::Client::connect(options);
+  if (client) return std::move(*client);
+  const v0::Error& why = client.error();
+  if (why.code == v0::ErrorCode::unreachable) {
+    return tl::unexpected(NoClient{true, "no node runs at " + socket});
+  }
+  return tl::unexpected(NoClient{false, why.message});
+}
+
+Result<v0::Client, std::string> connect_any(const std::string& to,
+                                            const v0::ClientOptions& options) {
+  const auto sockets = find_sockets(to);
+  if (!sockets) return tl::unexpected(sockets.error());
+  NoClient first;
+  for (const std::string& path : *sockets) {
+    auto client = connect_to(path, options);
+    if (client) return std::move(*client);
+    if (first.text.empty()) first = std::move(client.error());
+  }
+  if (first.absent) {
+    first.text +=
+        ": start it with `peal node --config FILE --name NAME`, or a cluster with `peal up`";
+  }
+  return tl::unexpected(std::move(first.text));
+}
+
+}  // namespace peal::cli

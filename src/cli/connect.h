@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/inner_names.h"
+
+// Last: see cli/inner_names.h.
+#include "peal/client.h"
+
+namespace peal::cli {
+
+/// Why there is no client.
+struct NoClient {
+  bool absent = false;  ///< nobody listens there
+  std::string text;     ///< one line
+};
+
+/// A client of the node at a socket; `options` say the rest. Its session ends with its connection:
+/// a connection to a socket breaks only if the node is gone, and the session with it.
+Result<v0::Client, NoClient> connect_to(const std::string& socket, v0::ClientOptions options);
+
+/// A client of any of the nodes that `to` means (see find_sockets()); the first that answers. The
+/// error is one line, with what to do about it.
+Result<v0::Client, std::string> connect_any(const std::string& to,
+                                            const v0::ClientOptions& options);
+
+}  // namespace peal::cli

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace peal::cli {
+
+/// The lines of several files, one after the other; reads only when asked. Errors are one line.
+class Lines {
+ public:
+  /// "-" is standard input, and no file at all too.
+  explicit Lines(const std::vector<std::string>& files);
+  ~Lines() { close(); }
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+
+  /// The next line of what has been read, without its end; nothing if more has to be read before.
+  /// Valid until the next call.
+  Result<std::optional<std::string_view>, std::string> next(std::size_t line_bytes_max);
+  /// The descriptor to wait for before read(); -1 if all has been read. Opens the next file.
+  Result<int, std::string> fd();
+  /// Reads once from fd(), which may wait.
+  Result<void, std::string> read();
+
+ private:
+  std::string problem(const char* what, int error) const;
+  void close();
+
+  std::deque<std::string> files_;
+  std::string name_;
+  std::string text_;
+  std::size_t used_ = 0;  ///< of `text_`
+  bool whole_ = false;    ///< the file's end is in `text_`
+  std::uint64_t line_ = 0;
+  int fd_ = -1;
+};
+
+}  // namespace peal::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/time.h"
+#include "cli/node_state.h"
+#include "member/snapshot.h"
+#include "session/sessions.h"
+
+namespace peal::cli {
+
+/// Everything that a node's status says.
+struct StatusFacts {
+  std::string node;
+  std::string cluster;
+  Duration uptime{};
+  member::Snapshot member;  ///< its counters with those of clients
+  session::Status clients;
+  std::uint64_t accepted = 0;     ///< connections
+  std::uint64_t turned_away = 0;  ///< connections that did not come in
+};
+
+/// The answer to the question `status`: JSON.
+std::string status_json(const NodeState& state, const StatusFacts& facts);
+
+}  // namespace peal::cli
