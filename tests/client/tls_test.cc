@@ -89,6 +89,8 @@ TEST_F(Tls, AMessageGoesOutAndComesBackAcrossCuts) {
 
 TEST_F(Tls, WhoCannotWriteAnyMoreReadsFirstWhy) {
   start(here());
+  // That the other side is gone is said to a write after the first one.
+  daemon->with([](ModelDaemon& model) { model.limits.ping_ms = 50; });
   auto slow = options();
   slow.receive_bytes_max = 1;
   auto client = v0::Client::connect(slow);
