@@ -28,7 +28,7 @@ session::Options options_of(const Process& process, Random& random) {
   options.slow.disk_bytes = static_cast<std::uint64_t>(random.between(100'000, 2'000'000));
   options.keep_max = milliseconds(kKeepMs);
   options.clients.push_back({});
-  options.groups.push_back({{}, "*", true, true});
+  options.groups.push_back({{}, "*", true, true, true});
   return options;
 }
 

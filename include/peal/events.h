@@ -89,7 +89,7 @@ struct Gap {
 /// What happens to a member of a group that does not take what it is sent.
 enum class SlowPolicy : std::uint8_t {
   normal,  ///< what the daemon's configuration says
-  block,   ///< everybody who sends waits for it
+  block,   ///< everybody who sends waits for it; needs a right
   spill,   ///< what is too much goes to the daemon's disk, and comes back in order
   drop,    ///< what is too much is left out, and a Gap says so
   evict,   ///< its session ends

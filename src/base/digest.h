@@ -43,8 +43,8 @@ class Digest {
     state = (state ^ value) * 0x9fb21c651e98df25ULL;
     return state ^ (state >> 32);
   }
-  /// Long texts in four lanes, since the processor works on all four at once while one of them would
-  /// wait for its own product. Returns what is left over: less than a block.
+  /// Long texts in four lanes, since the processor works on all four at once while one of them
+  /// would wait for its own product. Returns what is left over: less than a block.
   ByteView add_blocks(ByteView bytes) {
     std::uint64_t lanes[] = {state_, state_ + 1, state_ + 2, state_ + 3};
     for (; bytes.size() >= kBlockBytes; bytes = bytes.subspan(kBlockBytes)) {

@@ -121,7 +121,7 @@ void add_own_rules(session::Options& options, std::uint32_t own_uid) {
     options.clients.push_back(client);
     session::GroupRule group;
     group.who = client.who;
-    group.join = group.send = true;
+    group.join = group.send = group.block = true;
     options.groups.push_back(group);
   }
 }

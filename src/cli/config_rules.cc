@@ -135,7 +135,8 @@ std::vector<RuleKey<ClientRule>> client_rule_keys() {
 std::vector<RuleKey<GroupRule>> group_rule_keys() {
   return {{"groups", kAcceptedPattern, true, pattern_of(&GroupRule::groups)},
           {"join", "true or false", false, truth_of(&GroupRule::join)},
-          {"send", "true or false", false, truth_of(&GroupRule::send)}};
+          {"send", "true or false", false, truth_of(&GroupRule::send)},
+          {"block", "true or false", false, truth_of(&GroupRule::block)}};
 }
 
 /// One table [[client]] or [[group]].
@@ -222,11 +223,13 @@ std::string rules_help() {
 
 # What may be done with which groups; the first that fits both who and groups decides, and what fits
 # none is not allowed. groups: a name, or its beginning and '*'. join, send: default false.
+# block: as a member, may make everybody who sends wait for it (JoinOptions), default false.
 #[[group]]
 #who = "group:staff"
 #groups = "news-*"
 #join = true
 #send = false
+#block = false
 
 )";
 }

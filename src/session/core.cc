@@ -12,7 +12,6 @@ namespace peal::session {
 namespace {
 
 constexpr Duration kClosePatience = seconds(1);
-constexpr Duration kRecordPatience = seconds(10);
 constexpr Duration kCheckEvery = milliseconds(10);
 constexpr std::int64_t kSilentPings = 3;
 
@@ -64,19 +63,31 @@ void Sessions::Core::want_write(Connection& to) {
   wanted_.write.push_back(to.id);
 }
 
+void Sessions::Core::set_pause(Connection& of, Pause reason) {
+  if (of.pause == Pause::input) --input_waiters_;
+  of.pause = reason;
+  if (of.pause == Pause::input) ++input_waiters_;
+}
+
 void Sessions::Core::pause(Connection& from, Pause reason) {
   PEAL_ASSERT(reason != Pause::none);
   if (from.pause == Pause::none) paused_.push_back(from.id);
-  from.pause = reason;
+  set_pause(from, reason);
+  if (reason == Pause::output && from.reserved > 0) {
+    // Others may wait for what its record takes: it has to read its replies soon.
+    from.record_begun = now_;
+    due(record_deadline(from));
+  }
+  if (reason == Pause::input && input_waiters_ == 1) due(now_);  // records have to hurry now
 }
 
 /// It is to be read again.
 void Sessions::Core::resume(Connection& from) {
-  from.pause = Pause::none;
+  set_pause(from, Pause::none);
   from.last_heard = now_;
-  from.record_deadline = now_ + kRecordPatience;
+  from.record_begun = now_;
   // While it was not read, nothing was expected of it, and nothing was due.
-  due(from.record_deadline);
+  due(record_deadline(from));
   wanted_.read.push_back(from.id);
 }
 
@@ -107,18 +118,16 @@ void Sessions::Core::close_connection(Connection& it, wire::ClientCode code,
     it.session->connection = nullptr;
     it.session->detached_at = now_;
     // What was begun is ended, so that the client can read what comes then.
-    std::vector<ByteView> pieces;
-    if (it.session->events.unfinished() > 0) it.session->events.gather(pieces, 1);
-    for (const ByteView piece : pieces) {
-      it.control.insert(it.control.begin() + static_cast<std::ptrdiff_t>(it.control_offset),
-                        piece.begin(), piece.end());
+    if (const std::size_t left = it.session->events.unfinished(); left > 0) {
+      it.tail = it.session->events.begun();
+      it.tail_offset = it.tail.size() - left;
     }
     tell_acked(it);
     it.session = nullptr;
+    it.repeat = 0;
   }
   append(it.control, wire::Closing{code, text});
   it.state = State::closing;
-  it.pause = Pause::none;
   it.planned_event = it.planned_control = 0;
   it.deadline = now_ + kClosePatience;
   release(it);
@@ -127,7 +136,9 @@ void Sessions::Core::close_connection(Connection& it, wire::ClientCode code,
 }
 
 void Sessions::Core::forget_connection(Connection& it) {
+  it.state = State::closing;
   release(it);
+  PEAL_ASSERT(it.pause != Pause::input);
   connections_.erase(it.id);
 }
 
@@ -301,18 +312,24 @@ void Sessions::Core::check_connection(Connection& it) {
     forget_connection(it);
     return;
   }
-  if (it.pause != Pause::none) return;
+  const bool holds_others = it.pause == Pause::output && it.reserved > 0;
+  if (it.pause != Pause::none && !holds_others) return;
   std::optional<Instant> deadline;
-  if (!it.identity.local) deadline = it.last_heard + options_.ping * kSilentPings;
-  if (it.reserved > 0)
-    deadline = std::min(deadline.value_or(it.record_deadline), it.record_deadline);
+  if (!it.identity.local && !holds_others) {
+    deadline = it.last_heard + options_.ping * kSilentPings;
+  }
+  if (it.record_bytes > 0) {
+    const Instant record = record_deadline(it);
+    deadline = std::min(deadline.value_or(record), record);
+  }
   if (!deadline) return;
   if (*deadline > now_) return due(*deadline);
   ++counters_.silent;
   Session* session = it.session;
   close_connection(it, wire::ClientCode::silent,
-                   it.reserved > 0 ? "a record did not come to its end"
-                                   : "nothing was heard; send a ping in time");
+                   holds_others ? "replies are not read, and a large message waits behind them"
+                   : it.record_bytes > 0 ? "a record did not come to its end in time"
+                                         : "nothing was heard; send a ping in time");
   detach(*session);
 }
 

@@ -41,16 +41,20 @@ struct Connection {
   State state = State::hello;
   Pause pause = Pause::none;
   Session* session = nullptr;
-  std::vector<std::byte> input;  ///< of an unfinished record, or of one that waits
-  std::uint64_t reserved = 0;    ///< what that takes of Options::input_bytes_max
-  Instant record_deadline{};     ///< it is to be complete then, if something is reserved
+  std::vector<std::byte> input;    ///< of an unfinished record, or of one that waits
+  std::uint64_t record_bytes = 0;  ///< of that record, as a whole; 0: not known yet, or none
+  std::uint64_t reserved = 0;      ///< what that takes of Options::input_bytes_max
+  Instant record_begun{};
   Instant last_heard{};
   Instant deadline{};              ///< of the hello; or of the last output, when closing
   std::vector<std::byte> control;  ///< records that are no events, not written yet
   std::size_t control_offset = 0;
+  ChunkRef tail;  ///< when closing: the event that was begun, which is written to its end
+  std::size_t tail_offset = 0;
   std::size_t planned_event = 0;  ///< of output(): the rest of an event, then so many of `control`
   std::size_t planned_control = 0;
   std::uint64_t acked_told = 0;
+  std::uint64_t repeat = 0;  ///< number of the next refusal to be said again; 0: none
   bool wants_write = false;  ///< is named in Wanted::write
 };
 
@@ -108,6 +112,7 @@ class Sessions::Core final : public group::Effects {
   std::size_t received(Instant now, ConnectionId id, ByteView bytes);
   // output.cc
   void tell_acked(Connection& to);
+  void repeat_refusals(Connection& to);
   std::span<const ByteView> output(ConnectionId id);
   void written(Instant now, ConnectionId id, std::size_t bytes);
   // slow.cc
@@ -147,6 +152,7 @@ class Sessions::Core final : public group::Effects {
   void pause(Connection& from, Pause reason);
   void resume(Connection& from);
   void resume_one(Connection& from);
+  void set_pause(Connection& of, Pause reason);
   void resume_all(Pause reason);
   /// The last that the connection is told; its session is not touched.
   void close_connection(Connection& it, wire::ClientCode code, std::string_view text);
@@ -166,6 +172,7 @@ class Sessions::Core final : public group::Effects {
   Handled bad_record(Connection& from, std::string_view what);
   bool reserve(Connection& from, std::size_t bytes);
   void release(Connection& from);
+  Instant record_deadline(const Connection& of) const;
   std::size_t complete(Connection& from, ByteView bytes);
   std::uint64_t length_max(const Connection& from) const;
 
@@ -183,9 +190,11 @@ class Sessions::Core final : public group::Effects {
   Handled on_send(Connection& from, ByteView body);
   void refuse(Session& it, std::uint64_t number, wire::ClientCode code, const std::string& text);
   std::optional<std::pair<wire::ClientCode, std::string>> why_not(Session& it,
-                                                                  const wire::SendRequest& request);
-  bool take_quota(Session& it, std::size_t bytes);
+                                                                  const wire::SendRequest& request,
+                                                                  std::size_t cost);
+  bool has_quota(Session& it, std::size_t bytes);
   Handled on_join(Connection& from, ByteView body);
+  std::optional<std::string> why_not(const Session& it, const wire::JoinRequest& request) const;
   Handled on_leave(Connection& from, ByteView body);
   Handled on_ask(Connection& from, ByteView body);
   Handled on_seen(Connection& from, ByteView body);
@@ -239,8 +248,9 @@ class Sessions::Core final : public group::Effects {
   std::deque<ConnectionId> paused_;  ///< in the order in which they came to wait
   std::optional<Instant> next_check_;
   std::uint64_t input_bytes_ = 0;
-  std::uint64_t disk_bytes_ = 0;  ///< of all sessions
-  std::uint64_t waiting_ = 0;     ///< sessions that have events waiting
+  std::uint64_t input_waiters_ = 0;  ///< connections that wait for a part of these
+  std::uint64_t disk_bytes_ = 0;     ///< of all sessions
+  std::uint64_t waiting_ = 0;        ///< sessions that have events waiting
   std::uint64_t next_name_ = 0;
   std::uint64_t submitted_ = 0;  ///< number that Host::submit() gave last
   bool closed_ = false;          ///< the node takes nothing any more

@@ -48,8 +48,9 @@ Result<void> EventQueue::push(Instant now, std::uint32_t slot, const ChunkRef& c
   } else {
     push_memory(now, slot, chunk);
   }
-  if (member.events == 0) member.oldest = now;
+  if (member.unwritten == 0) member.oldest = now;
   ++member.events;
+  ++member.unwritten;
   ++pushed_;
   return {};
 }
@@ -71,6 +72,7 @@ void EventQueue::push_memory(Instant at, std::uint32_t slot, ChunkRef chunk) {
   member.unwritten_bytes += cost;
   member.last = released_ + memory_.size();
   memory_bytes_ += cost;
+  unwritten_bytes_ += cost;
 }
 
 Result<void> EventQueue::push_disk(Instant at, std::uint32_t slot, const ChunkRef& chunk) {
@@ -94,11 +96,16 @@ void EventQueue::begin_spill(std::uint64_t memory_bytes) {
   spill_memory_bytes_ = memory_bytes;
 }
 
+bool EventQueue::has_room(std::uint64_t memory_bytes_most) const {
+  return unwritten_bytes_ <= spill_memory_bytes_ / 2 && memory_bytes_ <= memory_bytes_most / 2 &&
+         memory_bytes_ - unwritten_bytes_ <= kUnseenBytesMax;
+}
+
 Result<void> EventQueue::refill(std::uint64_t memory_bytes_most) {
-  const std::uint64_t most = std::min(spill_memory_bytes_, memory_bytes_most);
-  if (!spilling_ || memory_bytes_ > most / 2) return {};
+  if (!spilling_ || !has_room(memory_bytes_most)) return {};
   PEAL_PROBE("session.read_back");
-  while (disk_bytes() > 0 && memory_bytes_ <= most / 2) {
+  const std::uint64_t most = std::min(spill_memory_bytes_, memory_bytes_most);
+  while (disk_bytes() > 0 && has_room(memory_bytes_most)) {
     const std::uint64_t block = std::clamp(most / 4, kBlockBytesLeast, kBlockBytesMost);
     std::size_t want = static_cast<std::size_t>(std::min(block, disk_bytes()));
     for (;;) {
@@ -134,7 +141,7 @@ std::size_t EventQueue::take_records(ByteView block) {
     const Instant since{static_cast<std::int64_t>(load<std::uint64_t>(rest.subspan(4)))};
     const ByteView record = rest.subspan(kDiskHeaderBytes, bytes - kDiskHeaderBytes);
     Membership& member = membership(slot);
-    if (member.last <= released_) member.oldest = since;
+    if (member.last <= written_events()) member.oldest = since;
     member.disk_bytes -= bytes;
     push_memory(since, slot, chunks_.make(record.size(), [record](std::vector<std::byte>& out) {
       out.insert(out.end(), record.begin(), record.end());
@@ -165,25 +172,36 @@ void EventQueue::written(std::size_t bytes) {
     const std::size_t part = std::min(left, bytes);
     bytes -= part;
     offset_ += part;
-    if (part == left) {
-      const Event& event = memory_[next_];
-      membership(event.slot).unwritten_bytes -= cost_of(event);
-      ++next_;
-      offset_ = 0;
-    }
+    if (part == left) pass();
   }
+}
+
+/// The next event is written as a whole.
+void EventQueue::pass() {
+  const Event& event = memory_[next_];
+  const std::uint64_t cost = cost_of(event);
+  Membership& member = membership(event.slot);
+  member.unwritten_bytes -= cost;
+  unwritten_bytes_ -= cost;
+  --member.unwritten;
+  // One that is not known yet is on disk, and newer than all that is in memory.
+  if (member.unwritten > 0) member.oldest = event.has_next ? event.next_at : memory_.back().at;
+  ++next_;
+  offset_ = 0;
 }
 
 bool EventQueue::rewind(std::uint64_t number) {
   if (number < released_ || number > written_events()) return false;
   while (next_ > number - released_) {
     const Event& event = memory_[--next_];
-    membership(event.slot).unwritten_bytes += cost_of(event);
+    const std::uint64_t cost = cost_of(event);
+    Membership& member = membership(event.slot);
+    member.unwritten_bytes += cost;
+    unwritten_bytes_ += cost;
+    ++member.unwritten;
+    member.oldest = event.at;
   }
-  if (PEAL_MUTANT(sm2_resume_drops_one) && next_ < memory_.size()) {
-    const Event& event = memory_[next_++];
-    membership(event.slot).unwritten_bytes -= cost_of(event);
-  }
+  if (PEAL_MUTANT(sm2_resume_drops_one) && next_ < memory_.size()) pass();
   offset_ = 0;
   return true;
 }
@@ -204,7 +222,6 @@ void EventQueue::pop() {
   member.memory_bytes -= cost;
   memory_bytes_ -= cost;
   --member.events;
-  if (event.has_next) member.oldest = event.next_at;
   memory_.pop_front();
   --next_;
   ++released_;
@@ -220,16 +237,20 @@ void EventQueue::check_invariants() const {
   std::uint64_t memory_bytes = 0;
   std::uint64_t disk_bytes_sum = 0;
   std::uint64_t events = 0;
+  std::uint64_t unwritten = 0;
   std::uint64_t unwritten_bytes = 0;
   for (const auto& member : memberships_) {
     if (member == nullptr) continue;
     memory_bytes += member->memory_bytes;
+    unwritten += member->unwritten;
     unwritten_bytes += member->unwritten_bytes;
     PEAL_ASSERT(member->unwritten_bytes <= member->memory_bytes);
     disk_bytes_sum += member->disk_bytes;
     events += member->events;
   }
   PEAL_ASSERT(memory_bytes == memory_bytes_);
+  PEAL_ASSERT(unwritten_bytes == unwritten_bytes_);
+  PEAL_ASSERT(unwritten == events - next_);
   for (std::size_t i = next_; i < memory_.size(); ++i) unwritten_bytes -= cost_of(memory_[i]);
   PEAL_ASSERT(unwritten_bytes == 0);
   PEAL_ASSERT(disk_bytes_sum == disk_bytes());

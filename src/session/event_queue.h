@@ -20,6 +20,10 @@ namespace peal::session {
 /// What a waiting event takes besides its bytes.
 inline constexpr std::uint64_t kEventCost = 64;
 
+/// That a client may have taken and not said that it has seen, beyond what may wait for it: more
+/// than the buffers of a connection hold.
+inline constexpr std::uint64_t kUnseenBytesMax = 16ULL << 20;
+
 /// What waits for one session in one group, or, the first of them, for its private name.
 struct Membership {
   std::string group;
@@ -28,15 +32,18 @@ struct Membership {
   std::uint64_t memory_bytes = 0;
   std::uint64_t unwritten_bytes = 0;  ///< of memory_bytes, what its connection did not take yet
   std::uint64_t disk_bytes = 0;
-  std::uint64_t events = 0;  ///< that wait, in memory and on disk
-  Instant oldest{};          ///< since when the first of them waits
-  std::uint64_t last = 0;    ///< number of the last of them that is in memory
-  wire::GapEvent gap;        ///< messages left out since the last event; `messages` 0: none
+  std::uint64_t events = 0;     ///< that wait, in memory and on disk
+  std::uint64_t unwritten = 0;  ///< of these, those that its connection did not take yet
+  Instant oldest{};             ///< since when the first of those waits
+  std::uint64_t last = 0;       ///< number of the last event that is in memory
+  wire::GapEvent gap;           ///< messages left out since the last event; `messages` 0: none
   std::uint64_t left_out = 0;
 
   std::uint64_t waiting_bytes() const { return memory_bytes + disk_bytes; }
+  /// How long the connection has not taken the first event that it is to take. What it took does
+  /// not count: that the client has seen it may stand behind messages of its own, which wait.
   std::optional<Duration> age(Instant now) const {
-    return events == 0 ? std::nullopt : std::optional<Duration>(now - oldest);
+    return unwritten == 0 ? std::nullopt : std::optional<Duration>(now - oldest);
   }
 };
 
@@ -69,6 +76,8 @@ class EventQueue {
   void gather(std::vector<ByteView>& out, std::size_t pieces) const;
   /// What is left of an event that was written in part; 0 if none was.
   std::size_t unfinished() const;
+  /// That event; only if there is one.
+  ChunkRef begun() const { return memory_[next_].chunk; }
   /// So many bytes of what gather() gave were written.
   void written(std::size_t bytes);
   bool has_output() const { return next_ < memory_.size(); }
@@ -77,8 +86,9 @@ class EventQueue {
 
   /// The client has all events up to this one. False if those were not written yet.
   bool seen(std::uint64_t number);
-  /// Reads back what went to the disk, as far as there is room for it: less than what
-  /// begin_spill() said, and than `memory_bytes_most`. Errors: those of Spool.
+  /// Reads back what went to the disk, as far as there is room for it: what is not written has less
+  /// than begin_spill() said, and all that waits has less than `memory_bytes_most`. Errors: those
+  /// of Spool.
   Result<void> refill(std::uint64_t memory_bytes_most);
 
   std::uint64_t pushed() const { return pushed_; }      ///< events, ever
@@ -105,6 +115,8 @@ class EventQueue {
   Result<void> push_disk(Instant at, std::uint32_t slot, const ChunkRef& chunk);
   void note_successor(const Membership& member, Instant at);
   void pop();
+  void pass();
+  bool has_room(std::uint64_t memory_bytes_most) const;
   std::size_t take_records(ByteView block);
 
   Spool& spool_;
@@ -117,6 +129,7 @@ class EventQueue {
   std::uint64_t pushed_ = 0;
   std::uint64_t released_ = 0;
   std::uint64_t memory_bytes_ = 0;
+  std::uint64_t unwritten_bytes_ = 0;  ///< of these
 
   bool spilling_ = false;
   std::uint64_t spill_memory_bytes_ = 0;

@@ -73,6 +73,7 @@ Sessions::Core::Handled Sessions::Core::go_on(Connection& from, const wire::Hell
                          std::to_string(it->events.released()) + " before, and was told " +
                          std::to_string(it->events.written_events()));
   }
+  due(now_);  // what is written again is as old as it was
   ++counters_.resumed;
   attach(*it, from, hello.events_seen);
   const bool known = release_events(*it, hello.events_seen);
@@ -157,7 +158,8 @@ void Sessions::Core::attach(Session& it, Connection& to, std::optional<std::uint
   it.connection = &to;
   to.session = &it;
   to.state = State::open;
-  const Account& account = it.account;
+  Account& account = it.account;
+  account.window = std::max(account.window, options_.unsettled_messages_max);
   wire::Welcome welcome;
   welcome.session = it.token;
   welcome.resumed = events_seen.has_value();
@@ -178,11 +180,7 @@ void Sessions::Core::attach(Session& it, Connection& to, std::optional<std::uint
   }
   to.acked_told = welcome.acked;
   append(to.control, welcome);
-  for (const Account::Refusals& each : account.refusals) {
-    for (std::uint64_t number = each.first; number <= each.last; ++number) {
-      append(to.control, wire::Refused{number, each.code, "said again, as the connection is new"});
-    }
-  }
+  to.repeat = account.refusals.empty() ? 0 : account.refusals.front().first;
   if (!to.identity.local) due(now_ + options_.ping);
   want_write(to);
 }

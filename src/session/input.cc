@@ -10,10 +10,13 @@ namespace peal::session {
 namespace {
 
 constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
-constexpr std::size_t kControlBytesMax = 64 * 1'024;       ///< unread replies, before reading stops
-constexpr std::size_t kInputKept = 64 * 1'024;             ///< of a buffer, once its record is done
-constexpr std::int64_t kRecordSeconds = 10;                ///< to complete a record, and
-constexpr std::int64_t kBytesPerSecondLeast = 64 * 1'024;  ///< one more for so many bytes
+constexpr std::size_t kControlBytesMax = 64 * 1'024;  ///< unread replies, before reading stops
+constexpr std::size_t kInputKept = 64 * 1'024;        ///< of a buffer, once its record is done
+/// Each connection may hold an unfinished record of this length whatever others do.
+constexpr std::size_t kSmallRecordBytes = 16 * 1'024;
+constexpr std::int64_t kRecordSeconds = 10;                  ///< to complete a record, and
+constexpr std::int64_t kBytesPerSecondLeast = 64 * 1'024;    ///< one more for so many bytes, or
+constexpr std::int64_t kBytesPerSecondBusy = 1'024 * 1'024;  ///< for so many while others wait
 
 }  // namespace
 
@@ -65,7 +68,7 @@ std::size_t Sessions::Core::complete(Connection& from, ByteView bytes) {
   for (;;) {
     const wire::Framed framed = wire::next_record(from.input, length_max(from));
     if (framed.state != wire::Framed::State::incomplete) return taken;
-    if (framed.bytes > 0 && from.reserved == 0 && !reserve(from, framed.bytes)) return taken;
+    if (framed.bytes > 0 && from.record_bytes == 0 && !reserve(from, framed.bytes)) return taken;
     const std::size_t whole = framed.bytes > 0 ? framed.bytes : kLengthBytes;
     const std::size_t part = std::min(whole - from.input.size(), bytes.size() - taken);
     if (part == 0) return taken;
@@ -75,28 +78,38 @@ std::size_t Sessions::Core::complete(Connection& from, ByteView bytes) {
   }
 }
 
-/// Room for an unfinished record; or the connection waits for it.
+/// Room for an unfinished record; or the connection waits for it, behind those that wait already.
 bool Sessions::Core::reserve(Connection& from, std::size_t bytes) {
-  if (input_bytes_ + bytes > options_.input_bytes_max) {
+  const bool small = bytes <= kSmallRecordBytes;
+  if (!small && (input_waiters_ > 0 || input_bytes_ + bytes > options_.input_bytes_max)) {
     pause(from, Pause::input);
     return false;
   }
-  from.reserved = bytes;
-  input_bytes_ += bytes;
-  const auto more = static_cast<std::int64_t>(bytes) / kBytesPerSecondLeast;
-  from.record_deadline = now_ + seconds(kRecordSeconds + more);
-  due(from.record_deadline);
+  from.record_bytes = bytes;
+  from.reserved = small ? 0 : bytes;
+  input_bytes_ += from.reserved;
+  from.record_begun = now_;
+  due(record_deadline(from));
   return true;
 }
 
-/// The record is done with.
+/// When an unfinished record has to be complete; sooner while others wait for the room it takes.
+Instant Sessions::Core::record_deadline(const Connection& of) const {
+  const bool busy = input_waiters_ > 0 && of.reserved > 0;
+  const std::int64_t rate = busy ? kBytesPerSecondBusy : kBytesPerSecondLeast;
+  return of.record_begun +
+         seconds(kRecordSeconds + static_cast<std::int64_t>(of.record_bytes) / rate);
+}
+
+/// The record is done with, and so is waiting for it.
 void Sessions::Core::release(Connection& from) {
   from.input.clear();
   if (from.input.capacity() > kInputKept) from.input.shrink_to_fit();
-  if (from.reserved == 0) return;
+  const bool others_go_on = from.reserved > 0 || from.pause == Pause::input;
   input_bytes_ -= from.reserved;
-  from.reserved = 0;
-  resume_all(Pause::input);
+  from.record_bytes = from.reserved = 0;
+  if (from.state == State::closing) set_pause(from, Pause::none);
+  if (others_go_on) resume_all(Pause::input);
 }
 
 Sessions::Core::Handled Sessions::Core::bad_record(Connection& from, std::string_view what) {
@@ -112,7 +125,8 @@ Sessions::Core::Handled Sessions::Core::handle(Connection& from, const wire::Rec
     return bad_record(from, "the first record is no hello");
   }
   if (from.session->leaving) return bad_record(from, "a record came after the goodbye");
-  if (from.control.size() - from.control_offset > kControlBytesMax) {
+  // What is refused now is said after what was refused before.
+  if (from.repeat > 0 || from.control.size() - from.control_offset > kControlBytesMax) {
     pause(from, Pause::output);
     return Handled::paused;
   }

@@ -35,8 +35,9 @@ struct ClientRule {
   std::string names = "*";             ///< that the client may have; '*' at the end: any rest
   std::uint32_t sessions_max = 1'024;  ///< by this rule, at a time
   std::uint32_t groups_max = 10'000;   ///< of one session
-  std::uint64_t bytes_per_second = 0;  ///< that one session may send; 0: no limit
-  bool admin = false;                  ///< may ask for more than "status"
+  /// Of messages and joins of one session, 64 for each besides its own; 0: no limit.
+  std::uint64_t bytes_per_second = 0;
+  bool admin = false;  ///< may ask for more than "status"
 };
 
 /// What may be done with groups (and private names). The first that fits both decides; nothing that
@@ -46,6 +47,7 @@ struct GroupRule {
   std::string groups = "*";  ///< name of a target; '*' at the end: any rest
   bool join = false;
   bool send = false;
+  bool block = false;  ///< may join with policy `block`, for as long as the client likes
 };
 
 /// Least limit of what may wait for a membership.
@@ -59,9 +61,10 @@ struct Options {
   std::uint32_t nodes = 1;
   std::uint32_t message_bytes_max = 64U << 20;
   std::uint32_t sessions_max = 4'096;
-  std::uint64_t input_bytes_max = 128ULL << 20;     ///< of unfinished records, all connections
-  std::uint32_t unsettled_messages_max = 65'536;    ///< of one session
-  std::uint64_t unsettled_bytes_max = 64ULL << 20;  ///< of one session
+  /// Of unfinished records, all connections; besides 16 KiB that each may always have.
+  std::uint64_t input_bytes_max = 128ULL << 20;
+  std::uint32_t unsettled_messages_max = 65'536;                               ///< of one session
+  std::uint64_t unsettled_bytes_max = 64ULL << 20;                             ///< of one session
   wire::SlowLimits slow{wire::SlowPolicy::spill, 64ULL << 20, 1ULL << 30, 0};  ///< of a membership
   wire::SlowLimits slow_max{wire::SlowPolicy::normal, 256ULL << 20, 16ULL << 30,
                             0};                 ///< that a client may ask for; 0: no bound

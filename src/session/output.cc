@@ -10,12 +10,31 @@ namespace peal::session {
 namespace {
 
 constexpr std::size_t kPieces = 64;
+constexpr std::size_t kRepeatBytes = 16 * 1'024;  ///< of refusals, at a time
 
 }  // namespace
 
+/// What was refused lately is said again on a new connection: in parts, as the client reads them.
+void Sessions::Core::repeat_refusals(Connection& to) {
+  while (to.repeat > 0 && to.control.size() - to.control_offset < kRepeatBytes) {
+    const auto& refusals = to.session->account.refusals;
+    auto at = std::partition_point(refusals.begin(), refusals.end(),
+                                   [&](const auto& each) { return each.last < to.repeat; });
+    PEAL_ASSERT(at != refusals.end());
+    const std::uint64_t number = std::max(to.repeat, at->first);
+    append(to.control, wire::Refused{number, at->code, "said again, as the connection is new"});
+    if (number == at->last) ++at;
+    to.repeat = at == refusals.end() ? 0 : std::max(number + 1, at->first);
+  }
+}
+
 void Sessions::Core::tell_acked(Connection& to) {
-  if (to.session == nullptr || to.session->account.settled <= to.acked_told) return;
-  to.acked_told = to.session->account.settled;
+  if (to.session == nullptr) return;
+  // What was refused is said before what is acked.
+  std::uint64_t settled = to.session->account.settled;
+  if (to.repeat > 0) settled = std::min(settled, to.repeat - 1);
+  if (settled <= to.acked_told) return;
+  to.acked_told = settled;
   append(to.control, wire::RecordKind::acked, wire::Acked{to.acked_told});
 }
 
@@ -23,11 +42,16 @@ std::span<const ByteView> Sessions::Core::output(ConnectionId id) {
   pieces_.clear();
   Connection* to = connection(id);
   if (to == nullptr) return {};
+  repeat_refusals(*to);
   tell_acked(*to);
   const EventQueue* events = to->session == nullptr ? nullptr : &to->session->events;
   to->planned_event = events == nullptr ? 0 : events->unfinished();
+  if (to->tail) {
+    pieces_.push_back(to->tail.view().subspan(to->tail_offset));
+    to->planned_event = pieces_.back().size();
+  }
   to->planned_control = to->control.size() - to->control_offset;
-  const bool between = to->planned_control > 0 && to->planned_event > 0;
+  const bool between = events != nullptr && to->planned_control > 0 && to->planned_event > 0;
   if (between) events->gather(pieces_, 1);
   if (to->planned_control > 0) {
     pieces_.push_back(ByteView(to->control).subspan(to->control_offset));
@@ -46,7 +70,12 @@ void Sessions::Core::written(Instant now, ConnectionId id, std::size_t bytes) {
   if (to == nullptr) return;
   Session* session = to->session;
   const std::size_t begun = std::min(bytes, to->planned_event);
-  if (begun > 0) session->events.written(begun);
+  if (to->tail) {
+    to->tail_offset += begun;
+    if (to->tail_offset == to->tail.size()) to->tail = {};
+  } else if (begun > 0) {
+    session->events.written(begun);
+  }
   to->planned_event -= begun;
   bytes -= begun;
   const std::size_t control = std::min(bytes, to->planned_control);
@@ -68,11 +97,20 @@ void Sessions::Core::written(Instant now, ConnectionId id, std::size_t bytes) {
       forget_connection(*to);
       return;
     }
-    if (to->pause == Pause::output) resume_one(*to);
+    if (to->repeat > 0) {
+      want_write(*to);
+    } else if (to->pause == Pause::output) {
+      resume_one(*to);
+    }
   }
   if (session == nullptr) return;
   if (bytes > 0) session->events.written(bytes);
-  if (session->keep > Duration{}) return;
+  if (session->keep > Duration{}) {
+    if (session->events.spills() && read_back(*session) && session->events.has_output()) {
+      want_write(*to);
+    }
+    return;
+  }
   // Nobody will go on with the session: what was written need not be kept.
   const bool known = release_events(*session, session->events.written_events());
   PEAL_ASSERT(known);

@@ -10,7 +10,16 @@
 namespace peal::session {
 namespace {
 
+/// What each request takes of a quota besides its bytes: one that is empty must be ordered, too.
+constexpr std::size_t kRequestBytes = 64;
+
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
+
+std::string quota_text(const ClientRule& rule) {
+  return "more than " + std::to_string(rule.bytes_per_second) +
+         " bytes per second, of which a request takes " + std::to_string(kRequestBytes) +
+         " besides its own; send later, or less";
+}
 
 std::string of(std::string_view what, wire::Drop drop) {
   return std::string(what) + " is wrong: " + std::string(wire::drop_name(drop));
@@ -40,7 +49,8 @@ Sessions::Core::Handled Sessions::Core::on_send(Connection& from, ByteView body)
     pause(from, Pause::unsettled);
     return Handled::paused;
   }
-  if (const auto why = why_not(it, request)) {
+  const std::size_t cost = kRequestBytes + body.size();
+  if (const auto why = why_not(it, request, cost)) {
     refuse(it, request.number, why->first, why->second);
     return Handled::done;
   }
@@ -64,7 +74,7 @@ Sessions::Core::Handled Sessions::Core::on_send(Connection& from, ByteView body)
   account.received = std::max(account.received, request.number);
   ++account.unsettled_messages;
   account.unsettled_bytes += request.payload.size();
-  it.quota_bytes -= static_cast<std::int64_t>(request.payload.size());
+  it.quota_bytes -= static_cast<std::int64_t>(cost);
   account.last_entry = settlement_.add({submitted_, it.id, account.received,
                                         static_cast<std::uint32_t>(request.payload.size()),
                                         is_safe(request.service)});
@@ -72,7 +82,7 @@ Sessions::Core::Handled Sessions::Core::on_send(Connection& from, ByteView body)
 }
 
 std::optional<std::pair<wire::ClientCode, std::string>> Sessions::Core::why_not(
-    Session& it, const wire::SendRequest& request) {
+    Session& it, const wire::SendRequest& request, std::size_t cost) {
   using Why = std::pair<wire::ClientCode, std::string>;
   if (request.payload.size() > payload_bytes_max()) {
     return Why{wire::ClientCode::too_large,
@@ -89,16 +99,12 @@ std::optional<std::pair<wire::ClientCode, std::string>> Sessions::Core::why_not(
           "no rule for groups allows " + person_text(it.person) + " to send to " + quoted(target)};
     }
   }
-  if (!take_quota(it, request.payload.size())) {
-    return Why{wire::ClientCode::over_quota, "more than " +
-                                                 std::to_string(it.rule.bytes_per_second) +
-                                                 " bytes per second; send later, or less"};
-  }
+  if (!has_quota(it, cost)) return Why{wire::ClientCode::over_quota, quota_text(it.rule)};
   return std::nullopt;
 }
 
 /// A second's worth may be saved up; a longer message needs that, and is paid for afterwards.
-bool Sessions::Core::take_quota(Session& it, std::size_t bytes) {
+bool Sessions::Core::has_quota(Session& it, std::size_t bytes) {
   if (it.rule.bytes_per_second == 0) return true;
   const auto rate = static_cast<std::int64_t>(
       std::min<std::uint64_t>(it.rule.bytes_per_second, std::uint64_t{1} << 40));
@@ -119,7 +125,7 @@ void Sessions::Core::refuse(Session& it, std::uint64_t number, wire::ClientCode 
   ++counters_.refused;
   Account& account = it.account;
   account.received = number;
-  account.note_refusal(number, code, options_.unsettled_messages_max);
+  account.note_refusal(number, code);
   append(it.connection->control, wire::Refused{number, code, text});
   if (account.unsettled_messages == 0) {
     account.settled = number;
@@ -162,12 +168,9 @@ Sessions::Core::Handled Sessions::Core::refused_by_groups(Connection& from, std:
   }
 }
 
-Sessions::Core::Handled Sessions::Core::on_join(Connection& from, ByteView body) {
-  wire::JoinRequest request;
-  if (const wire::Drop drop = decode(body, request); drop != wire::Drop::none) {
-    return bad_record(from, of("a join", drop));
-  }
-  Session& it = *from.session;
+/// Why a client may not join; nothing if it may.
+std::optional<std::string> Sessions::Core::why_not(const Session& it,
+                                                   const wire::JoinRequest& request) const {
   const auto too_far = [](std::uint64_t asked, std::uint64_t most) {
     return most > 0 && asked > most;
   };
@@ -175,25 +178,52 @@ Sessions::Core::Handled Sessions::Core::on_join(Connection& from, ByteView body)
   const wire::SlowLimits& most = options_.slow_max;
   if (too_far(asked.memory_bytes, most.memory_bytes) ||
       too_far(asked.disk_bytes, most.disk_bytes) || too_far(asked.age_ms, most.age_ms)) {
-    return reply(from, request.request, wire::ClientCode::not_permitted,
-                 "the limits of a membership may be " + std::to_string(most.memory_bytes) +
-                     " bytes in memory, " + std::to_string(most.disk_bytes) +
-                     " on disk and an age of " + std::to_string(most.age_ms) +
-                     " ms (0: any) at most");
+    return "the limits of a membership may be " + std::to_string(most.memory_bytes) +
+           " bytes in memory, " + std::to_string(most.disk_bytes) + " on disk and an age of " +
+           std::to_string(most.age_ms) + " ms (0: any) at most";
   }
   if (!may(options_, it.person, GroupWish::join, request.group)) {
-    return reply(from, request.request, wire::ClientCode::not_permitted,
-                 "no rule for groups allows " + person_text(it.person) + " to join " +
-                     quoted(request.group));
+    return "no rule for groups allows " + person_text(it.person) + " to join " +
+           quoted(request.group);
+  }
+  // Everybody who sends waits for a member that blocks: that needs a right, or is what the
+  // configuration gives to all, no longer than it says.
+  const wire::SlowLimits& normal = options_.slow;
+  const bool by_default = asked.policy == wire::SlowPolicy::normal &&
+                          normal.policy == wire::SlowPolicy::block &&
+                          (normal.age_ms == 0 || asked.age_ms <= normal.age_ms);
+  if (limits_of(asked).policy == wire::SlowPolicy::block && !by_default &&
+      !may(options_, it.person, GroupWish::block, request.group)) {
+    return "no rule for groups lets " + person_text(it.person) + " make those who send to " +
+           quoted(request.group) +
+           " wait: ask for spill, drop or evict instead of block, or have block = true set in the "
+           "[[group]] of the daemon's configuration";
+  }
+  return std::nullopt;
+}
+
+Sessions::Core::Handled Sessions::Core::on_join(Connection& from, ByteView body) {
+  wire::JoinRequest request;
+  if (const wire::Drop drop = decode(body, request); drop != wire::Drop::none) {
+    return bad_record(from, of("a join", drop));
+  }
+  Session& it = *from.session;
+  if (const auto why = why_not(it, request)) {
+    return reply(from, request.request, wire::ClientCode::not_permitted, *why);
   }
   if (it.groups.size() >= it.rule.groups_max && !it.groups.contains(request.group)) {
     return reply(from, request.request, wire::ClientCode::too_many,
                  "in " + std::to_string(it.groups.size()) +
                      " groups, as many as this client may be; leave some");
   }
+  const std::size_t cost = kRequestBytes + body.size();
+  if (!has_quota(it, cost)) {
+    return reply(from, request.request, wire::ClientCode::over_quota, quota_text(it.rule));
+  }
   const auto joined = groups_.join(it.id, request.group);
   if (!joined) return refused_by_groups(from, request.request, joined.error(), request.group);
-  const wire::SlowLimits limits = limits_of(asked);
+  it.quota_bytes -= static_cast<std::int64_t>(cost);
+  const wire::SlowLimits limits = limits_of(request.limits);
   auto at = it.groups.find(request.group);
   if (at == it.groups.end()) {
     const std::uint32_t slot = it.events.add_membership(std::string(request.group), limits);

@@ -104,7 +104,11 @@ bool knows_secret(const Options& options, std::string_view secret) {
 bool may(const Options& options, const Person& person, GroupWish wish, std::string_view target) {
   for (const GroupRule& rule : options.groups) {
     if (!fits(rule.who, person) || !fits(rule.groups, target)) continue;
-    return wish == GroupWish::join ? rule.join : rule.send;
+    switch (wish) {
+      case GroupWish::join: return rule.join;
+      case GroupWish::send: return rule.send;
+      case GroupWish::block: return rule.block;
+    }
   }
   return false;
 }

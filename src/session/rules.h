@@ -27,7 +27,7 @@ const ClientRule* find_rule(const Options& options, const Person& person, std::s
 /// True if any rule knows the secret.
 bool knows_secret(const Options& options, std::string_view secret);
 
-enum class GroupWish : std::uint8_t { join, send };
+enum class GroupWish : std::uint8_t { join, send, block };
 bool may(const Options& options, const Person& person, GroupWish wish, std::string_view target);
 
 }  // namespace peal::session

@@ -8,7 +8,7 @@
 
 namespace peal::session {
 
-void Account::note_refusal(std::uint64_t number, wire::ClientCode code, std::uint32_t window) {
+void Account::note_refusal(std::uint64_t number, wire::ClientCode code) {
   // A client that may send this number was told what became of the one a whole window before.
   while (!refusals.empty() && refusals.front().last + window < number) refusals.pop_front();
   if (!refusals.empty() && refusals.back().last + 1 == number && refusals.back().code == code) {

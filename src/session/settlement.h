@@ -25,7 +25,9 @@ struct Account {
     wire::ClientCode code;
   };
   std::deque<Refusals> refusals;  ///< that the client may not have been told yet
-  void note_refusal(std::uint64_t number, wire::ClientCode code, std::uint32_t window);
+  /// The most messages that the client was ever allowed to have unsettled.
+  std::uint32_t window = 0;
+  void note_refusal(std::uint64_t number, wire::ClientCode code);
 };
 
 /// The messages of clients that the node was given, in their order, until they are settled. A

@@ -12,14 +12,31 @@
 namespace peal::session {
 namespace {
 
-/// That a client under `block` may have read beyond its limit without saying so: more than the
-/// buffers of a connection hold.
-constexpr std::uint64_t kUnseenBytesMax = 16ULL << 20;
+/// More is as good as no limit, and leaves room to count.
+constexpr std::uint64_t kSlowBytesMost = 1ULL << 60;
 constexpr std::size_t kGapBytes = wire::kRecordHeaderBytes + 1 + wire::kClientNameMax + 16 + 64;
 
 std::uint32_t milliseconds_of(Duration duration) {
   return static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(duration.ns / 1'000'000, 0, std::int64_t{0xffffffff}));
+}
+
+/// A client is as slow as its connection takes what it is sent. What it took and has not seen, as
+/// it says, counts only once that is much, since it may stand behind messages of its own, which
+/// wait.
+bool is_beyond(const Membership& member, std::uint64_t bytes, std::uint64_t most) {
+  // What is on disk has a limit of its own under `spill`.
+  if (member.limits.policy != wire::SlowPolicy::spill) bytes += member.disk_bytes;
+  return member.unwritten_bytes + bytes > most ||
+         member.memory_bytes + bytes > most + kUnseenBytesMax;
+}
+
+/// At that part of a limit, or above.
+bool is_near(const Membership& member, std::uint64_t part) {
+  const wire::SlowLimits& limits = member.limits;
+  return member.unwritten_bytes >= limits.memory_bytes / part ||
+         member.memory_bytes >= (limits.memory_bytes + kUnseenBytesMax) / part ||
+         member.disk_bytes >= limits.disk_bytes / part;
 }
 
 }  // namespace
@@ -28,9 +45,10 @@ wire::SlowLimits Sessions::Core::limits_of(const wire::SlowLimits& asked) const 
   const auto or_else = [](auto value, auto normal) { return value > 0 ? value : normal; };
   wire::SlowLimits limits;
   limits.policy = asked.policy == wire::SlowPolicy::normal ? options_.slow.policy : asked.policy;
-  limits.memory_bytes =
-      std::max(kSlowBytesMin, or_else(asked.memory_bytes, options_.slow.memory_bytes));
-  limits.disk_bytes = std::max(kSlowBytesMin, or_else(asked.disk_bytes, options_.slow.disk_bytes));
+  limits.memory_bytes = std::clamp(or_else(asked.memory_bytes, options_.slow.memory_bytes),
+                                   kSlowBytesMin, kSlowBytesMost);
+  limits.disk_bytes = std::clamp(or_else(asked.disk_bytes, options_.slow.disk_bytes), kSlowBytesMin,
+                                 kSlowBytesMost);
   limits.age_ms = or_else(asked.age_ms, options_.slow.age_ms);
   return limits;
 }
@@ -55,9 +73,7 @@ std::optional<std::uint64_t> Sessions::Core::share() const {
 
 bool Sessions::Core::is_over(const Session& of, const Membership& member,
                              std::uint64_t bytes) const {
-  const bool spills = member.limits.policy == wire::SlowPolicy::spill;
-  const std::uint64_t waiting = spills ? member.memory_bytes : member.waiting_bytes();
-  if (waiting + bytes > member.limits.memory_bytes) return true;
+  if (is_beyond(member, bytes, member.limits.memory_bytes)) return true;
   const auto most = share();
   return most && of.events.memory_bytes() + bytes > *most;
 }
@@ -186,7 +202,7 @@ bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t by
       break;
     case wire::SlowPolicy::drop:
       // Views are not left out; a client that takes none for long cannot stay.
-      if (is_message || member.waiting_bytes() + bytes <= 2 * limits.memory_bytes) break;
+      if (is_message || !is_beyond(member, bytes, 2 * limits.memory_bytes)) break;
       too_slow(to, member, "not even the views of the group");
       return false;
     default:  // block: those who send wait, see room_bytes()
@@ -220,12 +236,10 @@ void Sessions::Core::push(Session& to, std::uint32_t slot, const ChunkRef& chunk
   outcome_.add(to.events.pushed() ^ std::uint64_t{to.id} << 32);
   outcome_.add(chunk.size());
   const Membership& member = to.events.membership(slot);
-  if (member.limits.age_ms > 0 && member.events == 1) {
+  if (member.limits.age_ms > 0 && member.unwritten == 1) {
     due(now_ + milliseconds(member.limits.age_ms) / 2);
   }
-  const bool near = member.memory_bytes >= member.limits.memory_bytes / 2 ||
-                    member.disk_bytes >= member.limits.disk_bytes / 2;
-  if (near) warn(to, slot);
+  if (is_near(member, 2)) warn(to, slot);
   if (to.events.spills()) read_back(to);  // a large event alone may have gone to the disk
   if (to.connection != nullptr) want_write(*to.connection);
 }
@@ -252,7 +266,7 @@ void Sessions::Core::check_ages(Session& it) {
   const auto& memberships = it.events.memberships();
   for (std::uint32_t slot = 0; slot < memberships.size(); ++slot) {
     const Membership* member = memberships[slot].get();
-    if (member == nullptr || member->limits.age_ms == 0 || member->events == 0) continue;
+    if (member == nullptr || member->limits.age_ms == 0 || member->unwritten == 0) continue;
     const Duration most = milliseconds(member->limits.age_ms);
     if (now_ >= member->oldest + most) {
       if (member->limits.policy == wire::SlowPolicy::drop) continue;
@@ -275,8 +289,7 @@ bool Sessions::Core::release_events(Session& it, std::uint64_t number) {
   if (it.ending != wire::ClientCode::ok || !read_back(it)) return true;
   std::erase_if(it.warned, [&](std::uint32_t slot) {
     const Membership* member = it.events.memberships()[slot].get();
-    return member == nullptr || (member->memory_bytes < member->limits.memory_bytes / 4 &&
-                                 member->disk_bytes < member->limits.disk_bytes / 4);
+    return member == nullptr || !is_near(*member, 4);
   });
   push_gaps(it);
   if (it.connection != nullptr && it.events.has_output()) want_write(*it.connection);

@@ -13,7 +13,7 @@ std::string wait_text(const Session& it) {
   if (it.ending != wire::ClientCode::ok) return it.ending_text;
   for (const auto& member : it.events.memberships()) {
     if (member == nullptr || member->limits.policy != wire::SlowPolicy::block) continue;
-    if (member->waiting_bytes() < member->limits.memory_bytes) continue;
+    if (member->unwritten_bytes < member->limits.memory_bytes) continue;
     return "everybody who sends waits until this client takes what waits in '" + member->group +
            "'";
   }
@@ -66,6 +66,7 @@ void Sessions::Core::check_invariants() const {
   std::uint64_t disk_bytes = 0;
   std::uint64_t waiting = 0;
   std::uint64_t input_bytes = 0;
+  std::uint64_t input_waiters = 0;
   for (const auto& [id, it] : sessions_) {
     it->events.check_invariants();
     disk_bytes += it->events.disk_bytes();
@@ -76,13 +77,15 @@ void Sessions::Core::check_invariants() const {
   }
   for (const auto& [id, it] : connections_) {
     input_bytes += it->reserved;
-    PEAL_ASSERT(it->reserved == 0 || it->input.size() <= it->reserved);
+    PEAL_ASSERT(it->record_bytes == 0 || it->input.size() <= it->record_bytes);
+    if (it->pause == Connection::Pause::input) ++input_waiters;
     PEAL_ASSERT((it->state == State::open) == (it->session != nullptr));
     PEAL_ASSERT(it->control_offset <= kControlKept);
   }
   PEAL_ASSERT(disk_bytes == disk_bytes_);
   PEAL_ASSERT(waiting == waiting_);
   PEAL_ASSERT(input_bytes == input_bytes_ && input_bytes_ <= options_.input_bytes_max);
+  PEAL_ASSERT(input_waiters == input_waiters_);
   groups_.check_invariants();
 }
 

@@ -72,7 +72,7 @@ TEST(Digest, EveryBitOfANumberCounts) {
 }
 
 TEST(Digest, EveryBitOfATextCounts) {
-  for (const std::size_t size : {21, 64, 107}) {
+  for (const std::size_t size : {21U, 64U, 107U}) {
     const std::string text(size, 'x');
     std::set<std::uint64_t> values{digest_of(as_bytes_view(text))};
     for (std::size_t bit = 0; bit < size * 8; ++bit) {

@@ -139,6 +139,7 @@ TEST(BadClients, Rules) {
       {group + "groups = \"*x\"", "group.groups", "*x", "its beginning and '*'"},
       {group + "groups = \"*\"\njoin = \"yes\"", "group.join", "\"yes\"", "true or false"},
       {group + "groups = \"*\"\nsend = 0", "group.send", "0", "true or false"},
+      {group + "groups = \"*\"\nblock = 1", "group.block", "1", "true or false"},
       {group + "groups = \"*\"\nadmin = true", "group.admin", "true", "accepted keys are who"},
   };
   for (const Bad& bad : cases) expect_error(bad);
@@ -220,6 +221,7 @@ join = true
 who = "everyone"
 groups = "*"
 send = true
+block = true
 )");
   ASSERT_TRUE(config) << config.error();
   const session::Options& options = config->clients.sessions;
@@ -239,8 +241,10 @@ send = true
   EXPECT_EQ(options.groups[0].who.text, "n");
   EXPECT_TRUE(options.groups[0].join);
   EXPECT_FALSE(options.groups[0].send);
+  EXPECT_FALSE(options.groups[0].block);
   EXPECT_EQ(options.groups[1].who.kind, Who::Kind::everyone);
   EXPECT_TRUE(options.groups[1].send);
+  EXPECT_TRUE(options.groups[1].block);
 }
 
 TEST(Clients, OwnerAndRootComeLast) {

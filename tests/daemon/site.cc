@@ -48,7 +48,7 @@ Options options_of(const Folder& folder, std::uint32_t self, std::uint32_t count
   }
   options.sessions.clients.resize(1);
   options.sessions.clients[0].admin = true;
-  options.sessions.groups.push_back({{}, "*", true, true});
+  options.sessions.groups.push_back({{}, "*", true, true, true});
   options.socket = folder.path() + "/" + options.member.name + ".sock";
   options.spool_dir = folder.path();
   return options;

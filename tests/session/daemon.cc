@@ -46,7 +46,7 @@ Options options() {
   options.nodes = 1;
   options.message_bytes_max = 1U << 20;
   options.clients = {{{Who::Kind::everyone, 0, {}}, "*", 1'024, 10'000, 0, true}};
-  options.groups = {{{Who::Kind::everyone, 0, {}}, "*", true, true}};
+  options.groups = {{{Who::Kind::everyone, 0, {}}, "*", true, true, true}};
   return options;
 }
 

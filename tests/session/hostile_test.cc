@@ -185,6 +185,104 @@ TEST(Hostile, UnfinishedRecordsAreBoundedInSumAndInTime) {
   daemon.sessions->check_invariants();
 }
 
+/// The begin of a send of so many bytes.
+Bytes begin_of(std::uint32_t bytes) {
+  Bytes begun(100);
+  store(ByteSpan(begun), bytes);
+  begun[4] = static_cast<std::byte>(wire::RecordKind::send);
+  return begun;
+}
+
+/// Sends a message as a network would bring it, so that room for it is needed.
+void send_in_parts(Client& from, std::size_t bytes) {
+  wire::SendRequest send;
+  send.number = ++from.number;
+  send.targets.push_back("g");
+  const std::string payload(bytes, 'p');
+  send.payload = as_bytes_view(payload);
+  Bytes record;
+  append(record, send);
+  from.bytes(ByteView(record).first(7'000));
+  from.bytes(ByteView(record).subspan(7'000));
+}
+
+/// One record of the largest message, and half of one.
+Options little_input() {
+  Options few = options();
+  few.input_bytes_max = few.message_bytes_max + few.message_bytes_max / 2;
+  return few;
+}
+
+TEST(Hostile, WhoHoldsAllRoomForLargeRecordsHoldsUpNoSmallOnes) {
+  Daemon daemon(little_input());
+  Client holder(daemon, "holder"), waiter(daemon, "waiter"), small(daemon, "small");
+  for (Client* each : {&holder, &waiter, &small}) each->connect();
+  holder.bytes(begin_of(1'000'000));
+  waiter.bytes(begin_of(1'000'000));
+  send_in_parts(small, 10'000);
+  daemon.run();
+  small.take();
+  EXPECT_EQ(small.acked, 1U);
+  EXPECT_TRUE(daemon.pipe(waiter.connection).paused);
+}
+
+TEST(Hostile, RoomForARecordHasToBeUsedWhileOthersWaitForIt) {
+  Daemon daemon(little_input());
+  Client holder(daemon, "holder"), waiter(daemon, "waiter"), late(daemon, "late");
+  for (Client* each : {&holder, &waiter, &late}) each->connect();
+  holder.bytes(begin_of(1'000'000));
+  daemon.pass(seconds(9));
+  send_in_parts(waiter, 900'000);
+  send_in_parts(late, 400'000);
+  daemon.run();
+  late.take();
+  EXPECT_EQ(late.acked, 0U) << "it would fit, but another was there before";
+  EXPECT_FALSE(daemon.pipe(holder.connection).closed);
+  daemon.pass(seconds(2));
+  daemon.run();
+  EXPECT_TRUE(daemon.pipe(holder.connection).closed);
+  for (Client* each : {&waiter, &late}) each->take();
+  EXPECT_EQ(waiter.acked, 1U);
+  EXPECT_EQ(late.acked, 1U);
+}
+
+TEST(Hostile, ALargeRecordAloneMayTakeItsTime) {
+  Daemon daemon(little_input());
+  Client holder(daemon, "holder");
+  holder.connect();
+  holder.bytes(begin_of(1'000'000));
+  daemon.pass(seconds(24));
+  EXPECT_FALSE(daemon.pipe(holder.connection).closed);
+  daemon.pass(seconds(2));
+  EXPECT_TRUE(daemon.pipe(holder.connection).closed);
+}
+
+TEST(Hostile, WhoReadsNoRepliesHoldsNoRoomForLong) {
+  Daemon daemon(little_input());
+  Client holder(daemon, "holder"), waiter(daemon, "waiter");
+  holder.connect();
+  waiter.connect();
+  daemon.run();
+  daemon.let_read(holder.connection, false);
+  Bytes pings;
+  for (std::uint64_t i = 0; i < 5'100; ++i) {
+    append(pings, wire::RecordKind::ping, wire::Acked{i});
+  }
+  holder.bytes(ByteView(pings).first(5'042 * 13));  // just as much as may wait
+  Bytes large = begin_of(1'000'000);
+  large.resize(1'000'004);
+  holder.bytes(ByteView(large).first(500));
+  holder.bytes(ByteView(large).subspan(500));
+  ASSERT_GT(daemon.sessions->status(daemon.now).input_bytes, 900'000U);
+  send_in_parts(waiter, 900'000);
+  daemon.run();
+  daemon.pass(seconds(12));
+  daemon.run();
+  waiter.take();
+  EXPECT_EQ(waiter.acked, 1U);
+  EXPECT_EQ(daemon.sessions->status(daemon.now).input_bytes, 0U);
+}
+
 TEST(Hostile, AnswersThatAreNeverReadToTheEndDoNotPileUp) {
   Daemon daemon;
   Client client(daemon, "a");

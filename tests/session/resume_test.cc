@@ -83,6 +83,114 @@ TEST(Resume, EventsWaitUntilTheyAreSeenAndNotLonger) {
   EXPECT_EQ(framed.record.kind, wire::RecordKind::closing);
 }
 
+std::size_t output_bytes(Daemon& daemon, ConnectionId id) {
+  std::size_t bytes = 0;
+  for (const ByteView piece : daemon.sessions->output(id)) bytes += piece.size();
+  return bytes;
+}
+
+TEST(Resume, ManyRefusalsAreSaidAgainInPartsAndBeforeWhatIsAcked) {
+  constexpr std::uint64_t kRefused = 5'000;
+  Daemon daemon;
+  Client x(daemon, "x");
+  x.connect();
+  daemon.run();
+  x.take();
+  daemon.let_read(x.connection, false);
+  for (std::uint64_t i = 0; i < kRefused; ++i) x.send("#nobody", "refused");
+  daemon.pipe(x.connection).reads = true;  // so that it is read on, but all of that is lost
+  daemon.run();
+  x.cut();
+  x.connect();
+  daemon.let_read(x.connection, false);
+  EXPECT_LT(output_bytes(daemon, x.connection), 20'000U);
+  // What it sends now is answered behind that.
+  x.received = kRefused;
+  x.send("#nobody", "refused");
+  daemon.pump();
+  EXPECT_LT(output_bytes(daemon, x.connection), 20'000U);
+  daemon.let_read(x.connection, true);
+  daemon.run();
+  std::uint64_t next = 1, acked = 0;
+  for (const std::string& text : x.take()) {
+    if (text.rfind("refused ", 0) == 0) {
+      EXPECT_EQ(std::stoull(text.substr(8)), next++);
+    }
+    if (text.rfind("acked ", 0) != 0) continue;
+    acked = std::stoull(text.substr(6));
+    EXPECT_LT(acked, next);
+  }
+  EXPECT_EQ(next, kRefused + 2);
+  EXPECT_EQ(acked, kRefused + 1);
+}
+
+TEST(Resume, ALowerWindowForgetsNoRefusalOfALargerOne) {
+  Options wide = options();
+  wide.unsettled_messages_max = 100;
+  Daemon daemon(wide);
+  Client x(daemon, "x");
+  x.connect();
+  daemon.run();
+  x.take();
+  for (int i = 0; i < 40; ++i) x.send("#nobody", "refused");
+  Options narrow = options();
+  narrow.unsettled_messages_max = 10;
+  daemon.sessions->reconfigure(daemon.now, narrow);
+  for (int i = 0; i < 40; ++i) x.send("#nobody", "refused");
+  x.cut();  // and nothing of it was read
+  x.connect();
+  daemon.run();
+  std::size_t refused = 0;
+  for (const std::string& text : x.take()) refused += text.rfind("refused ", 0) == 0 ? 1U : 0U;
+  EXPECT_EQ(refused, 80U);
+}
+
+TEST(Resume, TheEventThatWasBegunIsEndedWithoutACopy) {
+  Daemon daemon;
+  Client x(daemon, "x"), y(daemon, "y");
+  for (Client* each : {&x, &y}) {
+    each->connect();
+    each->join("g");
+  }
+  daemon.run();
+  x.take();
+  daemon.run();
+  x.take();
+  daemon.let_read(x.connection, false);
+  y.send("g", std::string(500'000, 'p'));
+  daemon.run();
+  // A part of it is written, and then the session goes on through another connection.
+  const std::uint64_t memory = daemon.sessions->status(daemon.now).memory_bytes;
+  ASSERT_GT(output_bytes(daemon, x.connection), 500'000U);
+  std::vector<std::byte> got;
+  const auto take = [&](std::size_t most) {
+    std::size_t bytes = 0;
+    for (const ByteView piece : daemon.sessions->output(x.connection)) {
+      const std::size_t part = std::min(piece.size(), most - bytes);
+      got.insert(got.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(part));
+      bytes += part;
+    }
+    daemon.sessions->written(daemon.now, x.connection, bytes);
+  };
+  take(100'000);
+  Client again(daemon, "x");
+  again.token = x.token;
+  again.events = x.events;
+  again.connect();
+  EXPECT_EQ(daemon.sessions->status(daemon.now).memory_bytes, memory);
+  take(150'000);
+  while (output_bytes(daemon, x.connection) > 0) take(200'000);
+  const wire::Framed event = wire::next_record(got, 1U << 20);
+  ASSERT_EQ(event.state, wire::Framed::State::complete);
+  EXPECT_EQ(event.record.kind, wire::RecordKind::message);
+  wire::MessageEvent message;
+  ASSERT_EQ(decode(event.record.body, message), wire::Drop::none);
+  EXPECT_EQ(as_text(message.payload), std::string(500'000, 'p'));
+  const wire::Framed closing = wire::next_record(ByteView(got).subspan(event.bytes), 1U << 20);
+  EXPECT_EQ(closing.record.kind, wire::RecordKind::closing);
+  daemon.sessions->check_invariants();
+}
+
 TEST(Resume, WithoutAKeepNothingWaitsOnceItIsWritten) {
   Daemon daemon;
   Client x(daemon, "x", 0);

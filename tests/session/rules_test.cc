@@ -100,6 +100,39 @@ TEST(Rules, WithoutTheRightNothingIsJoinedOrSent) {
                                     "view read join #x#n: #x#n", "acked 2"));
 }
 
+TEST(Rules, WithoutTheRightNobodyMakesTheOthersWait) {
+  Options rules = options();
+  rules.groups = {{{Who::Kind::uid, 7, {}}, "*", true, true, true},
+                  {{Who::Kind::everyone, 0, {}}, "*", true, true}};
+  const wire::SlowLimits block{wire::SlowPolicy::block, 0, 0, 0};
+  const wire::SlowLimits longer{wire::SlowPolicy::normal, 0, 0, 2'000};
+  const wire::SlowLimits shorter{wire::SlowPolicy::normal, 0, 0, 500};
+  {
+    Daemon daemon(rules);
+    Client x(daemon, "x", 60'000, user(7, "ann")), y(daemon, "y", 60'000, user(8, "bob"));
+    for (Client* each : {&x, &y}) {
+      each->connect();
+      each->join("g", block);
+      daemon.run();
+    }
+    EXPECT_THAT(x.take(), ElementsAre("welcome #x#n", "reply 1 ok", "view g join #x#n: #x#n"));
+    EXPECT_THAT(y.take(), ElementsAre("welcome #y#n", "reply 1 not_permitted"));
+  }
+  // What the configuration gives to all needs no right, for as long as it says.
+  rules.slow.policy = wire::SlowPolicy::block;
+  rules.slow.age_ms = 1'000;
+  Daemon daemon(rules);
+  Client y(daemon, "y", 60'000, user(8, "bob"));
+  y.connect();
+  y.join("g", longer);
+  y.join("g", shorter);
+  y.join("h");
+  daemon.run();
+  EXPECT_THAT(y.take(),
+              ElementsAre("welcome #y#n", "reply 1 not_permitted", "reply 1 ok", "reply 1 ok",
+                          "view g join #y#n: #y#n", "view h join #y#n: #y#n"));
+}
+
 TEST(Rules, GroupsOfOneSessionAreCounted) {
   Options rules = options();
   rules.clients[0].groups_max = 100;
@@ -142,6 +175,27 @@ TEST(Rules, WhoSendsMoreThanItsQuotaIsRefusedAndNobodyElse) {
   x.send("g", "p");
   daemon.run();
   EXPECT_THAT(x.take(), ElementsAre("refused 7 over_quota", "acked 7", "acked 8"));
+}
+
+TEST(Rules, AQuotaIsUsedUpByEmptyMessagesAndByJoinsToo) {
+  Options rules = options();
+  rules.clients[0].bytes_per_second = 1'000;
+  Daemon daemon(rules);
+  Client x(daemon, "x"), y(daemon, "y");
+  for (Client* each : {&x, &y}) each->connect();
+  for (int i = 0; i < 100; ++i) x.send("g", "");
+  for (int i = 0; i < 100; ++i) y.join("g" + std::to_string(i));
+  daemon.run();
+  EXPECT_LT(daemon.sessions->counters().messages, 16U);
+  EXPECT_GT(daemon.sessions->counters().messages, 5U);
+  std::size_t joined = 0, refused = 0;
+  for (const std::string& text : y.take()) {
+    if (text == "reply 1 ok") ++joined;
+    if (text == "reply 1 over_quota") ++refused;
+  }
+  EXPECT_LT(joined, 16U);
+  EXPECT_GT(joined, 5U);
+  EXPECT_EQ(joined + refused, 100U);
 }
 
 TEST(Rules, AreReadAnewAndEndWhatTheyDoNotAllow) {

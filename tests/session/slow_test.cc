@@ -242,6 +242,51 @@ TEST(Slow, WhoTakesEverythingBlocksNobodyEvenIfItDoesNotSaySo) {
   for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(hall.received[c], 300U);
 }
 
+TEST(Slow, WhoTakesEverythingIsNotSlowEvenIfItDoesNotSaySo) {
+  for (const SlowPolicy policy : {SlowPolicy::spill, SlowPolicy::drop, SlowPolicy::evict}) {
+    Hall hall(3, limits(policy, 1'000));
+    hall.slow().says_seen = false;
+    hall.send(300);
+    hall.daemon.pass(seconds(3));
+    hall.send(10);
+    hall.note(0);
+    EXPECT_EQ(hall.received[0], 310U);
+    EXPECT_EQ(hall.daemon.sessions->sessions(), 3U);
+    EXPECT_EQ(hall.daemon.sessions->counters().spilled_bytes, 0U);
+    EXPECT_EQ(hall.daemon.sessions->counters().warnings, 0U);
+  }
+}
+
+TEST(Slow, WhatIsOnDiskComesBackForWhoTakesItAndDoesNotSaySo) {
+  Hall hall(3, limits(SlowPolicy::spill, 60'000));
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(500);
+  ASSERT_GT(hall.status().memberships[1].disk_bytes, 0U);
+  hall.slow().says_seen = false;
+  hall.daemon.let_read(hall.slow().connection, true);
+  hall.daemon.run();
+  hall.note(0);
+  EXPECT_EQ(hall.received[0], 500U);
+  EXPECT_EQ(hall.status().memberships[1].disk_bytes, 0U);
+}
+
+TEST(Slow, WhatIsWrittenAgainIsAsOldAsItWas) {
+  Hall hall(3, limits(SlowPolicy::evict, 1'000));
+  hall.slow().says_seen = false;
+  hall.send(1);
+  const std::uint64_t events = hall.slow().events;
+  hall.daemon.pass(milliseconds(700));
+  hall.slow().cut();
+  hall.slow().events = events;
+  hall.slow().connect();
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.daemon.pass(milliseconds(200));
+  EXPECT_EQ(hall.daemon.sessions->sessions(), 3U);
+  hall.daemon.pass(milliseconds(200));
+  hall.daemon.run();
+  EXPECT_EQ(hall.daemon.sessions->sessions(), 2U);
+}
+
 TEST(Slow, WhoSaysGoodbyeBlocksNobodyAnyMore) {
   Hall hall(3, limits(SlowPolicy::block));
   hall.daemon.let_read(hall.slow().connection, false);
@@ -292,17 +337,18 @@ TEST(Slow, AnAgeUnderDropLeavesOutWhatIsNew) {
 
 TEST(Slow, AWarningComesAtHalfAndOnlyOnce) {
   Hall hall(2, limits(SlowPolicy::evict));
-  hall.slow().says_seen = false;
+  hall.daemon.let_read(hall.slow().connection, false);
   hall.send(20);
   EXPECT_EQ(hall.daemon.sessions->counters().warnings, 0U);
   hall.send(10);
   EXPECT_EQ(hall.daemon.sessions->counters().warnings, 1U);
+  hall.daemon.let_read(hall.slow().connection, true);
   std::size_t warnings = 0;
   for (const std::string& text : hall.slow().take()) {
     if (text == "warning g") ++warnings;
   }
   EXPECT_EQ(warnings, 1U);
-  hall.slow().seen();
+  hall.daemon.let_read(hall.slow().connection, false);
   hall.send(30);
   EXPECT_EQ(hall.daemon.sessions->counters().warnings, 2U);
 }
