@@ -44,7 +44,8 @@ struct ClientOptions {
   std::string tls_key;          ///< PEM file with the certificate's key; nobody else may read it
   std::string tls_name;         ///< the daemon's name in its certificate; empty: the host
 
-  /// How long one attempt to connect may take, up to the daemon's welcome.
+  /// How long one attempt to connect may take, from the lookup of a host name up to the daemon's
+  /// welcome. The addresses of the name share it.
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
   /// How long the session may outlive a broken connection; the daemon may grant less. 0: not at
   /// all.
@@ -96,7 +97,7 @@ class Client {
   /// for
   ///          another name, expired, or signed by nobody we trust), refused (with the daemon's
   ///          reason), timed_out, not_permitted, system.
-  /// Blocks: up to `options.connect_timeout`, and for the lookup of a host name.
+  /// Blocks: up to `options.connect_timeout`.
   static Result<Client> connect(const ClientOptions& options);
 
   Client(Client&&) noexcept;

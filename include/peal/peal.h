@@ -207,8 +207,7 @@ void peal_options_init(peal_options* options);
 
 /// Connects once, and starts a session. `*out` is the client, to be given to peal_close(), or NULL.
 /// Returns 0; or PEAL_INVALID_OPTION, PEAL_UNREACHABLE, PEAL_UNTRUSTED, PEAL_REFUSED,
-/// PEAL_TIMED_OUT, PEAL_NOT_PERMITTED, PEAL_SYSTEM. Blocks: up to the timeout in `options`, and for
-/// the lookup of a host name.
+/// PEAL_TIMED_OUT, PEAL_NOT_PERMITTED, PEAL_SYSTEM. Blocks: up to the timeout in `options`.
 int32_t peal_connect(const peal_options* options, peal_client** out);
 /// Takes no more messages, waits up to `patience_ms` until all is settled, and says goodbye. Calls
 /// that wait in other threads return. What was told can still be read, and PEAL_ENDED behind it.

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 // What the application's threads do; core_thread.cc has the thread that serves the connection.
@@ -68,7 +69,7 @@ Result<std::unique_ptr<Core>, Error> Core::open(const v0::ClientOptions& options
   if (!dialer) return unexpected(dialer.error());
   std::unique_ptr<Core> core(new Core(std::move(*dialer), options));
   if (auto failed = core->greet()) return unexpected(std::move(*failed));
-  core->start_thread();
+  if (auto failed = core->start_thread()) return unexpected(std::move(*failed));
   return core;
 }
 
@@ -89,7 +90,7 @@ std::optional<Error> Core::greet() {
   if (!stream) return stream.error();
   stream_ = std::move(*stream);
   session_.connected();
-  last_heard_ = last_said_ = io::Clock::now();
+  pulse_.start(io::Clock::now());
   while (session_.phase() == Session::Phase::greeting) {
     if (!turn()) sleep();
   }
@@ -104,14 +105,22 @@ std::optional<Error> Core::greet() {
   }
 }
 
-void Core::start_thread() {
+std::optional<Error> Core::start_thread() {
   // The application's signal handlers are for its own threads.
   sigset_t all{};
   sigset_t before{};
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
+  std::optional<Error> failed;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    failed =
+        Error{ErrorCode::system, std::string("no thread is left for a client (") +
+                                     error.code().message() + "): end some, or raise the limit"};
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return failed;
 }
 
 void Core::wake_up(Lock& lock) {
@@ -127,7 +136,7 @@ void Core::notify() {
     if (readers_ > 0) events_.notify_all();
   }
   if (ended) events_.notify_all();
-  if (room_wanted_ && session_.has_room()) {
+  if (room_wanted_ && session_.has_room(room_bytes_)) {
     room_wanted_ = false;
     room_fd_.set();
   }
@@ -167,6 +176,8 @@ Result<std::uint64_t, Error> Core::send(const Outgoing& message, Deadline deadli
     }
     if (number.error() != Errc::would_block) return unexpected(send_error(number.error()));
     if (std::chrono::steady_clock::now() >= deadline) {
+      const std::size_t bytes = message.payload.size();
+      room_bytes_ = room_wanted_ ? std::min(room_bytes_, bytes) : bytes;
       if (!std::exchange(room_wanted_, true)) room_fd_.clear();
       return unexpected(send_error(number.error()));
     }

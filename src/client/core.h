@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "client/dialer.h"
+#include "client/pulse.h"
 #include "client/session.h"
 
 namespace peal::client {
@@ -56,18 +57,21 @@ class Core {
 
   Core(Dialer dialer, const v0::ClientOptions& options);
   std::optional<v0::Error> greet();
-  void start_thread();
+  std::optional<v0::Error> start_thread();
 
   // Of the thread that serves; open() before there is one.
   void run();
   bool turn();
   bool write_some();
   bool read_some();
+  std::size_t take_in();
+  void hear_out();
   void sleep();
   Instant alarm(bool wants_input);
-  void on_alarm(Instant now);
+  void on_alarm(Instant now, bool heard_all);
   void come_back();
   void lose(const io::IoError& why);
+  void drop(bool was_open);
 
   // With the lock.
   void notify();
@@ -91,6 +95,7 @@ class Core {
   bool sleeping_ = false;          ///< the thread polls and has to be woken
   bool events_signalled_ = false;  ///< events_fd_ is readable
   bool room_wanted_ = false;       ///< room_fd_ is not readable, and has to be
+  std::size_t room_bytes_ = 0;     ///< for a message of so many bytes, the smallest that waits
   int readers_ = 0;                ///< wait for events_
   int waiters_ = 0;                ///< wait for changed_
 
@@ -100,8 +105,7 @@ class Core {
   std::vector<ByteView> chunks_;
   bool read_blocked_ = false;
   bool write_blocked_ = false;
-  Instant last_heard_;
-  Instant last_said_;
+  Pulse pulse_;
   Instant greeting_ends_;
   Instant give_up_;
   Instant next_try_;

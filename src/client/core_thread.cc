@@ -14,9 +14,6 @@ namespace {
 
 constexpr Duration kPauseMin = milliseconds(20);
 constexpr Duration kPauseMax = seconds(2);
-constexpr Instant kNever{INT64_MAX};
-/// A daemon that has not answered so many pings is not there any more.
-constexpr std::int64_t kPingsMissed = 3;
 
 }  // namespace
 
@@ -48,7 +45,7 @@ bool Core::write_some() {
   if (stream_->has_unsent()) {
     const io::StreamOutcome outcome = stream_->flush();
     write_blocked_ = outcome == io::StreamOutcome::blocked;
-    if (outcome == io::StreamOutcome::broken) lose(stream_->error());
+    if (outcome == io::StreamOutcome::broken) hear_out();
     if (outcome != io::StreamOutcome::ok) return false;
   }
   chunks_.clear();
@@ -58,14 +55,28 @@ bool Core::write_some() {
   }
   if (chunks_.empty()) return false;
   const io::Transfer moved = stream_->write(chunks_);
-  if (moved.bytes > 0) last_said_ = io::Clock::now();
+  if (moved.bytes > 0) pulse_.said(io::Clock::now());
   write_blocked_ = moved.outcome == io::StreamOutcome::blocked;
   {
     const std::lock_guard lock(mutex_);
     session_.written(moved.bytes);
   }
-  if (moved.outcome == io::StreamOutcome::broken) lose(stream_->error());
+  if (moved.outcome == io::StreamOutcome::broken) hear_out();
   return moved.bytes > 0;
+}
+
+/// Nothing can be written any more. What the daemon said before may say why.
+void Core::hear_out() {
+  const io::IoError why = stream_->error();
+  bool more = true;
+  while (more && stream_ != nullptr) {
+    {
+      const std::lock_guard lock(mutex_);
+      more = session_.wants_input() && session_.phase() != Session::Phase::ended;
+    }
+    more = take_in() > 0 && more;
+  }
+  if (stream_ != nullptr) lose(why);
 }
 
 bool Core::read_some() {
@@ -73,21 +84,33 @@ bool Core::read_some() {
     const std::lock_guard lock(mutex_);
     if (!session_.wants_input()) return false;
   }
+  return take_in() > 0 || !read_blocked_;
+}
+
+/// Reads once, whether there is room for it or not, and returns how many bytes came. May lose the
+/// connection.
+std::size_t Core::take_in() {
   const io::Transfer moved = stream_->read(buffer_);
   read_blocked_ = moved.outcome == io::StreamOutcome::blocked;
   if (moved.bytes > 0) {
-    last_heard_ = io::Clock::now();
+    pulse_.heard(io::Clock::now());
     const std::lock_guard lock(mutex_);
+    const bool was_open = session_.phase() == Session::Phase::open;
     session_.received(ByteView(buffer_).first(moved.bytes));
     if (session_.phase() == Session::Phase::open) pause_ = kPauseMin;
+    if (session_.phase() == Session::Phase::apart) {
+      why_ = {Errc::closed, "the daemon heard nothing of this client for too long"};
+      drop(was_open);
+    }
     notify();
   }
+  if (stream_ == nullptr) return moved.bytes;
   if (moved.outcome == io::StreamOutcome::broken) {
     lose(stream_->error());
   } else if (moved.outcome == io::StreamOutcome::end) {
     lose({Errc::closed, "the daemon ended the connection"});
   }
-  return moved.bytes > 0 || moved.outcome == io::StreamOutcome::ok;
+  return moved.bytes;
 }
 
 void Core::sleep() {
@@ -109,7 +132,8 @@ void Core::sleep() {
   std::array<pollfd, 2> fds{pollfd{wake_.fd(), POLLIN, 0},
                             pollfd{events == 0 ? -1 : stream_->fd(), events, 0}};
   const Instant until = alarm(wants_input);
-  ::poll(fds.data(), fds.size(), until == kNever ? -1 : poll_ms(io::Clock::now(), until));
+  const bool for_ever = until == Pulse::kNever;
+  ::poll(fds.data(), fds.size(), for_ever ? -1 : poll_ms(io::Clock::now(), until));
   {
     const std::lock_guard lock(mutex_);
     sleeping_ = false;
@@ -118,40 +142,49 @@ void Core::sleep() {
   if ((fds[1].revents & ~POLLOUT) != 0) read_blocked_ = false;
   if ((fds[1].revents & ~POLLIN) != 0) write_blocked_ = false;
   const Instant now = io::Clock::now();
-  if (now >= until) on_alarm(now);
+  if (!wants_input) pulse_.was_deaf(now);
+  if (now >= until) on_alarm(now, wants_input && read_blocked_);
 }
 
 Instant Core::alarm(bool wants_input) {
   const std::lock_guard lock(mutex_);
   if (session_.phase() == Session::Phase::greeting) return greeting_ends_;
-  if (session_.ping_ms() == 0) return kNever;
-  const Duration ping = milliseconds(session_.ping_ms());
-  const Instant say = last_said_ + ping / 2;
-  return wants_input ? std::min(say, last_heard_ + ping * kPingsMissed) : say;
+  return pulse_.next(milliseconds(session_.ping_ms()), wants_input);
 }
 
-void Core::on_alarm(Instant now) {
+/// `heard_all`: there is nothing to be read at this moment.
+void Core::on_alarm(Instant now, bool heard_all) {
   Lock lock(mutex_);
   if (session_.phase() == Session::Phase::greeting) {
     lock.unlock();
     return lose({Errc::would_block, "no welcome came in time"});
   }
   const Duration ping = milliseconds(session_.ping_ms());
-  if (session_.wants_input() && now - last_heard_ >= ping * kPingsMissed) {
+  if (heard_all && pulse_.is_silent(now, ping)) {
     lock.unlock();
     return lose({Errc::closed, "nothing was heard of the daemon for " +
-                                   std::to_string((ping * kPingsMissed).ns / 1'000'000) + " ms"});
+                                   std::to_string((ping * Pulse::kPingsMissed).ns / 1'000'000) +
+                                   " ms"});
   }
+  if (!pulse_.is_quiet(now, ping)) return;
   session_.ping();
-  last_said_ = now;
+  pulse_.said(now);
 }
 
 void Core::lose(const io::IoError& why) {
   why_ = why;  // before the stream, whose error it may be, is gone
+  const std::lock_guard lock(mutex_);
+  const bool was_open = session_.phase() == Session::Phase::open;
+  session_.disconnected(why_.message);
+  drop(was_open);
+  notify();
+}
+
+/// With the lock.
+void Core::drop(bool was_open) {
   stream_.reset();
   const Instant now = io::Clock::now();
-  const std::lock_guard lock(mutex_);
-  if (session_.phase() == Session::Phase::open) {
+  if (was_open) {
     give_up_ = now + milliseconds(session_.keep_ms());
     pause_ = kPauseMin;
     next_try_ = now;
@@ -159,8 +192,6 @@ void Core::lose(const io::IoError& why) {
     next_try_ = now + pause_;
     pause_ = std::min(pause_ * 2, kPauseMax);
   }
-  session_.disconnected(why_.message);
-  notify();
 }
 
 void Core::come_back() {
@@ -188,7 +219,7 @@ void Core::come_back() {
   }
   stream_ = std::move(*stream);
   read_blocked_ = write_blocked_ = false;
-  last_heard_ = last_said_ = now;
+  pulse_.start(now);
   greeting_ends_ = std::min(now + connect_timeout_, give_up_);
   const std::lock_guard lock(mutex_);
   session_.connected();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace peal::client {
@@ -88,7 +89,7 @@ void Signal::clear() {
   [[maybe_unused]] const ssize_t got = ::read(fd_.get(), &count, sizeof count);
 }
 
-Result<Dialer, Error> Dialer::make(const v0::ClientOptions& options) {
+Result<Dialer, Error> Dialer::make(const v0::ClientOptions& options, Question question) {
   auto address = parse_address(options.daemon);
   if (!address) return unexpected(address.error());
   Dialer dialer;
@@ -104,27 +105,76 @@ Result<Dialer, Error> Dialer::make(const v0::ClientOptions& options) {
   }
   dialer.address_ = std::move(*address);
   dialer.where_ = options.daemon;
+  dialer.question_ = std::move(question);
   return dialer;
 }
 
-Result<std::unique_ptr<io::Stream>, Error> Dialer::start() {
-  if (tls_ != nullptr) {
-    const bool six = address_.host.find(':') != std::string::npos;
-    const std::string host = six ? "[" + address_.host + "]" : address_.host;
-    const auto to = io::parse_endpoint(host + ":" + address_.port, 0);
-    if (!to) return unexpected(Error{ErrorCode::unreachable, to.error().message});
-    auto fd = io::connect_tcp(*to);
-    if (!fd) return unexpected(error_of(fd.error(), where_));
-    return io::make_tls_client_stream(std::move(*fd), {}, tls_, tls_name_);
+Error Dialer::late() const { return {ErrorCode::timed_out, where_ + " did not answer in time"}; }
+
+Result<std::vector<io::Endpoint>, Error> Dialer::look_up(Instant deadline,
+                                                         const std::atomic<bool>& stop) const {
+  constexpr Duration kLookUp = milliseconds(20);  // who stops waits no longer than that
+  const auto number = static_cast<std::uint16_t>(std::stoul(address_.port));
+  const io::HostPort name{address_.host, number};
+  std::optional<io::LookUp> asked;
+  while (!stop.load()) {
+    const Instant now = io::Clock::now();
+    if (now >= deadline) {
+      return unexpected(Error{
+          ErrorCode::timed_out,
+          "look up \"" + address_.host + "\": no answer in time: look after the name servers"});
+    }
+    const Duration step = std::min(kLookUp, deadline - now);
+    if (!asked) {
+      auto begun = question_ ? io::LookUp::begin(name, question_) : io::LookUp::begin(name);
+      if (begun) {
+        asked = std::move(*begun);
+      } else if (begun.error().code != Errc::would_block) {
+        return unexpected(Error{ErrorCode::system, begun.error().message});
+      } else {  // others of this process ask at the moment
+        ::poll(nullptr, 0, poll_ms(now, now + step));
+      }
+      continue;
+    }
+    if (auto answer = asked->wait(step)) {
+      if (!*answer) return unexpected(Error{ErrorCode::unreachable, answer->error().message});
+      return std::move(**answer);
+    }
   }
-  auto fd = io::connect_unix(address_.path);
-  if (!fd) return unexpected(error_of(fd.error(), where_));
-  return io::make_plain_stream(std::move(*fd), {});
+  return unexpected(Error{ErrorCode::closed, "the client was closed"});
 }
 
-Result<std::unique_ptr<io::Stream>, Error> Dialer::dial(Instant deadline, Signal& wake,
-                                                        const std::atomic<bool>& stop) {
-  auto stream = start();
+Dialer::Dialed Dialer::start(const io::Endpoint& to) const {
+  auto fd = io::connect_tcp(to);
+  if (!fd) return unexpected(error_of(fd.error(), where_));
+  io::StreamPeer peer;
+  peer.text = io::to_string(to);
+  return io::make_tls_client_stream(std::move(*fd), std::move(peer), tls_, tls_name_);
+}
+
+Dialer::Dialed Dialer::dial(Instant deadline, Signal& wake, const std::atomic<bool>& stop) {
+  if (tls_ == nullptr) {
+    auto fd = io::connect_unix(address_.path);
+    if (!fd) return unexpected(error_of(fd.error(), where_));
+    return finish(io::make_plain_stream(std::move(*fd), {}), deadline, wake, stop);
+  }
+  const auto found = look_up(deadline, stop);
+  if (!found) return unexpected(found.error());
+  std::optional<Error> why;
+  for (std::size_t i = 0; i < found->size(); ++i) {
+    const Instant now = io::Clock::now();
+    const Duration left = deadline > now ? deadline - now : Duration{};
+    const auto others = static_cast<std::int64_t>(found->size() - i);
+    auto stream = finish(start((*found)[i]), now + left / others, wake, stop);
+    if (stream || stream.error().code == ErrorCode::closed) return stream;
+    // The first tells as much as any, but where a daemon was found that is not trusted.
+    if (!why || stream.error().code == ErrorCode::untrusted) why = stream.error();
+  }
+  return unexpected(std::move(*why));
+}
+
+Dialer::Dialed Dialer::finish(Dialed stream, Instant deadline, Signal& wake,
+                              const std::atomic<bool>& stop) const {
   if (!stream) return stream;
   while (true) {
     const io::StreamOutcome outcome = (*stream)->advance();
@@ -137,9 +187,7 @@ Result<std::unique_ptr<io::Stream>, Error> Dialer::dial(Instant deadline, Signal
       return unexpected(std::move(error));
     }
     const Instant now = io::Clock::now();
-    if (now >= deadline) {
-      return unexpected(Error{ErrorCode::timed_out, where_ + " did not answer in time"});
-    }
+    if (now >= deadline) return unexpected(late());
     std::array<pollfd, 2> fds{pollfd{(*stream)->fd(), (*stream)->waits_for(), 0},
                               pollfd{wake.fd(), POLLIN, 0}};
     ::poll(fds.data(), fds.size(), poll_ms(now, deadline));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "client/inner_names.h"
 
@@ -39,21 +40,32 @@ class Signal {
 /// Makes connections to one daemon. Thread: one at a time.
 class Dialer {
  public:
-  /// Checks the address, and reads the certificates. Errors: invalid_option, not_permitted, system.
-  static Result<Dialer, v0::Error> make(const v0::ClientOptions& options);
+  /// How addresses are found: a test asks somebody else than the system.
+  using Question = io::LookUp::Question;
 
-  /// A connection over which bytes can go. Errors: unreachable, untrusted, timed_out,
+  /// Checks the address, and reads the certificates. Errors: invalid_option, not_permitted, system.
+  static Result<Dialer, v0::Error> make(const v0::ClientOptions& options, Question question = {});
+
+  /// A connection over which bytes can go, to the first of the host's addresses with which that
+  /// works; each has its share of the time. Errors: unreachable, untrusted, timed_out,
   /// not_permitted, system; closed if `stop` was set and `wake` afterwards.
-  /// Blocks: until `deadline`, and for the lookup of a host name.
+  /// Blocks: until `deadline`; once stopped, some milliseconds.
   Result<std::unique_ptr<io::Stream>, v0::Error> dial(Instant deadline, Signal& wake,
                                                       const std::atomic<bool>& stop);
   /// The address, for messages.
   const std::string& where() const { return where_; }
 
  private:
-  Result<std::unique_ptr<io::Stream>, v0::Error> start();
+  using Dialed = Result<std::unique_ptr<io::Stream>, v0::Error>;
+
+  Result<std::vector<io::Endpoint>, v0::Error> look_up(Instant deadline,
+                                                       const std::atomic<bool>& stop) const;
+  Dialed start(const io::Endpoint& to) const;
+  Dialed finish(Dialed stream, Instant deadline, Signal& wake, const std::atomic<bool>& stop) const;
+  v0::Error late() const;
 
   Address address_;
+  Question question_;  ///< empty: the system's
   std::string tls_name_;
   std::shared_ptr<const io::TlsContext> tls_;  ///< null: a Unix socket
   std::string where_;

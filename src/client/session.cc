@@ -26,7 +26,7 @@ void Session::connected() {
   hello.events_seen = events_seen_;
   hello.keep_ms = options_.keep_ms;
   hello.secret = options_.secret;
-  wire::append(control_.emplace_back(), hello);
+  wire::append(say(), hello);
 }
 
 void Session::disconnected(const std::string& why) {
@@ -88,9 +88,7 @@ Result<std::uint64_t> Session::send(std::span<const std::string_view> targets, B
     request.targets.push_back(target);
   }
   if (payload.size() > message_bytes_max_) return unexpected(Errc::too_large);
-  const bool fits = unsettled_.size() < unsettled_messages_max_ &&
-                    unsettled_bytes_ + payload.size() <= unsettled_bytes_max_;
-  if (!fits && !unsettled_.empty()) return unexpected(Errc::would_block);
+  if (!fits(payload.size())) return unexpected(Errc::would_block);
   request.number = sent() + 1;
   request.service = service;
   request.type = type;
@@ -105,9 +103,13 @@ Result<std::uint64_t> Session::send(std::span<const std::string_view> targets, B
   return sent();
 }
 
-bool Session::has_room() const {
-  if (phase_ == Phase::ended || unsettled_.empty()) return true;  // it says so, or takes one
-  return unsettled_.size() < unsettled_messages_max_ && unsettled_bytes_ < unsettled_bytes_max_;
+bool Session::fits(std::size_t payload_bytes) const {
+  return unsettled_.empty() || (unsettled_.size() < unsettled_messages_max_ &&
+                                unsettled_bytes_ + payload_bytes <= unsettled_bytes_max_);
+}
+
+bool Session::has_room(std::size_t payload_bytes) const {
+  return phase_ == Phase::ended || saying_goodbye() || fits(payload_bytes);
 }
 
 std::uint32_t Session::request(wire::RecordKind kind, std::uint32_t id,
@@ -117,7 +119,7 @@ std::uint32_t Session::request(wire::RecordKind kind, std::uint32_t id,
   if (phase_ == Phase::ended) {
     made.answer = Answer{wire::ClientCode::session_lost, end_.text};
   } else if (may_speak()) {
-    control_.push_back(record);
+    control_.push_back({record, id});
   }
   made.record = std::move(record);
   requests_.emplace(id, std::move(made));
@@ -172,7 +174,7 @@ bool Session::has_output() const {
 
 void Session::ping() {
   if (!may_speak() || has_output()) return;
-  wire::append(control_.emplace_back(), wire::RecordKind::ping, wire::Acked{events_seen_});
+  wire::append(say(), wire::RecordKind::ping, wire::Acked{events_seen_});
 }
 
 void Session::gather(std::vector<ByteView>& out, std::size_t chunks_max) {
@@ -181,11 +183,11 @@ void Session::gather(std::vector<ByteView>& out, std::size_t chunks_max) {
   if (phase_ == Phase::apart || phase_ == Phase::ended) return;
   if (may_speak()) {
     if (std::exchange(seen_due_, false)) {
-      wire::append(control_.emplace_back(), wire::RecordKind::seen, wire::Acked{events_seen_});
+      wire::append(say(), wire::RecordKind::seen, wire::Acked{events_seen_});
     }
     if (goodbye_ == Goodbye::wanted && out_ == unsettled_.size()) {
       goodbye_ = Goodbye::queued;
-      wire::append(control_.emplace_back(), wire::RecordKind::goodbye);
+      wire::append(say(), wire::RecordKind::goodbye);
     }
   }
   const auto add = [&](const std::vector<std::byte>& record, std::size_t from, bool is_message) {
@@ -195,9 +197,9 @@ void Session::gather(std::vector<ByteView>& out, std::size_t chunks_max) {
   };
   std::size_t message = out_;
   if (partial_ > 0 && partial_is_message_) add(unsettled_[message++].record, partial_, true);
-  for (const auto& record : control_) {
+  for (const Control& control : control_) {
     const bool first = partial_ > 0 && !partial_is_message_ && gathered_.empty();
-    if (gathered_.size() < chunks_max) add(record, first ? partial_ : 0, false);
+    if (gathered_.size() < chunks_max) add(control.record, first ? partial_ : 0, false);
   }
   if (phase_ != Phase::open) return;
   for (; message < unsettled_.size() && gathered_.size() < chunks_max; ++message) {
@@ -217,6 +219,8 @@ void Session::written(std::size_t bytes) {
     if (gathered_[i]) {
       ++out_;
     } else {
+      const auto request = requests_.find(control_.front().request);
+      if (request != requests_.end()) request->second.written = true;
       control_.pop_front();
     }
   }

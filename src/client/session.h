@@ -74,12 +74,16 @@ class Session {
 
   /// A connection is there, and nothing was said on it. The phase is `apart`.
   void connected();
-  /// Bytes that came on it. Whatever they are: they are taken, or end the session.
+  /// Bytes that came on it. Whatever they are: they are taken, or end the session; or the daemon
+  /// gives the connection up, and the phase is `apart`.
   void received(ByteView bytes);
   /// It is gone. Ends the session if it was not to outlive a connection.
   void disconnected(const std::string& why);
-  /// There is room for what might come.
-  bool wants_input() const { return unread_bytes_ < options_.receive_bytes_max; }
+  /// There is room for what might come. Of a greeting there always is: or the session would be lost
+  /// while nobody reads.
+  bool wants_input() const {
+    return phase_ == Phase::greeting || unread_bytes_ < options_.receive_bytes_max;
+  }
   /// Appends references to bytes to write, at most `chunks_max`; valid until written().
   void gather(std::vector<ByteView>& out, std::size_t chunks_max);
   bool has_output() const;
@@ -125,8 +129,8 @@ class Session {
   std::uint64_t settled() const { return settled_; }
   std::uint64_t unread_events() const { return items_.size(); }
   std::uint64_t unread_bytes() const { return unread_bytes_; }
-  /// send() would take a small message.
-  bool has_room() const;
+  /// send() would take a message of so many bytes, or say that there is no use in waiting.
+  bool has_room(std::size_t payload_bytes) const;
   bool saying_goodbye() const { return goodbye_ != Goodbye::none; }
 
  private:
@@ -138,12 +142,22 @@ class Session {
   struct Request {
     wire::RecordKind kind{};
     std::vector<std::byte> record;
-    bool repeated = false;  ///< sent on more than one connection
+    bool written = false;   ///< whole: the daemon may have it
+    bool repeated = false;  ///< after an earlier connection took it whole
     std::optional<Answer> answer;
   };
 
   /// Nothing may follow the goodbye: the daemon would take it for a fault.
   bool may_speak() const { return phase_ == Phase::open && goodbye_ != Goodbye::queued; }
+
+  /// Something to write that is no message.
+  struct Control {
+    std::vector<std::byte> record;
+    std::uint32_t request = 0;  ///< its number, if it is one
+  };
+
+  std::vector<std::byte>& say() { return control_.emplace_back().record; }
+  bool fits(std::size_t payload_bytes) const;
   void handle(const wire::Record& record);
   void on_welcome(ByteView body);
   void start_session(const wire::Welcome& welcome);
@@ -192,7 +206,7 @@ class Session {
   std::size_t out_ = 0;                ///< of unsettled_, that the connection has taken whole
   std::size_t partial_ = 0;            ///< bytes of the next chunk that it has taken
   bool partial_is_message_ = false;    ///< else it is of control_
-  std::deque<std::vector<std::byte>> control_;
+  std::deque<Control> control_;
   std::vector<bool> gathered_;  ///< chunk by chunk: is it a message?
   std::vector<std::size_t> gathered_bytes_;
   std::map<std::uint32_t, Request> requests_;

@@ -44,7 +44,7 @@ void Session::received(ByteView bytes) {
     handle(framed.record);
     bytes = bytes.subspan(framed.bytes);
   }
-  if (phase_ == Phase::ended) {
+  if (phase_ == Phase::ended || phase_ == Phase::apart) {
     input_.clear();
   } else if (buffered) {
     input_.erase(input_.begin(), input_.end() - static_cast<std::ptrdiff_t>(bytes.size()));
@@ -117,7 +117,7 @@ void Session::on_welcome(ByteView body) {
   }
   phase_ = Phase::open;
   for (auto& [id, request] : requests_) {
-    if (!request.answer) control_.push_back(request.record);
+    if (!request.answer) control_.push_back({request.record, id});
   }
 }
 
@@ -145,7 +145,7 @@ bool Session::resume_session(const wire::Welcome& welcome) {
   }
   settle(settled);
   out_ = static_cast<std::size_t>(welcome.received - settled_);
-  for (auto& [id, request] : requests_) request.repeated = true;
+  for (auto& [id, request] : requests_) request.repeated = request.written;
   Item item;
   item.kind = Item::Kind::reconnected;
   push(std::move(item));
@@ -228,7 +228,10 @@ void Session::on_reply(ByteView body) {
 void Session::on_closing(ByteView body) {
   wire::Closing closing;
   if (decode(body, closing) != wire::Drop::none) return fault("a damaged end");
-  end(closing.code, std::string(closing.text));
+  const std::string text(closing.text);
+  // The daemon gives up the connection only, as the client was too slow to say something.
+  if (closing.code == wire::ClientCode::silent && resumable()) return disconnected(text);
+  end(closing.code, text);
 }
 
 void Session::push_record(const wire::Record& record) {

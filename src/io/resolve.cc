@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <array>
@@ -68,7 +69,7 @@ IoError failed(const HostPort& name, int code, int number) {
   }
 }
 
-SystemResolver::Answer ask_system(const HostPort& name) {
+LookUp::Answer ask_system(const HostPort& name) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;  // or each address comes once for every kind
   addrinfo* list = nullptr;
@@ -85,37 +86,7 @@ SystemResolver::Answer ask_system(const HostPort& name) {
   return found;
 }
 
-/// What one question and whoever waits for it have in common; the longer of the two frees it.
-struct Asked {
-  HostPort name;
-  SystemResolver::Question question;
-  std::mutex mutex;
-  std::condition_variable answered;
-  std::optional<SystemResolver::Answer> answer;
-};
-
 std::atomic<int> questions{0};
-
-void* run(void* raw) {
-  const std::unique_ptr<std::shared_ptr<Asked>> holder(static_cast<std::shared_ptr<Asked>*>(raw));
-  Asked& asked = **holder;
-  auto answer = asked.question(asked.name);
-  questions.fetch_sub(1);
-  const std::lock_guard lock(asked.mutex);
-  asked.answer = std::move(answer);
-  asked.answered.notify_all();
-  return nullptr;
-}
-
-/// False if there is no thread to be had.
-bool start(const std::shared_ptr<Asked>& asked) {
-  auto holder = std::make_unique<std::shared_ptr<Asked>>(asked);
-  pthread_t thread{};
-  if (::pthread_create(&thread, nullptr, run, holder.get()) != 0) return false;
-  ignore(holder.release(), "the thread owns it now");
-  ::pthread_detach(thread);
-  return true;
-}
 
 }  // namespace
 
@@ -152,13 +123,56 @@ Result<HostPort, IoError> parse_host_port(std::string_view text, std::uint16_t d
   return result;
 }
 
-SystemResolver::SystemResolver(Duration patience) : SystemResolver(patience, ask_system) {}
+/// What one question and whoever waits for it have in common; the longer of the two frees it.
+struct LookUp::Asked {
+  HostPort name;
+  Question question;
+  std::mutex mutex;
+  std::condition_variable answered;
+  std::optional<Answer> answer;
 
-SystemResolver::Answer SystemResolver::look_up(const HostPort& name) {
-  if (const auto number = number_of(name)) return std::vector<Endpoint>{*number};
+  static void* run(void* raw);
+  /// False if there is no thread to be had.
+  static bool start(const std::shared_ptr<Asked>& asked);
+};
+
+void* LookUp::Asked::run(void* raw) {
+  const std::unique_ptr<std::shared_ptr<Asked>> holder(static_cast<std::shared_ptr<Asked>*>(raw));
+  Asked& asked = **holder;
+  auto answer = asked.question(asked.name);
+  questions.fetch_sub(1);
+  const std::lock_guard lock(asked.mutex);
+  asked.answer = std::move(answer);
+  asked.answered.notify_all();
+  return nullptr;
+}
+
+bool LookUp::Asked::start(const std::shared_ptr<Asked>& asked) {
+  auto holder = std::make_unique<std::shared_ptr<Asked>>(asked);
+  pthread_t thread{};
+  // The application's signal handlers are for its own threads.
+  sigset_t all{};
+  sigset_t before{};
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int failed = ::pthread_create(&thread, nullptr, run, holder.get());
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (failed != 0) return false;
+  ignore(holder.release(), "the thread owns it now");
+  ::pthread_detach(thread);
+  return true;
+}
+
+Result<LookUp, IoError> LookUp::begin(const HostPort& name) { return begin(name, ask_system); }
+
+Result<LookUp, IoError> LookUp::begin(const HostPort& name, const Question& question) {
   const auto asked = std::make_shared<Asked>();
   asked->name = name;
-  asked->question = question_;
+  asked->question = question;
+  if (const auto number = number_of(name)) {
+    asked->answer = std::vector<Endpoint>{*number};
+    return LookUp(asked);
+  }
   const std::string what = "look up " + quote(name.host);
   if (questions.fetch_add(1) >= kQuestionsMax) {
     questions.fetch_sub(1);
@@ -166,26 +180,40 @@ SystemResolver::Answer SystemResolver::look_up(const HostPort& name) {
                                                      " questions wait for an answer already: "
                                                      "try again, and look after the name servers"});
   }
-  if (!start(asked)) {
+  if (!Asked::start(asked)) {
     questions.fetch_sub(1);
     return unexpected(IoError{Errc::system, what + ": there is no thread for it"});
   }
-  std::unique_lock lock(asked->mutex);
-  if (!asked->answered.wait_for(lock, std::chrono::nanoseconds(patience_.ns),
-                                [&] { return asked->answer.has_value(); })) {
-    return unexpected(IoError{
-        Errc::would_block, what + ": no answer after " + std::to_string(patience_.ns / 1'000'000) +
-                               " ms: try again, and look after the name servers"});
+  return LookUp(asked);
+}
+
+std::optional<LookUp::Answer> LookUp::wait(Duration patience) {
+  std::unique_lock lock(asked_->mutex);
+  if (!asked_->answered.wait_for(lock, std::chrono::nanoseconds(patience.ns),
+                                 [&] { return asked_->answer.has_value(); })) {
+    return std::nullopt;
   }
-  Answer answer = std::move(*asked->answer);
+  Answer answer = std::move(*asked_->answer);
   if (!answer) return answer;
   std::sort(answer->begin(), answer->end(), [](const Endpoint& a, const Endpoint& b) {
     return a.is_v4() != b.is_v4() ? a.is_v4() : a < b;
   });
   answer->erase(std::unique(answer->begin(), answer->end()), answer->end());
-  if (answer->size() > kAddressesMax) answer->resize(kAddressesMax);
-  if (answer->empty()) return unexpected(failed(name, EAI_NONAME, 0));
+  if (answer->size() > Resolver::kAddressesMax) answer->resize(Resolver::kAddressesMax);
+  if (answer->empty()) return unexpected(failed(asked_->name, EAI_NONAME, 0));
   return answer;
+}
+
+SystemResolver::SystemResolver(Duration patience) : SystemResolver(patience, ask_system) {}
+
+SystemResolver::Answer SystemResolver::look_up(const HostPort& name) {
+  auto asked = LookUp::begin(name, question_);
+  if (!asked) return unexpected(asked.error());
+  if (auto answer = asked->wait(patience_)) return std::move(*answer);
+  return unexpected(
+      IoError{Errc::would_block, "look up " + quote(name.host) + ": no answer after " +
+                                     std::to_string(patience_.ns / 1'000'000) +
+                                     " ms: try again, and look after the name servers"});
 }
 
 }  // namespace peal::io

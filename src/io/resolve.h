@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -36,15 +39,36 @@ class Resolver {
   virtual Result<std::vector<Endpoint>, IoError> look_up(const HostPort& name) = 0;
 };
 
-/// Asks the operating system, which may take as long as it likes: who asks waits for `patience` at
-/// most. A question that is not answered by then goes on by itself on a thread of its own; there
-/// are never more than kQuestionsMax at a time. Thread: any. Blocks: up to `patience`.
-class SystemResolver : public Resolver {
+/// One question to the operating system, which may take as long as it likes to answer, on a thread
+/// of its own. Who does not want to wait any more lets it go, and it goes on by itself; there are
+/// never more than kQuestionsMax at a time. Thread: one at a time.
+class LookUp {
  public:
   static constexpr int kQuestionsMax = 4;
   using Answer = Result<std::vector<Endpoint>, IoError>;
   /// What is asked; it may block, and runs on another thread.
   using Question = std::function<Answer(const HostPort&)>;
+
+  /// Errors: would_block (kQuestionsMax wait for an answer already: try again), system.
+  static Result<LookUp, IoError> begin(const HostPort& name);
+  static Result<LookUp, IoError> begin(const HostPort& name, const Question& question);
+  /// The answer, as Resolver::look_up() gives it; nothing if there is none after `patience`. Not to
+  /// be called again after an answer. Blocks: up to `patience`.
+  std::optional<Answer> wait(Duration patience);
+
+ private:
+  struct Asked;
+  explicit LookUp(std::shared_ptr<Asked> asked) : asked_(std::move(asked)) {}
+  std::shared_ptr<Asked> asked_;
+};
+
+/// Asks the operating system, and waits for `patience` at most; as LookUp. Thread: any.
+/// Blocks: up to `patience`.
+class SystemResolver : public Resolver {
+ public:
+  static constexpr int kQuestionsMax = LookUp::kQuestionsMax;
+  using Answer = LookUp::Answer;
+  using Question = LookUp::Question;
 
   explicit SystemResolver(Duration patience);
   SystemResolver(Duration patience, Question question)

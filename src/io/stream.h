@@ -61,6 +61,8 @@ class Stream {
   /// Reads what is there, once. `ok` may come with no bytes if what came was not for the reader.
   /// `end` and `broken` are final. Only after `blocked`, which may come with bytes, does the
   /// descriptor say when there is more: TLS holds bytes that the descriptor does not know of.
+  /// Where write() or flush() was `broken` since the other side is gone, what it said before can
+  /// still be read.
   virtual Transfer read(ByteSpan into) = 0;
   /// Writes up to kChunksMax chunks with one system call, and returns how many bytes were taken:
   /// the caller goes on from there. `blocked`: not everything that was looked at was taken.

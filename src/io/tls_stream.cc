@@ -168,7 +168,8 @@ StreamOutcome TlsStream::finish_handshake() {
 }
 
 Transfer TlsStream::read(ByteSpan into) {
-  if (broken_) return {0, StreamOutcome::broken};
+  // That nothing can be sent any more does not take back what came before.
+  if (broken_ && !(unreachable_ && open_)) return {0, StreamOutcome::broken};
   PEAL_ASSERT(open_);
   input_left_ = kReadBytesMax;
   std::size_t total = 0;
@@ -182,6 +183,8 @@ Transfer TlsStream::read(ByteSpan into) {
     }
     const int code = ::SSL_get_error(ssl_.get(), result);
     if (code == SSL_ERROR_WANT_READ) {
+      if (broken_ && input_left_ > 0)
+        return {total, total > 0 ? StreamOutcome::ok : StreamOutcome::broken};
       // Without more to take, it had enough for one call, and there may be more.
       return {total, input_left_ == 0 ? StreamOutcome::ok : StreamOutcome::blocked};
     }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <functional>
@@ -85,6 +86,21 @@ TEST(Client, ADaemonThatDoesNotAnswer) {
   const auto made = v0::Client::connect(options);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::timed_out);
+}
+
+TEST(Client, NoThreadIsLeft) {
+  FakeDaemon daemon;
+  pthread_attr_t usual{};
+  pthread_attr_t huge{};
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(pthread_attr_init(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, std::size_t{1} << 60U), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  const auto made = v0::Client::connect(daemon.options());
+  ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::system);
+  EXPECT_THAT(made.error().message, HasSubstr("thread"));
 }
 
 TEST(Client, OptionsThatCannotBe) {

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/dialer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <atomic>
+#include <future>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace peal::client::test {
 namespace {
@@ -31,6 +38,77 @@ TEST(Address, EachWrongOneIsNamed) {
     EXPECT_EQ(address.error().code, v0::ErrorCode::invalid_option);
     EXPECT_NE(address.error().message.find('"' + text + '"'), std::string::npos) << text;
   }
+}
+
+v0::ClientOptions options_for(const std::string& daemon) {
+  v0::ClientOptions options;
+  options.daemon = daemon;
+  return options;
+}
+
+io::Fd listen_v6(std::uint16_t& port) {
+  io::Fd fd(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_loopback;
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  EXPECT_EQ(::bind(fd.get(), generic, size), 0);
+  EXPECT_EQ(::listen(fd.get(), 1), 0);
+  EXPECT_EQ(::getsockname(fd.get(), generic, &size), 0);
+  port = ntohs(address.sin6_port);
+  return fd;
+}
+
+TEST(Dialer, WhoIsToldToStopDoesNotWaitForNameServers) {
+  std::promise<void> asked;
+  std::promise<void> release;
+  auto dialer = Dialer::make(
+      options_for("tls://slow.example:4810"),
+      [&asked, released = release.get_future().share()](const io::HostPort&) -> io::LookUp::Answer {
+        asked.set_value();
+        released.wait();
+        return std::vector<io::Endpoint>{};
+      });
+  ASSERT_TRUE(dialer) << dialer.error().message;
+  Signal wake;
+  std::atomic<bool> stop{false};
+  std::thread stopper([&] {
+    asked.get_future().wait();
+    stop.store(true);
+    wake.set();
+  });
+  const auto stream = dialer->dial(io::Clock::now() + seconds(3'600), wake, stop);
+  stopper.join();
+  ASSERT_FALSE(stream);
+  EXPECT_EQ(stream.error().code, v0::ErrorCode::closed);
+  stop.store(false);
+  const auto late = dialer->dial(io::Clock::now(), wake, stop);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, v0::ErrorCode::timed_out);
+  EXPECT_THAT(late.error().message, testing::HasSubstr("slow.example"));
+  release.set_value();
+}
+
+TEST(Dialer, TriesEachAddressOfAName) {
+  std::uint16_t port = 0;
+  const io::Fd listener = listen_v6(port);
+  // Whoever comes is let in, and sent away before any TLS.
+  std::thread daemon([&] { const io::Fd came(::accept(listener.get(), nullptr, nullptr)); });
+  auto dialer = Dialer::make(
+      options_for("tls://both.example:" + std::to_string(port)),
+      [](const io::HostPort& name) -> io::LookUp::Answer {
+        io::Endpoint six;
+        six.ip[15] = 1;
+        six.port = name.port;
+        return std::vector<io::Endpoint>{io::Endpoint::v4(127, 0, 0, 1, name.port), six};
+      });
+  ASSERT_TRUE(dialer) << dialer.error().message;
+  Signal wake;
+  const std::atomic<bool> stop{false};
+  const auto stream = dialer->dial(io::Clock::now() + seconds(60), wake, stop);
+  EXPECT_FALSE(stream);
+  daemon.join();  // it came to the second, although nobody listens at the first
 }
 
 }  // namespace

@@ -96,6 +96,15 @@ void FakeDaemon::cut() {
   wake_.set();
 }
 
+void FakeDaemon::hang_up() {
+  const std::lock_guard lock(mutex_);
+  say();
+  EXPECT_TRUE(unsaid_.empty() && !stream_->has_unsent())
+      << "more than the connection takes at once";
+  drop();
+  wake_.set();
+}
+
 void FakeDaemon::go_away() {
   const std::lock_guard lock(mutex_);
   drop();

@@ -38,6 +38,8 @@ class FakeDaemon {
   void wait_for(const std::function<bool(ModelDaemon&)>& condition);
   /// Ends the connection, if there is one.
   void cut();
+  /// The same, after all that there is to say.
+  void hang_up();
   /// Ends the connection, and takes none until come_back().
   void go_away();
   void come_back();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +96,60 @@ TEST_F(Reconnect, ADaemonThatIsSilentIsLeft) {
   start(daemon.options());
   daemon.with([](ModelDaemon& model) { model.pongs = false; });
   daemon.wait_for([](ModelDaemon& model) { return model.hellos >= 2; });
+}
+
+TEST_F(Reconnect, ADaemonIsNotSilentWhileTheApplicationDoesNotRead) {
+  daemon.with([](ModelDaemon& model) { model.limits.ping_ms = 200; });
+  auto options = daemon.options();
+  options.receive_bytes_max = 1;
+  start(options);
+  daemon.with([](ModelDaemon& model) { model.tell("a"); });
+  // Each stands for half of 200 ms, and 600 ms would be too much.
+  daemon.wait_for([](ModelDaemon& model) {
+    return std::count(model.kinds.begin(), model.kinds.end(), wire::RecordKind::ping) >= 8;
+  });
+  EXPECT_EQ(next_text(), "a");
+  EXPECT_EQ(*client->ask("status"), "fine");
+  daemon.with([](ModelDaemon& model) { EXPECT_EQ(model.hellos, 1U); });
+}
+
+TEST_F(Reconnect, ComesBackAlsoWhileTheApplicationDoesNotRead) {
+  auto options = daemon.options();
+  options.receive_bytes_max = 1;
+  start(options);
+  daemon.with([](ModelDaemon& model) { model.tell("a"); });
+  daemon.wait_for([](ModelDaemon& model) { return model.kinds.back() == wire::RecordKind::seen; });
+  daemon.cut();
+  ASSERT_TRUE(client->send({"chat"}, "b"));
+  daemon.wait_for([](ModelDaemon& model) { return model.messages.size() == 1; });
+  EXPECT_EQ(next_text(), "a");
+  EXPECT_EQ(next_text(), "b");
+}
+
+TEST_F(Reconnect, ComesBackAfterADaemonThatHeardNothing) {
+  start(daemon.options());
+  daemon.with([](ModelDaemon& model) { model.close(wire::ClientCode::silent, "nothing heard"); });
+  daemon.wait_for([](ModelDaemon& model) { return model.hellos == 2; });
+  ASSERT_TRUE(client->send({"chat"}, "still here"));
+  EXPECT_EQ(next_text(), "still here");
+  EXPECT_EQ(disconnected, 1);
+  EXPECT_EQ(reconnected, 1);
+}
+
+TEST_F(Reconnect, WhoCannotWriteAnyMoreReadsFirstWhy) {
+  // The first writes may still go well: the pings come after them.
+  daemon.with([](ModelDaemon& model) { model.limits.ping_ms = 50; });
+  auto options = daemon.options();
+  options.receive_bytes_max = 1;
+  start(options);
+  daemon.with([](ModelDaemon& model) { model.tell("a"); });
+  daemon.wait_for([](ModelDaemon& model) { return model.kinds.back() == wire::RecordKind::seen; });
+  daemon.with([](ModelDaemon& model) { model.close(wire::ClientCode::slow, "too slow"); });
+  daemon.hang_up();
+  while (client->status().connected) ignore(client->send({"chat"}, "x"), "until it notices");
+  EXPECT_EQ(next_text(), "a");
+  EXPECT_EQ(ending().message, "too slow");
+  EXPECT_EQ(disconnected, 0);
 }
 
 TEST_F(Reconnect, ClosingWhileAwayEnds) {

@@ -41,12 +41,12 @@ TEST_F(SessionTest, TakesAsManyMessagesAsMayBeUnsettled) {
   start();
   for (std::uint64_t i = 1; i <= 3; ++i) EXPECT_EQ(*send("x"), i);
   EXPECT_EQ(send("x").error(), Errc::would_block);
-  EXPECT_FALSE(session->has_room());
+  EXPECT_FALSE(session->has_room(1));
   converse(*session, daemon);
   EXPECT_EQ(send("x").error(), Errc::would_block) << "sent, but not settled";
   daemon.acknowledge(1);
   converse(*session, daemon);
-  EXPECT_TRUE(session->has_room());
+  EXPECT_TRUE(session->has_room(1));
   EXPECT_EQ(*send("x"), 4U);
   EXPECT_EQ(send("x").error(), Errc::would_block);
 }
@@ -61,6 +61,8 @@ TEST_F(SessionTest, TakesAsManyBytesAsMayBeUnsettled) {
   daemon.acknowledge(1);
   converse(*session, daemon);
   EXPECT_TRUE(send("12345"));
+  EXPECT_TRUE(session->has_room(5));
+  EXPECT_FALSE(session->has_room(6)) << "who waits for more has nothing of it";
   EXPECT_TRUE(send("12345"));
   EXPECT_EQ(send("1").error(), Errc::would_block);
 }
@@ -170,6 +172,50 @@ TEST_F(SessionTest, EndsWithItsConnectionIfItIsNotKept) {
   EXPECT_EQ(session->phase(), Session::Phase::ended);
   EXPECT_EQ(session->ending().code, wire::ClientCode::session_lost);
   EXPECT_EQ(session->ending().unsettled, 1U);
+}
+
+TEST_F(SessionTest, GoesOnAfterAnEndThatIsOnlyTheConnections) {
+  start();
+  daemon.tell("a");
+  daemon.close(wire::ClientCode::silent, "nothing was heard");
+  daemon.tell("b");  // it comes again
+  converse(*session, daemon);
+  ASSERT_EQ(session->phase(), Session::Phase::apart);
+  daemon.connect();
+  session->connected();
+  daemon.close(wire::ClientCode::silent, "no hello came");
+  session->received(daemon.said());
+  ASSERT_EQ(session->phase(), Session::Phase::apart);
+  daemon.connect();
+  session->connected();
+  converse(*session, daemon);
+  EXPECT_EQ(session->phase(), Session::Phase::open);
+  EXPECT_EQ(read_all(*session),
+            (std::vector<std::string>{"a", "<disconnected>", "<reconnected>", "b"}));
+}
+
+TEST_F(SessionTest, AnyOtherEndIsTheSessions) {
+  for (int code = 1; code < wire::kClientCodes; ++code) {
+    daemon = {};
+    // One that is not kept has nothing to go on with.
+    if (static_cast<wire::ClientCode>(code) == wire::ClientCode::silent) daemon.limits.keep_ms = 0;
+    start();
+    daemon.close(static_cast<wire::ClientCode>(code), "why");
+    session->received(daemon.said());
+    ASSERT_EQ(session->phase(), Session::Phase::ended) << code;
+    EXPECT_EQ(static_cast<int>(session->ending().code), code);
+    EXPECT_EQ(session->ending().text, "why");
+  }
+}
+
+TEST_F(SessionTest, ReadsAGreetingWhateverWaits) {
+  start(1);
+  daemon.tell("a");
+  session->received(daemon.said());
+  ASSERT_FALSE(session->wants_input());
+  session->disconnected("cut");
+  session->connected();
+  EXPECT_TRUE(session->wants_input());
 }
 
 TEST_F(SessionTest, TellsOfARefusalOnce) {

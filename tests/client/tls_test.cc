@@ -87,6 +87,25 @@ TEST_F(Tls, AMessageGoesOutAndComesBackAcrossCuts) {
   daemon->with([](ModelDaemon& model) { EXPECT_TRUE(model.goodbye); });
 }
 
+TEST_F(Tls, WhoCannotWriteAnyMoreReadsFirstWhy) {
+  start(here());
+  // That the other side is gone is said to a write after the first one.
+  daemon->with([](ModelDaemon& model) { model.limits.ping_ms = 50; });
+  auto slow = options();
+  slow.receive_bytes_max = 1;
+  auto client = v0::Client::connect(slow);
+  ASSERT_TRUE(client) << client.error().message;
+  daemon->with([](ModelDaemon& model) { model.tell("a"); });
+  daemon->wait_for([](ModelDaemon& model) { return model.kinds.back() == wire::RecordKind::seen; });
+  daemon->with([](ModelDaemon& model) { model.close(wire::ClientCode::slow, "too slow"); });
+  daemon->hang_up();
+  while (client->status().connected) ignore(client->send({"chat"}, "x"), "until it notices");
+  EXPECT_TRUE(std::holds_alternative<v0::GroupMessage>(*client->wait(v0::kForever)));
+  const auto event = client->wait(v0::kForever);
+  ASSERT_TRUE(event && std::holds_alternative<v0::Ended>(*event));
+  EXPECT_EQ(std::get<v0::Ended>(*event).message, "too slow");
+}
+
 TEST_F(Tls, ACertificateForAnotherNameIsRefused) {
   CertificateRequest request;
   request.alternative_names = "DNS:somewhere.else";
