@@ -125,10 +125,18 @@ void build_status(Builder& b, StatusCommand& c) {
       "\nExamples:\n"
       "  peal status                               the nodes of `peal up`\n"
       "  peal status --to /tmp/c --json            for programs\n"
+      "  peal status --clients '#'                 also its clients, and who holds up whom\n"
       "  peal status --wait members=3 --timeout 5  return when three nodes are in one view");
   b.path("--to", "PATH", c.to, kToHelp);
   b.flag("--json", c.json, "JSON");
   b.flag("--views", c.views, "also the views of the past, with a digest of the order in each");
+  b.value("--clients", "PREFIX", "the begin of a name; '#' for all",
+          "also its clients whose names begin with PREFIX, as '#alice' does, up to 100: what each "
+          "sent and received, what waits for it, and what it waits for itself",
+          [&c](const std::string& text) {
+            c.clients = text;
+            return text.starts_with("#");
+          });
   b.value("--wait", "WHAT", "members=N (1 to 128) or delivered=N",
           "return only when it is true: members=N, all nodes shown are in one view of N members; "
           "delivered=N, each has delivered N messages",

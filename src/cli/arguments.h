@@ -58,6 +58,7 @@ struct StatusCommand {
   std::string to;
   bool json = false;
   bool views = false;
+  std::optional<std::string> clients;           ///< those whose names begin so
   std::optional<std::uint32_t> wait_members;    ///< wait until all are in one view of so many
   std::optional<std::uint64_t> wait_delivered;  ///< wait until each delivered at least so many
   double timeout_s = 10;

@@ -31,6 +31,9 @@
 namespace peal::cli {
 namespace {
 
+constexpr std::string_view kStatus = "status";
+constexpr std::string_view kStatusOf = "status ";
+
 std::string one_decimal(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", value);
@@ -162,10 +165,13 @@ class NodeProcess final : public daemon::Owner {
   }
 
   session::Answer on_ask(std::string_view what, bool admin) override {
-    if (what == "status") return {wire::ClientCode::ok, status()};
+    if (what == kStatus) return {wire::ClientCode::ok, status({})};
+    if (what.starts_with(kStatusOf)) {
+      return {wire::ClientCode::ok, status(what.substr(kStatusOf.size()))};
+    }
     if (what != "reload") {
       return {wire::ClientCode::bad_name,
-              quote(what) + " is not known: accepted are status and reload"};
+              quote(what) + " is not known: accepted are status, 'status PREFIX' and reload"};
     }
     if (!admin) {
       return {wire::ClientCode::not_permitted, "reload needs a [[client]] rule with admin = true"};
@@ -261,7 +267,8 @@ class NodeProcess final : public daemon::Owner {
     return "";
   }
 
-  std::string status() const {
+  /// Of clients, those whose names begin with `prefix`.
+  std::string status(std::string_view prefix) const {
     StatusFacts facts;
     facts.node = config_.node;
     facts.cluster = config_.cluster;
@@ -270,7 +277,7 @@ class NodeProcess final : public daemon::Owner {
     for (const order::Counter& each : daemon_->client_counters()) {
       facts.member.counters.emplace_back(each.name, each.value);
     }
-    facts.clients = daemon_->client_status();
+    facts.clients = daemon_->client_status(prefix);
     const io::StreamsCounters& streams = daemon_->connection_counters();
     facts.accepted = streams.accepted;
     facts.turned_away = streams.turned_away + streams.handshakes_failed;

@@ -31,6 +31,10 @@ T field(const Json& object, const char* key, T otherwise) {
   }
 }
 
+std::string number_field(const Json& object, const char* key) {
+  return std::to_string(field<std::uint64_t>(object, key, 0));
+}
+
 ViewReport view_of(const Json& object) {
   ViewReport view;
   view.id = field(object, "id", std::string());
@@ -145,7 +149,9 @@ std::vector<NodeReport> NodePoller::ask(int timeout_ms) {
   return reports;
 }
 
-NodeReport NodePoller::ask_one(Source& source, int timeout_ms) {
+void NodePoller::set_clients(const std::string& prefix) { question_ = "status " + prefix; }
+
+NodeReport NodePoller::ask_one(Source& source, int timeout_ms) const {
   const std::chrono::milliseconds patience(timeout_ms);
   NodeReport report;
   report.name = name_of_socket(source.path);
@@ -162,7 +168,7 @@ NodeReport NodePoller::ask_one(Source& source, int timeout_ms) {
       }
       source.client = std::move(*client);
     }
-    const auto answer = source.client->ask("status", patience);
+    const auto answer = source.client->ask(question_, patience);
     if (answer) {
       if (auto parsed = parse_report(answer.value())) return std::move(*parsed);
     }
@@ -225,6 +231,44 @@ std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports) {
     }
     lines.push_back(report.name + " dropped " + counted(packets, "packet") +
                     " that it cannot use: " + reasons);
+  }
+  return lines;
+}
+
+std::vector<std::string> client_lines(const NodeReport& report) {
+  std::vector<std::string> lines;
+  const Json answer = Json::parse(report.json, nullptr, false);
+  const Json clients = answer.is_object() ? answer.value("clients", Json::object()) : Json();
+  const Json sessions = clients.is_object() ? clients.value("sessions", Json::array()) : Json();
+  if (!sessions.is_array()) return lines;
+  for (const Json& session : sessions) {
+    const std::string name =
+        report.name + " client=" + quote(field(session, "name", std::string()));
+    lines.push_back(name + " who=" + quote(field(session, "identity", std::string())) +
+                    " connected=" + (field(session, "connected", false) ? "yes" : "no") + " sent=" +
+                    number_field(session, "sent") + " settled=" + number_field(session, "settled") +
+                    " events=" + number_field(session, "events") +
+                    " seen=" + number_field(session, "events_seen") +
+                    " groups=" + number_field(session, "groups_count") +
+                    " waits_for=" + quote(field(session, "waits_for", std::string())));
+    const auto groups = session.find("groups");
+    if (groups == session.end() || !groups->is_array()) continue;
+    for (const Json& group : *groups) {
+      const auto waiting = field<std::uint64_t>(group, "memory_bytes", 0) +
+                           field<std::uint64_t>(group, "disk_bytes", 0);
+      if (waiting == 0) continue;
+      lines.push_back(name + " group=" + quote(field(group, "group", std::string())) +
+                      " slow=" + quote(field(group, "slow", std::string())) +
+                      " memory_bytes=" + number_field(group, "memory_bytes") + "/" +
+                      number_field(group, "memory_bytes_max") +
+                      " disk_bytes=" + number_field(group, "disk_bytes") + "/" +
+                      number_field(group, "disk_bytes_max"));
+    }
+  }
+  const auto count = field<std::uint64_t>(clients, "count", 0);
+  if (count > sessions.size()) {
+    lines.push_back(report.name + " clients=" + std::to_string(count) + " shown=" +
+                    std::to_string(sessions.size()) + ": --clients PREFIX shows others");
   }
   return lines;
 }

@@ -50,13 +50,16 @@ class NodePoller {
   ~NodePoller();
   /// What to ask; connections to sockets that are not named any more are closed.
   void set_sockets(const std::vector<std::string>& sockets);
+  /// Answers name clients whose names begin so, and no others. Default: those that come first.
+  void set_clients(const std::string& prefix);
   /// One report for each socket, in order. Waits at most `timeout_ms` for each node.
   std::vector<NodeReport> ask(int timeout_ms);
 
  private:
   struct Source;
-  static NodeReport ask_one(Source& source, int timeout_ms);
+  NodeReport ask_one(Source& source, int timeout_ms) const;
   std::vector<Source> sources_;
+  std::string question_ = "status";
 };
 
 /// Lines for a terminal, headings first. `rates` are messages per second, one for each report, or
@@ -66,6 +69,10 @@ std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
 
 /// One line for each node that dropped packets: damaged ones, and those of strangers.
 std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports);
+
+/// What a node's answer says of its clients: a line for each that is named, one for each of its
+/// groups for which something waits, and how many there are if not all are named.
+std::vector<std::string> client_lines(const NodeReport& report);
 
 /// True if all answered and are in one view of `members` members.
 bool in_one_view(const std::vector<NodeReport>& reports, std::size_t members);

@@ -56,6 +56,7 @@ Json json_of(const session::SessionStatus& session) {
   out["events_seen"] = session.events_seen;
   out["oldest_ms"] = milliseconds_of(session.oldest);
   out["waits_for"] = or_nothing(session.waits_for);
+  out["groups_count"] = session.memberships_count;
   out["groups"] = Json::array();
   for (const auto& membership : session.memberships) out["groups"].push_back(json_of(membership));
   return out;
@@ -83,7 +84,8 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
   out["connections"] = {{"now", facts.clients.connections},
                         {"accepted", facts.accepted},
                         {"turned_away", facts.turned_away}};
-  out["clients"] = {{"memory_bytes", facts.clients.memory_bytes},
+  out["clients"] = {{"count", facts.clients.sessions_count},
+                    {"memory_bytes", facts.clients.memory_bytes},
                     {"disk_bytes", facts.clients.disk_bytes},
                     {"input_bytes", facts.clients.input_bytes}};
   out["clients"]["sessions"] = Json::array();

@@ -76,6 +76,7 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(status.timeout_s, 0.5);
   EXPECT_TRUE(status.json && status.views);
   EXPECT_EQ(command<StatusCommand>({"status", "--wait", "delivered=0"}).wait_delivered, 0U);
+  EXPECT_EQ(command<StatusCommand>({"status", "--clients", "#a"}).clients, "#a");
   const auto bench =
       command<BenchCommand>({"bench", "--nodes", "2", "--payload", "100", "--service", "safe",
                              "--rate", "1000", "--seconds", "1.5", "--json"});

@@ -98,6 +98,38 @@ TEST(NodeStatus, IsReadBackAsItWas) {
   EXPECT_EQ(report->views.size(), 1U);
 }
 
+TEST(NodeStatus, ClientsAreShownWithWhatWaitsForThem) {
+  StatusFacts facts;
+  facts.node = "a";
+  facts.clients.sessions_count = 300;
+  session::SessionStatus client;
+  client.name = "#x#a";
+  client.identity = "user root (0)";
+  client.connected = true;
+  client.sent = 7;
+  client.settled = 5;
+  client.memberships_count = 2;
+  client.waits_for = "it does not read";
+  client.memberships.resize(2);
+  client.memberships[0] = {"chat", wire::SlowPolicy::evict, 10, 20, 0, 0, false};
+  client.memberships[1].group = "nothing waits here";
+  facts.clients.sessions.push_back(client);
+  const auto report = parse_report(status_json(NodeState(), facts));
+  ASSERT_TRUE(report);
+  EXPECT_THAT(
+      client_lines(*report),
+      ElementsAre("a client=\"#x#a\" who=\"user root (0)\" connected=yes sent=7 settled=5 events=0 "
+                  "seen=0 groups=2 waits_for=\"it does not read\"",
+                  "a client=\"#x#a\" group=\"chat\" slow=\"evict\" memory_bytes=10/20 "
+                  "disk_bytes=0/0",
+                  "a clients=300 shown=1: --clients PREFIX shows others"));
+  NodeReport rubbish;
+  for (const char* json : {"", "[]", "{\"clients\":3}", "{\"clients\":{\"sessions\":[1,[]]}}"}) {
+    rubbish.json = json;
+    client_lines(rubbish);
+  }
+}
+
 TEST(NodeStatus, DroppedPacketsAreShownByReason) {
   StatusFacts facts;
   facts.node = "a";
