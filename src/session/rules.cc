@@ -58,6 +58,7 @@ std::string person_text(const Person& person) {
   const Identity& identity = person.identity;
   switch (identity.kind) {
     case Identity::Kind::unix_user:
+      if (identity.name.empty()) return "user " + std::to_string(identity.uid);
       return "user " + identity.name + " (" + std::to_string(identity.uid) + ")";
     case Identity::Kind::certificate: return "certificate " + identity.name;
     case Identity::Kind::unknown: break;
