@@ -109,8 +109,6 @@ Result<Dialer, Error> Dialer::make(const v0::ClientOptions& options, Question qu
   return dialer;
 }
 
-Error Dialer::late() const { return {ErrorCode::timed_out, where_ + " did not answer in time"}; }
-
 Result<std::vector<io::Endpoint>, Error> Dialer::look_up(Instant deadline,
                                                          const std::atomic<bool>& stop) const {
   constexpr Duration kLookUp = milliseconds(20);  // who stops waits no longer than that
@@ -187,7 +185,9 @@ Dialer::Dialed Dialer::finish(Dialed stream, Instant deadline, Signal& wake,
       return unexpected(std::move(error));
     }
     const Instant now = io::Clock::now();
-    if (now >= deadline) return unexpected(late());
+    if (now >= deadline) {
+      return unexpected(Error{ErrorCode::timed_out, where_ + " did not answer in time"});
+    }
     std::array<pollfd, 2> fds{pollfd{(*stream)->fd(), (*stream)->waits_for(), 0},
                               pollfd{wake.fd(), POLLIN, 0}};
     ::poll(fds.data(), fds.size(), poll_ms(now, deadline));

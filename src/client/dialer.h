@@ -62,7 +62,6 @@ class Dialer {
                                                        const std::atomic<bool>& stop) const;
   Dialed start(const io::Endpoint& to) const;
   Dialed finish(Dialed stream, Instant deadline, Signal& wake, const std::atomic<bool>& stop) const;
-  v0::Error late() const;
 
   Address address_;
   Question question_;  ///< empty: the system's

@@ -5,9 +5,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "temp_dir.h"
 
 namespace peal::cli {
 namespace {
@@ -17,16 +18,9 @@ using testing::HasSubstr;
 
 class LinesOf : public testing::Test {
  protected:
-  LinesOf() {
-    char path[] = "/tmp/peal-lines-XXXXXX";
-    EXPECT_NE(::mkdtemp(path), nullptr);
-    dir_ = path;
-  }
-  ~LinesOf() override { std::filesystem::remove_all(dir_); }
-
   std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(dir_ + "/" + name, std::ios::binary) << text;
-    return dir_ + "/" + name;
+    std::ofstream(dir_ / name, std::ios::binary) << text;
+    return dir_ / name;
   }
   /// All lines, and behind them the problem, if there is one.
   static std::vector<std::string> all(const std::vector<std::string>& files, std::size_t max) {
@@ -49,7 +43,7 @@ class LinesOf : public testing::Test {
     }
   }
 
-  std::string dir_;
+  TempDir dir_;
 };
 
 TEST_F(LinesOf, FilesFollowEachOther) {
@@ -81,7 +75,7 @@ TEST_F(LinesOf, TooLongIsSaidWithItsPlaceAndBeforeItIsWhole) {
 TEST_F(LinesOf, FilesThatCannotBeReadAreNamed) {
   EXPECT_THAT(all({file("1", "a\n"), "/nonexistent"}, 10),
               ElementsAre("a", HasSubstr("\"/nonexistent\" cannot be opened (No such file")));
-  Lines folder({dir_});
+  Lines folder({dir_.path()});
   ASSERT_TRUE(folder.fd());
   const auto read = folder.read();
   ASSERT_FALSE(read);

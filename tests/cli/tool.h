@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cli/process.h"
+#include "temp_dir.h"
 
 // The tool as a person uses it: real processes, real sockets. PEAL_PROGRAM is its path.
 
@@ -29,15 +30,7 @@ inline std::string content(const std::string& path) {
 
 class Tool : public testing::Test {
  protected:
-  Tool() {
-    char path[] = "/tmp/peal-tool-XXXXXX";
-    EXPECT_NE(::mkdtemp(path), nullptr);
-    dir_ = path;
-  }
-  ~Tool() override {
-    stop_all(children_, 10'000);
-    std::filesystem::remove_all(dir_);
-  }
+  ~Tool() override { stop_all(children_, 10'000); }
 
   struct Ran {
     int status = -1;
@@ -71,7 +64,8 @@ class Tool : public testing::Test {
     std::ofstream(dir_ + "/" + name) << text;
   }
 
-  std::string dir_;
+  TempDir folder_;
+  const std::string& dir_ = folder_.path();
   std::vector<Child> children_;
 };
 

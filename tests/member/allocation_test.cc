@@ -1,21 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atomic>
-#include <cstdlib>
-#include <new>
 
+#include "allocations.h"
 #include "members.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-}  // namespace
-
-void* operator new(std::size_t size) {
-  allocations.fetch_add(1);
-  if (void* memory = std::malloc(size == 0 ? 1 : size); memory != nullptr) return memory;
-  std::abort();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace peal::test {
 namespace {
@@ -51,10 +37,10 @@ TEST(MemberAllocation, SmallMessagesAllocateNothingOnceAllIsWarm) {
   Sites sites = start(2);
   ASSERT_EQ(sites.size(), 2U);
   ASSERT_TRUE(run_messages(sites, 2'000));
-  const std::uint64_t before = allocations.load();
+  const std::uint64_t before = allocations();
   ASSERT_TRUE(run_messages(sites, 5'000));
   constexpr std::uint64_t kOfTheTest = 4;  // its text, and its three vectors
-  EXPECT_EQ(allocations.load() - before, kOfTheTest);
+  EXPECT_EQ(allocations() - before, kOfTheTest);
 }
 
 }  // namespace

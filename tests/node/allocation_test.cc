@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 
+#include "allocations.h"
 #include "fake_engine.h"
 #include "node/unit.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-}  // namespace
-
-void* operator new(std::size_t size) {
-  allocations.fetch_add(1);
-  if (void* memory = std::malloc(size == 0 ? 1 : size); memory != nullptr) return memory;
-  std::abort();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace peal::node::test {
 namespace {
@@ -52,7 +38,7 @@ TEST(NodeAllocation, SmallMessagesAllocateNothingAfterStart) {
   node.start({});
   const std::string text = pattern(1'300, 1);
 
-  const std::uint64_t before = allocations.load();
+  const std::uint64_t before = allocations();
   std::uint64_t expected = 0;
   Seq seq = 0;
   for (std::size_t round = 0; round < 20'000; ++round) {
@@ -69,16 +55,16 @@ TEST(NodeAllocation, SmallMessagesAllocateNothingAfterStart) {
     }
     static_cast<void>(node.counters());
   }
-  const std::uint64_t after = allocations.load();
+  const std::uint64_t after = allocations();
   EXPECT_EQ(after - before, 0U);
   EXPECT_EQ(sink.bytes + node.queued_bytes(), expected);
   EXPECT_GT(sink.bytes, 50'000'000U);
 }
 
 TEST(NodeAllocation, TheCounterCounts) {
-  const std::uint64_t before = allocations.load();
+  const std::uint64_t before = allocations();
   auto one = std::make_unique<int>(1);
-  EXPECT_EQ(allocations.load() - before, 1U);
+  EXPECT_EQ(allocations() - before, 1U);
 }
 
 }  // namespace

@@ -3,22 +3,8 @@
 // counted, under load, with loss and with safe messages.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
+#include "allocations.h"
 #include "cluster.h"
-
-namespace {
-std::uint64_t allocations = 0;
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  std::abort();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace peal::order::test {
 namespace {
@@ -127,16 +113,16 @@ TEST(Allocation, NoneOnTheHotPath) {
   pair->load(1'000);
   pair->run(20'000);
   ASSERT_GT(pair->delivered(), 1'900U);
-  const std::uint64_t before = allocations;
+  const std::uint64_t before = allocations();
   for (int i = 0; i < 20; ++i) {
     pair->load(1'000);
     pair->run(20'000);
   }
-  EXPECT_EQ(allocations - before, 0U);
+  EXPECT_EQ(allocations() - before, 0U);
   EXPECT_GT(pair->delivered(), 35'000U);
   std::printf("units delivered: %llu, allocations: %llu\n",
               static_cast<unsigned long long>(pair->delivered()),
-              static_cast<unsigned long long>(allocations - before));
+              static_cast<unsigned long long>(allocations() - before));
 }
 
 }  // namespace

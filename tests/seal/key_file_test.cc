@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "stations.h"
+#include "temp_dir.h"
 
 namespace peal::seal::test {
 namespace {
@@ -132,19 +133,13 @@ TEST(KeyFile, TakesAnyBytes) {
 
 class KeyFiles : public testing::Test {
  protected:
-  KeyFiles() {
-    char path[] = "/tmp/peal-keys-XXXXXX";
-    EXPECT_NE(::mkdtemp(path), nullptr);
-    dir_ = path;
-  }
-  ~KeyFiles() override { std::filesystem::remove_all(dir_); }
-  std::string path(const std::string& name) const { return dir_ + "/" + name; }
+  std::string path(const std::string& name) const { return dir_ / name; }
   static unsigned mode_of(const std::string& path) {
     struct stat status {};
     EXPECT_EQ(::stat(path.c_str(), &status), 0);
     return status.st_mode & 07777;
   }
-  std::string dir_;
+  TempDir dir_;
 };
 
 TEST_F(KeyFiles, AreMadeForTheirOwnerAlone) {
@@ -182,7 +177,7 @@ TEST_F(KeyFiles, ThatAreThereAreNotOverwritten) {
 
 TEST_F(KeyFiles, ThatCannotBeReadOrWrittenAreNamed) {
   EXPECT_THAT(load_keys(path("none")).error(), HasSubstr(path("none")));
-  EXPECT_THAT(load_keys(dir_).error(), HasSubstr("is no file"));
+  EXPECT_THAT(load_keys(dir_.path()).error(), HasSubstr("is no file"));
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_THAT(load_keys(path("pipe")).error(), HasSubstr("is no file"));
   EXPECT_THAT(create_key_file(path("no/folder"), keys_of({0})).error(), HasSubstr("no/folder"));

@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <vector>
 
+#include "allocations.h"
 #include "session/sessions.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-}  // namespace
-
-void* operator new(std::size_t size) {
-  allocations.fetch_add(1);
-  if (void* memory = std::malloc(size == 0 ? 1 : size); memory != nullptr) return memory;
-  std::abort();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace peal::session::test {
 namespace {
@@ -166,9 +152,9 @@ TEST(SessionAllocation, SmallMessagesAllocateNothingOnceAllIsWarm) {
   };
   turns(2'000);
   const std::uint64_t written = hall.written;
-  const std::uint64_t before = allocations.load();
+  const std::uint64_t before = allocations();
   turns(5'000);
-  EXPECT_EQ(allocations.load(), before);
+  EXPECT_EQ(allocations(), before);
   EXPECT_GT(hall.written, written + 5'000 * kClients * 300);
   EXPECT_EQ(hall.sessions.status(hall.now).memory_bytes, 0U);
   EXPECT_EQ(hall.sessions.counters().settled, 7'000U);

@@ -3,36 +3,20 @@
 // operator new.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <vector>
 
+#include "allocations.h"
 #include "samples.h"
 #include "wire/frames.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-std::atomic<std::uint64_t> allocated_bytes{0};
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  allocations.fetch_add(1);
-  allocated_bytes.fetch_add(bytes);
-  if (void* block = std::malloc(bytes)) return block;
-  std::abort();
-}
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
 namespace peal::wire::test {
 namespace {
 
 std::uint64_t allocations_of(const auto& work) {
-  const std::uint64_t before = allocations.load();
+  const std::uint64_t before = allocations();
   work();
-  return allocations.load() - before;
+  return allocations() - before;
 }
 
 TEST(WireAllocation, TheCounterCounts) {
@@ -84,9 +68,9 @@ TEST(WireAllocation, DataTakesNone) {
 template <class Frame, class Decode>
 std::uint64_t bytes_of_decoding(ByteView packet, Decode decode) {
   Frame frame;
-  const std::uint64_t before = allocated_bytes.load();
+  const std::uint64_t before = allocated_bytes();
   static_cast<void>(decode(packet, frame));
-  return allocated_bytes.load() - before;
+  return allocated_bytes() - before;
 }
 
 /// However long a frame claims to be, it takes no more memory than a few times its bytes.

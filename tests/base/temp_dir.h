@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <string>
 
-namespace peal::io {
+namespace peal {
 
 /// A folder of one test, which only its owner can enter; gone with it.
 class TempDir {
  public:
-  TempDir() : path_(testing::TempDir() + "/peal-XXXXXX") {
+  TempDir() : path_(testing::TempDir() + "peal-XXXXXX") {
     EXPECT_NE(::mkdtemp(path_.data()), nullptr);
   }
   ~TempDir() {
@@ -29,4 +29,4 @@ class TempDir {
   std::string path_;
 };
 
-}  // namespace peal::io
+}  // namespace peal
