@@ -126,6 +126,25 @@ TEST_F(Reconnect, ComesBackAlsoWhileTheApplicationDoesNotRead) {
   EXPECT_EQ(next_text(), "b");
 }
 
+TEST_F(Reconnect, NoticesTheEndAlsoWithNothingToWriteAndWithoutReading) {
+  auto options = daemon.options();
+  options.receive_bytes_max = 1;
+  start(options);
+  daemon.with([](ModelDaemon& model) {
+    model.echoes = false;
+    model.tell("a");
+  });
+  daemon.wait_for([](ModelDaemon& model) { return model.kinds.back() == wire::RecordKind::seen; });
+  ASSERT_TRUE(client->send({"chat"}, "b"));
+  daemon.wait_for([](ModelDaemon& model) { return model.messages.size() == 1; });
+  // It was written, and is not settled: somebody may wait for that who does not read.
+  daemon.with([](ModelDaemon& model) { model.acknowledge(1); });
+  daemon.cut();
+  ASSERT_TRUE(client->flush());
+  daemon.with([](ModelDaemon& model) { EXPECT_EQ(model.hellos, 2U); });
+  EXPECT_EQ(next_text(), "a");
+}
+
 TEST_F(Reconnect, ComesBackAfterADaemonThatHeardNothing) {
   start(daemon.options());
   daemon.with([](ModelDaemon& model) { model.close(wire::ClientCode::silent, "nothing heard"); });
