@@ -65,7 +65,7 @@ class Core {
   bool write_some();
   bool read_some();
   std::size_t take_in();
-  void hear_out();
+  void hear_out(io::IoError why);
   void sleep();
   Instant alarm(bool wants_input);
   void on_alarm(Instant now, bool heard_all);

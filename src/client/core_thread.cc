@@ -45,7 +45,7 @@ bool Core::write_some() {
   if (stream_->has_unsent()) {
     const io::StreamOutcome outcome = stream_->flush();
     write_blocked_ = outcome == io::StreamOutcome::blocked;
-    if (outcome == io::StreamOutcome::broken) hear_out();
+    if (outcome == io::StreamOutcome::broken) hear_out(stream_->error());
     if (outcome != io::StreamOutcome::ok) return false;
   }
   chunks_.clear();
@@ -61,20 +61,18 @@ bool Core::write_some() {
     const std::lock_guard lock(mutex_);
     session_.written(moved.bytes);
   }
-  if (moved.outcome == io::StreamOutcome::broken) hear_out();
+  if (moved.outcome == io::StreamOutcome::broken) hear_out(stream_->error());
   return moved.bytes > 0;
 }
 
-/// Nothing can be written any more. What the daemon said before may say why.
-void Core::hear_out() {
-  const io::IoError why = stream_->error();
+/// The connection has ended. What the daemon said before is taken, whether somebody reads it now or
+/// not: it may say why, and it does not come again if the session is not gone on with.
+void Core::hear_out(io::IoError why) {
   bool more = true;
   while (more && stream_ != nullptr) {
-    {
-      const std::lock_guard lock(mutex_);
-      more = session_.wants_input() && session_.phase() != Session::Phase::ended;
-    }
-    more = take_in() > 0 && more;
+    more = take_in() > 0;
+    const std::lock_guard lock(mutex_);
+    more = more && session_.wants_rest();
   }
   if (stream_ != nullptr) lose(why);
 }
@@ -116,9 +114,11 @@ std::size_t Core::take_in() {
 void Core::sleep() {
   if (stream_ == nullptr) return;
   bool wants_input = false;
+  bool wants_rest = false;
   {
     const std::lock_guard lock(mutex_);
     wants_input = session_.wants_input();
+    wants_rest = session_.wants_rest();
     if (session_.phase() == Session::Phase::ended || (wants_input && !read_blocked_) ||
         (session_.has_output() && !write_blocked_)) {
       return;
@@ -128,7 +128,10 @@ void Core::sleep() {
   short events = 0;
   if (wants_input) events = POLLIN;
   if (write_blocked_) events = static_cast<short>(events | POLLOUT);
-  // A connection that ended would wake this thread again and again while nothing is wanted of it.
+  // Its end is noticed also while nothing else is wanted of it: what was written before may be
+  // lost.
+  if (!wants_input && wants_rest) events = static_cast<short>(events | POLLRDHUP);
+  // A connection that ended would wake this thread again and again while not even that is wanted.
   std::array<pollfd, 2> fds{pollfd{wake_.fd(), POLLIN, 0},
                             pollfd{events == 0 ? -1 : stream_->fd(), events, 0}};
   const Instant until = alarm(wants_input);
@@ -143,6 +146,9 @@ void Core::sleep() {
   if ((fds[1].revents & ~POLLIN) != 0) write_blocked_ = false;
   const Instant now = io::Clock::now();
   if (!wants_input) pulse_.was_deaf(now);
+  if (!wants_input && wants_rest && (fds[1].revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
+    return hear_out({Errc::closed, "the daemon ended the connection"});
+  }
   if (now >= until) on_alarm(now, wants_input && read_blocked_);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -67,6 +68,8 @@ class Session {
   /// long answers.
   static constexpr std::uint64_t kRecordExtraMax = 2 * wire::kReplyTextBytesMax;
   static constexpr std::uint64_t kMessageBytesMax = 1ULL << 30;
+  /// Of connections that ended, beyond what may wait to be read: more than a socket's buffers hold.
+  static constexpr std::uint64_t kRestBytesMax = 8ULL << 20;
 
   explicit Session(SessionOptions options);
 
@@ -83,6 +86,13 @@ class Session {
   /// while nobody reads.
   bool wants_input() const {
     return phase_ == Phase::greeting || unread_bytes_ < options_.receive_bytes_max;
+  }
+  /// Nothing is wanted of what might come, but all that is left of a connection that has ended: it
+  /// is no more than its buffers held. False if so much of others waits already that this one has
+  /// to wait, too.
+  bool wants_rest() const {
+    const std::uint64_t more = unread_bytes_ - std::min(unread_bytes_, kRestBytesMax);
+    return phase_ != Phase::ended && (more == 0 || more < options_.receive_bytes_max);
   }
   /// Appends references to bytes to write, at most `chunks_max`; valid until written().
   void gather(std::vector<ByteView>& out, std::size_t chunks_max);
