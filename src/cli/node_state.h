@@ -26,8 +26,8 @@ class NodeState {
   static constexpr std::size_t kViewsMax = 64;  ///< kept; older ones are forgotten
 
   /// A message of a client got its place; `sender` and `number` say which. `bytes` is its length as
-  /// it was ordered, the names of its groups included. Its content is not looked at: that would cost
-  /// more than all the rest, and who sent what in which order is what is to be compared.
+  /// it was ordered, the names of its groups included. Its content is not looked at: that would
+  /// cost more than all the rest, and who sent what in which order is what is to be compared.
   void on_message(std::string_view sender, std::uint64_t number, std::size_t bytes);
   void on_view(Instant now, const daemon::ViewNotice& view);
 
