@@ -28,7 +28,7 @@ void check_accepted(const cli::NodeConfig& config) {
   for (const cli::NodeEntry& entry : config.nodes) {
     require(cli::is_name(entry.name), "node names are names");
     require(cli::is_node_address(entry.address), "addresses are those of nodes");
-    require(cli::parse_address(peal::io::to_string(entry.address)) == entry.address,
+    require(peal::io::parse_host_port(peal::io::to_string(entry.address), 0) == entry.address,
             "an address reads back as itself");
     self = self || entry.name == config.node;
   }

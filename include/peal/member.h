@@ -32,8 +32,13 @@ inline namespace v0 {
 
 /// One node of the cluster.
 struct Node {
-  std::string name;     ///< 1 to 255 letters, digits, '.', '_' or '-'
-  std::string address;  ///< "10.0.0.1:4800"; the UDP port above it is used as well
+  std::string name;  ///< 1 to 255 letters, digits, '.', '_' or '-'
+  /// An IP address or a host name, and a port: "10.0.0.1:4800", "[fd00::1]:4800" or
+  /// "node-1.example:4800"; the UDP port above it is used as well. A name of another node is looked
+  /// up again while the node is away: it may come back with another address. All addresses are of
+  /// one family: that of those which are numbers, else IPv4 if the name of this node has an IPv4
+  /// address.
+  std::string address;
 };
 
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
@@ -126,6 +131,14 @@ struct Closed {
 /// What next() and wait() return: a message, a view, a warning, or the end.
 using Event = std::variant<Message, View, Warning, Closed>;
 
+/// Another node of the cluster, and where it is.
+struct NodeAddress {
+  std::string name;     ///< as in Config::nodes
+  std::string address;  ///< as configured
+  std::string at;       ///< IP address and port; empty: not found yet
+  std::string problem;  ///< why the name was not found when it was looked up last; empty: it was
+};
+
 /// How a member is doing.
 struct Status {
   std::string id;                    ///< this member, such as "a.210987654321"
@@ -136,7 +149,8 @@ struct Status {
   std::uint64_t unread_bytes{};      ///< that wait to be read by next(), about
   std::string waits_for;             ///< what the next delivery or message waits for, in words
   std::string multicast;             ///< how data reaches the others, in words
-  std::string seal;  ///< "key 1f0e9a3b", which packets are sealed with, or "insecure"
+  std::string seal;                ///< "key 1f0e9a3b", which packets are sealed with, or "insecure"
+  std::vector<NodeAddress> nodes;  ///< all but this one
   /// Every counter of the node and its transport, by name.
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
@@ -151,8 +165,10 @@ class Member {
   /// Opens the node's sockets and starts its thread, if it has one: it looks for the other nodes.
   ///
   /// @return  the member; or invalid_option (the message names the key, its value and what is
-  ///          accepted), address_in_use, not_permitted, system.
-  /// Blocks: for the lookup of host names, if there are any.
+  ///          accepted, or that the name of this node has no address of this machine),
+  ///          would_block (nobody knows the name of this node yet: try again), address_in_use,
+  ///          not_permitted, system.
+  /// Blocks: up to 5 s, if the address of this node is a name. Others are looked up meanwhile.
   static Result<Member> embed(const Config& config);
 
   Member(Member&&) noexcept;

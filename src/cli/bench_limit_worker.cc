@@ -128,7 +128,8 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
     loop_ = std::move(*loop);
     io::UdpConfig udp;
     for (std::size_t i = 0; i < config_.nodes.size(); ++i) {
-      udp.nodes.push_back({NodeId{static_cast<std::uint32_t>(i + 1)}, config_.nodes[i].address});
+      udp.nodes.push_back({NodeId{static_cast<std::uint32_t>(i + 1)},
+                           io::endpoint_of(config_.nodes[i].address).value()});
     }
     udp.self = NodeId{index_ + 1};
     udp.cluster = config_.nodes.front().address.port;  // the group follows from it

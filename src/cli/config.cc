@@ -181,7 +181,9 @@ class Loader {
         entry.name = text->get();
       } else if (key == "address") {
         address_line = entry.line = place.line;
-        if (text != nullptr) entry.address = parse_address(text->get());
+        if (text != nullptr) {
+          entry.address = io::parse_host_port(text->get(), 0).value_or(io::HostPort{});
+        }
         if (text == nullptr || !is_node_address(entry.address)) {
           return refuse(place, not_accepted("nodes.address", node, kAcceptedAddress));
         }
@@ -209,12 +211,14 @@ class Loader {
                                       std::string(kAcceptedName));
       }
       const int apart = static_cast<int>(other.address.port) - entry.address.port;
-      if (other.address.is_v4() != entry.address.is_v4()) {
+      const auto number = io::endpoint_of(entry.address);
+      const auto other_number = io::endpoint_of(other.address);
+      if (number && other_number && other_number->is_v4() != number->is_v4()) {
         return refuse(address_place, "nodes.address = " + quote(io::to_string(entry.address)) +
                                          ": accepted are addresses of one family, and " +
                                          other.name + " has " + io::to_string(other.address));
       }
-      if (other.address.ip == entry.address.ip && apart >= -1 && apart <= 1) {
+      if (other.address.host == entry.address.host && apart >= -1 && apart <= 1) {
         return refuse(address_place,
                       "nodes.address = " + quote(io::to_string(entry.address)) + " collides with " +
                           other.name + ", which has " + io::to_string(other.address) +

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "cli/clients_config.h"
 #include "io/endpoint.h"
+#include "io/resolve.h"
 #include "order/ring/options.h"
 
 // The configuration file of a node: TOML, one file for the whole cluster or one per node. Each key
@@ -20,7 +21,7 @@ namespace peal::cli {
 
 struct NodeEntry {
   std::string name;
-  io::Endpoint address;    ///< tokens and control; data travel on the port above it
+  io::HostPort address;    ///< tokens and control; data travel on the port above it
   std::uint32_t line = 0;  ///< of the address in the file
 };
 
@@ -79,8 +80,5 @@ std::string annotated_config();
 
 /// True for 1 to 32 characters of a-z, 0-9 and -.
 bool is_name(std::string_view text);
-/// Reads "127.0.0.1:4801" or "[fd00::1]:4801", numbers only: nothing is looked up. Port 0 if it is
-/// anything else, or if the port is not 1 to 65535.
-io::Endpoint parse_address(std::string_view text);
 
 }  // namespace peal::cli

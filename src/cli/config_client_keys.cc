@@ -106,7 +106,8 @@ void add_doors(std::vector<Key>& rows) {
       "Without it: only the Unix socket.";
   listen.set = [](const Value& value, NodeConfig& config) {
     const auto* text = std::get_if<std::string>(&value);
-    const io::Endpoint at = text == nullptr ? io::Endpoint{} : parse_address(*text);
+    const io::Endpoint at =
+        text == nullptr ? io::Endpoint{} : io::parse_endpoint(*text, 0).value_or(io::Endpoint{});
     if (at.port == 0 || at.is_multicast()) return false;
     config.clients.listen = at;
     return true;

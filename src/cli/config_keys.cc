@@ -253,7 +253,7 @@ void add_network(std::vector<Key>& rows) {
           config.multicast = text == "auto" ? Multicast::automatic : Multicast::off;
           return true;
         }
-        const io::Endpoint group = parse_address(text);
+        const io::Endpoint group = io::parse_endpoint(text, 0).value_or(io::Endpoint{});
         const bool link_local = group.ip[12] == 224 && group.ip[13] == 0 && group.ip[14] == 0;
         if (group.port == 0 || !group.is_v4() || !group.is_multicast() || link_local) return false;
         config.multicast = Multicast::group;
@@ -317,10 +317,11 @@ std::span<const Key> keys() {
 
 double unit_ns(std::string_view knob_name) { return unit_of(knob_name).ns; }
 
-bool is_node_address(const io::Endpoint& address) {
-  const bool broadcast = address.is_v4() && address.ip[12] >= 224;
-  return address.port >= 1 && address.port <= 65'534 && !address.is_unspecified() &&
-         !address.is_multicast() && !broadcast;
+bool is_node_address(const io::HostPort& address) {
+  if (address.port < 1 || address.port > 65'534) return false;
+  const auto number = io::endpoint_of(address);
+  const bool broadcast = number && number->is_v4() && number->ip[12] >= 224;
+  return !number || (!number->is_unspecified() && !number->is_multicast() && !broadcast);
 }
 
 }  // namespace peal::cli

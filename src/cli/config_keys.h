@@ -43,9 +43,9 @@ void add_client_keys(std::vector<Key>& rows);
 double unit_ns(std::string_view knob_name);
 
 inline constexpr std::string_view kAcceptedAddress =
-    "an IP address and a port, such as \"10.0.0.1:4801\" or \"[fd00::1]:4801\", port 1 to 65534 "
-    "(the port above it is used too)";
+    "an IP address or a host name and a port, such as \"10.0.0.1:4801\", \"[fd00::1]:4801\" or "
+    "\"node-1.example:4801\", port 1 to 65534 (the port above it is used too)";
 /// True if a node can have this address.
-bool is_node_address(const io::Endpoint& address);
+bool is_node_address(const io::HostPort& address);
 
 }  // namespace peal::cli

@@ -15,6 +15,7 @@
 #include "cli/node_log.h"
 #include "cli/node_state.h"
 #include "cli/node_status.h"
+#include "cli/own_address.h"
 #include "cli/signals.h"
 #include "cli/text.h"
 #include "daemon/daemon.h"
@@ -95,7 +96,12 @@ class NodeProcess final : public daemon::Owner {
         log_(command.json),
         notifier_(std::move(notifier)) {}
 
-  int run(const daemon::Options& options, const StopSignals& signals) {
+  int run(daemon::Options options, const StopSignals& signals) {
+    options.member.own_at = wait_for_own_address(options.member, signals, log_, notifier_);
+    if (!options.member.own_at) {
+      log_.event("left", {{"delivered", "0"}, {"reason", "on request"}});
+      return 0;
+    }
     auto opened = daemon::Daemon::open(options, *this);
     if (!opened) {
       const bool ours = opened.error().code == Errc::invalid_option ||
@@ -112,6 +118,7 @@ class NodeProcess final : public daemon::Owner {
     log_.event("started", {{"node", config_.node},
                            {"cluster", config_.cluster},
                            {"address", io::to_string(config_.own().address)},
+                           {"at", io::to_string(*options.member.own_at)},
                            {"nodes", std::to_string(config_.nodes.size())},
                            {"socket", config_.socket},
                            {"listen", options.tls ? io::to_string(options.tls->at) : "no"},
@@ -145,11 +152,27 @@ class NodeProcess final : public daemon::Owner {
   void on_message(std::string_view sender, const node::Message& message) override {
     // Whatever else daemons tell each other is no message of anybody.
     if (group::kind_of(message.payload) != static_cast<std::uint8_t>(group::Kind::data)) return;
-    state_.on_message(sender, message.number, message.payload.size());
+    group::Data data;
+    if (group::decode(message.payload, data) != wire::Drop::none) return;
+    state_.on_message(sender, message.number, data.payload);
   }
 
   void on_warning(Instant now, const std::string& text) override {
     log_.limited(now.ns, "warning", {{"text", text}});
+  }
+
+  void on_address(Instant now, std::string_view node,
+                  const io::AddressBook::Change& change) override {
+    const io::AddressBook::Entry& entry = change.entry;
+    const auto text = [](const io::Endpoint& at) {
+      return at.is_unspecified() ? std::string("not found") : io::to_string(at);
+    };
+    log_.limited(now.ns, "node_address",
+                 {{"node", std::string(node)},
+                  {"name", io::to_string(entry.name)},
+                  {"at", text(entry.at)},
+                  {"before", text(change.before)},
+                  {"reason", entry.problem}});
   }
 
   void on_refused(Instant now, const std::string& who, const io::IoError& why) override {
@@ -321,7 +344,7 @@ int run_node(const NodeCommand& command) {
   auto notifier = io::Notifier::open(io::NotifyVariables::of_process());
   if (!notifier) return fail(2, "node: " + notifier.error().message);
   NodeProcess process(command, std::move(*config), std::move(*notifier));
-  return process.run(*options, signals);
+  return process.run(std::move(*options), signals);
 }
 
 }  // namespace peal::cli

@@ -235,6 +235,23 @@ std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports) {
   return lines;
 }
 
+std::vector<std::string> address_lines(const NodeReport& report) {
+  std::vector<std::string> lines;
+  const Json answer = Json::parse(report.json, nullptr, false);
+  const Json nodes = answer.is_object() ? answer.value("nodes", Json::array()) : Json();
+  if (!nodes.is_array()) return lines;
+  for (const Json& node : nodes) {
+    const auto address = field(node, "address", std::string());
+    const auto at = field(node, "at", std::string());
+    const auto problem = field(node, "problem", std::string());
+    if (at == address) continue;  // it is no name
+    lines.push_back(report.name + " node=" + quote(field(node, "name", std::string())) +
+                    " name=" + quote(address) + " at=" + quote(at.empty() ? "not found" : at) +
+                    (problem.empty() ? "" : " reason=" + quote(problem)));
+  }
+  return lines;
+}
+
 std::vector<std::string> client_lines(const NodeReport& report) {
   std::vector<std::string> lines;
   const Json answer = Json::parse(report.json, nullptr, false);

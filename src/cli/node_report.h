@@ -70,6 +70,10 @@ std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
 /// One line for each node that dropped packets: damaged ones, and those of strangers.
 std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports);
 
+/// What a node's answer says of the others whose addresses are names: a line for each, with the
+/// address that was found, or why none was.
+std::vector<std::string> address_lines(const NodeReport& report);
+
 /// What a node's answer says of its clients: a line for each that is named, one for each of its
 /// groups for which something waits, and how many there are if not all are named.
 std::vector<std::string> client_lines(const NodeReport& report);

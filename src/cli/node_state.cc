@@ -3,10 +3,10 @@
 
 namespace peal::cli {
 
-void NodeState::on_message(std::string_view sender, std::uint64_t number, std::size_t bytes) {
+void NodeState::on_message(std::string_view sender, std::uint64_t number, ByteView payload) {
   ++messages_;
-  bytes_ += bytes;
-  if (!views_.empty()) views_.back().digest.add(sender, number, bytes);
+  bytes_ += payload.size();
+  if (!views_.empty()) views_.back().digest.add(sender, number, payload);
 }
 
 void NodeState::on_view(Instant now, const daemon::ViewNotice& view) {

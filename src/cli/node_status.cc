@@ -78,6 +78,13 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
   out["waits_for"] = or_nothing(facts.member.waits_for);
   out["multicast"] = facts.member.multicast;
   out["seal"] = facts.member.seal;
+  out["nodes"] = Json::array();
+  for (const member::NodeAddress& each : facts.member.nodes) {
+    out["nodes"].push_back({{"name", each.name},
+                            {"address", each.address},
+                            {"at", each.at},
+                            {"problem", each.problem}});
+  }
   out["delivered"] = {{"messages", state.messages()}, {"bytes", state.bytes()}};
   out["queued"] = {{"messages", facts.member.queued_messages},
                    {"bytes", facts.member.queued_bytes}};

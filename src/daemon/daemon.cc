@@ -203,6 +203,7 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
   // Whether packets are sealed is agreed on by all nodes; with which key is not.
   if (runtime_->sending_key()) new_keys_ = options.member.keys;
   new_sessions_ = sessions;
+  runtime_->look_up_names(now_);
   loop_->wake();
   return {};
 }

@@ -42,7 +42,8 @@ class Daemon final : private member::Application, private session::Host {
   /// For what else the owner wants watched.
   io::Loop& loop() { return *loop_; }
   /// Takes rules, limits, certificates and keys for clients, and the keys between nodes if they
-  /// have any, from `options`, at the end of this turn; the rest stays as it is. Errors: those of
+  /// have any, from `options`, at the end of this turn, and looks the names of all other nodes up
+  /// again; the rest stays as it is. Errors: those of
   /// open() for these, and then nothing changes. Thread: the loop's, also from Owner::on_ask().
   Result<void, io::IoError> reconfigure(const Options& options);
 
@@ -68,6 +69,9 @@ class Daemon final : private member::Application, private session::Host {
   std::optional<Instant> next_deadline() const override;
   void on_publish() override;
   void on_warning(const std::string& text) override { owner_.on_warning(now_, text); }
+  void on_address(const io::AddressBook::Change& change) override {
+    owner_.on_address(now_, node_name(change.entry.node), change);
+  }
   void on_message(const node::Message& message) override;
   void on_view(const order::View& view) override;
   void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override;

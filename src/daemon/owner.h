@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "io/address_book.h"
 #include "io/error.h"
 #include "node/node.h"
 #include "session/host.h"
@@ -33,6 +34,10 @@ class Owner {
   virtual void on_message(std::string_view sender, const node::Message& message) = 0;
   /// One line.
   virtual void on_warning(Instant now, const std::string& text) = 0;
+  /// Another node was found at another address than before, or it has become known why its name was
+  /// not found. `node` is its name in the configuration.
+  virtual void on_address(Instant now, std::string_view node,
+                          const io::AddressBook::Change& change) = 0;
   /// Somebody did not come in.
   virtual void on_refused(Instant now, const std::string& who, const io::IoError& why) = 0;
   /// The last call. Not `on_request`: the node had to stop, and this says why.

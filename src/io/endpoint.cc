@@ -4,16 +4,13 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
-#include <optional>
 
 #include "io/fd.h"
 
@@ -21,71 +18,6 @@ namespace peal::io {
 namespace {
 
 constexpr std::array<std::uint8_t, 12> kV4Prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-
-unexpected<IoError> bad_address(std::string_view text, std::string_view why) {
-  return unexpected(
-      IoError{Errc::invalid_option, "address \"" + std::string(text) + "\": " + std::string(why)});
-}
-
-struct HostAndPort {
-  std::string host;
-  std::string_view port;  // empty: none given
-  bool bracketed = false;
-};
-
-std::optional<HostAndPort> split(std::string_view text) {
-  if (!text.empty() && text.front() == '[') {
-    const auto close = text.find(']');
-    if (close == std::string_view::npos) return std::nullopt;
-    const std::string_view rest = text.substr(close + 1);
-    if (!rest.empty() && (rest.front() != ':' || rest.size() == 1)) return std::nullopt;
-    return HostAndPort{std::string(text.substr(1, close - 1)), rest.empty() ? rest : rest.substr(1),
-                       true};
-  }
-  const auto colon = text.find(':');
-  // More than one colon without brackets is an IPv6 address without a port.
-  if (colon == std::string_view::npos || text.find(':', colon + 1) != std::string_view::npos) {
-    return HostAndPort{std::string(text), {}, false};
-  }
-  if (colon + 1 == text.size()) return std::nullopt;
-  return HostAndPort{std::string(text.substr(0, colon)), text.substr(colon + 1), false};
-}
-
-std::optional<Endpoint> parse_number(const HostAndPort& parts) {
-  Endpoint endpoint;
-  in_addr v4{};
-  if (!parts.bracketed && ::inet_pton(AF_INET, parts.host.c_str(), &v4) == 1) {
-    std::copy(kV4Prefix.begin(), kV4Prefix.end(), endpoint.ip.begin());
-    std::memcpy(endpoint.ip.data() + 12, &v4, 4);
-    return endpoint;
-  }
-  in6_addr v6{};
-  if (::inet_pton(AF_INET6, parts.host.c_str(), &v6) == 1) {
-    std::memcpy(endpoint.ip.data(), &v6, 16);
-    return endpoint;
-  }
-  return std::nullopt;
-}
-
-Result<Endpoint, IoError> look_up(const HostAndPort& parts, std::string_view text) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(parts.host.c_str(), nullptr, &hints, &found);
-  if (error != 0) return bad_address(text, ::gai_strerror(error));
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
-  const addrinfo* best = found;
-  for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
-    if (entry->ai_family == AF_INET) {  // multicast needs IPv4
-      best = entry;
-      break;
-    }
-  }
-  sockaddr_storage address{};
-  std::memcpy(&address, best->ai_addr, best->ai_addrlen);
-  return from_sockaddr(address);
-}
 
 }  // namespace
 
@@ -110,6 +42,11 @@ bool Endpoint::is_unspecified() const {
   return std::all_of(first, ip.end(), [](std::uint8_t byte) { return byte == 0; });
 }
 
+bool Endpoint::is_loopback() const {
+  if (is_v4()) return ip[12] == 127;
+  return ip[15] == 1 && std::all_of(ip.begin(), ip.end() - 1, [](auto byte) { return byte == 0; });
+}
+
 std::string to_string(const Endpoint& endpoint) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (endpoint.is_v4()) {
@@ -118,27 +55,6 @@ std::string to_string(const Endpoint& endpoint) {
   }
   ::inet_ntop(AF_INET6, endpoint.ip.data(), text.data(), text.size());
   return "[" + std::string(text.data()) + "]:" + std::to_string(endpoint.port);
-}
-
-Result<Endpoint, IoError> parse_endpoint(std::string_view text, std::uint16_t default_port) {
-  const auto parts = split(text);
-  if (!parts || parts->host.empty()) {
-    return bad_address(text, "expected address:port, like 10.0.0.1:4800 or [fd00::1]:4800");
-  }
-  std::uint16_t port = default_port;
-  if (!parts->port.empty()) {
-    const char* end = parts->port.data() + parts->port.size();
-    const auto parsed = std::from_chars(parts->port.data(), end, port);
-    if (parsed.ec != std::errc{} || parsed.ptr != end || port == 0) {
-      return bad_address(text, "the port must be a number from 1 to 65535");
-    }
-  }
-  if (port == 0) return bad_address(text, "the port is missing");
-  if (const auto number = parse_number(*parts)) return number->with_port(port);
-  if (parts->bracketed) return bad_address(text, "an IPv6 address must stand in the brackets");
-  auto found = look_up(*parts, text);
-  if (found) found->port = port;
-  return found;
 }
 
 socklen_t to_sockaddr(const Endpoint& endpoint, sockaddr_storage& out) {

@@ -7,7 +7,6 @@
 #include <compare>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "io/error.h"
 
@@ -23,17 +22,13 @@ struct Endpoint {
   bool is_v4() const;
   bool is_multicast() const;
   bool is_unspecified() const;
+  bool is_loopback() const;
   Endpoint with_port(std::uint16_t other) const { return {ip, other}; }
   friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
 };
 
 /// "10.0.0.1:4800" or "[fd00::1]:4800".
 std::string to_string(const Endpoint& endpoint);
-
-/// Reads "address", "address:port", "[v6]", "[v6]:port" or "name:port"; `default_port` stands in
-/// for a missing port, and 0 there makes the port required. A name is looked up, which may block
-/// for seconds; numbers are not. Errors: invalid_option, with the text in the message.
-Result<Endpoint, IoError> parse_endpoint(std::string_view text, std::uint16_t default_port);
 
 /// The operating system's form, and back. `from_sockaddr` gives a zero endpoint for any other
 /// address family.

@@ -156,6 +156,12 @@ MulticastProbe::Outcome MulticastProbe::on_ack(Instant now, PeerIndex index, Nod
   return Outcome::accepted;
 }
 
+void MulticastProbe::forget(Instant now, PeerIndex index) {
+  changed_ = changed_ || peers_[index].reached;
+  peers_[index] = {};
+  hurry(now);
+}
+
 bool MulticastProbe::take_changed() {
   const bool changed = changed_;
   changed_ = false;

@@ -75,6 +75,9 @@ class MulticastProbe {
   /// An ack from `peer` arrived by unicast. `accepted`, or `bad`.
   Outcome on_ack(Instant now, PeerIndex peer, NodeId node, const ProbeMessage& ack);
 
+  /// The peer is somewhere else now: nothing is known of it.
+  void forget(Instant now, PeerIndex peer);
+
   bool reached(PeerIndex peer) const { return peers_[peer].reached; }
   /// True once after the set of reached peers changed.
   bool take_changed();

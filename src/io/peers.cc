@@ -23,17 +23,40 @@ PeerTable::PeerTable(const UdpConfig& config) {
       own_data_ = data_endpoint(peer.at);
       continue;
     }
-    const auto index = static_cast<PeerIndex>(entries_.size());
     Entry& entry = entries_.emplace_back();
     entry.node = peer.node;
-    address_bytes_ = to_sockaddr(peer.at, entry.token);
-    to_sockaddr(data_endpoint(peer.at), entry.data);
-    sources_.push_back({peer.at, index});
-    sources_.push_back({data_endpoint(peer.at), index});
+    put(entry, peer.at);
+  }
+  PEAL_ASSERT(entries_.size() <= kPeersMax);
+  sources_.reserve(2 * entries_.size());
+  list_sources();
+}
+
+void PeerTable::set_address(PeerIndex index, const Endpoint& at) {
+  put(entries_[index], at);
+  list_sources();
+}
+
+void PeerTable::put(Entry& entry, const Endpoint& at) {
+  entry.at = at;
+  entry.token = entry.data = {};
+  if (!entry.known()) return;
+  const socklen_t bytes = to_sockaddr(at, entry.token);
+  PEAL_ASSERT(address_bytes_ == 0 || bytes == address_bytes_);  // all nodes are of one family
+  address_bytes_ = bytes;
+  to_sockaddr(data_endpoint(at), entry.data);
+}
+
+void PeerTable::list_sources() {
+  sources_.clear();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!entries_[i].known()) continue;
+    const auto index = static_cast<PeerIndex>(i);
+    sources_.push_back({entries_[i].at, index});
+    sources_.push_back({data_endpoint(entries_[i].at), index});
   }
   std::sort(sources_.begin(), sources_.end(),
             [](const Source& a, const Source& b) { return a.at < b.at; });
-  PEAL_ASSERT(entries_.size() <= kPeersMax);
 }
 
 std::optional<PeerIndex> PeerTable::find(NodeId node) const {

@@ -22,8 +22,10 @@ class PeerTable {
 
   struct Entry {
     NodeId node{};
-    sockaddr_storage token{};
+    Endpoint at;               ///< unspecified: nobody knows yet where it is
+    sockaddr_storage token{};  ///< of no family then, as is `data`
     sockaddr_storage data{};
+    bool known() const { return !at.is_unspecified(); }
   };
   std::size_t size() const { return entries_.size(); }
   const Entry& operator[](PeerIndex index) const { return entries_[index]; }
@@ -32,6 +34,8 @@ class PeerTable {
   std::optional<PeerIndex> find(NodeId node) const;
   /// The peer that sends from this source: from either of its two ports.
   std::optional<PeerIndex> find(const Endpoint& source) const;
+  /// The node is there from now on, and not where it was. Nothing is allocated.
+  void set_address(PeerIndex index, const Endpoint& at);
   /// Where this node's own data comes from.
   const Endpoint& own_data() const { return own_data_; }
 
@@ -40,6 +44,9 @@ class PeerTable {
     Endpoint at;
     PeerIndex index{};
   };
+  void put(Entry& entry, const Endpoint& at);
+  void list_sources();
+
   std::vector<Entry> entries_;
   std::vector<Source> sources_;  ///< sorted by address
   socklen_t address_bytes_{};

@@ -28,15 +28,31 @@ tl::unexpected<IoError> bad_name(std::string_view text, const std::string& why) 
   return unexpected(IoError{Errc::invalid_option, quote(text) + ": " + why});
 }
 
-bool is_host_name(std::string_view host) {
-  return !host.empty() && host.size() <= kHostBytesMax && host.front() != '-' &&
-         std::all_of(host.begin(), host.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '.' || c == '-' || c == '_';
-         });
+bool ends_in_number(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  const std::string_view last = host.substr(host.rfind('.') + 1);  // npos + 1 is 0
+  return std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-std::optional<Endpoint> number_of(const HostPort& name) {
+bool is_host_name(std::string_view host) {
+  return !host.empty() && host.size() <= kHostBytesMax && host.front() != '-' &&
+         std::all_of(host.begin(), host.end(),
+                     [](char c) {
+                       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                              (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+                     }) &&
+         !ends_in_number(host);
+}
+
+/// Without brackets.
+std::string host_of(const Endpoint& endpoint) {
+  const std::string text = to_string(endpoint);
+  return endpoint.is_v4() ? text.substr(0, text.rfind(':')) : text.substr(1, text.find(']') - 1);
+}
+
+}  // namespace
+
+std::optional<Endpoint> endpoint_of(const HostPort& name) {
   if (name.host.find('\0') != std::string::npos) return std::nullopt;  // inet_pton() stops there
   sockaddr_storage address{};
   sockaddr_in v4{};
@@ -52,6 +68,8 @@ std::optional<Endpoint> number_of(const HostPort& name) {
   }
   return from_sockaddr(address).with_port(name.port);
 }
+
+namespace {
 
 IoError failed(const HostPort& name, int code, int number) {
   const std::string what = "look up " + quote(name.host);
@@ -112,15 +130,29 @@ Result<HostPort, IoError> parse_host_port(std::string_view text, std::uint16_t d
   HostPort result{std::string(host), default_port};
   if (!port.empty()) {
     const auto number = number_in<std::uint16_t>(port, 1, 65'535);
-    if (!number) return bad_name(text, "the port must be a number from 1 to 65535");
+    if (!number || port.front() == '0')
+      return bad_name(text, "the port must be a number from 1 to 65535");
     result.port = *number;
   }
   if (result.port == 0) return bad_name(text, "the port is missing");
-  const bool is_number = number_of(result).has_value();
-  const bool is_v6 = is_number && host.find(':') != std::string_view::npos;
+  const auto number = endpoint_of(result);
+  const bool is_v6 = number && host.find(':') != std::string_view::npos;
   if (bracketed != is_v6) return bad_name(text, kAccepted);
-  if (!is_number && !is_host_name(host)) return bad_name(text, kAccepted);
+  if (!number && !is_host_name(host)) return bad_name(text, kAccepted);
+  if (number) result.host = host_of(*number);
   return result;
+}
+
+std::string to_string(const HostPort& name) {
+  const bool v6 = name.host.find(':') != std::string::npos;
+  return (v6 ? "[" + name.host + "]" : name.host) + ":" + std::to_string(name.port);
+}
+
+Result<Endpoint, IoError> parse_endpoint(std::string_view text, std::uint16_t default_port) {
+  const auto name = parse_host_port(text, default_port);
+  if (!name) return unexpected(name.error());
+  if (const auto number = endpoint_of(*name)) return *number;
+  return bad_name(text, "accepted is an IP address, like 10.0.0.1:4900 or [fd00::1]:4900");
 }
 
 /// What one question and whoever waits for it have in common; the longer of the two frees it.
@@ -169,7 +201,7 @@ Result<LookUp, IoError> LookUp::begin(const HostPort& name, const Question& ques
   const auto asked = std::make_shared<Asked>();
   asked->name = name;
   asked->question = question;
-  if (const auto number = number_of(name)) {
+  if (const auto number = endpoint_of(name)) {
     asked->answer = std::vector<Endpoint>{*number};
     return LookUp(asked);
   }

@@ -20,11 +20,24 @@ namespace peal::io {
 struct HostPort {
   std::string host;  ///< a name, or an IP address without brackets
   std::uint16_t port{};
+
+  friend bool operator==(const HostPort&, const HostPort&) = default;
 };
 
 /// Reads "name:port", "10.0.0.1:port" or "[fd00::1]:port"; nothing is looked up. `default_port`
-/// stands in for a missing port, and 0 there makes it required. Errors: invalid_option.
+/// stands in for a missing port, and 0 there makes it required. An IP address is given back as
+/// to_string(Endpoint) writes it, so that equal ones are equal. What ends in a number and is no IP
+/// address is no name either: it is a mistyped address. Errors: invalid_option.
 Result<HostPort, IoError> parse_host_port(std::string_view text, std::uint16_t default_port);
+
+/// "name:port" or "[fd00::1]:port".
+std::string to_string(const HostPort& name);
+
+/// The address, if `name` is one and needs no looking up.
+std::optional<Endpoint> endpoint_of(const HostPort& name);
+
+/// parse_host_port() for where only numbers are accepted. Errors: invalid_option.
+Result<Endpoint, IoError> parse_endpoint(std::string_view text, std::uint16_t default_port);
 
 /// Turns names into addresses. Behind an interface, so that tests need no name servers.
 class Resolver {

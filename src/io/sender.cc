@@ -170,6 +170,10 @@ void Sender::add_to(PeerIndex peer, const Outgoing& first, std::size_t vector, s
     counters_.drop_fault_out += length;
     return;
   }
+  if (!entry.known()) {
+    counters_.drop_no_address += length;
+    return;
+  }
   const sockaddr_storage& to = first.lane == Lane::data ? entry.data : entry.token;
   add_message(to, peers_.address_bytes(), {first.lane, false, 0}, vector, length);
 }

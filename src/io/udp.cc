@@ -65,6 +65,7 @@ class UdpTransport::Core : public ProbeTaker {
   void set_keys(const seal::Keys& keys);
   void set_epoch(std::uint64_t epoch);
   void set_faults(const Faults& faults);
+  void set_address(NodeId node, const Endpoint& at);
   std::uint64_t count(seal::Refusal reason) { return seals_ ? seals_->opener().count(reason) : 0; }
 
   const UdpCounters& counters() const { return counters_; }
@@ -246,6 +247,7 @@ void UdpTransport::Core::send_hello(const ProbeMessage& hello) {
 
 void UdpTransport::Core::send_ack(PeerIndex to, const ProbeMessage& ack) {
   ++counters_.probe_ack_out;
+  if (!peers_[to].known()) return;  // it was heard before its address was lost
   if (faults_ && (faults_->mutes(peers_[to].node, Lane::data) || faults_->loses_out(Lane::data))) {
     ++counters_.drop_fault_out;
     return;
@@ -312,6 +314,15 @@ void UdpTransport::Core::set_faults(const Faults& faults) {
   update_route();
 }
 
+void UdpTransport::Core::set_address(NodeId node, const Endpoint& at) {
+  const auto peer = peers_.find(node);
+  PEAL_ASSERT(peer);
+  peers_.set_address(*peer, at);
+  if (peers_[*peer].known() && is_local(at)) share_machine(sockets_, own_);
+  probe_.forget(now_, *peer);
+  if (probe_.take_changed()) update_route();
+}
+
 Result<std::unique_ptr<UdpTransport>, IoError> UdpTransport::open(const UdpConfig& config,
                                                                   BufferPool& receive_pool) {
   const auto checked = check_udp_config(config, receive_pool);
@@ -351,5 +362,6 @@ void UdpTransport::set_keys(const seal::Keys& keys) { core_->set_keys(keys); }
 void UdpTransport::set_epoch(std::uint64_t epoch) { core_->set_epoch(epoch); }
 std::uint64_t UdpTransport::count(seal::Refusal reason) const { return core_->count(reason); }
 void UdpTransport::set_faults(const Faults& faults) { core_->set_faults(faults); }
+void UdpTransport::set_address(NodeId node, const Endpoint& at) { core_->set_address(node, at); }
 
 }  // namespace peal::io

@@ -24,7 +24,7 @@ namespace peal::io {
 /// A configured node: tokens and control go to `at`, data to the port above it.
 struct Peer {
   NodeId node{};
-  Endpoint at;
+  Endpoint at;  ///< all zero: not known yet; see UdpTransport::set_address()
 };
 
 enum class MulticastMode : std::uint8_t {
@@ -45,7 +45,8 @@ struct UdpSeal {
 
 struct UdpConfig {
   NodeId self{};
-  std::vector<Peer> nodes;  ///< every configured node, self included; at most 128, one family
+  /// Every configured node, self included, whose address is known; at most 128, one family.
+  std::vector<Peer> nodes;
   std::uint64_t cluster{};  ///< wire::Header::cluster: frames of other clusters are not ours
 
   /// Nothing: packets are neither encrypted nor authenticated.
@@ -88,6 +89,7 @@ struct UdpCounters {
   std::uint64_t drop_send_error{};      ///< outgoing: refused by the kernel (unreachable, …)
   std::uint64_t drop_too_big{};         ///< outgoing: larger than the interface takes
   std::uint64_t drop_unknown_peer{};    ///< outgoing: to a node that is not configured
+  std::uint64_t drop_no_address{};      ///< outgoing: nobody knows yet where the node is
   std::uint64_t drop_unknown_source{};  ///< incoming: not from a configured node's address
   std::uint64_t drop_own{};             ///< incoming: our own multicast, if the kernel kept it
   std::uint64_t drop_truncated{};       ///< incoming: larger than a packet may be
@@ -174,6 +176,11 @@ class UdpTransport final : public port::Transport {
   void set_keys(const seal::Keys& keys);
   /// This node begins another incarnation, with a salt of its own. What is queued leaves before.
   void set_epoch(std::uint64_t epoch);
+
+  /// The configured node `node` is at `at` from now on, which is of the family of this node's own
+  /// address, or all zero: then nobody knows where it is. What comes from where it was is
+  /// dropped. Nothing is allocated.
+  void set_address(NodeId node, const Endpoint& at);
 
   const UdpCounters& counters() const;
   /// How many datagrams had this result when they were opened; 0 if packets are not sealed.

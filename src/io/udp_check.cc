@@ -20,10 +20,11 @@ std::string name_of(const Peer& peer) {
   return "node " + std::to_string(peer.node.value) + " (" + to_string(peer.at) + ")";
 }
 
-Result<void, IoError> check_node(const Peer& peer, const Peer& first) {
+Result<void, IoError> check_node(const UdpConfig& config, const Peer& peer, const Peer& first) {
   if (peer.node.value == 0 || peer.node.value > kNodeIdMax) {
     return invalid(name_of(peer) + ": node numbers go from 1 to 65535");
   }
+  if (peer.node != config.self && peer.at == Endpoint{}) return {};  // not known yet
   if (peer.at.is_unspecified() || peer.at.is_multicast()) {
     return invalid(name_of(peer) + ": needs the address of one interface");
   }
@@ -36,10 +37,17 @@ Result<void, IoError> check_node(const Peer& peer, const Peer& first) {
   return {};
 }
 
+const Peer& first_known(const std::vector<Peer>& nodes) {
+  const auto known = std::find_if(nodes.begin(), nodes.end(),
+                                  [](const Peer& peer) { return !peer.at.is_unspecified(); });
+  return known == nodes.end() ? nodes.front() : *known;
+}
+
 Result<void, IoError> check_pair(const Peer& a, const Peer& b) {
   if (a.node == b.node) {
     return invalid("node " + std::to_string(a.node.value) + " is configured twice");
   }
+  if (a.at.is_unspecified() || b.at.is_unspecified()) return {};
   const int gap = static_cast<int>(a.at.port) - static_cast<int>(b.at.port);
   if (a.at.ip == b.at.ip && gap >= -1 && gap <= 1) {
     return invalid(name_of(a) + " and " + name_of(b) +
@@ -56,7 +64,7 @@ Result<void, IoError> check_nodes(const UdpConfig& config) {
   bool has_self = false;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     has_self = has_self || nodes[i].node == config.self;
-    const auto node = check_node(nodes[i], nodes.front());
+    const auto node = check_node(config, nodes[i], first_known(nodes));
     if (!node) return node;
     for (std::size_t j = 0; j < i; ++j) {
       const auto pair = check_pair(nodes[j], nodes[i]);

@@ -31,6 +31,7 @@ constexpr std::array kFields{
     CounterField{"drop_send_error", &UdpCounters::drop_send_error},
     CounterField{"drop_too_big", &UdpCounters::drop_too_big},
     CounterField{"drop_unknown_peer", &UdpCounters::drop_unknown_peer},
+    CounterField{"drop_no_address", &UdpCounters::drop_no_address},
     CounterField{"drop_unknown_source", &UdpCounters::drop_unknown_source},
     CounterField{"drop_own", &UdpCounters::drop_own},
     CounterField{"drop_truncated", &UdpCounters::drop_truncated},

@@ -101,7 +101,7 @@ void set_fragmentation(int token, int data, bool v4) {
 
 bool shares_machine(const UdpConfig& config) {
   return std::any_of(config.nodes.begin(), config.nodes.end(), [&](const Peer& peer) {
-    return peer.node != config.self && is_local(peer.at);
+    return peer.node != config.self && !peer.at.is_unspecified() && is_local(peer.at);
   });
 }
 
@@ -169,7 +169,7 @@ Result<void, IoError> add_multicast(const UdpConfig& config, const Endpoint& own
   const Endpoint group = given ? config.group : derived_group(config.cluster);
   const auto interface = interface_of(own);
   if (!interface) return unexpected(interface.error());
-  const bool shared = shares_machine(config);
+  const bool shared = sockets.shared_machine = shares_machine(config);
   auto fd = open_group(config, group, sockets.data.get(), *interface, shared);
   if (!fd) {
     if (given) return unexpected(fd.error());
@@ -178,8 +178,8 @@ Result<void, IoError> add_multicast(const UdpConfig& config, const Endpoint& own
   }
   sockets.group = std::move(*fd);
   sockets.group_at = group;
-  const auto data_port = static_cast<std::uint16_t>(own.port + 1);
-  sockets.own_filtered = shared && filter_own(sockets.group.get(), own.with_port(data_port));
+  sockets.own_data = own.with_port(static_cast<std::uint16_t>(own.port + 1));
+  sockets.own_filtered = shared && filter_own(sockets.group.get(), sockets.own_data);
   sockets.multicast_status = to_string(group) + " on " + interface->name;
   return {};
 }
@@ -200,6 +200,16 @@ void add_offloads(const UdpConfig& config, UdpSockets& sockets) {
 }
 
 }  // namespace
+
+void share_machine(UdpSockets& sockets, OwnCopies& own) {
+  if (!sockets.group || sockets.shared_machine) return;
+  sockets.shared_machine = true;
+  const int on = 1;
+  ignore(set_option(sockets.data.get(), IPPROTO_IP, IP_MULTICAST_LOOP, on),
+         "then the probe finds that multicast does not reach that node");
+  own.filtered = filter_own(sockets.group.get(), sockets.own_data);
+  own.count = 0;  // none came back until now
+}
 
 Endpoint derived_group(std::uint64_t cluster) {
   const std::uint64_t mixed = cluster * 0x9e3779b97f4a7c15ULL;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/resolve.h"
+
 namespace peal::member {
 namespace {
 
@@ -55,9 +57,7 @@ std::string set_multicast(const std::string& text, Settings& settings) {
     settings.multicast = text == "auto" ? io::MulticastMode::automatic : io::MulticastMode::off;
     return {};
   }
-  // A host name is never a group, and looking one up would only take time.
-  const bool numbers = text.find_first_not_of("0123456789.:") == std::string::npos;
-  const auto group = io::parse_endpoint(numbers ? text : "", 0);
+  const auto group = io::parse_endpoint(text, 0);
   if (!group || !group->is_v4() || !group->is_multicast() || group->port == 0) {
     return "multicast = " + quoted(text) +
            " is not accepted: it must be \"auto\", \"off\" or an IPv4 group with a port, such as "
@@ -81,14 +81,14 @@ std::string set_keys(const v0::Config& config, Settings& settings) {
 std::string set_nodes(const std::vector<v0::Node>& nodes, Settings& settings) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::string key = "nodes[" + std::to_string(i) + "].address";
-    const auto at = io::parse_endpoint(nodes[i].address, 0);
-    if (!at) {
+    const auto address = io::parse_host_port(nodes[i].address, 0);
+    if (!address) {
       return key + " = " + quoted(nodes[i].address) +
-             " is not accepted: it must be an address and "
-             "a port, such as \"10.0.0.1:4800\" or \"[fd00::1]:4800\" (" +
-             at.error().message + ")";
+             " is not accepted: it must be an address or a name and a port, such as "
+             "\"10.0.0.1:4800\", \"[fd00::1]:4800\" or \"node-1.example:4800\" (" +
+             address.error().message + ")";
     }
-    settings.nodes.push_back({nodes[i].name, *at});
+    settings.nodes.push_back({nodes[i].name, *address});
   }
   return {};
 }

@@ -12,7 +12,7 @@
 namespace peal::member {
 
 /// Reads the texts of a configuration; or says what is wrong: key, value, and what is accepted.
-/// Looks up host names, which may block.
+/// Looks nothing up.
 std::variant<Settings, v0::Error> settings_of(const v0::Config& config);
 
 }  // namespace peal::member

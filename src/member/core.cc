@@ -329,6 +329,11 @@ void Core::on_warning(const std::string& text) {
   push_notice(std::move(notice));
 }
 
+void Core::on_address(const io::AddressBook::Change& change) {
+  // Where a node is now is in status(); that it cannot be reached is somebody's work.
+  if (!change.entry.known()) on_warning(address_text(change, names_));
+}
+
 void Core::on_fatal(std::string_view reason) {
   close(false, "node \"" + settings_.name + "\" had to stop: " + std::string(reason));
 }

@@ -72,6 +72,7 @@ class Core final : private Application {
   void on_publish() override { queue_.publish(); }
   std::optional<Instant> next_deadline() const override { return leave_at_; }
   void on_warning(const std::string& text) override;
+  void on_address(const io::AddressBook::Change& change) override;
   void on_message(const node::Message& message) override;
   void on_view(const order::View& view) override;
   void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override {}

@@ -62,6 +62,10 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.multicast = runtime.transport().multicast_status();
   const auto key = runtime.sending_key();
   now.seal = key ? "key " + seal::to_text(*key) : "insecure";
+  for (const io::AddressBook::Entry& entry : runtime.addresses().entries()) {
+    now.nodes.push_back({runtime.names().name(entry.node), to_string(entry.name),
+                         entry.known() ? to_string(entry.at) : "", entry.problem});
+  }
   for (const order::Counter& each : node.counters())
     now.counters.emplace_back(each.name, each.value);
   for (const io::CounterField& field : io::udp_counter_fields()) {

@@ -143,6 +143,10 @@ Status Member::status() const {
   to.waits_for = std::move(from.waits_for);
   to.multicast = std::move(from.multicast);
   to.seal = std::move(from.seal);
+  for (auto& each : from.nodes) {
+    to.nodes.push_back({std::move(each.name), std::move(each.address), std::move(each.at),
+                        std::move(each.problem)});
+  }
   to.counters = std::move(from.counters);
   return to;
 }

@@ -72,9 +72,17 @@ Runtime::~Runtime() = default;
 Result<void, io::IoError> Runtime::prepare() {
   io::UdpConfig udp;
   udp.self = settings_.self();
+  const auto own = find_own(settings_);
+  if (!own) return unexpected(own.error());
+  std::vector<io::AddressBook::Entry> others;
   for (std::size_t i = 0; i < settings_.nodes.size(); ++i) {
-    udp.nodes.push_back({NodeId{static_cast<std::uint32_t>(i + 1)}, settings_.nodes[i].at});
+    const NodeId node{static_cast<std::uint32_t>(i + 1)};
+    const io::HostPort& address = settings_.nodes[i].address;
+    const bool is_own = node == udp.self;
+    udp.nodes.push_back({node, is_own ? *own : io::endpoint_of(address).value_or(io::Endpoint{})});
+    if (!is_own) others.push_back({node, address, {}, {}});
   }
+  addresses_.emplace(*own, std::move(others), settings_.question);
   udp.cluster = cluster_id(settings_);
   if (settings_.keys) udp.seal = io::UdpSeal{*settings_.keys, seal_cluster_id(settings_), 0};
   udp.multicast = settings_.multicast;
@@ -167,9 +175,23 @@ bool Runtime::buffers_are_short() const {
 void Runtime::on_timer(Instant now) {
   if (const auto due = node_->next_deadline(); due && *due <= now) node_->on_timer(now);
   if (const auto due = udp_->next_deadline(); due && *due <= now) udp_->on_timer(now);
+  if (const auto due = addresses_->next_deadline(); due && *due <= now) {
+    addresses_->on_timer(now, [this](const io::AddressBook::Change& change) {
+      if (change.entry.at != change.before) udp_->set_address(change.entry.node, change.entry.at);
+      application_.on_address(change);
+    });
+  }
+}
+
+// Somebody whom nobody knows may be a node that has moved.
+void Runtime::look_for_strangers(Instant now) {
+  const std::uint64_t strangers = udp_->counters().drop_unknown_source;
+  if (std::exchange(strangers_, strangers) != strangers) addresses_->on_strangers(now);
 }
 
 void Runtime::on_turn_end(Instant now) {
+  now_ = now;
+  if (addresses_->has_names()) look_for_strangers(now);
   application_.on_turn_end(now);
   if (trace_ != nullptr) {
     trace_->flush();
@@ -183,8 +205,8 @@ void Runtime::on_turn_end(Instant now) {
 
 std::optional<Instant> Runtime::next_deadline() const {
   std::optional<Instant> first;
-  for (const auto& each :
-       {node_->next_deadline(), udp_->next_deadline(), application_.next_deadline()}) {
+  for (const auto& each : {node_->next_deadline(), udp_->next_deadline(),
+                           addresses_->next_deadline(), application_.next_deadline()}) {
     if (each && (!first || *each < *first)) first = each;
   }
   return first;
@@ -224,6 +246,7 @@ void Runtime::on_message(const node::Message& message) {
 
 void Runtime::on_view(const order::View& view) {
   if (trace_ != nullptr) trace_->view(view);
+  if (!view.transitional) addresses_->set_present(now_, view.members);
   application_.on_view(view);
 }
 

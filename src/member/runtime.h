@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "io/address_book.h"
 #include "io/error.h"
 #include "io/loop.h"
 #include "io/udp.h"
@@ -35,6 +36,8 @@ class Application : public node::Sink {
   virtual std::optional<Instant> next_deadline() const = 0;
   /// One line for a person.
   virtual void on_warning(const std::string& text) = 0;
+  /// The name of another node was found to have another address, or none.
+  virtual void on_address(const io::AddressBook::Change& change) = 0;
 };
 
 /// One node in an event loop: its buffers, its sockets, its engine and its trace.
@@ -58,6 +61,9 @@ class Runtime final : private io::LoopHost,
   /// The key that packets are sealed with; none if they are not.
   std::optional<seal::KeyId> sending_key() const;
 
+  /// Looks the names of all other nodes up again.
+  void look_up_names(Instant now) { addresses_->ask_all(now); }
+
   /// For Loop::run.
   io::LoopHost& host() { return *this; }
 
@@ -78,12 +84,14 @@ class Runtime final : private io::LoopHost,
   bool buffers_are_short() const;
   const node::Node& node() const { return *node_; }
   const io::UdpTransport& transport() const { return *udp_; }
+  const io::AddressBook& addresses() const { return *addresses_; }
   const trace::Names& names() const { return names_; }
 
  private:
   Runtime(const Settings& settings, io::Loop& loop, Application& application);
   Result<void, io::IoError> prepare();
   void make_node(std::uint64_t epoch);
+  void look_for_strangers(Instant now);
   void on_epoch_corrected(std::uint64_t epoch);
 
   // io::LoopHost
@@ -125,6 +133,9 @@ class Runtime final : private io::LoopHost,
   BufferPool units_;     ///< own units, with room for their packet headers
   BufferPool frames_;    ///< tokens and membership
   std::unique_ptr<io::UdpTransport> udp_;
+  std::optional<io::AddressBook> addresses_;
+  std::uint64_t strangers_ = 0;              ///< packets of nobody's address, when last looked
+  Instant now_{};                            ///< of the newest turn
   std::unique_ptr<TraceLog> trace_;          ///< null if there is none
   std::vector<std::uint32_t> refused_said_;  ///< by node: a bit for each reason that was said
   std::optional<std::string> start_warning_;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/digest.h"
+#include "io/address_book.h"
 #include "seal/key_file.h"
 #include "seal/packet.h"
 #include "wire/frames.h"
@@ -67,6 +68,26 @@ NodeId Settings::self() const {
     if (nodes[i].name == name) return {static_cast<std::uint32_t>(i + 1)};
   }
   return {};
+}
+
+Result<io::Endpoint, io::IoError> choose_own(const Settings& settings,
+                                             const std::vector<io::Endpoint>& found) {
+  std::optional<bool> v4;
+  for (const NodeEntry& node : settings.nodes) {
+    if (const auto number = io::endpoint_of(node.address)) v4 = number->is_v4();
+  }
+  return io::choose_own(settings.own().address, found, v4);
+}
+
+Result<io::Endpoint, io::IoError> find_own(const Settings& settings) {
+  if (settings.own_at) return *settings.own_at;
+  const io::HostPort& name = settings.own().address;
+  if (const auto number = io::endpoint_of(name)) return *number;
+  auto resolver = settings.question ? io::SystemResolver(kOwnAddressPatience, settings.question)
+                                    : io::SystemResolver(kOwnAddressPatience);
+  const auto found = resolver.look_up(name);
+  if (!found) return unexpected(found.error());
+  return choose_own(settings, *found);
 }
 
 Result<seal::Keys, std::string> read_keys(const Settings& settings) {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "io/endpoint.h"
 #include "io/faults.h"
+#include "io/resolve.h"
 #include "io/udp.h"
 #include "node/node.h"
 #include "order/ring/options.h"
@@ -20,7 +21,7 @@ namespace peal::member {
 
 struct NodeEntry {
   std::string name;
-  io::Endpoint at;  ///< tokens and control; data travel on the port above it
+  io::HostPort address;  ///< tokens and control; data travel on the port above it
 };
 
 /// What a member is made from: the public configuration with its texts read.
@@ -39,11 +40,29 @@ struct Settings {
   bool own_thread = true;                         ///< false: who reads runs the loop
   std::string trace;                              ///< empty: none
   std::string state_file;                         ///< empty: none
-  std::optional<io::Faults> faults;               ///< tests and benchmarks only
+  /// Where `name` is, if that has been found out already; else it is looked up, which may block.
+  std::optional<io::Endpoint> own_at;
+  io::LookUp::Question question;     ///< looks names up; nothing: the operating system
+  std::optional<io::Faults> faults;  ///< tests and benchmarks only
 
   /// This node; 0 if `name` is not one of `nodes`.
   NodeId self() const;
+  /// The entry of this node, which must be one of `nodes`.
+  const NodeEntry& own() const { return nodes[self().value - 1]; }
 };
+
+/// How long a member waits for its own address.
+inline constexpr Duration kOwnAddressPatience = seconds(5);
+
+/// This node's address out of those that its name has, as io::choose_own(): of the family of the
+/// nodes whose addresses are numbers, if there are any.
+Result<io::Endpoint, io::IoError> choose_own(const Settings& settings,
+                                             const std::vector<io::Endpoint>& found);
+
+/// The address of this node: `own_at`, a number, or looked up. Errors: invalid_option (no such
+/// name, or no address of this machine), would_block (no answer in time), system. Blocks: up to
+/// kOwnAddressPatience.
+Result<io::Endpoint, io::IoError> find_own(const Settings& settings);
 
 /// The keys of `key_file`, or one line that names it, and says what is wrong.
 Result<seal::Keys, std::string> read_keys(const Settings& settings);

@@ -10,6 +10,14 @@ namespace peal::member {
 
 class Runtime;
 
+/// Another node, and where it is.
+struct NodeAddress {
+  std::string name;
+  std::string address;  ///< as configured
+  std::string at;       ///< IP address and port; empty: not known
+  std::string problem;  ///< of looking the name up; empty: none
+};
+
 /// How a member is doing, at one moment.
 struct Snapshot {
   std::string id;
@@ -20,7 +28,8 @@ struct Snapshot {
   std::uint64_t unread_bytes{};
   std::string waits_for;
   std::string multicast;
-  std::string seal;  ///< which key packets are sealed with, or "insecure"
+  std::string seal;                ///< which key packets are sealed with, or "insecure"
+  std::vector<NodeAddress> nodes;  ///< the other ones
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 

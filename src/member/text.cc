@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "member/text.h"
 
+#include "base/text.h"
+
 namespace peal::member {
 
 std::string wait_text(const order::WaitReason& reason, const trace::Names& names) {
@@ -76,6 +78,17 @@ std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& 
       return begin + "sealed for another cluster; compare the key cluster";
     default: return {};
   }
+}
+
+std::string address_text(const io::AddressBook::Change& change, const trace::Names& names) {
+  const io::AddressBook::Entry& entry = change.entry;
+  const std::string node = "node " + quote(names.name(entry.node));
+  if (!entry.known()) {
+    return node + " (" + to_string(entry.name) + ") cannot be reached: " + entry.problem;
+  }
+  const bool moved = !change.before.is_unspecified();
+  return node + " (" + to_string(entry.name) + ") is at " + to_string(entry.at) +
+         (moved ? ", no longer at " + to_string(change.before) : "");
 }
 
 }  // namespace peal::member

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/ids.h"
+#include "io/address_book.h"
 #include "order/engine.h"
 #include "seal/packet.h"
 #include "trace/names.h"
@@ -25,6 +26,9 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
 /// Why packets from a node's address were not opened, and what to do about it; empty if that is
 /// what happens on networks, or to somebody who tries.
 std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& names);
+
+/// Where another node is now, or why nobody knows.
+std::string address_text(const io::AddressBook::Change& change, const trace::Names& names);
 
 /// What a member without a key says when it starts.
 inline constexpr std::string_view kInsecureText =

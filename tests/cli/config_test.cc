@@ -194,8 +194,8 @@ TEST(Config, EmptyFileSaysWhatIsMissing) {
 }
 
 TEST(Config, Addresses) {
-  EXPECT_EQ(io::to_string(parse_address("1.2.3.4:5")), "1.2.3.4:5");
-  EXPECT_EQ(io::to_string(parse_address("[::1]:65535")), "[::1]:65535");
+  EXPECT_EQ(io::to_string(*io::parse_endpoint("1.2.3.4:5", 0)), "1.2.3.4:5");
+  EXPECT_EQ(io::to_string(*io::parse_endpoint("[::1]:65535", 0)), "[::1]:65535");
   for (const char* text : {"",
                            ":",
                            "1",
@@ -217,7 +217,7 @@ TEST(Config, Addresses) {
                            "+1.2.3.4:5",
                            "1.2.3.4:+5",
                            "0x1.2.3.4:5"}) {
-    EXPECT_EQ(parse_address(text).port, 0) << text;
+    EXPECT_FALSE(io::parse_endpoint(text, 0).has_value()) << text;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 
 namespace peal::daemon::test {
@@ -37,7 +38,8 @@ Options options_of(const Folder& folder, std::uint32_t self, std::uint32_t count
   options.member.name = "n" + std::to_string(self);
   options.member.insecure = true;
   for (std::uint32_t node = 1; node <= count; ++node) {
-    options.member.nodes.push_back({"n" + std::to_string(node), address(node)});
+    const auto at = io::parse_host_port(io::to_string(address(node)), 0);
+    options.member.nodes.push_back({"n" + std::to_string(node), at.value()});
   }
   options.member.multicast = io::MulticastMode::off;
   if (count > 1) {
@@ -88,6 +90,19 @@ bool Site::ended_well() const {
   return ended_well_;
 }
 
+void Site::on_address(Instant, std::string_view node, const io::AddressBook::Change& change) {
+  const std::lock_guard lock(mutex_);
+  addresses_[std::string(node)] = io::to_string(change.entry.at);
+  moved_.notify_all();
+}
+
+void Site::wait_address(const std::string& node, const std::string& at) {
+  std::unique_lock lock(mutex_);
+  const bool there = moved_.wait_for(lock, std::chrono::milliseconds(kPatienceMs),
+                                     [&] { return addresses_[node] == at; });
+  EXPECT_TRUE(there) << node << " is at " << addresses_[node] << ", not at " << at;
+}
+
 bool Site::reconfigure(const Options& options) {
   {
     const std::lock_guard lock(mutex_);
@@ -109,6 +124,13 @@ session::Answer Site::on_ask(std::string_view what, bool admin) {
     const auto done = daemon_->reconfigure(*new_options_);
     return {done ? wire::ClientCode::ok : wire::ClientCode::bad_record,
             done ? "done" : done.error().message};
+  }
+  if (what == "addresses") {
+    std::string text;
+    for (const auto& each : daemon_->node_status().nodes) {
+      text += each.name + " " + each.address + " " + each.at + "\n";
+    }
+    return {wire::ClientCode::ok, text};
   }
   if (what == "sessions") {
     return {wire::ClientCode::ok, std::to_string(daemon_->client_status().sessions.size())};

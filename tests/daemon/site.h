@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -47,6 +49,8 @@ class Site final : private Owner {
   void stop();  ///< and waits for its end
   /// Takes new rules and limits, on the daemon's thread.
   bool reconfigure(const Options& options);
+  /// Waits until node `node` is at `at`, as far as this one knows.
+  void wait_address(const std::string& node, const std::string& at);
   const std::string& socket() const { return socket_; }
   std::string end() const;  ///< what on_end() said
   bool ended_well() const;
@@ -55,6 +59,7 @@ class Site final : private Owner {
   void on_view(Instant, const ViewNotice&) override {}
   void on_message(std::string_view, const node::Message&) override {}
   void on_warning(Instant, const std::string&) override {}
+  void on_address(Instant, std::string_view node, const io::AddressBook::Change& change) override;
   void on_refused(Instant, const std::string&, const io::IoError&) override {}
   void on_end(bool on_request, const std::string& reason) override;
   session::Answer on_ask(std::string_view what, bool admin) override;
@@ -63,6 +68,8 @@ class Site final : private Owner {
   std::unique_ptr<Daemon> daemon_;
   std::thread thread_;
   mutable std::mutex mutex_;
+  std::condition_variable moved_;
+  std::map<std::string, std::string> addresses_;  ///< of the other nodes that were looked up
   std::optional<Options> new_options_;
   std::string end_;
   bool ended_well_ = false;

@@ -32,7 +32,8 @@ class Tls : public testing::Test {
 
     Options options = options_of(folder_, 1, 1);
     const auto id = static_cast<std::uint32_t>(::getpid());
-    at_ = options.member.nodes[0].at.with_port(static_cast<std::uint16_t>(20'000 + id % 10'000));
+    at_ = io::endpoint_of(options.member.nodes[0].address)
+              ->with_port(static_cast<std::uint16_t>(20'000 + id % 10'000));
     options.tls.emplace();
     options.tls->at = at_;
     options.tls->tls = {file("server.pem"), file("server.key"), io::ClientCertificates::optional,

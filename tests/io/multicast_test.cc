@@ -53,6 +53,33 @@ TEST(Multicast, IsFoundAndUsed) {
   EXPECT_EQ(nodes[1].counters().drop_kernel, 0U);
 }
 
+TEST(Multicast, ReachesNodesOfThisMachineThatWereFoundLater) {
+  Stations nodes(3, [](std::uint32_t node, UdpConfig& config) {
+    with_multicast(node, config);
+    for (Peer& peer : config.nodes) {
+      if (peer.node != config.self) peer.at = {};
+    }
+  });
+  for (std::uint32_t node = 1; node <= 3; ++node) {
+    for (std::uint32_t other = 1; other <= 3; ++other) {
+      if (other != node) nodes[node].transport->set_address(NodeId{other}, node_endpoint(other));
+    }
+  }
+  ASSERT_TRUE(nodes.run_until([&] { return all_reached(nodes, 3); }))
+      << nodes[1].transport->multicast_status();
+  for (int i = 0; i < 100; ++i) nodes[1].multicast(Lane::data, "p" + std::to_string(i));
+  ASSERT_TRUE(nodes.run_until(
+      [&] { return nodes[2].received.size() == 100 && nodes[3].received.size() == 100; }));
+  EXPECT_EQ(nodes[1].counters().data_multicast_out, 100U);
+  nodes[2].send(1, Lane::data, "x");
+  ASSERT_TRUE(nodes.run_until([&] { return !nodes[1].received.empty(); }));
+  EXPECT_EQ(nodes[1].counters().drop_kernel, 0U);
+
+  // One that moves is reached by unicast until a probe says otherwise.
+  nodes[1].transport->set_address(NodeId{2}, node_endpoint(4));
+  EXPECT_EQ(reached(nodes[1]), 1U);
+}
+
 TEST(Multicast, CountsLossesButNotOwnCopies) {
   for (const Offload offload : {Offload::automatic, Offload::off}) {
     Stations nodes(3, [&](std::uint32_t node, UdpConfig& config) {

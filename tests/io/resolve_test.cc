@@ -35,22 +35,52 @@ TEST(HostPort, ReadsNamesAndNumbers) {
       {"name", "name", 77},
       {"10.0.0.1", "10.0.0.1", 77},
       {"[fd00::1]", "fd00::1", 77},
+      {"[FD00:0::1]:1", "fd00::1", 1},  // as it is always written
+      {"node-1.example.:1", "node-1.example.", 1},
+      {"4.node:1", "4.node", 1},
   };
   for (const auto& [text, host, port] : cases) {
     const auto parsed = parse_host_port(text, 77);
     ASSERT_TRUE(parsed.has_value()) << text << ": " << parsed.error().message;
     EXPECT_EQ(parsed->host, host);
     EXPECT_EQ(parsed->port, port);
+    EXPECT_EQ(parse_host_port(to_string(*parsed), 0), *parsed);
   }
 }
 
 TEST(HostPort, RefusesEverythingElse) {
   const std::string long_name(254, 'x');
-  for (const std::string text :
-       {"",           ":",          ":1",           "name:",    "name:0",   "name:65536",
-        "name:-1",    "name:1x",    "name:port",    "na me:1",  "name/x:1", "-name:1",
-        "a:b:1",      "fd00::1",    "fd00::1:4900", "[fd00::1", "[]:1",     "[fd00::1]x",
-        "[fd00::1]:", "[fd00::1]1", "[10.0.0.1]:1", "[name]:1", "name\n:1", "n\xc3\xa4me:1"}) {
+  for (const std::string text : {"",
+                                 ":",
+                                 ":1",
+                                 "name:",
+                                 "name:0",
+                                 "name:65536",
+                                 "name:-1",
+                                 "name:1x",
+                                 "name:port",
+                                 "na me:1",
+                                 "name/x:1",
+                                 "-name:1",
+                                 "a:b:1",
+                                 "fd00::1",
+                                 "fd00::1:4900",
+                                 "[fd00::1",
+                                 "[]:1",
+                                 "[fd00::1]x",
+                                 "[fd00::1]:",
+                                 "[fd00::1]1",
+                                 "[10.0.0.1]:1",
+                                 "[name]:1",
+                                 "10.0.0.256:1",
+                                 "10.0.0:1",
+                                 "10.0.0.01:1",
+                                 "name.7:1",
+                                 "7:1",
+                                 "name.7.:1",
+                                 "name:01",
+                                 "name\n:1",
+                                 "n\xc3\xa4me:1"}) {
     const auto parsed = parse_host_port(text, 77);
     ASSERT_FALSE(parsed.has_value()) << text;
     EXPECT_EQ(parsed.error().code, Errc::invalid_option);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "io/resolve.h"
 #include "io/udp.h"
 #include "stations.h"
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "io/loop.h"
+#include "io/resolve.h"
 #include "stations.h"
 
 namespace peal::io {
@@ -70,6 +71,48 @@ TEST(Udp, CountsPacketsToUnknownNodes) {
   Stations nodes(2);
   nodes[1].send(3, Lane::token, "x");
   EXPECT_EQ(nodes[1].counters().drop_unknown_peer, 1U);
+}
+
+TEST(Udp, ANodeIsWhereItWasFoundLast) {
+  Stations nodes(3, [](std::uint32_t node, UdpConfig& config) {
+    if (node == 1) config.nodes[1].at = {};  // nobody has found node 2 yet
+  });
+  nodes[1].send(2, Lane::token, "nowhere");
+  nodes[1].multicast(Lane::data, "to three");
+  nodes[2].send(1, Lane::token, "from a stranger");
+  nodes[3].send(1, Lane::token, "from three");
+  ASSERT_TRUE(nodes.run_until([&] {
+    return !nodes[3].received.empty() && !nodes[1].received.empty() &&
+           nodes[1].counters().drop_unknown_source == 1;
+  }));
+  EXPECT_EQ(nodes[1].counters().drop_no_address, 2U);
+  EXPECT_EQ(nodes[1].received[0].text(), "from three");
+
+  nodes[1].transport->set_address(NodeId{2}, node_endpoint(2));
+  nodes[1].send(2, Lane::token, "found");
+  nodes[2].send(1, Lane::data, "known");
+  ASSERT_TRUE(nodes.run_until(
+      [&] { return nodes[2].received.size() == 1 && nodes[1].received.size() == 2; }));
+  EXPECT_EQ(nodes[2].received[0].text(), "found");
+  EXPECT_EQ(nodes[1].received[1].from, NodeId{2});
+
+  // It has moved to where node 4 would be: what comes from the old place is nobody's any more.
+  UdpConfig moved = test_config(2, 3);
+  moved.nodes[1].at = node_endpoint(4);
+  Station elsewhere(moved);
+  nodes[1].transport->set_address(NodeId{2}, node_endpoint(4));
+  nodes[1].send(2, Lane::token, "moved");
+  nodes[1].multicast(Lane::data, "to both");
+  nodes[2].send(1, Lane::token, "from the old place");
+  elsewhere.send(1, Lane::token, "from the new place");
+  ASSERT_TRUE(nodes.run_until([&] {
+    elsewhere.turn();
+    return elsewhere.received.size() == 2 && nodes[1].received.size() == 3 &&
+           nodes[1].counters().drop_unknown_source == 2;
+  }));
+  EXPECT_EQ(elsewhere.received[0].text(), "moved");
+  EXPECT_EQ(nodes[1].received[2].text(), "from the new place");
+  EXPECT_EQ(nodes[2].received.size(), 1U);
 }
 
 TEST(Udp, CarriesEmptyPackets) {

@@ -16,7 +16,9 @@ CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 MS_NOSUID_NODEV_NOEXEC = 0x2 | 0x4 | 0x8
+MS_BIND = 0x1000
 MS_REC = 0x4000
+MNT_DETACH = 0x2
 MS_PRIVATE = 0x40000
 PR_SET_PDEATHSIG = 1
 
@@ -126,6 +128,16 @@ def _inside(run, failed_write):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def lay_over(path, source):
+    """From now on whoever lives here finds the file `source` where `path` is."""
+    _mount(source, path, None, MS_BIND)
+
+
+def take_off(path):
+    """Ends lay_over(path, …)."""
+    _check(_libc.umount2(path.encode(), MNT_DETACH), f"umount {path}")
 
 
 def in_network(path, action):

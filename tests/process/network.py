@@ -12,6 +12,7 @@ import time
 import isolation
 
 ETH_P_ALL = 0x0003
+HOSTS = "/etc/hosts"
 
 
 def ip(*arguments):
@@ -32,8 +33,10 @@ class Network:
     def __init__(self, hosts, subnet=77):
         self.hosts = list(hosts)
         self.subnet = subnet
+        self._moves = {}  # what renumber() has added to the last number of a host's address
         self._sockets = []
         self._bridges = set()
+        self._hosts_file = None
         self._bridge("all")
         for number, host in enumerate(self.hosts, 1):
             space, port = self.space(host), self.port(host)
@@ -54,6 +57,8 @@ class Network:
 
     def close(self):
         """Removes what the network is made of."""
+        if self._hosts_file is not None:
+            isolation.take_off(HOSTS)
         for packet_socket in self._sockets:
             packet_socket.close()
         for host in self.hosts:
@@ -67,7 +72,7 @@ class Network:
     def address(self, host):
         """The IPv4 address of a host, by its name or its number from 1."""
         number = host if isinstance(host, int) else self.hosts.index(host) + 1
-        return f"10.{self.subnet}.0.{number}"
+        return f"10.{self.subnet}.0.{number + self._moves.get(self.hosts[number - 1], 0)}"
 
     def space(self, host):
         """The name of the host's namespace."""
@@ -95,6 +100,29 @@ class Network:
             ip("link", "add", self._bridge_name(name), "type", "bridge", "mcast_snooping", "0",
                "stp_state", "0", "forward_delay", "0")
             ip("link", "set", self._bridge_name(name), "up")
+
+    # Names.
+
+    def publish(self, names, file):
+        """What all hosts find for a name from now on: `names` has the host for each name,
+        and its address of this moment is published. The names lie in `file`."""
+        lines = [f"{self.address(host)} {name}\n" for name, host in names.items()]
+        with open(file, "w", encoding="ascii") as out:
+            out.write("127.0.0.1 localhost\n" + "".join(lines))
+        if self._hosts_file is None:
+            self._hosts_file = file
+            isolation.lay_over(HOSTS, file)
+
+    def renumber(self, host):
+        """The host's interface loses its address and gets another; returns that one."""
+        before = self.address(host)
+        number = self.hosts.index(host) + 1
+        self._moves[host] = self._moves.get(host, 0) + 100
+        if number + self._moves[host] > 254:
+            self._moves[host] = 0
+        ip("-n", self.space(host), "addr", "del", f"{before}/24", "dev", "e0")
+        ip("-n", self.space(host), "addr", "add", f"{self.address(host)}/24", "dev", "e0")
+        return self.address(host)
 
     # Faults.
 

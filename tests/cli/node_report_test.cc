@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/node_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace peal::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+NodeReport report_of(const std::string& nodes) {
+  NodeReport report;
+  report.name = "a";
+  report.json = "{\"nodes\":" + nodes + "}";
+  return report;
+}
+
+TEST(NodeReport, SaysWhereNamesAre) {
+  const auto lines = address_lines(report_of(R"([
+      {"name":"b","address":"10.0.0.2:4800","at":"10.0.0.2:4800","problem":""},
+      {"name":"c","address":"c.test:4800","at":"10.0.0.3:4800","problem":""},
+      {"name":"d","address":"d.test:4800","at":"","problem":"no such name"},
+      {"name":"e","address":"e.test:4800","at":"10.0.0.5:4800","problem":"no answer"}])"));
+  EXPECT_THAT(lines, ElementsAre("a node=\"c\" name=\"c.test:4800\" at=\"10.0.0.3:4800\"",
+                                 "a node=\"d\" name=\"d.test:4800\" at=\"not found\" "
+                                 "reason=\"no such name\"",
+                                 "a node=\"e\" name=\"e.test:4800\" at=\"10.0.0.5:4800\" "
+                                 "reason=\"no answer\""));
+}
+
+TEST(NodeReport, SurvivesAnswersThatAreNone) {
+  for (const char* nodes : {"3", "[]", "[3, null, {}]", "[{\"name\":3}]", "}"}) {
+    EXPECT_THAT(address_lines(report_of(nodes)), IsEmpty()) << nodes;
+  }
+}
+
+}  // namespace
+}  // namespace peal::cli
