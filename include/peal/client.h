@@ -22,8 +22,9 @@
 //   client->send({"chat"}, "hello");
 //   while (auto event = client->wait(peal::kForever)) { … }
 //
-// A client has one thread of its own, which reads, writes, answers the daemon and comes back after
-// the connection broke, whatever the application does meanwhile.
+// The application's threads read and write while they are inside these calls. Besides, a client has
+// one thread of its own, which does so when they are elsewhere, answers the daemon and comes back
+// after the connection broke, whatever the application does meanwhile.
 
 namespace peal {
 /// See types.h.
@@ -156,8 +157,9 @@ class Client {
   /// The same, waiting up to `patience` for an event.
   std::optional<ClientEvent> wait(std::chrono::milliseconds patience);
 
-  /// A descriptor for poll(2) and the like: readable when next() has an event. Call next() until it
-  /// has nothing before you wait for it. Do not read it. Valid as long as the client.
+  /// A descriptor for poll(2) and the like: readable when next() has an event, at times also when
+  /// all that came is no event. Call next() until it has nothing before you wait for it. Do not
+  /// read it. Valid as long as the client.
   int fd() const;
   /// The same for sending: readable when there is room again after send() said would_block.
   int room_fd() const;

@@ -238,8 +238,9 @@ int32_t peal_flush(peal_client* client, int64_t patience_ms);
 /// The next event, waiting up to `patience_ms` for one. Returns 1 if there is one, 0 if not;
 /// PEAL_CLOSED after PEAL_ENDED.
 int32_t peal_receive(peal_client* client, peal_event* event, int64_t patience_ms);
-/// A descriptor for poll(2) and the like: readable when there is an event. Call peal_receive()
-/// until it has nothing before you wait for it. Do not read it. Valid as long as the client.
+/// A descriptor for poll(2) and the like: readable when there is an event, at times also when all
+/// that came is no event. Call peal_receive() until it has nothing before you wait for it. Do not
+/// read it. Valid as long as the client.
 int peal_fd(const peal_client* client);
 /// The same for sending: readable when there is room again after PEAL_WOULD_BLOCK.
 int peal_room_fd(const peal_client* client);

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <array>
 #include <system_error>
 #include <utility>
 
@@ -82,17 +83,25 @@ Core::Core(Dialer dialer, const v0::ClientOptions& options)
 Core::~Core() { close(std::chrono::steady_clock::now()); }
 
 std::optional<Error> Core::greet() {
-  if (wake_.fd() < 0 || events_fd_.fd() < 0 || room_fd_.fd() < 0) {
+  const std::array fds{wake_.fd(),      later_.fd(),   kick_.fd(),
+                       events_fd_.fd(), room_fd_.fd(), events_or_connection_.fd()};
+  if (*std::min_element(fds.begin(), fds.end()) < 0 ||
+      !events_or_connection_.watch(events_fd_.fd())) {
     return Error{ErrorCode::system, "no descriptors are left for a client: close some"};
   }
   greeting_ends_ = io::Clock::now() + connect_timeout_;
   auto stream = dialer_.dial(greeting_ends_, wake_, stop_);
   if (!stream) return stream.error();
   stream_ = std::move(*stream);
+  Lock lock(mutex_);
   session_.connected();
   pulse_.start(io::Clock::now());
   while (session_.phase() == Session::Phase::greeting) {
-    if (!turn()) sleep();
+    if (trouble_ != Trouble::none) {
+      part(lock);
+    } else if (!turn(lock)) {
+      sleep(lock);
+    }
   }
   switch (session_.phase()) {
     case Session::Phase::open: return std::nullopt;
@@ -123,26 +132,6 @@ std::optional<Error> Core::start_thread() {
   return failed;
 }
 
-void Core::wake_up(Lock& lock) {
-  const bool asleep = std::exchange(sleeping_, false);
-  lock.unlock();
-  if (asleep) wake_.set();
-}
-
-void Core::notify() {
-  const bool ended = session_.phase() == Session::Phase::ended;
-  if (session_.has_item()) {
-    if (!std::exchange(events_signalled_, true)) events_fd_.set();
-    if (readers_ > 0) events_.notify_all();
-  }
-  if (ended) events_.notify_all();
-  if (room_wanted_ && session_.has_room(room_bytes_)) {
-    room_wanted_ = false;
-    room_fd_.set();
-  }
-  if (waiters_ > 0) changed_.notify_all();
-}
-
 // ---- Sending
 
 Error Core::send_error(Errc code) const {
@@ -171,7 +160,8 @@ Result<std::uint64_t, Error> Core::send(const Outgoing& message, Deadline deadli
     const auto number = session_.send(message.targets, message.payload, message.service,
                                       message.type, message.self_discard);
     if (number) {
-      wake_up(lock);
+      unwritten_bytes_ += message.payload.size();
+      push_out(lock);
       return *number;
     }
     if (number.error() != Errc::would_block) return unexpected(send_error(number.error()));
@@ -179,11 +169,10 @@ Result<std::uint64_t, Error> Core::send(const Outgoing& message, Deadline deadli
       const std::size_t bytes = message.payload.size();
       room_bytes_ = room_wanted_ ? std::min(room_bytes_, bytes) : bytes;
       if (!std::exchange(room_wanted_, true)) room_fd_.clear();
+      hand_over();
       return unexpected(send_error(number.error()));
     }
-    ++waiters_;
-    changed_.wait_until(lock, deadline);
-    --waiters_;
+    wait(lock, deadline);
   }
 }
 
@@ -197,9 +186,7 @@ std::optional<Error> Core::flush(Deadline deadline) {
                    std::to_string(last - session_.settled()) +
                        " messages are not settled yet: wait longer, and read events meanwhile"};
     }
-    ++waiters_;
-    changed_.wait_until(lock, deadline);
-    --waiters_;
+    wait(lock, deadline);
   }
   return std::nullopt;
 }
@@ -207,8 +194,7 @@ std::optional<Error> Core::flush(Deadline deadline) {
 // ---- Requests
 
 Result<std::string, Error> Core::answer(std::uint32_t request, Deadline deadline, Lock& lock) {
-  wake_up(lock);
-  lock.lock();
+  if (usable_) write_out(lock);
   while (true) {
     if (auto answer = session_.take_answer(request)) {
       if (answer->code == wire::ClientCode::ok) return std::move(answer->text);
@@ -222,9 +208,7 @@ Result<std::string, Error> Core::answer(std::uint32_t request, Deadline deadline
                               "the daemon did not answer in time: wait longer, and read events "
                               "meanwhile"});
     }
-    ++waiters_;
-    changed_.wait_until(lock, deadline);
-    --waiters_;
+    wait(lock, deadline);
   }
 }
 
@@ -266,18 +250,34 @@ Result<std::string, Error> Core::ask(std::string_view what, Deadline deadline) {
 
 std::optional<Item> Core::take(Deadline deadline) {
   Lock lock(mutex_);
-  while (!session_.has_item()) {
+  ++visits_;
+  ++takers_;
+  for (bool looked = false; !session_.has_item();) {
     if (std::exchange(events_signalled_, false)) events_fd_.clear();
-    if (session_.phase() == Session::Phase::ended) return std::nullopt;
-    if (std::chrono::steady_clock::now() >= deadline) return std::nullopt;
-    ++readers_;
-    events_.wait_until(lock, deadline);
-    --readers_;
+    const bool is_over = std::chrono::steady_clock::now() >= deadline;
+    if (session_.phase() == Session::Phase::ended || (is_over && looked)) break;
+    if (is_over) {
+      look(lock);
+      looked = true;
+    } else {
+      wait(lock, deadline);
+    }
   }
+  --takers_;
+  if (!session_.has_item()) return std::nullopt;
   const bool was_full = !session_.wants_input();
   std::optional<Item> item = session_.take();
-  if (was_full && session_.wants_input()) wake_up(lock);
+  if (was_full && session_.wants_input()) wake_thread();
+  signal_events();
   return item;
+}
+
+int Core::events_fd() {
+  const std::lock_guard lock(mutex_);
+  fd_used_ = true;
+  watch();
+  signal_events();
+  return events_or_connection_.fd();
 }
 
 v0::ClientStatus Core::status() const {
@@ -302,8 +302,9 @@ void Core::close(Deadline deadline) {
   {
     Lock lock(mutex_);
     session_.goodbye();
-    wake_up(lock);
-    lock.lock();
+    hand_over();
+    wake_thread();
+    if (polled_) kick_.set();
     while (session_.phase() != Session::Phase::ended &&
            std::chrono::steady_clock::now() < deadline) {
       ++waiters_;

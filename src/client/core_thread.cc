@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that serves the connection: reads, writes, pings, and comes back.
+// The thread of a client: it serves the connection while no thread of the application does, looks
+// after those that do, pings, and comes back.
 
 #include <poll.h>
 
@@ -14,183 +15,153 @@ namespace {
 
 constexpr Duration kPauseMin = milliseconds(20);
 constexpr Duration kPauseMax = seconds(2);
+/// An application that was not here for so long does not serve its connection.
+constexpr Duration kAway = milliseconds(50);
 
 }  // namespace
 
 void Core::run() {
-  while (!stop_.load()) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (session_.phase() == Session::Phase::ended) break;
-    }
+  Lock lock(mutex_);
+  while (!stop_.load() && session_.phase() != Session::Phase::ended) {
     if (stream_ == nullptr) {
+      lock.unlock();
       come_back();
-    } else if (!turn()) {
-      sleep();
+      lock.lock();
+    } else if (trouble_ != Trouble::none || session_.phase() == Session::Phase::apart) {
+      part(lock);
+    } else if (!turn(lock)) {
+      sleep(lock);
     }
   }
+  withdraw();
+  wait_until_unused(lock, true);
   // Whoever closes without patience still says what can be said at once.
-  if (stream_ != nullptr && !write_blocked_) write_some();
+  if (stream_ != nullptr && !write_blocked_ && trouble_ == Trouble::none) write_once(lock);
   stream_.reset();
 }
 
-bool Core::turn() {
-  bool done = false;
-  if (!write_blocked_) done = write_some();
-  if (stream_ != nullptr && !read_blocked_) done = read_some() || done;
-  return done || stream_ == nullptr;
+/// False if there is nothing to be done at the moment.
+bool Core::turn(Lock& lock) {
+  wait_until_unused(lock, false);
+  write_out(lock);
+  const bool serves = thread_serves_ || !usable_;
+  if (trouble_ != Trouble::none) return true;
+  if (!serves || in_use_ || read_blocked_ || !session_.wants_input()) return false;
+  read_once(lock);
+  return true;
 }
 
-bool Core::write_some() {
-  if (stream_->has_unsent()) {
-    const io::StreamOutcome outcome = stream_->flush();
-    write_blocked_ = outcome == io::StreamOutcome::blocked;
-    if (outcome == io::StreamOutcome::broken) hear_out(stream_->error());
-    if (outcome != io::StreamOutcome::ok) return false;
-  }
-  chunks_.clear();
-  {
-    const std::lock_guard lock(mutex_);
-    session_.gather(chunks_, io::Stream::kChunksMax);
-  }
-  if (chunks_.empty()) return false;
-  const io::Transfer moved = stream_->write(chunks_);
-  if (moved.bytes > 0) pulse_.said(io::Clock::now());
-  write_blocked_ = moved.outcome == io::StreamOutcome::blocked;
-  {
-    const std::lock_guard lock(mutex_);
-    session_.written(moved.bytes);
-  }
-  if (moved.outcome == io::StreamOutcome::broken) hear_out(stream_->error());
-  return moved.bytes > 0;
-}
-
-/// The connection has ended. What the daemon said before is taken, whether somebody reads it now or
-/// not: it may say why, and it does not come again if the session is not gone on with.
-void Core::hear_out(io::IoError why) {
-  bool more = true;
-  while (more && stream_ != nullptr) {
-    more = take_in() > 0;
-    const std::lock_guard lock(mutex_);
-    more = more && session_.wants_rest();
-  }
-  if (stream_ != nullptr) lose(why);
-}
-
-bool Core::read_some() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!session_.wants_input()) return false;
-  }
-  return take_in() > 0 || !read_blocked_;
-}
-
-/// Reads once, whether there is room for it or not, and returns how many bytes came. May lose the
-/// connection.
-std::size_t Core::take_in() {
-  const io::Transfer moved = stream_->read(buffer_);
-  read_blocked_ = moved.outcome == io::StreamOutcome::blocked;
-  if (moved.bytes > 0) {
-    pulse_.heard(io::Clock::now());
-    const std::lock_guard lock(mutex_);
-    const bool was_open = session_.phase() == Session::Phase::open;
-    session_.received(ByteView(buffer_).first(moved.bytes));
-    if (session_.phase() == Session::Phase::open) pause_ = kPauseMin;
-    if (session_.phase() == Session::Phase::apart) {
-      why_ = {Errc::closed, "the daemon heard nothing of this client for too long"};
-      drop(was_open);
-    }
-    notify();
-  }
-  if (stream_ == nullptr) return moved.bytes;
-  if (moved.outcome == io::StreamOutcome::broken) {
-    lose(stream_->error());
-  } else if (moved.outcome == io::StreamOutcome::end) {
-    lose({Errc::closed, "the daemon ended the connection"});
-  }
-  return moved.bytes;
-}
-
-void Core::sleep() {
-  if (stream_ == nullptr) return;
-  bool wants_input = false;
-  bool wants_rest = false;
-  {
-    const std::lock_guard lock(mutex_);
-    wants_input = session_.wants_input();
-    wants_rest = session_.wants_rest();
-    if (session_.phase() == Session::Phase::ended || (wants_input && !read_blocked_) ||
-        (session_.has_output() && !write_blocked_)) {
-      return;
-    }
-    sleeping_ = true;
-  }
+void Core::sleep(Lock& lock) {
+  using Phase = Session::Phase;
+  const bool serves = thread_serves_ || !usable_;
+  const bool wants_input = serves && session_.wants_input();
+  const bool wants_rest = session_.wants_rest();
+  if (session_.phase() == Phase::ended || session_.phase() == Phase::apart) return;
+  if (trouble_ != Trouble::none || (wants_input && !read_blocked_)) return;
   short events = 0;
   if (wants_input) events = POLLIN;
   if (write_blocked_) events = static_cast<short>(events | POLLOUT);
   // Its end is noticed also while nothing else is wanted of it: what was written before may be
   // lost.
-  if (!wants_input && wants_rest) events = static_cast<short>(events | POLLRDHUP);
+  if (serves && !wants_input && wants_rest) events = static_cast<short>(events | POLLRDHUP);
   // A connection that ended would wake this thread again and again while not even that is wanted.
-  std::array<pollfd, 2> fds{pollfd{wake_.fd(), POLLIN, 0},
+  std::array<pollfd, 3> fds{pollfd{wake_.fd(), POLLIN, 0}, pollfd{later_.fd(), POLLIN, 0},
                             pollfd{events == 0 ? -1 : stream_->fd(), events, 0}};
-  const Instant until = alarm(wants_input);
+  Instant until = alarm(wants_input || !serves);
+  if (!serves && !unwatched_) until = std::min(until, look_again_);
+  sleeping_ = true;
+  lock.unlock();
   const bool for_ever = until == Pulse::kNever;
   ::poll(fds.data(), fds.size(), for_ever ? -1 : poll_ms(io::Clock::now(), until));
-  {
-    const std::lock_guard lock(mutex_);
-    sleeping_ = false;
-  }
+  lock.lock();
+  sleeping_ = false;
   if (fds[0].revents != 0) wake_.clear();
-  if ((fds[1].revents & ~POLLOUT) != 0) read_blocked_ = false;
-  if ((fds[1].revents & ~POLLIN) != 0) write_blocked_ = false;
-  const Instant now = io::Clock::now();
-  if (!wants_input) pulse_.was_deaf(now);
-  if (!wants_input && wants_rest && (fds[1].revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
-    return hear_out({Errc::closed, "the daemon ended the connection"});
+  if (fds[1].revents != 0) {
+    later_.clear();
+    later_set_ = false;
   }
-  if (now >= until) on_alarm(now, wants_input && read_blocked_);
+  after_sleep(until, wants_input, serves && wants_rest, fds[2].revents);
 }
 
-Instant Core::alarm(bool wants_input) {
-  const std::lock_guard lock(mutex_);
+void Core::after_sleep(Instant until, bool wants_input, bool wants_rest, short revents) {
+  if ((revents & ~POLLOUT) != 0) read_blocked_ = false;
+  if ((revents & ~POLLIN) != 0) write_blocked_ = false;
+  const Instant now = io::Clock::now();
+  if (!session_.wants_input()) pulse_.was_deaf(now);
+  if (!wants_input && wants_rest && (revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
+    return fail(Trouble::writing, {Errc::closed, "the daemon ended the connection"});
+  }
+  if (now >= until) on_alarm(now, wants_input && read_blocked_);
+  if (!thread_serves_ && usable_ && now >= look_again_ && !unwatched_) look_after(now);
+}
+
+/// Nobody waits for the application if it sleeps on the connection itself, and says when it does
+/// not any more.
+void Core::look_after(Instant now) {
+  const bool was_here = std::exchange(last_visits_, visits_) != visits_;
+  look_again_ = now + kAway;
+  if (was_here) return;
+  if (polled_) {
+    unwatched_ = true;
+  } else {
+    hand_over();
+  }
+}
+
+Instant Core::alarm(bool listens) const {
   if (session_.phase() == Session::Phase::greeting) return greeting_ends_;
-  return pulse_.next(milliseconds(session_.ping_ms()), wants_input);
+  return pulse_.next(milliseconds(session_.ping_ms()), listens);
 }
 
 /// `heard_all`: there is nothing to be read at this moment.
 void Core::on_alarm(Instant now, bool heard_all) {
-  Lock lock(mutex_);
   if (session_.phase() == Session::Phase::greeting) {
-    lock.unlock();
-    return lose({Errc::would_block, "no welcome came in time"});
+    if (now < greeting_ends_) return;
+    return fail(Trouble::reading, {Errc::would_block, "no welcome came in time"});
   }
   const Duration ping = milliseconds(session_.ping_ms());
-  if (heard_all && pulse_.is_silent(now, ping)) {
-    lock.unlock();
-    return lose({Errc::closed, "nothing was heard of the daemon for " +
-                                   std::to_string((ping * Pulse::kPingsMissed).ns / 1'000'000) +
-                                   " ms"});
+  if (pulse_.is_silent(now, ping)) {
+    if (heard_all) {
+      return fail(
+          Trouble::reading,
+          {Errc::closed, "nothing was heard of the daemon for " +
+                             std::to_string((ping * Pulse::kPingsMissed).ns / 1'000'000) + " ms"});
+    }
+    suspects_ = true;
+    hand_over();  // this thread looks itself whether there is something
   }
   if (!pulse_.is_quiet(now, ping)) return;
   session_.ping();
   pulse_.said(now);
 }
 
-void Core::lose(const io::IoError& why) {
-  why_ = why;  // before the stream, whose error it may be, is gone
-  const std::lock_guard lock(mutex_);
-  const bool was_open = session_.phase() == Session::Phase::open;
-  session_.disconnected(why_.message);
-  drop(was_open);
+/// The connection has ended. What the daemon said before is taken, whether somebody reads it now or
+/// not: it may say why, and it does not come again if the session is not gone on with.
+void Core::part(Lock& lock) {
+  withdraw();
+  wait_until_unused(lock, true);
+  for (bool more = true; more && trouble_ == Trouble::writing;) {
+    more = read_once(lock) > 0 && session_.wants_rest();
+    if (session_.phase() == Session::Phase::ended || session_.phase() == Session::Phase::apart) {
+      break;
+    }
+  }
+  if (session_.phase() == Session::Phase::apart) {
+    why_ = {Errc::closed, "the daemon heard nothing of this client for too long"};
+  } else {
+    was_open_ = session_.phase() == Session::Phase::open;
+    session_.disconnected(why_.message);
+  }
+  drop();
   notify();
 }
 
-/// With the lock.
-void Core::drop(bool was_open) {
+void Core::drop() {
   stream_.reset();
   const Instant now = io::Clock::now();
-  if (was_open) {
+  trouble_ = Trouble::none;
+  suspects_ = false;
+  if (was_open_) {
     give_up_ = now + milliseconds(session_.keep_ms());
     pause_ = kPauseMin;
     next_try_ = now;
@@ -217,6 +188,7 @@ void Core::come_back() {
   }
   auto stream = dialer_.dial(std::min(now + connect_timeout_, give_up_), wake_, stop_);
   now = io::Clock::now();
+  const std::lock_guard lock(mutex_);
   if (!stream) {
     why_ = {Errc::closed, stream.error().message};
     next_try_ = now + pause_;
@@ -224,10 +196,10 @@ void Core::come_back() {
     return;
   }
   stream_ = std::move(*stream);
-  read_blocked_ = write_blocked_ = false;
+  read_blocked_ = write_blocked_ = unsent_ = false;
+  thread_serves_ = true;
   pulse_.start(now);
   greeting_ends_ = std::min(now + connect_timeout_, give_up_);
-  const std::lock_guard lock(mutex_);
   session_.connected();
 }
 

@@ -2,8 +2,6 @@
 #include "client/dialer.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -74,19 +72,6 @@ int poll_ms(Instant now, Instant deadline) {
   if (deadline <= now) return 0;
   const std::int64_t ms = ((deadline - now).ns + 999'999) / 1'000'000;
   return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
-}
-
-Signal::Signal() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-
-void Signal::set() {
-  const std::uint64_t one = 1;
-  // Fails only if the counter is full, and then the descriptor is readable.
-  [[maybe_unused]] const ssize_t written = ::write(fd_.get(), &one, sizeof one);
-}
-
-void Signal::clear() {
-  std::uint64_t count = 0;
-  [[maybe_unused]] const ssize_t got = ::read(fd_.get(), &count, sizeof count);
 }
 
 Result<Dialer, Error> Dialer::make(const v0::ClientOptions& options, Question question) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/inner_names.h"
+#include "client/signal.h"
 
 // Last: see client/inner_names.h.
 #include "peal/client.h"
@@ -24,18 +25,6 @@ struct Address {
 
 /// Reads ClientOptions::daemon; the error names what is accepted.
 Result<Address, v0::Error> parse_address(std::string_view text);
-
-/// An eventfd that somebody writes to, so that a thread that polls looks up.
-class Signal {
- public:
-  Signal();
-  int fd() const { return fd_.get(); }
-  void set();
-  void clear();
-
- private:
-  io::Fd fd_;
-};
 
 /// Makes connections to one daemon. Thread: one at a time.
 class Dialer {

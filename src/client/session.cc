@@ -165,11 +165,12 @@ Item Session::take() {
 
 // ---- What is written
 
-bool Session::has_output() const {
+bool Session::has_output() const { return has_more_than_seen() || (may_speak() && seen_due_); }
+
+bool Session::has_more_than_seen() const {
   if (phase_ == Phase::apart || phase_ == Phase::ended) return false;
   if (!control_.empty()) return true;
-  if (!may_speak()) return false;
-  return seen_due_ || out_ < unsettled_.size() || goodbye_ == Goodbye::wanted;
+  return may_speak() && (out_ < unsettled_.size() || goodbye_ == Goodbye::wanted);
 }
 
 void Session::ping() {

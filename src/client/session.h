@@ -97,6 +97,8 @@ class Session {
   /// Appends references to bytes to write, at most `chunks_max`; valid until written().
   void gather(std::vector<ByteView>& out, std::size_t chunks_max);
   bool has_output() const;
+  /// The same, but for what the client has seen, which may wait for something else to be said.
+  bool has_more_than_seen() const;
   /// The first `bytes` of what gather() gave last were written.
   void written(std::size_t bytes);
   /// Says something, if nothing else is to be said.

@@ -81,6 +81,21 @@ TEST_F(SessionTest, RefusesWhatNoDaemonWouldTake) {
   EXPECT_EQ(session->send(too_long, {}, Service::agreed, 0, false).error(), Errc::invalid_option);
 }
 
+TEST_F(SessionTest, WhatItHasSeenMayWaitForSomethingElse) {
+  start();
+  daemon.tell("a");
+  session->received(daemon.said());
+  EXPECT_TRUE(session->has_output());
+  EXPECT_FALSE(session->has_more_than_seen());
+  const std::vector<std::string_view> targets{"chat"};
+  ASSERT_TRUE(session->send(targets, {}, Service::agreed, 0, false));
+  EXPECT_TRUE(session->has_more_than_seen());
+  daemon.received(take_output(*session));
+  EXPECT_EQ(daemon.kinds,
+            (std::vector{wire::RecordKind::hello, wire::RecordKind::seen, wire::RecordKind::send}));
+  EXPECT_FALSE(session->has_output());
+}
+
 TEST_F(SessionTest, SaysWhatItHasSeen) {
   start();
   daemon.tell("a");

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// What any thread does with the connection: one at a time, without the lock while it reads or
+// writes.
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/assert.h"
+#include "client/core.h"
+
+namespace peal::client {
+namespace {
+
+/// Who sends this often shares system calls among messages, and writes at once otherwise.
+constexpr Duration kWriteApart = microseconds(20);
+/// So much is written even then.
+constexpr std::size_t kUnwrittenBytesMax = 64U << 10;
+/// For whoever sends to come back and write the rest; then the thread does.
+constexpr Duration kLeftFor = microseconds(200);
+/// What was seen is said with something else, or after so much, or when the thread looks.
+constexpr std::size_t kUnsaidBytesMax = 64U << 10;
+/// What others add while one writes is written by that one, so often.
+constexpr int kRoundsMax = 4;
+/// Reads of records that are no events, until the thread is asked to go on.
+constexpr int kLooksMax = 16;
+
+timespec time_until(std::chrono::steady_clock::time_point deadline) {
+  const auto left = std::max(deadline - std::chrono::steady_clock::now(),
+                             std::chrono::steady_clock::duration::zero());
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(left);
+  const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(left - whole);
+  return {static_cast<time_t>(whole.count()), static_cast<long>(rest.count())};
+}
+
+}  // namespace
+
+// ---- Reading and writing
+
+/// Writes once. The records stay where they are meanwhile: whoever takes
+/// some away has to use the connection, or waits until nobody does.
+void Core::write_once(Lock& lock) {
+  PEAL_ASSERT(!in_use_ && stream_ != nullptr);
+  in_use_ = true;
+  const bool flush_first = unsent_;
+  chunks_.clear();
+  if (!flush_first) session_.gather(chunks_, io::Stream::kChunksMax);
+  unwritten_bytes_ = 0;
+  lock.unlock();
+  io::Transfer moved;
+  if (flush_first) {
+    moved.outcome = stream_->flush();
+  } else if (!chunks_.empty()) {
+    moved = stream_->write(chunks_);
+  }
+  const bool unsent = stream_->has_unsent();
+  const Instant now = io::Clock::now();
+  lock.lock();
+  in_use_ = false;
+  unsent_ = unsent;
+  written_ = now;
+  if (moved.bytes > 0) {
+    pulse_.said(now);
+    unsaid_bytes_ = 0;
+  }
+  const bool was_blocked =
+      std::exchange(write_blocked_, moved.outcome == io::StreamOutcome::blocked);
+  session_.written(moved.bytes);
+  if (moved.outcome == io::StreamOutcome::broken) {
+    fail(Trouble::writing, stream_->error());
+  } else if (write_blocked_ && !was_blocked) {
+    wake_thread();  // it waits for room
+  }
+  if (waiters_ > 0) changed_.notify_all();
+}
+
+/// Writes what there is, and what comes meanwhile, within reason.
+void Core::write_out(Lock& lock) {
+  for (int round = 0; round < kRoundsMax; ++round) {
+    if (write_blocked_ || trouble_ != Trouble::none || stream_ == nullptr) return;
+    if (!unsent_ && !session_.has_output()) return;
+    if (in_use_) return;
+    write_once(lock);
+    if (!unsent_ && !session_.has_more_than_seen()) return;
+  }
+  leave_rest();
+}
+
+/// Reads once, whether there is room for it or not, and returns how many bytes came.
+std::size_t Core::read_once(Lock& lock) {
+  PEAL_ASSERT(!in_use_ && stream_ != nullptr);
+  in_use_ = true;
+  lock.unlock();
+  const io::Transfer moved = stream_->read(buffer_);
+  const bool unsent = stream_->has_unsent();
+  const Instant now = moved.bytes > 0 ? io::Clock::now() : Instant{};
+  lock.lock();
+  read_blocked_ = moved.outcome == io::StreamOutcome::blocked;
+  unsent_ = unsent;
+  if (moved.bytes > 0) {
+    pulse_.heard(now);
+    suspects_ = false;
+    unsaid_bytes_ += moved.bytes;
+    was_open_ = session_.phase() == Session::Phase::open;
+    session_.received(ByteView(buffer_).first(moved.bytes));
+    const bool is_open = session_.phase() == Session::Phase::open;
+    if (is_open && !was_open_) usable_ = trouble_ == Trouble::none;
+    if (!is_open && usable_) withdraw();
+  }
+  in_use_ = false;
+  if (moved.outcome == io::StreamOutcome::broken) {
+    fail(Trouble::reading, stream_->error());
+  } else if (moved.outcome == io::StreamOutcome::end) {
+    fail(Trouble::reading, {Errc::closed, "the daemon ended the connection"});
+  }
+  if (moved.bytes > 0 || waiters_ > 0) notify();
+  // Others leave what they add to whoever uses the connection.
+  if (session_.has_more_than_seen()) push_out(lock);
+  return moved.bytes;
+}
+
+void Core::wait_until_unused(Lock& lock, bool and_not_polled) {
+  while (in_use_ || (and_not_polled && polled_)) {
+    ++waiters_;
+    changed_.wait(lock);
+    --waiters_;
+  }
+}
+
+/// The connection is of no use any more: the thread deals with it.
+void Core::fail(Trouble kind, io::IoError why) {
+  trouble_ = kind;
+  why_ = std::move(why);
+  withdraw();
+}
+
+/// No thread of the application uses the connection from now on.
+void Core::withdraw() {
+  usable_ = false;
+  unwatch();
+  if (polled_) kick_.set();
+  wake_thread();
+}
+
+void Core::wake_thread() {
+  if (std::exchange(sleeping_, false)) wake_.set();
+}
+
+/// Who is in take() sees events, and does this for those that it leaves.
+void Core::signal_events() {
+  if (!fd_used_ || takers_ > 0 || !session_.has_item()) return;
+  if (!std::exchange(events_signalled_, true)) events_fd_.set();
+}
+
+void Core::notify() {
+  signal_events();
+  if (polled_ && session_.has_item()) kick_.set();
+  if (room_wanted_ && session_.has_room(room_bytes_)) {
+    room_wanted_ = false;
+    room_fd_.set();
+  }
+  if (waiters_ > 0) changed_.notify_all();
+}
+
+// ---- Who serves
+
+/// Goodbye is said by the thread; and who waits for room_fd() may do nothing else meanwhile.
+bool Core::may_serve() const {
+  return usable_ && !in_use_ && !polled_ && !suspects_ && !room_wanted_ &&
+         !session_.saying_goodbye() && session_.wants_input();
+}
+
+/// The application serves, for as long as it is here often enough.
+void Core::take_over() {
+  ++visits_;
+  if (!std::exchange(thread_serves_, false)) return;
+  watch();
+  wake_thread();
+}
+
+/// The thread serves.
+void Core::hand_over() {
+  if (std::exchange(thread_serves_, true)) return;
+  unwatch();
+  read_blocked_ = false;
+  if (polled_) kick_.set();
+  wake_thread();
+}
+
+void Core::watch() {
+  if (!fd_used_ || watched_ || !usable_ || thread_serves_) return;
+  watched_ = events_or_connection_.watch(stream_->fd());
+  if (!watched_) hand_over();
+}
+
+void Core::unwatch() {
+  if (std::exchange(watched_, false)) events_or_connection_.unwatch(stream_->fd());
+}
+
+/// Something was added that is to be written: at once, unless that was done a moment ago.
+void Core::push_out(Lock& lock) {
+  if (!usable_ || in_use_ || write_blocked_) return;  // whoever ends that goes on
+  if (unwritten_bytes_ < kUnwrittenBytesMax && io::Clock::now() < written_ + kWriteApart) {
+    return leave_rest();
+  }
+  write_out(lock);
+}
+
+/// What is not written may be so by the next call of the application; else the thread does it.
+void Core::leave_rest() {
+  if (!usable_ || write_blocked_ || std::exchange(later_set_, true)) return;
+  later_.set(kLeftFor);
+}
+
+/// Reads what is there, until there is an event.
+void Core::look(Lock& lock) {
+  if (!may_serve()) return;
+  take_over();
+  if (unsent_ || session_.has_more_than_seen() || unsaid_bytes_ >= kUnsaidBytesMax) write_out(lock);
+  for (int i = 0; i < kLooksMax; ++i) {
+    if (!may_serve()) return;
+    read_once(lock);
+    if (session_.has_item() || read_blocked_) return;
+  }
+  hand_over();
+}
+
+/// Serves the connection, sleeping up to `deadline`, until it has done something.
+void Core::serve(Lock& lock, Deadline deadline) {
+  take_over();
+  if (unsent_ || session_.has_more_than_seen() || unsaid_bytes_ >= kUnsaidBytesMax) {
+    write_out(lock);
+    if (!may_serve()) return;
+  }
+  if (!read_blocked_) {
+    read_once(lock);
+    return;
+  }
+  polled_ = true;
+  std::array<pollfd, 2> fds{pollfd{stream_->fd(), POLLIN, 0}, pollfd{kick_.fd(), POLLIN, 0}};
+  lock.unlock();
+  const timespec time = time_until(deadline);
+  ::ppoll(fds.data(), fds.size(), &time, nullptr);
+  lock.lock();
+  polled_ = false;
+  ++visits_;
+  if (fds[1].revents != 0) kick_.clear();
+  if (fds[0].revents != 0) {
+    read_blocked_ = false;
+    if (may_serve() && !session_.has_item()) read_once(lock);
+  }
+  if (std::exchange(unwatched_, false)) wake_thread();
+  if (waiters_ > 0) changed_.notify_all();
+}
+
+/// Waits until something may have changed, or up to `deadline`.
+void Core::wait(Lock& lock, Deadline deadline) {
+  if (may_serve()) return serve(lock, deadline);
+  if (!polled_ && !in_use_) hand_over();  // nobody else would serve
+  ++waiters_;
+  changed_.wait_until(lock, deadline);
+  --waiters_;
+}
+
+}  // namespace peal::client
