@@ -145,8 +145,13 @@ class Core {
   std::vector<ByteView> chunks_;
   bool read_blocked_ = false;
   bool write_blocked_ = false;
-  bool unsent_ = false;              ///< the stream has taken what it has not sent
-  bool was_open_ = false;            ///< before the daemon gave it up
+  bool unsent_ = false;    ///< the stream has taken what it has not sent
+  bool was_open_ = false;  ///< before the daemon gave it up
+  /// For whoever sends to come back and write the rest; then the thread does. Longer for one that
+  /// always comes back.
+  static constexpr Duration kLeftForMin = microseconds(200);
+  static constexpr Duration kLeftForMax = milliseconds(2);
+  Duration left_for_ = kLeftForMin;
   Instant written_;                  ///< last
   std::size_t unwritten_bytes_ = 0;  ///< about, since then
   std::size_t unsaid_bytes_ = 0;     ///< were read since then, and the daemon does not know

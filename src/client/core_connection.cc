@@ -18,8 +18,6 @@ namespace {
 constexpr Duration kWriteApart = microseconds(20);
 /// So much is written even then.
 constexpr std::size_t kUnwrittenBytesMax = 64U << 10;
-/// For whoever sends to come back and write the rest; then the thread does.
-constexpr Duration kLeftFor = microseconds(200);
 /// What was seen is said with something else, or after so much, or when the thread looks.
 constexpr std::size_t kUnsaidBytesMax = 64U << 10;
 /// What others add while one writes is written by that one, so often.
@@ -39,8 +37,8 @@ timespec time_until(std::chrono::steady_clock::time_point deadline) {
 
 // ---- Reading and writing
 
-/// Writes once. The records stay where they are meanwhile: whoever takes
-/// some away has to use the connection, or waits until nobody does.
+/// Writes once. The records stay where they are meanwhile: whoever takes some away has to use the
+/// connection, or waits until nobody does.
 void Core::write_once(Lock& lock) {
   PEAL_ASSERT(!in_use_ && stream_ != nullptr);
   in_use_ = true;
@@ -211,7 +209,7 @@ void Core::push_out(Lock& lock) {
 /// What is not written may be so by the next call of the application; else the thread does it.
 void Core::leave_rest() {
   if (!usable_ || write_blocked_ || std::exchange(later_set_, true)) return;
-  later_.set(kLeftFor);
+  later_.set(left_for_);
 }
 
 /// Reads what is there, until there is an event.

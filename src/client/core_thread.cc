@@ -79,6 +79,8 @@ void Core::sleep(Lock& lock) {
   if (fds[1].revents != 0) {
     later_.clear();
     later_set_ = false;
+    const bool in_vain = !session_.has_more_than_seen();
+    left_for_ = in_vain ? std::min(left_for_ * 2, kLeftForMax) : kLeftForMin;
   }
   after_sleep(until, wants_input, serves && wants_rest, fds[2].revents);
 }

@@ -99,6 +99,18 @@ TEST_F(Serve, WhoSendsAndDoesNothingElseIsHeardToTheLastMessage) {
   daemon.wait_for([](ModelDaemon& model) { return model.messages.size() == kMessages; });
 }
 
+TEST_F(Serve, WhoAlwaysCameBackIsHeardToTheLastMessageToo) {
+  constexpr int kRounds = 50;
+  allow_messages();
+  start(daemon.options());
+  for (int i = 0; i < kRounds; ++i) {
+    for (const char* text : {"x", "y", "z"}) ASSERT_TRUE(client->send({"chat"}, text));
+    for (const char* text : {"x", "y", "z"}) EXPECT_EQ(text_of_next(), text);
+  }
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(client->send({"chat"}, "last"));
+  daemon.wait_for([](ModelDaemon& model) { return model.messages.size() == 3 * (kRounds + 1); });
+}
+
 TEST_F(Serve, MoreThanTheConnectionTakesIsWrittenWithoutTheApplication) {
   constexpr std::size_t kMessages = 3'000;
   allow_messages();
