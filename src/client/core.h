@@ -61,6 +61,13 @@ class Core {
     reading,
   };
 
+  /// Whether the application reads when something comes.
+  enum class Guard : std::uint8_t {
+    none,
+    set,      ///< nothing has come since it was here last
+    tripped,  ///< it has time until look_again_
+  };
+
   Core(Dialer dialer, const v0::ClientOptions& options);
   std::optional<v0::Error> greet();
   std::optional<v0::Error> start_thread();
@@ -89,6 +96,7 @@ class Core {
   void signal_events();
 
   // With the lock, the application's threads.
+  bool may_take_over() const;
   bool may_serve() const;
   void take_over();
   void hand_over();
@@ -127,6 +135,7 @@ class Core {
   bool sleeping_ = false;          ///< the thread polls, and has to be woken
   bool polled_ = false;            ///< a thread of the application polls
   bool unwatched_ = false;         ///< for so long that the thread looks after it no more
+  Guard guard_ = Guard::none;      ///< of the thread, over an application that may poll fd()
   bool later_set_ = false;         ///< later_ runs
   bool watched_ = false;           ///< events_or_connection_ watches the connection
   bool fd_used_ = false;           ///< somebody asked for it

@@ -115,7 +115,7 @@ std::size_t Core::read_once(Lock& lock) {
   }
   if (moved.bytes > 0 || waiters_ > 0) notify();
   // Others leave what they add to whoever uses the connection.
-  if (session_.has_more_than_seen()) push_out(lock);
+  if (unsent_ || session_.has_more_than_seen()) push_out(lock);
   return moved.bytes;
 }
 
@@ -165,10 +165,12 @@ void Core::notify() {
 // ---- Who serves
 
 /// Goodbye is said by the thread; and who waits for room_fd() may do nothing else meanwhile.
-bool Core::may_serve() const {
-  return usable_ && !in_use_ && !polled_ && !suspects_ && !room_wanted_ &&
-         !session_.saying_goodbye() && session_.wants_input();
+bool Core::may_take_over() const {
+  return usable_ && !suspects_ && !room_wanted_ && !session_.saying_goodbye() &&
+         session_.wants_input();
 }
+
+bool Core::may_serve() const { return may_take_over() && !in_use_ && !polled_; }
 
 /// The application serves, for as long as it is here often enough.
 void Core::take_over() {
@@ -182,6 +184,7 @@ void Core::take_over() {
 void Core::hand_over() {
   if (std::exchange(thread_serves_, true)) return;
   unwatch();
+  guard_ = Guard::none;
   read_blocked_ = false;
   if (polled_) kick_.set();
   wake_thread();
@@ -214,8 +217,9 @@ void Core::leave_rest() {
 
 /// Reads what is there, until there is an event.
 void Core::look(Lock& lock) {
-  if (!may_serve()) return;
+  if (!may_take_over()) return;
   take_over();
+  if (!may_serve()) return;  // whoever uses it just now tells of what comes
   if (unsent_ || session_.has_more_than_seen() || unsaid_bytes_ >= kUnsaidBytesMax) write_out(lock);
   for (int i = 0; i < kLooksMax; ++i) {
     if (!may_serve()) return;

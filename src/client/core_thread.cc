@@ -42,6 +42,8 @@ void Core::run() {
 
 /// False if there is nothing to be done at the moment.
 bool Core::turn(Lock& lock) {
+  const bool was_serving = thread_serves_ || !usable_;
+  if (in_use_ && !was_serving) return false;  // who uses it writes what there is
   wait_until_unused(lock, false);
   write_out(lock);
   const bool serves = thread_serves_ || !usable_;
@@ -64,11 +66,12 @@ void Core::sleep(Lock& lock) {
   // Its end is noticed also while nothing else is wanted of it: what was written before may be
   // lost.
   if (serves && !wants_input && wants_rest) events = static_cast<short>(events | POLLRDHUP);
+  if (!serves && guard_ == Guard::set) events = static_cast<short>(events | POLLIN);
   // A connection that ended would wake this thread again and again while not even that is wanted.
   std::array<pollfd, 3> fds{pollfd{wake_.fd(), POLLIN, 0}, pollfd{later_.fd(), POLLIN, 0},
                             pollfd{events == 0 ? -1 : stream_->fd(), events, 0}};
   Instant until = alarm(wants_input || !serves);
-  if (!serves && !unwatched_) until = std::min(until, look_again_);
+  if (!serves && !unwatched_ && guard_ != Guard::set) until = std::min(until, look_again_);
   sleeping_ = true;
   lock.unlock();
   const bool for_ever = until == Pulse::kNever;
@@ -86,7 +89,8 @@ void Core::sleep(Lock& lock) {
 }
 
 void Core::after_sleep(Instant until, bool wants_input, bool wants_rest, short revents) {
-  if ((revents & ~POLLOUT) != 0) read_blocked_ = false;
+  const bool came = (revents & ~POLLOUT) != 0;
+  if (came && guard_ != Guard::set) read_blocked_ = false;
   if ((revents & ~POLLIN) != 0) write_blocked_ = false;
   const Instant now = io::Clock::now();
   if (!session_.wants_input()) pulse_.was_deaf(now);
@@ -94,17 +98,26 @@ void Core::after_sleep(Instant until, bool wants_input, bool wants_rest, short r
     return fail(Trouble::writing, {Errc::closed, "the daemon ended the connection"});
   }
   if (now >= until) on_alarm(now, wants_input && read_blocked_);
-  if (!thread_serves_ && usable_ && now >= look_again_ && !unwatched_) look_after(now);
+  if (thread_serves_ || !usable_ || unwatched_) return;
+  if (guard_ != Guard::set) {
+    if (now >= look_again_) look_after(now);
+  } else if (came) {
+    guard_ = Guard::tripped;
+    look_again_ = now + kAway;
+  }
 }
 
-/// Nobody waits for the application if it sleeps on the connection itself, and says when it does
-/// not any more.
+/// An application that sleeps on the connection itself says when it does not any more. One that may
+/// sleep on fd() is looked after once there is something to be read.
 void Core::look_after(Instant now) {
   const bool was_here = std::exchange(last_visits_, visits_) != visits_;
   look_again_ = now + kAway;
-  if (was_here) return;
-  if (polled_) {
+  if (was_here) {
+    guard_ = Guard::none;
+  } else if (polled_) {
     unwatched_ = true;
+  } else if (watched_ && read_blocked_ && guard_ == Guard::none) {
+    guard_ = Guard::set;
   } else {
     hand_over();
   }

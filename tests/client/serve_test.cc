@@ -154,6 +154,31 @@ TEST_F(Serve, AnApplicationThatGoesAwayIsNotWaitedFor) {
   EXPECT_EQ(text_of_next(), "a");
 }
 
+TEST_F(Serve, AnApplicationThatDoesNotReadWhatTheDescriptorSaysIsNotWaitedFor) {
+  start(daemon.options());
+  const int fd = client->fd();
+  for (int i = 0; i < 3; ++i) {
+    come();
+    tell({"a"});
+    EXPECT_TRUE(readable(fd, -1));
+    // Nobody reads it but the client's own thread.
+    daemon.wait_for(
+        [](ModelDaemon& model) { return model.kinds.back() == wire::RecordKind::seen; });
+    EXPECT_EQ(client->status().unread_events, 1U);
+    EXPECT_TRUE(readable(fd));
+    EXPECT_EQ(text_of_next(), "a");
+    daemon.with([](ModelDaemon& model) { model.kinds.push_back(wire::RecordKind::pong); });
+  }
+}
+
+TEST_F(Serve, TheEndIsNoticedAlsoBehindADescriptorThatNobodyPolls) {
+  start(daemon.options());
+  client->fd();
+  come();
+  daemon.cut();
+  daemon.wait_for([](ModelDaemon& model) { return model.hellos == 2; });
+}
+
 TEST_F(Serve, WhatAnApplicationHasSeenIsSaidAlsoIfItGoesAway) {
   start(daemon.options());
   come();
