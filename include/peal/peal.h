@@ -81,7 +81,7 @@ typedef struct peal_options {
   uint32_t size;                ///< of this struct, in bytes; set by peal_options_init()
   uint32_t connect_timeout_ms;  ///< of one attempt to connect, 1 or more
   uint32_t keep_ms;             ///< how long the session may outlive a broken connection
-  uint32_t reserved;            ///< 0
+  uint32_t spin_us;             ///< how long peal_receive() may poll before it sleeps, 0 to 10^6
   uint64_t receive_bytes_max;   ///< of events that may wait to be read, 1 to 2^40
   const char* daemon;           ///< "/run/peal/peal.sock", or "tls://host:port"
   const char* name;             ///< wished for; NULL: the daemon makes one

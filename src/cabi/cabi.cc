@@ -108,6 +108,7 @@ int32_t peal_connect(const peal_options* options, peal_client** out) {
   to.connect_timeout = milliseconds(from.connect_timeout_ms);
   to.keep = milliseconds(from.keep_ms);
   to.receive_bytes_max = from.receive_bytes_max;
+  to.spin = std::chrono::microseconds(from.spin_us);
   auto made = peal::Client::connect(to);
   if (!made) return fail(made.error());
   *out = new peal_client(std::move(*made));

@@ -100,7 +100,8 @@ void build_bench(Builder& b, BenchCommand& c) {
          "with packets that are neither encrypted nor authenticated; else with a key of its own");
   b.flag("--daemon", c.daemon,
          "a daemon for each node, and a client of it that sends and receives, instead of members "
-         "inside the process that does; processor time is that of both");
+         "inside the process that does; it polls before it sleeps, as those do; processor time is "
+         "that of both");
   b.value("--warm-up", "S", "a number from 0.1 to 600",
           "before measuring (a fifth of --seconds, from 0.3 to 2)", [&c](const std::string& text) {
             c.warm_up_s = number_in<double>(text, 0.1, 600);

@@ -26,6 +26,7 @@ constexpr const char* kGroup = "bench";
 constexpr std::int64_t kDaemonStartNs = 10 * kSecondNs;
 constexpr int kAttemptMs = 10;  // between two attempts to connect
 constexpr std::size_t kReceiveBytesMax = 64U << 20;
+constexpr auto kSpin = std::chrono::milliseconds(1);  // as members that the application runs
 
 /// A client of a daemon: see BenchWorker.
 class ClientLink {
@@ -48,8 +49,9 @@ class ClientLink {
   }
   template <class W>
   void wait(W& worker, std::int64_t until_ns) {
-    wait_for(client_.fd(), until_ns);
+    const auto event = client_.wait_until(steady_time(until_ns));
     worker.on_woken();
+    if (event) tell(worker, *event);
   }
   void begin(std::int64_t, std::int64_t) {}
   void poll(std::int64_t) {}
@@ -97,6 +99,7 @@ Result<Client, std::string> connect(const BenchCommand& command, BenchDaemon& da
   options.daemon = daemon.socket();
   options.name = command.worker;
   options.receive_bytes_max = kReceiveBytesMax;
+  options.spin = kSpin;
   const std::int64_t deadline = now_ns() + kDaemonStartNs;
   while (true) {
     auto client = Client::connect(options);

@@ -128,6 +128,10 @@ std::optional<ClientEvent> Client::wait(std::chrono::milliseconds patience) {
   return core_->event(deadline_of(patience));
 }
 
+std::optional<ClientEvent> Client::wait_until(std::chrono::steady_clock::time_point deadline) {
+  return core_->event(deadline);
+}
+
 int Client::fd() const { return core_->inner->events_fd(); }
 int Client::room_fd() const { return core_->inner->room_fd(); }
 

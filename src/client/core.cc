@@ -43,6 +43,9 @@ std::optional<Error> check(const v0::ClientOptions& options) {
     return wrong("connect_timeout is " + std::to_string(options.connect_timeout.count()) +
                  " ms: more than 0");
   }
+  if (options.spin < std::chrono::microseconds(0) || options.spin > std::chrono::seconds(1)) {
+    return wrong("spin is " + std::to_string(options.spin.count()) + " us: 0 to 1000000");
+  }
   if (options.keep < std::chrono::milliseconds(0)) {
     return wrong("keep is " + std::to_string(options.keep.count()) + " ms: 0 or more");
   }
@@ -78,7 +81,8 @@ Core::Core(Dialer dialer, const v0::ClientOptions& options)
     : dialer_(std::move(dialer)),
       connect_timeout_(duration_of(options.connect_timeout)),
       session_(session_options(options)),
-      buffer_(kReadBytes) {}
+      buffer_(kReadBytes),
+      polling_(microseconds(options.spin.count())) {}
 
 Core::~Core() { close(std::chrono::steady_clock::now()); }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -104,6 +106,8 @@ class Core {
   void leave_rest();
   void look(Lock& lock);
   void serve(Lock& lock, Deadline deadline);
+  void poll(std::span<pollfd> fds, Deadline deadline);
+  bool spin(std::span<pollfd> fds, Deadline deadline);
   void wait(Lock& lock, Deadline deadline);
   void watch();
   void unwatch();
@@ -152,6 +156,7 @@ class Core {
   std::unique_ptr<io::Stream> stream_;
   std::vector<std::byte> buffer_;
   std::vector<ByteView> chunks_;
+  io::Polling polling_;  ///< of the application's thread that polls
   bool read_blocked_ = false;
   bool write_blocked_ = false;
   bool unsent_ = false;    ///< the stream has taken what it has not sent

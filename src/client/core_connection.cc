@@ -3,6 +3,7 @@
 // writes.
 
 #include <poll.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -243,8 +244,7 @@ void Core::serve(Lock& lock, Deadline deadline) {
   polled_ = true;
   std::array<pollfd, 2> fds{pollfd{stream_->fd(), POLLIN, 0}, pollfd{kick_.fd(), POLLIN, 0}};
   lock.unlock();
-  const timespec time = time_until(deadline);
-  ::ppoll(fds.data(), fds.size(), &time, nullptr);
+  poll(fds, deadline);
   lock.lock();
   polled_ = false;
   ++visits_;
@@ -255,6 +255,32 @@ void Core::serve(Lock& lock, Deadline deadline) {
   }
   if (std::exchange(unwatched_, false)) wake_thread();
   if (waiters_ > 0) changed_.notify_all();
+}
+
+void Core::poll(std::span<pollfd> fds, Deadline deadline) {
+  const bool notes = polling_.enabled();
+  const Instant begin = notes ? io::Clock::now() : Instant{};
+  if (!polling_.pays(begin) || !spin(fds, deadline)) {
+    const timespec time = time_until(deadline);
+    ::ppoll(fds.data(), fds.size(), &time, nullptr);
+  }
+  if (notes) polling_.note_wait(io::Clock::now() - begin);
+}
+
+/// Polls without sleeping; false if it came to nothing.
+bool Core::spin(std::span<pollfd> fds, Deadline deadline) {
+  const timespec left = time_until(deadline);
+  Instant now = io::Clock::now();
+  const Duration time = seconds(left.tv_sec) + nanoseconds(left.tv_nsec);
+  const Instant end = now + std::min(time, polling_.most());
+  while (now < end) {
+    constexpr timespec kNone{};
+    if (::ppoll(fds.data(), fds.size(), &kNone, nullptr) > 0) return true;
+    ::sched_yield();
+    const Instant before = std::exchange(now, io::Clock::now());
+    if (polling_.note_poll(now, now - before)) return false;
+  }
+  return false;
 }
 
 /// Waits until something may have changed, or up to `deadline`.

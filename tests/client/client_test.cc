@@ -112,6 +112,8 @@ TEST(Client, OptionsThatCannotBe) {
       {"receive_bytes_max", [](auto& o) { o.receive_bytes_max = (1ULL << 40U) + 1; }},
       {"connect_timeout", [](auto& o) { o.connect_timeout = 0ms; }},
       {"keep", [](auto& o) { o.keep = -1ms; }},
+      {"spin", [](auto& o) { o.spin = std::chrono::microseconds(-1); }},
+      {"spin", [](auto& o) { o.spin = std::chrono::microseconds(1'000'001); }},
       {"daemon", [](auto& o) { o.daemon = ""; }},
   };
   for (const auto& [name, change] : bad) {

@@ -216,9 +216,24 @@ TEST_F(Serve, ADaemonThatIsSilentIsLeftAlsoWhileTheApplicationWaits) {
   EXPECT_TRUE(left.load());
 }
 
+TEST_F(Serve, WhoPollsBeforeItSleepsGetsTheSame) {
+  auto options = daemon.options();
+  options.spin = std::chrono::milliseconds(1);
+  start(options);
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(client->send({"chat"}, std::to_string(i)));
+    EXPECT_EQ(text_of_next(), std::to_string(i));
+  }
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_FALSE(client->wait_until(now + 3ms));
+  EXPECT_GE(std::chrono::steady_clock::now(), now + 3ms);
+}
+
 TEST_F(Serve, SeveralWaitForDifferentThingsAtOnce) {
   constexpr int kRounds = 50;
-  start(daemon.options());
+  auto options = daemon.options();
+  options.spin = std::chrono::microseconds(200);
+  start(options);
   std::thread reader([&] {
     for (int i = 0; i < kRounds; ++i) EXPECT_EQ(text_of_next(), "m" + std::to_string(i));
   });

@@ -12,7 +12,7 @@ from ctypes import (POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_int6
 class Options(Structure):
     """peal_options"""
     _fields_ = [("size", c_uint32), ("connect_timeout_ms", c_uint32), ("keep_ms", c_uint32),
-                ("reserved", c_uint32), ("receive_bytes_max", c_uint64), ("daemon", c_char_p),
+                ("spin_us", c_uint32), ("receive_bytes_max", c_uint64), ("daemon", c_char_p),
                 ("name", c_char_p), ("token", c_char_p), ("tls_ca", c_char_p),
                 ("tls_certificate", c_char_p), ("tls_key", c_char_p), ("tls_name", c_char_p)]
 
