@@ -22,6 +22,24 @@ if(PEAL_SANITIZE)
   target_link_options(peal_flags INTERFACE -fsanitize=${PEAL_SANITIZE})
 endif()
 
+# peal_unity(target KIND [ALONE files…]): several files of a target become one unit of the
+# compiler, if PEAL_UNITY says so for targets of that kind; not those that have to be ALONE.
+#
+# The templates of the standard library and of GoogleTest are then compiled once for all of them,
+# which is most of the work. So a name in a file's unnamed namespace must not be another's of its
+# target. What ships is compiled file by file in the release preset all the same, so that an include
+# that is missing is noticed there.
+function(peal_unity target kind)
+  cmake_parse_arguments(UNITY "" "" "ALONE" ${ARGN})
+  if(NOT PEAL_UNITY MATCHES "^(none|tests|all)$")
+    message(FATAL_ERROR "PEAL_UNITY is '${PEAL_UNITY}'; it can be none, tests or all")
+  endif()
+  if(PEAL_UNITY STREQUAL "all" OR PEAL_UNITY STREQUAL kind)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+    set_source_files_properties(${UNITY_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
+
 # Exports the headers of `dir` itself, not of folders in it, as `prefix/…` to whoever links the
 # room, through symbolic links in the build tree.
 function(peal_export_headers target prefix dir)
@@ -41,12 +59,12 @@ function(peal_export_headers target prefix dir)
 endfunction()
 
 # peal_room(name PREFIX include-prefix [PURE] SOURCES … USES rooms… [HIDES rooms…]
-#           [LIBS libraries…])
+#           [LIBS libraries…] [ALONE files…])
 # Who uses the room may also open the rooms that it USES, but not those that it HIDES.
 # PURE rooms hold no clock, thread, socket or global. They are built twice: as peal_<name>, what
 # ships, and as peal_<name>_sim with PEAL_SIM=1, which adds the simulator's probes and mutants.
 function(peal_room name)
-  cmake_parse_arguments(ROOM "PURE" "PREFIX" "SOURCES;USES;HIDES;LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "PURE" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE" ${ARGN})
   set(flavours "plain")
   if(ROOM_PURE)
     list(APPEND flavours "sim")
@@ -61,6 +79,11 @@ function(peal_room name)
     if(ROOM_SOURCES)
       add_library(${target} STATIC ${ROOM_SOURCES})
       target_link_libraries(${target} PRIVATE peal_flags)
+      if(flavour STREQUAL "sim")
+        peal_unity(${target} tests ALONE ${ROOM_ALONE})
+      else()
+        peal_unity(${target} ships ALONE ${ROOM_ALONE})
+      endif()
     else()
       set(kind INTERFACE)
       add_library(${target} INTERFACE)
@@ -80,10 +103,16 @@ function(peal_room name)
   endforeach()
 endfunction()
 
-# peal_test(name SOURCES … USES targets…): one GoogleTest binary, registered with CTest.
+# peal_test(name SOURCES … USES targets… [ALONE files…] [COMPUTES]): one GoogleTest binary,
+# registered with CTest. COMPUTES: it has so much to compute that its own files are optimised like
+# what they test.
 function(peal_test name)
-  cmake_parse_arguments(T "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(T "COMPUTES" "" "SOURCES;USES;ALONE" ${ARGN})
   add_executable(${name} ${T_SOURCES})
+  peal_unity(${name} tests ALONE ${T_ALONE})
+  if(NOT T_COMPUTES)
+    target_compile_options(${name} PRIVATE ${PEAL_TEST_FLAGS})
+  endif()
   target_link_libraries(${name} PRIVATE
     peal_flags ${T_USES} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

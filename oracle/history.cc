@@ -13,7 +13,7 @@ constexpr std::uint32_t kNodeMax = 65'535;
 // to a map.
 constexpr std::uint64_t kHoleMax = 1'024;
 
-std::uint64_t pair_key(Index old, Index next) { return (std::uint64_t{old} << 32U) | next; }
+std::uint64_t transition_key(Index old, Index next) { return (std::uint64_t{old} << 32U) | next; }
 
 }  // namespace
 
@@ -59,13 +59,13 @@ Index History::view(const ViewId& id) {
 }
 
 Index History::find_transition(Index old, Index next) const {
-  const auto known = transitions_.find(pair_key(old, next));
+  const auto known = transitions_.find(transition_key(old, next));
   return known == transitions_.end() ? kNone : known->second;
 }
 
 Index History::add_transition(Index old, Index next) {
   const auto index = static_cast<Index>(transitions.size());
-  transitions_.emplace(pair_key(old, next), index);
+  transitions_.emplace(transition_key(old, next), index);
   transitions.emplace_back();
   transitions.back().old = old;
   transitions.back().next = next;

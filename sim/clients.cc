@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::uint64_t kNamesOfClients = 4;  ///< few, so that names come back
 
-std::string node_name(NodeId node) { return "n" + std::to_string(node.value); }
+std::string name_of(NodeId node) { return "n" + std::to_string(node.value); }
 
 group::Options options_of(const Process& process) {
   const WorldOptions& world = process.world.options();
   group::Options options;
-  options.node_name = node_name(process.self.node);
+  options.node_name = name_of(process.self.node);
   options.nodes = world.nodes;
   options.message_bytes_max = world.limits.message_bytes_max;
   return options;
@@ -222,7 +222,7 @@ bool Clients::was_given(std::string_view client, std::string_view payload) const
 
 void Clients::note(std::uint32_t connection, const std::string& text) const {
   if (!process_.world.ledger().echoes()) return;
-  process_.world.ledger().sent(process_.world.now(), node_name(process_.self.node) + " client " +
+  process_.world.ledger().sent(process_.world.now(), name_of(process_.self.node) + " client " +
                                                          std::to_string(connection) + " " + text);
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 enum Exit { kClean = 0, kViolations = 1, kUsage = 2 };
 
-struct Arguments {
+struct NetArguments {
   std::string net = "10g", cpu = "peal", service = "agreed", rate = "max", csv;
   std::uint32_t nodes = 8, payload = 1'350, datagram = 0, step = 0;
   std::uint32_t personal = 0, accelerated = 0, global = 0, buffer = 0;
@@ -27,7 +27,7 @@ struct Arguments {
   bool json = false;
 };
 
-constexpr const char* kAbout =
+constexpr const char* kNetAbout =
     "Runs a cluster of whole nodes on a model of a switched Ethernet (bandwidth, delay, switch\n"
     "buffers that overflow, processor time per packet and byte), and prints what it reached.";
 
@@ -59,7 +59,7 @@ std::vector<std::string> names_of(const Kinds& kinds) {
   return names;
 }
 
-void add_options(CLI::App& app, Arguments& a) {
+void add_options(CLI::App& app, NetArguments& a) {
   app.footer(examples());
   app.add_option("--net", a.net, "kind of network")->check(CLI::IsMember(names_of(net_kinds())));
   app.add_option("--cpu", a.cpu, "what runs on each processor; default: peal")
@@ -114,7 +114,7 @@ double read_rate(const std::string& text, std::uint32_t payload) {
   return -1;
 }
 
-NetRunOptions options_of(const CLI::App& app, const Arguments& a) {
+NetRunOptions options_of(const CLI::App& app, const NetArguments& a) {
   NetRunOptions options;
   options.net = net_kind(a.net);
   options.cpu = cpu_kind(a.cpu);
@@ -141,7 +141,7 @@ NetRunOptions options_of(const CLI::App& app, const Arguments& a) {
 /// Prints one experiment after the other.
 class Printer {
  public:
-  Printer(const Arguments& a, std::FILE* csv) : json_(a.json), csv_(csv) {}
+  Printer(const NetArguments& a, std::FILE* csv) : json_(a.json), csv_(csv) {}
 
   NetFigures run(const NetRunOptions& options) {
     const NetFigures figures = run_net(options);
@@ -182,7 +182,7 @@ void sweep(NetRunOptions options, std::uint32_t step, Printer& printer) {
   }
 }
 
-int run_arguments(const CLI::App& app, const Arguments& a) {
+int run_arguments(const CLI::App& app, const NetArguments& a) {
   NetRunOptions options = options_of(app, a);
   const std::string wrong = order::ring::validate(ring_of(options));
   if (!wrong.empty()) {
@@ -226,8 +226,8 @@ bool asks_for_net(int argc, char** argv) {
 }
 
 int run_net_command(int argc, char** argv) {
-  Arguments a;
-  CLI::App app(kAbout, "peal sim");
+  NetArguments a;
+  CLI::App app(kNetAbout, "peal sim");
   add_options(app, a);
   try {
     app.parse(argc, argv);

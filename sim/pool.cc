@@ -27,10 +27,10 @@
 namespace peal::sim {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+double elapsed_seconds(SteadyClock::time_point start) {
+  return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
 /// What parent and workers share. Lock-free atomics work between processes.
@@ -152,10 +152,10 @@ void Pool::be_worker(std::size_t slot, int results) {
     if (index > options_.last || index > shared_->stop_above.load()) _exit(0);
     shared_->at[slot] = index;
     limit_processor_time(options_.hang_seconds);
-    const Clock::time_point start = Clock::now();
+    const SteadyClock::time_point start = SteadyClock::now();
     Finding finding = work_(index);
     finding.index = index;
-    finding.seconds = seconds_since(start);
+    finding.seconds = elapsed_seconds(start);
     const std::map<std::string, std::uint64_t> after = probe_counts();
     for (const auto& [name, hits] : after) {
       if (hits != before[name]) finding.probes[name] = hits - before[name];

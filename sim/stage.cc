@@ -123,12 +123,12 @@ void Stage::run_text(const std::string& text, std::uint32_t number) {
 
 void Stage::note_plain(const std::string& text) {
   if (options_.plain == nullptr || checking_ || text.rfind("target", 0) == 0) return;
-  const bool running = text.rfind("run ", 0) == 0;
+  const bool is_run = text.rfind("run ", 0) == 0;
   if (world_ != nullptr && now() > plain_at_) {
     std::fprintf(options_.plain, "run %s\n", duration_text(now() - plain_at_).c_str());
     plain_at_ = now();
   }
-  if (!running) std::fprintf(options_.plain, "%s\n", text.c_str());
+  if (!is_run) std::fprintf(options_.plain, "%s\n", text.c_str());
   std::fflush(options_.plain);
 }
 

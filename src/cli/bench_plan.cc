@@ -8,22 +8,23 @@
 namespace peal::cli {
 namespace {
 
-using Json = nlohmann::json;
+using PlanJson = nlohmann::json;
 
-bool write_file(const std::string& path, const Json& content) {
+bool write_file(const std::string& path, const PlanJson& content) {
   std::ofstream out(path, std::ios::trunc);
   out << content.dump();
   out.close();
   return static_cast<bool>(out);
 }
 
-Json read_file(const std::string& path) {
+PlanJson read_file(const std::string& path) {
   std::ifstream in(path);
-  return in ? Json::parse(in, nullptr, false) : Json();
+  return in ? PlanJson::parse(in, nullptr, false) : PlanJson();
 }
 
-Json json_of(const BenchLatency& latency) {
-  Json out = {{"min_ns", latency.min_ns}, {"max_ns", latency.max_ns}, {"counts", Json::array()}};
+PlanJson json_of(const BenchLatency& latency) {
+  PlanJson out = {
+      {"min_ns", latency.min_ns}, {"max_ns", latency.max_ns}, {"counts", PlanJson::array()}};
   const auto& counts = latency.ns.counts();
   for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
     if (counts[bucket] > 0) out["counts"].push_back({bucket, counts[bucket]});
@@ -31,24 +32,24 @@ Json json_of(const BenchLatency& latency) {
   return out;
 }
 
-BenchLatency latency_of(const Json& in) {
+BenchLatency latency_of(const PlanJson& in) {
   BenchLatency latency;
   latency.min_ns = in.at("min_ns").get<std::uint64_t>();
   latency.max_ns = in.at("max_ns").get<std::uint64_t>();
-  for (const Json& bucket : in.at("counts")) {
+  for (const PlanJson& bucket : in.at("counts")) {
     latency.ns.add_bucket(bucket.at(0).get<std::uint32_t>(), bucket.at(1).get<std::uint64_t>());
   }
   return latency;
 }
 
-Json json_of(const LimitPhase& phase) {
+PlanJson json_of(const LimitPhase& phase) {
   return {{"packets_sent", phase.packets_sent},
           {"packets_received", phase.packets_received},
           {"packets_lost", phase.packets_lost},
           {"cpu_s", phase.cpu_s}};
 }
 
-LimitPhase phase_of(const Json& in) {
+LimitPhase phase_of(const PlanJson& in) {
   return {in.at("packets_sent").get<std::uint64_t>(),
           in.at("packets_received").get<std::uint64_t>(),
           in.at("packets_lost").get<std::uint64_t>(), in.at("cpu_s").get<double>()};
@@ -89,7 +90,7 @@ bool write_plan(const std::string& dir, const BenchPlan& plan) {
 }
 
 std::optional<BenchPlan> read_plan(const std::string& dir) {
-  const Json in = read_file(dir + "/plan.json");
+  const PlanJson in = read_file(dir + "/plan.json");
   if (!in.is_object()) return std::nullopt;
   BenchPlan plan;
   plan.limit = in.at("limit").get<bool>();
@@ -106,16 +107,16 @@ std::optional<BenchPlan> read_plan(const std::string& dir) {
 }
 
 bool write_result(const std::string& dir, const std::string& name, const BenchResult& result) {
-  Json out = {{"problem", result.problem},
-              {"due", result.due},
-              {"sent", result.sent},
-              {"delivered", result.delivered},
-              {"delivered_bytes", result.delivered_bytes},
-              {"cpu_s", result.cpu_s},
-              {"latency", json_of(result.latency)},
-              {"views", Json::array()},
-              {"counters", result.counters},
-              {"gauges", result.gauges}};
+  PlanJson out = {{"problem", result.problem},
+                  {"due", result.due},
+                  {"sent", result.sent},
+                  {"delivered", result.delivered},
+                  {"delivered_bytes", result.delivered_bytes},
+                  {"cpu_s", result.cpu_s},
+                  {"latency", json_of(result.latency)},
+                  {"views", PlanJson::array()},
+                  {"counters", result.counters},
+                  {"gauges", result.gauges}};
   for (const BenchView& view : result.views) {
     out["views"].push_back({view.id, view.digest.value, view.digest.messages});
   }
@@ -123,7 +124,7 @@ bool write_result(const std::string& dir, const std::string& name, const BenchRe
 }
 
 std::optional<BenchResult> read_result(const std::string& dir, const std::string& name) {
-  const Json in = read_file(dir + "/" + name + ".json");
+  const PlanJson in = read_file(dir + "/" + name + ".json");
   if (!in.is_object()) return std::nullopt;
   BenchResult result;
   result.problem = in.at("problem").get<std::string>();
@@ -133,7 +134,7 @@ std::optional<BenchResult> read_result(const std::string& dir, const std::string
   result.delivered_bytes = in.at("delivered_bytes").get<std::uint64_t>();
   result.cpu_s = in.at("cpu_s").get<double>();
   result.latency = latency_of(in.at("latency"));
-  for (const Json& view : in.at("views")) {
+  for (const PlanJson& view : in.at("views")) {
     BenchView out;
     out.id = view.at(0).get<std::string>();
     out.digest.value = view.at(1).get<std::uint64_t>();
@@ -155,7 +156,7 @@ bool write_limit_result(const std::string& dir, const std::string& name,
 }
 
 std::optional<LimitResult> read_limit_result(const std::string& dir, const std::string& name) {
-  const Json in = read_file(dir + "/" + name + ".json");
+  const PlanJson in = read_file(dir + "/" + name + ".json");
   if (!in.is_object()) return std::nullopt;
   LimitResult result;
   result.problem = in.at("problem").get<std::string>();

@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRefreshMs = 500;
-constexpr int kAnswerTimeoutMs = 300;
+constexpr int kRoundTimeoutMs = 300;
 constexpr int kStopTimeoutMs = 5'000;
 
 /// Only one `peal up` may use a folder; the kernel gives the lock back when the process ends.
@@ -110,7 +110,7 @@ class Up {
   }
 
   std::vector<NodeReport> ask() {
-    std::vector<NodeReport> reports = poller_.ask(kAnswerTimeoutMs);
+    std::vector<NodeReport> reports = poller_.ask(kRoundTimeoutMs);
     for (std::size_t i = 0; i < reports.size(); ++i) {
       NodeReport& report = reports[i];
       if (report.problem.empty()) {

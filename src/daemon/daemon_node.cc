@@ -15,7 +15,7 @@ namespace peal::daemon {
 namespace {
 
 /// What is submitted may be delivered at once, and lead to more: so often in one turn.
-constexpr int kRoundsPerTurn = 4;
+constexpr int kPasses = 4;
 /// More is as good as no bound.
 constexpr std::uint32_t kRoomUnitsMax = 16'384;
 
@@ -38,7 +38,7 @@ void Daemon::on_turn_end(Instant now) {
 }
 
 void Daemon::feed(Instant now) {
-  for (int round = 0; round < kRoundsPerTurn; ++round) {
+  for (int round = 0; round < kPasses; ++round) {
     if (std::exchange(room_again_, false)) sessions_->on_room(now);
     sessions_->work(now);
     if (!std::exchange(engine_has_work_, false)) return;

@@ -17,11 +17,11 @@ namespace {
 static_assert(std::uint64_t{wire::kNodeMax} << kBranchShift < kViewBranch);
 /// Of Tables, besides its members and its groups.
 constexpr std::uint64_t kTablesBytes = 1 + 20 + 2 + 4;
-constexpr std::uint64_t kMemberBytes = 12;
+constexpr std::uint64_t kPerMemberBytes = 12;
 constexpr std::uint32_t kMessageBytesMin = 1'024;
 
 std::uint64_t share_of(const Options& options) {
-  return (options.message_bytes_max - kTablesBytes) / options.nodes - kMemberBytes;
+  return (options.message_bytes_max - kTablesBytes) / options.nodes - kPerMemberBytes;
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ struct Wiped {
   ~Wiped() { ::OPENSSL_cleanse(text.data(), text.size()); }
 };
 
-tl::unexpected<IoError> refuse(const std::string& path, const std::string& why,
-                               Errc code = Errc::invalid_option) {
+tl::unexpected<IoError> refuse_file(const std::string& path, const std::string& why,
+                                    Errc code = Errc::invalid_option) {
   return unexpected(IoError{code, quote(path) + ": " + why});
 }
 
@@ -75,9 +75,9 @@ Result<Wiped, IoError> read_checked(const std::string& path, Use use) {
   if (::fstat(fd.get(), &status) != 0) {
     return unexpected(system_error(quote(path) + ": cannot be read", errno));
   }
-  if (!S_ISREG(status.st_mode)) return refuse(path, "is no file: accepted is a PEM file");
+  if (!S_ISREG(status.st_mode)) return refuse_file(path, "is no file: accepted is a PEM file");
   if (auto wrong = wrong_rights(path, status, use); !wrong.empty()) {
-    return refuse(path, wrong, Errc::not_permitted);
+    return refuse_file(path, wrong, Errc::not_permitted);
   }
   Wiped content;
   content.text.resize(kTlsFileBytesMax + 1);  // at once: a string that grows leaves copies behind
@@ -90,8 +90,8 @@ Result<Wiped, IoError> read_checked(const std::string& path, Use use) {
     count += static_cast<std::size_t>(got);
   }
   if (count > kTlsFileBytesMax) {
-    return refuse(path, "is longer than " + std::to_string(kTlsFileBytesMax) +
-                            " bytes: accepted is a PEM file");
+    return refuse_file(path, "is longer than " + std::to_string(kTlsFileBytesMax) +
+                                 " bytes: accepted is a PEM file");
   }
   content.text.resize(count);
   return content;
@@ -166,10 +166,11 @@ Result<std::vector<CertificatePtr>, IoError> load_certificates(const std::string
     return certificates;
   }
   if (certificates.empty() && ERR_GET_REASON(number) == PEM_R_NO_START_LINE) {
-    return refuse(path, "has no certificate: accepted is a PEM file with -----BEGIN CERTIFICATE");
+    return refuse_file(path,
+                       "has no certificate: accepted is a PEM file with -----BEGIN CERTIFICATE");
   }
-  return refuse(path, "certificate " + std::to_string(certificates.size() + 1) +
-                          " is damaged: copy the file again, as its issuer wrote it");
+  return refuse_file(path, "certificate " + std::to_string(certificates.size() + 1) +
+                               " is damaged: copy the file again, as its issuer wrote it");
 }
 
 Result<KeyPtr, IoError> load_private_key(const std::string& path) {
@@ -184,27 +185,28 @@ Result<KeyPtr, IoError> load_private_key(const std::string& path) {
   ::ERR_clear_error();
   if (key != nullptr) return key;
   if (asked) {
-    return refuse(path,
-                  "needs a passphrase: accepted is a key without one; write it with "
-                  "`openssl pkey -in " +
-                      path + "`");
+    return refuse_file(path,
+                       "needs a passphrase: accepted is a key without one; write it with "
+                       "`openssl pkey -in " +
+                           path + "`");
   }
   if (content->text.find("PRIVATE KEY-----") == std::string::npos) {
-    return refuse(path, "has no private key: accepted is a PEM file with -----BEGIN PRIVATE KEY");
+    return refuse_file(path,
+                       "has no private key: accepted is a PEM file with -----BEGIN PRIVATE KEY");
   }
-  return refuse(path, "its private key is damaged: copy the file again");
+  return refuse_file(path, "its private key is damaged: copy the file again");
 }
 
 Result<void, IoError> check_dates(const std::string& path, X509* certificate) {
   const ASN1_TIME* begin = ::X509_get0_notBefore(certificate);
   const ASN1_TIME* end = ::X509_get0_notAfter(certificate);
   if (::X509_cmp_current_time(begin) >= 0) {
-    return refuse(path, "the certificate is not valid before " + to_text(begin) +
-                            ": check the clock of this machine, or take an older one");
+    return refuse_file(path, "the certificate is not valid before " + to_text(begin) +
+                                 ": check the clock of this machine, or take an older one");
   }
   if (::X509_cmp_current_time(end) <= 0) {
-    return refuse(path,
-                  "the certificate ended " + to_text(end) + ": have its issuer make a new one");
+    return refuse_file(
+        path, "the certificate ended " + to_text(end) + ": have its issuer make a new one");
   }
   return {};
 }

@@ -19,13 +19,13 @@ namespace peal::io {
 namespace {
 
 constexpr std::size_t kPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
-constexpr int kBacklog = 1'024;
+constexpr int kUnixBacklog = 1'024;
 
-tl::unexpected<IoError> refuse(const std::string& path, const std::string& why) {
+tl::unexpected<IoError> refuse_path(const std::string& path, const std::string& why) {
   return unexpected(IoError{Errc::invalid_option, quote(path) + ": " + why});
 }
 
-std::string octal(mode_t mode) {
+std::string mode_text(mode_t mode) {
   std::array<char, 8> text{};
   std::snprintf(text.data(), text.size(), "%04o", static_cast<unsigned>(mode & 07777));
   return text.data();
@@ -70,10 +70,10 @@ Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
     if (number != ENOENT && number != ENOTDIR) {
       return unexpected(system_error("make folder " + quote(folder), number));
     }
-    return refuse(folder, "accepted is a folder, or a new name in a folder that exists");
+    return refuse_path(folder, "accepted is a folder, or a new name in a folder that exists");
   }
   Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd && errno == ENOTDIR) return refuse(folder, "is no folder");
+  if (!fd && errno == ENOTDIR) return refuse_path(folder, "is no folder");
   if (!fd) return unexpected(system_error("open folder " + quote(folder), errno));
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) {
@@ -84,12 +84,12 @@ Result<Fd, IoError> open_folder(const std::string& folder, mode_t mode) {
     return unexpected(system_error("give rights to folder " + quote(folder), errno));
   }
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-    return refuse(folder, "belongs to uid " + std::to_string(status.st_uid) +
-                              ": accepted is a folder of this user or of root");
+    return refuse_path(folder, "belongs to uid " + std::to_string(status.st_uid) +
+                                   ": accepted is a folder of this user or of root");
   }
   if ((status.st_mode & 0022) != 0 && (status.st_mode & S_ISVTX) == 0) {
-    return refuse(folder, "others can replace what is in it (mode " + octal(status.st_mode) +
-                              "): chmod go-w " + folder);
+    return refuse_path(folder, "others can replace what is in it (mode " +
+                                   mode_text(status.st_mode) + "): chmod go-w " + folder);
   }
   const auto locked = lock_folder(fd, folder);
   if (!locked) return unexpected(locked.error());
@@ -104,7 +104,7 @@ Result<void, IoError> remove_stale(const std::string& path) {
     return unexpected(system_error("look at " + quote(path), errno));
   }
   if (!S_ISSOCK(status.st_mode)) {
-    return refuse(path, "is there and is no socket: accepted is a new path");
+    return refuse_path(path, "is there and is no socket: accepted is a new path");
   }
   const auto other = connect_unix(path);
   if (other || other.error().code == Errc::would_block) {
@@ -123,9 +123,9 @@ Result<void, IoError> remove_stale(const std::string& path) {
 
 Result<sockaddr_un, IoError> unix_address(const std::string& path) {
   if (path.empty() || path.size() > kPathBytesMax || path.find('\0') != std::string::npos) {
-    return refuse(path, "has " + std::to_string(path.size()) +
-                            " bytes: accepted is a path of 1 to " + std::to_string(kPathBytesMax) +
-                            " bytes, none of them 0");
+    return refuse_path(path, "has " + std::to_string(path.size()) +
+                                 " bytes: accepted is a path of 1 to " +
+                                 std::to_string(kPathBytesMax) + " bytes, none of them 0");
   }
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -136,7 +136,7 @@ Result<sockaddr_un, IoError> unix_address(const std::string& path) {
 Result<UnixSocket, IoError> listen_unix(const std::string& path, mode_t mode) {
   const auto address = unix_address(path);
   if (!address) return unexpected(address.error());
-  if (path.back() == '/') return refuse(path, "is a folder: accepted is the path of a socket");
+  if (path.back() == '/') return refuse_path(path, "is a folder: accepted is the path of a socket");
   const auto folder = open_folder(folder_of(path), mode);
   if (!folder) return unexpected(folder.error());
   if (auto removed = remove_stale(path); !removed) return unexpected(removed.error());
@@ -156,7 +156,7 @@ Result<UnixSocket, IoError> listen_unix(const std::string& path, mode_t mode) {
   const bool known = ::lstat(path.c_str(), &status) == 0;
   socket.device = status.st_dev;
   socket.inode = status.st_ino;
-  if (!known || ::chmod(path.c_str(), mode) != 0 || ::listen(socket.fd.get(), kBacklog) != 0) {
+  if (!known || ::chmod(path.c_str(), mode) != 0 || ::listen(socket.fd.get(), kUnixBacklog) != 0) {
     const int number = errno;
     ::unlink(path.c_str());
     return unexpected(system_error("listen at " + quote(path), number));

@@ -16,10 +16,10 @@
 namespace peal::seal {
 namespace {
 
-const unsigned char* raw(ByteView bytes) {
+const unsigned char* raw_bytes(ByteView bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
-unsigned char* raw(ByteSpan bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); }
+unsigned char* raw_bytes(ByteSpan bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); }
 
 Cipher new_cipher() {
   Cipher cipher(::EVP_CIPHER_CTX_new());
@@ -53,14 +53,14 @@ void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, ByteSpan out) {
   EVP_KDF_CTX* context = ::EVP_KDF_CTX_new(kdf);
   ::EVP_KDF_free(kdf);
   PEAL_ASSERT(context != nullptr);
-  const int derived = ::EVP_KDF_derive(context, raw(out), out.size(), params.data());
+  const int derived = ::EVP_KDF_derive(context, raw_bytes(out), out.size(), params.data());
   ::EVP_KDF_CTX_free(context);
   PEAL_ASSERT(derived == 1);
 }
 
 ShortMac::ShortMac(const Secret& key) : cipher_(new_cipher()) {
-  PEAL_ASSERT(::EVP_EncryptInit_ex(cipher_.get(), ::EVP_aes_256_cbc(), nullptr, raw(key.bytes),
-                                   nullptr) == 1);
+  PEAL_ASSERT(::EVP_EncryptInit_ex(cipher_.get(), ::EVP_aes_256_cbc(), nullptr,
+                                   raw_bytes(key.bytes), nullptr) == 1);
   PEAL_ASSERT(::EVP_CIPHER_CTX_set_padding(cipher_.get(), 0) == 1);
 }
 
@@ -71,7 +71,8 @@ std::uint64_t ShortMac::of(std::span<const std::byte, kInputBytes> input) {
   int written = 0;
   const bool good =
       ::EVP_EncryptInit_ex(cipher_.get(), nullptr, nullptr, nullptr, kNoVector.data()) == 1 &&
-      ::EVP_EncryptUpdate(cipher_.get(), raw(blocks), &written, raw(input), kInputBytes) == 1;
+      ::EVP_EncryptUpdate(cipher_.get(), raw_bytes(blocks), &written, raw_bytes(input),
+                          kInputBytes) == 1;
   PEAL_ASSERT(good && written == kInputBytes);
   return load<std::uint64_t>(blocks.last(16));
 }

@@ -25,6 +25,10 @@ from checks.rooms import ROOMS, room_of_path  # noqa: E402
 # Rooms that hold nothing but headers: no command of their own, nothing that could open a room.
 HEADERS_ONLY = {"port", "include/peal"}
 
+# The path of a file that CMake writes when it compiles several of a target at a time: below the
+# build folder, as the target's own folder is below the source.
+UNIT = re.compile(r"/CMakeFiles/[^/]+\.dir/Unity/")
+
 
 def compiler_commands(build, source):
     """Room -> set of (compiler, flags that say where headers are); both flavours of a pure room."""
@@ -32,7 +36,8 @@ def compiler_commands(build, source):
         entries = json.load(stream)
     commands = {}
     for entry in entries:
-        room = room_of_path(os.path.relpath(entry["file"], source))
+        top = build if UNIT.search(entry["file"]) else source
+        room = room_of_path(UNIT.sub("/", os.path.relpath(entry["file"], top)))
         if room is None:
             continue
         words = shlex.split(entry["command"])

@@ -20,22 +20,22 @@ using session::Who;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string kTop =
+const std::string kClientsTop =
     "cluster = \"demo\"\nnode = \"a\"\ninsecure = true\n"
     "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n";
 
 Result<NodeConfig, std::string> parse(const std::string& text) {
-  return parse_config(kTop + text + "\n", "f.toml", "");
+  return parse_config(kClientsTop + text + "\n", "f.toml", "");
 }
 
-struct Bad {
+struct BadClient {
   std::string text;
   const char* key;  ///< each of these must be in the error
   const char* value;
   const char* accepted;
 };
 
-void expect_error(const Bad& bad) {
+void expect_client_error(const BadClient& bad) {
   SCOPED_TRACE(bad.text);
   const auto config = parse(bad.text);
   ASSERT_FALSE(config) << "it was accepted";
@@ -49,7 +49,7 @@ void expect_error(const Bad& bad) {
 
 TEST(BadClients, Keys) {
   const std::string tls = "certificate = \"c\"\nkey = \"k\"\n";
-  const Bad cases[] = {
+  const BadClient cases[] = {
       {"[clients]\nlisten = 4900", "clients.listen", "4900", "port 1 to 65535"},
       {"[clients]\nlisten = \"\"", "clients.listen", "\"\"", "port 1 to 65535"},
       {"[clients]\nlisten = \"10.0.0.1\"", "clients.listen", "10.0.0.1", "port 1 to 65535"},
@@ -100,13 +100,13 @@ TEST(BadClients, Keys) {
       {"[clients]\nkeep = 5", "clients.keep", "5", "did you mean keep_ms"},
       {"[clients]\nsocket = \"x\"", "clients.socket", "\"x\"", "accepted keys are listen"},
   };
-  for (const Bad& bad : cases) expect_error(bad);
+  for (const BadClient& bad : cases) expect_client_error(bad);
 }
 
 TEST(BadClients, Rules) {
   const std::string client = "[[client]]\nwho = \"everyone\"\n";
   const std::string group = "[[group]]\nwho = \"everyone\"\n";
-  const Bad cases[] = {
+  const BadClient cases[] = {
       {"[client]\nwho = \"everyone\"", "client", "a table", "tables [[client]], each with who"},
       {"[group]\nwho = \"everyone\"", "group", "a table", "tables [[group]], each with who"},
       {"[[client]]", "client.who", "is missing", "\"everyone\", \"user:NAME\""},
@@ -142,13 +142,13 @@ TEST(BadClients, Rules) {
       {group + "groups = \"*\"\nblock = 1", "group.block", "1", "true or false"},
       {group + "groups = \"*\"\nadmin = true", "group.admin", "true", "accepted keys are who"},
   };
-  for (const Bad& bad : cases) expect_error(bad);
+  for (const BadClient& bad : cases) expect_client_error(bad);
 }
 
 TEST(BadClients, TooManyRules) {
   std::string text;
   for (std::size_t i = 0; i <= kRulesMax; ++i) text += "[[client]]\nwho = \"everyone\"\n";
-  expect_error({text, "client has 1001 entries", "1001", "0 to 1000"});
+  expect_client_error({text, "client has 1001 entries", "1001", "0 to 1000"});
 }
 
 TEST(Clients, EveryKeyIsStored) {

@@ -32,14 +32,14 @@ void expect_one_line(const std::string& error) {
   EXPECT_LT(error.size(), 900U) << error;
 }
 
-struct Bad {
+struct BadConfig {
   const char* text;  ///< goes where `place` says
   const char* key;   ///< each of these must be in the error
   const char* value;
   const char* accepted;
 };
 
-void expect_error(const std::string& text, const Bad& bad) {
+void expect_error(const std::string& text, const BadConfig& bad) {
   SCOPED_TRACE(text);
   const std::string error = error_of(text);
   expect_one_line(error);
@@ -49,7 +49,7 @@ void expect_error(const std::string& text, const Bad& bad) {
 }
 
 // Keys of the top level. Some replace kTop's.
-const Bad kBadTop[] = {
+const BadConfig kBadTop[] = {
     {"cluster = \"\"\nnode = \"a\"", "cluster", "\"\"", "1 to 32 characters of a-z, 0-9 and -"},
     {"cluster = \"Demo\"\nnode = \"a\"", "cluster", "\"Demo\"", "1 to 32 characters of a-z"},
     {"cluster = \"a b\"\nnode = \"a\"", "cluster", "\"a b\"", "1 to 32 characters of a-z"},
@@ -95,11 +95,11 @@ const Bad kBadTop[] = {
 };
 
 TEST(BadConfig, TopLevel) {
-  for (const Bad& bad : kBadTop) expect_error(std::string(bad.text) + "\n" + kNodes, bad);
+  for (const BadConfig& bad : kBadTop) expect_error(std::string(bad.text) + "\n" + kNodes, bad);
 }
 
 // Keys of tables, after everything else.
-const Bad kBadTables[] = {
+const BadConfig kBadTables[] = {
     {"[network]\nmulticast = \"on\"", "network.multicast", "\"on\"",
      "\"auto\", \"off\" or a group"},
     {"[network]\nmulticast = true", "network.multicast", "true", "\"auto\", \"off\""},
@@ -159,13 +159,13 @@ const Bad kBadTables[] = {
 };
 
 TEST(BadConfig, Tables) {
-  for (const Bad& bad : kBadTables) {
+  for (const BadConfig& bad : kBadTables) {
     expect_error(kTop + kNodes + bad.text + "\n", bad);
   }
 }
 
 // The list of nodes.
-const Bad kBadNodes[] = {
+const BadConfig kBadNodes[] = {
     {"", "nodes", "is missing", "1 to 128 tables [[nodes]]"},
     {"nodes = []", "nodes", "is missing", "1 to 128 tables [[nodes]]"},
     {"nodes = 3", "nodes", "3", "1 to 128 tables [[nodes]]"},
@@ -235,7 +235,7 @@ const Bad kBadNodes[] = {
 };
 
 TEST(BadConfig, Nodes) {
-  for (const Bad& bad : kBadNodes) expect_error(kTop + bad.text + "\n", bad);
+  for (const BadConfig& bad : kBadNodes) expect_error(kTop + bad.text + "\n", bad);
 }
 
 TEST(BadConfig, TooManyNodes) {

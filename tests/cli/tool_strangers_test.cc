@@ -45,7 +45,9 @@ class Strangers : public Tool {
   std::string four_nodes(const std::string& cluster) {
     if (ports_.empty()) ports_ = free_port_pairs(4);
     EXPECT_EQ(ports_.size(), 4U);
-    std::string text = "cluster = \"" + cluster + "\"\ninsecure = true\n";
+    // Clusters of one name have one multicast group: another run of this test would be heard.
+    const std::string ours_alone = cluster + "-" + std::to_string(ports_.front());
+    std::string text = "cluster = \"" + ours_alone + "\"\ninsecure = true\n";
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       text += "[[nodes]]\nname = \"" + std::string(1, static_cast<char>('a' + i)) +
               "\"\naddress = \"127.0.0.1:" + std::to_string(ports_[i]) + "\"\n";

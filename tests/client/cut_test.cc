@@ -12,11 +12,11 @@
 namespace peal::client::test {
 namespace {
 
-constexpr std::size_t kMessages = 6;
+constexpr std::size_t kCutMessages = 6;
 
 std::vector<std::string> expected() {
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < kMessages; ++i) texts.push_back("m" + std::to_string(i));
+  for (std::size_t i = 0; i < kCutMessages; ++i) texts.push_back("m" + std::to_string(i));
   return texts;
 }
 
@@ -68,7 +68,7 @@ void check_cut(std::size_t cut, std::size_t step, bool& reached) {
   EXPECT_EQ(daemon.complaints, std::vector<std::string>{}) << "cut after " << cut;
   EXPECT_EQ(daemon.messages, expected()) << "cut after " << cut;
   EXPECT_EQ(messages_of(session), expected()) << "cut after " << cut;
-  EXPECT_EQ(session.settled(), kMessages) << "cut after " << cut;
+  EXPECT_EQ(session.settled(), kCutMessages) << "cut after " << cut;
   EXPECT_EQ(session.phase(), Session::Phase::open) << session.ending().text;
 }
 
@@ -99,7 +99,7 @@ TEST(Cut, TwiceChangesNothing) {
       ASSERT_EQ(daemon.complaints, std::vector<std::string>{});
       ASSERT_EQ(daemon.messages, expected());
       ASSERT_EQ(messages_of(session), expected());
-      ASSERT_EQ(session.settled(), kMessages);
+      ASSERT_EQ(session.settled(), kCutMessages);
     }
   }
 }

@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono_literals::operator""ms;
 
-bool readable(int fd, int patience_ms = 0) {
+bool can_read(int fd, int patience_ms = 0) {
   pollfd it{fd, POLLIN, 0};
   return ::poll(&it, 1, patience_ms) == 1;
 }
@@ -59,12 +59,12 @@ TEST_F(Serve, AnEventThatIsLeftKeepsTheDescriptorReadable) {
   come();
   tell({"a", "b", "c"});
   EXPECT_EQ(text_of_next(), "a");
-  EXPECT_TRUE(readable(fd, -1));
+  EXPECT_TRUE(can_read(fd, -1));
   EXPECT_EQ(text_of_next(), "b");
-  EXPECT_TRUE(readable(fd, -1));
+  EXPECT_TRUE(can_read(fd, -1));
   EXPECT_EQ(text_of_next(), "c");
   EXPECT_FALSE(client->next());
-  EXPECT_FALSE(readable(fd));
+  EXPECT_FALSE(can_read(fd));
 }
 
 TEST_F(Serve, TheDescriptorIsAskedForAfterTheEventCame) {
@@ -72,7 +72,7 @@ TEST_F(Serve, TheDescriptorIsAskedForAfterTheEventCame) {
   come();
   tell({"a", "b"});
   EXPECT_EQ(text_of_next(), "a");
-  EXPECT_TRUE(readable(client->fd(), -1));
+  EXPECT_TRUE(can_read(client->fd(), -1));
   EXPECT_EQ(text_of_next(), "b");
 }
 
@@ -86,7 +86,7 @@ TEST_F(Serve, WhatIsNoEventDoesNotKeepTheDescriptorReadable) {
     come();
     daemon.with([&](ModelDaemon& model) { model.acknowledge(i); });
     while (client->status().settled < i) EXPECT_FALSE(client->next());
-    EXPECT_FALSE(readable(fd));
+    EXPECT_FALSE(can_read(fd));
   }
 }
 
@@ -135,7 +135,7 @@ TEST_F(Serve, WhoWaitsForRoomAloneIsToldOfIt) {
     EXPECT_EQ(client->send({"chat"}, "b").error().code, v0::ErrorCode::would_block);
     daemon.wait_for([&](ModelDaemon& model) { return model.messages.size() == i; });
     daemon.with([&](ModelDaemon& model) { model.acknowledge(i); });
-    EXPECT_TRUE(readable(client->room_fd(), -1));
+    EXPECT_TRUE(can_read(client->room_fd(), -1));
   }
 }
 

@@ -13,7 +13,7 @@
 namespace peal::client::test {
 namespace {
 
-constexpr std::uint64_t kMessages = 5'000;
+constexpr std::uint64_t kAcrossThreads = 5'000;
 constexpr std::uint64_t kCutEvery = 500;
 
 TEST(Threads, SendingAndReadingAtOnceAndNothingIsLostDoubledOrMoved) {
@@ -27,7 +27,7 @@ TEST(Threads, SendingAndReadingAtOnceAndNothingIsLostDoubledOrMoved) {
 
   std::thread sender([&] {
     const std::vector<std::string_view> targets{"chat"};
-    for (std::uint64_t i = 1; i <= kMessages; ++i) {
+    for (std::uint64_t i = 1; i <= kAcrossThreads; ++i) {
       const std::string text = std::to_string(i);
       const auto ticket = client.send_for(targets, as_bytes_view(text), v0::kForever);
       ASSERT_TRUE(ticket) << ticket.error().message;
@@ -44,7 +44,7 @@ TEST(Threads, SendingAndReadingAtOnceAndNothingIsLostDoubledOrMoved) {
   });
 
   std::uint64_t got = 0;
-  while (got < kMessages) {
+  while (got < kAcrossThreads) {
     const auto event = client.wait(v0::kForever);
     ASSERT_TRUE(event);
     if (const auto* message = std::get_if<v0::GroupMessage>(&*event)) {
@@ -59,7 +59,7 @@ TEST(Threads, SendingAndReadingAtOnceAndNothingIsLostDoubledOrMoved) {
   over.store(true);
   asker.join();
   EXPECT_TRUE(client.flush());
-  daemon.with([](ModelDaemon& model) { EXPECT_EQ(model.messages.size(), kMessages); });
+  daemon.with([](ModelDaemon& model) { EXPECT_EQ(model.messages.size(), kAcrossThreads); });
   client.close(v0::kForever);
 }
 

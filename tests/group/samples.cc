@@ -6,8 +6,8 @@
 namespace peal::group::test {
 namespace {
 
-const MemberId kA{NodeId{1}, 1'000};
-const MemberId kB{NodeId{2}, 77};
+const MemberId kSampleA{NodeId{1}, 1'000};
+const MemberId kSampleB{NodeId{2}, 77};
 
 template <class Message>
 Sample sample(std::string name, const Message& message) {
@@ -29,12 +29,12 @@ Data data(std::initializer_list<std::string_view> targets, std::string_view payl
 
 Tables sample_tables() {
   Tables tables;
-  tables.view = {12, kA};
-  tables.synced = {kA, kB};
+  tables.view = {12, kSampleA};
+  tables.synced = {kSampleA, kSampleB};
   tables.groups = {
-      {"asks", {{12, kA}, 1}, false, {{kA, {{1, "x"}, {7, "y"}}}}},
-      {"bids", {{11, kB}, 40}, true, {{kA, {{1, "x"}}}, {kB, {{2, "x"}}}}},
-      {"orders", {{12, kA}, 2}, false, {{kB, {{2, "x"}, {3, "z"}}}}},
+      {"asks", {{12, kSampleA}, 1}, false, {{kSampleA, {{1, "x"}, {7, "y"}}}}},
+      {"bids", {{11, kSampleB}, 40}, true, {{kSampleA, {{1, "x"}}}, {kSampleB, {{2, "x"}}}}},
+      {"orders", {{12, kSampleA}, 2}, false, {{kSampleB, {{2, "x"}, {3, "z"}}}}},
   };
   return tables;
 }
@@ -44,8 +44,8 @@ std::vector<Sample> samples() {
   Data discarding = data({"orders"}, "");
   discarding.self_discard = true;
   Tables none;
-  none.view = {1, kB};
-  none.synced = {kB};
+  none.view = {1, kSampleB};
+  none.synced = {kSampleB};
   return {
       sample("join", Join{{1, "c"}, "orders"}),
       sample("join, longest names", Join{{0xffffffff, client}, longest}),

@@ -14,13 +14,13 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Refusal {
+struct BadOption {
   std::string name;
   std::function<void(UdpConfig&)> spoil;
   std::string message;
 };
 
-class UdpRefuses : public testing::TestWithParam<Refusal> {};
+class UdpRefuses : public testing::TestWithParam<BadOption> {};
 
 TEST_P(UdpRefuses, AndSaysWhy) {
   UdpConfig config = test_config(1, 3);
@@ -32,7 +32,7 @@ TEST_P(UdpRefuses, AndSaysWhy) {
   EXPECT_THAT(opened.error().message, HasSubstr(GetParam().message));
 }
 
-const std::vector<Refusal> kRefusals{
+const std::vector<BadOption> kBadOptions{
     {"NoNodes", [](UdpConfig& c) { c.nodes.clear(); }, "1 to 128"},
     {"TooManyNodes", [](UdpConfig& c) { c.nodes.resize(129, c.nodes.back()); }, "not 129"},
     {"NotAmongThem", [](UdpConfig& c) { c.self = NodeId{9}; }, "node 9 is not among"},
@@ -64,7 +64,7 @@ const std::vector<Refusal> kRefusals{
     {"ForeignAddress", [](UdpConfig& c) { c.nodes[0].at = Endpoint::v4(203, 0, 113, 7, 5'000); },
      "203.0.113.7:5000"},
 };
-INSTANTIATE_TEST_SUITE_P(Each, UdpRefuses, testing::ValuesIn(kRefusals),
+INSTANTIATE_TEST_SUITE_P(Each, UdpRefuses, testing::ValuesIn(kBadOptions),
                          [](const auto& one) { return one.param.name; });
 
 TEST(UdpOpen, RefusesAPoolThatIsTooSmall) {

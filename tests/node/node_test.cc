@@ -15,7 +15,7 @@
 namespace peal::node::test {
 namespace {
 
-constexpr std::uint32_t kUnit = 1'000;
+constexpr std::uint32_t kNodeUnit = 1'000;
 
 TEST(Node, AMessageCutByAViewChangeIsOrderedWhollyInTheNextView) {
   Bench sender(1), old_member(2), joiner(3);
@@ -23,7 +23,7 @@ TEST(Node, AMessageCutByAViewChangeIsOrderedWhollyInTheNextView) {
   sender.submit("small");
   sender.submit(payload);
   sender.install(1);
-  for (int i = 0; i < 3; ++i) old_member.engine->effects->deliver(*sender.order_one(kUnit));
+  for (int i = 0; i < 3; ++i) old_member.engine->effects->deliver(*sender.order_one(kNodeUnit));
   EXPECT_GT(old_member.node->reassembly_bytes(), 0U);
   EXPECT_EQ(sender.sink.placed.size(), 1U);
   for (Bench* each : {&sender, &old_member, &joiner}) {
@@ -31,7 +31,7 @@ TEST(Node, AMessageCutByAViewChangeIsOrderedWhollyInTheNextView) {
     each->install(2);
   }
   EXPECT_EQ(old_member.node->reassembly_bytes(), 0U);
-  sender.order_all(kUnit, {&old_member, &joiner});
+  sender.order_all(kNodeUnit, {&old_member, &joiner});
   ASSERT_EQ(joiner.sink.got.size(), 1U);
   EXPECT_EQ(joiner.sink.got[0].payload, payload);
   EXPECT_EQ(joiner.sink.got[0].number, 2U);
@@ -47,8 +47,8 @@ TEST(Node, APartialMessageSurvivesTheTransitionalView) {
   Bench sender(1), receiver(2);
   const std::string payload = pattern(1'500, 1);
   sender.submit(payload);
-  receiver.engine->effects->deliver(*sender.order_one(kUnit));
-  auto tail = *sender.order_one(kUnit);
+  receiver.engine->effects->deliver(*sender.order_one(kNodeUnit));
+  auto tail = *sender.order_one(kNodeUnit);
   receiver.install(2, true);
   tail.transitional = true;
   receiver.engine->effects->deliver(tail);
@@ -96,7 +96,7 @@ TEST(Node, TellsTheEngineOfWorkOnlyWhenItDoesNotKnow) {
   bench.submit("b");
   EXPECT_EQ(bench.engine->works, 1);
   order::Unit unit;
-  EXPECT_TRUE(bench.engine->host->next_unit(kUnit, unit));
+  EXPECT_TRUE(bench.engine->host->next_unit(kNodeUnit, unit));
   bench.engine->effects->originate({}, 1);
   bench.submit("c");
   EXPECT_EQ(bench.engine->works, 2);
@@ -109,13 +109,13 @@ TEST(Node, TellsTheEngineAgainAfterThePoolWasEmpty) {
   bench.submit("a");
   BufferRef taken = bench.pool.take();
   order::Unit unit;
-  EXPECT_FALSE(bench.engine->host->next_unit(kUnit, unit));
+  EXPECT_FALSE(bench.engine->host->next_unit(kNodeUnit, unit));
   EXPECT_EQ(bench.engine->host->backlog_units(), 1U);
   EXPECT_EQ(bench.counter("node_pool_empty"), 1U);
   taken.reset();
   bench.submit("b");
   EXPECT_EQ(bench.engine->works, 2);
-  EXPECT_TRUE(bench.engine->host->next_unit(kUnit, unit));
+  EXPECT_TRUE(bench.engine->host->next_unit(kNodeUnit, unit));
   bench.engine->effects->originate({}, 1);
   EXPECT_EQ(bench.sink.placed.size(), 2U);
 }
@@ -128,7 +128,7 @@ TEST(Node, SubmissionsMadeTogetherAreAnnouncedTogether) {
   bench.node->flush({});
   bench.node->flush({});
   EXPECT_EQ(bench.engine->works, 1);
-  EXPECT_EQ(bench.order_all(kUnit, {&bench}), 1U);
+  EXPECT_EQ(bench.order_all(kNodeUnit, {&bench}), 1U);
   bench.node->flush({});
   EXPECT_EQ(bench.engine->works, 1);
 }
@@ -141,7 +141,7 @@ TEST(Node, TakesABlockOfTheCallers) {
   std::memcpy(block.bytes.get(), payload.data(), payload.size());
   EXPECT_EQ(bench.node->submit_block(block, Service::agreed), 1U);
   EXPECT_EQ(block.bytes, nullptr);
-  bench.order_all(kUnit, {&bench});
+  bench.order_all(kNodeUnit, {&bench});
   ASSERT_EQ(bench.sink.got.size(), 1U);
   EXPECT_EQ(bench.sink.got[0].payload, payload);
 }
@@ -150,7 +150,7 @@ TEST(Node, UnitsHaveHeadroomForAPacketHeader) {
   Bench bench;
   bench.submit("a");
   order::Unit unit;
-  ASSERT_TRUE(bench.engine->host->next_unit(kUnit, unit));
+  ASSERT_TRUE(bench.engine->host->next_unit(kNodeUnit, unit));
   EXPECT_TRUE(unit.bytes.unique());
   unit.bytes.grow_front(wire::kDataHeaderBytes);
   bench.engine->effects->originate({}, 1);
@@ -173,7 +173,7 @@ TEST(Node, RefusesWhatDoesNotFitAndWhatIsTooLarge) {
   EXPECT_EQ(bench.node->queued_messages(), 3U);
   EXPECT_EQ(bench.node->queued_bytes(), 1'002U);
   EXPECT_EQ(bench.counter("node_submit_blocked"), 2U);
-  bench.order_all(kUnit, {&bench});
+  bench.order_all(kNodeUnit, {&bench});
   EXPECT_EQ(bench.submit(thousand), 4U);
 }
 
@@ -204,7 +204,7 @@ TEST(Node, TheSinkMayKeepTheBytesOfALargeMessage) {
   bench.sink.steal = true;
   const std::string payload = pattern(5'000, 1);
   bench.submit(payload);
-  bench.order_all(kUnit, {&bench});
+  bench.order_all(kNodeUnit, {&bench});
   ASSERT_EQ(bench.sink.stolen.size(), 1U);
   EXPECT_EQ(as_text({bench.sink.stolen[0].bytes.get(), bench.sink.stolen[0].size}), payload);
   EXPECT_EQ(bench.sink.got[0].payload, payload);
@@ -292,7 +292,7 @@ TEST(Node, EqualInputsGiveEqualDigestsAndDifferentOnesDiffer) {
     Bench bench;
     bench.submit(pattern(size, 1));
     bench.submit("b", Service::safe);
-    bench.order_one(kUnit);
+    bench.order_one(kNodeUnit);
     return bench.node->digest();
   };
   EXPECT_EQ(run(10), run(10));

@@ -11,16 +11,18 @@
 namespace peal::node::test {
 namespace {
 
-constexpr std::uint32_t kUnit = 1'390;
-constexpr std::uint32_t kAlone = kUnit - kUnitHeaderBytes - kWholeHeaderBytes;  // fits by itself
+constexpr std::uint32_t kPackUnit = 1'390;
+constexpr std::uint32_t kAlone =
+    kPackUnit - kUnitHeaderBytes - kWholeHeaderBytes;  // fits by itself
 
 TEST(Packing, OneMessageOfEverySizeAroundTheUnitArrivesByteExact) {
-  for (std::uint32_t base : {0U, kAlone, 2 * kUnit - 30, 3 * kUnit - 45, 65'536U, 1'000'000U}) {
+  for (std::uint32_t base :
+       {0U, kAlone, 2 * kPackUnit - 30, 3 * kPackUnit - 45, 65'536U, 1'000'000U}) {
     for (std::uint32_t size = base < 4 ? 0 : base - 4; size <= base + 4; ++size) {
       Bench sender(1), receiver(2);
       const std::string payload = pattern(size, size);
       sender.submit(payload);
-      const std::size_t units = sender.order_all(kUnit, {&receiver});
+      const std::size_t units = sender.order_all(kPackUnit, {&receiver});
       EXPECT_EQ(units == 1, size <= kAlone) << size;
       ASSERT_EQ(receiver.sink.got.size(), 1U) << size;
       EXPECT_EQ(receiver.sink.got[0].payload, payload);
@@ -37,11 +39,11 @@ TEST(Packing, SmallMessagesShareAUnitUpToItsLastByte) {
     Bench sender(1), receiver(2);
     // Three messages that fill the unit exactly, or miss it by one byte.
     const std::size_t each = 300;
-    const std::size_t third = kUnit - kUnitHeaderBytes - 3 * kWholeHeaderBytes - 2 * each;
+    const std::size_t third = kPackUnit - kUnitHeaderBytes - 3 * kWholeHeaderBytes - 2 * each;
     sender.submit(pattern(each, 1));
     sender.submit(pattern(each, 2));
     sender.submit(pattern(third - static_cast<std::size_t>(slack), 3));
-    EXPECT_EQ(sender.order_all(kUnit, {&receiver}), slack < 0 ? 2U : 1U);
+    EXPECT_EQ(sender.order_all(kPackUnit, {&receiver}), slack < 0 ? 2U : 1U);
     ASSERT_EQ(receiver.sink.got.size(), 3U);
     if (slack >= 0) {
       EXPECT_EQ(receiver.sink.got[2].index, 2U);
@@ -56,7 +58,7 @@ TEST(Packing, SmallMessagesShareAUnitUpToItsLastByte) {
 TEST(Packing, AtMost256MessagesShareAUnit) {
   Bench sender(1), receiver(2);
   for (int i = 0; i < 300; ++i) sender.submit("");
-  EXPECT_EQ(sender.order_all(kUnit, {&receiver}), 2U);
+  EXPECT_EQ(sender.order_all(kPackUnit, {&receiver}), 2U);
   ASSERT_EQ(receiver.sink.got.size(), 300U);
   EXPECT_EQ(receiver.sink.got[255].index, 255U);
   EXPECT_EQ(receiver.sink.got[256].index, 0U);
@@ -69,7 +71,7 @@ TEST(Packing, AUnitHoldsOneClassAndEachMessageKeepsItsService) {
                               Service::safe, Service::safe,   Service::agreed};
   for (Service service : services) sender.submit("m", service);
   std::vector<Service> classes;
-  while (auto unit = sender.order_one(kUnit)) {
+  while (auto unit = sender.order_one(kPackUnit)) {
     classes.push_back(unit->service);
     receiver.engine->effects->deliver(*unit);
   }
@@ -84,12 +86,12 @@ TEST(Packing, ALargeMessageFillsItsUnitsAndSharesTheLast) {
   sender.submit(pattern(10'000, 1));
   sender.submit("after");
   std::vector<std::uint32_t> sizes;
-  while (auto unit = sender.order_one(kUnit)) {
+  while (auto unit = sender.order_one(kPackUnit)) {
     sizes.push_back(unit->unit.size());
     receiver.engine->effects->deliver(*unit);
   }
   ASSERT_EQ(sizes.size(), 8U);
-  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) EXPECT_EQ(sizes[i], kUnit) << i;
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) EXPECT_EQ(sizes[i], kPackUnit) << i;
   ASSERT_EQ(receiver.sink.got.size(), 3U);
   EXPECT_EQ(receiver.sink.got[1].payload, pattern(10'000, 1));
   EXPECT_EQ(receiver.sink.got[1].seq, 8U);
@@ -105,7 +107,7 @@ TEST(Packing, TheSenderAndAllReceiversNameTheSamePlaces) {
     sender.submit(pattern(random.below(random.chance(0.1) ? 9'000 : 200), 1),
                   random.chance(0.2) ? Service::safe : Service::agreed);
   }
-  sender.order_all(kUnit, {&sender, &receiver});
+  sender.order_all(kPackUnit, {&sender, &receiver});
   EXPECT_EQ(sender.sink.got, receiver.sink.got);
   EXPECT_EQ(sender.sink.originated_digests, receiver.sink.delivered_digests);
   ASSERT_EQ(sender.sink.placed.size(), 500U);
@@ -165,7 +167,7 @@ TEST(Packing, TheBacklogIsNearWhatIsThenBuilt) {
     EXPECT_EQ(bench.engine->host->backlog_units(), 0U);
     for (int i = 0; i < 50; ++i) bench.submit(pattern(size, 1));
     const std::uint32_t guess = bench.engine->host->backlog_units();
-    const std::size_t units = bench.order_all(kUnit, {&bench});
+    const std::size_t units = bench.order_all(kPackUnit, {&bench});
     EXPECT_GE(guess, 1U);
     EXPECT_LE(guess, 2 * units + 1) << size;
     EXPECT_GE(guess + 1, units / 2) << size;

@@ -36,33 +36,35 @@ class Files : public testing::Test {
   std::filesystem::path folder_;
 };
 
-std::string line(const std::string& node, const std::string& rest, int at = 1) {
+std::string trace_line(const std::string& node, const std::string& rest, int at = 1) {
   return R"({"at":)" + std::to_string(at) + R"(,"layer":"order","node":")" + node + R"(",)" + rest +
          "}\n";
 }
 
-const std::string kView = R"("ev":"view","view":"1@a.1","kind":"regular","members":["a.1","b.1"])";
+const std::string kFilesView =
+    R"("ev":"view","view":"1@a.1","kind":"regular","members":["a.1","b.1"])";
 const std::string kHash = R"("service":"agreed","hash":"00000000000000aa")";
 
 std::string sender(int count) {
-  std::string text = line("a.1", R"("ev":"start")") + line("a.1", kView);
+  std::string text = trace_line("a.1", R"("ev":"start")") + trace_line("a.1", kFilesView);
   for (int n = 1; n <= count; ++n) {
     const std::string id = R"("msg":"a.1:)" + std::to_string(n) + R"(",)";
     const std::string place = R"("view":"1@a.1","seq":)" + std::to_string(n) + ",";
-    text += line("a.1", R"("ev":"submit",)" + id + kHash + R"(,"bytes":3)", 10 * n);
-    text += line("a.1", R"("ev":"originate",)" + id + place + R"("service":"agreed")", 10 * n + 1);
-    text += line("a.1", R"("ev":"deliver",)" + id + place + kHash, 10 * n + 2);
+    text += trace_line("a.1", R"("ev":"submit",)" + id + kHash + R"(,"bytes":3)", 10 * n);
+    text += trace_line("a.1", R"("ev":"originate",)" + id + place + R"("service":"agreed")",
+                       10 * n + 1);
+    text += trace_line("a.1", R"("ev":"deliver",)" + id + place + kHash, 10 * n + 2);
   }
   return text;
 }
 
 std::string receiver(int count) {
-  std::string text = line("b.1", R"("ev":"start")") + line("b.1", kView);
+  std::string text = trace_line("b.1", R"("ev":"start")") + trace_line("b.1", kFilesView);
   for (int n = 1; n <= count; ++n) {
-    text += line("b.1",
-                 R"("ev":"deliver","msg":"a.1:)" + std::to_string(n) +
-                     R"(","view":"1@a.1","seq":)" + std::to_string(n) + "," + kHash,
-                 10 * n + 5);
+    text += trace_line("b.1",
+                       R"("ev":"deliver","msg":"a.1:)" + std::to_string(n) +
+                           R"(","view":"1@a.1","seq":)" + std::to_string(n) + "," + kHash,
+                       10 * n + 5);
   }
   return text;
 }
@@ -106,8 +108,9 @@ TEST_F(Files, ReportsWhatIsBroken) {
 }
 
 TEST_F(Files, ChecksUnitsToo) {
-  std::string text = line("a.1", kView) +
-                     line("a.1", R"("ev":"deliver","msg":"a.1:1","view":"1@a.1","seq":2,)" + kHash);
+  std::string text =
+      trace_line("a.1", kFilesView) +
+      trace_line("a.1", R"("ev":"deliver","msg":"a.1:1","view":"1@a.1","seq":2,)" + kHash);
   for (std::size_t at = text.find("order"); at != std::string::npos; at = text.find("order", at)) {
     text.replace(at, 5, "unit");
   }
@@ -162,8 +165,8 @@ TEST_F(Files, RefusesABadLastLineThatHasItsEnd) {
 
 TEST_F(Files, NamesFileLineAndKey) {
   const std::string good = write("good", sender(3));
-  const std::string path =
-      write("bad", receiver(1) + line("b.1", R"("ev":"deliver","msg":"a.1:2","view":"1@a.1")"));
+  const std::string path = write(
+      "bad", receiver(1) + trace_line("b.1", R"("ev":"deliver","msg":"a.1:2","view":"1@a.1")"));
   const auto report = check({good, path});
   ASSERT_FALSE(report.has_value());
   EXPECT_EQ(report.error(), path + ":4: key 'seq' is missing");

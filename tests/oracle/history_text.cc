@@ -30,15 +30,15 @@ bool read_number(std::string_view text, std::uint64_t& out) {
   return code == std::errc() && end == text.data() + text.size();
 }
 
-struct Position {
+struct TextPosition {
   Seq seq = 0;
   std::uint32_t index = 0;
 };
 
-struct Message {
+struct TextMessage {
   trace::MessageId id;
   Service service = Service::agreed;
-  std::optional<Position> position;
+  std::optional<TextPosition> position;
 };
 
 struct Process {
@@ -50,7 +50,7 @@ struct Process {
 // Options that may follow the messages of a line.
 struct Extras {
   std::vector<std::string_view> messages;
-  std::optional<Position> position;
+  std::optional<TextPosition> position;
   std::optional<Service> service;
   std::optional<ViewId> view;
   std::optional<bool> transitional;
@@ -138,9 +138,9 @@ class HistoryReader {
     return id;
   }
 
-  Position parse_position(std::string_view text) {
+  TextPosition parse_position(std::string_view text) {
     const std::size_t plus = text.find('+');
-    Position position;
+    TextPosition position;
     std::uint64_t index = 0;
     if (!read_number(text.substr(0, plus), position.seq) ||
         (plus != std::string_view::npos && !read_number(text.substr(plus + 1), index))) {
@@ -231,10 +231,10 @@ class HistoryReader {
   }
 
   // The message of that name; a new one is its sender's next, unless `#` gives its number.
-  Message& message(MemberId sender, std::string_view name, const Extras& extras) {
+  TextMessage& message(MemberId sender, std::string_view name, const Extras& extras) {
     const std::size_t hash = name.find('#');
     const auto [found, fresh] = messages_.try_emplace(std::string(name.substr(0, hash)));
-    Message& message = found->second;
+    TextMessage& message = found->second;
     if (fresh) {
       message.id.sender = extras.from.value_or(sender);
       message.id.number = ++processes_[message.id.sender].submitted;
@@ -247,7 +247,7 @@ class HistoryReader {
     return message;
   }
 
-  Event make_message(MemberId member, Kind kind, const Message& message, std::string_view name,
+  Event make_message(MemberId member, Kind kind, const TextMessage& message, std::string_view name,
                      const Extras& extras) {
     Event event = make(member, kind);
     event.message = message.id;
@@ -260,7 +260,7 @@ class HistoryReader {
 
   void submit(MemberId member, const Extras& extras) {
     for (const std::string_view name : extras.messages) {
-      const Message& known = message(member, name, extras);
+      const TextMessage& known = message(member, name, extras);
       Event event = make_message(member, Kind::submit, known, name, extras);
       event.bytes = name.size();
       emit(event);
@@ -269,11 +269,11 @@ class HistoryReader {
 
   void originate(MemberId member, const Extras& extras) {
     for (const std::string_view name : extras.messages) {
-      Message& known = message(member, name, extras);
+      TextMessage& known = message(member, name, extras);
       Event event = make_message(member, Kind::originate, known, name, extras);
       event.view = extras.view.value_or(processes_[member].view);
       Seq& next = next_[event.view];
-      const Position position = extras.position.value_or(Position{next + 1, 0});
+      const TextPosition position = extras.position.value_or(TextPosition{next + 1, 0});
       next = std::max(next, position.seq);
       if (!known.position.has_value()) known.position = position;
       event.seq = position.seq;
@@ -290,8 +290,8 @@ class HistoryReader {
       if (!known && !(extras.from.has_value() && extras.position.has_value())) {
         return fail("nobody sends '" + std::string(name) + "': say from whom, and @ where");
       }
-      const Message& sent = message(member, name, extras);
-      const std::optional<Position> position =
+      const TextMessage& sent = message(member, name, extras);
+      const std::optional<TextPosition> position =
           extras.position.has_value() ? extras.position : sent.position;
       if (!position.has_value()) return fail("'" + std::string(name) + "' needs a position");
       Event event = make_message(member, Kind::deliver, sent, name, extras);
@@ -321,7 +321,7 @@ class HistoryReader {
   std::int64_t at_ns_ = 0;
   std::map<MemberId, Process> processes_;
   std::map<ViewId, Seq> next_;
-  std::map<std::string, Message, std::less<>> messages_;
+  std::map<std::string, TextMessage, std::less<>> messages_;
 };
 
 struct Line {

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Outcome run(const std::string& lines, sim_hooks::Mutant mutant = sim_hooks::Mutant::none) {
+Outcome tell(const std::string& lines, sim_hooks::Mutant mutant = sim_hooks::Mutant::none) {
   RunOptions options;
   options.mutant = mutant;
   return run_script(parse_script("story", "cluster nodes=2 seed=1 groups=yes\n" + lines), options);
@@ -47,40 +47,40 @@ TEST(Clients, ARunWithGroupsRepeatsExactly) {
 }
 
 TEST(Clients, DoWhatAStorySays) {
-  const Outcome outcome =
-      run("client n1,n2 x,y1-y2 join g,h\n"
-          "run until idle\n"
-          "expect all group g,h \"x@n1 y1@n1 y2@n1 x@n2 y1@n2 y2@n2\"\n"
-          "client n1 y1 leave g\n"
-          "client n2 y2 disconnect\n"
-          "client n1 x send g,#stranger#n2 agreed self-discard \"a\"\n"
-          "client n2 stranger connect\n"
-          "client n2 stranger send h safe size=5000 count=3\n"
-          "run until idle\n"
-          "expect all group g \"x@n1 y2@n1 x@n2 y1@n2\"\n"
-          "expect n1 client y2 got \"a\"\n"
-          "expect n2 client x,y1,stranger got \"a\"\n"
-          "expect n1 client x,y1 missed \"a\"\n"
-          "expect counter n1 group_views >= 12\n"
-          "mark\n"
-          "client n1 x send g agreed \"b\"\n"
-          "run until idle\n"
-          "expect delta n2 group_delivered == 2\n"
-          "settle\n");
+  const Outcome outcome = tell(
+      "client n1,n2 x,y1-y2 join g,h\n"
+      "run until idle\n"
+      "expect all group g,h \"x@n1 y1@n1 y2@n1 x@n2 y1@n2 y2@n2\"\n"
+      "client n1 y1 leave g\n"
+      "client n2 y2 disconnect\n"
+      "client n1 x send g,#stranger#n2 agreed self-discard \"a\"\n"
+      "client n2 stranger connect\n"
+      "client n2 stranger send h safe size=5000 count=3\n"
+      "run until idle\n"
+      "expect all group g \"x@n1 y2@n1 x@n2 y1@n2\"\n"
+      "expect n1 client y2 got \"a\"\n"
+      "expect n2 client x,y1,stranger got \"a\"\n"
+      "expect n1 client x,y1 missed \"a\"\n"
+      "expect counter n1 group_views >= 12\n"
+      "mark\n"
+      "client n1 x send g agreed \"b\"\n"
+      "run until idle\n"
+      "expect delta n2 group_delivered == 2\n"
+      "settle\n");
   EXPECT_TRUE(outcome.ok()) << outcome.problem();
 }
 
 TEST(Clients, AnExpectationThatIsNotMetFails) {
   const std::string begin = "client n1 x join g\nclient n1 x send g agreed \"a\"\nrun until idle\n";
-  EXPECT_THAT(run(begin + "expect n2 group g \"\"\n").failure, HasSubstr("n2 has \"x@n1\" in g"));
-  EXPECT_THAT(run(begin + "expect n1 client x missed \"a\"\n").failure,
+  EXPECT_THAT(tell(begin + "expect n2 group g \"\"\n").failure, HasSubstr("n2 has \"x@n1\" in g"));
+  EXPECT_THAT(tell(begin + "expect n1 client x missed \"a\"\n").failure,
               HasSubstr("x at n1 got it"));
-  EXPECT_THAT(run(begin + "expect n1 client x got \"b\"\n").failure, HasSubstr("did not get it"));
-  EXPECT_THAT(run(begin + "expect n2 client x got \"a\"\n").failure, HasSubstr("did not get it"));
+  EXPECT_THAT(tell(begin + "expect n1 client x got \"b\"\n").failure, HasSubstr("did not get it"));
+  EXPECT_THAT(tell(begin + "expect n2 client x got \"a\"\n").failure, HasSubstr("did not get it"));
 }
 
 TEST(Clients, MistakesAreNamed) {
-  const auto error = [](const std::string& line) { return run(line + "\n").error; };
+  const auto error = [](const std::string& line) { return tell(line + "\n").error; };
   EXPECT_THAT(error("client n1 x sing"),
               HasSubstr("'sing': accepted is connect, disconnect, join, leave or send"));
   EXPECT_THAT(error("client n1 x1-y9 join g"), HasSubstr("is no range of names such as x1-x9"));
@@ -94,29 +94,29 @@ TEST(Clients, MistakesAreNamed) {
 /// A node whose clock was set back takes another epoch before its first view; its clients, who did
 /// things in the meantime, are those of the new one.
 TEST(Clients, AreKnownByTheEpochThatTheirNodeGetsInTheEnd) {
-  const Outcome outcome =
-      run("crash n2\n"
-          "start n2 epoch=-5000\n"
-          "client n2 x join g\n"
-          "client n2 x send g agreed \"early\"\n"
-          "run until event n2 epoch_corrected within 5s\n"
-          "run until installed all members=all within 5s\n"
-          "run until idle\n"
-          "expect all group g \"x@n2\"\n"
-          "expect n2 client x got \"early\"\n"
-          "settle\n");
+  const Outcome outcome = tell(
+      "crash n2\n"
+      "start n2 epoch=-5000\n"
+      "client n2 x join g\n"
+      "client n2 x send g agreed \"early\"\n"
+      "run until event n2 epoch_corrected within 5s\n"
+      "run until installed all members=all within 5s\n"
+      "run until idle\n"
+      "expect all group g \"x@n2\"\n"
+      "expect n2 client x got \"early\"\n"
+      "settle\n");
   EXPECT_TRUE(outcome.ok()) << outcome.problem();
 }
 
 /// What the simulator itself checks: clients' messages never come during an exchange.
 TEST(Clients, AMessageOutOfTurnIsNoticed) {
-  const Outcome outcome =
-      run("client n1,n2 x join g\nrun until idle\ncut n1 from n2\n"
-          "run until installed n1 members=n1 within 5s\n"
-          "client n1,n2 x send g agreed size=3000 count=40\n"
-          "on event all view_installed do client all x send g agreed \"a\"\n"
-          "heal\nrun until installed all members=all within 5s\nrun until idle\nsettle\n",
-          sim_hooks::Mutant::gm3_sends_not_blocked);
+  const Outcome outcome = tell(
+      "client n1,n2 x join g\nrun until idle\ncut n1 from n2\n"
+      "run until installed n1 members=n1 within 5s\n"
+      "client n1,n2 x send g agreed size=3000 count=40\n"
+      "on event all view_installed do client all x send g agreed \"a\"\n"
+      "heal\nrun until installed all members=all within 5s\nrun until idle\nsettle\n",
+      sim_hooks::Mutant::gm3_sends_not_blocked);
   EXPECT_EQ(outcome.property(), "groups");
   EXPECT_THAT(outcome.problem(), HasSubstr("a client's message during an exchange"));
 }

@@ -8,9 +8,9 @@
 namespace peal::wire::test {
 namespace {
 
-const ViewId kView{7, {NodeId{2}, 1'000}};
-const Place kFirst{kView, 41, 0};
-const Place kLast{kView, 44, 3};
+const ViewId kClientView{7, {NodeId{2}, 1'000}};
+const Place kFirst{kClientView, 41, 0};
+const Place kLast{kClientView, 44, 3};
 
 template <class... Record>
 ClientSample sample(std::string name, const Record&... record) {
@@ -67,7 +67,7 @@ MessageEvent message(std::string_view payload) {
 GroupViewEvent view(ViewCause cause, ClientCode reason, std::string_view changed) {
   GroupViewEvent record;
   record.group = "bids";
-  record.view = kView;
+  record.view = kClientView;
   record.index = 12;
   record.cause = cause;
   record.reason = reason;

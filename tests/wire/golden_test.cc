@@ -21,13 +21,13 @@ constexpr MemberId kB{{2}, (1ULL << 40) + 5};
 constexpr MemberId kOlderB{{2}, (1ULL << 40) + 4};
 constexpr MemberId kC{{3}, 7};
 constexpr MemberId kD{{40'000}, ~0ULL};
-constexpr ViewId kView{77, kA};
+constexpr ViewId kGoldenView{77, kA};
 constexpr ViewId kOldOne{70, kB};
 constexpr ViewId kOldTwo{75, kC};
 constexpr ViewId kBirth{0, kD};
 constexpr std::uint64_t kCluster = 0xc0ffee0012345678;
 
-Header header_of(FrameKind kind, const MemberId& sender) { return {kind, kCluster, sender}; }
+Header golden_header(FrameKind kind, const MemberId& sender) { return {kind, kCluster, sender}; }
 
 RequestSection section(const ViewId& view, std::initializer_list<RequestRange> ranges) {
   RequestSection result;
@@ -50,18 +50,18 @@ void expect_golden(const std::string& name, FrameKind kind, const MemberId& send
   ASSERT_EQ(drop_name(decode(golden.bytes, frame)), "none") << name;
   EXPECT_TRUE(frame == expected) << name;
   std::vector<std::byte> out(golden.bytes.size());
-  ASSERT_EQ(encode(header_of(kind, sender), expected, ByteSpan(out)), out.size()) << name;
+  ASSERT_EQ(encode(golden_header(kind, sender), expected, ByteSpan(out)), out.size()) << name;
   EXPECT_EQ(out, golden.bytes) << name;
 }
 
 TEST(WireGolden, Tokens) {
   Token idle;
-  idle.view = kView;
+  idle.view = kGoldenView;
   idle.hop = 1;
   expect_golden("v1-token-idle", FrameKind::token, kB, idle, decode_token, encode_token);
 
   Token busy;
-  busy.view = kView;
+  busy.view = kGoldenView;
   busy.hop = 123'456;
   busy.seq = 9'000;
   busy.aru = 8'500;
@@ -75,7 +75,8 @@ TEST(WireGolden, Tokens) {
   busy.backlog = 1'000;
   busy.credit = 65'536;
   busy.credit_index = 0;
-  busy.sections.push_back(section(kView, {{8'501, 1}, {8'600, (1ULL << 63) | 1}, {8'664, 0x15}}));
+  busy.sections.push_back(
+      section(kGoldenView, {{8'501, 1}, {8'600, (1ULL << 63) | 1}, {8'664, 0x15}}));
   busy.sections.push_back(section(kOldOne, {}));
   busy.sections.push_back(section(kOldTwo, {{1ULL << 62, ~0ULL}}));
   expect_golden("v1-token-busy", FrameKind::token, kB, busy, decode_token, encode_token);
@@ -91,23 +92,23 @@ TEST(WireGolden, Data) {
       return kDataHeaderBytes + unit_bytes;
     };
   };
-  const Data agreed{kView, 9'001, 123'456, kB, true, false, Service::agreed};
+  const Data agreed{kGoldenView, 9'001, 123'456, kB, true, false, Service::agreed};
   expect_golden("v1-data-agreed", FrameKind::data, kB, agreed, decode_data, encode_with_unit(23));
-  const Data again{kView, 1, 2, kD, true, true, Service::safe};
+  const Data again{kGoldenView, 1, 2, kD, true, true, Service::safe};
   expect_golden("v1-data-safe-again", FrameKind::data, kC, again, decode_data, encode_with_unit(0));
 }
 
 TEST(WireGolden, Joins) {
   const Join boot{1, {}, 0, false, {kA}, {}, {}};
   expect_golden("v1-join-boot", FrameKind::join, kA, boot, decode_join, encode_join);
-  const Join busy{99, kView, 80, false, {kA, kOlderB, kB, kC, kD}, {kOlderB, kD}, {kB, kC}};
+  const Join busy{99, kGoldenView, 80, false, {kA, kOlderB, kB, kC, kD}, {kOlderB, kD}, {kB, kC}};
   expect_golden("v1-join-busy", FrameKind::join, kA, busy, decode_join, encode_join);
   const Join leaving{kCounterMax, kBirth, 77, true, {kA, kD}, {}, {kA}};
   expect_golden("v1-join-leaving", FrameKind::join, kD, leaving, decode_join, encode_join);
 }
 
 TEST(WireGolden, Commits) {
-  const OldView only{kView, {kA}, 100, 100, 90, {}, {kA}};
+  const OldView only{kGoldenView, {kA}, 100, 100, 90, {}, {kA}};
   const Commit first{{81, kA}, {kA, kB, kC, kD}, 0, 1'472, 1, 4'096, {only}};
   expect_golden("v1-commit-first", FrameKind::commit, kA, first, decode_commit, encode_commit);
 
@@ -119,12 +120,12 @@ TEST(WireGolden, Commits) {
 }
 
 TEST(WireGolden, SmallFrames) {
-  expect_golden("v1-probe-alone", FrameKind::probe, kC, ProbeFrame{kView, {}}, decode_probe,
+  expect_golden("v1-probe-alone", FrameKind::probe, kC, ProbeFrame{kGoldenView, {}}, decode_probe,
                 encode_probe);
-  expect_golden("v1-probe-heard", FrameKind::probe, kC, ProbeFrame{kView, {kB, kD}}, decode_probe,
-                encode_probe);
-  expect_golden("v1-hold-cancel", FrameKind::hold_cancel, kC, HoldCancel{kView}, decode_hold_cancel,
-                encode_hold_cancel);
+  expect_golden("v1-probe-heard", FrameKind::probe, kC, ProbeFrame{kGoldenView, {kB, kD}},
+                decode_probe, encode_probe);
+  expect_golden("v1-hold-cancel", FrameKind::hold_cancel, kC, HoldCancel{kGoldenView},
+                decode_hold_cancel, encode_hold_cancel);
   expect_golden("v1-epoch-notice", FrameKind::epoch_notice, kA, EpochNotice{kB},
                 decode_epoch_notice, encode_epoch_notice);
 }

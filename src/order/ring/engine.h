@@ -195,7 +195,6 @@ class RingEngine final : public Engine, private evs::Protocol {
   wire::Token arriving_;
   bool holding_ = false;
   bool pacing_ = false;
-  bool pushed_seq_ = false;
   Lane prefer_ = Lane::data;
   bool stale_input_ = false;  // after a pause: what is read now is from before it
 
