@@ -3,10 +3,10 @@
 
 namespace peal::cli {
 
-void NodeState::on_message(std::string_view sender, std::uint64_t number, ByteView payload) {
+void NodeState::on_message(std::string_view sender, std::uint64_t number, std::size_t bytes) {
   ++messages_;
-  bytes_ += payload.size();
-  if (!views_.empty()) views_.back().digest.add(sender, number, payload);
+  bytes_ += bytes;
+  if (!views_.empty()) views_.back().digest.add(sender, number, bytes);
 }
 
 void NodeState::on_view(Instant now, const daemon::ViewNotice& view) {

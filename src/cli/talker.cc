@@ -170,8 +170,10 @@ void Crowd::serve(std::uint32_t index, std::uint32_t events) {
   Talker& talker = *member.talker;
   // Whoever does not read learns nevertheless that it is over.
   const bool over = (events & (EPOLLHUP | EPOLLERR)) != 0;
-  if (over || (member.reads && (events & EPOLLIN) != 0)) talker.read();
-  talker.write();
+  if (member.reads && (events & EPOLLIN) != 0) talker.read();
+  // To the end: the daemon's last words come behind all that was not read.
+  while (over && talker.heard().closing.empty()) talker.read();
+  if (!over) talker.write();
   if (!talker.heard().closing.empty()) {
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, talker.fd(), nullptr);
   } else if (member.writes != talker.wants_to_write()) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -39,28 +40,50 @@ Result<SpoolFiles::File*> SpoolFiles::file_of(session::SpoolId id) {
   if (found != files_.end()) return &found->second;
   io::Fd fd(open_unnamed(folder_));
   if (fd.get() < 0) return fail("a file for what waits on disk cannot be made");
-  return &files_.emplace(id, File{std::move(fd)}).first->second;
+  return &files_.emplace(id, File{std::move(fd), 0, {}}).first->second;
 }
 
 Result<void> SpoolFiles::append(session::SpoolId id, ByteView bytes) {
   auto found = file_of(id);
   if (!found) return unexpected(found.error());
   File& file = **found;
+  if (file.block.size() + bytes.size() > kBlockBytes) {
+    if (const Result<void> wrote = write_block(file); !wrote) return wrote;
+  }
+  if (file.block.capacity() == 0 && blocks_bytes_ + kBlockBytes <= kBlocksBytesMax) {
+    file.block.reserve(kBlockBytes);
+    blocks_bytes_ += kBlockBytes;
+  }
+  if (file.block.size() + bytes.size() > std::min(kBlockBytes, file.block.capacity())) {
+    return write(file, bytes);
+  }
+  file.block.insert(file.block.end(), bytes.begin(), bytes.end());
+  return {};
+}
+
+/// All of the block or, if that fails, nothing: it stays, and can be read.
+Result<void> SpoolFiles::write_block(File& file) {
+  const Result<void> wrote = write(file, file.block);
+  if (wrote) file.block.clear();
+  return wrote;
+}
+
+Result<void> SpoolFiles::write(File& file, ByteView bytes) {
   std::size_t written = 0;
   while (written < bytes.size()) {
     const ssize_t n = ::pwrite(file.fd.get(), bytes.data() + written, bytes.size() - written,
-                               static_cast<off_t>(file.end + written));
+                               static_cast<off_t>(file.written + written));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       if (n == 0) errno = ENOSPC;
       const auto failed = fail("writing what waits on disk");
       // All or nothing: what was written is written over, or cut off.
-      ignore(::ftruncate(file.fd.get(), static_cast<off_t>(file.end)), "it is written over");
+      ignore(::ftruncate(file.fd.get(), static_cast<off_t>(file.written)), "it is written over");
       return failed;
     }
     written += static_cast<std::size_t>(n);
   }
-  file.end += bytes.size();
+  file.written += bytes.size();
   return {};
 }
 
@@ -68,7 +91,14 @@ Result<void> SpoolFiles::read(session::SpoolId id, std::uint64_t offset, ByteSpa
   const auto found = files_.find(id);
   PEAL_ASSERT(found != files_.end());
   const File& file = found->second;
-  PEAL_ASSERT(offset >= file.freed && offset + out.size() <= file.end);
+  PEAL_ASSERT(offset >= file.freed && offset + out.size() <= file.end());
+  const std::uint64_t behind = std::max(offset, file.written);  // from here on, of the block
+  if (offset + out.size() > behind) {
+    const ByteView tail = ByteView(file.block).subspan(behind - file.written);
+    const ByteSpan last = out.subspan(behind - offset);
+    std::copy_n(tail.begin(), last.size(), last.begin());
+    out = out.first(behind - offset);
+  }
   std::size_t got = 0;
   while (got < out.size()) {
     const ssize_t n = ::pread(file.fd.get(), out.data() + got, out.size() - got,
@@ -83,12 +113,19 @@ Result<void> SpoolFiles::read(session::SpoolId id, std::uint64_t offset, ByteSpa
   return {};
 }
 
+void SpoolFiles::remove(session::SpoolId id) {
+  const auto found = files_.find(id);
+  if (found == files_.end()) return;
+  if (found->second.block.capacity() > 0) blocks_bytes_ -= kBlockBytes;
+  files_.erase(found);
+}
+
 void SpoolFiles::discard(session::SpoolId id, std::uint64_t offset) {
   const auto found = files_.find(id);
   if (found == files_.end()) return;
   File& file = found->second;
-  PEAL_ASSERT(offset <= file.end);
-  const std::uint64_t pieces = offset / kPieceBytes * kPieceBytes;
+  PEAL_ASSERT(offset <= file.end());
+  const std::uint64_t pieces = std::min(offset, file.written) / kPieceBytes * kPieceBytes;
   if (pieces <= file.freed) return;
   // A file system that cannot free a part keeps it until the session has nothing on disk.
   ignore(::fallocate(file.fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,

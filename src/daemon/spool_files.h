@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "io/fd.h"
 #include "session/spool.h"
@@ -11,11 +13,16 @@
 namespace peal::daemon {
 
 /// What waits on disk: one file without a name for each session that has any. The kernel frees the
-/// blocks of what was discarded, and everything when the process ends, however it ends.
+/// blocks of what was discarded, and everything when the process ends, however it ends. The newest
+/// bytes wait here until they fill a block: a system call for each event would slow down everybody
+/// who shares the daemon with one that spills.
 class SpoolFiles final : public session::Spool {
  public:
   /// Space is given back in pieces of so many bytes.
   static constexpr std::uint64_t kPieceBytes = 1U << 20;
+  /// Of one session that are written at once, and of all sessions together that wait for that.
+  static constexpr std::size_t kBlockBytes = 64U << 10;
+  static constexpr std::size_t kBlocksBytesMax = 16U << 20;
 
   /// `folder` exists.
   explicit SpoolFiles(std::string folder) : folder_(std::move(folder)) {}
@@ -23,23 +30,31 @@ class SpoolFiles final : public session::Spool {
   Result<void> append(session::SpoolId id, ByteView bytes) override;
   Result<void> read(session::SpoolId id, std::uint64_t offset, ByteSpan out) override;
   void discard(session::SpoolId id, std::uint64_t offset) override;
-  void remove(session::SpoolId id) override { files_.erase(id); }
+  void remove(session::SpoolId id) override;
 
   std::size_t files() const { return files_.size(); }
+  /// Memory for what was not written yet.
+  std::size_t blocks_bytes() const { return blocks_bytes_; }
   /// Why the last call that failed did, in words.
   const std::string& reason() const { return reason_; }
 
  private:
   struct File {
     io::Fd fd;
-    std::uint64_t end = 0;    ///< bytes ever appended
-    std::uint64_t freed = 0;  ///< bytes whose space was given back
+    std::uint64_t written = 0;     ///< bytes ever written to the file
+    std::vector<std::byte> block;  ///< that come behind those, with room for kBlockBytes, or none
+    std::uint64_t freed = 0;       ///< bytes whose space was given back
+
+    std::uint64_t end() const { return written + block.size(); }
   };
   Result<File*> file_of(session::SpoolId id);
+  Result<void> write(File& file, ByteView bytes);
+  Result<void> write_block(File& file);
   tl::unexpected<Errc> fail(const char* what);
 
   std::string folder_;
   std::map<session::SpoolId, File> files_;
+  std::size_t blocks_bytes_ = 0;
   std::string reason_;
 };
 

@@ -188,12 +188,22 @@ void Sessions::Core::end_sessions() {
 void Sessions::Core::end_session(Session& it, wire::ClientCode code, std::string_view text) {
   if (it.connection != nullptr) close_connection(*it.connection, code, text);
   groups_.disconnect(it.id, code);
-  if (it.keep > Duration{}) tokens_.erase(it.token);
+  if (it.keep > Duration{}) {
+    note_ended(it, code, text);
+    tokens_.erase(it.token);
+  }
   std::erase(blocking_, &it);
   if (it.waits()) --waiting_;
   if (it.rule_index) --by_rule_[*it.rule_index];
   disk_bytes_ -= it.events.disk_bytes();
   sessions_.erase(it.id);
+}
+
+void Sessions::Core::note_ended(const Session& it, wire::ClientCode code, std::string_view text) {
+  // One that said goodbye will not ask, and whoever stayed away too long is told that it is lost.
+  if (code == wire::ClientCode::goodbye || code == wire::ClientCode::silent) return;
+  if (ended_.size() == kEndedMax) ended_.pop_front();
+  ended_.push_back({it.token, it.person, code, std::string(text)});
 }
 
 bool Sessions::Core::evict(Instant now, std::string_view private_name) {

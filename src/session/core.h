@@ -90,6 +90,16 @@ struct Session {
   std::string ending_text;
 };
 
+/// A session that the daemon ended, so that its client can be told why when it comes back: the
+/// words at the end of its connection stand behind all that it did not read, and may not get
+/// through.
+struct Ended {
+  wire::SessionToken token{};
+  Person person;
+  wire::ClientCode code{};
+  std::string text;
+};
+
 /// New rules were held against all memberships before this one, and against this one.
 struct Judged {
   std::uint32_t session = 0;
@@ -170,6 +180,7 @@ class Sessions::Core final : public group::Effects {
   /// Ends the session at the next work().
   void end_later(Session& it, wire::ClientCode code, std::string text);
   void end_session(Session& it, wire::ClientCode code, std::string_view text);
+  void note_ended(const Session& it, wire::ClientCode code, std::string_view text);
   void end_sessions();
   void detach(Session& it);
   void count_rule(Session& it, const ClientRule* rule);
@@ -195,6 +206,7 @@ class Sessions::Core final : public group::Effects {
   Handled on_hello(Connection& from, ByteView body);
   Handled turn_away(Connection& from, wire::ClientCode code, std::string_view text);
   Handled go_on(Connection& from, const wire::Hello& hello, const Person& person);
+  const Ended* find_ended(const wire::SessionToken& token, const Person& person) const;
   Handled begin(Connection& from, const wire::Hello& hello, Person person);
   Result<std::uint32_t, group::Refusal> connect_name(const ClientRule& rule, std::string& name);
   /// `events_seen` is what the client says it has, if it goes on with the session.
@@ -260,6 +272,7 @@ class Sessions::Core final : public group::Effects {
   std::map<ConnectionId, std::unique_ptr<Connection>> connections_;
   std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;
   std::map<wire::SessionToken, Session*> tokens_;
+  std::deque<Ended> ended_;             ///< lately; at most kEndedMax
   std::vector<std::uint32_t> by_rule_;  ///< sessions by each rule for clients
   std::optional<Judged> judged_;
   bool waits_for_room_ = false;        ///< of the node, for memberships to end

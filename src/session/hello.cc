@@ -59,6 +59,9 @@ Sessions::Core::Handled Sessions::Core::go_on(Connection& from, const wire::Hell
   const bool lost = it == nullptr || !same_person(it->person, person) || it->leaving ||
                     it->ending != wire::ClientCode::ok;
   if (lost) {
+    if (const Ended* ended = find_ended(hello.session, person)) {
+      return turn_away(from, ended->code, ended->text);
+    }
     return turn_away(from, wire::ClientCode::session_lost,
                      "the session is not known here (any more); begin a new one");
   }
@@ -79,6 +82,13 @@ Sessions::Core::Handled Sessions::Core::go_on(Connection& from, const wire::Hell
   const bool known = release_events(*it, hello.events_seen);
   PEAL_ASSERT(known);  // rewind() has compared it
   return Handled::done;
+}
+
+const Ended* Sessions::Core::find_ended(const wire::SessionToken& token,
+                                        const Person& person) const {
+  const auto found = std::find_if(ended_.begin(), ended_.end(),
+                                  [&](const Ended& each) { return each.token == token; });
+  return found != ended_.end() && same_person(found->person, person) ? &*found : nullptr;
 }
 
 Sessions::Core::Handled Sessions::Core::begin(Connection& from, const wire::Hello& hello,

@@ -26,6 +26,9 @@
 
 namespace peal::session {
 
+/// Sessions that the daemon ended, and still knows why: the oldest is forgotten first.
+inline constexpr std::size_t kEndedMax = 1'024;
+
 /// A connection of this daemon, as its owner counts them; never used twice.
 using ConnectionId = std::uint64_t;
 

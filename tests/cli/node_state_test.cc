@@ -28,19 +28,19 @@ TEST(NodeState, CountsMessagesOfTheTransitionalViewToTheOldOne) {
   NodeState state;
   EXPECT_TRUE(state.views().empty());
   state.on_view({1}, regular(1, {kA, kB}));
-  state.on_message(kB, 1, as_bytes_view("x"));
+  state.on_message(kB, 1, 1);
   daemon::ViewNotice transitional = regular(2, {kA});
   transitional.transitional = true;
   state.on_view({2}, transitional);
   EXPECT_TRUE(state.transitional());
-  state.on_message(kB, 2, as_bytes_view("yy"));
+  state.on_message(kB, 2, 2);
   state.on_view({5'000'002}, regular(2, {kA}));
-  state.on_message(kB, 3, as_bytes_view("z"));
+  state.on_message(kB, 3, 1);
 
   ASSERT_EQ(state.views().size(), 2U);
   OrderDigest expected;
-  expected.add(kB, 1, as_bytes_view("x"));
-  expected.add(kB, 2, as_bytes_view("yy"));
+  expected.add(kB, 1, std::size_t{1});
+  expected.add(kB, 2, std::size_t{2});
   EXPECT_EQ(state.views()[0].digest, expected);
   EXPECT_EQ(state.views()[1].digest.messages, 1U);
   EXPECT_EQ(state.views()[0].gap, Duration{});
@@ -60,7 +60,7 @@ TEST(NodeState, ForgetsOldViews) {
 TEST(NodeStatus, IsReadBackAsItWas) {
   NodeState state;
   state.on_view({1}, regular(3, {kA, kB}));
-  state.on_message(kB, 1, as_bytes_view("hello"));
+  state.on_message(kB, 1, 5);
   StatusFacts facts;
   facts.node = "a";
   facts.member.waits_for = "b: its application does not read";

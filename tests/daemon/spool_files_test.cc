@@ -48,6 +48,41 @@ TEST_F(Spool, GivesBackWhatWasAppended) {
   EXPECT_EQ(read(spool, 1, end, 0), bytes_from(0, 0));
 }
 
+TEST_F(Spool, ManySmallOnesAreReadWhereverTheyAre) {
+  SpoolFiles spool(folder_);
+  std::uint64_t end = 0;
+  for (std::size_t i = 0; end < 5 * SpoolFiles::kBlockBytes / 2; ++i) {
+    const std::size_t size = 1 + i * 97 % 1'400;
+    ASSERT_TRUE(spool.append(1, bytes_from(end, size)));
+    end += size;
+    const std::uint64_t from = end - std::min<std::uint64_t>(end, 3'000);
+    ASSERT_EQ(read(spool, 1, from, end - from), bytes_from(from, end - from)) << end;
+  }
+  EXPECT_EQ(read(spool, 1, 0, end), bytes_from(0, end));
+}
+
+TEST_F(Spool, BlocksAreBoundedInSum) {
+  SpoolFiles spool(folder_);
+  const auto sessions = 2 * SpoolFiles::kBlocksBytesMax / SpoolFiles::kBlockBytes;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit many = before;
+  many.rlim_cur = std::min<rlim_t>(before.rlim_max, sessions + 64);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &many), 0);
+  ASSERT_GE(many.rlim_cur, sessions + 64) << "the limit of open files is too low for this test";
+  for (std::uint64_t id = 1; id <= sessions; ++id) {
+    ASSERT_TRUE(spool.append(id, bytes_from(id, 100)));
+    ASSERT_TRUE(spool.append(id, bytes_from(id + 100, 50)));
+  }
+  EXPECT_EQ(spool.blocks_bytes(), SpoolFiles::kBlocksBytesMax);
+  for (std::uint64_t id = 1; id <= sessions; ++id) {
+    ASSERT_EQ(read(spool, id, 0, 150), bytes_from(id, 150));
+    spool.remove(id);
+  }
+  EXPECT_EQ(spool.blocks_bytes(), 0U);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 TEST_F(Spool, QueuesAreApart) {
   SpoolFiles spool(folder_);
   ASSERT_TRUE(spool.append(1, bytes_from(0, 100)));
@@ -96,12 +131,29 @@ TEST_F(Spool, AFullDiskTakesAllOrNothing) {
   rlimit small = before;
   small.rlim_cur = 4'096;  // as a disk that has no more room
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  EXPECT_EQ(spool.append(1, bytes_from(1'000, 10'000)).error(), Errc::system);
+  EXPECT_EQ(spool.append(1, bytes_from(1'000, 100'000)).error(), Errc::system);
   EXPECT_NE(spool.reason(), "");
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, ignored);
   ASSERT_TRUE(spool.append(1, bytes_from(1'000, 2'000)));
   EXPECT_EQ(read(spool, 1, 0, 3'000), bytes_from(0, 3'000));
+}
+
+TEST_F(Spool, WhatWasTakenBeforeTheDiskWasFullIsRead) {
+  SpoolFiles spool(folder_);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 4'096;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  std::uint64_t taken = 0;
+  while (spool.append(1, bytes_from(taken, 1'000))) taken += 1'000;
+  EXPECT_GE(taken, 4'000U);
+  EXPECT_LE(taken, 4'096 + SpoolFiles::kBlockBytes);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, ignored);
+  EXPECT_EQ(read(spool, 1, 0, taken), bytes_from(0, taken));
 }
 
 }  // namespace

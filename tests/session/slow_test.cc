@@ -180,7 +180,38 @@ TEST(Slow, EvictEndsTheSessionAndAllLearnWhy) {
   hall.daemon.let_read(hall.slow().connection, true);
   hall.slow().connect();
   hall.daemon.run();
-  EXPECT_EQ(hall.slow().take(), std::vector<std::string>{"closing session_lost"});
+  EXPECT_EQ(hall.slow().take(), std::vector<std::string>{"closing slow"});
+}
+
+TEST(Slow, WhyASessionEndedIsToldToItsClientOnly) {
+  Hall hall(3, limits(SlowPolicy::evict));
+  hall.daemon.let_read(hall.slow().connection, false);
+  hall.send(500);
+  Client thief(hall.daemon, "thief", 60'000, user(2, "bob"));
+  thief.token = hall.slow().token;
+  thief.connect();
+  hall.daemon.run();
+  EXPECT_EQ(thief.take(), std::vector<std::string>{"closing session_lost"});
+}
+
+TEST(Slow, WhyASessionEndedIsRememberedForABoundedNumberOfThem) {
+  Hall hall(2, limits(SlowPolicy::evict));
+  std::vector<std::unique_ptr<Client>> many;
+  for (std::size_t i = 0; i <= kEndedMax; ++i) {
+    many.push_back(std::make_unique<Client>(hall.daemon, "e" + std::to_string(i)));
+    many.back()->connect();
+    hall.daemon.run();
+    many.back()->take();
+    ASSERT_TRUE(hall.daemon.sessions->evict(hall.daemon.now, "#e" + std::to_string(i) + "#n"));
+    hall.daemon.run();
+    many.back()->take();
+    many.back()->cut();
+  }
+  many.front()->connect();
+  many.back()->connect();
+  hall.daemon.run();
+  EXPECT_EQ(many.front()->take(), std::vector<std::string>{"closing session_lost"});
+  EXPECT_EQ(many.back()->take(), std::vector<std::string>{"closing evicted"});
 }
 
 TEST(Slow, BlockMakesEverybodyWaitAndSaysForWhom) {
