@@ -10,6 +10,7 @@
 #include "io/error.h"
 #include "io/fd.h"
 #include "io/resolve.h"
+#include "io/shared_memory.h"
 #include "io/stream.h"
 #include "io/tls.h"
 #include "wire/client.h"
