@@ -15,7 +15,7 @@
 namespace peal::daemon::test {
 namespace {
 
-wire::Hello hello_as(std::string_view name) {
+wire::Hello sharing(std::string_view name) {
   wire::Hello hello;
   hello.name = name;
   hello.shares = true;
@@ -57,7 +57,7 @@ TEST(SharedMemory, HoldsWhatIsLargeForEachWhoAskedForIt) {
   const Folder folder;
   Site site(options_of(folder, 1, 1));
   Reader ann(site.socket());
-  ann.client.greet(hello_as("ann"));
+  ann.client.greet(sharing("ann"));
   ann.map();
   Client bob(site.socket(), wire::Hello{});
   EXPECT_EQ(bob.welcome().shared_bytes, 0U);
@@ -85,7 +85,7 @@ TEST(SharedMemory, IsNotThereIfTheConfigurationSaysSo) {
   options.sessions.shared_bytes = 0;
   Site site(options);
   Reader ann(site.socket());
-  ann.client.greet(hello_as("ann"));
+  ann.client.greet(sharing("ann"));
   EXPECT_EQ(ann.client.welcome().shared_bytes, 0U);
   EXPECT_FALSE(ann.raw->take_descriptor());
 }
