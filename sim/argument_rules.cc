@@ -34,6 +34,7 @@ constexpr Applies kApplies[] = {
      "it"},
     {"--targeted", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--no-faults", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--lists", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--groups", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--sessions", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--no-replay-check", kSeeds, "come with --seeds: nothing else runs twice"},

@@ -161,6 +161,7 @@ void add_runs(Builder& b, Arguments& a, Texts& texts, bool& no_faults) {
   b.flag("--no-faults", no_faults, "load only");
   b.flag("--sessions", a.swarm.sessions,
          "the same, and clients are cut off, stop reading and vanish");
+  b.flag("--lists", a.swarm.lists, "the list of nodes changes in every story, not in some");
   b.flag("--groups", a.swarm.groups,
          "the load comes from clients of process groups; the rest is the same");
   b.flag("--no-replay-check", a.no_replay_check,

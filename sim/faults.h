@@ -41,6 +41,7 @@ namespace peal::sim {
   X(slow_node, "nodes made slow")                                              \
   X(slow_application, "applications made slow")                                \
   X(leave, "nodes that left")                                                  \
+  X(list_changed, "files with another list of nodes")                          \
   X(targeted_split, "splits at a chosen moment of the protocol")               \
   X(targeted_cut, "one-way cuts at a chosen moment")                           \
   X(targeted_crash, "crashes at a chosen moment")                              \

@@ -14,7 +14,7 @@ oracle::Options checker_options(trace::Layer layer, const Ledger::Options& optio
                                 const trace::Names* names) {
   oracle::Options out;
   out.layer = layer;
-  out.universe = options.nodes;
+  out.universe = options.lists_change ? 0 : options.nodes;
   out.violations_max = 8;
   out.names = names;
   return out;

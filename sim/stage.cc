@@ -27,6 +27,7 @@ const std::vector<Stage::Verb>& Stage::verbs() {
       {"crash", &Stage::do_crash},
       {"pause", &Stage::do_pause},
       {"leave", &Stage::do_leave},
+      {"list", &Stage::do_list},
       {"slow", &Stage::do_slow},
       {"application", &Stage::do_application},
       {"submit", &Stage::do_submit},

@@ -106,6 +106,7 @@ class Stage final : public Watcher {
   void do_crash(Words& words);
   void do_pause(Words& words);
   void do_leave(Words& words);
+  void do_list(Words& words);
   void do_slow(Words& words);
   void do_application(Words& words);
   void do_submit(Words& words);

@@ -20,6 +20,8 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   if (engine != "ring") words.fail("order=" + engine + ": accepted is ring");
   options.nodes = static_cast<std::uint32_t>(words.number("nodes", 3, 1, kNodesMax));
   options.seed = words.number("seed", 1, 0, ~0ULL);
+  words.set_cluster(options.nodes);
+  options.list = words.nodes("list", {});
   options.first_count = words.number("first-count", 0, 0, kFirstCountMost);
   options.drift_ppm = static_cast<std::int32_t>(words.number("drift", 0, 0, 200'000));
   ProcessLimits& process = options.process;
@@ -113,6 +115,7 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   sim_hooks::activate_mutant(options_.mutant);
   Ledger::Options ledger;
   ledger.nodes = options.nodes;
+  ledger.lists_change = !options.list.empty();
   ledger.first_count = options.first_count;
   ledger.keep_history = options_.keep_history;
   ledger.trace = options_.trace;
@@ -130,16 +133,16 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   install_cursor_.assign(options.nodes + 1, 0);
   world_->watch(this);
   if (!start_all) return;
-  for (std::uint32_t n = 1; n <= options.nodes; ++n) world_->start(NodeId{n});
-  const bool formed = advance_until(now() + patience(), [this] {
-    for (std::uint32_t n = 1; n <= world_->nodes(); ++n) {
-      const Process* process = world_->process(NodeId{n});
-      if (process == nullptr || !process->operational ||
-          process->members.size() != world_->nodes()) {
-        return false;
-      }
-    }
-    return true;
+  std::vector<NodeId> listed = options.list;
+  for (std::uint32_t n = 1; n <= options.nodes && options.list.empty(); ++n) {
+    listed.push_back(NodeId{n});
+  }
+  for (const NodeId node : listed) world_->start(node);
+  const bool formed = advance_until(now() + patience(), [&] {
+    return std::all_of(listed.begin(), listed.end(), [&](NodeId node) {
+      const Process* process = world_->process(node);
+      return process != nullptr && process->operational && process->members.size() == listed.size();
+    });
   });
   if (!formed) {
     ledger_->violation(now(), "E10", "the nodes that were started did not form one view");

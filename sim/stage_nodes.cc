@@ -61,6 +61,16 @@ void Stage::do_leave(Words& words) {
   for (const NodeId node : nodes) world_->leave(node);
 }
 
+/// list n1,n2 to n1,n2,n3
+void Stage::do_list(Words& words) {
+  const std::vector<NodeId> nodes = words.nodes();
+  words.expect("to");
+  const std::vector<NodeId> list = words.nodes();
+  if (world_options_.list.empty()) words.fail("lists change only if 'cluster' has list=");
+  if (!acting(words)) return;
+  for (const NodeId node : nodes) world_->set_list(node, list);
+}
+
 /// slow n1 30
 void Stage::do_slow(Words& words) {
   const std::vector<NodeId> nodes = words.nodes();

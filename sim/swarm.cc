@@ -25,7 +25,10 @@ Script make_swarm_script(std::uint64_t seed, const SwarmOptions& options) {
 }
 
 Author::Author(std::uint64_t seed, const SwarmOptions& options)
-    : seed_(seed), options_(options), random_(seed * 0x2545f4914f6cdd1dULL + 0x51) {
+    : seed_(seed),
+      options_(options),
+      random_(seed * 0x2545f4914f6cdd1dULL + 0x51),
+      list_random_(seed * 0x9e3779b97f4a7c15ULL + 0x6c) {
   for (const std::string& word : options.overrides) {
     const std::size_t equals = std::min(word.find('='), word.size());
     fixed_.emplace_back(word.substr(0, equals), word.substr(std::min(equals + 1, word.size())));
@@ -38,10 +41,12 @@ Script Author::write() {
   draw_ring();
   draw_network();
   draw_load();
+  draw_lists();
   write_cluster();
   script_.add("network " + calm_);
   plan_load();
   plan_faults();
+  plan_lists();
   write_timeline();
   write_ending();
   return std::move(script_);
@@ -149,6 +154,7 @@ void Author::write_cluster() {
   add(0.2, "room", number(16, 400));
   if (options_.groups || options_.sessions) line += " groups=yes";
   if (options_.sessions) line += " sessions=yes";
+  if (!list_before_.empty()) line += " list=" + nodes_text(list_before_) + list_majority_;
   for (const std::string& word : options_.overrides) line += " " + word;
   script_.add(line);
 }
@@ -177,6 +183,12 @@ void Author::write_timeline() {
 }
 
 void Author::write_ending() {
+  if (!list_after_.empty()) script_.add("list all to " + nodes_text(list_after_));
+  for (const NodeId node : list_before_) {  // one that was paused when it was to stop
+    if (!std::binary_search(list_after_.begin(), list_after_.end(), node)) {
+      script_.add("crash " + nodes_text({node}));
+    }
+  }
   // Mostly everybody comes back; sometimes some stay dead, or stay away.
   if (maybe(0.8)) {
     script_.add("start all");

@@ -15,6 +15,7 @@ struct SwarmOptions {
   double targeted = -1;                ///< probability of targeted faults; below 0: drawn
   bool faults = true;                  ///< false: load only
   bool groups = false;    ///< the load comes from clients of process groups; the rest is the same
+  bool lists = false;     ///< the list of nodes changes in every story, not in some
   bool sessions = false;  ///< these have sessions with their nodes, and troubles of their own
 };
 

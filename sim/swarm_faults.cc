@@ -177,6 +177,51 @@ void Author::plan_resources() {
   }
 }
 
+/// In some stories a node is added to the list of nodes, or removed from it.
+void Author::draw_lists() {
+  if (!options_.faults || nodes_ < 3 || is_fixed("list")) return;
+  if (!list_random_.chance(options_.lists ? 1.0 : 0.15)) return;
+  std::vector<NodeId> all;
+  for (std::uint32_t n = 1; n <= nodes_; ++n) all.push_back(NodeId{n});
+  std::vector<NodeId> fewer = all;
+  fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(list_random_.below(nodes_)));
+  const bool adds = list_random_.chance(0.5);
+  list_before_ = adds ? fewer : all;
+  list_after_ = adds ? all : fewer;
+  const bool majority = list_random_.chance(0.8) && !is_fixed("primary") &&
+                        knobs_.find("primary=") == std::string::npos;
+  if (majority) list_majority_ = " primary=majority";
+}
+
+/// Each node is told at some time or other. One that is to be added may run before the others know
+/// of it; one that is to be removed stops at some time.
+void Author::plan_lists() {
+  if (list_after_.empty()) return;
+  const auto some_time = [this] { return Duration{list_random_.between(0, length_.ns)}; };
+  const bool adds = list_before_.size() < list_after_.size();
+  const auto& larger = adds ? list_after_ : list_before_;
+  const auto& smaller = adds ? list_before_ : list_after_;
+  const NodeId odd = *std::find_if(larger.begin(), larger.end(), [&](NodeId node) {
+    return std::find(smaller.begin(), smaller.end(), node) == smaller.end();
+  });
+  const std::string change = " to " + nodes_text(list_after_);
+  const Duration about = some_time();
+  const bool together = list_random_.chance(0.5);
+  for (const NodeId node : smaller) {
+    const Duration when =
+        together ? about + Duration{list_random_.between(0, 50'000'000)} : some_time();
+    at(when, "list " + nodes_text({node}) + change);
+  }
+  if (adds) {
+    at(Duration{}, "list " + nodes_text({odd}) + change);
+    at(some_time(), "start " + nodes_text({odd}));
+    return;
+  }
+  const Duration stops = some_time();
+  at(stops, (list_random_.chance(0.5) ? "leave " : "crash ") + nodes_text({odd}));
+  at(stops, "list " + nodes_text({odd}) + change);
+}
+
 void Author::plan_targets() {
   const double wanted = options_.targeted < 0 ? 0.6 : options_.targeted;
   if (!maybe(wanted)) return;

@@ -51,6 +51,8 @@ class Words {
   std::pair<std::uint64_t, std::uint64_t> range(std::string_view key,
                                                 std::pair<std::uint64_t, std::uint64_t> normal);
   std::vector<NodeId> nodes(std::string_view key, std::vector<NodeId> normal);
+  /// Nodes are n1 to this from now on.
+  void set_cluster(std::uint32_t nodes) { nodes_ = nodes; }
   std::optional<bool> yes_no(std::string_view key);
   /// Keys that nobody has looked up, each as a pair with its value.
   std::vector<std::pair<std::string, std::string>> other_keys() const;

@@ -22,6 +22,12 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t purpose) {
   return random.next();
 }
 
+order::NodeList list_of_nodes(const std::vector<NodeId>& nodes) {
+  Digest hash;
+  for (const NodeId node : nodes) hash.add(node.value);
+  return {hash.value() | 1, nodes};
+}
+
 }  // namespace
 
 World::World(const WorldOptions& options, Ledger& ledger)
@@ -43,6 +49,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
         static_cast<std::int32_t>(clocks.between(-options.drift_ppm, options.drift_ppm));
     clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
   }
+  files_.assign(options.nodes + 1, list_of_nodes(options.list.empty() ? universe_ : options.list));
   if (options.groups) client_mix_ = make_client_mix(mixed(options.seed, 7), options.nodes);
   if (options.net) {
     network_.conditions().delay = network_.conditions().tail = Duration{};  // the model's business
@@ -137,6 +144,8 @@ std::uint64_t World::next_epoch(NodeId node, std::int64_t step) {
 
 void World::start(NodeId node, std::int64_t epoch_step) {
   if (processes_[node.value] != nullptr) return;
+  const std::vector<NodeId>& list = list_of(node);
+  if (std::find(list.begin(), list.end(), node) == list.end()) return;
   const bool again = incarnations_[node.value] != 0;
   if (again) ledger_.faults().add(Fault::restart);
   if (epoch_step < 0) ledger_.faults().add(Fault::epoch_step_back);
@@ -171,7 +180,8 @@ std::unique_ptr<node::Node> World::make_node(Process& process) {
         }
         order::ring::Config config;
         config.self = process.self;
-        config.universe = universe_;
+        config.universe = files_[process.self.node.value].nodes;
+        config.list = files_[process.self.node.value].hash;
         config.cluster = kCluster;
         config.options = options_.ring;
         config.seed = seed;
@@ -179,6 +189,23 @@ std::unique_ptr<node::Node> World::make_node(Process& process) {
         return order::ring::make_engine(config, *process.unit_pool, host);
       },
       process, process);
+}
+
+void World::set_list(NodeId node, const std::vector<NodeId>& list) {
+  files_[node.value] = list_of_nodes(list);
+  ledger_.faults().add(Fault::list_changed);
+  tell_list(node);
+}
+
+void World::tell_list(NodeId node) {
+  const std::vector<NodeId>& list = list_of(node);
+  Process* process = processes_[node.value].get();
+  if (process == nullptr || std::find(list.begin(), list.end(), node) == list.end()) return;
+  if (process->state == Process::State::paused) {
+    plan(now_ + milliseconds(5), [this, node] { tell_list(node); });
+    return;
+  }
+  call(*process, [&](node::Node& n, Instant local) { n.set_nodes(local, files_[node.value]); });
 }
 
 void World::crash(NodeId node) {

@@ -33,6 +33,8 @@ using EngineMaker = std::function<std::unique_ptr<order::Engine>(
 
 struct WorldOptions {
   std::uint32_t nodes = 3;  ///< 1 to kNodesMax
+  /// The list of nodes in the file of each of them; empty: all, and it never changes.
+  std::vector<NodeId> list;
   std::uint64_t seed = 1;
   order::ring::Options ring;
   std::uint64_t first_count = 0;  ///< see order::ring::Config
@@ -106,6 +108,10 @@ class World {
   void crash_after_sends(NodeId node, std::uint64_t sends);
   void pause(NodeId node, Duration length);
   void leave(NodeId node);
+  /// The file of this node has another list of nodes from now on, sorted; it is told, if it runs.
+  /// A node that is not in its own file's list cannot be started.
+  void set_list(NodeId node, const std::vector<NodeId>& list);
+  const std::vector<NodeId>& list_of(NodeId node) const { return files_[node.value].nodes; }
   /// All of its work takes `times` as long.
   void set_slowness(NodeId node, std::int64_t times);
   void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);
@@ -159,6 +165,7 @@ class World {
 
  private:
   void happen(const Planned& planned);
+  void tell_list(NodeId node);
   void arrive(NodeId to, PacketIndex packet);
   Process* current(const Planned& planned);
 
@@ -223,6 +230,7 @@ class World {
   EventQueue queue_;
   PacketStore packets_;
   std::vector<NodeId> universe_;
+  std::vector<order::NodeList> files_;               ///< by node
   std::vector<std::unique_ptr<Process>> processes_;  ///< by node
   std::vector<std::uint32_t> incarnations_;
   std::vector<std::uint64_t> epochs_;

@@ -58,6 +58,8 @@ namespace peal::sim_hooks {
   X(damping_absent, "an excluded member is invited back at once")                                 \
   X(epoch_not_corrected, "a clock that was set back is not made up for")                          \
   X(primary_of_half, "half of the nodes are a majority")                                          \
+  X(list_at_own_wish, "a node goes over to its next list of nodes at once")                       \
+  X(list_unconfirmed, "a list of nodes is left that no primary view has gone by")                 \
   X(token_of_another_view, "a token of another view is accepted from the predecessor")            \
   X(duplicate_rearms_loss, "a duplicated token counts as a sign of life")                         \
   X(first_holder_answers, "the first holder answers a request every time")                        \

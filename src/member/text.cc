@@ -38,6 +38,7 @@ std::string gather_text(const order::Event& event, Duration pause, const trace::
       return "this node did not run for " + std::to_string(pause.ns / 1'000'000) + " ms";
     case GatherReason::commit_loss: return "an attempt at a view failed";
     case GatherReason::sets_grew: return who + " named others";
+    case GatherReason::nodes: return "the list of nodes has changed";
     case GatherReason::epoch: return "an earlier life of this node was still known";
   }
   return {};
@@ -57,6 +58,9 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
       return "node " + name +
              " is ignored: its cluster-wide settings differ; nodes, message_bytes_max, primary and "
              "the times in ring must be the same on all nodes";
+    case wire::Drop::other_list:
+      return "node " + name +
+             " is ignored: it goes by another list of nodes; compare [[nodes]] of both files";
     default: return "node " + name + " is ignored: " + std::string(wire::drop_name(reason));
   }
 }

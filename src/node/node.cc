@@ -381,6 +381,11 @@ void Node::on_drained(Instant now) {
 
 void Node::leave(Instant now) { core_->leave(now); }
 
+void Node::set_nodes(Instant now, const order::NodeList& nodes) {
+  if (core_->running()) core_->engine().set_nodes(now, nodes, *core_);
+}
+order::NodesWait Node::nodes_wait() const { return core_->engine().nodes_wait(); }
+
 std::optional<Instant> Node::next_deadline() const {
   if (!core_->running()) return std::nullopt;
   return core_->engine().next_deadline();

@@ -136,6 +136,9 @@ class Node {
   void on_pause(Instant now, Duration gap);
   void on_drained(Instant now);
   void leave(Instant now);
+  /// See order::Engine.
+  void set_nodes(Instant now, const order::NodeList& nodes);
+  order::NodesWait nodes_wait() const;
 
   std::optional<Instant> next_deadline() const;
   Lane preferred_lane() const;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/ids.h"
@@ -77,6 +78,7 @@ enum class EventCode : std::uint8_t {
   stall_excluded,       ///< who
   epoch_corrected,      ///< a = new epoch
   incompatible_peer,    ///< who; a = Drop reason. Said once per peer and reason
+  nodes_adopted,        ///< a = hash of the list of nodes that counts from now on
   paused,               ///< a = nanoseconds
 };
 
@@ -93,6 +95,7 @@ enum class GatherReason : std::uint8_t {
   commit_loss,
   sets_grew,
   epoch,
+  nodes,
 };
 
 struct Event {
@@ -145,6 +148,26 @@ struct Counter {
   std::uint64_t value;
 };
 
+/// The configured nodes, and a number by which equal lists are known: not 0.
+struct NodeList {
+  std::uint64_t hash = 1;
+  std::vector<NodeId> nodes;  ///< sorted, 1 to 128
+};
+
+/// What keeps an engine from going over to another list of nodes.
+struct NodesWait {
+  enum class Kind : std::uint8_t {
+    nothing,   ///< there is no other list, or it is about to count
+    view,      ///< there is no view at the moment
+    member,    ///< `who` does not have the list yet
+    running,   ///< `who` is not in the list any more, and still runs
+    too_many,  ///< the lists differ by more than one node, and there is a majority rule
+    majority,  ///< the view does not have most of the nodes of both lists
+  };
+  Kind kind = Kind::nothing;
+  MemberId who{};
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -165,6 +188,12 @@ class Engine {
   virtual void on_drained(Instant now, Effects& out) = 0;
   /// Says goodbye; nothing is sent or delivered afterwards.
   virtual void leave(Instant now, Effects& out) = 0;
+  /// The list of nodes to go over to once all members of the view have been given the same one; the
+  /// list that counts takes a wish back. It holds this node. Until then packets of the nodes of
+  /// both lists are wanted; nodes_adopted says when. Engines with a fixed list ignore it.
+  virtual void set_nodes(Instant /*now*/, const NodeList& /*nodes*/, Effects& /*out*/) {}
+  /// What the list given last waits for.
+  virtual NodesWait nodes_wait() const { return {}; }
   /// When on_timer wants to be called; nothing means never.
   virtual std::optional<Instant> next_deadline() const = 0;
   /// Which lane to drain first: token before data, or data before token.

@@ -32,6 +32,7 @@ std::string_view event_name(EventCode code) {
     case EventCode::stall_excluded: return "stall_excluded";
     case EventCode::epoch_corrected: return "epoch_corrected";
     case EventCode::incompatible_peer: return "incompatible_peer";
+    case EventCode::nodes_adopted: return "nodes_adopted";
     case EventCode::paused: return "paused";
   }
   PEAL_ASSERT(false && "unknown event");
@@ -51,6 +52,7 @@ std::string_view gather_reason_name(GatherReason reason) {
     case GatherReason::commit_loss: return "commit_loss";
     case GatherReason::sets_grew: return "sets_grew";
     case GatherReason::epoch: return "epoch";
+    case GatherReason::nodes: return "nodes";
   }
   PEAL_ASSERT(false && "unknown gather reason");
 }

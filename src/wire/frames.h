@@ -28,6 +28,7 @@ inline constexpr std::size_t kProcessesMax = 256;  // entries of a set in a JOIN
 inline constexpr std::size_t kRangesMax = 64;      // request ranges in one section
 inline constexpr std::size_t kSectionsMax = 16;    // request sections on one token
 inline constexpr std::size_t kSpanMax = 16'384;    // high - base of an old view in a COMMIT
+inline constexpr std::uint16_t kListRunMax = 2 * kMembersMax;  // two rotations
 inline constexpr std::uint16_t kNoIndex = 0xffff;  // "no member" where a ring index stands
 inline constexpr std::uint32_t kNodeMax = 65'535;  // nodes are 1 to this
 /// Every position, hop, view number and JOIN number is at most this, so that adding a window, a bit
@@ -56,6 +57,7 @@ enum class Drop : std::uint8_t {
   unknown_kind,
   other_cluster,   ///< another cluster name
   other_settings,  ///< same cluster name, other cluster-wide settings
+  other_list,      ///< same cluster and settings, another list of nodes
   count_too_large,
   not_sorted,     ///< a set that is not sorted, or holds an element twice
   bad_value,      ///< a field outside its range, or against another field
@@ -113,6 +115,9 @@ struct Token {
   std::uint32_t backlog{};                ///< units waiting at all members
   std::uint32_t credit{};                 ///< least free receive room, in units
   std::uint16_t credit_index = kNoIndex;  ///< whose it is
+  std::uint64_t list{};                   ///< the list of nodes to go over to; 0: none
+  std::uint16_t list_run{};               ///< consecutive members that have it, saturating
+  std::uint16_t list_block = kNoIndex;    ///< the last member that did not
   FixedVector<RequestSection, kSectionsMax> sections;  ///< of distinct views
   friend bool operator==(const Token&, const Token&) = default;
 };
@@ -137,6 +142,7 @@ struct Join {
   std::vector<MemberId> processes;  ///< sorted
   std::vector<MemberId> failed;     ///< sorted; a subset of `processes`, without the sender
   std::vector<MemberId> heard;      ///< sorted
+  std::uint64_t list{};             ///< the list of nodes that the sender goes by
   friend bool operator==(const Join&, const Join&) = default;
 };
 
@@ -162,12 +168,14 @@ struct Commit {
   std::uint32_t request_lag{};       ///< greatest
   std::uint32_t max_gap{};           ///< least; >= 1
   std::vector<OldView> old_views;    ///< distinct views
+  std::uint64_t list{};              ///< the list of nodes that all members go by
   friend bool operator==(const Commit&, const Commit&) = default;
 };
 
 struct ProbeFrame {
   ViewId view{};
   std::vector<MemberId> heard;  ///< sorted
+  std::uint64_t list{};         ///< as in a JOIN
   friend bool operator==(const ProbeFrame&, const ProbeFrame&) = default;
 };
 

@@ -13,11 +13,13 @@ namespace {
 
 constexpr std::size_t kDropCount = static_cast<std::size_t>(Drop::count_);
 constexpr std::array<std::string_view, kDropCount> kDropNames{
-    "none",          "truncated",      "trailing_bytes",  "bad_magic",
-    "bad_version",   "bad_checksum",   "bad_length",      "unknown_kind",
-    "other_cluster", "other_settings", "count_too_large", "not_sorted",
-    "bad_value",     "bad_sender",     "stale",           "duplicate",
-    "own",           "foreign",        "wrong_state",     "out_of_window",
+    "none",           "truncated",    "trailing_bytes",
+    "bad_magic",      "bad_version",  "bad_checksum",
+    "bad_length",     "unknown_kind", "other_cluster",
+    "other_settings", "other_list",   "count_too_large",
+    "not_sorted",     "bad_value",    "bad_sender",
+    "stale",          "duplicate",    "own",
+    "foreign",        "wrong_state",  "out_of_window",
 };
 static_assert(!kDropNames.back().empty(), "every reason has a name");
 

@@ -100,6 +100,7 @@ Drop decode_join(ByteView packet, Join& out) {
   out.number = read_counter(in);
   out.committed = read_any_view(in);
   out.view_number_max = read_counter(in);
+  out.list = in.u<std::uint64_t>();
   const auto leaving = in.u<std::uint8_t>();
   in.require(leaving <= 1, Drop::bad_value);
   out.leaving = leaving == 1;
@@ -121,6 +122,7 @@ std::size_t encode_join(const Header& header, const Join& in, ByteSpan packet) {
   out.u(in.number);
   out.view(in.committed);
   out.u(in.view_number_max);
+  out.u(in.list);
   out.u(static_cast<std::uint8_t>(in.leaving ? 1 : 0));
   out.count(in.processes.size(), kProcessesMax);
   out.count(in.failed.size(), kProcessesMax);
@@ -138,6 +140,7 @@ Drop decode_commit(ByteView packet, Commit& out) {
   out.packet_bytes_max = in.u<std::uint32_t>();
   out.request_lag = in.u<std::uint32_t>();
   out.max_gap = in.u<std::uint32_t>();
+  out.list = in.u<std::uint64_t>();
   in.require(out.packet_bytes_max > kDataHeaderBytes && out.packet_bytes_max <= kPacketBytesMax,
              Drop::bad_value);
   in.require(out.max_gap >= 1, Drop::bad_value);
@@ -157,6 +160,7 @@ std::size_t encode_commit(const Header& header, const Commit& in, ByteSpan packe
   out.u(in.packet_bytes_max);
   out.u(in.request_lag);
   out.u(in.max_gap);
+  out.u(in.list);
   out.count(in.members.size(), kMembersMax);
   out.members(in.members);
   out.count(in.old_views.size(), kMembersMax);
@@ -167,6 +171,7 @@ std::size_t encode_commit(const Header& header, const Commit& in, ByteSpan packe
 Drop decode_probe(ByteView packet, ProbeFrame& out) {
   Reader in = body_of(packet);
   out.view = read_any_view(in);
+  out.list = in.u<std::uint64_t>();
   const auto heard = in.u<std::uint16_t>();
   read_members(in, heard, kProcessesMax, out.heard);
   return in.finish();
@@ -176,6 +181,7 @@ std::size_t encode_probe(const Header& header, const ProbeFrame& in, ByteSpan pa
   Writer out(packet);
   write_header(out, FrameKind::probe, header);
   out.view(in.view);
+  out.u(in.list);
   out.count(in.heard.size(), kProcessesMax);
   out.members(in.heard);
   return finish(out, packet, header.checksum);

@@ -78,6 +78,11 @@ Drop decode_token(ByteView packet, Token& out) {
   out.backlog = in.u<std::uint32_t>();
   out.credit = in.u<std::uint32_t>();
   out.credit_index = read_index(in);
+  out.list = in.u<std::uint64_t>();
+  out.list_run = in.u<std::uint16_t>();
+  out.list_block = read_index(in);
+  in.require(out.list_run <= kListRunMax, Drop::bad_value);
+  in.require(out.list != 0 || (out.list_run == 0 && out.list_block == kNoIndex), Drop::bad_value);
   read_sections(in, out);
   return in.finish();
 }
@@ -99,6 +104,9 @@ std::size_t encode_token(const Header& header, const Token& in, ByteSpan packet)
   out.u(in.backlog);
   out.u(in.credit);
   out.u(in.credit_index);
+  out.u(in.list);
+  out.u(in.list_run);
+  out.u(in.list_block);
   out.count(in.sections.size(), kSectionsMax);
   for (const RequestSection& section : in.sections) {
     out.view(section.view);

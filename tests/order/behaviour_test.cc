@@ -141,6 +141,7 @@ class Leftovers : public testing::Test {
     join.number = 1;
     join.processes = processes;
     join.failed = failed;
+    join.list = 1;
     std::vector<std::byte> packet(1'000);
     packet.resize(wire::encode_join({FrameKind::join, 7, outside_}, join, packet));
     const std::uint64_t before = cluster_.counter(0, "gathers");

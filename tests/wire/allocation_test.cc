@@ -105,7 +105,7 @@ TEST(WireAllocation, CountsWithoutContentTakeNothing) {
   packet.resize(encode_commit(header_of(FrameKind::commit), commit, ByteSpan(packet)));
 
   // Each count claims its content, and the packet ends behind it.
-  constexpr std::size_t kMembersEnd = kHeaderBytes + 38;
+  constexpr std::size_t kMembersEnd = kHeaderBytes + 46;
   EXPECT_EQ(bytes_of_decoding<Commit>(ByteView(packet).first(kMembersEnd), decode_commit), 0U);
   constexpr std::size_t kOldViewsEnd = kMembersEnd + 12 * kMembersMax + 2;
   constexpr std::uint64_t kMembersMemory = kMembersMax * sizeof(MemberId);

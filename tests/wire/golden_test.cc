@@ -26,6 +26,7 @@ constexpr ViewId kOldOne{70, kB};
 constexpr ViewId kOldTwo{75, kC};
 constexpr ViewId kBirth{0, kD};
 constexpr std::uint64_t kCluster = 0xc0ffee0012345678;
+constexpr std::uint64_t kList = 0x1122334455667788;
 
 Header golden_header(FrameKind kind, const MemberId& sender) { return {kind, kCluster, sender}; }
 
@@ -75,6 +76,9 @@ TEST(WireGolden, Tokens) {
   busy.backlog = 1'000;
   busy.credit = 65'536;
   busy.credit_index = 0;
+  busy.list = kList;
+  busy.list_run = 255;
+  busy.list_block = 3;
   busy.sections.push_back(
       section(kGoldenView, {{8'501, 1}, {8'600, (1ULL << 63) | 1}, {8'664, 0x15}}));
   busy.sections.push_back(section(kOldOne, {}));
@@ -99,30 +103,31 @@ TEST(WireGolden, Data) {
 }
 
 TEST(WireGolden, Joins) {
-  const Join boot{1, {}, 0, false, {kA}, {}, {}};
+  const Join boot{1, {}, 0, false, {kA}, {}, {}, kList};
   expect_golden("v1-join-boot", FrameKind::join, kA, boot, decode_join, encode_join);
-  const Join busy{99, kGoldenView, 80, false, {kA, kOlderB, kB, kC, kD}, {kOlderB, kD}, {kB, kC}};
+  const Join busy{99,       kGoldenView, 80, false, {kA, kOlderB, kB, kC, kD}, {kOlderB, kD},
+                  {kB, kC}, ~0ULL};
   expect_golden("v1-join-busy", FrameKind::join, kA, busy, decode_join, encode_join);
-  const Join leaving{kCounterMax, kBirth, 77, true, {kA, kD}, {}, {kA}};
+  const Join leaving{kCounterMax, kBirth, 77, true, {kA, kD}, {}, {kA}, kList};
   expect_golden("v1-join-leaving", FrameKind::join, kD, leaving, decode_join, encode_join);
 }
 
 TEST(WireGolden, Commits) {
   const OldView only{kGoldenView, {kA}, 100, 100, 90, {}, {kA}};
-  const Commit first{{81, kA}, {kA, kB, kC, kD}, 0, 1'472, 1, 4'096, {only}};
+  const Commit first{{81, kA}, {kA, kB, kC, kD}, 0, 1'472, 1, 4'096, {only}, kList};
   expect_golden("v1-commit-first", FrameKind::commit, kA, first, decode_commit, encode_commit);
 
   const OldView one{kOldOne, {kA, kB}, 100, 165, 90, {(1ULL << 63) | 1, 1}, {kA, kB, kC}};
   const OldView birth{kBirth, {kD}, 0, 0, 0, {}, {kD}};
   const OldView two{kOldTwo, {kC}, 7, 71, 7, {~0ULL}, {}};
-  const Commit merge{{82, kA}, {kA, kB, kC, kD}, 5, 1'400, 2, 2'048, {one, birth, two}};
+  const Commit merge{{82, kA}, {kA, kB, kC, kD}, 5, 1'400, 2, 2'048, {one, birth, two}, ~0ULL};
   expect_golden("v1-commit-merge", FrameKind::commit, kA, merge, decode_commit, encode_commit);
 }
 
 TEST(WireGolden, SmallFrames) {
-  expect_golden("v1-probe-alone", FrameKind::probe, kC, ProbeFrame{kGoldenView, {}}, decode_probe,
-                encode_probe);
-  expect_golden("v1-probe-heard", FrameKind::probe, kC, ProbeFrame{kGoldenView, {kB, kD}},
+  expect_golden("v1-probe-alone", FrameKind::probe, kC, ProbeFrame{kGoldenView, {}, kList},
+                decode_probe, encode_probe);
+  expect_golden("v1-probe-heard", FrameKind::probe, kC, ProbeFrame{kGoldenView, {kB, kD}, kList},
                 decode_probe, encode_probe);
   expect_golden("v1-hold-cancel", FrameKind::hold_cancel, kC, HoldCancel{kGoldenView},
                 decode_hold_cancel, encode_hold_cancel);
@@ -158,7 +163,7 @@ TEST(WireGolden, TheExampleOfTheDescriptionIsAPacket) {
       packet.push_back(static_cast<std::byte>(std::stoul(pair, nullptr, 16)));
     }
   }
-  EXPECT_EQ(packet.size(), 66U);
+  EXPECT_EQ(packet.size(), 74U);
   const Verdict verdict = examine(packet);
   EXPECT_EQ(drop_name(verdict.header), "none");
   EXPECT_EQ(drop_name(verdict.body), "none");

@@ -187,7 +187,7 @@ TEST(WireEncode, TheLargestTokenFitsADatagram) {
   }
   std::vector<std::byte> packet = whole_packet();
   const std::size_t size = encode_token(header_of(FrameKind::token), token, packet);
-  EXPECT_EQ(size, 110 + kSectionsMax * (22 + kRangesMax * 16));
+  EXPECT_EQ(size, 122 + kSectionsMax * (22 + kRangesMax * 16));
   Token decoded;
   EXPECT_EQ(drop_name(decode_token(ByteView(packet).first(size), decoded)), "none");
   EXPECT_TRUE(decoded == token);

@@ -78,6 +78,9 @@ const char* broken_rule(const Token& token) {
   if (!index_or_none(token.aru_index)) return "token.aru_index";
   if (!index_or_none(token.recovery_block)) return "token.recovery_block";
   if (!index_or_none(token.credit_index)) return "token.credit_index";
+  if (token.list_run > 256) return "token.list_run";
+  if (!index_or_none(token.list_block)) return "token.list_block";
+  if (token.list == 0 && (token.list_run != 0 || token.list_block != 65'535)) return "token.list";
   for (std::size_t i = 0; i < token.sections.size(); ++i) {
     if (const char* rule = broken_rule(token.sections[i])) return rule;
     for (std::size_t j = 0; j < i; ++j) {

@@ -104,6 +104,22 @@ TEST(WireToken, NamesAFormedView) {
   EXPECT_EQ(with_token([](Token& t) { t.view.representative = kNodeTooLarge; }), "bad_value");
 }
 
+TEST(WireToken, AListHasARunOfAtMostTwoRotations) {
+  const auto with = [](std::uint64_t list, std::uint16_t run, std::uint16_t block) {
+    return with_token([&](Token& t) {
+      t.list = list;
+      t.list_run = run;
+      t.list_block = block;
+    });
+  };
+  EXPECT_EQ(with(1, 0, kNoIndex), "none");
+  EXPECT_EQ(with(~0ULL, kListRunMax, 127), "none");
+  EXPECT_EQ(with(1, kListRunMax + 1, 0), "bad_value");
+  EXPECT_EQ(with(1, 1, 128), "bad_value");
+  EXPECT_EQ(with(0, 1, kNoIndex), "bad_value");
+  EXPECT_EQ(with(0, 0, 0), "bad_value");
+}
+
 TEST(WireToken, CountersStayInRange) {
   EXPECT_EQ(with_token([](Token& t) { t.hop = t.seq = t.aru = kTop; }), "none");
   EXPECT_EQ(with_token([](Token& t) { t.hop = kTop + 1; }), "bad_value");
@@ -171,7 +187,7 @@ TEST(WireToken, SectionsAreOfDistinctFormedViews) {
 
 TEST(WireToken, CountsAreLimitedBeforeTheyAreUsed) {
   const auto sections = [](std::uint16_t count) {
-    return with_count(plain_token(), FrameKind::token, encode_token, decode_token, 76, count);
+    return with_count(plain_token(), FrameKind::token, encode_token, decode_token, 88, count);
   };
   EXPECT_EQ(sections(0), "trailing_bytes");
   EXPECT_EQ(sections(2), "truncated");
@@ -179,7 +195,7 @@ TEST(WireToken, CountsAreLimitedBeforeTheyAreUsed) {
   EXPECT_EQ(sections(kSectionsMax + 1), "count_too_large");
   EXPECT_EQ(sections(0xffff), "count_too_large");
   const auto ranges = [](std::uint16_t count) {
-    return with_count(plain_token(), FrameKind::token, encode_token, decode_token, 98, count);
+    return with_count(plain_token(), FrameKind::token, encode_token, decode_token, 110, count);
   };
   EXPECT_EQ(ranges(1), "trailing_bytes");
   EXPECT_EQ(ranges(3), "truncated");
@@ -234,7 +250,7 @@ TEST(WireJoin, LeavingIsZeroOrOne) {
   for (unsigned value = 0; value < 256; ++value) {
     std::vector<std::byte> packet(kPacketBytesMax);
     packet.resize(encode_join(header_of(FrameKind::join), plain_join(), packet));
-    packet[kHeaderBytes + 36] = static_cast<std::byte>(value);
+    packet[kHeaderBytes + 44] = static_cast<std::byte>(value);
     Join decoded;
     EXPECT_EQ(drop_name(decode_join(packet, decoded)), value <= 1 ? "none" : "bad_value") << value;
   }
@@ -279,7 +295,7 @@ TEST(WireJoin, SetsHoldUpTo256) {
               std::erase(j.failed, kSender);
             }),
             "none");
-  for (const std::size_t offset : {37U, 39U, 41U}) {
+  for (const std::size_t offset : {45U, 47U, 49U}) {
     const auto count = [&](std::uint16_t value) {
       return with_count(plain_join(), FrameKind::join, encode_join, decode_join, offset, value);
     };
@@ -386,7 +402,7 @@ TEST(WireCommit, HighBelowBaseIsDropped) {
   // The encoder refuses it, so the positions are put in by hand.
   std::vector<std::byte> packet(kPacketBytesMax);
   packet.resize(encode_commit(header_of(FrameKind::commit), plain_commit(), packet));
-  const std::size_t base = kHeaderBytes + 36 + 2 + 4 * kMemberBytes + 2 + kViewBytes;
+  const std::size_t base = kHeaderBytes + 44 + 2 + 4 * kMemberBytes + 2 + kViewBytes;
   Writer out(ByteSpan(packet).subspan(base, 16));
   out.u(std::uint64_t{80});
   out.u(std::uint64_t{79});
@@ -421,7 +437,7 @@ TEST(WireCommit, CountsAreLimitedBeforeTheyAreUsed) {
     return with_count(plain_commit(), FrameKind::commit, encode_commit, decode_commit, offset,
                       value);
   };
-  constexpr std::size_t kMembers = 36;
+  constexpr std::size_t kMembers = 44;
   EXPECT_EQ(count(kMembers, kMembersMax), "truncated");
   EXPECT_EQ(count(kMembers, kMembersMax + 1), "count_too_large");
   EXPECT_EQ(count(kMembers, 0xffff), "count_too_large");
@@ -451,7 +467,7 @@ TEST(WireProbe, HeardIsASet) {
   EXPECT_EQ(with_probe({kSomeView, {{{2}, 1}, {{1}, 1}}}), "not_sorted");
   EXPECT_EQ(with_probe({kSomeView, {kNobody}}), "bad_value");
   const auto count = [](std::uint16_t value) {
-    return with_count(ProbeFrame{kSomeView, {}}, FrameKind::probe, encode_probe, decode_probe, 20,
+    return with_count(ProbeFrame{kSomeView, {}}, FrameKind::probe, encode_probe, decode_probe, 28,
                       value);
   };
   EXPECT_EQ(count(1), "truncated");

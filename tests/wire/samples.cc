@@ -139,6 +139,11 @@ Token random_token(Random& random) {
   token.backlog = any32(random);
   token.credit = any32(random);
   token.credit_index = random_index(random);
+  if (random.chance(0.5)) {
+    token.list = 1 + skewed(random, ~0ULL - 1);
+    token.list_run = static_cast<std::uint16_t>(skewed(random, kListRunMax));
+    token.list_block = random_index(random);
+  }
   const std::uint64_t sections = skewed(random, kSectionsMax);
   for (std::uint64_t i = 0; i < sections; ++i) {
     const RequestSection section = random_section(random);
@@ -172,6 +177,7 @@ Join random_join(Random& random) {
   join.failed = subset(random, join.processes, random.unit());
   std::erase(join.failed, kSender);
   join.heard = random_set(random, 0, kProcessesMax);
+  join.list = skewed(random, ~0ULL);
   return join;
 }
 
@@ -184,6 +190,7 @@ Commit random_commit(Random& random) {
       kDataHeaderBytes + 1 + skewed(random, kPacketBytesMax - kDataHeaderBytes - 1));
   commit.request_lag = any32(random);
   commit.max_gap = static_cast<std::uint32_t>(1 + skewed(random, 0xffff'fffe));
+  commit.list = skewed(random, ~0ULL);
   // Deal the members out to old views; some come from none yet.
   const std::uint64_t piles = 1 + random.below(12);
   std::vector<std::vector<MemberId>> survivors(piles);

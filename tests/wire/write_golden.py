@@ -91,9 +91,10 @@ VIEW = (77, A)
 OLD_1 = (70, B)
 OLD_2 = (75, C)
 BIRTH = (0, D)
+LIST = 0x1122334455667788
 
 
-def token(view, hop, seq, aru, aru_index, fcc, run, block, flow, credit_index, sections):
+def token(view, hop, seq, aru, aru_index, fcc, run, block, flow, credit_index, nodes, sections):
     p = Packet("token", B)
     p.view("view", view)
     p.u64("hop", hop)
@@ -106,6 +107,9 @@ def token(view, hop, seq, aru, aru_index, fcc, run, block, flow, credit_index, s
     for name, value in zip(("window", "losses", "limited", "backlog", "credit"), flow):
         p.u32(name, value)
     p.u16("credit_index", credit_index)
+    p.u64("list", nodes[0])
+    p.u16("list_run", nodes[1])
+    p.u16("list_block", nodes[2])
     p.u16("sections", len(sections))
     for i, (section_view, ranges) in enumerate(sections):
         p.view(f"section[{i}] view", section_view)
@@ -128,11 +132,12 @@ def data(sender, view, seq, hop, origin, flags, service, unit):
     return p
 
 
-def join(sender, number, committed, view_number_max, leaving, processes, failed, heard):
+def join(sender, number, committed, view_number_max, nodes, leaving, processes, failed, heard):
     p = Packet("join", sender)
     p.u64("number", number)
     p.view("committed", committed)
     p.u64("view_number_max", view_number_max)
+    p.u64("list", nodes)
     p.u8("leaving", leaving)
     p.u16("processes", len(processes))
     p.u16("failed", len(failed))
@@ -143,12 +148,13 @@ def join(sender, number, committed, view_number_max, leaving, processes, failed,
     return p
 
 
-def commit(view, hops, params, members, old_views):
+def commit(view, hops, params, nodes, members, old_views):
     p = Packet("commit", A)
     p.view("view", view)
     p.u32("hops", hops)
     for name, value in zip(("packet_bytes_max", "request_lag", "max_gap"), params):
         p.u32(name, value)
+    p.u64("list", nodes)
     p.u16("members", len(members))
     p.members("member", members)
     p.u16("old views", len(old_views))
@@ -166,9 +172,10 @@ def commit(view, hops, params, members, old_views):
     return p
 
 
-def probe(view, heard):
+def probe(view, nodes, heard):
     p = Packet("probe", C)
     p.view("view", view)
+    p.u64("list", nodes)
     p.u16("heard", len(heard))
     p.members("heard", heard)
     return p
@@ -188,10 +195,10 @@ def epoch_notice(newest):
 
 def golden():
     yield "v1-token-idle", "A token with nothing to do.", token(
-        VIEW, 1, 0, 0, NO_INDEX, 0, 0, NO_INDEX, (0, 0, 0, 0, 0), NO_INDEX, [])
+        VIEW, 1, 0, 0, NO_INDEX, 0, 0, NO_INDEX, (0, 0, 0, 0, 0), NO_INDEX, (0, 0, NO_INDEX), [])
     about = "A token under load, with requests for two views and an empty section."
     yield "v1-token-busy", about, token(
-        VIEW, 123456, 9000, 8500, 2, 40, 3, 127, (300, 5, 2, 1000, 65536), 0,
+        VIEW, 123456, 9000, 8500, 2, 40, 3, 127, (300, 5, 2, 1000, 65536), 0, (LIST, 255, 3),
         [(VIEW, [(8501, 1), (8600, 0x8000000000000001), (8664, 0x15)]),
          (OLD_1, []),
          (OLD_2, [(2 ** 62, 0xFFFFFFFFFFFFFFFF)])])
@@ -200,21 +207,21 @@ def golden():
     yield "v1-data-safe-again", "A retransmission by another member; the unit is empty.", data(
         C, VIEW, 1, 2, D, 3, 3, b"")
     yield "v1-join-boot", "The first JOIN of a member that knows only itself.", join(
-        A, 1, (0, (0, 0)), 0, 0, [A], [], [])
+        A, 1, (0, (0, 0)), 0, LIST, 0, [A], [], [])
     yield "v1-join-busy", "A JOIN with every set filled.", join(
-        A, 99, VIEW, 80, 0, [A, B_OLD, B, C, D], [B_OLD, D], [B, C])
+        A, 99, VIEW, 80, 2 ** 64 - 1, 0, [A, B_OLD, B, C, D], [B_OLD, D], [B, C])
     yield "v1-join-leaving", "A farewell.", join(
-        D, 2 ** 63 - 1, BIRTH, 77, 1, [A, D], [], [A])
+        D, 2 ** 63 - 1, BIRTH, 77, LIST, 1, [A, D], [], [A])
     yield "v1-commit-first", "A commit token as its representative creates it.", commit(
-        (81, A), 0, (1472, 1, 4096), [A, B, C, D], [((77, A), 100, 100, 90, [A], [A], [])])
+        (81, A), 0, (1472, 1, 4096), LIST, [A, B, C, D], [((77, A), 100, 100, 90, [A], [A], [])])
     about = "A commit token on its second rotation; three old views merge."
     yield "v1-commit-merge", about, commit(
-        (82, A), 5, (1400, 2, 2048), [A, B, C, D],
+        (82, A), 5, (1400, 2, 2048), 2 ** 64 - 1, [A, B, C, D],
         [(OLD_1, 100, 165, 90, [A, B], [A, B, C], [0x8000000000000001, 1]),
          (BIRTH, 0, 0, 0, [D], [D], []),
          (OLD_2, 7, 71, 7, [C], [], [0xFFFFFFFFFFFFFFFF])])
-    yield "v1-probe-alone", "A PROBE of a view that hears nobody else.", probe(VIEW, [])
-    yield "v1-probe-heard", "A PROBE that names what was heard.", probe(VIEW, [B, D])
+    yield "v1-probe-alone", "A PROBE of a view that hears nobody else.", probe(VIEW, LIST, [])
+    yield "v1-probe-heard", "A PROBE that names what was heard.", probe(VIEW, LIST, [B, D])
     yield "v1-hold-cancel", "A request to let a held token go.", hold_cancel(VIEW)
     yield "v1-epoch-notice", "A hint that a later incarnation is known.", epoch_notice(B)
 

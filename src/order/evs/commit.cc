@@ -19,6 +19,7 @@ void Membership::create_commit(Instant now, const MemberSet& members, Effects& o
   commit.packet_bytes_max = settings_.packet_bytes_max;
   commit.request_lag = settings_.request_lag;
   commit.max_gap = settings_.max_gap;
+  commit.list = list();
   if (members.size() > wire::kMembersMax) {
     ++tally_.unsendable;
     return;
@@ -37,6 +38,7 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
   switch (state_) {
     case State::gather:
       if (commit.hops == mine && mine > 0 && commit.members == candidates() &&
+          commit.list == list() &&
           (commit.view.number > committed_.number || PEAL_MUTANT(stale_commit_accepted)) &&
           hears_rest_of(commit, mine)) {
         enter_commit(now, commit, mine, out);

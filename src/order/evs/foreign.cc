@@ -74,6 +74,7 @@ void Membership::tell_newest(Instant now, NodeId node, Effects& out) {
 }
 
 void Membership::on_foreign(Instant now, const MemberId& from, Effects& out) {
+  if (peer(from.node)->other_list) return;  // it would not come
   mark_heard(now, from);
   answer(now, from, out);
 }
@@ -93,6 +94,7 @@ void Membership::send_probe(Instant now, Effects& out) {
   wire::ProbeFrame probe;
   probe.view = view_;
   probe.heard = heard_now(now);
+  probe.list = list();
   last_probe_at_ = now;
   probe_sent_ = true;
   const BufferRef packet = build(wire::FrameKind::probe, probe, wire::encode_probe);
@@ -109,7 +111,7 @@ void Membership::arm_probe(Instant now) {
 
 void Membership::on_probe_timer(Instant now, Effects& out) {
   // Where all are here there is nobody to look for, until the view ends.
-  if (state_ == State::operational && members_.size() == settings_.universe.size()) return;
+  if (state_ == State::operational && members_.size() == settings_.nodes.nodes.size()) return;
   arm_probe(now);
   ++probe_round_;
   if (state_ != State::operational) return;

@@ -63,6 +63,7 @@ void Membership::send_join(Instant now, Effects& out, bool leaving) {
   join.processes = leaving && state_ == State::operational ? members_ : processes_;
   if (!leaving) join.failed = failed_;
   join.heard = heard_now(now);
+  join.list = list();
   const BufferRef packet = build(wire::FrameKind::join, join, wire::encode_join);
   last_join_at_ = now;
   join_sent_ = true;

@@ -26,14 +26,9 @@ Membership::Membership(const Settings& settings, Protocol& protocol)
       random_(settings.seed),
       self_(settings.self) {
   PEAL_ASSERT(settings_.self.node.value != 0 && settings_.self.epoch != 0);
-  PEAL_ASSERT(std::is_sorted(settings_.universe.begin(), settings_.universe.end()));
-  for (const NodeId node : settings_.universe) {
-    if (node == self_.node) continue;
-    Peer peer;
-    peer.node = node;
-    peers_.push_back(peer);
-  }
-  PEAL_ASSERT(peers_.size() + 1 == settings_.universe.size());
+  PEAL_ASSERT(settings_.nodes.hash != 0);
+  know_peers();
+  PEAL_ASSERT(peers_.size() + 1 == settings_.nodes.nodes.size());
   view_ = ViewId{0, self_};
   members_ = {self_};
   view_number_max_ = join_number_ = settings_.first_count;
@@ -145,6 +140,8 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
   state_ = State::operational;
   installed_once_ = true;
   episode_ = false;
+  all_have_next_ = false;
+  confirmed_ = confirmed_ || primary_of(members_) == Primary::yes;
   start_sets_from_view();
   timers_.cancel(Timer::join);
   timers_.cancel(Timer::consensus);
@@ -164,6 +161,7 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
 
 void Membership::start_sets_from_view() {
   processes_ = members_;
+  drop_strangers(processes_);
   failed_.clear();
 }
 
@@ -199,7 +197,7 @@ Primary Membership::primary_of(std::span<const MemberId> members) const {
   if (!settings_.majority) return Primary::unclaimed;
   if (PEAL_MUTANT(primary_always)) return Primary::yes;
   const std::size_t counted = members.size() * 2 + (PEAL_MUTANT(primary_of_half) ? 1 : 0);
-  return counted > settings_.universe.size() ? Primary::yes : Primary::no;
+  return counted > settings_.nodes.nodes.size() ? Primary::yes : Primary::no;
 }
 
 MemberId Membership::awaited() const {
@@ -261,6 +259,9 @@ std::uint64_t Membership::digest() const {
   digest.add(view_.number);
   add_member(view_.representative);
   add_set(members_);
+  digest.add(list());
+  digest.add(next_list());
+  digest.add((all_have_next_ ? 2U : 0U) + (confirmed_ ? 1U : 0U));
   digest.add(committed_.number);
   digest.add(view_number_max_);
   add_set(processes_);

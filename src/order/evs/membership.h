@@ -23,7 +23,7 @@ enum class State : std::uint8_t { gather, commit, recovery, operational };
 
 struct Settings {
   MemberId self{};
-  std::vector<NodeId> universe;  ///< sorted
+  NodeList nodes;
   std::uint64_t cluster{};
   wire::Checksum checksum = wire::Checksum::present;
   std::uint64_t seed{};
@@ -72,6 +72,7 @@ class Protocol {
 struct Tally {
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops{};
   std::uint64_t joins_sent = 0, joins_received = 0, probes_sent = 0, gathers = 0, commits = 0;
+  std::uint64_t lists_adopted = 0;
   std::uint64_t views_installed = 0, tokens_lost = 0, tokens_retransmitted = 0, unsendable = 0;
 
   void drop(wire::Drop reason) { ++drops[static_cast<std::size_t>(reason)]; }
@@ -97,12 +98,23 @@ class Membership {
   void on_pause(Instant now, Duration gap, Effects& out);
   void leave(Instant now, Effects& out);
 
+  /// See Engine::set_nodes().
+  void set_nodes(Instant now, const NodeList& nodes, Effects& out);
+
   /// Notes an identity that a packet named. False if it is stale, unknown, or this member itself.
   bool note(Instant now, const MemberId& member, Effects& out);
   /// The sender's newest incarnation is another one: tell it so.
   void tell_newest(Instant now, NodeId node, Effects& out);
 
+  /// False if the sender goes by another list of nodes, and this member cannot follow: its packet
+  /// is of no use then.
+  bool same_list(Instant now, const MemberId& from, std::uint64_t list, Effects& out);
+
   // Called by the engine
+  /// Every member of the view has been given the next list: see nodes.cc.
+  void all_have_next() { all_have_next_ = true; }
+  /// Goes over to the next list, if its rules allow that in this view.
+  void try_adopt(Instant now, Effects& out);
   /// Gives the current view up and looks for a new one, beginning with `suspect` accused, if it is
   /// set.
   void regather(Instant now, GatherReason reason, const MemberId& suspect, Effects& out);
@@ -153,6 +165,11 @@ class Membership {
   bool announced() const { return view_.number != 0; }  ///< not the birth view
   const Agreement& agreement() const { return agreement_; }
   Primary primary_of(std::span<const MemberId> members) const;
+  bool is_configured(NodeId node) const;  ///< in the list that counts, or in the next one
+  std::uint64_t list() const { return settings_.nodes.hash; }
+  std::uint64_t next_list() const { return next_ ? next_->hash : 0; }  ///< 0: none
+  /// What keeps this view from going over to the next list, besides members who lack it.
+  NodesWait adoption_waits() const;
   /// Whom this member waits for while it gathers; none if nobody.
   MemberId awaited() const;
   Timers& timers() { return timers_; }
@@ -176,6 +193,7 @@ class Membership {
     Instant excluded_at{}, muted_until{};
     Instant noticed{};
     bool was_noticed = false;
+    bool other_list = false;  ///< it goes by a list that is not ours
   };
 
   Peer* peer(NodeId node);
@@ -184,6 +202,12 @@ class Membership {
   bool muted(Instant now, const MemberId& member) const;
   void mark_heard(Instant now, const MemberId& member);
   MemberSet heard_now(Instant now) const;
+
+  // nodes.cc
+  void adopt(Instant now, Effects& out);
+  void know_peers();
+  bool may_leave_list() const;
+  void drop_strangers(MemberSet& set) const;
 
   // gather.cc
   /// `who` is the other member that gave the reason, if one did.
@@ -244,6 +268,10 @@ class Membership {
   bool originated_ = false;
   MemberId last_sent_to_{};
   BufferRef last_sent_;
+
+  std::optional<NodeList> next_;  ///< to go over to
+  bool all_have_next_ = false;    ///< all members of the last view were given it
+  bool confirmed_ = true;  ///< a primary view went by the list that counts, or it is the first
 
   std::uint64_t probe_round_ = 0;
   Instant last_probe_at_{};

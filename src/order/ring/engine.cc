@@ -18,7 +18,7 @@ evs::Settings settings_of(const Config& config) {
   const Options& o = config.options;
   evs::Settings s;
   s.self = config.self;
-  s.universe = config.universe;
+  s.nodes = {config.list, config.universe};
   s.cluster = config.cluster;
   s.checksum = config.checksum;
   s.seed = config.seed;
@@ -50,7 +50,6 @@ RingEngine::RingEngine(const Config& config, BufferPool& packets, Host& host)
     : options_(config.options),
       cluster_(config.cluster),
       checksum_(config.checksum),
-      universe_(config.universe),
       pool_(packets),
       host_(host),
       membership_(settings_of(config), *this),
@@ -60,8 +59,7 @@ RingEngine::RingEngine(const Config& config, BufferPool& packets, Host& host)
       r_(config.first_count),
       obligation_({config.self}),
       packet_bytes_max_(config.options.packet_bytes_max),
-      max_gap_(config.options.max_gap),
-      reported_(config.universe.size() + 1, 0) {
+      max_gap_(config.options.max_gap) {
   counters_.reserve(64);
 }
 
@@ -94,7 +92,7 @@ bool RingEngine::admit(Instant now, const wire::Header& header, Effects& out) {
     drop(Drop::own);
     return false;
   }
-  if (!std::binary_search(universe_.begin(), universe_.end(), header.sender.node)) {
+  if (!membership_.is_configured(header.sender.node)) {
     drop(Drop::bad_sender);
     return false;
   }
@@ -117,14 +115,27 @@ void RingEngine::on_old_incarnation(Instant now, const MemberId& newest, Effects
 }
 
 void RingEngine::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
-  const auto at = std::lower_bound(universe_.begin(), universe_.end(), header.sender.node);
-  const bool known = at != universe_.end() && *at == header.sender.node;
-  std::uint32_t& said = reported_[known ? static_cast<std::size_t>(at - universe_.begin()) + 1 : 0];
+  const NodeId node = membership_.is_configured(header.sender.node) ? header.sender.node : NodeId{};
   const std::uint32_t bit = 1U << static_cast<unsigned>(reason);
-  if ((said & bit) != 0) return;
-  said |= bit;
+  const auto said = std::find_if(reported_.begin(), reported_.end(),
+                                 [&](const Reported& each) { return each.node == node; });
+  if (said == reported_.end()) {
+    reported_.push_back({node, bit});  // no more than there are configured nodes
+  } else if ((said->reasons & bit) != 0) {
+    return;
+  } else {
+    said->reasons |= bit;
+  }
   out.report({EventCode::incompatible_peer, membership_.view(), header.sender,
               static_cast<std::uint64_t>(reason), 0});
+}
+
+Drop RingEngine::check_list(Instant now, const wire::Header& header, std::uint64_t list,
+                            Effects& out) {
+  if (membership_.same_list(now, header.sender, list, out)) return Drop::none;
+  // What somebody goes by who is about to follow is nobody's mistake.
+  if (list != membership_.next_list()) report_incompatible(header, Drop::other_list, out);
+  return Drop::other_list;
 }
 
 void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferRef& packet,
@@ -145,6 +156,7 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
       wire::Join join;
       reason = wire::decode_join(packet.view(), join);
       if (reason == Drop::none && contains(join.failed, header.sender)) reason = Drop::bad_value;
+      if (reason == Drop::none) reason = check_list(now, header, join.list, out);
       if (reason == Drop::none) membership_.on_join(now, header.sender, join, out);
       break;
     }
@@ -157,6 +169,7 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
     case FrameKind::probe: {
       wire::ProbeFrame probe;
       reason = wire::decode_probe(packet.view(), probe);
+      if (reason == Drop::none) reason = check_list(now, header, probe.list, out);
       if (reason == Drop::none) membership_.on_probe(now, header.sender, probe, out);
       break;
     }
@@ -290,6 +303,7 @@ std::span<const Counter> RingEngine::counters() const {
   add("views_installed", tally.views_installed);
   add("gathers", tally.gathers);
   add("commits", tally.commits);
+  add("lists_adopted", tally.lists_adopted);
   add("joins_sent", tally.joins_sent);
   add("joins_received", tally.joins_received);
   add("probes_sent", tally.probes_sent);

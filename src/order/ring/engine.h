@@ -34,6 +34,8 @@ class RingEngine final : public Engine, private evs::Protocol {
   void on_pause(Instant now, Duration gap, Effects& out) override;
   void on_drained(Instant now, Effects& out) override;
   void leave(Instant now, Effects& out) override;
+  void set_nodes(Instant now, const NodeList& nodes, Effects& out) override;
+  NodesWait nodes_wait() const override;
   std::optional<Instant> next_deadline() const override;
   Lane preferred_lane() const override { return prefer_; }
   MemberId self() const override { return membership_.self(); }
@@ -111,6 +113,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   // engine.cc
   bool admit(Instant now, const wire::Header& header, Effects& out);
   void dispatch(Instant now, const wire::Header& header, const BufferRef& packet, Effects& out);
+  wire::Drop check_list(Instant now, const wire::Header& header, std::uint64_t list, Effects& out);
   void report_incompatible(const wire::Header& header, wire::Drop reason, Effects& out);
   void fire(Instant now, evs::Timer timer, Effects& out);
   void drop(wire::Drop reason) { membership_.tally().drop(reason); }
@@ -125,6 +128,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   void update_token(Instant now, std::uint32_t others, std::uint32_t answered, std::uint32_t sent,
                     std::uint32_t limit);
   void detect_stall(Instant now, Effects& out);
+  void note_list(Instant now, Effects& out);
   void pass_on(Instant now, Effects& out);
   void rest(Instant now);
   void send_token(Instant now, Effects& out);
@@ -172,7 +176,6 @@ class RingEngine final : public Engine, private evs::Protocol {
   Options options_;
   std::uint64_t cluster_;
   wire::Checksum checksum_;
-  std::vector<NodeId> universe_;
   BufferPool& pool_;
   Host& host_;
   evs::Membership membership_;
@@ -198,7 +201,17 @@ class RingEngine final : public Engine, private evs::Protocol {
   Lane prefer_ = Lane::data;
   bool stale_input_ = false;  // after a pause: what is read now is from before it
 
-  std::vector<std::uint32_t> reported_;  // per universe index + 1: reasons said once, as bits
+  std::uint16_t list_best_ = 0;  // the longest run that the next list has had in this view
+  std::uint16_t list_block_ = wire::kNoIndex;  // who lacks it
+  bool list_moves_ = false;                    // the token that was here last brought it on
+  bool list_wanted_ = false;                   // the token is to come and take it
+
+  /// Said once: for each node, or node 0 for strangers, reasons as bits.
+  struct Reported {
+    NodeId node{};
+    std::uint32_t reasons = 0;
+  };
+  std::vector<Reported> reported_;
 
   struct Counts {
     std::uint64_t visits = 0, originated = 0, delivered = 0, sent = 0, retransmitted = 0,

@@ -74,6 +74,7 @@ Duration rest_max(const Options& options);
 struct Config {
   MemberId self{};
   std::vector<NodeId> universe;  ///< every configured node, sorted, self included; 1 to 128
+  std::uint64_t list = 1;        ///< see NodeList::hash
   std::uint64_t cluster{};       ///< see wire::Header; equal on all nodes
   wire::Checksum checksum = wire::Checksum::present;  ///< of packets; equal on all nodes
   Options options;

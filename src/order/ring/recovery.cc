@@ -254,6 +254,13 @@ void RingEngine::install(Instant now, Effects& out) {
                 options_.global_window);
   accelerated_.reset(options_.accelerated_window);
   if (!PEAL_MUTANT(install_before_deliver)) announce();
+  list_best_ = 0;
+  list_block_ = wire::kNoIndex;
+  list_moves_ = false;
+  if (n == 1 && membership_.next_list() != 0) {
+    membership_.all_have_next();
+    membership_.try_adopt(now, out);
+  }
   if (n == 1) {
     token_ = first_token(agreement.view);
     if (can_originate()) timers_.arm(Timer::visit, now);

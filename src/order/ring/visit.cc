@@ -85,6 +85,7 @@ void RingEngine::visit(Instant now, Effects& out) {
   accelerated_.on_rotation();
   detect_stall(now, out);
   if (membership_.state() != State::operational) return;  // the stall broke the view
+  note_list(now, out);
   work_on_token(now, out);
 }
 
@@ -257,7 +258,7 @@ void RingEngine::pass_on(Instant now, Effects& out) {
   const bool blocked = token_.credit == 0 && token_.credit_index != kNoIndex;
   const bool idle = token_.fcc == 0 && token_.aru == token_.seq && token_.sections.empty() &&
                     r_.safe_line == token_.seq && (!can_originate() || blocked) &&
-                    token_.hop > r_.no_send_before;
+                    token_.hop > r_.no_send_before && !list_moves_;
   r_.idle_rounds = idle ? r_.idle_rounds + 1 : 0;
   if (should_hold()) return rest(now);
   r_.rests = 0;
@@ -313,7 +314,8 @@ void RingEngine::cancel_hold(Instant now, Effects& out) {
   const bool mine_to_lift = r_.last_credit_index == membership_.index();
   const bool useful =
       r_.last_credit == 0 ? mine_to_lift && host_.receive_room_units() > 0 : can_originate();
-  const bool wanted = membership_.state() == State::operational && !alone() && r_.quiet && useful;
+  const bool wanted =
+      membership_.state() == State::operational && !alone() && r_.quiet && (useful || list_wanted_);
   if (!wanted || membership_.index() == 0) return;
   const wire::HoldCancel cancel{membership_.view()};
   const BufferRef packet =

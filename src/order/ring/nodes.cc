@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Going over to another list of nodes while a view goes on: what travels on its token. The rules
+// are those of evs/nodes.cc.
+
+#include <algorithm>
+
+#include "order/ring/engine.h"
+
+namespace peal::order::ring {
+
+using wire::kNoIndex;
+
+void RingEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
+  membership_.set_nodes(now, nodes, out);
+  reported_.clear();
+  list_best_ = 0;
+  list_wanted_ = membership_.next_list() != 0;
+  if (list_wanted_ && !membership_.left()) on_work(now, out);  // it travels with the token
+}
+
+NodesWait RingEngine::nodes_wait() const {
+  const NodesWait view = membership_.adoption_waits();
+  if (membership_.next_list() == 0 || view.kind == NodesWait::Kind::view) return view;
+  const MemberSet& members = membership_.members();
+  if (list_block_ < members.size()) return {NodesWait::Kind::member, members[list_block_]};
+  return view;
+}
+
+// Counts the members, one after the other, that have been given the same next list of nodes: see
+// evs/nodes.cc. After one rotation all have it, after two all know that.
+void RingEngine::note_list(Instant now, Effects& out) {
+  list_moves_ = list_wanted_ = false;
+  const auto n = static_cast<std::uint16_t>(membership_.members().size());
+  const auto enough = static_cast<std::uint16_t>(2 * n);
+  const std::uint64_t next = membership_.next_list();
+  const bool mine = next != 0 && token_.list == next;
+  list_block_ = mine && token_.list_run < n ? token_.list_block : kNoIndex;
+  const bool had = token_.list != 0 && token_.list == membership_.list();
+  if (mine || (had && !(next != 0 && token_.list_run >= enough))) {
+    token_.list_run =
+        std::min<std::uint16_t>(static_cast<std::uint16_t>(token_.list_run + 1), enough);
+    // A token that brought it on does not rest; one that goes round in vain may.
+    list_moves_ = mine && token_.list_run > list_best_;
+    list_best_ = std::max(list_best_, token_.list_run);
+    if (mine && token_.list_run >= n) membership_.all_have_next();
+    if (mine && token_.list_run >= enough) membership_.try_adopt(now, out);
+    return;
+  }
+  const bool settled = token_.list == membership_.list() && token_.list_run >= enough;
+  if (next != 0 && (token_.list_run == 0 || settled)) {
+    token_.list = next;
+    token_.list_run = 1;
+    token_.list_block = kNoIndex;
+  } else if (token_.list != 0) {
+    token_.list_run = 0;
+    token_.list_block = membership_.index();
+  }
+}
+
+}  // namespace peal::order::ring
