@@ -17,7 +17,7 @@ class RecordWriter {
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
   ~RecordWriter() {
-    const std::size_t length = out_.size() - start_ - sizeof(std::uint32_t) + following_;
+    const std::size_t length = out_.size() - start_ - sizeof(std::uint32_t);
     PEAL_ASSERT(length <= 0xffffffff);
     store(ByteSpan(out_).subspan(start_), static_cast<std::uint32_t>(length));
   }
@@ -36,8 +36,6 @@ class RecordWriter {
   }
   void flag(bool value) { u(static_cast<std::uint8_t>(value ? 1 : 0)); }
   void bytes(ByteView bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
-  /// So many bytes more belong to the record, and are not written here.
-  void follows(std::size_t bytes) { following_ = bytes; }
   void name(std::string_view name) {
     PEAL_ASSERT(name.size() <= kClientNameMax);
     u(static_cast<std::uint8_t>(name.size()));
@@ -68,7 +66,6 @@ class RecordWriter {
  private:
   std::vector<std::byte>& out_;
   std::size_t start_;
-  std::size_t following_ = 0;
 };
 
 }  // namespace
@@ -81,7 +78,6 @@ void append(std::vector<std::byte>& out, const Hello& record) {
   to.bytes(record.session);
   to.u(record.events_seen);
   to.u(record.keep_ms);
-  to.flag(record.shares);
   to.name(record.name);
   PEAL_ASSERT(record.secret.size() <= kSecretBytesMax);
   to.bytes(as_bytes_view(record.secret));
@@ -137,31 +133,16 @@ void append(std::vector<std::byte>& out, const Welcome& record) {
   to.u(record.events_next);
   to.u(record.keep_ms);
   to.u(record.ping_ms);
-  to.u(record.shared_bytes);
 }
 
-namespace {
-
-void put_head(RecordWriter& to, const MessageEvent& record) {
+void append(std::vector<std::byte>& out, const MessageEvent& record) {
+  RecordWriter to(out, RecordKind::message);
   to.place(record.place);
   to.choice(record.service);
   to.u(record.type);
   to.name(record.sender);
   to.targets(record.targets);
-}
-
-}  // namespace
-
-void append(std::vector<std::byte>& out, const MessageEvent& record) {
-  RecordWriter to(out, RecordKind::message);
-  put_head(to, record);
   to.bytes(record.payload);
-}
-
-void append_head(std::vector<std::byte>& out, const MessageEvent& record) {
-  RecordWriter to(out, RecordKind::message);
-  put_head(to, record);
-  to.follows(record.payload.size());
 }
 
 void append(std::vector<std::byte>& out, const GroupViewEvent& record) {
@@ -193,11 +174,6 @@ void append(std::vector<std::byte>& out, const GapEvent& record) {
   to.u(record.bytes);
   to.place(record.first);
   to.place(record.last);
-}
-
-void append(std::vector<std::byte>& out, const Shared& record) {
-  RecordWriter to(out, RecordKind::shared);
-  to.u(record.offset, record.bytes, record.generation);
 }
 
 void append(std::vector<std::byte>& out, RecordKind kind, const Acked& record) {
@@ -238,7 +214,7 @@ void append(std::vector<std::byte>& out, const Closing& record) {
 }
 
 void append(std::vector<std::byte>& out, RecordKind kind) {
-  PEAL_ASSERT(kind == RecordKind::goodbye || kind == RecordKind::mapped);
+  PEAL_ASSERT(kind == RecordKind::goodbye);
   RecordWriter to(out, kind);
 }
 

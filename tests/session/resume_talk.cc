@@ -31,7 +31,6 @@ void turn(Talk& talk, Client& x, Client& y, const Cut& cut) {
   while (x.daemon.pipe(x.connection).is_cut()) {
     ++talk.cuts;
     x.cut();
-    x.shares = cut.shares_again;
     // Everything else goes on meanwhile.
     x.daemon.run();
     x.connect();
@@ -53,9 +52,6 @@ Talk talk(const Cut& cut) {
   Talk talk;
   Daemon daemon;
   Client x(daemon, "x"), y(daemon, "y");
-  x.shares = cut.shares;
-  // What is small does not lie in shared memory.
-  const std::string rest(cut.shares ? 600 : 0, '.');
   for (Client* each : {&x, &y}) {
     each->connect();
     each->join("g");
@@ -71,18 +67,16 @@ Talk talk(const Cut& cut) {
   limit(x, cut.input, cut.output);
   for (int round = 0; round < 3; ++round) {
     const std::string text = std::to_string(round);
-    y.send("g", "of y, " + text + rest);
-    x.send("g", "first of " + text + rest);
+    y.send("g", "of y, " + text);
+    x.send("g", "first of " + text);
     x.send("#nobody", "refused of " + text);
-    x.send("g,#y#n", "safe of " + text + rest, Service::safe);
+    x.send("g,#y#n", "safe of " + text, Service::safe);
     turn(talk, x, y, cut);
-    y.send("g", "of y, " + text + " again" + rest);
+    y.send("g", "of y, " + text + " again");
     turn(talk, x, y, cut);
   }
   turn(talk, x, y, cut);
   talk.acked = x.acked;
-  talk.shared = x.shared;
-  talk.gone = x.gone;
   const auto& pipe = daemon.pipe(x.connection);
   talk.input_bytes = kEndless - pipe.input_left;
   talk.output_bytes = kEndless - pipe.output_left;
