@@ -10,19 +10,25 @@
 
 #include "base/assert.h"
 #include "client/session.h"
+#include "shared_page.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   peal::ByteView rest(reinterpret_cast<const std::byte*>(data), size);
-  peal::client::Session session({"fuzz", "", 1'000, 1U << 16U});
+  peal::client::Session session({"fuzz", "", 1'000, 1U << 16U, true});
+  const peal::fuzz::SharedPage page;
   const std::vector<std::string_view> targets{"chat"};
   session.connected();
+  session.share(page.view());
   while (!rest.empty()) {
     const auto length = std::min<std::size_t>(static_cast<std::size_t>(rest[0]), rest.size() - 1);
     const peal::ByteView piece = rest.subspan(1, length);
     rest = rest.subspan(1 + length);
     if (length == 0) {
       session.disconnected("cut");
-      if (session.phase() == peal::client::Session::Phase::apart) session.connected();
+      if (session.phase() == peal::client::Session::Phase::apart) {
+        session.connected();
+        session.share(page.view());
+      }
       continue;
     }
     const std::uint64_t settled = session.settled();

@@ -8,6 +8,7 @@
 
 #include "model_daemon.h"
 #include "seeds.h"
+#include "shared_page.h"
 
 namespace {
 
@@ -72,6 +73,15 @@ bool write_all(peal::fuzz::Folder folder) {
   append(resumed, back);
   append(resumed, wire::RecordKind::acked, wire::Acked{0});
   fine = folder.write("resumed", pieces({messages, resumed})) && fine;
+
+  ModelDaemon sharing;
+  const peal::fuzz::SharedPage page;
+  sharing.limits.shared_bytes = peal::fuzz::SharedPage::kBytes;
+  Bytes shared = greeting(sharing);
+  append(shared, page.event());
+  append(shared, page.event());
+  append(shared, page.other());
+  fine = folder.write("shared", pieces({shared})) && fine;
 
   Bytes closing = welcome;
   daemon.close(wire::ClientCode::evicted, "enough");

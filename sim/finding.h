@@ -39,6 +39,7 @@ void each_figure(Figures& f, Figure figure) {
   figure("group_exchanges_interrupted", f.group_exchanges_interrupted);
   figure("session_settled", f.session_settled);
   figure("session_resumed", f.session_resumed);
+  figure("session_shared", f.session_shared);
   figure("session_gaps", f.session_gaps);
   figure("sessions_ended_slow", f.sessions_ended_slow);
   figure("virtual_ns", f.virtual_ns);

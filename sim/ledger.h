@@ -45,6 +45,7 @@ struct Figures {
   std::uint64_t group_exchanges_interrupted = 0;
   std::uint64_t session_settled = 0;  ///< messages of clients
   std::uint64_t session_resumed = 0;  ///< after a connection broke
+  std::uint64_t session_shared = 0;   ///< events that clients read in memory
   std::uint64_t session_gaps = 0;     ///< told to clients that are slow
   std::uint64_t sessions_ended_slow = 0;
   std::uint64_t virtual_ns = 0;

@@ -27,6 +27,7 @@ session::Options options_of(const Process& process, Random& random) {
   options.slow.memory_bytes = static_cast<std::uint64_t>(random.between(4'096, 200'000));
   options.slow.disk_bytes = static_cast<std::uint64_t>(random.between(100'000, 2'000'000));
   options.keep_max = milliseconds(kKeepMs);
+  options.shared_bytes = static_cast<std::uint32_t>(random.between(60'000, 400'000)) & ~7U;
   options.clients.push_back({});
   options.groups.push_back({{}, "*", true, true, true});
   return options;
@@ -87,6 +88,8 @@ SessionClients::Station& SessionClients::station_of(std::uint64_t slot) {
          std::to_string(++last_number_);
   Station& station = stations_[name];
   station.talk = std::make_unique<Talk>(name, static_cast<TalkWatcher&>(*this));
+  station.shares = random_.chance(0.5);
+  station.uid = static_cast<std::uint32_t>(random_.below(2));
   return station;
 }
 
@@ -191,8 +194,9 @@ void SessionClients::connect(Station& station) {
   links_[station.link] = &station;
   session::Identity identity;
   identity.kind = session::Identity::Kind::unix_user;
+  identity.uid = station.uid;
   sessions_.accepted(local_now(), station.link, identity);
-  station.talk->connect(kKeepMs);
+  station.talk->connect(kKeepMs, station.shares);
   plan_service();
 }
 
@@ -230,6 +234,9 @@ void SessionClients::serve(Station& station) {
     return;
   }
   heard.resize(amount(heard.size()));
+  if (const auto at = regions_.find(sessions_.region_of(link)); at != regions_.end()) {
+    station.talk->share(std::as_bytes(std::span(at->second)));
+  }
   sessions_.written(local_now(), link, heard.size());
   station.talk->hear(heard);
   if (station.talk->state() == Talk::State::over && station.link != 0) cut(station, true);

@@ -74,6 +74,8 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
     bool daemon_writes = false;       ///< there is output for it
     Instant reads_from{};             ///< it does not read before
     Instant back_at{};                ///< without a connection: when it comes back
+    bool shares = false;              ///< it reads events in memory
+    std::uint32_t uid = 0;            ///< clients of one user read the same memory
     bool doomed = false;              ///< it missed messages, and the oracle hears no more of it
     std::set<std::uint64_t> ordered;  ///< own messages that this daemon delivered
     std::vector<SentEarly> early;     ///< before the first view
@@ -88,6 +90,9 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   std::string_view node_name(NodeId node) const override;
   wire::SessionToken draw_token() override;
   session::Answer ask(std::string_view what, bool admin) override;
+  ByteSpan open_region(session::RegionId id, std::uint32_t bytes) override;
+  /// Clients keep what they have mapped.
+  void close_region(session::RegionId /*id*/) override {}
 
   // TalkWatcher
   void started(Talk& talk) override;
@@ -97,6 +102,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   void transitional(Talk& talk, std::string_view group) override;
   void left(Talk& talk, std::string_view group) override;
   void gap(Talk& talk, const wire::GapEvent& event) override;
+  void shared(Talk& talk) override;
   void settled(Talk& talk, std::uint64_t number) override;
   void ended(Talk& talk, wire::ClientCode code) override;
   void wrong(Talk& talk, const std::string& text) override;
@@ -126,6 +132,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   Random random_;
   std::vector<std::string> node_names_;  ///< by node
   MemorySpool spool_;
+  std::map<session::RegionId, std::vector<std::uint64_t>> regions_;
   session::Sessions sessions_;
   Stations stations_;  ///< by client name
   std::map<session::ConnectionId, Station*> links_;

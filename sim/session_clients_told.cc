@@ -132,6 +132,12 @@ session::Answer SessionClients::ask(std::string_view /*what*/, bool /*admin*/) {
   return {wire::ClientCode::bad_name, "nothing is known here"};
 }
 
+ByteSpan SessionClients::open_region(session::RegionId id, std::uint32_t bytes) {
+  auto& words = regions_[id];
+  words.resize(bytes / sizeof(std::uint64_t));
+  return std::as_writable_bytes(std::span(words));
+}
+
 // ---- what clients are told ----
 
 oracle::ClientId SessionClients::id_of(std::string_view private_name) {
@@ -198,6 +204,8 @@ void SessionClients::gap(Talk& talk, const wire::GapEvent& event) {
   doom(station);
   talk.goodbye();
 }
+
+void SessionClients::shared(Talk& /*talk*/) { ++process_.world.ledger().figures().session_shared; }
 
 void SessionClients::settled(Talk& talk, std::uint64_t number) {
   const Station& station = of(talk);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "wire/shared.h"
 
 namespace peal::sim {
 namespace {
@@ -22,7 +23,7 @@ std::optional<T> decoded(ByteView body) {
 
 }  // namespace
 
-void Talk::connect(std::uint32_t keep_ms) {
+void Talk::connect(std::uint32_t keep_ms, bool shares) {
   PEAL_ASSERT(state_ == State::apart);
   state_ = State::greeting;
   wire::Hello hello;
@@ -30,6 +31,7 @@ void Talk::connect(std::uint32_t keep_ms) {
   hello.session = token_;
   hello.events_seen = events_;
   hello.keep_ms = keep_ms;
+  hello.shares = shares;
   append(output_, hello);
 }
 
@@ -39,6 +41,7 @@ void Talk::cut() {
   output_.clear();
   taken_ = 0;
   input_.clear();
+  memory_ = {};
   // Without a session there is nothing to come back to; a goodbye may not have arrived.
   if (!started_) return end(wire::ClientCode::silent);
   if (leaving_) end(wire::ClientCode::goodbye);
@@ -131,6 +134,10 @@ void Talk::on_record(const wire::Record& record) {
     return closing ? end(closing->code) : wrong("a closing that is none");
   }
   if (state_ != State::talking) return wrong("a record before the welcome");
+  if (record.kind == RecordKind::shared) {
+    const auto place = decoded<wire::Shared>(record.body);
+    return place ? on_shared(*place) : wrong("a shared that is none");
+  }
   if (record.kind == RecordKind::acked) {
     const auto acked = decoded<wire::Acked>(record.body);
     return acked ? on_acked(acked->number) : wrong("an acked that is none");
@@ -150,6 +157,20 @@ void Talk::on_record(const wire::Record& record) {
   wrong("a record that no daemon sends");
 }
 
+void Talk::on_shared(const wire::Shared& place) {
+  wire::Record record;
+  std::vector<std::byte> body;
+  switch (wire::read_shared(memory_, place, record.kind, body)) {
+    case wire::SharedRead::ok: break;
+    case wire::SharedRead::gone: return wrong("what it is told is not in memory any more");
+    case wire::SharedRead::bad: return wrong("what it is told cannot be in memory");
+  }
+  if (!wire::is_event(record.kind)) return wrong("no event is in memory");
+  watcher_.shared(*this);
+  record.body = body;
+  on_event(record);
+}
+
 void Talk::on_welcome(const wire::Welcome& welcome) {
   if (state_ != State::greeting) return wrong("a second welcome");
   if (welcome.resumed != started_) return wrong("a welcome to another session");
@@ -161,7 +182,9 @@ void Talk::on_welcome(const wire::Welcome& welcome) {
     return wrong("has " + std::to_string(welcome.received) + " messages of " +
                  std::to_string(sent_) + ", " + std::to_string(acked_) + " of them settled");
   }
+  if (welcome.shared_bytes != memory_.size()) return wrong("memory that is not there");
   state_ = State::talking;
+  if (!memory_.empty()) append(output_, RecordKind::mapped);
   unsettled_max_ = welcome.unsettled_messages_max;
   if (!started_) {
     started_ = true;

@@ -29,6 +29,7 @@ class TalkWatcher {
   virtual void transitional(Talk& talk, std::string_view group) = 0;
   virtual void left(Talk& talk, std::string_view group) = 0;
   virtual void gap(Talk& talk, const wire::GapEvent& event) = 0;
+  virtual void shared(Talk& talk) = 0;                         ///< the next event lay in memory
   virtual void settled(Talk& talk, std::uint64_t number) = 0;  ///< one that was not refused
   virtual void ended(Talk& talk, wire::ClientCode code) = 0;
   /// The daemon said something that it must not say.
@@ -48,7 +49,10 @@ class Talk {
   const std::string& private_name() const { return private_name_; }
 
   /// A connection is there: says hello, in a session of its own or the one that it has.
-  void connect(std::uint32_t keep_ms);
+  /// `shares`: it takes memory in which to read events.
+  void connect(std::uint32_t keep_ms, bool shares);
+  /// What was given with the connection; before hear() has its first byte.
+  void share(ByteView memory) { memory_ = memory; }
   /// The connection broke.
   void cut();
   /// It never comes back, and says nothing.
@@ -83,6 +87,7 @@ class Talk {
   };
   void on_record(const wire::Record& record);
   void on_event(const wire::Record& record);
+  void on_shared(const wire::Shared& place);
   void on_welcome(const wire::Welcome& welcome);
   void on_acked(std::uint64_t number);
   void on_refused(const wire::Refused& refused);
@@ -111,6 +116,7 @@ class Talk {
   std::vector<std::byte> output_;
   std::size_t taken_ = 0;
   std::vector<std::byte> input_;
+  ByteView memory_;
 };
 
 }  // namespace peal::sim

@@ -87,7 +87,9 @@ namespace peal::sim_hooks {
   X(sm3_spill_out_of_order, "events pass others that went to the disk")                           \
   X(sm4_gap_forgotten, "messages are left out and no gap says so")                                \
   X(sm5_blocked_forever, "a client whose message found no room is not read again")                \
-  X(sm6_taken_twice, "a message that comes a second time is sent again")
+  X(sm6_taken_twice, "a message that comes a second time is sent again")                          \
+  X(sm7_let_go_when_written, "what lies in shared memory is let go before it was seen")           \
+  X(sm8_generation_ignored, "who reads shared memory does not look whether it is still there")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

@@ -85,6 +85,11 @@ std::string validate(const ClientsConfig& config) {
                                            "disk_bytes_max", limits.disk_bytes_max)}) {
     if (!wrong.empty()) return wrong;
   }
+  constexpr std::uint32_t kSharedBytesMin = 1U << 20;
+  if (limits.shared_bytes > 0 && limits.shared_bytes < kSharedBytesMin) {
+    return together("shared_memory_bytes", std::to_string(limits.shared_bytes),
+                    "be 0, or at least " + std::to_string(kSharedBytesMin));
+  }
   if (limits.slow_max.age_ms != 0 && limits.slow.age_ms == 0) {
     return together("slow_age_ms_max", std::to_string(limits.slow_max.age_ms),
                     "come with clients.slow_age_ms, since 0 there stands for any time");

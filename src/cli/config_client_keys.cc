@@ -165,6 +165,12 @@ void add_slow(std::vector<Key>& rows) {
       "memory_bytes_max", 1 << 20, kBytesMax, "Bytes that may wait in memory for all clients.",
       [](NodeConfig & config) -> auto& { return config.clients.sessions.memory_bytes_max; });
   add(
+      "shared_memory_bytes", 0, 0xffff'ffff,
+      "Bytes of memory in which the local clients of one user read what they are told, so that it "
+      "is written once for all of them; 0: none, else at least 1048576. A reload holds for users "
+      "who have none yet.",
+      [](NodeConfig & config) -> auto& { return config.clients.sessions.shared_bytes; });
+  add(
       "disk_bytes_max", 0, kBytesMax, "And on disk.",
       [](NodeConfig & config) -> auto& { return config.clients.sessions.disk_bytes_max; });
 }

@@ -258,6 +258,12 @@ std::vector<std::string> client_lines(const NodeReport& report) {
   const Json clients = answer.is_object() ? answer.value("clients", Json::object()) : Json();
   const Json sessions = clients.is_object() ? clients.value("sessions", Json::array()) : Json();
   if (!sessions.is_array()) return lines;
+  const Json shared = clients.value("shared_memory", Json::object());
+  if (shared.is_object() && field<std::uint64_t>(shared, "regions", 0) > 0) {
+    lines.push_back(report.name + " shared_memory regions=" + number_field(shared, "regions") +
+                    " bytes_in_use=" + number_field(shared, "bytes_in_use") + "/" +
+                    number_field(shared, "bytes"));
+  }
   for (const Json& session : sessions) {
     const std::string name =
         report.name + " client=" + quote(field(session, "name", std::string()));

@@ -95,6 +95,9 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
                     {"memory_bytes", facts.clients.memory_bytes},
                     {"disk_bytes", facts.clients.disk_bytes},
                     {"input_bytes", facts.clients.input_bytes}};
+  out["clients"]["shared_memory"] = {{"regions", facts.clients.regions},
+                                     {"bytes", facts.clients.region_bytes},
+                                     {"bytes_in_use", facts.clients.region_bytes_in_use}};
   out["clients"]["sessions"] = Json::array();
   for (const auto& session : facts.clients.sessions) {
     out["clients"]["sessions"].push_back(json_of(session));

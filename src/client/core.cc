@@ -58,11 +58,11 @@ ErrorCode greeting_error(Errc code) {
   return code == Errc::would_block ? ErrorCode::timed_out : ErrorCode::unreachable;
 }
 
-SessionOptions session_options(const v0::ClientOptions& options) {
+SessionOptions session_options(const v0::ClientOptions& options, bool is_local) {
   constexpr std::int64_t kKeepMax = 0xffff'ffff;
   return {options.name, options.token,
           static_cast<std::uint32_t>(std::min<std::int64_t>(options.keep.count(), kKeepMax)),
-          options.receive_bytes_max};
+          options.receive_bytes_max, is_local};
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ Result<std::unique_ptr<Core>, Error> Core::open(const v0::ClientOptions& options
 Core::Core(Dialer dialer, const v0::ClientOptions& options)
     : dialer_(std::move(dialer)),
       connect_timeout_(duration_of(options.connect_timeout)),
-      session_(session_options(options)),
+      session_(session_options(options, dialer_.is_local())),
       buffer_(kReadBytes),
       polling_(microseconds(options.spin.count())) {}
 

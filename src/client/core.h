@@ -90,6 +90,7 @@ class Core {
   void write_once(Lock& lock);
   void write_out(Lock& lock);
   std::size_t read_once(Lock& lock);
+  void take_memory();
   void wait_until_unused(Lock& lock, bool and_not_polled);
   void fail(Trouble kind, io::IoError why);
   void withdraw();
@@ -100,6 +101,7 @@ class Core {
   // With the lock, the application's threads.
   bool may_take_over() const;
   bool may_serve() const;
+  bool has_much_unsaid() const;
   void take_over();
   void hand_over();
   void push_out(Lock& lock);
@@ -154,6 +156,7 @@ class Core {
 
   // The connection. The stream and the buffers are of whoever uses it; only the thread ends it.
   std::unique_ptr<io::Stream> stream_;
+  io::Mapping memory_;  ///< that the daemon shares on this connection
   std::vector<std::byte> buffer_;
   std::vector<ByteView> chunks_;
   io::Polling polling_;  ///< of the application's thread that polls

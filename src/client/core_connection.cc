@@ -21,6 +21,8 @@ constexpr Duration kWriteApart = microseconds(20);
 constexpr std::size_t kUnwrittenBytesMax = 64U << 10;
 /// What was seen is said with something else, or after so much, or when the thread looks.
 constexpr std::size_t kUnsaidBytesMax = 64U << 10;
+/// Of events in shared memory: far less than may be unseen, or the daemon would not use it.
+constexpr std::uint64_t kUnsaidSharedBytesMax = wire::kSharedUnseenMax / 8;
 /// What others add while one writes is written by that one, so often.
 constexpr int kRoundsMax = 4;
 /// Reads of records that are no events, until the thread is asked to go on.
@@ -103,12 +105,16 @@ std::size_t Core::read_once(Lock& lock) {
     suspects_ = false;
     unsaid_bytes_ += moved.bytes;
     was_open_ = session_.phase() == Session::Phase::open;
+    if (stream_->expects_descriptor()) take_memory();
     session_.received(ByteView(buffer_).first(moved.bytes));
     const bool is_open = session_.phase() == Session::Phase::open;
     if (is_open && !was_open_) usable_ = trouble_ == Trouble::none;
     if (!is_open && usable_) withdraw();
   }
   in_use_ = false;
+  if (session_.is_torn()) {
+    fail(Trouble::writing, {Errc::closed, "what the daemon told was gone before it was read"});
+  }
   if (moved.outcome == io::StreamOutcome::broken) {
     fail(Trouble::reading, stream_->error());
   } else if (moved.outcome == io::StreamOutcome::end) {
@@ -118,6 +124,16 @@ std::size_t Core::read_once(Lock& lock) {
   // Others leave what they add to whoever uses the connection.
   if (unsent_ || session_.has_more_than_seen()) push_out(lock);
   return moved.bytes;
+}
+
+/// What came with the first byte. If it cannot be read, everything comes on the connection.
+void Core::take_memory() {
+  const io::Fd came = stream_->take_descriptor();
+  if (!came) return;
+  auto mapped = io::map_shared_memory(came);
+  if (!mapped) return;
+  memory_ = std::move(*mapped);
+  session_.share(memory_.view());
 }
 
 void Core::wait_until_unused(Lock& lock, bool and_not_polled) {
@@ -171,6 +187,11 @@ bool Core::may_take_over() const {
          session_.wants_input();
 }
 
+/// What was seen is to be said, though there is nothing else to say.
+bool Core::has_much_unsaid() const {
+  return unsaid_bytes_ >= kUnsaidBytesMax || session_.told_bytes() >= kUnsaidSharedBytesMax;
+}
+
 bool Core::may_serve() const { return may_take_over() && !in_use_ && !polled_; }
 
 /// The application serves, for as long as it is here often enough.
@@ -221,7 +242,7 @@ void Core::look(Lock& lock) {
   if (!may_take_over()) return;
   take_over();
   if (!may_serve()) return;  // whoever uses it just now tells of what comes
-  if (unsent_ || session_.has_more_than_seen() || unsaid_bytes_ >= kUnsaidBytesMax) write_out(lock);
+  if (unsent_ || session_.has_more_than_seen() || has_much_unsaid()) write_out(lock);
   for (int i = 0; i < kLooksMax; ++i) {
     if (!may_serve()) return;
     read_once(lock);
@@ -233,7 +254,7 @@ void Core::look(Lock& lock) {
 /// Serves the connection, sleeping up to `deadline`, until it has done something.
 void Core::serve(Lock& lock, Deadline deadline) {
   take_over();
-  if (unsent_ || session_.has_more_than_seen() || unsaid_bytes_ >= kUnsaidBytesMax) {
+  if (unsent_ || session_.has_more_than_seen() || has_much_unsaid()) {
     write_out(lock);
     if (!may_serve()) return;
   }

@@ -173,6 +173,7 @@ void Core::part(Lock& lock) {
 
 void Core::drop() {
   stream_.reset();
+  memory_ = {};
   const Instant now = io::Clock::now();
   trouble_ = Trouble::none;
   suspects_ = false;

@@ -139,7 +139,9 @@ Dialer::Dialed Dialer::dial(Instant deadline, Signal& wake, const std::atomic<bo
   if (tls_ == nullptr) {
     auto fd = io::connect_unix(address_.path);
     if (!fd) return unexpected(error_of(fd.error(), where_));
-    return finish(io::make_plain_stream(std::move(*fd), {}), deadline, wake, stop);
+    auto stream = io::make_plain_stream(std::move(*fd), {});
+    stream->expect_descriptor();
+    return finish(std::move(stream), deadline, wake, stop);
   }
   const auto found = look_up(deadline, stop);
   if (!found) return unexpected(found.error());

@@ -41,6 +41,8 @@ class Dialer {
   /// Blocks: until `deadline`; once stopped, some milliseconds.
   Result<std::unique_ptr<io::Stream>, v0::Error> dial(Instant deadline, Signal& wake,
                                                       const std::atomic<bool>& stop);
+  /// It is a Unix socket; then a stream expects a descriptor with its first byte.
+  bool is_local() const { return tls_ == nullptr; }
   /// The address, for messages.
   const std::string& where() const { return where_; }
 

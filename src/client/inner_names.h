@@ -11,6 +11,7 @@
 #include "io/fd.h"
 #include "io/polling.h"
 #include "io/resolve.h"
+#include "io/shared_memory.h"
 #include "io/stream.h"
 #include "io/tls.h"
 #include "wire/client.h"

@@ -25,6 +25,7 @@ void Session::connected() {
   hello.session = token_;
   hello.events_seen = events_seen_;
   hello.keep_ms = options_.keep_ms;
+  hello.shares = options_.shares;
   hello.secret = options_.secret;
   wire::append(say(), hello);
 }
@@ -40,6 +41,9 @@ void Session::disconnected(const std::string& why) {
   gathered_.clear();
   gathered_bytes_.clear();
   seen_due_ = false;
+  memory_ = {};
+  told_bytes_ = 0;
+  torn_ = false;
   if (goodbye_ == Goodbye::queued) goodbye_ = Goodbye::wanted;
   if (!was_open) return;
   if (!resumable()) return end(wire::ClientCode::session_lost, why);
@@ -184,6 +188,7 @@ void Session::gather(std::vector<ByteView>& out, std::size_t chunks_max) {
   if (phase_ == Phase::apart || phase_ == Phase::ended) return;
   if (may_speak()) {
     if (std::exchange(seen_due_, false)) {
+      told_bytes_ = 0;
       wire::append(say(), wire::RecordKind::seen, wire::Acked{events_seen_});
     }
     if (goodbye_ == Goodbye::wanted && out_ == unsettled_.size()) {

@@ -47,6 +47,7 @@ struct SessionOptions {
   std::string secret;
   std::uint32_t keep_ms = 0;
   std::uint64_t receive_bytes_max = 1;
+  bool shares = false;  ///< events may lie in memory that the daemon shares
 };
 
 /// How one join, leave or question came out.
@@ -77,11 +78,20 @@ class Session {
 
   /// A connection is there, and nothing was said on it. The phase is `apart`.
   void connected();
+  /// Memory whose descriptor came with the first byte of the connection; before received() has that
+  /// byte. Its bytes stay as long as the connection, and may change at any time.
+  void share(ByteView memory) { memory_ = memory; }
   /// Bytes that came on it. Whatever they are: they are taken, or end the session; or the daemon
   /// gives the connection up, and the phase is `apart`.
   void received(ByteView bytes);
   /// It is gone. Ends the session if it was not to outlive a connection.
   void disconnected(const std::string& why);
+  /// An event was not where it should lie. Nothing that comes is taken any more but the reason, if
+  /// the daemon gives one: the connection is to be read to its end, as far as it is there, and
+  /// ended.
+  bool is_torn() const { return torn_; }
+  /// Of events in memory that came since the daemon was told what was seen.
+  std::uint64_t told_bytes() const { return told_bytes_; }
   /// There is room for what might come. Of a greeting there always is: or the session would be lost
   /// while nobody reads.
   bool wants_input() const {
@@ -175,6 +185,8 @@ class Session {
   void start_session(const wire::Welcome& welcome);
   bool resume_session(const wire::Welcome& welcome);
   void on_event(const wire::Record& record);
+  void on_shared(ByteView body);
+  bool takes_event(const wire::Record& record);
   void on_acked(ByteView body);
   void on_refused(ByteView body);
   void on_reply(ByteView body);
@@ -210,6 +222,9 @@ class Session {
   bool seen_due_ = false;
   std::set<std::uint64_t> refused_;  ///< told, and above what was acked: they may come again
   std::uint64_t acked_ = 0;          ///< by `acked`, not by a welcome
+  ByteView memory_;                  ///< in which events may lie
+  std::uint64_t told_bytes_ = 0;     ///< of events there, since `seen` was said
+  bool torn_ = false;
 
   // Out. Messages settled_ + 1, settled_ + 2, …
   std::deque<Message> unsettled_;

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "client/session.h"
+#include "wire/shared.h"
 
 namespace peal::client {
 namespace {
@@ -55,6 +56,7 @@ void Session::received(ByteView bytes) {
 
 void Session::handle(const wire::Record& record) {
   using wire::RecordKind;
+  if (torn_ && record.kind != RecordKind::closing) return;
   if (phase_ == Phase::greeting) {
     if (record.kind == RecordKind::welcome) return on_welcome(record.body);
     if (record.kind == RecordKind::closing) return on_closing(record.body);
@@ -62,6 +64,7 @@ void Session::handle(const wire::Record& record) {
   }
   if (wire::is_event(record.kind)) return on_event(record);
   switch (record.kind) {
+    case RecordKind::shared: return on_shared(record.body);
     case RecordKind::acked: return on_acked(record.body);
     case RecordKind::refused: return on_refused(record.body);
     case RecordKind::reply: return on_reply(record.body);
@@ -98,6 +101,7 @@ void Session::on_welcome(ByteView body) {
       welcome.unsettled_messages_max == 0) {
     return fault("a welcome with limits that cannot be");
   }
+  if (welcome.shared_bytes > 0 && !options_.shares) return fault("memory that nobody asked for");
   if (welcomed_ && !welcome.resumed) {
     return end(wire::ClientCode::session_lost, "the daemon does not know the session any more");
   }
@@ -116,6 +120,8 @@ void Session::on_welcome(ByteView body) {
     start_session(welcome);
   }
   phase_ = Phase::open;
+  if (welcome.shared_bytes == 0 || memory_.size() != welcome.shared_bytes) memory_ = {};
+  if (!memory_.empty()) wire::append(say(), wire::RecordKind::mapped);
   for (auto& [id, request] : requests_) {
     if (!request.answer) control_.push_back({request.record, id});
   }
@@ -155,6 +161,29 @@ bool Session::resume_session(const wire::Welcome& welcome) {
 // ---- The session
 
 void Session::on_event(const wire::Record& record) {
+  if (takes_event(record)) push_record(record);
+}
+
+void Session::on_shared(ByteView body) {
+  wire::Shared at;
+  if (memory_.empty() || decode(body, at) != wire::Drop::none) {
+    return fault("a place in shared memory that cannot be");
+  }
+  // What comes with one read of the connection must not be more than that.
+  told_bytes_ += at.bytes;
+  if (told_bytes_ > wire::kSharedUnseenMax)
+    return fault("more events in memory than may be unseen");
+  Item item;
+  switch (wire::read_shared(memory_, at, item.record, item.body)) {
+    case wire::SharedRead::ok: break;
+    case wire::SharedRead::gone: torn_ = true; return;
+    case wire::SharedRead::bad: return fault("a place in shared memory where no record is");
+  }
+  if (!wire::is_event(item.record)) return fault("a record in shared memory that is no event");
+  if (takes_event({item.record, item.body})) push(std::move(item));
+}
+
+bool Session::takes_event(const wire::Record& record) {
   using wire::Drop;
   Drop drop = Drop::none;
   if (record.kind == wire::RecordKind::message) {
@@ -171,11 +200,12 @@ void Session::on_event(const wire::Record& record) {
     drop = decode(record.body, event);
   }
   if (drop != Drop::none) {
-    return fault("a damaged event, " + std::string(wire::drop_name(drop)));
+    fault("a damaged event, " + std::string(wire::drop_name(drop)));
+    return false;
   }
   ++events_seen_;
   seen_due_ = true;
-  push_record(record);
+  return true;
 }
 
 void Session::settle(std::uint64_t number) {

@@ -31,8 +31,9 @@ session::Identity identity_of(const io::StreamPeer& peer) {
 }  // namespace
 
 Connections::Connections(const io::StreamsOptions& options, io::Loop& loop,
-                         session::Sessions& sessions, Refused refused)
+                         session::Sessions& sessions, const Regions& regions, Refused refused)
     : sessions_(sessions),
+      regions_(regions),
       refused_(std::move(refused)),
       streams_(options, loop, *this),
       buffer_(options.read_bytes_max) {}
@@ -126,6 +127,10 @@ std::size_t Connections::write(io::StreamId id) {
   std::size_t written = 0;
   bool blocked = false;
   auto chunks = sessions_.output(id);
+  if (!chunks.empty() && !std::exchange(found->second.greeted, true)) {
+    const int region = regions_.fd(sessions_.region_of(id));
+    if (region >= 0) streams_.attach(id, region);
+  }
   while (!chunks.empty() && written < kWriteBytesPerTurn && !blocked) {
     const io::Transfer put = streams_.write(id, chunks);
     if (put.bytes > 0) sessions_.written(now_, id, put.bytes);

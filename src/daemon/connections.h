@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "daemon/regions.h"
 #include "io/loop.h"
 #include "io/streams.h"
 #include "session/sessions.h"
@@ -28,7 +29,7 @@ class Connections final : private io::StreamsHost {
 
   /// All references outlive this.
   Connections(const io::StreamsOptions& options, io::Loop& loop, session::Sessions& sessions,
-              Refused refused);
+              const Regions& regions, Refused refused);
 
   /// Takes connections from now on. Errors: system.
   Result<void, io::IoError> listen(std::unique_ptr<io::StreamListener> listener) {
@@ -55,6 +56,7 @@ class Connections final : private io::StreamsHost {
     bool writing = false;         ///< waits for room in the stream
     bool due = false;             ///< is in `to_write_`
     bool silent = true;           ///< has not said anything yet
+    bool greeted = false;         ///< something was to be written to it
   };
 
   // io::StreamsHost
@@ -74,6 +76,7 @@ class Connections final : private io::StreamsHost {
   void forget(io::StreamId id);
 
   session::Sessions& sessions_;
+  const Regions& regions_;
   Refused refused_;
   io::Streams streams_;
   Instant now_{};

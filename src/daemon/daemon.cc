@@ -139,11 +139,11 @@ Result<void, io::IoError> Daemon::prepare() {
   runtime_ = std::move(*runtime);
   session::Host& host = *this;
   sessions_ = std::make_unique<session::Sessions>(options_.sessions, host, spool_);
-  connections_ =
-      std::make_unique<Connections>(streams_options(options_.sessions), *loop_, *sessions_,
-                                    [this](const std::string& who, const io::IoError& why) {
-                                      owner_.on_refused(now_, who, why);
-                                    });
+  connections_ = std::make_unique<Connections>(
+      streams_options(options_.sessions), *loop_, *sessions_, regions_,
+      [this](const std::string& who, const io::IoError& why) {
+        owner_.on_refused(now_, who, why);
+      });
   turns_ = std::make_unique<Turns>(*this);
   now_ = io::Clock::now();
   told_room_ = receive_room_units();

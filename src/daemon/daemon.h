@@ -14,6 +14,7 @@
 #include "daemon/connections.h"
 #include "daemon/options.h"
 #include "daemon/owner.h"
+#include "daemon/regions.h"
 #include "daemon/spool_files.h"
 #include "io/loop.h"
 #include "member/runtime.h"
@@ -86,6 +87,8 @@ class Daemon final : private member::Application, private session::Host {
   void tables_equal(const ViewId& /*view*/, std::uint64_t /*hash*/) override {}
   std::string_view node_name(NodeId node) const override;
   wire::SessionToken draw_token() override;
+  ByteSpan open_region(session::RegionId id, std::uint32_t bytes) override;
+  void close_region(session::RegionId id) override { regions_.close(id); }
   session::Answer ask(std::string_view what, bool admin) override;
 
   std::uint32_t room_units() const;
@@ -100,6 +103,7 @@ class Daemon final : private member::Application, private session::Host {
   std::unique_ptr<io::Loop> loop_;
   std::unique_ptr<member::Runtime> runtime_;
   SpoolFiles spool_;
+  Regions regions_;
   std::unique_ptr<session::Sessions> sessions_;
   std::unique_ptr<Connections> connections_;
   std::unique_ptr<Turns> turns_;

@@ -156,6 +156,13 @@ wire::SessionToken Daemon::draw_token() {
   return token;
 }
 
+ByteSpan Daemon::open_region(session::RegionId id, std::uint32_t bytes) {
+  const ByteSpan memory = regions_.open(id, bytes);
+  // Clients are told everything on their connections then, which costs more.
+  if (memory.empty()) owner_.on_warning(now_, regions_.reason());
+  return memory;
+}
+
 session::Answer Daemon::ask(std::string_view what, bool admin) {
   return owner_.on_ask(what, admin);
 }

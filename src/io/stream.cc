@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/text.h"
@@ -19,6 +20,36 @@ namespace peal::io {
 namespace {
 
 bool is_transient(int number) { return number == EAGAIN || number == EINTR; }
+
+/// Room beside a message for one descriptor, and no more: the system closes the others.
+class OneDescriptor {
+ public:
+  void put(msghdr& header, int fd) {
+    attach(header);
+    cmsghdr* part = CMSG_FIRSTHDR(&header);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(part), &fd, sizeof fd);
+  }
+  void attach(msghdr& header) {
+    header.msg_control = bytes_.data();
+    header.msg_controllen = CMSG_LEN(sizeof(int));  // the space would be enough for two
+  }
+  static Fd take(msghdr& header) {
+    const cmsghdr* part = CMSG_FIRSTHDR(&header);
+    if (part == nullptr || part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS ||
+        part->cmsg_len < CMSG_LEN(sizeof(int))) {
+      return {};
+    }
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+    return Fd(fd);
+  }
+
+ private:
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> bytes_{};
+};
 
 class PlainStream final : public Stream {
  public:
@@ -46,8 +77,11 @@ class PlainStream final : public Stream {
     msghdr header{};
     header.msg_iov = parts.data();
     header.msg_iovlen = count;
+    OneDescriptor descriptor;
+    if (attached_ >= 0) descriptor.put(header, attached_);
     const ssize_t put = ::sendmsg(fd(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (put < 0 && is_transient(errno)) return {0, StreamOutcome::blocked};
+    attached_ = -1;
     if (put < 0) return {0, fail(lost("write", errno))};
     const auto taken = static_cast<std::size_t>(put);
     return {taken, taken < bytes ? StreamOutcome::blocked : StreamOutcome::ok};
@@ -92,12 +126,27 @@ StreamOutcome Stream::finish_connecting() {
 
 Transfer Stream::receive(ByteSpan into) {
   if (into.empty()) return {};
-  const ssize_t got = ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT);
+  // Descriptors that nobody expects are closed by the system, since there is no room for them.
+  const ssize_t got = expects_ ? receive_with_descriptor(into)
+                               : ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT);
   if (got == 0) return {0, StreamOutcome::end};
   if (got < 0 && is_transient(errno)) return {0, StreamOutcome::blocked};
   if (got < 0) return {0, fail(lost("read", errno))};
   const auto bytes = static_cast<std::size_t>(got);
   return {bytes, bytes < into.size() ? StreamOutcome::blocked : StreamOutcome::ok};
+}
+
+ssize_t Stream::receive_with_descriptor(ByteSpan into) {
+  iovec part{into.data(), into.size()};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  OneDescriptor descriptor;
+  descriptor.attach(header);
+  const ssize_t got = ::recvmsg(fd(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (got < 0) return got;
+  if (Fd came = OneDescriptor::take(header); came && !descriptor_) descriptor_ = std::move(came);
+  return got;
 }
 
 std::unique_ptr<Stream> make_plain_stream(Fd fd, StreamPeer peer) {

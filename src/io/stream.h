@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -67,6 +69,18 @@ class Stream {
   /// Writes up to kChunksMax chunks with one system call, and returns how many bytes were taken:
   /// the caller goes on from there. `blocked`: not everything that was looked at was taken.
   virtual Transfer write(std::span<const ByteView> chunks) = 0;
+  /// A descriptor that goes with the first byte of the next write(); it stays the caller's, and
+  /// open until then. On Unix sockets only.
+  void attach(int fd) { attached_ = fd; }
+  /// One descriptor that comes with what is read from now on is kept; any other is closed, as all
+  /// are as long as nobody calls this. On Unix sockets only.
+  void expect_descriptor() { expects_ = true; }
+  bool expects_descriptor() const { return expects_; }
+  /// The one that came; none if none did. No other is expected then.
+  Fd take_descriptor() {
+    expects_ = false;
+    return std::exchange(descriptor_, Fd());
+  }
   /// Sends what write() took and could not send yet; `ok` if nothing is left. Plain streams never
   /// have any.
   virtual StreamOutcome flush() = 0;
@@ -100,6 +114,12 @@ class Stream {
   Fd fd_;
   StreamPeer peer_;
   IoError error_;
+  int attached_ = -1;
+
+ private:
+  ssize_t receive_with_descriptor(ByteSpan into);
+  bool expects_ = false;
+  Fd descriptor_;
 };
 
 /// A plain stream on a descriptor that is connected, or on its way (connect_tcp).

@@ -93,6 +93,7 @@ class Streams {
   /// As those of Stream. After `broken`, call close(). After `end`, nothing is read any more.
   Transfer read(StreamId id, ByteSpan into);
   Transfer write(StreamId id, std::span<const ByteView> chunks);
+  void attach(StreamId id, int fd) { open_entry(id).stream->attach(fd); }
   StreamOutcome finish_writing(StreamId id);
   /// Why read() or write() said `broken`.
   const IoError& error(StreamId id) const;

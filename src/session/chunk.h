@@ -10,16 +10,21 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "session/region.h"
+#include "wire/client.h"
 
 namespace peal::session {
 
 class ChunkPool;
 
-/// The bytes of one record, which the queues of all sessions that are to have it share.
+/// The bytes of one record, which the queues of all sessions that are to have it share. They are
+/// its own, or lie in a region.
 struct Chunk {
   ChunkPool* pool = nullptr;
   std::uint32_t references = 0;
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> bytes;  ///< or, if they lie in a region, the record that says where
+  Region* region = nullptr;
+  Region::Block block;
 };
 
 /// A counted reference to a chunk, or to nothing.
@@ -36,10 +41,23 @@ class ChunkRef {
   inline ~ChunkRef();
 
   explicit operator bool() const { return chunk_ != nullptr; }
-  ByteView view() const { return chunk_->bytes; }
-  std::size_t size() const { return chunk_->bytes.size(); }
+  /// The record.
+  ByteView view() const {
+    return chunk_->region == nullptr ? ByteView(chunk_->bytes)
+                                     : chunk_->region->record(chunk_->block);
+  }
+  std::size_t size() const {
+    return chunk_->region == nullptr ? chunk_->bytes.size() : chunk_->block.at.bytes;
+  }
+  bool is_shared() const { return chunk_->region != nullptr; }
+  /// If it is shared: a record that says so, instead of it.
+  ByteView place() const { return chunk_->bytes; }
   /// The memory that the chunk takes.
-  std::uint64_t cost() const { return sizeof(Chunk) + chunk_->bytes.capacity(); }
+  std::uint64_t cost() const {
+    return sizeof(Chunk) + chunk_->bytes.capacity() + chunk_->block.block_bytes;
+  }
+  /// If it is shared: as if its place were taken by something else. For a mutant.
+  void write_over() const { chunk_->region->write_over(chunk_->block); }
 
  private:
   void take() {
@@ -66,13 +84,27 @@ class ChunkPool {
     bytes_in_use_ += made.cost();
     return made;
   }
+  /// A record, in two parts that are one, that lies in a region. An empty reference if it has no
+  /// room there.
+  ChunkRef make_shared(Region& region, ByteView head, ByteView rest) {
+    const auto block = region.put(head, rest);
+    if (!block) return {};
+    std::unique_ptr<Chunk> chunk = take_place();
+    chunk->region = &region;
+    chunk->block = *block;
+    append(chunk->bytes, block->at);
+    ChunkRef made(chunk.release());
+    bytes_in_use_ += made.cost();
+    return made;
+  }
   /// Memory of all chunks that somebody refers to.
   std::uint64_t bytes_in_use() const { return bytes_in_use_; }
 
  private:
   friend class ChunkRef;
   static constexpr std::array<std::size_t, 5> kClasses{256, 512, 1'024, 2'048, 4'096};
-  static constexpr std::size_t kKept = 1'024;  ///< of each class
+  static constexpr std::size_t kKept = 1'024;         ///< of each class
+  static constexpr std::size_t kPlacesKept = 16'384;  ///< chunks whose bytes lie in a region
 
   std::unique_ptr<Chunk> take(std::size_t bytes) {
     for (std::size_t i = 0; i < kClasses.size(); ++i) {
@@ -90,8 +122,26 @@ class ChunkPool {
     chunk->bytes.reserve(bytes);
     return chunk;
   }
+  std::unique_ptr<Chunk> take_place() {
+    if (places_.empty()) {
+      auto chunk = std::make_unique<Chunk>();
+      chunk->pool = this;
+      return chunk;
+    }
+    std::unique_ptr<Chunk> chunk = std::move(places_.back());
+    places_.pop_back();
+    return chunk;
+  }
   void give(std::unique_ptr<Chunk> chunk) {
-    bytes_in_use_ -= sizeof(Chunk) + chunk->bytes.capacity();
+    bytes_in_use_ -= sizeof(Chunk) + chunk->bytes.capacity() + chunk->block.block_bytes;
+    if (chunk->region != nullptr) {
+      chunk->region->give_back(chunk->block);
+      chunk->region = nullptr;
+      chunk->block = {};
+      chunk->bytes.clear();
+      if (places_.size() < kPlacesKept) places_.push_back(std::move(chunk));
+      return;
+    }
     for (std::size_t i = 0; i < kClasses.size(); ++i) {
       if (chunk->bytes.capacity() != kClasses[i] || free_[i].size() >= kKept) continue;
       chunk->bytes.clear();
@@ -102,6 +152,7 @@ class ChunkPool {
 
   std::uint64_t bytes_in_use_ = 0;
   std::array<std::vector<std::unique_ptr<Chunk>>, kClasses.size()> free_;
+  std::vector<std::unique_ptr<Chunk>> places_;  ///< free, and without bytes of their own
 };
 
 inline ChunkRef::~ChunkRef() {

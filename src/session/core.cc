@@ -2,6 +2,7 @@
 #include "session/core.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/assert.h"
 #include "base/hooks.h"
@@ -120,9 +121,8 @@ void Sessions::Core::close_connection(Connection& it, wire::ClientCode code,
     it.session->connection = nullptr;
     it.session->detached_at = now_;
     // What was begun is ended, so that the client can read what comes then.
-    if (const std::size_t left = it.session->events.unfinished(); left > 0) {
-      it.tail = it.session->events.begun();
-      it.tail_offset = it.tail.size() - left;
+    if (it.session->events.unfinished() > 0) {
+      std::tie(it.tail, it.tail_rest) = it.session->events.begun();
     }
     tell_acked(it);
     it.session = nullptr;
@@ -186,7 +186,10 @@ void Sessions::Core::end_sessions() {
 }
 
 void Sessions::Core::end_session(Session& it, wire::ClientCode code, std::string_view text) {
-  if (it.connection != nullptr) close_connection(*it.connection, code, text);
+  if (it.connection != nullptr) {
+    keep_places(it);
+    close_connection(*it.connection, code, text);
+  }
   groups_.disconnect(it.id, code);
   if (it.keep > Duration{}) {
     note_ended(it, code, text);
@@ -196,6 +199,7 @@ void Sessions::Core::end_session(Session& it, wire::ClientCode code, std::string
   if (it.waits()) --waiting_;
   if (it.rule_index) --by_rule_[*it.rule_index];
   disk_bytes_ -= it.events.disk_bytes();
+  leave_shelf(it);
   sessions_.erase(it.id);
 }
 
@@ -283,6 +287,7 @@ void Sessions::Core::work(Instant now) {
       if (Connection* it = connection(id)) check_connection(*it);
     }
     for (const auto& [id, it] : sessions_) check_session(*it);
+    check_shelves();
     if (next_check_) next_check_ = std::max(*next_check_, now + kCheckEvery);
   }
   end_sessions();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "session/draft.h"
 #include "session/event_queue.h"
 #include "session/rules.h"
 #include "session/sessions.h"
@@ -23,6 +24,22 @@ struct Session;
 
 /// Of a connection's records that were written, so many bytes stay in its buffer at most.
 inline constexpr std::size_t kControlKept = 64 * 1'024;
+
+/// Memory that clients with the same rights read, and who they are.
+struct Shelf {
+  Shelf(RegionId its_id, Person whose, ByteSpan memory)
+      : id(its_id), person(std::move(whose)), region(memory) {}
+  RegionId id;
+  Person person;
+  Region region;
+  std::uint32_t sessions = 0;
+};
+
+/// What clients may still read though their sessions have ended.
+struct Kept {
+  Instant until;
+  std::vector<ChunkRef> chunks;
+};
 
 /// A connection of a client, with a session or before it has one.
 struct Connection {
@@ -49,8 +66,9 @@ struct Connection {
   Instant deadline{};              ///< of the hello; or of the last output, when closing
   std::vector<std::byte> control;  ///< records that are no events, not written yet
   std::size_t control_offset = 0;
-  ChunkRef tail;  ///< when closing: the event that was begun, which is written to its end
-  std::size_t tail_offset = 0;
+  ChunkRef tail;        ///< when closing: the event that was begun, which is written to its end
+  ByteView tail_rest;   ///< of it
+  RegionId region = 0;  ///< that its client may read; 0: none
   std::size_t planned_event = 0;  ///< of output(): the rest of an event, then so many of `control`
   std::size_t planned_control = 0;
   std::uint64_t acked_told = 0;
@@ -75,6 +93,7 @@ struct Session {
   Instant detached_at{};  ///< since when there is no connection
 
   EventQueue events;
+  Shelf* shelf = nullptr;                                    ///< where its events may lie
   std::map<std::string, std::uint32_t, std::less<>> groups;  ///< slots in `events`
   std::vector<std::uint32_t> block_slots;                    ///< with policy `block`
   std::uint64_t block_bytes_least = 0;                       ///< the least limit of these
@@ -107,7 +126,8 @@ struct Judged {
 };
 
 /// All that Sessions does. In parts: core.cc the life of connections and sessions, hello.cc,
-/// input.cc and requests.cc what clients say, deliver.cc and slow.cc what they are told, output.cc.
+/// input.cc and requests.cc what clients say, deliver.cc, shelves.cc and slow.cc what they are
+/// told, output.cc.
 class Sessions::Core final : public group::Effects {
  public:
   Core(const Options& options, Host& host, Spool& spool);
@@ -135,11 +155,13 @@ class Sessions::Core final : public group::Effects {
   void repeat_refusals(Connection& to);
   std::span<const ByteView> output(ConnectionId id);
   void written(Instant now, ConnectionId id, std::size_t bytes);
+  // shelves.cc
+  RegionId region_of(ConnectionId id);
   // slow.cc
   std::uint64_t room_bytes() const;
   // status.cc
   Status status(Instant now, std::string_view prefix) const;
-  const Counters& counters() const { return counters_; }
+  Counters counters() const;
   void check_invariants() const;
 
   const group::Groups& groups() const { return groups_; }
@@ -210,7 +232,7 @@ class Sessions::Core final : public group::Effects {
   Handled begin(Connection& from, const wire::Hello& hello, Person person);
   Result<std::uint32_t, group::Refusal> connect_name(const ClientRule& rule, std::string& name);
   /// `events_seen` is what the client says it has, if it goes on with the session.
-  void attach(Session& it, Connection& to, std::optional<std::uint64_t> events_seen);
+  void attach(Session& it, Connection& to, std::optional<std::uint64_t> events_seen, bool shares);
   std::uint32_t payload_bytes_max() const;
 
   // requests.cc
@@ -233,6 +255,16 @@ class Sessions::Core final : public group::Effects {
                 std::string_view text);
   Handled refused_by_groups(Connection& from, std::uint32_t request, group::Refusal why,
                             std::string_view group);
+
+  // shelves.cc
+  Shelf* shelf_of(const Person& person);
+  void share(Session& it, Connection& to, bool wanted);
+  Handled on_mapped(Connection& from, ByteView body);
+  /// The event of `draft_`, where the client can read it.
+  const ChunkRef& chunk_for(const Session& it);
+  void keep_places(const Session& it);
+  void leave_shelf(Session& it);
+  void check_shelves();
 
   // slow.cc
   /// Gives a session an event, as its policies will have it.
@@ -262,9 +294,13 @@ class Sessions::Core final : public group::Effects {
   Options options_;
   Host& host_;
   Spool& spool_;
+  std::vector<std::unique_ptr<Shelf>> shelves_;  ///< before all that refers to chunks in them
   ChunkPool chunks_;
   group::Groups groups_;
   Settlement settlement_;
+  Draft draft_{chunks_};
+  std::deque<Kept> kept_;
+  RegionId next_region_ = 1;
   Instant now_{};
   MemberId self_{};
   const Delivered* current_ = nullptr;  ///< what the node delivers at present
@@ -291,6 +327,7 @@ class Sessions::Core final : public group::Effects {
   bool closed_ = false;           ///< the node takes nothing any more
   std::vector<ByteView> pieces_;  ///< scratch, as the next one is
   std::string sender_;
+  std::vector<std::byte> head_;
   Counters counters_;
   Digest outcome_;
 };

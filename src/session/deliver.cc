@@ -9,8 +9,6 @@
 namespace peal::session {
 namespace {
 
-constexpr std::size_t kPlaceBytes = 20 + 8 + 4;
-
 /// The membership by which a client gets a message: the first of its targets that it is in.
 std::uint32_t slot_of(const Session& it, std::span<const std::string_view> targets) {
   for (const std::string_view target : targets) {
@@ -47,18 +45,15 @@ void Sessions::Core::deliver(std::span<const std::uint32_t> clients,
   append_private_name(message.sender, message.name, sender_);
   event.sender = sender_;
   event.payload = message.payload;
-  std::size_t bytes = wire::kRecordHeaderBytes + kPlaceBytes + 1 + 2 + 1 + sender_.size() + 1 +
-                      message.payload.size();
-  for (const std::string_view target : message.targets) {
-    event.targets.push_back(target);
-    bytes += 1 + target.size();
-  }
-  const ChunkRef chunk =
-      chunks_.make(bytes, [&](std::vector<std::byte>& out) { append(out, event); });
+  for (const std::string_view target : message.targets) event.targets.push_back(target);
+  head_.clear();
+  append_head(head_, event);
+  draft_.begin(head_, message.payload);
   for (const std::uint32_t client : clients) {
     Session* it = session(client);
-    if (it != nullptr) offer(*it, slot_of(*it, message.targets), chunk, &event.place);
+    if (it != nullptr) offer(*it, slot_of(*it, message.targets), chunk_for(*it), &event.place);
   }
+  draft_.end();
 }
 
 void Sessions::Core::view(std::span<const std::uint32_t> clients, const group::GroupView& view) {
@@ -86,16 +81,16 @@ void Sessions::Core::view(std::span<const std::uint32_t> clients, const group::G
     event.members.push_back({name, view.members[i].set});
     begin = ends[i];
   }
-  const std::size_t bytes = wire::kRecordHeaderBytes + 1 + view.group.size() + 20 + 8 + 2 + 1 +
-                            changed.size() + 8 + names.size() + 5 * ends.size();
-  const ChunkRef chunk =
-      chunks_.make(bytes, [&](std::vector<std::byte>& out) { append(out, event); });
+  head_.clear();
+  append(head_, event);
+  draft_.begin(head_, {});
   for (const std::uint32_t client : clients) {
     Session* it = session(client);
     if (it == nullptr) continue;
     const std::string_view group[] = {view.group};
-    offer(*it, slot_of(*it, group), chunk, nullptr);
+    offer(*it, slot_of(*it, group), chunk_for(*it), nullptr);
   }
+  draft_.end();
 }
 
 void Sessions::Core::transitional(std::uint32_t client, std::string_view group) {

@@ -67,7 +67,7 @@ void EventQueue::push_memory(Instant at, std::uint32_t slot, ChunkRef chunk) {
   Membership& member = membership(slot);
   note_successor(member, at);
   const std::uint64_t cost = chunk.cost() + kEventCost;
-  memory_.push_back({std::move(chunk), slot, false, at, {}});
+  memory_.push_back({std::move(chunk), slot, Form::open, false, at, {}});
   member.memory_bytes += cost;
   member.unwritten_bytes += cost;
   member.last = released_ + memory_.size();
@@ -153,22 +153,39 @@ std::size_t EventQueue::take_records(ByteView block) {
 
 // ---- writing ----
 
-void EventQueue::gather(std::vector<ByteView>& out, std::size_t pieces) const {
+/// A client that does not say what it has seen is written events as they are, as if there were no
+/// shared memory: then its connection takes no more than it can hold, and a slow one is noticed.
+void EventQueue::settle_form(Event& event) {
+  const std::uint64_t bytes = event.chunk.size();
+  const bool fits = places_bytes_ + bytes <= wire::kSharedUnseenMax;
+  event.form = shares_ && fits && event.chunk.is_shared() ? Form::place : Form::whole;
+  if (event.form == Form::place) places_bytes_ += bytes;
+}
+
+void EventQueue::gather(std::vector<ByteView>& out, std::size_t pieces) {
   std::size_t offset = offset_;
   for (std::size_t i = next_; i < memory_.size() && pieces > 0; ++i, --pieces) {
-    out.push_back(memory_[i].chunk.view().subspan(offset));
+    if (i == formed_) settle_form(memory_[formed_++]);
+    out.push_back(bytes_of(memory_[i]).subspan(offset));
     offset = 0;
   }
 }
 
 std::size_t EventQueue::unfinished() const {
-  return offset_ == 0 ? 0 : memory_[next_].chunk.size() - offset_;
+  return offset_ == 0 ? 0 : bytes_of(memory_[next_]).size() - offset_;
+}
+
+void EventQueue::take_places(std::vector<ChunkRef>& out) const {
+  for (std::size_t i = 0; i < formed_; ++i) {
+    if (memory_[i].form == Form::place) out.push_back(memory_[i].chunk);
+  }
 }
 
 void EventQueue::written(std::size_t bytes) {
   while (bytes > 0) {
     PEAL_ASSERT(next_ < memory_.size());
-    const std::size_t left = memory_[next_].chunk.size() - offset_;
+    PEAL_ASSERT(next_ < formed_);
+    const std::size_t left = bytes_of(memory_[next_]).size() - offset_;
     const std::size_t part = std::min(left, bytes);
     bytes -= part;
     offset_ += part;
@@ -186,6 +203,7 @@ void EventQueue::pass() {
   --member.unwritten;
   // One that is not known yet is on disk, and newer than all that is in memory.
   if (member.unwritten > 0) member.oldest = event.has_next ? event.next_at : memory_.back().at;
+  if (PEAL_MUTANT(sm7_let_go_when_written) && event.form == Form::place) event.chunk.write_over();
   ++next_;
   offset_ = 0;
 }
@@ -201,7 +219,15 @@ bool EventQueue::rewind(std::uint64_t number) {
     ++member.unwritten;
     member.oldest = event.at;
   }
-  if (PEAL_MUTANT(sm2_resume_drops_one) && next_ < memory_.size()) pass();
+  while (formed_ > next_) {
+    Event& event = memory_[--formed_];
+    if (event.form == Form::place) places_bytes_ -= event.chunk.size();
+    event.form = Form::open;
+  }
+  if (PEAL_MUTANT(sm2_resume_drops_one) && next_ < memory_.size()) {
+    settle_form(memory_[formed_++]);
+    pass();
+  }
   offset_ = 0;
   return true;
 }
@@ -222,8 +248,10 @@ void EventQueue::pop() {
   member.memory_bytes -= cost;
   memory_bytes_ -= cost;
   --member.events;
+  if (event.form == Form::place) places_bytes_ -= event.chunk.size();
   memory_.pop_front();
   --next_;
+  --formed_;
   ++released_;
   drop_membership(slot);
 }
@@ -256,6 +284,13 @@ void EventQueue::check_invariants() const {
   PEAL_ASSERT(disk_bytes_sum == disk_bytes());
   PEAL_ASSERT(events == pushed_ - released_);
   PEAL_ASSERT(next_ <= memory_.size() && memory_.size() <= events);
+  PEAL_ASSERT(next_ <= formed_ && formed_ <= memory_.size());
+  std::uint64_t places_bytes = 0;
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    PEAL_ASSERT((memory_[i].form == Form::open) == (i >= formed_));
+    if (memory_[i].form == Form::place) places_bytes += memory_[i].chunk.size();
+  }
+  PEAL_ASSERT(places_bytes == places_bytes_ && places_bytes_ <= wire::kSharedUnseenMax);
   PEAL_ASSERT(spilling_ || events == memory_.size());
 }
 

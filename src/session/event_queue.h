@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -72,12 +73,20 @@ class EventQueue {
   bool spills() const { return spilling_; }
 
   // Writing.
+  /// From now on the connection is one to which `shared` may be written, or not: the latter only
+  /// right after rewind(), or while nothing was written.
+  void set_shares(bool shares) { shares_ = shares; }
+  bool shares() const { return shares_; }
   /// Up to `pieces` more pieces of bytes that are to be written, from where writing stands.
-  void gather(std::vector<ByteView>& out, std::size_t pieces) const;
+  void gather(std::vector<ByteView>& out, std::size_t pieces);
   /// What is left of an event that was written in part; 0 if none was.
   std::size_t unfinished() const;
-  /// That event; only if there is one.
-  ChunkRef begun() const { return memory_[next_].chunk; }
+  /// That event, and these bytes of it; only if there is one.
+  std::pair<ChunkRef, ByteView> begun() const {
+    return {memory_[next_].chunk, bytes_of(memory_[next_]).subspan(offset_)};
+  }
+  /// What lies in shared memory, was written, and is not seen yet.
+  void take_places(std::vector<ChunkRef>& out) const;
   /// So many bytes of what gather() gave were written.
   void written(std::size_t bytes);
   bool has_output() const { return next_ < memory_.size(); }
@@ -103,15 +112,26 @@ class EventQueue {
   void check_invariants() const;
 
  private:
+  /// How an event is written: that is settled before its first byte is.
+  enum class Form : std::uint8_t {
+    open,
+    whole,  ///< as it is
+    place,  ///< by `shared`
+  };
   struct Event {
     ChunkRef chunk;
     std::uint32_t slot{};
+    Form form{};
     bool has_next{};  ///< `next_at` is when the next one of the same membership came
     Instant at;
     Instant next_at;
   };
 
   std::uint64_t cost_of(const Event& event) const { return event.chunk.cost() + kEventCost; }
+  ByteView bytes_of(const Event& event) const {
+    return event.form == Form::place ? event.chunk.place() : event.chunk.view();
+  }
+  void settle_form(Event& event);
   void push_memory(Instant at, std::uint32_t slot, ChunkRef chunk);
   Result<void> push_disk(Instant at, std::uint32_t slot, const ChunkRef& chunk);
   void note_successor(const Membership& member, Instant at);
@@ -127,6 +147,9 @@ class EventQueue {
   Ring<Event> memory_;
   std::size_t next_ = 0;    ///< of memory_: is written next
   std::size_t offset_ = 0;  ///< of its bytes
+  std::size_t formed_ = 0;  ///< of memory_: the first whose form is open
+  bool shares_ = false;
+  std::uint64_t places_bytes_ = 0;  ///< of records whose form is `place`
   std::uint64_t pushed_ = 0;
   std::uint64_t released_ = 0;
   std::uint64_t memory_bytes_ = 0;

@@ -78,7 +78,7 @@ Sessions::Core::Handled Sessions::Core::go_on(Connection& from, const wire::Hell
   }
   due(now_);  // what is written again is as old as it was
   ++counters_.resumed;
-  attach(*it, from, hello.events_seen);
+  attach(*it, from, hello.events_seen, hello.shares);
   const bool known = release_events(*it, hello.events_seen);
   PEAL_ASSERT(known);  // rewind() has compared it
   return Handled::done;
@@ -141,7 +141,7 @@ Sessions::Core::Handled Sessions::Core::begin(Connection& from, const wire::Hell
   sessions_.emplace(it.id, std::move(made));
   note_block(it, 0);
   ++counters_.sessions;
-  attach(it, from, std::nullopt);
+  attach(it, from, std::nullopt, hello.shares);
   return Handled::done;
 }
 
@@ -162,12 +162,14 @@ Result<std::uint32_t, group::Refusal> Sessions::Core::connect_name(const ClientR
   }
 }
 
-void Sessions::Core::attach(Session& it, Connection& to, std::optional<std::uint64_t> events_seen) {
+void Sessions::Core::attach(Session& it, Connection& to, std::optional<std::uint64_t> events_seen,
+                            bool shares) {
   it.connection = &to;
   to.session = &it;
   to.state = State::open;
   Account& account = it.account;
   account.window = std::max(account.window, options_.unsettled_messages_max);
+  share(it, to, shares);
   wire::Welcome welcome;
   welcome.session = it.token;
   welcome.resumed = events_seen.has_value();
@@ -181,6 +183,7 @@ void Sessions::Core::attach(Session& it, Connection& to, std::optional<std::uint
   welcome.events_next = events_seen.value_or(0) + 1;
   welcome.keep_ms = milliseconds_of(it.keep);
   welcome.ping_ms = to.identity.local ? 0 : milliseconds_of(options_.ping);
+  welcome.shared_bytes = to.region == 0 ? 0 : it.shelf->region.bytes();
   // What was refused is said before what is acked, as ever: the rest of `acked` comes behind.
   welcome.acked = account.settled;
   if (!account.refusals.empty()) {

@@ -13,6 +13,9 @@
 
 namespace peal::session {
 
+/// Names memory that clients can read, from 1 on; never used twice by one Sessions.
+using RegionId = std::uint64_t;
+
 /// What the node delivers to its sessions: a message at its place in the order.
 struct Delivered {
   MemberId sender{};
@@ -57,6 +60,11 @@ class Host {
   virtual std::string_view node_name(NodeId node) const = 0;
   /// Bytes that nobody can guess.
   virtual wire::SessionToken draw_token() = 0;
+  /// Memory, zero, that begins at a multiple of 64 and stays where it is until close_region(), or
+  /// until Sessions is gone. Those connections that Sessions::region_of() says may read it. Empty
+  /// if there is none.
+  virtual ByteSpan open_region(RegionId /*id*/, std::uint32_t /*bytes*/) { return {}; }
+  virtual void close_region(RegionId /*id*/) {}
   /// A client asks; `admin` says whether it may know and do everything.
   virtual Answer ask(std::string_view what, bool admin) = 0;
 };

@@ -137,6 +137,7 @@ Sessions::Core::Handled Sessions::Core::handle(Connection& from, const wire::Rec
     case wire::RecordKind::leave: return on_leave(from, record.body);
     case wire::RecordKind::ask: return on_ask(from, record.body);
     case wire::RecordKind::ping: return on_ping(from, record.body);
+    case wire::RecordKind::mapped: return on_mapped(from, record.body);
     case wire::RecordKind::goodbye:
       return record.body.empty() ? on_goodbye(from)
                                  : bad_record(from, "a goodbye has more than its kind");

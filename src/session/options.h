@@ -52,6 +52,8 @@ struct GroupRule {
 
 /// Least limit of what may wait for a membership.
 inline constexpr std::uint64_t kSlowBytesMin = 4'096;
+/// Of shared memory.
+inline constexpr std::uint32_t kSharedBytesLeast = 64 * 1'024;
 /// What a message of groups may need besides its payload.
 inline constexpr std::uint32_t kMessageOverheadMax = 16'384;
 
@@ -70,9 +72,12 @@ struct Options {
                             0};                 ///< that a client may ask for; 0: no bound
   std::uint64_t memory_bytes_max = 1ULL << 30;  ///< of all that waits for clients, in sum
   std::uint64_t disk_bytes_max = 16ULL << 30;   ///< and on disk
-  Duration keep_max = seconds(60);              ///< of a session without a connection
-  Duration hello_patience = seconds(5);         ///< for a connection without a hello
-  Duration ping = seconds(5);                   ///< on connections that are not local
+  /// Of memory in which clients of one person on the Unix socket read what they are told; below
+  /// kSharedBytesLeast: none.
+  std::uint32_t shared_bytes = 64U << 20;
+  Duration keep_max = seconds(60);       ///< of a session without a connection
+  Duration hello_patience = seconds(5);  ///< for a connection without a hello
+  Duration ping = seconds(5);            ///< on connections that are not local
   std::vector<ClientRule> clients;
   std::vector<GroupRule> groups;
 };

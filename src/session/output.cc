@@ -44,11 +44,11 @@ std::span<const ByteView> Sessions::Core::output(ConnectionId id) {
   if (to == nullptr) return {};
   repeat_refusals(*to);
   tell_acked(*to);
-  const EventQueue* events = to->session == nullptr ? nullptr : &to->session->events;
+  EventQueue* events = to->session == nullptr ? nullptr : &to->session->events;
   to->planned_event = events == nullptr ? 0 : events->unfinished();
   if (to->tail) {
-    pieces_.push_back(to->tail.view().subspan(to->tail_offset));
-    to->planned_event = pieces_.back().size();
+    pieces_.push_back(to->tail_rest);
+    to->planned_event = to->tail_rest.size();
   }
   to->planned_control = to->control.size() - to->control_offset;
   const bool between = events != nullptr && to->planned_control > 0 && to->planned_event > 0;
@@ -71,8 +71,8 @@ void Sessions::Core::written(Instant now, ConnectionId id, std::size_t bytes) {
   Session* session = to->session;
   const std::size_t begun = std::min(bytes, to->planned_event);
   if (to->tail) {
-    to->tail_offset += begun;
-    if (to->tail_offset == to->tail.size()) to->tail = {};
+    to->tail_rest = to->tail_rest.subspan(begun);
+    if (to->tail_rest.empty()) to->tail = {};
   } else if (begun > 0) {
     session->events.written(begun);
   }
@@ -105,7 +105,8 @@ void Sessions::Core::written(Instant now, ConnectionId id, std::size_t bytes) {
   }
   if (session == nullptr) return;
   if (bytes > 0) session->events.written(bytes);
-  if (session->keep > Duration{}) {
+  // What lies in shared memory is read later than it is written.
+  if (session->keep > Duration{} || session->events.shares()) {
     if (session->events.spills() && read_back(*session) && session->events.has_output()) {
       want_write(*to);
     }

@@ -22,6 +22,7 @@ std::size_t Sessions::received(Instant now, ConnectionId connection, ByteView by
 std::span<const ByteView> Sessions::output(ConnectionId connection) {
   return core_->output(connection);
 }
+RegionId Sessions::region_of(ConnectionId connection) const { return core_->region_of(connection); }
 void Sessions::written(Instant now, ConnectionId connection, std::size_t bytes) {
   core_->written(now, connection, bytes);
 }
@@ -51,10 +52,10 @@ const group::Groups& Sessions::groups() const { return core_->groups(); }
 std::size_t Sessions::sessions() const { return core_->session_count(); }
 std::size_t Sessions::connections() const { return core_->connection_count(); }
 bool Sessions::idle() const { return core_->idle(); }
-const Sessions::Counters& Sessions::counters() const { return core_->counters(); }
+Sessions::Counters Sessions::counters() const { return core_->counters(); }
 
 std::vector<order::Counter> Sessions::named_counters() const {
-  const Counters& all = core_->counters();
+  const Counters all = core_->counters();
   return {{"session_connections", all.connections},
           {"session_sessions", all.sessions},
           {"session_resumed", all.resumed},
@@ -65,6 +66,8 @@ std::vector<order::Counter> Sessions::named_counters() const {
           {"session_settled", all.settled},
           {"session_markers", all.markers},
           {"session_events", all.events},
+          {"session_shared", all.shared},
+          {"session_shared_no_room", all.shared_no_room},
           {"session_left_out", all.left_out},
           {"session_spilled_bytes", all.spilled_bytes},
           {"session_read_back_bytes", all.read_back_bytes},

@@ -76,6 +76,9 @@ struct Status {
   std::uint64_t memory_bytes{};  ///< of events that wait, each counted once
   std::uint64_t disk_bytes{};
   std::uint64_t input_bytes{};  ///< of unfinished records
+  std::uint64_t regions{};      ///< memory that clients read
+  std::uint64_t region_bytes{};
+  std::uint64_t region_bytes_in_use{};
   std::uint64_t sessions_count{};
   /// Some of these, kStatusSessionsMax at most: those that are held back, or hold others back, come
   /// first.
@@ -108,6 +111,9 @@ class Sessions {
   /// The bytes to be written next, in pieces; empty if there are none. Valid until the next call
   /// that is not const.
   std::span<const ByteView> output(ConnectionId connection);
+  /// The memory that its client may read: the descriptor is to go with the first byte of all
+  /// output. 0: none. It is known once there is output.
+  RegionId region_of(ConnectionId connection) const;
   /// So many bytes of output() were written.
   void written(Instant now, ConnectionId connection, std::size_t bytes);
   /// The other end is gone, or the connection failed. Its session may outlive it.
@@ -154,6 +160,8 @@ class Sessions {
     std::uint64_t settled = 0;            ///< messages of clients
     std::uint64_t markers = 0;            ///< messages of the daemon that settle those of clients
     std::uint64_t events = 0;             ///< told, or waiting
+    std::uint64_t shared = 0;             ///< events that were put into a region
+    std::uint64_t shared_no_room = 0;     ///< and those that found no room there
     std::uint64_t left_out = 0;           ///< messages that a gap stands for
     std::uint64_t spilled_bytes = 0;      ///< written to disk
     std::uint64_t read_back_bytes = 0;    ///< read from it
@@ -162,7 +170,7 @@ class Sessions {
     std::uint64_t warnings = 0;           ///< limits that came near
     std::uint64_t memory_bytes_peak = 0;  ///< of events that wait, each counted once
   };
-  const Counters& counters() const;
+  Counters counters() const;
   /// The same by name, for who shows them: "session_resumed", …
   std::vector<order::Counter> named_counters() const;
   void check_invariants() const;

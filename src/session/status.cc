@@ -66,12 +66,24 @@ SessionStatus status_of(const Session& it, Instant now) {
 
 }  // namespace
 
+Sessions::Counters Sessions::Core::counters() const {
+  Counters counters = counters_;
+  counters.shared = draft_.put();
+  counters.shared_no_room = draft_.no_room();
+  return counters;
+}
+
 Status Sessions::Core::status(Instant now, std::string_view prefix) const {
   Status status;
   status.connections = connections_.size();
   status.memory_bytes = chunks_.bytes_in_use();
   status.disk_bytes = disk_bytes_;
   status.input_bytes = input_bytes_;
+  status.regions = shelves_.size();
+  for (const auto& shelf : shelves_) {
+    status.region_bytes += shelf->region.bytes();
+    status.region_bytes_in_use += shelf->region.bytes_in_use();
+  }
   for (const bool held : {true, false}) {
     for (const auto& [id, it] : sessions_) {
       if (it->private_name.rfind(prefix, 0) != 0) continue;
@@ -103,6 +115,13 @@ void Sessions::Core::check_invariants() const {
     if (it->pause == Connection::Pause::input) ++input_waiters;
     PEAL_ASSERT((it->state == State::open) == (it->session != nullptr));
     PEAL_ASSERT(it->control_offset <= kControlKept);
+  }
+  for (const auto& shelf : shelves_) {
+    shelf->region.check_invariants();
+    const auto sessions = std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& each) {
+      return each.second->shelf == shelf.get();
+    });
+    PEAL_ASSERT(static_cast<std::size_t>(sessions) == shelf->sessions);
   }
   PEAL_ASSERT(disk_bytes == disk_bytes_);
   PEAL_ASSERT(waiting == waiting_);

@@ -47,6 +47,12 @@ inline constexpr std::size_t kTextBytesMax = 4'096;
 inline constexpr std::size_t kReplyTextBytesMax = 1U << 20;  ///< an answer may be long
 inline constexpr std::size_t kClientTargetsMax = 64;
 inline constexpr std::size_t kClientNameMax = 128;  ///< bytes of a group or a private name
+/// Where an event may lie in shared memory: a multiple of this.
+inline constexpr std::uint32_t kSharedAlign = 64;
+/// Of one record there, header included.
+inline constexpr std::uint32_t kSharedRecordMax = (1U << 20) - 8;
+/// Of the records there that a client was told of and has not said to have seen, in sum.
+inline constexpr std::uint32_t kSharedUnseenMax = 2U << 20;
 
 enum class RecordKind : std::uint8_t {
   // Of the client.
@@ -58,12 +64,14 @@ enum class RecordKind : std::uint8_t {
   goodbye = 6,  ///< everything sent before is settled first; then the daemon says `closing`
   ask = 7,
   ping = 8,
+  mapped = 9,  ///< the memory whose descriptor came with the welcome can be read
   // Of the daemon; the first five are events.
   message = 64,
   group_view = 65,
   transitional = 66,
   left = 67,
   gap = 68,
+  shared = 69,  ///< stands for an event, which lies in memory: wire/shared.h
   welcome = 80,
   acked = 81,
   refused = 82,
@@ -122,6 +130,7 @@ struct Hello {
   SessionToken session{};       ///< to go on with
   std::uint64_t events_seen{};  ///< of that session
   std::uint32_t keep_ms{};      ///< how long the session may outlive a connection; 0: not at all
+  bool shares = false;          ///< takes memory in which to read events, if there is any
   std::string_view secret;      ///< identifies the client where a certificate does not
 };
 
@@ -176,6 +185,8 @@ struct Welcome {
   std::uint64_t events_next{};  ///< number of the event that comes next
   std::uint32_t keep_ms{};      ///< as granted
   std::uint32_t ping_ms{};      ///< say something this often; 0: not needed on this connection
+  /// Bytes of memory in which events may lie; its descriptor comes with this record. 0: none.
+  std::uint32_t shared_bytes{};
 };
 
 /// A place in the order: ascending in (view, position, index) in what one client is told.
@@ -227,6 +238,13 @@ struct GapEvent {
   std::uint64_t bytes{};
   Place first;
   Place last;
+};
+
+/// An event that lies in memory: as the record that would stand here else.
+struct Shared {
+  std::uint32_t offset{};      ///< of its generation, which stands before it; from the beginning
+  std::uint32_t bytes{};       ///< of the record, header included
+  std::uint64_t generation{};  ///< of those bytes; another one: they are something else by now
 };
 
 struct Acked {
@@ -296,6 +314,7 @@ Framed next_record(ByteView bytes, std::uint64_t length_max);
 [[nodiscard]] Drop decode(ByteView body, GroupViewEvent& out);
 [[nodiscard]] Drop decode(ByteView body, GroupEvent& out);
 [[nodiscard]] Drop decode(ByteView body, GapEvent& out);
+[[nodiscard]] Drop decode(ByteView body, Shared& out);
 [[nodiscard]] Drop decode(ByteView body, Acked& out);  ///< also of `seen`, `ping` and `pong`
 [[nodiscard]] Drop decode(ByteView body, Refused& out);
 [[nodiscard]] Drop decode(ByteView body, Reply& out);
@@ -314,12 +333,15 @@ void append(std::vector<std::byte>& out, const MessageEvent& record);
 void append(std::vector<std::byte>& out, const GroupViewEvent& record);
 void append(std::vector<std::byte>& out, RecordKind kind, const GroupEvent& record);
 void append(std::vector<std::byte>& out, const GapEvent& record);
+void append(std::vector<std::byte>& out, const Shared& record);
 void append(std::vector<std::byte>& out, RecordKind kind, const Acked& record);
 void append(std::vector<std::byte>& out, const Refused& record);
 void append(std::vector<std::byte>& out, const Reply& record);
 void append(std::vector<std::byte>& out, const Warning& record);
 void append(std::vector<std::byte>& out, const Closing& record);
-/// Of a kind without a body: goodbye.
+/// All of the record but its payload, which is to follow.
+void append_head(std::vector<std::byte>& out, const MessageEvent& record);
+/// Of a kind without a body: goodbye, mapped.
 void append(std::vector<std::byte>& out, RecordKind kind);
 
 }  // namespace peal::wire

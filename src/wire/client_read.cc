@@ -91,6 +91,7 @@ Drop decode(ByteView body, Hello& out) {
   out.session = read_token(in);
   out.events_seen = read_counter(in);
   out.keep_ms = in.u<std::uint32_t>();
+  out.shares = read_flag(in);
   out.name = read_name_or_none(in);
   out.secret = read_text(in, kSecretBytesMax);
   return in.finish();
@@ -151,6 +152,7 @@ Drop decode(ByteView body, Welcome& out) {
   out.events_next = read_number(in);
   out.keep_ms = in.u<std::uint32_t>();
   out.ping_ms = in.u<std::uint32_t>();
+  out.shared_bytes = in.u<std::uint32_t>();
   return in.finish();
 }
 
@@ -204,6 +206,16 @@ Drop decode(ByteView body, GapEvent& out) {
   out.first = read_place(in);
   out.last = read_place(in);
   in.require(out.first <= out.last, Drop::bad_value);
+  return in.finish();
+}
+
+Drop decode(ByteView body, Shared& out) {
+  Reader in(body);
+  out.offset = in.u<std::uint32_t>();
+  in.require(out.offset % kSharedAlign == 0, Drop::bad_value);
+  out.bytes = in.u<std::uint32_t>();
+  in.require(out.bytes >= kRecordHeaderBytes && out.bytes <= kSharedRecordMax, Drop::bad_value);
+  out.generation = read_number(in);
   return in.finish();
 }
 

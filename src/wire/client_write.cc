@@ -17,7 +17,7 @@ class RecordWriter {
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
   ~RecordWriter() {
-    const std::size_t length = out_.size() - start_ - sizeof(std::uint32_t);
+    const std::size_t length = out_.size() - start_ - sizeof(std::uint32_t) + following_;
     PEAL_ASSERT(length <= 0xffffffff);
     store(ByteSpan(out_).subspan(start_), static_cast<std::uint32_t>(length));
   }
@@ -36,6 +36,8 @@ class RecordWriter {
   }
   void flag(bool value) { u(static_cast<std::uint8_t>(value ? 1 : 0)); }
   void bytes(ByteView bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
+  /// So many bytes more belong to the record, and are not written here.
+  void follows(std::size_t bytes) { following_ = bytes; }
   void name(std::string_view name) {
     PEAL_ASSERT(name.size() <= kClientNameMax);
     u(static_cast<std::uint8_t>(name.size()));
@@ -66,6 +68,7 @@ class RecordWriter {
  private:
   std::vector<std::byte>& out_;
   std::size_t start_;
+  std::size_t following_ = 0;
 };
 
 }  // namespace
@@ -78,6 +81,7 @@ void append(std::vector<std::byte>& out, const Hello& record) {
   to.bytes(record.session);
   to.u(record.events_seen);
   to.u(record.keep_ms);
+  to.flag(record.shares);
   to.name(record.name);
   PEAL_ASSERT(record.secret.size() <= kSecretBytesMax);
   to.bytes(as_bytes_view(record.secret));
@@ -133,16 +137,31 @@ void append(std::vector<std::byte>& out, const Welcome& record) {
   to.u(record.events_next);
   to.u(record.keep_ms);
   to.u(record.ping_ms);
+  to.u(record.shared_bytes);
 }
 
-void append(std::vector<std::byte>& out, const MessageEvent& record) {
-  RecordWriter to(out, RecordKind::message);
+namespace {
+
+void put_head(RecordWriter& to, const MessageEvent& record) {
   to.place(record.place);
   to.choice(record.service);
   to.u(record.type);
   to.name(record.sender);
   to.targets(record.targets);
+}
+
+}  // namespace
+
+void append(std::vector<std::byte>& out, const MessageEvent& record) {
+  RecordWriter to(out, RecordKind::message);
+  put_head(to, record);
   to.bytes(record.payload);
+}
+
+void append_head(std::vector<std::byte>& out, const MessageEvent& record) {
+  RecordWriter to(out, RecordKind::message);
+  put_head(to, record);
+  to.follows(record.payload.size());
 }
 
 void append(std::vector<std::byte>& out, const GroupViewEvent& record) {
@@ -174,6 +193,11 @@ void append(std::vector<std::byte>& out, const GapEvent& record) {
   to.u(record.bytes);
   to.place(record.first);
   to.place(record.last);
+}
+
+void append(std::vector<std::byte>& out, const Shared& record) {
+  RecordWriter to(out, RecordKind::shared);
+  to.u(record.offset, record.bytes, record.generation);
 }
 
 void append(std::vector<std::byte>& out, RecordKind kind, const Acked& record) {
@@ -214,7 +238,7 @@ void append(std::vector<std::byte>& out, const Closing& record) {
 }
 
 void append(std::vector<std::byte>& out, RecordKind kind) {
-  PEAL_ASSERT(kind == RecordKind::goodbye);
+  PEAL_ASSERT(kind == RecordKind::goodbye || kind == RecordKind::mapped);
   RecordWriter to(out, kind);
 }
 

@@ -88,6 +88,9 @@ TEST(BadClients, Keys) {
        "at most clients.memory_bytes_max = 1048576"},
       {"[clients]\ndisk_bytes_max = 0", "disk_bytes_max = 0", "slow_disk_bytes_max",
        "at most clients.disk_bytes_max = 0"},
+      {"[clients]\nshared_memory_bytes = -1", "shared_memory_bytes", "-1", "0 to 4294967295"},
+      {"[clients]\nshared_memory_bytes = 1000", "shared_memory_bytes", "1000",
+       "be 0, or at least 1048576"},
       {"[clients]\nsessions_max = 0", "sessions_max", "0", "1 to 65536"},
       {"[clients]\nsessions_max = 65537", "sessions_max", "65537", "1 to 65536"},
       {"[clients]\ninput_bytes_max = 1", "input_bytes_max", "1", "1048576 to"},
@@ -167,6 +170,7 @@ slow_memory_bytes_max = 80000
 slow_disk_bytes_max = 3
 slow_age_ms_max = 4
 memory_bytes_max = 2000000
+shared_memory_bytes = 1234567
 disk_bytes_max = 5
 sessions_max = 6
 input_bytes_max = 3000000
@@ -190,6 +194,7 @@ ping_ms = 101
   EXPECT_EQ(options.slow_max.disk_bytes, 3U);
   EXPECT_EQ(options.slow_max.age_ms, 4U);
   EXPECT_EQ(options.memory_bytes_max, 2'000'000U);
+  EXPECT_EQ(options.shared_bytes, 1'234'567U);
   EXPECT_EQ(options.disk_bytes_max, 5U);
   EXPECT_EQ(options.sessions_max, 6U);
   EXPECT_EQ(options.input_bytes_max, 3'000'000U);

@@ -90,6 +90,11 @@ void FakeDaemon::wait_for(const std::function<bool(ModelDaemon&)>& condition) {
   changed_.wait(lock, [&] { return condition(model_); });
 }
 
+void FakeDaemon::share(int fd) {
+  const std::lock_guard lock(mutex_);
+  shared_fd_ = fd;
+}
+
 void FakeDaemon::cut() {
   const std::lock_guard lock(mutex_);
   drop();
@@ -144,6 +149,7 @@ void FakeDaemon::run() {
       if (fd) {
         drop();
         stream_ = wrap_(std::move(fd));
+        if (shared_fd_ >= 0) stream_->attach(shared_fd_);
         ready_ = false;
         serve(0);
       }

@@ -36,6 +36,8 @@ class FakeDaemon {
   void with(const std::function<void(ModelDaemon&)>& what);
   /// Waits until it holds; a test whose condition never holds is ended by the time limit of tests.
   void wait_for(const std::function<bool(ModelDaemon&)>& condition);
+  /// From now on this descriptor comes with the first byte of each connection.
+  void share(int fd);
   /// Ends the connection, if there is one.
   void cut();
   /// The same, after all that there is to say.
@@ -66,6 +68,7 @@ class FakeDaemon {
   bool ready_ = false;
   std::vector<std::byte> unsaid_;
   std::vector<std::byte> buffer_;
+  int shared_fd_ = -1;
   bool stop_ = false;
 };
 

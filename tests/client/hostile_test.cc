@@ -77,7 +77,7 @@ TEST(Hostile, RecordsThatAreNotDue) {
   Bytes hello;
   append(hello, wire::Hello{});
   Talk().expect_fault(hello, "a hello");
-  for (const int kind : {0, 2, 8, 9, 63, 69, 79, 87, 255}) {
+  for (const int kind : {0, 2, 8, 9, 63, 69, 70, 79, 87, 255}) {
     Talk().expect_fault(raw({1, 0, 0, 0, kind}), "kind " + std::to_string(kind));
   }
 }

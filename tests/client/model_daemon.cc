@@ -119,7 +119,13 @@ void ModelDaemon::tell(const std::string& text) {
   event.sender = "#ada#n1";
   event.targets.push_back("chat");
   event.payload = as_bytes_view(text);
-  append(events_.emplace_back(), event);
+  std::vector<std::byte> record;
+  append(record, event);
+  tell_record(std::move(record));
+}
+
+void ModelDaemon::tell_record(std::vector<std::byte> record) {
+  events_.push_back(std::move(record));
   if (welcomed_) out_.insert(out_.end(), events_.back().begin(), events_.back().end());
 }
 

@@ -29,6 +29,8 @@ class ModelDaemon {
   std::vector<std::byte> said() { return std::exchange(out_, {}); }
   /// Another event: a message to the client that somebody else sent.
   void tell(const std::string& text);
+  /// The same as a record that it is given.
+  void tell_record(std::vector<std::byte> record);
   void acknowledge(std::uint64_t number);
   void refuse(std::uint64_t number, wire::ClientCode code);
   void close(wire::ClientCode code, const std::string& text);

@@ -35,6 +35,10 @@ struct OneSlot final : Host {
     return token;
   }
   Answer ask(std::string_view, bool) override { return {}; }
+  ByteSpan open_region(RegionId, std::uint32_t wanted) override {
+    memory.resize(wanted / sizeof(std::uint64_t));
+    return std::as_writable_bytes(std::span(memory));
+  }
 
   bool full = false;
   Service service{};
@@ -42,6 +46,7 @@ struct OneSlot final : Host {
   unsigned tokens = 0;
   std::vector<std::byte> bytes;
   std::vector<std::byte> control;
+  std::vector<std::uint64_t> memory;
 };
 
 struct NoSpool final : Spool {
@@ -56,23 +61,31 @@ Options options() {
   options.cluster = "demo";
   options.node = "a-node-with-a-long-name";
   options.message_bytes_max = 1U << 20;
+  options.shared_bytes = 1U << 20;
   options.clients = {{{}, "*", 1'024, 10'000, 0, true}};
   options.groups = {{{}, "*", true, true, true}};
   return options;
 }
 
+enum class Place : std::uint8_t { connection, memory };
+
 /// Clients that take all they are sent at once.
 struct Hall {
-  Hall() {
+  explicit Hall(Place place_of_events = Place::connection) {
+    Identity identity;
+    identity.kind = Identity::Kind::unix_user;
+    const bool shares = place_of_events == Place::memory;
     const std::vector<MemberId> members{kSelf};
     sessions.on_view(now, {false, kView, {}, members, {}}, kSelf);
     run();
     for (ConnectionId id = 1; id <= kClients; ++id) {
-      sessions.accepted(now, id, {});
+      sessions.accepted(now, id, identity);
       std::vector<std::byte> talk;
       wire::Hello hello;
       hello.keep_ms = 60'000;
+      hello.shares = shares;
       append(talk, hello);
+      if (shares) append(talk, wire::RecordKind::mapped);
       append(talk, wire::JoinRequest{1, "a group with quite a long name", {}});
       EXPECT_EQ(sessions.received(now, id, talk), talk.size());
       run();
@@ -158,6 +171,25 @@ TEST(SessionAllocation, SmallMessagesAllocateNothingOnceAllIsWarm) {
   EXPECT_GT(hall.written, written + 5'000 * kClients * 300);
   EXPECT_EQ(hall.sessions.status(hall.now).memory_bytes, 0U);
   EXPECT_EQ(hall.sessions.counters().settled, 7'000U);
+}
+
+TEST(SessionAllocation, NorDoThoseInSharedMemory) {
+  Hall hall(Place::memory);
+  const std::string text(2'600, 'p');
+  const auto turns = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      hall.turn(std::string_view(text).substr(0, 600 + i * 37 % 2'000));
+    }
+  };
+  turns(2'000);
+  const std::uint64_t written = hall.written;
+  const std::uint64_t before = allocations();
+  turns(5'000);
+  EXPECT_EQ(allocations(), before);
+  EXPECT_EQ(hall.sessions.counters().shared, 7'000U);
+  EXPECT_EQ(hall.sessions.counters().shared_no_room, 0U);
+  EXPECT_LT(hall.written, written + 5'000 * kClients * 60);
+  EXPECT_EQ(hall.sessions.status(hall.now).region_bytes_in_use, 0U);
 }
 
 }  // namespace

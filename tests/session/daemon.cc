@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "wire/shared.h"
 
 namespace peal::session::test {
 
@@ -45,6 +46,7 @@ Options options() {
   options.node = "n";
   options.nodes = 1;
   options.message_bytes_max = 1U << 20;
+  options.shared_bytes = 1U << 20;
   options.clients = {{{Who::Kind::everyone, 0, {}}, "*", 1'024, 10'000, 0, true}};
   options.groups = {{{Who::Kind::everyone, 0, {}}, "*", true, true, true}};
   return options;
@@ -99,6 +101,21 @@ Answer Daemon::ask(std::string_view what, bool admin) {
   return {wire::ClientCode::bad_name, "no such thing"};
 }
 
+ByteSpan Daemon::open_region(RegionId id, std::uint32_t bytes) {
+  if (!has_memory) return {};
+  auto& words = regions[id];
+  PEAL_ASSERT(words.empty());
+  words.resize(bytes / sizeof(std::uint64_t));
+  return std::as_writable_bytes(std::span(words));
+}
+
+void Daemon::close_region(RegionId id) { PEAL_ASSERT(regions.erase(id) == 1); }
+
+ByteView Daemon::region(ConnectionId id) {
+  const auto at = regions.find(pipes[id].region);
+  return at == regions.end() ? ByteView{} : std::as_bytes(std::span(at->second));
+}
+
 bool Daemon::order_one() {
   auto& queue = control.empty() ? waiting : control;
   if (queue.empty() || (&queue == &waiting && blocked)) return false;
@@ -126,6 +143,7 @@ void Daemon::write_to(ConnectionId id) {
   for (;;) {
     std::size_t bytes = 0;
     if (to.closed || !to.reads) return;
+    if (!std::exchange(to.was_written, true)) to.region = sessions->region_of(id);
     for (const ByteView piece : sessions->output(id)) {
       const auto through = static_cast<std::ptrdiff_t>(std::min(piece.size(), to.output_left));
       to.from_daemon.insert(to.from_daemon.end(), piece.begin(), piece.begin() + through);
@@ -211,6 +229,7 @@ void Client::connect() {
   hello.session = token;
   hello.events_seen = events;
   hello.keep_ms = keep_ms;
+  hello.shares = shares;
   hello.secret = secret;
   std::vector<std::byte> record;
   append(record, hello);
@@ -256,6 +275,12 @@ void Client::send_again() {
 void Client::seen() {
   std::vector<std::byte> record;
   append(record, wire::RecordKind::seen, wire::Acked{events});
+  bytes(record);
+}
+
+void Client::mapped() {
+  std::vector<std::byte> record;
+  append(record, wire::RecordKind::mapped);
   bytes(record);
 }
 
@@ -317,6 +342,20 @@ std::string Client::text_of(const wire::Record& record) {
     case RecordKind::transitional:
       return "transitional " + std::string(decoded<wire::GroupEvent>(record).group);
     case RecordKind::left: return "left " + std::string(decoded<wire::GroupEvent>(record).group);
+    case RecordKind::shared: {
+      wire::Record found;
+      std::vector<std::byte> body;
+      const auto at = decoded<wire::Shared>(record);
+      const auto read = read_shared(daemon.region(connection), at, found.kind, body);
+      if (read == wire::SharedRead::gone) {
+        ++gone;
+        return "gone";
+      }
+      PEAL_ASSERT(read == wire::SharedRead::ok && is_event(found.kind));
+      ++shared;
+      found.body = body;
+      return text_of(found);
+    }
     case RecordKind::gap: {
       const auto gap = decoded<wire::GapEvent>(record);
       return "gap " + std::string(gap.group) + " " + std::to_string(gap.messages);
@@ -326,6 +365,9 @@ std::string Client::text_of(const wire::Record& record) {
       welcome = true;
       token = told.session;
       received = told.received;
+      shared_bytes = told.shared_bytes;
+      PEAL_ASSERT(shared_bytes == daemon.region(connection).size());
+      if (shared_bytes > 0 && maps) mapped();
       acked = std::max(acked, told.acked);
       PEAL_ASSERT(told.events_next == events + 1);
       return std::string(told.resumed ? "welcome back " : "welcome ") + std::string(told.name);

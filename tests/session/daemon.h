@@ -58,13 +58,19 @@ class Daemon final : public Host {
   std::string_view node_name(NodeId) const override { return "n"; }
   wire::SessionToken draw_token() override;
   Answer ask(std::string_view what, bool admin) override;
+  ByteSpan open_region(RegionId id, std::uint32_t bytes) override;
+  void close_region(RegionId id) override;
+  /// What a connection may read besides its bytes.
+  ByteView region(ConnectionId id);
 
   struct Pipe {
-    std::vector<std::byte> to_daemon;           ///< not taken yet
-    std::vector<std::byte> from_daemon;         ///< not read by the client yet
-    bool paused = false;                        ///< the daemon does not read
-    bool reads = true;                          ///< the client does
-    bool closed = false;                        ///< by the daemon
+    std::vector<std::byte> to_daemon;    ///< not taken yet
+    std::vector<std::byte> from_daemon;  ///< not read by the client yet
+    bool paused = false;                 ///< the daemon does not read
+    bool reads = true;                   ///< the client does
+    bool closed = false;                 ///< by the daemon
+    RegionId region = 0;                 ///< whose descriptor came with its first byte
+    bool was_written = false;
     std::size_t input_left = ~std::size_t{0};   ///< bytes that get through before it is cut
     std::size_t output_left = ~std::size_t{0};  ///< in the other direction
     bool is_cut() const { return input_left == 0 || output_left == 0; }
@@ -86,6 +92,8 @@ class Daemon final : public Host {
   Instant now{1'000'000'000};
   MemorySpool spool;
   std::map<ConnectionId, Pipe> pipes;
+  std::map<RegionId, std::vector<std::uint64_t>> regions;
+  bool has_memory = true;  ///< else no region can be opened
   std::deque<Waiting> waiting;
   std::deque<Waiting> control;
   std::size_t room = 100'000;  ///< messages that may wait
@@ -120,6 +128,7 @@ class Client {
   std::uint64_t send(std::string_view targets, std::string_view payload,
                      Service service = Service::agreed);
   void seen();
+  void mapped();
   void goodbye();
   void ask(std::string_view what);
   void ping(std::uint64_t number);
@@ -143,9 +152,14 @@ class Client {
   std::uint64_t number = 0;  ///< of the last message
   std::uint64_t events = 0;  ///< that it has
   std::uint64_t acked = 0;
-  std::uint64_t received = 0;  ///< by the daemon, as the last welcome said
-  bool welcome = false;        ///< on this connection
-  bool says_seen = true;       ///< take() confirms what came
+  std::uint64_t received = 0;      ///< by the daemon, as the last welcome said
+  bool welcome = false;            ///< on this connection
+  bool says_seen = true;           ///< take() confirms what came
+  bool shares = false;             ///< it takes shared memory
+  bool maps = true;                ///< and says that it can read it
+  std::uint64_t shared = 0;        ///< events that it found there
+  std::uint64_t gone = 0;          ///< and those that were not there any more
+  std::uint32_t shared_bytes = 0;  ///< as the last welcome said
   std::map<std::uint64_t, std::vector<std::byte>> sent;  ///< records of what is not acked
 
  private:

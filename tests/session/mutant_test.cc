@@ -94,7 +94,37 @@ std::uint64_t messages_of_one_sent_twice() {
   return x.take_events().size();
 }
 
+/// True if a client that reads shared memory misses something there.
+bool misses_what_was_shared() {
+  Cut cut;
+  cut.shares = true;
+  const Talk talked = talk(cut);
+  EXPECT_GT(talked.shared + talked.gone, 0U);
+  return talked.gone > 0;
+}
+
+/// True if a client of an evicted session reads late, and takes what is there for what it was told.
+bool takes_what_is_gone() {
+  Daemon daemon;
+  Client x(daemon, "x"), y(daemon, "y");
+  for (Client* each : {&x, &y}) {
+    each->shares = true;
+    each->connect();
+    daemon.run();
+    each->take();
+  }
+  x.says_seen = false;
+  x.send("#x#n", std::string(600, 'a'));
+  daemon.run();
+  EXPECT_TRUE(daemon.sessions->evict(daemon.now, "#x#n"));
+  daemon.pass(seconds(5));
+  x.take();
+  return x.gone == 0;
+}
+
 TEST(SessionMutants, WithoutOneAllIsWell) {
+  EXPECT_FALSE(misses_what_was_shared());
+  EXPECT_FALSE(takes_what_is_gone());
   EXPECT_FALSE(acked_too_early());
   EXPECT_EQ(stops_for_a_while(wire::SlowPolicy::spill).messages, 200U);
   EXPECT_TRUE(stops_for_a_while(wire::SlowPolicy::spill).in_order);
@@ -136,6 +166,16 @@ TEST(SessionMutants, AForgottenGapIsNoticed) {
 TEST(SessionMutants, BlockedForeverIsNoticed) {
   const WithMutant mutant(Mutant::sm5_blocked_forever);
   EXPECT_LT(acked_by_a_small_node(), 9U);
+}
+
+TEST(SessionMutants, LetGoWhenWrittenIsNoticed) {
+  const WithMutant mutant(Mutant::sm7_let_go_when_written);
+  EXPECT_TRUE(misses_what_was_shared());
+}
+
+TEST(SessionMutants, IgnoredGenerationIsNoticed) {
+  const WithMutant mutant(Mutant::sm8_generation_ignored);
+  EXPECT_TRUE(takes_what_is_gone());
 }
 
 TEST(SessionMutants, TakenTwiceIsNoticed) {

@@ -31,6 +31,7 @@ void turn(Talk& talk, Client& x, Client& y, const Cut& cut) {
   while (x.daemon.pipe(x.connection).is_cut()) {
     ++talk.cuts;
     x.cut();
+    x.shares = cut.shares_again;
     // Everything else goes on meanwhile.
     x.daemon.run();
     x.connect();
@@ -52,6 +53,9 @@ Talk talk(const Cut& cut) {
   Talk talk;
   Daemon daemon;
   Client x(daemon, "x"), y(daemon, "y");
+  x.shares = cut.shares;
+  // What is small does not lie in shared memory.
+  const std::string rest(cut.shares ? 600 : 0, '.');
   for (Client* each : {&x, &y}) {
     each->connect();
     each->join("g");
@@ -67,16 +71,18 @@ Talk talk(const Cut& cut) {
   limit(x, cut.input, cut.output);
   for (int round = 0; round < 3; ++round) {
     const std::string text = std::to_string(round);
-    y.send("g", "of y, " + text);
-    x.send("g", "first of " + text);
+    y.send("g", "of y, " + text + rest);
+    x.send("g", "first of " + text + rest);
     x.send("#nobody", "refused of " + text);
-    x.send("g,#y#n", "safe of " + text, Service::safe);
+    x.send("g,#y#n", "safe of " + text + rest, Service::safe);
     turn(talk, x, y, cut);
-    y.send("g", "of y, " + text + " again");
+    y.send("g", "of y, " + text + " again" + rest);
     turn(talk, x, y, cut);
   }
   turn(talk, x, y, cut);
   talk.acked = x.acked;
+  talk.shared = x.shared;
+  talk.gone = x.gone;
   const auto& pipe = daemon.pipe(x.connection);
   talk.input_bytes = kEndless - pipe.input_left;
   talk.output_bytes = kEndless - pipe.output_left;

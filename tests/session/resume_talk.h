@@ -16,6 +16,8 @@ struct Cut {
   std::size_t output = ~std::size_t{0};       ///< of the daemon
   std::size_t again_input = ~std::size_t{0};  ///< the same of the second connection
   std::size_t again_output = ~std::size_t{0};
+  bool shares = false;        ///< what the client is told lies in shared memory
+  bool shares_again = false;  ///< also after it came back
 };
 struct Talk {
   std::vector<std::string> events;    ///< of the client
@@ -25,6 +27,8 @@ struct Talk {
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;
   std::uint64_t cuts = 0;
+  std::uint64_t shared = 0;  ///< events that lay in shared memory
+  std::uint64_t gone = 0;    ///< and those that were not there any more
 };
 /// A client sends, is refused, and gets what it and another send.
 Talk talk(const Cut& cut);

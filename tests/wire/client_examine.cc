@@ -42,6 +42,7 @@ ClientVerdict examine_framed(ByteView bytes, const Record& record) {
     case RecordKind::leave: return examine_as<LeaveRequest>(bytes, body);
     case RecordKind::send: return examine_as<SendRequest>(bytes, body);
     case RecordKind::ask: return examine_as<AskRequest>(bytes, body);
+    case RecordKind::mapped:
     case RecordKind::goodbye: return {body.empty() ? Drop::none : Drop::trailing_bytes, nullptr};
     case RecordKind::seen:
     case RecordKind::ping:
@@ -52,6 +53,7 @@ ClientVerdict examine_framed(ByteView bytes, const Record& record) {
     case RecordKind::transitional:
     case RecordKind::left: return examine_as<GroupEvent>(bytes, body, record.kind);
     case RecordKind::gap: return examine_as<GapEvent>(bytes, body);
+    case RecordKind::shared: return examine_as<Shared>(bytes, body);
     case RecordKind::welcome: return examine_as<Welcome>(bytes, body);
     case RecordKind::refused: return examine_as<Refused>(bytes, body);
     case RecordKind::reply: return examine_as<Reply>(bytes, body);

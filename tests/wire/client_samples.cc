@@ -49,6 +49,7 @@ Welcome welcome() {
   record.events_next = 8;
   record.keep_ms = 60'000;
   record.ping_ms = 5'000;
+  record.shared_bytes = 64U << 20;
   return record;
 }
 
@@ -85,6 +86,7 @@ std::vector<ClientSample> client_samples() {
   resume.session = token();
   resume.events_seen = 17;
   resume.keep_ms = 60'000;
+  resume.shares = true;
   resume.secret = "open sesame";
   SendRequest discarding = send({"#x#b"}, "");
   discarding.self_discard = true;
@@ -103,6 +105,7 @@ std::vector<ClientSample> client_samples() {
       sample("goodbye", RecordKind::goodbye),
       sample("ask", AskRequest{4, "status"}),
       sample("ping", RecordKind::ping, Acked{5}),
+      sample("mapped", RecordKind::mapped),
       sample("message", message("payload")),
       sample("message, empty", message("")),
       sample("group_view, join", view(ViewCause::join, ClientCode::ok, "#x#b")),
@@ -111,6 +114,7 @@ std::vector<ClientSample> client_samples() {
       sample("transitional", RecordKind::transitional, GroupEvent{"bids"}),
       sample("left", RecordKind::left, GroupEvent{"bids"}),
       sample("gap", GapEvent{"bids", 4, 400, kFirst, kLast}),
+      sample("shared", Shared{128, 1'400, 77}),
       sample("welcome", welcome()),
       sample("acked", RecordKind::acked, Acked{6}),
       sample("refused", Refused{7, ClientCode::over_quota, "too fast"}),

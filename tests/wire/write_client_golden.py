@@ -36,8 +36,8 @@ def place(position, index):
     return VIEW + u64(position) + u32(index)
 
 
-def hello(text, session, seen, keep, secret):
-    return 1, u16(1) + session + u64(seen) + u32(keep) + name(text) + secret
+def hello(text, session, seen, keep, shares, secret):
+    return 1, u16(1) + session + u64(seen) + u32(keep) + u8(shares) + name(text) + secret
 
 
 def join(request, policy, memory, disk, age):
@@ -61,8 +61,8 @@ def view(cause, reason, changed):
 
 
 RECORDS = [
-    ("hello", hello("", bytes(16), 0, 0, b"")),
-    ("hello, resuming", hello("feed", TOKEN, 17, 60000, b"open sesame")),
+    ("hello", hello("", bytes(16), 0, 0, 0, b"")),
+    ("hello, resuming", hello("feed", TOKEN, 17, 60000, 1, b"open sesame")),
     ("join", join(1, 0, 0, 0, 0)),
     ("join, with limits", join(2, 2, 1000, 2000000, 500)),
     ("leave", (3, u32(3) + name("bids"))),
@@ -73,6 +73,7 @@ RECORDS = [
     ("goodbye", (6, b"")),
     ("ask", (7, u32(4) + name("status"))),
     ("ping", (8, u64(5))),
+    ("mapped", (9, b"")),
     ("message", message(b"payload")),
     ("message, empty", message(b"")),
     ("group_view, join", view(0, 0, "#x#b")),
@@ -81,9 +82,10 @@ RECORDS = [
     ("transitional", (66, name("bids"))),
     ("left", (67, name("bids"))),
     ("gap", (68, name("bids") + u64(4) + u64(400) + place(41, 0) + place(44, 3))),
+    ("shared", (69, u32(128) + u32(1400) + u64(77))),
     ("welcome", (80, u16(1) + TOKEN + u8(1) + name("#feed#a") + name("a") + name("demo") +
                  u32(1000000) + u32(100) + u64(5000000) + u64(3) + u64(5) + u64(8) + u32(60000) +
-                 u32(5000))),
+                 u32(5000) + u32(64 << 20))),
     ("acked", (81, u64(6))),
     ("refused", (82, u64(7) + u8(12) + b"too fast")),
     ("reply", (83, u32(8) + u8(0) + b"fine")),

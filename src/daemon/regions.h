@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "io/shared_memory.h"
+#include "session/host.h"
+
+namespace peal::daemon {
+
+/// Memory in which clients of this machine read what they are told. Thread: the loop's.
+class Regions {
+ public:
+  /// Empty if the system gives none; why, says reason().
+  ByteSpan open(session::RegionId id, std::uint32_t bytes) {
+    auto made = io::SharedMemory::make(bytes);
+    if (!made) {
+      reason_ = made.error().message;
+      return {};
+    }
+    return all_.emplace(id, std::move(*made)).first->second.span();
+  }
+  void close(session::RegionId id) { all_.erase(id); }
+  /// The descriptor; -1 if there is none.
+  int fd(session::RegionId id) const {
+    const auto found = all_.find(id);
+    return found == all_.end() ? -1 : found->second.fd();
+  }
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::map<session::RegionId, io::SharedMemory> all_;
+  std::string reason_;
+};
+
+}  // namespace peal::daemon

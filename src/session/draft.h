@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "session/chunk.h"
+
+namespace peal::session {
+
+/// One event, written down once for all who can read it at the same place: in each region, and in
+/// the daemon's own memory for those who have none.
+class Draft {
+ public:
+  explicit Draft(ChunkPool& chunks) : chunks_(chunks) {}
+
+  /// The record, in two parts that are one; they stay where they are until end().
+  void begin(ByteView head, ByteView rest) {
+    PEAL_ASSERT(!plain_ && shared_.empty());
+    head_ = head;
+    rest_ = rest;
+  }
+  std::size_t size() const { return head_.size() + rest_.size(); }
+  /// In the daemon's own memory.
+  const ChunkRef& plain() {
+    if (plain_) return plain_;
+    plain_ = chunks_.make(size(), [this](std::vector<std::byte>& out) {
+      out.insert(out.end(), head_.begin(), head_.end());
+      out.insert(out.end(), rest_.begin(), rest_.end());
+    });
+    return plain_;
+  }
+  /// In a region; if that has no room, plain().
+  const ChunkRef& shared(Region& region) {
+    for (const auto& [where, chunk] : shared_) {
+      if (where == &region) return chunk;
+    }
+    ChunkRef made = chunks_.make_shared(region, head_, rest_);
+    ++(made ? put_ : no_room_);
+    shared_.emplace_back(&region, made ? std::move(made) : plain());
+    return shared_.back().second;
+  }
+  void end() {
+    plain_ = {};
+    shared_.clear();
+  }
+
+  /// Events that were put into a region, and that would have been if it had room; ever.
+  std::uint64_t put() const { return put_; }
+  std::uint64_t no_room() const { return no_room_; }
+
+ private:
+  ChunkPool& chunks_;
+  ByteView head_;
+  ByteView rest_;
+  ChunkRef plain_;
+  std::vector<std::pair<Region*, ChunkRef>> shared_;
+  std::uint64_t put_ = 0;
+  std::uint64_t no_room_ = 0;
+};
+
+}  // namespace peal::session

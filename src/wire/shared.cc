@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/shared.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::wire {
+namespace {
+
+static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free, "readers write nothing");
+
+/// Little-endian, like all that is written; every processor that this is built for stores it so.
+static_assert(std::endian::native == std::endian::little);
+
+std::atomic_ref<std::uint64_t> generation_of(const std::byte* block) {
+  // Readers only load through this; their memory cannot be written to.
+  return std::atomic_ref<std::uint64_t>(
+      *reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(block)));
+}
+
+}  // namespace
+
+void write_shared(ByteSpan block, std::uint64_t generation, ByteView head, ByteView rest) {
+  PEAL_ASSERT(generation > 0);
+  PEAL_ASSERT(block.size() >= kGenerationBytes + head.size() + rest.size());
+  generation_of(block.data()).store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  std::byte* to = std::copy(head.begin(), head.end(), block.data() + kGenerationBytes);
+  std::copy(rest.begin(), rest.end(), to);
+  generation_of(block.data()).store(generation, std::memory_order_release);
+}
+
+void clear_shared(ByteSpan block) {
+  PEAL_ASSERT(block.size() >= kGenerationBytes);
+  generation_of(block.data()).store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+}
+
+SharedRead read_shared(ByteView memory, const Shared& at, RecordKind& kind,
+                       std::vector<std::byte>& body) {
+  const std::uint64_t end = std::uint64_t{at.offset} + kGenerationBytes + at.bytes;
+  if (at.offset % kSharedAlign != 0 || at.bytes < kRecordHeaderBytes || end > memory.size()) {
+    return SharedRead::bad;
+  }
+  const std::byte* block = memory.data() + at.offset;
+  const auto generation = generation_of(block);
+  const bool ignored = PEAL_MUTANT(sm8_generation_ignored);
+  if (generation.load(std::memory_order_acquire) != at.generation && !ignored) {
+    return SharedRead::gone;
+  }
+  // Copied before anything of it is believed: the daemon may write there at any time.
+  const ByteView record(block + kGenerationBytes, at.bytes);
+  std::array<std::byte, kRecordHeaderBytes> header;
+  std::copy_n(record.begin(), header.size(), header.begin());
+  body.assign(record.begin() + header.size(), record.end());
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (generation.load(std::memory_order_relaxed) != at.generation && !ignored) {
+    return SharedRead::gone;
+  }
+  if (load<std::uint32_t>(header) != at.bytes - sizeof(std::uint32_t)) return SharedRead::bad;
+  kind = static_cast<RecordKind>(header[sizeof(std::uint32_t)]);
+  return SharedRead::ok;
+}
+
+}  // namespace peal::wire

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/shared.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fake_daemon.h"
+#include "model_daemon.h"
+
+// Events that lie in memory which the daemon shares: read once, and believed nothing.
+
+namespace peal::client::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+constexpr std::uint32_t kMemoryBytes = 4U << 20;
+
+Bytes event_record(const std::string& text) {
+  wire::MessageEvent event;
+  event.place = {{1, {NodeId{1}, 1}}, 1, 0};
+  event.sender = "#bob#n1";
+  event.targets.push_back("chat");
+  event.payload = as_bytes_view(text);
+  Bytes record;
+  append(record, event);
+  return record;
+}
+
+/// A session that reads memory of a daemon which may do with it what it likes.
+struct SharedTest : testing::Test {
+  SharedTest()
+      : words(kMemoryBytes / 8), session(SessionOptions{"ada", "", 1'000, 1U << 20, true}) {
+    daemon.limits.shared_bytes = kMemoryBytes;
+    greet();
+  }
+  ByteSpan memory() { return std::as_writable_bytes(std::span(words)); }
+  void greet() {
+    session.connected();
+    session.share(memory());
+    converse(session, daemon);
+    ASSERT_EQ(session.phase(), Session::Phase::open);
+  }
+  /// Lies at the offset, and is told.
+  void tell(std::uint32_t offset, const Bytes& record) {
+    put(offset, record);
+    say({offset, static_cast<std::uint32_t>(record.size()), generation});
+  }
+  void put(std::uint32_t offset, const Bytes& record) {
+    wire::write_shared(memory().subspan(offset), ++generation, record, {});
+  }
+  void say(const wire::Shared& place) {
+    Bytes record;
+    append(record, place);
+    session.received(record);
+  }
+  bool is_fault() const {
+    return session.phase() == Session::Phase::ended &&
+           session.ending().code == wire::ClientCode::bad_record;
+  }
+
+  ModelDaemon daemon;
+  std::vector<std::uint64_t> words;
+  Session session;
+  std::uint64_t generation = 0;
+};
+
+TEST_F(SharedTest, IsReadAsIfItHadComeOnTheConnection) {
+  EXPECT_EQ(std::count(daemon.kinds.begin(), daemon.kinds.end(), wire::RecordKind::mapped), 1);
+  tell(0, event_record("first"));
+  tell(kMemoryBytes - 128, event_record("last"));
+  EXPECT_EQ(read_all(session), (std::vector<std::string>{"first", "last"}));
+  Bytes said;
+  append(said, wire::RecordKind::seen, wire::Acked{2});
+  EXPECT_EQ(take_output(session), said);
+}
+
+TEST_F(SharedTest, IsTheClientsOnceItCame) {
+  tell(64, event_record("as it was"));
+  std::fill(words.begin(), words.end(), 0);
+  EXPECT_EQ(read_all(session), std::vector<std::string>{"as it was"});
+}
+
+TEST_F(SharedTest, WhatIsGoneEndsTheConnectionAndIsNeverTold) {
+  const Bytes record = event_record("lost");
+  tell(0, event_record("kept"));
+  put(64, record);
+  put(64, event_record("else"));
+  say({64, static_cast<std::uint32_t>(record.size()), generation - 1});
+  EXPECT_TRUE(session.is_torn());
+  tell(128, event_record("behind it"));
+  session.received(event_record("on the connection"));
+  EXPECT_EQ(read_all(session), std::vector<std::string>{"kept"});
+  EXPECT_EQ(session.phase(), Session::Phase::open);
+  session.disconnected("it is gone");
+  EXPECT_FALSE(session.is_torn());
+  session.connected();
+  const Bytes hello = take_output(session);
+  wire::Hello said;
+  ASSERT_EQ(decode(ByteView(hello).subspan(wire::kRecordHeaderBytes), said), wire::Drop::none);
+  EXPECT_EQ(said.events_seen, 1U);
+}
+
+TEST_F(SharedTest, BehindWhatIsGoneTheReasonOfTheDaemonIsStillTaken) {
+  say({64, 100, 9});
+  ASSERT_TRUE(session.is_torn());
+  Bytes closing;
+  append(closing, wire::Closing{wire::ClientCode::slow, "too slow"});
+  session.received(closing);
+  EXPECT_EQ(session.phase(), Session::Phase::ended);
+  EXPECT_EQ(session.ending().code, wire::ClientCode::slow);
+}
+
+TEST_F(SharedTest, IsNothingThatCannotBeThere) {
+  const std::vector<std::pair<std::string, std::function<void(SharedTest&)>>> lies{
+      {"behind the end",
+       [](auto& t) {
+         t.say({kMemoryBytes, 100, 1});
+       }},
+      {"across the end",
+       [](auto& t) {
+         t.say({kMemoryBytes - 64, 100, 1});
+       }},
+      {"at the end of all numbers",
+       [](auto& t) {
+         t.say({0xffff'ffc0, 1'000'000, 1});
+       }},
+      {"not at a multiple of 64",
+       [](auto& t) {
+         t.say({8, 100, 1});
+       }},
+      {"less than a record",
+       [](auto& t) {
+         t.say({0, 4, 1});
+       }},
+      {"more than any record",
+       [](auto& t) {
+         t.say({0, wire::kSharedRecordMax + 1, 1});
+       }},
+      {"no generation",
+       [](auto& t) {
+         t.say({0, 100, 0});
+       }},
+      {"another length",
+       [](auto& t) {
+         t.put(0, event_record("abc"));
+         t.say({0, static_cast<std::uint32_t>(event_record("abc").size() - 1), t.generation});
+       }},
+      {"no event",
+       [](auto& t) {
+         Bytes reply;
+         append(reply, wire::Reply{1, wire::ClientCode::ok, ""});
+         t.tell(0, reply);
+       }},
+      {"a place in a place",
+       [](auto& t) {
+         Bytes place;
+         append(place, wire::Shared{64, 100, 1});
+         t.tell(0, place);
+       }},
+      {"a damaged event",
+       [](auto& t) {
+         Bytes record = event_record("abc");
+         record[wire::kRecordHeaderBytes + 32] = std::byte{200};  // its service
+         t.tell(0, record);
+       }},
+  };
+  for (const auto& [what, lie] : lies) {
+    session = Session(SessionOptions{"ada", "", 1'000, 1U << 20, true});
+    daemon.forget();
+    daemon.connect();
+    greet();
+    lie(*this);
+    EXPECT_TRUE(is_fault()) << what;
+    EXPECT_FALSE(session.is_torn()) << what;
+  }
+}
+
+/// Or a few bytes on the connection would fill this process with what lies in memory.
+TEST_F(SharedTest, IsNoMoreThanMayBeUnseen) {
+  const Bytes large = event_record(std::string(900'000, 'x'));
+  tell(0, large);
+  tell(0, large);
+  EXPECT_EQ(session.phase(), Session::Phase::open);
+  take_output(session);  // it says what it has seen
+  tell(0, large);
+  tell(0, large);
+  EXPECT_EQ(session.phase(), Session::Phase::open);
+  tell(0, large);
+  EXPECT_TRUE(is_fault());
+}
+
+TEST_F(SharedTest, IsNotReadOfAnEarlierConnection) {
+  session.disconnected("cut");
+  session.connected();
+  daemon.connect();
+  converse(session, daemon);
+  ASSERT_EQ(session.phase(), Session::Phase::open);
+  EXPECT_EQ(std::count(daemon.kinds.begin(), daemon.kinds.end(), wire::RecordKind::mapped), 1);
+  tell(0, event_record("x"));
+  EXPECT_TRUE(is_fault());
+}
+
+TEST(SharedWelcome, IsAFaultIfNobodyAskedForMemory) {
+  ModelDaemon daemon;
+  daemon.limits.shared_bytes = 4'096;
+  Session session({"ada", "", 1'000, 1U << 20});
+  session.connected();
+  converse(session, daemon);
+  EXPECT_EQ(session.phase(), Session::Phase::ended);
+}
+
+// ---- with a descriptor ----
+
+std::vector<std::string> texts_of(v0::Client& client, std::size_t count) {
+  std::vector<std::string> texts;
+  while (texts.size() < count) {
+    const auto event = client.wait(std::chrono::seconds(60));
+    if (!event) break;
+    if (const auto* message = std::get_if<v0::GroupMessage>(&*event)) {
+      texts.emplace_back(as_text(message->payload));
+    } else {
+      texts.emplace_back("<notice>");
+    }
+  }
+  return texts;
+}
+
+struct Shared {
+  Shared() : memory(*io::SharedMemory::make(1U << 20)) {
+    daemon.share(memory.fd());
+    daemon.with([](ModelDaemon& model) { model.limits.shared_bytes = 1U << 20; });
+  }
+  void tell(std::uint32_t offset, const std::string& text, bool is_gone = false) {
+    const Bytes record = event_record(text);
+    wire::write_shared(memory.span().subspan(offset), ++generation, record, {});
+    Bytes place;
+    append(place, wire::Shared{offset, static_cast<std::uint32_t>(record.size()),
+                               is_gone ? generation + 1 : generation});
+    // What is gone is not one of its events: it does not come again.
+    daemon.with(
+        [&](ModelDaemon& model) { is_gone ? model.say_raw(place) : model.tell_record(place); });
+  }
+  io::SharedMemory memory;
+  std::uint64_t generation = 0;
+  FakeDaemon daemon;
+};
+
+TEST(SharedClient, ReadsWhatLiesInMemory) {
+  Shared shared;
+  auto client = v0::Client::connect(shared.daemon.options());
+  ASSERT_TRUE(client) << client.error().message;
+  shared.tell(0, "one");
+  shared.tell(64 * 1'024, std::string(500'000, 'x'));
+  EXPECT_EQ(texts_of(*client, 2), (std::vector<std::string>{"one", std::string(500'000, 'x')}));
+}
+
+TEST(SharedClient, ComesBackIfWhatItWasToldIsGone) {
+  Shared shared;
+  auto client = v0::Client::connect(shared.daemon.options());
+  ASSERT_TRUE(client) << client.error().message;
+  shared.tell(0, "one");
+  EXPECT_EQ(texts_of(*client, 1), std::vector<std::string>{"one"});
+  shared.tell(64, "two", true);
+  shared.daemon.wait_for([](ModelDaemon& model) { return model.hellos == 2; });
+  shared.tell(128, "again");
+  EXPECT_EQ(texts_of(*client, 3), (std::vector<std::string>{"<notice>", "<notice>", "again"}));
+}
+
+TEST(SharedClient, DoesWithoutMemoryThatItCannotTrust) {
+  FakeDaemon daemon;
+  const io::Fd unsealed(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  daemon.share(unsealed.get());
+  daemon.with([](ModelDaemon& model) { model.limits.shared_bytes = 1U << 20; });
+  auto client = v0::Client::connect(daemon.options());
+  ASSERT_TRUE(client) << client.error().message;
+  daemon.with([](ModelDaemon& model) { model.tell("on the connection"); });
+  EXPECT_EQ(texts_of(*client, 1), std::vector<std::string>{"on the connection"});
+  daemon.with([](ModelDaemon& model) {
+    EXPECT_EQ(std::count(model.kinds.begin(), model.kinds.end(), wire::RecordKind::mapped), 0);
+  });
+}
+
+}  // namespace
+}  // namespace peal::client::test
