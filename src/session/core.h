@@ -275,6 +275,7 @@ class Sessions::Core final : public group::Effects {
   void push(Session& to, std::uint32_t slot, const ChunkRef& chunk);
   void push_gap(Session& to, std::uint32_t slot);
   void push_gaps(Session& to);
+  void push_all_gaps(Session& to);
   bool keeps_too_much(const Session& of, const Membership& member, std::uint64_t bytes) const;
   bool make_room(Session& to, std::uint32_t slot, std::uint64_t bytes, bool is_message);
   void too_slow(Session& it, const Membership& member, std::string_view what);

@@ -136,6 +136,7 @@ void Sessions::Core::offer(Session& to, std::uint32_t slot, const ChunkRef& chun
   const std::uint64_t bytes = chunk.cost() + kEventCost;
   if (message != nullptr && leaves_out(to, slot, chunk, *message)) return;
   if (to.events.membership(slot).gap.messages > 0) push_gap(to, slot);
+  if (message == nullptr) push_all_gaps(to);
   if (make_room(to, slot, bytes, message != nullptr)) push(to, slot, chunk);
 }
 
@@ -177,6 +178,15 @@ void Sessions::Core::push_gap(Session& to, std::uint32_t slot) {
   const ChunkRef chunk =
       chunks_.make(kGapBytes, [&](std::vector<std::byte>& out) { append(out, gap); });
   push(to, slot, chunk);
+}
+
+/// Before a view: a message left out may have been for its group too, though it counts for another
+/// that the client is in, and nobody must take the views of a group for whole that are not.
+void Sessions::Core::push_all_gaps(Session& to) {
+  const std::vector<std::uint32_t> slots(to.gaps.begin(), to.gaps.end());
+  for (const std::uint32_t slot : slots) {
+    if (to.events.membership(slot).gap.messages > 0) push_gap(to, slot);
+  }
 }
 
 /// Gaps that are over, as there is room again.
