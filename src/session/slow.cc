@@ -135,8 +135,11 @@ void Sessions::Core::offer(Session& to, std::uint32_t slot, const ChunkRef& chun
   if (to.ending != wire::ClientCode::ok) return;
   const std::uint64_t bytes = chunk.cost() + kEventCost;
   if (message != nullptr && leaves_out(to, slot, chunk, *message)) return;
-  if (to.events.membership(slot).gap.messages > 0) push_gap(to, slot);
-  if (message == nullptr) push_all_gaps(to);
+  if (message == nullptr) {
+    push_all_gaps(to);
+  } else if (to.events.membership(slot).gap.messages > 0) {
+    push_gap(to, slot);
+  }
   if (make_room(to, slot, bytes, message != nullptr)) push(to, slot, chunk);
 }
 

@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "daemon.h"
 
@@ -168,6 +172,45 @@ TEST(Slow, DropLeavesOutAndAGapSaysWhat) {
   const auto after = hall.slow().take_events();
   ASSERT_EQ(after.size(), 1U);
   EXPECT_EQ(after[0].substr(0, 15), "message g: 1001");
+}
+
+// A message to several groups counts for the first that the client is in. That it was left out is
+// told before the next view of the others too.
+TEST(Slow, AGapIsToldBeforeTheViewsOfAllGroups) {
+  Daemon daemon;
+  Client slow(daemon, "slow");
+  Client other(daemon, "other");
+  for (Client* client : {&slow, &other}) {
+    client->connect();
+    client->join("g", limits(SlowPolicy::drop));
+    client->join("h", limits(SlowPolicy::drop));
+  }
+  const auto take_all = [&](Client& client, std::vector<std::string>& into) {
+    for (int i = 0; i < 5; ++i) {
+      daemon.run();
+      for (std::string& text : client.take_events()) into.push_back(std::move(text));
+      daemon.pump();
+    }
+  };
+  std::vector<std::string> ignored;
+  take_all(slow, ignored);
+  take_all(other, ignored);
+  daemon.let_read(slow.connection, false);
+  for (int i = 0; i < 300; ++i) {
+    other.send("g,h", std::string(100, '.'));
+    take_all(other, ignored);
+  }
+  other.leave("h");
+  take_all(other, ignored);
+  daemon.let_read(slow.connection, true);
+  std::vector<std::string> told;
+  take_all(slow, told);
+  const auto first = [&](const char* begin) {
+    return std::find_if(told.begin(), told.end(),
+                        [&](const std::string& text) { return text.rfind(begin, 0) == 0; });
+  };
+  ASSERT_NE(first("view h leave"), told.end());
+  EXPECT_LT(first("gap g "), first("view h leave"));
 }
 
 TEST(Slow, EvictEndsTheSessionAndAllLearnWhy) {
