@@ -39,14 +39,19 @@ struct Node {
   /// one family: that of those which are numbers, else IPv4 if the name of this node has an IPv4
   /// address.
   std::string address;
+  /// 1 to 65535, different for each node, and the same for this one on all nodes, for as long as it
+  /// is in the list; 0: its place in the list, from 1.
+  std::uint32_t number = 0;
 };
 
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
-/// `nodes`, `message_bytes_max`, `primary` and the times in `ring` must be the same on all nodes.
+/// `nodes`, `nodes_max`, `message_bytes_max`, `primary` and the times in `ring` must be the same on
+/// all nodes.
 struct Config {
-  std::string cluster;      ///< name of the cluster, as a node's name; others are ignored
-  std::string name;         ///< which of `nodes` this one is
-  std::vector<Node> nodes;  ///< 1 to 128, in the same order everywhere
+  std::string cluster;           ///< name of the cluster, as a node's name; others are ignored
+  std::string name;              ///< which of `nodes` this one is
+  std::vector<Node> nodes;       ///< 1 to nodes_max, with the same numbers everywhere
+  std::uint32_t nodes_max = 32;  ///< the longest list that this cluster may have, up to 128
 
   /// File with the keys that packets between nodes are sealed with: encrypted, and refused unless
   /// somebody with a key made them. `peal keygen` makes it; it is the same on all nodes, and nobody

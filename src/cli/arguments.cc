@@ -11,7 +11,7 @@
 namespace peal::cli {
 namespace {
 
-const std::vector<std::string> kCommands = {"up",    "node", "send",  "recv",   "status",
+const std::vector<std::string> kCommands = {"up",    "node", "send",  "recv",   "status", "reload",
                                             "check", "sim",  "bench", "keygen", "version"};
 
 constexpr std::size_t kHelpColumn = 28;
@@ -159,6 +159,23 @@ void build_status(Builder& b, StatusCommand& c) {
                    "give up on --wait after so long (10)");
 }
 
+void build_reload(Builder& b, ReloadCommand& c) {
+  b.app().footer(
+      "Has nodes read their configuration files again, as SIGHUP does, and says what each of them\n"
+      "answers: rules and limits of clients, secrets, certificates and keys, and the list of "
+      "nodes.\n"
+      "What cannot change while a node runs is refused, and then nothing of the file is taken.\n"
+      "\nTo add a node: write it into [[nodes]] on all nodes, reload each of them, and start it.\n"
+      "To remove one: stop it, take it out of [[nodes]] on the others, and reload each of them.\n"
+      "Nodes that stay keep their numbers: if their places in the file change, write number = N.\n"
+      "The new list counts once all nodes of the view have it; `peal status` says what it waits "
+      "for.\n"
+      "\nExamples:\n"
+      "  peal reload --to /run/peal/a.sock    one node\n"
+      "  peal reload                          the nodes of `peal up`");
+  b.path("--to", "PATH", c.to, kToHelp);
+}
+
 void build_check(Builder& b, CheckCommand& c) {
   b.app().footer(
       "Reads the traces of all nodes of one run and judges whether what the applications saw is\n"
@@ -251,6 +268,7 @@ std::string overview() {
          "\n"
          "Run it:\n"
          "  node      run one node, and serve its clients, from a configuration file\n"
+         "  reload    have nodes read their configuration again\n"
          "  bench     measure throughput and latency on this machine\n"
          "\n"
          "Trust it:\n"
@@ -333,6 +351,9 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
   if (name == "recv")
     return run("recv", "Join groups, and print messages in their order.", rest, build_recv);
   if (name == "status") return run("status", "Show how nodes are.", rest, build_status);
+  if (name == "reload") {
+    return run("reload", "Have nodes read their configuration again.", rest, build_reload);
+  }
   if (name == "check") return run("check", "Judge the traces of a run.", rest, build_check);
   if (name == "bench") {
     return parse_bench(rest);

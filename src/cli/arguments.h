@@ -64,6 +64,10 @@ struct StatusCommand {
   double timeout_s = 10;
 };
 
+struct ReloadCommand {
+  std::string to;
+};
+
 struct CheckCommand {
   std::vector<std::string> files;
   bool json = false;
@@ -133,9 +137,9 @@ struct KeygenCommand {
 
 struct VersionCommand {};
 
-using Command =
-    std::variant<UpCommand, NodeCommand, SendCommand, RecvCommand, StatusCommand, CheckCommand,
-                 SimCommand, BenchCommand, BenchClientsCommand, KeygenCommand, VersionCommand>;
+using Command = std::variant<UpCommand, NodeCommand, SendCommand, RecvCommand, StatusCommand,
+                             ReloadCommand, CheckCommand, SimCommand, BenchCommand,
+                             BenchClientsCommand, KeygenCommand, VersionCommand>;
 
 /// Why there is nothing to run: help was asked for (status 0), or the arguments are wrong (2).
 struct Stop {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,8 @@ class Place {
       return tl::unexpected(std::string("cannot make a folder in /tmp"));
     const auto cluster = make_local_cluster(path, "bench", 1, Sealed::yes);
     if (!cluster) return tl::unexpected(cluster.error());
+    // All the room that members of groups can have is this daemon's.
+    std::ofstream(cluster->config, std::ios::app) << "\n[limits]\nnodes_max = 1\n";
     auto daemon = BenchDaemon::start(path, cluster->names.front());
     if (!daemon) return tl::unexpected(daemon.error());
     return Place(path, std::move(*daemon));

@@ -16,6 +16,7 @@ int run_node(const NodeCommand& command);
 int run_send(const SendCommand& command);
 int run_recv(const RecvCommand& command);
 int run_status(const StatusCommand& command);
+int run_reload(const ReloadCommand& command);
 int run_check(const CheckCommand& command);
 int run_sim(const SimCommand& command);
 int run_bench(const BenchCommand& command);

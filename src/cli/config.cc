@@ -30,6 +30,11 @@ const Key* find_key(std::string_view table, std::string_view name) {
   return nullptr;
 }
 
+constexpr const char* kAcceptedNumber = "a whole number from 1 to 65535";
+/// What somebody wants to know who has taken a node out of the file before it was stopped.
+constexpr const char* kRemoved =
+    " (a node that is removed is stopped, and the others are reloaded)";
+
 /// Turns a document into a NodeConfig, remembering the lines that later checks point to.
 class Loader {
  public:
@@ -52,6 +57,13 @@ class Loader {
       return refuse({file_},
                     "nodes is missing: accepted are 1 to 128 tables [[nodes]], each with "
                     "name and address");
+    }
+    if (auto numbers = check_numbers(); !numbers) return numbers;
+    if (out_.nodes.size() > out_.nodes_max) {
+      return refuse({file_, out_.lines["limits.nodes_max"]},
+                    "nodes has " + std::to_string(out_.nodes.size()) +
+                        " entries: accepted are up to limits.nodes_max = " +
+                        std::to_string(out_.nodes_max) + ", the same on all nodes");
     }
     auto known = check_own_name(name);
     if (!known) return known;
@@ -187,8 +199,15 @@ class Loader {
         if (text == nullptr || !is_node_address(entry.address)) {
           return refuse(place, not_accepted("nodes.address", node, kAcceptedAddress));
         }
+      } else if (key == "number") {
+        const auto number = node.value<std::int64_t>();
+        if (!node.is_integer() || *number < 1 || *number > kNodeNumberMax) {
+          return refuse(place, not_accepted("nodes.number", node, kAcceptedNumber));
+        }
+        entry.number = static_cast<std::uint32_t>(*number);
+        entry.numbered = true;
       } else {
-        return refuse(place, unknown_key("nodes.", key.str(), node, {"name", "address"}));
+        return refuse(place, unknown_key("nodes.", key.str(), node, {"name", "address", "number"}));
       }
     }
     place.line = line_of(table.source());
@@ -230,6 +249,37 @@ class Loader {
     return {};
   }
 
+  /// Who has no number has its place in the file, which must not be another one's number.
+  Status check_numbers() {
+    const auto find = [&](std::uint32_t number) {
+      return std::find_if(out_.nodes.begin(), out_.nodes.end(),
+                          [&](const NodeEntry& each) { return each.number == number; });
+    };
+    const auto own = [](const NodeEntry& entry) {
+      return entry.numbered ? "has it too" : "has it too, as its place in the file";
+    };
+    for (std::size_t i = 0; i < out_.nodes.size(); ++i) {
+      NodeEntry& entry = out_.nodes[i];
+      if (!entry.numbered) entry.number = static_cast<std::uint32_t>(i + 1);
+    }
+    for (const NodeEntry& entry : out_.nodes) {
+      const auto first = find(entry.number);
+      if (&*first == &entry) continue;
+      std::uint32_t free = 1;
+      while (find(free) != out_.nodes.end()) ++free;
+      // The one that can be given another without anybody knowing it by this one already.
+      const NodeEntry& change = entry.numbered && !first->numbered ? *first : entry;
+      const NodeEntry& other = &change == &entry ? *first : entry;
+      return refuse({file_, change.line},
+                    "nodes.number = " + std::to_string(entry.number) + " of " + quote(change.name) +
+                        (change.numbered ? "" : ", its place in the file,") +
+                        " is there twice: " + quote(other.name) + " " + own(other) +
+                        ": accepted is a number of its own for each node, such as number = " +
+                        std::to_string(free) + " for " + quote(change.name));
+    }
+    return {};
+  }
+
   Status check_seal() {
     if (out_.insecure && !out_.key_file.empty()) {
       return refuse({file_, out_.lines["insecure"]},
@@ -255,7 +305,7 @@ class Loader {
     if (!name.empty()) {
       if (!is_known(name)) {
         return tl::unexpected("--name " + quote(name) + ": accepted is a node of " +
-                              std::string(file_) + ": " + joined(known));
+                              std::string(file_) + ": " + joined(known) + kRemoved);
       }
       out_.node = name;
     } else if (out_.node.empty()) {
@@ -263,9 +313,9 @@ class Loader {
                                  known.front() + "\" in the file or with --name; accepted is " +
                                  joined(known));
     } else if (!is_known(out_.node)) {
-      return refuse(
-          {file_, out_.lines["node"]},
-          "node = " + quote(out_.node) + ": accepted is a name of [[nodes]]: " + joined(known));
+      return refuse({file_, out_.lines["node"]},
+                    "node = " + quote(out_.node) +
+                        ": accepted is a name of [[nodes]]: " + joined(known) + kRemoved);
     }
     return {};
   }

@@ -21,8 +21,10 @@ namespace peal::cli {
 
 struct NodeEntry {
   std::string name;
-  io::HostPort address;    ///< tokens and control; data travel on the port above it
-  std::uint32_t line = 0;  ///< of the address in the file
+  io::HostPort address;      ///< tokens and control; data travel on the port above it
+  std::uint32_t number = 0;  ///< of its NodeId; the file's, or its place there, from 1
+  bool numbered = false;     ///< the file says so
+  std::uint32_t line = 0;    ///< of the address in the file
 };
 
 enum class Multicast : std::uint8_t { automatic, off, group };
@@ -31,12 +33,13 @@ enum class Multicast : std::uint8_t { automatic, off, group };
 struct NodeConfig {
   std::string cluster;
   std::string node;              ///< this node's name, one of `nodes`
-  std::vector<NodeEntry> nodes;  ///< in the order of the file; NodeId is the place, from 1
+  std::vector<NodeEntry> nodes;  ///< in the order of the file
   std::string key_file;          ///< of `peal keygen`; empty only if `insecure`
   bool insecure = false;         ///< packets between nodes are neither encrypted nor authenticated
   Multicast multicast = Multicast::automatic;
   io::Endpoint multicast_group;  ///< if `multicast` is group
   order::ring::Options ring;
+  std::uint32_t nodes_max = 32;
   std::uint32_t message_bytes_max = 64U << 20;
   std::uint64_t submit_bytes_max = 128ULL << 20;  ///< that wait to be ordered
   std::uint32_t submit_messages_max = 65'536;
@@ -56,6 +59,7 @@ struct NodeConfig {
 /// The greatest configuration file that is read, in bytes.
 inline constexpr std::size_t kConfigBytesMax = 1U << 20;
 inline constexpr std::size_t kNodesMax = 128;
+inline constexpr std::uint32_t kNodeNumberMax = 65'535;
 inline constexpr std::string_view kAcceptedName = "1 to 32 characters of a-z, 0-9 and -";
 
 /// Reads one configuration. `file` is only for messages; `name` overrides the key `node` if it is

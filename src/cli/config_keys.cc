@@ -279,6 +279,13 @@ void add_ring(std::vector<Key>& rows) {
 void add_limits(std::vector<Key>& rows) {
   const NodeConfig normal;
   rows.push_back(limit_key<std::uint32_t>(
+      "nodes_max", 1, kNodesMax, normal.nodes_max,
+      "The most nodes that the cluster may have, with those that are added while it runs. Members "
+      "of "
+      "groups have so much less room: message_bytes_max, divided by this, is what the members at "
+      "one node may take. The same on all nodes.",
+      [](NodeConfig& config, std::uint32_t value) { config.nodes_max = value; }));
+  rows.push_back(limit_key<std::uint32_t>(
       "message_bytes_max", 2 * session::kMessageOverheadMax, 1U << 30, normal.message_bytes_max,
       "The largest message, in bytes. The same on all nodes.",
       [](NodeConfig& config, std::uint32_t value) { config.message_bytes_max = value; }));

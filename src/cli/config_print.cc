@@ -53,11 +53,17 @@ std::string annotated_config() {
       "# nodes may be left out.\n\n";
   out += entries("");
   out +=
-      "# The nodes of the cluster, 1 to 128, the same list in the same order on all nodes. Those\n"
-      "# that do not run yet are waited for by nobody: they join when they start.\n"
+      "# The nodes of the cluster, up to limits.nodes_max, with the same names and numbers on all\n"
+      "# nodes. Those that do not run yet are waited for by nobody: they join when they start. "
+      "Nodes\n"
+      "# are added and removed while the others run: write the list into all files, run\n"
+      "# `peal reload` on each, and `peal status` says what it waits for.\n"
       "# name: " +
       std::string(kAcceptedName) + ".\n" +
-      comment("address: " + std::string(kAcceptedAddress) + ".");
+      comment("address: " + std::string(kAcceptedAddress) + ".") +
+      comment(
+          "number: 1 to 65535, different for each node and the same for it as long as it is in the "
+          "list; without it, the place in this file, from 1.");
   int port = 4801;
   for (const char* name : {"a", "b", "c"}) {
     out += "[[nodes]]\nname = \"" + std::string(name) +

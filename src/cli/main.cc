@@ -21,6 +21,7 @@ struct Run {
   int operator()(const SendCommand& command) const { return run_send(command); }
   int operator()(const RecvCommand& command) const { return run_recv(command); }
   int operator()(const StatusCommand& command) const { return run_status(command); }
+  int operator()(const ReloadCommand& command) const { return run_reload(command); }
   int operator()(const CheckCommand& command) const { return run_check(command); }
   int operator()(const SimCommand& command) const { return run_sim(command); }
   int operator()(const BenchCommand& command) const { return run_bench(command); }

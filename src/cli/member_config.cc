@@ -13,7 +13,7 @@ v0::Config member_config(const NodeConfig& config) {
   out.cluster = config.cluster;
   out.name = config.node;
   for (const NodeEntry& entry : config.nodes) {
-    out.nodes.push_back({entry.name, io::to_string(entry.address)});
+    out.nodes.push_back({entry.name, io::to_string(entry.address), entry.number});
   }
   out.key_file = config.key_file;
   out.insecure = config.insecure;
@@ -24,6 +24,7 @@ v0::Config member_config(const NodeConfig& config) {
   }
   out.primary = config.ring.primary == order::ring::PrimaryRule::majority ? "majority" : "none";
   out.packet_bytes_max = config.ring.packet_bytes_max;
+  out.nodes_max = config.nodes_max;
   out.message_bytes_max = config.message_bytes_max;
   out.submit_bytes_max = config.submit_bytes_max;
   out.submit_messages_max = config.submit_messages_max;

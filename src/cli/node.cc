@@ -173,6 +173,10 @@ class NodeProcess final : public daemon::Owner {
                   {"reason", entry.problem}});
   }
 
+  void on_nodes(Instant, const std::string& nodes) override {
+    log_.event("nodes_adopted", {{"nodes", nodes}});
+  }
+
   void on_refused(Instant now, const std::string& who, const io::IoError& why) override {
     log_.limited(now.ns, "client_refused", {{"who", who}, {"reason", why.message}});
   }
@@ -197,7 +201,7 @@ class NodeProcess final : public daemon::Owner {
     }
     const auto reloaded = reload();
     if (!reloaded) return {wire::ClientCode::bad_record, reloaded.error()};
-    return {wire::ClientCode::ok, "reloaded " + config_.file};
+    return {wire::ClientCode::ok, "reloaded " + config_.file + going_over()};
   }
 
  private:
@@ -238,10 +242,20 @@ class NodeProcess final : public daemon::Owner {
     daemon_->stop();
   }
 
+  /// What a reload has begun and not done.
+  std::string going_over() const {
+    const std::string next = daemon_->next_nodes();
+    if (next.empty()) return {};
+    return "; the nodes " + next +
+           " will count once all nodes have been reloaded (peal status says what they wait for)";
+  }
+
   Result<void, std::string> reload() {
     const auto seal = take_from_file();
     if (seal) {
       log_.event("reloaded", {{"file", config_.file}, {"seal", *seal}});
+      const std::string next = daemon_->next_nodes();
+      if (!next.empty()) log_.event("nodes_given", {{"nodes", next}});
       return {};
     }
     log_.event("not_reloaded", {{"file", config_.file}, {"reason", seal.error()}});
@@ -249,8 +263,8 @@ class NodeProcess final : public daemon::Owner {
   }
 
   /// Takes from the file what may change while the node runs: rules and limits of clients, what TLS
-  /// uses, and the keys between nodes; returns what packets are sealed with from now on. Nothing
-  /// has changed if there is an error.
+  /// uses, the list of nodes, and the keys between them; returns what packets are sealed with from
+  /// now on. Nothing has changed if there is an error.
   Result<std::string, std::string> take_from_file() {
     auto config = read_config(command_.config, command_.name);
     if (!config) return tl::unexpected(config.error());
@@ -263,6 +277,7 @@ class NodeProcess final : public daemon::Owner {
     auto taken = daemon_->reconfigure(*options);
     if (!taken) return tl::unexpected(config->file + ": " + taken.error().message);
     config_.clients = config->clients;
+    config_.nodes = config->nodes;
     const auto& keys = options->member.keys;
     return keys ? "key " + seal::to_text(keys->sending) : std::string("insecure");
   }
@@ -276,13 +291,7 @@ class NodeProcess final : public daemon::Owner {
     if (other.socket != config_.socket) return "socket";
     if (other.clients.listen != config_.clients.listen) return "clients.listen";
     if (other.message_bytes_max != config_.message_bytes_max) return "limits.message_bytes_max";
-    const auto same = [](const NodeEntry& a, const NodeEntry& b) {
-      return a.name == b.name && a.address == b.address;
-    };
-    if (!std::equal(other.nodes.begin(), other.nodes.end(), config_.nodes.begin(),
-                    config_.nodes.end(), same)) {
-      return "nodes";
-    }
+    if (other.nodes_max != config_.nodes_max) return "limits.nodes_max";
     return "";
   }
 

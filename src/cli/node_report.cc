@@ -252,6 +252,15 @@ std::vector<std::string> address_lines(const NodeReport& report) {
   return lines;
 }
 
+std::vector<std::string> list_lines(const NodeReport& report) {
+  const Json answer = Json::parse(report.json, nullptr, false);
+  const Json list = answer.is_object() ? answer.value("list", Json::object()) : Json();
+  const auto next = field(list, "next", std::string());
+  if (next.empty()) return {};
+  return {report.name + " nodes=" + field(list, "nodes", std::string()) + " next=" + next +
+          " waits_for=" + quote(field(list, "waits_for", std::string()))};
+}
+
 std::vector<std::string> client_lines(const NodeReport& report) {
   std::vector<std::string> lines;
   const Json answer = Json::parse(report.json, nullptr, false);

@@ -74,6 +74,9 @@ std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports);
 /// address that was found, or why none was.
 std::vector<std::string> address_lines(const NodeReport& report);
 
+/// What a node's answer says of the list of nodes that it is going over to: a line, or none.
+std::vector<std::string> list_lines(const NodeReport& report);
+
 /// What a node's answer says of its clients: a line for each that is named, one for each of its
 /// groups for which something waits, and how many there are if not all are named.
 std::vector<std::string> client_lines(const NodeReport& report);

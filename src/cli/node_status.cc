@@ -81,9 +81,15 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
   out["nodes"] = Json::array();
   for (const member::NodeAddress& each : facts.member.nodes) {
     out["nodes"].push_back({{"name", each.name},
+                            {"number", each.number},
                             {"address", each.address},
                             {"at", each.at},
                             {"problem", each.problem}});
+  }
+  out["list"] = {{"nodes", facts.member.list}};
+  if (!facts.member.next_list.empty()) {
+    out["list"]["next"] = facts.member.next_list;
+    out["list"]["waits_for"] = or_nothing(facts.member.list_waits_for);
   }
   out["delivered"] = {{"messages", state.messages()}, {"bytes", state.bytes()}};
   out["queued"] = {{"messages", facts.member.queued_messages},

@@ -66,6 +66,9 @@ void print_text(const StatusCommand& command, const std::vector<NodeReport>& rep
   for (const NodeReport& report : reports) {
     for (const std::string& line : address_lines(report)) std::printf("%s\n", line.c_str());
   }
+  for (const NodeReport& report : reports) {
+    for (const std::string& line : list_lines(report)) std::printf("%s\n", line.c_str());
+  }
   if (command.clients) {
     for (const NodeReport& report : reports) {
       for (const std::string& line : client_lines(report)) std::printf("%s\n", line.c_str());

@@ -11,6 +11,7 @@
 
 #include "io/clock.h"
 #include "io/stream_listener.h"
+#include "member/nodes.h"
 
 namespace peal::daemon {
 namespace {
@@ -33,7 +34,7 @@ io::StreamsOptions streams_options(const session::Options& sessions) {
 session::Options with_node(session::Options sessions, const member::Settings& member) {
   sessions.cluster = member.cluster;
   sessions.node = member.name;
-  sessions.nodes = static_cast<std::uint32_t>(member.nodes.size());
+  sessions.nodes = member.nodes_max;  // the list may become as long
   sessions.message_bytes_max = member.limits.message_bytes_max;
   return sessions;
 }
@@ -109,11 +110,9 @@ Result<std::unique_ptr<Daemon>, io::IoError> Daemon::open(const Options& options
 }
 
 Daemon::Daemon(const Options& options, Owner& owner)
-    : options_(options),
-      owner_(owner),
-      names_(member::names_of(options.member)),
-      spool_(options.spool_dir) {
+    : options_(options), owner_(owner), spool_(options.spool_dir) {
   options_.sessions = with_node(options.sessions, options.member);
+  name_nodes(options.member.nodes);
 }
 
 Daemon::~Daemon() = default;
@@ -188,6 +187,12 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
   if (std::string wrong = session::validate(sessions); !wrong.empty()) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
   }
+  if (std::string wrong = runtime_->why_not(options.member.nodes); !wrong.empty()) {
+    return unexpected(io::IoError{Errc::invalid_option, "nodes: " + wrong});
+  }
+  if (std::string wrong = member::validate(options.member); !wrong.empty()) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
+  }
   if (options.tls && tls_ != nullptr) {
     auto context = read_tls(options.tls->tls);
     if (!context) return unexpected(context.error());
@@ -202,10 +207,27 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
   }
   // Whether packets are sealed is agreed on by all nodes; with which key is not.
   if (runtime_->sending_key()) new_keys_ = options.member.keys;
+  new_nodes_ = options.member.nodes;
   new_sessions_ = sessions;
   runtime_->look_up_names(now_);
   loop_->wake();
   return {};
+}
+
+std::string Daemon::next_nodes() const {
+  const auto& wanted = new_nodes_ ? new_nodes_ : runtime_->next_nodes();
+  if (!wanted || member::list_of(*wanted).hash == member::list_of(runtime_->nodes()).hash)
+    return {};
+  return member::names_in(*wanted);
+}
+
+void Daemon::on_nodes() { owner_.on_nodes(now_, member::names_in(runtime_->nodes())); }
+
+void Daemon::name_nodes(const std::vector<member::NodeEntry>& nodes) {
+  for (const member::NodeEntry& node : nodes) {
+    if (node_names_.size() <= node.number.value) node_names_.resize(node.number.value + 1);
+    node_names_[node.number.value] = node.name;
+  }
 }
 
 // ---- the end ----

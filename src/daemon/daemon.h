@@ -42,11 +42,14 @@ class Daemon final : private member::Application, private session::Host {
 
   /// For what else the owner wants watched.
   io::Loop& loop() { return *loop_; }
-  /// Takes rules, limits, certificates and keys for clients, and the keys between nodes if they
-  /// have any, from `options`, at the end of this turn, and looks the names of all other nodes up
-  /// again; the rest stays as it is. Errors: those of
-  /// open() for these, and then nothing changes. Thread: the loop's, also from Owner::on_ask().
+  /// Takes rules, limits, certificates and keys for clients, the list of nodes to go over to, and
+  /// the keys between nodes if they have any, from `options`, at the end of this turn, and looks
+  /// the names of all other nodes up again; the rest stays as it is. Errors: those of open() for
+  /// these, or that the list cannot be gone over to, and then nothing changes. Thread: the loop's,
+  /// also from Owner::on_ask().
   Result<void, io::IoError> reconfigure(const Options& options);
+  /// The list that is gone over to: "a,b,c"; empty if that which counts is the one wanted.
+  std::string next_nodes() const;
 
   member::Snapshot node_status() const;
   session::Status client_status(std::string_view prefix = {}) const {
@@ -73,6 +76,7 @@ class Daemon final : private member::Application, private session::Host {
   void on_address(const io::AddressBook::Change& change) override {
     owner_.on_address(now_, node_name(change.entry.node), change);
   }
+  void on_nodes() override;
   void on_message(const node::Message& message) override;
   void on_view(const order::View& view) override;
   void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override;
@@ -91,6 +95,8 @@ class Daemon final : private member::Application, private session::Host {
   void close_region(session::RegionId id) override { regions_.close(id); }
   session::Answer ask(std::string_view what, bool admin) override;
 
+  const trace::Names& names() const { return runtime_->names(); }
+  void name_nodes(const std::vector<member::NodeEntry>& nodes);
   std::uint32_t room_units() const;
   void feed(Instant now);
   void drain(Instant now);
@@ -99,7 +105,6 @@ class Daemon final : private member::Application, private session::Host {
 
   Options options_;
   Owner& owner_;
-  const trace::Names names_;
   std::unique_ptr<io::Loop> loop_;
   std::unique_ptr<member::Runtime> runtime_;
   SpoolFiles spool_;
@@ -109,7 +114,9 @@ class Daemon final : private member::Application, private session::Host {
   std::unique_ptr<Turns> turns_;
 
   std::shared_ptr<const io::TlsContext> tls_;  ///< for connections to come
+  std::vector<std::string> node_names_;        ///< by number; of those that are gone, too
   std::optional<seal::Keys> new_keys_;
+  std::optional<std::vector<member::NodeEntry>> new_nodes_;
   std::optional<session::Options> new_sessions_;  ///< to go on with
 
   Instant now_{};

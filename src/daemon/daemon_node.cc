@@ -27,6 +27,10 @@ void Daemon::on_turn_end(Instant now) {
   now_ = now;
   if (stage_ == Stage::ended) return;
   if (new_keys_) runtime_->set_keys(*std::exchange(new_keys_, std::nullopt));
+  if (new_nodes_) {
+    name_nodes(*new_nodes_);
+    runtime_->set_nodes(now, *std::exchange(new_nodes_, std::nullopt));
+  }
   if (new_sessions_) sessions_->reconfigure(now, *std::exchange(new_sessions_, std::nullopt));
   feed(now);
   const std::uint32_t told = told_room_;
@@ -83,9 +87,9 @@ void Daemon::on_view(const order::View& view) {
   sessions_->on_view(now_, view, runtime_->node().self());
   ViewNotice notice;
   notice.transitional = view.transitional;
-  notice.id = trace::text_of(view.id, names_);
-  notice.old = view.old.number == 0 ? "" : trace::text_of(view.old, names_);
-  for (const MemberId& each : view.members) notice.members.push_back(trace::text_of(each, names_));
+  notice.id = trace::text_of(view.id, names());
+  notice.old = view.old.number == 0 ? "" : trace::text_of(view.old, names());
+  for (const MemberId& each : view.members) notice.members.push_back(trace::text_of(each, names()));
   if (view.primary != order::Primary::unclaimed) {
     notice.primary = view.primary == order::Primary::yes;
   }
@@ -104,10 +108,10 @@ void Daemon::on_event(const order::Event& event) {
   }
   if (event.code == order::EventCode::gather_started && why_gathering_.empty()) {
     // The rest of the episode follows from it.
-    why_gathering_ = member::gather_text(event, pause_, names_);
+    why_gathering_ = member::gather_text(event, pause_, names());
   }
   if (event.code == order::EventCode::incompatible_peer) {
-    on_warning(member::incompatible_text(event.who, static_cast<wire::Drop>(event.a), names_));
+    on_warning(member::incompatible_text(event.who, static_cast<wire::Drop>(event.a), names()));
   }
 }
 
@@ -145,8 +149,7 @@ void Daemon::block(bool blocked) {
 }
 
 std::string_view Daemon::node_name(NodeId node) const {
-  const bool known = node.value >= 1 && node.value <= options_.member.nodes.size();
-  return known ? std::string_view(options_.member.nodes[node.value - 1].name) : "";
+  return node.value < node_names_.size() ? std::string_view(node_names_[node.value]) : "";
 }
 
 wire::SessionToken Daemon::draw_token() {

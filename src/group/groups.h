@@ -27,7 +27,7 @@ namespace peal::group {
 /// `message_bytes_max` and `nodes` are the same on all nodes.
 struct Options {
   std::string node_name;                        ///< stands in private names: no '#'
-  std::uint32_t nodes = 1;                      ///< of the cluster
+  std::uint32_t nodes = 1;                      ///< that the cluster may ever have
   std::uint32_t message_bytes_max = 64U << 20;  ///< of one ordered message
   std::uint32_t clients_max = 65'536;           ///< connected at a time
 };

@@ -48,6 +48,37 @@ AddressBook::AddressBook(const Endpoint& own, std::vector<Entry> nodes, LookUp::
   }
 }
 
+void AddressBook::set_nodes(Instant now, std::vector<Entry> nodes) {
+  const std::vector<Entry> before = std::exchange(entries_, std::move(nodes));
+  std::vector<State> states = std::exchange(states_, {});
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    Entry& entry = entries_[i];
+    const auto known = std::find_if(before.begin(), before.end(),
+                                    [&](const Entry& each) { return each.node == entry.node; });
+    if (known != before.end()) {
+      const HostPort name = std::exchange(entry.name, {});
+      entry = *known;
+      entry.name = name;
+    }
+    if (const auto number = endpoint_of(entry.name)) {
+      entry.at = *number;
+      entry.problem.clear();
+      continue;
+    }
+    const auto old = std::find_if(states.begin(), states.end(), [&](const State& state) {
+      return known != before.end() &&
+             state.entry == static_cast<std::size_t>(known - before.begin());
+    });
+    const bool same = old != states.end() && known->name == entry.name;
+    State& state = states_.emplace_back();
+    if (same) state = std::move(*old);
+    state.entry = i;
+    if (same) continue;
+    state.present = old != states.end() && old->present;
+    state.due = now;
+  }
+}
+
 void AddressBook::set_present(Instant now, std::span<const MemberId> members) {
   for (State& state : states_) {
     const NodeId node = entries_[state.entry].node;

@@ -45,6 +45,10 @@ class AddressBook {
   /// operating system.
   AddressBook(const Endpoint& own, std::vector<Entry> nodes, LookUp::Question question);
 
+  /// These are the other nodes from now on. What is known of those that stay is kept, unless they
+  /// have another address; names that are new are looked up soon.
+  void set_nodes(Instant now, std::vector<Entry> nodes);
+
   /// The nodes, in the order given.
   std::span<const Entry> entries() const { return entries_; }
   bool has_names() const { return !states_.empty(); }

@@ -2,6 +2,7 @@
 #include "io/multicast_probe.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/crc32c.h"
 
@@ -160,6 +161,20 @@ void MulticastProbe::forget(Instant now, PeerIndex index) {
   changed_ = changed_ || peers_[index].reached;
   peers_[index] = {};
   hurry(now);
+}
+
+void MulticastProbe::move_peers(Instant now, const PeerMap& map, std::size_t peers) {
+  std::vector<Peer> moved(peers);
+  std::size_t stay = 0;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    if (!map[i]) continue;
+    moved[*map[i]] = peers_[i];
+    ++stay;
+  }
+  peers_ = std::move(moved);
+  changed_ = true;
+  if (peers == 0) next_hello_.reset();
+  if (stay < peers) hurry(now);
 }
 
 bool MulticastProbe::take_changed() {

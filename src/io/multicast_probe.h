@@ -78,6 +78,9 @@ class MulticastProbe {
   /// The peer is somewhere else now: nothing is known of it.
   void forget(Instant now, PeerIndex peer);
 
+  /// There are so many peers now, and those of before have moved: what is known of them stays.
+  void move_peers(Instant now, const PeerMap& map, std::size_t peers);
+
   bool reached(PeerIndex peer) const { return peers_[peer].reached; }
   /// True once after the set of reached peers changed.
   bool take_changed();

@@ -2,6 +2,7 @@
 #include "io/peers.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -14,12 +15,22 @@ Endpoint data_endpoint(const Endpoint& at) {
 
 }  // namespace
 
-PeerTable::PeerTable(const UdpConfig& config) {
-  std::vector<Peer> peers = config.nodes;
+PeerTable::PeerTable(const UdpConfig& config) : self_(config.self) { fill(config.nodes); }
+
+PeerMap PeerTable::set_nodes(std::span<const Peer> nodes) {
+  const std::vector<Entry> before = std::exchange(entries_, {});
+  fill(nodes);
+  PeerMap map;
+  for (const Entry& entry : before) map.push_back(find(entry.node));
+  return map;
+}
+
+void PeerTable::fill(std::span<const Peer> nodes) {
+  std::vector<Peer> peers(nodes.begin(), nodes.end());
   std::sort(peers.begin(), peers.end(),
             [](const Peer& a, const Peer& b) { return a.node < b.node; });
   for (const Peer& peer : peers) {
-    if (peer.node == config.self) {
+    if (peer.node == self_) {
       own_data_ = data_endpoint(peer.at);
       continue;
     }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "io/udp.h"
@@ -14,6 +15,10 @@ namespace peal::io {
 /// Names a peer by its place in a PeerTable.
 using PeerIndex = std::uint16_t;
 inline constexpr std::size_t kPeersMax = 127;
+
+/// Where each peer went when the list of nodes changed, by its old place; nothing: it is no peer
+/// any more.
+using PeerMap = std::vector<std::optional<PeerIndex>>;
 
 /// The other configured nodes, sorted by number, with the addresses that the kernel wants.
 class PeerTable {
@@ -36,6 +41,8 @@ class PeerTable {
   std::optional<PeerIndex> find(const Endpoint& source) const;
   /// The node is there from now on, and not where it was. Nothing is allocated.
   void set_address(PeerIndex index, const Endpoint& at);
+  /// These are the nodes from now on, this one among them, which stays where it is.
+  PeerMap set_nodes(std::span<const Peer> nodes);
   /// Where this node's own data comes from.
   const Endpoint& own_data() const { return own_data_; }
 
@@ -44,9 +51,11 @@ class PeerTable {
     Endpoint at;
     PeerIndex index{};
   };
+  void fill(std::span<const Peer> nodes);
   void put(Entry& entry, const Endpoint& at);
   void list_sources();
 
+  NodeId self_;
   std::vector<Entry> entries_;
   std::vector<Source> sources_;  ///< sorted by address
   socklen_t address_bytes_{};

@@ -73,6 +73,23 @@ Progress Receiver::receive(const Turn& turn, PacketSink& sink, ProbeTaker& probe
 
 std::optional<Instant> Receiver::next_deadline() const { return pool_retry_; }
 
+void Receiver::move_peers(const PeerMap& map) {
+  for (Input& input : inputs_) {
+    unsigned kept = input.first;
+    for (unsigned i = input.first; i < input.count; ++i) {
+      Message message = std::exchange(input.waiting[i], {});
+      if (!map[message.from]) {
+        const std::uint32_t left = message.bytes.size() - message.offset;
+        counters_.drop_unknown_source += (left + message.segment - 1) / message.segment;
+        continue;
+      }
+      message.from = *map[message.from];
+      input.waiting[kept++] = std::move(message);
+    }
+    input.count = kept;
+  }
+}
+
 void Receiver::retry_starved(Instant now) {
   if (!pool_retry_) return;
   const bool empty = data_slabs_.pool_empty();

@@ -54,6 +54,9 @@ class Receiver {
   /// The socket may have something to read.
   void mark_readable(Socket socket) { inputs_[socket].readable = true; }
   Progress receive(const Turn& turn, PacketSink& sink, ProbeTaker& probes);
+  /// The peers have moved in their table: what was read from those that are none any more is
+  /// dropped.
+  void move_peers(const PeerMap& map);
   /// When to look again whether the pool has a slab; nothing if it is not waited for.
   std::optional<Instant> next_deadline() const;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "io/udp.h"
@@ -26,6 +27,7 @@ class Seals {
     sealer_.set_keys(keys);
     opener_.set_keys(keys);
   }
+  void set_nodes(std::span<const Peer> nodes) { opener_.set_senders(numbers_of(nodes)); }
   void set_epoch(std::uint64_t epoch) {
     sealer_ = seal::Sealer(keys_, cluster_, incarnation(epoch));
     opener_.set_self({node_, epoch});
@@ -37,7 +39,7 @@ class Seals {
   seal::Incarnation incarnation(std::uint64_t epoch) const {
     return {{node_, epoch}, seal::random_salt()};
   }
-  static std::vector<NodeId> numbers_of(const std::vector<Peer>& nodes) {
+  static std::vector<NodeId> numbers_of(std::span<const Peer> nodes) {
     std::vector<NodeId> numbers;
     for (const Peer& node : nodes) numbers.push_back(node.node);
     return numbers;

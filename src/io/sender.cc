@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -55,6 +56,27 @@ void Sender::push(const Outgoing& outgoing) {
   at(count_) = outgoing;
   ++count_;
   if (count_ - covered_ >= kFlushAt && blocked_fd_ < 0) flush();
+}
+
+void Sender::move_peers(const PeerMap& map) {
+  // A batch points to addresses where they lay before.
+  for (; covered_ > 0 && sent_count_ < message_count_; ++sent_count_) {
+    counters_.drop_queue_full += messages_[sent_count_].msg_hdr.msg_iovlen;
+  }
+  finish_batch();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    Outgoing outgoing = std::exchange(at(i), {});
+    if (outgoing.to != kEveryone) {
+      if (!map[outgoing.to]) {
+        ++counters_.drop_unknown_peer;
+        continue;
+      }
+      outgoing.to = *map[outgoing.to];
+    }
+    at(kept++) = std::move(outgoing);
+  }
+  count_ = kept;
 }
 
 void Sender::flush() {

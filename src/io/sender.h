@@ -59,6 +59,10 @@ class Sender {
   void push_to(PeerIndex peer, Lane lane, const BufferRef& packet);
   void push_to_all(Lane lane, const BufferRef& packet);
 
+  /// The peers have moved in their table: packets for those that are none any more are dropped, and
+  /// so is what the kernel has not taken of a batch. The route must be set anew.
+  void move_peers(const PeerMap& map);
+
   /// Hands the queue to the kernel. Stops, and keeps the rest, where the kernel has no room.
   void flush();
   /// The socket that had no room at the last flush; -1 if everything left.

@@ -66,6 +66,7 @@ class UdpTransport::Core : public ProbeTaker {
   void set_epoch(std::uint64_t epoch);
   void set_faults(const Faults& faults);
   void set_address(NodeId node, const Endpoint& at);
+  void set_nodes(std::span<const Peer> nodes);
   std::uint64_t count(seal::Refusal reason) { return seals_ ? seals_->opener().count(reason) : 0; }
 
   const UdpCounters& counters() const { return counters_; }
@@ -323,6 +324,36 @@ void UdpTransport::Core::set_address(NodeId node, const Endpoint& at) {
   if (probe_.take_changed()) update_route();
 }
 
+void UdpTransport::Core::set_nodes(std::span<const Peer> nodes) {
+  sender_.flush();
+  const std::vector<PeerReach> reach = std::exchange(reach_, {});
+  const std::vector<bool> audience = std::exchange(audience_, {});
+  std::vector<Endpoint> before;
+  for (std::size_t i = 0; i < reach.size(); ++i) {
+    before.push_back(peers_[static_cast<PeerIndex>(i)].at);
+  }
+  const PeerMap map = peers_.set_nodes(nodes);
+  sender_.move_peers(map);
+  receiver_.move_peers(map);
+  probe_.move_peers(now_, map, peers_.size());
+  if (seals_) seals_->set_nodes(nodes);
+  audience_.assign(peers_.size(), false);  // who is new is in no view yet
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const PeerTable::Entry& entry = peers_[static_cast<PeerIndex>(i)];
+    reach_.push_back({entry.node, false, {}});
+    if (entry.known() && is_local(entry.at)) share_machine(sockets_, own_);
+  }
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    if (!map[i]) continue;
+    audience_[*map[i]] = audience[i];
+    reach_[*map[i]].last_ack = reach[i].last_ack;
+    if (peers_[*map[i]].at != before[i]) probe_.forget(now_, *map[i]);
+  }
+  if (sockets_.group && peers_.size() > 0 && !probe_.next_deadline()) probe_.start(now_);
+  ignore(probe_.take_changed(), "the route is made anew anyway");
+  update_route();
+}
+
 Result<std::unique_ptr<UdpTransport>, IoError> UdpTransport::open(const UdpConfig& config,
                                                                   BufferPool& receive_pool) {
   const auto checked = check_udp_config(config, receive_pool);
@@ -341,6 +372,7 @@ void UdpTransport::send(NodeId to, Lane lane, const BufferRef& packet) {
   core_->send(to, lane, packet);
 }
 void UdpTransport::multicast(Lane lane, const BufferRef& packet) { core_->multicast(lane, packet); }
+void UdpTransport::set_nodes(std::span<const Peer> nodes) { core_->set_nodes(nodes); }
 void UdpTransport::set_audience(std::span<const MemberId> members) { core_->set_audience(members); }
 void UdpTransport::flush() { core_->flush(); }
 Progress UdpTransport::receive(const Turn& turn, PacketSink& sink) {

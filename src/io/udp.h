@@ -11,6 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/ids.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "io/endpoint.h"
 #include "io/error.h"
@@ -42,6 +43,10 @@ struct UdpSeal {
   std::uint64_t cluster{};  ///< the cluster's name as a number; see seal::Sealer
   std::uint64_t epoch{};    ///< of the incarnation that begins with the transport
 };
+
+/// Checks numbers, addresses and what they may have in common, as open() does. Errors:
+/// invalid_option.
+Result<void, IoError> check_peers(NodeId self, std::span<const Peer> nodes);
 
 struct UdpConfig {
   NodeId self{};
@@ -137,7 +142,7 @@ class PacketSink {
 /// The lanes of one node over UDP sockets. Tokens go by unicast; control by unicast to everyone;
 /// data once by multicast to whom a probe shows that multicast reaches, and by unicast to the other
 /// members of the view. Packets leave in the order of the calls, whatever their lane.
-/// After open() nothing is allocated. Thread: the loop's, for everything.
+/// After open() nothing is allocated but by set_nodes(). Thread: the loop's, for everything.
 class UdpTransport final : public port::Transport {
  public:
   /// Bytes of one slab of the receive pool: room for many datagrams, and for one of the largest.
@@ -181,6 +186,11 @@ class UdpTransport final : public port::Transport {
   /// address, or all zero: then nobody knows where it is. What comes from where it was is
   /// dropped. Nothing is allocated.
   void set_address(NodeId node, const Endpoint& at);
+
+  /// These are the configured nodes from now on, as in UdpConfig::nodes, this one among them; they
+  /// must have passed check_peers(). What is known of those that stay is kept: who multicast
+  /// reaches, what was opened. Packets to and from others are dropped. Not from within receive().
+  void set_nodes(std::span<const Peer> nodes);
 
   const UdpCounters& counters() const;
   /// How many datagrams had this result when they were opened; 0 if packets are not sealed.

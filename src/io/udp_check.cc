@@ -20,11 +20,11 @@ std::string name_of(const Peer& peer) {
   return "node " + std::to_string(peer.node.value) + " (" + to_string(peer.at) + ")";
 }
 
-Result<void, IoError> check_node(const UdpConfig& config, const Peer& peer, const Peer& first) {
+Result<void, IoError> check_node(NodeId self, const Peer& peer, const Peer& first) {
   if (peer.node.value == 0 || peer.node.value > kNodeIdMax) {
     return invalid(name_of(peer) + ": node numbers go from 1 to 65535");
   }
-  if (peer.node != config.self && peer.at == Endpoint{}) return {};  // not known yet
+  if (peer.node != self && peer.at == Endpoint{}) return {};  // not known yet
   if (peer.at.is_unspecified() || peer.at.is_multicast()) {
     return invalid(name_of(peer) + ": needs the address of one interface");
   }
@@ -37,7 +37,7 @@ Result<void, IoError> check_node(const UdpConfig& config, const Peer& peer, cons
   return {};
 }
 
-const Peer& first_known(const std::vector<Peer>& nodes) {
+const Peer& first_known(std::span<const Peer> nodes) {
   const auto known = std::find_if(nodes.begin(), nodes.end(),
                                   [](const Peer& peer) { return !peer.at.is_unspecified(); });
   return known == nodes.end() ? nodes.front() : *known;
@@ -56,15 +56,16 @@ Result<void, IoError> check_pair(const Peer& a, const Peer& b) {
   return {};
 }
 
-Result<void, IoError> check_nodes(const UdpConfig& config) {
-  const auto& nodes = config.nodes;
+}  // namespace
+
+Result<void, IoError> check_peers(NodeId self, std::span<const Peer> nodes) {
   if (nodes.empty() || nodes.size() > kNodesMax) {
     return invalid("nodes: 1 to 128 must be configured, not " + std::to_string(nodes.size()));
   }
   bool has_self = false;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    has_self = has_self || nodes[i].node == config.self;
-    const auto node = check_node(config, nodes[i], first_known(nodes));
+    has_self = has_self || nodes[i].node == self;
+    const auto node = check_node(self, nodes[i], first_known(nodes));
     if (!node) return node;
     for (std::size_t j = 0; j < i; ++j) {
       const auto pair = check_pair(nodes[j], nodes[i]);
@@ -72,15 +73,13 @@ Result<void, IoError> check_nodes(const UdpConfig& config) {
     }
   }
   if (!has_self) {
-    return invalid("node " + std::to_string(config.self.value) + " is not among the nodes");
+    return invalid("node " + std::to_string(self.value) + " is not among the nodes");
   }
   return {};
 }
 
-}  // namespace
-
 Result<void, IoError> check_udp_config(const UdpConfig& config, const BufferPool& receive_pool) {
-  const auto nodes = check_nodes(config);
+  const auto nodes = check_peers(config.self, config.nodes);
   if (!nodes) return nodes;
   if (config.multicast == MulticastMode::group &&
       (!config.group.is_v4() || !config.group.is_multicast() || config.group.port == 0)) {

@@ -88,7 +88,9 @@ std::string set_nodes(const std::vector<v0::Node>& nodes, Settings& settings) {
              "\"10.0.0.1:4800\", \"[fd00::1]:4800\" or \"node-1.example:4800\" (" +
              address.error().message + ")";
     }
-    settings.nodes.push_back({nodes[i].name, *address});
+    const auto place = static_cast<std::uint32_t>(i + 1);
+    const std::uint32_t number = nodes[i].number == 0 ? place : nodes[i].number;
+    settings.nodes.push_back({nodes[i].name, *address, NodeId{number}});
   }
   return {};
 }
@@ -96,6 +98,7 @@ std::string set_nodes(const std::vector<v0::Node>& nodes, Settings& settings) {
 std::string set_all(const v0::Config& config, Settings& settings) {
   settings.cluster = config.cluster;
   settings.name = config.name;
+  settings.nodes_max = config.nodes_max;
   for (const auto& [name, value] : config.ring) {
     if (std::string wrong = set_knob(name, value, settings.ring); !wrong.empty()) return wrong;
   }
@@ -115,7 +118,7 @@ std::string set_all(const v0::Config& config, Settings& settings) {
   // Unfinished messages take memory only as their bytes come in: the bound may be the worst case.
   settings.limits.reassembly_bytes_max =
       std::max<std::uint64_t>(settings.limits.reassembly_bytes_max,
-                              std::uint64_t{config.message_bytes_max} * config.nodes.size());
+                              std::uint64_t{config.message_bytes_max} * config.nodes_max);
   settings.receive_bytes_max = config.receive_bytes_max;
   if (config.thread != "own" && config.thread != "caller") {
     return "thread = " + quoted(config.thread) +

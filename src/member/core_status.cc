@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "member/core.h"
+#include "member/nodes.h"
 #include "member/text.h"
 #include "trace/json.h"
 
@@ -63,8 +64,13 @@ Snapshot snapshot_of(const Runtime& runtime) {
   const auto key = runtime.sending_key();
   now.seal = key ? "key " + seal::to_text(*key) : "insecure";
   for (const io::AddressBook::Entry& entry : runtime.addresses().entries()) {
-    now.nodes.push_back({runtime.names().name(entry.node), to_string(entry.name),
+    now.nodes.push_back({runtime.names().name(entry.node), entry.node.value, to_string(entry.name),
                          entry.known() ? to_string(entry.at) : "", entry.problem});
+  }
+  now.list = names_in(runtime.nodes());
+  if (runtime.next_nodes()) {
+    now.next_list = names_in(*runtime.next_nodes());
+    now.list_waits_for = nodes_wait_text(node.nodes_wait(), runtime.names());
   }
   for (const order::Counter& each : node.counters())
     now.counters.emplace_back(each.name, each.value);

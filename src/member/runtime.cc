@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/digest.h"
 #include "io/clock.h"
+#include "member/nodes.h"
 #include "member/text.h"
 #include "wire/frames.h"
 
@@ -64,8 +65,7 @@ Runtime::Runtime(const Settings& settings, io::Loop& loop, Application& applicat
       names_(names_of(settings)),
       received_(io::UdpTransport::kSlabBytes, receive_slabs(settings)),
       units_((settings.ring.packet_bytes_max + 63U) & ~63U, unit_slabs(settings)),
-      frames_(frame_bytes(settings), kFrameSlabs),
-      refused_said_(settings.nodes.size() + 1) {}
+      frames_(frame_bytes(settings), kFrameSlabs) {}
 
 Runtime::~Runtime() = default;
 
@@ -74,15 +74,15 @@ Result<void, io::IoError> Runtime::prepare() {
   udp.self = settings_.self();
   const auto own = find_own(settings_);
   if (!own) return unexpected(own.error());
+  own_at_ = *own;
   std::vector<io::AddressBook::Entry> others;
-  for (std::size_t i = 0; i < settings_.nodes.size(); ++i) {
-    const NodeId node{static_cast<std::uint32_t>(i + 1)};
-    const io::HostPort& address = settings_.nodes[i].address;
-    const bool is_own = node == udp.self;
-    udp.nodes.push_back({node, is_own ? *own : io::endpoint_of(address).value_or(io::Endpoint{})});
-    if (!is_own) others.push_back({node, address, {}, {}});
+  udp.nodes.push_back({udp.self, own_at_});
+  for (const NodeEntry& node : settings_.nodes) {
+    if (node.number == udp.self) continue;
+    udp.nodes.push_back({node.number, io::endpoint_of(node.address).value_or(io::Endpoint{})});
+    others.push_back({node.number, node.address, {}, {}});
   }
-  addresses_.emplace(*own, std::move(others), settings_.question);
+  addresses_.emplace(own_at_, std::move(others), settings_.question);
   udp.cluster = cluster_id(settings_);
   if (settings_.keys) udp.seal = io::UdpSeal{*settings_.keys, seal_cluster_id(settings_), 0};
   udp.multicast = settings_.multicast;
@@ -113,7 +113,9 @@ Result<void, io::IoError> Runtime::prepare() {
 void Runtime::make_node(std::uint64_t epoch) {
   order::ring::Config ring;
   ring.self = {settings_.self(), epoch};
-  for (std::uint32_t i = 1; i <= settings_.nodes.size(); ++i) ring.universe.push_back({i});
+  const order::NodeList list = list_of(settings_.nodes);
+  ring.universe = list.nodes;
+  ring.list = list.hash;
   ring.cluster = cluster_id(settings_);
   ring.options = settings_.ring;
   ring.options.packet_bytes_max = packet_bytes(settings_);
@@ -193,6 +195,7 @@ void Runtime::on_turn_end(Instant now) {
   now_ = now;
   if (addresses_->has_names()) look_for_strangers(now);
   application_.on_turn_end(now);
+  take_adopted(now);
   if (trace_ != nullptr) {
     trace_->flush();
     if (const auto error = trace_->take_error()) {
@@ -221,7 +224,7 @@ void Runtime::on_refused(Instant now, NodeId from, const seal::Opened& refused) 
     node_->on_old_incarnation(now, refused.newest);
   }
   const std::uint32_t bit = 1U << static_cast<unsigned>(refused.reason);
-  std::uint32_t& said = refused_said_[from.value];
+  std::uint32_t& said = refused_said_[from];
   if ((said & bit) != 0) return;
   said |= bit;
   const std::string text = refused_text(from, refused.reason, names_);
@@ -231,7 +234,7 @@ void Runtime::on_refused(Instant now, NodeId from, const seal::Opened& refused) 
 void Runtime::set_keys(const seal::Keys& keys) {
   settings_.keys = keys;
   udp_->set_keys(keys);
-  std::fill(refused_said_.begin(), refused_said_.end(), 0);
+  refused_said_.clear();
 }
 
 std::optional<seal::KeyId> Runtime::sending_key() const {
@@ -260,6 +263,8 @@ void Runtime::on_originate(std::uint64_t number, const ViewId& view, Seq seq, st
 
 void Runtime::on_event(const order::Event& event) {
   if (event.code == order::EventCode::epoch_corrected) on_epoch_corrected(event.a);
+  // What is known of the peers may be in use: at the end of the turn it is not.
+  if (event.code == order::EventCode::nodes_adopted) nodes_adopted_ = true;
   application_.on_event(event);
 }
 

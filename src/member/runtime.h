@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ class Application : public node::Sink {
   virtual void on_warning(const std::string& text) = 0;
   /// The name of another node was found to have another address, or none.
   virtual void on_address(const io::AddressBook::Change& change) = 0;
+  /// Runtime::nodes() are the nodes that count from now on. At the end of a turn.
+  virtual void on_nodes() {}
 };
 
 /// One node in an event loop: its buffers, its sockets, its engine and its trace.
@@ -60,6 +63,16 @@ class Runtime final : private io::LoopHost,
   void set_keys(const seal::Keys& keys);
   /// The key that packets are sealed with; none if they are not.
   std::optional<seal::KeyId> sending_key() const;
+
+  /// Whether this list can be gone over to: empty, or one line that says why not, and what to do.
+  std::string why_not(const std::vector<NodeEntry>& nodes) const;
+  /// Goes over to this list once all members of the view have been given the same one; the list
+  /// that counts takes a wish back. Packets of the nodes of both lists are accepted until then. See
+  /// Application::on_nodes().
+  void set_nodes(Instant now, const std::vector<NodeEntry>& nodes);
+  /// The list that counts, and the one to go over to, if there is one.
+  const std::vector<NodeEntry>& nodes() const { return settings_.nodes; }
+  const std::optional<std::vector<NodeEntry>>& next_nodes() const { return next_nodes_; }
 
   /// Looks the names of all other nodes up again.
   void look_up_names(Instant now) { addresses_->ask_all(now); }
@@ -93,6 +106,8 @@ class Runtime final : private io::LoopHost,
   void make_node(std::uint64_t epoch);
   void look_for_strangers(Instant now);
   void on_epoch_corrected(std::uint64_t epoch);
+  void know_nodes(Instant now);
+  void take_adopted(Instant now);
 
   // io::LoopHost
   void on_pause(Instant now, Duration gap) override { node_->on_pause(now, gap); }
@@ -125,7 +140,10 @@ class Runtime final : private io::LoopHost,
   void multicast(Lane lane, const BufferRef& packet) override;
   void set_audience(std::span<const MemberId> members) override { udp_->set_audience(members); }
 
-  Settings settings_;
+  Settings settings_;  ///< `nodes` are those that count
+  std::optional<std::vector<NodeEntry>> next_nodes_;
+  bool nodes_adopted_ = false;  ///< the engine goes by the next ones already
+  io::Endpoint own_at_;
   io::Loop& loop_;
   Application& application_;
   trace::Names names_;
@@ -134,10 +152,10 @@ class Runtime final : private io::LoopHost,
   BufferPool frames_;    ///< tokens and membership
   std::unique_ptr<io::UdpTransport> udp_;
   std::optional<io::AddressBook> addresses_;
-  std::uint64_t strangers_ = 0;              ///< packets of nobody's address, when last looked
-  Instant now_{};                            ///< of the newest turn
-  std::unique_ptr<TraceLog> trace_;          ///< null if there is none
-  std::vector<std::uint32_t> refused_said_;  ///< by node: a bit for each reason that was said
+  std::uint64_t strangers_ = 0;                   ///< packets of nobody's address, when last looked
+  Instant now_{};                                 ///< of the newest turn
+  std::unique_ptr<TraceLog> trace_;               ///< null if there is none
+  std::map<NodeId, std::uint32_t> refused_said_;  ///< a bit for each reason that was said
   std::optional<std::string> start_warning_;
   std::unique_ptr<node::Node> node_;
 };

@@ -2,8 +2,10 @@
 #include "member/settings.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "base/assert.h"
 #include "base/digest.h"
 #include "io/address_book.h"
 #include "seal/key_file.h"
@@ -20,23 +22,50 @@ std::string complain(const std::string& key, const std::string& value,
   return key + " = \"" + value + "\" is not accepted: it must be " + accepted;
 }
 
+std::string validate_numbers(const Settings& settings) {
+  std::map<NodeId, std::string> names;
+  for (std::size_t i = 0; i < settings.nodes.size(); ++i) {
+    const NodeEntry& node = settings.nodes[i];
+    const std::string number =
+        "nodes[" + std::to_string(i) + "].number = " + std::to_string(node.number.value);
+    if (node.number.value < 1 || node.number.value > wire::kNodeMax) {
+      return number + " is not accepted: it must be 1 to " + std::to_string(wire::kNodeMax);
+    }
+    const auto [known, fresh] = names.emplace(node.number, node.name);
+    if (!fresh) {
+      return number + " is not accepted: \"" + known->second + "\" and \"" + node.name +
+             "\" must have different numbers; a node without one has its place in the list";
+    }
+  }
+  return {};
+}
+
 std::string validate_nodes(const Settings& settings) {
+  const std::string key = "nodes has " + std::to_string(settings.nodes.size()) + " entries: ";
   if (settings.nodes.empty() || settings.nodes.size() > wire::kMembersMax) {
-    return "nodes has " + std::to_string(settings.nodes.size()) + " entries: it must have 1 to " +
+    return key + "it must have 1 to " + std::to_string(wire::kMembersMax);
+  }
+  if (settings.nodes_max < 1 || settings.nodes_max > wire::kMembersMax) {
+    return "nodes_max is " + std::to_string(settings.nodes_max) + "; accepted is 1 to " +
            std::to_string(wire::kMembersMax);
+  }
+  if (settings.nodes.size() > settings.nodes_max) {
+    return key + "accepted are up to nodes_max, which is " + std::to_string(settings.nodes_max) +
+           " and the same on all nodes";
   }
   std::set<std::string> names;
   std::string list;
   for (std::size_t i = 0; i < settings.nodes.size(); ++i) {
     const NodeEntry& node = settings.nodes[i];
-    const std::string key = "nodes[" + std::to_string(i) + "].name";
+    const std::string name = "nodes[" + std::to_string(i) + "].name";
     if (!trace::Names::valid(node.name))
-      return complain(key, node.name, std::string(kAcceptedName));
+      return complain(name, node.name, std::string(kAcceptedName));
     if (!names.insert(node.name).second) {
-      return complain(key, node.name, "different from the names before it");
+      return complain(name, node.name, "different from the names before it");
     }
     list += (list.empty() ? "" : ", ") + node.name;
   }
+  if (std::string wrong = validate_numbers(settings); !wrong.empty()) return wrong;
   if (settings.self() == NodeId{}) {
     return complain("name", settings.name, "one of the names in nodes: " + list);
   }
@@ -64,10 +93,17 @@ std::string validate_keys(const Settings& settings) {
 }  // namespace
 
 NodeId Settings::self() const {
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].name == name) return {static_cast<std::uint32_t>(i + 1)};
+  for (const NodeEntry& node : nodes) {
+    if (node.name == name) return node.number;
   }
   return {};
+}
+
+const NodeEntry& Settings::own() const {
+  const auto own = std::find_if(nodes.begin(), nodes.end(),
+                                [this](const NodeEntry& node) { return node.name == name; });
+  PEAL_ASSERT(own != nodes.end());
+  return *own;
 }
 
 Result<io::Endpoint, io::IoError> choose_own(const Settings& settings,
@@ -108,12 +144,12 @@ std::string validate(const Settings& settings) {
     return "receive_bytes_max is " + std::to_string(settings.receive_bytes_max) +
            "; accepted is at least " + std::to_string(kReceiveBytesMin);
   }
-  return node::validate(settings.limits, static_cast<std::uint32_t>(settings.nodes.size()));
+  return node::validate(settings.limits, settings.nodes_max);
 }
 
 std::uint64_t cluster_id(const Settings& settings) {
   Digest rules;
-  for (const NodeEntry& node : settings.nodes) rules.add(as_bytes_view(node.name));
+  rules.add(settings.nodes_max);
   for (const order::ring::Knob& knob : order::ring::knobs()) {
     if (!knob.cluster_wide) continue;
     rules.add(as_bytes_view(knob.name));
@@ -133,9 +169,7 @@ std::uint64_t seal_cluster_id(const Settings& settings) {
 
 trace::Names names_of(const Settings& settings) {
   trace::Names names;
-  for (std::size_t i = 0; i < settings.nodes.size(); ++i) {
-    names.set({static_cast<std::uint32_t>(i + 1)}, settings.nodes[i].name);
-  }
+  for (const NodeEntry& node : settings.nodes) names.set(node.number, node.name);
   return names;
 }
 

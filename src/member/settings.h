@@ -22,13 +22,15 @@ namespace peal::member {
 struct NodeEntry {
   std::string name;
   io::HostPort address;  ///< tokens and control; data travel on the port above it
+  NodeId number{};       ///< how nodes know it; it keeps it for as long as it is in the list
 };
 
 /// What a member is made from: the public configuration with its texts read.
 struct Settings {
   std::string cluster;
   std::string name;              ///< one of `nodes`
-  std::vector<NodeEntry> nodes;  ///< NodeId is the place in this list, from 1
+  std::vector<NodeEntry> nodes;  ///< each with a number of its own
+  std::uint32_t nodes_max = 32;  ///< the list never has more, as long as the cluster runs
   io::MulticastMode multicast = io::MulticastMode::automatic;
   io::Endpoint group;              ///< if `multicast` is group
   std::string key_file;            ///< where `keys` come from
@@ -48,7 +50,7 @@ struct Settings {
   /// This node; 0 if `name` is not one of `nodes`.
   NodeId self() const;
   /// The entry of this node, which must be one of `nodes`.
-  const NodeEntry& own() const { return nodes[self().value - 1]; }
+  const NodeEntry& own() const;
 };
 
 /// How long a member waits for its own address.
@@ -71,8 +73,8 @@ Result<seal::Keys, std::string> read_keys(const Settings& settings);
 std::string validate(const Settings& settings);
 
 /// wire::Header::cluster. High 32 bits: the cluster's name; low 32: everything that must be equal
-/// on all nodes (their names and order, the times of the ring, the primary rule, the largest
-/// message).
+/// on all nodes as long as one of them runs (the times of the ring, the primary rule, the largest
+/// message, the longest list of nodes). The list of nodes is not: see member/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
 
 /// seal::Sealer's number of the cluster: its name alone, so that nodes whose other settings differ

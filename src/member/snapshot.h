@@ -13,6 +13,7 @@ class Runtime;
 /// Another node, and where it is.
 struct NodeAddress {
   std::string name;
+  std::uint32_t number{};
   std::string address;  ///< as configured
   std::string at;       ///< IP address and port; empty: not known
   std::string problem;  ///< of looking the name up; empty: none
@@ -29,7 +30,10 @@ struct Snapshot {
   std::string waits_for;
   std::string multicast;
   std::string seal;                ///< which key packets are sealed with, or "insecure"
-  std::vector<NodeAddress> nodes;  ///< the other ones
+  std::vector<NodeAddress> nodes;  ///< the other ones, of both lists
+  std::string list;                ///< of nodes, that counts: "a,b,c"
+  std::string next_list;           ///< that is gone over to; empty: none
+  std::string list_waits_for;      ///< what that waits for; empty: nothing
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 

@@ -56,11 +56,12 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
       return "node " + name + " is ignored: it belongs to another cluster; compare the key cluster";
     case wire::Drop::other_settings:
       return "node " + name +
-             " is ignored: its cluster-wide settings differ; nodes, message_bytes_max, primary and "
-             "the times in ring must be the same on all nodes";
+             " is ignored: its cluster-wide settings differ; nodes_max, message_bytes_max, primary "
+             "and the times in ring must be the same on all nodes";
     case wire::Drop::other_list:
       return "node " + name +
-             " is ignored: it goes by another list of nodes; compare [[nodes]] of both files";
+             " is ignored: it goes by another list of nodes; give both the same [[nodes]], and run "
+             "peal reload on those that run";
     default: return "node " + name + " is ignored: " + std::string(wire::drop_name(reason));
   }
 }

@@ -18,14 +18,34 @@ ByteSpan text_of(const Header& header, ByteSpan packet) {
 Opener::Opener(const Keys& keys, std::uint64_t cluster, const MemberId& self,
                std::span<const NodeId> senders)
     : cluster_(cluster), self_(self) {
+  set_senders(senders);
+  set_keys(keys);
+}
+
+// A node that goes and comes back may meet packets of its earlier incarnations, which somebody has
+// kept: their windows are worth more than their memory.
+void Opener::set_senders(std::span<const NodeId> senders) {
   std::vector<NodeId> nodes(senders.begin(), senders.end());
-  nodes.push_back(self.node);
+  nodes.push_back(self_.node);
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   PEAL_ASSERT(nodes.front().value >= 1 && nodes.back().value <= 0xffff);
-  slots_.resize(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) slots_[i].node = nodes[i];
-  set_keys(keys);
+  std::size_t gone = 0;
+  for (Slot& slot : slots_) {
+    slot.gone = !std::binary_search(nodes.begin(), nodes.end(), slot.node);
+    if (slot.gone) ++gone;
+  }
+  std::erase_if(slots_,
+                [&gone](const Slot& slot) { return slot.gone && gone > kGoneMax && gone-- > 0; });
+  for (const NodeId node : nodes) {
+    const auto at =
+        std::lower_bound(slots_.begin(), slots_.end(), node,
+                         [](const Slot& slot, NodeId wanted) { return slot.node < wanted; });
+    if (at != slots_.end() && at->node == node) continue;
+    Slot fresh;
+    fresh.node = node;
+    slots_.insert(at, std::move(fresh));
+  }
 }
 
 void Opener::set_keys(const Keys& keys) {
@@ -80,7 +100,7 @@ Opener::Slot* Opener::slot_of(NodeId node) {
   const auto found =
       std::lower_bound(slots_.begin(), slots_.end(), node,
                        [](const Slot& slot, NodeId wanted) { return slot.node < wanted; });
-  return found != slots_.end() && found->node == node ? &*found : nullptr;
+  return found != slots_.end() && found->node == node && !found->gone ? &*found : nullptr;
 }
 
 std::size_t Opener::index_of(KeyId key) const {

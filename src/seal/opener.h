@@ -39,6 +39,10 @@ class Opener {
   Opener(const Keys& keys, std::uint64_t cluster, const MemberId& self,
          std::span<const NodeId> senders);
 
+  /// Opens packets of these nodes from now on, and of this one. What was opened of those that stay
+  /// is remembered, and for a while also of those that go, which may come back: up to kGoneMax.
+  void set_senders(std::span<const NodeId> senders);
+  static constexpr std::size_t kGoneMax = 128;
   /// Accepts these keys from now on. What was opened is remembered.
   void set_keys(const Keys& keys);
   /// This node begins another incarnation.
@@ -68,8 +72,9 @@ class Opener {
   };
   struct Slot {
     NodeId node{};
-    Session current;  ///< a packet of it was opened
-    Session next;     ///< newer, and nothing of it was opened yet
+    bool gone = false;  ///< not one of the senders any more
+    Session current;    ///< a packet of it was opened
+    Session next;       ///< newer, and nothing of it was opened yet
   };
 
   /// Who may have made a packet, and with which of schedules_.

@@ -60,7 +60,7 @@ inline constexpr std::uint32_t kMessageOverheadMax = 16'384;
 struct Options {
   std::string cluster;
   std::string node;
-  std::uint32_t nodes = 1;
+  std::uint32_t nodes = 1;  ///< that the cluster may ever have
   std::uint32_t message_bytes_max = 64U << 20;
   std::uint32_t sessions_max = 4'096;
   /// Of unfinished records, all connections; besides 16 KiB that each may always have.

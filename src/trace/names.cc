@@ -40,6 +40,15 @@ bool Names::set(NodeId node, std::string_view name) {
   return true;
 }
 
+void Names::replace(NodeId node, std::string_view name) {
+  if (set(node, name)) return;
+  const auto known = ids_.find(name);
+  if (known == ids_.end()) return;  // it is not valid
+  names_.erase(known->second.value);
+  ids_.erase(known);
+  set(node, name);
+}
+
 NodeId Names::intern(std::string_view name) {
   const auto known = ids_.find(name);
   if (known != ids_.end()) return known->second;

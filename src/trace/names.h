@@ -18,6 +18,8 @@ class Names {
 
   /// Gives `node` a name, which must be valid and not yet used by another node; false if it is not.
   bool set(NodeId node, std::string_view name);
+  /// Gives `node` a name, which must be valid, whoever had it before.
+  void replace(NodeId node, std::string_view name);
   /// The node of that name; gives the name the lowest unused id above all known ones if it is new.
   /// Node 0 if the name is not valid or no id is left. `#7` is node 7, unless that one has a name.
   NodeId intern(std::string_view name);

@@ -77,6 +77,7 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_TRUE(status.json && status.views);
   EXPECT_EQ(command<StatusCommand>({"status", "--wait", "delivered=0"}).wait_delivered, 0U);
   EXPECT_EQ(command<StatusCommand>({"status", "--clients", "#a"}).clients, "#a");
+  EXPECT_EQ(command<ReloadCommand>({"reload", "--to", "d"}).to, "d");
   const auto bench =
       command<BenchCommand>({"bench", "--nodes", "2", "--payload", "100", "--service", "safe",
                              "--rate", "1000", "--seconds", "1.5", "--json"});
@@ -118,7 +119,8 @@ TEST(Arguments, SimTakesEverythingAsItIs) {
 }
 
 TEST(Arguments, HelpTeachesWithExamples) {
-  for (const char* name : {"up", "node", "send", "recv", "status", "check", "bench", "version"}) {
+  for (const char* name :
+       {"up", "node", "send", "recv", "status", "reload", "check", "bench", "version"}) {
     const auto help = parse({name, "--help"});
     ASSERT_FALSE(help) << name;
     EXPECT_EQ(help.error().status, 0);

@@ -232,6 +232,28 @@ const BadConfig kBadNodes[] = {
     {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
      "[[nodes]]\nname = \"b\"\naddress = \"[::1]:4801\"",
      "nodes.address", "[::1]:4801", "addresses of one family"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\nnumber = 0", "nodes.number", "0",
+     "1 to 65535"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\nnumber = 65536", "nodes.number",
+     "65536", "1 to 65535"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\nnumber = \"1\"", "nodes.number",
+     "\"1\"", "1 to 65535"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\nnumber = 1.5", "nodes.number", "1.5",
+     "1 to 65535"},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\nnumber = 3\n"
+     "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4803\"\nnumber = 3",
+     "nodes.number = 3 of \"b\" is there twice", "\"a\" has it too:", "number = 1 for \"b\""},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
+     "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4803\"\nnumber = 1",
+     "nodes.number = 1 of \"a\", its place in the file,",
+     "\"b\" has it too:", "number = 2 for \"a\""},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\nnumber = 2\n"
+     "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4803\"",
+     "nodes.number = 2 of \"b\", its place in the file,",
+     "\"a\" has it too:", "number = 1 for \"b\""},
+    {"[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
+     "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4803\"\n[limits]\nnodes_max = 1",
+     "nodes has 2 entries", "limits.nodes_max = 1", "accepted are up to"},
 };
 
 TEST(BadConfig, Nodes) {

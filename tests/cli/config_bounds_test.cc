@@ -41,7 +41,7 @@ TEST(ConfigBounds, EveryLimitIsTakenAtBothEnds) {
       ++rows;
     }
   }
-  EXPECT_EQ(rows, 8);
+  EXPECT_EQ(rows, 10);
 }
 
 }  // namespace

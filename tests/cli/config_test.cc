@@ -70,6 +70,7 @@ name = "n1"
 [[nodes]]
 name = "n2"
 address = "[fd00::2]:4801"
+number = 65535
 [network]
 multicast = "239.192.7.1:4800"
 packet_bytes = 8972
@@ -80,6 +81,7 @@ hold_ms = 0.25
 accelerated_window = 0
 personal_window = 30
 [limits]
+nodes_max = 2
 message_bytes_max = 40000
 submit_bytes_max = 70000
 submit_messages_max = 10
@@ -93,6 +95,9 @@ receive_bytes_max = 8000000
   EXPECT_EQ(config.trace, "t.json");
   ASSERT_EQ(config.nodes.size(), 2U);
   EXPECT_EQ(io::to_string(config.nodes[1].address), "[fd00::2]:4801");
+  EXPECT_EQ(config.nodes[0].number, 1U);
+  EXPECT_EQ(config.nodes[1].number, 65'535U);
+  EXPECT_EQ(config.nodes_max, 2U);
   EXPECT_EQ(config.multicast, Multicast::group);
   EXPECT_EQ(io::to_string(config.multicast_group), "239.192.7.1:4800");
   EXPECT_EQ(config.ring.packet_bytes_max, 8972U);

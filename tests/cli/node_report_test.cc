@@ -30,6 +30,17 @@ TEST(NodeReport, SaysWhereNamesAre) {
                                  "reason=\"no answer\""));
 }
 
+TEST(NodeReport, SaysWhichListItGoesOverTo) {
+  NodeReport report;
+  report.name = "a";
+  report.json = R"({"list":{"nodes":"a,b","next":"a,b,c","waits_for":"b: reload it"}})";
+  EXPECT_THAT(list_lines(report), ElementsAre("a nodes=a,b next=a,b,c waits_for=\"b: reload it\""));
+  for (const char* json : {R"({"list":{"nodes":"a,b"}})", "{}", "3", "{\"list\":3}", "}"}) {
+    report.json = json;
+    EXPECT_THAT(list_lines(report), IsEmpty()) << json;
+  }
+}
+
 TEST(NodeReport, SurvivesAnswersThatAreNone) {
   for (const char* nodes : {"3", "[]", "[3, null, {}]", "[{\"name\":3}]", "}"}) {
     EXPECT_THAT(address_lines(report_of(nodes)), IsEmpty()) << nodes;

@@ -16,6 +16,7 @@ namespace peal::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class ToolNode : public Tool {
  protected:
@@ -89,13 +90,44 @@ TEST_F(ToolNode, ReadsItsRulesAgain) {
   config("[clients]\nslow = \"never\"\n");
   children_[0].signal(SIGHUP);
   wait_for_line("clients.slow = ");
-  nodes_ += "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.9:4801\"\n";
-  config("");
+  config("[limits]\nnodes_max = 7\n");
   children_[0].signal(SIGHUP);
-  wait_for_line("nodes cannot change while the node runs");
+  wait_for_line("limits.nodes_max cannot change while the node runs");
   children_[0].signal(SIGINT);
   children_[0].wait();
   EXPECT_EQ(children_[0].status(), 0);
+}
+
+TEST_F(ToolNode, GoesOverToAnotherListOfNodes) {
+  config("");
+  start_node();
+  const std::string alone = nodes_;
+  nodes_ += "number = 4\n";
+  config("");
+  const Ran other = run("peal reload --to $DIR/a.sock");
+  EXPECT_EQ(other.status, 1);
+  EXPECT_THAT(other.err, HasSubstr("c.toml: nodes: node \"a\" has number 1 and would get 4: write "
+                                   "number = 1 into its [[nodes]]"));
+  nodes_ = "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.9:4801\"\nnumber = 7\n" + alone;
+  config("");
+  EXPECT_THAT(run("peal reload --to $DIR/a.sock").err, HasSubstr("number = 1"));
+  nodes_ += "number = 1\n";
+  config("");
+  const Ran added = run("peal reload --to $DIR");
+  EXPECT_EQ(added.status, 0);
+  EXPECT_THAT(added.out, HasSubstr("a.sock: reloaded"));
+  EXPECT_THAT(added.out, HasSubstr("the nodes a,b will count"));
+  wait_for_line("event=nodes_given nodes=a,b");
+  wait_for_line("event=nodes_adopted nodes=a,b");
+  const Ran status = run("peal status --json --to $DIR");
+  EXPECT_THAT(status.out, HasSubstr("\"nodes\": \"a,b\""));
+  EXPECT_THAT(status.out, HasSubstr("\"number\": 7"));
+  const Ran again = run("peal reload --to $DIR");
+  EXPECT_THAT(again.out, Not(HasSubstr("will count"))) << "nothing is left to go over to";
+  children_[0].signal(SIGTERM);
+  children_[0].wait();
+  EXPECT_EQ(children_[0].status(), 0);
+  EXPECT_EQ(run("peal reload --to $DIR/a.sock").status, 1);
 }
 
 TEST_F(ToolNode, TellsItsServiceManager) {

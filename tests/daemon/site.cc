@@ -37,9 +37,10 @@ Options options_of(const Folder& folder, std::uint32_t self, std::uint32_t count
   options.member.cluster = "test-" + std::to_string(::getpid());
   options.member.name = "n" + std::to_string(self);
   options.member.insecure = true;
+  options.member.nodes_max = 8;
   for (std::uint32_t node = 1; node <= count; ++node) {
     const auto at = io::parse_host_port(io::to_string(address(node)), 0);
-    options.member.nodes.push_back({"n" + std::to_string(node), at.value()});
+    options.member.nodes.push_back({"n" + std::to_string(node), at.value(), NodeId{node}});
   }
   options.member.multicast = io::MulticastMode::off;
   if (count > 1) {
@@ -90,6 +91,12 @@ bool Site::ended_well() const {
   return ended_well_;
 }
 
+void Site::on_nodes(Instant, const std::string& nodes) {
+  const std::lock_guard lock(mutex_);
+  nodes_ = nodes;
+  moved_.notify_all();
+}
+
 void Site::on_address(Instant, std::string_view node, const io::AddressBook::Change& change) {
   const std::lock_guard lock(mutex_);
   addresses_[std::string(node)] = io::to_string(change.entry.at);
@@ -108,14 +115,23 @@ bool Site::reconfigure(const Options& options) {
     const std::lock_guard lock(mutex_);
     new_options_ = options;
   }
-  Client asker(socket_, hello_as("asker"));
+  Client asker(socket_, hello_as(""));  // a name may be in use until its session has ended
   wire::AskRequest ask;
   ask.request = 1;
   ask.what = "reconfigure";
   asker.say(ask);
   const auto got = asker.until(wire::RecordKind::reply);
-  return got && got->kind == wire::RecordKind::reply &&
-         got->as<wire::Reply>().code == wire::ClientCode::ok;
+  if (!got || got->kind != wire::RecordKind::reply) return false;
+  const auto reply = got->as<wire::Reply>();
+  refused_ = reply.code == wire::ClientCode::ok ? "" : std::string(reply.text);
+  return reply.code == wire::ClientCode::ok;
+}
+
+void Site::wait_nodes(const std::string& nodes) {
+  std::unique_lock lock(mutex_);
+  const bool there = moved_.wait_for(lock, std::chrono::milliseconds(kPatienceMs),
+                                     [&] { return nodes_ == nodes; });
+  EXPECT_TRUE(there) << "the nodes are " << nodes_ << ", not " << nodes;
 }
 
 session::Answer Site::on_ask(std::string_view what, bool admin) {
@@ -131,6 +147,11 @@ session::Answer Site::on_ask(std::string_view what, bool admin) {
       text += each.name + " " + each.address + " " + each.at + "\n";
     }
     return {wire::ClientCode::ok, text};
+  }
+  if (what == "list") {
+    const auto status = daemon_->node_status();
+    return {wire::ClientCode::ok,
+            status.list + "; " + status.next_list + "; " + status.list_waits_for};
   }
   if (what == "sessions") {
     return {wire::ClientCode::ok, std::to_string(daemon_->client_status().sessions.size())};

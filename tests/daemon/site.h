@@ -47,6 +47,7 @@ class NoOwner final : public Owner {
   void on_message(std::string_view, const node::Message&) override {}
   void on_warning(Instant, const std::string&) override {}
   void on_address(Instant, std::string_view, const io::AddressBook::Change&) override {}
+  void on_nodes(Instant, const std::string&) override {}
   void on_refused(Instant, const std::string&, const io::IoError&) override {}
   void on_end(bool, const std::string&) override {}
   session::Answer on_ask(std::string_view, bool) override { return {}; }
@@ -60,6 +61,10 @@ class Site final : private Owner {
   void stop();  ///< and waits for its end
   /// Takes new rules and limits, on the daemon's thread.
   bool reconfigure(const Options& options);
+  /// Why the newest reconfigure() was refused.
+  const std::string& refused() const { return refused_; }
+  /// Waits until these nodes count.
+  void wait_nodes(const std::string& nodes);
   /// Waits until node `node` is at `at`, as far as this one knows.
   void wait_address(const std::string& node, const std::string& at);
   const std::string& socket() const { return socket_; }
@@ -71,16 +76,19 @@ class Site final : private Owner {
   void on_message(std::string_view, const node::Message&) override {}
   void on_warning(Instant, const std::string&) override {}
   void on_address(Instant, std::string_view node, const io::AddressBook::Change& change) override;
+  void on_nodes(Instant now, const std::string& nodes) override;
   void on_refused(Instant, const std::string&, const io::IoError&) override {}
   void on_end(bool on_request, const std::string& reason) override;
   session::Answer on_ask(std::string_view what, bool admin) override;
 
   std::string socket_;
+  std::string refused_;
   std::unique_ptr<Daemon> daemon_;
   std::thread thread_;
   mutable std::mutex mutex_;
   std::condition_variable moved_;
   std::map<std::string, std::string> addresses_;  ///< of the other nodes that were looked up
+  std::string nodes_;                             ///< that count, as on_nodes() said last
   std::optional<Options> new_options_;
   std::string end_;
   bool ended_well_ = false;

@@ -330,5 +330,36 @@ TEST(ChooseOwn, TakesAnAddressOfThisMachine) {
   EXPECT_THAT(six.error().message, HasSubstr("IPv6"));
 }
 
+TEST(AddressBook, AnotherListKeepsWhatIsKnownOfThoseWhoStay) {
+  Book book({"b", "c", "d", "10.0.0.9:4800"});
+  book.servers.set("b", {v4(2)});
+  book.servers.set("c", {v4(3)});
+  book.servers.set("d", {v4(4)});
+  book.servers.set("e", {v4(5)});
+  book.at(kStart);
+  book.present(kStart, {1, 2, 3, 4});
+  EXPECT_FALSE(book.book->next_deadline());
+
+  // 2 is gone, 3 stays, 4 has another name, 5 another number, and 6 is new.
+  const Instant later = kStart + seconds(1);
+  const auto entry = [](std::uint32_t node, const char* name) {
+    return AddressBook::Entry{{node}, *parse_host_port(name, 4'800), {}, {}};
+  };
+  book.book->set_nodes(later, {entry(3, "c"), entry(4, "dd"), entry(5, "10.0.0.8"), entry(6, "e")});
+  ASSERT_EQ(book.book->entries().size(), 4U);
+  EXPECT_EQ(book.book->entries()[0].at, v4(3));
+  EXPECT_EQ(book.book->entries()[1].at, v4(4)) << "until it is known to be elsewhere";
+  EXPECT_EQ(book.book->entries()[2].at, v4(8));
+  EXPECT_FALSE(book.book->entries()[3].known());
+  book.servers.set("dd", {v4(44)});
+  EXPECT_THAT(book.at(later),
+              ElementsAre("4: 10.0.0.4:4800 to 10.0.0.44:4800", "6: nowhere to 10.0.0.5:4800"));
+  EXPECT_EQ(book.servers.asked("c"), 1);
+  EXPECT_EQ(book.servers.asked("b"), 1);
+  // Who is not in the view is looked for, as before.
+  book.present(later, {1, 3, 4});
+  EXPECT_EQ(book.book->next_deadline(), later + seconds(5));
+}
+
 }  // namespace
 }  // namespace peal::io

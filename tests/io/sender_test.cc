@@ -479,5 +479,24 @@ TEST_F(SealedSenderTest, DropsWhatNoDatagramHolds) {
   EXPECT_EQ(kernel_.sent[0].packets[0].size(), 65'507U);
 }
 
+TEST_F(SenderTest, WhatWaitsGoesToThoseForWhomItIsWhenPeersMove) {
+  sender();
+  kernel_.script = {2, -EAGAIN};
+  for (PeerIndex peer = 0; peer < 3; ++peer) sender().push_to(peer, Lane::control, packet("old"));
+  sender().flush();  // the third message of this batch is left
+  EXPECT_EQ(sender().blocked_fd(), kTokenFd);
+  for (PeerIndex peer = 0; peer < 3; ++peer) sender().push_to(peer, Lane::control, packet("new"));
+  sender().push_to_all(Lane::control, packet("all"));
+  std::vector<Peer> nodes = test_config(1, 4).nodes;
+  nodes.erase(nodes.begin() + 1);  // node 2 is gone
+  sender().move_peers(peers_.set_nodes(nodes));
+  EXPECT_EQ(counters_.drop_queue_full, 1U);
+  EXPECT_EQ(counters_.drop_unknown_peer, 1U);
+  EXPECT_EQ(sender().queued(), 3U);
+  sender().flush();
+  EXPECT_EQ(kernel_.text(), "T[2]old,T[3]old,T[3]new,T[4]new,T[3]all,T[4]all,");
+  EXPECT_EQ(pool_.free_count(), pool_.slab_count());
+}
+
 }  // namespace
 }  // namespace peal::io

@@ -227,18 +227,20 @@ class Cluster:
         return iter(self.nodes.values())
 
     def write_config(self, file, settings="", cluster="process-test", key="peal.key",
-                     address=None):
+                     address=None, nodes=None):
         """Writes a configuration: `settings` are TOML lines of the top level and tables; `key` is a
-        key file, which is made if it is not there, or None for nodes that are insecure; and
-        address(name) is where a node is, without the port."""
+        key file, which is made if it is not there, or None for nodes that are insecure;
+        address(name) is where a node is, without the port; and `nodes` are the names of those in
+        its list, with their numbers or None. Without it, it has all of them."""
         address = address or self.network.address
         top, _, tables = settings.partition("[")
         if key is not None and not os.path.exists(os.path.join(self.folder, key)):
             self.keygen(key)
         lines = [f'cluster = "{cluster}"',
                  "insecure = true" if key is None else f'key_file = "{key}"', top]
-        for name in self.nodes:
+        for name, number in (nodes or dict.fromkeys(self.nodes)).items():
             lines += ["[[nodes]]", f'name = "{name}"', f'address = "{address(name)}:{PORT}"']
+            lines += [f"number = {number}"] if number is not None else []
         lines.append("[" + tables if tables else "")
         with open(os.path.join(self.folder, file), "w", encoding="utf-8") as out:
             out.write("\n".join(lines) + "\n")

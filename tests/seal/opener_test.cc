@@ -226,5 +226,47 @@ TEST(Opener, AfterItsOwnRestartItOpensWhatWasRecordedBefore) {
   EXPECT_EQ(open_copy(second, recorded).reason, Refusal::replayed);
 }
 
+TEST(Opener, RemembersWhoStaysAndWhoComesBackWhenTheSendersChange) {
+  Opener receiver = opener();
+  Sealer two = sealer(incarnation(2, 5, 1)), three = sealer(incarnation(3, 5, 2));
+  const Bytes of_two = sealed(two, Lane::control, "two"),
+              of_three = sealed(three, Lane::control, "3");
+  EXPECT_EQ(open_copy(receiver, of_two).reason, Refusal::none);
+  EXPECT_EQ(open_copy(receiver, of_three).reason, Refusal::none);
+
+  const std::vector<NodeId> without{{1}, {3}, {7}};
+  receiver.set_senders(without);
+  EXPECT_EQ(open_copy(receiver, of_three).reason, Refusal::replayed);
+  EXPECT_EQ(open_copy(receiver, sealed(three, Lane::data, "data")).reason, Refusal::none);
+  EXPECT_EQ(open_copy(receiver, sealed(two, Lane::control, "x")).reason, Refusal::unknown_sender);
+  Sealer seven = sealer(incarnation(7, 1, 3));
+  EXPECT_EQ(open_copy(receiver, sealed(seven, Lane::control, "x")).reason, Refusal::none);
+  receiver.set_keys(keys_of({0, 1}));
+
+  const std::vector<NodeId> back{{1}, {2}, {3}};
+  receiver.set_senders(back);
+  EXPECT_EQ(open_copy(receiver, of_two).reason, Refusal::replayed);
+  EXPECT_EQ(open_copy(receiver, sealed(two, Lane::data, "late")).reason, Refusal::none);
+  EXPECT_EQ(open_copy(receiver, sealed(seven, Lane::control, "y")).reason, Refusal::unknown_sender);
+  Sealer again = sealer(incarnation(2, 6, 4));
+  EXPECT_EQ(open_copy(receiver, sealed(again, Lane::control, "again")).reason, Refusal::none);
+  EXPECT_EQ(open_copy(receiver, sealed(two, Lane::control, "old")).reason,
+            Refusal::old_incarnation);
+}
+
+TEST(Opener, RemembersOnlySoManyWhoAreGone) {
+  Opener receiver = opener();
+  Sealer one = sealer(incarnation(1, 5, 1));
+  const Bytes packet = sealed(one, Lane::control, "one");
+  EXPECT_EQ(open_copy(receiver, packet).reason, Refusal::none);
+  std::vector<NodeId> others;
+  for (std::uint32_t i = 0; i < Opener::kGoneMax + 1; ++i) others.push_back({100 + i});
+  receiver.set_senders(others);
+  receiver.set_senders({});  // the lowest numbers are forgotten first
+  const std::vector<NodeId> back{{1}, {228}};
+  receiver.set_senders(back);
+  EXPECT_EQ(open_copy(receiver, packet).reason, Refusal::none);
+}
+
 }  // namespace
 }  // namespace peal::seal::test

@@ -397,5 +397,16 @@ TEST(Json, SurvivesDeepNesting) {
   EXPECT_EQ(error_of(line), "none");
 }
 
+TEST(Names, AreGivenAnewWhoeverHadThem) {
+  Names names = two_names();
+  names.set({7}, "seven");
+  names.replace({8}, "seven");
+  EXPECT_EQ(names.name({8}), "seven");
+  EXPECT_EQ(names.name({7}), "#7");
+  names.replace({8}, "eight");
+  EXPECT_EQ(names.name({8}), "eight");
+  EXPECT_TRUE(names.set({7}, "seven"));
+}
+
 }  // namespace
 }  // namespace peal::trace

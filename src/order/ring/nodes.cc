@@ -21,6 +21,8 @@ void RingEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
 NodesWait RingEngine::nodes_wait() const {
   const NodesWait view = membership_.adoption_waits();
   if (membership_.next_list() == 0 || view.kind == NodesWait::Kind::view) return view;
+  // Who is removed is never given the list: that it still runs is what to do something about.
+  if (view.kind == NodesWait::Kind::running) return view;
   const MemberSet& members = membership_.members();
   if (list_block_ < members.size()) return {NodesWait::Kind::member, members[list_block_]};
   return view;

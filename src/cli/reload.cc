@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// `peal reload`: nodes read their configuration files again.
+#include <chrono>
+#include <cstdio>
+
+#include "cli/cluster_dir.h"
+#include "cli/commands.h"
+
+// Last: see cli/inner_names.h.
+#include "cli/connect.h"
+
+namespace peal::cli {
+namespace {
+
+/// Files of rules, keys and certificates are read, names are not looked up.
+constexpr std::chrono::milliseconds kPatience(5'000);
+
+/// What the node at this socket answers, or why it does not.
+Result<std::string, std::string> reload_one(const std::string& socket) {
+  v0::ClientOptions options;
+  options.connect_timeout = kPatience;
+  auto client = connect_to(socket, options);
+  if (!client) return tl::unexpected(client.error().text);
+  auto answer = client->ask("reload", kPatience);
+  if (!answer) return tl::unexpected(answer.error().message);
+  return answer.value();
+}
+
+}  // namespace
+
+int run_reload(const ReloadCommand& command) {
+  const auto sockets = find_sockets(command.to);
+  if (!sockets) return fail(1, "reload: " + sockets.error());
+  int status = 0;
+  for (const std::string& socket : *sockets) {
+    const auto done = reload_one(socket);
+    if (done) {
+      std::printf("%s: %s\n", socket.c_str(), done->c_str());
+    } else {
+      status = fail(1, "reload: " + socket + ": " + done.error());
+    }
+  }
+  return status;
+}
+
+}  // namespace peal::cli

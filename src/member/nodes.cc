@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "member/nodes.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "wire/frames.h"
+
+namespace peal::member {
+namespace {
+
+const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number) {
+  const auto found = std::find_if(nodes.begin(), nodes.end(),
+                                  [&](const NodeEntry& each) { return each.number == number; });
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+/// Nodes of one list that are not in the other.
+std::size_t count_missing(const std::vector<NodeEntry>& from, const std::vector<NodeEntry>& in) {
+  return static_cast<std::size_t>(
+      std::count_if(from.begin(), from.end(),
+                    [&](const NodeEntry& each) { return find(in, each.number) == nullptr; }));
+}
+
+/// The lowest number that no node of either list has.
+std::string free_number(const std::vector<NodeEntry>& a, const std::vector<NodeEntry>& b) {
+  std::uint32_t number = 1;
+  while (find(a, {number}) != nullptr || find(b, {number}) != nullptr) ++number;
+  return std::to_string(number);
+}
+
+const NodeEntry* find(const std::vector<NodeEntry>& nodes, const std::string& name) {
+  const auto found = std::find_if(nodes.begin(), nodes.end(),
+                                  [&](const NodeEntry& each) { return each.name == name; });
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+/// Whoever stays keeps its number, by which the others know it.
+std::string why_not_number(const Settings& settings, const std::vector<NodeEntry>& wanted) {
+  for (const NodeEntry& then : wanted) {
+    const NodeEntry* now = find(settings.nodes, then.name);
+    if (now == nullptr || now->number == then.number) continue;
+    const std::string number = std::to_string(now->number.value);
+    return "node " + quote(now->name) + " has number " + number + " and would get " +
+           std::to_string(then.number.value) + ": write number = " + number +
+           " into its [[nodes]], and so for all that stay";
+  }
+  for (const NodeEntry& then : wanted) {
+    const NodeEntry* now = find(settings.nodes, then.number);
+    if (now == nullptr || now->name == then.name) continue;
+    return "node " + quote(then.name) + " would get number " + std::to_string(then.number.value) +
+           ", which " + quote(now->name) +
+           " has: write number = " + free_number(settings.nodes, wanted) +
+           " into the [[nodes]] of " + quote(then.name);
+  }
+  return {};
+}
+
+bool collide(const io::HostPort& a, const io::HostPort& b) {
+  return a.host == b.host && std::abs(int{a.port} - int{b.port}) <= 1;
+}
+
+/// Packets tell by their address who sent them, and both lists are known for a while.
+std::string why_not_address(const Settings& settings, const std::vector<NodeEntry>& wanted) {
+  for (const NodeEntry& now : settings.nodes) {
+    if (find(wanted, now.number) != nullptr) continue;
+    for (const NodeEntry& then : wanted) {
+      if (!collide(now.address, then.address)) continue;
+      return "node " + quote(then.name) + " would be at " + to_string(then.address) + ", and " +
+             quote(now.name) + " is at " + to_string(now.address) + ": remove " + quote(now.name) +
+             " first, and add " + quote(then.name) + " when the list without the other counts";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+order::NodeList list_of(const std::vector<NodeEntry>& nodes) {
+  std::vector<const NodeEntry*> sorted;
+  for (const NodeEntry& each : nodes) sorted.push_back(&each);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const NodeEntry* a, const NodeEntry* b) { return a->number < b->number; });
+  order::NodeList list;
+  Digest hash;
+  for (const NodeEntry* each : sorted) {
+    list.nodes.push_back(each->number);
+    hash.add(each->number.value);
+    hash.add(as_bytes_view(each->name));
+  }
+  list.hash = std::max<std::uint64_t>(hash.value(), 1);  // 0 is no list
+  return list;
+}
+
+std::string why_not(const Settings& settings, const std::vector<NodeEntry>& wanted) {
+  const auto self = std::find_if(wanted.begin(), wanted.end(),
+                                 [&](const NodeEntry& each) { return each.name == settings.name; });
+  if (self == wanted.end()) {
+    return "node " + quote(settings.name) +
+           ", which this is, is not in the list: to remove it, stop it and reload the others";
+  }
+  if (wanted.size() > settings.nodes_max) {
+    return "the list has " + std::to_string(wanted.size()) +
+           " nodes: accepted are up to nodes_max, "
+           "which is " +
+           std::to_string(settings.nodes_max) + " as long as this cluster runs";
+  }
+  if (std::string wrong = why_not_number(settings, wanted); !wrong.empty()) return wrong;
+  if (!(self->address == settings.own().address)) {
+    return "node " + quote(settings.name) + ", which this is, is at " +
+           to_string(settings.own().address) +
+           ", and that cannot change while it runs: restart "
+           "it, or take " +
+           to_string(self->address) + " back";
+  }
+  const std::size_t apart =
+      count_missing(settings.nodes, wanted) + count_missing(wanted, settings.nodes);
+  if (settings.ring.primary == order::ring::PrimaryRule::majority && apart > 1) {
+    return "the list differs from the one that counts by " + std::to_string(apart) +
+           " nodes: with primary = \"majority\", add or remove one node at a time, and wait until "
+           "that list counts before the next";
+  }
+  const std::size_t together = settings.nodes.size() + count_missing(wanted, settings.nodes);
+  if (together > wire::kMembersMax) {
+    return "the list and the one that counts have " + std::to_string(together) +
+           " nodes together: accepted are " + std::to_string(wire::kMembersMax) +
+           "; remove nodes first, and add others when the list without them counts";
+  }
+  return why_not_address(settings, wanted);
+}
+
+std::string nodes_wait_text(const order::NodesWait& wait, const trace::Names& names) {
+  using Kind = order::NodesWait::Kind;
+  const std::string who = names.name(wait.who.node);
+  switch (wait.kind) {
+    case Kind::nothing: return {};
+    case Kind::view: return "a view: members are looking for each other";
+    case Kind::member: return who + ", which does not have this list yet: run peal reload there";
+    case Kind::running: return who + ", which is not in this list and still runs: stop it";
+    case Kind::too_many:
+      return "a list that differs by one node, as primary = \"majority\" wants it: add or remove "
+             "one at a time";
+    case Kind::majority: return "a view with most of the nodes of both lists";
+  }
+  return {};
+}
+
+std::string names_in(std::vector<NodeEntry> nodes) {
+  std::sort(nodes.begin(), nodes.end(),
+            [](const NodeEntry& a, const NodeEntry& b) { return a.number < b.number; });
+  std::string text;
+  for (const NodeEntry& each : nodes) text += (text.empty() ? "" : ",") + each.name;
+  return text;
+}
+
+}  // namespace peal::member

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "member/settings.h"
+#include "order/engine.h"
+
+// The list of nodes, and going over to another one while a node runs.
+
+namespace peal::member {
+
+/// As the engine knows it: the numbers, and a hash of numbers and names. The order of the entries
+/// does not matter.
+order::NodeList list_of(const std::vector<NodeEntry>& nodes);
+
+/// Whether a node that goes by `settings.nodes` can be given `wanted` to go over to: empty, or one
+/// line that says why not, and what to do. `wanted` is a list that validate() accepts.
+std::string why_not(const Settings& settings, const std::vector<NodeEntry>& wanted);
+
+/// What going over to the next list waits for, and who has to do what about it; empty if nothing.
+std::string nodes_wait_text(const order::NodesWait& wait, const trace::Names& names);
+
+/// "a,b,c", in the order of their numbers.
+std::string names_in(std::vector<NodeEntry> nodes);
+
+}  // namespace peal::member

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Going over to another list of nodes. The engine decides when; until then the sockets, the names
+// and the addresses know the nodes of both lists, and afterwards those of the new one.
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "member/nodes.h"
+#include "member/runtime.h"
+
+namespace peal::member {
+namespace {
+
+bool holds(const std::vector<NodeEntry>& nodes, NodeId number) {
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&](const NodeEntry& each) { return each.number == number; });
+}
+
+}  // namespace
+
+std::string Runtime::why_not(const std::vector<NodeEntry>& nodes) const {
+  if (std::string wrong = member::why_not(settings_, nodes); !wrong.empty()) return wrong;
+  std::vector<io::Peer> peers{{settings_.self(), own_at_}};
+  const auto add = [&](const NodeEntry& node) {
+    if (node.number == settings_.self()) return;
+    const auto known =
+        std::find_if(addresses_->entries().begin(), addresses_->entries().end(),
+                     [&](const io::AddressBook::Entry& each) { return each.node == node.number; });
+    const bool found = known != addresses_->entries().end() && known->name == node.address;
+    peers.push_back(
+        {node.number, io::endpoint_of(node.address).value_or(found ? known->at : io::Endpoint{})});
+  };
+  for (const NodeEntry& node : nodes) add(node);
+  for (const NodeEntry& node : settings_.nodes) {
+    if (!holds(nodes, node.number)) add(node);
+  }
+  const auto checked = io::check_peers(settings_.self(), peers);
+  return checked ? std::string() : checked.error().message;
+}
+
+void Runtime::set_nodes(Instant now, const std::vector<NodeEntry>& nodes) {
+  take_adopted(now);
+  // The list that counts may be another one than when it was asked for.
+  if (std::string wrong = why_not(nodes); !wrong.empty()) {
+    application_.on_warning("the new list of nodes is not gone over to: " + wrong);
+    return;
+  }
+  const order::NodeList list = list_of(nodes);
+  next_nodes_.reset();
+  if (list.hash == list_of(settings_.nodes).hash) {
+    settings_.nodes = nodes;  // addresses may differ
+  } else {
+    next_nodes_ = nodes;
+  }
+  know_nodes(now);
+  node_->set_nodes(now, list);
+}
+
+void Runtime::take_adopted(Instant now) {
+  if (!std::exchange(nodes_adopted_, false)) return;
+  PEAL_ASSERT(next_nodes_);
+  settings_.nodes = std::move(*next_nodes_);
+  next_nodes_.reset();
+  know_nodes(now);
+  application_.on_nodes();
+}
+
+/// Those of both lists; where a node is, the newer one says.
+void Runtime::know_nodes(Instant now) {
+  std::vector<NodeEntry> known = next_nodes_.value_or(settings_.nodes);
+  for (const NodeEntry& node : settings_.nodes) {
+    if (!holds(known, node.number)) known.push_back(node);
+  }
+  std::vector<io::AddressBook::Entry> others;
+  for (const NodeEntry& node : known) {
+    names_.replace(node.number, node.name);
+    if (node.number != settings_.self()) others.push_back({node.number, node.address, {}, {}});
+  }
+  addresses_->set_nodes(now, std::move(others));
+  std::vector<io::Peer> peers{{settings_.self(), own_at_}};
+  for (const io::AddressBook::Entry& entry : addresses_->entries()) {
+    peers.push_back({entry.node, entry.at});
+  }
+  udp_->set_nodes(peers);
+  std::erase_if(refused_said_, [&](const auto& said) { return !holds(known, said.first); });
+}
+
+}  // namespace peal::member
