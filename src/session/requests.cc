@@ -167,7 +167,9 @@ Sessions::Core::Handled Sessions::Core::refused_by_groups(Connection& from, std:
       return reply(from, request, ClientCode::shutdown, "the node has stopped");
     default:
       return reply(from, request, ClientCode::too_many,
-                   "the clients of this node are in as many groups as they may be; leave some");
+                   "the clients of this node are in as many groups as there is room for: leave "
+                   "some, or have limits.message_bytes_max raised, or limits.nodes_max lowered, on "
+                   "all nodes");
   }
 }
 
