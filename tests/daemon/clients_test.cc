@@ -175,7 +175,7 @@ TEST(Daemon, SaysWhatItCannotUse) {
     void on_message(std::string_view, const node::Message&) override {}
     void on_warning(Instant, const std::string&) override {}
     void on_address(Instant, std::string_view, const io::AddressBook::Change&) override {}
-    void on_nodes(Instant, const std::string&) override {}
+    void on_nodes(Instant, const std::vector<std::string>&) override {}
     void on_refused(Instant, const std::string&, const io::IoError&) override {}
     void on_end(bool, const std::string&) override {}
     session::Answer on_ask(std::string_view, bool) override { return {}; }
