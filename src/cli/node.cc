@@ -173,8 +173,8 @@ class NodeProcess final : public daemon::Owner {
                   {"reason", entry.problem}});
   }
 
-  void on_nodes(Instant, const std::string& nodes) override {
-    log_.event("nodes_adopted", {{"nodes", nodes}});
+  void on_nodes(Instant, const std::vector<std::string>& nodes) override {
+    log_.event("nodes_adopted", {{"nodes", comma_separated(nodes)}});
   }
 
   void on_refused(Instant now, const std::string& who, const io::IoError& why) override {
@@ -244,7 +244,7 @@ class NodeProcess final : public daemon::Owner {
 
   /// What a reload has begun and not done.
   std::string going_over() const {
-    const std::string next = daemon_->next_nodes();
+    const std::string next = comma_separated(daemon_->next_nodes());
     if (next.empty()) return {};
     return "; the nodes " + next +
            " will count once all nodes have been reloaded (peal status says what they wait for)";
@@ -254,7 +254,7 @@ class NodeProcess final : public daemon::Owner {
     const auto seal = take_from_file();
     if (seal) {
       log_.event("reloaded", {{"file", config_.file}, {"seal", *seal}});
-      const std::string next = daemon_->next_nodes();
+      const std::string next = comma_separated(daemon_->next_nodes());
       if (!next.empty()) log_.event("nodes_given", {{"nodes", next}});
       return {};
     }

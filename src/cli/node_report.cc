@@ -58,12 +58,6 @@ std::string name_of_socket(const std::string& path) {
   return name;
 }
 
-std::string comma_separated(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
-  return text;
-}
-
 /// Why packets are refused that no node of a healthy cluster sends. The others are part of normal
 /// work: after a restart, or where the network holds packets back.
 constexpr std::array kSuspicious{
@@ -255,9 +249,17 @@ std::vector<std::string> address_lines(const NodeReport& report) {
 std::vector<std::string> list_lines(const NodeReport& report) {
   const Json answer = Json::parse(report.json, nullptr, false);
   const Json list = answer.is_object() ? answer.value("list", Json::object()) : Json();
-  const auto next = field(list, "next", std::string());
+  const auto names = [&list](const char* key) {
+    std::vector<std::string> all;
+    const Json found = list.is_object() ? list.value(key, Json::array()) : Json();
+    for (const Json& name : found) {
+      if (name.is_string()) all.push_back(name.get<std::string>());
+    }
+    return comma_separated(all);
+  };
+  const std::string next = names("next");
   if (next.empty()) return {};
-  return {report.name + " nodes=" + field(list, "nodes", std::string()) + " next=" + next +
+  return {report.name + " nodes=" + names("nodes") + " next=" + next +
           " waits_for=" + quote(field(list, "waits_for", std::string()))};
 }
 

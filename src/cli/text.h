@@ -15,6 +15,8 @@ std::string nearest(std::string_view typed, const std::vector<std::string>& know
 
 /// "a, b, c"
 std::string joined(const std::vector<std::string>& words);
+/// "a,b,c"
+std::string comma_separated(const std::vector<std::string>& words);
 
 /// A number for a person: 8 or 0.5, never 8.000000.
 std::string decimal(double value);

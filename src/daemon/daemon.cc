@@ -214,7 +214,7 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
   return {};
 }
 
-std::string Daemon::next_nodes() const {
+std::vector<std::string> Daemon::next_nodes() const {
   const auto& wanted = new_nodes_ ? new_nodes_ : runtime_->next_nodes();
   if (!wanted || member::list_of(*wanted).hash == member::list_of(runtime_->nodes()).hash)
     return {};

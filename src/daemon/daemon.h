@@ -48,8 +48,8 @@ class Daemon final : private member::Application, private session::Host {
   /// these, or that the list cannot be gone over to, and then nothing changes. Thread: the loop's,
   /// also from Owner::on_ask().
   Result<void, io::IoError> reconfigure(const Options& options);
-  /// The list that is gone over to: "a,b,c"; empty if that which counts is the one wanted.
-  std::string next_nodes() const;
+  /// The nodes that are gone over to; empty if those that count are the ones wanted.
+  std::vector<std::string> next_nodes() const;
 
   member::Snapshot node_status() const;
   session::Status client_status(std::string_view prefix = {}) const {

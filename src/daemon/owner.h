@@ -38,8 +38,8 @@ class Owner {
   /// not found. `node` is its name in the configuration.
   virtual void on_address(Instant now, std::string_view node,
                           const io::AddressBook::Change& change) = 0;
-  /// The nodes that count from now on, "a,b,c": the list that was asked for.
-  virtual void on_nodes(Instant now, const std::string& nodes) = 0;
+  /// The nodes that count from now on: the list that was asked for.
+  virtual void on_nodes(Instant now, const std::vector<std::string>& nodes) = 0;
   /// Somebody did not come in.
   virtual void on_refused(Instant now, const std::string& who, const io::IoError& why) = 0;
   /// The last call. Not `on_request`: the node had to stop, and this says why.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "base/digest.h"
 #include "base/text.h"
@@ -147,12 +148,12 @@ std::string nodes_wait_text(const order::NodesWait& wait, const trace::Names& na
   return {};
 }
 
-std::string names_in(std::vector<NodeEntry> nodes) {
+std::vector<std::string> names_in(std::vector<NodeEntry> nodes) {
   std::sort(nodes.begin(), nodes.end(),
             [](const NodeEntry& a, const NodeEntry& b) { return a.number < b.number; });
-  std::string text;
-  for (const NodeEntry& each : nodes) text += (text.empty() ? "" : ",") + each.name;
-  return text;
+  std::vector<std::string> names;
+  for (NodeEntry& each : nodes) names.push_back(std::move(each.name));
+  return names;
 }
 
 }  // namespace peal::member

@@ -22,7 +22,7 @@ std::string why_not(const Settings& settings, const std::vector<NodeEntry>& want
 /// What going over to the next list waits for, and who has to do what about it; empty if nothing.
 std::string nodes_wait_text(const order::NodesWait& wait, const trace::Names& names);
 
-/// "a,b,c", in the order of their numbers.
-std::string names_in(std::vector<NodeEntry> nodes);
+/// In the order of their numbers.
+std::vector<std::string> names_in(std::vector<NodeEntry> nodes);
 
 }  // namespace peal::member

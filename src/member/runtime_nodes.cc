@@ -41,6 +41,7 @@ std::string Runtime::why_not(const std::vector<NodeEntry>& nodes) const {
 
 void Runtime::set_nodes(Instant now, const std::vector<NodeEntry>& nodes) {
   take_adopted(now);
+  if (nodes == next_nodes_.value_or(settings_.nodes)) return;  // as in most reloads
   // The list that counts may be another one than when it was asked for.
   if (std::string wrong = why_not(nodes); !wrong.empty()) {
     application_.on_warning("the new list of nodes is not gone over to: " + wrong);

@@ -22,7 +22,10 @@ namespace peal::member {
 struct NodeEntry {
   std::string name;
   io::HostPort address;  ///< tokens and control; data travel on the port above it
-  NodeId number{};       ///< how nodes know it; it keeps it for as long as it is in the list
+  NodeId number{};  ///< how nodes know it; it keeps it for it keeps it for as long as it is in the
+                    ///< list
+
+  friend bool operator==(const NodeEntry&, const NodeEntry&) = default;
 };
 
 /// What a member is made from: the public configuration with its texts read.

@@ -29,11 +29,11 @@ struct Snapshot {
   std::uint64_t unread_bytes{};
   std::string waits_for;
   std::string multicast;
-  std::string seal;                ///< which key packets are sealed with, or "insecure"
-  std::vector<NodeAddress> nodes;  ///< the other ones, of both lists
-  std::string list;                ///< of nodes, that counts: "a,b,c"
-  std::string next_list;           ///< that is gone over to; empty: none
-  std::string list_waits_for;      ///< what that waits for; empty: nothing
+  std::string seal;                    ///< which key packets are sealed with, or "insecure"
+  std::vector<NodeAddress> nodes;      ///< the other ones, of both lists
+  std::vector<std::string> list;       ///< names of the nodes that count
+  std::vector<std::string> next_list;  ///< of those that are gone over to; empty: no others
+  std::string list_waits_for;          ///< what that waits for; empty: nothing
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 

@@ -33,9 +33,10 @@ TEST(NodeReport, SaysWhereNamesAre) {
 TEST(NodeReport, SaysWhichListItGoesOverTo) {
   NodeReport report;
   report.name = "a";
-  report.json = R"({"list":{"nodes":"a,b","next":"a,b,c","waits_for":"b: reload it"}})";
+  report.json = R"({"list":{"nodes":["a","b"],"next":["a","b","c"],"waits_for":"b: reload it"}})";
   EXPECT_THAT(list_lines(report), ElementsAre("a nodes=a,b next=a,b,c waits_for=\"b: reload it\""));
-  for (const char* json : {R"({"list":{"nodes":"a,b"}})", "{}", "3", "{\"list\":3}", "}"}) {
+  for (const char* json :
+       {R"({"list":{"nodes":["a"]}})", R"({"list":{"next":3}})", "{}", "3", "{\"list\":3}", "}"}) {
     report.json = json;
     EXPECT_THAT(list_lines(report), IsEmpty()) << json;
   }

