@@ -8,7 +8,11 @@ target_compile_options(peal_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
   -Wold-style-cast -Woverloaded-virtual -fno-omit-frame-pointer
   # GCC 12 sees overlapping copies in every string concatenation at -O3 (its bug 105651).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  # GCC 12 gathers fields that were just written one by one into one wide load. The processor cannot
+  # forward that from its stores, and waits until all of them are done: also those of a payload that
+  # was just copied into memory which is in no cache.
+  $<$<CXX_COMPILER_ID:GNU>:-fno-tree-slp-vectorize>)
 # Whoever builds Peal as a part of something else may use a compiler that knows more warnings.
 if(PROJECT_IS_TOP_LEVEL)
   target_compile_options(peal_flags INTERFACE -Werror)

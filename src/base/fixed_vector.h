@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
 
 #include "base/assert.h"
 
 namespace peal {
 
-/// A vector of at most `Max` elements that lives in place and never allocates. T is trivially
-/// destructible and default-constructible.
+/// A vector of at most `Max` elements that lives in place and never allocates. Memory of elements
+/// that are not there is not touched: one is made for every message, and Max may be large.
 template <class T, std::size_t Max>
 class FixedVector {
  public:
+  static_assert(std::is_trivially_destructible_v<T> && std::is_default_constructible_v<T>);
+
+  // NOLINTNEXTLINE(modernize-use-equals-default): that would be deleted, or touch all elements
+  FixedVector() {}
+  FixedVector(const FixedVector& other) : size_(other.size_) {
+    std::uninitialized_copy(other.begin(), other.end(), items_);
+  }
+  FixedVector& operator=(const FixedVector& other) {
+    if (this == &other) return *this;
+    std::uninitialized_copy(other.begin(), other.end(), items_);
+    size_ = other.size_;
+    return *this;
+  }
+
   static constexpr std::size_t max_size() { return Max; }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -20,12 +36,13 @@ class FixedVector {
   void clear() { size_ = 0; }
   void push_back(const T& value) {
     PEAL_ASSERT(size_ < Max);
-    items_[size_++] = value;
+    std::construct_at(&items_[size_++], value);
   }
-  /// Appends an element for its caller to fill in; it holds whatever was there before.
+  /// Appends an element for its caller to fill in; what has no initial value of its own holds
+  /// whatever was there before.
   T& grow() {
     PEAL_ASSERT(size_ < Max);
-    return items_[size_++];
+    return *::new (static_cast<void*>(&items_[size_++])) T;
   }
   /// Cuts to `size` elements.
   void truncate(std::size_t size) {
@@ -46,10 +63,10 @@ class FixedVector {
     PEAL_ASSERT(index < size_);
     return items_[index];
   }
-  T* begin() { return items_.data(); }
-  T* end() { return items_.data() + size_; }
-  const T* begin() const { return items_.data(); }
-  const T* end() const { return items_.data() + size_; }
+  T* begin() { return items_; }
+  T* end() { return items_ + size_; }
+  const T* begin() const { return items_; }
+  const T* end() const { return items_ + size_; }
   T& back() { return (*this)[size_ - 1]; }
   const T& back() const { return (*this)[size_ - 1]; }
 
@@ -62,7 +79,9 @@ class FixedVector {
   }
 
  private:
-  std::array<T, Max> items_{};
+  union {
+    T items_[Max];
+  };
   std::size_t size_ = 0;
 };
 

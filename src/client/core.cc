@@ -252,8 +252,9 @@ Result<std::string, Error> Core::ask(std::string_view what, Deadline deadline) {
 
 // ---- Reading
 
-std::optional<Item> Core::take(Deadline deadline) {
+std::optional<Item> Core::take(Deadline deadline, std::vector<std::byte> used) {
   Lock lock(mutex_);
+  session_.give_back(std::move(used));
   ++visits_;
   ++takers_;
   for (bool looked = false; !session_.has_item();) {

@@ -48,7 +48,8 @@ class Core {
   Result<std::string, v0::Error> leave(std::string_view group, Deadline deadline);
   Result<std::string, v0::Error> ask(std::string_view what, Deadline deadline);
   std::optional<v0::Error> flush(Deadline deadline);
-  std::optional<Item> take(Deadline deadline);
+  /// `used`: the body of an item that is not needed any more.
+  std::optional<Item> take(Deadline deadline, std::vector<std::byte> used);
   void close(Deadline deadline);
   v0::ClientStatus status() const;
   int events_fd();

@@ -14,6 +14,8 @@ class Reader {
  public:
   /// What the event points to is valid until the next call.
   v0::ClientEvent event(Item item);
+  /// Ends what the last event points to, and gives its memory away.
+  std::vector<std::byte> release() { return std::move(item_.body); }
 
  private:
   v0::ClientEvent record();

@@ -55,6 +55,7 @@ void Session::disconnected(const std::string& why) {
 }
 
 void Session::end(wire::ClientCode code, std::string text) {
+  check_events();
   if (phase_ == Phase::ended) return;
   phase_ = Phase::ended;
   end_.code = code;
@@ -99,6 +100,7 @@ Result<std::uint64_t> Session::send(std::span<const std::string_view> targets, B
   request.self_discard = self_discard;
   request.payload = payload;
   Message message;
+  message.record = spare_records_.take();
   message.record.reserve(bytes);
   message.payload_bytes = payload.size();
   wire::append(message.record, request);

@@ -42,6 +42,29 @@ struct Item {
   std::uint64_t bytes() const { return sizeof(Item) + body.size(); }
 };
 
+/// Buffers of records that nobody needs any more, for those to come: then messages of a steady
+/// stream allocate nothing. A few, and small ones.
+class SpareBuffers {
+ public:
+  std::vector<std::byte> take() {
+    if (spare_.empty()) return {};
+    std::vector<std::byte> buffer = std::move(spare_.back());
+    spare_.pop_back();
+    buffer.clear();
+    return buffer;
+  }
+  void give(std::vector<std::byte> buffer) {
+    if (spare_.size() < kMax && buffer.capacity() > 0 && buffer.capacity() <= kBytesMax) {
+      spare_.push_back(std::move(buffer));
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMax = 128;
+  static constexpr std::size_t kBytesMax = 4'096;
+  std::vector<std::vector<std::byte>> spare_;
+};
+
 struct SessionOptions {
   std::string name;
   std::string secret;
@@ -133,6 +156,8 @@ class Session {
   bool has_item() const { return !items_.empty(); }
   /// The next item; there must be one.
   Item take();
+  /// A body that take() gave is not needed any more.
+  void give_back(std::vector<std::byte> body) { spare_bodies_.give(std::move(body)); }
 
   // ---- How it is.
 
@@ -186,7 +211,7 @@ class Session {
   bool resume_session(const wire::Welcome& welcome);
   void on_event(const wire::Record& record);
   void on_shared(ByteView body);
-  bool takes_event(const wire::Record& record);
+  void check_events();
   void on_acked(ByteView body);
   void on_refused(ByteView body);
   void on_reply(ByteView body);
@@ -217,6 +242,8 @@ class Session {
   // In.
   std::vector<std::byte> input_;  ///< the beginning of a record that is not complete
   std::deque<Item> items_;
+  std::size_t unchecked_ = 0;  ///< of these, events at the end that may be damaged
+  SpareBuffers spare_bodies_;
   std::uint64_t unread_bytes_ = 0;
   std::uint64_t events_seen_ = 0;
   bool seen_due_ = false;
@@ -228,6 +255,7 @@ class Session {
 
   // Out. Messages settled_ + 1, settled_ + 2, …
   std::deque<Message> unsettled_;
+  SpareBuffers spare_records_;
   std::uint64_t settled_ = 0;
   std::uint64_t unsettled_bytes_ = 0;  ///< payloads
   std::size_t out_ = 0;                ///< of unsettled_, that the connection has taken whole

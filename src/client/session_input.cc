@@ -45,6 +45,7 @@ void Session::received(ByteView bytes) {
     handle(framed.record);
     bytes = bytes.subspan(framed.bytes);
   }
+  check_events();
   if (phase_ == Phase::ended || phase_ == Phase::apart) {
     input_.clear();
   } else if (buffered) {
@@ -57,6 +58,10 @@ void Session::received(ByteView bytes) {
 void Session::handle(const wire::Record& record) {
   using wire::RecordKind;
   if (torn_ && record.kind != RecordKind::closing) return;
+  if (!wire::is_event(record.kind) && record.kind != RecordKind::shared) {
+    check_events();
+    if (phase_ == Phase::ended) return;
+  }
   if (phase_ == Phase::greeting) {
     if (record.kind == RecordKind::welcome) return on_welcome(record.body);
     if (record.kind == RecordKind::closing) return on_closing(record.body);
@@ -161,7 +166,8 @@ bool Session::resume_session(const wire::Welcome& welcome) {
 // ---- The session
 
 void Session::on_event(const wire::Record& record) {
-  if (takes_event(record)) push_record(record);
+  push_record(record);
+  ++unchecked_;
 }
 
 void Session::on_shared(ByteView body) {
@@ -174,44 +180,53 @@ void Session::on_shared(ByteView body) {
   if (told_bytes_ > wire::kSharedUnseenMax)
     return fault("more events in memory than may be unseen");
   Item item;
+  item.body = spare_bodies_.take();
   switch (wire::read_shared(memory_, at, item.record, item.body)) {
     case wire::SharedRead::ok: break;
     case wire::SharedRead::gone: torn_ = true; return;
     case wire::SharedRead::bad: return fault("a place in shared memory where no record is");
   }
   if (!wire::is_event(item.record)) return fault("a record in shared memory that is no event");
-  if (takes_event({item.record, item.body})) push(std::move(item));
+  push(std::move(item));
+  ++unchecked_;
 }
 
-bool Session::takes_event(const wire::Record& record) {
-  using wire::Drop;
-  Drop drop = Drop::none;
-  if (record.kind == wire::RecordKind::message) {
-    wire::MessageEvent event;
-    drop = decode(record.body, event);
-  } else if (record.kind == wire::RecordKind::group_view) {
-    wire::GroupViewEvent event;
-    drop = decode(record.body, event);
-  } else if (record.kind == wire::RecordKind::gap) {
-    wire::GapEvent event;
-    drop = decode(record.body, event);
-  } else {
-    wire::GroupEvent event;
-    drop = decode(record.body, event);
+namespace {
+
+wire::Drop damage_of(const Item& item) {
+  const auto of = [&item](auto event) { return decode(item.body, event); };
+  switch (item.record) {
+    case wire::RecordKind::message: return of(wire::MessageEvent());
+    case wire::RecordKind::group_view: return of(wire::GroupViewEvent());
+    case wire::RecordKind::gap: return of(wire::GapEvent());
+    default: return of(wire::GroupEvent());
   }
-  if (drop != Drop::none) {
-    fault("a damaged event, " + std::string(wire::drop_name(drop)));
-    return false;
+}
+
+}  // namespace
+
+/// Events are read some time after they were copied: at once, a processor would wait until the copy
+/// is done.
+void Session::check_events() {
+  for (; unchecked_ > 0; --unchecked_) {
+    const wire::Drop damage = damage_of(items_[items_.size() - unchecked_]);
+    if (damage != wire::Drop::none) {
+      for (; unchecked_ > 0; --unchecked_) {
+        unread_bytes_ -= items_.back().bytes();
+        items_.pop_back();
+      }
+      return fault("a damaged event, " + std::string(wire::drop_name(damage)));
+    }
+    ++events_seen_;
+    seen_due_ = true;
   }
-  ++events_seen_;
-  seen_due_ = true;
-  return true;
 }
 
 void Session::settle(std::uint64_t number) {
   PEAL_ASSERT(number <= sent());
   while (settled_ < number) {
     unsettled_bytes_ -= unsettled_.front().payload_bytes;
+    spare_records_.give(std::move(unsettled_.front().record));
     unsettled_.pop_front();
     ++settled_;
   }
@@ -267,6 +282,7 @@ void Session::on_closing(ByteView body) {
 void Session::push_record(const wire::Record& record) {
   Item item;
   item.record = record.kind;
+  item.body = spare_bodies_.take();
   item.body.assign(record.body.begin(), record.body.end());
   push(std::move(item));
 }

@@ -87,7 +87,7 @@ class ChunkPool {
   /// A record, in two parts that are one, that lies in a region. An empty reference if it has no
   /// room there.
   ChunkRef make_shared(Region& region, ByteView head, ByteView rest) {
-    const auto block = region.put(head, rest);
+    const auto block = region.reserve(head.size() + rest.size());
     if (!block) return {};
     std::unique_ptr<Chunk> chunk = take_place();
     chunk->region = &region;
@@ -95,6 +95,8 @@ class ChunkPool {
     append(chunk->bytes, block->at);
     ChunkRef made(chunk.release());
     bytes_in_use_ += made.cost();
+    // Last: what is read after it waits until the memory has come, which no processor has at hand.
+    region.write(*block, head, rest);
     return made;
   }
   /// Memory of all chunks that somebody refers to.

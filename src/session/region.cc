@@ -86,17 +86,21 @@ std::uint32_t Region::take(std::uint32_t size) {
   return offset;
 }
 
-std::optional<Region::Block> Region::put(ByteView head, ByteView rest) {
-  const std::size_t record = head.size() + rest.size();
-  if (record + wire::kGenerationBytes > span_bytes_) return std::nullopt;
-  const auto bytes = static_cast<std::uint32_t>(record);
+std::optional<Region::Block> Region::reserve(std::size_t record_bytes) {
+  if (record_bytes + wire::kGenerationBytes > span_bytes_) return std::nullopt;
+  const auto bytes = static_cast<std::uint32_t>(record_bytes);
   const std::uint32_t size = size_index(bytes + wire::kGenerationBytes);
   const std::uint32_t offset = take(size);
   if (offset == kNone) return std::nullopt;
   const Block block{{offset, bytes, ++generation_}, size_bytes(size)};
   bytes_in_use_ += block.block_bytes;
-  wire::write_shared(memory_.subspan(offset, block.block_bytes), generation_, head, rest);
   return block;
+}
+
+void Region::write(const Block& block, ByteView head, ByteView rest) {
+  PEAL_ASSERT(head.size() + rest.size() == block.at.bytes);
+  wire::write_shared(memory_.subspan(block.at.offset, block.block_bytes), block.at.generation, head,
+                     rest);
 }
 
 void Region::give_back(const Block& block) {

@@ -33,10 +33,12 @@ class Region {
     wire::Shared at;
     std::uint32_t block_bytes{};  ///< that it takes
   };
-  /// Writes a record, in two parts that are one, where clients can read it. Nothing if there is no
-  /// room, or if it is too large for a block.
-  std::optional<Block> put(ByteView head, ByteView rest);
-  /// The record that put() wrote and nobody gave back yet.
+  /// Takes a block for a record of so many bytes. Nothing if there is no room, or if it is too
+  /// large for a block.
+  std::optional<Block> reserve(std::size_t record_bytes);
+  /// Writes the record, in two parts that are one, where clients can read it.
+  void write(const Block& block, ByteView head, ByteView rest);
+  /// The record that write() wrote and nobody gave back yet.
   ByteView record(const Block& block) const {
     return ByteView(memory_).subspan(block.at.offset + wire::kGenerationBytes, block.at.bytes);
   }
