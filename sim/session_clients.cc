@@ -180,7 +180,7 @@ void SessionClients::send(Station& station, const Submission& submission) {
   if (!hears(station)) return;
   process_.world.ledger().groups().sent(now(), {station.id, number}, targets, hash, own);
   if (process_.views == 0) {
-    station.early.push_back({station.id.connection, number, std::move(targets), hash, own});
+    early_.push_back({station.id.connection, number, std::move(targets), hash, own});
   }
 }
 

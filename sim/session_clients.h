@@ -78,7 +78,6 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
     std::uint32_t uid = 0;            ///< clients of one user read the same memory
     bool doomed = false;              ///< it missed messages, and the oracle hears no more of it
     std::set<std::uint64_t> ordered;  ///< own messages that this daemon delivered
-    std::vector<SentEarly> early;     ///< before the first view
   };
   using Stations = std::map<std::string, Station>;
 
@@ -137,6 +136,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   Stations stations_;  ///< by client name
   std::map<session::ConnectionId, Station*> links_;
   std::map<std::uint64_t, std::string> slots_;  ///< who plays which part now
+  std::vector<SentEarly> early_;                ///< before the first view, also by who is gone
   session::ConnectionId last_link_ = 0;
   std::uint32_t last_number_ = 0;           ///< of clients
   std::optional<Instant> service_planned_;  ///< time of the world

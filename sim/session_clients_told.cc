@@ -18,7 +18,7 @@ void SessionClients::on_view(const order::View& view) {
   sessions_.on_view(local_now(), view, process_.self);
   count_exchanges(before);
   if (view.transitional) return;
-  for (auto& [name, station] : stations_) station.early.clear();
+  early_.clear();
   sessions_.check_invariants();
 }
 
@@ -56,9 +56,10 @@ void SessionClients::renamed(MemberId before) {
     checker.gone(now(), {before, station.id.connection});
     station.id.node = process_.self;
     checker.connected(now(), station.id);
-    for (const SentEarly& sent : station.early) {
-      checker.sent(now(), {station.id, sent.number}, sent.targets, sent.hash, sent.own);
-    }
+  }
+  for (const SentEarly& sent : early_) {
+    checker.sent(now(), {{process_.self, sent.connection}, sent.number}, sent.targets, sent.hash,
+                 sent.own);
   }
 }
 

@@ -17,26 +17,23 @@ struct OrderDigest {
   std::uint64_t bytes = 0;
 
   void add(std::string_view sender, std::uint64_t number, ByteView payload) {
-    Digest digest;
-    digest.add(value);
-    digest.add(as_bytes_view(sender));
-    digest.add(number);
-    digest.add(payload);
-    count(digest, payload.size());
+    add(sender, number, payload, payload.size());
   }
   /// The same without a look at the payload: who sent it, and which of the sender's messages it is.
   void add(std::string_view sender, std::uint64_t number, std::size_t payload_bytes) {
-    Digest digest;
-    digest.add(value);
-    digest.add(as_bytes_view(sender));
-    digest.add(number);
-    digest.add(std::uint64_t{payload_bytes});
-    count(digest, payload_bytes);
+    add(sender, number, std::uint64_t{payload_bytes}, payload_bytes);
   }
   friend bool operator==(const OrderDigest&, const OrderDigest&) = default;
 
  private:
-  void count(const Digest& digest, std::size_t payload_bytes) {
+  template <class Content>
+  void add(std::string_view sender, std::uint64_t number, const Content& content,
+           std::size_t payload_bytes) {
+    Digest digest;
+    digest.add(value);
+    digest.add(as_bytes_view(sender));
+    digest.add(number);
+    digest.add(content);
     value = digest.value();
     ++messages;
     bytes += payload_bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -108,6 +109,12 @@ struct Session {
   wire::ClientCode ending = wire::ClientCode::ok;  ///< why it ends at the next work(), if it does
   std::string ending_text;
 };
+
+/// As records carry it.
+inline std::uint32_t milliseconds_of(Duration duration) {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(duration.ns / 1'000'000, 0, std::int64_t{0xffffffff}));
+}
 
 /// A session that the daemon ended, so that its client can be told why when it comes back: the
 /// words at the end of its connection stand behind all that it did not read, and may not get

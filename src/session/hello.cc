@@ -9,16 +9,6 @@
 // The first record of a connection, and the session that it begins or goes on with.
 
 namespace peal::session {
-namespace {
-
-std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
-
-std::uint32_t milliseconds_of(Duration duration) {
-  return static_cast<std::uint32_t>(duration.ns / 1'000'000);
-}
-
-}  // namespace
-
 /// What a client's payload may have, so that its message fits whatever its targets are.
 std::uint32_t Sessions::Core::payload_bytes_max() const {
   return options_.message_bytes_max - kMessageOverheadMax;

@@ -18,8 +18,6 @@ constexpr int kAsksAtOnce = 4;
 constexpr Duration kAskEveryAll = milliseconds(25);
 constexpr int kAsksAtOnceAll = 40;
 
-std::string in_quotes(std::string_view name) { return "'" + std::string(name) + "'"; }
-
 std::string quota_text(const ClientRule& rule) {
   return "more than " + std::to_string(rule.bytes_per_second) +
          " bytes per second, of which a request takes " + std::to_string(kRequestBytes) +
@@ -96,13 +94,12 @@ std::optional<std::pair<wire::ClientCode, std::string>> Sessions::Core::why_not(
   }
   for (const std::string_view target : request.targets) {
     if (!group::is_target(target)) {
-      return Why{wire::ClientCode::bad_name,
-                 in_quotes(target) + " is no group and no private name"};
+      return Why{wire::ClientCode::bad_name, quoted(target) + " is no group and no private name"};
     }
     if (!may(options_, it.person, GroupWish::send, target)) {
-      return Why{wire::ClientCode::not_permitted, "no rule for groups allows " +
-                                                      person_text(it.person) + " to send to " +
-                                                      in_quotes(target)};
+      return Why{
+          wire::ClientCode::not_permitted,
+          "no rule for groups allows " + person_text(it.person) + " to send to " + quoted(target)};
     }
   }
   if (!has_quota(it, cost)) return Why{wire::ClientCode::over_quota, quota_text(it.rule)};
@@ -154,7 +151,7 @@ Sessions::Core::Handled Sessions::Core::refused_by_groups(Connection& from, std:
                                                           group::Refusal why,
                                                           std::string_view group) {
   using wire::ClientCode;
-  const std::string name = in_quotes(group);
+  const std::string name = quoted(group);
   switch (why) {
     case group::Refusal::would_block: pause(from, Pause::node); return Handled::paused;
     case group::Refusal::member_already:
@@ -170,7 +167,9 @@ Sessions::Core::Handled Sessions::Core::refused_by_groups(Connection& from, std:
       return reply(from, request, ClientCode::shutdown, "the node has stopped");
     default:
       return reply(from, request, ClientCode::too_many,
-                   "the clients of this node are in as many groups as they may be; leave some");
+                   "the clients of this node are in as many groups as there is room for: leave "
+                   "some, or have limits.message_bytes_max raised, or limits.nodes_max lowered, on "
+                   "all nodes");
   }
 }
 
@@ -178,7 +177,7 @@ Sessions::Core::Handled Sessions::Core::refused_by_groups(Connection& from, std:
 std::optional<std::string> Sessions::Core::why_not(const Session& it, std::string_view group,
                                                    const wire::SlowLimits& asked) const {
   if (!may(options_, it.person, GroupWish::join, group)) {
-    return "no rule for groups allows " + person_text(it.person) + " to join " + in_quotes(group);
+    return "no rule for groups allows " + person_text(it.person) + " to join " + quoted(group);
   }
   if (limits_of(asked).policy != wire::SlowPolicy::block) return std::nullopt;
   // Everybody who sends waits for a member that blocks: that needs a right, or is what the
@@ -189,7 +188,7 @@ std::optional<std::string> Sessions::Core::why_not(const Session& it, std::strin
                           (normal.age_ms == 0 || (age_ms > 0 && age_ms <= normal.age_ms));
   if (by_default || may(options_, it.person, GroupWish::block, group)) return std::nullopt;
   return "no rule for groups lets " + person_text(it.person) + " make those who send to " +
-         in_quotes(group) +
+         quoted(group) +
          " wait: ask for spill, drop or evict instead of block, or have block = true set in the "
          "[[group]] of the daemon's configuration";
 }

@@ -17,6 +17,8 @@ struct Person {
 bool same_person(const Person& a, const Person& b);
 /// "user ann (1000)", "certificate feed.example": for logs and status.
 std::string person_text(const Person& person);
+/// A name as texts for people show it.
+inline std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
 bool fits(const Who& who, const Person& person);
 /// A name, or with '*' at its end any name that begins so.

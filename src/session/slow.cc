@@ -16,11 +16,6 @@ namespace {
 constexpr std::uint64_t kSlowBytesMost = 1ULL << 60;
 constexpr std::size_t kGapBytes = wire::kRecordHeaderBytes + 1 + wire::kClientNameMax + 16 + 64;
 
-std::uint32_t whole_ms(Duration duration) {
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(duration.ns / 1'000'000, 0, std::int64_t{0xffffffff}));
-}
-
 /// A client is as slow as its connection takes what it is sent. What it took and has not seen, as
 /// it says, counts only once that is much, since it may stand behind messages of its own, which
 /// wait.
@@ -284,7 +279,7 @@ void Sessions::Core::warn(Session& to, std::uint32_t slot) {
   warning.policy = limits.policy;
   warning.bytes = spills ? member.disk_bytes : member.waiting_bytes();
   warning.bytes_max = spills ? limits.disk_bytes : limits.memory_bytes;
-  warning.age_ms = whole_ms(member.age(now_).value_or(Duration{}));
+  warning.age_ms = milliseconds_of(member.age(now_).value_or(Duration{}));
   warning.age_max_ms = limits.age_ms;
   append(to.connection->control, warning);
   want_write(*to.connection);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -36,11 +35,6 @@ T expect(v0::Client& client) {
     return T{};
   }
   return std::get<T>(*event);
-}
-
-bool readable(int fd, int patience_ms = 0) {
-  pollfd it{fd, POLLIN, 0};
-  return ::poll(&it, 1, patience_ms) == 1;
 }
 
 TEST(Client, TellsWhoItIs) {

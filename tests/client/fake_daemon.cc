@@ -14,6 +14,11 @@
 #include <utility>
 
 namespace peal::client::test {
+
+bool readable(int fd, int patience_ms) {
+  pollfd it{fd, POLLIN, 0};
+  return ::poll(&it, 1, patience_ms) == 1;
+}
 namespace {
 
 io::Fd listen_unix(const std::string& path) {

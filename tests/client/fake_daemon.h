@@ -14,6 +14,9 @@
 
 namespace peal::client::test {
 
+/// Whether poll() calls the descriptor readable, within so long; -1: however long that takes.
+bool readable(int fd, int patience_ms = 0);
+
 /// A ModelDaemon behind a Unix socket, or behind TLS, served by a thread of its own.
 class FakeDaemon {
  public:

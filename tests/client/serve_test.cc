@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,11 +16,6 @@ namespace peal::client::test {
 namespace {
 
 using std::chrono_literals::operator""ms;
-
-bool can_read(int fd, int patience_ms = 0) {
-  pollfd it{fd, POLLIN, 0};
-  return ::poll(&it, 1, patience_ms) == 1;
-}
 
 struct Serve : testing::Test {
   void start(v0::ClientOptions options) {
@@ -59,12 +53,12 @@ TEST_F(Serve, AnEventThatIsLeftKeepsTheDescriptorReadable) {
   come();
   tell({"a", "b", "c"});
   EXPECT_EQ(text_of_next(), "a");
-  EXPECT_TRUE(can_read(fd, -1));
+  EXPECT_TRUE(readable(fd, -1));
   EXPECT_EQ(text_of_next(), "b");
-  EXPECT_TRUE(can_read(fd, -1));
+  EXPECT_TRUE(readable(fd, -1));
   EXPECT_EQ(text_of_next(), "c");
   EXPECT_FALSE(client->next());
-  EXPECT_FALSE(can_read(fd));
+  EXPECT_FALSE(readable(fd));
 }
 
 TEST_F(Serve, TheDescriptorIsAskedForAfterTheEventCame) {
@@ -72,7 +66,7 @@ TEST_F(Serve, TheDescriptorIsAskedForAfterTheEventCame) {
   come();
   tell({"a", "b"});
   EXPECT_EQ(text_of_next(), "a");
-  EXPECT_TRUE(can_read(client->fd(), -1));
+  EXPECT_TRUE(readable(client->fd(), -1));
   EXPECT_EQ(text_of_next(), "b");
 }
 
@@ -86,7 +80,7 @@ TEST_F(Serve, WhatIsNoEventDoesNotKeepTheDescriptorReadable) {
     come();
     daemon.with([&](ModelDaemon& model) { model.acknowledge(i); });
     while (client->status().settled < i) EXPECT_FALSE(client->next());
-    EXPECT_FALSE(can_read(fd));
+    EXPECT_FALSE(readable(fd));
   }
 }
 
@@ -135,7 +129,7 @@ TEST_F(Serve, WhoWaitsForRoomAloneIsToldOfIt) {
     EXPECT_EQ(client->send({"chat"}, "b").error().code, v0::ErrorCode::would_block);
     daemon.wait_for([&](ModelDaemon& model) { return model.messages.size() == i; });
     daemon.with([&](ModelDaemon& model) { model.acknowledge(i); });
-    EXPECT_TRUE(can_read(client->room_fd(), -1));
+    EXPECT_TRUE(readable(client->room_fd(), -1));
   }
 }
 

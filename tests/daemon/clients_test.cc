@@ -170,16 +170,7 @@ TEST(Daemon, ItsSocketIsItsOwners) {
 TEST(Daemon, SaysWhatItCannotUse) {
   Folder folder;
   Site running(options_of(folder, 1, 1));
-  class NoOwner final : public Owner {
-    void on_view(Instant, const ViewNotice&) override {}
-    void on_message(std::string_view, const node::Message&) override {}
-    void on_warning(Instant, const std::string&) override {}
-    void on_address(Instant, std::string_view, const io::AddressBook::Change&) override {}
-    void on_nodes(Instant, const std::vector<std::string>&) override {}
-    void on_refused(Instant, const std::string&, const io::IoError&) override {}
-    void on_end(bool, const std::string&) override {}
-    session::Answer on_ask(std::string_view, bool) override { return {}; }
-  } owner;
+  NoOwner owner;
   const auto error_of = [&](const Options& options) {
     const auto opened = Daemon::open(options, owner);
     return opened ? "it was opened" : opened.error().message;

@@ -113,16 +113,7 @@ TEST(Names, AReloadLooksThemUpAgain) {
 }
 
 TEST(Names, ANodeWithoutAnAddressOfItsOwnDoesNotStart) {
-  class Nobody final : public Owner {
-    void on_view(Instant, const ViewNotice&) override {}
-    void on_message(std::string_view, const node::Message&) override {}
-    void on_warning(Instant, const std::string&) override {}
-    void on_address(Instant, std::string_view, const io::AddressBook::Change&) override {}
-    void on_nodes(Instant, const std::vector<std::string>&) override {}
-    void on_refused(Instant, const std::string&, const io::IoError&) override {}
-    void on_end(bool, const std::string&) override {}
-    session::Answer on_ask(std::string_view, bool) override { return {}; }
-  } nobody;
+  NoOwner nobody;
   Folder folder;
   NameServers servers;
   const auto unknown = Daemon::open(named_options(folder, 1, servers), nobody);

@@ -41,6 +41,18 @@ class Folder {
 /// machine that runs many tests at once.
 Options options_of(const Folder& folder, std::uint32_t self, std::uint32_t count);
 
+/// Hears nothing and knows nothing.
+class NoOwner final : public Owner {
+  void on_view(Instant, const ViewNotice&) override {}
+  void on_message(std::string_view, const node::Message&) override {}
+  void on_warning(Instant, const std::string&) override {}
+  void on_address(Instant, std::string_view, const io::AddressBook::Change&) override {}
+  void on_nodes(Instant, const std::vector<std::string>&) override {}
+  void on_refused(Instant, const std::string&, const io::IoError&) override {}
+  void on_end(bool, const std::string&) override {}
+  session::Answer on_ask(std::string_view, bool) override { return {}; }
+};
+
 /// A daemon, and the thread that it runs in.
 class Site final : private Owner {
  public:

@@ -14,10 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "io/stream.h"
+#include "stream_pair.h"
 
 namespace peal::io {
 namespace {
+
+using test::read_some;
+using test::StreamPair;
 
 constexpr std::uint32_t kBytes = 64U << 10;
 
@@ -76,23 +79,6 @@ TEST(SharedMemory, IsNotMappedIfItIsNotWhatItShouldBe) {
 
 // ---- descriptors beside the bytes of a stream ----
 
-struct Ends {
-  Ends() {
-    std::array<int, 2> fds{};
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds.data()), 0);
-    near = make_plain_stream(Fd(fds[0]), {});
-    far = make_plain_stream(Fd(fds[1]), {});
-  }
-  std::unique_ptr<Stream> near;
-  std::unique_ptr<Stream> far;
-};
-
-std::string text_from(Stream& stream, std::size_t bytes_max = 100) {
-  std::vector<std::byte> buffer(bytes_max);
-  const Transfer got = stream.read(buffer);
-  return std::string(as_text(ByteView(buffer).first(got.bytes)));
-}
-
 void put_text(Stream& stream, std::string_view text) {
   const std::array<ByteView, 1> chunks{as_bytes_view(text)};
   EXPECT_EQ(stream.write(chunks).bytes, text.size());
@@ -115,20 +101,20 @@ struct Witness {
 };
 
 TEST(StreamDescriptors, ComeWithTheFirstByteThatIsWritten) {
-  const Ends pair;
+  const StreamPair pair;
   Witness witness;
   pair.near->attach(witness.writing.get());
   put_text(*pair.near, "first");
   put_text(*pair.near, "second");
   witness.writing.reset();
   pair.far->expect_descriptor();
-  EXPECT_EQ(text_from(*pair.far, 1), "f");
+  EXPECT_EQ(read_some(*pair.far, 1), "f");
   Fd came = pair.far->take_descriptor();
   EXPECT_TRUE(came);
   EXPECT_FALSE(pair.far->take_descriptor());
   EXPECT_EQ(::fcntl(came.get(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
   std::string rest;
-  while (rest.size() < 10) rest += text_from(*pair.far);
+  while (rest.size() < 10) rest += read_some(*pair.far);
   EXPECT_EQ(rest, "irstsecond");
   EXPECT_FALSE(witness.is_closed());
   came.reset();
@@ -136,19 +122,19 @@ TEST(StreamDescriptors, ComeWithTheFirstByteThatIsWritten) {
 }
 
 TEST(StreamDescriptors, AreClosedIfNobodyExpectsThem) {
-  const Ends pair;
+  const StreamPair pair;
   Witness witness;
   pair.near->attach(witness.writing.get());
   put_text(*pair.near, "hello");
   witness.writing.reset();
   EXPECT_FALSE(witness.is_closed());
-  EXPECT_EQ(text_from(*pair.far), "hello");
+  EXPECT_EQ(read_some(*pair.far), "hello");
   EXPECT_TRUE(witness.is_closed());
   EXPECT_FALSE(pair.far->take_descriptor());
 }
 
 TEST(StreamDescriptors, AreClosedButTheFirst) {
-  const Ends pair;
+  const StreamPair pair;
   std::array<Witness, 3> witnesses;
   // Two in one message, and one in another.
   std::array<int, 2> two{witnesses[0].writing.get(), witnesses[1].writing.get()};
@@ -171,7 +157,7 @@ TEST(StreamDescriptors, AreClosedButTheFirst) {
   for (Witness& witness : witnesses) witness.writing.reset();
   pair.far->expect_descriptor();
   std::string text;
-  while (text.size() < 2) text += text_from(*pair.far);
+  while (text.size() < 2) text += read_some(*pair.far);
   EXPECT_FALSE(witnesses[0].is_closed());
   EXPECT_TRUE(witnesses[1].is_closed());
   EXPECT_TRUE(witnesses[2].is_closed());

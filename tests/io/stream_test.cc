@@ -12,29 +12,16 @@
 #include <vector>
 
 #include "io/stream_listener.h"
+#include "stream_pair.h"
 #include "temp_dir.h"
 
 namespace peal::io {
 namespace {
 
+using test::read_some;
+using test::StreamPair;
+
 using testing::HasSubstr;
-
-struct Pair {
-  Pair() {
-    std::array<int, 2> fds{};
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds.data()), 0);
-    near = make_plain_stream(Fd(fds[0]), {});
-    far = make_plain_stream(Fd(fds[1]), {});
-  }
-  std::unique_ptr<Stream> near;
-  std::unique_ptr<Stream> far;
-};
-
-std::string read_some(Stream& stream, std::size_t limit = 4'096) {
-  std::vector<std::byte> buffer(limit);
-  const Transfer got = stream.read(buffer);
-  return std::string(as_text(ByteView(buffer).first(got.bytes)));
-}
 
 Transfer write_text(Stream& stream, std::string_view text) {
   const std::array<ByteView, 1> chunks{as_bytes_view(text)};
@@ -42,7 +29,7 @@ Transfer write_text(Stream& stream, std::string_view text) {
 }
 
 TEST(PlainStream, WritesManyChunksAsOneRun) {
-  const Pair pair;
+  const StreamPair pair;
   std::vector<std::string> texts;
   std::string expected;
   for (std::size_t i = 0; i < Stream::kChunksMax + 44; ++i) {
@@ -61,7 +48,7 @@ TEST(PlainStream, WritesManyChunksAsOneRun) {
 }
 
 TEST(PlainStream, HasNothingToDoWithNothing) {
-  const Pair pair;
+  const StreamPair pair;
   EXPECT_EQ(pair.near->write({}).outcome, StreamOutcome::ok);
   EXPECT_EQ(write_text(*pair.near, "").outcome, StreamOutcome::ok);
   EXPECT_EQ(pair.near->read({}).outcome, StreamOutcome::ok);
@@ -72,7 +59,7 @@ TEST(PlainStream, HasNothingToDoWithNothing) {
 }
 
 TEST(PlainStream, BlocksWhenThePeerDoesNotReadAndGoesOnWhenItDoes) {
-  const Pair pair;
+  const StreamPair pair;
   const std::string block(100'000, 'x');
   std::size_t taken = 0;
   Transfer put;
@@ -86,7 +73,7 @@ TEST(PlainStream, BlocksWhenThePeerDoesNotReadAndGoesOnWhenItDoes) {
 }
 
 TEST(PlainStream, ReadsOnAfterItHasSaidAllItHadToSay) {
-  const Pair pair;
+  const StreamPair pair;
   write_text(*pair.near, "last words");
   EXPECT_EQ(pair.near->finish_writing(), StreamOutcome::ok);
   EXPECT_EQ(read_some(*pair.far), "last words");
@@ -98,7 +85,7 @@ TEST(PlainStream, ReadsOnAfterItHasSaidAllItHadToSay) {
 }
 
 TEST(PlainStream, SurvivesAPeerThatIsGone) {
-  Pair pair;
+  StreamPair pair;
   pair.far.reset();
   const Transfer put = write_text(*pair.near, "x");  // and no signal ends the process
   EXPECT_EQ(put.outcome, StreamOutcome::broken);
@@ -107,7 +94,7 @@ TEST(PlainStream, SurvivesAPeerThatIsGone) {
 }
 
 TEST(PlainStream, SaysThatItWasReset) {
-  Pair pair;
+  StreamPair pair;
   write_text(*pair.near, "never read");
   pair.far.reset();
   std::array<std::byte, 8> buffer{};
