@@ -94,6 +94,11 @@ TEST(MemberList, ThreadsMayGiveListsWhileAnotherReads) {
       sites, [&] { return sites[0]->got.size() == 200 && sites[1]->got.size() == 200; }));
   other.join();
   EXPECT_TRUE(read_until(sites, [&] { return counts(*sites[0], 3) && counts(*sites[1], 3); }));
+  for (auto& site : sites) {
+    const Status status = site->member->status();
+    EXPECT_THAT(status.next_list, IsEmpty()) << status.list_waits_for;
+    EXPECT_THAT(status.list, ElementsAre("n1", "n2", "n3"));
+  }
   EXPECT_EQ(sites[0]->views.size(), views) << "the view stays";
 }
 
