@@ -156,15 +156,20 @@ struct Status {
   std::string multicast;             ///< how data reaches the others, in words
   std::string seal;                ///< "key 1f0e9a3b", which packets are sealed with, or "insecure"
   std::vector<NodeAddress> nodes;  ///< all but this one
+  std::vector<std::string> list;   ///< names of the nodes that count
+  std::vector<std::string>
+      next_list;               ///< of those of Member::set_nodes(), until they count; or empty
+  std::string list_waits_for;  ///< what they wait for, in words; empty: nothing
   /// Every counter of the node and its transport, by name.
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 
 /// One member of a cluster, inside this process.
-/// Threads: multicast(), multicast_for(), fd(), id(), status(), reload_keys() and leave() from any
-/// thread, also at the same time; next() and wait() from one thread at a time. With Config::thread
-/// "caller", leave() counts as next() and wait(), and whoever calls status() on another thread
-/// waits until one of them runs. One that was moved from can only be destroyed or assigned to.
+/// Threads: multicast(), multicast_for(), fd(), id(), status(), reload_keys(), set_nodes() and
+/// leave() from any thread, also at the same time; next() and wait() from one thread at a time.
+/// With Config::thread "caller", leave() counts as next() and wait(), and whoever calls status() or
+/// set_nodes() on another thread waits until one of them runs. One that was moved from can only be
+/// destroyed or assigned to.
 class Member {
  public:
   /// Opens the node's sockets and starts its thread, if it has one: it looks for the other nodes.
@@ -217,6 +222,17 @@ class Member {
   ///          message says what is wrong with the file, and the old keys stay in use), closed.
   /// Blocks: for reading the file. It takes effect in the next turn of whoever runs the member.
   Result<std::string> reload_keys();
+
+  /// Goes over to this list of nodes: no message is lost, and the view stays. It counts once all
+  /// members of the view have been given the same one; Status says what it waits for. Change one
+  /// thing at a time, on all nodes: give the list to all that run, then start who is new. Who is
+  /// removed is stopped. Nodes that stay keep their numbers.
+  ///
+  /// @return  nothing; or invalid_option (the message says why this list cannot be gone over to,
+  /// and
+  ///          what to do; the old one stays), closed.
+  /// Blocks: for about a millisecond.
+  Result<Done> set_nodes(const std::vector<Node>& nodes);
 
   /// This incarnation, as in View::members. Before the first view, it may still change.
   std::string id() const;

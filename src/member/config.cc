@@ -143,4 +143,10 @@ std::variant<Settings, v0::Error> settings_of(const v0::Config& config) {
   return settings;
 }
 
+std::variant<std::vector<NodeEntry>, v0::Error> nodes_of(const std::vector<v0::Node>& nodes) {
+  Settings settings;
+  if (std::string wrong = set_nodes(nodes, settings); !wrong.empty()) return invalid(wrong);
+  return std::move(settings.nodes);
+}
+
 }  // namespace peal::member

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <variant>
+#include <vector>
 
 #include "member/settings.h"
 
@@ -14,5 +15,8 @@ namespace peal::member {
 /// Reads the texts of a configuration; or says what is wrong: key, value, and what is accepted.
 /// Looks nothing up.
 std::variant<Settings, v0::Error> settings_of(const v0::Config& config);
+
+/// The same for a list of nodes, of which only the texts are read.
+std::variant<std::vector<NodeEntry>, v0::Error> nodes_of(const std::vector<v0::Node>& nodes);
 
 }  // namespace peal::member

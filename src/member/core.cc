@@ -97,14 +97,13 @@ Result<void, io::IoError> Core::start_thread() {
 
 Core::Core(const Settings& settings)
     : settings_(settings),
-      names_(names_of(settings)),
       stage_({settings.limits.message_bytes_max, node::small_ring_bytes(settings.limits),
               settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
       // What is ordered but not delivered here when the room shrinks to nothing is at most twice
       // the largest gap: once in the old view, once in the next.
       queue_(kUnitsWaiting, 2 * settings.ring.max_gap + 64, settings.receive_bytes_max,
              settings.ring.packet_bytes_max, settings.own_thread),
-      reader_(queue_, names_, settings.limits.message_bytes_max) {}
+      reader_(queue_, names_of(settings), settings.limits.message_bytes_max) {}
 
 Core::~Core() { leave(std::chrono::milliseconds(0)); }
 
@@ -221,6 +220,7 @@ void Core::leave(std::chrono::milliseconds patience) {
 void Core::on_wake(Instant now) {
   if (room_again_.exchange(false, std::memory_order_acquire)) runtime_->on_room(now);
   take_keys();
+  take_nodes(now);
   answer_status();
 }
 
@@ -314,11 +314,12 @@ void Core::on_event(const order::Event& event) {
     pause_ = nanoseconds(static_cast<std::int64_t>(event.a));
   }
   if (event.code == order::EventCode::gather_started && why_gathering_.empty()) {
-    why_gathering_ = gather_text(event, pause_, names_);  // the rest of the episode follows from it
+    why_gathering_ =
+        gather_text(event, pause_, runtime_->names());  // the rest of the episode follows from it
   }
   if (event.code == order::EventCode::epoch_corrected) set_id({settings_.self(), event.a});
   if (event.code == order::EventCode::incompatible_peer) {
-    on_warning(incompatible_text(event.who, static_cast<wire::Drop>(event.a), names_));
+    on_warning(incompatible_text(event.who, static_cast<wire::Drop>(event.a), runtime_->names()));
   }
 }
 
@@ -331,7 +332,7 @@ void Core::on_warning(const std::string& text) {
 
 void Core::on_address(const io::AddressBook::Change& change) {
   // Where a node is now is in status(); that it cannot be reached is somebody's work.
-  if (!change.entry.known()) on_warning(address_text(change, names_));
+  if (!change.entry.known()) on_warning(address_text(change, runtime_->names()));
 }
 
 void Core::on_fatal(std::string_view reason) {

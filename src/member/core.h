@@ -52,7 +52,11 @@ class Core final : private Application {
   std::string id() const;
   Snapshot status() const;
   std::uint32_t message_bytes_max() const { return settings_.limits.message_bytes_max; }
-  const trace::Names& names() const { return names_; }
+  /// Goes over to this list of nodes once all members of the view have been given the same one.
+  /// Errors: invalid_option (it cannot be gone over to; the message says why), closed.
+  Result<void, io::IoError> set_nodes(std::vector<NodeEntry> nodes);
+  /// Thread: the reader's.
+  const trace::Names& names() const { return reader_.names(); }
 
  private:
   explicit Core(const Settings& settings);
@@ -89,12 +93,13 @@ class Core final : private Application {
   void leave_if_done(Instant now);
   void close(bool on_request, std::string reason);
   void take_keys();
+  void take_nodes(Instant now);
+  std::string give_nodes(Instant now, const std::vector<NodeEntry>& nodes);
   void answer_status();
   Snapshot snapshot() const;
   void set_id(MemberId id);
 
   const Settings settings_;
-  const trace::Names names_;
   std::unique_ptr<io::Loop> loop_;
   std::unique_ptr<Runtime> runtime_;  ///< before what holds references to its buffers
   Stage stage_;
@@ -119,12 +124,14 @@ class Core final : private Application {
   std::string why_gathering_;  ///< since the newest regular view; empty while it lasts
   Duration pause_{};           ///< the newest time that this process did not run
 
-  std::mutex reload_mutex_;  ///< held while the key file is read, before mutex_
+  std::mutex reload_mutex_;  ///< held while keys or nodes are asked for, before mutex_
   mutable std::mutex mutex_;
   mutable std::condition_variable answered_;
   std::string id_;
   std::optional<std::chrono::milliseconds> leave_asked_;
-  std::optional<seal::Keys> keys_asked_;  ///< to go on with
+  std::optional<seal::Keys> keys_asked_;               ///< to go on with
+  std::optional<std::vector<NodeEntry>> nodes_asked_;  ///< to go over to
+  std::optional<std::string> nodes_answer_;            ///< why not; empty: it has been given
   mutable std::uint64_t status_asked_ = 0;
   std::uint64_t status_answered_ = 0;
   Snapshot status_;

@@ -36,15 +36,16 @@ void Core::answer_status() {
 
 void Core::set_id(MemberId id) {
   const std::lock_guard lock(mutex_);
-  id_ = trace::text_of(id, names_);
+  id_ = trace::text_of(id, runtime_->names());
 }
 
 /// Call it with mutex_ held, from the loop's thread.
 Snapshot Core::snapshot() const {
   Snapshot now = snapshot_of(*runtime_);
   now.id = id_;
-  if (!members_.empty()) now.view = trace::text_of(view_, names_);
-  for (const MemberId& each : members_) now.members.push_back(trace::text_of(each, names_));
+  if (!members_.empty()) now.view = trace::text_of(view_, runtime_->names());
+  for (const MemberId& each : members_)
+    now.members.push_back(trace::text_of(each, runtime_->names()));
   now.queued_messages = stage_.pushed();
   now.queued_messages =
       now.queued_messages > own_delivered_ ? now.queued_messages - own_delivered_ : 0;

@@ -51,7 +51,7 @@ struct DeliveredUnit {
 
 /// Everything else on its way to the application: rare.
 struct Notice {
-  enum class Kind : std::uint8_t { view, warning, closed };
+  enum class Kind : std::uint8_t { view, warning, closed, names };
   Kind kind{};
   bool on_request = false;  ///< closed
   std::string text;         ///< warning, closed, view: why the one before ended
@@ -62,6 +62,8 @@ struct Notice {
   ViewId old{};
   std::vector<MemberId> members;
   order::Primary primary = order::Primary::unclaimed;
+
+  std::vector<std::pair<NodeId, std::string>> names;  ///< names: of nodes that may come now
 };
 
 /// One cache line: each crosses from one processor to another and back.

@@ -80,6 +80,7 @@ class Member::Core {
     switch (it.kind) {
       case member::Notice::Kind::view: return to_view(it, inner->names());
       case member::Notice::Kind::warning: return Warning{std::move(it.text)};
+      case member::Notice::Kind::names: break;  // the reader has kept it for itself
       case member::Notice::Kind::closed: return Closed{it.on_request, std::move(it.text)};
     }
     return std::nullopt;
@@ -131,6 +132,15 @@ v0::Result<std::string> Member::reload_keys() {
   return Error{code_of(sending.error().code), sending.error().message};
 }
 
+v0::Result<Done> Member::set_nodes(const std::vector<Node>& nodes) {
+  auto entries = member::nodes_of(nodes);
+  if (auto* error = std::get_if<Error>(&entries)) return std::move(*error);
+  const auto given =
+      core_->inner->set_nodes(std::move(std::get<std::vector<member::NodeEntry>>(entries)));
+  if (given) return Done{};
+  return Error{code_of(given.error().code), given.error().message};
+}
+
 Status Member::status() const {
   member::Snapshot from = core_->inner->status();
   Status to;
@@ -147,6 +157,9 @@ Status Member::status() const {
     to.nodes.push_back({std::move(each.name), std::move(each.address), std::move(each.at),
                         std::move(each.problem)});
   }
+  to.list = std::move(from.list);
+  to.next_list = std::move(from.next_list);
+  to.list_waits_for = std::move(from.list_waits_for);
   to.counters = std::move(from.counters);
   return to;
 }

@@ -14,8 +14,8 @@ constexpr std::size_t kSendersMax = 1'024;
 
 }  // namespace
 
-Reader::Reader(EventQueue& queue, const trace::Names& names, std::uint32_t message_bytes_max)
-    : queue_(queue), names_(names), message_bytes_max_(message_bytes_max) {}
+Reader::Reader(EventQueue& queue, trace::Names names, std::uint32_t message_bytes_max)
+    : queue_(queue), names_(std::move(names)), message_bytes_max_(message_bytes_max) {}
 
 Reader::Out Reader::next() {
   // Filled in where the caller gets it: moving a message takes longer than finding it.
@@ -27,6 +27,11 @@ Reader::Out Reader::next() {
     if (entry == nullptr) {
       out.emplace<std::monostate>();
       return out;
+    }
+    if (entry->notice != nullptr && entry->notice->kind == Notice::Kind::names) {
+      for (const auto& [node, name] : entry->notice->names) names_.replace(node, name);
+      queue_.pop();
+      continue;
     }
     if (entry->notice != nullptr) {
       auto& notice = out.emplace<std::unique_ptr<Notice>>(std::move(entry->notice));

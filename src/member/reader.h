@@ -37,12 +37,14 @@ class Reader {
  public:
   using Out = std::variant<std::monostate, MessageOut, std::unique_ptr<Notice>>;
 
-  Reader(EventQueue& queue, const trace::Names& names, std::uint32_t message_bytes_max);
+  Reader(EventQueue& queue, trace::Names names, std::uint32_t message_bytes_max);
 
   /// The next message or notice, or nothing.
   Out next();
   /// As in EventQueue.
   bool take_room() { return queue_.take_room(); }
+  /// Of the nodes that what was read is about.
+  const trace::Names& names() const { return names_; }
 
  private:
   void open(const DeliveredUnit& unit);
@@ -51,7 +53,7 @@ class Reader {
   void release_current();
 
   EventQueue& queue_;
-  const trace::Names& names_;
+  trace::Names names_;  ///< its own: the list of nodes may change in the other thread
   const std::uint32_t message_bytes_max_;
   const DeliveredUnit* current_ = nullptr;  ///< the queue's front
   node::Chunks chunks_;

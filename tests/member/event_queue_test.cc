@@ -51,12 +51,16 @@ Entry unit(BufferPool& pool, Seq seq, const std::vector<std::string>& texts) {
 
 /// A reader of a small queue, for units of node a.
 struct Reading {
-  explicit Reading(std::uint32_t slabs) : pool(200, slabs) { names.set({1}, "a"); }
+  explicit Reading(std::uint32_t slabs) : pool(200, slabs) {}
+  static trace::Names named() {
+    trace::Names names;
+    names.set({1}, "a");
+    return names;
+  }
 
   BufferPool pool;
-  trace::Names names;
   EventQueue queue{8, 8, 1'000, 100};
-  Reader reader{queue, names, 1'000};
+  Reader reader{queue, named(), 1'000};
 };
 
 TEST(EventQueue, ShowsOnlyWhatIsPublished) {
@@ -170,7 +174,7 @@ TEST(EventQueue, AReaderThatSleepsOnTheDescriptorMissesNothing) {
 
 TEST(Reader, GivesTheMessagesOfAUnitAndKeepsItUntilTheNextCall) {
   Reading reading(2);
-  auto& [pool, names, queue, reader] = reading;
+  auto& [pool, queue, reader] = reading;
   queue.push(view(3, false));
   queue.push(unit(pool, 5, {"one", "", "three"}));
   queue.publish();
@@ -197,7 +201,7 @@ TEST(Reader, GivesTheMessagesOfAUnitAndKeepsItUntilTheNextCall) {
 
 TEST(Reader, MessagesAreOfTheViewThatWasAnnouncedLast) {
   Reading reading(4);
-  auto& [pool, names, queue, reader] = reading;
+  auto& [pool, queue, reader] = reading;
   queue.push(view(3, false));
   queue.push(unit(pool, 5, {"regular"}));
   queue.push(view(4, true));
@@ -215,10 +219,37 @@ TEST(Reader, MessagesAreOfTheViewThatWasAnnouncedLast) {
                       {"3@a.7", false}, {"3@a.7", true}, {"4@a.7", false}}));
 }
 
+TEST(Reader, NamesThatAreNewAreThoseOfWhatComesAfterThem) {
+  Reading reading(4);
+  auto& [pool, queue, reader] = reading;
+  const auto from_two = [&pool = pool](Seq seq) {
+    Entry entry = unit(pool, seq, {"x"});
+    entry.unit.sender = {NodeId{2}, 9};
+    return entry;
+  };
+  Entry names;
+  names.notice = std::make_unique<Notice>();
+  names.notice->kind = Notice::Kind::names;
+  names.notice->names = {{NodeId{2}, "b"}};
+  queue.push(view(3, false));
+  queue.push(unit(pool, 5, {"x"}));
+  queue.push(std::move(names));
+  queue.push(from_two(6));
+  queue.publish();
+  std::vector<std::string> senders;
+  for (int i = 0; i < 3; ++i) {
+    const auto out = reader.next();  // the names are no event
+    const auto* message = std::get_if<MessageOut>(&out);
+    if (message != nullptr) senders.emplace_back(message->sender);
+  }
+  EXPECT_EQ(senders, (std::vector<std::string>{"a.7", "b.9"}));
+  EXPECT_EQ(reader.names().name({2}), "b");
+}
+
 TEST(Reader, GivesAGatheredMessageAndSkipsAnEndWithoutAStart) {
   for (const bool has_start : {true, false}) {
     Reading reading(2);
-    auto& [pool, names, queue, reader] = reading;
+    auto& [pool, queue, reader] = reading;
     Entry entry = unit(pool, 5, {});
     entry.unit.unit = pool.take();
     node::UnitWriter writer({entry.unit.unit.data(), entry.unit.unit.size()}, 8);

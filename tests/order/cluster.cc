@@ -54,7 +54,10 @@ struct Cluster::Node final : Host, Effects {
     if (!view.transitional) current = view.id;
     primary = view.primary;
   }
-  void report(const Event& event) override { ++events[event.code]; }
+  void report(const Event& event) override {
+    ++events[event.code];
+    if (event.code == EventCode::nodes_adopted) list = event.a;
+  }
   void fatal(std::string_view reason) override { log.push_back("fatal " + std::string(reason)); }
 
   Cluster& cluster;
@@ -66,6 +69,7 @@ struct Cluster::Node final : Host, Effects {
   ViewId current{};
   Primary primary = Primary::unclaimed;
   std::map<EventCode, std::uint64_t> events;
+  std::uint64_t list = 1;  ///< hash of the one that it goes by
   Log log;
 };
 
@@ -120,6 +124,12 @@ void Cluster::preload(std::uint32_t node, const std::string& text, Service servi
 
 void Cluster::poke(std::uint32_t node) {
   if (nodes_[node]->engine) nodes_[node]->engine->on_work(now_, *nodes_[node]);
+}
+
+std::uint64_t Cluster::list(std::uint32_t node) const { return nodes_[node]->list; }
+
+void Cluster::set_nodes(std::uint32_t node, const NodeList& nodes) {
+  nodes_[node]->engine->set_nodes(now_, nodes, *nodes_[node]);
 }
 
 void Cluster::enqueue(std::uint32_t from, std::uint32_t to, const BufferRef& packet) {

@@ -41,6 +41,9 @@ class Cluster {
   /// Queues a message without telling the engine, and tells it.
   void preload(std::uint32_t node, const std::string& text, Service service = Service::agreed);
   void poke(std::uint32_t node);
+  void set_nodes(std::uint32_t node, const NodeList& nodes);
+  /// Hash of the list that the node goes by.
+  std::uint64_t list(std::uint32_t node) const;
   /// Runs for a span of virtual time.
   void run(Duration span);
   /// Runs until `done`, at most for `span`; says whether it is done.

@@ -3,6 +3,7 @@
 
 import json
 import os
+import random
 import signal
 
 from bench import case
@@ -167,3 +168,92 @@ def nodes_changed(bench):
     bench.figures.update(list_pause_ms=pauses)
     return (f"added, removed and back without a restart; longest pause while lists changed "
             f"{max(pauses):.0f} ms; {text}")
+
+
+class Churn:
+    """A cluster whose list changes by one node at a time, again and again, while nodes are killed
+    in the middle of that. Each keeps its number."""
+
+    def __init__(self, bench, rng):
+        self.rng, self.settings = rng, rng.choice(["", MAJORITY])
+        self.cluster = bench.cluster(settings=self.settings)
+        self.numbers = {name: place for place, name in enumerate(bench.names, 1)}
+        self.listed = sorted(rng.sample(bench.names, bench.size - 1))
+        self.write()
+        self.start(self.listed)
+
+    def write(self):
+        """All files have this list from now on."""
+        self.cluster.write_config("peal.toml", self.settings,
+                                  nodes={name: self.numbers[name] for name in self.listed})
+
+    def start(self, names):
+        """Starts these nodes, and waits until all that are listed are together."""
+        for name in names:
+            self.cluster[name].start()
+        self.cluster.wait_view(self.listed)
+        for name in names:
+            self.cluster[name].start_load()
+        self.cluster.progress(self.listed)
+
+    def wait_list(self):
+        """Waits until all that run go by the list."""
+        deadline = now_ns() + START_S * 1e9
+        for name in self.listed:
+            node = self.cluster[name]
+            while node.child is not None and node.status()["list"] != {"nodes": self.listed}:
+                if now_ns() > deadline:
+                    raise Failure(f"{name} does not go over: {node.status()['list']}")
+
+    def restart(self, name):
+        """A node is killed, and goes by the new file when it comes back."""
+        self.cluster[name].crash()
+        self.cluster[name].start()
+        wait_event(self.cluster[name].child, "view_installed")
+        self.cluster[name].start_load()
+
+    def change(self):
+        """Adds a node or removes one; returns what happened."""
+        rng, others = self.rng, sorted(set(self.numbers) - set(self.listed))
+        stay = list(self.listed)
+        if others and (len(self.listed) <= 3 or rng.random() < 0.5):
+            which, steps = rng.choice(others), []
+            self.listed = sorted([*self.listed, which])
+        else:
+            which = rng.choice(self.listed)
+            stay.remove(which)
+            self.listed = list(stay)
+            steps = [("stops", which)]
+        self.write()
+        steps += [("reloads", name) for name in stay]
+        rng.shuffle(steps)
+        if rng.random() < 0.7:
+            steps.insert(rng.randrange(len(steps) + 1), ("is killed", rng.choice(stay)))
+        for what, name in steps:
+            if what == "reloads":
+                reload_node(self.cluster, name)
+            elif what == "is killed":
+                self.restart(name)
+            elif rng.random() < 0.5:
+                self.cluster[name].leave()
+            else:
+                self.cluster[name].crash()
+        self.wait_list()
+        self.start([which] if which in self.listed else [])
+        return f"{'adding' if which in self.listed else 'removing'} {which}: " + ", ".join(
+            f"{name} {what}" for what, name in steps)
+
+
+@case(5)
+def nodes_churn(bench):
+    """Under full load, the list of nodes changes by one node again and again, in any order of
+    reloads, while nodes are killed in the middle of it and come back with the new list: each change
+    comes to its end, all that are listed are together then, and the order holds."""
+    rounds = bench.rounds(12, 4)
+    rng = random.Random(os.environ.get("PEAL_CHURN_SEED", "nodes churn"))
+    bench.step("the start")
+    churn = Churn(bench, rng)
+    for turn in range(rounds):
+        bench.step(f"change {turn + 1}")
+        bench.step(f"change {turn + 1}, after {churn.change()}")
+    return f"{rounds} changes; {bench.finish(churn.cluster)}"

@@ -169,7 +169,12 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
     case FrameKind::probe: {
       wire::ProbeFrame probe;
       reason = wire::decode_probe(packet.view(), probe);
-      if (reason == Drop::none) reason = check_list(now, header, probe.list, out);
+      // Inside a view the token says who has which list, and nobody is to be followed out of it.
+      const bool from_view =
+          probe.view == membership_.view() && membership_.state() == State::operational;
+      if (reason == Drop::none && !from_view) {
+        reason = check_list(now, header, probe.list, out);
+      }
       if (reason == Drop::none) membership_.on_probe(now, header.sender, probe, out);
       break;
     }

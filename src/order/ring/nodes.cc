@@ -38,7 +38,10 @@ void RingEngine::note_list(Instant now, Effects& out) {
   const bool mine = next != 0 && token_.list == next;
   list_block_ = mine && token_.list_run < n ? token_.list_block : kNoIndex;
   const bool had = token_.list != 0 && token_.list == membership_.list();
-  if (mine || (had && !(next != 0 && token_.list_run >= enough))) {
+  // A count begins with a member that wants the list. With one that goes by it already it would
+  // never be zero where another list is wanted, and that one could not begin.
+  if (had && token_.list_run == 0 && next == 0) return;
+  if (mine || (had && token_.list_run > 0 && !(next != 0 && token_.list_run >= enough))) {
     token_.list_run =
         std::min<std::uint16_t>(static_cast<std::uint16_t>(token_.list_run + 1), enough);
     // A token that brought it on does not rest; one that goes round in vain may.

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Going over to another list of nodes: asked by any thread, answered by the one that runs the loop.
+
+#include <thread>
+#include <utility>
+
+#include "member/core.h"
+
+namespace peal::member {
+
+Result<void, io::IoError> Core::set_nodes(std::vector<NodeEntry> nodes) {
+  const auto refused = [](Errc code, std::string why) -> Result<void, io::IoError> {
+    return unexpected(io::IoError{code, std::move(why)});
+  };
+  Settings wanted = settings_;
+  wanted.nodes = nodes;
+  const bool is_self_missing = wanted.self() == NodeId{};  // that has words of its own
+  if (std::string wrong = validate(wanted); !wrong.empty() && !is_self_missing) {
+    return refused(Errc::invalid_option, std::move(wrong));
+  }
+  const std::lock_guard one_by_one(reload_mutex_);
+  std::unique_lock lock(mutex_);
+  if (ended_) return refused(Errc::closed, "the member has left");
+  nodes_answer_.reset();
+  nodes_asked_ = std::move(nodes);
+  loop_->wake();
+  while (!nodes_answer_ && runs_loop() && runner_ == std::this_thread::get_id()) {
+    lock.unlock();
+    turn({});  // nobody else would answer
+    lock.lock();
+  }
+  answered_.wait(lock, [&] { return ended_ || nodes_answer_; });
+  if (!nodes_answer_) return refused(Errc::closed, "the member has left");
+  if (nodes_answer_->empty()) return {};
+  return refused(Errc::invalid_option, *nodes_answer_);
+}
+
+void Core::take_nodes(Instant now) {
+  std::optional<std::vector<NodeEntry>> nodes;
+  {
+    const std::lock_guard lock(mutex_);
+    nodes = std::exchange(nodes_asked_, std::nullopt);
+  }
+  if (!nodes) return;
+  std::string answer = give_nodes(now, *nodes);
+  const std::lock_guard lock(mutex_);
+  nodes_answer_ = std::move(answer);
+  answered_.notify_all();
+}
+
+std::string Core::give_nodes(Instant now, const std::vector<NodeEntry>& nodes) {
+  if (std::string wrong = runtime_->why_not(nodes); !wrong.empty()) return "nodes: " + wrong;
+  Notice notice;  // ahead of all that new nodes say
+  notice.kind = Notice::Kind::names;
+  for (const NodeEntry& node : nodes) notice.names.emplace_back(node.number, node.name);
+  push_notice(std::move(notice));
+  runtime_->set_nodes(now, nodes);
+  return {};
+}
+
+}  // namespace peal::member
