@@ -157,8 +157,8 @@ struct Status {
   std::string seal;                ///< "key 1f0e9a3b", which packets are sealed with, or "insecure"
   std::vector<NodeAddress> nodes;  ///< all but this one
   std::vector<std::string> list;   ///< names of the nodes that count
-  std::vector<std::string>
-      next_list;               ///< of those of Member::set_nodes(), until they count; or empty
+  /// Names of those of Member::set_nodes(), until they count; or empty.
+  std::vector<std::string> next_list;
   std::string list_waits_for;  ///< what they wait for, in words; empty: nothing
   /// Every counter of the node and its transport, by name.
   std::vector<std::pair<std::string, std::uint64_t>> counters;
