@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,27 +20,24 @@ class ByteRing {
   explicit ByteRing(std::uint64_t bytes) : size_(bytes), bytes_(new std::byte[bytes]) {}
 
   /// Room for `size` bytes in one piece, or null: then there will be some when pieces have been
-  /// given back. There is some as long as all pieces take an eighth at most, and for any piece if
-  /// there is no other.
+  /// given back. A little may be free and not found: in places that are too small, or in more of
+  /// them than are kept track of.
   std::byte* take(std::uint32_t size) {
-    if (head_ == tail_) lap_ = last_lap_ = tail_;
-    if (head_ >= lap_) last_lap_ = lap_;
-    std::uint64_t at = tail_ - lap_;
-    if (last_lap_ == lap_) {
-      // All that is in use lies between two places. What is free before it is used first if that
-      // is much, and at the end, if nothing else is left.
-      const std::uint64_t before = head_ - lap_;
-      const bool much = before >= size_ / kPart && before >= tail_ - head_ + size;
-      if (much || size > size_ - at) {
-        if (size > before) return nullptr;
-        lap_ = tail_;
-        at = 0;
-      }
-    } else if (size > head_ - last_lap_ - at) {
-      return nullptr;
+    while (laps_count_ > 1 && laps_[1].from <= head_) drop_oldest_lap();
+    if (head_ == tail_) laps_[0] = {tail_, 0};
+    if (laps_count_ == 1) {
+      // What is free before all that is in use is used first, if it is much.
+      const std::uint64_t before = begin_of(0);
+      if (before >= size_ / kWarmPart && before >= tail_ - head_ + size) begin_lap(0);
+    }
+    std::uint64_t place = end_of(laps_count_ - 1);
+    if (room_at(place) < size) {
+      place = roomiest_place();
+      if (laps_count_ == kLapsMax || room_at(place) < size) return nullptr;
+      begin_lap(place);
     }
     tail_ += size;
-    return bytes_.get() + at;
+    return bytes_.get() + place;
   }
   /// Where the newest piece ends, to give it back.
   std::uint64_t tail() const { return tail_; }
@@ -49,16 +48,52 @@ class ByteRing {
   }
   std::uint64_t size() const { return size_; }
 
+  static constexpr std::size_t kLapsMax = 6;
+
  private:
-  static constexpr std::uint64_t kPart = 8;
+  static constexpr std::uint64_t kWarmPart = 8;
+  /// Pieces that lie one behind the other.
+  struct Lap {
+    std::uint64_t from = 0;   ///< count of its first byte
+    std::uint64_t place = 0;  ///< where that lies
+  };
+
+  // Of what is in use of a lap.
+  std::uint64_t begin_of(std::size_t lap) const {
+    return laps_[lap].place + std::max(head_, laps_[lap].from) - laps_[lap].from;
+  }
+  std::uint64_t end_of(std::size_t lap) const {
+    const std::uint64_t end = lap + 1 < laps_count_ ? laps_[lap + 1].from : tail_;
+    return laps_[lap].place + end - laps_[lap].from;
+  }
+  /// Free bytes from the beginning, or from the end of a lap, on.
+  std::uint64_t room_at(std::uint64_t place) const {
+    std::uint64_t end = size_;
+    for (std::size_t lap = 0; lap < laps_count_; ++lap) {
+      const bool empty = begin_of(lap) == end_of(lap);
+      if (!empty && begin_of(lap) >= place) end = std::min(end, begin_of(lap));
+    }
+    return end - place;
+  }
+  std::uint64_t roomiest_place() const {
+    std::uint64_t best = 0;
+    for (std::size_t lap = 0; lap < laps_count_; ++lap) {
+      if (room_at(end_of(lap)) > room_at(best)) best = end_of(lap);
+    }
+    return best;
+  }
+  void begin_lap(std::uint64_t place) { laps_[laps_count_++] = {tail_, place}; }
+  void drop_oldest_lap() {
+    std::copy(laps_.begin() + 1, laps_.end(), laps_.begin());
+    --laps_count_;
+  }
 
   std::uint64_t size_;
   std::unique_ptr<std::byte[]> bytes_;
-  // Counts of bytes that only grow. The place of a byte is its count less that of its lap's first.
-  std::uint64_t head_ = 0;      ///< the oldest that is in use
-  std::uint64_t tail_ = 0;      ///< behind the newest
-  std::uint64_t lap_ = 0;       ///< the newest lap began here
-  std::uint64_t last_lap_ = 0;  ///< the one before it, whose pieces are in use; or the same
+  std::uint64_t head_ = 0;  ///< counts of bytes, which only grow: the oldest that is in use
+  std::uint64_t tail_ = 0;  ///< and behind the newest
+  std::array<Lap, kLapsMax> laps_{};
+  std::size_t laps_count_ = 1;
 };
 
 }  // namespace peal

@@ -26,8 +26,7 @@ struct Limits {
   std::uint64_t submit_bytes_max = 128ULL << 20;  ///< of messages that wait to be ordered
   std::uint32_t submit_messages_max = 65'536;
   std::uint64_t reassembly_bytes_max = 512ULL << 20;  ///< of unfinished large messages, all origins
-  /// Of `submit_bytes_max`, what messages of up to 64 KiB may fill, and always an eighth of that;
-  /// taken at start. See ByteRing.
+  /// Of `submit_bytes_max`, what messages of up to 64 KiB may fill; taken at start.
   std::uint64_t submit_small_bytes_max = 8ULL << 20;
 };
 
