@@ -17,6 +17,9 @@ constexpr std::string_view kRestore =
     ": this node must not take part with it; keep a copy of the folder, and have the node replaced "
     "or its log restored";
 
+/// No log gets that far: numbers beyond would wrap sooner or later.
+constexpr std::uint64_t kNumberMax = 1ULL << 62;
+
 using Kind = Problem::Kind;
 
 Problem disk_problem(const std::string& file, const port::DiskError& error) {
@@ -131,8 +134,9 @@ Recovery::Done Recovery::check_owner(const std::string& name, const DecodedHeade
                                   " of this node; this is " + number(options_.epoch) +
                                   ": set the clock right, or restore the node's state"));
   }
-  if (header.serial != serial || header.first.value == 0 || header.oldest > header.serial ||
-      header.oldest == 0) {
+  const bool possible = header.first.value <= kNumberMax && header.serial <= kNumberMax;
+  if (!possible || header.serial != serial || header.first.value == 0 ||
+      header.oldest > header.serial || header.oldest == 0) {
     return unexpected(problem(Kind::damaged, name, 40,
                               " holds segment " + number(header.serial) +
                                   ": a file was renamed or copied" + std::string(kRestore)));

@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "damage.h"
 
-#include <gtest/gtest.h>
+#include "base/assert.h"
 
 namespace peal::wal::test {
-namespace {
+std::string sample(std::uint64_t position) {
+  std::string text = "record " + std::to_string(position) + " ";
+  text.resize(20 + position * 11, '.');
+  return text;
+}
 
-/// Empty, or what is wrong with what became of the damage.
-std::string judge(sim::Disk& disk, const std::string& name, std::uint64_t at) {
+void make_log(sim::Disk& disk, Ending ending) {
+  auto log = Log::open(disk, small_options(1), Start::create);
+  PEAL_ASSERT(log);
+  for (std::uint64_t i = 1; i <= kSamples; ++i) {
+    const bool appended = (*log)->append(as_bytes_view(sample(i))).has_value();
+    const bool good = appended && (i % 3 != 2 || (*log)->commit());
+    PEAL_ASSERT(good);
+  }
+  const bool ended = (*log)->commit() && (ending == Ending::killed || (*log)->close());
+  PEAL_ASSERT(ended);
+}
+
+std::string judge_damage(sim::Disk& disk, const std::string& name, std::uint64_t at) {
   const auto opened = Log::open(disk, small_options(2), Start::existing);
   if (!opened) {
     const Problem& problem = opened.error();
@@ -29,29 +44,6 @@ std::string judge(sim::Disk& disk, const std::string& name, std::uint64_t at) {
   return {};
 }
 
-}  // namespace
-
-std::string sample(std::uint64_t position) {
-  std::string text = "record " + std::to_string(position) + " ";
-  text.resize(20 + position * 11, '.');
-  return text;
-}
-
-void make_log(sim::Disk& disk, Ending ending) {
-  auto log = Log::open(disk, small_options(1), Start::create);
-  ASSERT_TRUE(log);
-  for (std::uint64_t i = 1; i <= kSamples; ++i) {
-    ASSERT_TRUE((*log)->append(as_bytes_view(sample(i))));
-    if (i % 3 == 2) {
-      ASSERT_TRUE((*log)->commit());
-    }
-  }
-  ASSERT_TRUE((*log)->commit());
-  if (ending == Ending::closed) {
-    ASSERT_TRUE((*log)->close());
-  }
-}
-
 std::string flip_every_byte() {
   for (const Ending ending : {Ending::closed, Ending::killed}) {
     sim::Disk whole(1);
@@ -61,11 +53,38 @@ std::string flip_every_byte() {
         for (const std::byte bits : {std::byte{1}, std::byte{0x80}, std::byte{0xff}}) {
           sim::Disk disk = whole;
           disk.flip(name, at, bits);
-          const std::string wrong = judge(disk, name, at);
+          const std::string wrong = judge_damage(disk, name, at);
           if (!wrong.empty()) return name + ":" + std::to_string(at) + ": " + wrong;
         }
       }
     }
+  }
+  return {};
+}
+
+std::string judge_any(sim::Disk& disk) {
+  std::vector<Kept::Record> before;
+  for (std::uint64_t epoch = 2; epoch <= 3; ++epoch) {
+    const auto opened = Log::open(disk, small_options(epoch), Start::existing);
+    if (!opened && opened.error().message.empty()) return "refused without a word";
+    if (!opened) return epoch == 2 ? "" : "refused at the second start: " + opened.error().message;
+    Log& log = **opened;
+    Kept kept;
+    if (!log.replay(kept)) return "opened, and not replayed";
+    LogPosition next = log.found().first;
+    for (const Kept::Record& record : kept.records) {
+      if (record.position != next) return "a record has another position";
+      next = next.next();
+    }
+    if (next != log.last().next() || log.durable() != log.last()) return "it ends elsewhere";
+    if (epoch == 3) return kept.records == before ? "" : "the second start finds something else";
+    const auto position = log.append(as_bytes_view("more"));
+    // Full is no fault of a log that somebody else filled.
+    if (!position && position.error() != Errc::would_block) return "nothing can be appended";
+    if (!log.commit()) return "nothing can be committed";
+    before = std::move(kept.records);
+    if (position) before.push_back({*position, "more"});
+    disk.lose(sim::Disk::Loss::unsynced);
   }
   return {};
 }
