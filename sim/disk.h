@@ -46,6 +46,8 @@ class Disk : public port::Disk {
   /// The operation with this number from now on fails; 1 is the next. A failed write has written a
   /// part; a failed sync has synced a part and forgets the rest for good, though it can be read.
   void fail(std::uint64_t operation, Failure failure);
+  /// What was to fail does not.
+  void mend() { failing_ = 0; }
   /// So many bytes may files have together.
   void limit(std::uint64_t bytes_max) { bytes_max_ = bytes_max; }
   /// Is called within each operation that changes something, when it may have happened or not.

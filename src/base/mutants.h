@@ -97,7 +97,8 @@ namespace peal::sim_hooks {
   X(wm5_stale_accepted, "checksums of frames do not tell segments apart")                         \
   X(wm6_damage_taken_for_torn, "damage in the newest segment is taken for a write cut off")       \
   X(wm7_trim_not_durable, "segments are removed before the log says that they are not needed")    \
-  X(wm8_read_not_synced, "what was read at the start counts as durable without a sync")
+  X(wm8_read_not_synced, "what was read at the start counts as durable without a sync")           \
+  X(wm9_removed_at_start, "a start removes segments before what says so is durable")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

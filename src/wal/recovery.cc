@@ -54,6 +54,8 @@ class Recovery {
   Problem header_problem(const std::string& name, HeaderFault fault) const;
   Problem damage(const std::string& name, const Scan& scan) const;
   Done check_kept(const Read& newest);
+  Done remove(const std::string& name);
+  Done remove_leftovers();
   Done remove_unneeded(std::uint64_t oldest);
   Done end_newest(std::uint64_t serial, const Read& newest, std::vector<std::byte> bytes);
 
@@ -199,15 +201,22 @@ Recovery::Done Recovery::check_kept(const Read& newest) {
   return {};
 }
 
-Recovery::Done Recovery::remove_unneeded(std::uint64_t oldest) {
-  const auto remove = [&](const std::string& name) -> Done {
-    const auto removed = disk_.remove(name);
-    if (!removed) return unexpected(disk_problem(name, removed.error()));
-    return {};
-  };
+Recovery::Done Recovery::remove(const std::string& name) {
+  const auto removed = disk_.remove(name);
+  if (!removed) return unexpected(disk_problem(name, removed.error()));
+  return {};
+}
+
+Recovery::Done Recovery::remove_leftovers() {
   for (const std::string& name : leftovers_) {
     if (Done done = remove(name); !done) return done;
   }
+  return {};
+}
+
+/// Not before the newest segment, which says that they are not needed, is durable: what was read of
+/// it may be in memory only.
+Recovery::Done Recovery::remove_unneeded(std::uint64_t oldest) {
   for (const std::uint64_t serial : serials_) {
     if (serial >= oldest) break;
     PEAL_PROBE("wal.unneeded_segment_left");
@@ -260,10 +269,15 @@ Result<Recovered, Problem> Recovery::run() {
   std::vector<std::byte> bytes = std::move(bytes_);
   const Scan& scan = newest->scan;
   if (Done kept = check_kept(*newest); !kept) return unexpected(kept.error());
-  if (Done removed = remove_unneeded(scan.oldest); !removed) return unexpected(removed.error());
+  if (Done removed = remove_leftovers(); !removed) return unexpected(removed.error());
+  if (PEAL_MUTANT(wm9_removed_at_start)) {
+    if (Done removed = remove_unneeded(scan.oldest); !removed) return unexpected(removed.error());
+    serials_.clear();
+  }
   if (Done ended = end_newest(serial, *newest, std::move(bytes)); !ended) {
     return unexpected(ended.error());
   }
+  if (Done removed = remove_unneeded(scan.oldest); !removed) return unexpected(removed.error());
   Found& found = out_.found;
   found.segments = out_.segments.size();
   found.first = out_.segments.front().first;
@@ -282,7 +296,7 @@ Result<Recovered, Problem> Recovery::run_new() {
     return unexpected(problem(Kind::log_exists, segment_name(serials_.front()), 0,
                               " is there already: a log is created only once"));
   }
-  if (Done removed = remove_unneeded(1); !removed) return unexpected(removed.error());
+  if (Done removed = remove_leftovers(); !removed) return unexpected(removed.error());
   const SegmentHeader header{options_.owner, options_.epoch, 1, LogPosition{1}, 1, options_.salt};
   std::vector<std::byte> bytes(kHeaderBytes);
   const std::uint32_t seed = encode(header, bytes);

@@ -30,16 +30,20 @@ TEST(CrashPoints, KeepWhatWasReportedAndInventNothing) {
     sum.twice += one.twice;
     sum.records += one.records;
     sum.restarts += one.restarts;
+    sum.failures += one.failures;
   }
   std::printf(
       "%llu crash points in %llu stories: %llu with a write cut off, %llu recovered twice; %llu "
-      "records, %llu restarts; all that was reported durable was there\n",
+      "records, %llu restarts, %llu failures of the disk; all that was reported durable was "
+      "there\n",
       static_cast<unsigned long long>(sum.points), static_cast<unsigned long long>(seeds),
       static_cast<unsigned long long>(sum.torn), static_cast<unsigned long long>(sum.twice),
-      static_cast<unsigned long long>(sum.records), static_cast<unsigned long long>(sum.restarts));
+      static_cast<unsigned long long>(sum.records), static_cast<unsigned long long>(sum.restarts),
+      static_cast<unsigned long long>(sum.failures));
   // The stories are worth something only if these happen.
   EXPECT_GT(sum.torn, sum.points / 100);
   EXPECT_GT(sum.twice, sum.points / 4);
+  EXPECT_GT(sum.failures, sum.points / 1'000);
 }
 
 }  // namespace

@@ -52,6 +52,9 @@ TEST(Mutants, TrimThatIsNotDurableIsNoticed) {
 TEST(Mutants, ReadingWithoutSyncIsNoticed) {
   expect_noticed_by_stories(Mutant::wm8_read_not_synced);
 }
+TEST(Mutants, RemovingTooEarlyAtAStartIsNoticed) {
+  expect_noticed_by_stories(Mutant::wm9_removed_at_start);
+}
 TEST(Mutants, DamageTakenForATornWriteIsNoticed) {
   EXPECT_EQ(flip_every_byte(), "");
   const WithMutant active(Mutant::wm6_damage_taken_for_torn);

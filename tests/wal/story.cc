@@ -20,7 +20,15 @@ std::string Story::run() {
   disk_.observe([this] { on_operation(); });
   start();
   const std::uint64_t steps = 10 + random_.below(40);
-  for (std::uint64_t i = 0; i < steps && wrong_.empty(); ++i) step();
+  for (std::uint64_t i = 0; i < steps && wrong_.empty(); ++i) {
+    if (full_) {
+      // Only a commit helps, or a start if there is nothing to commit.
+      const LogPosition before = reported_;
+      commit();
+      if (wrong_.empty() && reported_ == before) crash();
+    }
+    step();
+  }
   return wrong_;
 }
 
@@ -28,9 +36,10 @@ void Story::step() {
   const std::uint64_t draw = random_.below(100);
   if (draw < 60) {
     append();
+  } else if (draw < 80) {
+    commit();
   } else if (draw < 85) {
-    if (!log_->commit()) wrong("a commit failed: " + log_->failure()->message);
-    reported_ = log_->durable();
+    commit_on_a_bad_disk();
   } else if (draw < 90) {
     if (!log_->close()) wrong("close failed");
     reported_ = log_->durable();
@@ -59,17 +68,35 @@ void Story::append() {
   if (!position) {
     appended_.pop_back();
     if (position.error() != Errc::would_block) wrong("append was refused");
-    if (!log_->begin())
-      crash();
-    else {
-      log_->carry_out();
-      log_->finish();
-      reported_ = log_->durable();
-    }
+    full_ = true;
     return;
   }
   ++figures_.records;
   if (*position != next || next.value != appended_.size()) wrong("a record got another position");
+}
+
+/// Records come while the disk is at work.
+void Story::commit() {
+  full_ = false;
+  const bool begun = log_->begin();
+  if (begun) log_->carry_out();
+  for (std::uint64_t more = random_.below(4); begun && more > 0; --more) append();
+  if (begun) log_->finish();
+  if (log_->failure()) wrong("a commit failed: " + log_->failure()->message);
+  reported_ = log_->durable();
+}
+
+void Story::commit_on_a_bad_disk() {
+  disk_.fail(1 + random_.below(6),
+             random_.chance(0.5) ? sim::Disk::Failure::error : sim::Disk::Failure::full);
+  const LogPosition last = log_->last();
+  const bool good = log_->commit();
+  disk_.mend();
+  reported_ = log_->durable();
+  if (good != !log_->failure() || (good && reported_ != last)) wrong("a commit says two things");
+  if (good) return;
+  ++figures_.failures;
+  crash();
 }
 
 /// The process ends, or the machine, and the node starts again.
@@ -142,6 +169,7 @@ void Story::on_operation() {
 }
 
 void Story::judge_crash(sim::Disk disk, sim::Disk::Loss loss) {
+  disk.mend();
   disk.lose(loss);
   ++figures_.points;
   auto opened = Log::open(disk, small_options(epoch_ + 1), Start::existing);

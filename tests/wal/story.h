@@ -46,11 +46,13 @@ struct StoryFigures {
   std::uint64_t twice = 0;   ///< of them: recovered, and after another crash once more
   std::uint64_t records = 0;
   std::uint64_t restarts = 0;
+  std::uint64_t failures = 0;  ///< of the disk, each the end of a log
 };
 
 /// One seed: a log that is written, committed, trimmed, closed, killed and opened again, on a disk
-/// that forgets. In the middle of every operation of that disk a copy of it crashes, and what is
-/// recovered from the copy is compared with what was appended and what was reported.
+/// that forgets, and sometimes fails. In the middle of every operation of that disk a copy of it
+/// crashes, and what is recovered from the copy is compared with what was appended and what was
+/// reported.
 class Story {
  public:
   explicit Story(std::uint64_t seed);
@@ -65,6 +67,8 @@ class Story {
   };
   void step();
   void append();
+  void commit();
+  void commit_on_a_bad_disk();
   void crash();
   void start();
   void on_operation();
@@ -79,6 +83,7 @@ class Story {
   std::unique_ptr<Log> log_;
   std::uint64_t epoch_ = 0;
   bool created_ = false;            // open() came back once
+  bool full_ = false;               // append() said would_block
   std::vector<Appended> appended_;  // by position - 1
   LogPosition reported_;
   std::string wrong_;
