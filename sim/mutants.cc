@@ -110,8 +110,10 @@ std::vector<sim_hooks::Mutant> all_mutants() {
   std::vector<sim_hooks::Mutant> all;
   for (int i = 1; i < static_cast<int>(sim_hooks::Mutant::count); ++i) {
     const auto mutant = static_cast<sim_hooks::Mutant>(i);
-    // Those of sessions, sm1, sm2 ..., are hunted by tests/session: nothing here runs sessions.
-    if (sim_hooks::mutant_name(mutant).substr(0, 2) != "sm") all.push_back(mutant);
+    // Those of sessions, sm1, sm2 ..., are hunted by tests/session, those of the log, wm1, wm2 ...,
+    // by tests/wal: nothing here runs either.
+    const std::string_view room = sim_hooks::mutant_name(mutant).substr(0, 2);
+    if (room != "sm" && room != "wm") all.push_back(mutant);
   }
   return all;
 }

@@ -31,6 +31,14 @@ struct ViewId {
 /// Position in one view's order; the first is 1, and 0 means nothing. 64 bits never wrap.
 using Seq = std::uint64_t;
 
+/// Position of a record in a node's durable log; the first is 1, and 0 means nothing. Counts
+/// records; 64 bits never wrap.
+struct LogPosition {
+  std::uint64_t value{};
+  constexpr LogPosition next() const { return LogPosition{value + 1}; }
+  friend constexpr auto operator<=>(LogPosition, LogPosition) = default;
+};
+
 /// What a sender asks for. fifo and causal are delivered as agreed, which is stronger.
 enum class Service : std::uint8_t { fifo, causal, agreed, safe };
 

@@ -89,7 +89,16 @@ namespace peal::sim_hooks {
   X(sm5_blocked_forever, "a client whose message found no room is not read again")                \
   X(sm6_taken_twice, "a message that comes a second time is sent again")                          \
   X(sm7_let_go_when_written, "what lies in shared memory is let go before it was seen")           \
-  X(sm8_generation_ignored, "who reads shared memory does not look whether it is still there")
+  X(sm8_generation_ignored, "who reads shared memory does not look whether it is still there")    \
+  X(wm1_no_checksum, "frames of a log are believed whatever their checksum says")                 \
+  X(wm2_sync_not_awaited, "records count as durable when they are written, not when synced")      \
+  X(wm3_tail_not_cut, "what a crash left behind a log's last record stays there")                 \
+  X(wm4_folder_not_synced, "a new segment is used before its name is durable")                    \
+  X(wm5_stale_accepted, "checksums of frames do not tell segments apart")                         \
+  X(wm6_damage_taken_for_torn, "damage in the newest segment is taken for a write cut off")       \
+  X(wm7_trim_not_durable, "segments are removed before the log says that they are not needed")    \
+  X(wm8_read_not_synced, "what was read at the start counts as durable without a sync")           \
+  X(wm9_removed_at_start, "a start removes segments before what says so is durable")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

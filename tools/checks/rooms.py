@@ -13,6 +13,7 @@ ROOMS = {
     "base": ("src/base", (), True),
     "wire": ("src/wire", ("base",), True),
     "port": ("src/port", ("base",), True),
+    "wal": ("src/wal", ("base", "port"), True),
     "trace": ("src/trace", ("base",), True),
     "order": ("src/order", ("base",), True),
     "order/evs": ("src/order/evs", ("base", "wire", "order"), True),

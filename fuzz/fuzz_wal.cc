@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The start of a durable log, from what a fuzzer leaves in its folder. The first byte says how the
+// rest is read: as the file of a segment, as frames whose checksums are then put right, or as one
+// change of four bytes in a real log.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "damage.h"
+
+namespace peal::wal {
+namespace {
+
+std::string any_file(ByteView bytes) {
+  sim::Disk disk(1);
+  disk.put(segment_name(1), {bytes.begin(), bytes.end()});
+  return test::judge_any(disk);
+}
+
+/// Eight bytes for each frame: kind, length, how far position, durable and oldest are from 0, how
+/// many zeros come before it, whether its checksum is wrong, and what its record holds.
+std::string any_frames(ByteView bytes) {
+  constexpr std::size_t kStep = 8;
+  constexpr std::size_t kFileBytesMax = 4096;
+  const SegmentHeader header{test::kOwner, 1, 1, LogPosition{1}, 1, 99};
+  std::vector<std::byte> file(kHeaderBytes);
+  const std::uint32_t seed = encode(header, file);
+  for (; bytes.size() >= kStep && file.size() < kFileBytesMax; bytes = bytes.subspan(kStep)) {
+    const auto field = [&bytes](std::size_t i) { return std::to_integer<std::uint64_t>(bytes[i]); };
+    constexpr FrameKind kKinds[] = {FrameKind::record, FrameKind::mark, FrameKind::end};
+    const FrameKind kind = kKinds[field(0) % 3];
+    const std::size_t length = kind == FrameKind::record ? field(1) : 0;
+    const std::size_t at = file.size() + field(5) % 4 * kAlign;
+    file.resize(at + frame_bytes(length), bytes[7]);
+    const Frame frame{kind, LogPosition{field(2)}, LogPosition{field(3)}, field(4), {}};
+    seal_frame(ByteSpan(file).subspan(at), frame, length, seed);
+    if (field(6) % 4 == 3) file[at] ^= std::byte{1};
+  }
+  return any_file(file);
+}
+
+/// Four bytes are one field or less of one: a checksum notices whatever happens to them.
+std::string one_change(ByteView bytes) {
+  if (bytes.size() < 8) return {};
+  sim::Disk disk(1);
+  const bool closed = (bytes[0] & std::byte{1}) == std::byte{0};
+  test::make_log(disk, closed ? test::Ending::closed : test::Ending::killed);
+  const auto names = disk.names();
+  const std::string& name = names[std::to_integer<std::size_t>(bytes[1]) % names.size()];
+  const std::size_t size = disk.bytes_of(name).size();
+  const std::size_t at = load<std::uint16_t>(bytes.subspan(2)) % (size / 4) * 4;
+  for (std::size_t i = 0; i < 4; ++i) disk.flip(name, at + i, bytes[4 + i]);
+  return test::judge_damage(disk, name, at + 3);
+}
+
+}  // namespace
+}  // namespace peal::wal
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const peal::ByteView bytes(reinterpret_cast<const std::byte*>(data), size);
+  if (bytes.empty()) return 0;
+  const peal::ByteView rest = bytes.subspan(1);
+  std::string wrong;
+  switch (std::to_integer<unsigned>(bytes[0]) % 3) {
+    case 0: wrong = peal::wal::any_file(rest); break;
+    case 1: wrong = peal::wal::any_frames(rest); break;
+    default: wrong = peal::wal::one_change(rest);
+  }
+  if (!wrong.empty()) {
+    std::fprintf(stderr, "%s\n", wrong.c_str());
+    std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/error.h"
+#include "io/fd.h"
+#include "port/disk.h"
+
+namespace peal::io {
+
+/// The files of one folder, through the operating system. The folder is locked as long as this is
+/// there: a second user is refused. Files have mode 0600. Thread: one at a time; calls block.
+class FolderDisk : public port::Disk {
+ public:
+  /// Opens the folder; it is made, with mode 0700, if its parent is there. Errors: address_in_use
+  /// (somebody has it locked), not_permitted, invalid_option (it is no folder, or others may write
+  /// to it), system.
+  static Result<std::unique_ptr<FolderDisk>, IoError> open(const std::string& path);
+
+  std::string path_of(const std::string& name) const override;
+  port::DiskResult<std::vector<port::DiskFile>> list() override;
+  port::DiskResult<std::vector<std::byte>> read(const std::string& name,
+                                                std::uint64_t bytes_max) override;
+  port::DiskResult<void> create(const std::string& name, std::uint64_t bytes) override;
+  port::DiskResult<void> write(const std::string& name, std::uint64_t at, ByteView bytes) override;
+  port::DiskResult<void> sync(const std::string& name) override;
+  port::DiskResult<void> rename(const std::string& from, const std::string& to) override;
+  port::DiskResult<void> remove(const std::string& name) override;
+  port::DiskResult<void> sync_folder() override;
+
+ private:
+  FolderDisk(std::string path, Fd folder) : path_(std::move(path)), folder_(std::move(folder)) {}
+
+  /// The error of errno.
+  tl::unexpected<port::DiskError> failed(const char* what, const std::string& name) const;
+  port::DiskResult<int> writable(const std::string& name);
+
+  std::string path_;
+  Fd folder_;
+  // The file that was written to last stays open: what the kernel could not write is then said to
+  // this descriptor, whenever it happens.
+  std::string open_name_;
+  Fd open_;
+};
+
+}  // namespace peal::io

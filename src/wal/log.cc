@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wal/log.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::wal {
+namespace {
+
+/// What is wrong with the options; empty if nothing is.
+std::string fault_of(const Options& options) {
+  const auto text = [](const char* name, std::uint64_t value, const std::string& accepted) {
+    return std::string(name) + " = " + std::to_string(value) + ": accepted is " + accepted;
+  };
+  const std::uint64_t segment = options.segment_bytes;
+  if (segment < kSegmentBytesMin || segment > kSegmentBytesMax || segment % kAlign != 0) {
+    return text("segment_bytes", segment,
+                "a multiple of 8 from " + std::to_string(kSegmentBytesMin) + " to " +
+                    std::to_string(kSegmentBytesMax));
+  }
+  if (options.bytes_max / 4 < segment) {
+    return text("bytes_max", options.bytes_max, "four times segment_bytes and more");
+  }
+  if (options.bytes_max / segment > kFilesMax / 2) {
+    return text("bytes_max", options.bytes_max,
+                "up to " + std::to_string(kFilesMax / 2) + " times segment_bytes");
+  }
+  const std::uint64_t most = segment - kHeaderBytes - 4 * kFrameBytes;
+  if (options.record_bytes_max == 0 || options.record_bytes_max > most) {
+    return text("record_bytes_max", options.record_bytes_max,
+                "1 to " + std::to_string(most) + ", which fits a segment");
+  }
+  if (options.batch_bytes_max < frame_bytes(options.record_bytes_max) ||
+      options.batch_bytes_max > kSegmentBytesMax) {
+    return text("batch_bytes_max", options.batch_bytes_max,
+                std::to_string(frame_bytes(options.record_bytes_max)) + " to " +
+                    std::to_string(kSegmentBytesMax));
+  }
+  if (options.owner.node.value == 0) return text("node", 0, "a number from 1");
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Log>, Problem> Log::open(port::Disk& disk, const Options& options,
+                                                Start start) {
+  if (std::string fault = fault_of(options); !fault.empty()) {
+    return unexpected(Problem{Problem::Kind::bad_options, {}, 0, std::move(fault)});
+  }
+  auto recovered = start == Start::create ? create(disk, options) : recover(disk, options);
+  if (!recovered) return unexpected(std::move(recovered.error()));
+  return std::unique_ptr<Log>(new Log(disk, options, std::move(*recovered)));
+}
+
+Log::Log(port::Disk& disk, const Options& options, Recovered recovered)
+    : disk_(disk),
+      options_(options),
+      found_(recovered.found),
+      writer_(disk_, options_, std::move(recovered.segments), recovered.found.last),
+      disk_bytes_(writer_.bytes_on_disk()),
+      last_(recovered.found.last),
+      durable_(last_),
+      result_(last_) {
+  filling_.reserve(options_.batch_bytes_max);
+  committing_.reserve(options_.batch_bytes_max);
+}
+
+Result<void, port::LogFailure> Log::replay(port::LogReader& reader) {
+  PEAL_ASSERT(!under_way_ && last_ == found_.last);
+  return wal::replay(disk_, writer_.segments(), reader);
+}
+
+Result<LogPosition> Log::append(ByteView record) { return take(record, options_.bytes_max); }
+
+Result<LogPosition> Log::checkpoint(ByteView record, LogPosition keep_from) {
+  PEAL_ASSERT(keep_from <= last_.next());
+  const auto position = take(record, UINT64_MAX);
+  if (position && (!keep_from_ || *keep_from_ < keep_from)) keep_from_ = keep_from;
+  return position;
+}
+
+Result<LogPosition> Log::take(ByteView record, std::uint64_t disk_bytes_max) {
+  if (failure_ || closed_) return unexpected(Errc::closed);
+  if (record.size() > options_.record_bytes_max) return unexpected(Errc::too_large);
+  const std::size_t bytes = frame_bytes(record.size());
+  if (filling_.size() + bytes > options_.batch_bytes_max) return unexpected(Errc::would_block);
+  // With the segment that may have to be begun for it.
+  const std::uint64_t after =
+      disk_bytes_ + committing_.size() + filling_.size() + bytes + options_.segment_bytes;
+  if (after > disk_bytes_max) return unexpected(Errc::would_block);
+  last_ = last_.next();
+  if (filling_.empty()) filling_first_ = last_;
+  const std::size_t at = filling_.size();
+  filling_.resize(at + bytes);
+  store<std::uint32_t>(ByteSpan(filling_).subspan(at + 8),
+                       static_cast<std::uint32_t>(record.size()));
+  std::copy(record.begin(), record.end(),
+            filling_.begin() + static_cast<std::ptrdiff_t>(at + kFrameBytes));
+  return last_;
+}
+
+bool Log::begin() {
+  if (under_way_ || failure_ || filling_.empty()) return false;
+  committing_.swap(filling_);
+  batch_ = {committing_, filling_first_, std::exchange(keep_from_, std::nullopt)};
+  under_way_ = true;
+  return true;
+}
+
+void Log::carry_out() { result_ = writer_.commit(batch_); }
+
+void Log::finish() {
+  PEAL_ASSERT(under_way_);
+  under_way_ = false;
+  committing_.clear();
+  if (!result_) {
+    fail(result_.error());
+    return;
+  }
+  PEAL_ASSERT(*result_ >= durable_ && *result_ <= last_);
+  durable_ = *result_;
+  disk_bytes_ = writer_.bytes_on_disk();
+}
+
+bool Log::commit() {
+  PEAL_ASSERT(!under_way_);
+  if (begin()) {
+    carry_out();
+    finish();
+  }
+  return !failure_ && durable_ == last_;
+}
+
+Result<void, port::LogFailure> Log::close() {
+  commit();
+  if (!failure_ && !closed_) {
+    const auto done = writer_.close();
+    if (!done) fail(done.error());
+  }
+  closed_ = true;
+  if (failure_) return unexpected(*failure_);
+  return {};
+}
+
+void Log::fail(const port::DiskError& error) {
+  const std::string then = error.kind == port::DiskError::Kind::full
+                               ? ": the log has ended; free space, and start the node again"
+                               : ": the log has ended; see to the disk, and start the node again";
+  failure_ = port::LogFailure{writer_.file(), error.message + then};
+}
+
+}  // namespace peal::wal

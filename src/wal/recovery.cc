@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wal/recovery.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "base/text.h"
+
+namespace peal::wal {
+namespace {
+
+constexpr std::string_view kRestore =
+    ": this node must not take part with it; keep a copy of the folder, and have the node replaced "
+    "or its log restored";
+
+/// No log gets that far: numbers beyond would wrap sooner or later.
+constexpr std::uint64_t kNumberMax = 1ULL << 62;
+
+using Kind = Problem::Kind;
+
+Problem disk_problem(const std::string& file, const port::DiskError& error) {
+  const bool full = error.kind == port::DiskError::Kind::full;
+  return {Kind::disk, file, 0,
+          error.message + (full ? ": free space and start again" : ": see to the disk")};
+}
+
+/// Reads and judges the files of one folder.
+class Recovery {
+ public:
+  Recovery(port::Disk& disk, const Options& options) : disk_(disk), options_(options) {}
+
+  Result<Recovered, Problem> run();
+  Result<Recovered, Problem> run_new();
+
+ private:
+  /// What a segment holds; the bytes are of the last one that was read.
+  struct Read {
+    DecodedHeader header;
+    Scan scan;
+  };
+  using Done = Result<void, Problem>;
+
+  Problem problem(Kind kind, const std::string& name, std::uint64_t offset,
+                  const std::string& text) const {
+    return {kind, name, offset, disk_.path_of(name) + text};
+  }
+  Done list();
+  Result<Read, Problem> read(std::uint64_t serial);
+  Done check_owner(const std::string& name, const DecodedHeader& header, std::uint64_t serial);
+  Problem header_problem(const std::string& name, HeaderFault fault) const;
+  Problem damage(const std::string& name, const Scan& scan) const;
+  Done check_kept(const Read& newest);
+  Done remove(const std::string& name);
+  Done remove_leftovers();
+  Done remove_unneeded(std::uint64_t oldest);
+  Done end_newest(std::uint64_t serial, const Read& newest, std::vector<std::byte> bytes);
+
+  port::Disk& disk_;
+  const Options& options_;
+  std::vector<std::uint64_t> serials_;  // that are there, in order
+  std::vector<std::string> leftovers_;  // of segments that never got their names
+  std::vector<std::byte> bytes_;
+  Recovered out_;
+};
+
+Recovery::Done Recovery::list() {
+  const auto files = disk_.list();
+  if (!files) return unexpected(disk_problem("", files.error()));
+  if (files->size() > kFilesMax) {
+    return unexpected(problem(Kind::unknown_file, "", 0,
+                              " has " + std::to_string(files->size()) + " files; a log has up to " +
+                                  std::to_string(kFilesMax) + ": give it a folder of its own"));
+  }
+  for (const port::DiskFile& file : *files) {
+    std::string_view name = file.name;
+    const bool fresh = name.size() > kNewSuffix.size() &&
+                       name.substr(name.size() - kNewSuffix.size()) == kNewSuffix;
+    if (fresh) name.remove_suffix(kNewSuffix.size());
+    const auto serial = serial_of(name);
+    if (!serial) {
+      return unexpected(problem(Kind::unknown_file, file.name, 0,
+                                " is no file of a log: move it out of this folder"));
+    }
+    if (fresh) {
+      leftovers_.push_back(file.name);
+    } else {
+      serials_.push_back(*serial);
+    }
+  }
+  return {};
+}
+
+Problem Recovery::header_problem(const std::string& name, HeaderFault fault) const {
+  switch (fault) {
+    case HeaderFault::unknown_version:
+      return problem(Kind::unknown_version, name, 8,
+                     " has version " + std::to_string(version_of(bytes_)) +
+                         " or is damaged at offset 8; this release knows version " +
+                         std::to_string(kVersion) + ": start the release that wrote it");
+    case HeaderFault::too_short:
+    case HeaderFault::no_segment:
+    case HeaderFault::bad_checksum: break;
+  }
+  return problem(
+      Kind::damaged, name, 0,
+      " is damaged at offset 0: its header is not what was written" + std::string(kRestore));
+}
+
+Problem Recovery::damage(const std::string& name, const Scan& scan) const {
+  std::string text = " is damaged at offset " + std::to_string(scan.damage_at);
+  if (scan.proof_at != scan.damage_at) {
+    text += ": what was there was durable, as offset " + std::to_string(scan.proof_at) + " says";
+  }
+  return problem(Kind::damaged, name, scan.damage_at, text + std::string(kRestore));
+}
+
+Recovery::Done Recovery::check_owner(const std::string& name, const DecodedHeader& decoded,
+                                     std::uint64_t serial) {
+  const SegmentHeader& header = decoded.header;
+  const auto number = [](std::uint64_t value) { return std::to_string(value); };
+  if (header.owner != options_.owner) {
+    return unexpected(problem(Kind::foreign, name, 16,
+                              " is of cluster " + number(header.owner.cluster) + ", node " +
+                                  number(header.owner.node.value) + "; this is cluster " +
+                                  number(options_.owner.cluster) + ", node " +
+                                  number(options_.owner.node.value) +
+                                  ": start it with its own folder"));
+  }
+  if (header.epoch > options_.epoch) {
+    return unexpected(problem(Kind::foreign, name, 32,
+                              " was written by incarnation " + number(header.epoch) +
+                                  " of this node; this is " + number(options_.epoch) +
+                                  ": set the clock right, or restore the node's state"));
+  }
+  const bool possible = header.first.value <= kNumberMax && header.serial <= kNumberMax;
+  if (!possible || header.serial != serial || header.first.value == 0 ||
+      header.oldest > header.serial || header.oldest == 0) {
+    return unexpected(problem(Kind::damaged, name, 40,
+                              " holds segment " + number(header.serial) +
+                                  ": a file was renamed or copied" + std::string(kRestore)));
+  }
+  return {};
+}
+
+Result<Recovery::Read, Problem> Recovery::read(std::uint64_t serial) {
+  const std::string name = segment_name(serial);
+  auto bytes = disk_.read(name, kSegmentBytesMax);
+  if (!bytes) return unexpected(disk_problem(name, bytes.error()));
+  bytes_ = std::move(*bytes);
+  const auto header = decode_header(bytes_);
+  if (!header) return unexpected(header_problem(name, header.error()));
+  if (Done owner = check_owner(name, *header, serial); !owner) return unexpected(owner.error());
+  Read result{*header, scan_segment(bytes_, *header, [](const Frame&) {})};
+  if (result.scan.tail == Tail::damaged) return unexpected(damage(name, result.scan));
+  return result;
+}
+
+/// All segments from the oldest that is needed up to the newest are there and whole.
+Recovery::Done Recovery::check_kept(const Read& newest) {
+  const std::uint64_t oldest = newest.scan.oldest;
+  const std::uint64_t last = serials_.back();
+  const auto begin = std::lower_bound(serials_.begin(), serials_.end(), oldest);
+  for (std::uint64_t serial = oldest; serial < last; ++serial) {
+    const auto index = static_cast<std::ptrdiff_t>(serial - oldest);
+    if (begin[index] != serial) {
+      const std::string name = segment_name(serial);
+      return unexpected(
+          problem(Kind::missing, name, 0, " is missing: it is needed" + std::string(kRestore)));
+    }
+    const auto older = read(serial);
+    if (!older) return unexpected(older.error());
+    const std::string name = segment_name(serial);
+    const Scan& scan = older->scan;
+    if (!scan.ended || scan.tail != Tail::clean) {
+      // Nothing follows a segment before it has its end, and that is durable.
+      Scan cut = scan;
+      cut.damage_at = cut.proof_at = scan.end;
+      return unexpected(damage(name, cut));
+    }
+    const SegmentHeader& header = older->header.header;
+    if (!out_.segments.empty() && header.first != out_.found.last.next()) {
+      return unexpected(problem(Kind::damaged, name, 48,
+                                " begins at record " + std::to_string(header.first.value) +
+                                    ", the one before ends at " +
+                                    std::to_string(out_.found.last.value) + std::string(kRestore)));
+    }
+    out_.segments.push_back({serial, header.first, bytes_.size()});
+    out_.found.last = scan.last;
+  }
+  const SegmentHeader& header = newest.header.header;
+  if (!out_.segments.empty() && header.first != out_.found.last.next()) {
+    return unexpected(problem(Kind::damaged, segment_name(last), 48,
+                              " begins at record " + std::to_string(header.first.value) +
+                                  ", the one before ends at " +
+                                  std::to_string(out_.found.last.value) + std::string(kRestore)));
+  }
+  return {};
+}
+
+Recovery::Done Recovery::remove(const std::string& name) {
+  const auto removed = disk_.remove(name);
+  if (!removed) return unexpected(disk_problem(name, removed.error()));
+  return {};
+}
+
+Recovery::Done Recovery::remove_leftovers() {
+  for (const std::string& name : leftovers_) {
+    if (Done done = remove(name); !done) return done;
+  }
+  return {};
+}
+
+/// Not before the newest segment, which says that they are not needed, is durable: what was read of
+/// it may be in memory only.
+Recovery::Done Recovery::remove_unneeded(std::uint64_t oldest) {
+  for (const std::uint64_t serial : serials_) {
+    if (serial >= oldest) break;
+    PEAL_PROBE("wal.unneeded_segment_left");
+    if (Done done = remove(segment_name(serial)); !done) return done;
+  }
+  return {};
+}
+
+/// Writes the newest segment anew, without what a crash cut off and with its end. What was read may
+/// be in memory only, and a sync may have failed before: the new file is durable, whatever was.
+Recovery::Done Recovery::end_newest(std::uint64_t serial, const Read& newest,
+                                    std::vector<std::byte> bytes) {
+  const std::string name = segment_name(serial);
+  const Scan& scan = newest.scan;
+  const LogPosition first = newest.header.header.first;
+  if (PEAL_MUTANT(wm8_read_not_synced) && scan.ended) {
+    out_.segments.push_back({serial, first, bytes.size()});
+    return {};
+  }
+  const bool keeps_tail = PEAL_MUTANT(wm3_tail_not_cut) && scan.tail == Tail::torn;
+  if (!keeps_tail) bytes.resize(scan.end);
+  if (!scan.ended) {
+    const std::size_t at = bytes.size();
+    bytes.resize(at + kFrameBytes);
+    const Frame end{FrameKind::end, scan.last, scan.durable, scan.oldest, {}};
+    seal_frame(ByteSpan(bytes).subspan(at), end, 0, newest.header.seed);
+  }
+  const std::string beside = name + std::string(kNewSuffix);
+  const std::vector<std::byte>& whole = bytes;
+  auto done = disk_.create(beside, whole.size());
+  if (done) done = disk_.write(beside, 0, whole);
+  if (done) done = disk_.sync(beside);
+  if (done) done = disk_.rename(beside, name);
+  if (done) done = disk_.sync_folder();
+  if (!done) return unexpected(disk_problem(name, done.error()));
+  out_.segments.push_back({serial, first, whole.size()});
+  return {};
+}
+
+Result<Recovered, Problem> Recovery::run() {
+  if (Done listed = list(); !listed) return unexpected(listed.error());
+  if (serials_.empty()) {
+    return unexpected(problem(Kind::no_log, "", 0,
+                              " holds no log: a node that took part already must not start "
+                              "without it; only a new one has its log created"));
+  }
+  const std::uint64_t serial = serials_.back();
+  const auto newest = read(serial);
+  if (!newest) return unexpected(newest.error());
+  std::vector<std::byte> bytes = std::move(bytes_);
+  const Scan& scan = newest->scan;
+  if (Done kept = check_kept(*newest); !kept) return unexpected(kept.error());
+  if (Done removed = remove_leftovers(); !removed) return unexpected(removed.error());
+  if (PEAL_MUTANT(wm9_removed_at_start)) {
+    if (Done removed = remove_unneeded(scan.oldest); !removed) return unexpected(removed.error());
+    serials_.clear();
+  }
+  if (Done ended = end_newest(serial, *newest, std::move(bytes)); !ended) {
+    return unexpected(ended.error());
+  }
+  if (Done removed = remove_unneeded(scan.oldest); !removed) return unexpected(removed.error());
+  Found& found = out_.found;
+  found.segments = out_.segments.size();
+  found.first = out_.segments.front().first;
+  found.last = scan.last;
+  found.tail_cut = scan.tail == Tail::torn;
+  if (found.tail_cut) {
+    found.tail_file = segment_name(serial);
+    found.tail_at = scan.end;
+  }
+  return std::move(out_);
+}
+
+Result<Recovered, Problem> Recovery::run_new() {
+  if (Done listed = list(); !listed) return unexpected(listed.error());
+  if (!serials_.empty()) {
+    return unexpected(problem(Kind::log_exists, segment_name(serials_.front()), 0,
+                              " is there already: a log is created only once"));
+  }
+  if (Done removed = remove_leftovers(); !removed) return unexpected(removed.error());
+  const SegmentHeader header{options_.owner, options_.epoch, 1, LogPosition{1}, 1, options_.salt};
+  std::vector<std::byte> bytes(kHeaderBytes);
+  const std::uint32_t seed = encode(header, bytes);
+  const Read newest{{header, seed}, scan_segment(bytes, {header, seed}, [](const Frame&) {})};
+  if (Done ended = end_newest(1, newest, std::move(bytes)); !ended) {
+    return unexpected(ended.error());
+  }
+  out_.found = {1, LogPosition{1}, LogPosition{0}, false, {}, 0};
+  return std::move(out_);
+}
+
+}  // namespace
+
+Result<Recovered, Problem> recover(port::Disk& disk, const Options& options) {
+  return Recovery(disk, options).run();
+}
+
+Result<Recovered, Problem> create(port::Disk& disk, const Options& options) {
+  return Recovery(disk, options).run_new();
+}
+
+port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHeader& header,
+                                             std::uint64_t bytes) {
+  const std::string name = segment_name(header.serial);
+  const std::string beside = name + std::string(kNewSuffix);
+  std::vector<std::byte> start(kHeaderBytes);
+  const std::uint32_t seed = encode(header, start);
+  auto done = disk.create(beside, bytes);
+  if (done) done = disk.write(beside, 0, start);
+  if (done) done = disk.sync(beside);
+  if (done) done = disk.rename(beside, name);
+  if (done && !PEAL_MUTANT(wm4_folder_not_synced)) done = disk.sync_folder();
+  if (!done) return unexpected(done.error());
+  return seed;
+}
+
+Result<void, port::LogFailure> replay(port::Disk& disk, const std::deque<Segment>& segments,
+                                      port::LogReader& reader) {
+  for (const Segment& segment : segments) {
+    const std::string name = segment_name(segment.serial);
+    const auto bytes = disk.read(name, kSegmentBytesMax);
+    if (!bytes) return unexpected(port::LogFailure{name, bytes.error().message});
+    const auto header = decode_header(*bytes);
+    const bool same = header && bytes->size() == segment.bytes;
+    // What was whole a moment ago is read with as little trust: nothing damaged is delivered.
+    Scan scan;
+    if (same) {
+      scan = scan_segment(*bytes, *header, [&reader](const Frame& frame) {
+        if (frame.kind == FrameKind::record) reader.on_record(frame.position, frame.record);
+      });
+    }
+    if (!same || !scan.ended || scan.tail != Tail::clean) {
+      return unexpected(port::LogFailure{
+          name, disk.path_of(name) + " changed since it was opened" + std::string(kRestore)});
+    }
+  }
+  return {};
+}
+
+}  // namespace peal::wal

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "port/disk.h"
+#include "port/log.h"
+#include "wal/options.h"
+#include "wal/scan.h"
+
+namespace peal::wal {
+
+/// A segment on disk.
+struct Segment {
+  std::uint64_t serial{};
+  LogPosition first{};
+  std::uint64_t bytes{};
+};
+
+struct Recovered {
+  std::deque<Segment> segments;  ///< those that are needed, oldest first; at least one
+  Found found;
+};
+
+/// Reads all that is there, refuses what is not a whole log of this owner, and leaves it so that
+/// all that it holds is durable and every segment has its end: nothing is written to them any more.
+Result<Recovered, Problem> recover(port::Disk& disk, const Options& options);
+/// Makes the first segment of a new log.
+Result<Recovered, Problem> create(port::Disk& disk, const Options& options);
+
+/// Makes the segment, durable with its header and its name. Returns its seed.
+port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHeader& header,
+                                             std::uint64_t bytes);
+/// The records of segments that recover() left, again.
+Result<void, port::LogFailure> replay(port::Disk& disk, const std::deque<Segment>& segments,
+                                      port::LogReader& reader);
+
+}  // namespace peal::wal

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "wal/format.h"
+
+namespace peal::wal {
+
+/// What the bytes behind the last whole frame of a segment mean.
+enum class Tail : std::uint8_t {
+  clean,    ///< nothing but zeros
+  torn,     ///< a write that a crash cut off: nothing in it was ever reported durable
+  damaged,  ///< something that was durable is not there any more
+};
+
+struct Scan {
+  std::size_t end{};      ///< behind the last whole frame
+  LogPosition last{};     ///< of the last record; the one before the segment's first if it has none
+  LogPosition durable{};  ///< the highest that a frame calls durable
+  std::uint64_t oldest{};  ///< serial of the oldest segment that is needed
+  bool ended = false;      ///< there is an end frame
+  Tail tail = Tail::clean;
+  std::size_t damage_at{};  ///< if damaged: what is wrong begins here
+  std::size_t proof_at{};   ///< if damaged: and this frame shows it; may be the same
+};
+
+/// Reads the frames of a segment, whose header was decoded, and says how it ends. `on_frame` gets
+/// each in order.
+Scan scan_segment(ByteView segment, const DecodedHeader& header,
+                  const std::function<void(const Frame&)>& on_frame);
+
+}  // namespace peal::wal

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/folder_disk.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "io/fd.h"
+#include "temp_dir.h"
+
+namespace peal::io {
+namespace {
+
+using testing::HasSubstr;
+
+std::unique_ptr<FolderDisk> open_good(const std::string& path) {
+  auto disk = FolderDisk::open(path);
+  EXPECT_TRUE(disk) << disk.error().message;
+  return disk ? std::move(*disk) : nullptr;
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat status {};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0);
+  return status.st_mode & 07777;
+}
+
+TEST(FolderDisk, KeepsWhatIsWrittenForTheNextUser) {
+  const TempDir folder;
+  {
+    const auto disk = open_good(folder / "log");
+    ASSERT_TRUE(disk->create("b.new", 100));
+    ASSERT_TRUE(disk->write("b.new", 10, as_bytes_view("hello")));
+    ASSERT_TRUE(disk->sync("b.new"));
+    ASSERT_TRUE(disk->rename("b.new", "b"));
+    ASSERT_TRUE(disk->write("b", 15, as_bytes_view(" world")));
+    ASSERT_TRUE(disk->create("a", 0));
+    ASSERT_TRUE(disk->sync_folder());
+  }
+  const auto disk = open_good(folder / "log");
+  const auto files = disk->list();
+  ASSERT_TRUE(files);
+  ASSERT_EQ(files->size(), 2U);
+  EXPECT_EQ((*files)[0].name, "a");
+  EXPECT_EQ((*files)[1].name, "b");
+  EXPECT_EQ((*files)[1].bytes, 100U);
+  const auto bytes = disk->read("b", 100);
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(as_text(ByteView(*bytes).subspan(10, 11)), "hello world");
+  EXPECT_EQ((*bytes)[9], std::byte{0});
+  ASSERT_TRUE(disk->write("b", 0, as_bytes_view("x")));  // a file that was there already
+  ASSERT_TRUE(disk->remove("b"));
+  EXPECT_EQ(disk->list()->size(), 1U);
+}
+
+TEST(FolderDisk, OthersHaveNoRights) {
+  const TempDir folder;
+  const mode_t before = ::umask(0);
+  const auto disk = open_good(folder / "log");
+  EXPECT_TRUE(disk->create("a", 10));
+  ::umask(before);
+  EXPECT_EQ(mode_of(folder / "log"), 0700U);
+  EXPECT_EQ(mode_of(folder / "log/a"), 0600U);
+  ASSERT_EQ(::chmod((folder / "log").c_str(), 0770), 0);
+  const auto open_to_others = FolderDisk::open(folder / "log");
+  ASSERT_FALSE(open_to_others);
+  EXPECT_EQ(open_to_others.error().code, Errc::invalid_option);
+  EXPECT_THAT(open_to_others.error().message, HasSubstr("chmod 700"));
+}
+
+TEST(FolderDisk, HasOneUser) {
+  const TempDir folder;
+  auto disk = open_good(folder.path());
+  const auto second = FolderDisk::open(folder.path());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Errc::address_in_use);
+  EXPECT_THAT(second.error().message, HasSubstr("another process uses it"));
+  disk.reset();
+  EXPECT_TRUE(FolderDisk::open(folder.path()));
+}
+
+TEST(FolderDisk, SaysWhatItRefusesAndWhy) {
+  const TempDir folder;
+  const auto nowhere = FolderDisk::open(folder / "no/log");
+  ASSERT_FALSE(nowhere);
+  EXPECT_THAT(nowhere.error().message, HasSubstr("no/log"));
+  const auto disk = open_good(folder.path());
+  ASSERT_TRUE(disk->create("a", 10));
+  const auto text = [](const auto& result) { return result ? "" : result.error().message; };
+  EXPECT_THAT(text(disk->create("a", 10)), HasSubstr(folder / "a" + ": File exists"));
+  EXPECT_THAT(text(disk->read("a", 9)), HasSubstr("File too large"));
+  EXPECT_THAT(text(disk->read("b", 9)), HasSubstr("No such file"));
+  EXPECT_THAT(text(disk->write("b", 0, as_bytes_view("x"))), HasSubstr("No such file"));
+  EXPECT_THAT(text(disk->sync("b")), HasSubstr("No such file"));
+  EXPECT_THAT(text(disk->rename("b", "c")), HasSubstr("No such file"));
+  EXPECT_THAT(text(disk->remove("b")), HasSubstr("No such file"));
+  // Neither a link to somewhere else nor a pipe, on which a reader would wait for ever.
+  ASSERT_EQ(::symlink("/dev/null", (folder / "link").c_str()), 0);
+  EXPECT_FALSE(disk->read("link", 9));
+  EXPECT_FALSE(disk->write("link", 0, as_bytes_view("x")));
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(disk->read("pipe", 9));
+}
+
+TEST(FolderDisk, ADeviceWithoutSpaceIsFull) {
+  const TempDir folder;
+  const auto disk = open_good(folder.path());
+  // More than any disk has: nothing is written for it.
+  const auto created = disk->create("a", std::uint64_t{1} << 62);
+  ASSERT_FALSE(created);
+  EXPECT_EQ(created.error().kind, port::DiskError::Kind::full);
+}
+
+}  // namespace
+}  // namespace peal::io

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wal/log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "damage.h"
+
+namespace peal::wal::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::unique_ptr<Log> open_good(sim::Disk& disk, std::uint64_t epoch, Start start) {
+  auto log = Log::open(disk, small_options(epoch), start);
+  EXPECT_TRUE(log) << log.error().message;
+  return log ? std::move(*log) : nullptr;
+}
+
+Problem refused(sim::Disk& disk, const Options& options, Start start = Start::existing) {
+  auto log = Log::open(disk, options, start);
+  EXPECT_FALSE(log);
+  return log ? Problem{} : log.error();
+}
+
+Kept replayed(Log& log) {
+  Kept kept;
+  const auto done = log.replay(kept);
+  EXPECT_TRUE(done);
+  return kept;
+}
+
+LogPosition append(Log& log, std::string_view text) {
+  const auto position = log.append(as_bytes_view(text));
+  EXPECT_TRUE(position);
+  return position.value_or(LogPosition{});
+}
+
+TEST(Log, PositionsCountRecordsAndAreDurableAfterTheCommit) {
+  sim::Disk disk(1);
+  const auto log = open_good(disk, 1, Start::create);
+  EXPECT_EQ(log->last(), LogPosition{0});
+  EXPECT_EQ(append(*log, "a"), LogPosition{1});
+  EXPECT_EQ(append(*log, ""), LogPosition{2});
+  EXPECT_EQ(log->durable(), LogPosition{0});
+  EXPECT_TRUE(log->commit());
+  EXPECT_EQ(log->durable(), LogPosition{2});
+  EXPECT_EQ(append(*log, "c"), LogPosition{3});
+  EXPECT_EQ(log->durable(), LogPosition{2});
+}
+
+TEST(Log, OneCommitOfManyRecordsSyncsOnce) {
+  sim::Disk disk(1);
+  const auto log = open_good(disk, 1, Start::create);
+  append(*log, "begins a segment");
+  ASSERT_TRUE(log->commit());
+  const std::uint64_t before = disk.operations();
+  for (int i = 0; i < 8; ++i) append(*log, "x");
+  ASSERT_TRUE(log->commit());
+  EXPECT_EQ(disk.operations() - before, 3U);  // the records, the sync, the mark
+}
+
+TEST(Log, FillsWhileItCommits) {
+  sim::Disk disk(1);
+  const auto log = open_good(disk, 1, Start::create);
+  append(*log, "a");
+  ASSERT_TRUE(log->begin());
+  append(*log, "b");
+  EXPECT_FALSE(log->begin());  // one is under way
+  log->carry_out();
+  EXPECT_EQ(log->durable(), LogPosition{0});
+  log->finish();
+  EXPECT_EQ(log->durable(), LogPosition{1});
+  ASSERT_TRUE(log->commit());
+  EXPECT_EQ(log->durable(), LogPosition{2});
+  EXPECT_FALSE(log->begin());  // nothing to do
+}
+
+TEST(Log, GoesOnWhereItWas) {
+  sim::Disk disk(1);
+  make_log(disk, Ending::killed);
+  for (std::uint64_t epoch = 2; epoch < 6; ++epoch) {
+    const auto log = open_good(disk, epoch, Start::existing);
+    const Kept kept = replayed(*log);
+    ASSERT_EQ(kept.records.size(), kSamples + epoch - 2);
+    EXPECT_EQ(append(*log, "more").value, kSamples + epoch - 1);
+    ASSERT_TRUE(log->close());
+    EXPECT_EQ(log->append({}).error(), Errc::closed);
+  }
+}
+
+TEST(Log, StartsThatAppendNothingAddNothing) {
+  sim::Disk disk(1);
+  make_log(disk, Ending::closed);
+  const auto before = disk.names();
+  for (std::uint64_t epoch = 2; epoch < 20; ++epoch) open_good(disk, epoch, Start::existing);
+  EXPECT_EQ(disk.names(), before);
+}
+
+TEST(Log, CheckpointLetsGoOfWholeSegments) {
+  sim::Disk disk(1);
+  const auto log = open_good(disk, 1, Start::create);
+  const std::string record(300, 'r');
+  for (int i = 0; i < 20; ++i) {
+    append(*log, record);
+    ASSERT_TRUE(log->commit());
+  }
+  const std::size_t before = disk.names().size();
+  ASSERT_TRUE(log->checkpoint(as_bytes_view("state"), LogPosition{18}));
+  EXPECT_EQ(disk.names().size(), before);  // nothing is gone before it is durable
+  ASSERT_TRUE(log->commit());
+  EXPECT_LT(disk.names().size(), before);
+  disk.lose(sim::Disk::Loss::unsynced);
+  const auto again = open_good(disk, 2, Start::existing);
+  const Kept kept = replayed(*again);
+  EXPECT_LE(kept.records.front().position, LogPosition{18});
+  EXPECT_GT(kept.records.front().position, LogPosition{12});
+  EXPECT_EQ(kept.records.back().bytes, "state");
+}
+
+TEST(Log, FullIsBackPressureUntilACheckpoint) {
+  sim::Disk disk(1);
+  const auto log = open_good(disk, 1, Start::create);
+  const std::string record(300, 'r');
+  Result<LogPosition> position = LogPosition{};
+  for (int i = 0; i < 1000 && position; ++i) {
+    position = log->append(as_bytes_view(record));
+    if (!position) break;
+    ASSERT_TRUE(log->commit());
+  }
+  ASSERT_FALSE(position);
+  EXPECT_EQ(position.error(), Errc::would_block);
+  EXPECT_LE(log->bytes_on_disk(), small_options(1).bytes_max);
+  ASSERT_TRUE(log->checkpoint(as_bytes_view(record), log->last().next()));
+  ASSERT_TRUE(log->commit());
+  append(*log, record);
+  EXPECT_TRUE(log->commit());
+}
+
+TEST(Log, BatchesAndRecordsHaveLimits) {
+  sim::Disk disk(1);
+  const auto log = open_good(disk, 1, Start::create);
+  EXPECT_EQ(log->append(as_bytes_view(std::string(401, 'x'))).error(), Errc::too_large);
+  const std::string record(400, 'x');
+  for (int i = 0; i < 4; ++i) append(*log, record);
+  EXPECT_EQ(log->append(as_bytes_view(record)).error(), Errc::would_block);
+  EXPECT_TRUE(log->commit());
+  append(*log, record);
+}
+
+TEST(Log, RefusesALogOfAnotherClusterNodeOrLaterIncarnation) {
+  sim::Disk disk(1);
+  make_log(disk, Ending::closed);
+  Options options = small_options(2);
+  options.owner.cluster = 5;
+  Problem problem = refused(disk, options);
+  EXPECT_EQ(problem.kind, Problem::Kind::foreign);
+  EXPECT_THAT(problem.message, HasSubstr("cluster 5, node 3"));
+  options = small_options(2);
+  options.owner.node = NodeId{4};
+  EXPECT_EQ(refused(disk, options).kind, Problem::Kind::foreign);
+  options = small_options(0);
+  problem = refused(disk, options);
+  EXPECT_EQ(problem.kind, Problem::Kind::foreign);
+  EXPECT_THAT(problem.message, HasSubstr("incarnation 1"));
+}
+
+TEST(Log, RefusesWhatDoesNotBelongToIt) {
+  for (const char* name : {"notes.txt", "0000000000000001.wa", "0.wal", "core"}) {
+    sim::Disk disk(1);
+    make_log(disk, Ending::closed);
+    disk.put(name, {});
+    const Problem problem = refused(disk, small_options(2));
+    EXPECT_EQ(problem.kind, Problem::Kind::unknown_file);
+    EXPECT_EQ(problem.file, name);
+  }
+}
+
+TEST(Log, RefusesToBeCreatedTwiceAndToBeMissing) {
+  sim::Disk disk(1);
+  EXPECT_EQ(refused(disk, small_options(1)).kind, Problem::Kind::no_log);
+  make_log(disk, Ending::killed);
+  EXPECT_EQ(refused(disk, small_options(2), Start::create).kind, Problem::Kind::log_exists);
+}
+
+TEST(Log, RefusesAMissingSegment) {
+  sim::Disk whole(1);
+  make_log(whole, Ending::closed);
+  const auto names = whole.names();
+  ASSERT_GT(names.size(), 2U);
+  for (std::size_t i = 0; i + 1 < names.size(); ++i) {
+    sim::Disk disk = whole;
+    disk.erase(names[i]);
+    const Problem problem = refused(disk, small_options(2));
+    EXPECT_EQ(problem.kind, Problem::Kind::missing);
+    EXPECT_EQ(problem.file, names[i]);
+  }
+}
+
+TEST(Log, RefusesSegmentsThatWereExchanged) {
+  sim::Disk disk(1);
+  make_log(disk, Ending::closed);
+  const auto names = disk.names();
+  disk.put(names[0], disk.bytes_of(names[1]));
+  const Problem problem = refused(disk, small_options(2));
+  EXPECT_EQ(problem.kind, Problem::Kind::damaged);
+  EXPECT_EQ(problem.file, names[0]);
+}
+
+TEST(Log, EveryChangedByteIsFoundOrHarmless) { EXPECT_EQ(flip_every_byte(), ""); }
+
+TEST(Log, ASegmentCutAnywhereIsFoundOrHarmless) {
+  sim::Disk whole(1);
+  make_log(whole, Ending::closed);
+  const auto names = whole.names();
+  for (const std::string& name : names) {
+    const auto bytes = whole.bytes_of(name);
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+      sim::Disk disk = whole;
+      disk.put(name, {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)});
+      auto log = Log::open(disk, small_options(2), Start::existing);
+      if (!log) {
+        EXPECT_EQ(log.error().file, name);
+        continue;
+      }
+      const Kept kept = replayed(**log);
+      for (const Kept::Record& record : kept.records) {
+        ASSERT_EQ(record.bytes, sample(record.position.value));
+      }
+      // Only the newest can be shorter, as after a crash; of the others, zeros at their ends.
+      if (name != names.back()) {
+        EXPECT_EQ(kept.records.size(), kSamples);
+      }
+    }
+  }
+}
+
+TEST(Log, BadOptionsAreNamed) {
+  const auto message = [](auto change) {
+    sim::Disk disk(1);
+    Options options = small_options(1);
+    change(options);
+    const Problem problem = refused(disk, options, Start::create);
+    EXPECT_EQ(problem.kind, Problem::Kind::bad_options);
+    return problem.message;
+  };
+  EXPECT_THAT(message([](Options& o) { o.segment_bytes = 500; }), HasSubstr("segment_bytes = 500"));
+  EXPECT_THAT(message([](Options& o) { o.segment_bytes = 1025; }), HasSubstr("multiple of 8"));
+  EXPECT_THAT(message([](Options& o) { o.bytes_max = 4095; }), HasSubstr("bytes_max = 4095"));
+  EXPECT_THAT(message([](Options& o) { o.bytes_max = UINT64_MAX; }), HasSubstr("bytes_max"));
+  EXPECT_THAT(message([](Options& o) { o.record_bytes_max = 0; }), HasSubstr("record_bytes_max"));
+  EXPECT_THAT(message([](Options& o) { o.record_bytes_max = 1000; }), HasSubstr("1 to 792"));
+  EXPECT_THAT(message([](Options& o) { o.batch_bytes_max = 100; }), HasSubstr("batch_bytes_max"));
+  EXPECT_THAT(message([](Options& o) { o.owner.node = NodeId{0}; }), HasSubstr("node = 0"));
+}
+
+}  // namespace
+}  // namespace peal::wal::test

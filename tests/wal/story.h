@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "sim/disk.h"
+#include "wal/log.h"
+
+namespace peal::wal::test {
+
+inline constexpr Identity kOwner{0x706561, NodeId{3}};
+
+inline Options small_options(std::uint64_t epoch) {
+  Options options;
+  options.owner = kOwner;
+  options.epoch = epoch;
+  options.salt = 0x5a17 + epoch;
+  options.segment_bytes = 1024;
+  options.bytes_max = 16 * options.segment_bytes;
+  options.record_bytes_max = 400;
+  options.batch_bytes_max = 2048;
+  return options;
+}
+
+/// Keeps what it is told.
+struct Kept : port::LogReader {
+  struct Record {
+    LogPosition position{};
+    std::string bytes;
+    friend bool operator==(const Record&, const Record&) = default;
+  };
+  void on_record(LogPosition position, ByteView record) override {
+    records.push_back({position, std::string(as_text(record))});
+  }
+  std::vector<Record> records;
+};
+
+struct StoryFigures {
+  std::uint64_t points = 0;  ///< crashes that were recovered from, and judged
+  std::uint64_t torn = 0;    ///< of them: a write was cut off, and found so
+  std::uint64_t twice = 0;   ///< of them: recovered, and after another crash once more
+  std::uint64_t records = 0;
+  std::uint64_t restarts = 0;
+  std::uint64_t failures = 0;  ///< of the disk, each the end of a log
+};
+
+/// One seed: a log that is written, committed, trimmed, closed, killed and opened again, on a disk
+/// that forgets, and sometimes fails. In the middle of every operation of that disk a copy of it
+/// crashes, and what is recovered from the copy is compared with what was appended and what was
+/// reported.
+class Story {
+ public:
+  explicit Story(std::uint64_t seed);
+  /// What is wrong, on one line; empty if nothing is.
+  std::string run();
+  const StoryFigures& figures() const { return figures_; }
+
+ private:
+  struct Appended {
+    std::string bytes;
+    LogPosition keep_from{};  // of a checkpoint, else 0
+  };
+  void step();
+  void append();
+  void commit();
+  void commit_on_a_bad_disk();
+  void crash();
+  void start();
+  void on_operation();
+  void judge_crash(sim::Disk disk, sim::Disk::Loss loss);
+  void judge(const Log& log, const Kept& kept, const char* when);
+  LogPosition let_go(LogPosition last) const;
+  void wrong(const std::string& what);
+
+  std::uint64_t seed_;
+  Random random_;
+  sim::Disk disk_;
+  std::unique_ptr<Log> log_;
+  std::uint64_t epoch_ = 0;
+  bool created_ = false;            // open() came back once
+  bool full_ = false;               // append() said would_block
+  std::vector<Appended> appended_;  // by position - 1
+  LogPosition reported_;
+  std::string wrong_;
+  StoryFigures figures_;
+};
+
+}  // namespace peal::wal::test
