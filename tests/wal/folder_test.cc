@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log on a real folder, its commits carried out by a real thread.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 
 #include "io/folder_disk.h"
 #include "io/worker.h"
@@ -69,6 +74,60 @@ TEST(FolderLog, IsThereAtTheNextStart) {
       ASSERT_FALSE((*log)->failure());
       EXPECT_EQ((*log)->durable().value, appended);
     }
+  }
+}
+
+/// Appends and commits for ever, and says each position that is durable to the pipe.
+[[noreturn]] void append_until_killed(const std::string& path, std::uint64_t epoch, int pipe) {
+  const auto disk = io::FolderDisk::open(path);
+  if (!disk) ::_exit(1);
+  const auto log =
+      Log::open(**disk, options_of(epoch), epoch == 1 ? Start::create : Start::existing);
+  while (log) {
+    for (int i = 0; i < 3; ++i) {
+      const auto last = (*log)->last();
+      if (!(*log)->append(as_bytes_view(record_of(last.next().value)))) {
+        // It is full: nothing before is needed any more.
+        ignore((*log)->checkpoint(as_bytes_view(record_of(last.next().value)), last.next()),
+               "the commit shows whether it was taken");
+      }
+    }
+    const bool good = (*log)->commit();
+    const std::uint64_t durable = (*log)->durable().value;
+    if (!good || ::write(pipe, &durable, sizeof durable) != sizeof durable) break;
+  }
+  ::_exit(1);
+}
+
+TEST(FolderLog, AProcessThatIsKilledTakesNothingWithIt) {
+  const TempDir folder;
+  for (std::uint64_t epoch = 1; epoch <= 20; epoch += 2) {
+    int pipe[2];
+    ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
+    io::Fd from(pipe[0]);
+    io::Fd to(pipe[1]);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) append_until_killed(folder / "log", epoch, to.get());
+    to.reset();
+    std::uint64_t durable = 0;
+    const std::uint64_t reports = 1 + epoch;
+    for (std::uint64_t i = 0; i < reports; ++i) {
+      ASSERT_EQ(::read(from.get(), &durable, sizeof durable), ssize_t{sizeof durable});
+    }
+    ASSERT_EQ(::kill(child, SIGKILL), 0);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    while (::read(from.get(), &durable, sizeof durable) == ssize_t{sizeof durable}) {
+    }
+    const auto disk = io::FolderDisk::open(folder / "log");
+    ASSERT_TRUE(disk);
+    const auto log = Log::open(**disk, options_of(epoch + 1), Start::existing);
+    ASSERT_TRUE(log) << log.error().message;
+    EXPECT_GE((*log)->last().value, durable);
+    Judge judge;
+    judge.last = LogPosition{(*log)->found().first.value - 1};
+    ASSERT_TRUE((*log)->replay(judge));
+    EXPECT_EQ(judge.last, (*log)->last());
   }
 }
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wal/scan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "story.h"
+
+namespace peal::wal {
+namespace {
+
+/// The bytes of a segment, frame by frame.
+class Bytes {
+ public:
+  Bytes() {
+    bytes_.resize(kHeaderBytes);
+    decoded_.header = {test::kOwner, 1, 1, LogPosition{1}, 1, 5};
+    decoded_.seed = encode(decoded_.header, bytes_);
+  }
+  /// Returns where it lies.
+  std::size_t frame(FrameKind kind, std::uint64_t position, std::uint64_t durable,
+                    std::string_view record = {}) {
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + frame_bytes(record.size()));
+    const ByteView text = as_bytes_view(record);
+    std::copy(text.begin(), text.end(),
+              bytes_.begin() + static_cast<std::ptrdiff_t>(at + kFrameBytes));
+    seal_frame(ByteSpan(bytes_).subspan(at),
+               {kind, LogPosition{position}, LogPosition{durable}, 1, {}}, record.size(),
+               decoded_.seed);
+    return at;
+  }
+  void damage(std::size_t at) { bytes_[at] ^= std::byte{4}; }
+  Scan scan() const {
+    return scan_segment(bytes_, decoded_, [](const Frame&) {});
+  }
+  std::vector<std::byte>& bytes() { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  DecodedHeader decoded_;
+};
+
+TEST(Scan, ReadsUpToTheZeros) {
+  Bytes bytes;
+  bytes.frame(FrameKind::record, 1, 0, "a");
+  bytes.frame(FrameKind::mark, 1, 1);
+  const std::size_t end = bytes.bytes().size();
+  bytes.bytes().resize(end + 1000);
+  const Scan scan = bytes.scan();
+  EXPECT_EQ(scan.tail, Tail::clean);
+  EXPECT_EQ(scan.end, end);
+  EXPECT_EQ(scan.last, LogPosition{1});
+  EXPECT_EQ(scan.durable, LogPosition{1});
+  EXPECT_FALSE(scan.ended);
+}
+
+TEST(Scan, ABadFrameBeforeOthersOfItsCommitWasCutOff) {
+  Bytes bytes;
+  bytes.frame(FrameKind::record, 1, 0, "a");
+  const std::size_t bad = bytes.frame(FrameKind::record, 2, 1, "b");
+  bytes.frame(FrameKind::record, 3, 1, "c");
+  bytes.damage(bad + kFrameBytes);
+  const Scan scan = bytes.scan();
+  EXPECT_EQ(scan.tail, Tail::torn);
+  EXPECT_EQ(scan.end, bad);
+  EXPECT_EQ(scan.last, LogPosition{1});
+}
+
+TEST(Scan, ABadFrameThatALaterOneCallsDurableWasDamaged) {
+  for (const FrameKind kind : {FrameKind::mark, FrameKind::record, FrameKind::end}) {
+    Bytes bytes;
+    bytes.frame(FrameKind::record, 1, 0, "a");
+    const std::size_t bad = bytes.frame(FrameKind::record, 2, 1, "b");
+    const std::size_t proof = bytes.frame(kind, kind == FrameKind::record ? 3 : 2, 2);
+    bytes.damage(bad + 8);  // its length: nobody knows where the next one begins
+    const Scan scan = bytes.scan();
+    EXPECT_EQ(scan.tail, Tail::damaged);
+    EXPECT_EQ(scan.damage_at, bad);
+    EXPECT_EQ(scan.proof_at, proof);
+  }
+}
+
+TEST(Scan, FramesOutOfOrderAreDamage) {
+  const auto tail_of = [](std::uint64_t position, std::uint64_t durable) {
+    Bytes bytes;
+    bytes.frame(FrameKind::record, 1, 0, "a");
+    bytes.frame(FrameKind::mark, 1, 1);
+    bytes.frame(FrameKind::record, position, durable, "b");
+    return bytes.scan().tail;
+  };
+  EXPECT_EQ(tail_of(2, 1), Tail::clean);
+  EXPECT_EQ(tail_of(1, 1), Tail::damaged);
+  EXPECT_EQ(tail_of(3, 1), Tail::damaged);
+  EXPECT_EQ(tail_of(2, 0), Tail::damaged);  // what was durable is so for ever
+  EXPECT_EQ(tail_of(2, 2), Tail::damaged);  // a frame does not know of its own sync
+}
+
+TEST(Scan, NothingIsBehindTheEnd) {
+  Bytes bytes;
+  bytes.frame(FrameKind::end, 0, 0);
+  EXPECT_EQ(bytes.scan().tail, Tail::clean);
+  EXPECT_TRUE(bytes.scan().ended);
+  bytes.bytes().resize(bytes.bytes().size() + 50);
+  EXPECT_EQ(bytes.scan().tail, Tail::clean);
+  bytes.bytes().back() = std::byte{1};
+  EXPECT_EQ(bytes.scan().tail, Tail::damaged);
+  EXPECT_EQ(bytes.scan().damage_at, bytes.bytes().size() - 1);
+}
+
+/// What a client puts into a record may look like the heads of a million frames, each of which
+/// would have to be read up to its end to see that it is none.
+TEST(Scan, RecordsFullOfHeadsAreNotReadForEver) {
+  Bytes bytes;
+  bytes.frame(FrameKind::record, 1, 0, "a");
+  std::string heads(8 << 20, '\0');
+  for (std::size_t at = 0; at + kFrameBytes <= heads.size(); at += kFrameBytes) {
+    const ByteSpan head = std::as_writable_bytes(std::span<char>(heads)).subspan(at, kFrameBytes);
+    store<std::uint32_t>(head.subspan(4), static_cast<std::uint32_t>(FrameKind::record));
+    store<std::uint32_t>(head.subspan(8), 4 << 20);
+    store<std::uint64_t>(head.subspan(24), 2);
+  }
+  const std::size_t bad = bytes.frame(FrameKind::record, 2, 1, heads);
+  bytes.damage(bad);
+  // Nobody can say in time that it was not durable, so that it is not cut off.
+  EXPECT_EQ(bytes.scan().tail, Tail::damaged);
+  EXPECT_EQ(bytes.scan().damage_at, bad);
+}
+
+}  // namespace
+}  // namespace peal::wal
