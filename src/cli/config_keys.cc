@@ -281,9 +281,8 @@ void add_limits(std::vector<Key>& rows) {
   rows.push_back(limit_key<std::uint32_t>(
       "nodes_max", 1, kNodesMax, normal.nodes_max,
       "The most nodes that the cluster may have, with those that are added while it runs. Members "
-      "of "
-      "groups have so much less room: message_bytes_max, divided by this, is what the members at "
-      "one node may take. The same on all nodes.",
+      "of groups have so much less room: message_bytes_max, divided by this, is what the members "
+      "at one node may take. The same on all nodes.",
       [](NodeConfig& config, std::uint32_t value) { config.nodes_max = value; }));
   rows.push_back(limit_key<std::uint32_t>(
       "message_bytes_max", 2 * session::kMessageOverheadMax, 1U << 30, normal.message_bytes_max,
