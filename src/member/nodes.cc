@@ -12,12 +12,6 @@
 namespace peal::member {
 namespace {
 
-const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number) {
-  const auto found = std::find_if(nodes.begin(), nodes.end(),
-                                  [&](const NodeEntry& each) { return each.number == number; });
-  return found == nodes.end() ? nullptr : &*found;
-}
-
 /// Nodes of one list that are not in the other.
 std::size_t count_missing(const std::vector<NodeEntry>& from, const std::vector<NodeEntry>& in) {
   return static_cast<std::size_t>(
@@ -28,14 +22,8 @@ std::size_t count_missing(const std::vector<NodeEntry>& from, const std::vector<
 /// The lowest number that no node of either list has.
 std::string free_number(const std::vector<NodeEntry>& a, const std::vector<NodeEntry>& b) {
   std::uint32_t number = 1;
-  while (find(a, {number}) != nullptr || find(b, {number}) != nullptr) ++number;
+  while (find(a, NodeId{number}) != nullptr || find(b, NodeId{number}) != nullptr) ++number;
   return std::to_string(number);
-}
-
-const NodeEntry* find(const std::vector<NodeEntry>& nodes, const std::string& name) {
-  const auto found = std::find_if(nodes.begin(), nodes.end(),
-                                  [&](const NodeEntry& each) { return each.name == name; });
-  return found == nodes.end() ? nullptr : &*found;
 }
 
 /// Whoever stays keeps its number, by which the others know it.
@@ -96,24 +84,21 @@ order::NodeList list_of(const std::vector<NodeEntry>& nodes) {
 }
 
 std::string why_not(const Settings& settings, const std::vector<NodeEntry>& wanted) {
-  const auto self = std::find_if(wanted.begin(), wanted.end(),
-                                 [&](const NodeEntry& each) { return each.name == settings.name; });
-  if (self == wanted.end()) {
+  const NodeEntry* self = find(wanted, settings.name);
+  if (self == nullptr) {
     return "node " + quote(settings.name) +
            ", which this is, is not in the list: to remove it, stop it and reload the others";
   }
   if (wanted.size() > settings.nodes_max) {
     return "the list has " + std::to_string(wanted.size()) +
-           " nodes: accepted are up to nodes_max, "
-           "which is " +
-           std::to_string(settings.nodes_max) + " as long as this cluster runs";
+           " nodes: accepted are up to nodes_max, which is " + std::to_string(settings.nodes_max) +
+           " as long as this cluster runs";
   }
   if (std::string wrong = why_not_number(settings, wanted); !wrong.empty()) return wrong;
   if (!(self->address == settings.own().address)) {
     return "node " + quote(settings.name) + ", which this is, is at " +
            to_string(settings.own().address) +
-           ", and that cannot change while it runs: restart "
-           "it, or take " +
+           ", and that cannot change while it runs: restart it, or take " +
            to_string(self->address) + " back";
   }
   const std::size_t apart =

@@ -10,15 +10,6 @@
 #include "member/runtime.h"
 
 namespace peal::member {
-namespace {
-
-bool holds(const std::vector<NodeEntry>& nodes, NodeId number) {
-  return std::any_of(nodes.begin(), nodes.end(),
-                     [&](const NodeEntry& each) { return each.number == number; });
-}
-
-}  // namespace
-
 std::string Runtime::why_not(const std::vector<NodeEntry>& nodes) const {
   if (std::string wrong = member::why_not(settings_, nodes); !wrong.empty()) return wrong;
   std::vector<io::Peer> peers{{settings_.self(), own_at_}};
@@ -33,7 +24,7 @@ std::string Runtime::why_not(const std::vector<NodeEntry>& nodes) const {
   };
   for (const NodeEntry& node : nodes) add(node);
   for (const NodeEntry& node : settings_.nodes) {
-    if (!holds(nodes, node.number)) add(node);
+    if (find(nodes, node.number) == nullptr) add(node);
   }
   const auto checked = io::check_peers(settings_.self(), peers);
   return checked ? std::string() : checked.error().message;
@@ -71,7 +62,7 @@ void Runtime::take_adopted(Instant now) {
 void Runtime::know_nodes(Instant now) {
   std::vector<NodeEntry> known = next_nodes_.value_or(settings_.nodes);
   for (const NodeEntry& node : settings_.nodes) {
-    if (!holds(known, node.number)) known.push_back(node);
+    if (find(known, node.number) == nullptr) known.push_back(node);
   }
   std::vector<io::AddressBook::Entry> others;
   for (const NodeEntry& node : known) {
@@ -84,7 +75,8 @@ void Runtime::know_nodes(Instant now) {
     peers.push_back({entry.node, entry.at});
   }
   udp_->set_nodes(peers);
-  std::erase_if(refused_said_, [&](const auto& said) { return !holds(known, said.first); });
+  std::erase_if(refused_said_,
+                [&](const auto& said) { return find(known, said.first) == nullptr; });
 }
 
 }  // namespace peal::member

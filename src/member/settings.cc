@@ -92,17 +92,26 @@ std::string validate_keys(const Settings& settings) {
 
 }  // namespace
 
+const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number) {
+  const auto found = std::find_if(nodes.begin(), nodes.end(),
+                                  [&](const NodeEntry& each) { return each.number == number; });
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+const NodeEntry* find(const std::vector<NodeEntry>& nodes, std::string_view name) {
+  const auto found = std::find_if(nodes.begin(), nodes.end(),
+                                  [&](const NodeEntry& each) { return each.name == name; });
+  return found == nodes.end() ? nullptr : &*found;
+}
+
 NodeId Settings::self() const {
-  for (const NodeEntry& node : nodes) {
-    if (node.name == name) return node.number;
-  }
-  return {};
+  const NodeEntry* own = find(nodes, name);
+  return own == nullptr ? NodeId{} : own->number;
 }
 
 const NodeEntry& Settings::own() const {
-  const auto own = std::find_if(nodes.begin(), nodes.end(),
-                                [this](const NodeEntry& node) { return node.name == name; });
-  PEAL_ASSERT(own != nodes.end());
+  const NodeEntry* own = find(nodes, name);
+  PEAL_ASSERT(own != nullptr);
   return *own;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -27,6 +28,10 @@ struct NodeEntry {
 
   friend bool operator==(const NodeEntry&, const NodeEntry&) = default;
 };
+
+/// The node with this number or name; null if there is none.
+const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number);
+const NodeEntry* find(const std::vector<NodeEntry>& nodes, std::string_view name);
 
 /// What a member is made from: the public configuration with its texts read.
 struct Settings {

@@ -5,6 +5,7 @@
 #include "base/mutants.h"
 #include "daemon.h"
 #include "resume_talk.h"
+#include "with_mutant.h"
 
 // Each deliberate fault of sessions is noticed by what the tests check.
 
@@ -12,14 +13,6 @@ namespace peal::session::test {
 namespace {
 
 using sim_hooks::Mutant;
-
-class WithMutant {
- public:
-  explicit WithMutant(Mutant mutant) { sim_hooks::activate_mutant(mutant); }
-  ~WithMutant() { sim_hooks::activate_mutant(Mutant::none); }
-  WithMutant(const WithMutant&) = delete;
-  WithMutant& operator=(const WithMutant&) = delete;
-};
 
 /// True if a message is acked though only its own daemon is known to have it.
 bool acked_too_early() {

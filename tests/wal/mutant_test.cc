@@ -6,19 +6,12 @@
 #include "base/hooks.h"
 #include "damage.h"
 #include "story.h"
+#include "with_mutant.h"
 
 namespace peal::wal::test {
 namespace {
 
 using sim_hooks::Mutant;
-
-class WithMutant {
- public:
-  explicit WithMutant(Mutant mutant) { sim_hooks::activate_mutant(mutant); }
-  ~WithMutant() { sim_hooks::activate_mutant(Mutant::none); }
-  WithMutant(const WithMutant&) = delete;
-  WithMutant& operator=(const WithMutant&) = delete;
-};
 
 constexpr std::uint64_t kSeedsMax = 5'000;
 
