@@ -20,7 +20,7 @@ SubmitQueue::SubmitQueue(const Limits& limits)
       entries_(new Entry[entry_mask_ + 1]) {}
 
 SubmitQueue::~SubmitQueue() {
-  while (!empty()) pop();
+  while (!empty()) remove_oldest();
 }
 
 Result<void> SubmitQueue::admit(ByteView payload) const {
@@ -32,7 +32,7 @@ Result<void> SubmitQueue::admit(ByteView payload) const {
 
 std::uint64_t SubmitQueue::add(const std::byte* bytes, std::size_t size, Service service,
                                Place place) {
-  entry(pushed_) = {bytes, ring_.tail(), static_cast<std::uint32_t>(size), service, place};
+  entry(pushed_) = {bytes, ring_.tail(), static_cast<std::uint32_t>(size), service, place, false};
   ++count_;
   bytes_ += size;
   return ++pushed_;
@@ -64,22 +64,56 @@ Result<std::uint64_t> SubmitQueue::push_lent(ByteView payload, Service service) 
 }
 
 ByteView SubmitQueue::front_payload() const {
-  PEAL_ASSERT(!empty());
-  const Entry& front = entry(pushed_ - count_);
+  PEAL_ASSERT(taken_ < count_);
+  const Entry& front = entry(popped() + taken_);
   return {front.bytes, front.size};
 }
 
 Service SubmitQueue::front_service() const {
-  PEAL_ASSERT(!empty());
-  return entry(pushed_ - count_).service;
+  PEAL_ASSERT(taken_ < count_);
+  return entry(popped() + taken_).service;
+}
+
+void SubmitQueue::take() {
+  PEAL_ASSERT(taken_ < count_);
+  taken_bytes_ += entry(popped() + taken_).size;
+  ++taken_;
+}
+
+Service SubmitQueue::taken_service() const {
+  PEAL_ASSERT(taken_ > 0);
+  return entry(popped()).service;
 }
 
 void SubmitQueue::pop() {
-  PEAL_ASSERT(!empty());
-  const Entry& front = entry(pushed_ - count_);
-  bytes_ -= front.size;
-  if (front.place == Place::block) delete[] front.bytes;
-  if (front.place == Place::ring && front.size > 0) ring_.give_back(front.ring_tail);
+  PEAL_ASSERT(taken_ > 0);
+  const auto remove_taken = [&] {
+    taken_bytes_ -= entry(popped()).size;
+    --taken_;
+    remove_oldest();
+  };
+  remove_taken();
+  // What was forgotten behind it is in no unit that could remove it.
+  while (popped() < forgotten_ && entry(popped()).forgotten) remove_taken();
+}
+
+void SubmitQueue::rewind() {
+  taken_ = 0;
+  taken_bytes_ = 0;
+  while (popped() < forgotten_) remove_oldest();
+}
+
+void SubmitQueue::forget() {
+  forgotten_ = pushed_;
+  if (taken_ == 0) return rewind();
+  for (; taken_ < count_; take()) entry(popped() + taken_).forgotten = true;
+}
+
+void SubmitQueue::remove_oldest() {
+  const Entry& oldest = entry(popped());
+  bytes_ -= oldest.size;
+  if (oldest.place == Place::block) delete[] oldest.bytes;
+  if (oldest.place == Place::ring && oldest.size > 0) ring_.give_back(oldest.ring_tail);
   --count_;
 }
 
@@ -87,6 +121,10 @@ void SubmitQueue::check_invariants() const {
   PEAL_ASSERT(count_ <= messages_max_ && count_ <= pushed_);
   PEAL_ASSERT(bytes_ <= std::max<std::uint64_t>(bytes_max_, message_bytes_max_));
   PEAL_ASSERT(count_ > 0 || bytes_ == 0);
+  PEAL_ASSERT(taken_ <= count_ && taken_bytes_ <= bytes_);
+  PEAL_ASSERT(taken_ > 0 || taken_bytes_ == 0);
+  PEAL_ASSERT(taken_ < count_ || taken_bytes_ == bytes_);
+  PEAL_ASSERT(forgotten_ <= popped() + taken_);
 }
 
 }  // namespace peal::node

@@ -13,8 +13,10 @@
 
 namespace peal::node {
 
-/// The messages that wait for their place, in the order submitted. Small ones live in a ring of
-/// bytes that is taken in the constructor, so that they allocate nothing; each large one has a
+/// The messages that wait for their place, in the order submitted. Those in front may be taken:
+/// they are in units already, but stay until their unit has its place (pop) or has lost its view
+/// (rewind); until then they count and keep their bytes like the others. Small ones live in a ring
+/// of bytes that is taken in the constructor, so that they allocate nothing; each large one has a
 /// block of its own. Numbers count submissions from 1 and have no holes.
 class SubmitQueue {
  public:
@@ -33,17 +35,37 @@ class SubmitQueue {
   Result<std::uint64_t> push_lent(ByteView payload, Service service);
 
   bool empty() const { return count_ == 0; }
+  /// All that is here, taken or not.
   std::uint64_t messages() const { return count_; }
   std::uint64_t bytes() const { return bytes_; }
 
   /// Messages that are not here any more: the number of the last one.
   std::uint64_t popped() const { return pushed_ - count_; }
 
-  /// The oldest message; not empty().
-  std::uint64_t front_number() const { return pushed_ - count_ + 1; }
+  /// The messages that are not taken.
+  std::uint64_t waiting() const { return count_ - taken_; }
+  std::uint64_t waiting_bytes() const { return bytes_ - taken_bytes_; }
+
+  /// The oldest message that is not taken; waiting() is not 0.
+  std::uint64_t front_number() const { return popped() + taken_ + 1; }
   ByteView front_payload() const;
   Service front_service() const;
+  /// Takes that one.
+  void take();
+
+  std::uint64_t taken() const { return taken_; }
+  /// The oldest message that is taken; taken() is not 0.
+  Service taken_service() const;
+  /// Removes that one; it never comes back.
   void pop();
+  /// Takes nothing after all: the oldest message of all is the front again.
+  void rewind();
+  /// Removes all messages that are not taken, at once or, if others are taken, together with the
+  /// last of these; and those that are taken no later than by rewind(). None of them is ever a
+  /// front again.
+  void forget();
+  /// The number of the last message that was forgotten, or 0.
+  std::uint64_t forgotten() const { return forgotten_; }
 
   void check_invariants() const;
 
@@ -55,12 +77,14 @@ class SubmitQueue {
     std::uint32_t size;
     Service service;
     Place place;
+    bool forgotten;  ///< while it was not taken: no unit will remove it
   };
 
   Entry& entry(std::uint64_t position) const { return entries_[position & entry_mask_]; }
   /// Why `payload` cannot be queued, if so.
   Result<void> admit(ByteView payload) const;
   std::uint64_t add(const std::byte* bytes, std::size_t size, Service service, Place place);
+  void remove_oldest();
 
   std::uint32_t message_bytes_max_;
   std::uint64_t bytes_max_;
@@ -73,6 +97,9 @@ class SubmitQueue {
   std::uint64_t pushed_ = 0;  ///< messages ever
   std::uint64_t count_ = 0;
   std::uint64_t bytes_ = 0;
+  std::uint64_t taken_ = 0;  ///< of the oldest, with those that were forgotten behind them
+  std::uint64_t taken_bytes_ = 0;
+  std::uint64_t forgotten_ = 0;  ///< a number: all up to it
 };
 
 }  // namespace peal::node
