@@ -117,9 +117,9 @@ void Node::Core::originate(const ViewId& view, Seq seq) {
   // All of its messages leave before anybody hears of it, who may find room for others then.
   std::array<Service, kChunksMax> services;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::uint32_t index = 0; index < packed.completed; ++index) {
-    services[index] = queue.taken_service();
-    queue.pop();
+    services[index] = queue.taken_service(index);
   }
+  queue.pop(packed.completed);
   sink_.on_unit_originated(view, seq, placed.service, placed.unit);
   for (std::uint32_t index = 0; index < packed.completed; ++index) {
     sink_.on_originate(packed.first_completed + index, view, seq, index, services[index]);

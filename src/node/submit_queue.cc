@@ -19,22 +19,20 @@ SubmitQueue::SubmitQueue(const Limits& limits)
       // Left uninitialised, as the ring: pages that are never used never cost memory.
       entries_(new Entry[entry_mask_ + 1]) {}
 
-SubmitQueue::~SubmitQueue() {
-  while (!empty()) remove_oldest();
-}
+SubmitQueue::~SubmitQueue() { remove(messages()); }
 
 Result<void> SubmitQueue::admit(ByteView payload) const {
   if (payload.size() > message_bytes_max_) return unexpected(Errc::too_large);
-  if (count_ == messages_max_) return unexpected(Errc::would_block);
-  if (count_ > 0 && bytes_ + payload.size() > bytes_max_) return unexpected(Errc::would_block);
+  if (messages() == messages_max_) return unexpected(Errc::would_block);
+  if (!empty() && bytes_ + payload.size() > bytes_max_) return unexpected(Errc::would_block);
   return {};
 }
 
 std::uint64_t SubmitQueue::add(const std::byte* bytes, std::size_t size, Service service,
                                Place place) {
   entry(pushed_) = {bytes, ring_.tail(), static_cast<std::uint32_t>(size), service, place, false};
-  ++count_;
   bytes_ += size;
+  waiting_bytes_ += size;
   return ++pushed_;
 }
 
@@ -64,67 +62,64 @@ Result<std::uint64_t> SubmitQueue::push_lent(ByteView payload, Service service) 
 }
 
 ByteView SubmitQueue::front_payload() const {
-  PEAL_ASSERT(taken_ < count_);
-  const Entry& front = entry(popped() + taken_);
+  PEAL_ASSERT(next_ < pushed_);
+  const Entry& front = entry(next_);
   return {front.bytes, front.size};
 }
 
 Service SubmitQueue::front_service() const {
-  PEAL_ASSERT(taken_ < count_);
-  return entry(popped() + taken_).service;
+  PEAL_ASSERT(next_ < pushed_);
+  return entry(next_).service;
 }
 
 void SubmitQueue::take() {
-  PEAL_ASSERT(taken_ < count_);
-  taken_bytes_ += entry(popped() + taken_).size;
-  ++taken_;
+  PEAL_ASSERT(next_ < pushed_);
+  waiting_bytes_ -= entry(next_).size;
+  ++next_;
 }
 
-Service SubmitQueue::taken_service() const {
-  PEAL_ASSERT(taken_ > 0);
-  return entry(popped()).service;
+Service SubmitQueue::taken_service(std::uint64_t index) const {
+  PEAL_ASSERT(index < taken());
+  return entry(popped_ + index).service;
 }
 
-void SubmitQueue::pop() {
-  PEAL_ASSERT(taken_ > 0);
-  const auto remove_taken = [&] {
-    taken_bytes_ -= entry(popped()).size;
-    --taken_;
-    remove_oldest();
-  };
-  remove_taken();
-  // What was forgotten behind it is in no unit that could remove it.
-  while (popped() < forgotten_ && entry(popped()).forgotten) remove_taken();
+void SubmitQueue::pop(std::uint64_t count) {
+  PEAL_ASSERT(count <= taken());
+  remove(count);
+  // What was forgotten behind them is in no unit that could remove it.
+  while (popped_ < forgotten_ && entry(popped_).forgotten) remove(1);
 }
 
 void SubmitQueue::rewind() {
-  taken_ = 0;
-  taken_bytes_ = 0;
-  while (popped() < forgotten_) remove_oldest();
+  if (popped_ < forgotten_) remove(forgotten_ - popped_);
+  next_ = popped_;
+  waiting_bytes_ = bytes_;
 }
 
 void SubmitQueue::forget() {
   forgotten_ = pushed_;
-  if (taken_ == 0) return rewind();
-  for (; taken_ < count_; take()) entry(popped() + taken_).forgotten = true;
+  if (taken() == 0) return rewind();
+  for (; next_ < pushed_; take()) entry(next_).forgotten = true;
 }
 
-void SubmitQueue::remove_oldest() {
-  const Entry& oldest = entry(popped());
-  bytes_ -= oldest.size;
-  if (oldest.place == Place::block) delete[] oldest.bytes;
-  if (oldest.place == Place::ring && oldest.size > 0) ring_.give_back(oldest.ring_tail);
-  --count_;
+void SubmitQueue::remove(std::uint64_t count) {
+  if (count == 0) return;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Entry& oldest = entry(popped_);
+    bytes_ -= oldest.size;
+    if (oldest.place == Place::block) delete[] oldest.bytes;
+    ++popped_;
+  }
+  ring_.give_back(entry(popped_ - 1).ring_tail);
 }
 
 void SubmitQueue::check_invariants() const {
-  PEAL_ASSERT(count_ <= messages_max_ && count_ <= pushed_);
+  PEAL_ASSERT(popped_ <= next_ && next_ <= pushed_ && messages() <= messages_max_);
   PEAL_ASSERT(bytes_ <= std::max<std::uint64_t>(bytes_max_, message_bytes_max_));
-  PEAL_ASSERT(count_ > 0 || bytes_ == 0);
-  PEAL_ASSERT(taken_ <= count_ && taken_bytes_ <= bytes_);
-  PEAL_ASSERT(taken_ > 0 || taken_bytes_ == 0);
-  PEAL_ASSERT(taken_ < count_ || taken_bytes_ == bytes_);
-  PEAL_ASSERT(forgotten_ <= popped() + taken_);
+  PEAL_ASSERT(!empty() || bytes_ == 0);
+  PEAL_ASSERT(taken() > 0 ? waiting_bytes_ <= bytes_ : waiting_bytes_ == bytes_);
+  PEAL_ASSERT(waiting() > 0 || waiting_bytes_ == 0);
+  PEAL_ASSERT(forgotten_ <= next_);
 }
 
 }  // namespace peal::node

@@ -34,30 +34,30 @@ class SubmitQueue {
   /// The same; `payload` stays where it is until its message was popped.
   Result<std::uint64_t> push_lent(ByteView payload, Service service);
 
-  bool empty() const { return count_ == 0; }
+  bool empty() const { return popped_ == pushed_; }
   /// All that is here, taken or not.
-  std::uint64_t messages() const { return count_; }
+  std::uint64_t messages() const { return pushed_ - popped_; }
   std::uint64_t bytes() const { return bytes_; }
 
   /// Messages that are not here any more: the number of the last one.
-  std::uint64_t popped() const { return pushed_ - count_; }
+  std::uint64_t popped() const { return popped_; }
 
   /// The messages that are not taken.
-  std::uint64_t waiting() const { return count_ - taken_; }
-  std::uint64_t waiting_bytes() const { return bytes_ - taken_bytes_; }
+  std::uint64_t waiting() const { return pushed_ - next_; }
+  std::uint64_t waiting_bytes() const { return waiting_bytes_; }
 
   /// The oldest message that is not taken; waiting() is not 0.
-  std::uint64_t front_number() const { return popped() + taken_ + 1; }
+  std::uint64_t front_number() const { return next_ + 1; }
   ByteView front_payload() const;
   Service front_service() const;
   /// Takes that one.
   void take();
 
-  std::uint64_t taken() const { return taken_; }
-  /// The oldest message that is taken; taken() is not 0.
-  Service taken_service() const;
-  /// Removes that one; it never comes back.
-  void pop();
+  std::uint64_t taken() const { return next_ - popped_; }
+  /// Of the oldest messages that are taken, the one with so many before it; fewer than taken().
+  Service taken_service(std::uint64_t index) const;
+  /// Removes the oldest `count` messages, at most taken(); they never come back.
+  void pop(std::uint64_t count);
   /// Takes nothing after all: the oldest message of all is the front again.
   void rewind();
   /// Removes all messages that are not taken, at once or, if others are taken, together with the
@@ -84,7 +84,7 @@ class SubmitQueue {
   /// Why `payload` cannot be queued, if so.
   Result<void> admit(ByteView payload) const;
   std::uint64_t add(const std::byte* bytes, std::size_t size, Service service, Place place);
-  void remove_oldest();
+  void remove(std::uint64_t count);
 
   std::uint32_t message_bytes_max_;
   std::uint64_t bytes_max_;
@@ -94,11 +94,12 @@ class SubmitQueue {
   std::uint64_t entry_mask_;
   std::unique_ptr<Entry[]> entries_;
 
-  std::uint64_t pushed_ = 0;  ///< messages ever
-  std::uint64_t count_ = 0;
+  // Messages ever: popped_ <= next_ <= pushed_.
+  std::uint64_t pushed_ = 0;
+  std::uint64_t next_ = 0;  ///< taken, with those that were forgotten behind taken ones
+  std::uint64_t popped_ = 0;
   std::uint64_t bytes_ = 0;
-  std::uint64_t taken_ = 0;  ///< of the oldest, with those that were forgotten behind them
-  std::uint64_t taken_bytes_ = 0;
+  std::uint64_t waiting_bytes_ = 0;
   std::uint64_t forgotten_ = 0;  ///< a number: all up to it
 };
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <string>
@@ -17,7 +18,7 @@ using test::pattern;
 
 void take_and_pop(SubmitQueue& queue) {
   queue.take();
-  queue.pop();
+  queue.pop(1);
 }
 
 TEST(SubmitQueue, NumbersCountFromOneWithoutHoles) {
@@ -117,14 +118,15 @@ TEST(SubmitQueue, WhatIsTakenCountsUntilItIsPopped) {
   EXPECT_EQ(queue.front_number(), 2U);
   EXPECT_EQ(as_text(queue.front_payload()), "three");
   EXPECT_EQ(queue.front_service(), Service::safe);
-  EXPECT_EQ(queue.taken_service(), Service::agreed);
+  EXPECT_EQ(queue.taken_service(0), Service::agreed);
   EXPECT_EQ(queue.popped(), 0U);
   queue.take();
-  queue.pop();
+  EXPECT_EQ(queue.taken_service(1), Service::safe);
+  queue.pop(1);
   EXPECT_EQ(queue.popped(), 1U);
   EXPECT_EQ(queue.bytes(), 5U);
   EXPECT_EQ(queue.waiting_bytes(), 0U);
-  EXPECT_EQ(queue.taken_service(), Service::safe);
+  EXPECT_EQ(queue.taken_service(0), Service::safe);
   queue.check_invariants();
   queue.rewind();
   EXPECT_EQ(queue.waiting(), 1U);
@@ -149,10 +151,10 @@ TEST(SubmitQueue, WhatIsForgottenGoesWithWhatIsTakenBeforeIt) {
   queue.forget();  // nor is 5
   queue.check_invariants();
   EXPECT_EQ(queue.messages(), 5U);
-  queue.pop();
+  queue.pop(1);
   EXPECT_EQ(queue.popped(), 3U);
   queue.check_invariants();
-  queue.pop();
+  queue.pop(1);
   EXPECT_EQ(queue.popped(), 5U);
   EXPECT_TRUE(queue.empty());
   EXPECT_EQ(queue.bytes(), 0U);
@@ -214,9 +216,10 @@ TEST(SubmitQueue, KeepsEveryByteThroughAMillionRandomSteps) {
       queue.rewind();
       taken = 0;
     } else if (taken > 0) {
-      queue.pop();
-      model.pop_front();
-      --taken;
+      const std::size_t count = 1 + random.below(std::min<std::size_t>(taken, 3));
+      queue.pop(count);
+      model.erase(model.begin(), model.begin() + static_cast<std::ptrdiff_t>(count));
+      taken -= count;
     }
     ASSERT_EQ(queue.waiting(), model.size() - taken);
     ASSERT_EQ(queue.messages(), model.size());
