@@ -7,13 +7,16 @@
 
 #include "base/assert.h"
 
-namespace peal::session {
+namespace peal {
 
 /// A queue in memory that goes round: in a steady stream it allocates nothing, unlike std::deque.
-/// What it grew to beyond kKept elements is given back when it is empty.
+/// What it grew to beyond kKept elements is given back when it is empty. One thread at a time.
 template <class T>
 class Ring {
  public:
+  /// With `least`, the first push_back() allocates nothing; a power of two.
+  explicit Ring(std::size_t least = 0) : slots_(least) { PEAL_ASSERT((least & (least - 1)) == 0); }
+
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
 
@@ -29,16 +32,25 @@ class Ring {
   const T& front() const { return (*this)[0]; }
   const T& back() const { return (*this)[size_ - 1]; }
 
-  void push_back(T value) {
+  void push_back(T value) { push_back() = std::move(value); }
+  /// One more, as T{} makes it, to be filled where it lies.
+  T& push_back() {
     if (size_ == slots_.size()) grow();
     ++size_;
-    (*this)[size_ - 1] = std::move(value);
+    return (*this)[size_ - 1];
+  }
+  void pop_back() {
+    (*this)[size_ - 1] = T{};
+    --size_;
   }
   void pop_front() {
     front() = T{};
     first_ = (first_ + 1) & (slots_.size() - 1);
     --size_;
-    if (size_ == 0 && slots_.size() > kKept) *this = {};
+    if (size_ == 0 && slots_.size() > kKept) *this = Ring{};
+  }
+  void clear() {
+    while (!empty()) pop_front();
   }
 
  private:
@@ -57,4 +69,4 @@ class Ring {
   std::size_t size_ = 0;
 };
 
-}  // namespace peal::session
+}  // namespace peal
