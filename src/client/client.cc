@@ -64,7 +64,7 @@ class Client::Core {
     return Ticket{*number};
   }
   std::optional<ClientEvent> event(Inner::Deadline deadline) {
-    std::optional<client::Item> item = inner->take(deadline, reader.release());
+    std::optional<client::Item> item = inner->take(deadline, reader.release(), reader.message());
     if (!item) return std::nullopt;
     return reader.event(std::move(*item));
   }

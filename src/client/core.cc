@@ -19,6 +19,9 @@ using v0::ErrorCode;
 namespace {
 
 constexpr std::size_t kReadBytes = 256U << 10;
+/// Who takes one event in memory after the other says so often what it has: the daemon keeps only
+/// so much there.
+constexpr std::uint64_t kSayTakenBytes = wire::kSharedUnseenMax / 4;
 
 Duration duration_of(std::chrono::milliseconds patience) {
   // A day is as good as for ever, and leaves room for adding.
@@ -252,12 +255,21 @@ Result<std::string, Error> Core::ask(std::string_view what, Deadline deadline) {
 
 // ---- Reading
 
-std::optional<Item> Core::take(Deadline deadline, std::vector<std::byte> used) {
+std::optional<Item> Core::take(Deadline deadline, std::vector<std::byte> used,
+                               wire::MessageEvent& message) {
   Lock lock(mutex_);
   session_.give_back(std::move(used));
   ++visits_;
   ++takers_;
-  for (bool looked = false; !session_.has_item();) {
+  std::optional<Item> item;
+  for (bool looked = false; !item;) {
+    if (session_.has_item()) {
+      const bool was_full = !session_.wants_input();
+      item = session_.take(message);
+      if (was_full && session_.wants_input()) wake_thread();
+      if (!item) check_torn();
+      continue;
+    }
     if (std::exchange(events_signalled_, false)) events_fd_.clear();
     const bool is_over = std::chrono::steady_clock::now() >= deadline;
     if (session_.phase() == Session::Phase::ended || (is_over && looked)) break;
@@ -269,10 +281,7 @@ std::optional<Item> Core::take(Deadline deadline, std::vector<std::byte> used) {
     }
   }
   --takers_;
-  if (!session_.has_item()) return std::nullopt;
-  const bool was_full = !session_.wants_input();
-  std::optional<Item> item = session_.take();
-  if (was_full && session_.wants_input()) wake_thread();
+  if (session_.taken_bytes() >= kSayTakenBytes && may_serve()) write_out(lock);
   signal_events();
   return item;
 }

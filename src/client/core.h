@@ -48,8 +48,9 @@ class Core {
   Result<std::string, v0::Error> leave(std::string_view group, Deadline deadline);
   Result<std::string, v0::Error> ask(std::string_view what, Deadline deadline);
   std::optional<v0::Error> flush(Deadline deadline);
-  /// `used`: the body of an item that is not needed any more.
-  std::optional<Item> take(Deadline deadline, std::vector<std::byte> used);
+  /// `used`: the body of an item that is not needed any more. A message is decoded into `message`.
+  std::optional<Item> take(Deadline deadline, std::vector<std::byte> used,
+                           wire::MessageEvent& message);
   void close(Deadline deadline);
   v0::ClientStatus status() const;
   int events_fd();
@@ -92,6 +93,7 @@ class Core {
   void write_out(Lock& lock);
   std::size_t read_once(Lock& lock);
   void take_memory();
+  void check_torn();
   void wait_until_unused(Lock& lock, bool and_not_polled);
   void fail(Trouble kind, io::IoError why);
   void withdraw();

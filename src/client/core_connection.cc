@@ -112,9 +112,7 @@ std::size_t Core::read_once(Lock& lock) {
     if (!is_open && usable_) withdraw();
   }
   in_use_ = false;
-  if (session_.is_torn()) {
-    fail(Trouble::writing, {Errc::closed, "what the daemon told was gone before it was read"});
-  }
+  check_torn();
   if (moved.outcome == io::StreamOutcome::broken) {
     fail(Trouble::reading, stream_->error());
   } else if (moved.outcome == io::StreamOutcome::end) {
@@ -124,6 +122,11 @@ std::size_t Core::read_once(Lock& lock) {
   // Others leave what they add to whoever uses the connection.
   if (unsent_ || session_.has_more_than_seen()) push_out(lock);
   return moved.bytes;
+}
+
+void Core::check_torn() {
+  if (!session_.is_torn() || trouble_ != Trouble::none) return;
+  fail(Trouble::writing, {Errc::closed, "what the daemon told was gone before it was read"});
 }
 
 /// What came with the first byte. If it cannot be read, everything comes on the connection.
@@ -189,7 +192,7 @@ bool Core::may_take_over() const {
 
 /// What was seen is to be said, though there is nothing else to say.
 bool Core::has_much_unsaid() const {
-  return unsaid_bytes_ >= kUnsaidBytesMax || session_.told_bytes() >= kUnsaidSharedBytesMax;
+  return unsaid_bytes_ >= kUnsaidBytesMax || session_.taken_bytes() >= kUnsaidSharedBytesMax;
 }
 
 bool Core::may_serve() const { return may_take_over() && !in_use_ && !polled_; }

@@ -81,8 +81,7 @@ v0::ClientEvent Reader::record() {
     case RecordKind::left: return v0::Left{std::string(decoded<wire::GroupEvent>(item_).group)};
     default: break;
   }
-  const wire::Drop drop = decode(item_.body, message_);
-  PEAL_ASSERT(item_.record == RecordKind::message && drop == wire::Drop::none);
+  PEAL_ASSERT(item_.record == RecordKind::message);
   v0::GroupMessage message;
   message.sender = message_.sender;
   message.targets = {message_.targets.begin(), message_.targets.size()};

@@ -12,8 +12,11 @@ namespace peal::client {
 /// Turns what came into what the application sees. Thread: one at a time.
 class Reader {
  public:
-  /// What the event points to is valid until the next call.
+  /// `item`, and the message that stands in its body if it is one: message() of before. What the
+  /// event points to is valid until the next call.
   v0::ClientEvent event(Item item);
+  /// Where the next message is decoded.
+  wire::MessageEvent& message() { return message_; }
   /// Ends what the last event points to, and gives its memory away.
   std::vector<std::byte> release() { return std::move(item_.body); }
 

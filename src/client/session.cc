@@ -13,6 +13,10 @@ namespace {
 /// Bytes of a record around its payload and the names of its targets, at most.
 constexpr std::size_t kSendExtraBytes = 32;
 
+bool is_message(const Item& item) {
+  return item.kind == Item::Kind::record && item.record == wire::RecordKind::message;
+}
+
 }  // namespace
 
 Session::Session(SessionOptions options) : options_(std::move(options)) {}
@@ -33,6 +37,7 @@ void Session::connected() {
 void Session::disconnected(const std::string& why) {
   if (phase_ == Phase::ended) return;
   const bool was_open = phase_ == Phase::open;
+  fetch_all();
   phase_ = Phase::apart;
   input_.clear();
   control_.clear();
@@ -42,7 +47,7 @@ void Session::disconnected(const std::string& why) {
   gathered_bytes_.clear();
   seen_due_ = false;
   memory_ = {};
-  told_bytes_ = 0;
+  told_bytes_ = taken_bytes_ = 0;
   torn_ = false;
   if (goodbye_ == Goodbye::queued) goodbye_ = Goodbye::wanted;
   if (!was_open) return;
@@ -55,8 +60,8 @@ void Session::disconnected(const std::string& why) {
 }
 
 void Session::end(wire::ClientCode code, std::string text) {
-  check_events();
   if (phase_ == Phase::ended) return;
+  fetch_all();
   phase_ = Phase::ended;
   end_.code = code;
   end_.text = std::move(text);
@@ -161,11 +166,18 @@ std::optional<Answer> Session::take_answer(std::uint32_t request) {
   return answer;
 }
 
-Item Session::take() {
+std::optional<Item> Session::take(wire::MessageEvent& message) {
   PEAL_ASSERT(!items_.empty());
+  if (items_.front().is_place()) {
+    if (!fetch(items_.front(), message)) return std::nullopt;
+  } else if (is_message(items_.front())) {
+    const wire::Drop damage = decode(items_.front().body, message);
+    PEAL_ASSERT(damage == wire::Drop::none);  // it was looked at when it came
+  }
   Item item = std::move(items_.front());
   items_.pop_front();
   unread_bytes_ -= item.bytes();
+  note_seen(item);
   return item;
 }
 
@@ -190,7 +202,7 @@ void Session::gather(std::vector<ByteView>& out, std::size_t chunks_max) {
   if (phase_ == Phase::apart || phase_ == Phase::ended) return;
   if (may_speak()) {
     if (std::exchange(seen_due_, false)) {
-      told_bytes_ = 0;
+      told_bytes_ -= std::exchange(taken_bytes_, 0);
       wire::append(say(), wire::RecordKind::seen, wire::Acked{events_seen_});
     }
     if (goodbye_ == Goodbye::wanted && out_ == unsettled_.size()) {

@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "wire/client.h"
+#include "wire/shared.h"
 
 // The client's side of a session, without a socket, a clock or a thread: bytes of a connection come
 // in, bytes for it are there to be fetched, and what the application shall read waits in order.
@@ -35,34 +36,41 @@ struct End {
 /// What waits for the application: a record as it came, whose body can be decoded, or a notice.
 struct Item {
   enum class Kind : std::uint8_t { record, disconnected, reconnected, ended } kind = Kind::record;
+  /// An event that the daemon does not know to have come.
+  bool unseen = false;
   wire::RecordKind record{};
   std::vector<std::byte> body;
+  wire::Shared place;  ///< `bytes` above 0: the record lies there, and is copied when it is taken
   std::unique_ptr<End> end;  ///< of notices; `disconnected` has a text only
   /// What it costs to keep it, about.
-  std::uint64_t bytes() const { return sizeof(Item) + body.size(); }
+  std::uint64_t bytes() const { return sizeof(Item) + body.size() + place.bytes; }
+  bool is_place() const { return place.bytes > 0; }
 };
 
 /// Buffers of records that nobody needs any more, for those to come: then messages of a steady
-/// stream allocate nothing. A few, and small ones.
+/// stream allocate nothing. As many as come and go at once in such a stream, and small ones.
 class SpareBuffers {
  public:
   std::vector<std::byte> take() {
     if (spare_.empty()) return {};
     std::vector<std::byte> buffer = std::move(spare_.back());
     spare_.pop_back();
+    bytes_ -= buffer.capacity();
     buffer.clear();
     return buffer;
   }
   void give(std::vector<std::byte> buffer) {
-    if (spare_.size() < kMax && buffer.capacity() > 0 && buffer.capacity() <= kBytesMax) {
-      spare_.push_back(std::move(buffer));
-    }
+    const std::size_t bytes = buffer.capacity();
+    if (bytes == 0 || bytes > kBytesMax || bytes_ + bytes > kBytesMaxAll) return;
+    bytes_ += bytes;
+    spare_.push_back(std::move(buffer));
   }
 
  private:
-  static constexpr std::size_t kMax = 128;
-  static constexpr std::size_t kBytesMax = 4'096;
+  static constexpr std::size_t kBytesMax = 4'096;        ///< of one
+  static constexpr std::size_t kBytesMaxAll = 1U << 21;  ///< of all
   std::vector<std::vector<std::byte>> spare_;
+  std::size_t bytes_ = 0;
 };
 
 struct SessionOptions {
@@ -113,8 +121,8 @@ class Session {
   /// the daemon gives one: the connection is to be read to its end, as far as it is there, and
   /// ended.
   bool is_torn() const { return torn_; }
-  /// Of events in memory that came since the daemon was told what was seen.
-  std::uint64_t told_bytes() const { return told_bytes_; }
+  /// Of events in memory that were taken since the daemon was told what was seen.
+  std::uint64_t taken_bytes() const { return taken_bytes_; }
   /// There is room for what might come. Of a greeting there always is: or the session would be lost
   /// while nobody reads.
   bool wants_input() const {
@@ -154,8 +162,9 @@ class Session {
   void goodbye() { goodbye_ = Goodbye::wanted; }
 
   bool has_item() const { return !items_.empty(); }
-  /// The next item; there must be one.
-  Item take();
+  /// The next item, its body decoded into `message` if it is one. Nothing if it lay in memory and
+  /// was none, which is a fault, or was gone: then is_torn().
+  std::optional<Item> take(wire::MessageEvent& message);
   /// A body that take() gave is not needed any more.
   void give_back(std::vector<std::byte> body) { spare_bodies_.give(std::move(body)); }
 
@@ -211,7 +220,11 @@ class Session {
   bool resume_session(const wire::Welcome& welcome);
   void on_event(const wire::Record& record);
   void on_shared(ByteView body);
-  void check_events();
+  void note_seen(Item& item);
+  wire::SharedRead copy(Item& item, wire::MessageEvent& message, wire::Drop& damage);
+  bool fetch(Item& item, wire::MessageEvent& message);
+  void fetch_all();
+  void drop_events(std::size_t from);
   void on_acked(ByteView body);
   void on_refused(ByteView body);
   void on_reply(ByteView body);
@@ -242,7 +255,7 @@ class Session {
   // In.
   std::vector<std::byte> input_;  ///< the beginning of a record that is not complete
   std::deque<Item> items_;
-  std::size_t unchecked_ = 0;  ///< of these, events at the end that may be damaged
+  std::size_t places_ = 0;  ///< of these, those that lie in memory
   SpareBuffers spare_bodies_;
   std::uint64_t unread_bytes_ = 0;
   std::uint64_t events_seen_ = 0;
@@ -250,7 +263,8 @@ class Session {
   std::set<std::uint64_t> refused_;  ///< told, and above what was acked: they may come again
   std::uint64_t acked_ = 0;          ///< by `acked`, not by a welcome
   ByteView memory_;                  ///< in which events may lie
-  std::uint64_t told_bytes_ = 0;     ///< of events there, since `seen` was said
+  std::uint64_t told_bytes_ = 0;     ///< of events there that `seen` was not said of
+  std::uint64_t taken_bytes_ = 0;    ///< of these, those that were copied
   bool torn_ = false;
 
   // Out. Messages settled_ + 1, settled_ + 2, …

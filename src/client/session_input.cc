@@ -45,7 +45,6 @@ void Session::received(ByteView bytes) {
     handle(framed.record);
     bytes = bytes.subspan(framed.bytes);
   }
-  check_events();
   if (phase_ == Phase::ended || phase_ == Phase::apart) {
     input_.clear();
   } else if (buffered) {
@@ -58,10 +57,6 @@ void Session::received(ByteView bytes) {
 void Session::handle(const wire::Record& record) {
   using wire::RecordKind;
   if (torn_ && record.kind != RecordKind::closing) return;
-  if (!wire::is_event(record.kind) && record.kind != RecordKind::shared) {
-    check_events();
-    if (phase_ == Phase::ended) return;
-  }
   if (phase_ == Phase::greeting) {
     if (record.kind == RecordKind::welcome) return on_welcome(record.body);
     if (record.kind == RecordKind::closing) return on_closing(record.body);
@@ -165,9 +160,33 @@ bool Session::resume_session(const wire::Welcome& welcome) {
 
 // ---- The session
 
+namespace {
+
+/// Of an event; a message is left in `message`.
+wire::Drop decode_event(wire::RecordKind kind, ByteView body, wire::MessageEvent& message) {
+  const auto as = [body](auto event) { return decode(body, event); };
+  switch (kind) {
+    case wire::RecordKind::message: return decode(body, message);
+    case wire::RecordKind::group_view: return as(wire::GroupViewEvent());
+    case wire::RecordKind::gap: return as(wire::GapEvent());
+    default: return as(wire::GroupEvent());
+  }
+}
+
+std::string damage_text(wire::Drop damage) {
+  return "a damaged event, " + std::string(wire::drop_name(damage));
+}
+
+}  // namespace
+
 void Session::on_event(const wire::Record& record) {
+  wire::MessageEvent message;
+  const wire::Drop damage = decode_event(record.kind, record.body, message);
+  if (damage != wire::Drop::none) return fault(damage_text(damage));
   push_record(record);
-  ++unchecked_;
+  // Events are seen in their order: this one stands behind others that still have to be copied.
+  items_.back().unseen = true;
+  if (places_ == 0) note_seen(items_.back());
 }
 
 void Session::on_shared(ByteView body) {
@@ -175,51 +194,89 @@ void Session::on_shared(ByteView body) {
   if (memory_.empty() || decode(body, at) != wire::Drop::none) {
     return fault("a place in shared memory that cannot be");
   }
-  // What comes with one read of the connection must not be more than that.
+  // What waits there to be copied must not be more than that.
   told_bytes_ += at.bytes;
   if (told_bytes_ > wire::kSharedUnseenMax)
     return fault("more events in memory than may be unseen");
-  Item item;
-  item.body = spare_bodies_.take();
-  switch (wire::read_shared(memory_, at, item.record, item.body)) {
+  switch (wire::look_at_shared(memory_, at)) {
     case wire::SharedRead::ok: break;
     case wire::SharedRead::gone: torn_ = true; return;
-    case wire::SharedRead::bad: return fault("a place in shared memory where no record is");
+    case wire::SharedRead::bad: return fault("a place in shared memory that cannot be");
   }
-  if (!wire::is_event(item.record)) return fault("a record in shared memory that is no event");
+  Item item;
+  item.unseen = true;
+  item.place = at;
   push(std::move(item));
-  ++unchecked_;
+  ++places_;
 }
 
-namespace {
+void Session::note_seen(Item& item) {
+  if (!std::exchange(item.unseen, false)) return;
+  ++events_seen_;
+  seen_due_ = true;
+}
 
-wire::Drop damage_of(const Item& item) {
-  const auto of = [&item](auto event) { return decode(item.body, event); };
-  switch (item.record) {
-    case wire::RecordKind::message: return of(wire::MessageEvent());
-    case wire::RecordKind::group_view: return of(wire::GroupViewEvent());
-    case wire::RecordKind::gap: return of(wire::GapEvent());
-    default: return of(wire::GroupEvent());
+/// Copies what lies in memory, once, and looks only at the copy. `damage` is that of an event.
+wire::SharedRead Session::copy(Item& item, wire::MessageEvent& message, wire::Drop& damage) {
+  std::vector<std::byte> body = spare_bodies_.take();
+  const wire::SharedRead read = wire::read_shared(memory_, item.place, item.record, body);
+  if (read != wire::SharedRead::ok) return read;
+  if (!wire::is_event(item.record)) return wire::SharedRead::bad;
+  damage = decode_event(item.record, body, message);
+  if (damage != wire::Drop::none) return read;
+  unread_bytes_ -= item.bytes();
+  taken_bytes_ += item.place.bytes;
+  item.body = std::move(body);
+  item.place = {};
+  unread_bytes_ += item.bytes();
+  --places_;
+  return read;
+}
+
+/// The first item is to be taken. If it cannot be, no event behind it is told either.
+bool Session::fetch(Item& item, wire::MessageEvent& message) {
+  wire::Drop damage = wire::Drop::none;
+  const wire::SharedRead read = copy(item, message, damage);
+  if (read == wire::SharedRead::ok && damage == wire::Drop::none) return true;
+  drop_events(0);
+  if (read == wire::SharedRead::gone) {
+    torn_ = phase_ == Phase::open;
+  } else if (read == wire::SharedRead::bad) {
+    fault("a place in shared memory where no event is");
+  } else {
+    fault(damage_text(damage));
+  }
+  return false;
+}
+
+/// The connection has ended, and the memory goes with it. What is not there any more comes again if
+/// the session is gone on with.
+void Session::fetch_all() {
+  wire::MessageEvent message;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    wire::Drop damage = wire::Drop::none;
+    const bool there =
+        !items_[i].is_place() || copy(items_[i], message, damage) == wire::SharedRead::ok;
+    if (!there || damage != wire::Drop::none) return drop_events(i);
+    note_seen(items_[i]);
   }
 }
 
-}  // namespace
-
-/// Events are read some time after they were copied: at once, a processor would wait until the copy
-/// is done.
-void Session::check_events() {
-  for (; unchecked_ > 0; --unchecked_) {
-    const wire::Drop damage = damage_of(items_[items_.size() - unchecked_]);
-    if (damage != wire::Drop::none) {
-      for (; unchecked_ > 0; --unchecked_) {
-        unread_bytes_ -= items_.back().bytes();
-        items_.pop_back();
-      }
-      return fault("a damaged event, " + std::string(wire::drop_name(damage)));
+/// Those that are not seen, from one item on.
+void Session::drop_events(std::size_t from) {
+  std::deque<Item> kept;
+  for (; !items_.empty(); items_.pop_front()) {
+    Item& item = items_.front();
+    const bool goes = from == 0 && item.unseen;
+    if (from > 0) --from;
+    if (!goes) {
+      kept.push_back(std::move(item));
+      continue;
     }
-    ++events_seen_;
-    seen_due_ = true;
+    unread_bytes_ -= item.bytes();
+    if (item.is_place()) --places_;
   }
+  items_ = std::move(kept);
 }
 
 void Session::settle(std::uint64_t number) {

@@ -160,6 +160,7 @@ void Node::Core::deliver_chunk(const Chunk& chunk, Message& message) {
   outcome_.add(chunk.number);
   sink_.on_message(message);
   message.gathered = nullptr;
+  reassembly_.give_back(std::move(gathered));  // unless the sink took it
 }
 
 void Node::Core::install(const order::View& view) {

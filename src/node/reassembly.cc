@@ -51,6 +51,23 @@ Reassembly::Fed Reassembly::feed(MemberId origin, const Chunk& chunk) {
 
 Gathered Reassembly::take() { return std::move(done_); }
 
+void Reassembly::give_back(Gathered message) {
+  if (message.bytes == nullptr || message.size > kSpareBytesMax) return;
+  if (spares_.size() == kSparesMax) spares_.erase(spares_.begin());
+  spares_.push_back(std::move(message));
+}
+
+/// Messages of a stream are often equally long.
+std::unique_ptr<std::byte[]> Reassembly::take_spare(std::uint32_t bytes) {
+  for (std::size_t i = spares_.size(); i > 0; --i) {
+    if (spares_[i - 1].size != bytes) continue;
+    std::unique_ptr<std::byte[]> memory = std::move(spares_[i - 1].bytes);
+    spares_.erase(spares_.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    return memory;
+  }
+  return std::unique_ptr<std::byte[]>(new std::byte[bytes]);
+}
+
 void Reassembly::clear() {
   partials_.clear();
   bytes_ = 0;
@@ -82,7 +99,7 @@ void Reassembly::append(Partial& partial, ByteView bytes) {
         std::max({needed, std::uint64_t{partial.capacity} * 4, kCapacityMin});
     const auto capacity =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, partial.total));
-    std::unique_ptr<std::byte[]> memory(new std::byte[capacity]);
+    std::unique_ptr<std::byte[]> memory = take_spare(capacity);
     if (partial.received > 0) std::memcpy(memory.get(), partial.memory.get(), partial.received);
     partial.memory = std::move(memory);
     bytes_ += capacity - partial.capacity;

@@ -32,6 +32,9 @@ class Reassembly {
   Fed feed(MemberId origin, const Chunk& chunk);
   /// The message that the last feed() completed.
   Gathered take();
+  /// Memory of a message that take() gave and nobody needs any more, for those to come: a steady
+  /// stream of messages that are a little too large for one unit allocates nothing then.
+  void give_back(Gathered message);
 
   /// Forgets all unfinished messages.
   void clear();
@@ -59,9 +62,14 @@ class Reassembly {
   Partial* find_or_add(MemberId origin);
   void append(Partial& partial, ByteView bytes);
   void drop(Partial& partial);
+  std::unique_ptr<std::byte[]> take_spare(std::uint32_t bytes);
+
+  static constexpr std::size_t kSparesMax = 8;
+  static constexpr std::uint32_t kSpareBytesMax = 16 * 1'024;
 
   std::vector<Partial> partials_;  ///< sorted by origin
   Gathered done_;
+  std::vector<Gathered> spares_;  ///< the last was used last
   std::uint64_t bytes_ = 0;
   std::uint64_t drops_ = 0;
 };

@@ -40,25 +40,29 @@ void clear_shared(ByteSpan block) {
   std::atomic_thread_fence(std::memory_order_release);
 }
 
-SharedRead read_shared(ByteView memory, const Shared& at, RecordKind& kind,
-                       std::vector<std::byte>& body) {
+SharedRead look_at_shared(ByteView memory, const Shared& at) {
   const std::uint64_t end = std::uint64_t{at.offset} + kGenerationBytes + at.bytes;
   if (at.offset % kSharedAlign != 0 || at.bytes < kRecordHeaderBytes || end > memory.size()) {
     return SharedRead::bad;
   }
-  const std::byte* block = memory.data() + at.offset;
-  const auto generation = generation_of(block);
+  const auto generation = generation_of(memory.data() + at.offset);
   const bool ignored = PEAL_MUTANT(sm8_generation_ignored);
-  if (generation.load(std::memory_order_acquire) != at.generation && !ignored) {
-    return SharedRead::gone;
-  }
+  const bool there = generation.load(std::memory_order_acquire) == at.generation || ignored;
+  return there ? SharedRead::ok : SharedRead::gone;
+}
+
+SharedRead read_shared(ByteView memory, const Shared& at, RecordKind& kind,
+                       std::vector<std::byte>& body) {
+  if (const SharedRead seen = look_at_shared(memory, at); seen != SharedRead::ok) return seen;
+  const std::byte* block = memory.data() + at.offset;
   // Copied before anything of it is believed: the daemon may write there at any time.
   const ByteView record(block + kGenerationBytes, at.bytes);
   std::array<std::byte, kRecordHeaderBytes> header;
   std::copy_n(record.begin(), header.size(), header.begin());
   body.assign(record.begin() + header.size(), record.end());
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (generation.load(std::memory_order_relaxed) != at.generation && !ignored) {
+  const bool ignored = PEAL_MUTANT(sm8_generation_ignored);
+  if (generation_of(block).load(std::memory_order_relaxed) != at.generation && !ignored) {
     return SharedRead::gone;
   }
   if (load<std::uint32_t>(header) != at.bytes - sizeof(std::uint32_t)) return SharedRead::bad;

@@ -30,6 +30,9 @@ enum class SharedRead : std::uint8_t {
   gone,  ///< something else is there by now
   bad,   ///< outside of the memory, or no record of that length
 };
+/// Whether the record at `at` is there at this moment, without reading it: `ok` promises nothing of
+/// later. Thread: any, also while the daemon writes.
+[[nodiscard]] SharedRead look_at_shared(ByteView memory, const Shared& at);
 /// Copies the body of the record at `at`, which decode() gave, out of the memory that begins at
 /// `memory`, once. What the body says is not looked at. Anything but `ok`: `kind` and `body` are
 /// unspecified. Thread: any, also while the daemon writes.

@@ -80,20 +80,75 @@ TEST_F(SharedTest, IsReadAsIfItHadComeOnTheConnection) {
   EXPECT_EQ(take_output(session), said);
 }
 
-TEST_F(SharedTest, IsTheClientsOnceItCame) {
+TEST_F(SharedTest, IsSeenOnceItIsTaken) {
+  tell(0, event_record("one"));
+  session.received(event_record("behind it"));
+  tell(1'024, event_record("two"));
+  EXPECT_TRUE(take_output(session).empty());
+  wire::MessageEvent message;
+  ASSERT_TRUE(session.take(message));
+  EXPECT_EQ(text_of(message.payload), "one");
+  Bytes said;
+  append(said, wire::RecordKind::seen, wire::Acked{1});
+  EXPECT_EQ(take_output(session), said);
+  EXPECT_EQ(read_all(session), (std::vector<std::string>{"behind it", "two"}));
+  said.clear();
+  append(said, wire::RecordKind::seen, wire::Acked{3});
+  EXPECT_EQ(take_output(session), said);
+}
+
+TEST_F(SharedTest, IsTheClientsOnceItsConnectionEnded) {
   tell(64, event_record("as it was"));
+  session.received(event_record("behind it"));
+  session.disconnected("cut");
   std::fill(words.begin(), words.end(), 0);
-  EXPECT_EQ(read_all(session), std::vector<std::string>{"as it was"});
+  session.connected();
+  const Bytes hello = take_output(session);
+  wire::Hello said;
+  ASSERT_EQ(decode(ByteView(hello).subspan(wire::kRecordHeaderBytes), said), wire::Drop::none);
+  EXPECT_EQ(said.events_seen, 2U);
+  EXPECT_EQ(read_all(session),
+            (std::vector<std::string>{"as it was", "behind it", "<disconnected>"}));
+}
+
+TEST_F(SharedTest, WhatIsGoneWhenItIsTakenComesAgain) {
+  tell(0, event_record("kept"));
+  tell(1'024, event_record("lost"));
+  session.received(event_record("behind it"));
+  put(1'024, event_record("else"));
+  EXPECT_EQ(read_all(session), std::vector<std::string>{"kept"});
+  EXPECT_TRUE(session.is_torn());
+  EXPECT_EQ(session.unread_bytes(), 0U);
+  session.disconnected("it is gone");
+  session.connected();
+  const Bytes hello = take_output(session);
+  wire::Hello said;
+  ASSERT_EQ(decode(ByteView(hello).subspan(wire::kRecordHeaderBytes), said), wire::Drop::none);
+  EXPECT_EQ(said.events_seen, 1U);
+}
+
+TEST_F(SharedTest, WhatIsGoneWhenTheConnectionEndsComesAgain) {
+  tell(0, event_record("kept"));
+  tell(1'024, event_record("lost"));
+  tell(2'048, event_record("behind it"));
+  put(1'024, event_record("else"));
+  session.disconnected("cut");
+  session.connected();
+  const Bytes hello = take_output(session);
+  wire::Hello said;
+  ASSERT_EQ(decode(ByteView(hello).subspan(wire::kRecordHeaderBytes), said), wire::Drop::none);
+  EXPECT_EQ(said.events_seen, 1U);
+  EXPECT_EQ(read_all(session), (std::vector<std::string>{"kept", "<disconnected>"}));
 }
 
 TEST_F(SharedTest, WhatIsGoneEndsTheConnectionAndIsNeverTold) {
   const Bytes record = event_record("lost");
   tell(0, event_record("kept"));
-  put(64, record);
-  put(64, event_record("else"));
-  say({64, static_cast<std::uint32_t>(record.size()), generation - 1});
+  put(1'024, record);
+  put(1'024, event_record("else"));
+  say({1'024, static_cast<std::uint32_t>(record.size()), generation - 1});
   EXPECT_TRUE(session.is_torn());
-  tell(128, event_record("behind it"));
+  tell(2'048, event_record("behind it"));
   session.received(event_record("on the connection"));
   EXPECT_EQ(read_all(session), std::vector<std::string>{"kept"});
   EXPECT_EQ(session.phase(), Session::Phase::open);
@@ -176,6 +231,7 @@ TEST_F(SharedTest, IsNothingThatCannotBeThere) {
     daemon.connect();
     greet();
     lie(*this);
+    EXPECT_TRUE(read_all(session) == std::vector<std::string>{"<ended>"}) << what;
     EXPECT_TRUE(is_fault()) << what;
     EXPECT_FALSE(session.is_torn()) << what;
   }
@@ -185,13 +241,14 @@ TEST_F(SharedTest, IsNothingThatCannotBeThere) {
 TEST_F(SharedTest, IsNoMoreThanMayBeUnseen) {
   const Bytes large = event_record(std::string(900'000, 'x'));
   tell(0, large);
-  tell(0, large);
+  tell(1U << 20, large);
   EXPECT_EQ(session.phase(), Session::Phase::open);
+  EXPECT_EQ(read_all(session).size(), 2U);
   take_output(session);  // it says what it has seen
   tell(0, large);
-  tell(0, large);
+  tell(1U << 20, large);
   EXPECT_EQ(session.phase(), Session::Phase::open);
-  tell(0, large);
+  tell(2U << 20, large);
   EXPECT_TRUE(is_fault());
 }
 

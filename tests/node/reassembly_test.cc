@@ -42,6 +42,22 @@ TEST(Reassembly, PutsTheMessagesOfSeveralOriginsTogether) {
   all.check_invariants(6);
 }
 
+TEST(Reassembly, UsesMemoryAgainForMessagesOfTheSameLength) {
+  Reassembly all;
+  EXPECT_EQ(all.feed(kA, first(1, 4, "w")), Fed::open);
+  EXPECT_EQ(all.feed(kA, rest(1, 1, true, "xyz")), Fed::complete);
+  Gathered done = all.take();
+  const std::byte* memory = done.bytes.get();
+  all.give_back(std::move(done));
+  EXPECT_EQ(all.feed(kA, first(2, 5, "w")), Fed::open);
+  EXPECT_EQ(all.feed(kB, first(1, 4, "a")), Fed::open);
+  EXPECT_EQ(all.feed(kB, rest(1, 1, true, "bcd")), Fed::complete);
+  done = all.take();
+  EXPECT_EQ(done.bytes.get(), memory);
+  EXPECT_EQ(as_text({done.bytes.get(), done.size}), "abcd");
+  all.check_invariants(5);
+}
+
 TEST(Reassembly, DropsAnUnfinishedMessageOnAnythingUnexpected) {
   const Chunk unexpected[] = {
       rest(2, 3, false, "x"),    // another number
