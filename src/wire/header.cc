@@ -24,8 +24,9 @@ constexpr std::array<std::string_view, kDropCount> kDropNames{
 static_assert(!kDropNames.back().empty(), "every reason has a name");
 
 bool is_known(std::uint8_t kind) {
-  return kind >= static_cast<std::uint8_t>(FrameKind::token) &&
-         kind <= static_cast<std::uint8_t>(FrameKind::epoch_notice);
+  return (kind >= static_cast<std::uint8_t>(FrameKind::token) &&
+          kind <= static_cast<std::uint8_t>(FrameKind::epoch_notice)) ||
+         is_paxos_kind(static_cast<FrameKind>(kind));
 }
 
 }  // namespace
