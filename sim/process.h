@@ -109,6 +109,7 @@ class Process final : public port::Transport, public node::Sink {
   bool run_planned = false;
   bool draining = false;  ///< on_pause was called, on_drained was not
   bool room_grew = false;
+  bool log_grew = false;  ///< more of its log is durable, or the log failed
   std::uint32_t reads_since_timer = 0;
   Instant busy_until{};
   Instant send_free{};  ///< when the network interface can send again
