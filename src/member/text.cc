@@ -18,6 +18,11 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
     case Kind::recovering: return who + " to get what it lacks of the old view";
     case Kind::slow_application: return "the application of " + who + " to read its messages";
     case Kind::window: return who + " to receive what was sent; flow control holds back more";
+    case Kind::coordinator:
+      return reason.who == MemberId{} ? "a coordinator to be elected"
+                                      : who + " to be elected coordinator";
+    case Kind::quorum:
+      return "a majority of the acceptors to vote for position " + seq + "; " + who + " has not";
   }
   return {};
 }

@@ -120,9 +120,13 @@ class Node {
   /// would_block, too_large, closed. This, drop_control() and block() may be called from the sink:
   /// the engine hears of it at the next flush().
   Result<std::uint64_t> submit_control(ByteView payload, Service service);
-  /// Forgets the control messages that are not wholly ordered.
+  /// Forgets the control messages that are not wholly in units of the engine's. Those that are
+  /// cannot be recalled: each still gets its place, or is forgotten with its unit when the view
+  /// ends before that, and until then counts as queued, as may what was forgotten behind it. None
+  /// of them goes into another unit.
   void drop_control();
-  /// Holds back what submit() queued, or no longer. Control messages go either way.
+  /// Holds back what submit() queued, or no longer: what is in a unit already may still get its
+  /// place. Control messages go either way.
   void block(bool blocked);
   /// The bytes of messages up to this number are not needed any more.
   std::uint64_t released() const;
@@ -131,6 +135,8 @@ class Node {
   /// See order::Engine.
   void on_old_incarnation(Instant now, const MemberId& newest);
   void on_timer(Instant now);
+  /// See order::Engine.
+  void on_durable(Instant now);
   /// Sink::receive_room_units grew.
   void on_room(Instant now);
   void on_pause(Instant now, Duration gap);
@@ -146,7 +152,7 @@ class Node {
   order::WaitReason why() const;
   /// The engine's counters, then the node's.
   std::span<const order::Counter> counters() const;
-  /// Messages and bytes that wait to be ordered.
+  /// Messages and bytes that wait for their place, in units or not.
   std::uint64_t queued_messages() const;
   std::uint64_t queued_bytes() const;
   std::uint64_t reassembly_bytes() const;

@@ -21,7 +21,7 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
   unit_bytes_max_ =
       static_cast<std::uint32_t>(std::min<std::size_t>(unit_bytes_max, kUnitBytesMax));
   if (idle()) return false;
-  const bool control = !control_.empty();
+  const bool control = control_.waiting() > 0;
   SubmitQueue& queue = control ? control_ : queue_;
   BufferRef unit = pool_.take(wire::kDataHeaderBytes, unit_bytes_max_);
   if (!unit) {
@@ -34,10 +34,12 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
     restart();
     control_half_done_ = control;
   }
+  packed.continues = half_done();
   const bool safe = is_safe(queue.front_service());
   packed.first_completed = queue.front_number() | (control ? kControlNumber : 0);
   UnitWriter writer({unit.data(), unit.size()}, packed.first_completed);
-  while (!queue.empty() && is_safe(queue.front_service()) == safe && writer.chunks() < kChunksMax) {
+  while (queue.waiting() > 0 && is_safe(queue.front_service()) == safe &&
+         writer.chunks() < kChunksMax) {
     if (!add_front(queue, writer, packed)) break;
   }
   PEAL_ASSERT(writer.chunks() > 0);
@@ -72,10 +74,9 @@ bool Packer::add_front(SubmitQueue& queue, UnitWriter& writer, Packed& packed) {
       return false;
     }
   }
-  packed.services[packed.completed] = service;
   ++packed.completed;
   offset_ = 0;
-  queue.pop();
+  queue.take();
   return true;
 }
 
@@ -86,13 +87,19 @@ void Packer::block(bool blocked) {
 
 void Packer::drop_control() {
   if (control_half_done_) restart();
-  while (!control_.empty()) control_.pop();
+  control_.forget();
+}
+
+void Packer::rewind() {
+  restart();
+  queue_.rewind();
+  control_.rewind();
 }
 
 std::uint32_t Packer::backlog_units() const {
   if (idle()) return 0;
-  std::uint64_t bytes = control_.bytes() + kWholeHeaderBytes * control_.messages();
-  if (!blocked_) bytes += queue_.bytes() + kWholeHeaderBytes * queue_.messages();
+  std::uint64_t bytes = control_.waiting_bytes() + kWholeHeaderBytes * control_.waiting();
+  if (!blocked_) bytes += queue_.waiting_bytes() + kWholeHeaderBytes * queue_.waiting();
   // What is half done may go, as block() and drop_control() see to it.
   const std::uint64_t units = 1 + (bytes - offset_) / (unit_bytes_max_ - kUnitHeaderBytes);
   return static_cast<std::uint32_t>(
@@ -101,7 +108,7 @@ std::uint32_t Packer::backlog_units() const {
 
 void Packer::check_invariants() const {
   const SubmitQueue& queue = control_half_done_ ? control_ : queue_;
-  PEAL_ASSERT(offset_ == 0 || (!queue.empty() && offset_ < queue.front_payload().size()));
+  PEAL_ASSERT(offset_ == 0 || (queue.waiting() > 0 && offset_ < queue.front_payload().size()));
   PEAL_ASSERT(offset_ == 0 || control_half_done_ || !blocked_);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,9 +14,9 @@ namespace peal::node {
 
 /// The messages that a unit completes: `completed` of them, with consecutive numbers.
 struct Packed {
-  std::uint64_t first_completed = 0;
-  std::uint32_t completed = 0;
-  std::array<Service, kChunksMax> services{};
+  std::uint64_t first_completed = 0;  ///< with kControlNumber in it if it is a control message
+  std::uint32_t completed = 0;        ///< 0 to kChunksMax
+  bool continues = false;             ///< begins with the rest of a message
 };
 
 /// Turns two queues into units, each in the order submitted: `control` goes before all of `queue`,
@@ -29,19 +28,21 @@ class Packer {
   Packer(SubmitQueue& queue, SubmitQueue& control, BufferPool& pool)
       : queue_(queue), control_(control), pool_(pool) {}
 
-  /// Builds the next unit, with wire::kDataHeaderBytes of headroom, and takes its messages off
-  /// their queue; false if nothing may go or the pool is empty.
+  /// Builds the next unit, with wire::kDataHeaderBytes of headroom, and takes the messages that it
+  /// completes (see SubmitQueue); false if nothing may go or the pool is empty.
   bool next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed);
   /// Nothing may go: nothing waits, or what waits is blocked.
-  bool idle() const { return control_.empty() && (blocked_ || queue_.empty()); }
+  bool idle() const { return control_.waiting() == 0 && (blocked_ || queue_.waiting() == 0); }
   /// While true, only control messages go. A message that is half done is begun again afterwards.
   void block(bool blocked);
-  /// Forgets the control messages whose end is in no unit yet.
+  /// Forgets the control messages: those whose end is in no unit yet are never in one, and those
+  /// whose end is in one are in no other, whatever becomes of that.
   void drop_control();
+  /// The units built of messages that are still in their queues are void: these messages wait
+  /// again, but for what drop_control() forgot, and a message that is half done begins again.
+  void rewind();
   /// True if the start of a queue's front message is in a unit and its end is not.
   bool half_done() const { return offset_ > 0; }
-  /// Begins that message again.
-  void restart() { offset_ = 0; }
   std::uint32_t backlog_units() const;
 
   std::uint64_t units() const { return units_; }
@@ -53,6 +54,8 @@ class Packer {
  private:
   /// Adds what it can of the front message; false if the unit ends before it.
   bool add_front(SubmitQueue& queue, UnitWriter& writer, Packed& packed);
+  /// Begins the message that is half done again.
+  void restart() { offset_ = 0; }
 
   SubmitQueue& queue_;
   SubmitQueue& control_;

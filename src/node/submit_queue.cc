@@ -19,22 +19,20 @@ SubmitQueue::SubmitQueue(const Limits& limits)
       // Left uninitialised, as the ring: pages that are never used never cost memory.
       entries_(new Entry[entry_mask_ + 1]) {}
 
-SubmitQueue::~SubmitQueue() {
-  while (!empty()) pop();
-}
+SubmitQueue::~SubmitQueue() { remove(messages()); }
 
 Result<void> SubmitQueue::admit(ByteView payload) const {
   if (payload.size() > message_bytes_max_) return unexpected(Errc::too_large);
-  if (count_ == messages_max_) return unexpected(Errc::would_block);
-  if (count_ > 0 && bytes_ + payload.size() > bytes_max_) return unexpected(Errc::would_block);
+  if (messages() == messages_max_) return unexpected(Errc::would_block);
+  if (!empty() && bytes_ + payload.size() > bytes_max_) return unexpected(Errc::would_block);
   return {};
 }
 
 std::uint64_t SubmitQueue::add(const std::byte* bytes, std::size_t size, Service service,
                                Place place) {
-  entry(pushed_) = {bytes, ring_.tail(), static_cast<std::uint32_t>(size), service, place};
-  ++count_;
+  entry(pushed_) = {bytes, ring_.tail(), static_cast<std::uint32_t>(size), service, place, false};
   bytes_ += size;
+  waiting_bytes_ += size;
   return ++pushed_;
 }
 
@@ -64,29 +62,64 @@ Result<std::uint64_t> SubmitQueue::push_lent(ByteView payload, Service service) 
 }
 
 ByteView SubmitQueue::front_payload() const {
-  PEAL_ASSERT(!empty());
-  const Entry& front = entry(pushed_ - count_);
+  PEAL_ASSERT(next_ < pushed_);
+  const Entry& front = entry(next_);
   return {front.bytes, front.size};
 }
 
 Service SubmitQueue::front_service() const {
-  PEAL_ASSERT(!empty());
-  return entry(pushed_ - count_).service;
+  PEAL_ASSERT(next_ < pushed_);
+  return entry(next_).service;
 }
 
-void SubmitQueue::pop() {
-  PEAL_ASSERT(!empty());
-  const Entry& front = entry(pushed_ - count_);
-  bytes_ -= front.size;
-  if (front.place == Place::block) delete[] front.bytes;
-  if (front.place == Place::ring && front.size > 0) ring_.give_back(front.ring_tail);
-  --count_;
+void SubmitQueue::take() {
+  PEAL_ASSERT(next_ < pushed_);
+  waiting_bytes_ -= entry(next_).size;
+  ++next_;
+}
+
+Service SubmitQueue::taken_service(std::uint64_t index) const {
+  PEAL_ASSERT(index < taken());
+  return entry(popped_ + index).service;
+}
+
+void SubmitQueue::pop(std::uint64_t count) {
+  PEAL_ASSERT(count <= taken());
+  remove(count);
+  // What was forgotten behind them is in no unit that could remove it.
+  while (popped_ < forgotten_ && entry(popped_).forgotten) remove(1);
+}
+
+void SubmitQueue::rewind() {
+  if (popped_ < forgotten_) remove(forgotten_ - popped_);
+  next_ = popped_;
+  waiting_bytes_ = bytes_;
+}
+
+void SubmitQueue::forget() {
+  forgotten_ = pushed_;
+  if (taken() == 0) return rewind();
+  for (; next_ < pushed_; take()) entry(next_).forgotten = true;
+}
+
+void SubmitQueue::remove(std::uint64_t count) {
+  if (count == 0) return;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Entry& oldest = entry(popped_);
+    bytes_ -= oldest.size;
+    if (oldest.place == Place::block) delete[] oldest.bytes;
+    ++popped_;
+  }
+  ring_.give_back(entry(popped_ - 1).ring_tail);
 }
 
 void SubmitQueue::check_invariants() const {
-  PEAL_ASSERT(count_ <= messages_max_ && count_ <= pushed_);
+  PEAL_ASSERT(popped_ <= next_ && next_ <= pushed_ && messages() <= messages_max_);
   PEAL_ASSERT(bytes_ <= std::max<std::uint64_t>(bytes_max_, message_bytes_max_));
-  PEAL_ASSERT(count_ > 0 || bytes_ == 0);
+  PEAL_ASSERT(!empty() || bytes_ == 0);
+  PEAL_ASSERT(taken() > 0 ? waiting_bytes_ <= bytes_ : waiting_bytes_ == bytes_);
+  PEAL_ASSERT(waiting() > 0 || waiting_bytes_ == 0);
+  PEAL_ASSERT(forgotten_ <= next_);
 }
 
 }  // namespace peal::node

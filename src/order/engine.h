@@ -18,7 +18,10 @@
 //
 // Laws: same seed and inputs, same outputs and digest; `now` never goes back; the work of one call
 // is bounded, and what is left over makes next_deadline() equal `now`; Effects and Host never call
-// back into the engine.
+// back into the engine. A unit handed over is placed by originate(), in the order handed over, at
+// once or later; a regular view's install() takes back those that are not placed: their messages
+// wait again and are handed out anew. The engine keeps a unit's bytes alive until it is placed or
+// taken back.
 
 namespace peal::order {
 
@@ -33,10 +36,11 @@ struct Unit {
 class Host {
  public:
   virtual ~Host() = default;
-  /// Units that wait to be ordered, at least 1 if anything waits; an estimate above that.
+  /// Units that wait to be handed over, at least 1 if anything waits; an estimate above that.
   virtual std::uint32_t backlog_units() const = 0;
   /// Builds the next unit, at most `unit_bytes_max` long; false if nothing waits or there is no
-  /// buffer. A unit handed over is ordered at once: `originate` follows before anything else.
+  /// buffer. Several may be handed over before the first of them is placed: how many, the engine
+  /// decides. Their messages stay in the node's queues, and count towards its limits, until then.
   virtual bool next_unit(std::uint32_t unit_bytes_max, Unit& out) = 0;
   /// Units that the application's side could still take in; the ring slows down as it shrinks.
   virtual std::uint32_t receive_room_units() const = 0;
@@ -113,9 +117,12 @@ class Effects {
   virtual void send(NodeId to, Lane lane, const BufferRef& packet) = 0;
   /// To every configured node but this one.
   virtual void multicast(Lane lane, const BufferRef& packet) = 0;
-  /// The unit handed over by the last next_unit() got its place.
+  /// The oldest of the units handed over by next_unit() and not placed yet got its place, which is
+  /// behind those of the units before it; before it is delivered here.
   virtual void originate(const ViewId& view, Seq seq) = 0;
   virtual void deliver(const Delivery& delivery) = 0;
+  /// A regular view takes back the units that have no place in the one before; the engine forgets
+  /// them too, and looks at backlog_units() again.
   virtual void install(const View& view) = 0;
   virtual void report(const Event& event) = 0;
   /// The node cannot go on: another live process has this node's id. It must stop.
@@ -133,6 +140,8 @@ struct WaitReason {
     recovering,        ///< the old view's packets are being repaired; `who` is incomplete
     slow_application,  ///< the application of `who` does not take its messages
     window,            ///< flow control: the maximal gap is used up by `who`
+    coordinator,       ///< no coordinator is elected, or `who` is about to be
+    quorum,  ///< a majority of the acceptors has not voted for `seq`; `who` is one that has not
   };
   Kind kind = Kind::nothing;
   MemberId who{};
@@ -182,6 +191,9 @@ class Engine {
   /// The host has something to order (call it after each submission, and whenever
   /// receive_room_units grew from zero).
   virtual void on_work(Instant now, Effects& out) = 0;
+  /// What the engine's log holds became durable (see port::Log::durable()), or the log failed;
+  /// engines without a log ignore it.
+  virtual void on_durable(Instant /*now*/, Effects& /*out*/) {}
   /// The process did not run for `gap`; packets read until `drained` are from before.
   virtual void on_pause(Instant now, Duration gap, Effects& out) = 0;
   /// The sockets have been empty once since on_pause.

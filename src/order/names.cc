@@ -14,6 +14,8 @@ std::string_view wait_name(WaitReason::Kind kind) {
     case WaitReason::Kind::recovering: return "recovering";
     case WaitReason::Kind::slow_application: return "slow_application";
     case WaitReason::Kind::window: return "window";
+    case WaitReason::Kind::coordinator: return "coordinator";
+    case WaitReason::Kind::quorum: return "quorum";
   }
   PEAL_ASSERT(false && "unknown wait reason");
 }

@@ -10,9 +10,9 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "base/ring.h"
 #include "base/time.h"
 #include "session/chunk.h"
-#include "session/ring.h"
 #include "session/spool.h"
 #include "wire/client.h"
 

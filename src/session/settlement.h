@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "session/ring.h"
+#include "base/ring.h"
 #include "wire/client.h"
 
 namespace peal::session {

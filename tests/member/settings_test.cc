@@ -67,13 +67,18 @@ TEST(Settings, EveryWaitHasWords) {
   trace::Names names;
   names.set({1}, "a");
   using Kind = order::WaitReason::Kind;
-  for (int kind = 1; kind <= static_cast<int>(Kind::window); ++kind) {
+  for (int kind = 1; kind <= static_cast<int>(Kind::quorum); ++kind) {
     EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {NodeId{1}, 1}, 5}, names).empty());
     EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {}, 5}, names).empty());
   }
   EXPECT_EQ(wait_text({}, names), "");
   EXPECT_EQ(wait_text({Kind::stability, {NodeId{1}, 1}, 5}, names),
             "a to receive position 5, which is safe");
+  EXPECT_EQ(wait_text({Kind::coordinator, {}, 0}, names), "a coordinator to be elected");
+  EXPECT_EQ(wait_text({Kind::coordinator, {NodeId{1}, 1}, 0}, names),
+            "a to be elected coordinator");
+  EXPECT_EQ(wait_text({Kind::quorum, {NodeId{1}, 1}, 5}, names),
+            "a majority of the acceptors to vote for position 5; a has not");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 #include "allocations.h"
@@ -38,21 +39,30 @@ TEST(NodeAllocation, SmallMessagesAllocateNothingAfterStart) {
   node.start({});
   const std::string text = pattern(1'300, 1);
 
+  std::array<order::Unit, 20> units;
+  Seq seq = 0;
+  const auto place = [&](order::Unit& unit) {
+    engine->effects->originate({}, ++seq);
+    engine->effects->deliver({{}, false, seq, {NodeId{1}, 1}, unit.service, unit.bytes});
+    unit.bytes.reset();
+  };
+
   const std::uint64_t before = allocations();
   std::uint64_t expected = 0;
-  Seq seq = 0;
   for (std::size_t round = 0; round < 20'000; ++round) {
     for (std::size_t i = 0; i < round % 30; ++i) {
       const std::size_t size = (round * 7 + i * 13) % text.size();
       const auto service = static_cast<Service>(i % 4);
       if (node.submit({}, as_bytes_view(text).first(size), service)) expected += size;
     }
-    order::Unit unit;
-    for (int i = 0; i < 20 && engine->host->next_unit(1'390, unit); ++i) {
-      engine->effects->originate({}, ++seq);
-      engine->effects->deliver({{}, false, seq, {NodeId{1}, 1}, unit.service, unit.bytes});
-      unit.bytes.reset();
+    // As the ring does it, and with some units in the engine's hands.
+    const std::size_t ahead = round % 5;
+    std::size_t pulled = 0, placed = 0;
+    while (pulled < 20 && engine->host->next_unit(1'390, units[pulled])) {
+      ++pulled;
+      if (pulled > ahead) place(units[placed++]);
     }
+    while (placed < pulled) place(units[placed++]);
     static_cast<void>(node.counters());
   }
   const std::uint64_t after = allocations();

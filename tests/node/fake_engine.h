@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ class FakeEngine final : public order::Engine {
   void on_packet(Instant, const BufferRef&, order::Effects&) override { ++packets; }
   void on_timer(Instant, order::Effects&) override { ++timers; }
   void on_work(Instant, order::Effects&) override { ++works; }
+  void on_durable(Instant, order::Effects&) override { ++durables; }
   void on_pause(Instant, Duration, order::Effects&) override { ++pauses; }
   void on_drained(Instant, order::Effects&) override { ++drains; }
   void leave(Instant, order::Effects&) override { ++leaves; }
@@ -40,7 +42,7 @@ class FakeEngine final : public order::Engine {
 
   order::Host* host = nullptr;
   order::Effects* effects = nullptr;
-  int packets = 0, timers = 0, works = 0, pauses = 0, drains = 0, leaves = 0;
+  int packets = 0, timers = 0, works = 0, durables = 0, pauses = 0, drains = 0, leaves = 0;
 
  private:
   MemberId self_;
@@ -139,13 +141,30 @@ struct Bench {
   std::uint64_t submit(std::string_view payload, Service service = Service::agreed) {
     return node->submit(Instant{}, as_bytes_view(payload), service).value();
   }
-  /// Orders one unit of this node at the next position of `view`; empty if nothing waits.
-  std::optional<order::Delivery> order_one(std::uint32_t unit_bytes_max) {
+  /// Takes one more unit, to be placed later; false if nothing may go.
+  bool pull(std::uint32_t unit_bytes_max) {
     order::Unit unit;
-    if (!engine->host->next_unit(unit_bytes_max, unit)) return std::nullopt;
+    if (!engine->host->next_unit(unit_bytes_max, unit)) return false;
+    pulled.push_back(std::move(unit));
+    return true;
+  }
+  std::size_t pull_all(std::uint32_t unit_bytes_max) {
+    std::size_t units = 0;
+    while (pull(unit_bytes_max)) ++units;
+    return units;
+  }
+  /// Gives the oldest unit that has none its place: the next of `view`.
+  order::Delivery place() {
     ++seq;
     engine->effects->originate(view, seq);
+    const order::Unit unit = std::move(pulled.front());
+    pulled.pop_front();
     return order::Delivery{view, false, seq, self, unit.service, unit.bytes};
+  }
+  /// Orders one unit of this node at the next position of `view`; empty if nothing waits.
+  std::optional<order::Delivery> order_one(std::uint32_t unit_bytes_max) {
+    if (!pull(unit_bytes_max)) return std::nullopt;
+    return place();
   }
   /// Orders all that waits, and delivers each unit to all of `to` before the next one.
   std::size_t order_all(std::uint32_t unit_bytes_max, std::initializer_list<Bench*> to) {
@@ -163,6 +182,7 @@ struct Bench {
     if (!transitional) {
       view = next;
       seq = 0;
+      pulled.clear();
     }
   }
   void deliver_bytes(MemberId origin, ByteView unit, Service service = Service::agreed) {
@@ -183,6 +203,7 @@ struct Bench {
   Recorder sink;
   FakeEngine* engine = nullptr;
   std::unique_ptr<Node> node;
+  std::deque<order::Unit> pulled;  ///< and not placed
   ViewId view{};
   Seq seq = 0;
 };

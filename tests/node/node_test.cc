@@ -75,6 +75,7 @@ TEST(Node, PassesPacketsEventsAndTimeThrough) {
   bench.engine->effects->report({});
   bench.node->on_packet({}, packet);
   bench.node->on_timer({});
+  bench.node->on_durable({});
   bench.node->on_pause({}, seconds(1));
   bench.node->on_drained({});
   EXPECT_EQ(bench.transport.sends, 1);
@@ -82,6 +83,7 @@ TEST(Node, PassesPacketsEventsAndTimeThrough) {
   EXPECT_EQ(bench.sink.events, 1);
   EXPECT_EQ(bench.engine->packets, 1);
   EXPECT_EQ(bench.engine->timers, 1);
+  EXPECT_EQ(bench.engine->durables, 1);
   EXPECT_EQ(bench.engine->pauses, 1);
   EXPECT_EQ(bench.engine->drains, 1);
   EXPECT_EQ(bench.node->next_deadline(), Instant{17});

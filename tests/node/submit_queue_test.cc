@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <string>
@@ -15,15 +16,20 @@ namespace {
 
 using test::pattern;
 
+void take_and_pop(SubmitQueue& queue) {
+  queue.take();
+  queue.pop(1);
+}
+
 TEST(SubmitQueue, NumbersCountFromOneWithoutHoles) {
   SubmitQueue queue{Limits{}};
   EXPECT_EQ(queue.push({}, Service::agreed), 1U);
   EXPECT_EQ(queue.push({}, Service::safe), 2U);
   EXPECT_EQ(queue.front_number(), 1U);
-  queue.pop();
+  take_and_pop(queue);
   EXPECT_EQ(queue.front_number(), 2U);
   EXPECT_EQ(queue.front_service(), Service::safe);
-  queue.pop();
+  take_and_pop(queue);
   EXPECT_TRUE(queue.empty());
   EXPECT_EQ(queue.push({}, Service::agreed), 3U);
 }
@@ -38,7 +44,7 @@ TEST(SubmitQueue, ARefusedMessageTakesNoNumber) {
   EXPECT_EQ(queue.push({}, Service::agreed), 1U);
   EXPECT_EQ(queue.push({}, Service::agreed), 2U);
   EXPECT_EQ(queue.push({}, Service::agreed).error(), Errc::would_block);
-  queue.pop();
+  take_and_pop(queue);
   EXPECT_EQ(queue.push({}, Service::agreed), 3U);
 }
 
@@ -51,7 +57,7 @@ TEST(SubmitQueue, BlocksAtItsBytesButTakesAnyMessageWhenEmpty) {
   EXPECT_TRUE(queue.push(as_bytes_view(large), Service::agreed));
   EXPECT_EQ(queue.push(as_bytes_view("x"), Service::agreed).error(), Errc::would_block);
   EXPECT_EQ(queue.bytes(), 900'000U);
-  queue.pop();
+  take_and_pop(queue);
   EXPECT_TRUE(queue.push(as_bytes_view("x"), Service::agreed));
 }
 
@@ -62,7 +68,7 @@ TEST(SubmitQueue, TheRingOfSmallMessagesBlocksWhenItIsFull) {
   const std::string small(256, 's');
   for (int i = 0; i < 16; ++i) EXPECT_TRUE(queue.push(as_bytes_view(small), Service::agreed));
   EXPECT_EQ(queue.push(as_bytes_view("x"), Service::agreed).error(), Errc::would_block);
-  queue.pop();
+  take_and_pop(queue);
   EXPECT_TRUE(queue.push(as_bytes_view(small), Service::agreed));
 }
 
@@ -81,7 +87,7 @@ TEST(SubmitQueue, TakesABlockInsteadOfCopyingIt) {
     EXPECT_EQ(queue.push_block({block.get(), size}, block, Service::agreed).error(),
               Errc::would_block);
     EXPECT_NE(block, nullptr);
-    queue.pop();
+    take_and_pop(queue);
   }
 }
 
@@ -92,11 +98,86 @@ TEST(SubmitQueue, LeavesLentBytesWhereTheyAre) {
   EXPECT_EQ(queue.push_lent(as_bytes_view(lent), Service::agreed), 2U);
   EXPECT_EQ(queue.push(as_bytes_view("too"), Service::agreed), 3U);
   EXPECT_EQ(queue.popped(), 0U);
-  queue.pop();
+  take_and_pop(queue);
   EXPECT_EQ(queue.front_payload().data(), as_bytes_view(lent).data());
-  queue.pop();
+  take_and_pop(queue);
   EXPECT_EQ(queue.popped(), 2U);
   EXPECT_EQ(as_text(queue.front_payload()), "too");
+  queue.check_invariants();
+}
+
+TEST(SubmitQueue, WhatIsTakenCountsUntilItIsPopped) {
+  SubmitQueue queue(Limits{});
+  EXPECT_TRUE(queue.push(as_bytes_view("one"), Service::agreed));
+  EXPECT_TRUE(queue.push(as_bytes_view("three"), Service::safe));
+  queue.take();
+  EXPECT_EQ(queue.messages(), 2U);
+  EXPECT_EQ(queue.bytes(), 8U);
+  EXPECT_EQ(queue.waiting(), 1U);
+  EXPECT_EQ(queue.waiting_bytes(), 5U);
+  EXPECT_EQ(queue.front_number(), 2U);
+  EXPECT_EQ(as_text(queue.front_payload()), "three");
+  EXPECT_EQ(queue.front_service(), Service::safe);
+  EXPECT_EQ(queue.taken_service(0), Service::agreed);
+  EXPECT_EQ(queue.popped(), 0U);
+  queue.take();
+  EXPECT_EQ(queue.taken_service(1), Service::safe);
+  queue.pop(1);
+  EXPECT_EQ(queue.popped(), 1U);
+  EXPECT_EQ(queue.bytes(), 5U);
+  EXPECT_EQ(queue.waiting_bytes(), 0U);
+  EXPECT_EQ(queue.taken_service(0), Service::safe);
+  queue.check_invariants();
+  queue.rewind();
+  EXPECT_EQ(queue.waiting(), 1U);
+  EXPECT_EQ(queue.waiting_bytes(), 5U);
+  EXPECT_EQ(queue.front_number(), 2U);
+  EXPECT_EQ(as_text(queue.front_payload()), "three");
+  queue.check_invariants();
+}
+
+TEST(SubmitQueue, WhatIsForgottenGoesWithWhatIsTakenBeforeIt) {
+  SubmitQueue queue(Limits{});
+  const auto push = [&](int count) {
+    for (int i = 0; i < count; ++i) EXPECT_TRUE(queue.push(as_bytes_view("abc"), Service::agreed));
+  };
+  push(3);
+  queue.take();
+  queue.forget();  // 2 and 3 are in no unit
+  EXPECT_EQ(queue.waiting(), 0U);
+  push(2);
+  EXPECT_EQ(queue.front_number(), 4U);
+  queue.take();
+  queue.forget();  // nor is 5
+  queue.check_invariants();
+  EXPECT_EQ(queue.messages(), 5U);
+  queue.pop(1);
+  EXPECT_EQ(queue.popped(), 3U);
+  queue.check_invariants();
+  queue.pop(1);
+  EXPECT_EQ(queue.popped(), 5U);
+  EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(queue.bytes(), 0U);
+  push(1);
+  EXPECT_EQ(queue.front_number(), 6U);
+  queue.forget();
+  EXPECT_TRUE(queue.empty()) << "nothing was taken";
+  queue.check_invariants();
+}
+
+TEST(SubmitQueue, WhatIsForgottenDoesNotComeBack) {
+  SubmitQueue queue(Limits{});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.push(as_bytes_view("abc"), Service::agreed));
+  queue.take();
+  queue.take();
+  queue.forget();
+  EXPECT_EQ(queue.push(as_bytes_view("new"), Service::agreed), 4U);
+  queue.take();
+  queue.rewind();
+  EXPECT_EQ(queue.popped(), 3U);
+  EXPECT_EQ(queue.waiting(), 1U);
+  EXPECT_EQ(queue.waiting_bytes(), 3U);
+  EXPECT_EQ(as_text(queue.front_payload()), "new");
   queue.check_invariants();
 }
 
@@ -110,9 +191,10 @@ TEST(SubmitQueue, KeepsEveryByteThroughAMillionRandomSteps) {
   Random random(3);
   std::deque<std::pair<std::uint64_t, std::size_t>> model;  // number, size
   std::uint64_t number = 0, blocked = 0;
+  std::size_t taken = 0;
   const std::string text = pattern(30'000, 0);
   for (int step = 0; step < 1'000'000; ++step) {
-    if (random.chance(0.52)) {
+    if (random.chance(0.35)) {
       const std::size_t size =
           random.chance(0.02) ? random.below(20'001) : random.below(random.chance(0.3) ? 4 : 300);
       const auto pushed =
@@ -125,13 +207,21 @@ TEST(SubmitQueue, KeepsEveryByteThroughAMillionRandomSteps) {
         ASSERT_FALSE(model.empty());
         ++blocked;
       }
-    } else if (!model.empty()) {
-      const auto [expected, size] = model.front();
+    } else if (random.chance(0.5) && taken < model.size()) {
+      const auto [expected, size] = model[taken++];
       ASSERT_EQ(queue.front_number(), expected + 1);
       ASSERT_EQ(as_text(queue.front_payload()), text.substr(expected % 1'000, size));
-      queue.pop();
-      model.pop_front();
+      queue.take();
+    } else if (random.chance(0.01)) {
+      queue.rewind();
+      taken = 0;
+    } else if (taken > 0) {
+      const std::size_t count = 1 + random.below(std::min<std::size_t>(taken, 3));
+      queue.pop(count);
+      model.erase(model.begin(), model.begin() + static_cast<std::ptrdiff_t>(count));
+      taken -= count;
     }
+    ASSERT_EQ(queue.waiting(), model.size() - taken);
     ASSERT_EQ(queue.messages(), model.size());
     if (step % 1'000 == 0) queue.check_invariants();
   }

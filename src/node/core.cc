@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/core.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "wire/frames.h"
+
+namespace peal::node {
+
+namespace {
+
+/// A control message waits for the one before it at most.
+Limits control_limits(const Limits& limits) {
+  Limits own = limits;
+  own.submit_messages_max = 16;
+  own.submit_small_bytes_max = 4'096;
+  return own;
+}
+
+}  // namespace
+
+Node::Core::Core(const Limits& limits, BufferPool& units, port::Transport& transport, Sink& sink)
+    : limits_(limits),
+      transport_(transport),
+      sink_(sink),
+      queue_(limits),
+      control_(control_limits(limits)),
+      packer_(queue_, control_, units) {}
+
+void Node::Core::set_engine(std::unique_ptr<order::Engine> engine) {
+  PEAL_ASSERT(engine != nullptr);
+  engine_ = std::move(engine);
+  counters_.reserve(engine_->counters().size() + kOwnCounters);
+}
+
+void Node::Core::start(Instant now) {
+  PEAL_ASSERT(state_ == State::created);
+  state_ = State::running;
+  engine_knows_ = !packer_.idle();
+  engine_->start(now, *this);
+}
+
+void Node::Core::leave(Instant now) {
+  if (running()) engine_->leave(now, *this);
+  state_ = State::stopped;
+}
+
+template <class Push>
+Result<std::uint64_t> Node::Core::enqueue(ByteView payload, Service service, Push push) {
+  if (state_ == State::stopped) return unexpected(Errc::closed);
+  const Result<std::uint64_t> number = push();
+  if (!number) {
+    if (number.error() == Errc::would_block) ++submit_blocked_;
+    return number;
+  }
+  outcome_.add(payload.size() * 4 + static_cast<std::uint64_t>(service));
+  return number;
+}
+
+Result<std::uint64_t> Node::Core::submit(ByteView payload, Service service) {
+  return enqueue(payload, service, [&] { return queue_.push(payload, service); });
+}
+
+Result<std::uint64_t> Node::Core::submit_lent(ByteView payload, Service service) {
+  return enqueue(payload, service, [&] { return queue_.push_lent(payload, service); });
+}
+
+Result<std::uint64_t> Node::Core::submit_block(Gathered& message, Service service) {
+  const ByteView payload{message.bytes.get(), message.size};
+  return enqueue(payload, service,
+                 [&] { return queue_.push_block(payload, message.bytes, service); });
+}
+
+Result<std::uint64_t> Node::Core::submit_control(ByteView payload, Service service) {
+  auto number = enqueue(payload, service, [&] { return control_.push(payload, service); });
+  if (number) *number |= kControlNumber;
+  engine_knows_ = false;
+  return number;
+}
+
+void Node::Core::block(bool blocked) {
+  packer_.block(blocked);
+  engine_knows_ = false;  // whatever it saw waiting before
+}
+
+void Node::Core::flush(Instant now) {
+  // Work that the engine knows of needs no second call: it comes back for it by itself.
+  if (!running() || engine_knows_ || packer_.idle()) return;
+  engine_knows_ = true;
+  engine_->on_work(now, *this);
+}
+
+bool Node::Core::next_unit(std::uint32_t unit_bytes_max, order::Unit& out) {
+  Pending next;
+  if (!packer_.next(unit_bytes_max, out, next.packed)) {
+    engine_knows_ = false;
+    return false;
+  }
+  next.unit = out.bytes.view();
+  next.service = out.service;
+  pending_.push_back(next);
+  if (packer_.idle()) engine_knows_ = false;
+  return true;
+}
+
+void Node::Core::originate(const ViewId& view, Seq seq) {
+  PEAL_ASSERT(!pending_.empty());
+  const Pending placed = pending_.front();
+  pending_.pop_front();
+  const Packed& packed = placed.packed;
+  SubmitQueue& queue = queue_of(packed);
+  PEAL_ASSERT((packed.first_completed & ~kControlNumber) == queue.popped() + 1);
+  // All of its messages leave before anybody hears of it, who may find room for others then.
+  std::array<Service, kChunksMax> services;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  for (std::uint32_t index = 0; index < packed.completed; ++index) {
+    services[index] = queue.taken_service(index);
+  }
+  queue.pop(packed.completed);
+  sink_.on_unit_originated(view, seq, placed.service, placed.unit);
+  for (std::uint32_t index = 0; index < packed.completed; ++index) {
+    sink_.on_originate(packed.first_completed + index, view, seq, index, services[index]);
+  }
+  originated_messages_ += packed.completed;
+  outcome_.add(seq);
+  outcome_.add(packed.completed);
+}
+
+void Node::Core::take_back_pending() {
+  // A message is begun again if a part of it had its place: then others have that part.
+  const bool begun = pending_.empty() ? packer_.half_done() : pending_.front().packed.continues;
+  pending_.clear();
+  packer_.rewind();
+  if (!begun) return;
+  ++restarts_;
+  PEAL_PROBE("node.message_restarted");
+}
+
+void Node::Core::deliver(const order::Delivery& delivery) {
+  sink_.on_unit_delivered(delivery);
+  outcome_.add(delivery.seq);
+  const wire::Drop drop =
+      decode_unit(delivery.unit.view(), delivery.service, limits_.message_bytes_max, chunks_);
+  if (drop != wire::Drop::none) {
+    ++bad_units_;
+    PEAL_PROBE("node.bad_unit");
+    return;
+  }
+  if (PEAL_MUTANT(pack_wrong_order) && chunks_.size() > 1 && chunks_[0].whole() &&
+      chunks_[1].whole()) {
+    std::swap(chunks_[0], chunks_[1]);
+  }
+  Message message;
+  message.sender = delivery.origin;
+  message.view = delivery.view;
+  message.transitional = delivery.transitional;
+  message.seq = delivery.seq;
+  for (const Chunk& chunk : chunks_) {
+    deliver_chunk(chunk, message);
+    // Every last chunk counts, delivered or not: so does the sender.
+    if (chunk.last) ++message.index;
+  }
+}
+
+void Node::Core::deliver_chunk(const Chunk& chunk, Message& message) {
+  Gathered gathered;
+  switch (reassembly_.feed(message.sender, chunk)) {
+    case Reassembly::Fed::open: return;
+    case Reassembly::Fed::ignored: ++ignored_chunks_; return;
+    case Reassembly::Fed::whole: message.payload = chunk.bytes; break;
+    case Reassembly::Fed::complete:
+      gathered = reassembly_.take();
+      message.payload = {gathered.bytes.get(), gathered.size};
+      message.gathered = &gathered;
+      ++gathered_messages_;
+      break;
+  }
+  message.number = chunk.number;
+  message.service = chunk.service;
+  ++delivered_messages_;
+  delivered_bytes_ += message.payload.size();
+  outcome_.add(chunk.number);
+  sink_.on_message(message);
+  message.gathered = nullptr;
+}
+
+void Node::Core::install(const order::View& view) {
+  outcome_.add(view.id.number * 2 + (view.transitional ? 1 : 0));
+  if (!view.transitional) {
+    // A message belongs to the view that orders its end, and whoever joins has none of its start:
+    // all forget what is unfinished, and its sender begins again.
+    const bool cut_stays = PEAL_MUTANT(fragment_tail_kept) || PEAL_MUTANT(fragment_not_restarted);
+    if (!PEAL_MUTANT(fragment_tail_kept)) reassembly_.clear();
+    if (!pending_.empty() || !cut_stays) take_back_pending();
+    transport_.set_audience(view.members);
+  }
+  sink_.on_view(view);
+}
+
+void Node::Core::fatal(std::string_view reason) {
+  state_ = State::stopped;
+  sink_.on_fatal(reason);
+}
+
+std::span<const order::Counter> Node::Core::counters() {
+  const std::array<order::Counter, kOwnCounters> own{{
+      {"node_submit_blocked", submit_blocked_},
+      {"node_queued_messages", queued_messages()},
+      {"node_queued_bytes", queued_bytes()},
+      {"node_units_built", packer_.units()},
+      {"node_parts_built", packer_.parts()},
+      {"node_pool_empty", packer_.pool_empty()},
+      {"node_originated_messages", originated_messages_},
+      {"node_restarted_messages", restarts_},
+      {"node_delivered_messages", delivered_messages_},
+      {"node_delivered_bytes", delivered_bytes_},
+      {"node_gathered_messages", gathered_messages_},
+      {"node_dropped_partials", reassembly_.drops()},
+      {"node_bad_units", bad_units_},
+      {"node_ignored_chunks", ignored_chunks_},
+  }};
+  const auto engine = engine_->counters();
+  counters_.assign(engine.begin(), engine.end());
+  counters_.insert(counters_.end(), own.begin(), own.end());
+  return counters_;
+}
+
+void Node::Core::check_invariants() const {
+  std::uint64_t completed = 0;
+  std::uint64_t completed_control = 0;
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    const Packed& packed = pending_[i].packed;
+    (is_control(packed.first_completed) ? completed_control : completed) += packed.completed;
+  }
+  PEAL_ASSERT(queue_.taken() == completed);
+  // What drop_control() forgot behind those that are in units counts as taken.
+  PEAL_ASSERT(completed_control > 0 ? control_.taken() >= completed_control
+                                    : control_.taken() == 0);
+  queue_.check_invariants();
+  control_.check_invariants();
+  packer_.check_invariants();
+  reassembly_.check_invariants(limits_.message_bytes_max);
+  engine_->check_invariants();
+}
+
+std::uint64_t Node::Core::digest() const {
+  Digest digest = outcome_;
+  digest.add(static_cast<std::uint64_t>(state_));
+  digest.add(queued_messages());
+  digest.add(queued_bytes());
+  digest.add(packer_.digest());
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    const Pending& pending = pending_[i];
+    digest.add(pending.packed.first_completed);
+    digest.add(pending.packed.completed);
+    digest.add(pending.unit.size());
+    digest.add(control_.forgotten());
+  }
+  reassembly_.add_to(digest);
+  digest.add(engine_->digest());
+  return digest.value();
+}
+
+}  // namespace peal::node

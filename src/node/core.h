@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/digest.h"
+#include "base/ring.h"
+#include "node/node.h"
+#include "node/packer.h"
+#include "node/reassembly.h"
+#include "node/submit_queue.h"
+#include "node/unit.h"
+#include "order/engine.h"
+
+namespace peal::node {
+
+/// What a node is made of: host and effects of its engine. Node says what the calls mean.
+class Node::Core final : public order::Host, public order::Effects {
+ public:
+  Core(const Limits& limits, BufferPool& units, port::Transport& transport, Sink& sink);
+
+  void set_engine(std::unique_ptr<order::Engine> engine);
+  order::Engine& engine() { return *engine_; }
+  const order::Engine& engine() const { return *engine_; }
+  const SubmitQueue& queue() const { return queue_; }
+  std::uint64_t queued_messages() const { return queue_.messages() + control_.messages(); }
+  std::uint64_t queued_bytes() const { return queue_.bytes() + control_.bytes(); }
+  const Reassembly& reassembly() const { return reassembly_; }
+
+  bool running() const { return state_ == State::running; }
+  void start(Instant now);
+  void leave(Instant now);
+  Result<std::uint64_t> submit(ByteView payload, Service service);
+  Result<std::uint64_t> submit_lent(ByteView payload, Service service);
+  Result<std::uint64_t> submit_block(Gathered& message, Service service);
+  Result<std::uint64_t> submit_control(ByteView payload, Service service);
+  void drop_control() { packer_.drop_control(); }
+  void block(bool blocked);
+  void flush(Instant now);
+
+  std::span<const order::Counter> counters();
+  void check_invariants() const;
+  std::uint64_t digest() const;
+
+  // order::Host
+  std::uint32_t backlog_units() const override { return packer_.backlog_units(); }
+  bool next_unit(std::uint32_t unit_bytes_max, order::Unit& out) override;
+  std::uint32_t receive_room_units() const override { return sink_.receive_room_units(); }
+
+  // order::Effects
+  void send(NodeId to, Lane lane, const BufferRef& packet) override {
+    transport_.send(to, lane, packet);
+  }
+  void multicast(Lane lane, const BufferRef& packet) override {
+    transport_.multicast(lane, packet);
+  }
+  void originate(const ViewId& view, Seq seq) override;
+  void deliver(const order::Delivery& delivery) override;
+  void install(const order::View& view) override;
+  void report(const order::Event& event) override { sink_.on_event(event); }
+  void fatal(std::string_view reason) override;
+
+ private:
+  enum class State : std::uint8_t { created, running, stopped };
+  /// A unit that next_unit() handed over and that has no place yet.
+  struct Pending {
+    ByteView unit;  ///< in the engine's hands, which keep it
+    Packed packed;
+    Service service{};
+  };
+  static constexpr std::size_t kPendingLeast = 8;  ///< without growing; the ring has one at most
+  static constexpr std::size_t kOwnCounters = 14;
+
+  template <class Push>
+  Result<std::uint64_t> enqueue(ByteView payload, Service service, Push push);
+  SubmitQueue& queue_of(const Packed& packed) {
+    return is_control(packed.first_completed) ? control_ : queue_;
+  }
+  void take_back_pending();
+  void deliver_chunk(const Chunk& chunk, Message& message);
+
+  Limits limits_;
+  port::Transport& transport_;
+  Sink& sink_;
+  SubmitQueue queue_;
+  SubmitQueue control_;
+  Packer packer_;
+  Reassembly reassembly_;
+  std::unique_ptr<order::Engine> engine_;
+  State state_ = State::created;
+  bool engine_knows_ = false;             ///< of the work that waits
+  Ring<Pending> pending_{kPendingLeast};  ///< oldest first
+  Chunks chunks_;                         ///< of the unit being delivered
+
+  std::vector<order::Counter> counters_;
+  std::uint64_t submit_blocked_ = 0;
+  std::uint64_t originated_messages_ = 0;
+  std::uint64_t restarts_ = 0;
+  std::uint64_t delivered_messages_ = 0;
+  std::uint64_t delivered_bytes_ = 0;
+  std::uint64_t gathered_messages_ = 0;
+  std::uint64_t bad_units_ = 0;
+  std::uint64_t ignored_chunks_ = 0;
+  Digest outcome_;  ///< of all that was submitted, placed and delivered
+};
+
+}  // namespace peal::node
