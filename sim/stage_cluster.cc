@@ -17,7 +17,7 @@ constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
 void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   const std::string engine = words.value("order").value_or("ring");
-  if (engine == "paxos") options.order = Order::paxos;
+  if (engine == "paxos") options.order = OrderEngine::paxos;
   if (engine != "ring" && engine != "paxos") {
     words.fail("order=" + engine + ": accepted is ring or paxos");
   }
@@ -135,7 +135,7 @@ void Stage::do_cluster(Words& words) {
   }
   const std::string problem = order::ring::validate(options.ring);
   if (!problem.empty()) words.fail(problem);
-  if (options.order == Order::paxos) read_paxos_keys(words, options);
+  if (options.order == OrderEngine::paxos) read_paxos_keys(words, options);
   world_options_ = options;
   clustered_ = true;
   if (acting(words)) build(options, start == "all");

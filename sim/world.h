@@ -34,10 +34,10 @@ using EngineMaker = std::function<std::unique_ptr<order::Engine>(
     order::Host& host)>;
 
 /// Which engine orders.
-enum class Order : std::uint8_t { ring, paxos };
+enum class OrderEngine : std::uint8_t { ring, paxos };
 
 struct WorldOptions {
-  Order order = Order::ring;
+  OrderEngine order = OrderEngine::ring;
   std::uint32_t nodes = 3;  ///< 1 to kNodesMax
   /// The list of nodes in the file of each of them; empty: all, and it never changes.
   std::vector<NodeId> list;

@@ -70,7 +70,7 @@ void World::check_memory(const Process& process) {
                              process.receive_pool->free_count() + process.unit_pool->slab_count() -
                              process.unit_pool->free_count();
   const std::uint32_t gap =
-      options_.order == Order::paxos ? options_.paxos.max_gap : options_.ring.max_gap;
+      options_.order == OrderEngine::paxos ? options_.paxos.max_gap : options_.ring.max_gap;
   if (held <= 2 * gap + kSlabsBeside || ledger_.broken()) return;
   ledger_.violation(now_, "R1",
                     "n" + std::to_string(process.self.node.value) + " holds " +

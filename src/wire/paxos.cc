@@ -14,7 +14,7 @@ constexpr std::size_t kRunBytes = 8 + 4 + kRoundBytes;
 constexpr std::uint8_t kLeading = 1;
 constexpr std::uint8_t kLeaving = 2;
 constexpr std::uint8_t kJoined = 4;
-constexpr std::uint8_t kKnownFlags = kLeading | kLeaving | kJoined;
+constexpr std::uint8_t kKnownStateFlags = kLeading | kLeaving | kJoined;
 
 Instance read_instance(Reader& in) {
   const Instance instance = read_counter(in);
@@ -166,7 +166,7 @@ Drop decode_state(ByteView packet, State& out) {
   Reader in = body_of(packet);
   out.round = read_any_round(in);
   const auto flags = in.u<std::uint8_t>();
-  in.require((flags & ~kKnownFlags) == 0, Drop::bad_value);
+  in.require((flags & ~kKnownStateFlags) == 0, Drop::bad_value);
   out.leading = (flags & kLeading) != 0;
   out.leaving = (flags & kLeaving) != 0;
   out.joined = (flags & kJoined) != 0;

@@ -32,7 +32,7 @@ class PaxosEngine final : public Engine {
   void on_packet(Instant now, const BufferRef& packet, Effects& out) override;
   void on_timer(Instant now, Effects& out) override;
   void on_work(Instant now, Effects& out) override;
-  void on_durable(Instant now, Effects& out);
+  void on_durable(Instant now, Effects& out) override;
   void on_pause(Instant now, Duration gap, Effects& out) override;
   void on_drained(Instant /*now*/, Effects& /*out*/) override {}
   void leave(Instant now, Effects& out) override;
