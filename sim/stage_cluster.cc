@@ -86,7 +86,6 @@ void Stage::read_paxos_keys(Words& words, WorldOptions& options) {
   const auto number = [&words](const char* key, std::uint32_t& value) {
     value = static_cast<std::uint32_t>(words.number(key, value, 1, 1U << 20));
   };
-  paxos.packet_bytes_max = options.ring.packet_bytes_max;
   paxos.heartbeat = words.duration("heartbeat", paxos.heartbeat);
   paxos.suspect = words.duration("suspect", paxos.suspect);
   paxos.resend = words.duration("resend", paxos.resend);
@@ -94,16 +93,12 @@ void Stage::read_paxos_keys(Words& words, WorldOptions& options) {
   number("window", paxos.window);
   number("member-window", paxos.member_window);
   number("checkpoint-every", paxos.checkpoint_every);
-  paxos.max_gap = std::max(options.ring.max_gap, paxos.window);
   paxos.history_bytes_max = words.number("history", 16U << 20, 1U << 16, 1ULL << 40);
   options.acceptors =
       static_cast<std::uint32_t>(words.number("acceptors", 0, 0, options.nodes));
   options.disks.high = words.duration("sync", options.disks.high);
   options.disks.low = std::min(options.disks.low, options.disks.high);
   options.disks.slow = static_cast<double>(words.number("slow-syncs", 0, 0, 1'000)) / 1'000;
-  const std::string problem = order::paxos::validate(paxos);
-  if (!problem.empty()) words.fail(problem);
-  if (!options.list.empty()) words.fail("list= is for order=ring: with paxos it is fixed");
 }
 
 void Stage::do_cluster(Words& words) {
@@ -115,6 +110,7 @@ void Stage::do_cluster(Words& words) {
   WorldOptions options;
   options.maker = options_.maker;
   read_cluster_keys(words, options);
+  if (options.order == OrderEngine::paxos) read_paxos_keys(words, options);
   const std::string start = words.value("start").value_or("all");
   if (start != "all" && start != "none") words.fail("start=" + start + ": accepted is all or none");
   if (const auto name = words.value("mutant")) {
@@ -135,7 +131,13 @@ void Stage::do_cluster(Words& words) {
   }
   const std::string problem = order::ring::validate(options.ring);
   if (!problem.empty()) words.fail(problem);
-  if (options.order == OrderEngine::paxos) read_paxos_keys(words, options);
+  if (options.order == OrderEngine::paxos) {
+    options.paxos.packet_bytes_max = options.ring.packet_bytes_max;
+    options.paxos.max_gap = std::max(options.ring.max_gap, options.paxos.window);
+    const std::string refused = order::paxos::validate(options.paxos);
+    if (!refused.empty()) words.fail(refused);
+    if (!options.list.empty()) words.fail("list= is for order=ring: with paxos it is fixed");
+  }
   world_options_ = options;
   clustered_ = true;
   if (acting(words)) build(options, start == "all");
