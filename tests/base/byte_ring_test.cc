@@ -18,9 +18,9 @@ struct Piece {
 };
 
 /// Takes and gives back, and sees that no piece lies where another one does.
-class Ring {
+class Pieces {
  public:
-  explicit Ring(std::uint64_t size) : ring_(size), size_(size) {}
+  explicit Pieces(std::uint64_t size) : ring_(size), size_(size) {}
 
   bool take(std::uint32_t size) {
     std::byte* bytes = ring_.take(size);
@@ -62,7 +62,7 @@ class Ring {
 };
 
 TEST(ByteRing, HoldsWhatItHasRoomFor) {
-  Ring ring(100);
+  Pieces ring(100);
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(ring.take(10));
   EXPECT_FALSE(ring.take(1));
   ring.give_back();
@@ -74,7 +74,7 @@ TEST(ByteRing, HoldsWhatItHasRoomFor) {
 }
 
 TEST(ByteRing, APieceLiesInOnePart) {
-  Ring ring(100);
+  Pieces ring(100);
   EXPECT_TRUE(ring.take(60));
   EXPECT_TRUE(ring.take(30));
   ring.give_back();
@@ -89,7 +89,7 @@ TEST(ByteRing, PiecesNeverMeet) {
     const std::uint64_t size = 64 + random.below(2'000);
     const std::uint64_t wanted = 1 + random.below(size);  // what is in use, about
     const auto largest = static_cast<std::uint64_t>(1 + random.below(size / 4));
-    Ring ring(size);
+    Pieces ring(size);
     for (int step = 0; step < 2'000; ++step) {
       const auto bytes = static_cast<std::uint32_t>(1 + random.below(largest));
       const std::uint64_t used = ring.used();
@@ -107,7 +107,7 @@ TEST(ByteRing, PiecesNeverMeet) {
 TEST(ByteRing, LittleIsUsedAgainAndAgain) {
   constexpr std::uint64_t kSize = 1U << 20;
   for (const std::uint64_t in_use : {1'000U, 10'000U, 100'000U, 200'000U}) {
-    Ring ring(kSize);
+    Pieces ring(kSize);
     for (int i = 0; i < 20'000; ++i) {
       ASSERT_TRUE(ring.take(1'000));
       if (ring.used() > in_use) ring.give_back();
