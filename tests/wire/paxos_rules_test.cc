@@ -3,43 +3,16 @@
 // with the reason that a person reading the counters needs.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "outcome.h"
+#include "paxos_outcome.h"
 #include "paxos_samples.h"
 #include "wire/packet.h"
 
 namespace peal::wire::test {
 namespace {
-
-using Bytes = std::vector<std::byte>;
-
-std::string value_outcome(const Bytes& packet) {
-  Header header;
-  const Drop drop = decode_header(packet, header);
-  if (drop != Drop::none) return "header: " + std::string(drop_name(drop));
-  ValueFrame decoded;
-  return std::string(drop_name(decode_value(packet, decoded)));
-}
-
-std::string with_value(ValueSample sample, const std::function<void(ValueFrame&)>& change) {
-  change(sample.frame);
-  return value_outcome(packet_of(sample));
-}
-
-std::string with_head(const ValueSample& sample, const std::function<void(ValueHead&)>& change) {
-  return with_value(sample, [&](ValueFrame& frame) { change(frame.head); });
-}
-
-std::string with_fetched(const std::function<void(FetchedSample&)>& change) {
-  FetchedSample sample = plain_fetched();
-  change(sample);
-  Fetched decoded;
-  return std::string(drop_name(decode_fetched(packet_of(sample), decoded)));
-}
 
 std::string with_state(const std::function<void(State&)>& change) {
   State state = plain_state();
@@ -72,185 +45,6 @@ std::string with_fetch(const Fetch& fetch) {
 }
 std::string with_repeat(const Repeat& repeat) {
   return outcome(repeat, frame_kind(PaxosKind::repeat), encode_repeat, decode_repeat);
-}
-
-/// What becomes of a round that must have begun, wherever it stands.
-void expect_begun_round(const std::function<std::string(const Round&)>& with) {
-  EXPECT_EQ(with({1, {{1}, 0}}), "none");
-  EXPECT_EQ(with({kTop, kLastNode}), "none");
-  EXPECT_EQ(with({kTop + 1, kLastNode}), "bad_value");
-  EXPECT_EQ(with({}), "bad_value");
-  EXPECT_EQ(with({0, {{1}, 10}}), "bad_value");
-  EXPECT_EQ(with({1, {}}), "bad_value");
-  EXPECT_EQ(with({1, kNobody}), "bad_value");
-  EXPECT_EQ(with({1, kNodeTooLarge}), "bad_value");
-}
-
-/// What becomes of an instance, or of another number from 1 on, wherever it stands.
-void expect_from_one(const std::function<std::string(Instance)>& with) {
-  EXPECT_EQ(with(0), "bad_value");
-  EXPECT_EQ(with(1), "none");
-  EXPECT_EQ(with(kTop), "none");
-  EXPECT_EQ(with(kTop + 1), "bad_value");
-  EXPECT_EQ(with(~0ULL), "bad_value");
-}
-
-/// What becomes of a counter that may also be 0.
-void expect_counter(const std::function<std::string(std::uint64_t)>& with) {
-  EXPECT_EQ(with(0), "none");
-  EXPECT_EQ(with(kTop), "none");
-  EXPECT_EQ(with(kTop + 1), "bad_value");
-  EXPECT_EQ(with(~0ULL), "bad_value");
-}
-
-/// Every value of the byte at `offset`: which are accepted, all others being bad.
-void expect_bytes_accepted(Bytes packet, std::size_t offset, const std::vector<unsigned>& accepted,
-                           const std::function<Drop(ByteView)>& decode) {
-  for (unsigned value = 0; value < 256; ++value) {
-    packet[offset] = static_cast<std::byte>(value);
-    const bool known = std::find(accepted.begin(), accepted.end(), value) != accepted.end();
-    EXPECT_EQ(drop_name(decode(packet)), known ? "none" : "bad_value") << value;
-  }
-}
-
-Drop drop_of_value(ByteView packet) {
-  ValueFrame decoded;
-  return decode_value(packet, decoded);
-}
-
-TEST(WirePaxosValue, PlainOnesAreAccepted) {
-  for (const ValueSample& sample :
-       {plain_submit(), plain_propose(), plain_decided(), plain_view()}) {
-    EXPECT_EQ(value_outcome(packet_of(sample)), "none");
-  }
-}
-
-TEST(WirePaxosValue, OnlyAProposalHasARound) {
-  expect_from_one([](std::uint64_t count) {
-    return with_value(plain_propose(), [&](ValueFrame& v) { v.count = count; });
-  });
-  for (const ValueSample& sample : {plain_submit(), plain_decided()}) {
-    EXPECT_EQ(with_value(sample, [](ValueFrame& v) { v.count = 1; }), "bad_value");
-    EXPECT_EQ(with_value(sample, [](ValueFrame& v) { v.count = kTop + 1; }), "bad_value");
-  }
-}
-
-TEST(WirePaxosValue, OnlyASubmissionHasNoInstance) {
-  expect_from_one([](Instance instance) {
-    return with_value(plain_decided(), [&](ValueFrame& v) { v.instance = instance; });
-  });
-  expect_from_one([](Instance instance) {
-    return with_value(plain_propose(), [&](ValueFrame& v) {
-      v.instance = instance;
-      v.behind = 0;
-    });
-  });
-  EXPECT_EQ(with_value(plain_submit(), [](ValueFrame& v) { v.instance = 1; }), "bad_value");
-}
-
-TEST(WirePaxosValue, OnlyAProposalSaysWhatIsDecidedAndFromTheFirstOn) {
-  const auto behind = [](Instance instance, std::uint32_t value) {
-    return with_value(plain_propose(), [&](ValueFrame& v) {
-      v.instance = instance;
-      v.behind = value;
-    });
-  };
-  EXPECT_EQ(behind(1, 0), "none");
-  EXPECT_EQ(behind(1, 1), "bad_value");
-  EXPECT_EQ(behind(100, 99), "none");
-  EXPECT_EQ(behind(100, 100), "bad_value");
-  EXPECT_EQ(behind(100, 0xffff'ffff), "bad_value");
-  EXPECT_EQ(behind(1ULL << 32, 0xffff'ffff), "none");
-  for (const ValueSample& sample : {plain_submit(), plain_decided()}) {
-    EXPECT_EQ(with_value(sample, [](ValueFrame& v) { v.behind = 1; }), "bad_value");
-  }
-}
-
-TEST(WirePaxosValue, OnlyUnitsAreSubmitted) {
-  const auto submit = [](const ValueSample& sample) {
-    return value_outcome(
-        packet_of({PaxosKind::submit, {0, 0, 0, sample.frame.head}, sample.bytes}));
-  };
-  EXPECT_EQ(submit(plain_propose()), "none");
-  EXPECT_EQ(submit(plain_view()), "bad_value");
-  ValueSample nothing;
-  nothing.frame.head.origin = kSender;
-  EXPECT_EQ(submit(nothing), "bad_value");
-}
-
-TEST(WirePaxosValue, UnitsHaveAViewAndANumberAndAnyBytes) {
-  expect_from_one([](std::uint64_t view) {
-    return with_head(plain_decided(), [&](ValueHead& h) { h.view = view; });
-  });
-  expect_from_one([](std::uint64_t number) {
-    return with_head(plain_decided(), [&](ValueHead& h) { h.number = number; });
-  });
-  ValueSample empty = plain_decided();
-  empty.bytes.clear();
-  EXPECT_EQ(value_outcome(packet_of(empty)), "none");
-  empty.bytes.resize(kPacketBytesMax - kDataHeaderBytes);
-  EXPECT_EQ(value_outcome(packet_of(empty)), "none");
-}
-
-TEST(WirePaxosValue, NothingHasNoViewNoNumberAndNoBytes) {
-  ValueSample nothing = plain_propose();
-  nothing.frame.head = {ValueKind::nothing, Service::agreed, 0, kSender, 0};
-  nothing.bytes.clear();
-  EXPECT_EQ(value_outcome(packet_of(nothing)), "none");
-  EXPECT_EQ(with_head(nothing, [](ValueHead& h) { h.view = 1; }), "bad_value");
-  EXPECT_EQ(with_head(nothing, [](ValueHead& h) { h.number = 1; }), "bad_value");
-  EXPECT_EQ(with_head(nothing, [](ValueHead& h) { h.service = Service::safe; }), "bad_value");
-  nothing.bytes.resize(1);
-  EXPECT_EQ(value_outcome(packet_of(nothing)), "trailing_bytes");
-}
-
-TEST(WirePaxosValue, AViewHasItsNumberAndIsNeitherCountedNorSafe) {
-  expect_from_one([](std::uint64_t view) {
-    return with_head(plain_view(), [&](ValueHead& h) { h.view = view; });
-  });
-  EXPECT_EQ(with_head(plain_view(), [](ValueHead& h) { h.number = 1; }), "bad_value");
-  EXPECT_EQ(with_head(plain_view(), [](ValueHead& h) { h.service = Service::safe; }), "bad_value");
-}
-
-TEST(WirePaxosValue, AViewsBytesAreItsMembers) {
-  const auto with = [](const Bytes& bytes) {
-    ValueSample view = plain_view();
-    view.bytes = bytes;
-    FetchedSample fetched{{kSomeRound, 100, view.frame.head}, bytes};
-    Fetched decoded;
-    const std::string outcome = value_outcome(packet_of(view));
-    EXPECT_EQ(drop_name(decode_fetched(packet_of(fetched), decoded)), outcome);
-    return outcome;
-  };
-  EXPECT_EQ(with(view_bytes(first_view_members(kMembersMax))), "none");
-  EXPECT_EQ(with({}), "truncated");
-  EXPECT_EQ(with(Bytes(2)), "bad_value");
-  Bytes bytes = view_bytes(first_view_members(3));
-  bytes.pop_back();
-  EXPECT_EQ(with(bytes), "truncated");
-  bytes.resize(bytes.size() + 2);
-  EXPECT_EQ(with(bytes), "trailing_bytes");
-  EXPECT_EQ(with(view_bytes({{{{2}, 20}, 1}, {{{1}, 10}, 1}})), "not_sorted");
-  EXPECT_EQ(with(view_bytes({{kNobody, 1}})), "bad_value");
-  EXPECT_EQ(with(view_bytes({{kSender, kTop + 1}})), "bad_value");
-}
-
-TEST(WirePaxosValue, OriginIsANode) {
-  for (const ValueSample& sample :
-       {plain_submit(), plain_propose(), plain_decided(), plain_view()}) {
-    EXPECT_EQ(with_head(sample, [](ValueHead& h) { h.origin = kLastNode; }), "none");
-    EXPECT_EQ(with_head(sample, [](ValueHead& h) { h.origin = kNobody; }), "bad_value");
-    EXPECT_EQ(with_head(sample, [](ValueHead& h) { h.origin = kNodeTooLarge; }), "bad_value");
-  }
-}
-
-TEST(WirePaxosValue, KindAndServiceAreKnown) {
-  const Bytes unit = packet_of(plain_propose());
-  const std::size_t head = kHeaderBytes + 20;
-  expect_bytes_accepted(unit, head, {1}, drop_of_value);
-  expect_bytes_accepted(unit, head + 1, {2, 3}, drop_of_value);
-  expect_bytes_accepted(packet_of(plain_view()), head, {3}, drop_of_value);
-  expect_bytes_accepted(packet_of(plain_view()), head + 1, {2}, drop_of_value);
 }
 
 TEST(WirePaxosState, RoundsHaveBegunOrAreNone) {
@@ -462,30 +256,6 @@ TEST(WirePaxosPromise, HoldsUpToKVoteRunsMax) {
 TEST(WirePaxosFetch, NamesARoundAndAnInstance) {
   expect_begun_round([](const Round& round) { return with_fetch({round, 1}); });
   expect_from_one([](Instance instance) { return with_fetch({kSomeRound, instance}); });
-}
-
-TEST(WirePaxosFetched, NamesARoundAndAnInstance) {
-  expect_begun_round([](const Round& round) {
-    return with_fetched([&](FetchedSample& f) { f.frame.round = round; });
-  });
-  expect_from_one([](Instance instance) {
-    return with_fetched([&](FetchedSample& f) { f.frame.instance = instance; });
-  });
-}
-
-TEST(WirePaxosFetched, ItsValueObeysTheRulesOfValues) {
-  EXPECT_EQ(with_fetched([](FetchedSample& f) { f.bytes.clear(); }), "none");
-  EXPECT_EQ(with_fetched([](FetchedSample& f) { f.frame.head.view = 0; }), "bad_value");
-  EXPECT_EQ(with_fetched([](FetchedSample& f) { f.frame.head.number = 0; }), "bad_value");
-  EXPECT_EQ(with_fetched([](FetchedSample& f) { f.frame.head.origin = kNobody; }), "bad_value");
-  const auto nothing = [](std::size_t bytes) {
-    return with_fetched([&](FetchedSample& f) {
-      f.frame.head = {ValueKind::nothing, Service::agreed, 0, kSender, 0};
-      f.bytes.resize(bytes);
-    });
-  };
-  EXPECT_EQ(nothing(0), "none");
-  EXPECT_EQ(nothing(1), "trailing_bytes");
 }
 
 TEST(WirePaxosRepeat, AsksForOneToKRepeatMax) {
