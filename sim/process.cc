@@ -28,7 +28,11 @@ Process::Process(World& in, MemberId who, std::uint32_t number, const Clock& its
   const WorldOptions& options = world.options();
   const std::uint32_t packet = (options.ring.packet_bytes_max + 63) / 64 * 64;
   const std::uint32_t unit = std::max(packet, kUnitSlabBytesLeast);
-  const std::uint32_t gap = options.ring.max_gap;
+  const order::paxos::Options& paxos = options.paxos;
+  const std::uint32_t gap = options.order == OrderEngine::paxos
+                                ? paxos.max_gap + 2 * paxos.checkpoint_every + paxos.window +
+                                      options.nodes * paxos.member_window
+                                : options.ring.max_gap;
   receive_pool =
       std::make_unique<BufferPool>(packet, slab_count(options.process.receive_slabs, gap, packet));
   large_pool = std::make_unique<BufferPool>(kLargeSlabBytes, kLargeSlabs);

@@ -134,6 +134,8 @@ void Stage::do_cluster(Words& words) {
   if (options.order == OrderEngine::paxos) {
     options.paxos.packet_bytes_max = options.ring.packet_bytes_max;
     options.paxos.max_gap = std::max(options.ring.max_gap, options.paxos.window);
+    options.paxos.checkpoint_every =
+        std::min(options.paxos.checkpoint_every, options.paxos.max_gap);
     const std::string refused = order::paxos::validate(options.paxos);
     if (!refused.empty()) words.fail(refused);
     if (!options.list.empty()) words.fail("list= is for order=ring: with paxos it is fixed");

@@ -142,8 +142,10 @@ void Author::write_cluster() {
   add(0.3, "read-budget", number(1, 64));
   add(0.3, "step-cost", duration_text(nanoseconds(between(200, 5'000))));
   add(0.2, "socket", number(16, 256));
-  add(0.2, "buffers", number(2 * gap + 128, 4 * gap + 256));
-  add(0.2, "unit-buffers", number(gap + 64, 2 * gap + 256));
+  // What an acceptor reads back from its log must fit.
+  const std::int64_t read_back = options_.paxos ? 2'000 : 0;
+  add(0.2, "buffers", number(2 * gap + 128 + read_back, 4 * gap + 256 + read_back));
+  add(0.2, "unit-buffers", number(gap + 64 + read_back, 2 * gap + 256 + read_back));
   add(0.2, "submit-messages", number(1, 40));
   // Near the powers of two at which narrower or signed counters would go wrong.
   // Drawn apart, so that the rest of a seed's story does not depend on it.

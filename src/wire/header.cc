@@ -82,6 +82,12 @@ Reader body_of(ByteView packet) {
   return in;
 }
 
+MemberId sender_of(ByteView packet) {
+  Reader in(packet);
+  in.skip(kSenderOffset);
+  return read_member(in);
+}
+
 void write_header(Writer& out, FrameKind kind, const Header& header) {
   out.u(kMagic);
   out.u(kVersion);

@@ -14,7 +14,7 @@ constexpr std::size_t kRunBytes = 8 + 4 + kRoundBytes;
 constexpr std::uint8_t kLeading = 1;
 constexpr std::uint8_t kLeaving = 2;
 constexpr std::uint8_t kJoined = 4;
-constexpr std::uint8_t kKnownStateFlags = kLeading | kLeaving | kJoined;
+constexpr std::uint8_t kStateFlags = kLeading | kLeaving | kJoined;
 
 Instance read_instance(Reader& in) {
   const Instance instance = read_counter(in);
@@ -44,24 +44,36 @@ PaxosKind kind_of(ByteView packet) {
   return static_cast<PaxosKind>(in.u<std::uint8_t>());
 }
 
-/// Members, with `each` called behind every one of them to read what else is said of it.
-template <class Each>
-void read_view_members(Reader& in, std::size_t bytes_each, std::vector<ViewMember>& out,
-                       Each each) {
-  out.clear();
+/// How many members of a view follow, if the bytes of all of them are there; else 0.
+std::uint16_t read_member_count(Reader& in, std::size_t bytes_each) {
   const auto count = in.u<std::uint16_t>();
   in.require(count <= kMembersMax, Drop::count_too_large);
-  if (in.failed() || !in.holds(count, bytes_each)) return;
-  out.reserve(count);
-  for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
-    ViewMember added;
-    added.member = read_member(in);
-    added.came_from = read_counter(in);
-    each();
-    // Two incarnations of a node cannot both be members.
-    in.require(out.empty() || out.back().member.node < added.member.node, Drop::not_sorted);
-    out.push_back(added);
+  return !in.failed() && in.holds(count, bytes_each) ? count : std::uint16_t{0};
+}
+
+/// The member behind one of the node `before`.
+ViewMember read_view_member(Reader& in, NodeId before) {
+  ViewMember read;
+  read.member = read_member(in);
+  read.came_from = read_counter(in);
+  // Two incarnations of a node cannot both be members.
+  in.require(before < read.member.node, Drop::not_sorted);
+  return read;
+}
+
+/// The bytes of a value of this kind; none of them is kept. A view that nobody can read must not be
+/// voted for: it would be the value of its instance for good.
+void require_value(Reader& in, ValueKind kind, ByteView bytes) {
+  if (in.failed() || kind == ValueKind::unit) return;
+  if (kind == ValueKind::nothing) return in.require(bytes.empty(), Drop::trailing_bytes);
+  Reader value(bytes);
+  const std::uint16_t count = read_member_count(value, kViewMemberBytes);
+  NodeId before{};
+  for (std::uint16_t i = 0; i < count && !value.failed(); ++i) {
+    before = read_view_member(value, before).member.node;
   }
+  value.require(count >= 1, Drop::bad_value);
+  in.require(value.finish() == Drop::none, value.finish());
 }
 
 }  // namespace
@@ -111,9 +123,17 @@ void write_value_head(Writer& out, const ValueHead& head) {
 void read_checkpoint(Reader& in, Checkpoint& out) {
   out.next = read_instance(in);
   out.view = read_any_view(in);
+  out.members.clear();
   out.numbers.clear();
-  read_view_members(in, kViewMemberBytes + sizeof(std::uint64_t), out.members,
-                    [&] { out.numbers.push_back(read_counter(in)); });
+  const std::uint16_t count = read_member_count(in, kViewMemberBytes + sizeof(std::uint64_t));
+  out.members.reserve(count);
+  out.numbers.reserve(count);
+  NodeId before{};
+  for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
+    out.members.push_back(read_view_member(in, before));
+    out.numbers.push_back(read_counter(in));
+    before = out.members.back().member.node;
+  }
   in.require((out.view.number == 0) == out.members.empty(), Drop::bad_value);
   in.require(out.view.number != 0 || out.view == ViewId{}, Drop::bad_value);
 }
@@ -144,8 +164,7 @@ Drop decode_value(ByteView packet, ValueFrame& out) {
   in.require((out.instance >= 1) == (kind != PaxosKind::submit), Drop::bad_value);
   in.require(out.behind < out.instance || out.behind == 0, Drop::bad_value);
   in.require(kind != PaxosKind::submit || out.head.kind == ValueKind::unit, Drop::bad_value);
-  in.require(out.head.kind != ValueKind::nothing || packet.size() == kDataHeaderBytes,
-             Drop::trailing_bytes);
+  require_value(in, out.head.kind, packet.subspan(kDataHeaderBytes));
   return in.finish();
 }
 
@@ -166,7 +185,7 @@ Drop decode_state(ByteView packet, State& out) {
   Reader in = body_of(packet);
   out.round = read_any_round(in);
   const auto flags = in.u<std::uint8_t>();
-  in.require((flags & ~kKnownStateFlags) == 0, Drop::bad_value);
+  in.require((flags & ~kStateFlags) == 0, Drop::bad_value);
   out.leading = (flags & kLeading) != 0;
   out.leaving = (flags & kLeaving) != 0;
   out.joined = (flags & kJoined) != 0;
@@ -180,7 +199,8 @@ Drop decode_state(ByteView packet, State& out) {
   in.require(out.voted_round.count != 0 || out.voted_upto == 0, Drop::bad_value);
   in.require(out.oldest <= out.next, Drop::bad_value);
   in.require(!out.joined || (out.view != 0 && out.next != 0), Drop::bad_value);
-  in.require(!out.leading || out.round.count != 0, Drop::bad_value);
+  in.require(!out.leading || (out.round.count != 0 && out.round.coordinator == sender_of(packet)),
+             Drop::bad_value);
   return in.finish();
 }
 
@@ -278,8 +298,7 @@ Drop decode_fetched(ByteView packet, Fetched& out) {
   out.round = read_round(in);
   out.instance = read_instance(in);
   out.head = read_value_head(in);
-  in.require(out.head.kind != ValueKind::nothing || packet.size() == kFetchedHeaderBytes,
-             Drop::trailing_bytes);
+  require_value(in, out.head.kind, packet.subspan(kFetchedHeaderBytes));
   return in.finish();
 }
 
@@ -299,6 +318,7 @@ Drop decode_repeat(ByteView packet, Repeat& out) {
   out.first = read_instance(in);
   out.count = in.u<std::uint16_t>();
   in.require(out.count >= 1 && out.count <= kRepeatMax, Drop::bad_value);
+  in.require(out.first + out.count <= kCounterMax, Drop::bad_value);
   return in.finish();
 }
 
@@ -333,7 +353,14 @@ std::size_t encode_checkpoint(const Header& header, const Checkpoint& in, ByteSp
 
 Drop decode_view_members(ByteView bytes, std::vector<ViewMember>& out) {
   Reader in(bytes);
-  read_view_members(in, kViewMemberBytes, out, [] {});
+  out.clear();
+  const std::uint16_t count = read_member_count(in, kViewMemberBytes);
+  out.reserve(count);
+  NodeId before{};
+  for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
+    out.push_back(read_view_member(in, before));
+    before = out.back().member.node;
+  }
   in.require(!out.empty(), Drop::bad_value);
   return in.finish();
 }

@@ -56,12 +56,14 @@ struct ValueHead {
   friend bool operator==(const ValueHead&, const ValueHead&) = default;
 };
 
-/// SUBMIT, PROPOSE and DECIDED: this, and then the value's bytes, from kDataHeaderBytes on.
+/// SUBMIT, PROPOSE and DECIDED: this, and then the value's bytes, from kDataHeaderBytes on. SUBMIT
+/// has a unit. A unit's bytes are anything, a view's are its members, nothing has none.
 struct ValueFrame {
   std::uint64_t
       count{};          ///< PROPOSE: of the round, whose coordinator is the packet's sender. Else 0
   Instance instance{};  ///< PROPOSE, DECIDED. SUBMIT: 0
-  std::uint32_t behind{};  ///< PROPOSE: everything below instance - behind is decided. Else 0
+  std::uint32_t behind{};  ///< PROPOSE: everything below instance - behind is decided; less than
+                           ///< instance. Else 0
   ValueHead head;
   friend bool operator==(const ValueFrame&, const ValueFrame&) = default;
 };
@@ -79,7 +81,7 @@ struct State {
   bool leading = false;   ///< that round is the sender's, and Phase 1 is done
   bool leaving = false;   ///< a goodbye
   bool joined = false;    ///< is in the view that it has
-  Round voted_round{};    ///< an acceptor's last vote; no round: none
+  Round voted_round{};    ///< an acceptor's last vote, at most `round`; no round: none
   Instance voted_upto{};  ///< and for which instances: none is left out that is not decided
   Instance next{};        ///< everything below was decided and consumed; 0: begins nowhere yet
   Instance oldest{};      ///< of the decided instances that it can give away; at most `next`
@@ -97,7 +99,7 @@ struct Prepare {
 /// Votes for consecutive instances in one round.
 struct VoteRun {
   Instance first{};
-  std::uint32_t length{};
+  std::uint32_t length{};  ///< 1 to kVotesMax; first + length is a counter too
   Round round{};
   friend bool operator==(const VoteRun&, const VoteRun&) = default;
 };
@@ -105,9 +107,11 @@ inline constexpr std::size_t kVoteRunsMax = 1'024;
 inline constexpr std::uint32_t kVotesMax = 1U << 20;  ///< in one run
 
 struct Promise {
-  Round round{};              ///< that is promised
-  Instance next{};            ///< as in State
-  std::vector<VoteRun> runs;  ///< ascending, apart, all at `next` or above
+  Round round{};    ///< that is promised
+  Instance next{};  ///< as in State
+  /// Ascending, apart, all at `next` or above and in no higher round. Neighbours of one round are
+  /// one run.
+  std::vector<VoteRun> runs;
   friend bool operator==(const Promise&, const Promise&) = default;
 };
 
@@ -128,7 +132,7 @@ inline constexpr std::size_t kFetchedHeaderBytes = kHeaderBytes + 20 + 8 + 30;
 
 struct Repeat {
   Instance first{};
-  std::uint16_t count{};  ///< 1 to kRepeatMax
+  std::uint16_t count{};  ///< 1 to kRepeatMax; first + count is a counter too
   friend bool operator==(const Repeat&, const Repeat&) = default;
 };
 inline constexpr std::uint16_t kRepeatMax = 64;
@@ -143,6 +147,7 @@ struct Checkpoint {
 };
 
 // Decoding and encoding, with the rules of frames.h. A decoder of a kind is for packets of it.
+// Those of ValueFrame, State, Prepare, Fetch, Fetched and Repeat do not allocate.
 [[nodiscard]] Drop decode_value(ByteView packet, ValueFrame& out);
 [[nodiscard]] Drop decode_state(ByteView packet, State& out);
 [[nodiscard]] Drop decode_prepare(ByteView packet, Prepare& out);

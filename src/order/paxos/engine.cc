@@ -13,6 +13,12 @@ namespace {
 /// What one call does at most before it lets others have their turn.
 constexpr int kPassesMax = 4;
 
+/// Ahead of what is consumed there are the slowest member's instances, and after a restart those
+/// that were consumed since the checkpoint before the last one.
+std::uint32_t slots_max(const Options& options) {
+  return options.max_gap + options.window + 2 * options.checkpoint_every;
+}
+
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host) {
@@ -25,7 +31,7 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host)
     : config_(config),
       host_(host),
       peers_(config_),
-      store_(config_.options.max_gap + config_.options.window, config_.options.history_bytes_max),
+      store_(slots_max(config_.options), config_.options.history_bytes_max),
       outbox_(config_, packets),
       pool_(packets) {
   if (config_.log != nullptr) {

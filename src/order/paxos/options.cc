@@ -32,7 +32,7 @@ std::string validate(const Options& options) {
       Range{"window", options.window, 1, kWindowMax},
       Range{"member_window", options.member_window, 1, 4'096},
       Range{"max_gap", options.max_gap, options.window, 8'192},
-      Range{"checkpoint_every", options.checkpoint_every, 1, 1U << 20},
+      Range{"checkpoint_every", options.checkpoint_every, 1, options.max_gap},
       Range{"history_bytes_max", options.history_bytes_max, 1U << 16, 1ULL << 40},
       Range{"packet_bytes_max", options.packet_bytes_max, 256, wire::kPacketBytesMax},
   };
