@@ -13,10 +13,16 @@
 namespace peal::order::paxos {
 
 /// Folds the records of a log. The last word on an instance counts: a vote in a higher round, and
-/// what was decided over all votes.
+/// what was decided over all votes. Holds as much as the log keeps, until replay() is done.
 class Acceptor::Replay final : public port::LogReader {
  public:
-  Replay(BufferPool& pool, Acceptor& acceptor) : pool_(pool), acceptor_(acceptor) {}
+  struct Read {
+    Round round{};  ///< of the vote; none: decided
+    wire::ValueHead head;
+    std::vector<std::byte> bytes;
+  };
+
+  explicit Replay(Acceptor& acceptor) : acceptor_(acceptor) {}
 
   void on_record(LogPosition position, ByteView bytes) override {
     if (acceptor_.marks_.empty()) acceptor_.marks_.push_back({0, position});
@@ -27,67 +33,63 @@ class Acceptor::Replay final : public port::LogReader {
     }
     acceptor_.promised_ = std::max(acceptor_.promised_, record.round);
     acceptor_.top_ = std::max(acceptor_.top_, record.instance);
-    switch (record.kind) {
-      case Record::Kind::promise: break;
-      case Record::Kind::checkpoint: state = OrderState(record.state); break;
-      case Record::Kind::vote: {
-        Slot& slot = slots[record.instance];
-        slot.vote_round = record.round;
-        slot.vote = value_of(record);
-        break;
-      }
-      case Record::Kind::decided: {
-        Slot& slot = slots[record.instance];
-        slot.heard = value_of(record);
-        slot.decided = true;
-        break;
-      }
-    }
+    if (record.kind == Record::Kind::checkpoint) state = OrderState(record.state);
+    if (record.kind == Record::Kind::vote) keep(votes, record);
+    if (record.kind == Record::Kind::decided) keep(decided, record);
   }
 
   bool fine = true;
   std::optional<OrderState> state;
-  std::map<Instance, Slot> slots;
+  std::map<Instance, Read> votes;
+  std::map<Instance, Read> decided;
 
  private:
-  Value value_of(const Record& record) {
-    Value value{record.head, {}};
-    if (record.bytes.empty()) return value;
-    const auto size = static_cast<std::uint32_t>(record.bytes.size());
-    value.bytes = pool_.take(wire::kDataHeaderBytes, size);
-    if (!value.bytes) {
-      fine = false;
-      return value;
-    }
-    std::memcpy(value.bytes.data(), record.bytes.data(), size);
-    return value;
+  static void keep(std::map<Instance, Read>& in, const Record& record) {
+    in[record.instance] = {record.round, record.head, {record.bytes.begin(), record.bytes.end()}};
   }
 
-  BufferPool& pool_;
   Acceptor& acceptor_;
 };
 
 bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
-  Replay log(pool, *this);
+  Replay log(*this);
   if (!log_.replay(log) || !log.fine) return false;
   if (marks_.empty()) marks_.push_back({0, log_.last().next()});
   if (log.state) state = *log.state;
   const Instance next = std::max<Instance>(state.next(), 1);
   // What is older than the checkpoint was consumed, so the last record of it is what was decided.
+  const auto find = [&log](Instance instance) -> const Replay::Read* {
+    for (const auto* each : {&log.decided, &log.votes}) {
+      if (const auto found = each->find(instance); found != each->end()) return &found->second;
+    }
+    return nullptr;
+  };
   Instance oldest = next;
-  while (log.slots.count(oldest - 1) != 0) --oldest;
+  while (find(oldest - 1) != nullptr) --oldest;
   store.begin(oldest);
   for (Instance instance = oldest; instance < next; ++instance) {
-    Slot& read = log.slots[instance];
-    Slot* slot = store.make(instance);
-    slot->heard = read.decided ? read.heard : read.vote;
-    slot->decided = true;
-    store.consume();
+    store.add_past(find(instance)->head, find(instance)->bytes);
   }
-  for (auto at = log.slots.lower_bound(next); at != log.slots.end(); ++at) {
-    Slot* slot = store.make(at->first);
-    if (slot == nullptr) return false;
-    *slot = std::move(at->second);
+  const auto value_of = [&pool](const Replay::Read& read) -> std::optional<Value> {
+    Value value{read.head, {}};
+    if (read.bytes.empty()) return value;
+    const std::size_t size = read.bytes.size();
+    if (wire::kDataHeaderBytes + size > pool.slab_bytes()) return std::nullopt;
+    value.bytes = pool.take(wire::kDataHeaderBytes, static_cast<std::uint32_t>(size));
+    if (!value.bytes) return std::nullopt;
+    std::memcpy(value.bytes.data(), read.bytes.data(), size);
+    return value;
+  };
+  for (const auto* each : {&log.votes, &log.decided}) {
+    for (auto at = each->lower_bound(next); at != each->end(); ++at) {
+      Slot* slot = store.make(at->first);
+      const std::optional<Value> value = value_of(at->second);
+      if (slot == nullptr || !value) return false;
+      const bool vote = at->second.round.count != 0;
+      slot->decided = !vote;
+      if (vote) slot->vote_round = at->second.round;
+      (vote ? slot->vote : slot->heard) = *value;
+    }
   }
   return true;
 }

@@ -58,6 +58,12 @@ void Store::consume() {
   add_to_history(value.head, value.bytes.view());
 }
 
+void Store::add_past(const wire::ValueHead& head, ByteView bytes) {
+  PEAL_ASSERT(slots_.empty());
+  ++next_;
+  add_to_history(head, bytes);
+}
+
 std::byte* Store::room_for(std::uint32_t size) {
   for (;;) {
     if (std::byte* bytes = ring_.take(size); bytes != nullptr) return bytes;

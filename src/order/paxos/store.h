@@ -40,8 +40,8 @@ class Store {
   Slot* make(Instance instance);
   /// The slot of next() was consumed, and its value moves to the history.
   void consume();
-  /// The same for a value that has no slot.
-  void add_to_history(const wire::ValueHead& head, ByteView bytes);
+  /// The same for a value that has no slot; there are no slots yet.
+  void add_past(const wire::ValueHead& head, ByteView bytes);
 
   struct Past {
     wire::ValueHead head;
@@ -58,6 +58,7 @@ class Store {
     std::uint32_t size = 0;
     std::uint64_t tail = 0;  ///< of the ring, behind it
   };
+  void add_to_history(const wire::ValueHead& head, ByteView bytes);
   std::byte* room_for(std::uint32_t size);
 
   std::uint32_t ahead_max_;
