@@ -16,8 +16,6 @@
 
 namespace peal::wire::test {
 
-using Bytes = std::vector<std::byte>;
-
 /// What becomes of a round that must have begun, wherever it stands.
 inline void expect_begun_round(const std::function<std::string(const Round&)>& with) {
   EXPECT_EQ(with({1, {{1}, 0}}), "none");
@@ -48,7 +46,7 @@ inline void expect_counter(const std::function<std::string(std::uint64_t)>& with
 }
 
 /// Every value of the byte at `offset`: which are accepted, all others being bad.
-inline void expect_bytes_accepted(Bytes packet, std::size_t offset,
+inline void expect_bytes_accepted(std::vector<std::byte> packet, std::size_t offset,
                                   const std::vector<unsigned>& accepted,
                                   const std::function<Drop(ByteView)>& decode) {
   for (unsigned value = 0; value < 256; ++value) {

@@ -14,6 +14,8 @@
 namespace peal::wire::test {
 namespace {
 
+using Bytes = std::vector<std::byte>;
+
 std::string with_state(const std::function<void(State&)>& change) {
   State state = plain_state();
   change(state);

@@ -14,6 +14,8 @@
 namespace peal::wire::test {
 namespace {
 
+using Bytes = std::vector<std::byte>;
+
 std::string value_outcome(const Bytes& packet) {
   Header header;
   const Drop drop = decode_header(packet, header);
