@@ -136,8 +136,8 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
           });
   b.words("--scenario", "FILE", texts.scenarios, "the path of a scenario",
           "run these stories instead of seeds");
-  b.value("--order", "ENGINE", "\"ring\" or \"paxos\"", "the ordering engine: ring (the default) or paxos",
-          [&a](const std::string& text) {
+  b.value("--order", "ENGINE", "\"ring\" or \"paxos\"",
+          "the ordering engine: ring (the default) or paxos", [&a](const std::string& text) {
             a.swarm.paxos = text == "paxos";
             return text == "ring" || text == "paxos";
           });

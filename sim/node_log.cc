@@ -26,8 +26,7 @@ port::Log* NodeLog::open(MemberId self) {
   options.segment_bytes = kSegmentBytes;
   options.bytes_max = 64 * kSegmentBytes;
   options.record_bytes_max = 128U << 10;
-  auto opened =
-      wal::Log::open(disk_, options, made_ ? wal::Start::existing : wal::Start::create);
+  auto opened = wal::Log::open(disk_, options, made_ ? wal::Start::existing : wal::Start::create);
   if (!opened) std::fprintf(stderr, "%s\n", opened.error().message.c_str());
   PEAL_ASSERT(opened.has_value());
   log_ = std::move(*opened);

@@ -94,8 +94,7 @@ void Stage::read_paxos_keys(Words& words, WorldOptions& options) {
   number("member-window", paxos.member_window);
   number("checkpoint-every", paxos.checkpoint_every);
   paxos.history_bytes_max = words.number("history", 16U << 20, 1U << 16, 1ULL << 40);
-  options.acceptors =
-      static_cast<std::uint32_t>(words.number("acceptors", 0, 0, options.nodes));
+  options.acceptors = static_cast<std::uint32_t>(words.number("acceptors", 0, 0, options.nodes));
   options.disks.high = words.duration("sync", options.disks.high);
   options.disks.low = std::min(options.disks.low, options.disks.high);
   options.disks.slow = static_cast<double>(words.number("slow-syncs", 0, 0, 1'000)) / 1'000;

@@ -226,9 +226,8 @@ void World::commit_log(Process& process) {
   if (logs_.empty() || logs_[node.value] == nullptr) return;
   const std::optional<Duration> time = logs_[node.value]->begin();
   if (!time) return;
-  plan(now_ + *time, [this, node, incarnation = process.incarnation] {
-    log_written(node, incarnation);
-  });
+  plan(now_ + *time,
+       [this, node, incarnation = process.incarnation] { log_written(node, incarnation); });
 }
 
 void World::log_written(NodeId node, std::uint32_t incarnation) {

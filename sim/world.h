@@ -44,8 +44,8 @@ struct WorldOptions {
   std::uint64_t seed = 1;
   order::ring::Options ring;  ///< paxos: packets and gaps are as large as these say
   order::paxos::Options paxos;
-  std::uint32_t acceptors = 0;  ///< 0: order::paxos::default_acceptors()
-  DiskTimes disks;              ///< of acceptors
+  std::uint32_t acceptors = 0;    ///< 0: order::paxos::default_acceptors()
+  DiskTimes disks;                ///< of acceptors
   std::uint64_t first_count = 0;  ///< see order::ring::Config
   EngineMaker maker;              ///< empty: the ring with the options above
   node::Limits limits;

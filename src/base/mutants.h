@@ -57,7 +57,7 @@ namespace peal::sim_hooks {
   X(muted_for_ever, "an excluded member is never invited back")                                   \
   X(damping_absent, "an excluded member is invited back at once")                                 \
   X(epoch_not_corrected, "a clock that was set back is not made up for")                          \
-  X(px_old_view_counts, "a unit counts in another view than it was proposed for")                \
+  X(px_old_view_counts, "a unit counts in another view than it was proposed for")                 \
   X(px_twice, "a unit that was decided twice is delivered twice")                                 \
   X(px_promise_before_disk, "a promise is sent before it is on disk")                             \
   X(px_vote_before_disk, "a vote is told before it is on disk")                                   \

@@ -21,8 +21,11 @@ constexpr std::int64_t kPatience = 10;
 wire::Promise promise_of(const Round& round, const Store& store, const OrderState& state) {
   wire::Promise promise;
   promise.round = round;
-  promise.next = state.next();
-  for (Instance instance = store.next(); instance < store.end(); ++instance) {
+  // What is decided and waits for a slow application is nothing to vote on any more; what is not
+  // decided is no more than a coordinator's window, and fits one packet.
+  promise.next = state.known() ? store.undecided() : 0;
+  for (Instance instance = std::max(promise.next, store.next()); instance < store.end();
+       ++instance) {
     const Slot& slot = *store.find(instance);
     if (slot.vote_round.count == 0) continue;
     const bool joins = !promise.runs.empty() && promise.runs.back().round == slot.vote_round &&
@@ -125,11 +128,11 @@ void Coordinator::fetch(Effects& out) {
   for (const auto& [instance, choice] : choices_) {
     if (instance < p_.state.next() || take_known(instance, choice)) continue;
     if (++asked > kFetchesAtOnce) return;
-    p_.outbox.send(choice.voter, Lane::control, out,
-                   [&, at = instance, round = choice.round](const wire::Header& header,
-                                                            ByteSpan bytes) {
-                     return wire::encode_fetch(header, {round, at}, bytes);
-                   });
+    p_.outbox.send(
+        choice.voter, Lane::control, out,
+        [&, at = instance, round = choice.round](const wire::Header& header, ByteSpan bytes) {
+          return wire::encode_fetch(header, {round, at}, bytes);
+        });
   }
 }
 

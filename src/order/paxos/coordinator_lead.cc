@@ -149,9 +149,8 @@ void Coordinator::propose_view(Instant now, Effects& out) {
   if (members.empty() && !all && now - since_ < p_.config.options.suspect * kFirstViewPatience) {
     return;
   }
-  const BufferRef bytes = p_.outbox.build([&](const wire::Header&, ByteSpan room) {
-    return wire::encode_view_members(wanted, room);
-  });
+  const BufferRef bytes = p_.outbox.build(
+      [&](const wire::Header&, ByteSpan room) { return wire::encode_view_members(wanted, room); });
   if (!bytes) return;
   wire::ValueHead head;
   head.kind = wire::ValueKind::view;

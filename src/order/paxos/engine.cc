@@ -36,8 +36,7 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host)
       pool_(packets) {
   if (config_.log != nullptr) {
     acceptor_.emplace(*config_.log);
-    coordinator_.emplace(
-        Parts{config_, peers_, store_, state_, *acceptor_, outbox_});
+    coordinator_.emplace(Parts{config_, peers_, store_, state_, *acceptor_, outbox_});
   }
   counters_.reserve(64);
 }
@@ -263,7 +262,8 @@ WaitReason PaxosEngine::why() const {
     return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
   }
   for (const Peer& peer : peers_.all()) {
-    if (peer.acceptor && peer.suspected) return {Kind::quorum, {peer.node, peer.member.epoch}, seq_ + 1};
+    if (peer.acceptor && peer.suspected)
+      return {Kind::quorum, {peer.node, peer.member.epoch}, seq_ + 1};
   }
   return {Kind::quorum, {}, seq_ + 1};
 }

@@ -71,7 +71,7 @@ class PaxosEngine final : public Engine {
   wire::Drop dispatch(Instant now, const Peer& from, wire::PaxosKind kind, const BufferRef& packet,
                       Effects& out);
   wire::Drop on_state(Instant now, const BufferRef& packet, Peer& from, Effects& out);
-  wire::Drop on_submit(const BufferRef& packet);
+  wire::Drop on_submit(const Peer& from, const BufferRef& packet);
   wire::Drop on_propose(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_prepare(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_fetch(const Peer& from, const BufferRef& packet, Effects& out);
@@ -111,27 +111,27 @@ class PaxosEngine final : public Engine {
   enum class Life : std::uint8_t { created, running, stopped } life_ = Life::created;
   Instant started_{};
   Instant tick_at_{};
-  bool more_ = false;            ///< the last call left work over
-  Round round_seen_{};           ///< the highest anybody spoke of
+  bool more_ = false;   ///< the last call left work over
+  Round round_seen_{};  ///< the highest anybody spoke of
   Instant round_seen_at_{};
-  Round leading_{};              ///< the highest whose coordinator is known to be past Phase 1
-  Instant retry_at_{};           ///< no Phase 1 of this node before
+  Round leading_{};     ///< the highest whose coordinator is known to be past Phase 1
+  Instant retry_at_{};  ///< no Phase 1 of this node before
   std::optional<NodeId> promise_for_;  ///< who waits for a promise to be on disk
   bool announce_ = false;
 
-  Round decided_round_{};        ///< in which a majority voted last
-  Instance decided_upto_ = 0;    ///< up to there
-  Instance marked_ = 0;          ///< slots up to here were told so
-  Instance highest_decided_ = 0; ///< that anybody spoke of
+  Round decided_round_{};         ///< in which a majority voted last
+  Instance decided_upto_ = 0;     ///< up to there
+  Instance marked_ = 0;           ///< slots up to here were told so
+  Instance highest_decided_ = 0;  ///< that anybody spoke of
   std::optional<Instant> missing_since_;
   Instance asked_ = 0;
   Instant asked_at_{};
   std::uint32_t asks_ = 0;
-  Instance checkpoint_at_ = 0;    ///< of the last one in the log
+  Instance checkpoint_at_ = 0;  ///< of the last one in the log
   bool checkpoint_wanted_ = false;
 
-  ViewId view_{};                ///< the last that this node was in, and installed
-  Seq seq_ = 0;                  ///< units delivered in it
+  ViewId view_{};  ///< the last that this node was in, and installed
+  Seq seq_ = 0;    ///< units delivered in it
   std::deque<Own> own_;
   std::uint64_t own_number_ = 0;
   Instant own_sent_at_{};
@@ -142,8 +142,8 @@ class PaxosEngine final : public Engine {
   };
   std::vector<Reported> reported_;
   struct Counts {
-    std::uint64_t originated = 0, delivered = 0, ignored = 0, views = 0,
-                  elections = 0, repeats = 0, repeated = 0, resent = 0, checkpoints = 0;
+    std::uint64_t originated = 0, delivered = 0, ignored = 0, views = 0, elections = 0, repeats = 0,
+                  repeated = 0, resent = 0, checkpoints = 0;
   } counts_;
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops_{};
   mutable std::vector<Counter> counters_;

@@ -12,6 +12,16 @@ namespace peal::order::paxos {
 using wire::Drop;
 using wire::PaxosKind;
 
+namespace {
+
+/// What stands behind the header of a packet: nothing, or the bytes of a value.
+BufferRef behind(const BufferRef& packet, std::size_t header_bytes) {
+  const auto head = static_cast<std::uint32_t>(header_bytes);
+  return packet.size() > head ? packet.slice(head, packet.size() - head) : BufferRef{};
+}
+
+}  // namespace
+
 void PaxosEngine::on_packet(Instant now, const BufferRef& packet, Effects& out) {
   if (life_ != Life::running) return;
   wire::Header header;
@@ -58,15 +68,15 @@ void PaxosEngine::report_incompatible(const wire::Header& header, Drop reason, E
   } else {
     said->reasons |= bit;
   }
-  out.report({EventCode::incompatible_peer, view_, header.sender,
-              static_cast<std::uint64_t>(reason), 0});
+  out.report(
+      {EventCode::incompatible_peer, view_, header.sender, static_cast<std::uint64_t>(reason), 0});
 }
 
 Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
                            Effects& out) {
   switch (kind) {
     case PaxosKind::state: return on_state(now, packet, *peers_.find(from.node), out);
-    case PaxosKind::submit: return on_submit(packet);
+    case PaxosKind::submit: return on_submit(from, packet);
     case PaxosKind::propose: return on_propose(now, from, packet, out);
     case PaxosKind::prepare: return on_prepare(now, from, packet, out);
     case PaxosKind::promise: {
@@ -103,7 +113,6 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
     report_incompatible(header, Drop::other_list, out);
     return Drop::other_list;
   }
-  if (said.leading && said.round.coordinator != from.member) return Drop::bad_value;
   peers_.note_state(from, said);
   see_round(now, said.round);
   highest_decided_ = std::max(highest_decided_, said.next == 0 ? 0 : said.next - 1);
@@ -115,13 +124,13 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
   return Drop::none;
 }
 
-Drop PaxosEngine::on_submit(const BufferRef& packet) {
+Drop PaxosEngine::on_submit(const Peer& from, const BufferRef& packet) {
   wire::ValueFrame frame;
   const Drop reason = wire::decode_value(packet.view(), frame);
   if (reason != Drop::none) return reason;
+  if (frame.head.origin != from.member) return Drop::bad_sender;
   if (!coordinator_ || !coordinator_->leads()) return Drop::wrong_state;
-  const BufferRef bytes =
-      packet.slice(wire::kDataHeaderBytes, packet.size() - static_cast<std::uint32_t>(wire::kDataHeaderBytes));
+  const BufferRef bytes = behind(packet, wire::kDataHeaderBytes);
   return coordinator_->submit(frame.head, bytes, false) ? Drop::none : Drop::duplicate;
 }
 
@@ -142,14 +151,11 @@ Drop PaxosEngine::on_propose(Instant now, const Peer& from, const BufferRef& pac
   }
   highest_decided_ = std::max(highest_decided_, frame.instance - frame.behind - 1);
   Slot* slot = store_.make(frame.instance);
-  if (slot == nullptr) return frame.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
+  if (slot == nullptr)
+    return frame.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
   if (slot->decided || slot->heard_round >= round) return Drop::duplicate;
   slot->heard_round = round;
-  slot->heard = {frame.head, {}};
-  if (packet.size() > wire::kDataHeaderBytes) {
-    slot->heard.bytes = packet.slice(
-        wire::kDataHeaderBytes, packet.size() - static_cast<std::uint32_t>(wire::kDataHeaderBytes));
-  }
+  slot->heard = {frame.head, behind(packet, wire::kDataHeaderBytes)};
   if (round == decided_round_ && frame.instance <= decided_upto_) slot->decided = true;
   return Drop::none;
 }
@@ -191,7 +197,7 @@ Drop PaxosEngine::on_fetch(const Peer& from, const BufferRef& packet, Effects& o
   wire::Fetch fetch;
   const Drop reason = wire::decode_fetch(packet.view(), fetch);
   if (reason != Drop::none) return reason;
-  if (fetch.instance < store_.next()) {
+  if (store_.decided(fetch.instance)) {
     send_decided(from.node, fetch.instance, out);
     return Drop::none;
   }
@@ -207,22 +213,17 @@ Drop PaxosEngine::on_fetched(const BufferRef& packet) {
   wire::Fetched frame;
   const Drop reason = wire::decode_fetched(packet.view(), frame);
   if (reason != Drop::none) return reason;
-  BufferRef bytes;
-  if (packet.size() > wire::kFetchedHeaderBytes) {
-    bytes = packet.slice(wire::kFetchedHeaderBytes,
-                         packet.size() - static_cast<std::uint32_t>(wire::kFetchedHeaderBytes));
-  }
-  if (coordinator_) coordinator_->on_fetched(frame, bytes);
+  if (coordinator_) coordinator_->on_fetched(frame, behind(packet, wire::kFetchedHeaderBytes));
   return Drop::none;
 }
 
 void PaxosEngine::send_decided(NodeId to, Instance instance, Effects& out) {
-  const auto past = store_.past(instance);
-  if (!past) return;
+  const auto known = store_.decided(instance);
+  if (!known) return;
   wire::ValueFrame frame;
   frame.instance = instance;
-  frame.head = past->head;
-  const BufferRef packet = outbox_.value_packet(PaxosKind::decided, frame, past->bytes);
+  frame.head = known->head;
+  const BufferRef packet = outbox_.value_packet(PaxosKind::decided, frame, known->bytes);
   if (!packet) return;
   out.send(to, outbox_.lane_for(packet), packet);
   ++counts_.repeated;
@@ -233,7 +234,7 @@ Drop PaxosEngine::on_repeat(const Peer& from, const BufferRef& packet, Effects& 
   const Drop reason = wire::decode_repeat(packet.view(), repeat);
   if (reason != Drop::none) return reason;
   const Instance end = repeat.first + repeat.count;
-  for (Instance k = std::max(repeat.first, store_.oldest()); k < std::min(end, store_.next()); ++k) {
+  for (Instance k = std::max(repeat.first, store_.oldest()); k < std::min(end, store_.end()); ++k) {
     send_decided(from.node, k, out);
   }
   if (coordinator_) coordinator_->repeat(from.node, repeat.first, repeat.count, out);
@@ -246,14 +247,11 @@ Drop PaxosEngine::on_decided(const BufferRef& packet) {
   if (reason != Drop::none) return reason;
   highest_decided_ = std::max(highest_decided_, frame.instance);
   Slot* slot = store_.make(frame.instance);
-  if (slot == nullptr) return frame.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
+  if (slot == nullptr)
+    return frame.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
   if (slot->decided) return Drop::duplicate;
   slot->decided = true;
-  slot->heard = {frame.head, {}};
-  if (packet.size() > wire::kDataHeaderBytes) {
-    slot->heard.bytes = packet.slice(
-        wire::kDataHeaderBytes, packet.size() - static_cast<std::uint32_t>(wire::kDataHeaderBytes));
-  }
+  slot->heard = {frame.head, behind(packet, wire::kDataHeaderBytes)};
   // No round: an acceptor must not vote for it as if it had been proposed in its round.
   slot->heard_round = {};
   return Drop::none;

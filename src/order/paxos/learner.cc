@@ -116,8 +116,8 @@ void PaxosEngine::deliver_unit(const Value& value, Effects& out) {
   out.deliver(delivery);
 }
 
-// The view that counts has changed. Who is in it goes on from the last view that it was in, together
-// with those who were in that one too.
+// The view that counts has changed. Who is in it goes on from the last view that it was in,
+// together with those who were in that one too.
 void PaxosEngine::change_view(Effects& out) {
   own_.clear();
   own_number_ = 0;
@@ -206,8 +206,8 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
   ++asks_;
   if (peer == nullptr) return;
   const Instance last = std::max(highest_decided_, *first);
-  const auto count = static_cast<std::uint16_t>(
-      std::min<Instance>(last - *first + 1, wire::kRepeatMax));
+  const auto count =
+      static_cast<std::uint16_t>(std::min<Instance>(last - *first + 1, wire::kRepeatMax));
   ++counts_.repeats;
   outbox_.send(peer->node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_repeat(header, {*first, count}, bytes);

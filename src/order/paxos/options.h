@@ -23,10 +23,10 @@ struct Options {
   Duration resend = milliseconds(20);  ///< before anything without an answer is sent again
   Duration gap = milliseconds(2);      ///< between two requests for what is missing
 
-  std::uint32_t window = 128;           ///< instances that the coordinator has under way; to 250
-  std::uint32_t member_window = 128;    ///< units of one member that wait for their place
-  std::uint32_t max_gap = 4'096;        ///< instances between the slowest member and a new one
-  std::uint32_t checkpoint_every = 256; ///< instances between two checkpoints in the log
+  std::uint32_t window = 128;            ///< instances that the coordinator has under way; to 250
+  std::uint32_t member_window = 128;     ///< units of one member that wait for their place
+  std::uint32_t max_gap = 4'096;         ///< instances between the slowest member and a new one
+  std::uint32_t checkpoint_every = 256;  ///< instances between two checkpoints in the log
   std::uint64_t history_bytes_max = 64ULL << 20;  ///< of decided values, for those who are behind
   std::uint32_t packet_bytes_max = 1'472;         ///< largest datagram; equal on all nodes
 };

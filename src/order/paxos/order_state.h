@@ -21,9 +21,9 @@ struct Value {
   BufferRef bytes;  ///< of a unit or a view; empty for nothing
 };
 
-/// What the decided instances come to, one after the other: the view that counts, and how many units
-/// of each of its members have had their place. A function of the instances alone, so that all who
-/// consume them agree, and the same for whoever begins with somebody else's state.
+/// What the decided instances come to, one after the other: the view that counts, and how many
+/// units of each of its members have had their place. A function of the instances alone, so that
+/// all who consume them agree, and the same for whoever begins with somebody else's state.
 ///
 /// A unit counts if it is for the view that counts, and the next one of its sender: so no unit has
 /// two places, however often it was proposed, and units of one member come in their order.

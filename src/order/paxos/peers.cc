@@ -12,8 +12,7 @@ Peers::Peers(const Config& config) : options_(config.options) {
   for (const NodeId node : config.universe) {
     Peer peer;
     peer.node = node;
-    peer.acceptor =
-        std::binary_search(config.acceptors.begin(), config.acceptors.end(), node);
+    peer.acceptor = std::binary_search(config.acceptors.begin(), config.acceptors.end(), node);
     peer.patience = options_.suspect;
     if (node == config.self.node) {
       self_ = peers_.size();
@@ -57,9 +56,9 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
 
 void Peers::note_state(Peer& peer, const wire::State& state) {
   // Packets overtake each other: what only grows shows which of them is newer.
-  const bool older = peer.has_state && (state.next < peer.state.next ||
-                                        state.view < peer.state.view ||
-                                        state.voted_round < peer.state.voted_round);
+  const bool older =
+      peer.has_state && (state.next < peer.state.next || state.view < peer.state.view ||
+                         state.voted_round < peer.state.voted_round);
   if (older) return;
   const bool behind = peer.has_state && state.voted_round == peer.state.voted_round &&
                       state.voted_upto < peer.state.voted_upto;
@@ -82,9 +81,8 @@ void Peers::forgive(Duration gap) {
 }
 
 std::size_t Peers::live_acceptors() const {
-  return static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), [](const Peer& p) {
-    return p.acceptor && !p.suspected;
-  }));
+  return static_cast<std::size_t>(std::count_if(
+      peers_.begin(), peers_.end(), [](const Peer& p) { return p.acceptor && !p.suspected; }));
 }
 
 bool Peers::anybody_knows() const {

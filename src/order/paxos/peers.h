@@ -20,9 +20,9 @@ struct Peer {
   MemberId member{};      ///< its newest incarnation that was heard of; epoch 0: none was
   bool suspected = true;  ///< never true of this node itself
   Instant heard{};
-  Duration patience{};    ///< without a sign of life before it is suspected
+  Duration patience{};  ///< without a sign of life before it is suspected
   bool has_state = false;
-  wire::State state;      ///< as it said last
+  wire::State state;  ///< as it said last
 };
 
 /// The configured nodes: who is alive, as far as it seems, and what each said last.

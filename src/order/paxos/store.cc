@@ -87,10 +87,23 @@ void Store::add_to_history(const wire::ValueHead& head, ByteView bytes) {
   past_.push_back({head, copy, size, ring_.tail()});
 }
 
-std::optional<Store::Past> Store::past(Instance instance) const {
+std::optional<Store::Decided> Store::decided(Instance instance) const {
+  if (const Slot* slot = find(instance); slot != nullptr) {
+    if (!slot->decided) return std::nullopt;
+    return Decided{slot->heard.head, slot->heard.bytes.view()};
+  }
   if (instance >= next_ || instance < oldest()) return std::nullopt;
   const Record& record = past_[instance - oldest()];
-  return Past{record.head, {record.bytes, record.size}};
+  return Decided{record.head, {record.bytes, record.size}};
+}
+
+Instance Store::undecided() const {
+  Instance instance = next_;
+  for (const Slot& slot : slots_) {
+    if (!slot.decided) break;
+    ++instance;
+  }
+  return instance;
 }
 
 }  // namespace peal::order::paxos

@@ -12,7 +12,7 @@ namespace peal::order::paxos {
 
 /// What a node knows of one instance that it has not consumed.
 struct Slot {
-  Round vote_round{};   ///< of this node's vote as an acceptor; none: it has not voted
+  Round vote_round{};  ///< of this node's vote as an acceptor; none: it has not voted
   Value vote;
   Round heard_round{};  ///< the highest in which a value was heard of
   Value heard;          ///< as proposed in that round; once decided, what was decided
@@ -43,13 +43,16 @@ class Store {
   /// The same for a value that has no slot; there are no slots yet.
   void add_past(const wire::ValueHead& head, ByteView bytes);
 
-  struct Past {
+  struct Decided {
     wire::ValueHead head;
     ByteView bytes;  ///< valid until the store changes
   };
   /// The oldest instance of the history; next() if there is none.
   Instance oldest() const { return next_ - past_.size(); }
-  std::optional<Past> past(Instance instance) const;
+  /// What was decided, if it is known here.
+  std::optional<Decided> decided(Instance instance) const;
+  /// The first instance whose value is not known to be decided.
+  Instance undecided() const;
 
  private:
   struct Record {
