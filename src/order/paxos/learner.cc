@@ -35,14 +35,14 @@ void PaxosEngine::mark_decided() {
   for (const Peer& each : peers) {
     const Round round = each.state.voted_round;
     if (!each.acceptor || round.count == 0 || round < decided_round_) continue;
-    std::vector<Instance> votes;
+    votes_.clear();
     for (const Peer& peer : peers) {
       const bool counts = peer.state.voted_round == round || PEAL_MUTANT(px_rounds_mixed);
-      if (peer.acceptor && counts) votes.push_back(peer.state.voted_upto);
+      if (peer.acceptor && counts) votes_.push_back(peer.state.voted_upto);
     }
-    if (votes.size() < std::max<std::size_t>(majority, 1)) continue;
-    std::sort(votes.begin(), votes.end(), std::greater<>());
-    const Instance upto = votes[std::max<std::size_t>(majority, 1) - 1];
+    if (votes_.size() < std::max<std::size_t>(majority, 1)) continue;
+    std::sort(votes_.begin(), votes_.end(), std::greater<>());
+    const Instance upto = votes_[std::max<std::size_t>(majority, 1) - 1];
     if (round > decided_round_) {
       decided_round_ = round;
       decided_upto_ = 0;
