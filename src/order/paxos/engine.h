@@ -123,7 +123,7 @@ class PaxosEngine final : public Engine {
   Instance decided_upto_ = 0;     ///< up to there
   Instance marked_ = 0;           ///< slots up to here were told so
   Instance highest_decided_ = 0;  ///< that anybody spoke of
-  std::vector<Instance> votes_;  ///< scratch
+  std::vector<Instance> votes_;   ///< scratch
   std::optional<Instant> missing_since_;
   Instance asked_ = 0;
   Instant asked_at_{};
