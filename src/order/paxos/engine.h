@@ -89,7 +89,7 @@ class PaxosEngine final : public Engine {
   bool consume(Effects& out);
   void deliver_unit(const Value& value, Effects& out);
   void change_view(Effects& out);
-  void note_history(const Slot& slot, Instance instance);
+  bool note_history(const Slot& slot, Instance instance);
   void ask_for_missing(Instant now, Effects& out);
   std::optional<Instance> missing() const;
   const Peer* who_has(Instance instance) const;

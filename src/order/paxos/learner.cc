@@ -75,7 +75,7 @@ bool PaxosEngine::consume(Effects& out) {
     if (slot == nullptr || !slot->decided) return false;
     if (host_.receive_room_units() == 0) return false;
     const Slot read = *slot;
-    note_history(read, state_.next());
+    if (!note_history(read, state_.next())) return false;
     const bool member = joined();
     const OrderState::Outcome outcome = state_.apply(read.heard.head, read.heard.bytes.view());
     store_.consume();
@@ -87,14 +87,17 @@ bool PaxosEngine::consume(Effects& out) {
   return true;
 }
 
-void PaxosEngine::note_history(const Slot& slot, Instance instance) {
-  if (!acceptor_) return;
-  if (slot.vote_round.count == 0 || !same_value(slot.vote, slot.heard)) {
-    acceptor_->note_decided(instance, slot.heard.head, slot.heard.bytes.view());
+// An acceptor's log says what was decided, too: by its vote, if that was it. False: not now.
+bool PaxosEngine::note_history(const Slot& slot, Instance instance) {
+  if (!acceptor_) return true;
+  const bool voted = slot.vote_round.count != 0 && same_value(slot.vote, slot.heard);
+  if (!voted && !acceptor_->note_decided(instance, slot.heard.head, slot.heard.bytes.view())) {
+    return false;
   }
   if (instance + 1 >= checkpoint_at_ + config_.options.checkpoint_every) {
     checkpoint_wanted_ = true;
   }
+  return true;
 }
 
 void PaxosEngine::deliver_unit(const Value& value, Effects& out) {
