@@ -22,13 +22,28 @@ void stop_if_wrong(const wire::test::Verdict& verdict) {
   std::abort();
 }
 
+/// The kinds that there are: of frames.h, and of paxos.h.
+constexpr unsigned kRingKinds = 7;
+constexpr unsigned kPaxosKinds = wire::kPaxosKindLast - wire::kPaxosKindFirst + 1U;
+
+/// A known kind is left as it is.
+std::uint8_t known_kind(std::uint8_t kind) {
+  if ((kind >= 1 && kind <= kRingKinds) ||
+      wire::is_paxos_kind(static_cast<wire::FrameKind>(kind))) {
+    return kind;
+  }
+  const unsigned index = kind % (kRingKinds + kPaxosKinds);
+  return static_cast<std::uint8_t>(
+      index < kRingKinds ? 1 + index : wire::kPaxosKindFirst + (index - kRingKinds));
+}
+
 /// Magic, version, a known kind, a sender, length and checksum.
 void put_right(ByteSpan packet) {
   wire::Writer start(packet.first(wire::kLengthOffset));
-  const auto kind = std::to_integer<unsigned>(packet[3]);
+  const auto kind = std::to_integer<std::uint8_t>(packet[3]);
   start.u(wire::kMagic);
   start.u(wire::kVersion);
-  start.u(static_cast<std::uint8_t>(kind >= 1 && kind <= 7 ? kind : 1 + kind % 7));
+  start.u(known_kind(kind));
   wire::Reader sender(packet.subspan(wire::kSenderOffset, 4));
   wire::Writer node(packet.subspan(wire::kSenderOffset, 4));
   node.u(1 + (sender.u<std::uint32_t>() - 1) % wire::kNodeMax);

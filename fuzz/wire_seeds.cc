@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "golden.h"
+#include "paxos_samples.h"
 #include "samples.h"
 #include "seeds.h"
 #include "wire/packet.h"
@@ -17,19 +18,28 @@ using fuzz::Folder;
 constexpr std::size_t kSeedBytesMax = 2'048;  // larger ones slow the fuzzer down
 constexpr int kSeedsPerKind = 4;
 
-/// Random frames of one kind that are small enough, and differ in size.
-template <class Make, class Encode>
-bool write_random(Folder& folder, const std::string& kind, Make make, Encode encode) {
+/// Writes packets that `next` draws, until there are some that are small enough, and differ in
+/// size.
+template <class Next>
+bool write_some(Folder& folder, const std::string& kind, Next next) {
   Random random(1);
   std::size_t size_before = 0;
   for (int written = 0, tried = 0; written < kSeedsPerKind && tried < 10'000; ++tried) {
-    std::vector<std::byte> packet(kSeedBytesMax);
-    packet.resize(encode(header_of({}), make(random), ByteSpan(packet)));
-    if (packet.empty() || packet.size() == size_before) continue;
+    const std::vector<std::byte> packet = next(random);
+    if (packet.empty() || packet.size() > kSeedBytesMax || packet.size() == size_before) continue;
     size_before = packet.size();
     if (!folder.write("random-" + kind + "-" + std::to_string(++written), packet)) return false;
   }
   return true;
+}
+
+template <class Make, class Encode>
+bool write_random(Folder& folder, const std::string& kind, Make make, Encode encode) {
+  return write_some(folder, kind, [&](Random& random) {
+    std::vector<std::byte> packet(kSeedBytesMax);
+    packet.resize(encode(header_of(FrameKind{}), make(random), ByteSpan(packet)));
+    return packet;
+  });
 }
 
 bool write_all(Folder folder) {
@@ -39,7 +49,13 @@ bool write_all(Folder folder) {
   return write_random(folder, "token", random_token, encode_token) &&
          write_random(folder, "join", random_join, encode_join) &&
          write_random(folder, "commit", random_commit, encode_commit) &&
-         write_random(folder, "probe", random_probe, encode_probe);
+         write_random(folder, "probe", random_probe, encode_probe) &&
+         write_random(folder, "promise", random_promise, encode_promise) &&
+         write_random(folder, "checkpoint", random_checkpoint, encode_checkpoint) &&
+         write_some(folder, "value",
+                    [](Random& random) { return packet_of(random_value(random)); }) &&
+         write_some(folder, "fetched",
+                    [](Random& random) { return packet_of(random_fetched(random)); });
 }
 
 }  // namespace

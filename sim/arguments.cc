@@ -136,8 +136,11 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
           });
   b.words("--scenario", "FILE", texts.scenarios, "the path of a scenario",
           "run these stories instead of seeds");
-  b.value("--order", "ENGINE", "\"ring\"", "the ordering engine: ring",
-          [](const std::string& text) { return text == "ring"; });
+  b.value("--order", "ENGINE", "\"ring\" or \"paxos\"",
+          "the ordering engine: ring (the default) or paxos", [&a](const std::string& text) {
+            a.swarm.paxos = text == "paxos";
+            return text == "ring" || text == "paxos";
+          });
   b.number("--nodes", "N", a.swarm.nodes, 1, 128,
            "number of nodes; without it each seed draws its own");
   b.words("--set", "KEY=VALUE", texts.settings, kSettingMust,

@@ -351,7 +351,10 @@ void Liveness::check_idleness() {
   // A rotation each time the token is let go, joins to nobody, and probes; twice that is too much.
   const auto rotations =
       static_cast<std::uint64_t>(kIdleWatch.ns / order::ring::rest_max(ring).ns + 8);
-  const std::uint64_t most = 4 * rotations + 100;
+  const bool paxos = world_.options().order == OrderEngine::paxos;
+  const auto heartbeats =
+      static_cast<std::uint64_t>(kIdleWatch.ns / world_.options().paxos.heartbeat.ns);
+  const std::uint64_t most = paxos ? 2 * heartbeats + 100 : 4 * rotations + 100;
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
     const Process* process = world_.process(NodeId{n});
     if (process == nullptr || process->incarnation != before[n].incarnation) continue;

@@ -28,7 +28,11 @@ Process::Process(World& in, MemberId who, std::uint32_t number, const Clock& its
   const WorldOptions& options = world.options();
   const std::uint32_t packet = (options.ring.packet_bytes_max + 63) / 64 * 64;
   const std::uint32_t unit = std::max(packet, kUnitSlabBytesLeast);
-  const std::uint32_t gap = options.ring.max_gap;
+  const order::paxos::Options& paxos = options.paxos;
+  const std::uint32_t gap = options.order == OrderEngine::paxos
+                                ? paxos.max_gap + 2 * paxos.checkpoint_every + paxos.window +
+                                      options.nodes * paxos.member_window
+                                : options.ring.max_gap;
   receive_pool =
       std::make_unique<BufferPool>(packet, slab_count(options.process.receive_slabs, gap, packet));
   large_pool = std::make_unique<BufferPool>(kLargeSlabBytes, kLargeSlabs);
@@ -40,12 +44,20 @@ Process::~Process() { node.reset(); }
 
 void Process::make_node() { node = world.make_node(*this); }
 
+/// With an engine that orders on a quorum, others may deliver what a node hands out before it knows
+/// that it has its place, and even if it dies at once.
+void Process::announce_before_sending() {
+  if (world.options().order != OrderEngine::ring) announce_submission();
+}
+
 void Process::send(NodeId to, Lane lane, const BufferRef& packet) {
+  if (end == End::none) announce_before_sending();
   if (end == End::none) world.transmit(*this, to, lane, packet.view());
 }
 
 void Process::multicast(Lane lane, const BufferRef& packet) {
   if (end != End::none) return;
+  announce_before_sending();
   if (!world.options().fan_out || lane != Lane::data) {
     world.transmit(*this, NodeId{}, lane, packet.view());
     return;

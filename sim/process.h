@@ -87,6 +87,7 @@ class Process final : public port::Transport, public node::Sink {
   std::vector<order::Counter> counters() const;
   /// Announces the message whose submission is running, if that has not been done.
   void announce_submission();
+  void announce_before_sending();
 
   // Identity and life. The World writes these.
   World& world;
@@ -109,6 +110,7 @@ class Process final : public port::Transport, public node::Sink {
   bool run_planned = false;
   bool draining = false;  ///< on_pause was called, on_drained was not
   bool room_grew = false;
+  bool log_grew = false;  ///< more of its log is durable, or the log failed
   std::uint32_t reads_since_timer = 0;
   Instant busy_until{};
   Instant send_free{};  ///< when the network interface can send again

@@ -86,6 +86,7 @@ class Stage final : public Watcher {
   // Cluster and time (stage_cluster.cc, stage_run.cc).
   void do_cluster(Words& words);
   void read_cluster_keys(Words& words, WorldOptions& options);
+  void read_paxos_keys(Words& words, WorldOptions& options);
   void build(const WorldOptions& options, bool start_all);
   void do_run(Words& words);
   void run_until(Words& words);

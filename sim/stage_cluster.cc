@@ -17,7 +17,10 @@ constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
 void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   const std::string engine = words.value("order").value_or("ring");
-  if (engine != "ring") words.fail("order=" + engine + ": accepted is ring");
+  if (engine == "paxos") options.order = OrderEngine::paxos;
+  if (engine != "ring" && engine != "paxos") {
+    words.fail("order=" + engine + ": accepted is ring or paxos");
+  }
   options.nodes = static_cast<std::uint32_t>(words.number("nodes", 3, 1, kNodesMax));
   options.seed = words.number("seed", 1, 0, ~0ULL);
   words.set_cluster(options.nodes);
@@ -77,6 +80,26 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   }
 }
 
+/// What concerns Paxos alone; packets are as large as the ring's, and so is the largest gap.
+void Stage::read_paxos_keys(Words& words, WorldOptions& options) {
+  order::paxos::Options& paxos = options.paxos;
+  const auto number = [&words](const char* key, std::uint32_t& value) {
+    value = static_cast<std::uint32_t>(words.number(key, value, 1, 1U << 20));
+  };
+  paxos.heartbeat = words.duration("heartbeat", paxos.heartbeat);
+  paxos.suspect = words.duration("suspect", paxos.suspect);
+  paxos.resend = words.duration("resend", paxos.resend);
+  paxos.gap = words.duration("gap", paxos.gap);
+  number("window", paxos.window);
+  number("member-window", paxos.member_window);
+  number("checkpoint-every", paxos.checkpoint_every);
+  paxos.history_bytes_max = words.number("history", 16U << 20, 1U << 16, 1ULL << 40);
+  options.acceptors = static_cast<std::uint32_t>(words.number("acceptors", 0, 0, options.nodes));
+  options.disks.high = words.duration("sync", options.disks.high);
+  options.disks.low = std::min(options.disks.low, options.disks.high);
+  options.disks.slow = static_cast<double>(words.number("slow-syncs", 0, 0, 1'000)) / 1'000;
+}
+
 void Stage::do_cluster(Words& words) {
   if (clustered_) {
     words.fail("there is one cluster in a scenario, and it has been described");
@@ -86,6 +109,7 @@ void Stage::do_cluster(Words& words) {
   WorldOptions options;
   options.maker = options_.maker;
   read_cluster_keys(words, options);
+  if (options.order == OrderEngine::paxos) read_paxos_keys(words, options);
   const std::string start = words.value("start").value_or("all");
   if (start != "all" && start != "none") words.fail("start=" + start + ": accepted is all or none");
   if (const auto name = words.value("mutant")) {
@@ -106,6 +130,15 @@ void Stage::do_cluster(Words& words) {
   }
   const std::string problem = order::ring::validate(options.ring);
   if (!problem.empty()) words.fail(problem);
+  if (options.order == OrderEngine::paxos) {
+    options.paxos.packet_bytes_max = options.ring.packet_bytes_max;
+    options.paxos.max_gap = std::max(options.ring.max_gap, options.paxos.window);
+    options.paxos.checkpoint_every =
+        std::min(options.paxos.checkpoint_every, options.paxos.max_gap);
+    const std::string refused = order::paxos::validate(options.paxos);
+    if (!refused.empty()) words.fail(refused);
+    if (!options.list.empty()) words.fail("list= is for order=ring: with paxos it is fixed");
+  }
   world_options_ = options;
   clustered_ = true;
   if (acting(words)) build(options, start == "all");
@@ -115,6 +148,7 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   sim_hooks::activate_mutant(options_.mutant);
   Ledger::Options ledger;
   ledger.nodes = options.nodes;
+  ledger.quorum = options.order == OrderEngine::paxos;
   ledger.lists_change = !options.list.empty();
   ledger.first_count = options.first_count;
   ledger.keep_history = options_.keep_history;

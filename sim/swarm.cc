@@ -123,13 +123,16 @@ void Author::draw_load() {
   const double tokens_per_second = 1e9 / static_cast<double>(hop_.ns);
   rate_ = static_cast<double>(spread(Duration{100}, Duration{8'000}).ns);
   const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
-  const double cost = 1.6 * tokens_per_second + data_per_second;
+  // On a quorum there is no token, but votes of acceptors for every few units, and heartbeats.
+  const double cost =
+      options_.paxos ? 6 * data_per_second + 5'000 : 1.6 * tokens_per_second + data_per_second;
   const double length_s = std::clamp(kEventsPerSeed / cost, 0.3, 8.0);
   length_ = microseconds(static_cast<std::int64_t>(length_s * 1e6));
 }
 
 void Author::write_cluster() {
-  std::string line = "cluster order=ring nodes=" + std::to_string(nodes_) +
+  const std::string order = options_.paxos ? "paxos" : "ring";
+  std::string line = "cluster order=" + order + " nodes=" + std::to_string(nodes_) +
                      " seed=" + std::to_string(seed_) + knobs_;
   const auto add = [&](double p, const std::string& key, const std::string& value) {
     if (maybe(p) && !is_fixed(key)) line += " " + key + "=" + value;
@@ -141,17 +144,27 @@ void Author::write_cluster() {
   add(0.3, "read-budget", number(1, 64));
   add(0.3, "step-cost", duration_text(nanoseconds(between(200, 5'000))));
   add(0.2, "socket", number(16, 256));
-  add(0.2, "buffers", number(2 * gap + 128, 4 * gap + 256));
-  add(0.2, "unit-buffers", number(gap + 64, 2 * gap + 256));
+  // What an acceptor reads back from its log must fit.
+  const std::int64_t read_back = options_.paxos ? 2'000 : 0;
+  add(0.2, "buffers", number(2 * gap + 128 + read_back, 4 * gap + 256 + read_back));
+  add(0.2, "unit-buffers", number(gap + 64 + read_back, 2 * gap + 256 + read_back));
   add(0.2, "submit-messages", number(1, 40));
   // Near the powers of two at which narrower or signed counters would go wrong.
   // Drawn apart, so that the rest of a seed's story does not depend on it.
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x63);
-  if (own.chance(0.1) && !is_fixed("first-count")) {
+  if (own.chance(0.1) && !is_fixed("first-count") && !options_.paxos) {
     const std::uint64_t border = own.chance(0.5) ? 1ULL << 32 : (1ULL << 63) - (1U << 21);
     line += " first-count=" + std::to_string(border - 1 - own.below(3'000));
   }
   add(0.2, "room", number(16, 400));
+  if (options_.paxos) {
+    add(0.3, "window", number(1, std::min<std::int64_t>(gap, 250)));
+    add(0.3, "member-window", number(1, 64));
+    add(0.5, "checkpoint-every", number(1, 200));
+    add(0.3, "sync", duration_text(spread(microseconds(20), milliseconds(10))));
+    add(0.2, "slow-syncs", number(1, 50));
+    add(0.2, "acceptors", number(1, static_cast<std::int64_t>(nodes_)));
+  }
   if (options_.groups || options_.sessions) line += " groups=yes";
   if (options_.sessions) line += " sessions=yes";
   if (!list_before_.empty()) line += " list=" + nodes_text(list_before_) + list_majority_;
@@ -188,6 +201,11 @@ void Author::write_ending() {
     if (!std::binary_search(list_after_.begin(), list_after_.end(), node)) {
       script_.add("crash " + nodes_text({node}));
     }
+  }
+  if (options_.paxos) {  // most acceptors and most nodes are needed
+    script_.add("start all");
+    script_.add("settle");
+    return;
   }
   // Mostly everybody comes back; sometimes some stay dead, or stay away.
   if (maybe(0.8)) {

@@ -179,7 +179,7 @@ void Author::plan_resources() {
 
 /// In some stories a node is added to the list of nodes, or removed from it.
 void Author::draw_lists() {
-  if (!options_.faults || nodes_ < 3 || is_fixed("list")) return;
+  if (!options_.faults || nodes_ < 3 || is_fixed("list") || options_.paxos) return;
   if (!list_random_.chance(options_.lists ? 1.0 : 0.15)) return;
   std::vector<NodeId> all;
   for (std::uint32_t n = 1; n <= nodes_; ++n) all.push_back(NodeId{n});

@@ -49,6 +49,18 @@ World::World(const WorldOptions& options, Ledger& ledger)
         static_cast<std::int32_t>(clocks.between(-options.drift_ppm, options.drift_ppm));
     clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
   }
+  if (options.order == OrderEngine::paxos) {
+    acceptors_ = order::paxos::default_acceptors(universe_);
+    if (options.acceptors != 0) {
+      acceptors_.assign(universe_.begin(),
+                        universe_.begin() + std::min(options.acceptors, options.nodes));
+    }
+    logs_.resize(options.nodes + 1);
+    for (const NodeId node : acceptors_) {
+      logs_[node.value] =
+          std::make_unique<NodeLog>(options.disks, mixed(options.seed, 8'000 + node.value));
+    }
+  }
   files_.assign(options.nodes + 1, list_of_nodes(options.list.empty() ? universe_ : options.list));
   if (options.groups) client_mix_ = make_client_mix(mixed(options.seed, 7), options.nodes);
   if (options.net) {
@@ -137,7 +149,10 @@ std::uint64_t World::next_epoch(NodeId node, std::int64_t step) {
   if (PEAL_MUTANT(restart_same_epoch) && last != 0) return last;
   const auto now_ms = static_cast<std::uint64_t>(now_.ns / 1'000'000);
   const std::uint64_t good = std::max(last + 1, kFirstEpoch + now_ms);
-  if (step >= 0) return good + static_cast<std::uint64_t>(step);
+  // A node with a log knows its last incarnation from it.
+  if (step >= 0 || options_.order == OrderEngine::paxos) {
+    return good + static_cast<std::uint64_t>(std::max<std::int64_t>(step, 0));
+  }
   const auto back = static_cast<std::uint64_t>(-step);
   return good > back ? good - back : 1;
 }
@@ -174,21 +189,53 @@ std::unique_ptr<node::Node> World::make_node(Process& process) {
       mixed(options_.seed, 1'000 + process.self.node.value * 1'000'003ULL + process.incarnation);
   return std::make_unique<node::Node>(
       options_.limits, *process.unit_pool,
-      [this, &process, seed](order::Host& host) {
-        if (options_.maker) {
-          return options_.maker(process.self, universe_, seed, *process.unit_pool, host);
-        }
-        order::ring::Config config;
-        config.self = process.self;
-        config.universe = files_[process.self.node.value].nodes;
-        config.list = files_[process.self.node.value].hash;
-        config.cluster = kCluster;
-        config.options = options_.ring;
-        config.seed = seed;
-        config.first_count = options_.first_count;
-        return order::ring::make_engine(config, *process.unit_pool, host);
-      },
+      [this, &process, seed](order::Host& host) { return make_engine(process, seed, host); },
       process, process);
+}
+
+std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_t seed,
+                                                  order::Host& host) {
+  const NodeId node = process.self.node;
+  if (options_.maker) {
+    return options_.maker(process.self, universe_, seed, *process.unit_pool, host);
+  }
+  if (options_.order == OrderEngine::paxos) {
+    order::paxos::Config config;
+    config.self = process.self;
+    config.universe = universe_;
+    config.acceptors = acceptors_;
+    config.cluster = kCluster;
+    config.options = options_.paxos;
+    config.log = logs_[node.value] == nullptr ? nullptr : logs_[node.value]->open(process.self);
+    return order::paxos::make_engine(config, *process.unit_pool, host);
+  }
+  order::ring::Config config;
+  config.self = process.self;
+  config.universe = files_[node.value].nodes;
+  config.list = files_[node.value].hash;
+  config.cluster = kCluster;
+  config.options = options_.ring;
+  config.seed = seed;
+  config.first_count = options_.first_count;
+  return order::ring::make_engine(config, *process.unit_pool, host);
+}
+
+// What an acceptor appended is written and synced meanwhile, and the node goes on.
+void World::commit_log(Process& process) {
+  const NodeId node = process.self.node;
+  if (logs_.empty() || logs_[node.value] == nullptr) return;
+  const std::optional<Duration> time = logs_[node.value]->begin();
+  if (!time) return;
+  plan(now_ + *time,
+       [this, node, incarnation = process.incarnation] { log_written(node, incarnation); });
+}
+
+void World::log_written(NodeId node, std::uint32_t incarnation) {
+  Process* process = processes_[node.value].get();
+  if (process == nullptr || process->incarnation != incarnation) return;
+  logs_[node.value]->finish();
+  process->log_grew = true;
+  kick(*process);
 }
 
 void World::set_list(NodeId node, const std::vector<NodeId>& list) {
@@ -228,8 +275,10 @@ void World::end_process(Process& process) {
   for (Socket& socket : process.sockets) {
     while (!socket.empty()) packets_.release(socket.pop());
   }
-  epochs_[process.self.node.value] = std::max(epochs_[process.self.node.value], process.self.epoch);
-  processes_[process.self.node.value].reset();
+  const std::uint32_t node = process.self.node.value;
+  epochs_[node] = std::max(epochs_[node], process.self.epoch);
+  processes_[node].reset();
+  if (!logs_.empty() && logs_[node] != nullptr) logs_[node]->crash();
 }
 
 void World::pause(NodeId node, Duration length) {

@@ -12,11 +12,13 @@
 
 #include "base/random.h"
 #include "node/node.h"
+#include "order/paxos/options.h"
 #include "order/ring/options.h"
 #include "sim/event_queue.h"
 #include "sim/ledger.h"
 #include "sim/net_model.h"
 #include "sim/network.h"
+#include "sim/node_log.h"
 #include "sim/packet.h"
 #include "sim/process.h"
 #include "sim/session_clients.h"
@@ -31,12 +33,19 @@ using EngineMaker = std::function<std::unique_ptr<order::Engine>(
     MemberId self, std::span<const NodeId> universe, std::uint64_t seed, BufferPool& packets,
     order::Host& host)>;
 
+/// Which engine orders.
+enum class OrderEngine : std::uint8_t { ring, paxos };
+
 struct WorldOptions {
+  OrderEngine order = OrderEngine::ring;
   std::uint32_t nodes = 3;  ///< 1 to kNodesMax
   /// The list of nodes in the file of each of them; empty: all, and it never changes.
   std::vector<NodeId> list;
   std::uint64_t seed = 1;
-  order::ring::Options ring;
+  order::ring::Options ring;  ///< paxos: packets and gaps are as large as these say
+  order::paxos::Options paxos;
+  std::uint32_t acceptors = 0;    ///< 0: order::paxos::default_acceptors()
+  DiskTimes disks;                ///< of acceptors
   std::uint64_t first_count = 0;  ///< see order::ring::Config
   EngineMaker maker;              ///< empty: the ring with the options above
   node::Limits limits;
@@ -194,6 +203,12 @@ class World {
     after_call(process);
   }
   void after_call(Process& process);
+  std::unique_ptr<order::Engine> make_engine(Process& process, std::uint64_t seed,
+                                             order::Host& host);
+  // Logs of acceptors.
+  bool is_acceptor(NodeId node) const;
+  void commit_log(Process& process);
+  void log_written(NodeId node, std::uint32_t incarnation);
   /// The processor is busy for so long.
   void work_for(Process& process, Duration work);
   void check_memory(const Process& process);
@@ -232,6 +247,8 @@ class World {
   std::vector<NodeId> universe_;
   std::vector<order::NodeList> files_;               ///< by node
   std::vector<std::unique_ptr<Process>> processes_;  ///< by node
+  std::vector<std::unique_ptr<NodeLog>> logs_;       ///< by node; null if it is no acceptor
+  std::vector<NodeId> acceptors_;
   std::vector<std::uint32_t> incarnations_;
   std::vector<std::uint64_t> epochs_;
   std::vector<Clock> clocks_;

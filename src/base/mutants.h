@@ -57,6 +57,18 @@ namespace peal::sim_hooks {
   X(muted_for_ever, "an excluded member is never invited back")                                   \
   X(damping_absent, "an excluded member is invited back at once")                                 \
   X(epoch_not_corrected, "a clock that was set back is not made up for")                          \
+  X(px_old_view_counts, "a unit counts in another view than it was proposed for")                 \
+  X(px_twice, "a unit that was decided twice is delivered twice")                                 \
+  X(px_promise_before_disk, "a promise is sent before it is on disk")                             \
+  X(px_vote_before_disk, "a vote is told before it is on disk")                                   \
+  X(px_old_round_accepted, "a proposal of a round below the promised one is voted for")           \
+  X(px_vote_without_promise, "a vote does not raise the promised round")                          \
+  X(px_promises_one_short, "Phase 1 ends with one promise less than a majority")                  \
+  X(px_lowest_vote_wins, "a new coordinator proposes the value of the lowest round")              \
+  X(px_recovered_dropped, "a new coordinator fills what others voted for with nothing")           \
+  X(px_minority_decides, "one vote less than a majority decides")                                 \
+  X(px_rounds_mixed, "votes of different rounds are counted together")                            \
+  X(px_any_value_decided, "a value of any round is taken for the one that was decided")           \
   X(primary_of_half, "half of the nodes are a majority")                                          \
   X(list_at_own_wish, "a node goes over to its next list of nodes at once")                       \
   X(list_unconfirmed, "a list of nodes is left that no primary view has gone by")                 \

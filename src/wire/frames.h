@@ -44,6 +44,14 @@ enum class FrameKind : std::uint8_t {
   hold_cancel = 6,
   epoch_notice = 7,
 };
+/// The frames of engines on quorums have kinds of their own (paxos.h). What is not for an engine is
+/// of an unknown kind to it.
+inline constexpr std::uint8_t kPaxosKindFirst = 32;
+inline constexpr std::uint8_t kPaxosKindLast = 42;
+constexpr bool is_paxos_kind(FrameKind kind) {
+  const auto value = static_cast<std::uint8_t>(kind);
+  return value >= kPaxosKindFirst && value <= kPaxosKindLast;
+}
 
 /// Why a packet was dropped. `none` means that it was not.
 enum class Drop : std::uint8_t {

@@ -24,8 +24,9 @@ constexpr std::array<std::string_view, kDropCount> kDropNames{
 static_assert(!kDropNames.back().empty(), "every reason has a name");
 
 bool is_known(std::uint8_t kind) {
-  return kind >= static_cast<std::uint8_t>(FrameKind::token) &&
-         kind <= static_cast<std::uint8_t>(FrameKind::epoch_notice);
+  return (kind >= static_cast<std::uint8_t>(FrameKind::token) &&
+          kind <= static_cast<std::uint8_t>(FrameKind::epoch_notice)) ||
+         is_paxos_kind(static_cast<FrameKind>(kind));
 }
 
 }  // namespace
@@ -79,6 +80,12 @@ Reader body_of(ByteView packet) {
   Reader in(packet);
   in.skip(kHeaderBytes);
   return in;
+}
+
+MemberId sender_of(ByteView packet) {
+  Reader in(packet);
+  in.skip(kSenderOffset);
+  return read_member(in);
 }
 
 void write_header(Writer& out, FrameKind kind, const Header& header) {

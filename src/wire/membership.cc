@@ -19,13 +19,6 @@ bool is_subset(const std::vector<MemberId>& part, const std::vector<MemberId>& w
   return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
 }
 
-/// The sender of a packet whose header has been checked.
-MemberId sender_of(ByteView packet) {
-  Reader in(packet);
-  in.skip(kSenderOffset);
-  return read_member(in);
-}
-
 void read_have(Reader& in, OldView& out) {
   out.have.clear();
   const std::uint64_t span = out.high - out.base;

@@ -27,6 +27,8 @@ void complete(ByteSpan packet, Checksum checksum = Checksum::present);
 
 /// A reader of what follows the header; of a packet without a whole header, one that has failed.
 Reader body_of(ByteView packet);
+/// The sender of a packet whose header has been checked.
+MemberId sender_of(ByteView packet);
 
 /// Writes the header, with length and checksum still zero.
 void write_header(Writer& out, FrameKind kind, const Header& header);

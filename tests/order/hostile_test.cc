@@ -72,5 +72,24 @@ TEST(Hostile, RandomBytesAreCountedAndChangeNothing) {
   EXPECT_EQ(cluster.counter(0, "truncated") + cluster.counter(0, "bad_magic"), 20'000U);
 }
 
+TEST(Hostile, FramesOnQuorumsAreOfAnUnknownKindToTheRing) {
+  Cluster cluster(3, {});
+  std::vector<std::byte> packet;
+  cluster.on_sent = [&](const Flight& flight) {
+    if (flight.from == 1) packet = flight.bytes;
+  };
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  ASSERT_FALSE(packet.empty());
+  EXPECT_EQ(cluster.counter(0, "unknown_kind"), 0U);
+  for (unsigned kind = wire::kPaxosKindFirst; kind <= wire::kPaxosKindLast; ++kind) {
+    packet[3] = static_cast<std::byte>(kind);
+    wire::complete(packet);
+    cluster.inject(0, packet);
+  }
+  EXPECT_EQ(cluster.counter(0, "unknown_kind"), wire::kPaxosKindLast - wire::kPaxosKindFirst + 1U);
+  EXPECT_TRUE(cluster.in_view_of(3));
+}
+
 }  // namespace
 }  // namespace peal::order::test

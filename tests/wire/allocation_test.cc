@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "allocations.h"
+#include "paxos_samples.h"
 #include "samples.h"
 #include "wire/frames.h"
+#include "wire/paxos.h"
 
 namespace peal::wire::test {
 namespace {
@@ -64,6 +66,51 @@ TEST(WireAllocation, DataTakesNone) {
   }
 }
 
+/// Decoding a whole packet and each part of it takes nothing.
+template <class Frame, class Decode>
+void expect_no_allocation(ByteView packet, Decode decode) {
+  const std::uint64_t count = allocations_of([&] {
+    Header header;
+    Frame decoded;
+    if (decode_header(packet, header) != Drop::none) std::abort();
+    if (decode(packet, decoded) != Drop::none) std::abort();
+    for (std::size_t part = 0; part < packet.size(); part += 1 + packet.size() / 100) {
+      static_cast<void>(decode(packet.first(part), decoded));
+    }
+  });
+  ASSERT_EQ(count, 0U);
+}
+
+TEST(WireAllocation, ValuesTakeNone) {
+  Random random(10);
+  for (int round = 0; round < 200; ++round) {
+    expect_no_allocation<ValueFrame>(packet_of(random_value(random)), decode_value);
+    expect_no_allocation<Fetched>(packet_of(random_fetched(random)), decode_fetched);
+  }
+}
+
+/// The same for a frame without a list, with its encoder.
+template <class Frame, class Make, class Encode, class Decode>
+void expect_none_taken(Make make, Encode encode, Decode decode, PaxosKind kind) {
+  Random random(11);
+  std::vector<std::byte> packet(1'472);
+  for (int round = 0; round < 200; ++round) {
+    const Frame frame = make(random);
+    std::size_t size = 0;
+    const std::uint64_t count =
+        allocations_of([&] { size = encode(header_of(kind), frame, ByteSpan(packet)); });
+    ASSERT_EQ(count, 0U) << "round " << round;
+    expect_no_allocation<Frame>(ByteView(packet).first(size), decode);
+  }
+}
+
+TEST(WireAllocation, SmallFramesOnQuorumsTakeNone) {
+  expect_none_taken<State>(random_state, encode_state, decode_state, PaxosKind::state);
+  expect_none_taken<Prepare>(random_prepare, encode_prepare, decode_prepare, PaxosKind::prepare);
+  expect_none_taken<Fetch>(random_fetch, encode_fetch, decode_fetch, PaxosKind::fetch);
+  expect_none_taken<Repeat>(random_repeat, encode_repeat, decode_repeat, PaxosKind::repeat);
+}
+
 /// Bytes that decoding takes, into a frame that holds nothing yet.
 template <class Frame, class Decode>
 std::uint64_t bytes_of_decoding(ByteView packet, Decode decode) {
@@ -93,6 +140,37 @@ TEST(WireAllocation, MemoryIsInProportionToThePacket) {
                                       FrameKind::commit);
   expect_memory_in_proportion<ProbeFrame>(random_probe, encode_probe, decode_probe,
                                           FrameKind::probe);
+  expect_memory_in_proportion<Promise>(random_promise, encode_promise, decode_promise,
+                                       frame_kind(PaxosKind::promise));
+  expect_memory_in_proportion<Checkpoint>(random_checkpoint, encode_checkpoint, decode_checkpoint,
+                                          frame_kind(PaxosKind::checkpoint));
+}
+
+TEST(WireAllocation, MemoryOfListsOnQuorumsIsTakenOnce) {
+  std::vector<std::byte> packet(kPacketBytesMax);
+  Promise promise = plain_promise();
+  promise.runs.clear();
+  for (Instance i = 0; i < kVoteRunsMax; ++i) promise.runs.push_back({100 + 2 * i, 1, kSomeRound});
+  std::size_t size = encode_promise(header_of(PaxosKind::promise), promise, packet);
+  EXPECT_EQ(bytes_of_decoding<Promise>(ByteView(packet).first(size), decode_promise),
+            kVoteRunsMax * sizeof(VoteRun));
+  // A count claims its content, and one byte of it is missing.
+  EXPECT_EQ(bytes_of_decoding<Promise>(ByteView(packet).first(size - 1), decode_promise), 0U);
+
+  Checkpoint checkpoint = plain_checkpoint();
+  checkpoint.members = first_view_members(kMembersMax);
+  checkpoint.numbers.resize(kMembersMax);
+  size = encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet);
+  EXPECT_EQ(bytes_of_decoding<Checkpoint>(ByteView(packet).first(size), decode_checkpoint),
+            kMembersMax * (sizeof(ViewMember) + sizeof(std::uint64_t)));
+  EXPECT_EQ(bytes_of_decoding<Checkpoint>(ByteView(packet).first(size - 1), decode_checkpoint), 0U);
+
+  using Members = std::vector<ViewMember>;
+  const std::vector<std::byte> bytes = view_bytes(checkpoint.members);
+  EXPECT_EQ(bytes_of_decoding<Members>(bytes, decode_view_members),
+            kMembersMax * sizeof(ViewMember));
+  EXPECT_EQ(
+      bytes_of_decoding<Members>(ByteView(bytes).first(bytes.size() - 1), decode_view_members), 0U);
 }
 
 TEST(WireAllocation, CountsWithoutContentTakeNothing) {

@@ -2,34 +2,12 @@
 #include "examine.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+
+#include "examine_body.h"
 
 namespace peal::wire::test {
 namespace {
-
-/// Where accepted frames are encoded again. Too large for a stack, and made once for speed.
-ByteSpan scratch() {
-  static std::array<std::byte, kPacketBytesMax> bytes;
-  return bytes;
-}
-
-const char* compare(ByteView packet, std::size_t encoded_bytes) {
-  if (encoded_bytes == 0) return "accepted but not encodable";
-  if (encoded_bytes != packet.size()) return "encodes to another size";
-  const ByteView encoded = scratch().first(encoded_bytes);
-  return std::equal(packet.begin(), packet.end(), encoded.begin()) ? nullptr
-                                                                   : "encodes to other bytes";
-}
-
-template <class Frame, class Decode, class Rule, class Encode>
-void examine_body(ByteView packet, Frame& frame, Decode decode, Rule rule, Encode encode,
-                  Verdict& out) {
-  out.body = decode(packet, frame);
-  if (out.body != Drop::none) return;
-  out.wrong = rule(frame);
-  if (out.wrong == nullptr) out.wrong = compare(packet, encode(frame));
-}
 
 std::size_t encode_data(const Header& header, const Data& data, ByteView packet) {
   std::copy(packet.begin() + kDataHeaderBytes, packet.end(), scratch().begin() + kDataHeaderBytes);
@@ -73,15 +51,16 @@ void examine_kind(ByteView packet, const Header& header, Verdict& out) {
       return examine_body(packet, notice, decode_epoch_notice, rule, with(encode_epoch_notice),
                           out);
   }
+  if (is_paxos_kind(header.kind)) return examine_paxos(packet, header, out);
   out.wrong = "a kind that does not exist";
 }
 
 }  // namespace
 
-Verdict examine(ByteView packet) {
+Verdict examine(ByteView packet, Checksum expected) {
   Verdict verdict;
   Header header;
-  verdict.header = decode_header(packet, header);
+  verdict.header = decode_header(packet, header, expected);
   if (verdict.header != Drop::none) return verdict;
   if (header.sender.node.value < 1 || header.sender.node.value > 65'535) {
     verdict.wrong = "header.sender";

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "wire/frames.h"
+#include "wire/paxos.h"
 
 // What must hold for any bytes whatsoever, for the tests and the fuzzers.
 
@@ -21,7 +22,7 @@ struct Verdict {
 
 /// Decodes the header, then the body of the kind that it names. An accepted frame must obey every
 /// rule of its struct, and must encode to the same bytes again.
-Verdict examine(ByteView packet);
+Verdict examine(ByteView packet, Checksum expected = Checksum::present);
 
 // The rules of the structs, written down a second time and more simply. Each returns the rule that
 // is broken, or null.
@@ -32,5 +33,13 @@ const char* broken_rule(const Commit& commit);
 const char* broken_rule(const ProbeFrame& probe);
 const char* broken_rule(const HoldCancel& hold_cancel);
 const char* broken_rule(const EpochNotice& notice);
+const char* broken_rule(const ValueFrame& value, PaxosKind kind, ByteView bytes);
+const char* broken_rule(const State& state, const MemberId& sender);
+const char* broken_rule(const Prepare& prepare);
+const char* broken_rule(const Promise& promise);
+const char* broken_rule(const Fetch& fetch);
+const char* broken_rule(const Fetched& fetched, ByteView bytes);
+const char* broken_rule(const Repeat& repeat);
+const char* broken_rule(const Checkpoint& checkpoint);
 
 }  // namespace peal::wire::test

@@ -74,7 +74,9 @@ TEST(WireHeader, KnowsEachKindAndNoOther) {
     Bytes packet = good_packet();
     set_kind(packet, kind);
     complete(packet);
-    EXPECT_EQ(header_drop(packet), kind >= 1 && kind <= 7 ? "none" : "unknown_kind") << kind;
+    const bool known = (kind >= 1 && kind <= 7) || (kind >= 32 && kind <= 42);
+    EXPECT_EQ(header_drop(packet), known ? "none" : "unknown_kind") << kind;
+    EXPECT_EQ(is_paxos_kind(static_cast<FrameKind>(kind)), kind >= 32 && kind <= 42) << kind;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/hooks.h"
+#include "paxos_samples.h"
 #include "samples.h"
 
 namespace peal::wire::test {
@@ -23,6 +24,17 @@ TEST(WireMutant, ChecksumIgnoredAcceptsDamageOfTheUnit) {
   packet.push_back(std::byte{0});
   EXPECT_EQ(drop_name(decode_header(packet, header)), "bad_length");
   packet.pop_back();
+  sim_hooks::activate_mutant(Mutant::none);
+  EXPECT_EQ(drop_name(decode_header(packet, header)), "bad_checksum");
+}
+
+TEST(WireMutant, ChecksumIgnoredAcceptsDamageOfAProposal) {
+  std::vector<std::byte> packet = packet_of(plain_propose());
+  packet.back() ^= std::byte{1};
+  Header header;
+  EXPECT_EQ(drop_name(decode_header(packet, header)), "bad_checksum");
+  sim_hooks::activate_mutant(Mutant::checksum_ignored);
+  EXPECT_EQ(drop_name(decode_header(packet, header)), "none");
   sim_hooks::activate_mutant(Mutant::none);
   EXPECT_EQ(drop_name(decode_header(packet, header)), "bad_checksum");
 }

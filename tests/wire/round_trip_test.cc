@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "examine.h"
+#include "paxos_samples.h"
 #include "samples.h"
 #include "wire/packet.h"
 
@@ -64,6 +65,66 @@ TEST(WireRoundTrip, EpochNotices) {
                                   FrameKind::epoch_notice);
 }
 
+TEST(WireRoundTrip, States) {
+  expect_round_trips<State>(random_state, encode_state, decode_state, frame_kind(PaxosKind::state));
+}
+TEST(WireRoundTrip, Prepares) {
+  expect_round_trips<Prepare>(random_prepare, encode_prepare, decode_prepare,
+                              frame_kind(PaxosKind::prepare));
+}
+TEST(WireRoundTrip, Promises) {
+  expect_round_trips<Promise>(random_promise, encode_promise, decode_promise,
+                              frame_kind(PaxosKind::promise));
+}
+TEST(WireRoundTrip, Fetches) {
+  expect_round_trips<Fetch>(random_fetch, encode_fetch, decode_fetch, frame_kind(PaxosKind::fetch));
+}
+TEST(WireRoundTrip, Repeats) {
+  expect_round_trips<Repeat>(random_repeat, encode_repeat, decode_repeat,
+                             frame_kind(PaxosKind::repeat));
+}
+TEST(WireRoundTrip, Checkpoints) {
+  expect_round_trips<Checkpoint>(random_checkpoint, encode_checkpoint, decode_checkpoint,
+                                 frame_kind(PaxosKind::checkpoint));
+}
+
+/// Values stand in the packet before their header is written; it leaves them alone.
+template <class Frame, class Make, class Decode>
+void expect_values_round_trip(Make make, Decode decode, std::size_t front_bytes) {
+  Random random(20'262);
+  for (int round = 0; round < kRounds; ++round) {
+    const auto sample = make(random);
+    for (const Checksum checksum : {Checksum::present, Checksum::absent}) {
+      const std::vector<std::byte> packet = packet_of(sample, checksum);
+      Header header;
+      ASSERT_EQ(drop_name(decode_header(packet, header, checksum)), "none");
+      Frame decoded;
+      ASSERT_EQ(drop_name(decode(packet, decoded)), "none") << "round " << round;
+      ASSERT_TRUE(decoded == sample.frame) << "round " << round;
+      const ByteView bytes = ByteView(packet).subspan(front_bytes);
+      ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), sample.bytes.begin(), sample.bytes.end()));
+      ASSERT_STREQ(examine(packet, checksum).wrong, nullptr) << "round " << round;
+    }
+  }
+}
+
+TEST(WireRoundTrip, ValuesOfEveryKind) {
+  expect_values_round_trip<ValueFrame>(random_value, decode_value, kDataHeaderBytes);
+}
+TEST(WireRoundTrip, FetchedValues) {
+  expect_values_round_trip<Fetched>(random_fetched, decode_fetched, kFetchedHeaderBytes);
+}
+
+TEST(WireRoundTrip, MembersOfAView) {
+  Random random(20'263);
+  std::vector<ViewMember> decoded;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::vector<ViewMember> members = random_view_members(random);
+    ASSERT_EQ(drop_name(decode_view_members(view_bytes(members), decoded)), "none");
+    ASSERT_TRUE(decoded == members) << "round " << round;
+  }
+}
+
 TEST(WireRoundTrip, DataLeavesTheUnitAlone) {
   Random random(20'261);
   for (int round = 0; round < kRounds; ++round) {
@@ -106,6 +167,16 @@ TEST(WireEncode, GivesZeroIfTheRoomIsTooSmall) {
   expect_needs_its_size(ProbeFrame{kSomeView, first_members(5)}, encode_probe, FrameKind::probe);
   expect_needs_its_size(HoldCancel{kSomeView}, encode_hold_cancel, FrameKind::hold_cancel);
   expect_needs_its_size(EpochNotice{kSender}, encode_epoch_notice, FrameKind::epoch_notice);
+  expect_needs_its_size(plain_state(), encode_state, frame_kind(PaxosKind::state));
+  expect_needs_its_size(Prepare{1, 1}, encode_prepare, frame_kind(PaxosKind::prepare));
+  expect_needs_its_size(plain_promise(), encode_promise, frame_kind(PaxosKind::promise));
+  expect_needs_its_size(Fetch{kSomeRound, 1}, encode_fetch, frame_kind(PaxosKind::fetch));
+  expect_needs_its_size(Repeat{1, 1}, encode_repeat, frame_kind(PaxosKind::repeat));
+  expect_needs_its_size(plain_checkpoint(), encode_checkpoint, frame_kind(PaxosKind::checkpoint));
+  std::vector<std::byte> small(kHeaderBytes - 1);
+  EXPECT_EQ(encode_checkpoint_get(header_of(PaxosKind::checkpoint_get), small), 0U);
+  small.resize(2 + 3 * kViewMemberBytes - 1);
+  EXPECT_EQ(encode_view_members(first_view_members(3), small), 0U);
 }
 
 TEST(WireEncode, GivesZeroForListsThatNoPacketMayHold) {
@@ -137,6 +208,36 @@ TEST(WireEncode, GivesZeroForListsThatNoPacketMayHold) {
 
   none(encode_probe(header_of(FrameKind::probe), {kSomeView, first_members(kProcessesMax + 1)},
                     packet));
+}
+
+TEST(WireEncode, GivesZeroForMoreMembersOrRunsThanAPacketMayHold) {
+  std::vector<std::byte> packet = whole_packet();
+  Checkpoint checkpoint = plain_checkpoint();
+  checkpoint.members = first_view_members(kMembersMax);
+  checkpoint.numbers.resize(kMembersMax);
+  EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet),
+            kHeaderBytes + 30 + 28 * kMembersMax);
+  EXPECT_EQ(encode_view_members(checkpoint.members, packet), 2 + 20 * kMembersMax);
+  checkpoint.members = first_view_members(kMembersMax + 1);
+  checkpoint.numbers.resize(kMembersMax + 1);
+  EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet), 0U);
+  EXPECT_EQ(encode_view_members(checkpoint.members, packet), 0U);
+
+  Promise promise = plain_promise();
+  promise.runs.resize(kVoteRunsMax);
+  EXPECT_EQ(encode_promise(header_of(PaxosKind::promise), promise, packet),
+            kHeaderBytes + 30 + 32 * kVoteRunsMax);
+  promise.runs.resize(kVoteRunsMax + 1);
+  EXPECT_EQ(encode_promise(header_of(PaxosKind::promise), promise, packet), 0U);
+}
+
+TEST(WireEncode, AValueMayFillADatagram) {
+  ValueSample value = plain_propose();
+  value.bytes.resize(kPacketBytesMax - kDataHeaderBytes);
+  EXPECT_TRUE(examine(packet_of(value)).accepted());
+  FetchedSample fetched = plain_fetched();
+  fetched.bytes.resize(kPacketBytesMax - kFetchedHeaderBytes);
+  EXPECT_TRUE(examine(packet_of(fetched)).accepted());
 }
 
 TEST(WireEncode, GivesZeroForAHaveListOfTheWrongLength) {

@@ -7,30 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "outcome.h"
 #include "samples.h"
 #include "wire/packet.h"
 
 namespace peal::wire::test {
 namespace {
-
-constexpr std::uint64_t kTop = kCounterMax;
-constexpr MemberId kNobody{{0}, 1};
-constexpr MemberId kNodeTooLarge{{kNodeMax + 1}, 1};
-constexpr MemberId kLastNode{{kNodeMax}, ~0ULL};
-
-/// What becomes of `frame` on its way through a packet.
-template <class Frame, class Encode, class Decode>
-std::string outcome(const Frame& frame, FrameKind kind, Encode encode, Decode decode) {
-  std::vector<std::byte> packet(kPacketBytesMax);
-  packet.resize(encode(header_of(kind), frame, ByteSpan(packet)));
-  packet.shrink_to_fit();
-  if (packet.empty()) return "not encodable";
-  Header header;
-  const Drop drop = decode_header(packet, header);
-  if (drop != Drop::none) return "header: " + std::string(drop_name(drop));
-  Frame decoded;
-  return std::string(drop_name(decode(packet, decoded)));
-}
 
 std::string with_token(const std::function<void(Token&)>& change) {
   Token token = plain_token();
@@ -77,18 +59,6 @@ std::string with_commit(const std::function<void(Commit&)>& change) {
 
 std::string with_probe(const ProbeFrame& probe) {
   return outcome(probe, FrameKind::probe, encode_probe, decode_probe);
-}
-
-/// Overwrites the 16-bit count at `offset` behind the header, and decodes.
-template <class Frame, class Encode, class Decode>
-std::string with_count(const Frame& frame, FrameKind kind, Encode encode, Decode decode,
-                       std::size_t offset, std::uint16_t count) {
-  std::vector<std::byte> packet(kPacketBytesMax);
-  packet.resize(encode(header_of(kind), frame, ByteSpan(packet)));
-  Writer out(ByteSpan(packet).subspan(kHeaderBytes + offset, 2));
-  out.u(count);
-  Frame decoded;
-  return std::string(drop_name(decode(packet, decoded)));
 }
 
 TEST(WireToken, PlainOneIsAccepted) {

@@ -5,9 +5,7 @@
 #include <set>
 
 namespace peal::wire::test {
-namespace {
 
-/// Mostly small, sometimes anything up to `top`, sometimes at its edge.
 std::uint64_t skewed(Random& random, std::uint64_t top) {
   switch (random.below(4)) {
     case 0: return std::min(top, random.below(4));
@@ -17,10 +15,6 @@ std::uint64_t skewed(Random& random, std::uint64_t top) {
   }
 }
 
-std::uint32_t any32(Random& random) {
-  return static_cast<std::uint32_t>(skewed(random, 0xffff'ffff));
-}
-
 MemberId random_member(Random& random) {
   const auto node = static_cast<std::uint32_t>(1 + skewed(random, kNodeMax - 1));
   return {{node}, skewed(random, ~0ULL)};
@@ -28,6 +22,12 @@ MemberId random_member(Random& random) {
 
 ViewId random_view(Random& random) {
   return {1 + skewed(random, kCounterMax - 1), random_member(random)};
+}
+
+namespace {
+
+std::uint32_t any32(Random& random) {
+  return static_cast<std::uint32_t>(skewed(random, 0xffff'ffff));
 }
 
 ViewId random_view_or_birth(Random& random) {

@@ -24,6 +24,11 @@ Data plain_data();
 Join plain_join();
 Commit plain_commit();  ///< members 1 to 4, of which 1 and 2 come from one old view, 3 from another
 
+/// Mostly small, sometimes anything up to `top`, sometimes at its edge.
+std::uint64_t skewed(Random& random, std::uint64_t top);
+MemberId random_member(Random& random);
+ViewId random_view(Random& random);  ///< formed
+
 // Random legal frames, up to the largest sizes; the sender is kSender.
 Token random_token(Random& random);
 Data random_data(Random& random);

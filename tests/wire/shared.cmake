@@ -4,6 +4,8 @@
 if(NOT TARGET peal_wire_examine)
   add_library(peal_wire_examine STATIC ${CMAKE_CURRENT_LIST_DIR}/client_examine.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/examine.cc
+                                       ${CMAKE_CURRENT_LIST_DIR}/paxos_examine.cc
+                                       ${CMAKE_CURRENT_LIST_DIR}/paxos_rules.cc
                                        ${CMAKE_CURRENT_LIST_DIR}/rules.cc)
   target_link_libraries(peal_wire_examine PRIVATE peal_flags PUBLIC peal_wire)
   target_include_directories(peal_wire_examine PUBLIC ${CMAKE_CURRENT_LIST_DIR})

@@ -12,7 +12,9 @@ import sys
 
 NO_INDEX = 0xFFFF
 KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel": 6,
-         "epoch_notice": 7}
+         "epoch_notice": 7, "state": 32, "submit": 33, "propose": 34, "prepare": 35, "promise": 36,
+         "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40, "checkpoint_get": 41,
+         "checkpoint": 42}
 CLUSTER = 0xC0FFEE0012345678
 
 
@@ -68,6 +70,24 @@ class Packet:
         for i, member in enumerate(members):
             self.member(f"{name}[{i}]", member)
 
+    def round(self, name, value):
+        self.u64(name + " count", value[0])
+        self.member(name + " coordinator", value[1])
+
+    def value(self, kind, service, view, origin, number, content):
+        self.u8("value kind", kind)
+        self.u8("value service", service)
+        self.u64("value view", view)
+        self.member("value origin", origin)
+        self.u64("value number", number)
+        if isinstance(content, bytes):
+            self.raw("value", content)
+            return
+        self.u16("members", len(content))
+        for i, (member, came_from) in enumerate(content):
+            self.member(f"member[{i}]", member)
+            self.u64(f"member[{i}] came_from", came_from)
+
     def text(self, about):
         body = b"".join(value for _, value in self.fields)
         names = [name for name, _ in self.fields]
@@ -92,6 +112,11 @@ OLD_1 = (70, B)
 OLD_2 = (75, C)
 BIRTH = (0, D)
 LIST = 0x1122334455667788
+NO_ROUND = (0, (0, 0))
+ROUND = (12, B)
+OLD_ROUND = (11, A)
+UNIT, NOTHING, NEW_VIEW = 1, 2, 3
+AGREED, SAFE = 2, 3
 
 
 def token(view, hop, seq, aru, aru_index, fcc, run, block, flow, credit_index, nodes, sections):
@@ -193,7 +218,87 @@ def epoch_notice(newest):
     return p
 
 
+def state(sender, current, flags, voted, voted_upto, following, oldest, view, nodes):
+    p = Packet("state", sender)
+    p.round("round", current)
+    p.u8("flags", flags)
+    p.round("voted", voted)
+    p.u64("voted_upto", voted_upto)
+    p.u64("next", following)
+    p.u64("oldest", oldest)
+    p.u64("view", view)
+    p.u64("nodes", nodes)
+    return p
+
+
+def value_frame(kind, sender, count, instance, behind, value):
+    p = Packet(kind, sender)
+    p.u64("count", count)
+    p.u64("instance", instance)
+    p.u32("behind", behind)
+    p.value(*value)
+    return p
+
+
+def prepare(count, start):
+    p = Packet("prepare", B)
+    p.u64("count", count)
+    p.u64("from", start)
+    return p
+
+
+def promise(promised, following, runs):
+    p = Packet("promise", C)
+    p.round("round", promised)
+    p.u64("next", following)
+    p.u16("runs", len(runs))
+    for i, (first, length, voted) in enumerate(runs):
+        p.u64(f"run[{i}] first", first)
+        p.u32(f"run[{i}] length", length)
+        p.round(f"run[{i}] round", voted)
+    return p
+
+
+def fetch(voted, instance):
+    p = Packet("fetch", B)
+    p.round("round", voted)
+    p.u64("instance", instance)
+    return p
+
+
+def fetched(voted, instance, value):
+    p = Packet("fetched", C)
+    p.round("round", voted)
+    p.u64("instance", instance)
+    p.value(*value)
+    return p
+
+
+def repeat(first, count):
+    p = Packet("repeat", D)
+    p.u64("first", first)
+    p.u16("instances", count)
+    return p
+
+
+def checkpoint(following, view, members):
+    p = Packet("checkpoint", A)
+    p.u64("next", following)
+    p.view("view", view)
+    p.u16("members", len(members))
+    for i, (member, came_from, number) in enumerate(members):
+        p.member(f"member[{i}]", member)
+        p.u64(f"member[{i}] came_from", came_from)
+        p.u64(f"member[{i}] number", number)
+    return p
+
+
 def golden():
+    yield from golden_of_the_ring()
+    yield from golden_of_quorums()
+
+
+def golden_of_the_ring():
     yield "v1-token-idle", "A token with nothing to do.", token(
         VIEW, 1, 0, 0, NO_INDEX, 0, 0, NO_INDEX, (0, 0, 0, 0, 0), NO_INDEX, (0, 0, NO_INDEX), [])
     about = "A token under load, with requests for two views and an empty section."
@@ -224,6 +329,41 @@ def golden():
     yield "v1-probe-heard", "A PROBE that names what was heard.", probe(VIEW, LIST, [B, D])
     yield "v1-hold-cancel", "A request to let a held token go.", hold_cancel(VIEW)
     yield "v1-epoch-notice", "A hint that a later incarnation is known.", epoch_notice(B)
+
+
+def golden_of_quorums():
+    nothing = (NOTHING, AGREED, 0, B, 0, b"")
+    members = [(A, 76), (B, 0), (D, 2 ** 63 - 1)]
+    yield "v1-state-new", "The STATE of a node that has nothing yet.", state(
+        D, NO_ROUND, 0, NO_ROUND, 0, 0, 0, 0, LIST)
+    yield "v1-state-coordinator", "The STATE of a coordinator that voted in a round before.", state(
+        B, ROUND, 5, OLD_ROUND, 8999, 8950, 7000, 77, LIST)
+    yield "v1-state-leaving", "A goodbye of somebody who voted in the round of another.", state(
+        C, ROUND, 6, ROUND, 2 ** 63 - 1, 8900, 8900, 77, 2 ** 64 - 1)
+    yield "v1-submit", "A member's unit on its way to the coordinator.", value_frame(
+        "submit", C, 0, 0, 0, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
+    yield "v1-propose-unit", "The same unit, proposed.", value_frame(
+        "propose", B, 12, 9000, 50, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
+    yield "v1-propose-nothing", "What fills an instance that nobody voted for.", value_frame(
+        "propose", B, 12, 9001, 51, nothing)
+    yield "v1-propose-view", "A view of three is proposed.", value_frame(
+        "propose", B, 12, 9002, 0, (NEW_VIEW, AGREED, 78, B, 0, members))
+    yield "v1-prepare", "Phase 1a.", prepare(12, 8950)
+    yield "v1-promise-empty", "A promise of an acceptor that never voted.", promise(ROUND, 0, [])
+    yield "v1-promise-busy", "A promise with votes of two rounds, and a gap.", promise(
+        ROUND, 8950, [(8950, 40, OLD_ROUND), (8990, 1, (10, D)), (8992, 2 ** 20, OLD_ROUND)])
+    yield "v1-fetch", "Asks for what was voted for.", fetch(OLD_ROUND, 8950)
+    yield "v1-fetched", "The answer: a unit that is empty.", fetched(
+        OLD_ROUND, 8950, (UNIT, SAFE, 77, D, 2 ** 63 - 1, b""))
+    yield "v1-fetched-view", "The answer: a view of one.", fetched(
+        OLD_ROUND, 8951, (NEW_VIEW, AGREED, 78, A, 0, [(A, 77)]))
+    yield "v1-repeat", "Asks for decided instances.", repeat(8900, 64)
+    yield "v1-decided", "One of them.", value_frame(
+        "decided", A, 0, 8900, 0, (UNIT, SAFE, 77, B, 7, b"\xff"))
+    yield "v1-checkpoint-get", "Asks for a place to begin.", Packet("checkpoint_get", D)
+    yield "v1-checkpoint-first", "The place before everything.", checkpoint(1, NO_ROUND, [])
+    yield "v1-checkpoint", "A place to begin, with a view of three.", checkpoint(
+        8950, VIEW, [(A, 76, 1000), (B, 0, 0), (C, 2 ** 63 - 1, 40)])
 
 
 def main():

@@ -141,8 +141,8 @@ Drop RingEngine::check_list(Instant now, const wire::Header& header, std::uint64
 void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferRef& packet,
                           Effects& out) {
   const bool from_before = stale_input_ && header.kind != FrameKind::data;
-  if (from_before) {
-    drop(Drop::stale);
+  if (from_before || wire::is_paxos_kind(header.kind)) {
+    drop(from_before ? Drop::stale : Drop::unknown_kind);
     return;
   }
   Drop reason = Drop::none;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/node_log.h"
+
+#include <cstdio>
+
+#include "base/assert.h"
+
+namespace peal::sim {
+namespace {
+
+/// Small ones, so that a story sees many.
+constexpr std::uint64_t kSegmentBytes = 1U << 20;
+constexpr std::uint64_t kCluster = 0x5eed0001;
+
+}  // namespace
+
+NodeLog::NodeLog(const DiskTimes& times, std::uint64_t seed)
+    : times_(times), random_(seed), disk_(seed + 1) {}
+
+port::Log* NodeLog::open(MemberId self) {
+  PEAL_ASSERT(log_ == nullptr);
+  wal::Options options;
+  options.owner = {kCluster, self.node};
+  options.epoch = self.epoch;
+  options.salt = random_.next();
+  options.segment_bytes = kSegmentBytes;
+  options.bytes_max = 64 * kSegmentBytes;
+  options.record_bytes_max = 128U << 10;
+  auto opened = wal::Log::open(disk_, options, made_ ? wal::Start::existing : wal::Start::create);
+  if (!opened) std::fprintf(stderr, "%s\n", opened.error().message.c_str());
+  PEAL_ASSERT(opened.has_value());
+  log_ = std::move(*opened);
+  made_ = true;
+  return log_.get();
+}
+
+std::optional<Duration> NodeLog::begin() {
+  if (log_ == nullptr || under_way_ || !log_->begin()) return std::nullopt;
+  under_way_ = true;
+  if (random_.chance(times_.slow)) {
+    return Duration{random_.between(times_.high.ns, times_.slow_time.ns)};
+  }
+  return Duration{random_.between(times_.low.ns, times_.high.ns)};
+}
+
+void NodeLog::finish() {
+  PEAL_ASSERT(under_way_);
+  under_way_ = false;
+  log_->carry_out();
+  log_->finish();
+}
+
+void NodeLog::crash() {
+  if (log_ == nullptr) return;
+  if (under_way_ && random_.chance(0.7)) {
+    // Some of what it was writing is there, and some is not.
+    disk_.fail(1 + random_.below(4), Disk::Failure::error);
+    log_->carry_out();
+    disk_.mend();
+  }
+  under_way_ = false;
+  log_.reset();
+  const std::uint64_t which = random_.below(3);
+  disk_.lose(which == 0   ? Disk::Loss::nothing
+             : which == 1 ? Disk::Loss::unsynced
+                          : Disk::Loss::some);
+}
+
+}  // namespace peal::sim

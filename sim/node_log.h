@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/ids.h"
+#include "base/random.h"
+#include "base/time.h"
+#include "sim/disk.h"
+#include "wal/log.h"
+
+namespace peal::sim {
+
+/// How long disks take to write and sync what a node gave them.
+struct DiskTimes {
+  Duration low = microseconds(20);
+  Duration high = microseconds(400);
+  double slow = 0;  ///< share of syncs that take up to `slow_time`
+  Duration slow_time = milliseconds(200);
+};
+
+/// The disk of one node, which outlives its processes, and the durable log that the running one has
+/// on it. When a process crashes, whatever was not reported as durable may be lost, in any part.
+class NodeLog {
+ public:
+  NodeLog(const DiskTimes& times, std::uint64_t seed);
+
+  /// The log of a new incarnation; its epoch is larger than those before. Never null: what a crash
+  /// leaves can always be opened.
+  port::Log* open(MemberId self);
+  /// Begins to write what was appended. How long that takes, or nothing if there is nothing to be
+  /// written, or it is being done.
+  std::optional<Duration> begin();
+  /// It is done.
+  void finish();
+  /// The process is gone, perhaps in the middle of it.
+  void crash();
+
+ private:
+  DiskTimes times_;
+  Random random_;
+  Disk disk_;
+  std::unique_ptr<wal::Log> log_;
+  bool made_ = false;
+  bool under_way_ = false;
+};
+
+}  // namespace peal::sim

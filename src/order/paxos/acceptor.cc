@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/acceptor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::order::paxos {
+
+/// Folds the records of a log. The last word on an instance counts: a vote in a higher round, and
+/// what was decided over all votes. Holds as much as the log keeps, until replay() is done.
+class Acceptor::Replay final : public port::LogReader {
+ public:
+  struct Read {
+    Round round{};  ///< of the vote; none: decided
+    wire::ValueHead head;
+    std::vector<std::byte> bytes;
+  };
+
+  explicit Replay(Acceptor& acceptor) : acceptor_(acceptor) {}
+
+  void on_record(LogPosition position, ByteView bytes) override {
+    if (acceptor_.marks_.empty()) acceptor_.marks_.push_back({0, position});
+    Record record;
+    if (!read_record(bytes, record)) {
+      fine = false;
+      return;
+    }
+    acceptor_.promised_ = std::max(acceptor_.promised_, record.round);
+    if (record.kind == Record::Kind::checkpoint) {
+      state = OrderState(record.state);
+      oldest = record.instance;
+      return;
+    }
+    acceptor_.top_ = std::max(acceptor_.top_, record.instance);
+    if (record.kind == Record::Kind::vote) keep(votes, record);
+    if (record.kind == Record::Kind::decided) keep(decided, record);
+  }
+
+  bool fine = true;
+  std::optional<OrderState> state;
+  Instance oldest = 0;
+  std::map<Instance, Read> votes;
+  std::map<Instance, Read> decided;
+
+ private:
+  static void keep(std::map<Instance, Read>& in, const Record& record) {
+    in[record.instance] = {record.round, record.head, {record.bytes.begin(), record.bytes.end()}};
+  }
+
+  Acceptor& acceptor_;
+};
+
+bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
+  Replay log(*this);
+  if (!log_.replay(log) || !log.fine) return false;
+  if (marks_.empty()) marks_.push_back({0, log_.last().next()});
+  if (log.state) state = *log.state;
+  const Instance next = std::max<Instance>(state.next(), 1);
+  // What is older than the checkpoint was consumed, so the last record of it is what was decided;
+  // but for what this node skipped: its votes there may have come to nothing.
+  const auto find = [&log](Instance instance) -> const Replay::Read* {
+    for (const auto* each : {&log.decided, &log.votes}) {
+      if (const auto found = each->find(instance); found != each->end()) return &found->second;
+    }
+    return nullptr;
+  };
+  Instance oldest = next;
+  while (oldest > std::max<Instance>(log.oldest, 1) && find(oldest - 1) != nullptr) --oldest;
+  store.begin(oldest);
+  for (Instance instance = oldest; instance < next; ++instance) {
+    store.add_past(find(instance)->head, find(instance)->bytes);
+  }
+  const auto value_of = [&pool](const Replay::Read& read) -> std::optional<Value> {
+    Value value{read.head, {}};
+    if (read.bytes.empty()) return value;
+    const std::size_t size = read.bytes.size();
+    if (wire::kDataHeaderBytes + size > pool.slab_bytes()) return std::nullopt;
+    value.bytes = pool.take(wire::kDataHeaderBytes, static_cast<std::uint32_t>(size));
+    if (!value.bytes) return std::nullopt;
+    std::memcpy(value.bytes.data(), read.bytes.data(), size);
+    return value;
+  };
+  for (const auto* each : {&log.votes, &log.decided}) {
+    for (auto at = each->lower_bound(next); at != each->end(); ++at) {
+      Slot* slot = store.make(at->first);
+      const std::optional<Value> value = value_of(at->second);
+      if (slot == nullptr || !value) return false;
+      const bool vote = at->second.round.count != 0;
+      slot->decided = !vote;
+      if (vote) slot->vote_round = at->second.round;
+      (vote ? slot->vote : slot->heard) = *value;
+    }
+  }
+  return true;
+}
+
+Result<LogPosition> Acceptor::write(const Record& record) {
+  write_record(record, scratch_);
+  const auto position = log_.append(scratch_);
+  if (position) top_ = std::max(top_, record.instance);
+  return position;
+}
+
+bool Acceptor::prepare(const Round& round) {
+  if (round < promised_ || mute()) return false;
+  if (round == promised_ && promise_written_ && promised_at_.value != 0) return true;
+  promised_ = round;
+  Record record;
+  record.kind = Record::Kind::promise;
+  record.round = round;
+  const auto position = write(record);
+  // Without it nothing is answered, and the coordinator asks again.
+  promise_written_ = position.has_value();
+  if (position) promised_at_ = *position;
+  return true;
+}
+
+bool Acceptor::is_promised(const Round& round) const {
+  if (round != promised_ || mute() || !promise_written_ || promised_at_.value == 0) return false;
+  return promised_at_ <= log_.durable() || PEAL_MUTANT(px_promise_before_disk);
+}
+
+bool Acceptor::accept(const Round& round, Instance floor) {
+  if ((round < promised_ && !PEAL_MUTANT(px_old_round_accepted)) || mute()) return false;
+  if (round != round_) {
+    if (round > promised_ && !PEAL_MUTANT(px_vote_without_promise)) {
+      promised_ = round;
+      // The votes of the round hold it; that it was promised is not said to anybody before.
+      promise_written_ = false;
+    }
+    round_ = round;
+    pending_.clear();
+    vote_next_ = floor;
+  }
+  vote_next_ = std::max(vote_next_, floor);
+  return true;
+}
+
+std::uint32_t Acceptor::vote(Store& store) {
+  blocked_ = false;
+  if (round_.count == 0 || round_ < promised_ || mute()) return 0;
+  // What was consumed is decided.
+  vote_next_ = std::max(vote_next_, store.next());
+  std::uint32_t votes = 0;
+  for (Slot* slot = store.find(vote_next_); slot != nullptr; slot = store.find(vote_next_)) {
+    if (slot->heard_round != round_) break;
+    PEAL_ASSERT(slot->vote_round <= round_);
+    Record record;
+    record.kind = Record::Kind::vote;
+    record.round = round_;
+    record.instance = vote_next_;
+    record.head = slot->heard.head;
+    record.bytes = slot->heard.bytes.view();
+    const auto position = write(record);
+    if (!position) {
+      blocked_ = true;
+      break;
+    }
+    slot->vote_round = round_;
+    slot->vote = slot->heard;
+    pending_.push_back({vote_next_, *position});
+    ++vote_next_;
+    ++votes;
+  }
+  return votes;
+}
+
+Instance Acceptor::voted_upto() const {
+  if (round_.count == 0) return 0;
+  if (PEAL_MUTANT(px_vote_before_disk)) return vote_next_ - 1;
+  return (pending_.empty() ? vote_next_ : pending_.front().instance) - 1;
+}
+
+bool Acceptor::on_durable() {
+  const std::size_t before = pending_.size();
+  while (!pending_.empty() && pending_.front().position <= log_.durable()) pending_.pop_front();
+  return pending_.size() != before;
+}
+
+bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes) {
+  if (mute()) return false;
+  Record record;
+  record.kind = Record::Kind::decided;
+  record.instance = instance;
+  record.head = head;
+  record.bytes = bytes;
+  blocked_ = !write(record);
+  return !blocked_;
+}
+
+void Acceptor::checkpoint(const OrderState& state, Instance oldest) {
+  if (mute()) return;
+  while (marks_.size() > 1 && marks_[1].top < oldest) marks_.pop_front();
+  Record record;
+  record.kind = Record::Kind::checkpoint;
+  record.round = promised_;
+  record.instance = oldest;
+  record.state = state.checkpoint();
+  write_record(record, scratch_);
+  if (log_.checkpoint(scratch_, marks_.front().at)) {
+    marks_.push_back({top_, log_.last().next()});
+  }
+}
+
+void Acceptor::check_invariants() const {
+  PEAL_ASSERT(pending_.empty() || pending_.back().instance < vote_next_);
+}
+
+void Acceptor::add_to(Digest& digest) const {
+  for (const Round& round : {promised_, round_}) {
+    digest.add(round.count);
+    digest.add(round.coordinator.epoch ^ std::uint64_t{round.coordinator.node.value} << 48);
+  }
+  digest.add(vote_next_);
+  digest.add(pending_.size());
+}
+
+}  // namespace peal::order::paxos

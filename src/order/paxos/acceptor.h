@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "base/digest.h"
+#include "order/paxos/order_state.h"
+#include "order/paxos/records.h"
+#include "order/paxos/store.h"
+#include "port/log.h"
+
+namespace peal::order::paxos {
+
+/// Promises and votes, each on disk before anybody hears of it. Votes of a round are given in the
+/// order of the instances, so that one number says for which: all from the round's first to that
+/// one, but for those that are decided anyway.
+class Acceptor {
+ public:
+  explicit Acceptor(port::Log& log) : log_(log) {}
+
+  /// What the log says: promises and votes so far, and where the order begins. False: the log holds
+  /// something that this release did not write, or there is no room for its votes.
+  bool replay(BufferPool& pool, Store& store, OrderState& state);
+
+  /// The log failed: nothing is promised and nothing voted for any more.
+  bool mute() const { return log_.failure().has_value(); }
+  /// No round below this one is answered. May be ahead of what is on disk.
+  const Round& promised() const { return promised_; }
+  /// Phase 1: false if a higher round is promised. True: is_promised() says when it is on disk.
+  bool prepare(const Round& round);
+  bool is_promised(const Round& round) const;
+  /// Phase 2: instances below `floor` are decided. False if a higher round is promised.
+  bool accept(const Round& round, Instance floor);
+  /// Votes for what the store has heard of in the round, in order, as far as the log takes it.
+  /// Returns the instances voted for.
+  std::uint32_t vote(Store& store);
+  /// The next instance to vote for in round(), or 0: none is going on.
+  Instance vote_next() const { return round_.count == 0 ? 0 : vote_next_; }
+
+  /// The round of the last votes, and up to where they are on disk.
+  const Round& round() const { return round_; }
+  Instance voted_upto() const;
+  /// The log wrote something: true if voted_upto() grew.
+  bool on_durable();
+  /// True if the log did not take a vote, and may by now.
+  bool blocked() const { return blocked_; }
+
+  /// Notes what was decided where this acceptor voted for something else, or not at all. False: the
+  /// log does not take it now; the instance must not be consumed before it has.
+  bool note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes);
+  /// Lets go of records of instances below `oldest`, from which on the last record of each consumed
+  /// instance is what was decided. `state`: as of now.
+  void checkpoint(const OrderState& state, Instance oldest);
+
+  void check_invariants() const;
+  void add_to(Digest& digest) const;
+
+ private:
+  struct Pending {
+    Instance instance{};
+    LogPosition position{};
+  };
+  /// A place in the log behind which there are only instances above `top`, or needed by nobody.
+  struct Mark {
+    Instance top{};
+    LogPosition at{};
+  };
+  class Replay;
+
+  Result<LogPosition> write(const Record& record);
+
+  port::Log& log_;
+  Round promised_{};
+  LogPosition promised_at_{};  ///< of the record that holds it, once it was asked for
+  bool promise_written_ = true;
+  Round round_{};
+  Instance vote_next_ = 0;
+  std::deque<Pending> pending_;  ///< votes that are not on disk yet
+  bool blocked_ = false;
+  Instance top_ = 0;  ///< the highest instance of which there is a record
+  std::deque<Mark> marks_;
+  std::vector<std::byte> scratch_;
+};
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/coordinator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+// Phase 1: taking over.
+
+namespace peal::order::paxos {
+namespace {
+
+constexpr std::uint32_t kFetchesAtOnce = 32;
+/// Phase 1 that takes this many times as long as anything is waited for begins anew.
+constexpr std::int64_t kPatience = 10;
+
+}  // namespace
+
+wire::Promise promise_of(const Round& round, const Store& store, const OrderState& state) {
+  wire::Promise promise;
+  promise.round = round;
+  // What is decided and waits for a slow application is nothing to vote on any more; what is not
+  // decided is no more than a coordinator's window, and fits one packet.
+  promise.next = state.known() ? store.undecided() : 0;
+  for (Instance instance = std::max(promise.next, store.next()); instance < store.end();
+       ++instance) {
+    const Slot& slot = *store.find(instance);
+    if (slot.vote_round.count == 0) continue;
+    const bool joins = !promise.runs.empty() && promise.runs.back().round == slot.vote_round &&
+                       promise.runs.back().first + promise.runs.back().length == instance;
+    if (joins) {
+      ++promise.runs.back().length;
+    } else {
+      promise.runs.push_back({instance, 1, slot.vote_round});
+    }
+  }
+  return promise;
+}
+
+void Coordinator::prepare(Instant now, std::uint64_t count, Effects& out) {
+  step_down();
+  round_ = {count, p_.config.self};
+  phase_ = Phase::prepare;
+  since_ = now;
+  from_ = std::max<Instance>(p_.state.next(), 1);
+  if (!p_.acceptor.prepare(round_)) {
+    phase_ = Phase::idle;
+    return;
+  }
+  send_prepare(out);
+  answer_self(now, out);
+}
+
+void Coordinator::step_down() {
+  phase_ = Phase::idle;
+  promises_.clear();
+  choices_.clear();
+  recovered_.clear();
+  flight_.clear();
+  waiting_.clear();
+  progress_.clear();
+}
+
+void Coordinator::send_prepare(Effects& out) {
+  p_.outbox.multicast(Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_prepare(header, {round_.count, from_}, bytes);
+  });
+}
+
+void Coordinator::answer_self(Instant now, Effects& out) {
+  if (phase_ != Phase::prepare || promises_.count(p_.config.self.node) != 0) return;
+  if (!p_.acceptor.is_promised(round_)) return;
+  on_promise(now, p_.peers.self(), promise_of(round_, p_.store, p_.state), out);
+}
+
+void Coordinator::on_promise(Instant now, const Peer& from, const wire::Promise& promise,
+                             Effects& out) {
+  if (phase_ != Phase::prepare || promise.round != round_ || !from.acceptor) return;
+  promises_.emplace(from.node, promise);
+  const std::size_t enough = PEAL_MUTANT(px_promises_one_short)
+                                 ? std::max<std::size_t>(p_.peers.majority(), 2) - 1
+                                 : p_.peers.majority();
+  if (promises_.size() < enough) return;
+  choose();
+  phase_ = Phase::recover;
+  since_ = now;
+  work(now, out);
+}
+
+// For every instance the vote of the highest round: if anything was decided, it was that.
+void Coordinator::choose() {
+  base_ = from_;
+  for (const auto& [node, promise] : promises_) base_ = std::max(base_, promise.next);
+  for (const auto& [node, promise] : promises_) {
+    for (const wire::VoteRun& run : promise.runs) {
+      const Instance end = run.first + run.length;
+      // Nobody can have voted further ahead of what it knew to be decided.
+      const Instance most = base_ + p_.store.ahead_max();
+      for (Instance k = std::max(run.first, base_); k < std::min(end, most); ++k) {
+        Choice& choice = choices_[k];
+        const bool better = PEAL_MUTANT(px_lowest_vote_wins)
+                                ? choice.round.count == 0 || run.round < choice.round
+                                : run.round > choice.round;
+        if (better) choice = {run.round, node};
+      }
+    }
+  }
+}
+
+bool Coordinator::take_known(Instance instance, const Choice& choice) {
+  if (recovered_.count(instance) != 0) return true;
+  const Slot* slot = p_.store.find(instance);
+  if (slot == nullptr) return false;
+  if (slot->vote_round == choice.round) {
+    recovered_[instance] = slot->vote;
+  } else if (slot->heard_round == choice.round || slot->decided) {
+    recovered_[instance] = slot->heard;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Coordinator::fetch(Effects& out) {
+  std::uint32_t asked = 0;
+  for (const auto& [instance, choice] : choices_) {
+    if (instance < p_.state.next() || take_known(instance, choice)) continue;
+    if (++asked > kFetchesAtOnce) return;
+    p_.outbox.send(
+        choice.voter, Lane::control, out,
+        [&, at = instance, round = choice.round](const wire::Header& header, ByteSpan bytes) {
+          return wire::encode_fetch(header, {round, at}, bytes);
+        });
+  }
+}
+
+void Coordinator::on_fetched(const wire::Fetched& frame, const BufferRef& bytes) {
+  if (phase_ != Phase::recover) return;
+  const auto choice = choices_.find(frame.instance);
+  if (choice == choices_.end() || choice->second.round != frame.round) return;
+  recovered_.emplace(frame.instance, Value{frame.head, bytes});
+}
+
+void Coordinator::work(Instant now, Effects& out) {
+  switch (phase_) {
+    case Phase::idle: return;
+    case Phase::prepare: answer_self(now, out); return;
+    case Phase::recover: {
+      // What is below the base is learned from those who consumed it.
+      if (p_.state.known() && p_.state.next() < base_) return;
+      const bool complete =
+          std::all_of(choices_.begin(), choices_.end(), [this](const auto& entry) {
+            return entry.first < p_.state.next() || take_known(entry.first, entry.second);
+          });
+      if (complete) {
+        begin_to_lead(now, out);
+      } else if (now == since_) {
+        fetch(out);
+      }
+      return;
+    }
+    case Phase::lead: break;
+  }
+  if (!forget_consumed()) return;
+  propose_view(now, out);
+  while (has_room() && propose_units(out)) {
+  }
+}
+
+void Coordinator::begin_to_lead(Instant now, Effects& out) {
+  if (!p_.state.known()) {
+    // Nobody knows more, and a majority has spoken: this is the beginning.
+    if (base_ > 1) return;
+    wire::Checkpoint beginning;
+    beginning.next = 1;
+    p_.state = OrderState(beginning);
+    p_.acceptor.checkpoint(p_.state, 1);
+  }
+  phase_ = Phase::lead;
+  since_ = now;
+  tip_ = p_.state;
+  next_ = flight_first_ = p_.state.next();
+  view_at_ = next_ - 1;
+  waiting_.assign(tip_.members().size(), {});
+  p_.acceptor.accept(round_, next_);
+  const Instance end = choices_.empty() ? next_ : choices_.rbegin()->first + 1;
+  while (next_ < end) {
+    const auto found = recovered_.find(next_);
+    if (found != recovered_.end() && !PEAL_MUTANT(px_recovered_dropped)) {
+      propose(found->second, false, out);
+    } else {
+      propose({{wire::ValueKind::nothing, Service::agreed, 0, p_.config.self, 0}, {}}, false, out);
+    }
+  }
+  choices_.clear();
+  recovered_.clear();
+  promises_.clear();
+}
+
+void Coordinator::tick(Instant now, Effects& out) {
+  const Options& options = p_.config.options;
+  if (phase_ == Phase::idle) return;
+  if (phase_ == Phase::lead) {
+    resend(now, out);
+    return;
+  }
+  if (now - since_ >= options.suspect * kPatience) {
+    step_down();  // whoever was to answer is gone: a new round will ask others
+    return;
+  }
+  if (phase_ == Phase::prepare) {
+    p_.acceptor.prepare(round_);
+    send_prepare(out);
+  }
+  if (phase_ == Phase::recover) fetch(out);
+}
+
+void Coordinator::add_to(Digest& digest) const {
+  digest.add(static_cast<std::uint64_t>(phase_));
+  digest.add(round_.count);
+  digest.add(next_);
+  digest.add(flight_.size());
+  tip_.add_to(digest);
+}
+
+void Coordinator::check_invariants() const {
+  if (phase_ != Phase::lead) return;
+  PEAL_ASSERT(next_ >= flight_first_ && next_ - flight_first_ == flight_.size());
+  PEAL_ASSERT(tip_.next() == next_);
+  PEAL_ASSERT(waiting_.size() == tip_.members().size());
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/digest.h"
+#include "order/paxos/acceptor.h"
+#include "order/paxos/outbox.h"
+#include "order/paxos/peers.h"
+#include "order/paxos/store.h"
+
+namespace peal::order::paxos {
+
+/// What a coordinator works with: parts of its engine.
+struct Parts {
+  const Config& config;
+  Peers& peers;
+  Store& store;
+  OrderState& state;
+  Acceptor& acceptor;
+  Outbox& outbox;
+};
+
+/// What an acceptor answers in Phase 1.
+wire::Promise promise_of(const Round& round, const Store& store, const OrderState& state);
+
+/// Proposes values. It takes over with Phase 1 for all instances at once: whatever a majority's
+/// votes say may have been decided, it proposes again, unchanged; then it proposes members' units,
+/// and views.
+///
+/// coordinator.cc: taking over. coordinator_lead.cc: what comes then.
+class Coordinator {
+ public:
+  enum class Phase : std::uint8_t { idle, prepare, recover, lead };
+
+  explicit Coordinator(const Parts& parts) : p_(parts) {}
+
+  Phase phase() const { return phase_; }
+  bool leads() const { return phase_ == Phase::lead; }
+  const Round& round() const { return round_; }
+
+  /// Begins Phase 1 of a round of this node. With an unknown state the order begins at 1.
+  void prepare(Instant now, std::uint64_t count, Effects& out);
+  void step_down();
+  void on_promise(Instant now, const Peer& from, const wire::Promise& promise, Effects& out);
+  void on_fetched(const wire::Fetched& frame, const BufferRef& bytes);
+  /// A member's unit. `fresh`: nobody else uses the headroom in front of the bytes. False: not
+  /// taken, as it is for another view, or too far ahead, or was taken before.
+  bool submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh);
+  /// Proposes what can be. Call it whenever anything changed.
+  void work(Instant now, Effects& out);
+  void tick(Instant now, Effects& out);
+  /// Sends what is under way of these instances to a node that lacks it.
+  void repeat(NodeId to, Instance first, std::uint32_t count, Effects& out);
+
+  /// Proposed, and not consumed here.
+  std::uint64_t under_way() const { return leads() ? next_ - p_.state.next() : 0; }
+  void check_invariants() const;
+  void add_to(Digest& digest) const;
+
+ private:
+  struct Choice {
+    Round round{};
+    NodeId voter{};  ///< has the value
+  };
+  struct Waiting {
+    BufferRef bytes;
+    Service service = Service::agreed;
+    bool fresh = false;
+  };
+  struct Flight {
+    BufferRef packet;  ///< empty if there was no buffer when it was built
+    Value value;
+  };
+
+  // coordinator.cc
+  void answer_self(Instant now, Effects& out);
+  void choose();
+  bool take_known(Instance instance, const Choice& choice);
+  void fetch(Effects& out);
+  void begin_to_lead(Instant now, Effects& out);
+  void send_prepare(Effects& out);
+
+  // coordinator_lead.cc
+  void propose(Value value, bool fresh, Effects& out);
+  BufferRef packet_of(Instance instance, const Value& value, bool fresh);
+  void send_to_all(const BufferRef& packet, Effects& out);
+  bool forget_consumed();
+  bool has_room() const;
+  bool propose_units(Effects& out);
+  void propose_view(Instant now, Effects& out);
+  std::vector<wire::ViewMember> wanted_members() const;
+  void resend(Instant now, Effects& out);
+
+  Parts p_;
+  Phase phase_ = Phase::idle;
+  Round round_{};
+  Instant since_{};  ///< when this phase began, or last did something
+
+  // Phase 1
+  Instance from_ = 0;
+  std::map<NodeId, wire::Promise> promises_;
+  Instance base_ = 0;  ///< everything below is decided
+  std::map<Instance, Choice> choices_;
+  std::map<Instance, Value> recovered_;
+
+  // Phase 2
+  Instance next_ = 0;          ///< to be proposed
+  OrderState tip_;             ///< after all that was proposed
+  Instance view_at_ = 0;       ///< where tip_'s view was proposed, or consumed before
+  std::deque<Flight> flight_;  ///< from flight_first_ on
+  Instance flight_first_ = 0;
+  std::vector<std::map<std::uint64_t, Waiting>> waiting_;  ///< by member of tip_, by number
+  struct Progress {
+    Instance voted_upto{};
+    Instant since{};
+  };
+  std::map<NodeId, Progress> progress_;
+};
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "order/paxos/coordinator.h"
+
+// What a coordinator does once a majority has promised: units, views, and sending again.
+
+namespace peal::order::paxos {
+namespace {
+
+constexpr std::uint32_t kResendsAtOnce = 32;
+/// A node is taken into a view once it is no more than this far behind.
+constexpr Instance kJoinLag = 512;
+/// With no view yet, all configured nodes have this many times the patience to turn up.
+constexpr std::int64_t kFirstViewPatience = 3;
+
+}  // namespace
+
+bool Coordinator::submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh) {
+  if (phase_ != Phase::lead || head.view != tip_.view().number) return false;
+  const std::size_t index = tip_.index_of(head.origin);
+  if (index == OrderState::kNobody) return false;
+  const std::uint64_t placed = tip_.units_of(index);
+  if (head.number <= placed || head.number - placed > p_.config.options.member_window) return false;
+  return waiting_[index].emplace(head.number, Waiting{bytes, head.service, fresh}).second;
+}
+
+BufferRef Coordinator::packet_of(Instance instance, const Value& value, bool fresh) {
+  wire::ValueFrame frame;
+  frame.count = round_.count;
+  frame.instance = instance;
+  frame.behind = static_cast<std::uint32_t>(instance - p_.state.next());
+  frame.head = value.head;
+  if (fresh) return p_.outbox.wrap(wire::PaxosKind::propose, frame, value.bytes);
+  return p_.outbox.value_packet(wire::PaxosKind::propose, frame, value.bytes.view());
+}
+
+void Coordinator::propose(Value value, bool fresh, Effects& out) {
+  const Instance instance = next_++;
+  Slot* slot = p_.store.make(instance);
+  PEAL_ASSERT(slot != nullptr && "the window is within the store");
+  const bool view = tip_.apply(value.head, value.bytes.view()) == OrderState::Outcome::view;
+  if (view) {
+    view_at_ = instance;
+    waiting_.assign(tip_.members().size(), {});
+  }
+  const BufferRef packet = packet_of(instance, value, fresh);
+  if (packet && packet.size() > wire::kDataHeaderBytes) {  // one copy of the bytes is enough
+    constexpr auto kHead = static_cast<std::uint32_t>(wire::kDataHeaderBytes);
+    value.bytes = packet.slice(kHead, packet.size() - kHead);
+  }
+  slot->heard_round = round_;
+  slot->heard = value;
+  flight_.push_back({packet, std::move(value)});
+  if (packet) send_to_all(packet, out);
+}
+
+void Coordinator::send_to_all(const BufferRef& packet, Effects& out) {
+  const Lane lane = p_.outbox.lane_for(packet);
+  out.multicast(lane, packet);
+  if (lane == Lane::control) return;
+  // Data may reach the view that this node has installed only.
+  for (const Peer& peer : p_.peers.all()) {
+    if (!peer.self && peer.acceptor && !peer.suspected && !p_.state.has(peer.member)) {
+      out.send(peer.node, lane, packet);
+    }
+  }
+}
+
+bool Coordinator::forget_consumed() {
+  if (p_.state.next() > next_) {
+    PEAL_PROBE("paxos.overtaken");
+    step_down();  // another one coordinates, and this one has not heard of it yet
+    return false;
+  }
+  while (flight_first_ < p_.state.next()) {
+    flight_.pop_front();
+    ++flight_first_;
+  }
+  return true;
+}
+
+bool Coordinator::has_room() const {
+  const Options& options = p_.config.options;
+  if (next_ - p_.state.next() >= options.window) return false;
+  return std::all_of(
+      tip_.members().begin(), tip_.members().end(), [&](const wire::ViewMember& each) {
+        const Peer* peer = p_.peers.find(each.member.node);
+        if (peer == nullptr || peer->self || peer->suspected || peer->member != each.member) {
+          return true;
+        }
+        return !peer->has_state || peer->state.next == 0 ||
+               next_ < peer->state.next + options.max_gap;
+      });
+}
+
+// One unit of each member in turn. False if there was none.
+bool Coordinator::propose_units(Effects& out) {
+  bool any = false;
+  for (std::size_t index = 0; index < waiting_.size() && has_room(); ++index) {
+    const auto first = waiting_[index].begin();
+    if (first == waiting_[index].end() || first->first != tip_.units_of(index) + 1) continue;
+    Waiting unit = std::move(first->second);
+    wire::ValueHead head;
+    head.kind = wire::ValueKind::unit;
+    head.service = unit.service;
+    head.view = tip_.view().number;
+    head.origin = tip_.members()[index].member;
+    head.number = first->first;
+    waiting_[index].erase(first);
+    propose({head, std::move(unit.bytes)}, unit.fresh, out);
+    any = true;
+  }
+  return any;
+}
+
+// Members stay while they seem alive. Others come in once they are nearly up to date, and, if they
+// were in a view before, have consumed that it ended: their part in it is then history.
+std::vector<wire::ViewMember> Coordinator::wanted_members() const {
+  std::vector<wire::ViewMember> wanted;
+  for (const Peer& peer : p_.peers.all()) {
+    if (peer.suspected || peer.state.leaving) continue;
+    if (tip_.has(peer.member)) {
+      wanted.push_back({peer.member, tip_.view().number});
+      continue;
+    }
+    const wire::Instance next = peer.self ? p_.state.next() : peer.state.next;
+    if ((!peer.self && !peer.has_state) || next == 0) continue;
+    const bool finished = !peer.state.joined && next > view_at_;
+    if (!finished || next + kJoinLag < p_.state.next()) continue;
+    wanted.push_back({peer.member, peer.state.view});
+  }
+  return wanted;
+}
+
+void Coordinator::propose_view(Instant now, Effects& out) {
+  // One at a time: who comes in must have consumed the one before.
+  if (tip_.view() != p_.state.view() || !has_room()) return;
+  const std::vector<wire::ViewMember> wanted = wanted_members();
+  const std::vector<wire::ViewMember>& members = tip_.members();
+  const bool same = wanted.size() == members.size() &&
+                    std::equal(wanted.begin(), wanted.end(), members.begin(),
+                               [](const auto& a, const auto& b) { return a.member == b.member; });
+  if (same || wanted.size() * 2 <= p_.peers.all().size()) return;
+  const bool all = wanted.size() == p_.peers.all().size();
+  if (members.empty() && !all && now - since_ < p_.config.options.suspect * kFirstViewPatience) {
+    return;
+  }
+  const BufferRef bytes = p_.outbox.build(
+      [&](const wire::Header&, ByteSpan room) { return wire::encode_view_members(wanted, room); });
+  if (!bytes) return;
+  wire::ValueHead head;
+  head.kind = wire::ValueKind::view;
+  head.view = tip_.view().number + 1;
+  head.origin = p_.config.self;
+  propose({head, bytes}, false, out);
+}
+
+void Coordinator::repeat(NodeId to, Instance first, std::uint32_t count, Effects& out) {
+  if (phase_ != Phase::lead) return;
+  for (Instance k = std::max(first, flight_first_); k < std::min(next_, first + count); ++k) {
+    Flight& flight = flight_[k - flight_first_];
+    if (!flight.packet) flight.packet = packet_of(k, flight.value, false);
+    if (flight.packet) out.send(to, p_.outbox.lane_for(flight.packet), flight.packet);
+  }
+}
+
+void Coordinator::resend(Instant now, Effects& out) {
+  if (!forget_consumed()) return;
+  for (const Peer& peer : p_.peers.all()) {
+    if (peer.self || !peer.acceptor || peer.suspected) continue;
+    const bool mine = peer.state.voted_round == round_;
+    const Instance voted = mine ? peer.state.voted_upto : 0;
+    Progress& progress = progress_[peer.node];
+    if (voted != progress.voted_upto || voted + 1 >= next_) {
+      progress = {voted, now};
+      continue;
+    }
+    if (now - progress.since < p_.config.options.resend) continue;
+    progress.since = now;
+    repeat(peer.node, std::max(voted + 1, flight_first_), kResendsAtOnce, out);
+  }
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/engine.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/digest.h"
+#include "base/hooks.h"
+
+namespace peal::order::paxos {
+namespace {
+
+/// What one call does at most before it lets others have their turn.
+constexpr int kPassesMax = 4;
+
+/// Ahead of what is consumed there are the slowest member's instances, and after a restart those
+/// that were consumed since the checkpoint before the last one.
+std::uint32_t slots_max(const Options& options) {
+  return options.max_gap + options.window + 2 * options.checkpoint_every;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host) {
+  PEAL_ASSERT(validate(config.options).empty());
+  PEAL_ASSERT(packets.slab_bytes() >= config.options.packet_bytes_max);
+  return std::make_unique<PaxosEngine>(config, packets, host);
+}
+
+PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host)
+    : config_(config),
+      host_(host),
+      peers_(config_),
+      store_(slots_max(config_.options), config_.options.history_bytes_max),
+      outbox_(config_, packets),
+      pool_(packets) {
+  if (config_.log != nullptr) {
+    acceptor_.emplace(*config_.log);
+    coordinator_.emplace(Parts{config_, peers_, store_, state_, *acceptor_, outbox_});
+  }
+  counters_.reserve(64);
+}
+
+// ---- life ----
+
+void PaxosEngine::start(Instant now, Effects& out) {
+  PEAL_ASSERT(life_ == Life::created);
+  life_ = Life::running;
+  started_ = now;
+  peers_.start(now);
+  if (acceptor_) {
+    if (!acceptor_->replay(pool_, store_, state_)) {
+      stop(out, "the acceptor's log holds what this release cannot read, or more than fits");
+      return;
+    }
+    see_round(now, acceptor_->promised());
+    checkpoint_at_ = state_.next();
+  }
+  tick_at_ = now;
+  on_timer(now, out);
+}
+
+void PaxosEngine::stop(Effects& out, std::string_view reason) {
+  if (life_ == Life::stopped) return;
+  life_ = Life::stopped;
+  out.fatal(reason);
+}
+
+void PaxosEngine::leave(Instant /*now*/, Effects& out) {
+  if (life_ != Life::running) return;
+  life_ = Life::stopped;
+  wire::State goodbye = state();
+  goodbye.leaving = true;
+  goodbye.leading = false;
+  outbox_.multicast(Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_state(header, goodbye, bytes);
+  });
+}
+
+// ---- inputs ----
+
+void PaxosEngine::on_timer(Instant now, Effects& out) {
+  if (life_ != Life::running) return;
+  if (now >= tick_at_) {
+    tick_at_ = now + config_.options.heartbeat;
+    tick(now, out);
+  }
+  work(now, out);
+}
+
+void PaxosEngine::on_work(Instant now, Effects& out) { work(now, out); }
+
+void PaxosEngine::on_durable(Instant now, Effects& out) {
+  if (life_ != Life::running || !acceptor_) return;
+  if (acceptor_->mute()) {
+    stop(out, "the acceptor's log cannot be written, so this node must not vote any more");
+    return;
+  }
+  if (acceptor_->on_durable()) announce_ = true;
+  answer_prepare(out);
+  work(now, out);
+}
+
+void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
+  if (life_ != Life::running) return;
+  // Others were not silent: this node did not listen.
+  peers_.forgive(gap);
+  out.report({EventCode::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
+  retry_at_ = std::max(retry_at_, now + config_.options.suspect);
+}
+
+std::optional<Instant> PaxosEngine::next_deadline() const {
+  if (life_ != Life::running) return std::nullopt;
+  if (more_) return Instant{};
+  if (missing_since_) return std::min(tick_at_, asked_at_ + config_.options.gap);
+  return tick_at_;
+}
+
+// Everything that may have become possible. Each step can make the ones before it possible again.
+void PaxosEngine::work(Instant now, Effects& out) {
+  if (life_ != Life::running) return;
+  more_ = true;
+  for (int pass = 0; pass < kPassesMax && more_ && life_ == Life::running; ++pass) {
+    mark_decided();
+    more_ = consume(out);
+    update_self();
+    pull(out);
+    if (coordinator_) coordinator_->work(now, out);
+    if (acceptor_) acceptor_->vote(store_);
+  }
+  if (life_ != Life::running) return;
+  if (checkpoint_wanted_) {
+    checkpoint_wanted_ = false;
+    checkpoint_at_ = state_.next();
+    acceptor_->checkpoint(state_, store_.oldest());
+  }
+  update_self();
+  if (announce_) announce(out);
+  ask_for_missing(now, out);
+}
+
+// ---- time ----
+
+void PaxosEngine::tick(Instant now, Effects& out) {
+  peers_.tick(now);
+  update_self();
+  if (coordinator_) {
+    const bool led = coordinator_->leads();
+    coordinator_->tick(now, out);
+    if (led && !coordinator_->leads()) see_round(now, round_seen_);
+    elect(now, out);
+  }
+  outbox_.multicast(Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_state(header, state(), bytes);
+  });
+  constexpr std::size_t kResendsAtOnce = 32;
+  if (!own_.empty() && now - own_sent_at_ >= config_.options.resend) {
+    own_sent_at_ = now;
+    resend_own(kResendsAtOnce, out);
+  }
+  ask_for_checkpoint(now, out);
+}
+
+// Whoever coordinates goes on as long as it seems alive. If nobody does, the lowest acceptor that
+// seems alive does, of those who know where the order stands.
+void PaxosEngine::elect(Instant now, Effects& out) {
+  if (coordinator_->phase() != Coordinator::Phase::idle || now < retry_at_) return;
+  if (peers_.live_acceptors() < peers_.majority()) return;
+  if (const Peer* last = peers_.find(round_seen_.coordinator.node);
+      last != nullptr && !last->self && !last->suspected &&
+      last->member == round_seen_.coordinator && !last->state.leaving) {
+    const bool busy = now - round_seen_at_ < last->patience * 4;
+    if (leading_ == round_seen_ || busy) return;
+  }
+  const Peer* best = peers_.candidate();
+  if (best == nullptr || !best->self) return;
+  if (!state_.known()) {
+    // At the very beginning: others, who may know more, have time to say so.
+    if (peers_.anybody_knows() || now - started_ < config_.options.suspect) return;
+  }
+  ++counts_.elections;
+  PEAL_PROBE("paxos.election");
+  // Not again before the others have had their turn.
+  const auto rank = static_cast<std::int64_t>(
+      std::lower_bound(config_.acceptors.begin(), config_.acceptors.end(), config_.self.node) -
+      config_.acceptors.begin());
+  retry_at_ = now + config_.options.suspect + config_.options.suspect * rank / 4;
+  const std::uint64_t count = round_seen_.count + 1;
+  see_round(now, {count, config_.self});
+  coordinator_->prepare(now, count, out);
+}
+
+void PaxosEngine::see_round(Instant now, const Round& round) {
+  if (round <= round_seen_) return;
+  round_seen_ = round;
+  round_seen_at_ = now;
+  if (coordinator_ && coordinator_->phase() != Coordinator::Phase::idle &&
+      coordinator_->round() < round) {
+    PEAL_PROBE("paxos.stepped_down");
+    coordinator_->step_down();
+    retry_at_ = std::max(retry_at_, now + config_.options.suspect);
+  }
+}
+
+const Peer* PaxosEngine::coordinator() const {
+  const Peer* peer = peers_.find(leading_.coordinator.node);
+  if (peer == nullptr || peer->member != leading_.coordinator || peer->suspected) return nullptr;
+  return peer;
+}
+
+// ---- what this node says of itself ----
+
+wire::State PaxosEngine::state() const {
+  wire::State state;
+  state.round = round_seen_;
+  if (coordinator_ && coordinator_->leads() && coordinator_->round() == round_seen_) {
+    state.leading = true;
+  }
+  if (acceptor_) {
+    state.voted_round = acceptor_->round();
+    state.voted_upto = acceptor_->voted_upto();
+    if (state.voted_round.count == 0) state.voted_upto = 0;
+  }
+  state.next = state_.next();
+  state.oldest = state_.known() ? store_.oldest() : 0;
+  state.view = view_.number;
+  state.joined = joined();
+  state.nodes = config_.nodes_hash;
+  return state;
+}
+
+void PaxosEngine::update_self() {
+  Peer& self = peers_.self();
+  self.state = state();
+  self.has_state = true;
+  if (coordinator_ && coordinator_->leads() && leading_ < coordinator_->round()) {
+    leading_ = coordinator_->round();
+    for (const Own& own : own_) coordinator_->submit(own.head, own.bytes, false);
+  }
+}
+
+void PaxosEngine::announce(Effects& out) {
+  announce_ = false;
+  const Lane lane = joined() ? Lane::data : Lane::control;
+  outbox_.multicast(lane, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_state(header, state(), bytes);
+  });
+  const Peer* leader = coordinator();
+  if (lane == Lane::data && leader != nullptr && !leader->self && !state_.has(leader->member)) {
+    tell_state(leader->node, out);
+  }
+}
+
+WaitReason PaxosEngine::why() const {
+  using Kind = WaitReason::Kind;
+  if (host_.receive_room_units() == 0) return {Kind::slow_application, config_.self, 0};
+  const bool waits = !own_.empty() || host_.backlog_units() > 0 || !joined();
+  if (missing_since_) return {Kind::packet, {}, seq_ + 1};
+  if (!waits) return {};
+  if (const Peer* leader = coordinator(); leader == nullptr) {
+    const Peer* best = peers_.candidate();
+    return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
+  }
+  for (const Peer& peer : peers_.all()) {
+    if (peer.acceptor && peer.suspected)
+      return {Kind::quorum, {peer.node, peer.member.epoch}, seq_ + 1};
+  }
+  return {Kind::quorum, {}, seq_ + 1};
+}
+
+std::span<const Counter> PaxosEngine::counters() const {
+  counters_.assign({
+      {"paxos_originated", counts_.originated},
+      {"paxos_delivered", counts_.delivered},
+      {"paxos_ignored", counts_.ignored},
+      {"paxos_views", counts_.views},
+      {"paxos_elections", counts_.elections},
+      {"paxos_repeats_asked", counts_.repeats},
+      {"paxos_repeated", counts_.repeated},
+      {"paxos_resent", counts_.resent},
+      {"paxos_checkpoints", counts_.checkpoints},
+      {"paxos_no_buffer", outbox_.no_buffer()},
+      {"paxos_next", state_.next()},
+      {"paxos_round", round_seen_.count},
+  });
+  return counters_;
+}
+
+void PaxosEngine::check_invariants() const {
+  if (acceptor_) acceptor_->check_invariants();
+  if (coordinator_) coordinator_->check_invariants();
+  PEAL_ASSERT(!state_.known() || store_.next() == state_.next());
+  PEAL_ASSERT(own_.size() <= config_.options.member_window);
+  PEAL_ASSERT(own_.empty() || own_.back().head.number == own_number_);
+}
+
+std::uint64_t PaxosEngine::digest() const {
+  Digest digest;
+  digest.add(static_cast<std::uint64_t>(life_));
+  digest.add(round_seen_.count);
+  digest.add(leading_.count);
+  digest.add(store_.end());
+  digest.add(seq_);
+  digest.add(own_number_);
+  digest.add(own_.size());
+  digest.add(decided_upto_);
+  state_.add_to(digest);
+  peers_.add_to(digest);
+  if (acceptor_) acceptor_->add_to(digest);
+  if (coordinator_) coordinator_->add_to(digest);
+  return digest.value();
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "order/paxos/acceptor.h"
+#include "order/paxos/coordinator.h"
+#include "order/paxos/options.h"
+#include "order/paxos/outbox.h"
+#include "order/paxos/peers.h"
+#include "order/paxos/store.h"
+
+namespace peal::order::paxos {
+
+/// Classic Paxos broadcast: members send units to a coordinator, which gives each an instance and
+/// proposes it to all; acceptors write it down and tell everybody; what a majority has voted for is
+/// decided, and consumed in the order of the instances. Views are values too: who is in the next
+/// one is decided like everything else, so that all members see one chain of views, and nobody goes
+/// on in a minority.
+///
+/// engine.cc: inputs, timers, what people see. exchange.cc: packets. learner.cc: what is decided,
+/// and what comes of it, to and from the node.
+class PaxosEngine final : public Engine {
+ public:
+  PaxosEngine(const Config& config, BufferPool& packets, Host& host);
+
+  void start(Instant now, Effects& out) override;
+  void on_packet(Instant now, const BufferRef& packet, Effects& out) override;
+  void on_timer(Instant now, Effects& out) override;
+  void on_work(Instant now, Effects& out) override;
+  void on_durable(Instant now, Effects& out) override;
+  void on_pause(Instant now, Duration gap, Effects& out) override;
+  void on_drained(Instant /*now*/, Effects& /*out*/) override {}
+  void leave(Instant now, Effects& out) override;
+  std::optional<Instant> next_deadline() const override;
+  Lane preferred_lane() const override { return Lane::data; }
+  MemberId self() const override { return config_.self; }
+  WaitReason why() const override;
+  std::span<const Counter> counters() const override;
+  void check_invariants() const override;
+  std::uint64_t digest() const override;
+
+ private:
+  /// A unit of this node that has no place yet.
+  struct Own {
+    wire::ValueHead head;
+    BufferRef bytes;
+    BufferRef packet;   ///< as it was sent; empty if it never was
+    bool used = false;  ///< somebody wrote into the headroom in front of the bytes
+  };
+
+  // engine.cc
+  void work(Instant now, Effects& out);
+  void tick(Instant now, Effects& out);
+  void elect(Instant now, Effects& out);
+  void update_self();
+  wire::State state() const;
+  void announce(Effects& out);
+  void see_round(Instant now, const Round& round);
+  const Peer* coordinator() const;
+  bool joined() const { return state_.has(config_.self); }
+  void stop(Effects& out, std::string_view reason);
+
+  // exchange.cc
+  bool admit(Instant now, const wire::Header& header, Effects& out);
+  void report_incompatible(const wire::Header& header, wire::Drop reason, Effects& out);
+  wire::Drop dispatch(Instant now, const Peer& from, wire::PaxosKind kind, const BufferRef& packet,
+                      Effects& out);
+  wire::Drop on_state(Instant now, const BufferRef& packet, Peer& from, Effects& out);
+  wire::Drop on_submit(const Peer& from, const BufferRef& packet);
+  wire::Drop on_propose(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
+  wire::Drop on_prepare(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
+  wire::Drop on_fetch(const Peer& from, const BufferRef& packet, Effects& out);
+  wire::Drop on_fetched(const BufferRef& packet);
+  wire::Drop on_repeat(const Peer& from, const BufferRef& packet, Effects& out);
+  wire::Drop on_decided(const BufferRef& packet);
+  wire::Drop on_checkpoint(const BufferRef& packet, Effects& out);
+  void answer_prepare(Effects& out);
+  void tell_state(NodeId to, Effects& out);
+  void send_decided(NodeId to, Instance instance, Effects& out);
+
+  // learner.cc
+  void mark_decided();
+  void mark(Instance upto);
+  bool consume(Effects& out);
+  void deliver_unit(const Value& value, Effects& out);
+  void change_view(Effects& out);
+  bool note_history(const Slot& slot, Instance instance);
+  void ask_for_missing(Instant now, Effects& out);
+  std::optional<Instance> missing() const;
+  const Peer* who_has(Instance instance) const;
+  void pull(Effects& out);
+  void submit(Own& own, Effects& out);
+  void resend_own(std::size_t count, Effects& out);
+  void ask_for_checkpoint(Instant now, Effects& out);
+
+  const Config config_;
+  Host& host_;
+  Peers peers_;
+  Store store_;
+  OrderState state_;
+  Outbox outbox_;
+  BufferPool& pool_;
+  std::optional<Acceptor> acceptor_;
+  std::optional<Coordinator> coordinator_;
+
+  enum class Life : std::uint8_t { created, running, stopped } life_ = Life::created;
+  Instant started_{};
+  Instant tick_at_{};
+  bool more_ = false;   ///< the last call left work over
+  Round round_seen_{};  ///< the highest anybody spoke of
+  Instant round_seen_at_{};
+  Round leading_{};     ///< the highest whose coordinator is known to be past Phase 1
+  Instant retry_at_{};  ///< no Phase 1 of this node before
+  std::optional<NodeId> promise_for_;  ///< who waits for a promise to be on disk
+  bool announce_ = false;
+
+  Round decided_round_{};         ///< in which a majority voted last
+  Instance decided_upto_ = 0;     ///< up to there
+  Instance marked_ = 0;           ///< slots up to here were told so
+  Instance highest_decided_ = 0;  ///< that anybody spoke of
+  std::vector<Instance> votes_;   ///< scratch
+  std::optional<Instant> missing_since_;
+  Instance asked_ = 0;
+  Instant asked_at_{};
+  std::uint32_t asks_ = 0;
+  Instance checkpoint_at_ = 0;  ///< of the last one in the log
+  bool checkpoint_wanted_ = false;
+
+  ViewId view_{};  ///< the last that this node was in, and installed
+  Seq seq_ = 0;    ///< units delivered in it
+  std::deque<Own> own_;
+  std::uint64_t own_number_ = 0;
+  Instant own_sent_at_{};
+
+  struct Reported {
+    NodeId node{};
+    std::uint32_t reasons = 0;
+  };
+  std::vector<Reported> reported_;
+  struct Counts {
+    std::uint64_t originated = 0, delivered = 0, ignored = 0, views = 0, elections = 0, repeats = 0,
+                  repeated = 0, resent = 0, checkpoints = 0;
+  } counts_;
+  std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops_{};
+  mutable std::vector<Counter> counters_;
+};
+
+}  // namespace peal::order::paxos

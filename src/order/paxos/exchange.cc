@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "order/paxos/engine.h"
+
+// Packets: who may say what, and what is answered.
+
+namespace peal::order::paxos {
+
+using wire::Drop;
+using wire::PaxosKind;
+
+namespace {
+
+/// What stands behind the header of a packet: nothing, or the bytes of a value.
+BufferRef behind(const BufferRef& packet, std::size_t header_bytes) {
+  const auto head = static_cast<std::uint32_t>(header_bytes);
+  return packet.size() > head ? packet.slice(head, packet.size() - head) : BufferRef{};
+}
+
+}  // namespace
+
+void PaxosEngine::on_packet(Instant now, const BufferRef& packet, Effects& out) {
+  if (life_ != Life::running) return;
+  wire::Header header;
+  Drop reason = wire::decode_header(packet.view(), header, config_.checksum);
+  if (reason == Drop::bad_version) report_incompatible({}, reason, out);
+  if (reason == Drop::none && !wire::is_paxos_kind(header.kind)) reason = Drop::unknown_kind;
+  if (reason == Drop::none) {
+    if (!admit(now, header, out)) return;
+    const Peer& from = *peers_.find(header.sender.node);
+    reason = dispatch(now, from, static_cast<PaxosKind>(header.kind), packet, out);
+  }
+  if (reason != Drop::none) ++drops_[static_cast<std::size_t>(reason)];
+  work(now, out);
+}
+
+bool PaxosEngine::admit(Instant now, const wire::Header& header, Effects& out) {
+  Drop reason = Drop::none;
+  Peer* peer = peers_.find(header.sender.node);
+  if (header.cluster != config_.cluster) {
+    const bool same_name = header.cluster >> 32 == config_.cluster >> 32;
+    reason = same_name ? Drop::other_settings : Drop::other_cluster;
+    report_incompatible(header, reason, out);
+  } else if (peer == nullptr) {
+    reason = Drop::bad_sender;
+  } else if (peer->self) {
+    reason = Drop::own;
+  } else if (!peers_.note(now, *peer, header.sender)) {
+    reason = Drop::stale;
+  }
+  if (reason == Drop::none) return true;
+  ++drops_[static_cast<std::size_t>(reason)];
+  return false;
+}
+
+void PaxosEngine::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
+  const NodeId node = peers_.find(header.sender.node) != nullptr ? header.sender.node : NodeId{};
+  const std::uint32_t bit = 1U << static_cast<unsigned>(reason);
+  const auto said = std::find_if(reported_.begin(), reported_.end(),
+                                 [&](const Reported& each) { return each.node == node; });
+  if (said == reported_.end()) {
+    reported_.push_back({node, bit});
+  } else if ((said->reasons & bit) != 0) {
+    return;
+  } else {
+    said->reasons |= bit;
+  }
+  out.report(
+      {EventCode::incompatible_peer, view_, header.sender, static_cast<std::uint64_t>(reason), 0});
+}
+
+Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
+                           Effects& out) {
+  switch (kind) {
+    case PaxosKind::state: return on_state(now, packet, *peers_.find(from.node), out);
+    case PaxosKind::submit: return on_submit(from, packet);
+    case PaxosKind::propose: return on_propose(now, from, packet, out);
+    case PaxosKind::prepare: return on_prepare(now, from, packet, out);
+    case PaxosKind::promise: {
+      wire::Promise promise;
+      const Drop reason = wire::decode_promise(packet.view(), promise);
+      if (reason == Drop::none && coordinator_) coordinator_->on_promise(now, from, promise, out);
+      return reason;
+    }
+    case PaxosKind::fetch: return on_fetch(from, packet, out);
+    case PaxosKind::fetched: return on_fetched(packet);
+    case PaxosKind::repeat: return on_repeat(from, packet, out);
+    case PaxosKind::decided: return on_decided(packet);
+    case PaxosKind::checkpoint_get: {
+      const Drop reason = wire::decode_checkpoint_get(packet.view());
+      if (reason == Drop::none && state_.known()) {
+        outbox_.send(from.node, Lane::control, out, [&](const wire::Header& h, ByteSpan bytes) {
+          return wire::encode_checkpoint(h, state_.checkpoint(), bytes);
+        });
+      }
+      return reason;
+    }
+    case PaxosKind::checkpoint: return on_checkpoint(packet, out);
+  }
+  return Drop::unknown_kind;
+}
+
+Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Effects& out) {
+  wire::State said;
+  const Drop reason = wire::decode_state(packet.view(), said);
+  if (reason != Drop::none) return reason;
+  if (said.nodes != config_.nodes_hash) {
+    wire::Header header;
+    header.sender = from.member;
+    report_incompatible(header, Drop::other_list, out);
+    return Drop::other_list;
+  }
+  peers_.note_state(from, said);
+  see_round(now, said.round);
+  highest_decided_ = std::max(highest_decided_, said.next == 0 ? 0 : said.next - 1);
+  if (said.leading && said.round > leading_) {
+    leading_ = said.round;
+    own_sent_at_ = now;
+    resend_own(own_.size(), out);
+  }
+  return Drop::none;
+}
+
+Drop PaxosEngine::on_submit(const Peer& from, const BufferRef& packet) {
+  wire::ValueFrame frame;
+  const Drop reason = wire::decode_value(packet.view(), frame);
+  if (reason != Drop::none) return reason;
+  if (frame.head.origin != from.member) return Drop::bad_sender;
+  if (!coordinator_ || !coordinator_->leads()) return Drop::wrong_state;
+  const BufferRef bytes = behind(packet, wire::kDataHeaderBytes);
+  return coordinator_->submit(frame.head, bytes, false) ? Drop::none : Drop::duplicate;
+}
+
+Drop PaxosEngine::on_propose(Instant now, const Peer& from, const BufferRef& packet, Effects& out) {
+  wire::ValueFrame frame;
+  const Drop reason = wire::decode_value(packet.view(), frame);
+  if (reason != Drop::none) return reason;
+  const Round round{frame.count, from.member};
+  see_round(now, round);
+  if (round > leading_) {
+    leading_ = round;
+    own_sent_at_ = now;
+    resend_own(own_.size(), out);
+  }
+  if (acceptor_ && !acceptor_->accept(round, frame.instance - frame.behind)) {
+    tell_state(from.node, out);  // a higher round is promised
+    return Drop::stale;
+  }
+  highest_decided_ = std::max(highest_decided_, frame.instance - frame.behind - 1);
+  Slot* slot = store_.make(frame.instance);
+  if (slot == nullptr)
+    return frame.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
+  if (slot->decided || slot->heard_round >= round) return Drop::duplicate;
+  slot->heard_round = round;
+  slot->heard = {frame.head, behind(packet, wire::kDataHeaderBytes)};
+  if (round == decided_round_ && frame.instance <= decided_upto_) slot->decided = true;
+  return Drop::none;
+}
+
+Drop PaxosEngine::on_prepare(Instant now, const Peer& from, const BufferRef& packet, Effects& out) {
+  wire::Prepare prepare;
+  const Drop reason = wire::decode_prepare(packet.view(), prepare);
+  if (reason != Drop::none) return reason;
+  if (!acceptor_) return Drop::wrong_state;
+  const Round round{prepare.count, from.member};
+  see_round(now, round);
+  if (!acceptor_->prepare(round)) {
+    tell_state(from.node, out);
+    return Drop::stale;
+  }
+  promise_for_ = from.node;
+  answer_prepare(out);
+  return Drop::none;
+}
+
+// The promise is on disk, or not yet: then on_durable() comes back here.
+void PaxosEngine::answer_prepare(Effects& out) {
+  if (!promise_for_ || !acceptor_->is_promised(acceptor_->promised())) return;
+  const NodeId to = *promise_for_;
+  promise_for_.reset();
+  if (acceptor_->promised().coordinator.node != to) return;
+  outbox_.send(to, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_promise(header, promise_of(acceptor_->promised(), store_, state_), bytes);
+  });
+}
+
+void PaxosEngine::tell_state(NodeId to, Effects& out) {
+  outbox_.send(to, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_state(header, state(), bytes);
+  });
+}
+
+Drop PaxosEngine::on_fetch(const Peer& from, const BufferRef& packet, Effects& out) {
+  wire::Fetch fetch;
+  const Drop reason = wire::decode_fetch(packet.view(), fetch);
+  if (reason != Drop::none) return reason;
+  if (store_.decided(fetch.instance)) {
+    send_decided(from.node, fetch.instance, out);
+    return Drop::none;
+  }
+  const Slot* slot = store_.find(fetch.instance);
+  if (slot == nullptr || slot->vote_round != fetch.round) return Drop::wrong_state;
+  const BufferRef answer = outbox_.fetched_packet({fetch.round, fetch.instance, slot->vote.head},
+                                                  slot->vote.bytes.view());
+  if (answer) out.send(from.node, Lane::control, answer);
+  return Drop::none;
+}
+
+Drop PaxosEngine::on_fetched(const BufferRef& packet) {
+  wire::Fetched frame;
+  const Drop reason = wire::decode_fetched(packet.view(), frame);
+  if (reason != Drop::none) return reason;
+  if (coordinator_) coordinator_->on_fetched(frame, behind(packet, wire::kFetchedHeaderBytes));
+  return Drop::none;
+}
+
+void PaxosEngine::send_decided(NodeId to, Instance instance, Effects& out) {
+  const auto known = store_.decided(instance);
+  if (!known) return;
+  wire::ValueFrame frame;
+  frame.instance = instance;
+  frame.head = known->head;
+  const BufferRef packet = outbox_.value_packet(PaxosKind::decided, frame, known->bytes);
+  if (!packet) return;
+  out.send(to, outbox_.lane_for(packet), packet);
+  ++counts_.repeated;
+}
+
+Drop PaxosEngine::on_repeat(const Peer& from, const BufferRef& packet, Effects& out) {
+  wire::Repeat repeat;
+  const Drop reason = wire::decode_repeat(packet.view(), repeat);
+  if (reason != Drop::none) return reason;
+  const Instance end = repeat.first + repeat.count;
+  for (Instance k = std::max(repeat.first, store_.oldest()); k < std::min(end, store_.end()); ++k) {
+    send_decided(from.node, k, out);
+  }
+  if (coordinator_) coordinator_->repeat(from.node, repeat.first, repeat.count, out);
+  return Drop::none;
+}
+
+Drop PaxosEngine::on_decided(const BufferRef& packet) {
+  wire::ValueFrame frame;
+  const Drop reason = wire::decode_value(packet.view(), frame);
+  if (reason != Drop::none) return reason;
+  highest_decided_ = std::max(highest_decided_, frame.instance);
+  Slot* slot = store_.make(frame.instance);
+  if (slot == nullptr)
+    return frame.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
+  if (slot->decided) return Drop::duplicate;
+  slot->decided = true;
+  slot->heard = {frame.head, behind(packet, wire::kDataHeaderBytes)};
+  // No round: an acceptor must not vote for it as if it had been proposed in its round.
+  slot->heard_round = {};
+  return Drop::none;
+}
+
+Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& /*out*/) {
+  wire::Checkpoint said;
+  const Drop reason = wire::decode_checkpoint(packet.view(), said);
+  if (reason != Drop::none) return reason;
+  // A member owes its view what was decided in it, so it cannot skip anything.
+  if (joined() || said.next <= state_.next()) return Drop::duplicate;
+  PEAL_PROBE("paxos.checkpoint_taken");
+  state_ = OrderState(said);
+  if (said.next > store_.next()) store_.skip_to(said.next);
+  ++counts_.checkpoints;
+  checkpoint_at_ = said.next;
+  if (acceptor_) acceptor_->checkpoint(state_, store_.oldest());
+  return Drop::none;
+}
+
+}  // namespace peal::order::paxos

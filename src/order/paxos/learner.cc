@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "order/member_set.h"
+#include "order/paxos/engine.h"
+
+// What is decided, what comes of it, and this node's own units.
+
+namespace peal::order::paxos {
+namespace {
+
+constexpr std::uint32_t kConsumedAtOnce = 64;
+
+bool same_value(const Value& a, const Value& b) {
+  const ByteView left = a.bytes.view();
+  const ByteView right = b.bytes.view();
+  return a.head == b.head && std::equal(left.begin(), left.end(), right.begin(), right.end());
+}
+
+}  // namespace
+
+// ---- deciding ----
+
+// An instance is decided once a majority voted for it in one round. Votes come in order, so what
+// the slowest of the fastest majority has voted for is what a majority has voted for.
+void PaxosEngine::mark_decided() {
+  const auto& peers = peers_.all();
+  const std::size_t majority =
+      PEAL_MUTANT(px_minority_decides) ? peers_.majority() - 1 : peers_.majority();
+  for (const Peer& each : peers) {
+    const Round round = each.state.voted_round;
+    if (!each.acceptor || round.count == 0 || round < decided_round_) continue;
+    votes_.clear();
+    for (const Peer& peer : peers) {
+      const bool counts = peer.state.voted_round == round || PEAL_MUTANT(px_rounds_mixed);
+      if (peer.acceptor && counts) votes_.push_back(peer.state.voted_upto);
+    }
+    if (votes_.size() < std::max<std::size_t>(majority, 1)) continue;
+    std::sort(votes_.begin(), votes_.end(), std::greater<>());
+    const Instance upto = votes_[std::max<std::size_t>(majority, 1) - 1];
+    if (round > decided_round_) {
+      decided_round_ = round;
+      decided_upto_ = 0;
+      marked_ = 0;
+    }
+    if (upto > decided_upto_) decided_upto_ = upto;
+  }
+  if (decided_upto_ > marked_) mark(decided_upto_);
+}
+
+// Only a value that was proposed in that round is known to be the one they voted for.
+void PaxosEngine::mark(Instance upto) {
+  for (Instance k = std::max(marked_ + 1, store_.next()); k <= upto && k < store_.end(); ++k) {
+    Slot* slot = store_.find(k);
+    if (slot->heard_round == decided_round_ ||
+        (slot->heard_round.count != 0 && PEAL_MUTANT(px_any_value_decided))) {
+      slot->decided = true;
+    }
+  }
+  marked_ = upto;
+  highest_decided_ = std::max(highest_decided_, upto);
+}
+
+// ---- consuming ----
+
+bool PaxosEngine::consume(Effects& out) {
+  if (!state_.known()) return false;
+  for (std::uint32_t i = 0; i < kConsumedAtOnce; ++i) {
+    const Slot* slot = store_.find(state_.next());
+    if (slot == nullptr || !slot->decided) return false;
+    if (host_.receive_room_units() == 0) return false;
+    const Slot read = *slot;
+    if (!note_history(read, state_.next())) return false;
+    const bool member = joined();
+    const OrderState::Outcome outcome = state_.apply(read.heard.head, read.heard.bytes.view());
+    store_.consume();
+    if (outcome == OrderState::Outcome::unit && member) deliver_unit(read.heard, out);
+    if (outcome == OrderState::Outcome::view) change_view(out);
+    if (outcome == OrderState::Outcome::ignored) ++counts_.ignored;
+    if (life_ != Life::running) return false;
+  }
+  return true;
+}
+
+// An acceptor's log says what was decided, too: by its vote, if that was it. False: not now.
+bool PaxosEngine::note_history(const Slot& slot, Instance instance) {
+  if (!acceptor_) return true;
+  const bool voted = slot.vote_round.count != 0 && same_value(slot.vote, slot.heard);
+  if (!voted && !acceptor_->note_decided(instance, slot.heard.head, slot.heard.bytes.view())) {
+    return false;
+  }
+  if (instance + 1 >= checkpoint_at_ + config_.options.checkpoint_every) {
+    checkpoint_wanted_ = true;
+  }
+  return true;
+}
+
+void PaxosEngine::deliver_unit(const Value& value, Effects& out) {
+  ++seq_;
+  if (value.head.origin == config_.self) {
+    // Units of one sender have their places in the order in which it sent them.
+    PEAL_ASSERT(!own_.empty() && own_.front().head.number == value.head.number);
+    out.originate(view_, seq_);
+    own_.pop_front();
+    ++counts_.originated;
+  }
+  ++counts_.delivered;
+  Delivery delivery;
+  delivery.view = view_;
+  delivery.seq = seq_;
+  delivery.origin = value.head.origin;
+  delivery.service = value.head.service;
+  delivery.unit = value.bytes;
+  out.deliver(delivery);
+}
+
+// The view that counts has changed. Who is in it goes on from the last view that it was in,
+// together with those who were in that one too.
+void PaxosEngine::change_view(Effects& out) {
+  own_.clear();
+  own_number_ = 0;
+  const std::size_t index = state_.index_of(config_.self);
+  if (index == OrderState::kNobody) return;
+  const std::vector<wire::ViewMember>& members = state_.members();
+  MemberSet all;
+  MemberSet company;
+  for (const wire::ViewMember& each : members) {
+    all.push_back(each.member);
+    if (each.came_from == view_.number) company.push_back(each.member);
+  }
+  if (view_.number != 0) {
+    View passage;
+    passage.transitional = true;
+    passage.id = state_.view();
+    passage.old = view_;
+    passage.members = company;
+    passage.primary = Primary::yes;
+    out.install(passage);
+  }
+  view_ = state_.view();
+  seq_ = 0;
+  ++counts_.views;
+  View view;
+  view.id = view_;
+  view.members = all;
+  view.primary = Primary::yes;
+  out.install(view);
+  out.report({EventCode::view_installed, view_, {}, all.size(), 0});
+  announce_ = true;
+}
+
+// ---- what is missing ----
+
+std::optional<Instance> PaxosEngine::missing() const {
+  if (state_.known()) {
+    const Slot* slot = store_.find(state_.next());
+    if (state_.next() <= highest_decided_ && (slot == nullptr || !slot->decided)) {
+      return state_.next();
+    }
+  }
+  if (acceptor_ && acceptor_->vote_next() != 0 && acceptor_->vote_next() < store_.end()) {
+    const Slot* slot = store_.find(acceptor_->vote_next());
+    if (slot != nullptr && !slot->decided && slot->heard_round != acceptor_->round()) {
+      return acceptor_->vote_next();
+    }
+  }
+  return std::nullopt;
+}
+
+// The coordinator first, then one after the other who has it.
+const Peer* PaxosEngine::who_has(Instance instance) const {
+  std::vector<const Peer*> able;
+  for (const Peer& peer : peers_.all()) {
+    if (peer.self || peer.suspected || !peer.has_state) continue;
+    if (peer.state.next > instance && peer.state.oldest <= instance) able.push_back(&peer);
+  }
+  const Peer* leader = coordinator();
+  if (leader != nullptr && !leader->self && (asks_ % 2 == 0 || able.empty())) return leader;
+  return able.empty() ? nullptr : able[asks_ / 2 % able.size()];
+}
+
+void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
+  const std::optional<Instance> first = missing();
+  if (!first) {
+    missing_since_.reset();
+    asks_ = 0;
+    return;
+  }
+  if (*first != asked_) {
+    asked_ = *first;
+    asks_ = 0;
+  }
+  if (!missing_since_) {
+    // Packets overtake each other: it may be about to come.
+    missing_since_ = now;
+    asked_at_ = now;
+    return;
+  }
+  // Each time without success it takes longer, up to the time between two heartbeats.
+  const Duration pace = std::min(config_.options.gap * (asks_ + 1), config_.options.resend);
+  if (now - asked_at_ < pace) return;
+  asked_at_ = now;
+  const Peer* peer = who_has(*first);
+  ++asks_;
+  if (peer == nullptr) return;
+  const Instance last = std::max(highest_decided_, *first);
+  const auto count =
+      static_cast<std::uint16_t>(std::min<Instance>(last - *first + 1, wire::kRepeatMax));
+  ++counts_.repeats;
+  outbox_.send(peer->node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_repeat(header, {*first, count}, bytes);
+  });
+}
+
+// Who is in no view may begin where others are; who is in one, and so far behind that nobody has
+// what it lacks, cannot go on.
+void PaxosEngine::ask_for_checkpoint(Instant /*now*/, Effects& out) {
+  const Peer* best = nullptr;
+  bool kept = false;
+  for (const Peer& peer : peers_.all()) {
+    if (peer.self || peer.suspected || !peer.has_state || peer.state.next == 0) continue;
+    if (peer.state.oldest <= state_.next()) kept = true;
+    if (best == nullptr || peer.state.next > best->state.next) best = &peer;
+  }
+  if (best == nullptr || (state_.known() && (kept || best->state.next <= state_.next()))) return;
+  if (joined()) {
+    if (peers_.live_acceptors() < peers_.majority()) return;
+    stop(out, "this node was cut off for longer than the others keep what was decided");
+    return;
+  }
+  outbox_.send(best->node, Lane::control, out, [](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_checkpoint_get(header, bytes);
+  });
+}
+
+// ---- this node's own units ----
+
+void PaxosEngine::pull(Effects& out) {
+  if (!joined()) return;
+  const std::uint32_t unit_bytes_max =
+      config_.options.packet_bytes_max - static_cast<std::uint32_t>(wire::kDataHeaderBytes);
+  while (own_.size() < config_.options.member_window && host_.backlog_units() > 0) {
+    Unit unit;
+    if (!host_.next_unit(unit_bytes_max, unit)) return;
+    Own own;
+    own.head.kind = wire::ValueKind::unit;
+    own.head.service = unit.service;
+    own.head.view = view_.number;
+    own.head.origin = config_.self;
+    own.head.number = ++own_number_;
+    own.bytes = std::move(unit.bytes);
+    own_.push_back(std::move(own));
+    submit(own_.back(), out);
+  }
+}
+
+void PaxosEngine::submit(Own& own, Effects& out) {
+  const Peer* leader = coordinator();
+  if (leader == nullptr) return;
+  const bool fresh = !own.used;
+  if (leader->self) {
+    if (coordinator_->submit(own.head, own.bytes, fresh)) own.used = true;
+    return;
+  }
+  if (!own.packet) {
+    wire::ValueFrame frame;
+    frame.head = own.head;
+    own.packet = fresh ? outbox_.wrap(wire::PaxosKind::submit, frame, own.bytes)
+                       : outbox_.value_packet(wire::PaxosKind::submit, frame, own.bytes.view());
+    own.used = true;
+  }
+  if (own.packet) out.send(leader->node, Lane::data, own.packet);
+}
+
+void PaxosEngine::resend_own(std::size_t count, Effects& out) {
+  for (std::size_t i = 0; i < std::min(count, own_.size()); ++i) {
+    submit(own_[i], out);
+    ++counts_.resent;
+  }
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "order/engine.h"
+#include "port/log.h"
+#include "wire/frames.h"
+
+namespace peal::order::paxos {
+
+/// Tunables. The defaults suit a data centre; none needs to be set.
+struct Options {
+  Duration heartbeat = milliseconds(10);  ///< between signs of life; also the timer of the engine
+  Duration suspect = milliseconds(100);   ///< without a sign of life: suspected. Grows when wrong
+  Duration suspect_max = seconds(2);
+  Duration resend = milliseconds(20);  ///< before anything without an answer is sent again
+  Duration gap = milliseconds(2);      ///< between two requests for what is missing
+
+  std::uint32_t window = 128;            ///< instances that the coordinator has under way; to 250
+  std::uint32_t member_window = 128;     ///< units of one member that wait for their place
+  std::uint32_t max_gap = 4'096;         ///< instances between the slowest member and a new one
+  std::uint32_t checkpoint_every = 256;  ///< instances between two checkpoints in the log
+  std::uint64_t history_bytes_max = 64ULL << 20;  ///< of decided values, for those who are behind
+  std::uint32_t packet_bytes_max = 1'472;         ///< largest datagram; equal on all nodes
+};
+
+/// Checks each value and the rules between them; empty if all is well, else one line that names the
+/// key, the value and what is accepted.
+std::string validate(const Options& options);
+
+/// Who votes if nobody says otherwise: all of up to two nodes, three of up to four, else five; the
+/// lowest ones.
+std::vector<NodeId> default_acceptors(const std::vector<NodeId>& universe);
+
+/// What one engine is made from.
+struct Config {
+  MemberId self{};                ///< its epoch is larger than all before on this log
+  std::vector<NodeId> universe;   ///< every configured node, sorted, self included; 1 to 128
+  std::vector<NodeId> acceptors;  ///< sorted, of these; at least one, an odd number is best
+  std::uint64_t nodes_hash = 1;   ///< of both lists, equal on all nodes
+  std::uint64_t cluster{};        ///< see wire::Header; equal on all nodes
+  wire::Checksum checksum = wire::Checksum::present;  ///< of packets; equal on all nodes
+  Options options;
+  /// An acceptor's durable log, which belongs to this engine; null on nodes that are none. Whoever
+  /// owns it commits what is appended, and calls on_durable() then. Must outlive the engine.
+  port::Log* log = nullptr;
+};
+
+/// `packets` is where the engine builds its own packets, and what it replays from its log. Slabs
+/// must hold wire::kDataHeaderBytes of headroom in front of each unit that the host hands over.
+std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host);
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/order_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::order::paxos {
+
+std::size_t OrderState::index_of(const MemberId& member) const {
+  const auto at = std::lower_bound(
+      at_.members.begin(), at_.members.end(), member,
+      [](const wire::ViewMember& each, const MemberId& wanted) { return each.member < wanted; });
+  if (at == at_.members.end() || at->member != member) return kNobody;
+  return static_cast<std::size_t>(at - at_.members.begin());
+}
+
+OrderState::Outcome OrderState::apply(const wire::ValueHead& head, ByteView bytes) {
+  PEAL_ASSERT(known());
+  ++at_.next;
+  switch (head.kind) {
+    case wire::ValueKind::nothing: return Outcome::ignored;
+    case wire::ValueKind::unit: {
+      if (head.view != at_.view.number && !PEAL_MUTANT(px_old_view_counts)) return Outcome::ignored;
+      const std::size_t index = index_of(head.origin);
+      if (index == kNobody) return Outcome::ignored;
+      std::uint64_t& units = at_.numbers[index];
+      if (head.number != units + 1 && !PEAL_MUTANT(px_twice)) return Outcome::ignored;
+      units = head.number;
+      return Outcome::unit;
+    }
+    case wire::ValueKind::view: {
+      std::vector<wire::ViewMember> members;
+      if (head.view != at_.view.number + 1) return Outcome::ignored;
+      if (wire::decode_view_members(bytes, members) != wire::Drop::none) return Outcome::ignored;
+      at_.view = {head.view, head.origin};
+      at_.members = std::move(members);
+      at_.numbers.assign(at_.members.size(), 0);
+      return Outcome::view;
+    }
+  }
+  PEAL_ASSERT(false && "unknown kind of value");
+}
+
+void OrderState::add_to(Digest& digest) const {
+  digest.add(at_.next);
+  digest.add(at_.view.number);
+  digest.add(at_.view.representative.epoch);
+  for (std::size_t i = 0; i < at_.members.size(); ++i) {
+    digest.add(at_.members[i].member.node.value);
+    digest.add(at_.members[i].member.epoch);
+    digest.add(at_.numbers[i]);
+  }
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/buffer.h"
+#include "base/bytes.h"
+#include "base/digest.h"
+#include "base/ids.h"
+#include "wire/paxos.h"
+
+namespace peal::order::paxos {
+
+using wire::Instance;
+using wire::Round;
+
+/// What is agreed on for one instance. Never changes once it was proposed in a round.
+struct Value {
+  wire::ValueHead head;
+  BufferRef bytes;  ///< of a unit or a view; empty for nothing
+};
+
+/// What the decided instances come to, one after the other: the view that counts, and how many
+/// units of each of its members have had their place. A function of the instances alone, so that
+/// all who consume them agree, and the same for whoever begins with somebody else's state.
+///
+/// A unit counts if it is for the view that counts, and the next one of its sender: so no unit has
+/// two places, however often it was proposed, and units of one member come in their order.
+class OrderState {
+ public:
+  enum class Outcome : std::uint8_t {
+    ignored,  ///< nothing, a unit that came too late or twice, or a view that another was before
+    unit,     ///< this unit has its place
+    view,     ///< another view counts from here on
+  };
+
+  OrderState() = default;
+  explicit OrderState(wire::Checkpoint checkpoint) : at_(std::move(checkpoint)) {}
+
+  /// False: where to begin is not known yet.
+  bool known() const { return at_.next != 0; }
+  /// The next instance.
+  Instance next() const { return at_.next; }
+  const ViewId& view() const { return at_.view; }
+  const std::vector<wire::ViewMember>& members() const { return at_.members; }
+  const wire::Checkpoint& checkpoint() const { return at_; }
+
+  static constexpr std::size_t kNobody = ~std::size_t{0};
+  /// Where `member` stands in members(), or kNobody.
+  std::size_t index_of(const MemberId& member) const;
+  bool has(const MemberId& member) const { return index_of(member) != kNobody; }
+  /// Of the member with this index: units that have had their place.
+  std::uint64_t units_of(std::size_t index) const { return at_.numbers[index]; }
+
+  /// Consumes the value of instance next().
+  Outcome apply(const wire::ValueHead& head, ByteView bytes);
+
+  void add_to(Digest& digest) const;
+
+ private:
+  wire::Checkpoint at_;
+};
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/buffer.h"
+#include "order/engine.h"
+#include "order/paxos/options.h"
+#include "order/paxos/order_state.h"
+#include "wire/paxos.h"
+
+namespace peal::order::paxos {
+
+/// Writes packets. Without a free buffer nothing is sent, which is counted: whoever sends anything
+/// that matters sends it again.
+class Outbox {
+ public:
+  Outbox(const Config& config, BufferPool& pool) : pool_(pool), limit_(config.options) {
+    header_.cluster = config.cluster;
+    header_.sender = config.self;
+    header_.checksum = config.checksum;
+  }
+
+  const wire::Header& header() const { return header_; }
+  std::uint64_t no_buffer() const { return no_buffer_; }
+
+  /// A packet written by `encode(header, bytes)`; empty if there is no buffer or it does not fit.
+  template <class Encode>
+  BufferRef build(Encode encode) {
+    BufferRef packet = pool_.take();
+    if (packet) {
+      const std::size_t size = encode(header_, ByteSpan{packet.data(), packet.size()});
+      if (size != 0) {
+        packet.truncate(static_cast<std::uint32_t>(size));
+        return packet;
+      }
+    }
+    ++no_buffer_;
+    return {};
+  }
+  template <class Encode>
+  void send(NodeId to, Lane lane, Effects& out, Encode encode) {
+    if (const BufferRef packet = build(encode)) out.send(to, lane, packet);
+  }
+  template <class Encode>
+  void multicast(Lane lane, Effects& out, Encode encode) {
+    if (const BufferRef packet = build(encode)) out.multicast(lane, packet);
+  }
+
+  /// The packet of a value, whose bytes are copied.
+  BufferRef value_packet(wire::PaxosKind kind, const wire::ValueFrame& frame, ByteView bytes) {
+    BufferRef packet = with_room(wire::kDataHeaderBytes, bytes);
+    if (packet) {
+      wire::encode_value_in_place(header_, kind, frame, ByteSpan{packet.data(), packet.size()});
+    }
+    return packet;
+  }
+  /// The same without a copy: writes into the headroom in front of `bytes`, which nobody else uses.
+  BufferRef wrap(wire::PaxosKind kind, const wire::ValueFrame& frame, BufferRef bytes) const {
+    bytes.grow_front(wire::kDataHeaderBytes);
+    wire::encode_value_in_place(header_, kind, frame, ByteSpan{bytes.data(), bytes.size()});
+    return bytes;
+  }
+  BufferRef fetched_packet(const wire::Fetched& frame, ByteView bytes) {
+    BufferRef packet = with_room(wire::kFetchedHeaderBytes, bytes);
+    if (packet) {
+      wire::encode_fetched_in_place(header_, frame, ByteSpan{packet.data(), packet.size()});
+    }
+    return packet;
+  }
+  /// For a packet of so many bytes: what does not fit one datagram goes with the rare, large ones.
+  Lane lane_for(const BufferRef& packet) const {
+    return packet.size() > limit_.packet_bytes_max ? Lane::control : Lane::data;
+  }
+
+ private:
+  BufferRef with_room(std::size_t header_bytes, ByteView bytes) {
+    const std::size_t size = header_bytes + bytes.size();
+    BufferRef packet = size <= pool_.slab_bytes() ? pool_.take() : BufferRef{};
+    if (!packet) {
+      ++no_buffer_;
+      return packet;
+    }
+    packet.truncate(static_cast<std::uint32_t>(size));
+    if (!bytes.empty()) std::memcpy(packet.data() + header_bytes, bytes.data(), bytes.size());
+    return packet;
+  }
+
+  BufferPool& pool_;
+  Options limit_;
+  wire::Header header_;
+  std::uint64_t no_buffer_ = 0;
+};
+
+}  // namespace peal::order::paxos

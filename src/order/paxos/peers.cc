@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/peers.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace peal::order::paxos {
+
+Peers::Peers(const Config& config) : options_(config.options) {
+  peers_.reserve(config.universe.size());
+  for (const NodeId node : config.universe) {
+    Peer peer;
+    peer.node = node;
+    peer.acceptor = std::binary_search(config.acceptors.begin(), config.acceptors.end(), node);
+    peer.patience = options_.suspect;
+    if (node == config.self.node) {
+      self_ = peers_.size();
+      peer.self = true;
+      peer.suspected = false;
+      peer.member = config.self;
+    }
+    acceptors_ += peer.acceptor ? 1 : 0;
+    peers_.push_back(peer);
+  }
+  PEAL_ASSERT(acceptors_ == config.acceptors.size() && acceptors_ > 0);
+  PEAL_ASSERT(peers_[self_].self && (config.log != nullptr) == peers_[self_].acceptor);
+}
+
+void Peers::start(Instant now) {
+  for (Peer& peer : peers_) peer.heard = now;
+}
+
+Peer* Peers::find(NodeId node) {
+  const auto at = std::lower_bound(peers_.begin(), peers_.end(), node,
+                                   [](const Peer& peer, NodeId id) { return peer.node < id; });
+  return at != peers_.end() && at->node == node ? &*at : nullptr;
+}
+
+const Peer* Peers::find(NodeId node) const { return const_cast<Peers*>(this)->find(node); }
+
+bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
+  if (member.epoch < peer.member.epoch) return false;
+  if (member != peer.member) {
+    peer.member = member;
+    peer.has_state = false;
+    peer.state = {};
+  } else if (peer.suspected) {
+    // It was not dead: next time it gets longer.
+    peer.patience = std::min(peer.patience + peer.patience / 2, options_.suspect_max);
+  }
+  peer.suspected = false;
+  peer.heard = now;
+  return true;
+}
+
+void Peers::note_state(Peer& peer, const wire::State& state) {
+  // Packets overtake each other: what only grows shows which of them is newer.
+  const bool older =
+      peer.has_state && (state.next < peer.state.next || state.view < peer.state.view ||
+                         state.voted_round < peer.state.voted_round);
+  if (older) return;
+  const bool behind = peer.has_state && state.voted_round == peer.state.voted_round &&
+                      state.voted_upto < peer.state.voted_upto;
+  const wire::Instance voted = peer.state.voted_upto;
+  const bool left = peer.state.leaving;
+  peer.state = state;
+  if (behind) peer.state.voted_upto = voted;
+  peer.state.leaving = left || state.leaving;
+  peer.has_state = true;
+}
+
+void Peers::tick(Instant now) {
+  for (Peer& peer : peers_) {
+    if (!peer.self && now - peer.heard >= peer.patience) peer.suspected = true;
+  }
+}
+
+void Peers::forgive(Duration gap) {
+  for (Peer& peer : peers_) peer.heard = peer.heard + gap;
+}
+
+std::size_t Peers::live_acceptors() const {
+  return static_cast<std::size_t>(std::count_if(
+      peers_.begin(), peers_.end(), [](const Peer& p) { return p.acceptor && !p.suspected; }));
+}
+
+bool Peers::anybody_knows() const {
+  return std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
+    return !peer.suspected && peer.has_state && peer.state.next != 0;
+  });
+}
+
+const Peer* Peers::candidate() const {
+  const Peer* found = nullptr;
+  for (const Peer& peer : peers_) {
+    if (!peer.acceptor || peer.suspected || peer.state.leaving) continue;
+    const bool knows = peer.has_state && peer.state.next != 0;
+    if (knows) return &peer;
+    if (found == nullptr) found = &peer;
+  }
+  return found;
+}
+
+void Peers::add_to(Digest& digest) const {
+  for (const Peer& peer : peers_) {
+    digest.add(peer.member.epoch);
+    digest.add(peer.suspected ? 1 : 0);
+    digest.add(static_cast<std::uint64_t>(peer.patience.ns));
+    digest.add(peer.state.next);
+    digest.add(peer.state.voted_upto);
+  }
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "order/paxos/options.h"
+#include "wire/paxos.h"
+
+namespace peal::order::paxos {
+
+/// What is known of one configured node.
+struct Peer {
+  NodeId node{};
+  bool self = false;
+  bool acceptor = false;
+  MemberId member{};      ///< its newest incarnation that was heard of; epoch 0: none was
+  bool suspected = true;  ///< never true of this node itself
+  Instant heard{};
+  Duration patience{};  ///< without a sign of life before it is suspected
+  bool has_state = false;
+  wire::State state;  ///< as it said last
+};
+
+/// The configured nodes: who is alive, as far as it seems, and what each said last.
+class Peers {
+ public:
+  explicit Peers(const Config& config);
+
+  void start(Instant now);
+  Peer* find(NodeId node);
+  const Peer* find(NodeId node) const;
+  Peer& self() { return peers_[self_]; }
+  const Peer& self() const { return peers_[self_]; }
+  std::vector<Peer>& all() { return peers_; }
+  const std::vector<Peer>& all() const { return peers_; }
+  std::size_t acceptors() const { return acceptors_; }
+  std::size_t majority() const { return acceptors_ / 2 + 1; }
+
+  /// A sign of life. False: of an incarnation that was before another.
+  bool note(Instant now, Peer& peer, const MemberId& member);
+  /// What it says of itself; older words of the same incarnation are not believed.
+  void note_state(Peer& peer, const wire::State& state);
+  /// Suspects those who were silent for too long.
+  void tick(Instant now);
+  /// This process did not run for so long: others have that much longer.
+  void forgive(Duration gap);
+
+  /// Acceptors that are not suspected, this node included.
+  std::size_t live_acceptors() const;
+  /// The lowest such acceptor that should coordinate if nobody does: one that knows where the order
+  /// stands before one that does not. Null if there is none.
+  const Peer* candidate() const;
+  /// Is anybody known to know where the order stands?
+  bool anybody_knows() const;
+
+  void add_to(Digest& digest) const;
+
+ private:
+  Options options_;
+  std::vector<Peer> peers_;  ///< by node
+  std::size_t self_ = 0;
+  std::size_t acceptors_ = 0;
+};
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/records.h"
+
+#include "base/assert.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+namespace peal::order::paxos {
+namespace {
+
+constexpr std::size_t kFixedBytesMax = 256;
+constexpr std::size_t kMemberBytes = wire::kViewMemberBytes + 8;
+
+void write_value(wire::Writer& out, const Record& record) {
+  out.u(record.instance);
+  wire::write_value_head(out, record.head);
+  out.bytes(record.bytes);
+}
+
+void read_value(wire::Reader& in, Record& out) {
+  out.instance = wire::read_counter(in);
+  out.head = wire::read_value_head(in);
+  out.bytes = in.bytes(in.remaining());
+  in.require(out.instance >= 1, wire::Drop::bad_value);
+}
+
+}  // namespace
+
+void write_record(const Record& record, std::vector<std::byte>& bytes) {
+  bytes.resize(kFixedBytesMax + record.bytes.size() + record.state.members.size() * kMemberBytes);
+  wire::Writer out(bytes);
+  out.u(static_cast<std::uint8_t>(record.kind));
+  switch (record.kind) {
+    case Record::Kind::promise: wire::write_round(out, record.round); break;
+    case Record::Kind::vote:
+      wire::write_round(out, record.round);
+      write_value(out, record);
+      break;
+    case Record::Kind::decided: write_value(out, record); break;
+    case Record::Kind::checkpoint:
+      out.u(static_cast<std::uint8_t>(record.round.count != 0));
+      if (record.round.count != 0) wire::write_round(out, record.round);
+      out.u(record.instance);
+      wire::write_checkpoint(out, record.state);
+      break;
+  }
+  PEAL_ASSERT(!out.failed());
+  bytes.resize(out.written());
+}
+
+bool read_record(ByteView bytes, Record& out) {
+  wire::Reader in(bytes);
+  const auto kind = in.u<std::uint8_t>();
+  out.kind = static_cast<Record::Kind>(kind);
+  switch (out.kind) {
+    case Record::Kind::promise: out.round = wire::read_round(in); break;
+    case Record::Kind::vote:
+      out.round = wire::read_round(in);
+      read_value(in, out);
+      break;
+    case Record::Kind::decided: read_value(in, out); break;
+    case Record::Kind::checkpoint:
+      out.round = in.u<std::uint8_t>() != 0 ? wire::read_round(in) : wire::Round{};
+      out.instance = wire::read_counter(in);
+      wire::read_checkpoint(in, out.state);
+      in.require(out.instance <= out.state.next, wire::Drop::bad_value);
+      break;
+    default: return false;
+  }
+  return in.finish() == wire::Drop::none;
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "base/byte_ring.h"
+#include "order/paxos/order_state.h"
+
+namespace peal::order::paxos {
+
+/// What a node knows of one instance that it has not consumed.
+struct Slot {
+  Round vote_round{};  ///< of this node's vote as an acceptor; none: it has not voted
+  Value vote;
+  Round heard_round{};  ///< the highest in which a value was heard of
+  Value heard;          ///< as proposed in that round; once decided, what was decided
+  bool decided = false;
+};
+
+/// The instances from the next one to be consumed up, and the decided values below it, as far as
+/// they fit into a fixed piece of memory: for those who are behind.
+class Store {
+ public:
+  /// `ahead_max`: slots above next() at most.
+  Store(std::uint32_t ahead_max, std::uint64_t history_bytes);
+
+  /// Forgets everything; the next instance is `next`.
+  void begin(Instance next);
+  /// The next instance is `next`, above the one so far: keeps what is known from there on.
+  void skip_to(Instance next);
+  Instance next() const { return next_; }
+  std::uint32_t ahead_max() const { return ahead_max_; }
+  /// One above the highest slot.
+  Instance end() const { return next_ + slots_.size(); }
+  /// Null if nothing is known of it: below next(), or not heard of.
+  Slot* find(Instance instance);
+  const Slot* find(Instance instance) const;
+  /// Makes the slot; null if it is below next() or too far ahead.
+  Slot* make(Instance instance);
+  /// The slot of next() was consumed, and its value moves to the history.
+  void consume();
+  /// The same for a value that has no slot; there are no slots yet.
+  void add_past(const wire::ValueHead& head, ByteView bytes);
+
+  struct Decided {
+    wire::ValueHead head;
+    ByteView bytes;  ///< valid until the store changes
+  };
+  /// The oldest instance of the history; next() if there is none.
+  Instance oldest() const { return next_ - past_.size(); }
+  /// What was decided, if it is known here.
+  std::optional<Decided> decided(Instance instance) const;
+  /// The first instance whose value is not known to be decided.
+  Instance undecided() const;
+
+ private:
+  struct Record {
+    wire::ValueHead head;
+    const std::byte* bytes = nullptr;
+    std::uint32_t size = 0;
+    std::uint64_t tail = 0;  ///< of the ring, behind it
+  };
+  void add_to_history(const wire::ValueHead& head, ByteView bytes);
+  std::byte* room_for(std::uint32_t size);
+
+  std::uint32_t ahead_max_;
+  Instance next_ = 1;
+  std::deque<Slot> slots_;
+  ByteRing ring_;
+  std::deque<Record> past_;
+};
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/paxos.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "wire/packet.h"
+
+namespace peal::wire {
+namespace {
+
+constexpr std::size_t kRoundBytes = 20;
+constexpr std::size_t kRunBytes = 8 + 4 + kRoundBytes;
+constexpr std::uint8_t kLeading = 1;
+constexpr std::uint8_t kLeaving = 2;
+constexpr std::uint8_t kJoined = 4;
+constexpr std::uint8_t kStateFlags = kLeading | kLeaving | kJoined;
+
+Instance read_instance(Reader& in) {
+  const Instance instance = read_counter(in);
+  in.require(instance >= 1, Drop::bad_value);
+  return instance;
+}
+
+/// A round, or all zero for none.
+Round read_any_round(Reader& in) {
+  Round round;
+  round.count = read_counter(in);
+  round.coordinator.node.value = in.u<std::uint32_t>();
+  round.coordinator.epoch = in.u<std::uint64_t>();
+  const std::uint32_t node = round.coordinator.node.value;
+  in.require(round == Round{} || (round.count >= 1 && node >= 1 && node <= kNodeMax),
+             Drop::bad_value);
+  return round;
+}
+
+void write_paxos_header(Writer& out, PaxosKind kind, const Header& header) {
+  write_header(out, static_cast<FrameKind>(kind), header);
+}
+
+PaxosKind kind_of(ByteView packet) {
+  Reader in(packet);
+  in.skip(3);
+  return static_cast<PaxosKind>(in.u<std::uint8_t>());
+}
+
+/// How many members of a view follow, if the bytes of all of them are there; else 0.
+std::uint16_t read_member_count(Reader& in, std::size_t bytes_each) {
+  const auto count = in.u<std::uint16_t>();
+  in.require(count <= kMembersMax, Drop::count_too_large);
+  return !in.failed() && in.holds(count, bytes_each) ? count : std::uint16_t{0};
+}
+
+/// The member behind one of the node `before`.
+ViewMember read_view_member(Reader& in, NodeId before) {
+  ViewMember read;
+  read.member = read_member(in);
+  read.came_from = read_counter(in);
+  // Two incarnations of a node cannot both be members.
+  in.require(before < read.member.node, Drop::not_sorted);
+  return read;
+}
+
+/// The bytes of a value of this kind; none of them is kept. A view that nobody can read must not be
+/// voted for: it would be the value of its instance for good.
+void require_value(Reader& in, ValueKind kind, ByteView bytes) {
+  if (in.failed() || kind == ValueKind::unit) return;
+  if (kind == ValueKind::nothing) return in.require(bytes.empty(), Drop::trailing_bytes);
+  Reader value(bytes);
+  const std::uint16_t count = read_member_count(value, kViewMemberBytes);
+  NodeId before{};
+  for (std::uint16_t i = 0; i < count && !value.failed(); ++i) {
+    before = read_view_member(value, before).member.node;
+  }
+  value.require(count >= 1, Drop::bad_value);
+  in.require(value.finish() == Drop::none, value.finish());
+}
+
+}  // namespace
+
+Round read_round(Reader& in) {
+  const Round round = read_any_round(in);
+  in.require(round.count >= 1, Drop::bad_value);
+  return round;
+}
+
+void write_round(Writer& out, const Round& round) {
+  out.u(round.count);
+  out.member(round.coordinator);
+}
+
+ValueHead read_value_head(Reader& in) {
+  ValueHead head;
+  const auto kind = in.u<std::uint8_t>();
+  in.require(kind >= static_cast<std::uint8_t>(ValueKind::unit) &&
+                 kind <= static_cast<std::uint8_t>(ValueKind::view),
+             Drop::bad_value);
+  const auto service = in.u<std::uint8_t>();
+  in.require(service == static_cast<std::uint8_t>(Service::agreed) ||
+                 service == static_cast<std::uint8_t>(Service::safe),
+             Drop::bad_value);
+  head.view = read_counter(in);
+  head.origin = read_member(in);
+  head.number = read_counter(in);
+  if (in.failed()) return ValueHead{};
+  head.kind = static_cast<ValueKind>(kind);
+  head.service = static_cast<Service>(service);
+  const bool unit = head.kind == ValueKind::unit;
+  in.require((head.number >= 1) == unit, Drop::bad_value);
+  in.require((head.view >= 1) == (head.kind != ValueKind::nothing), Drop::bad_value);
+  in.require(unit || head.service == Service::agreed, Drop::bad_value);
+  return head;
+}
+
+void write_value_head(Writer& out, const ValueHead& head) {
+  out.u(static_cast<std::uint8_t>(head.kind));
+  out.u(static_cast<std::uint8_t>(head.service));
+  out.u(head.view);
+  out.member(head.origin);
+  out.u(head.number);
+}
+
+void read_checkpoint(Reader& in, Checkpoint& out) {
+  out.next = read_instance(in);
+  out.view = read_any_view(in);
+  out.members.clear();
+  out.numbers.clear();
+  const std::uint16_t count = read_member_count(in, kViewMemberBytes + sizeof(std::uint64_t));
+  out.members.reserve(count);
+  out.numbers.reserve(count);
+  NodeId before{};
+  for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
+    out.members.push_back(read_view_member(in, before));
+    out.numbers.push_back(read_counter(in));
+    before = out.members.back().member.node;
+  }
+  in.require((out.view.number == 0) == out.members.empty(), Drop::bad_value);
+  in.require(out.view.number != 0 || out.view == ViewId{}, Drop::bad_value);
+}
+
+void write_checkpoint(Writer& out, const Checkpoint& in) {
+  PEAL_ASSERT(in.members.size() == in.numbers.size());
+  out.u(in.next);
+  out.view(in.view);
+  out.count(in.members.size(), kMembersMax);
+  for (std::size_t i = 0; i < in.members.size(); ++i) {
+    out.member(in.members[i].member);
+    out.u(in.members[i].came_from);
+    out.u(in.numbers[i]);
+  }
+}
+
+Drop decode_value(ByteView packet, ValueFrame& out) {
+  if (packet.size() < kDataHeaderBytes) return Drop::truncated;
+  Reader in = body_of(packet.first(kDataHeaderBytes));
+  const PaxosKind kind = kind_of(packet);
+  out.count = read_counter(in);
+  out.instance = read_counter(in);
+  out.behind = in.u<std::uint32_t>();
+  out.head = read_value_head(in);
+  const bool proposed = kind == PaxosKind::propose;
+  in.require((out.count >= 1) == proposed, Drop::bad_value);
+  in.require(proposed || out.behind == 0, Drop::bad_value);
+  in.require((out.instance >= 1) == (kind != PaxosKind::submit), Drop::bad_value);
+  in.require(out.behind < out.instance || out.behind == 0, Drop::bad_value);
+  in.require(kind != PaxosKind::submit || out.head.kind == ValueKind::unit, Drop::bad_value);
+  require_value(in, out.head.kind, packet.subspan(kDataHeaderBytes));
+  return in.finish();
+}
+
+void encode_value_in_place(const Header& header, PaxosKind kind, const ValueFrame& in,
+                           ByteSpan packet) {
+  PEAL_ASSERT(packet.size() >= kDataHeaderBytes && packet.size() <= kPacketBytesMax);
+  Writer out(packet.first(kDataHeaderBytes));
+  write_paxos_header(out, kind, header);
+  out.u(in.count);
+  out.u(in.instance);
+  out.u(in.behind);
+  write_value_head(out, in.head);
+  PEAL_ASSERT(!out.failed() && out.written() == kDataHeaderBytes);
+  complete(packet, header.checksum);
+}
+
+Drop decode_state(ByteView packet, State& out) {
+  Reader in = body_of(packet);
+  out.round = read_any_round(in);
+  const auto flags = in.u<std::uint8_t>();
+  in.require((flags & ~kStateFlags) == 0, Drop::bad_value);
+  out.leading = (flags & kLeading) != 0;
+  out.leaving = (flags & kLeaving) != 0;
+  out.joined = (flags & kJoined) != 0;
+  out.voted_round = read_any_round(in);
+  out.voted_upto = read_counter(in);
+  out.next = read_counter(in);
+  out.oldest = read_counter(in);
+  out.view = read_counter(in);
+  out.nodes = in.u<std::uint64_t>();
+  in.require(out.voted_round <= out.round, Drop::bad_value);
+  in.require(out.voted_round.count != 0 || out.voted_upto == 0, Drop::bad_value);
+  in.require(out.oldest <= out.next, Drop::bad_value);
+  in.require(!out.joined || (out.view != 0 && out.next != 0), Drop::bad_value);
+  in.require(!out.leading || (out.round.count != 0 && out.round.coordinator == sender_of(packet)),
+             Drop::bad_value);
+  return in.finish();
+}
+
+std::size_t encode_state(const Header& header, const State& in, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::state, header);
+  write_round(out, in.round);
+  const int flags =
+      (in.leading ? kLeading : 0) | (in.leaving ? kLeaving : 0) | (in.joined ? kJoined : 0);
+  out.u(static_cast<std::uint8_t>(flags));
+  write_round(out, in.voted_round);
+  out.u(in.voted_upto);
+  out.u(in.next);
+  out.u(in.oldest);
+  out.u(in.view);
+  out.u(in.nodes);
+  return finish(out, packet, header.checksum);
+}
+
+Drop decode_prepare(ByteView packet, Prepare& out) {
+  Reader in = body_of(packet);
+  out.count = read_instance(in);
+  out.from = read_instance(in);
+  return in.finish();
+}
+
+std::size_t encode_prepare(const Header& header, const Prepare& in, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::prepare, header);
+  out.u(in.count);
+  out.u(in.from);
+  return finish(out, packet, header.checksum);
+}
+
+Drop decode_promise(ByteView packet, Promise& out) {
+  Reader in = body_of(packet);
+  out.round = read_round(in);
+  out.next = read_counter(in);
+  out.runs.clear();
+  const auto count = in.u<std::uint16_t>();
+  in.require(count <= kVoteRunsMax, Drop::count_too_large);
+  if (in.failed() || !in.holds(count, kRunBytes)) return in.finish();
+  out.runs.reserve(count);
+  Instance free = std::max<Instance>(out.next, 1);
+  for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
+    VoteRun run;
+    run.first = read_instance(in);
+    run.length = in.u<std::uint32_t>();
+    run.round = read_round(in);
+    in.require(run.length >= 1 && run.length <= kVotesMax, Drop::bad_value);
+    in.require(run.first >= free, Drop::not_sorted);
+    in.require(run.round <= out.round, Drop::bad_value);
+    // Neighbours of one round are one run: a frame has one encoding.
+    in.require(out.runs.empty() || run.first != free || out.runs.back().round != run.round,
+               Drop::bad_value);
+    free = run.first + run.length;
+    in.require(free <= kCounterMax, Drop::bad_value);
+    out.runs.push_back(run);
+  }
+  return in.finish();
+}
+
+std::size_t encode_promise(const Header& header, const Promise& in, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::promise, header);
+  write_round(out, in.round);
+  out.u(in.next);
+  out.count(in.runs.size(), kVoteRunsMax);
+  for (const VoteRun& run : in.runs) {
+    out.u(run.first);
+    out.u(run.length);
+    write_round(out, run.round);
+  }
+  return finish(out, packet, header.checksum);
+}
+
+Drop decode_fetch(ByteView packet, Fetch& out) {
+  Reader in = body_of(packet);
+  out.round = read_round(in);
+  out.instance = read_instance(in);
+  return in.finish();
+}
+
+std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::fetch, header);
+  write_round(out, in.round);
+  out.u(in.instance);
+  return finish(out, packet, header.checksum);
+}
+
+Drop decode_fetched(ByteView packet, Fetched& out) {
+  if (packet.size() < kFetchedHeaderBytes) return Drop::truncated;
+  Reader in = body_of(packet.first(kFetchedHeaderBytes));
+  out.round = read_round(in);
+  out.instance = read_instance(in);
+  out.head = read_value_head(in);
+  require_value(in, out.head.kind, packet.subspan(kFetchedHeaderBytes));
+  return in.finish();
+}
+
+void encode_fetched_in_place(const Header& header, const Fetched& in, ByteSpan packet) {
+  PEAL_ASSERT(packet.size() >= kFetchedHeaderBytes && packet.size() <= kPacketBytesMax);
+  Writer out(packet.first(kFetchedHeaderBytes));
+  write_paxos_header(out, PaxosKind::fetched, header);
+  write_round(out, in.round);
+  out.u(in.instance);
+  write_value_head(out, in.head);
+  PEAL_ASSERT(!out.failed() && out.written() == kFetchedHeaderBytes);
+  complete(packet, header.checksum);
+}
+
+Drop decode_repeat(ByteView packet, Repeat& out) {
+  Reader in = body_of(packet);
+  out.first = read_instance(in);
+  out.count = in.u<std::uint16_t>();
+  in.require(out.count >= 1 && out.count <= kRepeatMax, Drop::bad_value);
+  in.require(out.first + out.count <= kCounterMax, Drop::bad_value);
+  return in.finish();
+}
+
+std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::repeat, header);
+  out.u(in.first);
+  out.u(in.count);
+  return finish(out, packet, header.checksum);
+}
+
+Drop decode_checkpoint_get(ByteView packet) { return body_of(packet).finish(); }
+
+std::size_t encode_checkpoint_get(const Header& header, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::checkpoint_get, header);
+  return finish(out, packet, header.checksum);
+}
+
+Drop decode_checkpoint(ByteView packet, Checkpoint& out) {
+  Reader in = body_of(packet);
+  read_checkpoint(in, out);
+  return in.finish();
+}
+
+std::size_t encode_checkpoint(const Header& header, const Checkpoint& in, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::checkpoint, header);
+  write_checkpoint(out, in);
+  return finish(out, packet, header.checksum);
+}
+
+Drop decode_view_members(ByteView bytes, std::vector<ViewMember>& out) {
+  Reader in(bytes);
+  out.clear();
+  const std::uint16_t count = read_member_count(in, kViewMemberBytes);
+  out.reserve(count);
+  NodeId before{};
+  for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
+    out.push_back(read_view_member(in, before));
+    before = out.back().member.node;
+  }
+  in.require(!out.empty(), Drop::bad_value);
+  return in.finish();
+}
+
+std::size_t encode_view_members(const std::vector<ViewMember>& in, ByteSpan bytes) {
+  Writer out(bytes);
+  out.count(in.size(), kMembersMax);
+  for (const ViewMember& each : in) {
+    out.member(each.member);
+    out.u(each.came_from);
+  }
+  return out.failed() ? 0 : out.written();
+}
+
+}  // namespace peal::wire

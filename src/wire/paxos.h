@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "wire/frames.h"
+
+// The frames of engines that order on quorums, as checked structs. They have the common header of
+// frames.h, and its rules: little-endian, decoders are total, one encoding for each frame.
+
+namespace peal::wire {
+
+enum class PaxosKind : std::uint8_t {
+  state = kPaxosKindFirst,  ///< what a node is and has; also its vote and its sign of life
+  submit = 33,              ///< a member's unit, to the coordinator
+  propose = 34,             ///< Phase 2a: a value for an instance
+  prepare = 35,             ///< Phase 1a
+  promise = 36,             ///< Phase 1b: what the sender voted for
+  fetch = 37,               ///< asks for what somebody voted for
+  fetched = 38,             ///< the answer
+  repeat = 39,              ///< asks for decided instances
+  decided = 40,             ///< the answer, one instance each
+  checkpoint_get = 41,      ///< asks for a place to begin
+  checkpoint = kPaxosKindLast,
+};
+
+/// Numbers one agreement; the first is 1, and 0 means nothing.
+using Instance = std::uint64_t;
+
+/// A round of Phase 1 and 2. No two coordinators have the same, and none after it restarted, since
+/// its incarnation is part of it. Count 0 with nobody: no round.
+struct Round {
+  std::uint64_t count{};
+  MemberId coordinator{};
+  friend constexpr auto operator<=>(const Round&, const Round&) = default;
+};
+
+enum class ValueKind : std::uint8_t {
+  unit = 1,     ///< a member's unit
+  nothing = 2,  ///< fills an instance
+  view = 3,     ///< the members from here on
+};
+
+/// What every value says of itself, in front of its bytes.
+struct ValueHead {
+  ValueKind kind = ValueKind::nothing;
+  Service service = Service::agreed;  ///< agreed or safe; agreed if it is no unit
+  std::uint64_t view{};    ///< unit: the view it is for. View: its number. At least 1. Nothing: 0
+  MemberId origin{};       ///< unit: its sender. View, nothing: the coordinator that made it
+  std::uint64_t number{};  ///< unit: counts its sender's in this view, from 1. Else 0
+  friend bool operator==(const ValueHead&, const ValueHead&) = default;
+};
+
+/// SUBMIT, PROPOSE and DECIDED: this, and then the value's bytes, from kDataHeaderBytes on. SUBMIT
+/// has a unit. A unit's bytes are anything, a view's are its members, nothing has none.
+struct ValueFrame {
+  std::uint64_t
+      count{};          ///< PROPOSE: of the round, whose coordinator is the packet's sender. Else 0
+  Instance instance{};  ///< PROPOSE, DECIDED. SUBMIT: 0
+  std::uint32_t behind{};  ///< PROPOSE: everything below instance - behind is decided; less than
+                           ///< instance. Else 0
+  ValueHead head;
+  friend bool operator==(const ValueFrame&, const ValueFrame&) = default;
+};
+
+/// Of the members of a view that is to come: who, and its last view's number; 0: it had none.
+struct ViewMember {
+  MemberId member{};
+  std::uint64_t came_from{};
+  friend bool operator==(const ViewMember&, const ViewMember&) = default;
+};
+inline constexpr std::size_t kViewMemberBytes = 20;
+
+struct State {
+  Round round{};          ///< the highest that the sender has seen, or promised
+  bool leading = false;   ///< that round is the sender's, and Phase 1 is done
+  bool leaving = false;   ///< a goodbye
+  bool joined = false;    ///< is in the view that it has
+  Round voted_round{};    ///< an acceptor's last vote, at most `round`; no round: none
+  Instance voted_upto{};  ///< and for which instances: none is left out that is not decided
+  Instance next{};        ///< everything below was decided and consumed; 0: begins nowhere yet
+  Instance oldest{};      ///< of the decided instances that it can give away; at most `next`
+  std::uint64_t view{};   ///< the last view that it was in; 0: none
+  std::uint64_t nodes{};  ///< hash of the list of nodes and of acceptors that it goes by
+  friend bool operator==(const State&, const State&) = default;
+};
+
+struct Prepare {
+  std::uint64_t count{};  ///< of the round; its coordinator is the packet's sender
+  Instance from{};        ///< votes below are not asked for; at least 1
+  friend bool operator==(const Prepare&, const Prepare&) = default;
+};
+
+/// Votes for consecutive instances in one round.
+struct VoteRun {
+  Instance first{};
+  std::uint32_t length{};  ///< 1 to kVotesMax; first + length is a counter too
+  Round round{};
+  friend bool operator==(const VoteRun&, const VoteRun&) = default;
+};
+inline constexpr std::size_t kVoteRunsMax = 1'024;
+inline constexpr std::uint32_t kVotesMax = 1U << 20;  ///< in one run
+
+struct Promise {
+  Round round{};    ///< that is promised
+  Instance next{};  ///< as in State
+  /// Ascending, apart, all at `next` or above and in no higher round. Neighbours of one round are
+  /// one run.
+  std::vector<VoteRun> runs;
+  friend bool operator==(const Promise&, const Promise&) = default;
+};
+
+struct Fetch {
+  Round round{};  ///< of the vote
+  Instance instance{};
+  friend bool operator==(const Fetch&, const Fetch&) = default;
+};
+
+/// FETCHED: this, and then the value's bytes, from kFetchedHeaderBytes on.
+struct Fetched {
+  Round round{};
+  Instance instance{};
+  ValueHead head;
+  friend bool operator==(const Fetched&, const Fetched&) = default;
+};
+inline constexpr std::size_t kFetchedHeaderBytes = kHeaderBytes + 20 + 8 + 30;
+
+struct Repeat {
+  Instance first{};
+  std::uint16_t count{};  ///< 1 to kRepeatMax; first + count is a counter too
+  friend bool operator==(const Repeat&, const Repeat&) = default;
+};
+inline constexpr std::uint16_t kRepeatMax = 64;
+
+/// Where somebody may begin who was in no view: the state of the order before an instance.
+struct Checkpoint {
+  Instance next{};                     ///< at least 1
+  ViewId view{};                       ///< number 0: none yet
+  std::vector<ViewMember> members;     ///< of that view; sorted
+  std::vector<std::uint64_t> numbers;  ///< of each member's units: those that have had their place
+  friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
+};
+
+// Decoding and encoding, with the rules of frames.h. A decoder of a kind is for packets of it.
+// Those of ValueFrame, State, Prepare, Fetch, Fetched and Repeat do not allocate.
+[[nodiscard]] Drop decode_value(ByteView packet, ValueFrame& out);
+[[nodiscard]] Drop decode_state(ByteView packet, State& out);
+[[nodiscard]] Drop decode_prepare(ByteView packet, Prepare& out);
+[[nodiscard]] Drop decode_promise(ByteView packet, Promise& out);
+[[nodiscard]] Drop decode_fetch(ByteView packet, Fetch& out);
+[[nodiscard]] Drop decode_fetched(ByteView packet, Fetched& out);
+[[nodiscard]] Drop decode_repeat(ByteView packet, Repeat& out);
+[[nodiscard]] Drop decode_checkpoint_get(ByteView packet);
+[[nodiscard]] Drop decode_checkpoint(ByteView packet, Checkpoint& out);
+/// The bytes of a value of kind view: 1 to kMembersMax members, sorted, no node twice.
+[[nodiscard]] Drop decode_view_members(ByteView bytes, std::vector<ViewMember>& out);
+
+/// Writes the kDataHeaderBytes in front of a value that already stands in `packet` behind them.
+/// `kind` is submit, propose or decided.
+void encode_value_in_place(const Header& header, PaxosKind kind, const ValueFrame& in,
+                           ByteSpan packet);
+/// The same for kFetchedHeaderBytes.
+void encode_fetched_in_place(const Header& header, const Fetched& in, ByteSpan packet);
+[[nodiscard]] std::size_t encode_state(const Header& header, const State& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_prepare(const Header& header, const Prepare& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_promise(const Header& header, const Promise& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_checkpoint_get(const Header& header, ByteSpan out);
+[[nodiscard]] std::size_t encode_checkpoint(const Header& header, const Checkpoint& in,
+                                            ByteSpan out);
+/// 0 if `out` is too small or there are more than kMembersMax.
+[[nodiscard]] std::size_t encode_view_members(const std::vector<ViewMember>& in, ByteSpan out);
+
+// Records of an acceptor's durable log hold values and rounds in the same form.
+class Reader;
+class Writer;
+Round read_round(Reader& in);  ///< one that has begun: count at least 1
+ValueHead read_value_head(Reader& in);
+void write_round(Writer& out, const Round& round);
+void write_value_head(Writer& out, const ValueHead& head);
+void read_checkpoint(Reader& in, Checkpoint& out);
+void write_checkpoint(Writer& out, const Checkpoint& in);
+
+}  // namespace peal::wire

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "examine.h"
+
+// What the files of examine() share.
+
+namespace peal::wire::test {
+
+/// Where accepted frames are encoded again. Too large for a stack, and made once for speed.
+inline ByteSpan scratch() {
+  static std::array<std::byte, kPacketBytesMax> bytes;
+  return bytes;
+}
+
+inline const char* compare(ByteView packet, std::size_t encoded_bytes) {
+  if (encoded_bytes == 0) return "accepted but not encodable";
+  if (encoded_bytes != packet.size()) return "encodes to another size";
+  const ByteView encoded = scratch().first(encoded_bytes);
+  return std::equal(packet.begin(), packet.end(), encoded.begin()) ? nullptr
+                                                                   : "encodes to other bytes";
+}
+
+template <class Frame, class Decode, class Rule, class Encode>
+void examine_body(ByteView packet, Frame& frame, Decode decode, Rule rule, Encode encode,
+                  Verdict& out) {
+  out.body = decode(packet, frame);
+  if (out.body != Drop::none) return;
+  out.wrong = rule(frame);
+  if (out.wrong == nullptr) out.wrong = compare(packet, encode(frame));
+}
+
+/// The body of a frame of paxos.h.
+void examine_paxos(ByteView packet, const Header& header, Verdict& out);
+
+}  // namespace peal::wire::test

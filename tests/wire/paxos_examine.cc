@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+
+#include "examine_body.h"
+#include "wire/paxos.h"
+
+namespace peal::wire::test {
+namespace {
+
+/// The same packet, once what stands in front of its last bytes was encoded again.
+template <class Encode>
+std::size_t encode_before(ByteView packet, std::size_t front_bytes, Encode encode) {
+  const auto rest = packet.subspan(front_bytes);
+  std::copy(rest.begin(), rest.end(), scratch().subspan(front_bytes).begin());
+  encode(scratch().first(packet.size()));
+  return packet.size();
+}
+
+void examine_value(ByteView packet, const Header& header, Verdict& out) {
+  static ValueFrame value;
+  const auto kind = static_cast<PaxosKind>(header.kind);
+  examine_body(
+      packet, value, decode_value,
+      [&](const ValueFrame& frame) {
+        return broken_rule(frame, kind, packet.subspan(kDataHeaderBytes));
+      },
+      [&](const ValueFrame& frame) {
+        return encode_before(packet, kDataHeaderBytes, [&](ByteSpan again) {
+          encode_value_in_place(header, kind, frame, again);
+        });
+      },
+      out);
+}
+
+void examine_fetched(ByteView packet, const Header& header, Verdict& out) {
+  static Fetched fetched;
+  examine_body(
+      packet, fetched, decode_fetched,
+      [&](const Fetched& frame) { return broken_rule(frame, packet.subspan(kFetchedHeaderBytes)); },
+      [&](const Fetched& frame) {
+        return encode_before(packet, kFetchedHeaderBytes, [&](ByteSpan again) {
+          encode_fetched_in_place(header, frame, again);
+        });
+      },
+      out);
+}
+
+void examine_checkpoint_get(ByteView packet, const Header& header, Verdict& out) {
+  struct Nothing {};
+  Nothing nothing;
+  examine_body(
+      packet, nothing, [](ByteView bytes, Nothing&) { return decode_checkpoint_get(bytes); },
+      [](const Nothing&) { return static_cast<const char*>(nullptr); },
+      [&](const Nothing&) { return encode_checkpoint_get(header, scratch()); }, out);
+}
+
+}  // namespace
+
+void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
+  const auto rule = [](const auto& frame) { return broken_rule(frame); };
+  const auto with = [&](auto encode) {
+    return [&header, encode](const auto& frame) { return encode(header, frame, scratch()); };
+  };
+  // Kept from packet to packet, as an engine does: nothing of an earlier frame may shine through.
+  static State state;
+  static Prepare prepare;
+  static Promise promise;
+  static Fetch fetch;
+  static Repeat repeat;
+  static Checkpoint checkpoint;
+  switch (static_cast<PaxosKind>(header.kind)) {
+    case PaxosKind::state:
+      return examine_body(
+          packet, state, decode_state,
+          [&](const State& frame) { return broken_rule(frame, header.sender); }, with(encode_state),
+          out);
+    case PaxosKind::submit:
+    case PaxosKind::propose:
+    case PaxosKind::decided: return examine_value(packet, header, out);
+    case PaxosKind::prepare:
+      return examine_body(packet, prepare, decode_prepare, rule, with(encode_prepare), out);
+    case PaxosKind::promise:
+      return examine_body(packet, promise, decode_promise, rule, with(encode_promise), out);
+    case PaxosKind::fetch:
+      return examine_body(packet, fetch, decode_fetch, rule, with(encode_fetch), out);
+    case PaxosKind::fetched: return examine_fetched(packet, header, out);
+    case PaxosKind::repeat:
+      return examine_body(packet, repeat, decode_repeat, rule, with(encode_repeat), out);
+    case PaxosKind::checkpoint_get: return examine_checkpoint_get(packet, header, out);
+    case PaxosKind::checkpoint:
+      return examine_body(packet, checkpoint, decode_checkpoint, rule, with(encode_checkpoint),
+                          out);
+  }
+  out.wrong = "a kind that does not exist";
+}
+
+}  // namespace peal::wire::test

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "examine.h"
+#include "wire/paxos.h"
+
+namespace peal::wire::test {
+namespace {
+
+constexpr std::uint64_t kLast = 0x7fff'ffff'ffff'ffff;
+
+bool is_node(const MemberId& member) {
+  return member.node.value >= 1 && member.node.value <= 65'535;
+}
+bool begun(const Round& round) {
+  return round.count >= 1 && round.count <= kLast && is_node(round.coordinator);
+}
+bool no_round(const Round& round) {
+  return round.count == 0 && round.coordinator.node.value == 0 && round.coordinator.epoch == 0;
+}
+bool instance(Instance number) { return number >= 1 && number <= kLast; }
+
+/// As a rule of its own and not by comparing Rounds: count, then node, then epoch.
+bool higher(const Round& a, const Round& b) {
+  if (a.count != b.count) return a.count > b.count;
+  const MemberId& left = a.coordinator;
+  const MemberId& right = b.coordinator;
+  if (left.node.value != right.node.value) return left.node.value > right.node.value;
+  return left.epoch > right.epoch;
+}
+
+const char* broken_members(const std::vector<ViewMember>& members) {
+  if (members.size() > 128) return "too many members";
+  std::set<std::uint32_t> nodes;
+  std::uint32_t highest = 0;
+  for (const ViewMember& each : members) {
+    const std::uint32_t node = each.member.node.value;
+    if (!is_node(each.member)) return "a member that is no node";
+    if (each.came_from > kLast) return "came_from";
+    if (!nodes.insert(node).second) return "a node twice";
+    if (node < highest) return "members not sorted";
+    highest = node;
+  }
+  return nullptr;
+}
+
+/// The bytes of a view: they decode, and its members encode to them again.
+const char* broken_view(ByteView bytes) {
+  static std::vector<ViewMember> members;
+  if (decode_view_members(bytes, members) != Drop::none) return "a view without members";
+  if (members.empty()) return "a view of nobody";
+  std::vector<std::byte> again(2 + 128 * 20);
+  again.resize(encode_view_members(members, again));
+  if (!std::equal(bytes.begin(), bytes.end(), again.begin(), again.end())) {
+    return "members encode to other bytes";
+  }
+  return broken_members(members);
+}
+
+const char* broken_value(const ValueHead& head, ByteView bytes) {
+  if (head.service != Service::agreed && head.service != Service::safe) return "value.service";
+  if (!is_node(head.origin)) return "value.origin";
+  if (head.view > kLast || head.number > kLast) return "value counters";
+  switch (head.kind) {
+    case ValueKind::unit:
+      return head.view == 0 || head.number == 0 ? "a unit without a view or number" : nullptr;
+    case ValueKind::nothing:
+      if (head.view != 0 || head.number != 0) return "nothing with a view or number";
+      if (head.service != Service::agreed) return "nothing that is safe";
+      return bytes.empty() ? nullptr : "nothing with bytes";
+    case ValueKind::view:
+      if (head.view == 0 || head.number != 0) return "a view's numbers";
+      if (head.service != Service::agreed) return "a view that is safe";
+      return broken_view(bytes);
+  }
+  return "value.kind";
+}
+
+}  // namespace
+
+const char* broken_rule(const ValueFrame& value, PaxosKind kind, ByteView bytes) {
+  switch (kind) {
+    case PaxosKind::submit:
+      if (value.count != 0 || value.instance != 0 || value.behind != 0) return "submit numbers";
+      if (value.head.kind != ValueKind::unit) return "submit of no unit";
+      break;
+    case PaxosKind::propose:
+      if (value.count < 1 || value.count > kLast) return "propose.count";
+      if (!instance(value.instance)) return "propose.instance";
+      if (value.behind >= value.instance) return "propose.behind";
+      break;
+    case PaxosKind::decided:
+      if (value.count != 0 || value.behind != 0) return "decided numbers";
+      if (!instance(value.instance)) return "decided.instance";
+      break;
+    default: return "a kind that has no value";
+  }
+  return broken_value(value.head, bytes);
+}
+
+const char* broken_rule(const State& state, const MemberId& sender) {
+  if (!no_round(state.round) && !begun(state.round)) return "state.round";
+  if (!no_round(state.voted_round) && !begun(state.voted_round)) return "state.voted_round";
+  if (higher(state.voted_round, state.round)) return "state.voted_round above round";
+  if (no_round(state.voted_round) && state.voted_upto != 0) return "state.voted_upto";
+  for (const std::uint64_t each : {state.voted_upto, state.next, state.oldest, state.view}) {
+    if (each > kLast) return "state counters";
+  }
+  if (state.oldest > state.next) return "state.oldest";
+  if (state.leading && (no_round(state.round) || state.round.coordinator != sender)) {
+    return "state.leading";
+  }
+  if (state.joined && (state.view == 0 || state.next == 0)) return "state.joined";
+  return nullptr;
+}
+
+const char* broken_rule(const Prepare& prepare) {
+  if (prepare.count < 1 || prepare.count > kLast) return "prepare.count";
+  return instance(prepare.from) ? nullptr : "prepare.from";
+}
+
+const char* broken_rule(const Promise& promise) {
+  if (!begun(promise.round)) return "promise.round";
+  if (promise.next > kLast) return "promise.next";
+  if (promise.runs.size() > 1'024) return "promise.runs";
+  const VoteRun* before = nullptr;
+  for (const VoteRun& run : promise.runs) {
+    if (!instance(run.first) || run.first < promise.next) return "run.first";
+    if (run.length < 1 || run.length > 1'048'576) return "run.length";
+    if (kLast - run.first < run.length) return "run wraps";
+    if (!begun(run.round) || higher(run.round, promise.round)) return "run.round";
+    if (before != nullptr) {
+      if (run.first <= before->first) return "runs not sorted";
+      const std::uint64_t away = run.first - before->first;
+      if (away < before->length) return "runs overlap";
+      if (away == before->length && run.round == before->round) return "one run as two";
+    }
+    before = &run;
+  }
+  return nullptr;
+}
+
+const char* broken_rule(const Fetch& fetch) {
+  if (!begun(fetch.round)) return "fetch.round";
+  return instance(fetch.instance) ? nullptr : "fetch.instance";
+}
+
+const char* broken_rule(const Fetched& fetched, ByteView bytes) {
+  if (!begun(fetched.round)) return "fetched.round";
+  if (!instance(fetched.instance)) return "fetched.instance";
+  return broken_value(fetched.head, bytes);
+}
+
+const char* broken_rule(const Repeat& repeat) {
+  if (!instance(repeat.first)) return "repeat.first";
+  if (repeat.count < 1 || repeat.count > 64) return "repeat.count";
+  return kLast - repeat.first < repeat.count ? "repeat wraps" : nullptr;
+}
+
+const char* broken_rule(const Checkpoint& checkpoint) {
+  if (!instance(checkpoint.next)) return "checkpoint.next";
+  if (checkpoint.numbers.size() != checkpoint.members.size()) return "checkpoint.numbers";
+  for (const std::uint64_t each : checkpoint.numbers) {
+    if (each > kLast) return "checkpoint number";
+  }
+  const ViewId& view = checkpoint.view;
+  if (view.number == 0) {
+    if (view.representative != MemberId{}) return "checkpoint of no view by somebody";
+    return checkpoint.members.empty() ? nullptr : "members of no view";
+  }
+  if (view.number > kLast || !is_node(view.representative)) return "checkpoint.view";
+  return checkpoint.members.empty() ? "a view without members" : broken_members(checkpoint.members);
+}
+
+}  // namespace peal::wire::test

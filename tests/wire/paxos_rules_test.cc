@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// One case per rule of the frames of paxos.h: at its limit a frame is accepted, past it dropped,
+// with the reason that a person reading the counters needs.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "paxos_outcome.h"
+#include "paxos_samples.h"
+#include "wire/packet.h"
+
+namespace peal::wire::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+std::string with_state(const std::function<void(State&)>& change) {
+  State state = plain_state();
+  change(state);
+  return outcome(state, frame_kind(PaxosKind::state), encode_state, decode_state);
+}
+
+std::string with_promise(const std::function<void(Promise&)>& change) {
+  Promise promise = plain_promise();
+  change(promise);
+  return outcome(promise, frame_kind(PaxosKind::promise), encode_promise, decode_promise);
+}
+
+std::string with_runs(std::vector<VoteRun> runs) {
+  return with_promise([&](Promise& p) { p.runs = std::move(runs); });
+}
+
+std::string with_checkpoint(const std::function<void(Checkpoint&)>& change) {
+  Checkpoint checkpoint = plain_checkpoint();
+  change(checkpoint);
+  return outcome(checkpoint, frame_kind(PaxosKind::checkpoint), encode_checkpoint,
+                 decode_checkpoint);
+}
+
+std::string with_prepare(const Prepare& prepare) {
+  return outcome(prepare, frame_kind(PaxosKind::prepare), encode_prepare, decode_prepare);
+}
+std::string with_fetch(const Fetch& fetch) {
+  return outcome(fetch, frame_kind(PaxosKind::fetch), encode_fetch, decode_fetch);
+}
+std::string with_repeat(const Repeat& repeat) {
+  return outcome(repeat, frame_kind(PaxosKind::repeat), encode_repeat, decode_repeat);
+}
+
+TEST(WirePaxosState, RoundsHaveBegunOrAreNone) {
+  const auto round = [](const Round& value) {
+    return with_state([&](State& s) {
+      s.round = value;
+      s.leading = false;
+      s.voted_round = {};
+      s.voted_upto = 0;
+    });
+  };
+  const auto voted = [](const Round& value) {
+    return with_state([&](State& s) {
+      s.round = {kTop, {{kNodeMax}, ~0ULL}};
+      s.leading = false;
+      s.voted_round = value;
+      s.voted_upto = 0;
+    });
+  };
+  for (const std::function<std::string(const Round&)>& with :
+       {std::function<std::string(const Round&)>(round),
+        std::function<std::string(const Round&)>(voted)}) {
+    EXPECT_EQ(with({}), "none");
+    EXPECT_EQ(with({1, {{1}, 0}}), "none");
+    EXPECT_EQ(with({kTop, kLastNode}), "none");
+    EXPECT_EQ(with({kTop + 1, kLastNode}), "bad_value");
+    EXPECT_EQ(with({0, {{1}, 0}}), "bad_value");
+    EXPECT_EQ(with({0, {{0}, 1}}), "bad_value");
+    EXPECT_EQ(with({1, {}}), "bad_value");
+    EXPECT_EQ(with({1, kNodeTooLarge}), "bad_value");
+  }
+}
+
+TEST(WirePaxosState, VotesAreInNoHigherRound) {
+  const auto with = [](const Round& voted, const Round& round) {
+    return with_state([&](State& s) {
+      s.leading = false;
+      s.voted_round = voted;
+      s.round = round;
+    });
+  };
+  EXPECT_EQ(with({6, kSender}, {6, kSender}), "none");
+  EXPECT_EQ(with({7, {{1}, 10}}, {6, kSender}), "bad_value");
+  EXPECT_EQ(with({6, {kSender.node, kSender.epoch + 1}}, {6, kSender}), "bad_value");
+  EXPECT_EQ(with({6, {{kSender.node.value + 1}, 0}}, {6, kSender}), "bad_value");
+  EXPECT_EQ(with({6, {{kSender.node.value - 1}, ~0ULL}}, {6, kSender}), "none");
+}
+
+TEST(WirePaxosState, WhoNeverVotedSaysForNoInstance) {
+  expect_counter([](Instance upto) { return with_state([&](State& s) { s.voted_upto = upto; }); });
+  const auto without = [](Instance upto) {
+    return with_state([&](State& s) {
+      s.voted_round = {};
+      s.voted_upto = upto;
+    });
+  };
+  EXPECT_EQ(without(0), "none");
+  EXPECT_EQ(without(1), "bad_value");
+}
+
+TEST(WirePaxosState, TheOldestIsAtMostTheNext) {
+  const auto with = [](Instance oldest, Instance next) {
+    return with_state([&](State& s) {
+      s.joined = false;
+      s.oldest = oldest;
+      s.next = next;
+    });
+  };
+  EXPECT_EQ(with(0, 0), "none");
+  EXPECT_EQ(with(1, 0), "bad_value");
+  EXPECT_EQ(with(0, kTop), "none");
+  EXPECT_EQ(with(kTop, kTop), "none");
+  EXPECT_EQ(with(91, 90), "bad_value");
+  EXPECT_EQ(with(0, kTop + 1), "bad_value");
+  EXPECT_EQ(with(kTop + 1, kTop), "bad_value");
+}
+
+TEST(WirePaxosState, OnlyTheRoundsOwnCoordinatorLeads) {
+  const auto with = [](const Round& round, bool leading) {
+    return with_state([&](State& s) {
+      s.round = round;
+      s.leading = leading;
+      s.voted_round = {};
+      s.voted_upto = 0;
+    });
+  };
+  EXPECT_EQ(with({6, kSender}, true), "none");
+  EXPECT_EQ(with({6, kSender}, false), "none");
+  EXPECT_EQ(with({6, {kSender.node, kSender.epoch - 1}}, true), "bad_value");
+  EXPECT_EQ(with({6, {{2}, 20}}, true), "bad_value");
+  EXPECT_EQ(with({6, {{2}, 20}}, false), "none");
+  EXPECT_EQ(with({}, true), "bad_value");
+}
+
+TEST(WirePaxosState, WhoJoinedHasAViewAndAPlace) {
+  EXPECT_EQ(with_state([](State& s) { s.view = 0; }), "bad_value");
+  EXPECT_EQ(with_state([](State& s) { s.next = s.oldest = 0; }), "bad_value");
+  EXPECT_EQ(with_state([](State& s) {
+              s.joined = false;
+              s.view = s.next = s.oldest = 0;
+            }),
+            "none");
+  EXPECT_EQ(with_state([](State& s) { s.view = s.next = kTop; }), "none");
+  EXPECT_EQ(with_state([](State& s) { s.view = kTop + 1; }), "bad_value");
+}
+
+TEST(WirePaxosState, FlagsAreThree) {
+  Bytes packet(kPacketBytesMax);
+  packet.resize(encode_state(header_of(PaxosKind::state), plain_state(), packet));
+  expect_bytes_accepted(packet, kHeaderBytes + 20, {0, 1, 2, 3, 4, 5, 6, 7}, [](ByteView bytes) {
+    State decoded;
+    return decode_state(bytes, decoded);
+  });
+}
+
+TEST(WirePaxosPrepare, CountsFromOne) {
+  expect_from_one([](std::uint64_t count) { return with_prepare({count, 1}); });
+  expect_from_one([](Instance from) { return with_prepare({1, from}); });
+}
+
+TEST(WirePaxosPromise, IsOfARoundThatHasBegun) {
+  expect_begun_round([](const Round& round) {
+    return with_promise([&](Promise& p) {
+      p.round = round;
+      p.runs.clear();
+    });
+  });
+  expect_counter([](Instance next) {
+    return with_promise([&](Promise& p) {
+      p.next = next;
+      p.runs.clear();
+    });
+  });
+}
+
+TEST(WirePaxosPromise, RunsAreOfRoundsUpToThePromisedOne) {
+  expect_begun_round([](const Round& round) {
+    return with_promise([&](Promise& p) {
+      p.round = {kTop, kLastNode};
+      p.runs = {{100, 1, round}};
+    });
+  });
+  const MemberId& coordinator = kSomeRound.coordinator;
+  EXPECT_EQ(with_runs({{100, 1, kSomeRound}}), "none");
+  EXPECT_EQ(with_runs({{100, 1, {kSomeRound.count + 1, {{1}, 10}}}}), "bad_value");
+  EXPECT_EQ(with_runs({{100, 1, {kSomeRound.count, {coordinator.node, coordinator.epoch + 1}}}}),
+            "bad_value");
+}
+
+TEST(WirePaxosPromise, RunsBeginAtNextOrAbove) {
+  EXPECT_EQ(with_runs({}), "none");
+  EXPECT_EQ(with_runs({{100, 1, kSomeRound}}), "none");
+  EXPECT_EQ(with_runs({{99, 5, kSomeRound}}), "not_sorted");
+  const auto from_nowhere = [](Instance first) {
+    return with_promise([&](Promise& p) {
+      p.next = 0;
+      p.runs = {{first, 1, kSomeRound}};
+    });
+  };
+  EXPECT_EQ(from_nowhere(1), "none");
+  EXPECT_EQ(from_nowhere(0), "bad_value");
+}
+
+TEST(WirePaxosPromise, RunsAscendAndAreApart) {
+  const Round older{3, {{1}, 10}};
+  EXPECT_EQ(with_runs({{100, 5, kSomeRound}, {106, 1, kSomeRound}}), "none");
+  EXPECT_EQ(with_runs({{100, 5, kSomeRound}, {105, 1, older}}), "none");
+  EXPECT_EQ(with_runs({{100, 5, kSomeRound}, {104, 1, older}}), "not_sorted");
+  EXPECT_EQ(with_runs({{100, 5, kSomeRound}, {100, 5, kSomeRound}}), "not_sorted");
+  EXPECT_EQ(with_runs({{200, 5, kSomeRound}, {100, 5, kSomeRound}}), "not_sorted");
+}
+
+TEST(WirePaxosPromise, NeighboursOfOneRoundAreOneRun) {
+  EXPECT_EQ(with_runs({{100, 5, kSomeRound}, {105, 1, kSomeRound}}), "bad_value");
+  EXPECT_EQ(with_runs({{100, kVotesMax, kSomeRound}, {100 + kVotesMax, 1, kSomeRound}}),
+            "bad_value");
+}
+
+TEST(WirePaxosPromise, RunsHaveALengthAndEndBelowTheLastInstance) {
+  const auto length = [](std::uint32_t value) { return with_runs({{100, value, kSomeRound}}); };
+  EXPECT_EQ(length(0), "bad_value");
+  EXPECT_EQ(length(1), "none");
+  EXPECT_EQ(length(kVotesMax), "none");
+  EXPECT_EQ(length(kVotesMax + 1), "bad_value");
+  EXPECT_EQ(length(0xffff'ffff), "bad_value");
+  EXPECT_EQ(with_runs({{kTop - 5, 5, kSomeRound}}), "none");
+  EXPECT_EQ(with_runs({{kTop - 5, 6, kSomeRound}}), "bad_value");
+  EXPECT_EQ(with_runs({{kTop, 1, kSomeRound}}), "bad_value");
+  EXPECT_EQ(with_runs({{kTop + 1, 1, kSomeRound}}), "bad_value");
+}
+
+TEST(WirePaxosPromise, HoldsUpToKVoteRunsMax) {
+  std::vector<VoteRun> runs;
+  for (Instance i = 0; i < kVoteRunsMax; ++i) runs.push_back({100 + 2 * i, 1, kSomeRound});
+  EXPECT_EQ(with_runs(runs), "none");
+  runs.push_back({1 << 20, 1, kSomeRound});
+  EXPECT_EQ(with_runs(runs), "not encodable");
+  const auto count = [](std::uint16_t value) {
+    return with_count(plain_promise(), frame_kind(PaxosKind::promise), encode_promise,
+                      decode_promise, 28, value);
+  };
+  EXPECT_EQ(count(2), "trailing_bytes");
+  EXPECT_EQ(count(4), "truncated");
+  EXPECT_EQ(count(kVoteRunsMax), "truncated");
+  EXPECT_EQ(count(kVoteRunsMax + 1), "count_too_large");
+  EXPECT_EQ(count(0xffff), "count_too_large");
+}
+
+TEST(WirePaxosFetch, NamesARoundAndAnInstance) {
+  expect_begun_round([](const Round& round) { return with_fetch({round, 1}); });
+  expect_from_one([](Instance instance) { return with_fetch({kSomeRound, instance}); });
+}
+
+TEST(WirePaxosRepeat, AsksForOneToKRepeatMax) {
+  EXPECT_EQ(with_repeat({1, 0}), "bad_value");
+  EXPECT_EQ(with_repeat({1, 1}), "none");
+  EXPECT_EQ(with_repeat({1, kRepeatMax}), "none");
+  EXPECT_EQ(with_repeat({1, kRepeatMax + 1}), "bad_value");
+  EXPECT_EQ(with_repeat({1, 0xffff}), "bad_value");
+}
+
+TEST(WirePaxosRepeat, EndsBelowTheLastInstance) {
+  EXPECT_EQ(with_repeat({0, 1}), "bad_value");
+  EXPECT_EQ(with_repeat({kTop - 1, 1}), "none");
+  EXPECT_EQ(with_repeat({kTop, 1}), "bad_value");
+  EXPECT_EQ(with_repeat({kTop - kRepeatMax, kRepeatMax}), "none");
+  EXPECT_EQ(with_repeat({kTop - kRepeatMax + 1, kRepeatMax}), "bad_value");
+  EXPECT_EQ(with_repeat({kTop + 1, 1}), "bad_value");
+}
+
+TEST(WirePaxosCheckpointGet, HasNoContent) {
+  Bytes packet(kHeaderBytes);
+  ASSERT_EQ(encode_checkpoint_get(header_of(PaxosKind::checkpoint_get), packet), kHeaderBytes);
+  EXPECT_EQ(drop_name(decode_checkpoint_get(packet)), "none");
+  packet.push_back(std::byte{0});
+  EXPECT_EQ(drop_name(decode_checkpoint_get(packet)), "trailing_bytes");
+}
+
+TEST(WirePaxosCheckpoint, HasAnInstanceToBeginAt) {
+  expect_from_one(
+      [](Instance next) { return with_checkpoint([&](Checkpoint& c) { c.next = next; }); });
+}
+
+TEST(WirePaxosCheckpoint, HasAViewOfMembersOrNeither) {
+  const auto with = [](const ViewId& view, std::uint32_t members) {
+    return with_checkpoint([&](Checkpoint& c) {
+      c.view = view;
+      c.members = first_view_members(members);
+      c.numbers.assign(members, 1);
+    });
+  };
+  EXPECT_EQ(with(kSomeView, 1), "none");
+  EXPECT_EQ(with(kSomeView, 0), "bad_value");
+  EXPECT_EQ(with({}, 0), "none");
+  EXPECT_EQ(with({}, 1), "bad_value");
+  EXPECT_EQ(with({0, kSender}, 0), "bad_value");
+  EXPECT_EQ(with({1, {}}, 1), "bad_value");
+  EXPECT_EQ(with({kTop, kLastNode}, 1), "none");
+  EXPECT_EQ(with({kTop + 1, kLastNode}, 1), "bad_value");
+  EXPECT_EQ(with({1, kNodeTooLarge}, 1), "bad_value");
+}
+
+TEST(WirePaxosCheckpoint, MembersAreSortedAndOfDistinctNodes) {
+  EXPECT_EQ(with_checkpoint([](Checkpoint& c) { std::swap(c.members[0], c.members[1]); }),
+            "not_sorted");
+  EXPECT_EQ(with_checkpoint([](Checkpoint& c) { c.members[1] = c.members[0]; }), "not_sorted");
+  EXPECT_EQ(with_checkpoint([](Checkpoint& c) {
+              c.members[1].member = c.members[0].member;
+              ++c.members[1].member.epoch;
+            }),
+            "not_sorted");
+  EXPECT_EQ(with_checkpoint([](Checkpoint& c) { c.members[2].member = kLastNode; }), "none");
+  EXPECT_EQ(with_checkpoint([](Checkpoint& c) { c.members[2].member = kNodeTooLarge; }),
+            "bad_value");
+  EXPECT_EQ(with_checkpoint([](Checkpoint& c) { c.members[0].member = kNobody; }), "bad_value");
+  expect_counter([](std::uint64_t came_from) {
+    return with_checkpoint([&](Checkpoint& c) { c.members[1].came_from = came_from; });
+  });
+  expect_counter([](std::uint64_t number) {
+    return with_checkpoint([&](Checkpoint& c) { c.numbers[1] = number; });
+  });
+}
+
+TEST(WirePaxosCheckpoint, HoldsUpToKMembersMax) {
+  const auto with = [](std::uint32_t members) {
+    return with_checkpoint([&](Checkpoint& c) {
+      c.members = first_view_members(members);
+      c.numbers.assign(members, 1);
+    });
+  };
+  EXPECT_EQ(with(kMembersMax), "none");
+  EXPECT_EQ(with(kMembersMax + 1), "not encodable");
+  const auto count = [](std::uint16_t value) {
+    return with_count(plain_checkpoint(), frame_kind(PaxosKind::checkpoint), encode_checkpoint,
+                      decode_checkpoint, 28, value);
+  };
+  EXPECT_EQ(count(2), "trailing_bytes");
+  EXPECT_EQ(count(4), "truncated");
+  EXPECT_EQ(count(kMembersMax), "truncated");
+  EXPECT_EQ(count(kMembersMax + 1), "count_too_large");
+  EXPECT_EQ(count(0xffff), "count_too_large");
+}
+
+TEST(WirePaxosViewMembers, AreOneToKMembersMaxSortedAndOfDistinctNodes) {
+  const auto with = [](const std::vector<ViewMember>& members) {
+    std::vector<ViewMember> decoded;
+    return std::string(drop_name(decode_view_members(view_bytes(members), decoded)));
+  };
+  EXPECT_EQ(with({}), "bad_value");
+  EXPECT_EQ(with(first_view_members(1)), "none");
+  EXPECT_EQ(with(first_view_members(kMembersMax)), "none");
+  EXPECT_EQ(with({{{{2}, 20}, 1}, {{{1}, 10}, 1}}), "not_sorted");
+  EXPECT_EQ(with({{{{2}, 20}, 1}, {{{2}, 21}, 1}}), "not_sorted");
+  EXPECT_EQ(with({{{{2}, 20}, 1}, {{{2}, 20}, 1}}), "not_sorted");
+  EXPECT_EQ(with({{kNobody, 1}}), "bad_value");
+  EXPECT_EQ(with({{kNodeTooLarge, 1}}), "bad_value");
+  expect_counter([&](std::uint64_t came_from) { return with({{kSender, came_from}}); });
+}
+
+TEST(WirePaxosViewMembers, CountsAreLimitedBeforeTheyAreUsed) {
+  const auto count = [](std::uint16_t value) {
+    Bytes bytes = view_bytes(first_view_members(3));
+    Writer out(bytes);
+    out.u(value);
+    std::vector<ViewMember> decoded;
+    return std::string(drop_name(decode_view_members(bytes, decoded)));
+  };
+  EXPECT_EQ(count(2), "trailing_bytes");
+  EXPECT_EQ(count(3), "none");
+  EXPECT_EQ(count(4), "truncated");
+  EXPECT_EQ(count(kMembersMax), "truncated");
+  EXPECT_EQ(count(kMembersMax + 1), "count_too_large");
+  std::vector<ViewMember> decoded;
+  EXPECT_EQ(drop_name(decode_view_members({}, decoded)), "truncated");
+}
+
+}  // namespace
+}  // namespace peal::wire::test

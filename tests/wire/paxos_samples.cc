@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paxos_samples.h"
+
+#include <algorithm>
+#include <map>
+
+namespace peal::wire::test {
+namespace {
+
+Round random_round(Random& random) {
+  return {1 + skewed(random, kCounterMax - 1), random_member(random)};
+}
+
+/// Of these coordinators: one that is not above `top`.
+Round random_round_upto(Random& random, const Round& top) {
+  if (random.chance(0.2)) return top;
+  const Round round{1 + skewed(random, top.count - 1), random_member(random)};
+  return round <= top ? round : top;
+}
+
+Instance random_instance(Random& random) { return 1 + skewed(random, kCounterMax - 1); }
+
+ValueHead random_head(Random& random, ValueKind kind) {
+  ValueHead head;
+  head.kind = kind;
+  head.origin = random_member(random);
+  if (kind == ValueKind::nothing) return head;
+  head.view = 1 + skewed(random, kCounterMax - 1);
+  if (kind == ValueKind::view) return head;
+  head.number = 1 + skewed(random, kCounterMax - 1);
+  head.service = random.chance(0.5) ? Service::agreed : Service::safe;
+  return head;
+}
+
+std::vector<std::byte> random_bytes(Random& random, ValueKind kind) {
+  if (kind == ValueKind::nothing) return {};
+  if (kind == ValueKind::view) return view_bytes(random_view_members(random));
+  std::vector<std::byte> bytes(random.below(random.chance(0.01) ? 60'000 : 200));
+  for (std::byte& b : bytes) b = static_cast<std::byte>(random.below(256));
+  return bytes;
+}
+
+ValueKind random_value_kind(Random& random) { return static_cast<ValueKind>(1 + random.below(3)); }
+
+ValueHead unit_head() { return {ValueKind::unit, Service::safe, 9, {{1}, 10}, 41}; }
+
+}  // namespace
+
+std::vector<std::byte> packet_of(const ValueSample& sample, Checksum checksum) {
+  std::vector<std::byte> packet(kDataHeaderBytes);
+  packet.insert(packet.end(), sample.bytes.begin(), sample.bytes.end());
+  Header header = header_of(sample.kind);
+  header.checksum = checksum;
+  encode_value_in_place(header, sample.kind, sample.frame, packet);
+  return packet;
+}
+
+std::vector<std::byte> packet_of(const FetchedSample& sample, Checksum checksum) {
+  std::vector<std::byte> packet(kFetchedHeaderBytes);
+  packet.insert(packet.end(), sample.bytes.begin(), sample.bytes.end());
+  Header header = header_of(PaxosKind::fetched);
+  header.checksum = checksum;
+  encode_fetched_in_place(header, sample.frame, packet);
+  return packet;
+}
+
+std::vector<std::byte> view_bytes(const std::vector<ViewMember>& members) {
+  std::vector<std::byte> bytes(2 + members.size() * kViewMemberBytes);
+  bytes.resize(encode_view_members(members, bytes));
+  return bytes;
+}
+
+std::vector<ViewMember> first_view_members(std::uint32_t count) {
+  std::vector<ViewMember> members;
+  for (const MemberId& member : first_members(count)) {
+    members.push_back({member, member.node.value});
+  }
+  return members;
+}
+
+ValueSample plain_submit() {
+  return {PaxosKind::submit, {0, 0, 0, unit_head()}, std::vector<std::byte>(3)};
+}
+ValueSample plain_propose() {
+  return {PaxosKind::propose, {6, 100, 7, unit_head()}, std::vector<std::byte>(3)};
+}
+ValueSample plain_decided() {
+  return {PaxosKind::decided, {0, 100, 0, unit_head()}, std::vector<std::byte>(3)};
+}
+ValueSample plain_view() {
+  const ValueHead head{ValueKind::view, Service::agreed, 10, {{1}, 10}, 0};
+  return {PaxosKind::propose, {6, 100, 7, head}, view_bytes(first_view_members(3))};
+}
+
+State plain_state() { return {{6, kSender}, true, false, true, {5, {{2}, 20}}, 99, 90, 10, 9, 77}; }
+
+Promise plain_promise() {
+  const Round older{4, {{1}, 10}};
+  return {kSomeRound, 100, {{100, 5, older}, {105, 1, kSomeRound}, {200, kVotesMax, kSomeRound}}};
+}
+
+FetchedSample plain_fetched() {
+  return {{kSomeRound, 100, unit_head()}, std::vector<std::byte>(3)};
+}
+
+Checkpoint plain_checkpoint() { return {100, kSomeView, first_view_members(3), {7, 0, 12}}; }
+
+ValueSample random_value(Random& random) {
+  constexpr PaxosKind kKinds[]{PaxosKind::submit, PaxosKind::propose, PaxosKind::decided};
+  ValueSample sample;
+  sample.kind = kKinds[random.below(3)];
+  if (sample.kind != PaxosKind::submit) sample.frame.instance = random_instance(random);
+  if (sample.kind == PaxosKind::propose) {
+    sample.frame.count = 1 + skewed(random, kCounterMax - 1);
+    const std::uint64_t most = std::min<std::uint64_t>(sample.frame.instance - 1, 0xffff'ffff);
+    sample.frame.behind = static_cast<std::uint32_t>(skewed(random, most));
+  }
+  const ValueKind kind =
+      sample.kind == PaxosKind::submit ? ValueKind::unit : random_value_kind(random);
+  sample.frame.head = random_head(random, kind);
+  sample.bytes = random_bytes(random, kind);
+  return sample;
+}
+
+State random_state(Random& random) {
+  State state;
+  if (random.chance(0.9)) state.round = random_round(random);
+  if (state.round.count != 0 && random.chance(0.3)) {
+    state.round.coordinator = kSender;
+    state.leading = random.chance(0.7);
+  }
+  state.leaving = random.chance(0.3);
+  if (state.round.count != 0 && random.chance(0.7)) {
+    state.voted_round = random_round_upto(random, state.round);
+    state.voted_upto = skewed(random, kCounterMax);
+  }
+  state.next = skewed(random, kCounterMax);
+  state.oldest = skewed(random, state.next);
+  state.view = skewed(random, kCounterMax);
+  state.joined = state.next != 0 && state.view != 0 && random.chance(0.5);
+  state.nodes = skewed(random, ~0ULL);
+  return state;
+}
+
+Prepare random_prepare(Random& random) {
+  return {1 + skewed(random, kCounterMax - 1), random_instance(random)};
+}
+
+Promise random_promise(Random& random) {
+  Promise promise;
+  promise.round = random_round(random);
+  promise.next = skewed(random, 1ULL << 40);
+  const std::uint64_t count = skewed(random, kVoteRunsMax);
+  Instance free = std::max<Instance>(promise.next, 1);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    VoteRun run;
+    run.first = free + (random.chance(0.5) ? 0 : skewed(random, 1ULL << 50));
+    run.length = static_cast<std::uint32_t>(1 + skewed(random, kVotesMax - 1));
+    run.round = random_round_upto(random, promise.round);
+    const bool same = !promise.runs.empty() && promise.runs.back().round == run.round;
+    if (same && run.first == free) ++run.first;
+    free = run.first + run.length;
+    promise.runs.push_back(run);
+  }
+  return promise;
+}
+
+Fetch random_fetch(Random& random) { return {random_round(random), random_instance(random)}; }
+
+FetchedSample random_fetched(Random& random) {
+  const ValueKind kind = random_value_kind(random);
+  const Fetched frame{random_round(random), random_instance(random), random_head(random, kind)};
+  return {frame, random_bytes(random, kind)};
+}
+
+Repeat random_repeat(Random& random) {
+  const auto count = static_cast<std::uint16_t>(1 + skewed(random, kRepeatMax - 1));
+  return {1 + skewed(random, kCounterMax - 1 - count), count};
+}
+
+std::vector<ViewMember> random_view_members(Random& random) {
+  std::map<std::uint32_t, ViewMember> members;
+  const std::size_t size = 1 + skewed(random, kMembersMax - 1);
+  while (members.size() < size) {
+    const MemberId member = random_member(random);
+    members[member.node.value] = {member, skewed(random, kCounterMax)};
+  }
+  std::vector<ViewMember> sorted;
+  for (const auto& [node, member] : members) sorted.push_back(member);
+  return sorted;
+}
+
+Checkpoint random_checkpoint(Random& random) {
+  Checkpoint checkpoint;
+  checkpoint.next = random_instance(random);
+  if (random.chance(0.1)) return checkpoint;
+  checkpoint.view = random_view(random);
+  checkpoint.members = random_view_members(random);
+  for (std::size_t i = 0; i < checkpoint.members.size(); ++i) {
+    checkpoint.numbers.push_back(skewed(random, kCounterMax));
+  }
+  return checkpoint;
+}
+
+}  // namespace peal::wire::test

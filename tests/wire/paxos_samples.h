@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/random.h"
+#include "samples.h"
+#include "wire/paxos.h"
+
+// Legal frames of paxos.h for tests: a plain one of each kind, and random ones.
+
+namespace peal::wire::test {
+
+constexpr FrameKind frame_kind(PaxosKind kind) { return static_cast<FrameKind>(kind); }
+inline Header header_of(PaxosKind kind) { return header_of(frame_kind(kind)); }
+
+inline constexpr Round kSomeRound{6, {{2}, 20}};
+
+/// SUBMIT, PROPOSE or DECIDED, with what stands behind it.
+struct ValueSample {
+  PaxosKind kind = PaxosKind::propose;
+  ValueFrame frame;
+  std::vector<std::byte> bytes;
+};
+struct FetchedSample {
+  Fetched frame;
+  std::vector<std::byte> bytes;
+};
+
+/// Whole packets of the sender kSender.
+std::vector<std::byte> packet_of(const ValueSample& sample, Checksum checksum = Checksum::present);
+std::vector<std::byte> packet_of(const FetchedSample& sample,
+                                 Checksum checksum = Checksum::present);
+
+/// The bytes of a view of these.
+std::vector<std::byte> view_bytes(const std::vector<ViewMember>& members);
+/// Members 1 to `count`, each from the view of its number.
+std::vector<ViewMember> first_view_members(std::uint32_t count);
+
+ValueSample plain_submit();
+ValueSample plain_propose();  ///< of a unit of three bytes
+ValueSample plain_decided();
+ValueSample plain_view();  ///< PROPOSE of a view of three
+State plain_state();       ///< of a coordinator that voted
+Promise plain_promise();   ///< two runs that touch, and one apart
+FetchedSample plain_fetched();
+Checkpoint plain_checkpoint();  ///< a view of three
+
+// Random legal frames, up to the largest sizes; the sender is kSender.
+ValueSample random_value(Random& random);
+State random_state(Random& random);
+Prepare random_prepare(Random& random);
+Promise random_promise(Random& random);
+Fetch random_fetch(Random& random);
+FetchedSample random_fetched(Random& random);
+Repeat random_repeat(Random& random);
+Checkpoint random_checkpoint(Random& random);
+std::vector<ViewMember> random_view_members(Random& random);  ///< at least one
+
+}  // namespace peal::wire::test

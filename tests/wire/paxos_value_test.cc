@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of values, and of the frames that hold one: at its limit a frame is accepted, past it
+// dropped, with the reason that a person reading the counters needs.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "paxos_outcome.h"
+#include "paxos_samples.h"
+#include "wire/packet.h"
+
+namespace peal::wire::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+std::string value_outcome(const Bytes& packet) {
+  Header header;
+  const Drop drop = decode_header(packet, header);
+  if (drop != Drop::none) return "header: " + std::string(drop_name(drop));
+  ValueFrame decoded;
+  return std::string(drop_name(decode_value(packet, decoded)));
+}
+
+std::string with_value(ValueSample sample, const std::function<void(ValueFrame&)>& change) {
+  change(sample.frame);
+  return value_outcome(packet_of(sample));
+}
+
+std::string with_head(const ValueSample& sample, const std::function<void(ValueHead&)>& change) {
+  return with_value(sample, [&](ValueFrame& frame) { change(frame.head); });
+}
+
+std::string with_fetched(const std::function<void(FetchedSample&)>& change) {
+  FetchedSample sample = plain_fetched();
+  change(sample);
+  Fetched decoded;
+  return std::string(drop_name(decode_fetched(packet_of(sample), decoded)));
+}
+
+Drop drop_of_value(ByteView packet) {
+  ValueFrame decoded;
+  return decode_value(packet, decoded);
+}
+
+TEST(WirePaxosValue, PlainOnesAreAccepted) {
+  for (const ValueSample& sample :
+       {plain_submit(), plain_propose(), plain_decided(), plain_view()}) {
+    EXPECT_EQ(value_outcome(packet_of(sample)), "none");
+  }
+}
+
+TEST(WirePaxosValue, OnlyAProposalHasARound) {
+  expect_from_one([](std::uint64_t count) {
+    return with_value(plain_propose(), [&](ValueFrame& v) { v.count = count; });
+  });
+  for (const ValueSample& sample : {plain_submit(), plain_decided()}) {
+    EXPECT_EQ(with_value(sample, [](ValueFrame& v) { v.count = 1; }), "bad_value");
+    EXPECT_EQ(with_value(sample, [](ValueFrame& v) { v.count = kTop + 1; }), "bad_value");
+  }
+}
+
+TEST(WirePaxosValue, OnlyASubmissionHasNoInstance) {
+  expect_from_one([](Instance instance) {
+    return with_value(plain_decided(), [&](ValueFrame& v) { v.instance = instance; });
+  });
+  expect_from_one([](Instance instance) {
+    return with_value(plain_propose(), [&](ValueFrame& v) {
+      v.instance = instance;
+      v.behind = 0;
+    });
+  });
+  EXPECT_EQ(with_value(plain_submit(), [](ValueFrame& v) { v.instance = 1; }), "bad_value");
+}
+
+TEST(WirePaxosValue, OnlyAProposalSaysWhatIsDecidedAndFromTheFirstOn) {
+  const auto behind = [](Instance instance, std::uint32_t value) {
+    return with_value(plain_propose(), [&](ValueFrame& v) {
+      v.instance = instance;
+      v.behind = value;
+    });
+  };
+  EXPECT_EQ(behind(1, 0), "none");
+  EXPECT_EQ(behind(1, 1), "bad_value");
+  EXPECT_EQ(behind(100, 99), "none");
+  EXPECT_EQ(behind(100, 100), "bad_value");
+  EXPECT_EQ(behind(100, 0xffff'ffff), "bad_value");
+  EXPECT_EQ(behind(1ULL << 32, 0xffff'ffff), "none");
+  for (const ValueSample& sample : {plain_submit(), plain_decided()}) {
+    EXPECT_EQ(with_value(sample, [](ValueFrame& v) { v.behind = 1; }), "bad_value");
+  }
+}
+
+TEST(WirePaxosValue, OnlyUnitsAreSubmitted) {
+  const auto submit = [](const ValueSample& sample) {
+    return value_outcome(
+        packet_of({PaxosKind::submit, {0, 0, 0, sample.frame.head}, sample.bytes}));
+  };
+  EXPECT_EQ(submit(plain_propose()), "none");
+  EXPECT_EQ(submit(plain_view()), "bad_value");
+  ValueSample nothing;
+  nothing.frame.head.origin = kSender;
+  EXPECT_EQ(submit(nothing), "bad_value");
+}
+
+TEST(WirePaxosValue, UnitsHaveAViewAndANumberAndAnyBytes) {
+  expect_from_one([](std::uint64_t view) {
+    return with_head(plain_decided(), [&](ValueHead& h) { h.view = view; });
+  });
+  expect_from_one([](std::uint64_t number) {
+    return with_head(plain_decided(), [&](ValueHead& h) { h.number = number; });
+  });
+  ValueSample empty = plain_decided();
+  empty.bytes.clear();
+  EXPECT_EQ(value_outcome(packet_of(empty)), "none");
+  empty.bytes.resize(kPacketBytesMax - kDataHeaderBytes);
+  EXPECT_EQ(value_outcome(packet_of(empty)), "none");
+}
+
+TEST(WirePaxosValue, NothingHasNoViewNoNumberAndNoBytes) {
+  ValueSample nothing = plain_propose();
+  nothing.frame.head = {ValueKind::nothing, Service::agreed, 0, kSender, 0};
+  nothing.bytes.clear();
+  EXPECT_EQ(value_outcome(packet_of(nothing)), "none");
+  EXPECT_EQ(with_head(nothing, [](ValueHead& h) { h.view = 1; }), "bad_value");
+  EXPECT_EQ(with_head(nothing, [](ValueHead& h) { h.number = 1; }), "bad_value");
+  EXPECT_EQ(with_head(nothing, [](ValueHead& h) { h.service = Service::safe; }), "bad_value");
+  nothing.bytes.resize(1);
+  EXPECT_EQ(value_outcome(packet_of(nothing)), "trailing_bytes");
+}
+
+TEST(WirePaxosValue, AViewHasItsNumberAndIsNeitherCountedNorSafe) {
+  expect_from_one([](std::uint64_t view) {
+    return with_head(plain_view(), [&](ValueHead& h) { h.view = view; });
+  });
+  EXPECT_EQ(with_head(plain_view(), [](ValueHead& h) { h.number = 1; }), "bad_value");
+  EXPECT_EQ(with_head(plain_view(), [](ValueHead& h) { h.service = Service::safe; }), "bad_value");
+}
+
+TEST(WirePaxosValue, AViewsBytesAreItsMembers) {
+  const auto with = [](const Bytes& bytes) {
+    ValueSample view = plain_view();
+    view.bytes = bytes;
+    FetchedSample fetched{{kSomeRound, 100, view.frame.head}, bytes};
+    Fetched decoded;
+    const std::string outcome = value_outcome(packet_of(view));
+    EXPECT_EQ(drop_name(decode_fetched(packet_of(fetched), decoded)), outcome);
+    return outcome;
+  };
+  EXPECT_EQ(with(view_bytes(first_view_members(kMembersMax))), "none");
+  EXPECT_EQ(with({}), "truncated");
+  EXPECT_EQ(with(Bytes(2)), "bad_value");
+  Bytes bytes = view_bytes(first_view_members(3));
+  bytes.pop_back();
+  EXPECT_EQ(with(bytes), "truncated");
+  bytes.resize(bytes.size() + 2);
+  EXPECT_EQ(with(bytes), "trailing_bytes");
+  EXPECT_EQ(with(view_bytes({{{{2}, 20}, 1}, {{{1}, 10}, 1}})), "not_sorted");
+  EXPECT_EQ(with(view_bytes({{kNobody, 1}})), "bad_value");
+  EXPECT_EQ(with(view_bytes({{kSender, kTop + 1}})), "bad_value");
+}
+
+TEST(WirePaxosValue, OriginIsANode) {
+  for (const ValueSample& sample :
+       {plain_submit(), plain_propose(), plain_decided(), plain_view()}) {
+    EXPECT_EQ(with_head(sample, [](ValueHead& h) { h.origin = kLastNode; }), "none");
+    EXPECT_EQ(with_head(sample, [](ValueHead& h) { h.origin = kNobody; }), "bad_value");
+    EXPECT_EQ(with_head(sample, [](ValueHead& h) { h.origin = kNodeTooLarge; }), "bad_value");
+  }
+}
+
+TEST(WirePaxosValue, KindAndServiceAreKnown) {
+  const Bytes unit = packet_of(plain_propose());
+  const std::size_t head = kHeaderBytes + 20;
+  expect_bytes_accepted(unit, head, {1}, drop_of_value);
+  expect_bytes_accepted(unit, head + 1, {2, 3}, drop_of_value);
+  expect_bytes_accepted(packet_of(plain_view()), head, {3}, drop_of_value);
+  expect_bytes_accepted(packet_of(plain_view()), head + 1, {2}, drop_of_value);
+}
+
+TEST(WirePaxosFetched, NamesARoundAndAnInstance) {
+  expect_begun_round([](const Round& round) {
+    return with_fetched([&](FetchedSample& f) { f.frame.round = round; });
+  });
+  expect_from_one([](Instance instance) {
+    return with_fetched([&](FetchedSample& f) { f.frame.instance = instance; });
+  });
+}
+
+TEST(WirePaxosFetched, ItsValueObeysTheRulesOfValues) {
+  EXPECT_EQ(with_fetched([](FetchedSample& f) { f.bytes.clear(); }), "none");
+  EXPECT_EQ(with_fetched([](FetchedSample& f) { f.frame.head.view = 0; }), "bad_value");
+  EXPECT_EQ(with_fetched([](FetchedSample& f) { f.frame.head.number = 0; }), "bad_value");
+  EXPECT_EQ(with_fetched([](FetchedSample& f) { f.frame.head.origin = kNobody; }), "bad_value");
+  const auto nothing = [](std::size_t bytes) {
+    return with_fetched([&](FetchedSample& f) {
+      f.frame.head = {ValueKind::nothing, Service::agreed, 0, kSender, 0};
+      f.bytes.resize(bytes);
+    });
+  };
+  EXPECT_EQ(nothing(0), "none");
+  EXPECT_EQ(nothing(1), "trailing_bytes");
+}
+
+}  // namespace
+}  // namespace peal::wire::test
