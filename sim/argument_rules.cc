@@ -52,6 +52,16 @@ constexpr std::pair<const char*, const char*> kApart[] = {
     {"--json", "--print"},   {"--json", "--shrink"}, {"--trace", "--shrink"},
 };
 
+/// What the ring alone has, beside another engine: one line, or nothing.
+std::string clash_with_engine(const Given& given, const Arguments& a) {
+  if (!a.swarm.paxos) return {};
+  for (const char* name : {"--accelerated-window", "--lists"}) {
+    if (given(name))
+      return std::string(name) + " is not accepted here: it must come with --order ring";
+  }
+  return {};
+}
+
 /// Options that do not go together: one line, or nothing.
 std::string clash(const Given& given, const Texts& texts) {
   const Mode mode = given("--mutants")    ? kMutants
@@ -171,6 +181,7 @@ bool read_mutant(const std::string& text, Mutant& out) {
 std::string take_texts(const Given& given, const Texts& texts, Arguments& a) {
   a.hunt_mutants = given("--mutants");
   std::string problem = clash(given, texts);
+  if (problem.empty()) problem = clash_with_engine(given, a);
   if (problem.empty()) problem = take_mutants(texts, a);
   if (problem.empty() && texts.scenarios.empty()) problem = take_settings(texts, a);
   if (problem.empty()) problem = take_files(texts, a);
