@@ -153,8 +153,7 @@ void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq 
   UnitsOfView& units = units_of(view);
   const bool known = options_.quorum && seq >= 1 && seq <= units.by_seq.size() &&
                      units.by_seq[seq - 1].origin == who;
-  const std::uint64_t number =
-      known ? units.by_seq[seq - 1].number : ++units_originated_[who];
+  const std::uint64_t number = known ? units.by_seq[seq - 1].number : ++units_originated_[who];
   ++figures_.units_originated;
   // A place far ahead cannot be right; the oracle reports the delivery as never originated.
   if (seq >= 1 && seq <= units.by_seq.size() + (1U << 20)) {
