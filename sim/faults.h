@@ -41,6 +41,8 @@ namespace peal::sim {
   X(slow_node, "nodes made slow")                                              \
   X(slow_application, "applications made slow")                                \
   X(leave, "nodes that left")                                                  \
+  X(disk_failed, "acceptors that stopped because their disk failed")           \
+  X(disk_slow, "disks made slow")                                              \
   X(list_changed, "files with another list of nodes")                          \
   X(targeted_split, "splits at a chosen moment of the protocol")               \
   X(targeted_cut, "one-way cuts at a chosen moment")                           \

@@ -4,12 +4,15 @@
 
 #include "sim/faults.h"
 #include "sim/packet.h"
+#include "wire/frames.h"
 
 namespace peal::sim {
 namespace {
 
 constexpr std::array<std::string_view, kPacketKinds> kKindNames{
-    "other", "token", "data", "join", "commit", "probe", "hold_cancel", "epoch_notice"};
+    "other",        "token",  "data",    "join",           "commit",    "probe",   "hold_cancel",
+    "epoch_notice", "state",  "submit",  "propose",        "prepare",   "promise", "fetch",
+    "fetched",      "repeat", "decided", "checkpoint-get", "checkpoint"};
 
 struct FaultRow {
   std::string_view name;
@@ -22,6 +25,9 @@ constexpr std::array<FaultRow, kFaults> kFaultRows{{
 }};
 
 constexpr std::size_t kKindOffset = 3;  // wire: magic u16, version u8, kind u8
+constexpr auto kRingKinds = static_cast<std::size_t>(PacketKind::epoch_notice);
+constexpr auto kFirstOfQuorums = static_cast<std::size_t>(PacketKind::state);
+static_assert(kFirstOfQuorums + wire::kPaxosKindLast - wire::kPaxosKindFirst + 1 == kPacketKinds);
 
 }  // namespace
 
@@ -39,7 +45,16 @@ std::optional<PacketKind> packet_kind_of_name(std::string_view name) {
 PacketKind packet_kind_of(ByteView bytes) {
   if (bytes.size() <= kKindOffset) return PacketKind::other;
   const auto kind = static_cast<std::size_t>(bytes[kKindOffset]);
-  return kind < kPacketKinds ? static_cast<PacketKind>(kind) : PacketKind::other;
+  if (kind <= kRingKinds) return static_cast<PacketKind>(kind);
+  if (kind < wire::kPaxosKindFirst || kind > wire::kPaxosKindLast) return PacketKind::other;
+  return static_cast<PacketKind>(kind - wire::kPaxosKindFirst + kFirstOfQuorums);
+}
+
+std::string packet_kinds_text() {
+  std::string text;
+  for (std::size_t i = 1; i < kPacketKinds; ++i) text += std::string(kKindNames[i]) + ", ";
+  text.replace(text.size() - 2, 2, " or ");
+  return text + std::string(kKindNames[0]);
 }
 
 std::string_view fault_name(Fault fault) {

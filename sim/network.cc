@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/packet_content.h"
 #include "wire/frames.h"
 
 namespace peal::sim {
@@ -15,11 +16,12 @@ bool contains(const std::vector<NodeId>& nodes, NodeId node) {
 
 /// What only a look into the packet can tell; false if the rule wants something else.
 bool content_matches(const Rule& rule, const Packet& packet) {
-  if (rule.seq || rule.retransmission || rule.post) {
+  if (rule.seq && position_of(packet) != rule.seq) return false;
+  if (rule.view && proposes_view(packet) != *rule.view) return false;
+  if (rule.retransmission || rule.post) {
     wire::Data data;
     if (packet.kind != PacketKind::data) return false;
     if (wire::decode_data(packet.bytes, data) != wire::Drop::none) return false;
-    if (rule.seq && data.seq != *rule.seq) return false;
     if (rule.retransmission && data.retransmission != *rule.retransmission) return false;
     if (rule.post && data.post != *rule.post) return false;
   }

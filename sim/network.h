@@ -50,7 +50,8 @@ struct Rule {
   std::optional<PacketKind> kind;
   std::vector<NodeId> from;
   std::vector<NodeId> to;
-  std::optional<Seq> seq;              ///< of a data packet
+  std::optional<Seq> seq;              ///< of a data packet, or a proposed or decided value
+  std::optional<bool> view;            ///< of a proposed value: it is the next view
   std::optional<bool> retransmission;  ///< of a data packet
   std::optional<bool> post;            ///< of a data packet
   std::optional<std::uint32_t> phase;  ///< of a commit token, 1 or 2

@@ -31,12 +31,14 @@ port::Log* NodeLog::open(MemberId self) {
   PEAL_ASSERT(opened.has_value());
   log_ = std::move(*opened);
   made_ = true;
+  failed_ = false;
   return log_.get();
 }
 
 std::optional<Duration> NodeLog::begin() {
   if (log_ == nullptr || under_way_ || !log_->begin()) return std::nullopt;
   under_way_ = true;
+  if (slow_.ns > 0) return slow_;
   if (random_.chance(times_.slow)) {
     return Duration{random_.between(times_.high.ns, times_.slow_time.ns)};
   }
@@ -46,8 +48,17 @@ std::optional<Duration> NodeLog::begin() {
 void NodeLog::finish() {
   PEAL_ASSERT(under_way_);
   under_way_ = false;
+  if (fails_) disk_.fail(1 + random_.below(2), Disk::Failure::error);
   log_->carry_out();
+  disk_.mend();
   log_->finish();
+  failed_ = fails_ && log_->failure().has_value();
+  if (failed_) fails_ = false;
+}
+
+void NodeLog::mend() {
+  fails_ = false;
+  slow_ = {};
 }
 
 void NodeLog::crash() {

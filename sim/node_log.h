@@ -38,6 +38,15 @@ class NodeLog {
   /// The process is gone, perhaps in the middle of it.
   void crash();
 
+  /// The next write or sync fails, and with it the log of the running process.
+  void fail() { fails_ = true; }
+  /// Each sync takes so long.
+  void slow(Duration time) { slow_ = time; }
+  /// Ends both; what has failed has.
+  void mend();
+  /// Did the running process's log fail as it was told to?
+  bool failed() const { return failed_; }
+
  private:
   DiskTimes times_;
   Random random_;
@@ -45,6 +54,8 @@ class NodeLog {
   std::unique_ptr<wal::Log> log_;
   bool made_ = false;
   bool under_way_ = false;
+  bool fails_ = false, failed_ = false;
+  Duration slow_{};  ///< 0: as `times_` say
 };
 
 }  // namespace peal::sim

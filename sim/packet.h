@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,12 +25,26 @@ enum class PacketKind : std::uint8_t {
   probe = 5,
   hold_cancel = 6,
   epoch_notice = 7,
+  // Of engines on quorums, in the order of wire::PaxosKind.
+  state = 8,
+  submit = 9,
+  propose = 10,
+  prepare = 11,
+  promise = 12,
+  fetch = 13,
+  fetched = 14,
+  repeat = 15,
+  decided = 16,
+  checkpoint_get = 17,
+  checkpoint = 18,
 };
-inline constexpr std::size_t kPacketKinds = 8;
+inline constexpr std::size_t kPacketKinds = 19;
 
 std::string_view packet_kind_name(PacketKind kind);
 std::optional<PacketKind> packet_kind_of_name(std::string_view name);
 PacketKind packet_kind_of(ByteView bytes);
+/// "token, data, ... or other".
+std::string packet_kinds_text();
 
 using PacketIndex = std::uint32_t;
 

@@ -30,6 +30,7 @@ const std::vector<Stage::Verb>& Stage::verbs() {
       {"list", &Stage::do_list},
       {"slow", &Stage::do_slow},
       {"application", &Stage::do_application},
+      {"disk", &Stage::do_disk},
       {"submit", &Stage::do_submit},
       {"load", &Stage::do_load},
       {"client", &Stage::do_client},

@@ -48,6 +48,7 @@ class Stage final : public Watcher {
     std::optional<std::uint32_t> phase;
     std::optional<Seq> seq;
     bool recovering = false;
+    bool view = false;
   };
   struct EventPattern {
     std::vector<NodeId> nodes;
@@ -110,6 +111,7 @@ class Stage final : public Watcher {
   void do_list(Words& words);
   void do_slow(Words& words);
   void do_application(Words& words);
+  void do_disk(Words& words);
   void do_submit(Words& words);
   void do_load(Words& words);
   Service take_service(Words& words);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "sim/packet_content.h"
 #include "sim/stage.h"
 #include "wire/frames.h"
 
@@ -48,9 +49,7 @@ std::optional<PacketKind> Stage::read_kind(Words& words, std::string_view key) {
   if (!name) return std::nullopt;
   const std::optional<PacketKind> kind = packet_kind_of_name(*name);
   if (!kind) {
-    words.fail("'" + *name +
-               "' is no kind of packet: token, data, join, commit, probe, "
-               "hold_cancel, epoch_notice or other");
+    words.fail("'" + *name + "' is no kind of packet: " + packet_kinds_text());
   }
   return kind;
 }
@@ -170,7 +169,7 @@ void Stage::do_flap(Words& words) {
 }
 
 /// drop|delay|duplicate|hold [range] [kind=] [from n1] [to n2] [p=] [count=] [seq=] [phase=]
-///   [retransmission=] [post=] [recovering]
+///   [retransmission=] [post=] [view=] [recovering]
 void Stage::add_rule(Words& words, Rule::Act act) {
   Rule rule;
   rule.act = act;
@@ -183,6 +182,7 @@ void Stage::add_rule(Words& words, Rule::Act act) {
   rule.kind = recovery ? std::optional(PacketKind::token) : read_kind(words, "kind");
   rule.recovering = recovery;
   if (words.has("seq")) rule.seq = words.number("seq", 1, 1, ~0ULL);
+  rule.view = words.yes_no("view");
   if (words.has("phase")) {
     rule.phase = static_cast<std::uint32_t>(words.number("phase", 1, 1, 2));
   }
@@ -219,7 +219,8 @@ void Stage::do_clear(Words& words) {
   }
 }
 
-/// target stop | target kinds=commit,recovery [p=0.05] [actions=split,cut,crash,pause]
+/// target stop | target kinds=commit,recovery|prepare,promise,view,vote [p=0.05]
+///   [actions=split,cut,crash,pause]
 ///   [within=400us] [heal=20ms-300ms] [most=200]
 void Stage::do_target(Words& words) {
   if (words.accept("stop")) {
@@ -238,13 +239,12 @@ void Stage::do_target(Words& words) {
       from = comma + 1;
     }
   };
-  rule.commit = rule.recovery_token = rule.split = rule.cut = rule.crash = rule.pause = false;
+  rule.moments = 0;
+  rule.split = rule.cut = rule.crash = rule.pause = false;
   listed("kinds", "commit,recovery", [&rule](const std::string& kind) {
-    if (kind == "commit") return rule.commit = true;
-    if (kind == "recovery") return rule.recovery_token = true;
-    if (kind == "token") return rule.token = true;
-    if (kind == "join") return rule.join = true;
-    return false;
+    const std::uint32_t moment = moment_of_name(kind);
+    rule.moments |= moment;
+    return moment != 0;
   });
   listed("actions", "split,cut,crash,pause", [&rule](const std::string& action) {
     if (action == "split") return rule.split = true;
@@ -295,7 +295,7 @@ void Stage::do_replay(Words& words) {
   }
 }
 
-/// [kind=commit] [phase=2] [seq=5] [from n1] [to n2] [recovering]
+/// [kind=commit] [phase 2] [seq 5] [from n1] [to n2] [recovering] [view]
 Stage::PacketPattern Stage::read_packet_pattern(Words& words) {
   PacketPattern pattern;
   if (words.peek().find('=') != std::string_view::npos) {
@@ -318,6 +318,8 @@ Stage::PacketPattern Stage::read_packet_pattern(Words& words) {
       pattern.seq = words.number(1, ~0ULL);
     } else if (words.accept("recovering")) {
       pattern.recovering = true;
+    } else if (words.accept("view")) {
+      pattern.view = true;
     } else {
       break;
     }
@@ -343,13 +345,8 @@ bool Stage::matches(const PacketPattern& pattern, const Packet& packet) const {
   if (!among(pattern.from, packet.from)) return false;
   if (!pattern.to.empty() && (packet.to.value == 0 || !among(pattern.to, packet.to))) return false;
   if (pattern.recovering && !world_->anyone_recovers()) return false;
-  if (pattern.seq) {
-    wire::Data data;
-    if (packet.kind != PacketKind::data ||
-        wire::decode_data(packet.bytes, data) != wire::Drop::none || data.seq != *pattern.seq) {
-      return false;
-    }
-  }
+  if (pattern.seq && position_of(packet) != pattern.seq) return false;
+  if (pattern.view && !proposes_view(packet)) return false;
   if (pattern.phase) {
     wire::Commit commit;
     if (packet.kind != PacketKind::commit ||

@@ -94,6 +94,26 @@ void Stage::do_application(Words& words) {
   for (const NodeId node : nodes) world_->set_application(node, room, per_unit);
 }
 
+/// disk n1 fails | disk n1 slow 200ms | disk n1 mended
+void Stage::do_disk(Words& words) {
+  const std::vector<NodeId> nodes = words.nodes();
+  const std::string what = words.take("fails, slow or mended");
+  if (what != "fails" && what != "slow" && what != "mended") {
+    words.fail("'" + what + "': accepted is fails, slow or mended");
+  }
+  const Duration time = what == "slow" ? words.duration() : Duration{};
+  if (!acting(words)) return;
+  for (const NodeId node : nodes) {
+    NodeLog* disk = world_->disk(node);
+    if (disk == nullptr) continue;  // no acceptor
+    if (what == "fails") disk->fail();
+    if (what == "mended") disk->mend();
+    if (what != "slow") continue;
+    ledger_->faults().add(Fault::disk_slow);
+    disk->slow(time);
+  }
+}
+
 /// submit n1 safe "text" | submit n1 agreed size=1000 [count=50]
 void Stage::do_submit(Words& words) {
   const std::vector<NodeId> nodes = words.nodes();

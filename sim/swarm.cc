@@ -203,6 +203,7 @@ void Author::write_ending() {
     }
   }
   if (options_.paxos) {  // most acceptors and most nodes are needed
+    script_.add("disk all mended");
     script_.add("start all");
     script_.add("settle");
     return;

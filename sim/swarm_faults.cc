@@ -15,7 +15,12 @@ void Author::plan_faults() {
   if (often()) plan_links();
   if (often()) plan_processes();
   if (maybe(0.35)) plan_resources();
-  plan_targets();
+  if (options_.paxos) {
+    plan_quorum_targets();
+    plan_power_and_disks();
+  } else {
+    plan_targets();
+  }
 }
 
 void Author::plan_packets() {
@@ -46,8 +51,9 @@ void Author::plan_packets() {
   if (maybe(0.25)) {
     static constexpr std::array<const char*, 5> kKinds{"token", "data", "join", "commit", "probe"};
     const std::string loss = decimal(random_.unit());
-    line +=
-        std::string(" bad-kind=") + kKinds[random_.below(kKinds.size())] + " bad-kind-loss=" + loss;
+    const std::string kind =
+        options_.paxos ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
+    line += " bad-kind=" + kind + " bad-kind-loss=" + loss;
   }
   const Duration from = moment();
   at(from, line);
@@ -71,8 +77,9 @@ void Author::plan_rule() {
   const Duration from = moment();
   const std::string range = "0-" + duration_text(spread(milliseconds(1), milliseconds(300)));
   const std::string p = decimal(0.02 + 0.5 * small());
-  const std::string which =
-      std::string(" kind=") + kKinds[random_.below(kKinds.size())] + " p=" + p;
+  const std::string kind =
+      options_.paxos ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
+  const std::string which = " kind=" + kind + " p=" + p;
   at(from, often() ? "delay " + range + which : "duplicate delay=" + range + which);
   at(from + spread(milliseconds(20), seconds(2)), "clear rules");
 }
@@ -82,7 +89,8 @@ void Author::plan_rule() {
 void Author::plan_gap() {
   const Duration from = moment();
   const std::string a = node();
-  at(from, "drop kind=data from " + a + " p=" + (often() ? "1" : decimal(random_.unit())));
+  at(from, std::string("drop kind=") + (options_.paxos ? "propose" : "data") + " from " + a +
+               " p=" + (often() ? "1" : decimal(random_.unit())));
   const Duration dies = from + spread(microseconds(100), milliseconds(8));
   at(dies, "crash " + a + (often() ? " after-sends " + number(1, 20) : ""));
   at(dies + milliseconds(between(5, 60)), "clear rules");

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "sim/packet_content.h"
 #include "sim/words.h"
 
 namespace peal::sim {
@@ -10,18 +11,41 @@ namespace peal::sim {
 Targets::Targets(World& world, std::uint64_t seed, RunLine run_line)
     : world_(world), random_(seed ^ 0x7a26e7ULL), run_line_(std::move(run_line)) {}
 
-bool Targets::applies(const TargetRule& rule, const Packet& packet) const {
+std::uint32_t moment_of_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> kNames{"commit",  "recovery", "token", "join",
+                                                          "prepare", "promise",  "view",  "vote"};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == name) return 1U << i;
+  }
+  return 0;
+}
+
+std::uint32_t Targets::moments_of(const Packet& packet) {
   switch (packet.kind) {
-    case PacketKind::commit: return rule.commit;
-    case PacketKind::token: return rule.token || (rule.recovery_token && world_.anyone_recovers());
-    case PacketKind::join: return rule.join;
-    default: return false;
+    case PacketKind::commit: return TargetRule::at_commit;
+    case PacketKind::token:
+      return TargetRule::at_token | (world_.anyone_recovers() ? TargetRule::at_recovery_token : 0U);
+    case PacketKind::join: return TargetRule::at_join;
+    case PacketKind::prepare: return TargetRule::at_prepare;
+    case PacketKind::promise: return TargetRule::at_promise;
+    case PacketKind::propose: return proposes_view(packet) ? TargetRule::at_view : 0U;
+    case PacketKind::state: {
+      told_votes_.resize(world_.nodes() + 1);
+      const std::uint64_t votes = told_votes(packet).value_or(0);
+      const bool more = votes > told_votes_[packet.from.value];
+      told_votes_[packet.from.value] = votes;
+      return more ? TargetRule::at_vote : 0U;
+    }
+    default: return 0;
   }
 }
 
 void Targets::on_send(const Packet& packet) {
+  if (rules_.empty()) return;
+  const std::uint32_t moments = moments_of(packet);
   for (TargetRule& rule : rules_) {
-    if (rule.most == 0 || !applies(rule, packet) || !random_.chance(rule.probability)) continue;
+    if (rule.most == 0 || (rule.moments & moments) == 0) continue;
+    if (!random_.chance(rule.probability)) continue;
     --rule.most;
     strike(rule, packet);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,16 +17,26 @@ namespace peal::sim {
 /// with some probability, within a very short time, something breaks. Faults at random times almost
 /// never hit the interesting moments.
 struct TargetRule {
-  bool commit = true;          ///< at commit tokens
-  bool recovery_token = true;  ///< at tokens while some node recovers
-  bool token = false;          ///< at any token
-  bool join = false;           ///< at joins
+  enum Moment : std::uint32_t {
+    at_commit = 1,          ///< commit tokens
+    at_recovery_token = 2,  ///< tokens while some node recovers
+    at_token = 4,           ///< any token
+    at_join = 8,            ///< joins
+    at_prepare = 16,        ///< somebody begins Phase 1
+    at_promise = 32,        ///< an acceptor promises
+    at_view = 64,           ///< a view is proposed
+    at_vote = 128,          ///< an acceptor has written votes down, and says so
+  };
+  std::uint32_t moments = at_commit | at_recovery_token;
   double probability = 0.05;
   bool split = true, cut = true, crash = true, pause = true;
   Duration within = microseconds(400);
   std::pair<Duration, Duration> heal{milliseconds(20), milliseconds(300)};
   std::uint64_t most = 200;  ///< faults
 };
+
+/// Of "commit", "recovery", "token", "join", "prepare", "promise", "view", "vote"; else 0.
+std::uint32_t moment_of_name(std::string_view name);
 
 /// Plans the faults as lines of the scenario language; `run_line` carries one out, at its time.
 class Targets {
@@ -43,7 +54,7 @@ class Targets {
   void on_send(const Packet& packet);
 
  private:
-  bool applies(const TargetRule& rule, const Packet& packet) const;
+  std::uint32_t moments_of(const Packet& packet);
   void strike(TargetRule& rule, const Packet& packet);
   void plan(Instant at, std::string line, Fault counted);
   std::string random_split();
@@ -53,6 +64,7 @@ class Targets {
   Random random_;
   RunLine run_line_;
   std::vector<TargetRule> rules_;
+  std::vector<std::uint64_t> told_votes_;  ///< by node
   std::uint32_t era_ = 0;
 };
 

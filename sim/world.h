@@ -124,6 +124,8 @@ class World {
   /// All of its work takes `times` as long.
   void set_slowness(NodeId node, std::int64_t times);
   void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);
+  /// The disk of an acceptor, or null.
+  NodeLog* disk(NodeId node) { return logs_.empty() ? nullptr : logs_[node.value].get(); }
   /// With groups: by a client, as `wish` says, or else at random.
   void submit(NodeId node, Service service, std::string payload,
               std::optional<ClientWish> wish = {});

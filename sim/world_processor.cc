@@ -40,10 +40,12 @@ void World::after_call(Process& process) {
   work_for(process, Duration{options_.step_cost.ns + sends});
   if (process.end != Process::End::none) {
     if (process.end == Process::End::conflict) {
-      ledger_.faults().add(Fault::identity_conflict);
+      const NodeLog* log = disk(process.self.node);
+      const bool disk_failed = log != nullptr && log->failed();
+      ledger_.faults().add(disk_failed ? Fault::disk_failed : Fault::identity_conflict);
       ledger_.crashed(now_, process.self);
-      // Only a clock that was set back may lead to it.
-      if (ledger_.faults().of(Fault::epoch_step_back) == 0) {
+      // Only a clock that was set back, or a disk that was to fail, may lead to it.
+      if (!disk_failed && ledger_.faults().of(Fault::epoch_step_back) == 0) {
         ledger_.violation(
             now_, "fatal",
             "n" + std::to_string(process.self.node.value) + ": " + process.fatal_reason);

@@ -44,7 +44,8 @@ TEST(Scenario, NamesTheLineOfAMistakeBeforeAnythingRuns) {
       {"submit n1 safe a", "'a' stands where a quoted text is expected"},
       {"drop kind=letter",
        "'letter' is no kind of packet: token, data, join, commit, probe, hold_cancel, "
-       "epoch_notice or other"},
+       "epoch_notice, state, submit, propose, prepare, promise, fetch, fetched, repeat, decided, "
+       "checkpoint-get, checkpoint or other"},
       {"expect violation E5",
        "'expect violation' needs a mutant: only a deliberate fault may break a property"},
       {"expect queue n1 = 0", "'=' is no comparison: == != <= >= < >"},
@@ -65,7 +66,7 @@ TEST(Scenario, NamesTheLineOfAMistakeBeforeAnythingRuns) {
 TEST(Scenario, ChecksTheClusterLine) {
   const Case cases[] = {
       {"run 1s", "the first command must be 'cluster'"},
-      {"cluster order=paxos", "order=paxos: accepted is ring"},
+      {"cluster order=bus", "order=bus: accepted is ring or paxos"},
       {"cluster nodes=0", "nodes=0: accepted is a number from 1 to 128"},
       {"cluster color=red",
        "color=red: neither a key of 'cluster' nor a knob of the ring that takes this value"},

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "order/paxos/acceptor.h"
@@ -96,7 +97,11 @@ class PaxosEngine final : public Engine {
   void pull(Effects& out);
   void submit(Own& own, Effects& out);
   void resend_own(std::size_t count, Effects& out);
+  bool can_catch_up() const;
   void ask_for_checkpoint(Instant now, Effects& out);
+
+  static constexpr std::string_view kCutOff =
+      "this node was cut off for longer than the others keep what was decided";
 
   const Config config_;
   Host& host_;

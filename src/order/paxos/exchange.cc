@@ -257,14 +257,21 @@ Drop PaxosEngine::on_decided(const BufferRef& packet) {
   return Drop::none;
 }
 
-Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& /*out*/) {
+Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& out) {
   wire::Checkpoint said;
   const Drop reason = wire::decode_checkpoint(packet.view(), said);
   if (reason != Drop::none) return reason;
   // A member owes its view what was decided in it, so it cannot skip anything.
   if (joined() || said.next <= state_.next()) return Drop::duplicate;
+  OrderState later(said);
+  if (later.has(config_.self)) {
+    // Taken into a view since it asked: it must come to that view by itself, to install it.
+    PEAL_PROBE("paxos.checkpoint_of_own_view");
+    if (!can_catch_up()) stop(out, kCutOff);
+    return Drop::wrong_state;
+  }
   PEAL_PROBE("paxos.checkpoint_taken");
-  state_ = OrderState(said);
+  state_ = std::move(later);
   if (said.next > store_.next()) store_.skip_to(said.next);
   ++counts_.checkpoints;
   checkpoint_at_ = said.next;

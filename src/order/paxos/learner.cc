@@ -217,20 +217,27 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
   });
 }
 
+// Does anybody have the next instance, or will?
+bool PaxosEngine::can_catch_up() const {
+  return std::any_of(peers_.all().begin(), peers_.all().end(), [this](const Peer& peer) {
+    return !peer.self && !peer.suspected && peer.has_state && peer.state.next != 0 &&
+           peer.state.oldest <= state_.next();
+  });
+}
+
 // Who is in no view may begin where others are; who is in one, and so far behind that nobody has
 // what it lacks, cannot go on.
 void PaxosEngine::ask_for_checkpoint(Instant /*now*/, Effects& out) {
   const Peer* best = nullptr;
-  bool kept = false;
   for (const Peer& peer : peers_.all()) {
     if (peer.self || peer.suspected || !peer.has_state || peer.state.next == 0) continue;
-    if (peer.state.oldest <= state_.next()) kept = true;
     if (best == nullptr || peer.state.next > best->state.next) best = &peer;
   }
-  if (best == nullptr || (state_.known() && (kept || best->state.next <= state_.next()))) return;
+  if (best == nullptr || (state_.known() && (can_catch_up() || best->state.next <= state_.next())))
+    return;
   if (joined()) {
     if (peers_.live_acceptors() < peers_.majority()) return;
-    stop(out, "this node was cut off for longer than the others keep what was decided");
+    stop(out, kCutOff);
     return;
   }
   outbox_.send(best->node, Lane::control, out, [](const wire::Header& header, ByteSpan bytes) {

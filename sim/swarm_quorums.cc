@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "sim/swarm_author.h"
+#include "sim/words.h"
+
+// What goes wrong in stories of engines on quorums alone: faults at the moments of their protocol,
+// power that fails everywhere, disks.
+
+namespace peal::sim {
+
+std::string Author::kind_on_quorums() {
+  static constexpr std::array<const char*, 11> kKinds{
+      "state",   "submit", "propose", "prepare",    "promise",       "fetch",
+      "fetched", "repeat", "decided", "checkpoint", "checkpoint-get"};
+  return kKinds[random_.below(kKinds.size())];
+}
+
+void Author::plan_quorum_targets() {
+  const double wanted = options_.targeted < 0 ? 0.6 : options_.targeted;
+  if (!maybe(wanted)) return;
+  std::string kinds;
+  for (const char* kind : {"prepare", "promise", "view"}) {
+    if (maybe(0.6)) kinds += (kinds.empty() ? "" : ",") + std::string(kind);
+  }
+  if (kinds.empty()) kinds = "promise";
+  std::string actions;
+  for (const char* action : {"split", "cut", "crash", "pause"}) {
+    if (often()) actions += (actions.empty() ? "" : ",") + std::string(action);
+  }
+  if (actions.empty()) actions = "crash";
+  const auto line = [&](const std::string& at_kinds, double most) {
+    const Duration low = spread(milliseconds(1), milliseconds(60));
+    const Duration high = low + spread(milliseconds(10), milliseconds(600));
+    const std::string within = duration_text(spread(microseconds(10), microseconds(400)));
+    const std::string p = decimal(most * (0.1 + 0.9 * random_.unit()));
+    return "target kinds=" + at_kinds + " p=" + p + " actions=" + actions + " within=" + within +
+           " heal=" + duration_text(low) + "-" + duration_text(high);
+  };
+  at(Duration{}, line(kinds, 0.25));
+  // Votes are many: few of them may end in a fault.
+  if (often()) at(Duration{}, line("vote", 0.01) + " most=20");
+  // Something must make another coordinator necessary.
+  const Duration first{between(0, length_.ns / 4)};
+  if (often()) {
+    at(first, "split " + some_parts(2, false));
+    at(first + milliseconds(between(10, 300)), "heal");
+  } else {
+    const std::string a = often() ? "n1" : node();
+    at(first, "crash " + a);
+    at(first + milliseconds(between(1, 300)), "start " + a);
+  }
+}
+
+/// What only the disks know must be enough: power fails for all at once, and disks fail or are
+/// slow.
+void Author::plan_power_and_disks() {
+  if (maybe(0.3)) {
+    const std::int64_t times = between(1, 3);
+    for (std::int64_t i = 0; i < times; ++i) {
+      const Duration from = moment();
+      at(from, "crash all");
+      at(from + spread(milliseconds(1), milliseconds(400)), "start all");
+    }
+  }
+  if (maybe(0.25)) {
+    const Duration from = moment();
+    const std::string a = often() ? "n1" : node();
+    at(from, "disk " + a + " fails");
+    at(from + spread(milliseconds(1), milliseconds(600)), "start " + a);
+  }
+  if (maybe(0.25)) {
+    const Duration from = moment();
+    const std::string a = often() ? "n1" : node();
+    at(from, "disk " + a + " slow " + duration_text(spread(milliseconds(2), milliseconds(200))));
+    at(from + spread(milliseconds(50), seconds(1)), "disk " + a + " mended");
+  }
+}
+
+}  // namespace peal::sim
