@@ -205,13 +205,18 @@ void Acceptor::check_invariants() const {
   PEAL_ASSERT(pending_.empty() || pending_.back().instance < vote_next_);
 }
 
+// Places in the log count only as durable or not: so states that differ in nothing else are equal.
 void Acceptor::add_to(Digest& digest) const {
-  for (const Round& round : {promised_, round_}) {
-    digest.add(round.count);
-    digest.add(round.coordinator.epoch ^ std::uint64_t{round.coordinator.node.value} << 48);
-  }
+  for (const Round& round : {promised_, round_}) paxos::add_to(digest, round);
+  digest.add(promise_written_ ? 1 : 0);
+  digest.add(promised_at_.value == 0 ? 0 : promised_at_ <= log_.durable() ? 1 : 2);
   digest.add(vote_next_);
+  digest.add(blocked_ ? 1 : 0);
   digest.add(pending_.size());
+  for (const Pending& pending : pending_) {
+    digest.add(pending.instance);
+    digest.add(pending.position <= log_.durable() ? 1 : 0);
+  }
 }
 
 }  // namespace peal::order::paxos
