@@ -138,7 +138,8 @@ bool Acceptor::accept(const Round& round, Instance floor) {
 
 std::uint32_t Acceptor::vote(Store& store) {
   blocked_ = false;
-  if (round_.count == 0 || round_ < promised_ || mute()) return 0;
+  if (round_.count == 0 || mute()) return 0;
+  if (round_ < promised_ && !PEAL_MUTANT(px_old_round_accepted)) return 0;
   // What was consumed is decided.
   vote_next_ = std::max(vote_next_, store.next());
   std::uint32_t votes = 0;
