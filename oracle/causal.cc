@@ -18,7 +18,7 @@ void CausalOrder::add(const trace::Event& event) {
     run();
     return;
   }
-  if (event.kind == Kind::originate) ++queued_[core_.history().message(event)];
+  if (announces(event)) ++queued_[core_.history().message(event)];
   queues_[member].events.push_back(event);
 }
 
@@ -55,13 +55,18 @@ void CausalOrder::run() {
   }
 }
 
+// A delivery of the message can be judged once the event was handed over.
+bool CausalOrder::announces(const trace::Event& event) const {
+  return event.kind == Kind::originate || (options_.quorum && event.kind == Kind::submit);
+}
+
 // Hands over a member's events until one has to wait.
 void CausalOrder::drain(Queue& queue, Index member) {
   while (queue.waits_for == kNone && !queue.events.empty()) {
     if (must_wait(member, queue.events.front())) return;
     const trace::Event event = std::move(queue.events.front());
     queue.events.pop_front();
-    if (event.kind == Kind::originate) --queued_[core_.history().message(event)];
+    if (announces(event)) --queued_[core_.history().message(event)];
     hand_over(event);
   }
 }

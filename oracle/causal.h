@@ -33,14 +33,16 @@ class CausalOrder {
   void run();
   void drain(Queue& queue, Index member);
   Index next_to_release() const;
+  bool announces(const trace::Event& event) const;
   bool in_a_queue(Index message) const;
 
   Core& core_;
   Options options_;
   std::vector<Queue> queues_;                              ///< by member
   std::unordered_map<Index, std::vector<Index>> waiters_;  ///< by message
-  std::unordered_map<Index, std::uint32_t> queued_;  ///< originations that wait behind something
-  std::vector<Index> runnable_;                      ///< members that need not wait any more
+  std::unordered_map<Index, std::uint32_t>
+      queued_;                   ///< events that announce it and wait themselves
+  std::vector<Index> runnable_;  ///< members that need not wait any more
 };
 
 }  // namespace peal::oracle

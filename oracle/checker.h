@@ -30,10 +30,12 @@ enum class Property : std::uint8_t {
   e9_barrier,
   acyclic,
   primary,
+  uniform,  ///< with Options::quorum only, as the next one
+  chain,
 };
-inline constexpr std::size_t kPropertyCount = 11;
+inline constexpr std::size_t kPropertyCount = 13;
 
-/// "E1" to "E9", "acyclic", "primary".
+/// "E1" to "E9", "acyclic", "primary", "uniform", "chain".
 std::string_view property_id(Property property);
 
 struct Options {
@@ -45,6 +47,9 @@ struct Options {
   /// The end of a process's events may be missing, or all of them: it counts as crashed there, and
   /// what it originated afterwards is known from its deliveries only.
   bool truncated_ok = false;
+  /// The engine orders on a quorum: a message may have its place before its sender knows, and is
+  /// delivered by all that go on if anybody delivered it. See oracle/README.md.
+  bool quorum = false;
   /// Number of configured nodes, for the majority rule of primary views; 0 if unknown.
   std::uint32_t universe = 0;
   /// Violations kept with their text; all are counted.
@@ -74,7 +79,7 @@ struct Figures {
   std::uint64_t members = 0;  ///< incarnations that did something
   std::uint64_t crashed = 0;  ///< by a crash event, or, with truncated_ok, without a leave
   std::uint64_t left = 0;
-  std::uint64_t unwitnessed = 0;  ///< messages known from deliveries only (see truncated_ok)
+  std::uint64_t unwitnessed = 0;  ///< messages known from deliveries only: truncated_ok, quorum
 };
 
 struct Report {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "oracle/checker.h"
@@ -48,6 +49,7 @@ class Core {
   void deliver(Index member, const Event& event);
   bool delivery_belongs(Index member, Index message, const Event& event);
   bool accept_unwitnessed(Index message, const Event& event);
+  void stand_for_origination(Index message, const Event& event);
   void check_same_message(Index member, Index message, const Event& event);
   void check_position(Index member, Span& span, Index message, const Event& event);
   void check_causality(Index member, Span& span, Index message, const Event& event);
@@ -55,6 +57,13 @@ class Core {
   void check_fifo(Index member, Span& span, Index message, const Event& event);
   void check_installed(const Span& span, Index message, const Event& event);
   void append(Span& span, Index message, const Event& event);
+
+  // quorum.cc
+  bool check_own(Index member, Index message, const Event& event);
+  bool accept_voted(Index message, const Event& event);
+  void confirm(Index member, Index message, const Event& event);
+  void check_number(Index member, Index view, const Event& event);
+  void finish_chain(const View& view);
 
   // views.cc
   void install(Index member, const Event& event);
@@ -79,6 +88,7 @@ class Core {
   void finish_travel(const Transition& transition);
   void finish_safe(Index view);
   void finish_safe(const Transition& transition);
+  bool expect_delivered(Index member, Index message, const Span& span, const std::string& where);
   bool expect_safe(Index member, Index message, const Span& span, const std::string& where);
   void finish_cycles();
   void finish_figures();
@@ -107,6 +117,7 @@ class Core {
   History history_;
   Report report_;
   bool unwitnessed_ok_ = false;
+  std::unordered_map<std::uint64_t, Index> numbers_;  ///< of regular views, if Options::quorum
 };
 
 }  // namespace peal::oracle

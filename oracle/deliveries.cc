@@ -37,7 +37,9 @@ bool Core::delivery_belongs(Index member, Index message, const Event& event) {
     });
     return false;
   }
-  if (!history_.messages[message].originated && !accept_unwitnessed(message, event)) {
+  if (options_.quorum && !check_own(member, message, event)) return false;
+  if (!history_.messages[message].originated && !accept_unwitnessed(message, event) &&
+      !(options_.quorum && accept_voted(message, event))) {
     violate(Property::e3_integrity, member, event.at_ns, [&] {
       return name(member) + " delivers " + message_text(message) + " in view " +
              view_text(process.view) + ", and nobody originated it before";
@@ -71,6 +73,13 @@ bool Core::accept_unwitnessed(Index message, const Event& event) {
   const Index in = history_.view(event.view);
   const View& view = history_.views[in];
   if (history_.slot_of(view, record.sender) >= view.members.size()) return false;
+  stand_for_origination(message, event);
+  return true;
+}
+
+void Core::stand_for_origination(Index message, const Event& event) {
+  MessageRecord& record = history_.messages[message];
+  const Index in = history_.view(event.view);
   ++report_.figures.unwitnessed;
   record.witnessed = false;
   if (!record.submitted) record.service = event.service;
@@ -80,7 +89,6 @@ bool Core::accept_unwitnessed(Index message, const Event& event) {
   }
   record.view = in;
   place(message, history_.views[in], event);
-  return true;
 }
 
 void Core::check_same_message(Index member, Index message, const Event& event) {
@@ -246,7 +254,7 @@ void Core::append(Span& span, Index message, const Event& event) {
   View& view = history_.views[span.view];
   if (is_safe(history_.messages[message].service)) {
     if (view.stable_message == kNone) view.stable_message = message;
-    if (view.missing != 0) check_installed(span, message, event);
+    if (view.missing != 0 && !options_.quorum) check_installed(span, message, event);
   }
   if (span.apart.empty()) {
     if (span.common == view.log.size()) view.log.push_back(message);

@@ -27,13 +27,14 @@ void Core::finish_views() {
     finish_order(view);
     finish_installs(view);
     finish_safe(index);
+    finish_chain(view);
   }
 }
 
 // E9 and E8's first half: whatever is originated in a view, or delivered as safe in it, shows that
 // every member installed it.
 void Core::finish_installs(View& view) {
-  if (view.missing == 0) return;
+  if (view.missing == 0 || options_.quorum) return;
   const Index index = history_.view(view.id);
   for (std::size_t slot = 0; slot < view.members.size(); ++slot) {
     const Index member = view.members[slot];
@@ -148,10 +149,10 @@ void Core::finish_travel(const Transition& transition) {
 }
 
 // E8 for what was delivered as safe before a transitional view: every member that went on to
-// another view delivered it too.
+// another view delivered it too. On a quorum the same holds for all that was delivered there.
 void Core::finish_safe(Index index) {
   const View& view = history_.views[index];
-  if (view.stable_message == kNone) return;
+  if (view.stable_message == kNone && !options_.quorum) return;
   std::uint32_t longest = 0;
   std::vector<Index> others;
   for (const Index at : view.spans) {
@@ -167,10 +168,10 @@ void Core::finish_safe(Index index) {
     const std::string where = "view " + view_text(index);
     bool fine = true;
     for (std::uint32_t k = span.common; fine && k < longest; ++k) {
-      fine = expect_safe(span.member, view.log[k], span, where);
+      fine = expect_delivered(span.member, view.log[k], span, where);
     }
     for (std::size_t k = 0; fine && k < others.size(); ++k) {
-      fine = expect_safe(span.member, others[k], span, where);
+      fine = expect_delivered(span.member, others[k], span, where);
     }
   }
 }
@@ -191,6 +192,19 @@ void Core::finish_safe(const Transition& transition) {
       }
     }
   }
+}
+
+bool Core::expect_delivered(Index member, Index message, const Span& span,
+                            const std::string& where) {
+  if (!options_.quorum) return expect_safe(member, message, span, where);
+  if (history_.processes[member].has_delivered(message)) return true;
+  const MessageRecord& record = history_.messages[message];
+  violate(Property::uniform, member, span.transition_at, [&] {
+    return message_text(message) + " at " + position(record.seq, record.index) +
+           " is delivered in " + where + ", but " + name(member) +
+           " went on to another view without it";
+  });
+  return false;
 }
 
 bool Core::expect_safe(Index member, Index message, const Span& span, const std::string& where) {

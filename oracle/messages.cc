@@ -48,6 +48,9 @@ void Core::originate(Index member, const Event& event) {
             });
     return;
   }
+  if (record.originated && !record.witnessed && options_.quorum) {
+    return confirm(member, message, event);
+  }
   if (record.originated) {
     violate(Property::e3_integrity, member, event.at_ns, [&] {
       return name(member) + " originates " + message_text(message) + " in view " + view_text(in) +
@@ -78,7 +81,8 @@ void Core::originate(Index member, const Event& event) {
   record.view = in;
 
   Process& process = history_.processes[member];
-  if (process.view != in || process.transitional) {
+  const bool may_originate = !process.transitional || options_.quorum;
+  if (process.view != in || !may_originate) {
     violate(Property::e3_integrity, member, event.at_ns, [&] {
       return name(member) + " originates " + message_text(message) + " in view " + view_text(in) +
              " while it is " + where_text(process);
@@ -146,6 +150,7 @@ void Core::place(Index message, View& view, const Event& event) {
 
 // E9: nobody originates before everybody installed.
 void Core::check_barrier(Index message, Index in, const Event& event) {
+  if (options_.quorum) return;
   View& view = history_.views[in];
   if (view.barrier_message == kNone) view.barrier_message = message;
   if (!options_.live_order || view.missing == 0 || view.barrier_reported) return;

@@ -102,6 +102,12 @@ bool Core::check_succession(Index member, Index view, const Event& event) {
             [&] { return name(member) + " installs view " + view_text(view) + " twice"; });
     return false;
   }
+  if (options_.quorum && next.id.number <= process.view_id.number) {
+    violate(Property::chain, member, event.at_ns, [&] {
+      return name(member) + " installs view " + view_text(view) + " after view " +
+             view_text(process.view) + ", whose number is not lower";
+    });
+  }
   const Span& span = history_.spans[process.span];
   const bool expected = process.transitional && span.transition != kNone &&
                         history_.transitions[span.transition].next == view;
@@ -130,6 +136,7 @@ void Core::announce(Index member, Index index, std::vector<Index> members, const
     view.spans.assign(view.members.size(), kNone);
     view.primary = event.primary;
     ++report_.figures.views;
+    check_number(member, index, event);
     return;
   }
   if (view.members != members) {
@@ -194,8 +201,9 @@ void Core::close_span(Index member, Index next, const Event& event) {
 
 void Core::check_self_delivery(Index member, const Span& span, Index next, const Event& event) {
   const Process& process = history_.processes[member];
-  const auto lost = std::find_if(span.sent.begin(), span.sent.end(),
-                                 [&](Index message) { return !process.has_delivered(message); });
+  const auto lost = std::find_if(span.sent.begin(), span.sent.end(), [&](Index message) {
+    return history_.messages[message].witnessed && !process.has_delivered(message);
+  });
   if (lost == span.sent.end()) return;
   violate(Property::e4_self_delivery, member, event.at_ns, [&] {
     return name(member) + " installs view " + view_text(next) + " without having delivered " +

@@ -15,6 +15,7 @@ oracle::Options checker_options(trace::Layer layer, const Ledger::Options& optio
   oracle::Options out;
   out.layer = layer;
   out.universe = options.lists_change ? 0 : options.nodes;
+  out.quorum = options.quorum;
   out.violations_max = 8;
   out.names = names;
   return out;
@@ -149,16 +150,18 @@ Ledger::UnitsOfView& Ledger::units_of(const ViewId& view) {
 void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq,
                              Service service, ByteView unit) {
   seq -= options_.first_count;
-  const std::uint64_t number = ++units_originated_[who];
-  ++figures_.units_originated;
   UnitsOfView& units = units_of(view);
+  const bool known = options_.quorum && seq >= 1 && seq <= units.by_seq.size() &&
+                     units.by_seq[seq - 1].origin == who;
+  const std::uint64_t number = known ? units.by_seq[seq - 1].number : ++units_originated_[who];
+  ++figures_.units_originated;
   // A place far ahead cannot be right; the oracle reports the delivery as never originated.
   if (seq >= 1 && seq <= units.by_seq.size() + (1U << 20)) {
     if (seq > units.by_seq.size()) units.by_seq.resize(seq);
     UnitRecord& record = units.by_seq[seq - 1];
     if (record.number == 0) {
       record = {who, number};
-    } else {
+    } else if (!known) {
       units.again.emplace(std::pair{seq, who}, number);
     }
   }
@@ -173,6 +176,10 @@ void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq 
 
 std::uint64_t Ledger::unit_number(const order::Delivery& delivery, Seq seq) {
   UnitsOfView& units = units_of(delivery.view);
+  if (options_.quorum && seq == units.by_seq.size() + 1) {
+    // Whoever is first to deliver it shows that it has its place: its sender may not know yet.
+    units.by_seq.push_back({delivery.origin, ++units_originated_[delivery.origin]});
+  }
   if (seq >= 1 && seq <= units.by_seq.size()) {
     const UnitRecord& record = units.by_seq[seq - 1];
     if (record.number != 0 && record.origin == delivery.origin) return record.number;

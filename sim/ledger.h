@@ -57,6 +57,7 @@ class Ledger {
  public:
   struct Options {
     std::uint32_t nodes = 0;     ///< for the majority rule of primary views
+    bool quorum = false;         ///< the engine orders on a quorum: see oracle::Options
     bool lists_change = false;   ///< what a majority is changes
     Seq first_count = 0;         ///< positions begin after it; events count from 1
     bool keep_history = false;   ///< events() holds the layer of messages

@@ -44,12 +44,20 @@ Process::~Process() { node.reset(); }
 
 void Process::make_node() { node = world.make_node(*this); }
 
+/// With an engine that orders on a quorum, others may deliver what a node hands out before it knows
+/// that it has its place, and even if it dies at once.
+void Process::announce_before_sending() {
+  if (world.options().order != OrderEngine::ring) announce_submission();
+}
+
 void Process::send(NodeId to, Lane lane, const BufferRef& packet) {
+  if (end == End::none) announce_before_sending();
   if (end == End::none) world.transmit(*this, to, lane, packet.view());
 }
 
 void Process::multicast(Lane lane, const BufferRef& packet) {
   if (end != End::none) return;
+  announce_before_sending();
   if (!world.options().fan_out || lane != Lane::data) {
     world.transmit(*this, NodeId{}, lane, packet.view());
     return;

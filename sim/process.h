@@ -87,6 +87,7 @@ class Process final : public port::Transport, public node::Sink {
   std::vector<order::Counter> counters() const;
   /// Announces the message whose submission is running, if that has not been done.
   void announce_submission();
+  void announce_before_sending();
 
   // Identity and life. The World writes these.
   World& world;

@@ -148,6 +148,7 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   sim_hooks::activate_mutant(options_.mutant);
   Ledger::Options ledger;
   ledger.nodes = options.nodes;
+  ledger.quorum = options.order == OrderEngine::paxos;
   ledger.lists_change = !options.list.empty();
   ledger.first_count = options.first_count;
   ledger.keep_history = options_.keep_history;

@@ -123,7 +123,9 @@ void Author::draw_load() {
   const double tokens_per_second = 1e9 / static_cast<double>(hop_.ns);
   rate_ = static_cast<double>(spread(Duration{100}, Duration{8'000}).ns);
   const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
-  const double cost = 1.6 * tokens_per_second + data_per_second;
+  // On a quorum there is no token, but votes of acceptors for every few units, and heartbeats.
+  const double cost =
+      options_.paxos ? 6 * data_per_second + 5'000 : 1.6 * tokens_per_second + data_per_second;
   const double length_s = std::clamp(kEventsPerSeed / cost, 0.3, 8.0);
   length_ = microseconds(static_cast<std::int64_t>(length_s * 1e6));
 }

@@ -32,10 +32,16 @@ class Ring {
   const T& front() const { return (*this)[0]; }
   const T& back() const { return (*this)[size_ - 1]; }
 
-  void push_back(T value) {
+  void push_back(T value) { push_back() = std::move(value); }
+  /// One more, as T{} makes it, to be filled where it lies.
+  T& push_back() {
     if (size_ == slots_.size()) grow();
     ++size_;
-    (*this)[size_ - 1] = std::move(value);
+    return (*this)[size_ - 1];
+  }
+  void pop_back() {
+    (*this)[size_ - 1] = T{};
+    --size_;
   }
   void pop_front() {
     front() = T{};

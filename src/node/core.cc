@@ -49,32 +49,6 @@ void Node::Core::leave(Instant now) {
   state_ = State::stopped;
 }
 
-template <class Push>
-Result<std::uint64_t> Node::Core::enqueue(ByteView payload, Service service, Push push) {
-  if (state_ == State::stopped) return unexpected(Errc::closed);
-  const Result<std::uint64_t> number = push();
-  if (!number) {
-    if (number.error() == Errc::would_block) ++submit_blocked_;
-    return number;
-  }
-  outcome_.add(payload.size() * 4 + static_cast<std::uint64_t>(service));
-  return number;
-}
-
-Result<std::uint64_t> Node::Core::submit(ByteView payload, Service service) {
-  return enqueue(payload, service, [&] { return queue_.push(payload, service); });
-}
-
-Result<std::uint64_t> Node::Core::submit_lent(ByteView payload, Service service) {
-  return enqueue(payload, service, [&] { return queue_.push_lent(payload, service); });
-}
-
-Result<std::uint64_t> Node::Core::submit_block(Gathered& message, Service service) {
-  const ByteView payload{message.bytes.get(), message.size};
-  return enqueue(payload, service,
-                 [&] { return queue_.push_block(payload, message.bytes, service); });
-}
-
 Result<std::uint64_t> Node::Core::submit_control(ByteView payload, Service service) {
   auto number = enqueue(payload, service, [&] { return control_.push(payload, service); });
   if (number) *number |= kControlNumber;
@@ -95,38 +69,39 @@ void Node::Core::flush(Instant now) {
 }
 
 bool Node::Core::next_unit(std::uint32_t unit_bytes_max, order::Unit& out) {
-  Pending next;
+  // Filled, and read, where it lies: copies of what was just written make the processor wait.
+  Pending& next = pending_.push_back();
   if (!packer_.next(unit_bytes_max, out, next.packed)) {
+    pending_.pop_back();
     engine_knows_ = false;
     return false;
   }
   next.unit = out.bytes.view();
-  next.service = out.service;
-  pending_.push_back(next);
   if (packer_.idle()) engine_knows_ = false;
   return true;
 }
 
 void Node::Core::originate(const ViewId& view, Seq seq) {
   PEAL_ASSERT(!pending_.empty());
-  const Pending placed = pending_.front();
-  pending_.pop_front();
-  const Packed& packed = placed.packed;
-  SubmitQueue& queue = queue_of(packed);
-  PEAL_ASSERT((packed.first_completed & ~kControlNumber) == queue.popped() + 1);
+  const Pending& placed = pending_.front();
+  const std::uint64_t first = placed.packed.first_completed;
+  const std::uint32_t completed = placed.packed.completed;
+  SubmitQueue& queue = is_control(first) ? control_ : queue_;
+  PEAL_ASSERT((first & ~kControlNumber) == queue.popped() + 1);
   // All of its messages leave before anybody hears of it, who may find room for others then.
   std::array<Service, kChunksMax> services;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  for (std::uint32_t index = 0; index < packed.completed; ++index) {
+  for (std::uint32_t index = 0; index < completed; ++index) {
     services[index] = queue.taken_service(index);
   }
-  queue.pop(packed.completed);
-  sink_.on_unit_originated(view, seq, placed.service, placed.unit);
-  for (std::uint32_t index = 0; index < packed.completed; ++index) {
-    sink_.on_originate(packed.first_completed + index, view, seq, index, services[index]);
+  queue.pop(completed);
+  sink_.on_unit_originated(view, seq, placed.packed.service, placed.unit);
+  pending_.pop_front();
+  for (std::uint32_t index = 0; index < completed; ++index) {
+    sink_.on_originate(first + index, view, seq, index, services[index]);
   }
-  originated_messages_ += packed.completed;
+  originated_messages_ += completed;
   outcome_.add(seq);
-  outcome_.add(packed.completed);
+  outcome_.add(completed);
 }
 
 void Node::Core::take_back_pending() {

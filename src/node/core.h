@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/digest.h"
+#include "base/result.h"
 #include "base/ring.h"
 #include "node/node.h"
 #include "node/packer.h"
@@ -36,9 +37,17 @@ class Node::Core final : public order::Host, public order::Effects {
   bool running() const { return state_ == State::running; }
   void start(Instant now);
   void leave(Instant now);
-  Result<std::uint64_t> submit(ByteView payload, Service service);
-  Result<std::uint64_t> submit_lent(ByteView payload, Service service);
-  Result<std::uint64_t> submit_block(Gathered& message, Service service);
+  Result<std::uint64_t> submit(ByteView payload, Service service) {
+    return enqueue(payload, service, [&] { return queue_.push(payload, service); });
+  }
+  Result<std::uint64_t> submit_lent(ByteView payload, Service service) {
+    return enqueue(payload, service, [&] { return queue_.push_lent(payload, service); });
+  }
+  Result<std::uint64_t> submit_block(Gathered& message, Service service) {
+    const ByteView payload{message.bytes.get(), message.size};
+    return enqueue(payload, service,
+                   [&] { return queue_.push_block(payload, message.bytes, service); });
+  }
   Result<std::uint64_t> submit_control(ByteView payload, Service service);
   void drop_control() { packer_.drop_control(); }
   void block(bool blocked);
@@ -72,15 +81,20 @@ class Node::Core final : public order::Host, public order::Effects {
   struct Pending {
     ByteView unit;  ///< in the engine's hands, which keep it
     Packed packed;
-    Service service{};
   };
   static constexpr std::size_t kPendingLeast = 8;  ///< without growing; the ring has one at most
   static constexpr std::size_t kOwnCounters = 14;
 
   template <class Push>
-  Result<std::uint64_t> enqueue(ByteView payload, Service service, Push push);
-  SubmitQueue& queue_of(const Packed& packed) {
-    return is_control(packed.first_completed) ? control_ : queue_;
+  Result<std::uint64_t> enqueue(ByteView payload, Service service, Push push) {
+    if (state_ == State::stopped) return unexpected(Errc::closed);
+    const Result<std::uint64_t> number = push();
+    if (!number) {
+      if (number.error() == Errc::would_block) ++submit_blocked_;
+      return number;
+    }
+    outcome_.add(payload.size() * 4 + static_cast<std::uint64_t>(service));
+    return number;
   }
   void take_back_pending();
   void deliver_chunk(const Chunk& chunk, Message& message);

@@ -46,7 +46,7 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
   ++units_;
   unit.truncate(static_cast<std::uint32_t>(writer.size()));
   out.bytes = std::move(unit);
-  out.service = safe ? Service::safe : Service::agreed;
+  out.service = packed.service = safe ? Service::safe : Service::agreed;
   return true;
 }
 

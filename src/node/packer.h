@@ -17,6 +17,7 @@ struct Packed {
   std::uint64_t first_completed = 0;  ///< with kControlNumber in it if it is a control message
   std::uint32_t completed = 0;        ///< 0 to kChunksMax
   bool continues = false;             ///< begins with the rest of a message
+  Service service{};                  ///< of the unit
 };
 
 /// Turns two queues into units, each in the order submitted: `control` goes before all of `queue`,

@@ -61,28 +61,6 @@ Result<std::uint64_t> SubmitQueue::push_lent(ByteView payload, Service service) 
   return add(payload.data(), payload.size(), service, Place::lent);
 }
 
-ByteView SubmitQueue::front_payload() const {
-  PEAL_ASSERT(next_ < pushed_);
-  const Entry& front = entry(next_);
-  return {front.bytes, front.size};
-}
-
-Service SubmitQueue::front_service() const {
-  PEAL_ASSERT(next_ < pushed_);
-  return entry(next_).service;
-}
-
-void SubmitQueue::take() {
-  PEAL_ASSERT(next_ < pushed_);
-  waiting_bytes_ -= entry(next_).size;
-  ++next_;
-}
-
-Service SubmitQueue::taken_service(std::uint64_t index) const {
-  PEAL_ASSERT(index < taken());
-  return entry(popped_ + index).service;
-}
-
 void SubmitQueue::pop(std::uint64_t count) {
   PEAL_ASSERT(count <= taken());
   remove(count);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/assert.h"
 #include "base/byte_ring.h"
 #include "base/bytes.h"
 #include "base/ids.h"
@@ -48,14 +49,20 @@ class SubmitQueue {
 
   /// The oldest message that is not taken; waiting() is not 0.
   std::uint64_t front_number() const { return next_ + 1; }
-  ByteView front_payload() const;
-  Service front_service() const;
+  ByteView front_payload() const { return {front().bytes, front().size}; }
+  Service front_service() const { return front().service; }
   /// Takes that one.
-  void take();
+  void take() {
+    waiting_bytes_ -= front().size;
+    ++next_;
+  }
 
   std::uint64_t taken() const { return next_ - popped_; }
   /// Of the oldest messages that are taken, the one with so many before it; fewer than taken().
-  Service taken_service(std::uint64_t index) const;
+  Service taken_service(std::uint64_t index) const {
+    PEAL_ASSERT(index < taken());
+    return entry(popped_ + index).service;
+  }
   /// Removes the oldest `count` messages, at most taken(); they never come back.
   void pop(std::uint64_t count);
   /// Takes nothing after all: the oldest message of all is the front again.
@@ -81,6 +88,10 @@ class SubmitQueue {
   };
 
   Entry& entry(std::uint64_t position) const { return entries_[position & entry_mask_]; }
+  const Entry& front() const {
+    PEAL_ASSERT(next_ < pushed_);
+    return entry(next_);
+  }
   /// Why `payload` cannot be queued, if so.
   Result<void> admit(ByteView payload) const;
   std::uint64_t add(const std::byte* bytes, std::size_t size, Service service, Place place);

@@ -19,8 +19,15 @@ TEST(RingQueue, GoesRoundLikeADeque) {
     // It grows far beyond what it keeps, and empties, again and again.
     const bool growing = step / 5'000 % 2 == 0;
     if (random.chance(growing ? 0.7 : 0.3)) {
-      ring.push_back(step);
+      if (random.chance(0.5)) {
+        ring.push_back(step);
+      } else {
+        ring.push_back() = step;
+      }
       model.push_back(step);
+    } else if (!model.empty() && random.chance(0.3)) {
+      ring.pop_back();
+      model.pop_back();
     } else if (!model.empty()) {
       ring.pop_front();
       model.pop_front();
@@ -46,6 +53,9 @@ TEST(RingQueue, LetsGoOfWhatLeaves) {
   EXPECT_EQ(held.use_count(), 6);
   ring.pop_front();
   EXPECT_EQ(held.use_count(), 5);
+  ring.pop_back();
+  EXPECT_EQ(held.use_count(), 4);
+  EXPECT_EQ(ring.push_back(), nullptr) << "nothing of what was there";
   ring.clear();
   EXPECT_EQ(held.use_count(), 1);
 }

@@ -6,6 +6,7 @@
 
 #include "oracle/checker.h"
 #include "random_history.h"
+#include "random_quorum.h"
 #include "reference.h"
 #include "trace/json.h"
 
@@ -18,8 +19,10 @@ using trace::Event;
 
 constexpr std::uint64_t kSeeds = 300;
 
-Report judge(const std::vector<Event>& events, bool live, bool truncated_ok = false) {
+Report judge(const std::vector<Event>& events, bool live, bool truncated_ok = false,
+             bool quorum = false) {
   Options options;
+  options.quorum = quorum;
   options.live_order = live;
   options.truncated_ok = truncated_ok;
   Checker checker(options);
@@ -63,6 +66,20 @@ std::vector<Event> shuffled(const std::vector<Event>& events, Random& random) {
   return out;
 }
 
+// Takes the ends of some members' events away.
+void cut_ends(std::vector<Event>& events, Random& random) {
+  std::map<MemberId, std::size_t> kept;
+  for (const Event& event : events) ++kept[event.node];
+  for (auto& [member, count] : kept) {
+    if (random.below(2) == 0) count = random.below(count + 1);
+  }
+  std::erase_if(events, [&](const Event& event) {
+    std::size_t& left = kept[event.node];
+    if (left != 0) return --left, false;
+    return true;
+  });
+}
+
 TEST(Differential, LegalHistoriesPass) {
   std::uint64_t deliveries = 0;
   std::uint64_t transitional = 0;
@@ -94,16 +111,7 @@ TEST(Differential, LegalHistoriesPassWithEndsCutOff) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Random random(seed);
     std::vector<Event> events = shuffled(random_history(random), random);
-    std::map<MemberId, std::size_t> kept;
-    for (const Event& event : events) ++kept[event.node];
-    for (auto& [member, count] : kept) {
-      if (random.below(2) == 0) count = random.below(count + 1);
-    }
-    std::erase_if(events, [&](const Event& event) {
-      std::size_t& left = kept[event.node];
-      if (left != 0) return --left, false;
-      return true;
-    });
+    cut_ends(events, random);
     const Report report = judge(events, false, true);
     ASSERT_TRUE(report.ok()) << "seed " << seed << "\n" << lines_of(events, report);
     unwitnessed += report.figures.unwitnessed;
@@ -148,6 +156,45 @@ TEST(Differential, DamagedHistoriesBreakTheSamePropertiesWithoutAClock) {
     ASSERT_EQ(ids_of(report), ids) << "seed " << seed << "\n" << lines_of(mixed, report);
   }
   EXPECT_GT(compared, kSeeds / 4);
+}
+
+TEST(QuorumDifferential, LegalHistoriesPass) {
+  std::uint64_t unwitnessed = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Random random(seed);
+    std::vector<Event> events = random_quorum_history(random);
+    const Report report = judge(events, true, false, true);
+    ASSERT_TRUE(report.ok()) << "seed " << seed << "\n" << lines_of(events, report);
+    ASSERT_TRUE(judge_slowly(events, true).empty()) << "seed " << seed;
+    unwitnessed += report.figures.unwitnessed;
+    const std::vector<Event> mixed = shuffled(events, random);
+    const Report without_clock = judge(mixed, false, false, true);
+    ASSERT_TRUE(without_clock.ok()) << "seed " << seed << "\n" << lines_of(mixed, without_clock);
+    EXPECT_EQ(without_clock.figures.unwitnessed, report.figures.unwitnessed);
+    cut_ends(events, random);
+    const Report cut = judge(events, false, true, true);
+    ASSERT_TRUE(cut.ok()) << "seed " << seed << "\n" << lines_of(events, cut);
+  }
+  EXPECT_GT(unwitnessed, kSeeds / 4) << "messages whose sender crashed";
+}
+
+TEST(QuorumDifferential, DamagedHistoriesBreakTheSameProperties) {
+  std::map<std::string, std::uint64_t> count;
+  for (std::uint64_t seed = 0; seed < 4 * kSeeds; ++seed) {
+    Random random(seed);
+    std::vector<Event> events =
+        random.chance(0.7) ? random_quorum_history(random) : random_history(random);
+    for (std::uint64_t n = 1 + random.below(3); n > 0; --n) damage(events, random);
+    const Report report = judge(events, true, false, true);
+    const std::set<std::string> ids = ids_of(report);
+    ASSERT_EQ(ids, judge_slowly(events, true)) << "seed " << seed << "\n"
+                                               << lines_of(events, report);
+    for (const std::string& id : ids) ++count[id];
+  }
+  for (const char* id : {"E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "uniform", "chain"}) {
+    EXPECT_GE(count[id], 5U) << id;
+  }
+  EXPECT_EQ(count["E9"], 0U);
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ Options options_for(const TextHistory& history, bool live) {
   options.layer = history.layer;
   options.live_order = live;
   options.truncated_ok = history.cut;
+  options.quorum = history.quorum;
   options.universe = history.universe;
   options.names = &history.names;
   return options;

@@ -99,6 +99,8 @@ class HistoryReader {
       out_.merged_only = true;
     } else if (text == "as written") {
       out_.as_written = true;
+    } else if (text == "quorum") {
+      out_.quorum = true;
     } else if (text == "cut") {
       out_.cut = true;
     } else if (text == "layer unit") {

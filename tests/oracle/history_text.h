@@ -25,6 +25,7 @@ struct TextHistory {
   bool merged_only = false;       ///< only makes sense without one
   bool as_written = false;        ///< only in this order of lines does it break just this
   bool cut = false;               ///< the ends of processes' events may be missing
+  bool quorum = false;            ///< the engine orders on one
   std::uint32_t universe = 0;
   trace::Layer layer = trace::Layer::order;
   std::vector<trace::Event> events;  ///< `at_ns` is the line number

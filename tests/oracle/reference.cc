@@ -2,10 +2,11 @@
 #include "reference.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
+
+#include "reference_parts.h"
 
 namespace peal::oracle::test {
 namespace {
@@ -14,41 +15,9 @@ using trace::Event;
 using trace::Kind;
 using trace::MessageId;
 
-using Way = std::pair<ViewId, ViewId>;  // a transitional view
-using Position = std::pair<Seq, std::uint32_t>;
-
-struct Sent {
-  ViewId view{};
-  Position position;
-  std::size_t arrival = 0;
-  bool in_view = false;           // its sender was there
-  std::vector<MessageId> before;  // what its sender had sent or delivered there
-};
-
-struct Submitted {
-  Service service{};
-  std::uint64_t hash = 0;
-};
-
-struct Stay {  // of a member in a regular view
-  MemberId member{};
-  ViewId view{};
-  std::optional<ViewId> from;
-  std::optional<Way> way;
-  std::optional<ViewId> next;
-  std::vector<MessageId> regular, tail, sent;
-};
-
-struct Life {
-  bool seen = false, ended = false, left = false;
-  std::vector<std::size_t> stays;
-  bool in_transit = false;
-  std::set<MessageId> delivered;
-  std::uint64_t last_number = 0;
-};
-
 class Slow {
  public:
+  explicit Slow(bool quorum) : quorum_(quorum) {}
   std::set<std::string> broken;
 
   void add(const Event& event) {
@@ -87,6 +56,7 @@ class Slow {
     for (const auto& [way, members] : ways_) travel(way, members);
     for (const auto& [view, order] : orders()) unique_positions(order);
     circles();
+    if (quorum_) chain();
   }
 
  private:
@@ -124,10 +94,14 @@ class Slow {
         broken.insert("E2");
         return;
       }
+      if (quorum_ && event.view.number <= old->view.number) broken.insert("chain");
       if (!life.in_transit || !old->way.has_value() || old->way->second != event.view ||
           event.view.number <= old->view.number) {
         broken.insert("E1");
       }
+    }
+    for (const auto& [view, its_members] : views_) {
+      if (quorum_ && view.number == event.view.number && view != event.view) broken.insert("chain");
     }
     const std::set<MemberId>& agreed = views_.try_emplace(event.view, members).first->second;
     if (agreed != members) broken.insert("E2");
@@ -173,12 +147,63 @@ class Slow {
 
   void originate(const Event& event, Life& life) {
     const MessageId& id = event.message;
-    if (id.sender != event.node || sent_.contains(id)) {
+    const auto placed = sent_.find(id);
+    if (id.sender != event.node ||
+        (placed != sent_.end() && !(quorum_ && !placed->second.by_sender))) {
       broken.insert("E3");
       return;
     }
+    if (placed != sent_.end()) return confirm(event, placed->second, life);
     const auto known = submitted_.find(id);
     if (known == submitted_.end() || known->second.service != event.service) broken.insert("E3");
+    number_order(id, life);
+    if (known == submitted_.end()) services_[id] = event.service;
+    Sent sent{event.view, {event.seq, event.index}, sent_.size(), false, true, {}};
+    Stay* stay = stay_of(life);
+    if (stay == nullptr || stay->view != event.view || (life.in_transit && !quorum_)) {
+      broken.insert("E3");
+    } else {
+      sent.in_view = true;
+      sent.before = stay->regular;
+      sent.before.insert(sent.before.end(), stay->sent.begin(), stay->sent.end());
+      stay->sent.push_back(id);
+      for (const MemberId& member : views_.at(event.view)) {
+        if (!quorum_ && stay_in(event.view, member) == nullptr) broken.insert("E9");
+      }
+    }
+    sent_[id] = std::move(sent);
+  }
+
+  // The sender learns what others know.
+  void confirm(const Event& event, Sent& sent, Life& life) {
+    const Stay* stay = stay_of(life);
+    if (sent.view != event.view) {
+      broken.insert("E3");
+    } else if (sent.position != Position{event.seq, event.index}) {
+      broken.insert("E7");
+    } else if (stay == nullptr || stay->view != event.view) {
+      broken.insert("E3");
+    } else {
+      if (service_of(event.message) != event.service) broken.insert("E3");
+      sent.by_sender = true;
+      sent.before.insert(sent.before.end(), stay->regular.begin(), stay->regular.end());
+    }
+  }
+
+  // A delivery in `event.view` stands for the origination, if that is possible.
+  void originate_by_delivery(const Event& event) {
+    const MessageId& id = event.message;
+    if (!submitted_.contains(id) || !views_.at(event.view).contains(id.sender)) return;
+    for (Stay& stay : stays_) {
+      if (stay.view != event.view || stay.member != id.sender) continue;
+      number_order(id, lives_.at(id.sender));
+      sent_[id] = {event.view, {event.seq, event.index}, sent_.size(), true, false, stay.sent};
+      stay.sent.push_back(id);
+      return;
+    }
+  }
+
+  void number_order(const MessageId& id, Life& life) {
     if (id.number <= life.last_number) {
       broken.insert("E6");
     } else {
@@ -190,21 +215,6 @@ class Slow {
       }
     }
     life.last_number = std::max(life.last_number, id.number);
-    if (known == submitted_.end()) services_[id] = event.service;
-    Sent sent{event.view, {event.seq, event.index}, sent_.size(), false, {}};
-    Stay* stay = stay_of(life);
-    if (stay == nullptr || stay->view != event.view || life.in_transit) {
-      broken.insert("E3");
-    } else {
-      sent.in_view = true;
-      sent.before = stay->regular;
-      sent.before.insert(sent.before.end(), stay->sent.begin(), stay->sent.end());
-      stay->sent.push_back(id);
-      for (const MemberId& member : views_.at(event.view)) {
-        if (stay_in(event.view, member) == nullptr) broken.insert("E9");
-      }
-    }
-    sent_[id] = std::move(sent);
   }
 
   Service service_of(const MessageId& id) const {
@@ -215,9 +225,18 @@ class Slow {
   void deliver(const Event& event, Life& life) {
     const MessageId& id = event.message;
     Stay* stay = stay_of(life);
+    const bool here =
+        stay != nullptr && stay->view == event.view && life.in_transit == event.transitional;
+    if (quorum_ && here && id.sender != event.node && !sent_.contains(id)) {
+      originate_by_delivery(event);
+    }
     const auto sent = sent_.find(id);
     if (stay == nullptr || stay->view != event.view || life.in_transit != event.transitional ||
         sent == sent_.end() || sent->second.view != event.view || life.delivered.contains(id)) {
+      broken.insert("E3");
+      return;
+    }
+    if (id.sender == event.node && !sent->second.by_sender) {
       broken.insert("E3");
       return;
     }
@@ -231,7 +250,7 @@ class Slow {
     for (const MessageId& earlier : life.delivered) {
       if (earlier.sender == id.sender && earlier.number > id.number) broken.insert("E6");
     }
-    if (!event.transitional && is_safe(service_of(id))) {
+    if (!quorum_ && !event.transitional && is_safe(service_of(id))) {
       for (const MemberId& member : views_.at(event.view)) {
         if (stay_in(event.view, member) == nullptr) broken.insert("E8");
       }
@@ -264,7 +283,7 @@ class Slow {
     std::set<MessageId> have(stay.regular.begin(), stay.regular.end());
     have.insert(stay.tail.begin(), stay.tail.end());
     for (const MessageId& id : stay.sent) {
-      if (!have.contains(id)) broken.insert("E4");
+      if (sent_.at(id).by_sender && !have.contains(id)) broken.insert("E4");
     }
   }
 
@@ -279,8 +298,7 @@ class Slow {
   }
 
   void total_order(const Stay& stay) {
-    std::vector<MessageId> all = stay.regular;
-    all.insert(all.end(), stay.tail.begin(), stay.tail.end());
+    const Sequence all = delivered_in(stay);
     Position last{};
     for (const MessageId& id : all) {
       const Position position = sent_.at(id).position;
@@ -302,18 +320,19 @@ class Slow {
 
   // Whoever goes on from the view without a message that this member delivered as safe.
   void safe(const Stay& stay) {
-    const auto expect = [&](const std::vector<MessageId>& list, const std::set<MemberId>& members) {
+    const auto expect = [&](const std::vector<MessageId>& list, const std::set<MemberId>& members,
+                            bool uniform) {
       for (const MessageId& id : list) {
-        if (!is_safe(service_of(id))) continue;
+        if (!uniform && !is_safe(service_of(id))) continue;
         for (const MemberId& member : members) {
           const Stay* other = stay_in(stay.view, member);
           if (other == nullptr || !other->next.has_value()) continue;
-          if (!lives_.at(member).delivered.contains(id)) broken.insert("E8");
+          if (!lives_.at(member).delivered.contains(id)) broken.insert(uniform ? "uniform" : "E8");
         }
       }
     };
-    expect(stay.regular, views_.at(stay.view));
-    if (stay.way.has_value()) expect(stay.tail, ways_.at(*stay.way));
+    expect(stay.regular, views_.at(stay.view), quorum_);
+    if (stay.way.has_value()) expect(stay.tail, ways_.at(*stay.way), false);
   }
 
   void travel(const Way& way, const std::set<MemberId>& members) {
@@ -323,34 +342,33 @@ class Slow {
     }
   }
 
-  void circles() {
-    std::map<MessageId, std::set<MessageId>> after;
-    for (const auto& [member, life] : lives_) {
-      std::optional<MessageId> last;
-      for (const std::size_t index : life.stays) {
-        for (const auto* list : {&stays_[index].regular, &stays_[index].tail}) {
-          for (const MessageId& id : *list) {
-            if (last.has_value()) after[*last].insert(id);
-            last = id;
-          }
-        }
-      }
-    }
-    std::map<MessageId, int> state;  // 1: being visited, 2: done
-    const std::function<bool(const MessageId&)> visit = [&](const MessageId& id) {
-      if (state[id] != 0) return state[id] == 1;
-      state[id] = 1;
-      for (const MessageId& next : after[id]) {
-        if (visit(next)) return true;
-      }
-      state[id] = 2;
-      return false;
-    };
-    std::vector<MessageId> all;
-    for (const auto& [id, next] : after) all.push_back(id);
-    if (std::any_of(all.begin(), all.end(), visit)) broken.insert("acyclic");
+  static Sequence delivered_in(const Stay& stay) {
+    Sequence all = stay.regular;
+    all.insert(all.end(), stay.tail.begin(), stay.tail.end());
+    return all;
   }
 
+  void circles() {
+    std::vector<Sequence> orders;
+    for (const auto& [member, life] : lives_) {
+      Sequence& order = orders.emplace_back();
+      for (const std::size_t index : life.stays) {
+        const Sequence there = delivered_in(stays_[index]);
+        order.insert(order.end(), there.begin(), there.end());
+      }
+    }
+    if (in_a_circle(orders)) broken.insert("acyclic");
+  }
+
+  void chain() {
+    std::map<ViewId, std::vector<Sequence>> views;
+    for (const Stay& stay : stays_) views[stay.view].push_back(delivered_in(stay));
+    for (const auto& [view, sequences] : views) {
+      if (!beginnings_of_one(sequences)) broken.insert("chain");
+    }
+  }
+
+  bool quorum_;
   std::map<MemberId, Life> lives_;
   std::map<ViewId, std::set<MemberId>> views_;
   std::map<Way, std::set<MemberId>> ways_;
@@ -362,8 +380,8 @@ class Slow {
 
 }  // namespace
 
-std::set<std::string> judge_slowly(const std::vector<Event>& events) {
-  Slow slow;
+std::set<std::string> judge_slowly(const std::vector<Event>& events, bool quorum) {
+  Slow slow(quorum);
   for (const Event& event : events) slow.add(event);
   slow.finish();
   return slow.broken;

@@ -32,14 +32,19 @@ class Acceptor::Replay final : public port::LogReader {
       return;
     }
     acceptor_.promised_ = std::max(acceptor_.promised_, record.round);
+    if (record.kind == Record::Kind::checkpoint) {
+      state = OrderState(record.state);
+      oldest = record.instance;
+      return;
+    }
     acceptor_.top_ = std::max(acceptor_.top_, record.instance);
-    if (record.kind == Record::Kind::checkpoint) state = OrderState(record.state);
     if (record.kind == Record::Kind::vote) keep(votes, record);
     if (record.kind == Record::Kind::decided) keep(decided, record);
   }
 
   bool fine = true;
   std::optional<OrderState> state;
+  Instance oldest = 0;
   std::map<Instance, Read> votes;
   std::map<Instance, Read> decided;
 
@@ -57,7 +62,8 @@ bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
   if (marks_.empty()) marks_.push_back({0, log_.last().next()});
   if (log.state) state = *log.state;
   const Instance next = std::max<Instance>(state.next(), 1);
-  // What is older than the checkpoint was consumed, so the last record of it is what was decided.
+  // What is older than the checkpoint was consumed, so the last record of it is what was decided;
+  // but for what this node skipped: its votes there may have come to nothing.
   const auto find = [&log](Instance instance) -> const Replay::Read* {
     for (const auto* each : {&log.decided, &log.votes}) {
       if (const auto found = each->find(instance); found != each->end()) return &found->second;
@@ -65,7 +71,7 @@ bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
     return nullptr;
   };
   Instance oldest = next;
-  while (find(oldest - 1) != nullptr) --oldest;
+  while (oldest > std::max<Instance>(log.oldest, 1) && find(oldest - 1) != nullptr) --oldest;
   store.begin(oldest);
   for (Instance instance = oldest; instance < next; ++instance) {
     store.add_past(find(instance)->head, find(instance)->bytes);
@@ -178,15 +184,15 @@ bool Acceptor::on_durable() {
   return pending_.size() != before;
 }
 
-void Acceptor::note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes) {
-  if (mute()) return;
+bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes) {
+  if (mute()) return false;
   Record record;
   record.kind = Record::Kind::decided;
   record.instance = instance;
   record.head = head;
   record.bytes = bytes;
-  // If the log is full for now, it is not written down: others have it, as a majority voted for it.
-  ignore(write(record), "only who is behind asks for it, and may ask others");
+  blocked_ = !write(record);
+  return !blocked_;
 }
 
 void Acceptor::checkpoint(const OrderState& state, Instance oldest) {
@@ -195,6 +201,7 @@ void Acceptor::checkpoint(const OrderState& state, Instance oldest) {
   Record record;
   record.kind = Record::Kind::checkpoint;
   record.round = promised_;
+  record.instance = oldest;
   record.state = state.checkpoint();
   write_record(record, scratch_);
   if (log_.checkpoint(scratch_, marks_.front().at)) {

@@ -47,9 +47,11 @@ class Acceptor {
   /// True if the log did not take a vote, and may by now.
   bool blocked() const { return blocked_; }
 
-  /// Notes what was decided where this acceptor voted for something else, or not at all.
-  void note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes);
-  /// Lets go of records of instances below `oldest`. `state`: as of now.
+  /// Notes what was decided where this acceptor voted for something else, or not at all. False: the
+  /// log does not take it now; the instance must not be consumed before it has.
+  bool note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes);
+  /// Lets go of records of instances below `oldest`, from which on the last record of each consumed
+  /// instance is what was decided. `state`: as of now.
   void checkpoint(const OrderState& state, Instance oldest);
 
   void check_invariants() const;

@@ -96,8 +96,8 @@ void Coordinator::choose() {
   for (const auto& [node, promise] : promises_) {
     for (const wire::VoteRun& run : promise.runs) {
       const Instance end = run.first + run.length;
-      // Votes reach no further than a coordinator's window above what is decided.
-      const Instance most = base_ + 4ULL * p_.config.options.max_gap;
+      // Nobody can have voted further ahead of what it knew to be decided.
+      const Instance most = base_ + p_.store.ahead_max();
       for (Instance k = std::max(run.first, base_); k < std::min(end, most); ++k) {
         Choice& choice = choices_[k];
         const bool better = PEAL_MUTANT(px_lowest_vote_wins)

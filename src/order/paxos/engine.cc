@@ -145,9 +145,7 @@ void PaxosEngine::tick(Instant now, Effects& out) {
   peers_.tick(now);
   update_self();
   if (coordinator_) {
-    const bool led = coordinator_->leads();
     coordinator_->tick(now, out);
-    if (led && !coordinator_->leads()) see_round(now, round_seen_);
     elect(now, out);
   }
   outbox_.multicast(Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
@@ -262,8 +260,7 @@ WaitReason PaxosEngine::why() const {
     return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
   }
   for (const Peer& peer : peers_.all()) {
-    if (peer.acceptor && peer.suspected)
-      return {Kind::quorum, {peer.node, peer.member.epoch}, seq_ + 1};
+    if (peer.acceptor && peer.suspected) return {Kind::quorum, peer.member, seq_ + 1};
   }
   return {Kind::quorum, {}, seq_ + 1};
 }

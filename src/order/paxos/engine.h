@@ -89,7 +89,7 @@ class PaxosEngine final : public Engine {
   bool consume(Effects& out);
   void deliver_unit(const Value& value, Effects& out);
   void change_view(Effects& out);
-  void note_history(const Slot& slot, Instance instance);
+  bool note_history(const Slot& slot, Instance instance);
   void ask_for_missing(Instant now, Effects& out);
   std::optional<Instance> missing() const;
   const Peer* who_has(Instance instance) const;
@@ -123,6 +123,7 @@ class PaxosEngine final : public Engine {
   Instance decided_upto_ = 0;     ///< up to there
   Instance marked_ = 0;           ///< slots up to here were told so
   Instance highest_decided_ = 0;  ///< that anybody spoke of
+  std::vector<Instance> votes_;   ///< scratch
   std::optional<Instant> missing_since_;
   Instance asked_ = 0;
   Instant asked_at_{};

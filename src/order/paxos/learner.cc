@@ -35,14 +35,14 @@ void PaxosEngine::mark_decided() {
   for (const Peer& each : peers) {
     const Round round = each.state.voted_round;
     if (!each.acceptor || round.count == 0 || round < decided_round_) continue;
-    std::vector<Instance> votes;
+    votes_.clear();
     for (const Peer& peer : peers) {
       const bool counts = peer.state.voted_round == round || PEAL_MUTANT(px_rounds_mixed);
-      if (peer.acceptor && counts) votes.push_back(peer.state.voted_upto);
+      if (peer.acceptor && counts) votes_.push_back(peer.state.voted_upto);
     }
-    if (votes.size() < std::max<std::size_t>(majority, 1)) continue;
-    std::sort(votes.begin(), votes.end(), std::greater<>());
-    const Instance upto = votes[std::max<std::size_t>(majority, 1) - 1];
+    if (votes_.size() < std::max<std::size_t>(majority, 1)) continue;
+    std::sort(votes_.begin(), votes_.end(), std::greater<>());
+    const Instance upto = votes_[std::max<std::size_t>(majority, 1) - 1];
     if (round > decided_round_) {
       decided_round_ = round;
       decided_upto_ = 0;
@@ -75,7 +75,7 @@ bool PaxosEngine::consume(Effects& out) {
     if (slot == nullptr || !slot->decided) return false;
     if (host_.receive_room_units() == 0) return false;
     const Slot read = *slot;
-    note_history(read, state_.next());
+    if (!note_history(read, state_.next())) return false;
     const bool member = joined();
     const OrderState::Outcome outcome = state_.apply(read.heard.head, read.heard.bytes.view());
     store_.consume();
@@ -87,14 +87,17 @@ bool PaxosEngine::consume(Effects& out) {
   return true;
 }
 
-void PaxosEngine::note_history(const Slot& slot, Instance instance) {
-  if (!acceptor_) return;
-  if (slot.vote_round.count == 0 || !same_value(slot.vote, slot.heard)) {
-    acceptor_->note_decided(instance, slot.heard.head, slot.heard.bytes.view());
+// An acceptor's log says what was decided, too: by its vote, if that was it. False: not now.
+bool PaxosEngine::note_history(const Slot& slot, Instance instance) {
+  if (!acceptor_) return true;
+  const bool voted = slot.vote_round.count != 0 && same_value(slot.vote, slot.heard);
+  if (!voted && !acceptor_->note_decided(instance, slot.heard.head, slot.heard.bytes.view())) {
+    return false;
   }
   if (instance + 1 >= checkpoint_at_ + config_.options.checkpoint_every) {
     checkpoint_wanted_ = true;
   }
+  return true;
 }
 
 void PaxosEngine::deliver_unit(const Value& value, Effects& out) {

@@ -40,6 +40,7 @@ void write_record(const Record& record, std::vector<std::byte>& bytes) {
     case Record::Kind::checkpoint:
       out.u(static_cast<std::uint8_t>(record.round.count != 0));
       if (record.round.count != 0) wire::write_round(out, record.round);
+      out.u(record.instance);
       wire::write_checkpoint(out, record.state);
       break;
   }
@@ -60,7 +61,9 @@ bool read_record(ByteView bytes, Record& out) {
     case Record::Kind::decided: read_value(in, out); break;
     case Record::Kind::checkpoint:
       out.round = in.u<std::uint8_t>() != 0 ? wire::read_round(in) : wire::Round{};
+      out.instance = wire::read_counter(in);
       wire::read_checkpoint(in, out.state);
+      in.require(out.instance <= out.state.next, wire::Drop::bad_value);
       break;
     default: return false;
   }

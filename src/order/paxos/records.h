@@ -13,10 +13,12 @@ namespace peal::order::paxos {
 /// What an acceptor writes down, one record each.
 struct Record {
   enum class Kind : std::uint8_t {
-    promise = 1,     ///< `round`
-    vote = 2,        ///< `round`, `instance`, `head`, `bytes`
-    decided = 3,     ///< `instance`, `head`, `bytes`: not what the vote was for, if there was one
-    checkpoint = 4,  ///< `round` (what is promised, or none), `state`
+    promise = 1,  ///< `round`
+    vote = 2,     ///< `round`, `instance`, `head`, `bytes`
+    decided = 3,  ///< `instance`, `head`, `bytes`: not what the vote was for, if there was one
+    /// `round` (what is promised, or none), `state`, and in `instance` the oldest one below it
+    /// whose last record is known to be what was decided.
+    checkpoint = 4,
   };
   Kind kind{};
   wire::Round round{};

@@ -32,6 +32,7 @@ class Store {
   /// The next instance is `next`, above the one so far: keeps what is known from there on.
   void skip_to(Instance next);
   Instance next() const { return next_; }
+  std::uint32_t ahead_max() const { return ahead_max_; }
   /// One above the highest slot.
   Instance end() const { return next_ + slots_.size(); }
   /// Null if nothing is known of it: below next(), or not heard of.

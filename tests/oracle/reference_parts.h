@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "trace/event.h"
+
+// What the slow judge remembers, and what it asks of orders.
+
+namespace peal::oracle::test {
+
+using Way = std::pair<ViewId, ViewId>;  // a transitional view
+using Position = std::pair<Seq, std::uint32_t>;
+
+struct Sent {
+  ViewId view{};
+  Position position;
+  std::size_t arrival = 0;
+  bool in_view = false;                  // its sender was there
+  bool by_sender = true;                 // else it was only delivered yet
+  std::vector<trace::MessageId> before;  // what its sender had sent or delivered there
+};
+
+struct Submitted {
+  Service service{};
+  std::uint64_t hash = 0;
+};
+
+struct Stay {  // of a member in a regular view
+  MemberId member{};
+  ViewId view{};
+  std::optional<ViewId> from;
+  std::optional<Way> way;
+  std::optional<ViewId> next;
+  std::vector<trace::MessageId> regular, tail, sent;
+};
+
+struct Life {
+  bool seen = false, ended = false, left = false;
+  std::vector<std::size_t> stays;
+  bool in_transit = false;
+  std::set<trace::MessageId> delivered;
+  std::uint64_t last_number = 0;
+};
+
+using Sequence = std::vector<trace::MessageId>;
+
+/// True if the union of these orders has a circle.
+bool in_a_circle(const std::vector<Sequence>& orders);
+/// True if of any two, one is the beginning of the other.
+bool beginnings_of_one(const std::vector<Sequence>& sequences);
+
+}  // namespace peal::oracle::test
