@@ -91,6 +91,14 @@ TEST(Explore, ACoordinatorThatConsumesWhatWasDecided) {
   }
 }
 
+TEST(Explore, WhoConsumesWhatWasDecidedCrashes) {
+  Limits limits = crash_of(1);
+  limits.slow_disk = {};
+  limits.units = {1, 0, 0};
+  limits.learns[1] = true;
+  expect_closed("n2 learns and crashes", limits);
+}
+
 TEST(Explore, ACoordinatorThatIsAnAcceptorCrashes) { expect_closed("n1 crashes", crash_of(0)); }
 
 TEST(Explore, AnAcceptorCrashes) {
