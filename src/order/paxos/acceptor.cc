@@ -144,7 +144,8 @@ bool Acceptor::accept(const Round& round, Instance floor) {
 
 std::uint32_t Acceptor::vote(Store& store) {
   blocked_ = false;
-  if (round_.count == 0 || round_ < promised_ || mute()) return 0;
+  if (round_.count == 0 || mute()) return 0;
+  if (round_ < promised_ && !PEAL_MUTANT(px_old_round_accepted)) return 0;
   // What was consumed is decided.
   vote_next_ = std::max(vote_next_, store.next());
   std::uint32_t votes = 0;
@@ -212,13 +213,18 @@ void Acceptor::check_invariants() const {
   PEAL_ASSERT(pending_.empty() || pending_.back().instance < vote_next_);
 }
 
+// Places in the log count only as durable or not: so states that differ in nothing else are equal.
 void Acceptor::add_to(Digest& digest) const {
-  for (const Round& round : {promised_, round_}) {
-    digest.add(round.count);
-    digest.add(round.coordinator.epoch ^ std::uint64_t{round.coordinator.node.value} << 48);
-  }
+  for (const Round& round : {promised_, round_}) paxos::add_to(digest, round);
+  digest.add(promise_written_ ? 1 : 0);
+  digest.add(promised_at_.value == 0 ? 0 : promised_at_ <= log_.durable() ? 1 : 2);
   digest.add(vote_next_);
+  digest.add(blocked_ ? 1 : 0);
   digest.add(pending_.size());
+  for (const Pending& pending : pending_) {
+    digest.add(pending.instance);
+    digest.add(pending.position <= log_.durable() ? 1 : 0);
+  }
 }
 
 }  // namespace peal::order::paxos

@@ -219,10 +219,32 @@ void Coordinator::tick(Instant now, Effects& out) {
 
 void Coordinator::add_to(Digest& digest) const {
   digest.add(static_cast<std::uint64_t>(phase_));
-  digest.add(round_.count);
-  digest.add(next_);
-  digest.add(flight_.size());
-  tip_.add_to(digest);
+  if (phase_ == Phase::idle) return;
+  paxos::add_to(digest, round_);
+  digest.add(from_);
+  digest.add(promises_.size());
+  for (const auto& [node, promise] : promises_) {
+    digest.add(node.value);
+    digest.add(promise.next);
+    digest.add(promise.runs.size());
+    for (const wire::VoteRun& run : promise.runs) {
+      digest.add(run.first);
+      digest.add(run.length);
+      paxos::add_to(digest, run.round);
+    }
+  }
+  digest.add(base_);
+  digest.add(choices_.size());
+  for (const auto& [instance, choice] : choices_) {
+    digest.add(instance);
+    paxos::add_to(digest, choice.round);
+    digest.add(choice.voter.value);
+  }
+  for (const auto& [instance, value] : recovered_) {
+    digest.add(instance);
+    paxos::add_to(digest, value);
+  }
+  add_flight(digest);
 }
 
 void Coordinator::check_invariants() const {

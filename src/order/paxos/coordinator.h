@@ -95,6 +95,7 @@ class Coordinator {
   void propose_view(Instant now, Effects& out);
   std::vector<wire::ViewMember> wanted_members() const;
   void resend(Instant now, Effects& out);
+  void add_flight(Digest& digest) const;
 
   Parts p_;
   Phase phase_ = Phase::idle;

@@ -185,4 +185,18 @@ void Coordinator::resend(Instant now, Effects& out) {
   }
 }
 
+void Coordinator::add_flight(Digest& digest) const {
+  if (phase_ != Phase::lead) return;
+  digest.add(next_);
+  digest.add(view_at_);
+  digest.add(flight_first_);
+  digest.add(flight_.size());
+  for (const Flight& each : flight_) paxos::add_to(digest, each.value);
+  for (const auto& units : waiting_) {
+    digest.add(units.size());
+    for (const auto& [number, unit] : units) digest.add(number);
+  }
+  tip_.add_to(digest);
+}
+
 }  // namespace peal::order::paxos

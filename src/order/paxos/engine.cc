@@ -291,17 +291,24 @@ void PaxosEngine::check_invariants() const {
   PEAL_ASSERT(own_.empty() || own_.back().head.number == own_number_);
 }
 
+// All that the protocol goes by, but for times: with the same inputs at other times the same is
+// decided. tests/order/explore.h relies on it.
 std::uint64_t PaxosEngine::digest() const {
   Digest digest;
   digest.add(static_cast<std::uint64_t>(life_));
-  digest.add(round_seen_.count);
-  digest.add(leading_.count);
-  digest.add(store_.end());
+  for (const Round& round : {round_seen_, leading_, decided_round_}) add_to(digest, round);
+  digest.add(promise_for_ ? promise_for_->value : 0);
+  digest.add((announce_ ? 1U : 0U) | (missing_since_ ? 2U : 0U) | (checkpoint_wanted_ ? 4U : 0U));
+  digest.add(decided_upto_);
+  digest.add(marked_);
+  digest.add(highest_decided_);
+  digest.add(checkpoint_at_);
+  digest.add(view_.number);
   digest.add(seq_);
   digest.add(own_number_);
   digest.add(own_.size());
-  digest.add(decided_upto_);
   state_.add_to(digest);
+  store_.add_to(digest);
   peers_.add_to(digest);
   if (acceptor_) acceptor_->add_to(digest);
   if (coordinator_) coordinator_->add_to(digest);

@@ -9,6 +9,22 @@
 
 namespace peal::order::paxos {
 
+void add_to(Digest& digest, const Round& round) {
+  digest.add(round.count);
+  digest.add(round.coordinator.node.value);
+  digest.add(round.coordinator.epoch);
+}
+
+void add_to(Digest& digest, const Value& value) {
+  digest.add(static_cast<std::uint64_t>(value.head.kind));
+  digest.add(static_cast<std::uint64_t>(value.head.service));
+  digest.add(value.head.view);
+  digest.add(value.head.origin.node.value);
+  digest.add(value.head.origin.epoch);
+  digest.add(value.head.number);
+  digest.add(value.bytes.view());
+}
+
 std::size_t OrderState::index_of(const MemberId& member) const {
   const auto at = std::lower_bound(
       at_.members.begin(), at_.members.end(), member,
@@ -47,10 +63,13 @@ OrderState::Outcome OrderState::apply(const wire::ValueHead& head, ByteView byte
 void OrderState::add_to(Digest& digest) const {
   digest.add(at_.next);
   digest.add(at_.view.number);
+  digest.add(at_.view.representative.node.value);
   digest.add(at_.view.representative.epoch);
+  digest.add(at_.members.size());
   for (std::size_t i = 0; i < at_.members.size(); ++i) {
     digest.add(at_.members[i].member.node.value);
     digest.add(at_.members[i].member.epoch);
+    digest.add(at_.members[i].came_from);
     digest.add(at_.numbers[i]);
   }
 }

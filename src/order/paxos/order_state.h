@@ -21,6 +21,9 @@ struct Value {
   BufferRef bytes;  ///< of a unit or a view; empty for nothing
 };
 
+void add_to(Digest& digest, const Round& round);
+void add_to(Digest& digest, const Value& value);
+
 /// What the decided instances come to, one after the other: the view that counts, and how many
 /// units of each of its members have had their place. A function of the instances alone, so that
 /// all who consume them agree, and the same for whoever begins with somebody else's state.

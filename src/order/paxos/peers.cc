@@ -107,8 +107,18 @@ void Peers::add_to(Digest& digest) const {
     digest.add(peer.member.epoch);
     digest.add(peer.suspected ? 1 : 0);
     digest.add(static_cast<std::uint64_t>(peer.patience.ns));
-    digest.add(peer.state.next);
+    if (!peer.has_state) continue;
+    for (const wire::Round& round : {peer.state.round, peer.state.voted_round}) {
+      digest.add(round.count);
+      digest.add(round.coordinator.node.value);
+      digest.add(round.coordinator.epoch);
+    }
     digest.add(peer.state.voted_upto);
+    digest.add(peer.state.next);
+    digest.add(peer.state.oldest);
+    digest.add(peer.state.view);
+    digest.add((peer.state.leading ? 1U : 0U) | (peer.state.leaving ? 2U : 0U) |
+               (peer.state.joined ? 4U : 0U));
   }
 }
 

@@ -106,4 +106,16 @@ Instance Store::undecided() const {
   return instance;
 }
 
+void Store::add_to(Digest& digest) const {
+  digest.add(next_);
+  digest.add(past_.size());
+  digest.add(slots_.size());
+  for (const Slot& slot : slots_) {
+    digest.add(slot.decided ? 1 : 0);
+    for (const Round& round : {slot.vote_round, slot.heard_round}) paxos::add_to(digest, round);
+    if (slot.vote_round.count != 0) paxos::add_to(digest, slot.vote);
+    if (slot.heard_round.count != 0 || slot.decided) paxos::add_to(digest, slot.heard);
+  }
+}
+
 }  // namespace peal::order::paxos

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/byte_ring.h"
+#include "base/digest.h"
 #include "order/paxos/order_state.h"
 
 namespace peal::order::paxos {
@@ -54,6 +55,9 @@ class Store {
   std::optional<Decided> decided(Instance instance) const;
   /// The first instance whose value is not known to be decided.
   Instance undecided() const;
+
+  /// Of the history, only how far it reaches.
+  void add_to(Digest& digest) const;
 
  private:
   struct Record {

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explore_run.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "order/paxos/records.h"
+#include "wire/paxos.h"
+
+namespace peal::order::test {
+namespace {
+
+using paxos::Record;
+using wire::PaxosKind;
+
+constexpr std::uint32_t kSlabBytes = 512;
+constexpr std::uint32_t kSlabs = 256;
+/// Node 5 tells what came before, and asks what was decided. With node 6 there are so many nodes
+/// that three of them are no view: nothing but units is proposed.
+constexpr std::uint32_t kOutsider = 5;
+constexpr std::uint32_t kNodes = 6;
+/// Longer than any patience; heartbeats are so short that patience outlasts any story.
+constexpr Duration kSilence = seconds(1'000);
+constexpr Duration kHeartbeatTime = milliseconds(1);
+constexpr Duration kPatience = seconds(60);
+
+BufferPool& pool() {
+  static BufferPool pool(kSlabBytes, kSlabs);
+  return pool;
+}
+
+std::vector<NodeId> first_nodes(std::uint32_t count) {
+  std::vector<NodeId> nodes;
+  for (std::uint32_t node = 1; node <= count; ++node) nodes.push_back(NodeId{node});
+  return nodes;
+}
+
+paxos::Config config_of(const MemberId& self, port::Log* log) {
+  paxos::Config config;
+  config.self = self;
+  config.universe = first_nodes(kNodes);
+  config.acceptors = first_nodes(kAcceptors);
+  config.checksum = wire::Checksum::absent;
+  config.log = log;
+  config.options.heartbeat = kHeartbeatTime;
+  config.options.suspect = config.options.suspect_max = kPatience;
+  config.options.resend = config.options.gap = kPatience;
+  config.options.packet_bytes_max = kSlabBytes;
+  config.options.window = config.options.member_window = 8;
+  config.options.max_gap = config.options.checkpoint_every = 64;
+  config.options.history_bytes_max = 1U << 16;
+  PEAL_ASSERT(paxos::validate(config.options).empty());
+  return config;
+}
+
+wire::Header header_of(std::uint32_t node, std::uint64_t epoch) {
+  wire::Header header;
+  header.sender = {NodeId{node}, epoch};
+  header.checksum = wire::Checksum::absent;
+  return header;
+}
+
+/// Instance 1 of every story: the view of the three acceptors.
+std::vector<std::byte> first_view() {
+  std::vector<wire::ViewMember> members;
+  for (const NodeId node : first_nodes(kAcceptors)) members.push_back({{node, 1}, 0});
+  std::vector<std::byte> packet(kSlabBytes);
+  const std::size_t size =
+      wire::encode_view_members(members, ByteSpan(packet).subspan(wire::kDataHeaderBytes));
+  packet.resize(wire::kDataHeaderBytes + size);
+  wire::ValueFrame frame;
+  frame.instance = 1;
+  frame.head.kind = wire::ValueKind::view;
+  frame.head.view = 1;
+  frame.head.origin = {NodeId{1}, 1};
+  wire::encode_value_in_place(header_of(kOutsider, 1), PaxosKind::decided, frame, packet);
+  return packet;
+}
+
+template <class Encode>
+std::vector<std::byte> built(Encode encode) {
+  std::vector<std::byte> packet(kSlabBytes);
+  packet.resize(encode(ByteSpan(packet)));
+  PEAL_ASSERT(!packet.empty());
+  return packet;
+}
+
+wire::Checkpoint beginning() {
+  wire::Checkpoint checkpoint;
+  checkpoint.next = 1;
+  return checkpoint;
+}
+
+}  // namespace
+
+// ---- the log ----
+
+Result<void, port::LogFailure> MemoryLog::replay(port::LogReader& reader) {
+  for (std::size_t i = 0; i < records_.size(); ++i) reader.on_record({i + 1}, records_[i]);
+  return {};
+}
+
+Result<LogPosition> MemoryLog::append(ByteView record) {
+  records_.emplace_back(record.begin(), record.end());
+  return last();
+}
+
+// Nothing is let go of: what an acceptor may forget is a matter of its own.
+Result<LogPosition> MemoryLog::checkpoint(ByteView record, LogPosition /*keep_from*/) {
+  return append(record);
+}
+
+// ---- a life ----
+
+ReplayedNode::ReplayedNode(Shared& shared, std::uint32_t node)
+    : shared_(shared), node_(node), pool_(pool()) {
+  begin();
+}
+
+void ReplayedNode::start() {
+  engine_.emplace(config_of({NodeId{node_}, epoch_}, acceptor() ? &log_ : nullptr), pool_, *this);
+  engine_->start(now_, *this);
+}
+
+void ReplayedNode::begin() {
+  if (acceptor()) {
+    Record record;
+    record.kind = Record::Kind::checkpoint;
+    record.state = beginning();
+    std::vector<std::byte> bytes;
+    paxos::write_record(record, bytes);
+    PEAL_ASSERT(log_.append(bytes).has_value());
+    log_.sync();
+    units_ = shared_.limits.units[node_ - 1];
+  }
+  start();
+  if (!acceptor()) {
+    receive(built([](ByteSpan out) {
+      return wire::encode_checkpoint(header_of(kOutsider, 1), beginning(), out);
+    }));
+  }
+  receive(first_view());
+  for (std::uint32_t node = 1; node <= kAcceptors; ++node) hear(node);
+  log_.sync();
+  engine_->on_durable(now_, *this);
+  looked_at_ = durable_upto_ = log_.records().size();
+}
+
+void ReplayedNode::receive(ByteView bytes) {
+  BufferRef packet = pool_.take(0, static_cast<std::uint32_t>(bytes.size()));
+  PEAL_ASSERT(static_cast<bool>(packet));
+  std::memcpy(packet.data(), bytes.data(), bytes.size());
+  engine_->on_packet(now_, packet, *this);
+}
+
+// A sign of life that says nothing else, so that who is suspected makes no difference.
+void ReplayedNode::hear(std::uint32_t node) {
+  if (node == node_) return;
+  receive(built([&](ByteSpan out) {
+    return wire::encode_checkpoint_get(header_of(node, heard_[node - 1]), out);
+  }));
+}
+
+void ReplayedNode::take(const Mail::Packet& packet) {
+  std::uint64_t& heard = heard_[packet.from - 1];
+  heard = std::max(heard, packet.epoch);
+  receive(packet.bytes);
+}
+
+std::uint64_t ReplayedNode::elections() const {
+  for (const Counter& each : engine_->counters()) {
+    if (each.name == "paxos_elections") return each.value;
+  }
+  PEAL_ASSERT(false && "no such counter");
+}
+
+bool ReplayedNode::apply(Input input) {
+  if (input >= kDeliver) {
+    take(shared_.mail.at(input - kDeliver));
+  } else if (!acceptor() || !act(input)) {
+    return false;
+  }
+  if (acceptor() && !shared_.limits.slow_disk[node_ - 1]) {
+    while (log_.durable() < log_.last()) write_all();
+  }
+  engine_->check_invariants();
+  look_at_log();
+  return true;
+}
+
+void ReplayedNode::write_all() {
+  log_.sync();
+  look_at_log();
+  engine_->on_durable(now_, *this);
+}
+
+bool ReplayedNode::act(Input input) {
+  const Limits& limits = shared_.limits;
+  const std::uint64_t before = elections();
+  switch (input) {
+    case kHeartbeat:
+      now_ = now_ + kHeartbeatTime;
+      engine_->on_timer(now_, *this);
+      if (elections() != before) return false;  // kTakeOver is for that
+      break;
+    case kTakeOver:
+      if (rounds_ == limits.rounds[node_ - 1]) return false;
+      now_ = now_ + kSilence;
+      hear(kAcceptors);
+      engine_->on_timer(now_, *this);
+      if (elections() == before) return false;
+      for (std::uint32_t node = 1; node <= kAcceptors; ++node) hear(node);
+      ++rounds_;
+      break;
+    case kDurable:
+      if (log_.durable() == log_.last()) return false;
+      write_all();
+      break;
+    case kCrash:
+      if (epoch_ - 1 == limits.crashes[node_ - 1]) return false;
+      engine_.reset();
+      log_.crash();
+      looked_at_ = log_.records().size();
+      units_ = 0;  // of a member that is gone
+      heard_.fill(1);
+      ++epoch_;
+      start();
+      for (std::uint32_t node = 1; node <= kAcceptors; ++node) hear(node);
+      break;
+    default: PEAL_ASSERT(false && "no such input");
+  }
+  return true;
+}
+
+bool ReplayedNode::next_unit(std::uint32_t /*unit_bytes_max*/, Unit& out) {
+  if (units_ == 0) return false;
+  --units_;
+  out.bytes = pool_.take(wire::kDataHeaderBytes, 1);
+  PEAL_ASSERT(static_cast<bool>(out.bytes));
+  *out.bytes.data() = static_cast<std::byte>(node_);
+  return true;
+}
+
+void ReplayedNode::fatal(std::string_view reason) { wrong_ = std::string(reason); }
+
+// ---- what it says ----
+
+void ReplayedNode::send(NodeId to, Lane /*lane*/, const BufferRef& packet) {
+  record(to.value, packet);
+}
+
+void ReplayedNode::multicast(Lane /*lane*/, const BufferRef& packet) { record(0, packet); }
+
+void ReplayedNode::record(std::uint32_t to, const BufferRef& packet) {
+  look_at_log();
+  wire::Header header;
+  PEAL_ASSERT(wire::decode_header(packet.view(), header, wire::Checksum::absent) ==
+              wire::Drop::none);
+  const auto kind = static_cast<PaxosKind>(header.kind);
+  if (asking_) {
+    wire::ValueFrame frame;
+    if (kind != PaxosKind::decided || to != kOutsider) return;
+    PEAL_ASSERT(wire::decode_value(packet.view(), frame) == wire::Drop::none);
+    if (frame.instance > 1) {
+      decided_ |= shared_.decisions.bit_of({frame.instance, {}, text_of(frame.head)});
+    }
+    return;
+  }
+  if (!acceptor()) return;
+  switch (kind) {
+    case PaxosKind::promise: {
+      wire::Promise promise;
+      if (wire::decode_promise(packet.view(), promise) != wire::Drop::none) {
+        // Votes in rounds above the promised one: nobody would take this for a promise.
+        wrong_ = "n" + std::to_string(node_) + " promised a round below one of its votes";
+        return;
+      }
+      note_said(promise.round, "promised");
+      break;
+    }
+    case PaxosKind::state: {
+      wire::State state;
+      PEAL_ASSERT(wire::decode_state(packet.view(), state) == wire::Drop::none);
+      // Whoever votes tells everybody; that nothing is voted for helps nobody to decide.
+      if (state.voted_round.count == 0 || state.voted_upto < 2) return;
+      to = 0;
+      break;
+    }
+    case PaxosKind::propose: to = 0; break;
+    case PaxosKind::submit:
+      if (!shared_.limits.submits) return;
+      break;
+    case PaxosKind::prepare:
+    case PaxosKind::fetch:
+    case PaxosKind::fetched:
+    case PaxosKind::decided: break;
+    default: return;
+  }
+  if (to > kAcceptors) return;
+  const ByteView bytes = packet.view();
+  sent_.insert(shared_.mail.number_of({node_, to, kind, epoch_, {bytes.begin(), bytes.end()}}));
+}
+
+// ---- what it did ----
+
+void ReplayedNode::note_said(const wire::Round& round, const char* what) {
+  if (round < said_ && wrong_.empty()) {
+    wrong_ = "n" + std::to_string(node_) + " " + what + " in " + text_of(round) +
+             " after a promise or a vote in " + text_of(said_);
+  }
+  said_ = std::max(said_, round);
+}
+
+// Rounds count for ever once they are on disk, or a promise was sent.
+void ReplayedNode::look_at_log() {
+  const auto& records = log_.records();
+  for (; looked_at_ < records.size(); ++looked_at_) {
+    Record record;
+    PEAL_ASSERT(paxos::read_record(records[looked_at_], record));
+    if (record.kind != Record::Kind::vote) continue;
+    if (record.round < said_) note_said(record.round, "voted");
+  }
+  for (; durable_upto_ < log_.durable().value; ++durable_upto_) {
+    Record record;
+    PEAL_ASSERT(paxos::read_record(records[durable_upto_], record));
+    if (record.kind == Record::Kind::vote) {
+      votes_ |= shared_.votes.bit_of({record.instance, record.round, text_of(record.head)});
+    }
+    if (record.kind == Record::Kind::promise || record.kind == Record::Kind::vote) {
+      said_ = std::max(said_, record.round);
+    }
+  }
+}
+
+// A restart goes by the last record of each kind for each instance, and by the highest round.
+void ReplayedNode::add_log_to(Digest& digest) const {
+  std::map<std::pair<Record::Kind, wire::Instance>, ByteView> last;
+  wire::Round highest{};
+  for (std::size_t i = 0; i < log_.records().size(); ++i) {
+    Record record;
+    PEAL_ASSERT(paxos::read_record(log_.records()[i], record));
+    if (i >= log_.durable().value) {
+      digest.add(log_.records()[i]);
+      continue;
+    }
+    highest = std::max(highest, record.round);
+    if (record.kind != Record::Kind::promise) {
+      last[{record.kind, record.instance}] = log_.records()[i];
+    }
+  }
+  paxos::add_to(digest, highest);
+  for (const auto& [key, bytes] : last) digest.add(bytes);
+}
+
+std::uint64_t ReplayedNode::finish(NodeState& out) {
+  Digest digest;
+  digest.add(engine_->digest());
+  digest.add(epoch_);
+  digest.add(rounds_);
+  digest.add(units_);
+  add_log_to(digest);
+  paxos::add_to(digest, said_);
+  digest.add(votes_);
+  digest.add(wrong_.size());
+  asking_ = true;
+  receive(built([](ByteSpan bytes) {
+    return wire::encode_repeat(header_of(kOutsider, 1), {1, wire::kRepeatMax}, bytes);
+  }));
+  digest.add(decided_);
+  const std::vector<std::uint32_t> sent(sent_.begin(), sent_.end());
+  std::vector<std::uint32_t> told;
+  for (const std::uint32_t number : sent) {
+    const PaxosKind kind = shared_.mail.at(number).kind;
+    if (kind == PaxosKind::propose || kind == PaxosKind::state) told.push_back(number);
+  }
+  out.sent = shared_.sets.number_of(sent);
+  out.told = shared_.sets.number_of(told);
+  digest.add(out.sent);
+  out.votes = votes_;
+  out.decided = decided_;
+  out.crashes = static_cast<std::uint32_t>(epoch_ - 1);
+  out.wrong = wrong_;
+  return digest.value();
+}
+
+}  // namespace peal::order::test

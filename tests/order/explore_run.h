@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/digest.h"
+#include "explore_node.h"
+#include "order/engine.h"
+#include "order/paxos/engine.h"
+#include "port/log.h"
+
+namespace peal::order::test {
+
+/// A log in memory, whose records are durable when the exploration says so.
+class MemoryLog final : public port::Log {
+ public:
+  Result<void, port::LogFailure> replay(port::LogReader& reader) override;
+  Result<LogPosition> append(ByteView record) override;
+  Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
+  LogPosition last() const override { return {records_.size()}; }
+  LogPosition durable() const override { return {durable_}; }
+  const std::optional<port::LogFailure>& failure() const override { return none_; }
+
+  const std::vector<std::vector<std::byte>>& records() const { return records_; }
+  void sync() { durable_ = records_.size(); }
+  void crash() { records_.resize(durable_); }
+
+ private:
+  std::vector<std::vector<std::byte>> records_;
+  std::size_t durable_ = 0;
+  std::optional<port::LogFailure> none_;
+};
+
+/// One node with its disk, from its first start on.
+class ReplayedNode final : public Effects, public Host {
+ public:
+  ReplayedNode(Shared& shared, std::uint32_t node);
+
+  /// False: impossible, or beyond the limits.
+  bool apply(Input input);
+  /// Asks the engine what was decided, after which it cannot be used any more; the rest of `out`
+  /// is the caller's. Returns the digest of all that the future depends on.
+  std::uint64_t finish(NodeState& out);
+
+  void send(NodeId to, Lane lane, const BufferRef& packet) override;
+  void multicast(Lane lane, const BufferRef& packet) override;
+  void originate(const ViewId& /*view*/, Seq /*seq*/) override {}
+  void deliver(const Delivery& /*delivery*/) override {}
+  void install(const View& /*view*/) override {}
+  void report(const Event& /*event*/) override {}
+  void fatal(std::string_view reason) override;
+  std::uint32_t backlog_units() const override { return units_; }
+  bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override;
+  std::uint32_t receive_room_units() const override { return 64; }
+
+ private:
+  bool acceptor() const { return node_ <= kAcceptors; }
+  void start();
+  void begin();
+  bool act(Input input);
+  void write_all();
+  void receive(ByteView bytes);
+  void hear(std::uint32_t node);
+  void take(const Mail::Packet& packet);
+  std::uint64_t elections() const;
+  void record(std::uint32_t to, const BufferRef& packet);
+  void look_at_log();
+  void note_said(const wire::Round& round, const char* what);
+  void add_log_to(Digest& digest) const;
+
+  Shared& shared_;
+  std::uint32_t node_;
+  BufferPool& pool_;
+  MemoryLog log_;
+  std::optional<paxos::PaxosEngine> engine_;
+  Instant now_{1'000'000'000};
+  std::uint64_t epoch_ = 1;
+  std::array<std::uint64_t, kAcceptors> heard_{1, 1, 1};  ///< epochs, as far as this one knows
+  std::uint32_t units_ = 0;
+  std::uint32_t rounds_ = 0;
+  std::size_t looked_at_ = 0;     ///< records of the log
+  std::size_t durable_upto_ = 0;  ///< the same, of those on disk
+  wire::Round said_{};            ///< the highest promised or voted in that counts for ever
+  std::set<std::uint32_t> sent_;
+  Facts::Mask votes_ = 0;
+  Facts::Mask decided_ = 0;
+  bool asking_ = false;
+  std::string wrong_;
+};
+
+}  // namespace peal::order::test
