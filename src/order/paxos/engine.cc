@@ -112,7 +112,7 @@ void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
 std::optional<Instant> PaxosEngine::next_deadline() const {
   if (life_ != Life::running) return std::nullopt;
   if (more_) return Instant{};
-  if (missing_since_) return std::min(tick_at_, asked_at_ + config_.options.gap);
+  if (missing_since_) return std::min(tick_at_, ask_again_at());
   return tick_at_;
 }
 
