@@ -112,7 +112,7 @@ void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
 std::optional<Instant> PaxosEngine::next_deadline() const {
   if (life_ != Life::running) return std::nullopt;
   if (more_) return Instant{};
-  if (missing_since_) return std::min(tick_at_, asked_at_ + config_.options.gap);
+  if (missing_since_) return std::min(tick_at_, ask_again_at());
   return tick_at_;
 }
 
@@ -151,10 +151,10 @@ void PaxosEngine::tick(Instant now, Effects& out) {
   outbox_.multicast(Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_state(header, state(), bytes);
   });
-  constexpr std::size_t kResendsAtOnce = 32;
+  constexpr std::size_t kOwnResendsAtOnce = 32;
   if (!own_.empty() && now - own_sent_at_ >= config_.options.resend) {
     own_sent_at_ = now;
-    resend_own(kResendsAtOnce, out);
+    resend_own(kOwnResendsAtOnce, out);
   }
   ask_for_checkpoint(now, out);
 }

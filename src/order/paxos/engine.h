@@ -92,6 +92,7 @@ class PaxosEngine final : public Engine {
   void change_view(Effects& out);
   bool note_history(const Slot& slot, Instance instance);
   void ask_for_missing(Instant now, Effects& out);
+  Instant ask_again_at() const;
   std::optional<Instance> missing() const;
   const Peer* who_has(Instance instance) const;
   void pull(Effects& out);

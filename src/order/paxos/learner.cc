@@ -184,6 +184,11 @@ const Peer* PaxosEngine::who_has(Instance instance) const {
   return able.empty() ? nullptr : able[asks_ / 2 % able.size()];
 }
 
+// Each time without success it takes longer, up to the time between two heartbeats.
+Instant PaxosEngine::ask_again_at() const {
+  return asked_at_ + std::min(config_.options.gap * (asks_ + 1), config_.options.resend);
+}
+
 void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
   const std::optional<Instance> first = missing();
   if (!first) {
@@ -201,9 +206,7 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
     asked_at_ = now;
     return;
   }
-  // Each time without success it takes longer, up to the time between two heartbeats.
-  const Duration pace = std::min(config_.options.gap * (asks_ + 1), config_.options.resend);
-  if (now - asked_at_ < pace) return;
+  if (now < ask_again_at()) return;
   asked_at_ = now;
   const Peer* peer = who_has(*first);
   ++asks_;

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an acceptor says, and what of it is on disk by then.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "order/paxos/acceptor.h"
+#include "paxos_bench.h"
+#include "with_mutant.h"
+
+namespace peal::order::paxos::test {
+namespace {
+
+using sim_hooks::Mutant;
+
+class PaxosAcceptor : public testing::Test {
+ protected:
+  PaxosAcceptor() {
+    wire::Checkpoint beginning;
+    beginning.next = 1;
+    state_ = OrderState(beginning);
+    store_.begin(1);
+    begin();
+  }
+
+  void begin() {
+    acceptor_.emplace(disk_);
+    Store read(32, 100'000);
+    OrderState known;
+    fine_ = acceptor_->replay(pool_, read, known);
+    if (known.known()) state_ = known;
+    if (fine_) store_ = std::move(read);
+  }
+  void restart() {
+    disk_.crash();
+    begin();
+  }
+  void hear(const Round& round, Instance instance, std::string_view text) {
+    Slot* slot = store_.make(instance);
+    ASSERT_NE(slot, nullptr);
+    const Bytes bytes = bytes_of(text);
+    slot->heard_round = round;
+    slot->heard.head = unit_head(kOne, instance);
+    slot->heard.bytes = pool_.take(0, static_cast<std::uint32_t>(bytes.size()));
+    std::copy(bytes.begin(), bytes.end(), slot->heard.bytes.data());
+  }
+  /// Votes for instances 1 to `last`, and writes them down.
+  void vote_upto(const Round& round, Instance last) {
+    ASSERT_TRUE(acceptor_->accept(round, 1));
+    for (Instance k = 1; k <= last; ++k) hear(round, k, "text");
+    acceptor_->vote(store_);
+    disk_.sync();
+    acceptor_->on_durable();
+    ASSERT_EQ(acceptor_->voted_upto(), last);
+  }
+
+  BufferPool pool_{1'024, 256};
+  MemoryLog disk_;
+  Store store_{32, 100'000};
+  OrderState state_;
+  std::optional<Acceptor> acceptor_;
+  bool fine_ = false;
+  const Round first_{1, kOne};
+  const Round second_{2, kTwo};
+};
+
+TEST_F(PaxosAcceptor, APromiseIsNoneBeforeItIsOnDisk) {
+  EXPECT_TRUE(acceptor_->prepare(second_));
+  EXPECT_FALSE(acceptor_->is_promised(second_));
+  {
+    const WithMutant active(Mutant::px_promise_before_disk);
+    EXPECT_TRUE(acceptor_->is_promised(second_)) << "the mutant would be noticed";
+  }
+  disk_.sync();
+  EXPECT_TRUE(acceptor_->is_promised(second_));
+  EXPECT_FALSE(acceptor_->is_promised(first_));
+  EXPECT_FALSE(acceptor_->prepare(first_));
+}
+
+TEST_F(PaxosAcceptor, APromiseIsKeptByThoseWhoComeAfter) {
+  ASSERT_TRUE(acceptor_->prepare(second_));
+  disk_.sync();
+  restart();
+  EXPECT_EQ(acceptor_->promised(), second_);
+  EXPECT_FALSE(acceptor_->prepare(first_));
+  EXPECT_FALSE(acceptor_->accept(first_, 1));
+  EXPECT_TRUE(acceptor_->prepare(second_)) << "and given again if it is asked for again";
+  disk_.sync();
+  EXPECT_TRUE(acceptor_->is_promised(second_));
+}
+
+TEST_F(PaxosAcceptor, WhatWasNotOnDiskWasNeverPromised) {
+  ASSERT_TRUE(acceptor_->prepare(second_));
+  restart();
+  EXPECT_EQ(acceptor_->promised(), Round{});
+  EXPECT_TRUE(acceptor_->prepare(first_));
+}
+
+TEST_F(PaxosAcceptor, AVoteIsNoneBeforeItIsOnDisk) {
+  ASSERT_TRUE(acceptor_->accept(first_, 1));
+  hear(first_, 1, "a");
+  hear(first_, 2, "b");
+  EXPECT_EQ(acceptor_->vote(store_), 2U);
+  EXPECT_EQ(acceptor_->voted_upto(), 0U);
+  {
+    const WithMutant active(Mutant::px_vote_before_disk);
+    EXPECT_EQ(acceptor_->voted_upto(), 2U) << "the mutant would be noticed";
+  }
+  disk_.sync();
+  EXPECT_EQ(acceptor_->voted_upto(), 0U) << "nobody was told";
+  EXPECT_TRUE(acceptor_->on_durable());
+  EXPECT_EQ(acceptor_->voted_upto(), 2U);
+}
+
+TEST_F(PaxosAcceptor, VotesAreGivenInOrder) {
+  ASSERT_TRUE(acceptor_->accept(first_, 1));
+  hear(first_, 2, "b");
+  EXPECT_EQ(acceptor_->vote(store_), 0U);
+  hear(first_, 1, "a");
+  EXPECT_EQ(acceptor_->vote(store_), 2U);
+}
+
+// E3: whoever votes in a round promises it.
+TEST_F(PaxosAcceptor, AVoteRaisesThePromise) {
+  ASSERT_TRUE(acceptor_->accept(second_, 1));
+  hear(second_, 1, "a");
+  ASSERT_EQ(acceptor_->vote(store_), 1U);
+  EXPECT_FALSE(acceptor_->prepare(first_));
+  EXPECT_FALSE(acceptor_->accept(first_, 1));
+  disk_.sync();
+  restart();
+  EXPECT_FALSE(acceptor_->prepare(first_));
+  EXPECT_FALSE(acceptor_->accept(first_, 1));
+}
+
+TEST_F(PaxosAcceptor, MutantsOfPromisesAreNoticed) {
+  ASSERT_TRUE(acceptor_->prepare(second_));
+  {
+    const WithMutant active(Mutant::px_old_round_accepted);
+    EXPECT_TRUE(acceptor_->accept(first_, 1));
+  }
+  const WithMutant active(Mutant::px_vote_without_promise);
+  ASSERT_TRUE(acceptor_->accept({3, kThree}, 1));
+  EXPECT_EQ(acceptor_->promised(), second_);
+}
+
+TEST_F(PaxosAcceptor, VotesAreReadBack) {
+  vote_upto(first_, 3);
+  restart();
+  ASSERT_TRUE(fine_);
+  for (Instance k = 1; k <= 3; ++k) {
+    const Slot* slot = store_.find(k);
+    ASSERT_NE(slot, nullptr);
+    EXPECT_EQ(slot->vote_round, first_);
+    EXPECT_EQ(as_text(slot->vote.bytes.view()), "text");
+    EXPECT_FALSE(slot->decided) << "a vote is no decision";
+  }
+}
+
+TEST_F(PaxosAcceptor, OfTwoVotesTheOneInTheHigherRoundIsReadBack) {
+  vote_upto(first_, 1);
+  ASSERT_TRUE(acceptor_->accept(second_, 1));
+  hear(second_, 1, "other");
+  ASSERT_EQ(acceptor_->vote(store_), 1U);
+  disk_.sync();
+  restart();
+  EXPECT_EQ(store_.find(1)->vote_round, second_);
+  EXPECT_EQ(as_text(store_.find(1)->vote.bytes.view()), "other");
+}
+
+TEST_F(PaxosAcceptor, WhatWasDecidedCountsOverVotes) {
+  vote_upto(first_, 1);
+  const Bytes other = bytes_of("other");
+  ASSERT_TRUE(acceptor_->note_decided(1, unit_head(kTwo, 1), other));
+  disk_.sync();
+  restart();
+  ASSERT_TRUE(store_.decided(1));
+  EXPECT_EQ(as_text(store_.decided(1)->bytes), "other");
+  EXPECT_EQ(store_.find(1)->vote_round, first_) << "and the vote is still known";
+}
+
+TEST_F(PaxosAcceptor, ACheckpointLetsGoOfWhatNobodyNeeds) {
+  vote_upto(first_, 5);
+  for (Instance k = 1; k <= 5; ++k) {
+    store_.find(k)->decided = true;
+    store_.consume();
+    state_.apply(unit_head(kOne, k), {});
+  }
+  const std::size_t before = disk_.kept();
+  acceptor_->checkpoint(state_, 6);  // a mark; what is before it goes with the next one
+  hear(first_, 6, "text");
+  ASSERT_EQ(acceptor_->vote(store_), 1U);
+  acceptor_->checkpoint(state_, 6);
+  disk_.sync();
+  EXPECT_LT(disk_.kept(), before);
+  restart();
+  ASSERT_TRUE(fine_);
+  EXPECT_EQ(state_.next(), 6U);
+  EXPECT_EQ(acceptor_->promised(), first_) << "the promise is in the checkpoint";
+  EXPECT_EQ(store_.next(), 6U);
+  ASSERT_NE(store_.find(6), nullptr);
+  EXPECT_EQ(store_.find(6)->vote_round, first_) << "what is not consumed is kept";
+}
+
+TEST_F(PaxosAcceptor, AFullLogMakesItWait) {
+  ASSERT_TRUE(acceptor_->accept(first_, 1));
+  hear(first_, 1, "a");
+  disk_.set_full(true);
+  EXPECT_EQ(acceptor_->vote(store_), 0U);
+  EXPECT_TRUE(acceptor_->blocked());
+  EXPECT_EQ(acceptor_->voted_upto(), 0U);
+  EXPECT_TRUE(acceptor_->prepare(second_)) << "and of a promise nothing is said";
+  EXPECT_FALSE(acceptor_->is_promised(second_));
+  disk_.sync();
+  EXPECT_FALSE(acceptor_->is_promised(second_));
+  EXPECT_FALSE(acceptor_->note_decided(1, unit_head(kOne, 1), {}));
+  disk_.set_full(false);
+  EXPECT_TRUE(acceptor_->prepare(second_));
+  disk_.sync();
+  EXPECT_TRUE(acceptor_->is_promised(second_));
+}
+
+// what a disk that failed holds is not known, so nothing is said any more.
+TEST_F(PaxosAcceptor, AfterItsDiskFailedItIsMute) {
+  ASSERT_TRUE(acceptor_->prepare(second_));
+  disk_.sync();
+  disk_.fail();
+  EXPECT_TRUE(acceptor_->mute());
+  EXPECT_FALSE(acceptor_->is_promised(second_));
+  EXPECT_FALSE(acceptor_->prepare({3, kOne}));
+  EXPECT_FALSE(acceptor_->accept({3, kOne}, 1));
+}
+
+TEST_F(PaxosAcceptor, ALogOfAnotherReleaseIsRefused) {
+  const Bytes strange = bytes_of("\x09 strange");
+  ASSERT_TRUE(disk_.append(strange));
+  disk_.sync();
+  restart();
+  EXPECT_FALSE(fine_);
+}
+
+}  // namespace
+}  // namespace peal::order::paxos::test

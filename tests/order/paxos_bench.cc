@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paxos_bench.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "order/engine.h"
+
+namespace peal::order::paxos::test {
+namespace {
+
+constexpr std::uint64_t kCluster = 7;
+constexpr std::size_t kPacketBytes = 65'536;
+
+}  // namespace
+
+Bytes bytes_of(std::string_view text) {
+  Bytes bytes(text.size());
+  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+wire::ValueHead unit_head(const MemberId& origin, std::uint64_t number, std::uint64_t view) {
+  return {wire::ValueKind::unit, Service::agreed, view, origin, number};
+}
+
+wire::ValueHead view_head(const MemberId& origin, std::uint64_t view) {
+  return {wire::ValueKind::view, Service::agreed, view, origin, 0};
+}
+
+Bytes view_bytes(const std::vector<wire::ViewMember>& members) {
+  Bytes bytes(members.size() * wire::kViewMemberBytes + 64);
+  const std::size_t size = wire::encode_view_members(members, bytes);
+  PEAL_ASSERT(size != 0);
+  bytes.resize(size);
+  return bytes;
+}
+
+// ---- the log ----
+
+Result<void, port::LogFailure> MemoryLog::replay(port::LogReader& reader) {
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    reader.on_record(LogPosition{first_ + i}, records_[i]);
+  }
+  return {};
+}
+
+Result<LogPosition> MemoryLog::append(ByteView record) {
+  if (failure_) return unexpected(Errc::closed);
+  if (full_) return unexpected(Errc::would_block);
+  records_.emplace_back(record.begin(), record.end());
+  return last();
+}
+
+Result<LogPosition> MemoryLog::checkpoint(ByteView record, LogPosition keep_from) {
+  PEAL_ASSERT(keep_from <= last().next());
+  const auto position = append(record);
+  if (position) keep_from_ = std::max(keep_from_, keep_from.value);
+  return position;
+}
+
+void MemoryLog::sync() {
+  if (failure_) return;
+  durable_ = last().value;
+  while (first_ < keep_from_ && !records_.empty()) {
+    records_.pop_front();
+    ++first_;
+  }
+}
+
+void MemoryLog::crash() {
+  while (last().value > durable_) records_.pop_back();
+  keep_from_ = first_;
+  failure_.reset();
+}
+
+// ---- the engine and its surroundings ----
+
+Bench::Bench(const MemberId& who, const Options& options) : self(who), options_(options) { make(); }
+Bench::~Bench() { engine.reset(); }  // before its buffers
+
+void Bench::make() {
+  Config config;
+  config.self = self;
+  config.universe = config.acceptors = {kOne.node, kTwo.node, kThree.node};
+  config.cluster = kCluster;
+  config.options = options_;
+  config.log = &disk;
+  engine = make_engine(config, pool_, *this);
+}
+
+void Bench::start() { engine->start(now, *this); }
+
+void Bench::restart() {
+  engine.reset();
+  disk.crash();
+  ++self.epoch;
+  sent.clear();
+  log.clear();
+  make();
+  start();
+}
+
+void Bench::sync() {
+  disk.sync();
+  engine->on_durable(now, *this);
+  engine->check_invariants();
+}
+
+void Bench::run(Duration span) {
+  constexpr int kCallsAtOnceMost = 1'000;
+  const Instant limit = now + span;
+  int at_once = 0;
+  for (;;) {
+    const std::optional<Instant> deadline = engine->next_deadline();
+    if (!deadline || *deadline > limit) break;
+    at_once = *deadline > now ? 0 : at_once + 1;
+    PEAL_ASSERT(at_once < kCallsAtOnceMost && "timers that do nothing");
+    now = std::max(now, *deadline);
+    engine->on_timer(now, *this);
+    engine->check_invariants();
+  }
+  now = limit;
+}
+
+void Bench::submit(std::string_view unit) {
+  queue_.push_back(bytes_of(unit));
+  engine->on_work(now, *this);
+}
+
+wire::Header Bench::header(const MemberId& from) const {
+  wire::Header out;
+  out.cluster = kCluster;
+  out.sender = from;
+  return out;
+}
+
+void Bench::hear(const Bytes& packet) {
+  BufferRef buffer = pool_.take(0, static_cast<std::uint32_t>(packet.size()));
+  if (!packet.empty()) std::memcpy(buffer.data(), packet.data(), packet.size());
+  engine->on_packet(now, buffer, *this);
+  engine->check_invariants();
+}
+
+template <class Encode>
+void Bench::say(const MemberId& from, Encode encode) {
+  Bytes packet(kPacketBytes);
+  const std::size_t size = encode(header(from), ByteSpan(packet));
+  PEAL_ASSERT(size != 0);
+  packet.resize(size);
+  hear(packet);
+}
+
+void Bench::value(wire::PaxosKind kind, const MemberId& from, const wire::ValueFrame& frame,
+                  ByteView bytes) {
+  Bytes packet(wire::kDataHeaderBytes);
+  packet.insert(packet.end(), bytes.begin(), bytes.end());
+  wire::encode_value_in_place(header(from), kind, frame, packet);
+  hear(packet);
+}
+
+void Bench::state(const MemberId& from, const wire::State& said) {
+  wire::State state = said;
+  state.nodes = 1;
+  say(from, [&](const wire::Header& h, ByteSpan out) { return wire::encode_state(h, state, out); });
+}
+
+void Bench::prepare(const MemberId& from, std::uint64_t count, Instance first) {
+  say(from, [&](const wire::Header& h, ByteSpan out) {
+    return wire::encode_prepare(h, {count, first}, out);
+  });
+}
+
+void Bench::promise(const MemberId& from, const wire::Promise& said) {
+  say(from,
+      [&](const wire::Header& h, ByteSpan out) { return wire::encode_promise(h, said, out); });
+}
+
+void Bench::propose(const MemberId& from, std::uint64_t count, Instance instance,
+                    const wire::ValueHead& head, std::string_view text, Instance decided_upto) {
+  wire::ValueFrame frame;
+  frame.count = count;
+  frame.instance = instance;
+  frame.behind = static_cast<std::uint32_t>(instance - decided_upto - 1);
+  frame.head = head;
+  value(wire::PaxosKind::propose, from, frame, bytes_of(text));
+}
+
+void Bench::propose_view(const MemberId& from, std::uint64_t count, Instance instance,
+                         std::uint64_t number, const std::vector<wire::ViewMember>& members,
+                         Instance decided_upto) {
+  wire::ValueFrame frame;
+  frame.count = count;
+  frame.instance = instance;
+  frame.behind = static_cast<std::uint32_t>(instance - decided_upto - 1);
+  frame.head = view_head(from, number);
+  value(wire::PaxosKind::propose, from, frame, view_bytes(members));
+}
+
+void Bench::decided(const MemberId& from, Instance instance, const wire::ValueHead& head,
+                    std::string_view text) {
+  wire::ValueFrame frame;
+  frame.instance = instance;
+  frame.head = head;
+  value(wire::PaxosKind::decided, from, frame, bytes_of(text));
+}
+
+void Bench::repeat(const MemberId& from, Instance first, std::uint16_t wanted) {
+  say(from, [&](const wire::Header& h, ByteSpan out) {
+    return wire::encode_repeat(h, {first, wanted}, out);
+  });
+}
+
+void Bench::fetch(const MemberId& from, const Round& round, Instance instance) {
+  say(from, [&](const wire::Header& h, ByteSpan out) {
+    return wire::encode_fetch(h, {round, instance}, out);
+  });
+}
+
+void Bench::fetched(const MemberId& from, const Round& round, Instance instance,
+                    const wire::ValueHead& head, std::string_view text) {
+  Bytes packet(wire::kFetchedHeaderBytes);
+  const Bytes bytes = bytes_of(text);
+  packet.insert(packet.end(), bytes.begin(), bytes.end());
+  wire::encode_fetched_in_place(header(from), {round, instance, head}, packet);
+  hear(packet);
+}
+
+void Bench::checkpoint(const MemberId& from, const wire::Checkpoint& said) {
+  say(from,
+      [&](const wire::Header& h, ByteSpan out) { return wire::encode_checkpoint(h, said, out); });
+}
+
+void Bench::vote(const MemberId& from, const Round& round, Instance upto, Instance next) {
+  wire::State said;
+  said.round = said.voted_round = round;
+  said.voted_upto = upto;
+  said.leading = round.coordinator == from;
+  said.next = next;
+  said.oldest = 1;
+  state(from, said);
+}
+
+Round Bench::join(const MemberId& leader, std::uint64_t round_count) {
+  const Round round{round_count, leader};
+  wire::Checkpoint beginning;
+  beginning.next = 1;
+  checkpoint(leader, beginning);
+  propose_view(leader, round_count, 1, 1, {{kOne, 0}, {kTwo, 0}, {kThree, 0}});
+  sync();
+  for (const MemberId& each : {kOne, kTwo, kThree}) {
+    if (each.node != self.node) vote(each, round, 1);
+  }
+  sync();
+  return round;
+}
+
+// ---- what it does ----
+
+bool Bench::next_unit(std::uint32_t /*unit_bytes_max*/, Unit& out) {
+  if (queue_.empty()) return false;
+  const Bytes& text = queue_.front();
+  out.bytes = pool_.take(static_cast<std::uint32_t>(wire::kDataHeaderBytes),
+                         static_cast<std::uint32_t>(text.size()));
+  std::memcpy(out.bytes.data(), text.data(), text.size());
+  out.service = Service::agreed;
+  queue_.pop_front();
+  return true;
+}
+
+void Bench::send(NodeId to, Lane /*lane*/, const BufferRef& packet) {
+  wire::Header read;
+  const wire::Drop reason = wire::decode_header(packet.view(), read, wire::Checksum::present);
+  PEAL_ASSERT(reason == wire::Drop::none);
+  const ByteView bytes = packet.view();
+  sent.push_back({to, static_cast<wire::PaxosKind>(read.kind), {bytes.begin(), bytes.end()}});
+}
+
+void Bench::originate(const ViewId& /*view*/, Seq seq) {
+  log.push_back("own " + std::to_string(seq));
+}
+
+void Bench::deliver(const Delivery& d) {
+  log.push_back(std::to_string(d.seq) + ":" + std::string(as_text(d.unit.view())));
+}
+
+void Bench::install(const View& view) {
+  std::string line =
+      (view.transitional ? "trans " : "view ") + std::to_string(view.id.number) + " ";
+  for (const MemberId& member : view.members) line += std::to_string(member.node.value);
+  log.push_back(line);
+}
+
+void Bench::report(const Event& /*event*/) {}
+void Bench::fatal(std::string_view /*reason*/) { log.emplace_back("fatal"); }
+
+std::uint64_t Bench::count(wire::PaxosKind kind) const {
+  return static_cast<std::uint64_t>(std::count_if(
+      sent.begin(), sent.end(), [kind](const Sent& each) { return each.kind == kind; }));
+}
+
+const Bench::Sent* Bench::last(wire::PaxosKind kind) const {
+  const auto at = std::find_if(sent.rbegin(), sent.rend(),
+                               [kind](const Sent& each) { return each.kind == kind; });
+  return at == sent.rend() ? nullptr : &*at;
+}
+
+wire::State Bench::last_state() const {
+  wire::State said;
+  const Sent* packet = last(wire::PaxosKind::state);
+  PEAL_ASSERT(packet != nullptr);
+  PEAL_ASSERT(wire::decode_state(packet->bytes, said) == wire::Drop::none);
+  return said;
+}
+
+std::uint64_t Bench::counter(std::string_view name) const {
+  for (const Counter& each : engine->counters()) {
+    if (each.name == name) return each.value;
+  }
+  PEAL_ASSERT(false && "no such counter");
+}
+
+std::string Bench::told() const {
+  std::string text;
+  for (const std::string& line : log) text += (text.empty() ? "" : ", ") + line;
+  return text;
+}
+
+}  // namespace peal::order::paxos::test

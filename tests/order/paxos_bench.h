@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "order/paxos/options.h"
+#include "order/paxos/order_state.h"
+#include "port/log.h"
+#include "wire/paxos.h"
+
+namespace peal::order::paxos::test {
+
+using Bytes = std::vector<std::byte>;
+
+inline constexpr MemberId kOne{{1}, 100}, kTwo{{2}, 100}, kThree{{3}, 100};
+
+Bytes bytes_of(std::string_view text);
+wire::ValueHead unit_head(const MemberId& origin, std::uint64_t number, std::uint64_t view = 1);
+wire::ValueHead view_head(const MemberId& origin, std::uint64_t view);
+Bytes view_bytes(const std::vector<wire::ViewMember>& members);
+
+/// A durable log in memory. What was appended is durable when the test says so, and not before.
+class MemoryLog final : public port::Log {
+ public:
+  Result<void, port::LogFailure> replay(port::LogReader& reader) override;
+  Result<LogPosition> append(ByteView record) override;
+  Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
+  LogPosition last() const override { return {first_ + records_.size() - 1}; }
+  LogPosition durable() const override { return {durable_}; }
+  const std::optional<port::LogFailure>& failure() const override { return failure_; }
+
+  /// All that was appended is durable, and what was let go of is gone.
+  void sync();
+  /// What is not durable is gone.
+  void crash();
+  void fail() { failure_ = port::LogFailure{"log", "input/output error"}; }
+  void set_full(bool full) { full_ = full; }
+  std::size_t kept() const { return records_.size(); }
+
+ private:
+  std::deque<Bytes> records_;
+  std::uint64_t first_ = 1;  ///< position of the first that is kept
+  std::uint64_t durable_ = 0;
+  std::uint64_t keep_from_ = 1;
+  bool full_ = false;
+  std::optional<port::LogFailure> failure_;
+};
+
+/// One engine in a cluster of three, all acceptors; the test plays the others, the log's disk and
+/// the clock.
+class Bench final : public Host, public Effects {
+ public:
+  struct Sent {
+    NodeId to{};  ///< 0: to all
+    wire::PaxosKind kind{};
+    Bytes bytes;
+  };
+
+  /// `self` is one of kOne, kTwo, kThree.
+  explicit Bench(const MemberId& self, const Options& options = {});
+  ~Bench() override;
+
+  void start();
+  /// The process dies, with what was not durable, and starts again with the next epoch.
+  void restart();
+  /// All that was appended is durable, and the engine is told.
+  void sync();
+  /// Time passes; timers fire.
+  void run(Duration span);
+  void submit(std::string_view unit);
+
+  // What the others say.
+  void hear(const Bytes& packet);
+  void state(const MemberId& from, const wire::State& said);
+  void prepare(const MemberId& from, std::uint64_t count, Instance first = 1);
+  void promise(const MemberId& from, const wire::Promise& said);
+  void propose(const MemberId& from, std::uint64_t count, Instance instance,
+               const wire::ValueHead& head, std::string_view text = {}, Instance decided = 0);
+  void propose_view(const MemberId& from, std::uint64_t count, Instance instance,
+                    std::uint64_t number, const std::vector<wire::ViewMember>& members,
+                    Instance decided = 0);
+  void decided(const MemberId& from, Instance instance, const wire::ValueHead& head,
+               std::string_view text = {});
+  void repeat(const MemberId& from, Instance first, std::uint16_t count);
+  void fetch(const MemberId& from, const Round& round, Instance instance);
+  void fetched(const MemberId& from, const Round& round, Instance instance,
+               const wire::ValueHead& head, std::string_view text);
+  void checkpoint(const MemberId& from, const wire::Checkpoint& said);
+  /// STATE of an acceptor: it voted in the round for all up to an instance.
+  void vote(const MemberId& from, const Round& round, Instance upto, Instance next = 1);
+  /// Another node coordinates in round `count` of its own; instance 1 is view 1 of all three, and
+  /// decided. Everything durable.
+  Round join(const MemberId& leader, std::uint64_t count = 1);
+
+  std::uint64_t count(wire::PaxosKind kind) const;
+  /// The last of this kind, or null.
+  const Sent* last(wire::PaxosKind kind) const;
+  wire::State last_state() const;
+  std::uint64_t counter(std::string_view name) const;
+  std::string told() const;  ///< the lines of `log`, joined by ", "
+
+  // Host, Effects
+  std::uint32_t backlog_units() const override { return static_cast<std::uint32_t>(queue_.size()); }
+  bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override;
+  std::uint32_t receive_room_units() const override { return room; }
+  void send(NodeId to, Lane lane, const BufferRef& packet) override;
+  void multicast(Lane lane, const BufferRef& packet) override { send({}, lane, packet); }
+  void originate(const ViewId& view, Seq seq) override;
+  void deliver(const Delivery& delivery) override;
+  void install(const View& view) override;
+  void report(const Event& event) override;
+  void fatal(std::string_view reason) override;
+
+  MemberId self;
+  MemoryLog disk;
+  std::unique_ptr<Engine> engine;
+  Instant now{1'000'000'000};
+  std::vector<Sent> sent;
+  std::vector<std::string> log;  ///< "view 1 123", "trans 1", "2:text", "fatal"
+  std::uint32_t room = 1U << 20;
+
+ private:
+  template <class Encode>
+  void say(const MemberId& from, Encode encode);
+  void value(wire::PaxosKind kind, const MemberId& from, const wire::ValueFrame& frame,
+             ByteView bytes);
+  wire::Header header(const MemberId& from) const;
+  void make();
+
+  Options options_;
+  BufferPool pool_{8'192, 16'384};
+  std::deque<Bytes> queue_;
+};
+
+}  // namespace peal::order::paxos::test

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// One engine on quorums; the others are played. Names in comments are those of the specification's
+// pitfalls (R-n) and of the paper's errata (E-n).
+#include <gtest/gtest.h>
+
+#include "paxos_bench.h"
+#include "with_mutant.h"
+
+namespace peal::order::paxos::test {
+namespace {
+
+using sim_hooks::Mutant;
+using wire::PaxosKind;
+using Kind = WaitReason::Kind;
+
+constexpr const char* kViewOne = "view 1 123";
+
+TEST(PaxosEngine, AMajorityOfVotesInOneRoundDecides) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  EXPECT_EQ(three.told(), kViewOne);
+  three.propose(kOne, 1, 2, unit_head(kTwo, 1), "a", 1);
+  EXPECT_EQ(three.told(), kViewOne) << "one vote, not on disk";
+  three.sync();
+  EXPECT_EQ(three.told(), kViewOne) << "one vote";
+  three.vote(kOne, round, 2);
+  EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a");
+}
+
+// E4: who votes is told apart, so a vote that comes twice is one vote.
+TEST(PaxosEngine, AVoteThatComesTwiceIsOne) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  three.propose(kOne, 1, 2, unit_head(kTwo, 1), "a", 1);  // its own vote is never on disk
+  for (int i = 0; i < 5; ++i) three.vote(kOne, round, 2);
+  EXPECT_EQ(three.told(), kViewOne);
+  {
+    const WithMutant active(Mutant::px_minority_decides);
+    three.vote(kOne, round, 2);
+    EXPECT_NE(three.told(), kViewOne) << "the mutant is noticed";
+  }
+}
+
+// votes of different rounds are never counted together.
+TEST(PaxosEngine, VotesOfDifferentRoundsDecideNothing) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne, 2);
+  three.propose(kOne, 2, 2, unit_head(kTwo, 1), "a", 1);
+  three.vote(kOne, round, 2);
+  const MemberId again{kTwo.node, kTwo.epoch + 1};
+  three.vote(again, {1, kTwo}, 2);
+  EXPECT_EQ(three.told(), kViewOne);
+  const WithMutant active(Mutant::px_rounds_mixed);
+  three.vote(kOne, round, 2);
+  EXPECT_NE(three.told(), kViewOne) << "the mutant is noticed";
+}
+
+// a promise is told once it is on disk, and binds who comes after.
+TEST(PaxosEngine, APromiseIsToldOnceItIsOnDiskAndKept) {
+  Bench three(kThree);
+  three.start();
+  three.prepare(kTwo, 5);
+  EXPECT_EQ(three.count(PaxosKind::promise), 0U);
+  three.sync();
+  ASSERT_EQ(three.count(PaxosKind::promise), 1U);
+  EXPECT_EQ(three.last(PaxosKind::promise)->to, kTwo.node);
+  three.prepare(kTwo, 5);
+  EXPECT_EQ(three.count(PaxosKind::promise), 2U) << "asked again, answered again";
+  three.restart();
+  three.prepare(kOne, 4);
+  three.sync();
+  EXPECT_EQ(three.count(PaxosKind::promise), 0U);
+  EXPECT_EQ(three.last_state().round, (Round{5, kTwo})) << "it says why";
+  // A coordinator that restarted has another round, though it counts the same.
+  const MemberId again{kTwo.node, kTwo.epoch + 1};
+  three.prepare(again, 5);
+  three.sync();
+  EXPECT_EQ(three.count(PaxosKind::promise), 1U);
+  three.propose(kTwo, 5, 1, unit_head(kTwo, 1), "of the one before");
+  three.sync();
+  EXPECT_NE(three.last_state().voted_round, (Round{5, kTwo}));
+}
+
+TEST(PaxosEngine, AVoteIsToldOnceItIsOnDisk) {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  three.propose(kOne, 1, 2, unit_head(kTwo, 1), "a", 1);
+  three.run(milliseconds(15));
+  EXPECT_EQ(three.last_state().voted_upto, 1U);
+  three.sync();
+  EXPECT_EQ(three.last_state().voted_upto, 2U);
+}
+
+// E3: who voted in a round takes no proposal of a round below it, even if it never promised.
+TEST(PaxosEngine, ADelayedProposalOfAnEarlierRoundIsNotVotedFor) {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  three.propose(kTwo, 2, 2, unit_head(kTwo, 1), "new", 1);
+  three.propose(kOne, 1, 2, unit_head(kOne, 1), "old", 1);
+  three.sync();
+  EXPECT_EQ(three.last_state().voted_round, (Round{2, kTwo}));
+  three.fetch(kTwo, {2, kTwo}, 2);
+  EXPECT_EQ(three.count(PaxosKind::fetched), 1U) << "its vote";
+  three.fetch(kTwo, {1, kOne}, 2);
+  EXPECT_EQ(three.count(PaxosKind::fetched), 1U) << "and no other";
+  three.restart();
+  three.propose(kOne, 1, 2, unit_head(kOne, 1), "old", 1);
+  three.sync();
+  three.vote(kOne, {1, kOne}, 2);
+  three.fetch(kTwo, {1, kOne}, 2);
+  EXPECT_EQ(three.count(PaxosKind::fetched), 0U);
+}
+
+// that an instance is decided does not make this node's old vote the decided value.
+TEST(PaxosEngine, AnOldVoteIsNotTakenForWhatWasDecided) {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  three.propose(kOne, 1, 2, unit_head(kOne, 1), "old", 1);
+  three.sync();  // a vote that nobody else gives
+  three.vote(kTwo, {2, kTwo}, 2, 3);
+  three.vote(kOne, {2, kTwo}, 2, 3);  // decided, in another round
+  EXPECT_EQ(three.told(), kViewOne);
+  three.repeat(kOne, 2, 1);
+  EXPECT_EQ(three.count(PaxosKind::decided), 0U) << "it does not know what was decided";
+  three.fetch(kOne, {1, kOne}, 2);
+  EXPECT_EQ(three.count(PaxosKind::fetched), 1U) << "only what it voted for";
+  three.decided(kTwo, 2, unit_head(kTwo, 1), "new");
+  EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:new");
+  three.repeat(kOne, 2, 1);
+  EXPECT_EQ(three.count(PaxosKind::decided), 1U);
+  three.sync();
+  three.restart();
+  three.repeat(kOne, 2, 1);
+  EXPECT_EQ(three.count(PaxosKind::fetched), 0U);
+}
+
+TEST(PaxosEngine, AnyValueForTheDecidedOneIsNoticed) {
+  const WithMutant active(Mutant::px_any_value_decided);
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  three.propose(kOne, 1, 2, unit_head(kOne, 1), "old", 1);
+  three.sync();
+  three.vote(kTwo, {2, kTwo}, 2, 3);
+  three.vote(kOne, {2, kTwo}, 2, 3);
+  EXPECT_NE(three.told(), kViewOne);
+}
+
+// R-2, E6: two coordinators may have one unit decided twice.
+TEST(PaxosEngine, AUnitThatIsDecidedTwiceIsDeliveredOnce) {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  three.decided(kOne, 2, unit_head(kTwo, 1), "a");
+  three.decided(kOne, 3, unit_head(kTwo, 1), "a");
+  three.decided(kOne, 4, unit_head(kTwo, 2), "b");
+  EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a, 2:b");
+  EXPECT_EQ(three.counter("paxos_ignored"), 1U);
+}
+
+// what fills an instance is delivered to nobody.
+TEST(PaxosEngine, NothingIsDeliveredForAFilledInstance) {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  three.decided(kOne, 2, {wire::ValueKind::nothing, Service::agreed, 0, kOne, 0});
+  three.decided(kOne, 3, unit_head(kTwo, 1), "a");
+  EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a");
+}
+
+// however much is missing, a request is for a few instances, and so is an answer.
+TEST(PaxosEngine, WhoIsFarBehindAsksForALittleAtATime) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  three.vote(kOne, round, 1'000'000, 1'000'001);
+  three.run(milliseconds(50));
+  ASSERT_GT(three.count(PaxosKind::repeat), 0U);
+  EXPECT_LT(three.count(PaxosKind::repeat), 30U);
+  wire::Repeat asked;
+  ASSERT_EQ(wire::decode_repeat(three.last(PaxosKind::repeat)->bytes, asked), wire::Drop::none);
+  EXPECT_EQ(asked.first, 2U);
+  EXPECT_LE(asked.count, wire::kRepeatMax);
+}
+
+// the last decided instance is lost, and nothing comes after it.
+TEST(PaxosEngine, WhatIsLostBeforeASilenceIsAskedFor) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  three.vote(kOne, round, 2, 3);
+  three.vote(kTwo, round, 2, 2);
+  EXPECT_EQ(three.count(PaxosKind::repeat), 0U) << "it may be about to come";
+  EXPECT_EQ(three.engine->why().kind, Kind::packet);
+  EXPECT_EQ(three.engine->why().seq, 1U);
+  three.run(milliseconds(30));
+  EXPECT_GT(three.count(PaxosKind::repeat), 0U);
+  three.decided(kOne, 2, unit_head(kTwo, 1), "last");
+  EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:last");
+  EXPECT_EQ(three.engine->why().kind, Kind::nothing);
+}
+
+// who starts late does not begin with the first instance that it hears of.
+TEST(PaxosEngine, WhoStartsLateBeginsWithACheckpoint) {
+  Bench three(kThree);
+  three.start();
+  three.propose(kOne, 1, 50, unit_head(kTwo, 1), "a", 49);
+  three.sync();
+  three.vote(kOne, {1, kOne}, 50, 50);
+  three.vote(kTwo, {1, kOne}, 50, 50);
+  EXPECT_EQ(three.told(), "");
+  three.run(milliseconds(20));
+  EXPECT_GT(three.count(PaxosKind::checkpoint_get), 0U);
+  wire::Checkpoint said;
+  said.next = 51;
+  said.view = {1, kOne};
+  said.members = {{kOne, 0}, {kTwo, 0}};
+  said.numbers = {0, 1};
+  three.checkpoint(kOne, said);
+  // the unit has had its place, and is no member's any more.
+  three.propose(kOne, 1, 51, unit_head(kTwo, 1), "a", 50);
+  three.vote(kOne, {1, kOne}, 51, 50);
+  three.vote(kTwo, {1, kOne}, 51, 50);
+  EXPECT_EQ(three.told(), "") << "it is in no view";
+  EXPECT_EQ(three.counter("paxos_ignored"), 1U);
+}
+
+// A node is taken into a view while it asks: it must not begin behind that view.
+TEST(PaxosEngine, ACheckpointFromBehindItsOwnViewIsNotTaken) {
+  Bench three(kThree);
+  three.start();
+  wire::Checkpoint said;
+  said.next = 1;
+  three.checkpoint(kOne, said);
+  three.vote(kOne, {1, kOne}, 1, 2);
+  said.next = 2;
+  said.view = {1, kOne};
+  said.members = {{kOne, 0}, {kTwo, 0}, {kThree, 0}};
+  said.numbers = {0, 0, 0};
+  three.checkpoint(kOne, said);
+  EXPECT_EQ(three.counter("paxos_next"), 1U);
+  EXPECT_EQ(three.told(), "");
+}
+
+// nobody has what a node lacks. In no view it begins elsewhere, in a view it stops.
+TEST(PaxosEngine, WhatNobodyKeepsIsNotAskedForForEver) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  wire::State said;
+  said.round = said.voted_round = round;
+  said.leading = true;
+  said.voted_upto = 900;
+  said.next = 901;
+  said.oldest = 500;
+  three.state(kOne, said);
+  said.leading = false;
+  three.state(kTwo, said);
+  three.run(milliseconds(15));
+  EXPECT_EQ(three.log.back(), "fatal");
+  const std::uint64_t asked = three.count(PaxosKind::repeat);
+  three.run(seconds(1));
+  EXPECT_EQ(three.count(PaxosKind::repeat), asked);
+}
+
+// a coordinator whose Phase 1 begins before what an acceptor has let go of.
+TEST(PaxosEngine, APromiseSaysWhatIsDecidedInsteadOfVotesThatAreGone) {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  three.decided(kOne, 2, unit_head(kTwo, 1), "a");
+  three.propose(kOne, 1, 3, unit_head(kTwo, 2), "b", 2);
+  three.sync();
+  three.prepare(kTwo, 2, 1);
+  three.sync();
+  wire::Promise said;
+  ASSERT_EQ(wire::decode_promise(three.last(PaxosKind::promise)->bytes, said), wire::Drop::none);
+  EXPECT_EQ(said.next, 3U) << "all below is decided";
+  ASSERT_EQ(said.runs.size(), 1U);
+  EXPECT_EQ(said.runs[0], (wire::VoteRun{3, 1, {1, kOne}}));
+}
+
+// an acceptor whose disk failed stops, and says nothing more.
+TEST(PaxosEngine, WhoseDiskFailedStops) {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  three.prepare(kTwo, 2);
+  three.disk.fail();
+  three.sync();
+  EXPECT_EQ(three.log.back(), "fatal");
+  three.sent.clear();
+  three.prepare(kTwo, 2);
+  three.run(seconds(1));
+  EXPECT_TRUE(three.sent.empty());
+}
+
+// what is decided is not overwritten by a later proposal.
+TEST(PaxosEngine, AProposalDoesNotOverwriteWhatIsDecided) {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  three.decided(kOne, 3, unit_head(kTwo, 2), "b");
+  three.propose(kTwo, 9, 3, unit_head(kTwo, 2), "other", 1);
+  three.decided(kOne, 2, unit_head(kTwo, 1), "a");
+  EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a, 2:b");
+}
+
+// ---- why ----
+
+TEST(PaxosWhy, SaysWhatIsWaitedFor) {
+  Bench three(kThree);
+  three.start();
+  EXPECT_EQ(three.engine->why().kind, Kind::coordinator);
+  const Round round = three.join(kOne);
+  EXPECT_EQ(three.engine->why().kind, Kind::nothing);
+  three.submit("a");
+  EXPECT_EQ(three.engine->why().kind, Kind::quorum);
+  three.room = 0;
+  EXPECT_EQ(three.engine->why().kind, Kind::slow_application);
+  three.room = 10;
+  three.run(seconds(1));  // nobody says anything
+  EXPECT_EQ(three.engine->why().kind, Kind::coordinator);
+  three.vote(kOne, round, 1, 2);
+  const WaitReason why = three.engine->why();
+  EXPECT_EQ(why.kind, Kind::quorum);
+  EXPECT_EQ(why.who.node, kTwo.node) << "who has not voted";
+}
+
+}  // namespace
+}  // namespace peal::order::paxos::test

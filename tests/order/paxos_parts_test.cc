@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the engine on quorums, each alone: the order's state, what is kept of it, records on
+// disk, and what is known of the others.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "order/paxos/order_state.h"
+#include "order/paxos/peers.h"
+#include "order/paxos/records.h"
+#include "order/paxos/store.h"
+#include "paxos_bench.h"
+#include "with_mutant.h"
+
+namespace peal::order::paxos::test {
+namespace {
+
+using Outcome = OrderState::Outcome;
+using sim_hooks::Mutant;
+
+OrderState in_view_one() {
+  wire::Checkpoint beginning;
+  beginning.next = 1;
+  OrderState state(beginning);
+  EXPECT_EQ(state.apply(view_head(kOne, 1), view_bytes({{kOne, 0}, {kTwo, 0}})), Outcome::view);
+  return state;
+}
+
+// ---- OrderState: R-2, E6, R-30 ----
+
+TEST(PaxosOrderState, AUnitHasOnePlaceHoweverOftenItIsDecided) {
+  OrderState state = in_view_one();
+  EXPECT_EQ(state.apply(unit_head(kOne, 1), {}), Outcome::unit);
+  EXPECT_EQ(state.apply(unit_head(kOne, 1), {}), Outcome::ignored);
+  EXPECT_EQ(state.apply(unit_head(kTwo, 1), {}), Outcome::unit);
+  EXPECT_EQ(state.units_of(0), 1U);
+  EXPECT_EQ(state.next(), 5U);
+}
+
+TEST(PaxosOrderState, AUnitThatComesBeforeOthersOfItsSenderHasNoPlace) {
+  OrderState state = in_view_one();
+  EXPECT_EQ(state.apply(unit_head(kOne, 2), {}), Outcome::ignored);
+  EXPECT_EQ(state.apply(unit_head(kOne, 1), {}), Outcome::unit);
+  EXPECT_EQ(state.apply(unit_head(kOne, 2), {}), Outcome::unit);
+}
+
+TEST(PaxosOrderState, AUnitOfAnotherViewHasNoPlace) {
+  OrderState state = in_view_one();
+  ASSERT_EQ(state.apply(view_head(kTwo, 2), view_bytes({{kOne, 1}, {kTwo, 1}})), Outcome::view);
+  EXPECT_EQ(state.apply(unit_head(kOne, 1, 1), {}), Outcome::ignored);
+  EXPECT_EQ(state.apply(unit_head(kOne, 1, 3), {}), Outcome::ignored);
+  EXPECT_EQ(state.apply(unit_head(kOne, 1, 2), {}), Outcome::unit);
+}
+
+TEST(PaxosOrderState, OnlyMembersHavePlaces) {
+  OrderState state = in_view_one();
+  EXPECT_EQ(state.apply(unit_head(kThree, 1), {}), Outcome::ignored);
+  EXPECT_EQ(state.apply(unit_head({kOne.node, kOne.epoch + 1}, 1), {}), Outcome::ignored);
+}
+
+TEST(PaxosOrderState, OfTwoViewsWithOneNumberTheFirstCounts) {
+  OrderState state = in_view_one();
+  EXPECT_EQ(state.apply(view_head(kTwo, 1), view_bytes({{kTwo, 0}})), Outcome::ignored);
+  EXPECT_EQ(state.apply(view_head(kTwo, 3), view_bytes({{kTwo, 0}})), Outcome::ignored);
+  EXPECT_EQ(state.view(), (ViewId{1, kOne}));
+  EXPECT_TRUE(state.has(kOne));
+}
+
+TEST(PaxosOrderState, AViewThatCannotBeReadIsNothing) {
+  OrderState state = in_view_one();
+  EXPECT_EQ(state.apply(view_head(kTwo, 2), bytes_of("no members")), Outcome::ignored);
+  EXPECT_EQ(state.view().number, 1U);
+}
+
+TEST(PaxosOrderState, WhoBeginsWithACheckpointKnowsWhatHasHadItsPlace) {
+  OrderState first = in_view_one();
+  ASSERT_EQ(first.apply(unit_head(kOne, 1), {}), Outcome::unit);
+  OrderState second(first.checkpoint());
+  EXPECT_EQ(second.apply(unit_head(kOne, 1), {}), Outcome::ignored);
+  EXPECT_EQ(second.apply(unit_head(kOne, 2), {}), Outcome::unit);
+}
+
+// The engine never has a unit decided twice, as it votes in order; so no story can notice these.
+TEST(PaxosOrderState, MutantsAreNoticed) {
+  {
+    const WithMutant active(Mutant::px_twice);
+    OrderState state = in_view_one();
+    ASSERT_EQ(state.apply(unit_head(kOne, 1), {}), Outcome::unit);
+    EXPECT_NE(state.apply(unit_head(kOne, 1), {}), Outcome::ignored);
+  }
+  const WithMutant active(Mutant::px_old_view_counts);
+  OrderState state = in_view_one();
+  EXPECT_NE(state.apply(unit_head(kOne, 1, 3), {}), Outcome::ignored);
+}
+
+// ---- Store ----
+
+void put(Store& store, BufferPool& pool, Instance instance, std::uint32_t size) {
+  Slot* slot = store.make(instance);
+  ASSERT_NE(slot, nullptr);
+  slot->decided = true;
+  slot->heard.head = unit_head(kOne, instance);
+  slot->heard.bytes = pool.take(0, size);
+  ASSERT_TRUE(slot->heard.bytes);
+  std::fill_n(slot->heard.bytes.data(), size, static_cast<std::byte>(instance));
+}
+
+TEST(PaxosStore, TheHistoryForgetsTheOldestFirst) {
+  BufferPool pool(1'024, 16);
+  Store store(8, 10'000);
+  store.begin(1);
+  for (Instance k = 1; k <= 100; ++k) {
+    put(store, pool, k, 1'000);
+    store.consume();
+    ASSERT_TRUE(store.decided(k)) << "the newest is always there";
+    EXPECT_EQ(store.decided(k)->bytes[999], static_cast<std::byte>(k));
+  }
+  EXPECT_EQ(store.next(), 101U);
+  EXPECT_GT(store.oldest(), 80U);
+  EXPECT_LT(store.oldest(), 101U);
+  EXPECT_FALSE(store.decided(store.oldest() - 1));
+  for (Instance k = store.oldest(); k < store.next(); ++k) {
+    ASSERT_TRUE(store.decided(k));
+    EXPECT_EQ(store.decided(k)->head.number, k);
+    EXPECT_EQ(store.decided(k)->bytes[0], static_cast<std::byte>(k));
+  }
+  EXPECT_EQ(pool.free_count(), 16U) << "the history holds no buffers";
+}
+
+TEST(PaxosStore, SlotsAreBounded) {
+  Store store(8, 10'000);
+  store.begin(5);
+  EXPECT_EQ(store.make(4), nullptr);
+  EXPECT_EQ(store.make(13), nullptr);
+  EXPECT_EQ(store.make(~0ULL), nullptr);
+  ASSERT_NE(store.make(12), nullptr);
+  EXPECT_EQ(store.end(), 13U);
+  EXPECT_NE(store.find(6), nullptr) << "those in between are there";
+  EXPECT_EQ(store.find(13), nullptr);
+}
+
+TEST(PaxosStore, OnlyDecidedSlotsAreGivenAway) {
+  BufferPool pool(1'024, 16);
+  Store store(8, 10'000);
+  store.begin(1);
+  put(store, pool, 1, 10);
+  put(store, pool, 2, 10);
+  store.make(3)->heard.head = unit_head(kOne, 3);
+  EXPECT_TRUE(store.decided(2));
+  EXPECT_FALSE(store.decided(3)) << "heard of, and voted for perhaps, but not decided";
+  EXPECT_EQ(store.undecided(), 3U);
+}
+
+TEST(PaxosStore, SkippingKeepsWhatIsAhead) {
+  BufferPool pool(1'024, 16);
+  Store store(8, 10'000);
+  store.begin(1);
+  put(store, pool, 1, 10);
+  store.consume();
+  put(store, pool, 6, 10);
+  store.skip_to(4);
+  EXPECT_EQ(store.next(), 4U);
+  EXPECT_EQ(store.oldest(), 4U) << "there is a gap behind it";
+  EXPECT_FALSE(store.decided(1));
+  ASSERT_TRUE(store.decided(6));
+  store.skip_to(20);
+  EXPECT_EQ(store.next(), 20U);
+  EXPECT_EQ(store.end(), 20U);
+}
+
+// ---- records ----
+
+std::vector<Record> one_of_each(const Bytes& text) {
+  std::vector<Record> all(4);
+  all[0].kind = Record::Kind::promise;
+  all[0].round = {3, kTwo};
+  all[1].kind = Record::Kind::vote;
+  all[1].round = {3, kTwo};
+  all[1].instance = 9;
+  all[1].head = unit_head(kOne, 4);
+  all[1].bytes = text;
+  all[2].kind = Record::Kind::decided;
+  all[2].instance = 9;
+  all[2].head = unit_head(kOne, 4);
+  all[2].bytes = text;
+  all[3].kind = Record::Kind::checkpoint;
+  all[3].round = {3, kTwo};
+  all[3].instance = 1;
+  all[3].state.next = 9;
+  all[3].state.view = {1, kOne};
+  all[3].state.members = {{kOne, 0}, {kTwo, 0}};
+  all[3].state.numbers = {2, 3};
+  return all;
+}
+
+TEST(PaxosRecords, AreReadAsTheyWereWritten) {
+  const Bytes text = bytes_of("text");
+  for (const Record& record : one_of_each(text)) {
+    Bytes bytes;
+    write_record(record, bytes);
+    Record read;
+    ASSERT_TRUE(read_record(bytes, read));
+    EXPECT_EQ(read.kind, record.kind);
+    EXPECT_EQ(read.round, record.round);
+    EXPECT_EQ(read.instance, record.instance);
+    EXPECT_EQ(read.state, record.state);
+    EXPECT_EQ(as_text(read.bytes), as_text(record.bytes));
+    if (record.instance == 9) {
+      EXPECT_EQ(read.head, record.head);
+    }
+  }
+}
+
+TEST(PaxosRecords, WithoutTheirEndTheyAreRefusedOrHoldLessText) {
+  const Bytes text = bytes_of("text");
+  for (const Record& record : one_of_each(text)) {
+    Bytes bytes;
+    write_record(record, bytes);
+    const bool has_text = !record.bytes.empty();
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      Record read;
+      const bool whole = read_record(ByteView(bytes).first(size), read);
+      // A value's bytes are the rest of its record; the log's own checksum tells that none is gone.
+      EXPECT_EQ(whole, has_text && size + text.size() >= bytes.size())
+          << static_cast<int>(record.kind) << " cut to " << size << " of " << bytes.size();
+    }
+    bytes.push_back(std::byte{0});
+    Record read;
+    EXPECT_EQ(read_record(bytes, read), has_text);
+  }
+}
+
+TEST(PaxosRecords, OfUnknownKindsAreRefused) {
+  Bytes bytes;
+  write_record(one_of_each({})[0], bytes);
+  for (unsigned kind = 0; kind < 256; ++kind) {
+    bytes[0] = static_cast<std::byte>(kind);
+    Record read;
+    EXPECT_EQ(read_record(bytes, read), kind == 1) << kind;
+  }
+}
+
+// ---- Peers ----
+
+Config config_of_one(port::Log& log) {
+  Config config;
+  config.self = kOne;
+  config.universe = config.acceptors = {kOne.node, kTwo.node, kThree.node};
+  config.log = &log;
+  return config;
+}
+
+TEST(PaxosPeers, WhoIsSilentIsSuspectedAndGetsLongerNextTime) {
+  MemoryLog log;
+  const Config config = config_of_one(log);
+  Peers peers(config);
+  Instant now{1'000};
+  peers.start(now);
+  Peer& two = *peers.find(kTwo.node);
+  EXPECT_TRUE(two.suspected) << "nobody has heard of it yet";
+  ASSERT_TRUE(peers.note(now, two, kTwo));
+  Duration last = two.patience;
+  EXPECT_EQ(last, config.options.suspect);
+  for (int i = 0; i < 20; ++i) {
+    peers.tick(now + last + nanoseconds(-1));
+    EXPECT_FALSE(two.suspected);
+    now = now + last;
+    peers.tick(now);
+    EXPECT_TRUE(two.suspected);
+    ASSERT_TRUE(peers.note(now, two, kTwo));
+    EXPECT_FALSE(two.suspected);
+    EXPECT_GE(two.patience, last);
+    last = two.patience;
+  }
+  EXPECT_EQ(last, config.options.suspect_max);
+}
+
+TEST(PaxosPeers, AnEarlierIncarnationIsNotListenedTo) {
+  MemoryLog log;
+  Peers peers(config_of_one(log));
+  Peer& two = *peers.find(kTwo.node);
+  const MemberId later{kTwo.node, kTwo.epoch + 1};
+  ASSERT_TRUE(peers.note({}, two, kTwo));
+  wire::State said;
+  said.next = 5;
+  peers.note_state(two, said);
+  ASSERT_TRUE(peers.note({}, two, later));
+  EXPECT_FALSE(two.has_state) << "what the one before said is not the new one's word";
+  EXPECT_EQ(two.state.next, 0U);
+  EXPECT_FALSE(peers.note({}, two, kTwo));
+  EXPECT_EQ(two.member, later);
+}
+
+TEST(PaxosPeers, OlderWordsOfOneIncarnationAreNotBelieved) {
+  MemoryLog log;
+  Peers peers(config_of_one(log));
+  Peer& two = *peers.find(kTwo.node);
+  ASSERT_TRUE(peers.note({}, two, kTwo));
+  wire::State said;
+  said.round = said.voted_round = {2, kOne};
+  said.voted_upto = 9;
+  said.next = 5;
+  peers.note_state(two, said);
+  wire::State older = said;
+  older.next = 4;
+  older.voted_upto = 20;
+  peers.note_state(two, older);
+  EXPECT_EQ(two.state, said);
+  older = said;
+  older.voted_round = {1, kOne};
+  older.voted_upto = 20;
+  peers.note_state(two, older);
+  EXPECT_EQ(two.state, said);
+  older = said;
+  older.voted_upto = 8;
+  older.leaving = true;
+  peers.note_state(two, older);
+  EXPECT_EQ(two.state.voted_upto, 9U) << "votes in one round only grow";
+  EXPECT_TRUE(two.state.leaving);
+  peers.note_state(two, said);
+  EXPECT_TRUE(two.state.leaving) << "a goodbye is not taken back";
+}
+
+TEST(PaxosPeers, WhoKnowsTheOrderCoordinatesBeforeWhoDoesNot) {
+  MemoryLog log;
+  Peers peers(config_of_one(log));
+  EXPECT_EQ(peers.candidate()->node, kOne.node);
+  EXPECT_EQ(peers.live_acceptors(), 1U);
+  Peer& three = *peers.find(kThree.node);
+  ASSERT_TRUE(peers.note({}, three, kThree));
+  EXPECT_EQ(peers.candidate()->node, kOne.node);
+  wire::State said;
+  said.next = 1;
+  peers.note_state(three, said);
+  EXPECT_EQ(peers.candidate()->node, kThree.node);
+  EXPECT_TRUE(peers.anybody_knows());
+  said.leaving = true;
+  peers.note_state(three, said);
+  EXPECT_EQ(peers.candidate()->node, kOne.node);
+}
+
+}  // namespace
+}  // namespace peal::order::paxos::test
