@@ -24,7 +24,9 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   const PacketIndex index = packets_.add(bytes, from.self.node, to, lane);
   const PacketKind kind = packets_[index].kind;
   ++packets_by_kind_[static_cast<std::size_t>(kind)];
-  if (kind == PacketKind::data) from.data_bytes_sent += bytes.size();
+  const bool of_units = kind == PacketKind::data || kind == PacketKind::submit ||
+                        kind == PacketKind::propose || kind == PacketKind::decided;
+  if (of_units) from.data_bytes_sent += bytes.size();
 
   const bool dies = from.sends_until_crash > 0 && --from.sends_until_crash == 0;
   if (watcher_ != nullptr) watcher_->on_send(packets_[index], from.self);

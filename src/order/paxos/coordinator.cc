@@ -144,6 +144,7 @@ void Coordinator::on_fetched(const wire::Fetched& frame, const BufferRef& bytes)
 }
 
 void Coordinator::work(Instant now, Effects& out) {
+  now_ = now;
   switch (phase_) {
     case Phase::idle: return;
     case Phase::prepare: answer_self(now, out); return;
@@ -201,6 +202,7 @@ void Coordinator::begin_to_lead(Instant now, Effects& out) {
 
 void Coordinator::tick(Instant now, Effects& out) {
   const Options& options = p_.config.options;
+  now_ = now;
   if (phase_ == Phase::idle) return;
   if (phase_ == Phase::lead) {
     resend(now, out);

@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "order/paxos/acceptor.h"
 #include "order/paxos/outbox.h"
+#include "order/paxos/pace.h"
 #include "order/paxos/peers.h"
 #include "order/paxos/store.h"
 
@@ -37,7 +38,8 @@ class Coordinator {
  public:
   enum class Phase : std::uint8_t { idle, prepare, recover, lead };
 
-  explicit Coordinator(const Parts& parts) : p_(parts) {}
+  explicit Coordinator(const Parts& parts)
+      : p_(parts), pace_(parts.config.options.resend, parts.config.options.suspect_max) {}
 
   Phase phase() const { return phase_; }
   bool leads() const { return phase_ == Phase::lead; }
@@ -75,6 +77,8 @@ class Coordinator {
   struct Flight {
     BufferRef packet;  ///< empty if there was no buffer when it was built
     Value value;
+    Instant at{};         ///< when it was proposed
+    bool resent = false;  ///< so nobody knows which of its packets was answered
   };
 
   // coordinator.cc
@@ -119,8 +123,11 @@ class Coordinator {
   struct Progress {
     Instance voted_upto{};
     Instant since{};
+    unsigned vain = 0;  ///< times that it was sent something again since
   };
   std::map<NodeId, Progress> progress_;
+  Pace pace_;
+  Instant now_{};  ///< of the call that is being carried out
 };
 
 }  // namespace peal::order::paxos

@@ -54,7 +54,7 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
   }
   slot->heard_round = round_;
   slot->heard = value;
-  flight_.push_back({packet, std::move(value)});
+  flight_.push_back({packet, std::move(value), now_, false});
   if (packet) send_to_all(packet, out);
 }
 
@@ -77,6 +77,7 @@ bool Coordinator::forget_consumed() {
     return false;
   }
   while (flight_first_ < p_.state.next()) {
+    if (!flight_.front().resent) pace_.took(now_ - flight_.front().at);
     flight_.pop_front();
     ++flight_first_;
   }
@@ -164,6 +165,7 @@ void Coordinator::repeat(NodeId to, Instance first, std::uint32_t count, Effects
   for (Instance k = std::max(first, flight_first_); k < std::min(next_, first + count); ++k) {
     Flight& flight = flight_[k - flight_first_];
     if (!flight.packet) flight.packet = packet_of(k, flight.value, false);
+    flight.resent = true;
     if (flight.packet) out.send(to, p_.outbox.lane_for(flight.packet), flight.packet);
   }
 }
@@ -176,11 +178,12 @@ void Coordinator::resend(Instant now, Effects& out) {
     const Instance voted = mine ? peer.state.voted_upto : 0;
     Progress& progress = progress_[peer.node];
     if (voted != progress.voted_upto || voted + 1 >= next_) {
-      progress = {voted, now};
+      progress = {voted, now, 0};
       continue;
     }
-    if (now - progress.since < p_.config.options.resend) continue;
+    if (now - progress.since < pace_.wait(progress.vain)) continue;
     progress.since = now;
+    ++progress.vain;
     repeat(peer.node, std::max(voted + 1, flight_first_), kResendsAtOnce, out);
   }
 }

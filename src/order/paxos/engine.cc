@@ -33,7 +33,8 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host)
       peers_(config_),
       store_(slots_max(config_.options), config_.options.history_bytes_max),
       outbox_(config_, packets),
-      pool_(packets) {
+      pool_(packets),
+      own_pace_(config_.options.resend, config_.options.suspect_max) {
   if (config_.log != nullptr) {
     acceptor_.emplace(*config_.log);
     coordinator_.emplace(Parts{config_, peers_, store_, state_, *acceptor_, outbox_});
@@ -119,6 +120,7 @@ std::optional<Instant> PaxosEngine::next_deadline() const {
 // Everything that may have become possible. Each step can make the ones before it possible again.
 void PaxosEngine::work(Instant now, Effects& out) {
   if (life_ != Life::running) return;
+  now_ = now;
   more_ = true;
   for (int pass = 0; pass < kPassesMax && more_ && life_ == Life::running; ++pass) {
     mark_decided();
@@ -152,8 +154,9 @@ void PaxosEngine::tick(Instant now, Effects& out) {
     return wire::encode_state(header, state(), bytes);
   });
   constexpr std::size_t kOwnResendsAtOnce = 32;
-  if (!own_.empty() && now - own_sent_at_ >= config_.options.resend) {
+  if (!own_.empty() && now - own_sent_at_ >= own_pace_.wait(own_vain_)) {
     own_sent_at_ = now;
+    ++own_vain_;
     resend_own(kOwnResendsAtOnce, out);
   }
   ask_for_checkpoint(now, out);

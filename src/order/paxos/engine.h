@@ -12,6 +12,7 @@
 #include "order/paxos/coordinator.h"
 #include "order/paxos/options.h"
 #include "order/paxos/outbox.h"
+#include "order/paxos/pace.h"
 #include "order/paxos/peers.h"
 #include "order/paxos/store.h"
 
@@ -52,6 +53,8 @@ class PaxosEngine final : public Engine {
     BufferRef bytes;
     BufferRef packet;   ///< as it was sent; empty if it never was
     bool used = false;  ///< somebody wrote into the headroom in front of the bytes
+    Instant at{};       ///< when it was handed over
+    bool resent = false;
   };
 
   // engine.cc
@@ -142,6 +145,9 @@ class PaxosEngine final : public Engine {
   std::deque<Own> own_;
   std::uint64_t own_number_ = 0;
   Instant own_sent_at_{};
+  unsigned own_vain_ = 0;  ///< times that units were sent again since one had its place
+  Pace own_pace_;
+  Instant now_{};  ///< of the call that is being carried out
 
   struct Reported {
     NodeId node{};

@@ -119,6 +119,7 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
   if (said.leading && said.round > leading_) {
     leading_ = said.round;
     own_sent_at_ = now;
+    own_vain_ = 0;
     resend_own(own_.size(), out);
   }
   return Drop::none;
@@ -143,6 +144,7 @@ Drop PaxosEngine::on_propose(Instant now, const Peer& from, const BufferRef& pac
   if (round > leading_) {
     leading_ = round;
     own_sent_at_ = now;
+    own_vain_ = 0;
     resend_own(own_.size(), out);
   }
   if (acceptor_ && !acceptor_->accept(round, frame.instance - frame.behind)) {

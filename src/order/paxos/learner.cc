@@ -101,12 +101,19 @@ bool PaxosEngine::note_history(const Slot& slot, Instance instance) {
 }
 
 void PaxosEngine::deliver_unit(const Value& value, Effects& out) {
+  const bool own = value.head.origin == config_.self;
+  // Units of one sender have their places in the order in which it sent them.
+  if (own && (own_.empty() || own_.front().head.number != value.head.number)) {
+    stop(out, "others decided what is said to come from this node, and does not");
+    return;
+  }
   ++seq_;
-  if (value.head.origin == config_.self) {
-    // Units of one sender have their places in the order in which it sent them.
-    PEAL_ASSERT(!own_.empty() && own_.front().head.number == value.head.number);
+  if (own) {
     out.originate(view_, seq_);
+    if (!own_.front().resent) own_pace_.took(now_ - own_.front().at);
     own_.pop_front();
+    own_vain_ = 0;
+    own_sent_at_ = now_;  // the others have their turn
     ++counts_.originated;
   }
   ++counts_.delivered;
@@ -123,6 +130,7 @@ void PaxosEngine::deliver_unit(const Value& value, Effects& out) {
 // together with those who were in that one too.
 void PaxosEngine::change_view(Effects& out) {
   own_.clear();
+  own_vain_ = 0;
   own_number_ = 0;
   const std::size_t index = state_.index_of(config_.self);
   if (index == OrderState::kNobody) return;
@@ -264,6 +272,8 @@ void PaxosEngine::pull(Effects& out) {
     own.head.origin = config_.self;
     own.head.number = ++own_number_;
     own.bytes = std::move(unit.bytes);
+    own.at = now_;
+    if (own_.empty()) own_sent_at_ = now_;
     own_.push_back(std::move(own));
     submit(own_.back(), out);
   }
@@ -290,6 +300,7 @@ void PaxosEngine::submit(Own& own, Effects& out) {
 void PaxosEngine::resend_own(std::size_t count, Effects& out) {
   for (std::size_t i = 0; i < std::min(count, own_.size()); ++i) {
     submit(own_[i], out);
+    own_[i].resent = true;
     ++counts_.resent;
   }
 }

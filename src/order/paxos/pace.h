@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+#include "base/time.h"
+
+namespace peal::order::paxos {
+
+/// How long to wait for an answer before something is sent again: a few times as long as answers
+/// took lately, and twice as long each time in vain. A slow disk is no lost packet.
+class Pace {
+ public:
+  Pace(Duration least, Duration most) : least_(least), most_(most) {}
+
+  /// An answer came after so long, to something that was sent once.
+  void took(Duration time) { lately_ = std::max(time, lately_ - lately_ / 8); }
+  /// `vain`: how often in a row it was sent again without success.
+  Duration wait(unsigned vain) const {
+    const Duration first = std::max(least_, lately_ * 4);
+    return std::min(most_, first * (std::int64_t{1} << std::min(vain, 6U)));
+  }
+
+ private:
+  Duration least_;
+  Duration most_;
+  Duration lately_{};
+};
+
+}  // namespace peal::order::paxos
