@@ -62,6 +62,7 @@ bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
   if (marks_.empty()) marks_.push_back({0, log_.last().next()});
   if (log.state) state = *log.state;
   const Instance next = std::max<Instance>(state.next(), 1);
+  base_ = next;
   // What is older than the checkpoint was consumed, so the last record of it is what was decided;
   // but for what this node skipped: its votes there may have come to nothing.
   const auto find = [&log](Instance instance) -> const Replay::Read* {
@@ -150,7 +151,7 @@ std::uint32_t Acceptor::vote(Store& store) {
   vote_next_ = std::max(vote_next_, store.next());
   std::uint32_t votes = 0;
   for (Slot* slot = store.find(vote_next_); slot != nullptr; slot = store.find(vote_next_)) {
-    if (slot->heard_round != round_) break;
+    if (slot->heard_round != round_ || vote_next_ - base_ >= store.ahead_max()) break;
     PEAL_ASSERT(slot->vote_round <= round_);
     Record record;
     record.kind = Record::Kind::vote;
@@ -195,8 +196,8 @@ bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, Byte
   return !blocked_;
 }
 
-void Acceptor::checkpoint(const OrderState& state, Instance oldest) {
-  if (mute()) return;
+bool Acceptor::checkpoint(const OrderState& state, Instance oldest) {
+  if (mute()) return false;
   while (marks_.size() > 1 && marks_[1].top < oldest) marks_.pop_front();
   Record record;
   record.kind = Record::Kind::checkpoint;
@@ -204,9 +205,10 @@ void Acceptor::checkpoint(const OrderState& state, Instance oldest) {
   record.instance = oldest;
   record.state = state.checkpoint();
   write_record(record, scratch_);
-  if (log_.checkpoint(scratch_, marks_.front().at)) {
-    marks_.push_back({top_, log_.last().next()});
-  }
+  if (!log_.checkpoint(scratch_, marks_.front().at)) return false;
+  marks_.push_back({top_, log_.last().next()});
+  base_ = state.next();
+  return true;
 }
 
 void Acceptor::check_invariants() const {
@@ -219,6 +221,7 @@ void Acceptor::add_to(Digest& digest) const {
   digest.add(promise_written_ ? 1 : 0);
   digest.add(promised_at_.value == 0 ? 0 : promised_at_ <= log_.durable() ? 1 : 2);
   digest.add(vote_next_);
+  digest.add(base_);
   digest.add(blocked_ ? 1 : 0);
   digest.add(pending_.size());
   for (const Pending& pending : pending_) {

@@ -52,7 +52,8 @@ class Acceptor {
   bool note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes);
   /// Lets go of records of instances below `oldest`, from which on the last record of each consumed
   /// instance is what was decided. `state`: as of now.
-  void checkpoint(const OrderState& state, Instance oldest);
+  /// False: the log does not take it now.
+  bool checkpoint(const OrderState& state, Instance oldest);
 
   void check_invariants() const;
   void add_to(Digest& digest) const;
@@ -77,6 +78,9 @@ class Acceptor {
   bool promise_written_ = true;
   Round round_{};
   Instance vote_next_ = 0;
+  /// Of the last checkpoint in the log. No vote is so far ahead of it that it could not be read
+  /// back: whatever the log loses, it loses the votes behind a checkpoint with it.
+  Instance base_ = 1;
   std::deque<Pending> pending_;  ///< votes that are not on disk yet
   bool blocked_ = false;
   Instance top_ = 0;  ///< the highest instance of which there is a record

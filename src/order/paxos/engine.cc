@@ -132,9 +132,8 @@ void PaxosEngine::work(Instant now, Effects& out) {
   }
   if (life_ != Life::running) return;
   if (checkpoint_wanted_) {
-    checkpoint_wanted_ = false;
-    checkpoint_at_ = state_.next();
-    acceptor_->checkpoint(state_, store_.oldest());
+    checkpoint_wanted_ = !acceptor_->checkpoint(state_, store_.oldest());
+    if (!checkpoint_wanted_) checkpoint_at_ = state_.next();
   }
   update_self();
   if (announce_) announce(out);

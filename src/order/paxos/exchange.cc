@@ -277,7 +277,7 @@ Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& out) {
   if (said.next > store_.next()) store_.skip_to(said.next);
   ++counts_.checkpoints;
   checkpoint_at_ = said.next;
-  if (acceptor_) acceptor_->checkpoint(state_, store_.oldest());
+  checkpoint_wanted_ = acceptor_.has_value();
   return Drop::none;
 }
 
