@@ -70,7 +70,8 @@ void RingEngine::start(Instant now, Effects& out) { membership_.start(now, out);
 void RingEngine::on_packet(Instant now, const BufferRef& packet, Effects& out) {
   if (membership_.left()) return;
   wire::Header header;
-  const Drop reason = wire::decode_header(packet.view(), header, checksum_);
+  Drop reason = wire::decode_header(packet.view(), header, checksum_);
+  if (reason == Drop::none && wire::is_paxos_kind(header.kind)) reason = Drop::unknown_kind;
   if (reason == Drop::bad_version) report_incompatible({}, reason, out);
   if (reason != Drop::none) {
     drop(reason);
@@ -141,8 +142,8 @@ Drop RingEngine::check_list(Instant now, const wire::Header& header, std::uint64
 void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferRef& packet,
                           Effects& out) {
   const bool from_before = stale_input_ && header.kind != FrameKind::data;
-  if (from_before || wire::is_paxos_kind(header.kind)) {
-    drop(from_before ? Drop::stale : Drop::unknown_kind);
+  if (from_before) {
+    drop(Drop::stale);
     return;
   }
   Drop reason = Drop::none;
