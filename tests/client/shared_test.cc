@@ -86,7 +86,8 @@ TEST_F(SharedTest, IsSeenOnceItIsTaken) {
   tell(1'024, event_record("two"));
   EXPECT_TRUE(take_output(session).empty());
   wire::MessageEvent message;
-  ASSERT_TRUE(session.take(message));
+  const std::optional<Item> item = session.take(message);  // holds what the message points to
+  ASSERT_TRUE(item);
   EXPECT_EQ(text_of(message.payload), "one");
   Bytes said;
   append(said, wire::RecordKind::seen, wire::Acked{1});
