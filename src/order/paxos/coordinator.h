@@ -39,7 +39,7 @@ class Coordinator {
   enum class Phase : std::uint8_t { idle, prepare, recover, lead };
 
   explicit Coordinator(const Parts& parts)
-      : p_(parts), pace_(parts.config.options.resend, parts.config.options.suspect_max) {}
+      : p_(parts), pace_(parts.config.options.resend, parts.config.options.suspect * 2) {}
 
   Phase phase() const { return phase_; }
   bool leads() const { return phase_ == Phase::lead; }

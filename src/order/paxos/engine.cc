@@ -34,7 +34,7 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host)
       store_(slots_max(config_.options), config_.options.history_bytes_max),
       outbox_(config_, packets),
       pool_(packets),
-      own_pace_(config_.options.resend, config_.options.suspect_max) {
+      own_pace_(config_.options.resend, config_.options.suspect * 2) {
   if (config_.log != nullptr) {
     acceptor_.emplace(*config_.log);
     coordinator_.emplace(Parts{config_, peers_, store_, state_, *acceptor_, outbox_});

@@ -104,6 +104,9 @@ class PaxosEngine final : public Engine {
   bool can_catch_up() const;
   void ask_for_checkpoint(Instant now, Effects& out);
 
+  /// Ticks in a row in which nobody had what a member lacks, before it stops: what it knows of
+  /// others may be old.
+  static constexpr unsigned kCutOffTicks = 20;
   static constexpr std::string_view kCutOff =
       "this node was cut off for longer than the others keep what was decided";
 
@@ -139,6 +142,7 @@ class PaxosEngine final : public Engine {
   std::uint32_t asks_ = 0;
   Instance checkpoint_at_ = 0;  ///< of the last one in the log
   bool checkpoint_wanted_ = false;
+  unsigned cut_off_ticks_ = 0;
 
   ViewId view_{};  ///< the last that this node was in, and installed
   Seq seq_ = 0;    ///< units delivered in it

@@ -269,7 +269,7 @@ Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& out) {
   if (later.has(config_.self)) {
     // Taken into a view since it asked: it must come to that view by itself, to install it.
     PEAL_PROBE("paxos.checkpoint_of_own_view");
-    if (!can_catch_up()) stop(out, kCutOff);
+    if (cut_off_ticks_ >= kCutOffTicks) stop(out, kCutOff);
     return Drop::wrong_state;
   }
   PEAL_PROBE("paxos.checkpoint_taken");

@@ -228,11 +228,11 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
   });
 }
 
-// Does anybody have the next instance, or will?
+// Does anybody have the next instance?
 bool PaxosEngine::can_catch_up() const {
   return std::any_of(peers_.all().begin(), peers_.all().end(), [this](const Peer& peer) {
     return !peer.self && !peer.suspected && peer.has_state && peer.state.next != 0 &&
-           peer.state.oldest <= state_.next();
+           peer.state.oldest <= state_.next() && peer.state.next > state_.next();
   });
 }
 
@@ -244,10 +244,14 @@ void PaxosEngine::ask_for_checkpoint(Instant /*now*/, Effects& out) {
     if (peer.self || peer.suspected || !peer.has_state || peer.state.next == 0) continue;
     if (best == nullptr || peer.state.next > best->state.next) best = &peer;
   }
-  if (best == nullptr || (state_.known() && (can_catch_up() || best->state.next <= state_.next())))
+  if (best == nullptr ||
+      (state_.known() && (can_catch_up() || best->state.next <= state_.next()))) {
+    cut_off_ticks_ = 0;
     return;
+  }
+  ++cut_off_ticks_;
   if (joined()) {
-    if (peers_.live_acceptors() < peers_.majority()) return;
+    if (peers_.live_acceptors() < peers_.majority() || cut_off_ticks_ < kCutOffTicks) return;
     stop(out, kCutOff);
     return;
   }

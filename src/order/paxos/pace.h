@@ -11,7 +11,8 @@ namespace peal::order::paxos {
 /// took lately, and twice as long each time in vain. A slow disk is no lost packet.
 class Pace {
  public:
-  Pace(Duration least, Duration most) : least_(least), most_(most) {}
+  /// `most` is short enough for a stall: what took long may have waited for somebody who was away.
+  Pace(Duration least, Duration most) : least_(least), most_(std::max(least, most)) {}
 
   /// An answer came after so long, to something that was sent once.
   void took(Duration time) { lately_ = std::max(time, lately_ - lately_ / 8); }
