@@ -48,10 +48,8 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
     waiting_.assign(tip_.members().size(), {});
   }
   const BufferRef packet = packet_of(instance, value, fresh);
-  if (packet && packet.size() > wire::kDataHeaderBytes) {  // one copy of the bytes is enough
-    constexpr auto kHead = static_cast<std::uint32_t>(wire::kDataHeaderBytes);
-    value.bytes = packet.slice(kHead, packet.size() - kHead);
-  }
+  // One copy of the bytes is enough.
+  if (packet) value.bytes = bytes_behind(packet, wire::kDataHeaderBytes);
   slot->heard_round = round_;
   slot->heard = value;
   flight_.push_back({packet, std::move(value), now_, false});

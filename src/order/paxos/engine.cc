@@ -73,9 +73,7 @@ void PaxosEngine::leave(Instant /*now*/, Effects& out) {
   wire::State goodbye = state();
   goodbye.leaving = true;
   goodbye.leading = false;
-  outbox_.multicast(Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
-    return wire::encode_state(header, goodbye, bytes);
-  });
+  say(goodbye, Lane::control, out);
 }
 
 // ---- inputs ----
@@ -113,7 +111,7 @@ void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
 std::optional<Instant> PaxosEngine::next_deadline() const {
   if (life_ != Life::running) return std::nullopt;
   if (more_) return Instant{};
-  if (missing_since_) return std::min(tick_at_, ask_again_at());
+  if (is_missing_) return std::min(tick_at_, ask_again_at());
   return tick_at_;
 }
 
@@ -149,16 +147,14 @@ void PaxosEngine::tick(Instant now, Effects& out) {
     coordinator_->tick(now, out);
     elect(now, out);
   }
-  outbox_.multicast(Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
-    return wire::encode_state(header, state(), bytes);
-  });
+  say(state(), Lane::control, out);
   constexpr std::size_t kOwnResendsAtOnce = 32;
   if (!own_.empty() && now - own_sent_at_ >= own_pace_.wait(own_vain_)) {
     own_sent_at_ = now;
     ++own_vain_;
     resend_own(kOwnResendsAtOnce, out);
   }
-  ask_for_checkpoint(now, out);
+  ask_for_checkpoint(out);
 }
 
 // Whoever coordinates goes on as long as it seems alive. If nobody does, the lowest acceptor that
@@ -239,12 +235,16 @@ void PaxosEngine::update_self() {
   }
 }
 
+void PaxosEngine::say(const wire::State& said, Lane lane, Effects& out) {
+  outbox_.multicast(lane, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_state(header, said, bytes);
+  });
+}
+
 void PaxosEngine::announce(Effects& out) {
   announce_ = false;
   const Lane lane = joined() ? Lane::data : Lane::control;
-  outbox_.multicast(lane, out, [&](const wire::Header& header, ByteSpan bytes) {
-    return wire::encode_state(header, state(), bytes);
-  });
+  say(state(), lane, out);
   const Peer* leader = coordinator();
   if (lane == Lane::data && leader != nullptr && !leader->self && !state_.has(leader->member)) {
     tell_state(leader->node, out);
@@ -255,7 +255,7 @@ WaitReason PaxosEngine::why() const {
   using Kind = WaitReason::Kind;
   if (host_.receive_room_units() == 0) return {Kind::slow_application, config_.self, 0};
   const bool waits = !own_.empty() || host_.backlog_units() > 0 || !joined();
-  if (missing_since_) return {Kind::packet, {}, seq_ + 1};
+  if (is_missing_) return {Kind::packet, {}, seq_ + 1};
   if (!waits) return {};
   if (const Peer* leader = coordinator(); leader == nullptr) {
     const Peer* best = peers_.candidate();
@@ -300,7 +300,7 @@ std::uint64_t PaxosEngine::digest() const {
   digest.add(static_cast<std::uint64_t>(life_));
   for (const Round& round : {round_seen_, leading_, decided_round_}) add_to(digest, round);
   digest.add(promise_for_ ? promise_for_->value : 0);
-  digest.add((announce_ ? 1U : 0U) | (missing_since_ ? 2U : 0U) | (checkpoint_wanted_ ? 4U : 0U));
+  digest.add((announce_ ? 1U : 0U) | (is_missing_ ? 2U : 0U) | (checkpoint_wanted_ ? 4U : 0U));
   digest.add(decided_upto_);
   digest.add(marked_);
   digest.add(highest_decided_);

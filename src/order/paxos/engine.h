@@ -15,6 +15,7 @@
 #include "order/paxos/pace.h"
 #include "order/paxos/peers.h"
 #include "order/paxos/store.h"
+#include "order/said_once.h"
 
 namespace peal::order::paxos {
 
@@ -64,6 +65,7 @@ class PaxosEngine final : public Engine {
   void update_self();
   wire::State state() const;
   void announce(Effects& out);
+  void say(const wire::State& said, Lane lane, Effects& out);
   void see_round(Instant now, const Round& round);
   const Peer* coordinator() const;
   bool joined() const { return state_.has(config_.self); }
@@ -102,7 +104,7 @@ class PaxosEngine final : public Engine {
   void submit(Own& own, Effects& out);
   void resend_own(std::size_t count, Effects& out);
   bool can_catch_up() const;
-  void ask_for_checkpoint(Instant now, Effects& out);
+  void ask_for_checkpoint(Effects& out);
 
   /// Ticks in a row in which nobody had what a member lacks, before it stops: what it knows of
   /// others may be old.
@@ -136,7 +138,7 @@ class PaxosEngine final : public Engine {
   Instance marked_ = 0;           ///< slots up to here were told so
   Instance highest_decided_ = 0;  ///< that anybody spoke of
   std::vector<Instance> votes_;   ///< scratch
-  std::optional<Instant> missing_since_;
+  bool is_missing_ = false;       ///< something was, at the last look
   Instance asked_ = 0;
   Instant asked_at_{};
   std::uint32_t asks_ = 0;
@@ -153,11 +155,7 @@ class PaxosEngine final : public Engine {
   Pace own_pace_;
   Instant now_{};  ///< of the call that is being carried out
 
-  struct Reported {
-    NodeId node{};
-    std::uint32_t reasons = 0;
-  };
-  std::vector<Reported> reported_;
+  SaidOnce reported_;
   struct Counts {
     std::uint64_t originated = 0, delivered = 0, ignored = 0, views = 0, elections = 0, repeats = 0,
                   repeated = 0, resent = 0, checkpoints = 0;

@@ -12,16 +12,6 @@ namespace peal::order::paxos {
 using wire::Drop;
 using wire::PaxosKind;
 
-namespace {
-
-/// What stands behind the header of a packet: nothing, or the bytes of a value.
-BufferRef behind(const BufferRef& packet, std::size_t header_bytes) {
-  const auto head = static_cast<std::uint32_t>(header_bytes);
-  return packet.size() > head ? packet.slice(head, packet.size() - head) : BufferRef{};
-}
-
-}  // namespace
-
 void PaxosEngine::on_packet(Instant now, const BufferRef& packet, Effects& out) {
   if (life_ != Life::running) return;
   wire::Header header;
@@ -58,16 +48,7 @@ bool PaxosEngine::admit(Instant now, const wire::Header& header, Effects& out) {
 
 void PaxosEngine::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
   const NodeId node = peers_.find(header.sender.node) != nullptr ? header.sender.node : NodeId{};
-  const std::uint32_t bit = 1U << static_cast<unsigned>(reason);
-  const auto said = std::find_if(reported_.begin(), reported_.end(),
-                                 [&](const Reported& each) { return each.node == node; });
-  if (said == reported_.end()) {
-    reported_.push_back({node, bit});
-  } else if ((said->reasons & bit) != 0) {
-    return;
-  } else {
-    said->reasons |= bit;
-  }
+  if (!reported_.first(node, static_cast<unsigned>(reason))) return;
   out.report(
       {EventCode::incompatible_peer, view_, header.sender, static_cast<std::uint64_t>(reason), 0});
 }
@@ -131,7 +112,7 @@ Drop PaxosEngine::on_submit(const Peer& from, const BufferRef& packet) {
   if (reason != Drop::none) return reason;
   if (frame.head.origin != from.member) return Drop::bad_sender;
   if (!coordinator_ || !coordinator_->leads()) return Drop::wrong_state;
-  const BufferRef bytes = behind(packet, wire::kDataHeaderBytes);
+  const BufferRef bytes = bytes_behind(packet, wire::kDataHeaderBytes);
   return coordinator_->submit(frame.head, bytes, false) ? Drop::none : Drop::duplicate;
 }
 
@@ -157,7 +138,7 @@ Drop PaxosEngine::on_propose(Instant now, const Peer& from, const BufferRef& pac
     return frame.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
   if (slot->decided || slot->heard_round >= round) return Drop::duplicate;
   slot->heard_round = round;
-  slot->heard = {frame.head, behind(packet, wire::kDataHeaderBytes)};
+  slot->heard = {frame.head, bytes_behind(packet, wire::kDataHeaderBytes)};
   if (round == decided_round_ && frame.instance <= decided_upto_) slot->decided = true;
   return Drop::none;
 }
@@ -215,7 +196,8 @@ Drop PaxosEngine::on_fetched(const BufferRef& packet) {
   wire::Fetched frame;
   const Drop reason = wire::decode_fetched(packet.view(), frame);
   if (reason != Drop::none) return reason;
-  if (coordinator_) coordinator_->on_fetched(frame, behind(packet, wire::kFetchedHeaderBytes));
+  if (coordinator_)
+    coordinator_->on_fetched(frame, bytes_behind(packet, wire::kFetchedHeaderBytes));
   return Drop::none;
 }
 
@@ -253,7 +235,7 @@ Drop PaxosEngine::on_decided(const BufferRef& packet) {
     return frame.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
   if (slot->decided) return Drop::duplicate;
   slot->decided = true;
-  slot->heard = {frame.head, behind(packet, wire::kDataHeaderBytes)};
+  slot->heard = {frame.head, bytes_behind(packet, wire::kDataHeaderBytes)};
   // No round: an acceptor must not vote for it as if it had been proposed in its round.
   slot->heard_round = {};
   return Drop::none;

@@ -22,6 +22,12 @@ bool same_value(const Value& a, const Value& b) {
   return a.head == b.head && std::equal(left.begin(), left.end(), right.begin(), right.end());
 }
 
+/// Another node that keeps what was decided for this instance, as far as it said.
+bool gives(const Peer& peer, Instance instance) {
+  return !peer.self && !peer.suspected && peer.has_state && peer.state.next > instance &&
+         peer.state.oldest <= instance;
+}
+
 }  // namespace
 
 // ---- deciding ----
@@ -184,8 +190,7 @@ std::optional<Instance> PaxosEngine::missing() const {
 const Peer* PaxosEngine::who_has(Instance instance) const {
   std::vector<const Peer*> able;
   for (const Peer& peer : peers_.all()) {
-    if (peer.self || peer.suspected || !peer.has_state) continue;
-    if (peer.state.next > instance && peer.state.oldest <= instance) able.push_back(&peer);
+    if (gives(peer, instance)) able.push_back(&peer);
   }
   const Peer* leader = coordinator();
   if (leader != nullptr && !leader->self && (asks_ % 2 == 0 || able.empty())) return leader;
@@ -200,7 +205,7 @@ Instant PaxosEngine::ask_again_at() const {
 void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
   const std::optional<Instance> first = missing();
   if (!first) {
-    missing_since_.reset();
+    is_missing_ = false;
     asks_ = 0;
     return;
   }
@@ -208,9 +213,9 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
     asked_ = *first;
     asks_ = 0;
   }
-  if (!missing_since_) {
+  if (!is_missing_) {
     // Packets overtake each other: it may be about to come.
-    missing_since_ = now;
+    is_missing_ = true;
     asked_at_ = now;
     return;
   }
@@ -230,15 +235,13 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
 
 // Does anybody have the next instance?
 bool PaxosEngine::can_catch_up() const {
-  return std::any_of(peers_.all().begin(), peers_.all().end(), [this](const Peer& peer) {
-    return !peer.self && !peer.suspected && peer.has_state && peer.state.next != 0 &&
-           peer.state.oldest <= state_.next() && peer.state.next > state_.next();
-  });
+  return std::any_of(peers_.all().begin(), peers_.all().end(),
+                     [this](const Peer& peer) { return gives(peer, state_.next()); });
 }
 
 // Who is in no view may begin where others are; who is in one, and so far behind that nobody has
 // what it lacks, cannot go on.
-void PaxosEngine::ask_for_checkpoint(Instant /*now*/, Effects& out) {
+void PaxosEngine::ask_for_checkpoint(Effects& out) {
   const Peer* best = nullptr;
   for (const Peer& peer : peers_.all()) {
     if (peer.self || peer.suspected || !peer.has_state || peer.state.next == 0) continue;

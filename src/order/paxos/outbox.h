@@ -12,6 +12,12 @@
 
 namespace peal::order::paxos {
 
+/// What stands behind the header of a packet: nothing, or the bytes of a value.
+inline BufferRef bytes_behind(const BufferRef& packet, std::size_t header_bytes) {
+  const auto head = static_cast<std::uint32_t>(header_bytes);
+  return packet.size() > head ? packet.slice(head, packet.size() - head) : BufferRef{};
+}
+
 /// Writes packets. Without a free buffer nothing is sent, which is counted: whoever sends anything
 /// that matters sends it again.
 class Outbox {

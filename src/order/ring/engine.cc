@@ -117,16 +117,7 @@ void RingEngine::on_old_incarnation(Instant now, const MemberId& newest, Effects
 
 void RingEngine::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
   const NodeId node = membership_.is_configured(header.sender.node) ? header.sender.node : NodeId{};
-  const std::uint32_t bit = 1U << static_cast<unsigned>(reason);
-  const auto said = std::find_if(reported_.begin(), reported_.end(),
-                                 [&](const Reported& each) { return each.node == node; });
-  if (said == reported_.end()) {
-    reported_.push_back({node, bit});  // no more than there are configured nodes
-  } else if ((said->reasons & bit) != 0) {
-    return;
-  } else {
-    said->reasons |= bit;
-  }
+  if (!reported_.first(node, static_cast<unsigned>(reason))) return;
   out.report({EventCode::incompatible_peer, membership_.view(), header.sender,
               static_cast<std::uint64_t>(reason), 0});
 }

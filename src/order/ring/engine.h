@@ -12,6 +12,7 @@
 #include "order/ring/options.h"
 #include "order/ring/packets.h"
 #include "order/ring/windows.h"
+#include "order/said_once.h"
 #include "wire/frames.h"
 
 namespace peal::order::ring {
@@ -206,12 +207,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   bool list_moves_ = false;                    // the token that was here last brought it on
   bool list_wanted_ = false;                   // the token is to come and take it
 
-  /// Said once: for each node, or node 0 for strangers, reasons as bits.
-  struct Reported {
-    NodeId node{};
-    std::uint32_t reasons = 0;
-  };
-  std::vector<Reported> reported_;
+  SaidOnce reported_;
 
   struct Counts {
     std::uint64_t visits = 0, originated = 0, delivered = 0, sent = 0, retransmitted = 0,
