@@ -30,8 +30,8 @@ int main(int count, char** arguments) {
     for (const unsigned at : {2U, 3U, 4U, 6U, 8U, 12U, 18U, 26U, 34U}) {
       if (!damaged_at(0, at)) return false;
     }
-    // Form, from, badge, counter of data.
-    for (const unsigned at : {0U, 1U, 3U, 7U}) {
+    // Form, from, badge, counter, mark of data.
+    for (const unsigned at : {0U, 1U, 3U, 7U, 13U}) {
       if (!damaged_at(2, at)) return false;
     }
     return true;

@@ -18,6 +18,14 @@
 #endif
 
 namespace peal::io {
+namespace {
+
+// The header of a frame takes the place of what sealing put in front of the rest, and reaches
+// further back: into the room's front, or into the tag of the packet before, which was opened.
+constexpr std::uint32_t kReachBack = FrameHeader::kBytes - seal::headroom(Lane::data);
+static_assert(kReachBack <= seal::kTagBytes && kReachBack <= SlabCursor::kFront);
+
+}  // namespace
 
 Receiver::Receiver(const Options& options, BufferPool& pool, const PeerTable& peers,
                    UdpCounters& counters, const OwnCopies& own, FaultInjector* faults,
@@ -196,6 +204,10 @@ bool Receiver::open(const Input& input, const Context& context, BufferRef& packe
   }
   const auto front = static_cast<std::uint32_t>(opened.plain.data() - packet.data());
   packet = packet.slice(front, static_cast<std::uint32_t>(opened.plain.size()));
+  if (opened.lane == Lane::data) {
+    packet.grow_front(options_.header.left_out());
+    options_.header.restore(opened.sender, opened.mark, {packet.data(), packet.size()});
+  }
   from = opened.sender.node;
   sealed_as = opened.lane;
   return true;

@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/time.h"
 #include "io/fault_injector.h"
+#include "io/frame_header.h"
 #include "io/loop.h"
 #include "io/peers.h"
 #include "io/sender.h"
@@ -44,6 +45,7 @@ class Receiver {
     bool coalescing = false;
     std::uint32_t packet_bytes_max = 1'472;
     std::uint32_t budget = 256;
+    FrameHeader header;  ///< of what is opened
     ReceiveCall call = &::recvmmsg;
   };
   /// `faults` may be null, and `opener` if packets are not sealed. Takes a slab of the pool for
@@ -104,7 +106,7 @@ class Receiver {
   void hand_over(Input& input, const Context& context);
   BufferRef cut(Message& message) const;
   bool is_probe(const Input& input, const BufferRef& packet, Lane sealed_as) const;
-  /// Opens `packet` where it lies, and cuts it to what was sealed; false if it was dropped.
+  /// Opens `packet` where it lies, and makes it the whole frame; false if it was dropped.
   bool open(const Input& input, const Context& context, BufferRef& packet, NodeId& from,
             Lane& sealed_as);
   bool read(Input& input);

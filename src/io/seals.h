@@ -18,8 +18,9 @@ class Seals {
   Seals(const UdpConfig& config, const UdpSeal& with)
       : node_(config.self),
         cluster_(with.cluster),
+        mark_(config.frame_header().mark()),
         keys_(with.keys),
-        sealer_(keys_, cluster_, incarnation(with.epoch)),
+        sealer_(new_sealer(with.epoch)),
         opener_(keys_, cluster_, {node_, with.epoch}, numbers_of(config.nodes)) {}
 
   void set_keys(const seal::Keys& keys) {
@@ -29,15 +30,17 @@ class Seals {
   }
   void set_nodes(std::span<const Peer> nodes) { opener_.set_senders(numbers_of(nodes)); }
   void set_epoch(std::uint64_t epoch) {
-    sealer_ = seal::Sealer(keys_, cluster_, incarnation(epoch));
+    sealer_ = new_sealer(epoch);
     opener_.set_self({node_, epoch});
   }
   seal::Sealer& sealer() { return sealer_; }
   seal::Opener& opener() { return opener_; }
 
  private:
-  seal::Incarnation incarnation(std::uint64_t epoch) const {
-    return {{node_, epoch}, seal::random_salt()};
+  seal::Sealer new_sealer(std::uint64_t epoch) const {
+    seal::Sealer sealer(keys_, cluster_, {{node_, epoch}, seal::random_salt()});
+    sealer.set_mark(mark_);
+    return sealer;
   }
   static std::vector<NodeId> numbers_of(std::span<const Peer> nodes) {
     std::vector<NodeId> numbers;
@@ -47,6 +50,7 @@ class Seals {
 
   NodeId node_;
   std::uint64_t cluster_;
+  std::uint32_t mark_;
   seal::Keys keys_;
   seal::Sealer sealer_;
   seal::Opener opener_;

@@ -45,6 +45,9 @@ void Sender::push_to(PeerIndex peer, Lane lane, const BufferRef& packet) {
 void Sender::push_to_all(Lane lane, const BufferRef& packet) { push({packet, kEveryone, lane}); }
 
 void Sender::push(const Outgoing& outgoing) {
+  const bool data = outgoing.lane == Lane::data;
+  PEAL_ASSERT(sealer_ == nullptr || !data ||
+              options_.header.can_leave_out(sealer_->self(), outgoing.packet.view()));
   if (size_of(outgoing) > kDatagramMax) {
     ++counters_.drop_too_big;
     return;
@@ -88,9 +91,15 @@ void Sender::flush() {
   }
 }
 
+/// Bytes at the front of a packet that are not sent.
+std::size_t Sender::left_out(const Outgoing& outgoing) const {
+  return sealer_ != nullptr && outgoing.lane == Lane::data ? options_.header.left_out() : 0;
+}
+
 /// Bytes of the datagram.
 std::size_t Sender::size_of(const Outgoing& outgoing) const {
-  return outgoing.packet.size() + (sealer_ == nullptr ? 0 : seal::overhead(outgoing.lane));
+  const std::size_t sealing = sealer_ == nullptr ? 0 : seal::overhead(outgoing.lane);
+  return outgoing.packet.size() - left_out(outgoing) + sealing;
 }
 
 // Fills the batch from the front of the queue, as long as the socket stays the same.
@@ -180,7 +189,8 @@ iovec Sender::sealed(const Outgoing& outgoing) {
   const bool for_one = outgoing.to != kEveryone && seal::introduces(outgoing.lane);
   const NodeId to = for_one ? peers_[outgoing.to].node : NodeId{};
   // It fails after 2^48 packets of one lane, with which a node is busy for years.
-  PEAL_ASSERT(sealer_->seal(outgoing.lane, to, outgoing.packet.view(), out));
+  const ByteView plain = outgoing.packet.view().subspan(left_out(outgoing));
+  PEAL_ASSERT(sealer_->seal(outgoing.lane, to, plain, out));
   sealed_count_ += bytes;
   return {out.data(), out.size()};
 }

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/ids.h"
 #include "io/fault_injector.h"
+#include "io/frame_header.h"
 #include "io/peers.h"
 #include "io/udp.h"
 #include "seal/sealer.h"
@@ -48,6 +49,7 @@ class Sender {
     std::uint32_t queue_packets = 8'192;
     bool segmentation = false;
     SendCall call = &::sendmmsg;
+    FrameHeader header;  ///< of what is sealed
   };
   /// `faults` may be null, and `sealer` if packets are not sealed. Counts in `own` what it
   /// multicasts.
@@ -100,6 +102,7 @@ class Sender {
   Outgoing& at(std::size_t index) { return queue_[(first_ + index) % queue_.size()]; }
   int fd_of(Lane lane) const { return lane == Lane::data ? options_.data_fd : options_.token_fd; }
   void push(const Outgoing& outgoing);
+  std::size_t left_out(const Outgoing& outgoing) const;
   std::size_t size_of(const Outgoing& outgoing) const;
   bool has_room(std::size_t index, std::size_t length) const;
   iovec sealed(const Outgoing& outgoing);

@@ -13,11 +13,15 @@ namespace peal::io {
 
 /// Cuts received datagrams out of pooled slabs, one behind the other: a datagram takes as many
 /// bytes as it has, whatever the room that the kernel wanted to see. A slab that nobody refers to
-/// any more is used again from its start, which keeps a quick receiver in the processor's cache.
-/// Rooms begin at cache lines: the kernel's copy runs many times slower to an address that lies a
-/// few bytes behind the source's, modulo the page, as memory behind an allocator's header does.
+/// any more is used again from its start, which keeps a quick receiver in the processor's cache. In
+/// front of the first are kFront bytes that are nobody's, in front of the others what was taken
+/// before. Rooms begin at cache lines: the kernel's copy runs many times slower to an address that
+/// lies a few bytes behind the source's, modulo the page, as memory behind an allocator's header
+/// does.
 class SlabCursor {
  public:
+  static constexpr std::uint32_t kFront = 64;
+
   explicit SlabCursor(BufferPool& pool) : pool_(pool) {}
 
   /// Room for `bytes`, at most room_max(); null if the pool is used up.
@@ -54,16 +58,17 @@ class SlabCursor {
   }
   /// What always fits into one slab.
   static constexpr std::uint32_t room_max(std::uint32_t slab_bytes) {
-    return slab_bytes - (kAlign - 1);
+    return slab_bytes - kFront - (kAlign - 1);
   }
   bool pool_empty() const { return pool_.free_count() == 0; }
 
  private:
   static constexpr std::uint32_t kAlign = 64;
+  static_assert(kFront % kAlign == 0);
 
   std::uint32_t start() const {
     const auto address = reinterpret_cast<std::uintptr_t>(slab_.data());
-    return static_cast<std::uint32_t>((kAlign - address % kAlign) % kAlign);
+    return kFront + static_cast<std::uint32_t>((kAlign - address % kAlign) % kAlign);
   }
 
   BufferPool& pool_;

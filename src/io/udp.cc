@@ -35,6 +35,7 @@ Sender::Options sender_options(const UdpConfig& config, const UdpSockets& socket
   options.group = sockets.group_at;
   options.queue_packets = config.send_queue_packets;
   options.segmentation = sockets.segmentation;
+  options.header = config.frame_header();
   return options;
 }
 
@@ -44,6 +45,7 @@ Receiver::Options receiver_options(const UdpConfig& config, const UdpSockets& so
   options.coalescing = sockets.coalescing;
   options.packet_bytes_max = config.packet_bytes_max;
   options.budget = config.receive_budget;
+  options.header = config.frame_header();
   return options;
 }
 
@@ -224,8 +226,7 @@ Progress UdpTransport::Core::receive(const Turn& turn, PacketSink& sink) {
 std::optional<Instant> UdpTransport::Core::next_deadline() const {
   const auto probe = probe_.next_deadline();
   const auto pool = receiver_.next_deadline();
-  if (!probe) return pool;
-  if (!pool) return probe;
+  if (!probe || !pool) return probe ? probe : pool;
   return std::min(*probe, *pool);
 }
 

@@ -16,6 +16,7 @@
 #include "io/endpoint.h"
 #include "io/error.h"
 #include "io/faults.h"
+#include "io/frame_header.h"
 #include "io/loop.h"
 #include "port/transport.h"
 #include "seal/opener.h"
@@ -42,6 +43,8 @@ struct UdpSeal {
   seal::Keys keys;
   std::uint64_t cluster{};  ///< the cluster's name as a number; see seal::Sealer
   std::uint64_t epoch{};    ///< of the incarnation that begins with the transport
+  /// Null: data is any bytes, all of which are sealed. Else data is frames, without their headers.
+  FrameHeader::Write header = nullptr;
 };
 
 /// Checks numbers, addresses and what they may have in common, as open() does. Errors:
@@ -56,6 +59,7 @@ struct UdpConfig {
 
   /// Nothing: packets are neither encrypted nor authenticated.
   std::optional<UdpSeal> seal;
+  FrameHeader frame_header() const { return {seal ? seal->header : nullptr, cluster}; }
 
   MulticastMode multicast = MulticastMode::automatic;
   Endpoint group;                  ///< for MulticastMode::group; IPv4

@@ -39,8 +39,14 @@ std::uint32_t frame_bytes(const Settings& settings) {
 std::uint32_t packet_bytes(const Settings& settings) {
   const std::uint32_t datagram = settings.ring.packet_bytes_max;
   if (!settings.keys) return datagram;
-  constexpr std::uint32_t kOverhead = seal::overhead(Lane::data);
-  return std::min(datagram - kOverhead, frame_bytes(settings));
+  return std::min(datagram - kSealedDataLonger, frame_bytes(settings));
+}
+
+static_assert(io::FrameHeader::kBytes == wire::kHeaderBytes);
+void write_header(std::uint64_t cluster, const MemberId& sender, std::uint32_t frame_bytes,
+                  ByteSpan out) {
+  wire::write_data_header({wire::FrameKind::data, cluster, sender, wire::Checksum::absent},
+                          frame_bytes, out);
 }
 
 std::uint32_t unit_slabs(const Settings& settings) { return settings.ring.max_gap * 2 + 1'024; }
@@ -84,7 +90,9 @@ Result<void, io::IoError> Runtime::prepare() {
   }
   addresses_.emplace(own_at_, std::move(others), settings_.question);
   udp.cluster = cluster_id(settings_);
-  if (settings_.keys) udp.seal = io::UdpSeal{*settings_.keys, seal_cluster_id(settings_), 0};
+  if (settings_.keys) {
+    udp.seal = io::UdpSeal{*settings_.keys, seal_cluster_id(settings_), 0, write_header};
+  }
   udp.multicast = settings_.multicast;
   udp.group = settings_.group;
   udp.packet_bytes_max = settings_.ring.packet_bytes_max;

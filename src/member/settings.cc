@@ -83,11 +83,11 @@ std::string validate_keys(const Settings& settings) {
            "insecure must be true, and then whoever reaches the network can read and forge "
            "everything";
   }
-  constexpr std::uint32_t kMin = 256 + seal::overhead(Lane::data);
+  constexpr std::uint32_t kMin = 256 + kSealedDataLonger;
   if (settings.ring.packet_bytes_max >= kMin) return {};
   return "packet_bytes_max = " + std::to_string(settings.ring.packet_bytes_max) +
          " is not accepted with a key_file: it must be at least " + std::to_string(kMin) +
-         ", as sealing a packet takes " + std::to_string(seal::overhead(Lane::data)) + " bytes";
+         ", as a sealed packet is longer by " + std::to_string(kSealedDataLonger);
 }
 
 }  // namespace

@@ -11,11 +11,13 @@
 #include "base/result.h"
 #include "io/endpoint.h"
 #include "io/faults.h"
+#include "io/frame_header.h"
 #include "io/resolve.h"
 #include "io/udp.h"
 #include "node/node.h"
 #include "order/ring/options.h"
 #include "seal/key.h"
+#include "seal/packet.h"
 #include "trace/names.h"
 
 namespace peal::member {
@@ -84,6 +86,11 @@ std::string validate(const Settings& settings);
 /// on all nodes as long as one of them runs (the times of the ring, the primary rule, the largest
 /// message, the longest list of nodes). The list of nodes is not: see member/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
+
+/// By how many bytes a packet of data is longer than its frame if it is sealed: the frame's header
+/// is left out of it.
+inline constexpr std::uint32_t kSealedDataLonger =
+    seal::overhead(Lane::data) - io::FrameHeader::kBytes;
 
 /// seal::Sealer's number of the cluster: its name alone, so that nodes whose other settings differ
 /// can tell each other.

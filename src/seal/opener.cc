@@ -92,6 +92,7 @@ Opened Opener::judge(ByteSpan packet) {
   }
   session->windows[static_cast<std::size_t>(header.lane)].note(header.counter);
   out.sender = session->incarnation.member;
+  out.mark = header.mark;
   out.plain = text_of(header, packet);
   return out;
 }

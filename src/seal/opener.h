@@ -25,7 +25,8 @@ struct Opened {
   /// header, an incarnation that existed, though perhaps it is not who sent this; else zero.
   MemberId sender{};
   MemberId newest{};  ///< with `old_incarnation` and a sender: which incarnation it is older than
-  ByteSpan plain;     ///< where it lies in the packet; empty unless the reason is none
+  std::uint32_t mark{};  ///< of data, if the reason is none: what Sealer::set_mark() gave it
+  ByteSpan plain;        ///< where it lies in the packet; empty unless the reason is none
 };
 
 /// Opens what other nodes sealed. Holds for each node the newest incarnation that has shown itself,

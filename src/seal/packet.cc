@@ -31,7 +31,8 @@ namespace in_short {
 constexpr std::size_t kFrom = 1;
 constexpr std::size_t kBadge = 3;
 constexpr std::size_t kCounter = 7;
-static_assert(kCounter + kCounterBytes == kShortHeaderBytes);
+constexpr std::size_t kMark = kCounter + kCounterBytes;
+static_assert(kMark + sizeof(std::uint32_t) == kShortHeaderBytes);
 }  // namespace in_short
 namespace in_long {
 constexpr std::size_t kVersion = 2;
@@ -62,6 +63,7 @@ Refusal read_short(ByteView packet, Header& out) {
   out.from = {load<std::uint16_t>(packet.subspan(in_short::kFrom))};
   out.counter = load_counter(packet.subspan(in_short::kCounter));
   out.badge = load<std::uint32_t>(packet.subspan(in_short::kBadge));
+  out.mark = load<std::uint32_t>(packet.subspan(in_short::kMark));
   return Refusal::none;
 }
 
@@ -104,6 +106,7 @@ void write_header(const Header& header, ByteSpan out) {
     store(out.subspan(in_short::kFrom), from);
     store(out.subspan(in_short::kBadge), static_cast<std::uint32_t>(short_badge(header.badge)));
     store_counter(header.counter, out.subspan(in_short::kCounter));
+    store(out.subspan(in_short::kMark), header.mark);
     return;
   }
   store(out, kMagic);

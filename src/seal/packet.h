@@ -17,16 +17,16 @@
 namespace peal::seal {
 
 inline constexpr std::uint16_t kMagic = 0x5350;  // "PS"
-inline constexpr std::uint8_t kVersion = 2;
-/// First byte of a data packet: what it is, and the version. The first of all others is that of
+inline constexpr std::uint8_t kVersion = 3;
+/// First byte of a data packet: what it is, and the layout. The first of all others is that of
 /// kMagic.
-inline constexpr std::uint8_t kDataForm = 0xd0 | 1;
+inline constexpr std::uint8_t kDataForm = 0xd0 | 2;
 inline constexpr std::size_t kSaltBytes = 16;
 using Salt = std::array<std::byte, kSaltBytes>;
 
 /// Of a data packet, which names its key and its sender's incarnation by half a badge alone, and is
 /// for everyone.
-inline constexpr std::size_t kShortHeaderBytes = 13;
+inline constexpr std::size_t kShortHeaderBytes = 17;
 /// Of all others, which also introduce the incarnation.
 inline constexpr std::size_t kLongHeaderBytes = 50;
 
@@ -70,6 +70,7 @@ struct Header {
   NodeId from{};
   std::uint64_t counter{};
   std::uint64_t badge{};  ///< of a short header: see short_badge()
+  std::uint32_t mark{};   ///< short headers only: see Sealer::set_mark()
   // Long headers only.
   NodeId to{};  ///< 0: everyone
   KeyId key{};

@@ -30,6 +30,7 @@ bool Sealer::seal(Lane lane, NodeId to, ByteView plain, ByteSpan out) {
   header.key = key_;
   header.counter = sealed;
   header.badge = badge_;
+  header.mark = mark_;
   header.epoch = self_.member.epoch;
   header.salt = self_.salt;
   const ByteSpan head = out.first(headroom(lane));

@@ -26,6 +26,10 @@ class Sealer {
   /// Sends with the sending key of these keys from now on. Counters go on, so that it is safe to go
   /// back to a key that was used before.
   void set_keys(const Keys& keys);
+  /// Every data packet bears these 4 bytes of the caller's from now on, for everyone to read and
+  /// for nobody to change; before, zeros.
+  void set_mark(std::uint32_t mark) { mark_ = mark; }
+  const MemberId& self() const { return self_.member; }
 
   /// Seals `plain` for one node, or for everyone if `to` is 0, as it always is of data. Writes the
   /// packet to `out`, which is overhead(lane) bytes longer. `plain` may be at
@@ -42,6 +46,7 @@ class Sealer {
   Incarnation self_;
   KeyId key_{};
   std::uint64_t badge_ = 0;
+  std::uint32_t mark_ = 0;
   std::unique_ptr<GcmSealer> cipher_;
   std::array<std::uint64_t, kLanes> sealed_{};  ///< packets, in each lane, under whichever key
 };

@@ -49,4 +49,12 @@ void encode_data_in_place(const Header& header, const Data& in, ByteSpan packet)
   complete(packet, header.checksum);
 }
 
+void write_data_header(const Header& header, std::uint32_t packet_bytes, ByteSpan out) {
+  PEAL_ASSERT(out.size() == kHeaderBytes && header.checksum == Checksum::absent);
+  Writer whole(out);
+  write_header(whole, FrameKind::data, header);
+  Writer length(out.subspan(kLengthOffset, sizeof(std::uint32_t)));
+  length.u(packet_bytes);
+}
+
 }  // namespace peal::wire

@@ -225,5 +225,8 @@ struct EpochNotice {
                                               ByteSpan out);
 /// Writes the kDataHeaderBytes in front of a unit that already stands in `packet` behind them.
 void encode_data_in_place(const Header& header, const Data& in, ByteSpan packet);
+/// Writes the kHeaderBytes with which a DATA packet of `packet_bytes` without a checksum begins.
+/// The packet may be longer than a decoder accepts.
+void write_data_header(const Header& header, std::uint32_t packet_bytes, ByteSpan out);
 
 }  // namespace peal::wire

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "seal/random.h"
 #include "site.h"
 
 // From hello to message, between clients of one daemon and of two; connections that end and come
@@ -74,6 +75,37 @@ TEST(Clients, WhatIsSentIsSettled) {
     acked = got->as<wire::Acked>().number;
   }
   EXPECT_EQ(acked, 1'000U);
+}
+
+// With its header, which has the names of its sender and of its group, it fits what Ethernet takes
+// in one piece.
+TEST(Clients, AMessageOf1350BytesIsOneSealedPacketIfNamesAreShort) {
+  Folder folder;
+  Options options = options_of(folder, 1, 1);
+  options.member.insecure = false;
+  options.member.keys.emplace();
+  options.member.keys->all.push_back(seal::make_key(seal::random_secret(), "2026-11-22T09:00:00Z"));
+  options.member.keys->sending = options.member.keys->all.front().id;
+  Site site(options);
+  Client ann(site.socket(), hello_as("ann"));
+  const std::string group(14, 'g');  // 17 bytes of names
+  ann.join(group);
+  const auto parts = [&] {
+    Client asker(site.socket(), hello_as("asker"));
+    wire::AskRequest ask;
+    ask.request = 1;
+    ask.what = "parts";
+    asker.say(ask);
+    const auto got = asker.until(RecordKind::reply);
+    return got ? std::string(got->as<wire::Reply>().text) : "";
+  };
+  const std::string text(1'350, 'x');
+  for (int i = 0; i < 20; ++i) ann.send(group, text);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(ann.message(), text);
+  EXPECT_EQ(parts(), "0");
+  ann.send(group, text + "y");
+  EXPECT_EQ(ann.message(), text + "y");
+  EXPECT_EQ(parts(), "2");
 }
 
 TEST(Clients, AMessageToAPrivateNameGoesToOne) {

@@ -159,6 +159,11 @@ session::Answer Site::on_ask(std::string_view what, bool admin) {
     return {wire::ClientCode::ok,
             joined(status.list) + "; " + joined(status.next_list) + "; " + status.list_waits_for};
   }
+  if (what == "parts") {  // messages that did not fit one packet, counted once for each
+    for (const auto& [name, value] : daemon_->node_status().counters) {
+      if (name == "node_parts_built") return {wire::ClientCode::ok, std::to_string(value)};
+    }
+  }
   if (what == "sessions") {
     return {wire::ClientCode::ok, std::to_string(daemon_->client_status().sessions.size())};
   }

@@ -14,8 +14,8 @@ from lib import Failure, PORT, now_ns
 from packets import Datagram
 
 PREFIX_BYTES = 7  # of sealed data: what stays the same in a batch
-DATA = b"\xd1"
-OTHERS = b"PS\x02"
+DATA = b"\xd2"
+OTHERS = b"PS\x03"
 HOSTILE = 20_000   # packets for each node
 
 

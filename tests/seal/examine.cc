@@ -6,8 +6,11 @@
 namespace peal::seal::test {
 namespace {
 
+constexpr std::uint32_t kMark = 0x5eed'0042;
+
 std::vector<Sample> make_samples() {
   Sealer three = sealer(incarnation(3, 7, 0x40));
+  three.set_mark(kMark);
   std::vector<Sample> all;
   const auto add = [&](std::string name, Lane lane, std::size_t bytes, std::uint32_t to) {
     const std::string plain(bytes, 'x');
@@ -44,6 +47,8 @@ Verdict try_packet(Bytes packet) {
     verdict.wrong = "opened what was not sealed";
   } else if (as_text(opened.plain) != sample->plain || opened.plain.size() > size) {
     verdict.wrong = "opened to other bytes";
+  } else if (opened.lane == Lane::data && opened.mark != kMark) {
+    verdict.wrong = "opened with another mark";
   } else if (opened.sender != MemberId{{3}, 7}) {
     verdict.wrong = "opened as somebody else's";
   } else if (receiver.open(again).reason != Refusal::replayed) {

@@ -47,11 +47,11 @@ TEST(Opener, RefusesAndCountsByReason) {
   Sealer one = sealer(incarnation(1, 5, 1));
   const Bytes good = sealed(one, Lane::control, "hello");
   expect({}, Refusal::too_short);
-  expect(Bytes(good.begin(), good.begin() + 28), Refusal::too_short);
+  expect(Bytes(good.begin(), good.begin() + 32), Refusal::too_short);
   expect(Bytes(good.begin(), good.begin() + 65), Refusal::too_short);
   expect(Bytes(100), Refusal::unknown_version);
   Bytes bad = good;
-  bad[2] = std::byte{3};
+  bad[2] = std::byte{4};
   expect(bad, Refusal::unknown_version);
   for (const std::byte lane : {std::byte{1}, std::byte{3}}) {
     bad = good;
@@ -60,7 +60,7 @@ TEST(Opener, RefusesAndCountsByReason) {
   }
   const Bytes data = sealed(one, Lane::data, "");
   expect(Bytes(data.begin(), data.end() - 1), Refusal::too_short);
-  for (const std::byte first : {std::byte{0xd0}, std::byte{0xd2}, std::byte{'P'}}) {
+  for (const std::byte first : {std::byte{0xd1}, std::byte{0xd3}, std::byte{'P'}}) {
     bad = data;
     bad[0] = first;
     expect(bad, Refusal::unknown_version);

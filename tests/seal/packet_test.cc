@@ -12,54 +12,86 @@ namespace peal::seal::test {
 namespace {
 
 TEST(Packet, HasTheOverheadThatTheRoomExports) {
-  EXPECT_EQ(overhead(Lane::data), 29U);
+  EXPECT_EQ(overhead(Lane::data), 33U);
   EXPECT_EQ(overhead(Lane::token), 66U);
   EXPECT_EQ(overhead(Lane::control), 66U);
 }
 
 // Made by another implementation (Python's cryptography 48) from the table in src/seal/README.md:
 // secret 00 01 … 1f, salt 40 41 … 4f, cluster 0x1122334455667788, node 3 in its life
-// 0x0102030405060708.
+// 0x0102030405060708; the mark is 0xa1b2c3d4.
 constexpr std::string_view kData =
-    "d103008d7098ad0100000000004e059ef648190b2c7358feb4b415e88e462cc72cd9";
+    "d203008d7098ad010000000000d4c3b2a14e059ef6486c78ca0653bbb65069662c0fd72a9724";
 constexpr std::string_view kToken =
-    "505302000300090034bcf58aab89674523018d7098add84838270807060504030201404142434445464748494a4b4c"
-    "4d4e4f9791df36cac01a0ef183c459f8d267c344e40f3c40";
+    "505303000300090034bcf58aab89674523018d7098add84838270807060504030201404142434445464748494a4b4c"
+    "4d4e4f9791df36caf59c48cfa8a380e71f85565f1e7869f9";
 
 TEST(Packet, IsWhatAnotherImplementationMakes) {
   const Keys keys = keys_of({0});
   EXPECT_EQ(to_text(keys.sending), "8af5bc34");
   Sealer three = sealer({{{3}, 0x0102030405060708}, test_salt(0x40)}, keys);
+  three.set_mark(0xa1b2c3d4);
   EXPECT_EQ(to_hex(sealed(three, Lane::data, "hello")), kData);
   three.skip_to(Lane::token, 0x123456789aa);
   EXPECT_EQ(to_hex(sealed(three, Lane::token, "token", 9)), kToken);
 
   Opener receiver = opener(keys);
   EXPECT_EQ(open_copy(receiver, bytes_of_hex(kToken)).plain, "token");
-  EXPECT_EQ(open_copy(receiver, bytes_of_hex(kData)).plain, "hello");
+  const Answer data = open_copy(receiver, bytes_of_hex(kData));
+  EXPECT_EQ(data.plain, "hello");
+  EXPECT_EQ(data.mark, 0xa1b2c3d4);
 }
 
-// The same two packets as version 1 made them, with data in 42 bytes more than its frame.
-constexpr std::string_view kDataBefore =
+// The same two packets as version 1 made them, with data in 42 bytes more than its frame, and as
+// version 2 did, in which data had no mark.
+constexpr std::string_view kDataFirst =
     "505301010300000034bcf58a010000000000fb614ec32cf9592b1c905a2894195038aaafe26d304e469fd037"
     "84d716";
-constexpr std::string_view kTokenBefore =
+constexpr std::string_view kTokenFirst =
     "505301000300090034bcf58aab8967452301fb614ec32cf9592b0807060504030201404142434445464748494a4b4c"
     "4d4e4f7ed8766800bc0c6331d2d0224a1e79abe6670e17ca";
+constexpr std::string_view kDataSecond =
+    "d103008d7098ad0100000000004e059ef648190b2c7358feb4b415e88e462cc72cd9";
+constexpr std::string_view kTokenSecond =
+    "505302000300090034bcf58aab89674523018d7098add84838270807060504030201404142434445464748494a4b4c"
+    "4d4e4f9791df36cac01a0ef183c459f8d267c344e40f3c40";
 
-TEST(Packet, AReleaseWithTheVersionBeforeIsRefusedAndRefusesThis) {
+TEST(Packet, AReleaseWithAVersionBeforeIsRefusedAndRefusesThis) {
   Opener receiver = opener();
-  for (const std::string_view before : {kTokenBefore, kDataBefore}) {
+  for (const std::string_view before : {kTokenFirst, kDataFirst, kTokenSecond, kDataSecond}) {
     EXPECT_EQ(open_copy(receiver, bytes_of_hex(before)).reason, Refusal::unknown_version);
   }
-  // It took what begins with PS and a 1 for its own, and nothing else.
-  for (const std::string_view now : {kToken, kData}) {
-    EXPECT_NE(now.substr(0, 6), kTokenBefore.substr(0, 6));
+  // They took for their own what begins with PS and a 1 or a 2, and the second what begins with d1.
+  for (const std::string_view before : {kTokenFirst, kTokenSecond, kDataSecond.substr(0, 2)}) {
+    const std::string_view form = before.substr(0, 6);
+    for (const std::string_view now : {kToken, kData}) EXPECT_FALSE(now.starts_with(form));
   }
-  // And if somebody rewrites the version, the keys are others.
-  Bytes rewritten = bytes_of_hex(kTokenBefore);
+  // And if somebody rewrites the version, the keys are others, or the tag is not right any more.
+  Bytes rewritten = bytes_of_hex(kTokenFirst);
   rewritten[2] = std::byte{kVersion};
   EXPECT_EQ(open_copy(receiver, rewritten).reason, Refusal::bad_badge);
+  rewritten = bytes_of_hex(kTokenSecond);
+  rewritten[2] = std::byte{kVersion};
+  EXPECT_EQ(open_copy(receiver, rewritten).reason, Refusal::bad_tag);
+  ASSERT_EQ(open_copy(receiver, bytes_of_hex(kToken)).reason, Refusal::none);
+  rewritten = bytes_of_hex(kDataSecond);
+  rewritten[0] = std::byte{kDataForm};
+  EXPECT_EQ(open_copy(receiver, rewritten).reason, Refusal::bad_tag);
+}
+
+TEST(Packet, OfDataBearsTheMarkOfItsSenderAndNoOther) {
+  Sealer one = sealer(incarnation(1, 5, 1));
+  Opener receiver = opener();
+  ASSERT_EQ(open_copy(receiver, sealed(one, Lane::control, "hello")).reason, Refusal::none);
+  EXPECT_EQ(open_copy(receiver, sealed(one, Lane::data, "before")).mark, 0U);
+  one.set_mark(0xffff'ffff);
+  const Bytes packet = sealed(one, Lane::data, "after");
+  for (std::size_t at = 13; at < 17; ++at) {
+    Bytes changed = packet;
+    changed[at] ^= std::byte{1};
+    EXPECT_EQ(open_copy(receiver, changed).reason, Refusal::bad_tag);
+  }
+  EXPECT_EQ(open_copy(receiver, packet).mark, 0xffff'ffffU);
 }
 
 TEST(Packet, EveryRefusalHasAName) {

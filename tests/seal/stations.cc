@@ -58,6 +58,7 @@ Answer open_copy(Opener& opener, const Bytes& packet) {
   const Opened opened = opener.open(answer.storage);
   answer.reason = opened.reason;
   answer.sender = opened.sender;
+  answer.mark = opened.mark;
   answer.plain = as_text(opened.plain);
   return answer;
 }

@@ -37,6 +37,7 @@ Bytes sealed(Sealer& sealer, Lane lane, std::string_view plain, std::uint32_t to
 struct Answer {
   Refusal reason{};
   MemberId sender{};
+  std::uint32_t mark{};
   std::string_view plain;  ///< in `storage`
   Bytes storage;
 };

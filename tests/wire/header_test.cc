@@ -41,6 +41,19 @@ TEST(WireHeader, GivesKindClusterAndSender) {
   EXPECT_EQ(header.sender, kSender);
 }
 
+TEST(WireHeader, OfDataIsTheSameByItselfAndWithItsPacket) {
+  Header header = header_of(FrameKind::data);
+  header.checksum = Checksum::absent;
+  Random random(3);
+  for (const std::size_t bytes : {kDataHeaderBytes, kDataHeaderBytes + 1'000, kPacketBytesMax}) {
+    Bytes packet(bytes);
+    encode_data_in_place(header, random_data(random), packet);
+    Bytes alone(kHeaderBytes, std::byte{0xff});
+    write_data_header(header, static_cast<std::uint32_t>(bytes), alone);
+    EXPECT_EQ(alone, Bytes(packet.begin(), packet.begin() + kHeaderBytes));
+  }
+}
+
 TEST(WireHeader, ChecksumsAreAbsentOnlyWhereBothSidesSaySo) {
   Header absent = header_of(FrameKind::hold_cancel);
   absent.checksum = Checksum::absent;
