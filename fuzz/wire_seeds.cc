@@ -55,7 +55,9 @@ bool write_all(Folder folder) {
          write_some(folder, "value",
                     [](Random& random) { return packet_of(random_value(random)); }) &&
          write_some(folder, "fetched",
-                    [](Random& random) { return packet_of(random_fetched(random)); });
+                    [](Random& random) { return packet_of(random_fetched(random)); }) &&
+         write_some(folder, "relay",
+                    [](Random& random) { return packet_of(random_relay(random)); });
 }
 
 }  // namespace

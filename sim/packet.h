@@ -37,8 +37,10 @@ enum class PacketKind : std::uint8_t {
   decided = 16,
   checkpoint_get = 17,
   checkpoint = 18,
+  relay = 19,
+  distribute = 20,
 };
-inline constexpr std::size_t kPacketKinds = 19;
+inline constexpr std::size_t kPacketKinds = 21;
 
 std::string_view packet_kind_name(PacketKind kind);
 std::optional<PacketKind> packet_kind_of_name(std::string_view name);

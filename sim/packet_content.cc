@@ -9,6 +9,13 @@ namespace {
 
 std::optional<wire::ValueFrame> value_of(const Packet& packet) {
   wire::ValueFrame frame;
+  if (packet.kind == PacketKind::relay || packet.kind == PacketKind::distribute) {
+    wire::Relay relay;
+    if (wire::decode_relay(packet.bytes, relay) != wire::Drop::none) return std::nullopt;
+    frame.instance = relay.instance;
+    frame.head = relay.head;
+    return frame;
+  }
   if (packet.kind != PacketKind::propose && packet.kind != PacketKind::decided) return std::nullopt;
   if (wire::decode_value(packet.bytes, frame) != wire::Drop::none) return std::nullopt;
   return frame;
@@ -28,7 +35,8 @@ std::optional<Seq> position_of(const Packet& packet) {
 
 bool proposes_view(const Packet& packet) {
   const auto value = value_of(packet);
-  return value && packet.kind == PacketKind::propose && value->head.kind == wire::ValueKind::view;
+  const bool proposes = packet.kind == PacketKind::propose || packet.kind == PacketKind::relay;
+  return value && proposes && value->head.kind == wire::ValueKind::view;
 }
 
 std::optional<std::uint64_t> told_votes(const Packet& packet) {

@@ -191,12 +191,14 @@ Drop decode_state(ByteView packet, State& out) {
   out.joined = (flags & kJoined) != 0;
   out.voted_round = read_any_round(in);
   out.voted_upto = read_counter(in);
+  out.decided_upto = read_counter(in);
   out.next = read_counter(in);
   out.oldest = read_counter(in);
   out.view = read_counter(in);
   out.nodes = in.u<std::uint64_t>();
   in.require(out.voted_round <= out.round, Drop::bad_value);
   in.require(out.voted_round.count != 0 || out.voted_upto == 0, Drop::bad_value);
+  in.require(out.decided_upto <= out.voted_upto, Drop::bad_value);
   in.require(out.oldest <= out.next, Drop::bad_value);
   in.require(!out.joined || (out.view != 0 && out.next != 0), Drop::bad_value);
   in.require(!out.leading || (out.round.count != 0 && out.round.coordinator == sender_of(packet)),
@@ -213,6 +215,7 @@ std::size_t encode_state(const Header& header, const State& in, ByteSpan packet)
   out.u(static_cast<std::uint8_t>(flags));
   write_round(out, in.voted_round);
   out.u(in.voted_upto);
+  out.u(in.decided_upto);
   out.u(in.next);
   out.u(in.oldest);
   out.u(in.view);
@@ -310,6 +313,33 @@ void encode_fetched_in_place(const Header& header, const Fetched& in, ByteSpan p
   out.u(in.instance);
   write_value_head(out, in.head);
   PEAL_ASSERT(!out.failed() && out.written() == kFetchedHeaderBytes);
+  complete(packet, header.checksum);
+}
+
+Drop decode_relay(ByteView packet, Relay& out) {
+  if (packet.size() < kRelayHeaderBytes) return Drop::truncated;
+  Reader in = body_of(packet.first(kRelayHeaderBytes));
+  out.round = read_round(in);
+  out.instance = read_instance(in);
+  out.behind = in.u<std::uint32_t>();
+  out.chain = in.u<std::uint16_t>();
+  out.head = read_value_head(in);
+  in.require(out.behind < out.instance, Drop::bad_value);
+  in.require(out.chain != 0, Drop::bad_value);
+  require_value(in, out.head.kind, packet.subspan(kRelayHeaderBytes));
+  return in.finish();
+}
+
+void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in, ByteSpan packet) {
+  PEAL_ASSERT(packet.size() >= kRelayHeaderBytes && packet.size() <= kPacketBytesMax);
+  Writer out(packet.first(kRelayHeaderBytes));
+  write_paxos_header(out, kind, header);
+  write_round(out, in.round);
+  out.u(in.instance);
+  out.u(in.behind);
+  out.u(in.chain);
+  write_value_head(out, in.head);
+  PEAL_ASSERT(!out.failed() && out.written() == kRelayHeaderBytes);
   complete(packet, header.checksum);
 }
 

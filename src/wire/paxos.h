@@ -26,7 +26,9 @@ enum class PaxosKind : std::uint8_t {
   repeat = 39,              ///< asks for decided instances
   decided = 40,             ///< the answer, one instance each
   checkpoint_get = 41,      ///< asks for a place to begin
-  checkpoint = kPaxosKindLast,
+  checkpoint = 42,
+  relay = 43,                   ///< Phase 2a from acceptor to acceptor
+  distribute = kPaxosKindLast,  ///< a decided value, for the receiver to send to others
 };
 
 /// Numbers one agreement; the first is 1, and 0 means nothing.
@@ -76,17 +78,35 @@ struct ViewMember {
 };
 inline constexpr std::size_t kViewMemberBytes = 20;
 
+/// RELAY and DISTRIBUTE: this, and then the value's bytes, from kRelayHeaderBytes on.
+struct Relay {
+  Round round{};  ///< in which the value was proposed
+  Instance instance{};
+  std::uint32_t behind{};  ///< everything below instance - behind is decided; less than instance
+  /// Bit i: the acceptor with index i, in the order of the nodes, is asked for its vote. At
+  /// least 1.
+  std::uint16_t chain{};
+  ValueHead head;
+  friend bool operator==(const Relay&, const Relay&) = default;
+};
+inline constexpr std::size_t kRelayHeaderBytes = kHeaderBytes + 20 + 8 + 4 + 2 + 30;
+/// The largest number of acceptors that a chain can name.
+inline constexpr std::size_t kChainMax = 16;
+/// The most that any engine writes in front of a unit.
+inline constexpr std::size_t kUnitHeadroomBytes = kRelayHeaderBytes;
+
 struct State {
-  Round round{};          ///< the highest that the sender has seen, or promised
-  bool leading = false;   ///< that round is the sender's, and Phase 1 is done
-  bool leaving = false;   ///< a goodbye
-  bool joined = false;    ///< is in the view that it has
-  Round voted_round{};    ///< an acceptor's last vote, at most `round`; no round: none
-  Instance voted_upto{};  ///< and for which instances: none is left out that is not decided
-  Instance next{};        ///< everything below was decided and consumed; 0: begins nowhere yet
-  Instance oldest{};      ///< of the decided instances that it can give away; at most `next`
-  std::uint64_t view{};   ///< the last view that it was in; 0: none
-  std::uint64_t nodes{};  ///< hash of the list of nodes and of acceptors that it goes by
+  Round round{};            ///< the highest that the sender has seen, or promised
+  bool leading = false;     ///< that round is the sender's, and Phase 1 is done
+  bool leaving = false;     ///< a goodbye
+  bool joined = false;      ///< is in the view that it has
+  Round voted_round{};      ///< an acceptor's last vote, at most `round`; no round: none
+  Instance voted_upto{};    ///< and for which instances: none is left out that is not decided
+  Instance decided_upto{};  ///< up to there a majority voted in that round; at most voted_upto
+  Instance next{};          ///< everything below was decided and consumed; 0: begins nowhere yet
+  Instance oldest{};        ///< of the decided instances that it can give away; at most `next`
+  std::uint64_t view{};     ///< the last view that it was in; 0: none
+  std::uint64_t nodes{};    ///< hash of the list of nodes and of acceptors that it goes by
   friend bool operator==(const State&, const State&) = default;
 };
 
@@ -147,7 +167,7 @@ struct Checkpoint {
 };
 
 // Decoding and encoding, with the rules of frames.h. A decoder of a kind is for packets of it.
-// Those of ValueFrame, State, Prepare, Fetch, Fetched and Repeat do not allocate.
+// Those of ValueFrame, State, Prepare, Fetch, Fetched, Repeat and Relay do not allocate.
 [[nodiscard]] Drop decode_value(ByteView packet, ValueFrame& out);
 [[nodiscard]] Drop decode_state(ByteView packet, State& out);
 [[nodiscard]] Drop decode_prepare(ByteView packet, Prepare& out);
@@ -155,6 +175,7 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_fetch(ByteView packet, Fetch& out);
 [[nodiscard]] Drop decode_fetched(ByteView packet, Fetched& out);
 [[nodiscard]] Drop decode_repeat(ByteView packet, Repeat& out);
+[[nodiscard]] Drop decode_relay(ByteView packet, Relay& out);
 [[nodiscard]] Drop decode_checkpoint_get(ByteView packet);
 [[nodiscard]] Drop decode_checkpoint(ByteView packet, Checkpoint& out);
 /// The bytes of a value of kind view: 1 to kMembersMax members, sorted, no node twice.
@@ -166,6 +187,8 @@ void encode_value_in_place(const Header& header, PaxosKind kind, const ValueFram
                            ByteSpan packet);
 /// The same for kFetchedHeaderBytes.
 void encode_fetched_in_place(const Header& header, const Fetched& in, ByteSpan packet);
+/// The same for kRelayHeaderBytes; `kind` is relay or distribute.
+void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in, ByteSpan packet);
 [[nodiscard]] std::size_t encode_state(const Header& header, const State& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_prepare(const Header& header, const Prepare& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_promise(const Header& header, const Promise& in, ByteSpan out);

@@ -86,6 +86,7 @@ TEST(WireAllocation, ValuesTakeNone) {
   for (int round = 0; round < 200; ++round) {
     expect_no_allocation<ValueFrame>(packet_of(random_value(random)), decode_value);
     expect_no_allocation<Fetched>(packet_of(random_fetched(random)), decode_fetched);
+    expect_no_allocation<Relay>(packet_of(random_relay(random)), decode_relay);
   }
 }
 

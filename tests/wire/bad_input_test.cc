@@ -347,6 +347,8 @@ std::size_t start_of_unit(const Bytes& packet) {
     case PaxosKind::propose:
     case PaxosKind::decided: start = kDataHeaderBytes; break;
     case PaxosKind::fetched: start = kFetchedHeaderBytes; break;
+    case PaxosKind::relay:
+    case PaxosKind::distribute: start = kRelayHeaderBytes; break;
     default: return kNowhere;
   }
   constexpr std::size_t kHeadBytes = 30;

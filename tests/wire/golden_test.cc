@@ -169,6 +169,16 @@ void expect_golden_fetched(const std::string& name, const Fetched& expected,
                 });
 }
 
+void expect_golden_relay(const std::string& name, PaxosKind kind, const Relay& expected,
+                         const std::vector<std::byte>& bytes) {
+  expect_golden(name, static_cast<FrameKind>(kind), kC, expected, decode_relay,
+                [&](const Header& header, const Relay& frame, ByteSpan out) {
+                  std::copy(bytes.begin(), bytes.end(), out.begin() + kRelayHeaderBytes);
+                  encode_relay_in_place(header, kind, frame, out);
+                  return kRelayHeaderBytes + bytes.size();
+                });
+}
+
 std::vector<std::byte> bytes_of_view(const std::vector<ViewMember>& members) {
   std::vector<std::byte> bytes(2 + members.size() * kViewMemberBytes);
   EXPECT_EQ(encode_view_members(members, bytes), bytes.size());
@@ -184,9 +194,9 @@ TEST(WireGolden, States) {
   fresh.nodes = kList;
   expect("v1-state-new", kD, fresh);
   expect("v1-state-coordinator", kB,
-         {kRound, true, false, true, kOldRound, 8'999, 8'950, 7'000, 77, kList});
+         {kRound, true, false, true, kOldRound, 8'999, 8'990, 8'950, 7'000, 77, kList});
   expect("v1-state-leaving", kC,
-         {kRound, false, true, true, kRound, kCounterMax, 8'900, 8'900, 77, ~0ULL});
+         {kRound, false, true, true, kRound, kCounterMax, 0, 8'900, 8'900, 77, ~0ULL});
 }
 
 TEST(WireGolden, Values) {
@@ -204,6 +214,9 @@ TEST(WireGolden, Values) {
   const ValueHead empty{ValueKind::unit, Service::safe, 77, kD, kCounterMax};
   expect_golden_fetched("v1-fetched", {kOldRound, 8'950, empty}, {});
   const ValueHead alone{ValueKind::view, Service::agreed, 78, kA, 0};
+  expect_golden_relay("v1-relay", PaxosKind::relay, {kRound, 9'000, 50, 5, unit}, counting(9));
+  expect_golden_relay("v1-distribute", PaxosKind::distribute, {kOldRound, 8'950, 0, 0x8003, empty},
+                      {});
   expect_golden_fetched("v1-fetched-view", {kOldRound, 8'951, alone}, bytes_of_view({{kA, 77}}));
 }
 

@@ -46,6 +46,19 @@ void examine_fetched(ByteView packet, const Header& header, Verdict& out) {
       out);
 }
 
+void examine_relay(ByteView packet, const Header& header, Verdict& out) {
+  static Relay relay;
+  examine_body(
+      packet, relay, decode_relay,
+      [&](const Relay& frame) { return broken_rule(frame, packet.subspan(kRelayHeaderBytes)); },
+      [&](const Relay& frame) {
+        return encode_before(packet, kRelayHeaderBytes, [&](ByteSpan again) {
+          encode_relay_in_place(header, static_cast<PaxosKind>(header.kind), frame, again);
+        });
+      },
+      out);
+}
+
 void examine_checkpoint_get(ByteView packet, const Header& header, Verdict& out) {
   struct Nothing {};
   Nothing nothing;
@@ -85,6 +98,8 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
     case PaxosKind::fetch:
       return examine_body(packet, fetch, decode_fetch, rule, with(encode_fetch), out);
     case PaxosKind::fetched: return examine_fetched(packet, header, out);
+    case PaxosKind::relay:
+    case PaxosKind::distribute: return examine_relay(packet, header, out);
     case PaxosKind::repeat:
       return examine_body(packet, repeat, decode_repeat, rule, with(encode_repeat), out);
     case PaxosKind::checkpoint_get: return examine_checkpoint_get(packet, header, out);

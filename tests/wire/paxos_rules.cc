@@ -105,9 +105,11 @@ const char* broken_rule(const State& state, const MemberId& sender) {
   if (!no_round(state.voted_round) && !begun(state.voted_round)) return "state.voted_round";
   if (higher(state.voted_round, state.round)) return "state.voted_round above round";
   if (no_round(state.voted_round) && state.voted_upto != 0) return "state.voted_upto";
-  for (const std::uint64_t each : {state.voted_upto, state.next, state.oldest, state.view}) {
+  for (const std::uint64_t each :
+       {state.voted_upto, state.decided_upto, state.next, state.oldest, state.view}) {
     if (each > kLast) return "state counters";
   }
+  if (state.decided_upto > state.voted_upto) return "state.decided_upto";
   if (state.oldest > state.next) return "state.oldest";
   if (state.leading && (no_round(state.round) || state.round.coordinator != sender)) {
     return "state.leading";
@@ -151,6 +153,14 @@ const char* broken_rule(const Fetched& fetched, ByteView bytes) {
   if (!begun(fetched.round)) return "fetched.round";
   if (!instance(fetched.instance)) return "fetched.instance";
   return broken_value(fetched.head, bytes);
+}
+
+const char* broken_rule(const Relay& relay, ByteView bytes) {
+  if (!begun(relay.round)) return "relay.round";
+  if (!instance(relay.instance)) return "relay.instance";
+  if (relay.behind >= relay.instance) return "relay.behind";
+  if (relay.chain == 0) return "relay.chain";
+  return broken_value(relay.head, bytes);
 }
 
 const char* broken_rule(const Repeat& repeat) {

@@ -56,6 +56,7 @@ TEST(WirePaxosState, RoundsHaveBegunOrAreNone) {
       s.leading = false;
       s.voted_round = {};
       s.voted_upto = 0;
+      s.decided_upto = 0;
     });
   };
   const auto voted = [](const Round& value) {
@@ -64,6 +65,7 @@ TEST(WirePaxosState, RoundsHaveBegunOrAreNone) {
       s.leading = false;
       s.voted_round = value;
       s.voted_upto = 0;
+      s.decided_upto = 0;
     });
   };
   for (const std::function<std::string(const Round&)>& with :
@@ -96,15 +98,34 @@ TEST(WirePaxosState, VotesAreInNoHigherRound) {
 }
 
 TEST(WirePaxosState, WhoNeverVotedSaysForNoInstance) {
-  expect_counter([](Instance upto) { return with_state([&](State& s) { s.voted_upto = upto; }); });
+  expect_counter([](Instance upto) {
+    return with_state([&](State& s) {
+      s.voted_upto = upto;
+      s.decided_upto = 0;
+    });
+  });
   const auto without = [](Instance upto) {
     return with_state([&](State& s) {
       s.voted_round = {};
       s.voted_upto = upto;
+      s.decided_upto = 0;
     });
   };
   EXPECT_EQ(without(0), "none");
   EXPECT_EQ(without(1), "bad_value");
+}
+
+TEST(WirePaxosState, WhatIsDecidedByVotesIsNotAboveThem) {
+  const auto with = [](Instance decided, Instance voted) {
+    return with_state([&](State& s) {
+      s.decided_upto = decided;
+      s.voted_upto = voted;
+    });
+  };
+  EXPECT_EQ(with(0, 0), "none");
+  EXPECT_EQ(with(kTop, kTop), "none");
+  EXPECT_EQ(with(1, 0), "bad_value");
+  EXPECT_EQ(with(kTop + 1, kTop), "bad_value");
 }
 
 TEST(WirePaxosState, TheOldestIsAtMostTheNext) {
@@ -131,6 +152,7 @@ TEST(WirePaxosState, OnlyTheRoundsOwnCoordinatorLeads) {
       s.leading = leading;
       s.voted_round = {};
       s.voted_upto = 0;
+      s.decided_upto = 0;
     });
   };
   EXPECT_EQ(with({6, kSender}, true), "none");

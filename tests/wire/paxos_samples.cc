@@ -64,6 +64,15 @@ std::vector<std::byte> packet_of(const FetchedSample& sample, Checksum checksum)
   return packet;
 }
 
+std::vector<std::byte> packet_of(const RelaySample& sample, Checksum checksum) {
+  std::vector<std::byte> packet(kRelayHeaderBytes);
+  packet.insert(packet.end(), sample.bytes.begin(), sample.bytes.end());
+  Header header = header_of(sample.kind);
+  header.checksum = checksum;
+  encode_relay_in_place(header, sample.kind, sample.frame, packet);
+  return packet;
+}
+
 std::vector<std::byte> view_bytes(const std::vector<ViewMember>& members) {
   std::vector<std::byte> bytes(2 + members.size() * kViewMemberBytes);
   bytes.resize(encode_view_members(members, bytes));
@@ -92,7 +101,9 @@ ValueSample plain_view() {
   return {PaxosKind::propose, {6, 100, 7, head}, view_bytes(first_view_members(3))};
 }
 
-State plain_state() { return {{6, kSender}, true, false, true, {5, {{2}, 20}}, 99, 90, 10, 9, 77}; }
+State plain_state() {
+  return {{6, kSender}, true, false, true, {5, {{2}, 20}}, 99, 98, 90, 10, 9, 77};
+}
 
 Promise plain_promise() {
   const Round older{4, {{1}, 10}};
@@ -101,6 +112,10 @@ Promise plain_promise() {
 
 FetchedSample plain_fetched() {
   return {{kSomeRound, 100, unit_head()}, std::vector<std::byte>(3)};
+}
+
+RelaySample plain_relay(PaxosKind kind) {
+  return {kind, {kSomeRound, 100, 7, 5, unit_head()}, std::vector<std::byte>(3)};
 }
 
 Checkpoint plain_checkpoint() { return {100, kSomeView, first_view_members(3), {7, 0, 12}}; }
@@ -133,6 +148,7 @@ State random_state(Random& random) {
   if (state.round.count != 0 && random.chance(0.7)) {
     state.voted_round = random_round_upto(random, state.round);
     state.voted_upto = skewed(random, kCounterMax);
+    state.decided_upto = skewed(random, state.voted_upto);
   }
   state.next = skewed(random, kCounterMax);
   state.oldest = skewed(random, state.next);
@@ -171,6 +187,20 @@ FetchedSample random_fetched(Random& random) {
   const ValueKind kind = random_value_kind(random);
   const Fetched frame{random_round(random), random_instance(random), random_head(random, kind)};
   return {frame, random_bytes(random, kind)};
+}
+
+RelaySample random_relay(Random& random) {
+  RelaySample sample;
+  sample.kind = random.chance(0.5) ? PaxosKind::relay : PaxosKind::distribute;
+  const ValueKind kind = random_value_kind(random);
+  sample.frame.round = random_round(random);
+  sample.frame.instance = random_instance(random);
+  const std::uint64_t most = std::min<std::uint64_t>(sample.frame.instance - 1, 0xffff'ffff);
+  sample.frame.behind = static_cast<std::uint32_t>(skewed(random, most));
+  sample.frame.chain = static_cast<std::uint16_t>(1 + skewed(random, 0xfffe));
+  sample.frame.head = random_head(random, kind);
+  sample.bytes = random_bytes(random, kind);
+  return sample;
 }
 
 Repeat random_repeat(Random& random) {

@@ -28,10 +28,18 @@ struct FetchedSample {
   std::vector<std::byte> bytes;
 };
 
+struct RelaySample {
+  PaxosKind kind = PaxosKind::relay;
+  Relay frame;
+  std::vector<std::byte> bytes;
+};
+
 /// Whole packets of the sender kSender.
 std::vector<std::byte> packet_of(const ValueSample& sample, Checksum checksum = Checksum::present);
 std::vector<std::byte> packet_of(const FetchedSample& sample,
                                  Checksum checksum = Checksum::present);
+
+std::vector<std::byte> packet_of(const RelaySample& sample, Checksum checksum = Checksum::present);
 
 /// The bytes of a view of these.
 std::vector<std::byte> view_bytes(const std::vector<ViewMember>& members);
@@ -45,6 +53,7 @@ ValueSample plain_view();  ///< PROPOSE of a view of three
 State plain_state();       ///< of a coordinator that voted
 Promise plain_promise();   ///< two runs that touch, and one apart
 FetchedSample plain_fetched();
+RelaySample plain_relay(PaxosKind kind);
 Checkpoint plain_checkpoint();  ///< a view of three
 
 // Random legal frames, up to the largest sizes; the sender is kSender.
@@ -55,6 +64,7 @@ Promise random_promise(Random& random);
 Fetch random_fetch(Random& random);
 FetchedSample random_fetched(Random& random);
 Repeat random_repeat(Random& random);
+RelaySample random_relay(Random& random);
 Checkpoint random_checkpoint(Random& random);
 std::vector<ViewMember> random_view_members(Random& random);  ///< at least one
 

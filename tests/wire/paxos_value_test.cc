@@ -180,6 +180,56 @@ TEST(WirePaxosValue, KindAndServiceAreKnown) {
   expect_bytes_accepted(packet_of(plain_view()), head + 1, {2}, drop_of_value);
 }
 
+std::string with_relay(PaxosKind kind, const std::function<void(RelaySample&)>& change) {
+  RelaySample sample = plain_relay(kind);
+  change(sample);
+  Relay decoded;
+  return std::string(drop_name(decode_relay(packet_of(sample), decoded)));
+}
+
+TEST(WirePaxosRelay, NamesARoundAnInstanceAndWhoVotes) {
+  for (const PaxosKind kind : {PaxosKind::relay, PaxosKind::distribute}) {
+    expect_begun_round([kind](const Round& round) {
+      return with_relay(kind, [&](RelaySample& r) { r.frame.round = round; });
+    });
+    expect_from_one([kind](Instance instance) {
+      return with_relay(kind, [&](RelaySample& r) {
+        r.frame.instance = instance;
+        r.frame.behind = 0;
+      });
+    });
+    const auto chain = [kind](std::uint16_t value) {
+      return with_relay(kind, [&](RelaySample& r) { r.frame.chain = value; });
+    };
+    EXPECT_EQ(chain(0), "bad_value");
+    EXPECT_EQ(chain(1), "none");
+    EXPECT_EQ(chain(0xffff), "none");
+    const auto behind = [kind](Instance instance, std::uint32_t value) {
+      return with_relay(kind, [&](RelaySample& r) {
+        r.frame.instance = instance;
+        r.frame.behind = value;
+      });
+    };
+    EXPECT_EQ(behind(1, 0), "none");
+    EXPECT_EQ(behind(1, 1), "bad_value");
+    EXPECT_EQ(behind(100, 99), "none");
+    EXPECT_EQ(behind(100, 100), "bad_value");
+  }
+}
+
+TEST(WirePaxosRelay, ItsValueObeysTheRulesOfValues) {
+  const auto with = [](const std::function<void(RelaySample&)>& change) {
+    return with_relay(PaxosKind::relay, change);
+  };
+  EXPECT_EQ(with([](RelaySample& r) { r.bytes.clear(); }), "none");
+  EXPECT_EQ(with([](RelaySample& r) { r.frame.head.view = 0; }), "bad_value");
+  EXPECT_EQ(with([](RelaySample& r) { r.frame.head.origin = kNobody; }), "bad_value");
+  EXPECT_EQ(with([](RelaySample& r) {
+              r.frame.head = {ValueKind::nothing, Service::agreed, 0, kSender, 0};
+            }),
+            "trailing_bytes");
+}
+
 TEST(WirePaxosFetched, NamesARoundAndAnInstance) {
   expect_begun_round([](const Round& round) {
     return with_fetched([&](FetchedSample& f) { f.frame.round = round; });

@@ -115,6 +115,10 @@ TEST(WireRoundTrip, FetchedValues) {
   expect_values_round_trip<Fetched>(random_fetched, decode_fetched, kFetchedHeaderBytes);
 }
 
+TEST(WireRoundTrip, RelayedValues) {
+  expect_values_round_trip<Relay>(random_relay, decode_relay, kRelayHeaderBytes);
+}
+
 TEST(WireRoundTrip, MembersOfAView) {
   Random random(20'263);
   std::vector<ViewMember> decoded;
@@ -238,6 +242,9 @@ TEST(WireEncode, AValueMayFillADatagram) {
   FetchedSample fetched = plain_fetched();
   fetched.bytes.resize(kPacketBytesMax - kFetchedHeaderBytes);
   EXPECT_TRUE(examine(packet_of(fetched)).accepted());
+  RelaySample relay = plain_relay(PaxosKind::distribute);
+  relay.bytes.resize(kPacketBytesMax - kRelayHeaderBytes);
+  EXPECT_TRUE(examine(packet_of(relay)).accepted());
 }
 
 TEST(WireEncode, GivesZeroForAHaveListOfTheWrongLength) {

@@ -14,7 +14,7 @@ NO_INDEX = 0xFFFF
 KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel": 6,
          "epoch_notice": 7, "state": 32, "submit": 33, "propose": 34, "prepare": 35, "promise": 36,
          "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40, "checkpoint_get": 41,
-         "checkpoint": 42}
+         "checkpoint": 42, "relay": 43, "distribute": 44}
 CLUSTER = 0xC0FFEE0012345678
 
 
@@ -218,12 +218,13 @@ def epoch_notice(newest):
     return p
 
 
-def state(sender, current, flags, voted, voted_upto, following, oldest, view, nodes):
+def state(sender, current, flags, voted, voted_upto, decided_upto, following, oldest, view, nodes):
     p = Packet("state", sender)
     p.round("round", current)
     p.u8("flags", flags)
     p.round("voted", voted)
     p.u64("voted_upto", voted_upto)
+    p.u64("decided_upto", decided_upto)
     p.u64("next", following)
     p.u64("oldest", oldest)
     p.u64("view", view)
@@ -270,6 +271,16 @@ def fetched(voted, instance, value):
     p = Packet("fetched", C)
     p.round("round", voted)
     p.u64("instance", instance)
+    p.value(*value)
+    return p
+
+
+def relay(kind, proposed, instance, behind, chain, value):
+    p = Packet(kind, C)
+    p.round("round", proposed)
+    p.u64("instance", instance)
+    p.u32("behind", behind)
+    p.u16("chain", chain)
     p.value(*value)
     return p
 
@@ -335,11 +346,11 @@ def golden_of_quorums():
     nothing = (NOTHING, AGREED, 0, B, 0, b"")
     members = [(A, 76), (B, 0), (D, 2 ** 63 - 1)]
     yield "v1-state-new", "The STATE of a node that has nothing yet.", state(
-        D, NO_ROUND, 0, NO_ROUND, 0, 0, 0, 0, LIST)
+        D, NO_ROUND, 0, NO_ROUND, 0, 0, 0, 0, 0, LIST)
     yield "v1-state-coordinator", "The STATE of a coordinator that voted in a round before.", state(
-        B, ROUND, 5, OLD_ROUND, 8999, 8950, 7000, 77, LIST)
+        B, ROUND, 5, OLD_ROUND, 8999, 8990, 8950, 7000, 77, LIST)
     yield "v1-state-leaving", "A goodbye of somebody who voted in the round of another.", state(
-        C, ROUND, 6, ROUND, 2 ** 63 - 1, 8900, 8900, 77, 2 ** 64 - 1)
+        C, ROUND, 6, ROUND, 2 ** 63 - 1, 0, 8900, 8900, 77, 2 ** 64 - 1)
     yield "v1-submit", "A member's unit on its way to the coordinator.", value_frame(
         "submit", C, 0, 0, 0, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
     yield "v1-propose-unit", "The same unit, proposed.", value_frame(
@@ -357,6 +368,10 @@ def golden_of_quorums():
         OLD_ROUND, 8950, (UNIT, SAFE, 77, D, 2 ** 63 - 1, b""))
     yield "v1-fetched-view", "The answer: a view of one.", fetched(
         OLD_ROUND, 8951, (NEW_VIEW, AGREED, 78, A, 0, [(A, 77)]))
+    yield "v1-relay", "A unit on its way from acceptor to acceptor.", relay(
+        "relay", ROUND, 9000, 50, 5, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
+    yield "v1-distribute", "A decided unit for somebody to send to others.", relay(
+        "distribute", OLD_ROUND, 8950, 0, 0x8003, (UNIT, SAFE, 77, D, 2 ** 63 - 1, b""))
     yield "v1-repeat", "Asks for decided instances.", repeat(8900, 64)
     yield "v1-decided", "One of them.", value_frame(
         "decided", A, 0, 8900, 0, (UNIT, SAFE, 77, B, 7, b"\xff"))
