@@ -54,7 +54,7 @@ constexpr std::pair<const char*, const char*> kApart[] = {
 
 /// What the ring alone has, beside another engine: one line, or nothing.
 std::string clash_with_engine(const Given& given, const Arguments& a) {
-  if (!a.swarm.paxos) return {};
+  if (!on_quorums(a.swarm.order)) return {};
   for (const char* name : {"--accelerated-window", "--lists"}) {
     if (given(name))
       return std::string(name) + " is not accepted here: it must come with --order ring";

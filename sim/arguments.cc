@@ -136,10 +136,11 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
           });
   b.words("--scenario", "FILE", texts.scenarios, "the path of a scenario",
           "run these stories instead of seeds");
-  b.value("--order", "ENGINE", "\"ring\" or \"paxos\"",
-          "the ordering engine: ring (the default) or paxos", [&a](const std::string& text) {
-            a.swarm.paxos = text == "paxos";
-            return text == "ring" || text == "paxos";
+  b.value("--order", "ENGINE", "\"ring\", \"paxos\" or \"ridge\"",
+          "the ordering engine: ring (the default), paxos or ridge", [&a](const std::string& text) {
+            const auto engine = order_engine_of_name(text);
+            if (engine) a.swarm.order = *engine;
+            return engine.has_value();
           });
   b.number("--nodes", "N", a.swarm.nodes, 1, 128,
            "number of nodes; without it each seed draws its own");

@@ -324,7 +324,9 @@ void Liveness::check_traffic() {
   sum(sent, units);
   const std::uint64_t count = world_.ledger().figures().units_originated - before;
   const std::uint64_t once = units - units_before + 100 * count;
-  const std::uint64_t copies = world_.options().fan_out ? world_.nodes() : 1;
+  // Along a chain and from a distributor each node gets a copy of its own.
+  const bool each = world_.options().fan_out || world_.options().order == OrderEngine::ridge;
+  const std::uint64_t copies = each ? world_.nodes() : 1;
   // While a disk takes longer than answers took before, what it holds up may look lost.
   const std::uint64_t slow = world_.options().disks.slow > 0 ? 2 : 1;
   if (sent - sent_before > kBytesPerByteMost * slow * copies * once + 20'000) {
@@ -354,7 +356,7 @@ void Liveness::check_idleness() {
   // A rotation each time the token is let go, joins to nobody, and probes; twice that is too much.
   const auto rotations =
       static_cast<std::uint64_t>(kIdleWatch.ns / order::ring::rest_max(ring).ns + 8);
-  const bool paxos = world_.options().order == OrderEngine::paxos;
+  const bool paxos = on_quorums(world_.options().order);
   const auto heartbeats =
       static_cast<std::uint64_t>(kIdleWatch.ns / world_.options().paxos.heartbeat.ns);
   const std::uint64_t most = paxos ? 2 * heartbeats + 100 : 4 * rotations + 100;

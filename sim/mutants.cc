@@ -67,7 +67,9 @@ void try_seeds(const MutantOptions& options, MutantRow& row) {
   // Those of process groups are named gm1, gm2 ..., and need clients to be noticed.
   if (sim_hooks::mutant_name(row.mutant).substr(0, 2) == "gm") seeds.swarm.groups = true;
   // Those of the engine on quorums are named px_....
-  if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "px_") seeds.swarm.paxos = true;
+  if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "px_") {
+    seeds.swarm.order = OrderEngine::paxos;
+  }
   seeds.replay_check = false;
   PoolOptions pool;
   pool.last = options.budget;

@@ -29,7 +29,7 @@ Process::Process(World& in, MemberId who, std::uint32_t number, const Clock& its
   const std::uint32_t packet = (options.ring.packet_bytes_max + 63) / 64 * 64;
   const std::uint32_t unit = std::max(packet, kUnitSlabBytesLeast);
   const order::paxos::Options& paxos = options.paxos;
-  const std::uint32_t gap = options.order == OrderEngine::paxos
+  const std::uint32_t gap = on_quorums(options.order)
                                 ? paxos.max_gap + 2 * paxos.checkpoint_every + paxos.window +
                                       options.nodes * paxos.member_window
                                 : options.ring.max_gap;

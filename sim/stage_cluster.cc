@@ -4,6 +4,7 @@
 #include "sim/knobs.h"
 #include "sim/stage.h"
 #include "wire/frames.h"
+#include "wire/paxos.h"
 
 namespace peal::sim {
 namespace {
@@ -17,9 +18,10 @@ constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
 void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   const std::string engine = words.value("order").value_or("ring");
-  if (engine == "paxos") options.order = OrderEngine::paxos;
-  if (engine != "ring" && engine != "paxos") {
-    words.fail("order=" + engine + ": accepted is ring or paxos");
+  if (const auto known = order_engine_of_name(engine)) {
+    options.order = *known;
+  } else {
+    words.fail("order=" + engine + ": accepted is ring, paxos or ridge");
   }
   options.nodes = static_cast<std::uint32_t>(words.number("nodes", 3, 1, kNodesMax));
   options.seed = words.number("seed", 1, 0, ~0ULL);
@@ -95,6 +97,10 @@ void Stage::read_paxos_keys(Words& words, WorldOptions& options) {
   number("checkpoint-every", paxos.checkpoint_every);
   paxos.history_bytes_max = words.number("history", 16U << 20, 1U << 16, 1ULL << 40);
   options.acceptors = static_cast<std::uint32_t>(words.number("acceptors", 0, 0, options.nodes));
+  if (options.order == OrderEngine::ridge && options.acceptors > wire::kChainMax) {
+    words.fail("acceptors=" + std::to_string(options.acceptors) +
+               ": a chain of ridge has at most " + std::to_string(wire::kChainMax));
+  }
   options.disks.high = words.duration("sync", options.disks.high);
   options.disks.low = std::min(options.disks.low, options.disks.high);
   options.disks.slow = static_cast<double>(words.number("slow-syncs", 0, 0, 1'000)) / 1'000;
@@ -109,7 +115,7 @@ void Stage::do_cluster(Words& words) {
   WorldOptions options;
   options.maker = options_.maker;
   read_cluster_keys(words, options);
-  if (options.order == OrderEngine::paxos) read_paxos_keys(words, options);
+  if (on_quorums(options.order)) read_paxos_keys(words, options);
   const std::string start = words.value("start").value_or("all");
   if (start != "all" && start != "none") words.fail("start=" + start + ": accepted is all or none");
   if (const auto name = words.value("mutant")) {
@@ -130,14 +136,14 @@ void Stage::do_cluster(Words& words) {
   }
   const std::string problem = order::ring::validate(options.ring);
   if (!problem.empty()) words.fail(problem);
-  if (options.order == OrderEngine::paxos) {
+  if (on_quorums(options.order)) {
     options.paxos.packet_bytes_max = options.ring.packet_bytes_max;
     options.paxos.max_gap = std::max(options.ring.max_gap, options.paxos.window);
     options.paxos.checkpoint_every =
         std::min(options.paxos.checkpoint_every, options.paxos.max_gap);
     const std::string refused = order::paxos::validate(options.paxos);
     if (!refused.empty()) words.fail(refused);
-    if (!options.list.empty()) words.fail("list= is for order=ring: with paxos it is fixed");
+    if (!options.list.empty()) words.fail("list= is for order=ring: with others it is fixed");
   }
   world_options_ = options;
   clustered_ = true;
@@ -148,7 +154,7 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   sim_hooks::activate_mutant(options_.mutant);
   Ledger::Options ledger;
   ledger.nodes = options.nodes;
-  ledger.quorum = options.order == OrderEngine::paxos;
+  ledger.quorum = on_quorums(options.order);
   ledger.lists_change = !options.list.empty();
   ledger.first_count = options.first_count;
   ledger.keep_history = options_.keep_history;

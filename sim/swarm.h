@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "sim/order_engine.h"
 #include "sim/scenario.h"
 
 namespace peal::sim {
 
 struct SwarmOptions {
-  bool paxos = false;                  ///< which engine orders; else the ring
+  OrderEngine order = OrderEngine::ring;
   std::uint32_t nodes = 0;             ///< 0: drawn, 2 to 9, mostly 3 and 4
   std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0
   double targeted = -1;                ///< probability of targeted faults; below 0: drawn

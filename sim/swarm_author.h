@@ -60,6 +60,7 @@ class Author {
   void plan_processes();
   void plan_resources();
   void plan_targets();
+  std::string data_kind();
   std::string kind_on_quorums();
   void plan_quorum_targets();
   void plan_power_and_disks();

@@ -15,7 +15,7 @@ void Author::plan_faults() {
   if (often()) plan_links();
   if (often()) plan_processes();
   if (maybe(0.35)) plan_resources();
-  if (options_.paxos) {
+  if (on_quorums(options_.order)) {
     plan_quorum_targets();
     plan_power_and_disks();
   } else {
@@ -52,7 +52,7 @@ void Author::plan_packets() {
     static constexpr std::array<const char*, 5> kKinds{"token", "data", "join", "commit", "probe"};
     const std::string loss = decimal(random_.unit());
     const std::string kind =
-        options_.paxos ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
+        on_quorums(options_.order) ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
     line += " bad-kind=" + kind + " bad-kind-loss=" + loss;
   }
   const Duration from = moment();
@@ -78,7 +78,7 @@ void Author::plan_rule() {
   const std::string range = "0-" + duration_text(spread(milliseconds(1), milliseconds(300)));
   const std::string p = decimal(0.02 + 0.5 * small());
   const std::string kind =
-      options_.paxos ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
+      on_quorums(options_.order) ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
   const std::string which = " kind=" + kind + " p=" + p;
   at(from, often() ? "delay " + range + which : "duplicate delay=" + range + which);
   at(from + spread(milliseconds(20), seconds(2)), "clear rules");
@@ -89,7 +89,7 @@ void Author::plan_rule() {
 void Author::plan_gap() {
   const Duration from = moment();
   const std::string a = node();
-  at(from, std::string("drop kind=") + (options_.paxos ? "propose" : "data") + " from " + a +
+  at(from, std::string("drop kind=") + data_kind() + " from " + a +
                " p=" + (often() ? "1" : decimal(random_.unit())));
   const Duration dies = from + spread(microseconds(100), milliseconds(8));
   at(dies, "crash " + a + (often() ? " after-sends " + number(1, 20) : ""));
@@ -187,7 +187,7 @@ void Author::plan_resources() {
 
 /// In some stories a node is added to the list of nodes, or removed from it.
 void Author::draw_lists() {
-  if (!options_.faults || nodes_ < 3 || is_fixed("list") || options_.paxos) return;
+  if (!options_.faults || nodes_ < 3 || is_fixed("list") || on_quorums(options_.order)) return;
   if (!list_random_.chance(options_.lists ? 1.0 : 0.15)) return;
   std::vector<NodeId> all;
   for (std::uint32_t n = 1; n <= nodes_; ++n) all.push_back(NodeId{n});

@@ -10,7 +10,19 @@
 
 namespace peal::sim {
 
+std::string Author::data_kind() {
+  switch (options_.order) {
+    case OrderEngine::ring: return "data";
+    case OrderEngine::paxos: return "propose";
+    case OrderEngine::ridge: return "relay";
+  }
+  return "data";
+}
+
 std::string Author::kind_on_quorums() {
+  if (options_.order == OrderEngine::ridge && random_.chance(0.3)) {
+    return random_.chance(0.5) ? "relay" : "distribute";
+  }
   static constexpr std::array<const char*, 11> kKinds{
       "state",   "submit", "propose", "prepare",    "promise",       "fetch",
       "fetched", "repeat", "decided", "checkpoint", "checkpoint-get"};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/hooks.h"
+#include "order/ridge/engine.h"
 #include "sim/clients.h"
 
 namespace peal::sim {
@@ -49,7 +50,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
         static_cast<std::int32_t>(clocks.between(-options.drift_ppm, options.drift_ppm));
     clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
   }
-  if (options.order == OrderEngine::paxos) {
+  if (on_quorums(options.order)) {
     acceptors_ = order::paxos::default_acceptors(universe_);
     if (options.acceptors != 0) {
       acceptors_.assign(universe_.begin(),
@@ -150,7 +151,7 @@ std::uint64_t World::next_epoch(NodeId node, std::int64_t step) {
   const auto now_ms = static_cast<std::uint64_t>(now_.ns / 1'000'000);
   const std::uint64_t good = std::max(last + 1, kFirstEpoch + now_ms);
   // A node with a log knows its last incarnation from it.
-  if (step >= 0 || options_.order == OrderEngine::paxos) {
+  if (step >= 0 || on_quorums(options_.order)) {
     return good + static_cast<std::uint64_t>(std::max<std::int64_t>(step, 0));
   }
   const auto back = static_cast<std::uint64_t>(-step);
@@ -199,7 +200,7 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
   if (options_.maker) {
     return options_.maker(process.self, universe_, seed, *process.unit_pool, host);
   }
-  if (options_.order == OrderEngine::paxos) {
+  if (on_quorums(options_.order)) {
     order::paxos::Config config;
     config.self = process.self;
     config.universe = universe_;
@@ -207,7 +208,9 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
     config.cluster = kCluster;
     config.options = options_.paxos;
     config.log = logs_[node.value] == nullptr ? nullptr : logs_[node.value]->open(process.self);
-    return order::paxos::make_engine(config, *process.unit_pool, host);
+    return options_.order == OrderEngine::ridge
+               ? order::ridge::make_engine(config, *process.unit_pool, host)
+               : order::paxos::make_engine(config, *process.unit_pool, host);
   }
   order::ring::Config config;
   config.self = process.self;

@@ -19,6 +19,7 @@
 #include "sim/net_model.h"
 #include "sim/network.h"
 #include "sim/node_log.h"
+#include "sim/order_engine.h"
 #include "sim/packet.h"
 #include "sim/process.h"
 #include "sim/session_clients.h"
@@ -34,7 +35,6 @@ using EngineMaker = std::function<std::unique_ptr<order::Engine>(
     order::Host& host)>;
 
 /// Which engine orders.
-enum class OrderEngine : std::uint8_t { ring, paxos };
 
 struct WorldOptions {
   OrderEngine order = OrderEngine::ring;

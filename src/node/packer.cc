@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/assert.h"
+#include "wire/paxos.h"
 
 namespace peal::node {
 namespace {
@@ -23,7 +24,10 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
   if (idle()) return false;
   const bool control = control_.waiting() > 0;
   SubmitQueue& queue = control ? control_ : queue_;
-  BufferRef unit = pool_.take(wire::kDataHeaderBytes, unit_bytes_max_);
+  // An engine whose header is shorter lets units be longer by as much.
+  const auto headroom =
+      std::min<std::uint32_t>(wire::kUnitHeadroomBytes, pool_.slab_bytes() - unit_bytes_max_);
+  BufferRef unit = pool_.take(headroom, unit_bytes_max_);
   if (!unit) {
     ++pool_empty_;
     return false;

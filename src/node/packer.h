@@ -29,8 +29,8 @@ class Packer {
   Packer(SubmitQueue& queue, SubmitQueue& control, BufferPool& pool)
       : queue_(queue), control_(control), pool_(pool) {}
 
-  /// Builds the next unit, with wire::kDataHeaderBytes of headroom, and takes the messages that it
-  /// completes (see SubmitQueue); false if nothing may go or the pool is empty.
+  /// Builds the next unit, with room for the engine's header in front, and takes the messages that
+  /// it completes (see SubmitQueue); false if nothing may go or the pool is empty.
   bool next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed);
   /// Nothing may go: nothing waits, or what waits is blocked.
   bool idle() const { return control_.waiting() == 0 && (blocked_ || queue_.waiting() == 0); }

@@ -158,6 +158,21 @@ TEST_F(PaxosAcceptor, VotesAreReadBack) {
   }
 }
 
+TEST_F(PaxosAcceptor, WithVotesAndNoCheckpointItBeginsWithTheFirstInstance) {
+  vote_upto(first_, 3);
+  state_ = OrderState();
+  restart();
+  EXPECT_EQ(state_.next(), 1U) << "elsewhere it would let go of its votes";
+}
+
+TEST_F(PaxosAcceptor, WithAPromiseAloneItBeginsAnywhere) {
+  ASSERT_TRUE(acceptor_->prepare(first_));
+  disk_.sync();
+  state_ = OrderState();
+  restart();
+  EXPECT_FALSE(state_.known());
+}
+
 TEST_F(PaxosAcceptor, OfTwoVotesTheOneInTheHigherRoundIsReadBack) {
   vote_upto(first_, 1);
   ASSERT_TRUE(acceptor_->accept(second_, 1));

@@ -269,13 +269,46 @@ TEST(PaxosEngine, WhatNobodyKeepsIsNotAskedForForEver) {
       three.run(milliseconds(10));
     }
   };
-  say_and_wait(10);
+  say_and_wait(90);
   EXPECT_NE(three.log.back(), "fatal");
   say_and_wait(20);
   EXPECT_EQ(three.log.back(), "fatal");
   const std::uint64_t asked = three.count(PaxosKind::repeat);
   three.run(seconds(1));
   EXPECT_EQ(three.count(PaxosKind::repeat), asked);
+}
+
+// It may have voted for what the member lacks, and propose it again once it has come as far.
+TEST(PaxosEngine, AnAcceptorThatCatchesUpMayHelpAMemberThatIsCutOff) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  wire::State gone;
+  gone.round = gone.voted_round = round;
+  gone.leading = true;
+  gone.voted_upto = 900;
+  gone.next = 901;
+  gone.oldest = 500;
+  three.state(kOne, gone);
+  // It begins again, from its log.
+  const MemberId again{kTwo.node, kTwo.epoch + 1};
+  wire::State comes;
+  comes.oldest = 1;
+  for (Instance next = 1; next <= 2; ++next) {
+    comes.next = next;
+    for (int i = 0; i < 90; ++i) {
+      three.state(kOne, gone);
+      three.state(again, comes);
+      three.run(milliseconds(10));
+    }
+  }
+  EXPECT_NE(three.log.back(), "fatal") << "it came further";
+  for (int i = 0; i < 20; ++i) {
+    three.state(kOne, gone);
+    three.state(again, comes);
+    three.run(milliseconds(10));
+  }
+  EXPECT_EQ(three.log.back(), "fatal") << "it did not";
 }
 
 // a coordinator whose Phase 1 begins before what an acceptor has let go of.

@@ -60,7 +60,16 @@ bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
   Replay log(*this);
   if (!log_.replay(log) || !log.fine) return false;
   if (marks_.empty()) marks_.push_back({0, log_.last().next()});
-  if (log.state) state = *log.state;
+  if (log.state) {
+    state = *log.state;
+  } else if (top_ != 0) {
+    // No checkpoint yet, so it has all that it voted for: it begins with the first instance. Had it
+    // begun where others are, its votes below would be gone, and perhaps with them what somebody
+    // else lacks.
+    wire::Checkpoint beginning;
+    beginning.next = 1;
+    state = OrderState(beginning);
+  }
   const Instance next = std::max<Instance>(state.next(), 1);
   base_ = next;
   // What is older than the checkpoint was consumed, so the last record of it is what was decided;

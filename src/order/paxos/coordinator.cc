@@ -181,6 +181,7 @@ void Coordinator::begin_to_lead(Instant now, Effects& out) {
   }
   phase_ = Phase::lead;
   since_ = now;
+  p_.routes.choose(now, true);
   tip_ = p_.state;
   next_ = flight_first_ = p_.state.next();
   view_at_ = next_ - 1;

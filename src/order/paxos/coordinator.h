@@ -12,6 +12,7 @@
 #include "order/paxos/outbox.h"
 #include "order/paxos/pace.h"
 #include "order/paxos/peers.h"
+#include "order/paxos/routes.h"
 #include "order/paxos/store.h"
 
 namespace peal::order::paxos {
@@ -24,6 +25,7 @@ struct Parts {
   OrderState& state;
   Acceptor& acceptor;
   Outbox& outbox;
+  Routes& routes;
 };
 
 /// What an acceptor answers in Phase 1.
@@ -92,7 +94,7 @@ class Coordinator {
   // coordinator_lead.cc
   void propose(Value value, bool fresh, Effects& out);
   BufferRef packet_of(Instance instance, const Value& value, bool fresh);
-  void send_to_all(const BufferRef& packet, Effects& out);
+  void propose_again(Effects& out);
   bool forget_consumed();
   bool has_room() const;
   bool propose_units(Effects& out);

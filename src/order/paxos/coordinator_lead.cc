@@ -12,6 +12,8 @@ namespace peal::order::paxos {
 namespace {
 
 constexpr std::uint32_t kResendsAtOnce = 32;
+/// Times in a row that an acceptor is asked again in vain before it counts as slow.
+constexpr unsigned kSlowAfter = 2;
 /// A node is taken into a view once it is no more than this far behind.
 constexpr Instance kJoinLag = 512;
 /// With no view yet, all configured nodes have this many times the patience to turn up.
@@ -29,13 +31,12 @@ bool Coordinator::submit(const wire::ValueHead& head, const BufferRef& bytes, bo
 }
 
 BufferRef Coordinator::packet_of(Instance instance, const Value& value, bool fresh) {
-  wire::ValueFrame frame;
-  frame.count = round_.count;
-  frame.instance = instance;
-  frame.behind = static_cast<std::uint32_t>(instance - p_.state.next());
-  frame.head = value.head;
-  if (fresh) return p_.outbox.wrap(wire::PaxosKind::propose, frame, value.bytes);
-  return p_.outbox.value_packet(wire::PaxosKind::propose, frame, value.bytes.view());
+  Arrival proposal;
+  proposal.round = round_;
+  proposal.instance = instance;
+  proposal.behind = static_cast<std::uint32_t>(instance - p_.state.next());
+  proposal.head = value.head;
+  return p_.routes.pack(proposal, value.bytes, fresh);
 }
 
 void Coordinator::propose(Value value, bool fresh, Effects& out) {
@@ -49,22 +50,21 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
   }
   const BufferRef packet = packet_of(instance, value, fresh);
   // One copy of the bytes is enough.
-  if (packet) value.bytes = bytes_behind(packet, wire::kDataHeaderBytes);
+  if (packet) value.bytes = bytes_behind(packet, p_.routes.header_bytes());
   slot->heard_round = round_;
   slot->heard = value;
   flight_.push_back({packet, std::move(value), now_, false});
-  if (packet) send_to_all(packet, out);
+  if (packet) p_.routes.propose(packet, out);
 }
 
-void Coordinator::send_to_all(const BufferRef& packet, Effects& out) {
-  const Lane lane = p_.outbox.lane_for(packet);
-  out.multicast(lane, packet);
-  if (lane == Lane::control) return;
-  // Data may reach the view that this node has installed only.
-  for (const Peer& peer : p_.peers.all()) {
-    if (!peer.self && peer.acceptor && !peer.suspected && !p_.state.has(peer.member)) {
-      out.send(peer.node, lane, packet);
-    }
+// Others are asked for their votes now.
+void Coordinator::propose_again(Effects& out) {
+  PEAL_PROBE("paxos.other_voters");
+  for (std::size_t i = 0; i < flight_.size(); ++i) {
+    Flight& flight = flight_[i];
+    flight.packet = packet_of(flight_first_ + i, flight.value, false);
+    flight.resent = true;
+    if (flight.packet) p_.routes.propose(flight.packet, out);
   }
 }
 
@@ -170,8 +170,9 @@ void Coordinator::repeat(NodeId to, Instance first, std::uint32_t count, Effects
 
 void Coordinator::resend(Instant now, Effects& out) {
   if (!forget_consumed()) return;
+  if (p_.routes.choose(now, false)) propose_again(out);
   for (const Peer& peer : p_.peers.all()) {
-    if (peer.self || !peer.acceptor || peer.suspected) continue;
+    if (peer.self || !peer.acceptor || peer.suspected || !p_.routes.asks(peer)) continue;
     const bool mine = peer.state.voted_round == round_;
     const Instance voted = mine ? peer.state.voted_upto : 0;
     Progress& progress = progress_[peer.node];
@@ -182,6 +183,7 @@ void Coordinator::resend(Instant now, Effects& out) {
     if (now - progress.since < pace_.wait(progress.vain)) continue;
     progress.since = now;
     ++progress.vain;
+    if (progress.vain >= kSlowAfter) p_.routes.note_slow(now, peer.node);
     repeat(peer.node, std::max(voted + 1, flight_first_), kResendsAtOnce, out);
   }
 }

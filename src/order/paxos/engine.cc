@@ -21,23 +21,30 @@ std::uint32_t slots_max(const Options& options) {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host) {
+std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host,
+                                    MakeRoutes make_routes) {
   PEAL_ASSERT(validate(config.options).empty());
   PEAL_ASSERT(packets.slab_bytes() >= config.options.packet_bytes_max);
-  return std::make_unique<PaxosEngine>(config, packets, host);
+  return std::make_unique<PaxosEngine>(config, packets, host, make_routes);
 }
 
-PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host)
+std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host) {
+  return make_engine(config, packets, host, &make_broadcast);
+}
+
+PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
+                         MakeRoutes make_routes)
     : config_(config),
       host_(host),
       peers_(config_),
       store_(slots_max(config_.options), config_.options.history_bytes_max),
       outbox_(config_, packets),
+      routes_(make_routes({config_, peers_, store_, state_, outbox_})),
       pool_(packets),
       own_pace_(config_.options.resend, config_.options.suspect * 2) {
   if (config_.log != nullptr) {
     acceptor_.emplace(*config_.log);
-    coordinator_.emplace(Parts{config_, peers_, store_, state_, *acceptor_, outbox_});
+    coordinator_.emplace(Parts{config_, peers_, store_, state_, *acceptor_, outbox_, *routes_});
   }
   counters_.reserve(64);
 }
@@ -122,6 +129,10 @@ void PaxosEngine::work(Instant now, Effects& out) {
   more_ = true;
   for (int pass = 0; pass < kPassesMax && more_ && life_ == Life::running; ++pass) {
     mark_decided();
+    if (decided_upto_ > told_) {
+      told_ = decided_upto_;
+      routes_->tell_decided(now, state(), out);
+    }
     more_ = consume(out);
     update_self();
     pull(out);
@@ -134,7 +145,10 @@ void PaxosEngine::work(Instant now, Effects& out) {
     if (!checkpoint_wanted_) checkpoint_at_ = state_.next();
   }
   update_self();
-  if (announce_) announce(out);
+  if (announce_) {
+    announce_ = false;
+    routes_->tell_votes(state(), coordinator(), out);
+  }
   ask_for_missing(now, out);
 }
 
@@ -216,6 +230,9 @@ wire::State PaxosEngine::state() const {
     state.voted_round = acceptor_->round();
     state.voted_upto = acceptor_->voted_upto();
     if (state.voted_round.count == 0) state.voted_upto = 0;
+    if (routes_->tells_decided() && state.voted_round == decided_round_) {
+      state.decided_upto = std::min(decided_upto_, state.voted_upto);
+    }
   }
   state.next = state_.next();
   state.oldest = state_.known() ? store_.oldest() : 0;
@@ -239,16 +256,6 @@ void PaxosEngine::say(const wire::State& said, Lane lane, Effects& out) {
   outbox_.multicast(lane, out, [&](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_state(header, said, bytes);
   });
-}
-
-void PaxosEngine::announce(Effects& out) {
-  announce_ = false;
-  const Lane lane = joined() ? Lane::data : Lane::control;
-  say(state(), lane, out);
-  const Peer* leader = coordinator();
-  if (lane == Lane::data && leader != nullptr && !leader->self && !state_.has(leader->member)) {
-    tell_state(leader->node, out);
-  }
 }
 
 WaitReason PaxosEngine::why() const {
@@ -314,6 +321,7 @@ std::uint64_t PaxosEngine::digest() const {
   peers_.add_to(digest);
   if (acceptor_) acceptor_->add_to(digest);
   if (coordinator_) coordinator_->add_to(digest);
+  routes_->add_to(digest);
   return digest.value();
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "order/paxos/outbox.h"
 #include "order/paxos/pace.h"
 #include "order/paxos/peers.h"
+#include "order/paxos/routes.h"
 #include "order/paxos/store.h"
 #include "order/said_once.h"
 
@@ -29,7 +31,7 @@ namespace peal::order::paxos {
 /// and what comes of it, to and from the node.
 class PaxosEngine final : public Engine {
  public:
-  PaxosEngine(const Config& config, BufferPool& packets, Host& host);
+  PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);
 
   void start(Instant now, Effects& out) override;
   void on_packet(Instant now, const BufferRef& packet, Effects& out) override;
@@ -64,7 +66,6 @@ class PaxosEngine final : public Engine {
   void elect(Instant now, Effects& out);
   void update_self();
   wire::State state() const;
-  void announce(Effects& out);
   void say(const wire::State& said, Lane lane, Effects& out);
   void see_round(Instant now, const Round& round);
   const Peer* coordinator() const;
@@ -78,7 +79,11 @@ class PaxosEngine final : public Engine {
                       Effects& out);
   wire::Drop on_state(Instant now, const BufferRef& packet, Peer& from, Effects& out);
   wire::Drop on_submit(const Peer& from, const BufferRef& packet);
-  wire::Drop on_propose(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
+  wire::Drop on_value(Instant now, const Peer& from, wire::PaxosKind kind, const BufferRef& packet,
+                      Effects& out);
+  wire::Drop take_proposal(Instant now, const Arrival& arrival, const BufferRef& bytes,
+                           Effects& out);
+  wire::Drop take_decided(Instance instance, const wire::ValueHead& head, const BufferRef& bytes);
   wire::Drop on_prepare(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_fetch(const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_fetched(const BufferRef& packet);
@@ -106,9 +111,9 @@ class PaxosEngine final : public Engine {
   bool can_catch_up() const;
   void ask_for_checkpoint(Effects& out);
 
-  /// Ticks in a row in which nobody had what a member lacks, before it stops: what it knows of
-  /// others may be old.
-  static constexpr unsigned kCutOffTicks = 20;
+  /// Ticks in a row in which nobody had what a member lacks, and nobody who may
+  /// yet help came any further, before it stops: what it knows of others may be old.
+  static constexpr unsigned kCutOffTicks = 100;
   static constexpr std::string_view kCutOff =
       "this node was cut off for longer than the others keep what was decided";
 
@@ -118,6 +123,7 @@ class PaxosEngine final : public Engine {
   Store store_;
   OrderState state_;
   Outbox outbox_;
+  std::unique_ptr<Routes> routes_;
   BufferPool& pool_;
   std::optional<Acceptor> acceptor_;
   std::optional<Coordinator> coordinator_;
@@ -135,6 +141,7 @@ class PaxosEngine final : public Engine {
 
   Round decided_round_{};         ///< in which a majority voted last
   Instance decided_upto_ = 0;     ///< up to there
+  Instance told_ = 0;             ///< of them, what the routes were told of
   Instance marked_ = 0;           ///< slots up to here were told so
   Instance highest_decided_ = 0;  ///< that anybody spoke of
   std::vector<Instance> votes_;   ///< scratch
@@ -145,6 +152,7 @@ class PaxosEngine final : public Engine {
   Instance checkpoint_at_ = 0;  ///< of the last one in the log
   bool checkpoint_wanted_ = false;
   unsigned cut_off_ticks_ = 0;
+  Instance cut_off_behind_ = 0;  ///< how far those are who may yet help, in sum
 
   ViewId view_{};  ///< the last that this node was in, and installed
   Seq seq_ = 0;    ///< units delivered in it

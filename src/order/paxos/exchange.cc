@@ -58,7 +58,9 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
   switch (kind) {
     case PaxosKind::state: return on_state(now, packet, *peers_.find(from.node), out);
     case PaxosKind::submit: return on_submit(from, packet);
-    case PaxosKind::propose: return on_propose(now, from, packet, out);
+    case PaxosKind::propose:
+    case PaxosKind::relay:
+    case PaxosKind::distribute: return on_value(now, from, kind, packet, out);
     case PaxosKind::prepare: return on_prepare(now, from, packet, out);
     case PaxosKind::promise: {
       wire::Promise promise;
@@ -116,11 +118,24 @@ Drop PaxosEngine::on_submit(const Peer& from, const BufferRef& packet) {
   return coordinator_->submit(frame.head, bytes, false) ? Drop::none : Drop::duplicate;
 }
 
-Drop PaxosEngine::on_propose(Instant now, const Peer& from, const BufferRef& packet, Effects& out) {
-  wire::ValueFrame frame;
-  const Drop reason = wire::decode_value(packet.view(), frame);
+// A value comes by the routes, and goes on its way also if this node knew it before: somebody
+// behind it may not.
+Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
+                           Effects& out) {
+  Arrival arrival;
+  Drop reason = routes_->read(from, kind, packet.view(), arrival);
   if (reason != Drop::none) return reason;
-  const Round round{frame.count, from.member};
+  const BufferRef bytes = bytes_behind(packet, routes_->header_bytes());
+  reason = arrival.decided ? take_decided(arrival.instance, arrival.head, bytes)
+                           : take_proposal(now, arrival, bytes, out);
+  if (reason != Drop::stale) routes_->pass_on(now, arrival, packet, out);
+  return reason;
+}
+
+Drop PaxosEngine::take_proposal(Instant now, const Arrival& arrival, const BufferRef& bytes,
+                                Effects& out) {
+  const Round& round = arrival.round;
+  const Instance floor = arrival.instance - arrival.behind;
   see_round(now, round);
   if (round > leading_) {
     leading_ = round;
@@ -128,18 +143,19 @@ Drop PaxosEngine::on_propose(Instant now, const Peer& from, const BufferRef& pac
     own_vain_ = 0;
     resend_own(own_.size(), out);
   }
-  if (acceptor_ && !acceptor_->accept(round, frame.instance - frame.behind)) {
-    tell_state(from.node, out);  // a higher round is promised
+  if (arrival.vote && acceptor_ && !acceptor_->accept(round, floor)) {
+    tell_state(round.coordinator.node, out);  // a higher round is promised
     return Drop::stale;
   }
-  highest_decided_ = std::max(highest_decided_, frame.instance - frame.behind - 1);
-  Slot* slot = store_.make(frame.instance);
-  if (slot == nullptr)
-    return frame.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
+  highest_decided_ = std::max(highest_decided_, floor - 1);
+  Slot* slot = store_.make(arrival.instance);
+  if (slot == nullptr) {
+    return arrival.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
+  }
   if (slot->decided || slot->heard_round >= round) return Drop::duplicate;
   slot->heard_round = round;
-  slot->heard = {frame.head, bytes_behind(packet, wire::kDataHeaderBytes)};
-  if (round == decided_round_ && frame.instance <= decided_upto_) slot->decided = true;
+  slot->heard = {arrival.head, bytes};
+  if (round == decided_round_ && arrival.instance <= decided_upto_) slot->decided = true;
   return Drop::none;
 }
 
@@ -229,13 +245,17 @@ Drop PaxosEngine::on_decided(const BufferRef& packet) {
   wire::ValueFrame frame;
   const Drop reason = wire::decode_value(packet.view(), frame);
   if (reason != Drop::none) return reason;
-  highest_decided_ = std::max(highest_decided_, frame.instance);
-  Slot* slot = store_.make(frame.instance);
-  if (slot == nullptr)
-    return frame.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
+  return take_decided(frame.instance, frame.head, bytes_behind(packet, wire::kDataHeaderBytes));
+}
+
+Drop PaxosEngine::take_decided(Instance instance, const wire::ValueHead& head,
+                               const BufferRef& bytes) {
+  highest_decided_ = std::max(highest_decided_, instance);
+  Slot* slot = store_.make(instance);
+  if (slot == nullptr) return instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
   if (slot->decided) return Drop::duplicate;
   slot->decided = true;
-  slot->heard = {frame.head, bytes_behind(packet, wire::kDataHeaderBytes)};
+  slot->heard = {head, bytes};
   // No round: an acceptor must not vote for it as if it had been proposed in its round.
   slot->heard_round = {};
   return Drop::none;

@@ -42,16 +42,23 @@ void PaxosEngine::mark_decided() {
     const Round round = each.state.voted_round;
     if (!each.acceptor || round.count == 0 || round < decided_round_) continue;
     votes_.clear();
+    Instance upto = 0;  // as others counted them
     for (const Peer& peer : peers) {
-      const bool counts = peer.state.voted_round == round || PEAL_MUTANT(px_rounds_mixed);
-      if (peer.acceptor && counts) votes_.push_back(peer.state.voted_upto);
+      if (!peer.acceptor) continue;
+      const bool same = peer.state.voted_round == round;
+      if (same || PEAL_MUTANT(px_rounds_mixed)) votes_.push_back(peer.state.voted_upto);
+      if (same) upto = std::max(upto, peer.state.decided_upto);
     }
-    if (votes_.size() < std::max<std::size_t>(majority, 1)) continue;
-    std::sort(votes_.begin(), votes_.end(), std::greater<>());
-    const Instance upto = votes_[std::max<std::size_t>(majority, 1) - 1];
+    if (votes_.size() >= std::max<std::size_t>(majority, 1)) {
+      std::sort(votes_.begin(), votes_.end(), std::greater<>());
+      upto = std::max(upto, votes_[std::max<std::size_t>(majority, 1) - 1]);
+    } else if (upto == 0) {
+      continue;
+    }
     if (round > decided_round_) {
       decided_round_ = round;
       decided_upto_ = 0;
+      told_ = 0;
       marked_ = 0;
     }
     if (upto > decided_upto_) decided_upto_ = upto;
@@ -252,7 +259,14 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
     cut_off_ticks_ = 0;
     return;
   }
-  ++cut_off_ticks_;
+  // An acceptor that has not come as far may have a vote for it, to be proposed again.
+  Instance behind = 0;
+  for (const Peer& peer : peers_.all()) {
+    const bool may_help = peer.acceptor && !peer.self && !peer.suspected && peer.has_state;
+    if (may_help && peer.state.next <= state_.next()) behind += peer.state.next;
+  }
+  cut_off_ticks_ = behind == cut_off_behind_ ? cut_off_ticks_ + 1 : 1;
+  cut_off_behind_ = behind;
   if (joined()) {
     if (peers_.live_acceptors() < peers_.majority() || cut_off_ticks_ < kCutOffTicks) return;
     stop(out, kCutOff);
@@ -268,7 +282,7 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
 void PaxosEngine::pull(Effects& out) {
   if (!joined()) return;
   const std::uint32_t unit_bytes_max =
-      config_.options.packet_bytes_max - static_cast<std::uint32_t>(wire::kDataHeaderBytes);
+      config_.options.packet_bytes_max - static_cast<std::uint32_t>(routes_->header_bytes());
   while (own_.size() < config_.options.member_window && host_.backlog_units() > 0) {
     Unit unit;
     if (!host_.next_unit(unit_bytes_max, unit)) return;

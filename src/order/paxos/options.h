@@ -54,7 +54,7 @@ struct Config {
 };
 
 /// `packets` is where the engine builds its own packets, and what it replays from its log. Slabs
-/// must hold wire::kDataHeaderBytes of headroom in front of each unit that the host hands over.
+/// must hold wire::kUnitHeadroomBytes of headroom in front of each unit that the host hands over.
 std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host);
 
 }  // namespace peal::order::paxos

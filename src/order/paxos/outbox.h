@@ -68,6 +68,19 @@ class Outbox {
     wire::encode_value_in_place(header_, kind, frame, ByteSpan{bytes.data(), bytes.size()});
     return bytes;
   }
+  /// The same two for what goes along a chain.
+  BufferRef relay_packet(wire::PaxosKind kind, const wire::Relay& frame, ByteView bytes) {
+    BufferRef packet = with_room(wire::kRelayHeaderBytes, bytes);
+    if (packet) {
+      wire::encode_relay_in_place(header_, kind, frame, ByteSpan{packet.data(), packet.size()});
+    }
+    return packet;
+  }
+  BufferRef wrap_relay(wire::PaxosKind kind, const wire::Relay& frame, BufferRef bytes) const {
+    bytes.grow_front(wire::kRelayHeaderBytes);
+    wire::encode_relay_in_place(header_, kind, frame, ByteSpan{bytes.data(), bytes.size()});
+    return bytes;
+  }
   BufferRef fetched_packet(const wire::Fetched& frame, ByteView bytes) {
     BufferRef packet = with_room(wire::kFetchedHeaderBytes, bytes);
     if (packet) {

@@ -60,13 +60,14 @@ void Peers::note_state(Peer& peer, const wire::State& state) {
       peer.has_state && (state.next < peer.state.next || state.view < peer.state.view ||
                          state.voted_round < peer.state.voted_round);
   if (older) return;
-  const bool behind = peer.has_state && state.voted_round == peer.state.voted_round &&
-                      state.voted_upto < peer.state.voted_upto;
-  const wire::Instance voted = peer.state.voted_upto;
-  const bool left = peer.state.leaving;
+  const bool same = peer.has_state && state.voted_round == peer.state.voted_round;
+  const wire::State before = peer.state;
   peer.state = state;
-  if (behind) peer.state.voted_upto = voted;
-  peer.state.leaving = left || state.leaving;
+  if (same) {
+    peer.state.voted_upto = std::max(state.voted_upto, before.voted_upto);
+    peer.state.decided_upto = std::max(state.decided_upto, before.decided_upto);
+  }
+  peer.state.leaving = before.leaving || state.leaving;
   peer.has_state = true;
 }
 
@@ -114,6 +115,7 @@ void Peers::add_to(Digest& digest) const {
       digest.add(round.coordinator.epoch);
     }
     digest.add(peer.state.voted_upto);
+    digest.add(peer.state.decided_upto);
     digest.add(peer.state.next);
     digest.add(peer.state.oldest);
     digest.add(peer.state.view);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/routes.h"
+
+namespace peal::order::paxos {
+namespace {
+
+class Broadcast final : public Routes {
+ public:
+  explicit Broadcast(const Links& links) : l_(links) {}
+
+  std::size_t header_bytes() const override { return wire::kDataHeaderBytes; }
+  bool tells_decided() const override { return false; }
+  bool choose(Instant /*now*/, bool /*anew*/) override { return false; }
+  bool asks(const Peer& /*acceptor*/) const override { return true; }
+  void note_slow(Instant /*now*/, NodeId /*acceptor*/) override {}
+
+  BufferRef pack(const Arrival& proposal, const BufferRef& bytes, bool fresh) override {
+    wire::ValueFrame frame;
+    frame.count = proposal.round.count;
+    frame.instance = proposal.instance;
+    frame.behind = proposal.behind;
+    frame.head = proposal.head;
+    if (fresh) return l_.outbox.wrap(wire::PaxosKind::propose, frame, bytes);
+    return l_.outbox.value_packet(wire::PaxosKind::propose, frame, bytes.view());
+  }
+
+  void propose(const BufferRef& packet, Effects& out) override {
+    const Lane lane = l_.outbox.lane_for(packet);
+    out.multicast(lane, packet);
+    if (lane == Lane::control) return;
+    // Data may reach the view that this node has installed only.
+    for (const Peer& peer : l_.peers.all()) {
+      if (!peer.self && peer.acceptor && !peer.suspected && !l_.state.has(peer.member)) {
+        out.send(peer.node, lane, packet);
+      }
+    }
+  }
+
+  wire::Drop read(const Peer& from, wire::PaxosKind kind, ByteView packet,
+                  Arrival& out) const override {
+    if (kind != wire::PaxosKind::propose) return wire::Drop::unknown_kind;
+    wire::ValueFrame frame;
+    const wire::Drop reason = wire::decode_value(packet, frame);
+    if (reason != wire::Drop::none) return reason;
+    out.round = {frame.count, from.member};
+    out.instance = frame.instance;
+    out.behind = frame.behind;
+    out.head = frame.head;
+    out.vote = true;
+    return wire::Drop::none;
+  }
+
+  void pass_on(Instant /*now*/, const Arrival& /*arrival*/, const BufferRef& /*packet*/,
+               Effects& /*out*/) override {}
+
+  void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) override {
+    const auto state = [&said](const wire::Header& header, ByteSpan bytes) {
+      return wire::encode_state(header, said, bytes);
+    };
+    const Lane lane = said.joined ? Lane::data : Lane::control;
+    l_.outbox.multicast(lane, out, state);
+    const bool beyond = lane == Lane::data && coordinator != nullptr && !coordinator->self &&
+                        !l_.state.has(coordinator->member);
+    if (beyond) l_.outbox.send(coordinator->node, Lane::control, out, state);
+  }
+
+  void tell_decided(Instant /*now*/, const wire::State& /*said*/, Effects& /*out*/) override {}
+  void add_to(Digest& /*digest*/) const override {}
+
+ private:
+  Links l_;
+};
+
+}  // namespace
+
+std::unique_ptr<Routes> make_broadcast(const Links& links) {
+  return std::make_unique<Broadcast>(links);
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ridge/chain.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::order::ridge {
+
+using wire::Drop;
+using wire::PaxosKind;
+
+namespace {
+
+/// A value of so many bytes is hardly longer than the word that it is decided: the last acceptor
+/// sends it to all itself.
+constexpr std::size_t kSmallBytes = 256;
+/// Heartbeats of silence after which a node is not made a distributor.
+constexpr std::int64_t kQuietHeartbeats = 3;
+
+}  // namespace
+
+std::unique_ptr<paxos::Routes> make_chain(const Links& links) {
+  return std::make_unique<Chain>(links);
+}
+
+Chain::Chain(const Links& links) : l_(links), self_(index_of(links.config.self.node)) {}
+
+// ---- the order in a chain ----
+
+std::size_t Chain::index_of(NodeId node) const {
+  const auto& acceptors = l_.config.acceptors;
+  const auto at = std::lower_bound(acceptors.begin(), acceptors.end(), node);
+  if (at == acceptors.end() || *at != node) return kNobody;
+  return static_cast<std::size_t>(at - acceptors.begin());
+}
+
+std::size_t Chain::next_in(Bits chain, std::size_t first, std::size_t at) const {
+  const std::size_t count = l_.config.acceptors.size();
+  for (std::size_t i = (at + 1) % count; i != first; i = (i + 1) % count) {
+    if (is_in(chain, i)) return i;
+  }
+  return kNobody;
+}
+
+std::size_t Chain::last_in(Bits chain, std::size_t first) const {
+  std::size_t last = first;
+  for (std::size_t i = first; i != kNobody; i = next_in(chain, first, i)) last = i;
+  return last;
+}
+
+const Peer& Chain::acceptor(std::size_t index) const {
+  return *l_.peers.find(l_.config.acceptors[index]);
+}
+
+// ---- for a coordinator ----
+
+bool Chain::usable(Instant now, std::size_t index) const {
+  return !acceptor(index).suspected && avoid_until_[index] <= now;
+}
+
+// The coordinator itself, and of the others those that are alive and quick; the chain stays as it
+// is while all of its acceptors are. If too few are, others are asked too: they may be back.
+bool Chain::choose(Instant now, bool anew) {
+  PEAL_ASSERT(self_ != kNobody);
+  const std::size_t count = l_.config.acceptors.size();
+  const auto all = [&](const auto& holds) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i != self_ && is_in(mine_, i) && !holds(i)) return false;
+    }
+    return true;
+  };
+  if (!anew && all([&](std::size_t i) { return usable(now, i); })) return false;
+  const auto chosen = [&] {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < count; ++i) size += is_in(mine_, i) ? 1U : 0U;
+    return size;
+  };
+  const Bits before = anew ? Bits{0} : mine_;
+  mine_ = static_cast<Bits>(1U << self_);
+  const auto add = [&](const auto& fits) {
+    for (std::size_t i = 1; i < count && chosen() < l_.peers.majority(); ++i) {
+      const std::size_t index = (self_ + i) % count;
+      if (!is_in(mine_, index) && fits(index)) mine_ = static_cast<Bits>(mine_ | 1U << index);
+    }
+  };
+  add([&](std::size_t i) { return usable(now, i); });
+  add([&](std::size_t i) { return !acceptor(i).suspected; });
+  add([](std::size_t) { return true; });
+  if (mine_ != before) PEAL_PROBE("ridge.chain_chosen");
+  return mine_ != before;
+}
+
+bool Chain::asks(const Peer& peer) const {
+  const std::size_t index = index_of(peer.node);
+  return index != kNobody && is_in(mine_, index);
+}
+
+void Chain::note_slow(Instant now, NodeId node) {
+  const std::size_t index = index_of(node);
+  if (index == kNobody) return;
+  PEAL_PROBE("ridge.slow_acceptor");
+  avoid_until_[index] = now + l_.config.options.suspect_max;
+}
+
+BufferRef Chain::pack(const Arrival& proposal, const BufferRef& bytes, bool fresh) {
+  Arrival mine = proposal;
+  mine.chain = mine_;
+  join(mine);
+  const wire::Relay frame{proposal.round, proposal.instance, proposal.behind, mine_, proposal.head};
+  if (fresh) return l_.outbox.wrap_relay(PaxosKind::relay, frame, bytes);
+  return l_.outbox.relay_packet(PaxosKind::relay, frame, bytes.view());
+}
+
+void Chain::propose(const BufferRef& packet, Effects& out) {
+  const std::size_t next = next_in(mine_, self_, self_);
+  if (next != kNobody) out.send(acceptor(next).node, l_.outbox.lane_for(packet), packet);
+}
+
+// ---- for everybody ----
+
+Drop Chain::read(const Peer& /*from*/, PaxosKind kind, ByteView packet, Arrival& out) const {
+  if (kind != PaxosKind::relay && kind != PaxosKind::distribute) return Drop::unknown_kind;
+  wire::Relay frame;
+  const Drop reason = wire::decode_relay(packet, frame);
+  if (reason != Drop::none) return reason;
+  const std::size_t first = index_of(frame.round.coordinator.node);
+  if (first == kNobody || !is_in(frame.chain, first)) return Drop::bad_sender;
+  if (frame.chain >> l_.config.acceptors.size() != 0) return Drop::bad_value;
+  out.round = frame.round;
+  out.instance = frame.instance;
+  out.behind = frame.behind;
+  out.head = frame.head;
+  out.chain = frame.chain;
+  out.decided = kind == PaxosKind::distribute;
+  out.vote = !out.decided && self_ != kNobody && is_in(frame.chain, self_);
+  return Drop::none;
+}
+
+void Chain::join(const Arrival& arrival) {
+  if (arrival.round < round_) return;
+  if (arrival.round != round_ || arrival.chain != chain_) {
+    round_ = arrival.round;
+    chain_ = arrival.chain;
+    first_ = index_of(round_.coordinator.node);
+    last_ = last_in(chain_, first_);
+    // What came along another chain was for its last one to see to.
+    told_ = std::max(told_, arrival.instance);
+  }
+}
+
+void Chain::pass_on(Instant /*now*/, const Arrival& arrival, const BufferRef& packet,
+                    Effects& out) {
+  if (arrival.decided) return send_to_rest(arrival, packet, out);
+  if (!arrival.vote) return;
+  join(arrival);
+  if (arrival.round != round_ || arrival.chain != chain_) return;
+  const std::size_t next = next_in(chain_, first_, self_);
+  if (next == kNobody) return;
+  const wire::Relay frame{arrival.round, arrival.instance, arrival.behind, arrival.chain,
+                          arrival.head};
+  const BufferRef bytes = paxos::bytes_behind(packet, wire::kRelayHeaderBytes);
+  // The packet's own header makes room for that of the next one.
+  const BufferRef onward = bytes ? l_.outbox.wrap_relay(PaxosKind::relay, frame, bytes)
+                                 : l_.outbox.relay_packet(PaxosKind::relay, frame, {});
+  if (onward) out.send(acceptor(next).node, l_.outbox.lane_for(onward), onward);
+}
+
+// A distributor's work, in one order that all distributors share: then no receiver gets several
+// values at a time.
+void Chain::send_to_rest(const Arrival& value, const BufferRef& packet, Effects& out) {
+  BufferRef onward;
+  for (const Peer& peer : l_.peers.all()) {
+    const std::size_t index = index_of(peer.node);
+    const bool has_it = index != kNobody && is_in(value.chain, index);
+    if (peer.self || peer.suspected || has_it) continue;
+    if (!onward) {
+      wire::ValueFrame frame;
+      frame.instance = value.instance;
+      frame.head = value.head;
+      const BufferRef bytes = paxos::bytes_behind(packet, wire::kRelayHeaderBytes);
+      onward = bytes ? l_.outbox.wrap(PaxosKind::decided, frame, bytes)
+                     : l_.outbox.value_packet(PaxosKind::decided, frame, {});
+      if (!onward) return;
+    }
+    out.send(peer.node, l_.outbox.lane_for(onward), onward);
+  }
+}
+
+void Chain::tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) {
+  const auto state = [&said](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_state(header, said, bytes);
+  };
+  const BufferRef packet = l_.outbox.build(state);
+  if (!packet) return;
+  const NodeId first = coordinator == nullptr ? NodeId{} : coordinator->node;
+  const NodeId last = last_ == kNobody ? NodeId{} : acceptor(last_).node;
+  const NodeId self = l_.config.self.node;
+  if (last != NodeId{} && last != self) out.send(last, Lane::data, packet);
+  if (first != NodeId{} && first != self && first != last) out.send(first, Lane::data, packet);
+}
+
+// ---- the last acceptor ----
+
+void Chain::tell_decided(Instant now, const wire::State& said, Effects& out) {
+  if (!is_last()) return;
+  const BufferRef packet = l_.outbox.build([&said](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_state(header, said, bytes);
+  });
+  for (std::size_t i = first_; packet && i != kNobody; i = next_in(chain_, first_, i)) {
+    if (i != self_) out.send(acceptor(i).node, Lane::data, packet);
+  }
+  Instance instance = std::max(told_, l_.store.next());
+  for (; const paxos::Slot* slot = l_.store.find(instance); ++instance) {
+    if (!slot->decided) break;
+    distribute(now, instance, *slot, out);
+  }
+  told_ = instance;
+}
+
+std::vector<NodeId> Chain::able(Instant now) const {
+  std::vector<NodeId> members;
+  std::vector<NodeId> others;
+  for (const Peer& peer : l_.peers.all()) {
+    const std::size_t index = index_of(peer.node);
+    if (peer.self || peer.suspected || (index != kNobody && is_in(chain_, index))) continue;
+    const bool quiet = now - peer.heard > l_.config.options.heartbeat * kQuietHeartbeats;
+    (l_.state.has(peer.member) && !quiet ? members : others).push_back(peer.node);
+  }
+  return members.empty() ? others : members;
+}
+
+void Chain::distribute(Instant now, Instance instance, const paxos::Slot& slot, Effects& out) {
+  const std::vector<NodeId> nodes = able(now);
+  if (nodes.empty()) return;
+  Arrival value;
+  value.instance = instance;
+  value.head = slot.heard.head;
+  value.chain = chain_;
+  const wire::Relay frame{round_, instance, 0, chain_, slot.heard.head};
+  const BufferRef packet =
+      l_.outbox.relay_packet(PaxosKind::distribute, frame, slot.heard.bytes.view());
+  if (!packet) return;
+  if (slot.heard.bytes.size() <= kSmallBytes) return send_to_rest(value, packet, out);
+  const NodeId chosen = distributors_.choose(nodes, slot.heard.bytes.size() * nodes.size());
+  out.send(chosen, l_.outbox.lane_for(packet), packet);
+}
+
+void Chain::add_to(Digest& digest) const {
+  paxos::add_to(digest, round_);
+  digest.add(mine_);
+  digest.add(chain_);
+  digest.add(told_);
+  distributors_.add_to(digest);
+}
+
+}  // namespace peal::order::ridge

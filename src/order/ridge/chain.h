@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "order/paxos/routes.h"
+#include "order/ridge/distributors.h"
+
+namespace peal::order::ridge {
+
+using paxos::Arrival;
+using paxos::Instance;
+using paxos::Links;
+using paxos::Peer;
+using paxos::Round;
+
+/// Ridge's ways. The coordinator sends a value to the next acceptor of a chain, which sends it on,
+/// and so each of a majority gets it once. Their votes do not travel along: each tells its number
+/// to the last of the chain and to the coordinator, as soon as its own disk is done, so that disks
+/// work at the same time. The last acceptor sees what is decided, tells the chain, and hands each
+/// value to a distributor, which sends it to all nodes outside the chain.
+class Chain final : public paxos::Routes {
+ public:
+  explicit Chain(const Links& links);
+
+  std::size_t header_bytes() const override { return wire::kRelayHeaderBytes; }
+  bool tells_decided() const override { return true; }
+  bool choose(Instant now, bool anew) override;
+  bool asks(const Peer& acceptor) const override;
+  void note_slow(Instant now, NodeId acceptor) override;
+  BufferRef pack(const Arrival& proposal, const BufferRef& bytes, bool fresh) override;
+  void propose(const BufferRef& packet, Effects& out) override;
+  wire::Drop read(const Peer& from, wire::PaxosKind kind, ByteView packet,
+                  Arrival& out) const override;
+  void pass_on(Instant now, const Arrival& arrival, const BufferRef& packet, Effects& out) override;
+  void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) override;
+  void tell_decided(Instant now, const wire::State& said, Effects& out) override;
+  void add_to(Digest& digest) const override;
+
+ private:
+  /// A set of acceptors, by their index, in one order that all know: the coordinator first, then
+  /// those behind it, round the list.
+  using Bits = std::uint16_t;
+  static constexpr std::size_t kNobody = ~std::size_t{0};
+
+  std::size_t index_of(NodeId node) const;
+  /// Who comes behind `at`; kNobody if it is the last.
+  std::size_t next_in(Bits chain, std::size_t first, std::size_t at) const;
+  std::size_t last_in(Bits chain, std::size_t first) const;
+  static bool is_in(Bits chain, std::size_t index) { return (chain >> index & 1U) != 0; }
+  const Peer& acceptor(std::size_t index) const;
+  bool usable(Instant now, std::size_t index) const;
+  /// This node works in a chain that a packet named.
+  void join(const Arrival& arrival);
+  bool is_last() const { return self_ != kNobody && last_ == self_; }
+
+  void distribute(Instant now, Instance instance, const paxos::Slot& slot, Effects& out);
+  std::vector<NodeId> able(Instant now) const;
+  void send_to_rest(const Arrival& value, const BufferRef& packet, Effects& out);
+
+  Links l_;
+  std::size_t self_ = kNobody;  ///< index of this node among the acceptors
+  /// For a coordinator: acceptors that were slow are not chosen before.
+  std::array<Instant, wire::kChainMax> avoid_until_{};
+  Bits mine_ = 0;  ///< the chain of this node's proposals
+
+  // The chain that this node was asked in last.
+  Round round_{};
+  Bits chain_ = 0;
+  std::size_t first_ = kNobody;
+  std::size_t last_ = kNobody;
+  Instance told_ = 0;  ///< as the last one: what is decided below was seen to
+  Distributors distributors_;
+};
+
+std::unique_ptr<paxos::Routes> make_chain(const Links& links);
+
+}  // namespace peal::order::ridge
