@@ -206,6 +206,8 @@ void Author::write_ending() {
     }
   }
   if (on_quorums(options_.order)) {  // most acceptors and most nodes are needed
+    // Who has nothing to write does not know yet, and would stop after everybody was started.
+    if (!failed_disk_.empty()) script_.add("crash " + failed_disk_);
     script_.add("disk all mended");
     script_.add("start all");
     script_.add("settle");

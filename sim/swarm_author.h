@@ -78,9 +78,10 @@ class Author {
   order::ring::Options ring_;
   std::string knobs_;
   std::string calm_;
-  Duration hop_{};     ///< of a token, about
-  Duration length_{};  ///< of the time with faults
-  double rate_ = 0;    ///< messages per second and node
+  std::string failed_disk_;  ///< the node whose disk fails
+  Duration hop_{};           ///< of a token, about
+  Duration length_{};        ///< of the time with faults
+  double rate_ = 0;          ///< messages per second and node
   /// If the list of nodes changes: a generator of its own, the list at first, and at last.
   Random list_random_;
   std::vector<NodeId> list_before_, list_after_;

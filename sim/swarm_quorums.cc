@@ -80,6 +80,7 @@ void Author::plan_power_and_disks() {
     const Duration from = moment();
     const std::string a = often() ? "n1" : node();
     at(from, "disk " + a + " fails");
+    failed_disk_ = a;
     at(from + spread(milliseconds(1), milliseconds(600)), "start " + a);
   }
   if (maybe(0.25)) {

@@ -206,6 +206,14 @@ void Bench::decided(const MemberId& from, Instance instance, const wire::ValueHe
   value(wire::PaxosKind::decided, from, frame, bytes_of(text));
 }
 
+void Bench::decided_view(const MemberId& from, Instance instance, std::uint64_t number,
+                         const std::vector<wire::ViewMember>& members) {
+  wire::ValueFrame frame;
+  frame.instance = instance;
+  frame.head = view_head(from, number);
+  value(wire::PaxosKind::decided, from, frame, view_bytes(members));
+}
+
 void Bench::repeat(const MemberId& from, Instance first, std::uint16_t wanted) {
   say(from, [&](const wire::Header& h, ByteSpan out) {
     return wire::encode_repeat(h, {first, wanted}, out);

@@ -87,6 +87,8 @@ class Bench final : public Host, public Effects {
                     Instance decided = 0);
   void decided(const MemberId& from, Instance instance, const wire::ValueHead& head,
                std::string_view text = {});
+  void decided_view(const MemberId& from, Instance instance, std::uint64_t number,
+                    const std::vector<wire::ViewMember>& members);
   void repeat(const MemberId& from, Instance first, std::uint16_t count);
   void fetch(const MemberId& from, const Round& round, Instance instance);
   void fetched(const MemberId& from, const Round& round, Instance instance,

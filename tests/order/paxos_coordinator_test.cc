@@ -42,6 +42,22 @@ TEST(PaxosCoordinator, PromisesOfOtherRoundsAreNotCounted) {
   EXPECT_TRUE(one.last_state().leading);
 }
 
+// Another one has coordinated in the meantime, with a higher round that this one has not heard of.
+TEST(PaxosCoordinator, WhatItKnowsToBeDecidedIsNotOverwrittenByItsOwnProposal) {
+  Bench one(kOne);
+  const std::uint64_t count = begin_phase_one(one);
+  const std::vector<wire::ViewMember> members{{kOne, 0}, {kTwo, 0}, {kThree, 0}};
+  one.decided_view(kTwo, 2, 1, members);
+  // So it fills what is below with nothing.
+  constexpr Round kOlder{1, {kOne.node, kOne.epoch - 1}};
+  one.promise(kTwo, {{count, kOne}, 0, {{3, 1, kOlder}}});
+  one.fetched(kTwo, kOlder, 3, unit_head(kTwo, 1), "three");
+  one.run(milliseconds(20));
+  one.decided(kTwo, 1, {wire::ValueKind::nothing, Service::agreed, 0, kTwo, 0});
+  one.run(milliseconds(5));
+  EXPECT_EQ(one.told(), "view 1 123");
+}
+
 TEST(PaxosCoordinator, OnePromiseIsNoMajority) {
   Bench one(kOne);
   begin_phase_one(one);

@@ -43,6 +43,13 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
   const Instance instance = next_++;
   Slot* slot = p_.store.make(instance);
   PEAL_ASSERT(slot != nullptr && "the window is within the store");
+  if (slot->decided) {
+    // In a higher round, which this node has not heard of. What was to go here has to wait: whose
+    // it is sends it again.
+    PEAL_PROBE("paxos.proposes_decided");
+    value = slot->heard;
+    fresh = false;
+  }
   const bool view = tip_.apply(value.head, value.bytes.view()) == OrderState::Outcome::view;
   if (view) {
     view_at_ = instance;

@@ -103,6 +103,7 @@ void PaxosEngine::on_durable(Instant now, Effects& out) {
     return;
   }
   if (acceptor_->on_durable()) announce_ = true;
+  update_self();  // its own vote counts at once
   answer_prepare(out);
   work(now, out);
 }
@@ -231,7 +232,8 @@ wire::State PaxosEngine::state() const {
     state.voted_upto = acceptor_->voted_upto();
     if (state.voted_round.count == 0) state.voted_upto = 0;
     if (routes_->tells_decided() && state.voted_round == decided_round_) {
-      state.decided_upto = std::min(decided_upto_, state.voted_upto);
+      state.decided_upto = PEAL_MUTANT(rd_vote_decides) ? state.voted_upto
+                                                        : std::min(decided_upto_, state.voted_upto);
     }
   }
   state.next = state_.next();
