@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridge_slots.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <utility>
+
+#include "base/assert.h"
+#include "order/ridge/engine.h"
+#include "paxos_bench.h"
+#include "wire/paxos.h"
+
+namespace peal::order::ridge::test {
+namespace {
+
+constexpr std::int64_t kSlot =
+    10'000;  ///< nanoseconds; all that is measured ends before a heartbeat
+constexpr std::uint32_t kValueBytes = 1'000;
+
+/// What takes a slot: packets with a value, but for a small one.
+bool is_value(const BufferRef& packet) { return packet.size() > kValueBytes; }
+
+}  // namespace
+
+/// Whose log is durable as soon as the engine has done its turn.
+class Slots::Node final : public Host, public Effects {
+ public:
+  Node(Slots& slots, const paxos::Config& config) : slots_(slots), self_(config.self.node.value) {
+    paxos::Config mine = config;
+    const auto& acceptors = mine.acceptors;
+    const bool votes = std::binary_search(acceptors.begin(), acceptors.end(), mine.self.node);
+    mine.log = votes ? &log_ : nullptr;
+    engine_ = ridge::make_engine(mine, pool_, *this);
+  }
+
+  void start() {
+    engine_->start(slots_.now(), *this);
+    finish();
+  }
+  void hear(const std::vector<std::byte>& bytes) {
+    BufferRef packet = pool_.take(0, static_cast<std::uint32_t>(bytes.size()));
+    PEAL_ASSERT(static_cast<bool>(packet));
+    std::memcpy(packet.data(), bytes.data(), bytes.size());
+    engine_->on_packet(slots_.now(), packet, *this);
+    packet.reset();
+    finish();
+  }
+  void tick() {
+    engine_->on_timer(slots_.now(), *this);
+    finish();
+  }
+  void submit() {
+    ++waiting_;
+    engine_->on_work(slots_.now(), *this);
+    finish();
+  }
+  std::int64_t deadline() const {
+    const auto at = engine_->next_deadline();
+    return at ? at->ns : INT64_MAX;
+  }
+  std::size_t members() const { return members_; }
+
+  std::int64_t egress_free = 0;
+  std::int64_t ingress_free = 0;
+  std::deque<std::vector<std::byte>> arrived;  ///< values that wait for the link
+  std::int64_t timer_at = INT64_MAX;           ///< of the timer event that is planned
+
+  // Host, Effects
+  std::uint32_t backlog_units() const override { return waiting_; }
+  bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override {
+    PEAL_ASSERT(unit_bytes_max >= kValueBytes);
+    if (waiting_ == 0) return false;
+    --waiting_;
+    out.bytes = pool_.take(wire::kUnitHeadroomBytes, kValueBytes);
+    return true;
+  }
+  std::uint32_t receive_room_units() const override { return 1U << 20; }
+  void send(NodeId to, Lane /*lane*/, const BufferRef& packet) override {
+    slots_.post(self_, to.value, packet);
+  }
+  void multicast(Lane /*lane*/, const BufferRef& packet) override {
+    for (std::uint32_t to = 1; to <= slots_.shape_.nodes; ++to) {
+      if (to != self_) slots_.post(self_, to, packet);
+    }
+  }
+  void originate(const ViewId& /*view*/, Seq /*seq*/) override {}
+  void deliver(const Delivery& /*delivery*/) override { slots_.note_delivery(self_); }
+  void install(const View& view) override {
+    if (!view.transitional) members_ = view.members.size();
+  }
+  void report(const order::Event& /*event*/) override {}
+  void fatal(std::string_view /*reason*/) override { PEAL_ASSERT(false && "nothing fails here"); }
+
+ private:
+  void finish() {
+    if (log_.durable() < log_.last()) {
+      log_.sync();
+      engine_->on_durable(slots_.now(), *this);
+    }
+    slots_.wake(*this, self_);
+  }
+
+  Slots& slots_;
+  std::uint32_t self_;
+  BufferPool pool_{4'096, 16'384};
+  paxos::test::MemoryLog log_;
+  std::uint32_t waiting_ = 0;
+  std::size_t members_ = 0;
+  std::unique_ptr<Engine> engine_;
+};
+
+Slots::Slots(const Shape& shape) : shape_(shape) {
+  paxos::Config config;
+  for (std::uint32_t n = 1; n <= shape.nodes; ++n) config.universe.push_back({n});
+  for (std::uint32_t n = 1; n <= 2 * shape.faults + 1; ++n) config.acceptors.push_back({n});
+  config.options.packet_bytes_max = 2'000;
+  config.options.window = 250;
+  config.options.member_window = 1'024;
+  delivered_by_.resize(shape.nodes + 1);
+  nodes_.push_back(nullptr);
+  for (std::uint32_t n = 1; n <= shape.nodes; ++n) {
+    config.self = {{n}, 1};
+    nodes_.push_back(std::make_unique<Node>(*this, config));
+  }
+  for (std::uint32_t n = 1; n <= shape.nodes; ++n) nodes_[n]->start();
+}
+
+Slots::~Slots() = default;
+
+void Slots::post(std::uint32_t from, std::uint32_t to, const BufferRef& packet) {
+  std::int64_t at = now_;
+  if (is_value(packet)) {
+    ++copies_;
+    Node& sender = *nodes_[from];
+    const std::int64_t leaves = std::max(now_, sender.egress_free);
+    sender.egress_free = leaves + kSlot;
+    at = leaves;
+  }
+  at += shape_.delay * kSlot;
+  const ByteView bytes = packet.view();
+  events_.insert({at, ++number_, to, is_value(packet), {bytes.begin(), bytes.end()}});
+}
+
+void Slots::wake(Node& node, std::uint32_t number) {
+  const std::int64_t at = std::max(node.deadline(), now_);
+  if (at >= node.timer_at) return;
+  node.timer_at = at;
+  events_.insert({at, ++number_, number, false, {}});
+}
+
+bool Slots::step() {
+  if (events_.empty()) return false;
+  Arrival event = *events_.begin();
+  events_.erase(events_.begin());
+  PEAL_ASSERT(event.at >= now_);
+  now_ = event.at;
+  Node& node = *nodes_[event.to];
+  if (event.packet.empty() && event.waits) {
+    take_next(node, event.to);
+    return true;
+  }
+  if (event.packet.empty()) {
+    if (node.timer_at != event.at) return true;  // another one was planned before it
+    node.timer_at = INT64_MAX;
+    if (node.deadline() <= now_) {
+      node.tick();
+    } else {
+      wake(node, event.to);
+    }
+    return true;
+  }
+  if (!event.waits) {
+    node.hear(event.packet);
+    return true;
+  }
+  // Behind those that came before it.
+  node.arrived.push_back(std::move(event.packet));
+  if (node.arrived.size() == 1) {
+    events_.insert({std::max(now_, node.ingress_free), ++number_, event.to, true, {}});
+  }
+  return true;
+}
+
+void Slots::take_next(Node& node, std::uint32_t number) {
+  const std::vector<std::byte> packet = std::move(node.arrived.front());
+  node.arrived.pop_front();
+  node.ingress_free = now_ + kSlot;
+  if (!node.arrived.empty()) events_.insert({node.ingress_free, ++number_, number, true, {}});
+  node.hear(packet);
+}
+
+void Slots::settle() {
+  constexpr std::int64_t kLimit = 2'000'000'000;
+  const auto all_there = [this] {
+    return std::all_of(nodes_.begin() + 1, nodes_.end(),
+                       [this](const auto& node) { return node->members() == shape_.nodes; });
+  };
+  while (now_ < kLimit && !all_there()) PEAL_ASSERT(step());
+  PEAL_ASSERT(all_there());
+  // Until just behind somebody's heartbeat, all of which come at one time.
+  const std::int64_t rest = now_ + 200'000'000;
+  while (now_ < rest) PEAL_ASSERT(step());
+}
+
+void Slots::send(std::uint32_t count) {
+  sent_at_.clear();
+  latencies_.assign(count, 0);
+  delivered_.assign(count, 0);
+  std::fill(delivered_by_.begin(), delivered_by_.end(), 0U);
+  copies_ = 0;
+  const std::int64_t begin = now_;
+  while (done_ < static_cast<std::uint64_t>(count) * shape_.nodes) {
+    while (sent_at_.size() < count) {
+      const std::int64_t due = begin + static_cast<std::int64_t>(sent_at_.size()) * kSlot;
+      if (!events_.empty() && events_.begin()->at < due) break;
+      now_ = std::max(now_, due);
+      sent_at_.push_back(due);
+      nodes_[1]->submit();
+    }
+    PEAL_ASSERT(step());
+  }
+  done_ = 0;
+  for (std::int64_t& latency : latencies_) latency /= kSlot;
+}
+
+void Slots::note_delivery(std::uint32_t node) {
+  const std::uint32_t value = delivered_by_[node]++;
+  PEAL_ASSERT(value < sent_at_.size());
+  ++done_;
+  if (++delivered_[value] < shape_.nodes) return;
+  latencies_[value] = now_ - sent_at_[value];
+  if (value == 0) first_at_ = now_;
+  span_ = (now_ - first_at_) / kSlot;
+}
+
+}  // namespace peal::order::ridge::test

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "order/paxos/options.h"
+
+namespace peal::order::ridge::test {
+
+/// Whole engines on a network in which the paper's formulas hold to the letter: sending a value
+/// takes its sender's link one slot and the receiver's link one slot, it is there `delay` slots
+/// after it was sent, or when the receiver's link is free, and whatever is no value costs nothing.
+/// Disks take no time. Values are sent in the order in which engines ask for it.
+class Slots {
+ public:
+  struct Shape {
+    std::uint32_t nodes{};
+    std::uint32_t faults{};  ///< so many acceptors may fail; there are twice as many and one
+    std::int64_t delay{};    ///< slots
+  };
+
+  explicit Slots(const Shape& shape);
+  ~Slots();
+
+  /// Runs until all nodes are in one view, and nothing is under way.
+  void settle();
+  /// The coordinator's application sends `count` values, one in each slot; runs until all nodes
+  /// have delivered all.
+  void send(std::uint32_t count);
+
+  /// Of each value, in their order: slots from when it was sent until the last node delivered it.
+  const std::vector<std::int64_t>& latencies() const { return latencies_; }
+  /// Slots from when all nodes had the first value until all had the last one.
+  std::int64_t span() const { return span_; }
+  /// Times that a value was sent from one node to another.
+  std::uint64_t copies() const { return copies_; }
+
+ private:
+  class Node;
+  struct Arrival {
+    std::int64_t at{};
+    std::uint64_t number{};  ///< events of one time come in the order in which they were planned
+    std::uint32_t to{};
+    bool waits = false;  ///< for the receiver's link
+    /// None: the node's timer, or, if it waits, the link of the node is free.
+    std::vector<std::byte> packet;
+    bool operator<(const Arrival& other) const {
+      return at != other.at ? at < other.at : number < other.number;
+    }
+  };
+
+  void post(std::uint32_t from, std::uint32_t to, const BufferRef& packet);
+  bool step();
+  void take_next(Node& node, std::uint32_t number);
+  void wake(Node& node, std::uint32_t number);
+  Instant now() const { return {now_}; }
+  void note_delivery(std::uint32_t node);
+
+  Shape shape_;
+  std::int64_t now_ = 1'000'000'000;  ///< nanoseconds
+  std::uint64_t number_ = 0;
+  std::set<Arrival> events_;
+  std::vector<std::unique_ptr<Node>> nodes_;  ///< by number, from 1 on
+  std::vector<std::int64_t> sent_at_;
+  std::vector<std::int64_t> latencies_;
+  std::vector<std::uint32_t> delivered_;     ///< by value: nodes that delivered it
+  std::vector<std::uint32_t> delivered_by_;  ///< by node: values
+  std::uint64_t done_ = 0;                   ///< deliveries of all
+  std::int64_t first_at_ = 0;
+  std::int64_t span_ = 0;
+  std::uint64_t copies_ = 0;
+};
+
+}  // namespace peal::order::ridge::test

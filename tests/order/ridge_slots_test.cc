@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The paper's formulas, met by the engine itself on a network that is as simple as theirs.
+#include "ridge_slots.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace peal::order::ridge::test {
+namespace {
+
+std::int64_t formula(const Slots::Shape& shape) {
+  const std::int64_t chain = shape.faults + 1;
+  return (chain + 1) * shape.delay + (shape.nodes - chain) - 2;
+}
+
+constexpr Slots::Shape kShapes[]{{8, 1, 10}, {16, 1, 50}, {32, 2, 50}, {64, 2, 133}, {100, 1, 100}};
+
+TEST(RidgeSlots, OneValueTakesAsLongAsThePaperSays) {
+  for (const Slots::Shape& shape : kShapes) {
+    Slots slots(shape);
+    slots.settle();
+    slots.send(1);
+    EXPECT_EQ(slots.latencies().at(0), formula(shape)) << shape.nodes << " nodes";
+  }
+}
+
+TEST(RidgeSlots, AValueIsSentToEachNodeOnce) {
+  for (const Slots::Shape& shape : kShapes) {
+    Slots slots(shape);
+    slots.settle();
+    slots.send(1);
+    EXPECT_EQ(slots.copies(), shape.nodes - 1) << shape.nodes << " nodes";
+  }
+}
+
+TEST(RidgeSlots, OneValueInEachSlotIsCarriedWithHardlyAnyWaiting) {
+  for (const Slots::Shape& shape : {kShapes[0], kShapes[1], kShapes[2]}) {
+    constexpr std::uint32_t kValues = 900;
+    Slots slots(shape);
+    slots.settle();
+    slots.send(kValues);
+    const std::int64_t worst =
+        *std::max_element(slots.latencies().begin(), slots.latencies().end());
+    EXPECT_LE(worst, formula(shape) + 4) << shape.nodes << " nodes";
+    EXPECT_LE(slots.span(), kValues - 1 + 4) << shape.nodes << " nodes: one value in each slot";
+    EXPECT_EQ(slots.copies(), static_cast<std::uint64_t>(kValues) * (shape.nodes - 1));
+  }
+}
+
+}  // namespace
+}  // namespace peal::order::ridge::test
