@@ -70,7 +70,7 @@ namespace peal::sim_hooks {
   X(px_rounds_mixed, "votes of different rounds are counted together")                            \
   X(px_any_value_decided, "a value of any round is taken for the one that was decided")           \
   X(rd_vote_decides, "an acceptor of a chain says that its own vote decides")                     \
-  X(rd_told_in_any_round, "what was decided in one round is taken for decided in another")        \
+  X(rd_arrival_decides, "a value that comes along a chain is taken for decided")                  \
   X(primary_of_half, "half of the nodes are a majority")                                          \
   X(list_at_own_wish, "a node goes over to its next list of nodes at once")                       \
   X(list_unconfirmed, "a list of nodes is left that no primary view has gone by")                 \

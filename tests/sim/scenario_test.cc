@@ -66,7 +66,7 @@ TEST(Scenario, NamesTheLineOfAMistakeBeforeAnythingRuns) {
 TEST(Scenario, ChecksTheClusterLine) {
   const Case cases[] = {
       {"run 1s", "the first command must be 'cluster'"},
-      {"cluster order=bus", "order=bus: accepted is ring or paxos"},
+      {"cluster order=bus", "order=bus: accepted is ring, paxos or ridge"},
       {"cluster nodes=0", "nodes=0: accepted is a number from 1 to 128"},
       {"cluster color=red",
        "color=red: neither a key of 'cluster' nor a knob of the ring that takes this value"},

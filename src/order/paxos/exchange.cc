@@ -156,6 +156,7 @@ Drop PaxosEngine::take_proposal(Instant now, const Arrival& arrival, const Buffe
   slot->heard_round = round;
   slot->heard = {arrival.head, bytes};
   if (round == decided_round_ && arrival.instance <= decided_upto_) slot->decided = true;
+  if (PEAL_MUTANT(rd_arrival_decides)) slot->decided = true;
   return Drop::none;
 }
 

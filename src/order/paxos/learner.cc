@@ -47,7 +47,7 @@ void PaxosEngine::mark_decided() {
       if (!peer.acceptor) continue;
       const bool same = peer.state.voted_round == round;
       if (same || PEAL_MUTANT(px_rounds_mixed)) votes_.push_back(peer.state.voted_upto);
-      if (same || PEAL_MUTANT(rd_told_in_any_round)) upto = std::max(upto, peer.state.decided_upto);
+      if (same) upto = std::max(upto, peer.state.decided_upto);
     }
     if (votes_.size() >= std::max<std::size_t>(majority, 1)) {
       std::sort(votes_.begin(), votes_.end(), std::greater<>());
