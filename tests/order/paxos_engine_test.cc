@@ -359,7 +359,8 @@ TEST(PaxosEngine, AProposalDoesNotOverwriteWhatIsDecided) {
 TEST(PaxosWhy, SaysWhatIsWaitedFor) {
   Bench three(kThree);
   three.start();
-  EXPECT_EQ(three.engine->why().kind, Kind::coordinator);
+  EXPECT_EQ(three.engine->why().kind, Kind::quorum);
+  EXPECT_EQ(three.engine->why().who.node, kOne.node) << "one that was never heard of";
   const Round round = three.join(kOne);
   EXPECT_EQ(three.engine->why().kind, Kind::nothing);
   three.submit("a");
@@ -368,11 +369,16 @@ TEST(PaxosWhy, SaysWhatIsWaitedFor) {
   EXPECT_EQ(three.engine->why().kind, Kind::slow_application);
   three.room = 10;
   three.run(seconds(1));  // nobody says anything
-  EXPECT_EQ(three.engine->why().kind, Kind::coordinator);
+  EXPECT_EQ(three.engine->why().kind, Kind::quorum);
+  EXPECT_EQ(three.engine->why().who, kOne);
   three.vote(kOne, round, 1, 2);
   const WaitReason why = three.engine->why();
   EXPECT_EQ(why.kind, Kind::quorum);
   EXPECT_EQ(why.who.node, kTwo.node) << "who has not voted";
+  three.run(seconds(1));
+  three.vote(kTwo, round, 1, 2);
+  EXPECT_EQ(three.engine->why().kind, Kind::coordinator) << "a majority is there, and none leads";
+  EXPECT_EQ(three.engine->why().who, kTwo);
 }
 
 }  // namespace

@@ -263,6 +263,10 @@ void PaxosEngine::say(const wire::State& said, Lane lane, Effects& out) {
 WaitReason PaxosEngine::why() const {
   using Kind = WaitReason::Kind;
   if (host_.receive_room_units() == 0) return {Kind::slow_application, config_.self, 0};
+  // Whoever is to coordinate, it cannot without most of them; nor will what comes next be ordered.
+  if (peers_.live_acceptors() < peers_.majority()) {
+    return {Kind::quorum, silent_acceptor(), seq_ + 1};
+  }
   const bool waits = !own_.empty() || host_.backlog_units() > 0 || !joined();
   if (is_missing_) return {Kind::packet, {}, seq_ + 1};
   if (!waits) return {};
@@ -270,10 +274,15 @@ WaitReason PaxosEngine::why() const {
     const Peer* best = peers_.candidate();
     return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
   }
+  return {Kind::quorum, silent_acceptor(), seq_ + 1};
+}
+
+/// One that is not heard from; nobody if all are.
+MemberId PaxosEngine::silent_acceptor() const {
   for (const Peer& peer : peers_.all()) {
-    if (peer.acceptor && peer.suspected) return {Kind::quorum, peer.member, seq_ + 1};
+    if (peer.acceptor && peer.suspected) return {peer.node, peer.member.epoch};
   }
-  return {Kind::quorum, {}, seq_ + 1};
+  return {};
 }
 
 std::span<const Counter> PaxosEngine::counters() const {
@@ -290,7 +299,12 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"paxos_no_buffer", outbox_.no_buffer()},
       {"paxos_next", state_.next()},
       {"paxos_round", round_seen_.count},
+      {"paxos_acceptors", peers_.acceptors()},
+      {"paxos_acceptors_heard", peers_.live_acceptors()},
   });
+  for (std::size_t i = 1; i < drops_.size(); ++i) {
+    counters_.push_back({wire::drop_name(static_cast<wire::Drop>(i)), drops_[i]});
+  }
   return counters_;
 }
 

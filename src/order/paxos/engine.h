@@ -71,6 +71,7 @@ class PaxosEngine final : public Engine {
   const Peer* coordinator() const;
   bool joined() const { return state_.has(config_.self); }
   void stop(Effects& out, std::string_view reason);
+  MemberId silent_acceptor() const;
 
   // exchange.cc
   bool admit(Instant now, const wire::Header& header, Effects& out);
