@@ -37,6 +37,7 @@ class TraceFile {
     Result<trace::Event, std::string> parsed = trace::parse_json(line_, names);
     if (parsed.has_value()) {
       event_ = std::move(*parsed);
+      has_event_ = true;
       return true;
     }
     if (ended_) {
@@ -59,6 +60,8 @@ class TraceFile {
   }
 
   const trace::Event& event() const { return event_; }
+  /// There was one.
+  bool has_event() const { return has_event_; }
   const std::string& path() const { return path_; }
   const std::string& error() const { return error_; }
   std::uint64_t lines() const { return lines_; }
@@ -114,6 +117,7 @@ class TraceFile {
   std::string line_;
   std::uint64_t lines_ = 0;
   trace::Event event_;
+  bool has_event_ = false;
   std::string error_;
 };
 
@@ -129,6 +133,11 @@ class Merge {
       }
     }
     for (std::size_t i = 0; i < files_.size(); ++i) advance(i);
+    for (std::size_t i = 0; i < files_.size() && error_.empty(); ++i) {
+      if (!files_[i]->has_event()) continue;
+      const trace::Event& first = files_[i]->event();
+      if (first.kind == trace::Kind::start) note_engine(i, first.engine);
+    }
   }
 
   const trace::Event* next() {
@@ -139,6 +148,8 @@ class Merge {
     heads_.pop();
     const trace::Event& event = files_[*current_]->event();
     if (event.kind == trace::Kind::start) {
+      note_engine(*current_, event.engine);
+      if (!error_.empty()) return nullptr;
       const auto [owner, first] = owners_.emplace(event.node, *current_);
       if (!first && owner->second != *current_) return twice(*current_, owner->second), nullptr;
     }
@@ -146,6 +157,11 @@ class Merge {
   }
 
   trace::Names& names() { return names_; }
+  /// What orders at these processes, if their files say it at the beginning.
+  std::optional<trace::Engine> engine() const {
+    if (!engine_) return std::nullopt;
+    return engine_->first;
+  }
   const std::string& error() const { return error_; }
   void count(FilesReport& report) const {
     for (const auto& file : files_) {
@@ -166,6 +182,18 @@ class Merge {
     }
   }
 
+  // Another engine keeps other promises: its history is no part of this one.
+  void note_engine(std::size_t i, trace::Engine engine) {
+    if (!engine_) engine_ = {engine, i};
+    if (engine_->first == engine) return;
+    const auto ordered_by = [](trace::Engine which) {
+      return which == trace::Engine::ring ? "the ring" : "paxos";
+    };
+    error_ = files_[i]->path() + ":" + std::to_string(files_[i]->lines()) + ": ordered by " +
+             ordered_by(engine) + ", and " + files_[engine_->second]->path() + " by " +
+             ordered_by(engine_->first) + ": accepted are traces of one cluster";
+  }
+
   // The same file, or a copy of it: its events would all be violations.
   void twice(std::size_t i, std::size_t earlier) {
     const std::string& path = files_[i]->path();
@@ -177,6 +205,7 @@ class Merge {
   trace::Names names_;
   std::vector<std::unique_ptr<TraceFile>> files_;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
+  std::optional<std::pair<trace::Engine, std::size_t>> engine_;  // and the file that said so
   std::map<MemberId, std::size_t> owners_;  // the file in which a process starts
   std::optional<std::size_t> current_;
   std::string error_;
@@ -197,6 +226,7 @@ Result<FilesReport, std::string> check_files(std::span<const std::string> paths,
   Options for_order = options;
   for_order.layer = trace::Layer::order;
   for_order.names = &merge.names();
+  if (merge.engine()) for_order.quorum = *merge.engine() == trace::Engine::paxos;
   Options for_unit = for_order;
   for_unit.layer = trace::Layer::unit;
   Checker order(for_order);

@@ -80,7 +80,9 @@ void Ledger::publish(const trace::Event& event) {
 }
 
 void Ledger::started(Instant now, MemberId who) {
-  publish(fresh(trace::Kind::start, trace::Layer::order, now, who));
+  trace::Event& event = fresh(trace::Kind::start, trace::Layer::order, now, who);
+  event.engine = options_.quorum ? trace::Engine::paxos : trace::Engine::ring;
+  publish(event);
 }
 void Ledger::crashed(Instant now, MemberId who) {
   publish(fresh(trace::Kind::crash, trace::Layer::order, now, who));

@@ -18,6 +18,9 @@ enum class Layer : std::uint8_t {
 
 enum class Kind : std::uint8_t { start, crash, leave, submit, originate, view, deliver };
 
+/// What orders at a process: it decides which promises its history is held to.
+enum class Engine : std::uint8_t { ring, paxos };
+
 enum class Claim : std::uint8_t { absent, yes, no };  ///< of being the primary view
 
 struct MessageId {
@@ -32,6 +35,8 @@ struct Event {
   Layer layer = Layer::order;
   std::int64_t at_ns{};  ///< since any fixed origin
   MemberId node{};       ///< where it happened
+
+  Engine engine = Engine::ring;  ///< start
 
   // submit, originate, deliver
   MessageId message{};

@@ -233,6 +233,10 @@ void read_view(Reader& in, Event& event) {
 void read_details(Reader& in, Event& event) {
   switch (event.kind) {
     case Kind::start:
+      if (in.has("order")) {
+        event.engine = static_cast<Engine>(in.word("order", kEngineWords, "order"));
+      }
+      break;
     case Kind::crash:
     case Kind::leave: break;
     case Kind::submit:

@@ -123,6 +123,8 @@ void put_view(std::string& out, const Event& event, const Names& names) {
 void put_details(std::string& out, const Event& event, const Names& names) {
   switch (event.kind) {
     case Kind::start:
+      if (event.engine != Engine::ring) put_text(out, "order", word_of(event.engine));
+      break;
     case Kind::crash:
     case Kind::leave: break;
     case Kind::submit: put_submit(out, event, names); break;

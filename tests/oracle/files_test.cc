@@ -96,6 +96,43 @@ TEST_F(Files, NeedsNoCommonClockAndNoOrderOfFiles) {
   }
 }
 
+// A sender that died before it knew of the place of its message, which others delivered: a ring
+// gives no place that its sender does not know.
+TEST_F(Files, JudgesByThePromisesOfTheEngineThatTheTracesName) {
+  const auto start = [](const std::string& node, const std::string& more) {
+    return trace_line(node, R"("ev":"start")" + more);
+  };
+  const auto both = [&](const std::string& more) {
+    std::string first = start("a.1", more) + trace_line("a.1", kFilesView);
+    first += trace_line("a.1", R"("ev":"submit","msg":"a.1:1",)" + kHash + R"(,"bytes":3)", 10);
+    const std::string second = start("b.1", more) + receiver(1).substr(start("b.1", "").size());
+    return std::vector<std::string>{write("a", first), write("b", second)};
+  };
+  Options strict = file_options();
+  strict.truncated_ok = false;
+  const auto paxos = check_files(both(R"(,"order":"paxos")"), strict);
+  ASSERT_TRUE(paxos.has_value()) << paxos.error();
+  EXPECT_TRUE(paxos->ok()) << paxos->order.violations[0].text;
+  const auto ring = check_files(both(""), strict);
+  ASSERT_TRUE(ring.has_value()) << ring.error();
+  EXPECT_FALSE(ring->ok());
+}
+
+TEST_F(Files, RefusesTracesOfTwoEngines) {
+  const std::string paxos = trace_line("b.1", R"("ev":"start","order":"paxos")");
+  const std::string a = write("a", sender(1)), b = write("b", paxos);
+  const auto two = check({a, b});
+  ASSERT_FALSE(two.has_value());
+  EXPECT_EQ(two.error(), b + ":1: ordered by paxos, and " + a +
+                             " by the ring: accepted are traces of one cluster");
+  const std::string later =
+      write("c", sender(1) + trace_line("c.1", R"("ev":"start","order":"paxos")", 90));
+  const auto one = check({later});
+  ASSERT_FALSE(one.has_value());
+  EXPECT_EQ(one.error(), later + ":6: ordered by paxos, and " + later +
+                             " by the ring: accepted are traces of one cluster");
+}
+
 TEST_F(Files, ReportsWhatIsBroken) {
   std::string twice = receiver(2);
   twice += twice.substr(twice.rfind("{"));

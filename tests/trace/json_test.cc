@@ -100,6 +100,15 @@ TEST(Json, WritesProcesses) {
                                       "\n");
 }
 
+TEST(Json, WritesAndReadsWhatOrders) {
+  Event event = make(Kind::start);
+  event.engine = Engine::paxos;
+  EXPECT_EQ(write(event),
+            R"({"at":17,"layer":"order","ev":"start","node":"a.1763","order":"paxos"})"
+            "\n");
+  expect_round_trip(event);
+}
+
 TEST(Json, WritesSubmissions) {
   Event event = make(Kind::submit);
   event.message = {kA, 42};
@@ -312,6 +321,8 @@ TEST(Json, SaysWhatIsWrongWithAValue) {
   const std::pair<std::string, const char*> cases[] = {
       {R"({"at":1,"layer":"order","ev":"foo","node":"a.1"})", "unknown ev 'foo'"},
       {R"({"at":1,"layer":"x","ev":"start","node":"a.1"})", "unknown layer 'x'"},
+      {head + R"("start","order":"toto"})", "unknown order 'toto'"},
+      {head + R"("start","order":1})", "key 'order' is not a string"},
       {R"({"at":1,"layer":7,"ev":"start","node":"a.1"})", "key 'layer' is not a string"},
       {R"({"at":"1","layer":"unit","ev":"start","node":"a.1"})",
        "key 'at' is not a whole number of nanoseconds"},
