@@ -45,8 +45,8 @@ struct Node {
 };
 
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
-/// `nodes`, `nodes_max`, `message_bytes_max`, `primary` and the times in `ring` must be the same on
-/// all nodes.
+/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `acceptors`, `primary` and the times in
+/// `ring` must be the same on all nodes; with `order` "paxos", `packet_bytes_max` too.
 struct Config {
   std::string cluster;           ///< name of the cluster, as a node's name; others are ignored
   std::string name;              ///< which of `nodes` this one is
@@ -78,6 +78,21 @@ struct Config {
   std::string primary = "none";
   /// Tunables by name, for instance {"token_loss_ms", 500}. The default suits a local network.
   std::map<std::string, double> ring;
+
+  /// The protocol that orders, the same on all nodes. "ring": members order among themselves, on
+  /// each side of a partition. "paxos": nothing is ordered but by a majority of `acceptors`, which
+  /// keep what they vote for on disk: it outlives crashes, also of all nodes at once. Every view
+  /// then says that it is primary; `ring` and `primary` must be left out, and the list of nodes
+  /// does not change while they run.
+  std::string order = "ring";
+  /// With "paxos": the numbers of the nodes that vote, an odd number of them, the same on all nodes
+  /// for as long as the cluster lives. Empty: all of up to two nodes, three of up to four, else the
+  /// five lowest.
+  std::vector<std::uint32_t> acceptors;
+  /// With "paxos", on each acceptor: a folder that exists, belongs to this user and is writable for
+  /// nobody else. The node keeps its log in data_dir/name, and a thread that writes it. Who has
+  /// lost it must not come back with an empty one: it would vote against what it has promised.
+  std::string data_dir;
 
   /// Whose thread runs the member. "own": it starts one. "caller": the application's, inside next()
   /// and wait(), which saves handing every message from thread to thread; it must call one of them
@@ -152,6 +167,7 @@ struct Status {
   std::uint64_t queued_messages{};   ///< that wait to be ordered
   std::uint64_t queued_bytes{};      ///< their payloads
   std::uint64_t unread_bytes{};      ///< that wait to be read by next(), about
+  std::string order;                 ///< Config::order
   std::string waits_for;             ///< what the next delivery or message waits for, in words
   std::string multicast;             ///< how data reaches the others, in words
   std::string seal;                ///< "key 1f0e9a3b", which packets are sealed with, or "insecure"

@@ -49,7 +49,8 @@ Result<std::shared_ptr<const io::TlsContext>, io::IoError> read_tls(
 
 /// What keeps a node from starting, behind the key that it comes from.
 io::IoError with_key(const io::IoError& why) {
-  return {why.code, (why.message.starts_with("trace: ") ? "" : "nodes.address: ") + why.message};
+  const bool has_key = why.message.starts_with("trace: ") || why.message.starts_with("data_dir: ");
+  return {why.code, (has_key ? "" : "nodes.address: ") + why.message};
 }
 
 Result<void, io::IoError> check_folder(const std::string& folder) {
@@ -120,7 +121,7 @@ Daemon::~Daemon() = default;
 Result<void, io::IoError> Daemon::prepare() {
   if (auto usable = check_folder(options_.spool_dir); !usable) return usable;
   io::LoopOptions loop_options;
-  loop_options.pause = options_.member.ring.token_loss / 2;
+  loop_options.pause = member::pause_of(options_.member);
   loop_options.spin = kSpin;
   auto loop = io::Loop::open(loop_options);
   if (!loop) return unexpected(loop.error());

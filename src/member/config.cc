@@ -95,10 +95,27 @@ std::string set_nodes(const std::vector<v0::Node>& nodes, Settings& settings) {
   return {};
 }
 
+std::string set_order(const v0::Config& config, Settings& settings) {
+  if (config.order != "ring" && config.order != "paxos") {
+    return "order = " + quoted(config.order) + " is not accepted: it must be \"ring\" or \"paxos\"";
+  }
+  if (config.order == "paxos") settings.order = OrderEngine::paxos;
+  if (config.order == "paxos" && !config.ring.empty()) {
+    return "ring." + config.ring.begin()->first + " = " + plain(config.ring.begin()->second) +
+           " is not accepted with order = \"paxos\": leave out what is the ring's";
+  }
+  for (const std::uint32_t number : config.acceptors) {
+    settings.acceptors.push_back(NodeId{number});
+  }
+  settings.data_dir = config.data_dir;
+  return {};
+}
+
 std::string set_all(const v0::Config& config, Settings& settings) {
   settings.cluster = config.cluster;
   settings.name = config.name;
   settings.nodes_max = config.nodes_max;
+  if (std::string wrong = set_order(config, settings); !wrong.empty()) return wrong;
   for (const auto& [name, value] : config.ring) {
     if (std::string wrong = set_knob(name, value, settings.ring); !wrong.empty()) return wrong;
   }

@@ -61,7 +61,7 @@ Result<std::unique_ptr<Core>, io::IoError> Core::open(const Settings& settings) 
   std::unique_ptr<Core> core(new Core(settings));
   if (core->queue_.fd() < 0) return unexpected(io::system_error("eventfd", errno));
   io::LoopOptions options;
-  options.pause = settings.ring.token_loss / 2;
+  options.pause = pause_of(settings);
   options.spin = kSpin;
   auto loop = io::Loop::open(options);
   if (!loop) return unexpected(loop.error());
@@ -74,6 +74,7 @@ Result<std::unique_ptr<Core>, io::IoError> Core::open(const Settings& settings) 
   if (!settings.own_thread) {
     core->take_thread();
     core->runtime_->start(io::Clock::now());
+    if (core->loop_->stopped()) core->finish();
     return core;
   }
   if (auto started = core->start_thread(); !started) return unexpected(started.error());
@@ -101,7 +102,7 @@ Core::Core(const Settings& settings)
               settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
       // What is ordered but not delivered here when the room shrinks to nothing is at most twice
       // the largest gap: once in the old view, once in the next.
-      queue_(kUnitsWaiting, 2 * settings.ring.max_gap + 64, settings.receive_bytes_max,
+      queue_(kUnitsWaiting, 2 * max_gap(settings) + 64, settings.receive_bytes_max,
              settings.ring.packet_bytes_max, settings.own_thread),
       reader_(queue_, names_of(settings), settings.limits.message_bytes_max) {}
 
@@ -116,6 +117,7 @@ void Core::run() {
 
 void Core::finish() {
   stage_.close();
+  queue_.publish();  // a node that could not even start had no turn
   const std::lock_guard lock(mutex_);
   status_ = snapshot();
   ended_ = true;

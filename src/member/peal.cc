@@ -150,6 +150,7 @@ Status Member::status() const {
   to.queued_messages = from.queued_messages;
   to.queued_bytes = from.queued_bytes;
   to.unread_bytes = from.unread_bytes;
+  to.order = std::move(from.order);
   to.waits_for = std::move(from.waits_for);
   to.multicast = std::move(from.multicast);
   to.seal = std::move(from.seal);

@@ -7,22 +7,27 @@
 #include "base/assert.h"
 #include "base/digest.h"
 #include "io/clock.h"
+#include "member/acceptor_log.h"
 #include "member/nodes.h"
 #include "member/text.h"
+#include "order/paxos/options.h"
 #include "wire/frames.h"
 
 namespace peal::member {
 namespace {
 
 constexpr std::uint32_t kFrameSlabs = 128;
+/// A promise with as many votes as there may be.
+constexpr std::uint32_t kPaxosFrameBytes = 16'384;
+/// Who comes back asks for 64 instances at a time, and must be faster than those who go on.
+constexpr Duration kPaxosGap = microseconds(500);
 constexpr std::uint32_t kReceiveSlabsMin = 16;
 constexpr std::uint32_t kReceiveSlabsMax = 512;
 
 /// Slabs for what the engine keeps until all have it, and for what waits to be read. Slabs that are
 /// never used cost address space only.
 std::uint32_t receive_slabs(const Settings& settings) {
-  const std::uint64_t kept =
-      std::uint64_t{settings.ring.max_gap} * 4 * settings.ring.packet_bytes_max;
+  const std::uint64_t kept = std::uint64_t{max_gap(settings)} * 4 * settings.ring.packet_bytes_max;
   const std::uint64_t slabs =
       (kept + settings.receive_bytes_max) / io::UdpTransport::kSlabBytes + kReceiveSlabsMin;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(slabs, kReceiveSlabsMax));
@@ -33,6 +38,23 @@ std::uint32_t frame_bytes(const Settings& settings) {
   constexpr std::uint32_t kPlain = (wire::kPacketBytesMax + 63U) & ~63U;
   constexpr std::uint32_t kSealed = (wire::kPacketBytesMax - seal::overhead(Lane::control)) & ~63U;
   return settings.keys ? kSealed : kPlain;
+}
+
+/// The same in the pool of frames. With paxos that holds values as well, so that it has many.
+std::uint32_t frame_slab_bytes(const Settings& settings) {
+  const std::uint32_t largest = frame_bytes(settings);
+  if (settings.order == OrderEngine::ring) return largest;
+  const std::uint32_t packet = (settings.ring.packet_bytes_max + 63U) & ~63U;
+  return std::min(largest, std::max(packet, kPaxosFrameBytes));
+}
+
+std::uint32_t frame_slabs(const Settings& settings) {
+  if (settings.order == OrderEngine::ring) return kFrameSlabs;
+  const order::paxos::Options paxos;
+  const auto nodes = static_cast<std::uint32_t>(settings.nodes.size());
+  const std::uint32_t values =
+      paxos.max_gap + 2 * paxos.checkpoint_every + paxos.window + nodes * paxos.member_window;
+  return values + values / 2 + 512;
 }
 
 /// Bytes of the largest packet that the engine makes.
@@ -49,7 +71,7 @@ void write_header(std::uint64_t cluster, const MemberId& sender, std::uint32_t f
                           frame_bytes, out);
 }
 
-std::uint32_t unit_slabs(const Settings& settings) { return settings.ring.max_gap * 2 + 1'024; }
+std::uint32_t unit_slabs(const Settings& settings) { return max_gap(settings) * 2 + 1'024; }
 
 }  // namespace
 
@@ -71,7 +93,7 @@ Runtime::Runtime(const Settings& settings, io::Loop& loop, Application& applicat
       names_(names_of(settings)),
       received_(io::UdpTransport::kSlabBytes, receive_slabs(settings)),
       units_((settings.ring.packet_bytes_max + 63U) & ~63U, unit_slabs(settings)),
-      frames_(frame_bytes(settings), kFrameSlabs) {}
+      frames_(frame_slab_bytes(settings), frame_slabs(settings)) {}
 
 Runtime::~Runtime() = default;
 
@@ -104,21 +126,66 @@ Result<void, io::IoError> Runtime::prepare() {
   if (auto attached = udp_->attach(loop_); !attached) return attached;
 
   if (!settings_.trace.empty()) {
-    auto trace = TraceLog::open(settings_.trace, names_);
+    auto trace = TraceLog::open(
+        settings_.trace, names_,
+        settings_.order == OrderEngine::ring ? trace::Engine::ring : trace::Engine::paxos);
     if (!trace) {
       return unexpected(io::IoError{trace.error().code, "trace: " + trace.error().message});
     }
     trace_ = std::move(*trace);
   }
+  if (votes(settings_)) {
+    if (auto opened_log = open_log(); !opened_log) return opened_log;
+  }
   // Last, so that a node that cannot start does not use up an incarnation.
   const io::EpochChoice choice = io::choose_epoch(settings_.state_file);
-  if (choice.warning) start_warning_ = choice.warning->message;
+  if (choice.warning) start_warnings_.push_back(choice.warning->message);
+  if (log_ != nullptr) {
+    if (auto recovered = log_->recover(choice.epoch); !recovered) return recovered;
+    if (log_->is_new()) start_warnings_.push_back(new_log_text(log_->folder()));
+  }
   udp_->set_epoch(choice.epoch);
   make_node(choice.epoch);
   return {};
 }
 
+Result<void, io::IoError> Runtime::open_log() {
+  auto log = AcceptorLog::open(settings_);
+  if (!log) return unexpected(log.error());
+  log_ = std::move(*log);
+  settings_.state_file = log_->state_file();
+  return log_->attach(loop_, [this] { node_->on_durable(io::Clock::now()); });
+}
+
 void Runtime::make_node(std::uint64_t epoch) {
+  port::Transport& transport = *this;
+  node::Sink& sink = *this;
+  node_ = std::make_unique<node::Node>(
+      settings_.limits, units_,
+      [this, epoch](order::Host& host) {
+        return settings_.order == OrderEngine::ring ? make_ring(epoch, host)
+                                                    : make_paxos(epoch, host);
+      },
+      transport, sink);
+}
+
+std::unique_ptr<order::Engine> Runtime::make_paxos(std::uint64_t epoch, order::Host& host) {
+  const order::NodeList list = list_of(settings_.nodes);
+  order::paxos::Config paxos;
+  paxos.self = {settings_.self(), epoch};
+  paxos.universe = list.nodes;
+  paxos.acceptors = acceptors_of(settings_);
+  paxos.nodes_hash = list.hash;
+  paxos.cluster = cluster_id(settings_);
+  paxos.options.packet_bytes_max = packet_bytes(settings_);
+  paxos.options.gap = kPaxosGap;
+  // As for the ring.
+  if (settings_.keys) paxos.checksum = wire::Checksum::absent;
+  if (log_ != nullptr) paxos.log = &log_->log();
+  return order::paxos::make_engine(paxos, frames_, host);
+}
+
+std::unique_ptr<order::Engine> Runtime::make_ring(std::uint64_t epoch, order::Host& host) {
   order::ring::Config ring;
   ring.self = {settings_.self(), epoch};
   const order::NodeList list = list_of(settings_.nodes);
@@ -133,18 +200,13 @@ void Runtime::make_node(std::uint64_t epoch) {
   seed.add(ring.self.node.value);
   seed.add(epoch);
   ring.seed = seed.value();
-  port::Transport& transport = *this;
-  node::Sink& sink = *this;
-  node_ = std::make_unique<node::Node>(
-      settings_.limits, units_,
-      [this, &ring](order::Host& host) { return order::ring::make_engine(ring, frames_, host); },
-      transport, sink);
+  return order::ring::make_engine(ring, frames_, host);
 }
 
 void Runtime::start(Instant now) {
   if (trace_ != nullptr) trace_->start(node_->self());
   if (settings_.insecure) application_.on_warning(std::string(kInsecureText));
-  if (start_warning_) application_.on_warning(*start_warning_);
+  for (const std::string& each : start_warnings_) application_.on_warning(each);
   node_->start(now);
 }
 
@@ -204,6 +266,7 @@ void Runtime::on_turn_end(Instant now) {
   if (addresses_->has_names()) look_for_strangers(now);
   application_.on_turn_end(now);
   take_adopted(now);
+  if (log_ != nullptr) log_->commit();
   if (trace_ != nullptr) {
     trace_->flush();
     if (const auto error = trace_->take_error()) {
@@ -274,6 +337,12 @@ void Runtime::on_event(const order::Event& event) {
   // What is known of the peers may be in use: at the end of the turn it is not.
   if (event.code == order::EventCode::nodes_adopted) nodes_adopted_ = true;
   application_.on_event(event);
+}
+
+void Runtime::on_fatal(std::string_view reason) {
+  // The engine knows that its log failed; which file, and why, the log knows.
+  const bool lost = log_ != nullptr && log_->failure();
+  application_.on_fatal(std::string(reason) + (lost ? ": " + log_->failure()->message : ""));
 }
 
 void Runtime::on_epoch_corrected(std::uint64_t epoch) {

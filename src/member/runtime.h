@@ -23,6 +23,8 @@
 
 namespace peal::member {
 
+class AcceptorLog;
+
 /// Who uses a node that runs in a loop. All calls come from the loop's thread; those of node::Sink
 /// must not call back.
 class Application : public node::Sink {
@@ -50,7 +52,7 @@ class Runtime final : private io::LoopHost,
                       private node::Sink,
                       private port::Transport {
  public:
-  /// Opens sockets and trace. `loop` and `application` must outlive it.
+  /// Opens sockets, trace and, on an acceptor, its log. `loop` and `application` must outlive it.
   /// Errors: invalid_option, address_in_use, not_permitted, system.
   static Result<std::unique_ptr<Runtime>, io::IoError> open(const Settings& settings,
                                                             io::Loop& loop,
@@ -99,11 +101,15 @@ class Runtime final : private io::LoopHost,
   const io::UdpTransport& transport() const { return *udp_; }
   const io::AddressBook& addresses() const { return *addresses_; }
   const trace::Names& names() const { return names_; }
+  OrderEngine order() const { return settings_.order; }
 
  private:
   Runtime(const Settings& settings, io::Loop& loop, Application& application);
   Result<void, io::IoError> prepare();
+  Result<void, io::IoError> open_log();
   void make_node(std::uint64_t epoch);
+  std::unique_ptr<order::Engine> make_ring(std::uint64_t epoch, order::Host& host);
+  std::unique_ptr<order::Engine> make_paxos(std::uint64_t epoch, order::Host& host);
   void look_for_strangers(Instant now);
   void on_epoch_corrected(std::uint64_t epoch);
   void know_nodes(Instant now);
@@ -129,7 +135,7 @@ class Runtime final : private io::LoopHost,
   void on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
                     Service service) override;
   void on_event(const order::Event& event) override;
-  void on_fatal(std::string_view reason) override { application_.on_fatal(reason); }
+  void on_fatal(std::string_view reason) override;
   std::uint32_t receive_room_units() const override { return application_.receive_room_units(); }
   void on_unit_delivered(const order::Delivery& delivery) override {
     application_.on_unit_delivered(delivery);
@@ -149,14 +155,15 @@ class Runtime final : private io::LoopHost,
   trace::Names names_;
   BufferPool received_;  ///< what comes in
   BufferPool units_;     ///< own units, with room for their packet headers
-  BufferPool frames_;    ///< tokens and membership
+  BufferPool frames_;    ///< the engine's own packets, and what it reads from its log
   std::unique_ptr<io::UdpTransport> udp_;
   std::optional<io::AddressBook> addresses_;
   std::uint64_t strangers_ = 0;                   ///< packets of nobody's address, when last looked
   Instant now_{};                                 ///< of the newest turn
   std::unique_ptr<TraceLog> trace_;               ///< null if there is none
   std::map<NodeId, std::uint32_t> refused_said_;  ///< a bit for each reason that was said
-  std::optional<std::string> start_warning_;
+  std::vector<std::string> start_warnings_;
+  std::unique_ptr<AcceptorLog> log_;  ///< null if this node does not vote
   std::unique_ptr<node::Node> node_;
 };
 

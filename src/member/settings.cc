@@ -8,6 +8,8 @@
 #include "base/assert.h"
 #include "base/digest.h"
 #include "io/address_book.h"
+#include "member/nodes.h"
+#include "order/paxos/options.h"
 #include "seal/key_file.h"
 #include "seal/packet.h"
 #include "wire/frames.h"
@@ -90,6 +92,49 @@ std::string validate_keys(const Settings& settings) {
          ", as a sealed packet is longer by " + std::to_string(kSealedDataLonger);
 }
 
+std::string validate_acceptors(const Settings& settings) {
+  const std::vector<NodeId>& acceptors = settings.acceptors;
+  if (acceptors.empty()) return {};
+  std::string list;
+  std::set<NodeId> seen;
+  for (const NodeId node : acceptors) {
+    list += (list.empty() ? "" : ", ") + std::to_string(node.value);
+    if (find(settings.nodes, node) == nullptr) {
+      return "acceptors has " + std::to_string(node.value) +
+             ", which is not accepted: it must be the number of one of nodes";
+    }
+    if (!seen.insert(node).second) {
+      return "acceptors has " + std::to_string(node.value) +
+             " twice, which is not accepted: each node votes once";
+    }
+  }
+  if (acceptors.size() % 2 == 1) return {};
+  return "acceptors = [" + list +
+         "] is not accepted: it must be an odd number of nodes, since one more that makes it even "
+         "survives no more failures";
+}
+
+/// What only one of the engines has must not be set for another.
+std::string validate_order(const Settings& settings) {
+  if (settings.order == OrderEngine::ring) {
+    const char* key = !settings.acceptors.empty()  ? "acceptors"
+                      : !settings.data_dir.empty() ? "data_dir"
+                                                   : nullptr;
+    if (key == nullptr) return {};
+    return std::string(key) +
+           " is not accepted with order = \"ring\", which has no acceptors: "
+           "leave it out, or set order = \"paxos\"";
+  }
+  if (settings.ring.primary != order::ring::PrimaryRule::none) {
+    return "primary = \"majority\" is not accepted with order = \"paxos\", whose views all have "
+           "most of the nodes: leave it out";
+  }
+  if (std::string wrong = validate_acceptors(settings); !wrong.empty()) return wrong;
+  if (!votes(settings) || !settings.data_dir.empty()) return {};
+  return "data_dir is missing: with order = \"paxos\", " + settings.name +
+         " is one of the acceptors, and must keep what it votes for in a folder of its own";
+}
+
 }  // namespace
 
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number) {
@@ -147,6 +192,7 @@ std::string validate(const Settings& settings) {
   }
   if (std::string wrong = validate_nodes(settings); !wrong.empty()) return wrong;
   if (std::string wrong = order::ring::validate(settings.ring); !wrong.empty()) return wrong;
+  if (std::string wrong = validate_order(settings); !wrong.empty()) return wrong;
   if (std::string wrong = validate_keys(settings); !wrong.empty()) return wrong;
   constexpr std::uint64_t kReceiveBytesMin = 1U << 20;
   if (settings.receive_bytes_max < kReceiveBytesMin) {
@@ -156,9 +202,38 @@ std::string validate(const Settings& settings) {
   return node::validate(settings.limits, settings.nodes_max);
 }
 
-std::uint64_t cluster_id(const Settings& settings) {
-  Digest rules;
-  rules.add(settings.nodes_max);
+std::string_view order_name(OrderEngine order) {
+  return order == OrderEngine::ring ? "ring" : "paxos";
+}
+
+std::vector<NodeId> acceptors_of(const Settings& settings) {
+  std::vector<NodeId> acceptors = settings.acceptors;
+  if (acceptors.empty()) {
+    acceptors = order::paxos::default_acceptors(list_of(settings.nodes).nodes);
+  }
+  std::sort(acceptors.begin(), acceptors.end());
+  return acceptors;
+}
+
+bool votes(const Settings& settings) {
+  if (settings.order != OrderEngine::paxos) return false;
+  const std::vector<NodeId> acceptors = acceptors_of(settings);
+  return std::binary_search(acceptors.begin(), acceptors.end(), settings.self());
+}
+
+std::uint32_t max_gap(const Settings& settings) {
+  if (settings.order == OrderEngine::ring) return settings.ring.max_gap;
+  return order::paxos::Options{}.max_gap;
+}
+
+Duration pause_of(const Settings& settings) {
+  if (settings.order == OrderEngine::ring) return settings.ring.token_loss / 2;
+  return order::paxos::Options{}.suspect / 2;
+}
+
+namespace {
+
+void add_ring_rules(const Settings& settings, Digest& rules) {
   for (const order::ring::Knob& knob : order::ring::knobs()) {
     if (!knob.cluster_wide) continue;
     rules.add(as_bytes_view(knob.name));
@@ -167,6 +242,21 @@ std::uint64_t cluster_id(const Settings& settings) {
                   : settings.ring.*knob.number);
   }
   rules.add(static_cast<std::uint64_t>(settings.ring.primary));
+}
+
+void add_paxos_rules(const Settings& settings, Digest& rules) {
+  rules.add(as_bytes_view("paxos"));
+  for (const NodeId node : acceptors_of(settings)) rules.add(node.value);
+  rules.add(settings.ring.packet_bytes_max);
+}
+
+}  // namespace
+
+std::uint64_t cluster_id(const Settings& settings) {
+  Digest rules;
+  rules.add(settings.nodes_max);
+  if (settings.order == OrderEngine::ring) add_ring_rules(settings, rules);
+  if (settings.order == OrderEngine::paxos) add_paxos_rules(settings, rules);
   rules.add(settings.limits.message_bytes_max);
   const std::uint64_t name = digest_of(as_bytes_view(settings.cluster));
   return (name << 32U) | (rules.value() & 0xffff'ffffU);

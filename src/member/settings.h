@@ -35,6 +35,15 @@ struct NodeEntry {
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number);
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, std::string_view name);
 
+/// Which protocol orders.
+enum class OrderEngine : std::uint8_t {
+  ring,
+  paxos,  ///< on a majority of acceptors with durable logs; `ring` counts for its packets alone
+};
+
+/// "ring" or "paxos".
+std::string_view order_name(OrderEngine order);
+
 /// What a member is made from: the public configuration with its texts read.
 struct Settings {
   std::string cluster;
@@ -46,7 +55,10 @@ struct Settings {
   std::string key_file;            ///< where `keys` come from
   std::optional<seal::Keys> keys;  ///< packets are sealed with; none only with `insecure`
   bool insecure = false;  ///< packets between nodes are neither encrypted nor authenticated
-  order::ring::Options ring;
+  OrderEngine order = OrderEngine::ring;
+  std::vector<NodeId> acceptors;  ///< with paxos; empty: as acceptors_of() chooses
+  std::string data_dir;           ///< with paxos: where acceptors keep their logs
+  order::ring::Options ring;      ///< `packet_bytes_max` is that of every engine
   node::Limits limits;
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
   bool own_thread = true;                         ///< false: who reads runs the loop
@@ -82,9 +94,21 @@ Result<seal::Keys, std::string> read_keys(const Settings& settings);
 /// Empty if all is well, else one line that names the key, the value and what is accepted.
 std::string validate(const Settings& settings);
 
+/// Who votes, sorted: those of the settings, or the engine's choice out of `nodes`. With
+/// OrderEngine::paxos only.
+std::vector<NodeId> acceptors_of(const Settings& settings);
+/// True if this node is one of them: it needs a data_dir.
+bool votes(const Settings& settings);
+
+/// The largest gap between the slowest member and what is ordered, in units.
+std::uint32_t max_gap(const Settings& settings);
+/// A loop that did not run for longer has to say so, before silence of others is taken for theirs.
+Duration pause_of(const Settings& settings);
+
 /// wire::Header::cluster. High 32 bits: the cluster's name; low 32: everything that must be equal
-/// on all nodes as long as one of them runs (the times of the ring, the primary rule, the largest
-/// message, the longest list of nodes). The list of nodes is not: see member/nodes.h.
+/// on all nodes as long as one of them runs (the engine, its acceptors, the times of the ring, the
+/// primary rule, the largest message, the longest list of nodes). The list of nodes is not: see
+/// member/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
 
 /// By how many bytes a packet of data is longer than its frame if it is sealed: the frame's header

@@ -61,12 +61,13 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
       return "node " + name + " is ignored: it belongs to another cluster; compare the key cluster";
     case wire::Drop::other_settings:
       return "node " + name +
-             " is ignored: its cluster-wide settings differ; nodes_max, message_bytes_max, primary "
-             "and the times in ring must be the same on all nodes";
+             " is ignored: its cluster-wide settings differ; order, acceptors, nodes_max, "
+             "message_bytes_max, primary and the times in ring must be the same on all nodes (with "
+             "order = \"paxos\", the size of packets too)";
     case wire::Drop::other_list:
       return "node " + name +
              " is ignored: it goes by another list of nodes; give both the same [[nodes]], and run "
-             "peal reload on those that run";
+             "peal reload on those that run; with order = \"paxos\", restart them";
     default: return "node " + name + " is ignored: " + std::string(wire::drop_name(reason));
   }
 }
@@ -88,6 +89,13 @@ std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& 
       return begin + "sealed for another cluster; compare the key cluster";
     default: return {};
   }
+}
+
+std::string new_log_text(const std::string& folder) {
+  return "there was no log in " + folder +
+         ", and a new one was made: that is right for a node that never took part; one that did, "
+         "and "
+         "lost its log, must not vote again: stop it, and restore its data_dir";
 }
 
 std::string address_text(const io::AddressBook::Change& change, const trace::Names& names) {

@@ -30,6 +30,9 @@ std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& 
 /// Where another node is now, or why nobody knows.
 std::string address_text(const io::AddressBook::Change& change, const trace::Names& names);
 
+/// What an acceptor says that had no log in this folder.
+std::string new_log_text(const std::string& folder);
+
 /// What a member without a key says when it starts.
 inline constexpr std::string_view kInsecureText =
     "insecure = true: packets between nodes are neither encrypted nor authenticated, and whoever "

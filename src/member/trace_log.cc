@@ -8,15 +8,18 @@
 namespace peal::member {
 
 Result<std::unique_ptr<TraceLog>, io::IoError> TraceLog::open(const std::string& path,
-                                                              const trace::Names& names) {
+                                                              const trace::Names& names,
+                                                              trace::Engine engine) {
   auto file = io::FileSink::open(path, io::FileSink::Mode::append);
   if (!file) return unexpected(file.error());
-  return std::unique_ptr<TraceLog>(new TraceLog(std::move(*file), names));
+  return std::unique_ptr<TraceLog>(new TraceLog(std::move(*file), names, engine));
 }
 
 void TraceLog::start(MemberId self) {
   self_ = self;
-  write(event(trace::Kind::start));
+  trace::Event line = event(trace::Kind::start);
+  line.engine = engine_;
+  write(line);
 }
 
 void TraceLog::submit(std::uint64_t number, Service service, ByteView payload) {

@@ -23,7 +23,8 @@ namespace peal::member {
 class TraceLog {
  public:
   static Result<std::unique_ptr<TraceLog>, io::IoError> open(const std::string& path,
-                                                             const trace::Names& names);
+                                                             const trace::Names& names,
+                                                             trace::Engine engine);
 
   /// The incarnation of all that follows; again if it is corrected before the first view.
   void start(MemberId self);
@@ -40,13 +41,14 @@ class TraceLog {
   std::optional<io::IoError> take_error();
 
  private:
-  TraceLog(std::unique_ptr<io::FileSink> file, const trace::Names& names)
-      : file_(std::move(file)), names_(names) {}
+  TraceLog(std::unique_ptr<io::FileSink> file, const trace::Names& names, trace::Engine engine)
+      : file_(std::move(file)), names_(names), engine_(engine) {}
   trace::Event event(trace::Kind kind) const;
   void write(const trace::Event& event);
 
   std::unique_ptr<io::FileSink> file_;
   const trace::Names& names_;
+  const trace::Engine engine_;
   MemberId self_{};
   bool named_ = false;                 ///< a view was installed: `self_` is final
   std::vector<trace::Event> unnamed_;  ///< submissions that wait for that

@@ -18,6 +18,22 @@ struct Bad {
   std::vector<std::string> message;  ///< holds all of these: key, value, what is accepted
 };
 
+void expect_refused(const std::vector<Bad>& all) {
+  for (const Bad& bad : all) {
+    Config config = good();
+    bad.change(config);
+    const auto made = Member::embed(config);
+    ASSERT_FALSE(made) << bad.what;
+    if (bad.what != std::string("trace")) {
+      EXPECT_EQ(made.error().code, ErrorCode::invalid_option) << bad.what;
+    }
+    for (const std::string& part : bad.message) {
+      EXPECT_THAT(made.error().message, HasSubstr(part)) << bad.what;
+    }
+    EXPECT_EQ(made.error().message.find('\n'), std::string::npos) << bad.what;
+  }
+}
+
 TEST(MemberConfig, EachBadValueIsRefusedWithKeyValueAndRemedy) {
   const std::vector<Bad> all{
       {"no cluster", [](Config& c) { c.cluster = ""; }, {"cluster = \"\"", "1 to 255 letters"}},
@@ -74,19 +90,49 @@ TEST(MemberConfig, EachBadValueIsRefusedWithKeyValueAndRemedy) {
        {"hold_ms = 1000", "token_retransmit"}},
       {"trace", [](Config& c) { c.trace = "/nonexistent/x"; }, {"trace", "/nonexistent/x"}},
   };
-  for (const Bad& bad : all) {
-    Config config = good();
-    bad.change(config);
-    const auto made = Member::embed(config);
-    ASSERT_FALSE(made) << bad.what;
-    if (bad.what != std::string("trace")) {
-      EXPECT_EQ(made.error().code, ErrorCode::invalid_option) << bad.what;
-    }
-    for (const std::string& part : bad.message) {
-      EXPECT_THAT(made.error().message, HasSubstr(part)) << bad.what;
-    }
-    EXPECT_EQ(made.error().message.find('\n'), std::string::npos) << bad.what;
-  }
+  expect_refused(all);
+}
+
+TEST(MemberConfig, WhatAnEngineDoesNotHaveIsRefused) {
+  const std::vector<Bad> all{
+      {"engine",
+       [](Config& c) { c.order = "toto"; },
+       {"order = \"toto\"", "\"ring\" or \"paxos\""}},
+      {"acceptors of the ring",
+       [](Config& c) { c.acceptors = {1}; },
+       {"acceptors", "order = \"ring\"", "leave it out"}},
+      {"data of the ring",
+       [](Config& c) { c.data_dir = "/x"; },
+       {"data_dir", "order = \"ring\"", "leave it out"}},
+      {"ring of paxos",
+       [](Config& c) { c.order = "paxos"; },
+       {"ring.consensus_ms = 3000", "order = \"paxos\"", "leave out"}},
+      {"primary of paxos",
+       [](Config& c) { c.order = "paxos", c.ring.clear(), c.primary = "majority"; },
+       {"primary = \"majority\"", "order = \"paxos\"", "leave it out"}},
+      {"unknown acceptor",
+       [](Config& c) {
+         c.order = "paxos", c.ring.clear(), c.acceptors = {1, 2, 9};
+       },
+       {"acceptors has 9", "number of one of nodes"}},
+      {"acceptor twice",
+       [](Config& c) {
+         c.order = "paxos", c.ring.clear(), c.acceptors = {1, 2, 2};
+       },
+       {"acceptors has 2 twice", "each node votes once"}},
+      {"even acceptors",
+       [](Config& c) {
+         c.order = "paxos", c.ring.clear(), c.acceptors = {1, 2};
+       },
+       {"acceptors = [1, 2]", "an odd number"}},
+      {"no data",
+       [](Config& c) { c.order = "paxos", c.ring.clear(); },
+       {"data_dir is missing", "n1 is one of the acceptors"}},
+      {"data nowhere",
+       [](Config& c) { c.order = "paxos", c.ring.clear(), c.data_dir = "/nonexistent"; },
+       {"data_dir: \"/nonexistent\"", "No such file", "accepted is a folder"}},
+  };
+  expect_refused(all);
 }
 
 TEST(MemberConfig, AnAddressInUseIsNamed) {

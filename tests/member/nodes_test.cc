@@ -56,6 +56,16 @@ TEST(NodeLists, AreEqualIfNumbersAndNamesAre) {
   }
 }
 
+TEST(NodeLists, AreFixedWithPaxos) {
+  Settings now = three_nodes();
+  now.order = OrderEngine::paxos;
+  std::vector<NodeEntry> wanted = now.nodes;
+  wanted[2].address.port = 7'777;
+  EXPECT_EQ(why_not(now, wanted), "") << "only an address differs";
+  wanted.push_back(entry("d", 4));
+  EXPECT_THAT(why_not(now, wanted), HasSubstr("fixed with order = \"paxos\": take a,b,c back"));
+}
+
 TEST(NodeLists, CanBeGoneOverTo) {
   const std::vector<void (*)(Settings&)> changes{
       [](Settings&) {},

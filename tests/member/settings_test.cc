@@ -51,6 +51,43 @@ TEST(Settings, TheClusterIdTellsNamesAndRulesApart) {
   EXPECT_EQ(cluster_id(other), id);
 }
 
+TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
+  Settings paxos = good();
+  paxos.nodes.push_back({"c", {}, {3}});
+  const std::uint64_t ring = cluster_id(paxos);
+  paxos.order = OrderEngine::paxos;
+  const std::uint64_t id = cluster_id(paxos);
+  EXPECT_NE(id, ring);
+  EXPECT_EQ(id >> 32U, ring >> 32U);
+
+  Settings other = paxos;
+  other.acceptors = {NodeId{3}, NodeId{1}, NodeId{2}};  // as it is without saying so
+  other.data_dir = "x";
+  other.ring.token_loss = milliseconds(999);
+  EXPECT_EQ(cluster_id(other), id);
+  other.acceptors = {NodeId{2}};
+  EXPECT_NE(cluster_id(other), id);
+  other = paxos;
+  other.ring.packet_bytes_max = 9'000;
+  EXPECT_NE(cluster_id(other), id);
+}
+
+TEST(Settings, ThoseWhoVoteAreThoseNamedOrTheLowest) {
+  Settings paxos = good();
+  EXPECT_FALSE(votes(paxos));
+  paxos.order = OrderEngine::paxos;
+  for (std::uint32_t number = 3; number <= 7; ++number) {
+    paxos.nodes.push_back({"n" + std::to_string(number), {}, {number}});
+  }
+  EXPECT_EQ(acceptors_of(paxos).size(), 5U);
+  EXPECT_TRUE(votes(paxos));
+  paxos.name = "n6";
+  EXPECT_FALSE(votes(paxos));
+  paxos.acceptors = {NodeId{7}, NodeId{6}, NodeId{2}};
+  EXPECT_TRUE(votes(paxos));
+  EXPECT_EQ(acceptors_of(paxos), (std::vector<NodeId>{NodeId{2}, NodeId{6}, NodeId{7}}));
+}
+
 TEST(Settings, EveryTunableThatMustBeEqualIsInTheClusterId) {
   for (const order::ring::Knob& knob : order::ring::knobs()) {
     Settings other = good();

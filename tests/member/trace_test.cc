@@ -134,13 +134,19 @@ class Sender {
   pid_t pid_ = -1;
 };
 
-TEST(MemberTrace, AKilledProcessHasWrittenAllThatOthersSawOfIt) {
+/// Three processes; one is killed and comes back, three times.
+void expect_whole_traces(const std::string& order) {
   Folder folder;
   std::vector<std::unique_ptr<Sender>> senders;
   std::vector<Config> configs;
   for (std::uint32_t node = 1; node <= 3; ++node) {
     Config config = config_of(node, 3);
     config.ring = {{"token_loss_ms", 500}, {"consensus_ms", 600}, {"probe_ms", 100}};
+    config.order = order;
+    if (order == "paxos") {
+      config.ring.clear();
+      config.data_dir = folder.path;
+    }
     config.trace = folder.trace(node);
     configs.push_back(config);
     senders.push_back(std::make_unique<Sender>(config));
@@ -153,13 +159,13 @@ TEST(MemberTrace, AKilledProcessHasWrittenAllThatOthersSawOfIt) {
   };
   for (int round = 0; round < 3; ++round) {
     all_progress();
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
     // In the middle of its work; the others go on, and it comes back as another incarnation.
     senders[2]->kill();
     senders[2] = std::make_unique<Sender>(configs[2]);
   }
   all_progress();
-  if (HasFatalFailure()) return;
+  if (testing::Test::HasFatalFailure()) return;
   for (auto& sender : senders) sender->ask_to_stop();
   for (auto& sender : senders) EXPECT_EQ(sender->end(), 0);
   const Judgement judgement = judge(folder.traces(3), 3);
@@ -167,6 +173,10 @@ TEST(MemberTrace, AKilledProcessHasWrittenAllThatOthersSawOfIt) {
   EXPECT_GT(judgement.messages, 200U);
   EXPECT_GT(judgement.transitional_views, 0U);
 }
+
+TEST(MemberTrace, AKilledProcessHasWrittenAllThatOthersSawOfIt) { expect_whole_traces("ring"); }
+
+TEST(MemberTrace, AKilledAcceptorHasWrittenAllThatOthersSawOfIt) { expect_whole_traces("paxos"); }
 
 }  // namespace
 }  // namespace peal::test

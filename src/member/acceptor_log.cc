@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "member/acceptor_log.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/digest.h"
+#include "base/text.h"
+#include "member/data_dir.h"
+#include "seal/random.h"
+
+namespace peal::member {
+namespace {
+
+constexpr const char* kIdentityFile = "identity";
+constexpr const char* kFreshIdentityFile = "identity.new";
+constexpr std::uint64_t kIdentityBytesMax = 1U << 16;
+/// A new one is made, with its space, once per so many bytes of votes.
+constexpr std::uint64_t kSegmentBytes = 16U << 20;
+
+tl::unexpected<io::IoError> refused(Errc code, std::string why) {
+  return unexpected(io::IoError{code, "data_dir: " + std::move(why)});
+}
+
+tl::unexpected<io::IoError> disk_refused(const port::DiskError& error) {
+  return refused(Errc::system, error.message);
+}
+
+std::string numbers_text(const std::vector<NodeId>& nodes) {
+  std::string text;
+  for (const NodeId node : nodes) text += (text.empty() ? "" : ",") + std::to_string(node.value);
+  return text;
+}
+
+/// One line each, "key value".
+std::string identity_of(const Settings& settings) {
+  return "cluster " + settings.cluster + "\nnode " + settings.name + "\nnumber " +
+         std::to_string(settings.self().value) + "\nacceptors " +
+         numbers_text(acceptors_of(settings)) + "\n";
+}
+
+/// What differs, what was expected, and what to do. The bytes may be anything.
+std::string difference(const std::string& path, const std::string& there,
+                       const std::string& expected) {
+  std::istringstream theirs(there);
+  std::istringstream ours(expected);
+  std::string wanted;
+  while (std::getline(ours, wanted)) {
+    std::string found;
+    if (std::getline(theirs, found) && found == wanted) continue;
+    const std::string key = wanted.substr(0, wanted.find(' '));
+    constexpr std::size_t kShownMax = 300;
+    const std::string remedy =
+        key == "acceptors"
+            ? "the acceptors of a cluster stay the same: take the list back, or begin a new "
+              "cluster, with an empty data_dir on all nodes"
+            : "start each node with its own data_dir";
+    return path + " says " + quote(found.substr(0, kShownMax)) + ", and this node has " +
+           quote(wanted) + ": " + remedy;
+  }
+  return path + " is not what Peal wrote: restore it";
+}
+
+/// Binds the segments too, so that a log that is moved alone is found out.
+wal::Identity owner_of(const Settings& settings) {
+  Digest cluster;
+  cluster.add(as_bytes_view(settings.cluster));
+  for (const NodeId node : acceptors_of(settings)) cluster.add(node.value);
+  return {cluster.value(), settings.self()};
+}
+
+std::uint64_t fresh_salt() {
+  const seal::Salt salt = seal::random_salt();
+  std::uint64_t number = 0;
+  static_assert(sizeof salt >= sizeof number);
+  std::memcpy(&number, &salt, sizeof number);
+  return number;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AcceptorLog>, io::IoError> AcceptorLog::open(const Settings& settings) {
+  std::unique_ptr<AcceptorLog> log(new AcceptorLog(settings));
+  if (auto prepared = log->prepare(settings); !prepared) return unexpected(prepared.error());
+  return log;
+}
+
+AcceptorLog::AcceptorLog(const Settings& settings)
+    : identity_(identity_of(settings)),
+      owner_(owner_of(settings)),
+      state_file_(settings.state_file) {}
+
+AcceptorLog::~AcceptorLog() {
+  if (loop_ != nullptr) loop_->unwatch(worker_->done_fd());
+}
+
+Result<void, io::IoError> AcceptorLog::prepare(const Settings& settings) {
+  if (const std::string why = why_no_data_dir(settings.data_dir); !why.empty()) {
+    return refused(Errc::invalid_option, quote(settings.data_dir) + " (" + why +
+                                             "): accepted is a folder that exists, belongs to this "
+                                             "user, and that others cannot write to");
+  }
+  const std::string path = settings.data_dir + "/" + settings.name;
+  auto folder = io::FolderDisk::open(path);
+  if (!folder) return refused(folder.error().code, folder.error().message);
+  folder_ = std::move(*folder);
+  if (state_file_.empty()) state_file_ = path + "/epoch";
+  if (auto checked = check_identity(); !checked) return checked;
+  auto segments = io::FolderDisk::open(path + "/log");
+  if (!segments) return refused(segments.error().code, segments.error().message);
+  segments_ = std::move(*segments);
+  return {};
+}
+
+Result<void, io::IoError> AcceptorLog::check_identity() {
+  const auto files = folder_->list();
+  if (!files) return disk_refused(files.error());
+  has_identity_ = std::any_of(files->begin(), files->end(), [](const port::DiskFile& file) {
+    return file.name == kIdentityFile;
+  });
+  if (!has_identity_) return {};
+  const auto bytes = folder_->read(kIdentityFile, kIdentityBytesMax);
+  if (!bytes) return disk_refused(bytes.error());
+  const std::string there(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  if (there == identity_) return {};
+  return refused(Errc::invalid_option,
+                 difference(folder_->path_of(kIdentityFile), there, identity_));
+}
+
+// Not before the log is durable: who has an identity and no log has lost what it promised.
+Result<void, io::IoError> AcceptorLog::write_identity() {
+  ignore(folder_->remove(kFreshIdentityFile), "there is none, unless a start was cut off");
+  auto done = folder_->create(kFreshIdentityFile, identity_.size());
+  if (done) done = folder_->write(kFreshIdentityFile, 0, as_bytes_view(identity_));
+  if (done) done = folder_->sync(kFreshIdentityFile);
+  if (done) done = folder_->rename(kFreshIdentityFile, kIdentityFile);
+  if (done) done = folder_->sync_folder();
+  if (!done) return disk_refused(done.error());
+  return {};
+}
+
+Result<void, io::IoError> AcceptorLog::recover(std::uint64_t epoch) {
+  wal::Options options;
+  options.owner = owner_;
+  options.epoch = epoch;
+  options.salt = fresh_salt();
+  options.segment_bytes = kSegmentBytes;
+  auto opened = wal::Log::open(*segments_, options, wal::Start::existing);
+  if (!opened && opened.error().kind == wal::Problem::Kind::no_log && !has_identity_) {
+    opened = wal::Log::open(*segments_, options, wal::Start::create);
+    is_new_ = opened.has_value();
+  }
+  if (!opened) {
+    const bool disk = opened.error().kind == wal::Problem::Kind::disk;
+    return refused(disk ? Errc::system : Errc::invalid_option, opened.error().message);
+  }
+  log_ = std::move(*opened);
+  if (has_identity_) return {};
+  return write_identity();
+}
+
+Result<void, io::IoError> AcceptorLog::attach(io::Loop& loop, std::function<void()> on_written) {
+  auto worker = io::Worker::open();
+  if (!worker) return refused(worker.error().code, worker.error().message);
+  worker_ = std::move(*worker);
+  on_written_ = std::move(on_written);
+  auto watched = loop.watch(worker_->done_fd(), EPOLLIN, [this](std::uint32_t) { take_written(); });
+  if (!watched) return watched;
+  loop_ = &loop;
+  return {};
+}
+
+void AcceptorLog::commit() {
+  PEAL_ASSERT(worker_ != nullptr);
+  if (!worker_->busy() && log_->begin()) worker_->start(*log_);
+}
+
+void AcceptorLog::take_written() {
+  if (!worker_->take_done()) return;
+  log_->finish();
+  on_written_();
+}
+
+}  // namespace peal::member

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "io/error.h"
+#include "io/folder_disk.h"
+#include "io/loop.h"
+#include "io/worker.h"
+#include "member/settings.h"
+#include "port/log.h"
+#include "wal/log.h"
+
+namespace peal::member {
+
+/// What an acceptor must not forget: its log, in a folder of its own under Settings::data_dir, with
+/// a file beside it that says whose it is. A thread writes and syncs, so that the loop never waits
+/// for the disk. Thread: the loop's, for everything else.
+///
+///     DATA_DIR/NAME/identity   the cluster, the node and the acceptors that the log is bound to
+///     DATA_DIR/NAME/epoch      of the last incarnation, unless there is a state file
+///     DATA_DIR/NAME/log/       segments (docs/wal.md)
+class AcceptorLog {
+ public:
+  /// Opens and locks the node's folder, which is made if it is not there, and checks whose it is.
+  /// Errors: invalid_option (it is another node's, or no folder for this), address_in_use (another
+  /// process has it), not_permitted, system. Blocks on the disk, as recover() does.
+  static Result<std::unique_ptr<AcceptorLog>, io::IoError> open(const Settings& settings);
+  ~AcceptorLog();
+  AcceptorLog(const AcceptorLog&) = delete;
+  AcceptorLog& operator=(const AcceptorLog&) = delete;
+
+  /// Where the node's epoch is kept.
+  const std::string& state_file() const { return state_file_; }
+  /// Reads the log, or makes it if this node never had one. Call it once, before anything else.
+  /// Errors: invalid_option (damaged, lost, of another node, or of a later incarnation), system.
+  Result<void, io::IoError> recover(std::uint64_t epoch);
+  /// There was none, and it was made.
+  bool is_new() const { return is_new_; }
+  /// The folder of the segments.
+  std::string folder() const { return segments_->path_of(""); }
+  port::Log& log() { return *log_; }
+
+  /// Calls `on_written` in `loop`, which outlives this, whenever more is durable or the log failed.
+  Result<void, io::IoError> attach(io::Loop& loop, std::function<void()> on_written);
+  /// Has what was appended written, unless something is being written: then it comes next.
+  void commit();
+  const std::optional<port::LogFailure>& failure() const { return log_->failure(); }
+
+ private:
+  explicit AcceptorLog(const Settings& settings);
+  Result<void, io::IoError> prepare(const Settings& settings);
+  Result<void, io::IoError> check_identity();
+  Result<void, io::IoError> write_identity();
+  void take_written();
+
+  std::string identity_;  ///< what the file must hold
+  wal::Identity owner_;
+  std::string state_file_;
+  std::unique_ptr<io::FolderDisk> folder_;
+  std::unique_ptr<io::FolderDisk> segments_;
+  bool has_identity_ = false;
+  bool is_new_ = false;
+  std::unique_ptr<wal::Log> log_;
+  std::unique_ptr<io::Worker> worker_;  ///< before it ends, what it works on does not
+  io::Loop* loop_ = nullptr;
+  std::function<void()> on_written_;
+};
+
+}  // namespace peal::member

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "members.h"
+
+// Members that order on a majority of acceptors, with logs in real folders.
+
+namespace peal::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+/// A folder for logs, gone after the test.
+class PaxosMembers : public ::testing::Test {
+ protected:
+  PaxosMembers()
+      : folder_(fs::path(testing::TempDir()) / ("peal-paxos-" + std::to_string(::getpid()))) {
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+    fs::permissions(folder_, fs::perms::owner_all);
+  }
+  ~PaxosMembers() override { fs::remove_all(folder_); }
+
+  void set(Config& config) const {
+    config.order = "paxos";
+    config.ring.clear();
+    config.data_dir = folder_;
+  }
+  Config config(std::uint32_t self, std::uint32_t count) const {
+    Config made = config_of(self, count);
+    set(made);
+    return made;
+  }
+  Sites start_all(std::uint32_t count) const {
+    return start(count, [this](Config& each) { set(each); });
+  }
+  std::string refusal(const Config& config) const {
+    auto made = Member::embed(config);
+    if (!made) {
+      EXPECT_EQ(made.error().code, ErrorCode::invalid_option) << made.error().message;
+      EXPECT_EQ(made.error().message.find('\n'), std::string::npos);
+      return made.error().message;
+    }
+    ADD_FAILURE() << "it started";
+    return {};
+  }
+
+  fs::path folder_;
+};
+
+std::uint64_t counted(const Site& site, const std::string& name) {
+  for (const auto& [each, value] : site.member->status().counters) {
+    if (each == name) return value;
+  }
+  ADD_FAILURE() << "no counter " << name;
+  return 0;
+}
+
+/// Each member sends `count` messages; all deliver all, in one order.
+void talk(Sites& sites, std::size_t count) {
+  std::vector<std::size_t> before;
+  for (auto& site : sites) before.push_back(site->got.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    for (auto& site : sites) {
+      // Some share a packet, some take many.
+      ASSERT_TRUE(site->member->multicast(pattern((i * 401) % 9'000, i), Service::agreed));
+    }
+  }
+  ASSERT_TRUE(read_until(sites, [&] {
+    for (std::size_t s = 0; s < sites.size(); ++s) {
+      if (sites[s]->got.size() != before[s] + count * sites.size()) return false;
+    }
+    return true;
+  }));
+  for (std::size_t s = 1; s < sites.size(); ++s) {
+    for (std::size_t i = 0; i < count * sites.size(); ++i) {
+      ASSERT_TRUE(sites[s]->got[before[s] + i].same_as(sites[0]->got[before[0] + i])) << i;
+    }
+  }
+}
+
+TEST_F(PaxosMembers, DeliverInOneOrderAndSayWhatTheyAre) {
+  Sites sites = start_all(3);
+  ASSERT_EQ(sites.size(), 3U);
+  talk(sites, 200);
+  const Status status = sites[1]->member->status();
+  EXPECT_EQ(status.order, "paxos");
+  EXPECT_GT(counted(*sites[1], "paxos_delivered"), 0U);
+  EXPECT_EQ(counted(*sites[1], "paxos_acceptors"), 3U);
+  EXPECT_EQ(counted(*sites[1], "paxos_acceptors_heard"), 3U);
+  EXPECT_EQ(counted(*sites[1], "bad_version"), 0U);
+  EXPECT_EQ(sites[0]->views.back().primary, true);
+}
+
+TEST_F(PaxosMembers, GoOnAfterAllOfThemHaveRestarted) {
+  for (int life = 0; life < 3; ++life) {
+    Sites sites = start_all(3);
+    ASSERT_EQ(sites.size(), 3U);
+    talk(sites, 50);
+    if (HasFatalFailure()) return;
+    // A new log is somebody's to look at, once.
+    const auto said = [&](const Site& site) {
+      return std::any_of(site.warnings.begin(), site.warnings.end(), [](const std::string& text) {
+        return text.find("a new one was made") != std::string::npos;
+      });
+    };
+    for (auto& site : sites) EXPECT_EQ(said(*site), life == 0);
+  }
+}
+
+TEST_F(PaxosMembers, WaitForAMajorityAndSayWhoIsMissing) {
+  Sites sites;
+  sites.push_back(std::make_unique<Site>(config(1, 3)));
+  ASSERT_NE(sites[0]->member, nullptr);
+  EXPECT_THAT(sites[0]->member->status().waits_for,
+              HasSubstr("a majority of the acceptors to vote for position 1; n2 has not"));
+  sites.push_back(std::make_unique<Site>(config(2, 3)));
+  ASSERT_TRUE(
+      read_until(sites, [&] { return sites[0]->members() == 2 && sites[1]->members() == 2; }));
+  talk(sites, 10);
+}
+
+TEST_F(PaxosMembers, ALogOfAnotherClusterOrNodeIsRefused) {
+  Config own = config(1, 1);
+  Sites sites;
+  sites.push_back(std::make_unique<Site>(own));
+  ASSERT_TRUE(read_until(sites, [&] { return sites[0]->members() == 1; }));
+  {
+    auto made = Member::embed(own);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, ErrorCode::address_in_use);
+  }
+  sites.clear();
+  Config other = own;
+  other.cluster = "another";
+  EXPECT_THAT(refusal(other), AllOf(HasSubstr("data_dir: "), HasSubstr("cluster test-"),
+                                    HasSubstr("cluster another"), HasSubstr("its own data_dir")));
+  other = own;
+  other.nodes[0].number = 9;
+  EXPECT_THAT(refusal(other), AllOf(HasSubstr("number 1"), HasSubstr("number 9")));
+  other = config(1, 3);
+  EXPECT_THAT(refusal(other), AllOf(HasSubstr("acceptors 1\""), HasSubstr("acceptors 1,2,3"),
+                                    HasSubstr("take the list back")));
+  // Somebody moved the folder.
+  fs::rename(folder_ / "n1", folder_ / "n2");
+  other = config(2, 2);
+  other.acceptors = {2};
+  EXPECT_THAT(refusal(other), AllOf(HasSubstr("node n1"), HasSubstr("node n2")));
+  fs::rename(folder_ / "n2", folder_ / "n1");
+  sites.push_back(std::make_unique<Site>(own));
+  EXPECT_TRUE(read_until(sites, [&] { return sites[0]->members() == 1; }));
+}
+
+TEST_F(PaxosMembers, ALogThatIsGoneOrDamagedIsRefused) {
+  const Config own = config(1, 1);
+  {
+    Sites sites;
+    sites.push_back(std::make_unique<Site>(own));
+    ASSERT_TRUE(read_until(sites, [&] { return sites[0]->members() == 1; }));
+    talk(sites, 20);
+  }
+  const fs::path log = folder_ / "n1" / "log";
+  const fs::path kept = folder_ / "kept";
+  fs::copy(log, kept);
+  for (const auto& file : fs::directory_iterator(log)) {
+    const int fd = ::open(file.path().c_str(), O_WRONLY | O_CLOEXEC);
+    ASSERT_EQ(::pwrite(fd, "xxxx", 4, 200), 4);
+    ::close(fd);
+  }
+  EXPECT_THAT(refusal(own), AllOf(HasSubstr(log.string()), HasSubstr("is damaged at offset")));
+  fs::remove_all(log);
+  EXPECT_THAT(refusal(own), AllOf(HasSubstr(log.string()), HasSubstr("holds no log")));
+  fs::remove_all(log);
+  fs::copy(kept, log);
+  fs::permissions(log, fs::perms::owner_all);
+  Sites sites;
+  sites.push_back(std::make_unique<Site>(own));
+  EXPECT_TRUE(read_until(sites, [&] { return sites[0]->members() == 1; }));
+}
+
+TEST_F(PaxosMembers, StopsAtOnceWhenItsLogCannotBeWritten) {
+  Sites sites;
+  sites.push_back(std::make_unique<Site>(config(1, 3)));
+  ASSERT_NE(sites[0]->member, nullptr);
+  // It has read its log, and alone has nothing to write down.
+  ASSERT_TRUE(read_until(sites, [&] { return counted(*sites[0], "udp_control_packets_out") > 0; }));
+  fs::remove_all(folder_ / "n1" / "log");
+  sites.push_back(std::make_unique<Site>(config(2, 3)));
+  sites.push_back(std::make_unique<Site>(config(3, 3)));
+  ASSERT_TRUE(read_until(sites, [&] {
+    return !sites[0]->closed.empty() && sites[1]->members() == 2 && sites[2]->members() == 2;
+  }));
+  EXPECT_FALSE(sites[0]->closed[0].on_request);
+  EXPECT_THAT(sites[0]->closed[0].reason,
+              AllOf(HasSubstr("must not vote any more"), HasSubstr("n1/log/"),
+                    HasSubstr("No such file"), HasSubstr("see to the disk")));
+  sites.erase(sites.begin());
+  talk(sites, 10);
+}
+
+TEST_F(PaxosMembers, TheListOfNodesIsFixed) {
+  Sites sites = start_all(3);
+  ASSERT_EQ(sites.size(), 3U);
+  std::vector<Node> nodes = config(1, 3).nodes;
+  nodes.pop_back();
+  const auto refused = sites[0]->member->set_nodes(nodes);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("fixed with order = \"paxos\": take n1,n2,n3"));
+  talk(sites, 5);
+}
+
+TEST_F(PaxosMembers, WhoDoesNotVoteNeedsNoFolder) {
+  Sites sites;
+  for (std::uint32_t self = 1; self <= 4; ++self) {
+    Config each = config(self, 4);
+    if (self == 4) each.data_dir.clear();
+    sites.push_back(std::make_unique<Site>(each));
+    ASSERT_NE(sites.back()->member, nullptr);
+  }
+  ASSERT_TRUE(read_until(sites, [&] {
+    return std::all_of(sites.begin(), sites.end(), [](const auto& s) { return s->members() == 4; });
+  }));
+  talk(sites, 20);
+  EXPECT_FALSE(fs::exists(folder_ / "n4"));
+}
+
+}  // namespace
+}  // namespace peal::test
