@@ -30,8 +30,7 @@ void build_up(Builder& b, UpCommand& c) {
       "  peal up --nodes 5 --dir /tmp/c   five nodes, with sockets in /tmp/c");
   b.number<std::uint32_t>("--nodes", "N", c.nodes, 1, 32, "how many nodes (3)");
   b.path("--dir", "DIR", c.dir, "folder for the configuration, sockets, logs and traces");
-  b.value("--order", "ENGINE", "\"ring\"", "the ordering engine: ring",
-          [](const std::string& text) { return text == "ring"; });
+  b.order(c.order);
   b.flag("--trace", c.trace, "write DIR/NAME.trace for each node, for `peal check`");
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "cli/config.h"
 #include "seal/key.h"
 #include "wire/client.h"
 
@@ -21,6 +22,7 @@ namespace peal::cli {
 struct UpCommand {
   std::uint32_t nodes = 3;
   std::string dir;  ///< empty: a folder of its own for each user
+  Ordering order = Ordering::ring;
   bool trace = false;
 };
 
@@ -95,6 +97,7 @@ struct BenchRate {
 
 struct BenchCommand {
   bool limit_only = false;  ///< `peal bench limit`
+  Ordering order = Ordering::ring;
   std::uint32_t nodes = 3;
   std::uint32_t payload_bytes = 1'350;
   Service service = Service::agreed;

@@ -72,8 +72,7 @@ void build_bench(Builder& b, BenchCommand& c) {
       "  peal bench clients                       what clients and groups cost a daemon\n"
       "  peal bench --plot ring.png               latency against throughput, and ring.csv");
   add_common(b, c, 1);
-  b.value("--order", "ENGINE", "\"ring\"", "the ordering engine: ring",
-          [](const std::string& text) { return text == "ring"; });
+  b.order(c.order);
   b.service(c.service);
   b.value("--rate", "RATE",
           "\"max\", a whole number from 1 to 100000000, or a number with kbit, mbit or gbit",
@@ -156,6 +155,10 @@ std::string bench_conflict(const BenchCommand& c) {
   if (!c.rate.is_max() && c.rate.messages_of(c.payload_bytes) < 1) {
     return "--rate is below one message of " + counted(c.payload_bytes, "byte") +
            " per second: accepted is at least " + decimal(8.0 * c.payload_bytes / 1e3) + "kbit";
+  }
+  if (c.order != Ordering::ring && !c.ring.empty()) {
+    return "--ring does not go with --order " + std::string(ordering_name(c.order)) +
+           ": leave out one of them";
   }
   if (c.daemon && c.own_thread) {
     return "--thread does not go with --daemon, whose nodes have threads of their own: leave out "

@@ -84,6 +84,17 @@ class Builder {
     });
   }
 
+  void order(Ordering& target) {
+    value("--order", "ENGINE", "\"ring\" or \"paxos\"",
+          "the ordering engine: ring (the default), or paxos, on a majority of acceptors that keep "
+          "what they vote for on disk",
+          [&target](const std::string& text) {
+            if (text != "ring" && text != "paxos") return false;
+            target = text == "ring" ? Ordering::ring : Ordering::paxos;
+            return true;
+          });
+  }
+
   void service(Service& target) {
     value("--service", "SERVICE", "\"agreed\" or \"safe\"",
           "agreed: delivered in order as soon as possible (the default); safe: delivered once "

@@ -46,7 +46,7 @@ class Place {
     char path[] = "/tmp/peal-bench-XXXXXX";
     if (::mkdtemp(path) == nullptr)
       return tl::unexpected(std::string("cannot make a folder in /tmp"));
-    const auto cluster = make_local_cluster(path, "bench", 1, Sealed::yes);
+    const auto cluster = make_local_cluster(path, "bench", 1, {});
     if (!cluster) return tl::unexpected(cluster.error());
     // All the room that members of groups can have is this daemon's.
     std::ofstream(cluster->config, std::ios::app) << "\n[limits]\nnodes_max = 1\n";

@@ -32,10 +32,10 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
   char path[] = "/tmp/peal-bench-XXXXXX";
   if (::mkdtemp(path) == nullptr) return failure(1, "cannot make a folder in /tmp");
   place->dir_ = path;
-  const Sealed sealed = command.insecure ? Sealed::no : Sealed::yes;
+  const LocalRules rules{command.insecure ? Sealed::no : Sealed::yes, command.order};
   Result<LocalCluster, std::string> cluster;
   if (command.loopback) {
-    cluster = make_local_cluster(place->dir_, "bench", command.nodes, sealed);
+    cluster = make_local_cluster(place->dir_, "bench", command.nodes, rules);
     if (!cluster) return failure(1, cluster.error());
   } else {
     auto network = BenchNetwork::make(command.nodes, command.link_bits_per_s);
@@ -45,7 +45,7 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
     for (std::uint32_t node = 0; node < command.nodes; ++node) {
       addresses.push_back(BenchNetwork::address(node) + ":" + std::to_string(kPort));
     }
-    cluster = make_cluster(place->dir_, "bench", addresses, sealed);
+    cluster = make_cluster(place->dir_, "bench", addresses, rules);
     if (!cluster) return failure(1, cluster.error());
   }
   place->cluster_ = std::move(*cluster);
@@ -82,6 +82,7 @@ BenchPlace::~BenchPlace() {
 }
 
 Result<void, BenchFailure> BenchPlace::run(const BenchPlan& plan) {
+  if (auto cleared = clear_data(cluster_); !cleared) return failure(1, cleared.error());
   if (!write_plan(dir_, plan)) return failure(1, "cannot write to " + dir_);
   for (const std::string& name : names()) {
     for (const char* ending : {".json", ".log", ".ready"}) {

@@ -3,7 +3,9 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "cli/keys.h"
 #include "cli/process.h"
@@ -27,18 +29,24 @@ Result<void, std::string> provide_key(const std::string& path) {
 
 Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std::string& cluster,
                                                const std::vector<std::string>& addresses,
-                                               Sealed sealed) {
+                                               const LocalRules& rules) {
   LocalCluster result;
   result.dir = dir;
   result.config = dir + "/peal.toml";
-  if (sealed == Sealed::yes) {
+  const bool sealed = rules.sealed == Sealed::yes;
+  if (rules.order == Ordering::paxos) {
+    result.data = dir + "/data";
+    if (auto cleared = clear_data(result); !cleared) return tl::unexpected(cleared.error());
+  }
+  if (sealed) {
     if (auto key = provide_key(dir + "/" + kKeyFile); !key) return tl::unexpected(key.error());
   }
   std::ofstream out(result.config, std::ios::trunc);
   out << "# A cluster on this machine. Any node of it can be run again by hand:\n"
       << "#   peal node --config " << result.config << " --name n1\n"
       << "cluster = \"" << cluster << "\"\n";
-  if (sealed == Sealed::yes) {
+  if (rules.order == Ordering::paxos) out << "order = \"paxos\"\ndata_dir = \"data\"\n";
+  if (sealed) {
     out << "key_file = \"" << kKeyFile << "\"\n";
   } else {
     out << "insecure = true\n";
@@ -55,7 +63,7 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
 
 Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
                                                      const std::string& cluster,
-                                                     std::uint32_t nodes, Sealed sealed) {
+                                                     std::uint32_t nodes, const LocalRules& rules) {
   const auto ports = free_port_pairs(nodes);
   if (ports.empty()) {
     return tl::unexpected("not enough free UDP ports on 127.0.0.1 between 20000 and 32000 for " +
@@ -65,7 +73,15 @@ Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
   for (const std::uint16_t port : ports) {
     addresses.push_back("127.0.0.1:" + std::to_string(port));
   }
-  return make_cluster(dir, cluster, addresses, sealed);
+  return make_cluster(dir, cluster, addresses, rules);
+}
+
+Result<void, std::string> clear_data(const LocalCluster& cluster) {
+  if (cluster.data.empty()) return {};
+  std::error_code error;
+  std::filesystem::remove_all(cluster.data, error);
+  if (!error && ::mkdir(cluster.data.c_str(), 0700) == 0) return {};
+  return tl::unexpected("cannot make the folder " + quote(cluster.data) + " anew");
 }
 
 }  // namespace peal::cli

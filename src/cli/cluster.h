@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/config.h"
 
 namespace peal::cli {
 
@@ -14,20 +15,32 @@ struct LocalCluster {
   std::string dir;
   std::string config;              ///< the path of its configuration file
   std::vector<std::string> names;  ///< n1, n2, …
+  std::string data;                ///< the folder of acceptors' logs; empty: none
 };
 
 /// Whether a cluster's packets are sealed: then with DIR/peal.key, which is made if it is not
 /// there.
 enum class Sealed : std::uint8_t { yes, no };
 
-/// Writes DIR/peal.toml for nodes at these addresses. The error is one line.
+/// What nodes of such a cluster have in common.
+struct LocalRules {
+  Sealed sealed = Sealed::yes;
+  Ordering order = Ordering::ring;
+};
+
+/// Writes DIR/peal.toml for nodes at these addresses. With paxos, acceptors keep their logs in
+/// DIR/data, which is made anew: what an earlier cluster of this folder had there is gone. The
+/// error is one line.
 Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std::string& cluster,
                                                const std::vector<std::string>& addresses,
-                                               Sealed sealed);
+                                               const LocalRules& rules);
 
 /// The same on the loopback interface, on ports that are free.
 Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
                                                      const std::string& cluster,
-                                                     std::uint32_t nodes, Sealed sealed);
+                                                     std::uint32_t nodes, const LocalRules& rules);
+
+/// Acceptors of a cluster in this folder begin with empty logs. None may run.
+Result<void, std::string> clear_data(const LocalCluster& cluster);
 
 }  // namespace peal::cli

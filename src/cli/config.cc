@@ -67,6 +67,7 @@ class Loader {
     }
     auto known = check_own_name(name);
     if (!known) return known;
+    if (auto order = check_order(); !order) return order;
     const std::string wrong = order::ring::validate(out_.ring);
     if (!wrong.empty()) return refuse_together(wrong);
     if (out_.submit_bytes_max < out_.message_bytes_max) {
@@ -86,7 +87,8 @@ class Loader {
     if (name == "client" || name == "group") {
       return read_rules(file_, name, node, out_.clients.sessions);
     }
-    if (name == "network" || name == "ring" || name == "limits" || name == "clients") {
+    if (name == "network" || name == "ring" || name == "paxos" || name == "limits" ||
+        name == "clients") {
       const auto* table = node.as_table();
       if (table == nullptr) {
         return refuse(place, not_accepted(std::string(name.str()), node,
@@ -108,7 +110,7 @@ class Loader {
       auto known = names_in(table);
       if (table.empty()) {
         known.insert(known.end(),
-                     {"nodes", "network", "ring", "limits", "clients", "client", "group"});
+                     {"nodes", "network", "ring", "paxos", "limits", "clients", "client", "group"});
       }
       const std::string prefix = table.empty() ? "" : std::string(table) + ".";
       return refuse(place, unknown_key(prefix, name.str(), node, known));
@@ -280,6 +282,32 @@ class Loader {
     return {};
   }
 
+  /// Keys of one engine say nothing to another: whoever sets one believes that they do.
+  Status check_order() {
+    const bool ring = out_.order == Ordering::ring;
+    for (const auto& [path, line] : out_.lines) {
+      const bool of_ring = path == "primary" || path.starts_with("ring.");
+      const bool of_paxos = path == "data_dir" || path == "paxos.acceptors";
+      if (ring ? !of_paxos : !of_ring) continue;
+      return refuse(
+          {file_, line},
+          path + " = " + values_[path] + " does not go with order = " +
+              (ring ? "\"ring\", the default: leave it out, or set order = \"paxos\""
+                    : "\"paxos\": leave it out" +
+                          std::string(path == "primary" ? ", as every view is primary" : "")));
+    }
+    std::vector<std::string> numbers;
+    for (const NodeEntry& each : out_.nodes) numbers.push_back(std::to_string(each.number));
+    for (const std::uint32_t acceptor : out_.acceptors) {
+      const std::string number = std::to_string(acceptor);
+      if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) continue;
+      return refuse({file_, out_.lines["paxos.acceptors"]},
+                    "paxos.acceptors has " + number +
+                        ", which is no number of [[nodes]]: accepted are " + joined(numbers));
+    }
+    return {};
+  }
+
   Status check_seal() {
     if (out_.insecure && !out_.key_file.empty()) {
       return refuse({file_, out_.lines["insecure"]},
@@ -362,7 +390,7 @@ Result<NodeConfig, std::string> read_config(const std::string& path, std::string
   const auto slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
   if (config->socket.empty()) config->socket = config->node + ".sock";
-  for (std::string* each : {&config->socket, &config->key_file}) {
+  for (std::string* each : {&config->socket, &config->key_file, &config->data_dir}) {
     if (!each->empty() && each->front() != '/') *each = folder + *each;
   }
   return config;

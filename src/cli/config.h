@@ -27,6 +27,11 @@ struct NodeEntry {
   std::uint32_t line = 0;    ///< of the address in the file
 };
 
+/// The engine that orders.
+enum class Ordering : std::uint8_t { ring, paxos };
+/// As the file has it.
+std::string_view ordering_name(Ordering order);
+
 enum class Multicast : std::uint8_t { automatic, off, group };
 
 /// Everything a configuration file can say, checked: ranges, names and the rules between keys.
@@ -38,6 +43,10 @@ struct NodeConfig {
   bool insecure = false;         ///< packets between nodes are neither encrypted nor authenticated
   Multicast multicast = Multicast::automatic;
   io::Endpoint multicast_group;  ///< if `multicast` is group
+  Ordering order = Ordering::ring;
+  std::vector<std::uint32_t>
+      acceptors;         ///< numbers of nodes, with paxos; empty: the engine's choice
+  std::string data_dir;  ///< with paxos: where acceptors keep their logs
   order::ring::Options ring;
   std::uint32_t nodes_max = 32;
   std::uint32_t message_bytes_max = 64U << 20;
@@ -68,7 +77,8 @@ inline constexpr std::string_view kAcceptedName = "1 to 32 characters of a-z, 0-
 Result<NodeConfig, std::string> parse_config(std::string_view text, std::string_view file,
                                              std::string_view name);
 
-/// The same from a file; `socket` and `key_file` are made relative to the folder of `path`.
+/// The same from a file; `socket`, `key_file` and `data_dir` are made relative to the folder of
+/// `path`.
 Result<NodeConfig, std::string> read_config(const std::string& path, std::string_view name);
 
 /// Whether the files and folders that the configuration names can be used. The error is one line,

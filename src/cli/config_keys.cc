@@ -239,6 +239,67 @@ void add_top_level(std::vector<Key>& rows) {
   rows.back().example = "\"/var/lib/peal\"";
 }
 
+constexpr const char* kAcceptedAcceptors =
+    "an odd number of numbers of [[nodes]], each once, such as [1, 2, 3]";
+
+void add_order(std::vector<Key>& rows) {
+  rows.push_back(text_key(
+      "", "order", "\"ring\" or \"paxos\"", "\"ring\"",
+      "The protocol that orders. With \"ring\", the members of each side of a partition go on by "
+      "themselves, and nothing is written to disks. With \"paxos\", nothing is ordered without a "
+      "majority of acceptors, nodes that keep their votes on disk: what was delivered anywhere "
+      "stays ordered, even if all nodes lose power at once. [ring] and primary are then left out, "
+      "and the list of nodes changes only when all are stopped. The same on all nodes.",
+      [](const std::string& text, NodeConfig& config) {
+        if (text != "ring" && text != "paxos") return false;
+        config.order = text == "ring" ? Ordering::ring : Ordering::paxos;
+        return true;
+      }));
+  rows.push_back(text_key(
+      "", "data_dir", "a path of 1 to 4000 bytes", "",
+      "With \"paxos\", on acceptors: a folder that is there, belongs to the user who runs this "
+      "node, and that others cannot write to (chmod 700), on a disk that keeps what it has synced. "
+      "The node keeps its log in data_dir/NAME, and no other cluster or node is let in there. A "
+      "node that has lost its log must not come back with an empty one: it would vote against what "
+      "it has promised.",
+      [](const std::string& text, NodeConfig& config) {
+        if (!is_path(text, 4'000)) return false;
+        config.data_dir = text;
+        return true;
+      }));
+  rows.back().example = "\"/var/lib/peal\"";
+}
+
+void add_paxos(std::vector<Key>& rows) {
+  Key acceptors;
+  acceptors.table = "paxos";
+  acceptors.name = "acceptors";
+  acceptors.accepted = kAcceptedAcceptors;
+  acceptors.example = "[1, 2, 3]";
+  acceptors.help =
+      "Which nodes vote, by their numbers; most of them must be there for anything to be ordered. "
+      "The same on all nodes, for as long as the cluster lives. Without it: all of up to two "
+      "nodes, "
+      "three of up to four, else the five lowest.";
+  acceptors.set = [](const Value& value, NodeConfig& config) {
+    const auto* numbers = std::get_if<Numbers>(&value);
+    if (numbers == nullptr || numbers->size() % 2 == 0 || numbers->size() > kNodesMax) return false;
+    for (const std::int64_t number : *numbers) {
+      if (number < 1 || number > kNodeNumberMax) return false;
+      if (std::count(numbers->begin(), numbers->end(), number) > 1) return false;
+    }
+    config.acceptors.assign(numbers->begin(), numbers->end());
+    return true;
+  };
+  rows.push_back(std::move(acceptors));
+  rows.push_back(text_key(
+      "paxos", "storage",
+      "\"disk\": an acceptor that forgets its votes when it restarts must not vote again, and this "
+      "release has no way to replace it",
+      "\"disk\"", "Where acceptors keep their votes.",
+      [](const std::string& text, NodeConfig&) { return text == "disk"; }));
+}
+
 void add_network(std::vector<Key>& rows) {
   rows.push_back(text_key(
       "network", "multicast",
@@ -307,8 +368,10 @@ void add_limits(std::vector<Key>& rows) {
 std::vector<Key> make_keys() {
   std::vector<Key> rows;
   add_top_level(rows);
+  add_order(rows);
   add_network(rows);
   add_ring(rows);
+  add_paxos(rows);
   add_limits(rows);
   add_client_keys(rows);
   return rows;

@@ -13,11 +13,12 @@
 
 namespace peal::cli {
 
-/// A list, a table or a date: no key takes one.
+/// A list of other things, a table or a date: no key takes one.
 struct OtherValue {
   std::string_view what;
 };
-using Value = std::variant<std::string, std::int64_t, double, bool, OtherValue>;
+using Numbers = std::vector<std::int64_t>;  ///< a list of nothing but whole numbers
+using Value = std::variant<std::string, std::int64_t, double, bool, Numbers, OtherValue>;
 
 /// One key of the configuration file.
 struct Key {

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "cli/config.h"
 #include "cli/text.h"
+#include "member/data_dir.h"
 #include "seal/key_file.h"
 
 namespace peal::cli {
@@ -76,6 +77,14 @@ Result<void, std::string> check_paths(const NodeConfig& config) {
     if (const std::string why = why_no_file(config.trace); !why.empty()) {
       return tl::unexpected(config.place_of("trace") + " = " + quote(config.trace) + " (" + why +
                             "): accepted is a file that can be written, in a folder that exists");
+    }
+  }
+  if (!config.data_dir.empty()) {
+    if (const std::string why = member::why_no_data_dir(config.data_dir); !why.empty()) {
+      return tl::unexpected(config.place_of("data_dir") + " = " + quote(config.data_dir) + " (" +
+                            why +
+                            "): accepted is a folder that exists, belongs to this user, and that "
+                            "others cannot write to");
     }
   }
   if (!config.state_dir.empty()) {

@@ -2,6 +2,8 @@
 #include "cli/config_text.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "cli/text.h"
 
@@ -13,6 +15,32 @@ tl::unexpected<std::string> refuse(const Place& place, const std::string& what) 
   return tl::unexpected(text + ": " + what);
 }
 
+namespace {
+
+/// Longer ones, and empty ones, are lists of nothing that a key takes.
+constexpr std::size_t kNumbersMax = 256;
+
+std::optional<Numbers> numbers_in(const toml::array& list) {
+  Numbers numbers;
+  if (list.empty() || list.size() > kNumbersMax) return std::nullopt;
+  for (const auto& each : list) {
+    const auto* number = each.as_integer();
+    if (number == nullptr) return std::nullopt;
+    numbers.push_back(number->get());
+  }
+  return numbers;
+}
+
+std::string list_of(const Numbers& numbers) {
+  std::string text;
+  for (const std::int64_t number : numbers) {
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  }
+  return "[" + text + "]";
+}
+
+}  // namespace
+
 std::uint32_t line_of(const toml::source_region& source) { return source.begin.line; }
 
 Value value_of(const toml::node& node) {
@@ -21,7 +49,10 @@ Value value_of(const toml::node& node) {
   if (const auto* real = node.as_floating_point()) return real->get();
   if (const auto* truth = node.as_boolean()) return truth->get();
   if (node.is_table()) return OtherValue{"a table"};
-  if (node.is_array()) return OtherValue{"a list"};
+  if (const auto* list = node.as_array()) {
+    if (auto numbers = numbers_in(*list)) return std::move(*numbers);
+    return OtherValue{"a list"};
+  }
   return OtherValue{"a date or time"};
 }
 
@@ -30,6 +61,7 @@ std::string shown(const Value& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
   if (const auto* real = std::get_if<double>(&value)) return decimal(*real);
   if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
+  if (const auto* numbers = std::get_if<Numbers>(&value)) return list_of(*numbers);
   return std::string(std::get<OtherValue>(value).what);
 }
 

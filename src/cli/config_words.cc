@@ -5,6 +5,11 @@
 #include "cli/config.h"
 
 namespace peal::cli {
+
+std::string_view ordering_name(Ordering order) {
+  return order == Ordering::ring ? "ring" : "paxos";
+}
+
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 32 && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';

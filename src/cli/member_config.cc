@@ -22,6 +22,9 @@ v0::Config member_config(const NodeConfig& config) {
     case Multicast::off: out.multicast = "off"; break;
     case Multicast::group: out.multicast = io::to_string(config.multicast_group); break;
   }
+  out.order = ordering_name(config.order);
+  out.acceptors = config.acceptors;
+  out.data_dir = config.data_dir;
   out.primary = config.ring.primary == order::ring::PrimaryRule::majority ? "majority" : "none";
   out.packet_bytes_max = config.ring.packet_bytes_max;
   out.nodes_max = config.nodes_max;

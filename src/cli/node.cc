@@ -120,6 +120,7 @@ class NodeProcess final : public daemon::Owner {
                            {"address", io::to_string(config_.own().address)},
                            {"at", io::to_string(*options.member.own_at)},
                            {"nodes", std::to_string(config_.nodes.size())},
+                           {"order", std::string(ordering_name(config_.order))},
                            {"socket", config_.socket},
                            {"listen", options.tls ? io::to_string(options.tls->at) : "no"},
                            {"seal", daemon_->node_status().seal},
@@ -287,6 +288,9 @@ class NodeProcess final : public daemon::Owner {
   std::string what_is_fixed(const NodeConfig& other) const {
     if (other.cluster != config_.cluster) return "cluster";
     if (other.insecure != config_.insecure) return "insecure";
+    if (other.order != config_.order) return "order";
+    if (other.acceptors != config_.acceptors) return "paxos.acceptors";
+    if (other.data_dir != config_.data_dir) return "data_dir";
     if (other.node != config_.node) return "node";
     if (other.socket != config_.socket) return "socket";
     if (other.clients.listen != config_.clients.listen) return "clients.listen";

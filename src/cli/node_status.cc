@@ -75,6 +75,7 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
     out["view"] = json_of(state.views().back());
     out["view"]["changing"] = state.transitional();
   }
+  out["order"] = facts.member.order;
   out["waits_for"] = or_nothing(facts.member.waits_for);
   out["multicast"] = facts.member.multicast;
   out["seal"] = facts.member.seal;

@@ -42,9 +42,10 @@ TEST(Arguments, Defaults) {
 
 TEST(Arguments, EveryOptionIsStored) {
   const auto up =
-      command<UpCommand>({"up", "--nodes", "5", "--dir=/x", "--order", "ring", "--trace"});
+      command<UpCommand>({"up", "--nodes", "5", "--dir=/x", "--order", "paxos", "--trace"});
   EXPECT_EQ(up.nodes, 5U);
   EXPECT_EQ(up.dir, "/x");
+  EXPECT_EQ(up.order, Ordering::paxos);
   EXPECT_TRUE(up.trace);
   const auto node =
       command<NodeCommand>({"node", "--config", "f", "--name", "a-1", "--trace", "t", "--json"});
@@ -93,6 +94,8 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(shaped.rate.messages_of(1'250), 2'000);
   EXPECT_EQ(shaped.link_bits_per_s, 1.5e9);
   EXPECT_EQ(shaped.loss_percent, 2.5);
+  EXPECT_EQ(shaped.order, Ordering::ring);
+  EXPECT_EQ(command<BenchCommand>({"bench", "--order", "paxos"}).order, Ordering::paxos);
   EXPECT_EQ(shaped.warm_up_s, 0.5);
   EXPECT_EQ(shaped.runs, 7U);
   EXPECT_TRUE(shaped.limit);
@@ -232,7 +235,8 @@ const Bad kBad[] = {
     {"bench --loss 51", "--loss", "\"51\"", "a number from 0 to 50"},
     {"bench --runs 0", "--runs", "\"0\"", "a whole number from 1 to 100"},
     {"bench --warm-up 0", "--warm-up", "\"0\"", "a number from 0.1 to 600"},
-    {"bench --order toto", "--order", "\"toto\"", "\"ring\""},
+    {"bench --order toto", "--order", "\"toto\"", "\"ring\" or \"paxos\""},
+    {"bench --order paxos --ring max_gap=500", "--ring", "--order paxos", "leave out one"},
     {"bench limit --service safe", "bench limit", "\"--service\"", "accepted are --help"},
     {"bench --seconds 0", "--seconds", "\"0\"", "a number from 0.1 to 3600"},
     {"bench --seconds 3601", "--seconds", "\"3601\"", "a number from 0.1 to 3600"},

@@ -353,6 +353,62 @@ TEST(BadConfig, RulesBetweenKeysNameTheKeysThatTheFileSets) {
   }
 }
 
+// Of Paxos, and what belongs to one engine and not to the other.
+TEST(BadConfig, KeysOfEngines) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"order = \"toto\"\n", "f.toml:3: order = \"toto\": accepted is \"ring\" or \"paxos\""},
+      {"order = 1\n", "f.toml:3: order = 1: accepted is \"ring\" or \"paxos\""},
+      {"data_dir = \"/x\"\n",
+       "f.toml:3: data_dir = \"/x\" does not go with order = \"ring\", the default: leave it out"},
+      {"order = \"paxos\"\nprimary = \"none\"\n",
+       "f.toml:4: primary = \"none\" does not go with order = \"paxos\": leave it out, as every "
+       "view"},
+      {"order = \"paxos\"\ndata_dir = \"\"\n",
+       "f.toml:4: data_dir = \"\": accepted is a path of 1 to 4000 bytes"},
+      {"order = \"paxos\"\nring.max_gap = 5000\n",
+       "f.toml:4: ring.max_gap = 5000 does not go with order = \"paxos\": leave it out"},
+      {"paxos.acceptors = [1]\n",
+       "f.toml:3: paxos.acceptors = [1] does not go with order = \"ring\", the default: leave it"},
+      {"order = \"paxos\"\npaxos.acceptors = []\n",
+       "f.toml:4: paxos.acceptors = a list: accepted is an odd number of numbers of [[nodes]]"},
+      {"order = \"paxos\"\npaxos.acceptors = [1, 2]\n",
+       "f.toml:4: paxos.acceptors = [1, 2]: accepted is an odd number of numbers of [[nodes]]"},
+      {"order = \"paxos\"\npaxos.acceptors = [1, 2, 2]\n",
+       "f.toml:4: paxos.acceptors = [1, 2, 2]: accepted is an odd number of numbers of [[nodes]], "
+       "each once"},
+      {"order = \"paxos\"\npaxos.acceptors = [\"a\"]\n",
+       "f.toml:4: paxos.acceptors = a list: accepted is an odd number"},
+      {"order = \"paxos\"\npaxos.acceptors = 1\n",
+       "f.toml:4: paxos.acceptors = 1: accepted is an odd number"},
+      {"order = \"paxos\"\npaxos.acceptors = [0]\n",
+       "f.toml:4: paxos.acceptors = [0]: accepted is an odd number"},
+      {"order = \"paxos\"\npaxos.acceptors = [-9223372036854775808]\n",
+       "f.toml:4: paxos.acceptors = [-9223372036854775808]: accepted is an odd number"},
+      {"order = \"paxos\"\npaxos.acceptors = [1, 2, 9]\n",
+       "f.toml:4: paxos.acceptors has 9, which is no number of [[nodes]]: accepted are 1, 2"},
+      {"order = \"paxos\"\npaxos.storage = \"memory\"\n",
+       "f.toml:4: paxos.storage = \"memory\": accepted is \"disk\": an acceptor that forgets its "
+       "votes when it restarts must not vote again"},
+      {"order = \"paxos\"\npaxos.acceptor = [1]\n",
+       "f.toml:4: unknown key paxos.acceptor = [1]: did you mean acceptors?"},
+  };
+  for (const auto& [text, what] : rows) {
+    SCOPED_TRACE(text);
+    const std::string error = error_of(kTop + text + "insecure = true\n" + kNodes);
+    expect_one_line(error);
+    EXPECT_THAT(error, testing::StartsWith(what));
+  }
+  const auto good = parse_config(kTop +
+                                     "order = \"paxos\"\npaxos.acceptors = [2]\ndata_dir = \"d\"\n"
+                                     "insecure = true\n" +
+                                     kNodes,
+                                 "f.toml", "");
+  ASSERT_TRUE(good) << good.error();
+  EXPECT_EQ(good->order, Ordering::paxos);
+  EXPECT_EQ(good->acceptors, std::vector<std::uint32_t>{2});
+  EXPECT_EQ(good->data_dir, "d");
+}
+
 TEST(BadConfig, NameThatTheFileDoesNotHave) {
   const std::string error = error_of(kTop + kNodes, "c");
   expect_one_line(error);

@@ -184,6 +184,8 @@ TEST(Config, SocketLiesBesideTheFile) {
   EXPECT_EQ(read_config(path, "a")->socket, std::string(folder) + "/x.sock");
   std::ofstream(path) << "socket = \"/run/x.sock\"\n" << kSmall;
   EXPECT_EQ(read_config(path, "a")->socket, "/run/x.sock");
+  std::ofstream(path) << "order = \"paxos\"\ndata_dir = \"logs\"\n" << kSmall;
+  EXPECT_EQ(read_config(path, "a")->data_dir, std::string(folder) + "/logs");
   std::filesystem::remove_all(folder);
 }
 

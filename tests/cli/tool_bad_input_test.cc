@@ -26,6 +26,11 @@ TEST_F(BadInput, PathsAndAddressesThatCannotBeUsedAreNamedWithTheirLine) {
       {"trace = \"/nonexistent/t\"\n", in + "trace = \"/nonexistent/t\" (\"/nonexistent\": No"},
       {"trace = \"" + dir_ + "\"\n", "(it is a folder): accepted is a file that can be written"},
       {"trace = \"" + dir_ + "/file/t\"\n", "accepted is a file that can be written"},
+      {"data_dir = \"/nonexistent\"\norder = \"paxos\"\n",
+       in + "data_dir = \"/nonexistent\" (No such file or directory): accepted is a folder that"},
+      {"data_dir = \"" + dir_ + "/file\"\norder = \"paxos\"\n", "(it is not a folder): accepted"},
+      {"data_dir = \"/tmp\"\norder = \"paxos\"\n", in + "data_dir = \"/tmp\" ("},
+      {"order = \"paxos\"\n", "/c.toml: data_dir is missing: with order = \"paxos\", a is one"},
       {"state_dir = \"/nonexistent\"\n", in + "state_dir = \"/nonexistent\" (No such file"},
       {"state_dir = \"" + dir_ + "/file\"\n", "(it is not a folder): accepted is a folder that"},
   };
