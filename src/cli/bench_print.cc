@@ -48,6 +48,7 @@ void print_setting(const BenchCommand& c) {
     line += ", links of " + rate_text(c.link_bits_per_s) + " with " +
             std::to_string(BenchNetwork::kSwitchQueueBytes >> 10) + " KiB at each switch port";
   }
+  if (c.order != Ordering::ring) line += ", ordered by " + std::string(ordering_name(c.order));
   if (c.insecure) line += ", insecure";
   if (c.daemon) line += ", clients of daemons";
   if (c.own_thread) line += ", members with threads of their own";
@@ -123,16 +124,19 @@ void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
   using F = BenchFigures;
   table.line("repair", &F::retransmitted_packets, 0,
              "packets retransmitted (" + fixed(table.median().retransmitted_percent, 2) + " %)");
-  table.line("", &F::requested_packets, 0, "packets requested");
+  const bool ring = c.order == Ordering::ring;
+  table.line("", &F::requested_packets, 0, ring ? "packets requested" : "requests for packets");
   table.line("", &F::lost_at_sockets_packets, 0, "packets lost at full sockets");
   if (c.loss_percent > 0) table.line("", &F::dropped_packets, 0, "packets dropped on purpose");
-  table.line("", &F::tokens_retransmitted, 0, "tokens retransmitted");
+  if (ring) table.line("", &F::tokens_retransmitted, 0, "tokens retransmitted");
   if (table.greatest().views_installed > 0) {
     table.line("", &F::views_installed, 0, "views installed while it was measured");
   }
-  table.line("windows", &F::global_window_packets, 0, "packets in a rotation");
-  table.line("", &F::personal_window_packets, 0, "packets of one node in a rotation");
-  table.line("", &F::after_token_percent, 0, "% of these after the token");
+  if (ring) {
+    table.line("windows", &F::global_window_packets, 0, "packets in a rotation");
+    table.line("", &F::personal_window_packets, 0, "packets of one node in a rotation");
+    table.line("", &F::after_token_percent, 0, "% of these after the token");
+  }
   table.line("sending", &F::multicast_percent, 0, "% of data packets by multicast");
   table.line("", &F::packets_per_send_call, 1, "packets per system call");
 }
@@ -187,7 +191,7 @@ Json setting_of(const BenchCommand& c) {
   out["seconds"] = c.seconds;
   out["runs"] = c.runs;
   if (c.limit_only) return out;
-  out["order"] = "ring";
+  out["order"] = ordering_name(c.order);
   out["service"] = is_safe(c.service) ? "safe" : "agreed";
   out["rate_messages_per_s"] =
       c.rate.is_max() ? Json("max") : Json(c.rate.messages_of(c.payload_bytes));

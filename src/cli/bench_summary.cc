@@ -103,13 +103,16 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
     const auto found = run.counters.find(name);
     return found == run.counters.end() ? 0.0 : static_cast<double>(found->second);
   };
-  f.retransmitted_packets = count("retransmitted");
-  f.retransmitted_percent = 100 * ratio(count("retransmitted"), count("data_sent"));
-  f.requested_packets = count("requested");
+  // Each engine has counters of its own; those of the other are 0.
+  f.retransmitted_packets =
+      count("retransmitted") + count("paxos_repeated") + count("paxos_resent");
+  f.retransmitted_percent =
+      100 * ratio(f.retransmitted_packets, count("data_sent") + count("paxos_originated"));
+  f.requested_packets = count("requested") + count("paxos_repeats_asked");
   f.lost_at_sockets_packets = count("udp_drop_kernel");
   f.dropped_packets = count("udp_drop_fault_in");
   f.tokens_retransmitted = count("tokens_retransmitted");
-  f.views_installed = count("views_installed");
+  f.views_installed = count("views_installed") + count("paxos_views");
   f.multicast_percent = 100 * ratio(count("udp_data_multicast_out"), count("udp_data_packets_out"));
   f.packets_per_send_call = ratio(count("udp_data_packets_out") + count("udp_token_packets_out") +
                                       count("udp_control_packets_out"),

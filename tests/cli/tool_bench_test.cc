@@ -55,6 +55,17 @@ TEST_F(Bench, ProcessorTimeIsThatOfTheWholeTime) {
   EXPECT_GT(out["median"]["cores_per_node"].get<double>(), 0);
 }
 
+TEST_F(Bench, AcceptorsWithLogsOrderTheSame) {
+  const Json out = json(
+      "peal bench --order paxos --loopback --seconds 0.3 --warm-up 0.1 --rate 2000 --runs 2 "
+      "--json");
+  EXPECT_TRUE(out.value("one_order", false));
+  EXPECT_EQ(out["setting"]["order"], "paxos");
+  for (const Json& each : out["each_run"]) {
+    EXPECT_GT(each["counters"]["paxos_delivered"].get<int>(), 0);
+  }
+}
+
 TEST_F(Bench, WithLossEverythingIsDeliveredAllTheSame) {
   const Json out = json(
       "peal bench --loopback --seconds 0.3 --warm-up 0.1 --rate 2000 --loss 10 --service safe "

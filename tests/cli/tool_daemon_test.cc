@@ -130,6 +130,36 @@ TEST_F(ToolNode, GoesOverToAnotherListOfNodes) {
   EXPECT_EQ(run("peal reload --to $DIR/a.sock").status, 1);
 }
 
+TEST_F(ToolNode, WithPaxosTheListOfNodesAndTheAcceptorsAreFixed) {
+  ASSERT_EQ(run("mkdir -m 700 $DIR/data $DIR/other").status, 0);
+  top_ += "order = \"paxos\"\ndata_dir = \"data\"\n";
+  config("");
+  start_node();
+  EXPECT_EQ(run("peal reload --to $DIR/a.sock").status, 0) << "nothing has changed";
+  EXPECT_THAT(run("peal status --json --to $DIR/a.sock").out, HasSubstr("\"order\": \"paxos\""));
+  const std::pair<std::string, std::string> rows[] = {
+      {top_ + nodes_ + "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.9:4801\"\n",
+       "c.toml: nodes: the list of nodes is fixed with order = \"paxos\": take a back"},
+      {top_ + nodes_ + "[paxos]\nacceptors = [1]\n",
+       "paxos.acceptors cannot change while the node runs"},
+      {"data_dir = \"other\"\norder = \"paxos\"\ncluster = \"t\"\nnode = \"a\"\ninsecure = true\n" +
+           nodes_,
+       "data_dir cannot change while the node runs"},
+      {"cluster = \"t\"\nnode = \"a\"\ninsecure = true\n" + nodes_,
+       "order cannot change while the node runs"},
+  };
+  for (const auto& [text, what] : rows) {
+    SCOPED_TRACE(what);
+    write("c.toml", text);
+    const Ran reload = run("peal reload --to $DIR/a.sock");
+    EXPECT_EQ(reload.status, 1);
+    EXPECT_THAT(reload.err, HasSubstr(what));
+  }
+  children_[0].signal(SIGTERM);
+  children_[0].wait();
+  EXPECT_EQ(children_[0].status(), 0);
+}
+
 TEST_F(ToolNode, TellsItsServiceManager) {
   const io::Fd manager(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};

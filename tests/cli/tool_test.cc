@@ -107,8 +107,14 @@ TEST_F(Tool, PrintedConfigRuns) {
   EXPECT_THAT(content(dir_ + "/p.toml"), HasSubstr("token_loss_ms"));
 }
 
-TEST_F(Tool, ThreeNodesDeliverInOneOrder) {
-  up({"--trace"});
+/// With an engine; its three nodes have 900 messages from three senders.
+class ToolOrder : public Tool, public testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Engines, ToolOrder, testing::Values("ring", "paxos"),
+                         [](const auto& engine) { return std::string(engine.param); });
+
+TEST_P(ToolOrder, ThreeNodesDeliverInOneOrder) {
+  up({"--trace", "--order", GetParam()});
   wait_for("members=3");
   for (const char* node : {"n1", "n2", "n3"}) {
     start({"recv", "--to", dir_ + "/" + node + ".sock", "--count", "900", "--views"},

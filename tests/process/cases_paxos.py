@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that order on a majority of acceptors, with their logs on a real disk."""
+
+import json
+import os
+import signal
+
+from bench import case
+from cases_processes import times_to_view, view_after
+from lib import Failure, START_S, now_ns, percentiles
+
+DATA = "data"
+# Who comes back under full load may have to wait until the others have forgotten what it lacks, and
+# begins where they are then: they do not wait for it.
+REJOIN_S = 60
+
+
+def paxos_cluster(bench, **more):
+    """A cluster with acceptors, nothing started."""
+    cluster = bench.cluster(settings=f'order = "paxos"\ndata_dir = "{DATA}"\n', **more)
+    os.mkdir(os.path.join(cluster.folder, DATA), 0o700)
+    return cluster
+
+
+def acceptors(bench):
+    """Who votes if nobody says otherwise; the first one that seems alive coordinates."""
+    return bench.names[:3] if bench.size < 5 else bench.names[:5]
+
+
+def coordinator(cluster):
+    """The node whose round it is: the view says who formed it."""
+    for node in cluster:
+        if node.child is not None:
+            return node.status()["view"]["id"].partition("@")[2].partition(".")[0]
+    raise Failure("no node runs")
+
+
+def longest_stall_ms(cluster, begin, end):
+    """The longest time without any delivery at any node, between these times."""
+    times = []
+    for trace in cluster.traces:
+        with open(os.path.join(cluster.folder, trace), "rb") as lines:
+            times += [json.loads(line)["at"] for line in lines
+                      if b'"ev":"deliver"' in line and line.endswith(b"\n")]
+    inside = [begin, *sorted(at for at in times if begin < at < end), end]
+    return max(after - before for before, after in zip(inside, inside[1:])) / 1e6
+
+
+def back(cluster, names):
+    """Starts these nodes again, which come back to all, and send."""
+    for name in names:
+        cluster[name].start()
+    running = [node.name for node in cluster if node.child is not None]
+    cluster.wait_view(running, REJOIN_S)
+    for name in names:
+        cluster[name].start_load()
+    cluster.progress(running)
+
+
+def expect_counters(cluster, names):
+    """Nothing was refused that nodes of one cluster send each other."""
+    for name in names:
+        status = cluster[name].status()
+        if status["order"] != "paxos":
+            raise Failure(f"status of {name} says order {status['order']}")
+        for counter in ("bad_checksum", "bad_value", "other_settings", "other_list", "truncated"):
+            if status["counters"][counter] != 0:
+                raise Failure(f"{name} counts {counter}: {status['counters'][counter]}")
+
+
+@case(3, 5)
+def paxos_sigkill(bench):
+    """Acceptors that order on a majority are killed under full load and started again, in turns the
+    coordinator and another one: time from the signal until the last survivor has the new view, and
+    the longest time without a delivery anywhere."""
+    cluster = paxos_cluster(bench)
+    cluster.start()
+    kills, returns, stalls = [], [], []
+    for turn in range(bench.rounds(10, 4)):
+        leader = coordinator(cluster)
+        others = [name for name in acceptors(bench) if name != leader]
+        victim = leader if turn % 2 == 0 else others[turn // 2 % len(others)]
+        bench.step(f"kill {turn + 1}, of {victim}")
+        survivors = [name for name in bench.names if name != victim]
+        kills.append((cluster[victim].crash(), survivors))
+        cluster.wait_view(survivors)
+        cluster.progress(survivors)
+        stalls.append((kills[-1][0], now_ns()))
+        returns.append((now_ns(), bench.names))
+        back(cluster, [victim])
+    bench.step("end")
+    expect_counters(cluster, bench.names)
+    checked = bench.finish(cluster)
+    took, came = times_to_view(cluster, kills), times_to_view(cluster, returns)
+    stall = max(longest_stall_ms(cluster, begin, end) for begin, end in stalls)
+    bench.figures.update(kill_to_view_ms=took, start_to_view_ms=came, stall_ms=stall)
+    return (f"SIGKILL to the view of the survivors: {percentiles(took)} of {len(took)}; longest "
+            f"stall {stall:.0f} ms; restart to the view of all: {percentiles(came)}; {checked}")
+
+
+@case(3, 5)
+def paxos_no_majority(bench):
+    """Most acceptors are killed: those that are left deliver nothing, and `peal status` names one
+    that is missing; when one is back that makes a majority, order goes on."""
+    cluster = paxos_cluster(bench)
+    cluster.start()
+    voters = acceptors(bench)
+    gone = list(voters[len(voters) // 2:])
+    left = [name for name in bench.names if name not in gone]
+    for name in gone:
+        cluster[name].child.signal(signal.SIGKILL)
+    for name in gone:
+        cluster[name].crash()
+    bench.step("without a majority")
+    deadline = now_ns() + START_S * 1e9
+    for name in left:
+        # Both halves: it knows that there is no majority, and who is missing.
+        while not any("a majority of the acceptors to vote for position" in waits
+                      and f"; {lost} has not" in waits
+                      for lost in gone for waits in [cluster[name].status()["waits_for"]]):
+            if now_ns() > deadline:
+                raise Failure(f"{name} waits for {cluster[name].status()['waits_for']!r}")
+    counts = {name: cluster[name].delivered() for name in left}
+    bench.step("with a majority again")
+    began = now_ns()
+    cluster[gone[0]].start()
+    cluster.wait_view([*left, gone[0]])
+    cluster[gone[0]].start_load()
+    cluster.progress([*left, gone[0]])
+    took = times_to_view(cluster, [(began, [*left, gone[0]])])
+    back(cluster, gone[1:])
+    if any(cluster[name].delivered() <= count for name, count in counts.items()):
+        raise Failure("a node delivered less than before")
+    expect_counters(cluster, bench.names)
+    bench.figures.update(start_to_view_ms=took)
+    return f"order goes on {took[0]:.0f} ms after a majority is back; {bench.finish(cluster)}"
+
+
+def last_places(cluster, traces):
+    """The newest view of these traces and the last position in it that was delivered anywhere."""
+    views, last = [], {}
+    for trace in traces:
+        with open(os.path.join(cluster.folder, trace), "rb") as lines:
+            for line in lines:
+                if not line.endswith(b"\n"):
+                    continue
+                if b'"ev":"deliver"' in line:
+                    event = json.loads(line)
+                    last[event["view"]] = max(last.get(event["view"], 0), event["seq"])
+                elif b'"kind":"regular"' in line:
+                    views.append(json.loads(line)["view"])
+    newest = max(views, key=lambda view: int(view.partition("@")[0]))
+    return newest, last.get(newest, 0)
+
+
+@case(3, 5)
+def paxos_power(bench):
+    """All nodes are killed at once under full load, again and again, as if the power failed: with
+    their logs they come back, views go on counting above those of before, the instances that were
+    consumed stay consumed, and the order holds over all lives."""
+    cluster = paxos_cluster(bench)
+    cluster.start()
+    returns, consumed = [], 0
+    rounds = bench.rounds(6, 3)
+    for turn in range(rounds):
+        bench.step(f"power failure {turn + 1}")
+        cluster.progress(bench.names, 300)
+        # What one of them has consumed, an acceptor's majority has on disk.
+        consumed = max(cluster[name].status()["counters"]["paxos_next"] for name in bench.names)
+        lives = list(cluster.traces)
+        for node in cluster:
+            node.child.signal(signal.SIGKILL)
+        for node in cluster:
+            node.crash()
+        before, _position = last_places(cluster, lives)
+        returns.append((now_ns(), bench.names))
+        bench.step(f"return {turn + 1}")
+        back(cluster, bench.names)
+        after = cluster["a"].status()["view"]["id"]
+        if int(after.partition("@")[0]) <= int(before.partition("@")[0]):
+            raise Failure(f"view {after} comes after {before}")
+        for name in bench.names:
+            going_on = cluster[name].status()["counters"]["paxos_next"]
+            if going_on <= consumed:
+                raise Failure(f"{name} is at instance {going_on}; {consumed} was consumed before")
+    bench.step("end")
+    expect_counters(cluster, bench.names)
+    checked = bench.finish(cluster)
+    came = times_to_view(cluster, returns)
+    bench.figures.update(start_to_view_ms=came)
+    return (f"{rounds} times all at once; start to the view of all: {percentiles(came)}; {checked}")
+
+
+@case(3, 5)
+def paxos_restart(bench):
+    """All nodes are stopped with SIGTERM and started again one after the other under full load;
+    with five, there is always a majority, and so there is with three."""
+    cluster = paxos_cluster(bench)
+    cluster.start()
+    leaves, returns = [], []
+    for name in bench.names:
+        bench.step(f"restart of {name}")
+        others = [other for other in bench.names if other != name]
+        leaves.append((cluster[name].leave(), others))
+        cluster.wait_view(others)
+        cluster.progress(others)
+        returns.append((now_ns(), bench.names))
+        back(cluster, [name])
+    checked = bench.finish(cluster)
+    gone, came = times_to_view(cluster, leaves), times_to_view(cluster, returns)
+    stall = max(longest_stall_ms(cluster, at, view_after(
+        cluster.view_events(), at, others[0], others)) for at, others in leaves)
+    bench.figures.update(leave_to_view_ms=gone, start_to_view_ms=came, stall_ms=stall)
+    return (f"SIGTERM to the view of the others: {percentiles(gone)}; "
+            f"longest stall {stall:.0f} ms; start to the view of all: "
+            f"{percentiles(came)}; {checked}")
+
+
+@case(3)
+def paxos_strangers(bench):
+    """A node with another list of acceptors is told apart, and a log is not let into the hands of
+    another node: each says so in one line, and the others go on."""
+    cluster = paxos_cluster(bench)
+    cluster.start()
+    cluster["c"].crash()
+    cluster.wait_view(["a", "b"])
+    bench.step("other acceptors")
+    settings = f'order = "paxos"\ndata_dir = "{DATA}"\n[paxos]\nacceptors = [3]\n'
+    cluster.write_config("other.toml", settings)
+    child = cluster["c"].start("other.toml").child
+    status, said = child.wait(), "".join(child.lines)
+    if status != 2 or "acceptors 1,2,3" not in said or "take the list back" not in said:
+        raise Failure(f"the log of other acceptors is not refused: {status}, {said}")
+    cluster.traces.pop()  # it never had one
+    os.rename(os.path.join(cluster.folder, DATA, "c"), os.path.join(cluster.folder, DATA, "kept"))
+    cluster["c"].start("other.toml")
+    for name in ("a", "b"):
+        cluster[name].child.wait_lines(
+            lambda lines: any("node c is ignored: its cluster-wide settings differ" in line
+                              for line in lines), START_S, "line that c is another")
+    cluster.progress(["a", "b"])
+    cluster["c"].crash()
+    # What it did alone is no part of this cluster's order.
+    cluster.traces.pop()
+    bench.step("its own log")
+    os.rename(os.path.join(cluster.folder, DATA, "c"), os.path.join(cluster.folder, DATA, "alone"))
+    os.rename(os.path.join(cluster.folder, DATA, "kept"), os.path.join(cluster.folder, DATA, "c"))
+    back(cluster, ["c"])
+    return f"told apart; {bench.finish(cluster)}"
