@@ -93,7 +93,7 @@ void Daemon::on_view(const order::View& view) {
   if (view.primary != order::Primary::unclaimed) {
     notice.primary = view.primary == order::Primary::yes;
   }
-  notice.reason = why_gathering_;
+  notice.reason = why_gathering_.empty() ? runtime_->why_passage() : why_gathering_;
   if (!view.transitional) why_gathering_.clear();
   owner_.on_view(now_, notice);
 }

@@ -301,7 +301,7 @@ void Core::on_view(const order::View& view) {
   notice.old = view.old;
   notice.members.assign(view.members.begin(), view.members.end());
   notice.primary = view.primary;
-  notice.text = why_gathering_;
+  notice.text = why_gathering_.empty() ? runtime_->why_passage() : why_gathering_;
   transitional_ = view.transitional;
   if (!view.transitional) {
     view_ = view.id;

@@ -320,7 +320,12 @@ void Runtime::on_message(const node::Message& message) {
 
 void Runtime::on_view(const order::View& view) {
   if (trace_ != nullptr) trace_->view(view);
-  if (!view.transitional) addresses_->set_present(now_, view.members);
+  if (view.transitional) {
+    why_passage_ = passage_text(members_, view.members, names_);
+  } else {
+    addresses_->set_present(now_, view.members);
+    members_.assign(view.members.begin(), view.members.end());
+  }
   application_.on_view(view);
 }
 

@@ -102,6 +102,9 @@ class Runtime final : private io::LoopHost,
   const io::AddressBook& addresses() const { return *addresses_; }
   const trace::Names& names() const { return names_; }
   OrderEngine order() const { return settings_.order; }
+  /// Why the newest view ended, from who is in the passage to the next; empty before that. For
+  /// engines that do not say it themselves.
+  const std::string& why_passage() const { return why_passage_; }
 
  private:
   Runtime(const Settings& settings, io::Loop& loop, Application& application);
@@ -163,6 +166,8 @@ class Runtime final : private io::LoopHost,
   std::unique_ptr<TraceLog> trace_;               ///< null if there is none
   std::map<NodeId, std::uint32_t> refused_said_;  ///< a bit for each reason that was said
   std::vector<std::string> start_warnings_;
+  std::vector<MemberId> members_;  ///< of the newest regular view
+  std::string why_passage_;
   std::unique_ptr<AcceptorLog> log_;  ///< null if this node does not vote
   std::unique_ptr<node::Node> node_;
 };

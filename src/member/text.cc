@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "member/text.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace peal::member {
@@ -47,6 +49,16 @@ std::string gather_text(const order::Event& event, Duration pause, const trace::
     case GatherReason::epoch: return "an earlier life of this node was still known";
   }
   return {};
+}
+
+std::string passage_text(std::span<const MemberId> members, std::span<const MemberId> company,
+                         const trace::Names& names) {
+  std::string gone;
+  for (const MemberId& each : members) {
+    if (std::find(company.begin(), company.end(), each) != company.end()) continue;
+    gone += (gone.empty() ? "" : ", ") + names.name(each.node);
+  }
+  return gone.empty() ? "others came" : gone + " left, or was silent for too long";
 }
 
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,10 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
 /// Why a member gave its view up, in plain words, from an event gather_started. `pause` is how long
 /// this process did not run, if it did not.
 std::string gather_text(const order::Event& event, Duration pause, const trace::Names& names);
+
+/// Why a view of `members` ended, in plain words, if just `company` goes on together.
+std::string passage_text(std::span<const MemberId> members, std::span<const MemberId> company,
+                         const trace::Names& names);
 
 /// Why another process's packets are of no use here, and what to do about it.
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names);

@@ -202,6 +202,18 @@ TEST_F(PaxosMembers, StopsAtOnceWhenItsLogCannotBeWritten) {
   talk(sites, 10);
 }
 
+TEST_F(PaxosMembers, SayWhyAViewEnded) {
+  Sites sites = start_all(3);
+  ASSERT_EQ(sites.size(), 3U);
+  sites[1]->member->leave();
+  ASSERT_TRUE(read_until(sites, [&] { return sites[0]->members() == 2; }));
+  EXPECT_EQ(sites[0]->views.back().reason, "n2 left, or was silent for too long");
+  sites[1].reset();  // its sockets first
+  sites[1] = std::make_unique<Site>(config(2, 3));
+  ASSERT_TRUE(read_until(sites, [&] { return sites[0]->members() == 3; }));
+  EXPECT_EQ(sites[0]->views.back().reason, "others came");
+}
+
 TEST_F(PaxosMembers, TheListOfNodesIsFixed) {
   Sites sites = start_all(3);
   ASSERT_EQ(sites.size(), 3U);
