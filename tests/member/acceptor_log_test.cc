@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "member/acceptor_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string_view>
+#include <variant>
+
+#include "member/core.h"
+
+// The log of an acceptor by itself, and a member whose log holds what it cannot read.
+
+namespace peal::member {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// Nothing but what the loop watches.
+class IdleHost final : public io::LoopHost {
+ public:
+  void on_pause(Instant, Duration) override {}
+  io::Progress on_sockets(const io::Turn&) override { return {}; }
+  void on_drained(Instant) override {}
+  void on_wake(Instant) override {}
+  void on_timer(Instant) override {}
+  void on_turn_end(Instant) override {}
+  std::optional<Instant> next_deadline() const override { return std::nullopt; }
+};
+
+class AcceptorLogs : public testing::Test {
+ protected:
+  AcceptorLogs()
+      : folder_(fs::path(testing::TempDir()) / ("peal-log-" + std::to_string(::getpid()))) {
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+    fs::permissions(folder_, fs::perms::owner_all);
+    const auto id = static_cast<std::uint32_t>(::getpid());
+    const std::string host =
+        "127.9." + std::to_string((id >> 8U) & 255U) + "." + std::to_string(id & 255U);
+    settings_.cluster = "c";
+    settings_.name = "a";
+    settings_.insecure = true;
+    settings_.order = OrderEngine::paxos;
+    settings_.multicast = io::MulticastMode::off;
+    settings_.limits.message_bytes_max = 1U << 20;
+    settings_.data_dir = folder_;
+    settings_.nodes = {{"a", {host, 5'600}, NodeId{1}}};
+  }
+  ~AcceptorLogs() override { fs::remove_all(folder_); }
+
+  std::unique_ptr<AcceptorLog> open(std::uint64_t epoch) {
+    auto log = AcceptorLog::open(settings_);
+    if (log) {
+      const auto recovered = (*log)->recover(epoch);
+      if (recovered) return std::move(*log);
+      ADD_FAILURE() << recovered.error().message;
+    } else {
+      ADD_FAILURE() << log.error().message;
+    }
+    return nullptr;
+  }
+  /// Appends the record, and turns the loop until it is durable.
+  void write(AcceptorLog& log, std::string_view record) {
+    auto loop = io::Loop::open({});
+    ASSERT_TRUE(loop) << loop.error().message;
+    bool written = false;
+    ASSERT_TRUE(log.attach(**loop, [&] { written = true; }));
+    const auto position = log.log().append(as_bytes_view(record));
+    ASSERT_TRUE(position);
+    log.commit();
+    log.commit();  // one at a time: this one has nothing to do
+    IdleHost host;
+    while (!written) (*loop)->turn(host, seconds(10));
+    EXPECT_EQ(log.log().durable(), *position);
+    EXPECT_FALSE(log.failure());
+    loops_.push_back(std::move(*loop));  // the log is watched as long as it is there
+  }
+
+  fs::path folder_;
+  Settings settings_;
+  std::vector<std::unique_ptr<io::Loop>> loops_;
+};
+
+TEST_F(AcceptorLogs, AreMadeOnceAndKeepWhatWasWritten) {
+  {
+    const auto log = open(7);
+    ASSERT_NE(log, nullptr);
+    EXPECT_TRUE(log->is_new());
+    EXPECT_EQ(log->state_file(), folder_ / "a" / "epoch");
+    write(*log, "one");
+  }
+  {
+    const auto log = open(8);
+    ASSERT_NE(log, nullptr);
+    EXPECT_FALSE(log->is_new());
+    EXPECT_EQ(log->log().last(), LogPosition{1});
+  }
+  // Its clock was set back, and nothing else remembers the epoch.
+  auto log = AcceptorLog::open(settings_);
+  ASSERT_TRUE(log) << log.error().message;
+  const auto earlier = (*log)->recover(6);
+  ASSERT_FALSE(earlier);
+  EXPECT_EQ(earlier.error().code, Errc::invalid_option);
+  EXPECT_THAT(earlier.error().message,
+              AllOf(HasSubstr("data_dir: "), HasSubstr("incarnation 7"), HasSubstr("clock")));
+}
+
+TEST_F(AcceptorLogs, AMemberThatCannotReadItsOwnSaysSoAndEnds) {
+  {
+    const auto log = open(1);
+    ASSERT_NE(log, nullptr);
+    write(*log, "no record of this release");
+  }
+  for (const bool own_thread : {true, false}) {
+    settings_.own_thread = own_thread;
+    auto core = Core::open(settings_);
+    ASSERT_TRUE(core) << core.error().message;
+    std::string reason;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (reason.empty() && std::chrono::steady_clock::now() < end) {
+      const auto out = (*core)->wait_until(end);
+      const auto* notice = std::get_if<std::unique_ptr<Notice>>(&out);
+      if (notice == nullptr || (*notice)->kind != Notice::Kind::closed) continue;
+      reason = (*notice)->text;
+    }
+    EXPECT_THAT(reason, HasSubstr("the acceptor's log holds what this release cannot read"));
+  }
+}
+
+}  // namespace
+}  // namespace peal::member
