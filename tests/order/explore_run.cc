@@ -119,7 +119,8 @@ ReplayedNode::ReplayedNode(Shared& shared, std::uint32_t node)
 }
 
 void ReplayedNode::start() {
-  engine_.emplace(config_of({NodeId{node_}, epoch_}, acceptor() ? &log_ : nullptr), pool_, *this);
+  engine_.emplace(config_of({NodeId{node_}, epoch_}, acceptor() ? &log_ : nullptr), pool_, *this,
+                  &paxos::make_broadcast);
   engine_->start(now_, *this);
 }
 

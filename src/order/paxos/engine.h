@@ -148,6 +148,7 @@ class PaxosEngine final : public Engine {
   std::vector<Instance> votes_;   ///< scratch
   bool is_missing_ = false;       ///< something was, at the last look
   Instance asked_ = 0;
+  Instance asked_upto_ = 0;
   Instant asked_at_{};
   std::uint32_t asks_ = 0;
   Instance checkpoint_at_ = 0;  ///< of the last one in the log

@@ -217,14 +217,18 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
     return;
   }
   if (!is_missing_ || *first != asked_) {
-    // Packets overtake each other: it may be about to come, as the one before it did.
+    // Packets overtake each other: it may be about to come, as the one before it did. But who is
+    // far behind asks for more as soon as it has what it asked for.
+    const bool far =
+        asked_ != 0 && *first == asked_upto_ + 1 && highest_decided_ >= *first + wire::kRepeatMax;
     is_missing_ = true;
     asked_ = *first;
     asks_ = 0;
     asked_at_ = now;
+    if (!far) return;
+  } else if (now < ask_again_at()) {
     return;
   }
-  if (now < ask_again_at()) return;
   asked_at_ = now;
   const Peer* peer = who_has(*first);
   ++asks_;
@@ -232,6 +236,7 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
   const Instance last = std::max(highest_decided_, *first);
   const auto count =
       static_cast<std::uint16_t>(std::min<Instance>(last - *first + 1, wire::kRepeatMax));
+  asked_upto_ = *first + count - 1;
   ++counts_.repeats;
   outbox_.send(peer->node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_repeat(header, {*first, count}, bytes);
