@@ -187,7 +187,12 @@ class Merge {
     if (!engine_) engine_ = {engine, i};
     if (engine_->first == engine) return;
     const auto ordered_by = [](trace::Engine which) {
-      return which == trace::Engine::ring ? "the ring" : "paxos";
+      switch (which) {
+        case trace::Engine::ring: return "the ring";
+        case trace::Engine::paxos: return "paxos";
+        case trace::Engine::ridge: return "ridge";
+      }
+      return "";
     };
     error_ = files_[i]->path() + ":" + std::to_string(files_[i]->lines()) + ": ordered by " +
              ordered_by(engine) + ", and " + files_[engine_->second]->path() + " by " +
@@ -226,7 +231,7 @@ Result<FilesReport, std::string> check_files(std::span<const std::string> paths,
   Options for_order = options;
   for_order.layer = trace::Layer::order;
   for_order.names = &merge.names();
-  if (merge.engine()) for_order.quorum = *merge.engine() == trace::Engine::paxos;
+  if (merge.engine()) for_order.quorum = *merge.engine() != trace::Engine::ring;
   Options for_unit = for_order;
   for_unit.layer = trace::Layer::unit;
   Checker order(for_order);

@@ -85,13 +85,13 @@ class Builder {
   }
 
   void order(Ordering& target) {
-    value("--order", "ENGINE", "\"ring\" or \"paxos\"",
-          "the ordering engine: ring (the default), or paxos, on a majority of acceptors that keep "
-          "what they vote for on disk",
+    value("--order", "ENGINE", kOrderings,
+          "the ordering engine: ring (the default); paxos, on a majority of acceptors that keep "
+          "what they vote for on disk; or ridge, the same without multicast",
           [&target](const std::string& text) {
-            if (text != "ring" && text != "paxos") return false;
-            target = text == "ring" ? Ordering::ring : Ordering::paxos;
-            return true;
+            const auto order = ordering_of_name(text);
+            if (order) target = *order;
+            return order.has_value();
           });
   }
 

@@ -34,7 +34,7 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
   result.dir = dir;
   result.config = dir + "/peal.toml";
   const bool sealed = rules.sealed == Sealed::yes;
-  if (rules.order == Ordering::paxos) {
+  if (rules.order != Ordering::ring) {
     result.data = dir + "/data";
     if (auto cleared = clear_data(result); !cleared) return tl::unexpected(cleared.error());
   }
@@ -45,7 +45,9 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
   out << "# A cluster on this machine. Any node of it can be run again by hand:\n"
       << "#   peal node --config " << result.config << " --name n1\n"
       << "cluster = \"" << cluster << "\"\n";
-  if (rules.order == Ordering::paxos) out << "order = \"paxos\"\ndata_dir = \"data\"\n";
+  if (rules.order != Ordering::ring) {
+    out << "order = \"" << ordering_name(rules.order) << "\"\ndata_dir = \"data\"\n";
+  }
   if (sealed) {
     out << "key_file = \"" << kKeyFile << "\"\n";
   } else {

@@ -292,8 +292,8 @@ class Loader {
       return refuse(
           {file_, line},
           path + " = " + values_[path] + " does not go with order = " +
-              (ring ? "\"ring\", the default: leave it out, or set order = \"paxos\""
-                    : "\"paxos\": leave it out" +
+              (ring ? "\"ring\", the default: leave it out, or set order = \"paxos\" or \"ridge\""
+                    : quote(std::string(ordering_name(out_.order))) + ": leave it out" +
                           std::string(path == "primary" ? ", as every view is primary" : "")));
     }
     std::vector<std::string> numbers;

@@ -28,9 +28,11 @@ struct NodeEntry {
 };
 
 /// The engine that orders.
-enum class Ordering : std::uint8_t { ring, paxos };
+enum class Ordering : std::uint8_t { ring, paxos, ridge };
 /// As the file has it.
 std::string_view ordering_name(Ordering order);
+std::optional<Ordering> ordering_of_name(std::string_view name);
+inline constexpr const char* kOrderings = "\"ring\", \"paxos\" or \"ridge\"";
 
 enum class Multicast : std::uint8_t { automatic, off, group };
 
@@ -45,8 +47,8 @@ struct NodeConfig {
   io::Endpoint multicast_group;  ///< if `multicast` is group
   Ordering order = Ordering::ring;
   std::vector<std::uint32_t>
-      acceptors;         ///< numbers of nodes, with paxos; empty: the engine's choice
-  std::string data_dir;  ///< with paxos: where acceptors keep their logs
+      acceptors;         ///< numbers of nodes, on quorums; empty: the engine's choice
+  std::string data_dir;  ///< on quorums: where acceptors keep their logs
   order::ring::Options ring;
   std::uint32_t nodes_max = 32;
   std::uint32_t message_bytes_max = 64U << 20;

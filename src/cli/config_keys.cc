@@ -244,20 +244,23 @@ constexpr const char* kAcceptedAcceptors =
 
 void add_order(std::vector<Key>& rows) {
   rows.push_back(text_key(
-      "", "order", "\"ring\" or \"paxos\"", "\"ring\"",
+      "", "order", kOrderings, "\"ring\"",
       "The protocol that orders. With \"ring\", the members of each side of a partition go on by "
       "themselves, and nothing is written to disks. With \"paxos\", nothing is ordered without a "
       "majority of acceptors, nodes that keep their votes on disk: what was delivered anywhere "
-      "stays ordered, even if all nodes lose power at once. [ring] and primary are then left out, "
-      "and the list of nodes changes only when all are stopped. The same on all nodes.",
+      "stays ordered, even if all nodes lose power at once. \"ridge\" is the same, but nodes send "
+      "messages on from one to the next: for networks without multicast, and many nodes. [ring] "
+      "and primary are left out with both, and the list of nodes changes only when all are "
+      "stopped. The same on all nodes.",
       [](const std::string& text, NodeConfig& config) {
-        if (text != "ring" && text != "paxos") return false;
-        config.order = text == "ring" ? Ordering::ring : Ordering::paxos;
-        return true;
+        const auto order = ordering_of_name(text);
+        if (order) config.order = *order;
+        return order.has_value();
       }));
   rows.push_back(text_key(
       "", "data_dir", "a path of 1 to 4000 bytes", "",
-      "With \"paxos\", on acceptors: a folder that is there, belongs to the user who runs this "
+      "With \"paxos\" and \"ridge\", on acceptors: a folder that is there, belongs to the user who "
+      "runs this "
       "node, and that others cannot write to (chmod 700), on a disk that keeps what it has synced. "
       "The node keeps its log in data_dir/NAME, and no other cluster or node is let in there. A "
       "node that has lost its log must not come back with an empty one: it would vote against what "

@@ -75,7 +75,7 @@ std::string annotated_config() {
       "# The ring. The defaults suit a data centre; none needs to be set.\n"
       "[ring]\n" +
       entries("ring");
-  out += "# With order = \"paxos\", and only then.\n[paxos]\n" + entries("paxos");
+  out += "# With order = \"paxos\" or \"ridge\", and only then.\n[paxos]\n" + entries("paxos");
   out += "# Bounds of this node's memory.\n[limits]\n" + entries("limits");
   out +=
       "# Programs that connect to this node: what waits for them, and for how long.\n"

@@ -7,7 +7,19 @@
 namespace peal::cli {
 
 std::string_view ordering_name(Ordering order) {
-  return order == Ordering::ring ? "ring" : "paxos";
+  switch (order) {
+    case Ordering::ring: return "ring";
+    case Ordering::paxos: return "paxos";
+    case Ordering::ridge: return "ridge";
+  }
+  return "";
+}
+
+std::optional<Ordering> ordering_of_name(std::string_view name) {
+  for (const Ordering order : {Ordering::ring, Ordering::paxos, Ordering::ridge}) {
+    if (ordering_name(order) == name) return order;
+  }
+  return std::nullopt;
 }
 
 bool is_name(std::string_view text) {

@@ -96,13 +96,16 @@ std::string set_nodes(const std::vector<v0::Node>& nodes, Settings& settings) {
 }
 
 std::string set_order(const v0::Config& config, Settings& settings) {
-  if (config.order != "ring" && config.order != "paxos") {
-    return "order = " + quoted(config.order) + " is not accepted: it must be \"ring\" or \"paxos\"";
+  if (config.order != "ring" && config.order != "paxos" && config.order != "ridge") {
+    return "order = " + quoted(config.order) +
+           " is not accepted: it must be \"ring\", \"paxos\" or \"ridge\"";
   }
   if (config.order == "paxos") settings.order = OrderEngine::paxos;
-  if (config.order == "paxos" && !config.ring.empty()) {
+  if (config.order == "ridge") settings.order = OrderEngine::ridge;
+  if (on_quorums(settings.order) && !config.ring.empty()) {
     return "ring." + config.ring.begin()->first + " = " + plain(config.ring.begin()->second) +
-           " is not accepted with order = \"paxos\": leave out what is the ring's";
+           " is not accepted with order = " + quoted(config.order) +
+           ": leave out what is the ring's";
   }
   for (const std::uint32_t number : config.acceptors) {
     settings.acceptors.push_back(NodeId{number});

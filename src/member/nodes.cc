@@ -85,12 +85,11 @@ order::NodeList list_of(const std::vector<NodeEntry>& nodes) {
 
 std::string why_not(const Settings& settings, const std::vector<NodeEntry>& wanted) {
   const NodeEntry* self = find(wanted, settings.name);
-  if (settings.order == OrderEngine::paxos &&
-      list_of(wanted).hash != list_of(settings.nodes).hash) {
+  if (on_quorums(settings.order) && list_of(wanted).hash != list_of(settings.nodes).hash) {
     std::string now;
     for (const std::string& name : names_in(settings.nodes)) now += (now.empty() ? "" : ",") + name;
-    return "the list of nodes is fixed with order = \"paxos\": take " + now +
-           " back, or stop all nodes and start them with the new list";
+    return "the list of nodes is fixed with order = \"" + std::string(order_name(settings.order)) +
+           "\": take " + now + " back, or stop all nodes and start them with the new list";
   }
   if (self == nullptr) {
     return "node " + quote(settings.name) +

@@ -11,6 +11,7 @@
 #include "member/nodes.h"
 #include "member/text.h"
 #include "order/paxos/options.h"
+#include "order/ridge/engine.h"
 #include "wire/frames.h"
 
 namespace peal::member {
@@ -40,7 +41,7 @@ std::uint32_t frame_bytes(const Settings& settings) {
   return settings.keys ? kSealed : kPlain;
 }
 
-/// The same in the pool of frames. With paxos that holds values as well, so that it has many.
+/// The same in the pool of frames. On quorums that holds values as well, so that it has many.
 std::uint32_t frame_slab_bytes(const Settings& settings) {
   const std::uint32_t largest = frame_bytes(settings);
   if (settings.order == OrderEngine::ring) return largest;
@@ -61,7 +62,7 @@ std::uint32_t frame_slabs(const Settings& settings) {
 std::uint32_t packet_bytes(const Settings& settings) {
   const std::uint32_t datagram = settings.ring.packet_bytes_max;
   if (!settings.keys) return datagram;
-  return std::min(datagram - kSealedDataLonger, frame_bytes(settings));
+  return std::min(datagram - sealed_data_longer(settings.order), frame_bytes(settings));
 }
 
 static_assert(io::FrameHeader::kBytes == wire::kHeaderBytes);
@@ -69,6 +70,15 @@ void write_header(std::uint64_t cluster, const MemberId& sender, std::uint32_t f
                   ByteSpan out) {
   wire::write_data_header({wire::FrameKind::data, cluster, sender, wire::Checksum::absent},
                           frame_bytes, out);
+}
+
+trace::Engine traced(OrderEngine order) {
+  switch (order) {
+    case OrderEngine::ring: return trace::Engine::ring;
+    case OrderEngine::paxos: return trace::Engine::paxos;
+    case OrderEngine::ridge: return trace::Engine::ridge;
+  }
+  return trace::Engine::ring;
 }
 
 std::uint32_t unit_slabs(const Settings& settings) { return max_gap(settings) * 2 + 1'024; }
@@ -113,7 +123,8 @@ Result<void, io::IoError> Runtime::prepare() {
   addresses_.emplace(own_at_, std::move(others), settings_.question);
   udp.cluster = cluster_id(settings_);
   if (settings_.keys) {
-    udp.seal = io::UdpSeal{*settings_.keys, seal_cluster_id(settings_), 0, write_header};
+    udp.seal = io::UdpSeal{*settings_.keys, seal_cluster_id(settings_), 0,
+                           settings_.order == OrderEngine::ring ? write_header : nullptr};
   }
   udp.multicast = settings_.multicast;
   udp.group = settings_.group;
@@ -126,9 +137,7 @@ Result<void, io::IoError> Runtime::prepare() {
   if (auto attached = udp_->attach(loop_); !attached) return attached;
 
   if (!settings_.trace.empty()) {
-    auto trace = TraceLog::open(
-        settings_.trace, names_,
-        settings_.order == OrderEngine::ring ? trace::Engine::ring : trace::Engine::paxos);
+    auto trace = TraceLog::open(settings_.trace, names_, traced(settings_.order));
     if (!trace) {
       return unexpected(io::IoError{trace.error().code, "trace: " + trace.error().message});
     }
@@ -164,12 +173,12 @@ void Runtime::make_node(std::uint64_t epoch) {
       settings_.limits, units_,
       [this, epoch](order::Host& host) {
         return settings_.order == OrderEngine::ring ? make_ring(epoch, host)
-                                                    : make_paxos(epoch, host);
+                                                    : make_on_quorums(epoch, host);
       },
       transport, sink);
 }
 
-std::unique_ptr<order::Engine> Runtime::make_paxos(std::uint64_t epoch, order::Host& host) {
+std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, order::Host& host) {
   const order::NodeList list = list_of(settings_.nodes);
   order::paxos::Config paxos;
   paxos.self = {settings_.self(), epoch};
@@ -182,7 +191,8 @@ std::unique_ptr<order::Engine> Runtime::make_paxos(std::uint64_t epoch, order::H
   // As for the ring.
   if (settings_.keys) paxos.checksum = wire::Checksum::absent;
   if (log_ != nullptr) paxos.log = &log_->log();
-  return order::paxos::make_engine(paxos, frames_, host);
+  return settings_.order == OrderEngine::ridge ? order::ridge::make_engine(paxos, frames_, host)
+                                               : order::paxos::make_engine(paxos, frames_, host);
 }
 
 std::unique_ptr<order::Engine> Runtime::make_ring(std::uint64_t epoch, order::Host& host) {

@@ -13,6 +13,7 @@
 #include "seal/key_file.h"
 #include "seal/packet.h"
 #include "wire/frames.h"
+#include "wire/paxos.h"
 
 namespace peal::member {
 namespace {
@@ -85,11 +86,12 @@ std::string validate_keys(const Settings& settings) {
            "insecure must be true, and then whoever reaches the network can read and forge "
            "everything";
   }
-  constexpr std::uint32_t kMin = 256 + kSealedDataLonger;
-  if (settings.ring.packet_bytes_max >= kMin) return {};
+  const std::uint32_t longer = sealed_data_longer(settings.order);
+  const std::uint32_t least = 256 + longer;
+  if (settings.ring.packet_bytes_max >= least) return {};
   return "packet_bytes_max = " + std::to_string(settings.ring.packet_bytes_max) +
-         " is not accepted with a key_file: it must be at least " + std::to_string(kMin) +
-         ", as a sealed packet is longer by " + std::to_string(kSealedDataLonger);
+         " is not accepted with a key_file: it must be at least " + std::to_string(least) +
+         ", as a sealed packet is longer by " + std::to_string(longer);
 }
 
 std::string validate_acceptors(const Settings& settings) {
@@ -108,6 +110,11 @@ std::string validate_acceptors(const Settings& settings) {
              " twice, which is not accepted: each node votes once";
     }
   }
+  if (settings.order == OrderEngine::ridge && acceptors.size() > wire::kChainMax) {
+    return "acceptors has " + std::to_string(acceptors.size()) +
+           " nodes, which is not accepted with order = \"ridge\": it must be at most " +
+           std::to_string(wire::kChainMax - 1);
+  }
   if (acceptors.size() % 2 == 1) return {};
   return "acceptors = [" + list +
          "] is not accepted: it must be an odd number of nodes, since one more that makes it even "
@@ -123,15 +130,16 @@ std::string validate_order(const Settings& settings) {
     if (key == nullptr) return {};
     return std::string(key) +
            " is not accepted with order = \"ring\", which has no acceptors: "
-           "leave it out, or set order = \"paxos\"";
+           "leave it out, or set order = \"paxos\" or \"ridge\"";
   }
+  const std::string name(order_name(settings.order));
   if (settings.ring.primary != order::ring::PrimaryRule::none) {
-    return "primary = \"majority\" is not accepted with order = \"paxos\", whose views all have "
-           "most of the nodes: leave it out";
+    return "primary = \"majority\" is not accepted with order = \"" + name +
+           "\", whose views all have most of the nodes: leave it out";
   }
   if (std::string wrong = validate_acceptors(settings); !wrong.empty()) return wrong;
   if (!votes(settings) || !settings.data_dir.empty()) return {};
-  return "data_dir is missing: with order = \"paxos\", " + settings.name +
+  return "data_dir is missing: with order = \"" + name + "\", " + settings.name +
          " is one of the acceptors, and must keep what it votes for in a folder of its own";
 }
 
@@ -203,7 +211,12 @@ std::string validate(const Settings& settings) {
 }
 
 std::string_view order_name(OrderEngine order) {
-  return order == OrderEngine::ring ? "ring" : "paxos";
+  switch (order) {
+    case OrderEngine::ring: return "ring";
+    case OrderEngine::paxos: return "paxos";
+    case OrderEngine::ridge: return "ridge";
+  }
+  return "";
 }
 
 std::vector<NodeId> acceptors_of(const Settings& settings) {
@@ -216,7 +229,7 @@ std::vector<NodeId> acceptors_of(const Settings& settings) {
 }
 
 bool votes(const Settings& settings) {
-  if (settings.order != OrderEngine::paxos) return false;
+  if (!on_quorums(settings.order)) return false;
   const std::vector<NodeId> acceptors = acceptors_of(settings);
   return std::binary_search(acceptors.begin(), acceptors.end(), settings.self());
 }
@@ -244,8 +257,8 @@ void add_ring_rules(const Settings& settings, Digest& rules) {
   rules.add(static_cast<std::uint64_t>(settings.ring.primary));
 }
 
-void add_paxos_rules(const Settings& settings, Digest& rules) {
-  rules.add(as_bytes_view("paxos"));
+void add_quorum_rules(const Settings& settings, Digest& rules) {
+  rules.add(as_bytes_view(order_name(settings.order)));
   for (const NodeId node : acceptors_of(settings)) rules.add(node.value);
   rules.add(settings.ring.packet_bytes_max);
 }
@@ -256,7 +269,7 @@ std::uint64_t cluster_id(const Settings& settings) {
   Digest rules;
   rules.add(settings.nodes_max);
   if (settings.order == OrderEngine::ring) add_ring_rules(settings, rules);
-  if (settings.order == OrderEngine::paxos) add_paxos_rules(settings, rules);
+  if (on_quorums(settings.order)) add_quorum_rules(settings, rules);
   rules.add(settings.limits.message_bytes_max);
   const std::uint64_t name = digest_of(as_bytes_view(settings.cluster));
   return (name << 32U) | (rules.value() & 0xffff'ffffU);

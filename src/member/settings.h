@@ -39,10 +39,13 @@ const NodeEntry* find(const std::vector<NodeEntry>& nodes, std::string_view name
 enum class OrderEngine : std::uint8_t {
   ring,
   paxos,  ///< on a majority of acceptors with durable logs; `ring` counts for its packets alone
+  ridge,  ///< the same, with values along a chain of acceptors and from distributors
 };
 
-/// "ring" or "paxos".
+/// "ring", "paxos" or "ridge".
 std::string_view order_name(OrderEngine order);
+/// Does it order on a majority of acceptors?
+inline bool on_quorums(OrderEngine order) { return order != OrderEngine::ring; }
 
 /// What a member is made from: the public configuration with its texts read.
 struct Settings {
@@ -56,8 +59,8 @@ struct Settings {
   std::optional<seal::Keys> keys;  ///< packets are sealed with; none only with `insecure`
   bool insecure = false;  ///< packets between nodes are neither encrypted nor authenticated
   OrderEngine order = OrderEngine::ring;
-  std::vector<NodeId> acceptors;  ///< with paxos; empty: as acceptors_of() chooses
-  std::string data_dir;           ///< with paxos: where acceptors keep their logs
+  std::vector<NodeId> acceptors;  ///< on quorums; empty: as acceptors_of() chooses
+  std::string data_dir;           ///< on quorums: where acceptors keep their logs
   order::ring::Options ring;      ///< `packet_bytes_max` is that of every engine
   node::Limits limits;
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
@@ -95,7 +98,7 @@ Result<seal::Keys, std::string> read_keys(const Settings& settings);
 std::string validate(const Settings& settings);
 
 /// Who votes, sorted: those of the settings, or the engine's choice out of `nodes`. With
-/// OrderEngine::paxos only.
+/// Engines on quorums only.
 std::vector<NodeId> acceptors_of(const Settings& settings);
 /// True if this node is one of them: it needs a data_dir.
 bool votes(const Settings& settings);
@@ -111,10 +114,11 @@ Duration pause_of(const Settings& settings);
 /// member/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
 
-/// By how many bytes a packet of data is longer than its frame if it is sealed: the frame's header
-/// is left out of it.
-inline constexpr std::uint32_t kSealedDataLonger =
-    seal::overhead(Lane::data) - io::FrameHeader::kBytes;
+/// By how many bytes a packet of data is longer than its frame if it is sealed. The ring's leave
+/// out the frame's header: all of them are DATA.
+inline constexpr std::uint32_t sealed_data_longer(OrderEngine order) {
+  return seal::overhead(Lane::data) - (order == OrderEngine::ring ? io::FrameHeader::kBytes : 0U);
+}
 
 /// seal::Sealer's number of the cluster: its name alone, so that nodes whose other settings differ
 /// can tell each other.

@@ -75,11 +75,11 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
       return "node " + name +
              " is ignored: its cluster-wide settings differ; order, acceptors, nodes_max, "
              "message_bytes_max, primary and the times in ring must be the same on all nodes (with "
-             "order = \"paxos\", the size of packets too)";
+             "acceptors, the size of packets too)";
     case wire::Drop::other_list:
       return "node " + name +
              " is ignored: it goes by another list of nodes; give both the same [[nodes]], and run "
-             "peal reload on those that run; with order = \"paxos\", restart them";
+             "peal reload on those that run; with acceptors, restart them";
     default: return "node " + name + " is ignored: " + std::string(wire::drop_name(reason));
   }
 }

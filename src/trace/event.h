@@ -19,7 +19,7 @@ enum class Layer : std::uint8_t {
 enum class Kind : std::uint8_t { start, crash, leave, submit, originate, view, deliver };
 
 /// What orders at a process: it decides which promises its history is held to.
-enum class Engine : std::uint8_t { ring, paxos };
+enum class Engine : std::uint8_t { ring, paxos, ridge };
 
 enum class Claim : std::uint8_t { absent, yes, no };  ///< of being the primary view
 

@@ -14,7 +14,7 @@ namespace peal::trace {
 inline constexpr std::array<std::string_view, 2> kLayerWords{"unit", "order"};
 inline constexpr std::array<std::string_view, 7> kKindWords{
     "start", "crash", "leave", "submit", "originate", "view", "deliver"};
-inline constexpr std::array<std::string_view, 2> kEngineWords{"ring", "paxos"};
+inline constexpr std::array<std::string_view, 3> kEngineWords{"ring", "paxos", "ridge"};
 inline constexpr std::array<std::string_view, 4> kServiceWords{"fifo", "causal", "agreed", "safe"};
 inline constexpr std::string_view kRegular = "regular";
 inline constexpr std::string_view kTransitional = "transitional";
@@ -32,7 +32,7 @@ constexpr std::string_view word_of(Service service) {
 
 static_assert(word_of(Layer::order) == "order");
 static_assert(word_of(Kind::deliver) == "deliver");
-static_assert(word_of(Engine::paxos) == "paxos");
+static_assert(word_of(Engine::ridge) == "ridge");
 static_assert(word_of(Service::safe) == "safe");
 
 }  // namespace peal::trace

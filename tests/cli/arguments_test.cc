@@ -235,7 +235,7 @@ const Bad kBad[] = {
     {"bench --loss 51", "--loss", "\"51\"", "a number from 0 to 50"},
     {"bench --runs 0", "--runs", "\"0\"", "a whole number from 1 to 100"},
     {"bench --warm-up 0", "--warm-up", "\"0\"", "a number from 0.1 to 600"},
-    {"bench --order toto", "--order", "\"toto\"", "\"ring\" or \"paxos\""},
+    {"bench --order toto", "--order", "\"toto\"", "\"ring\", \"paxos\" or \"ridge\""},
     {"bench --order paxos --ring max_gap=500", "--ring", "--order paxos", "leave out one"},
     {"bench limit --service safe", "bench limit", "\"--service\"", "accepted are --help"},
     {"bench --seconds 0", "--seconds", "\"0\"", "a number from 0.1 to 3600"},

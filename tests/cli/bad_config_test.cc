@@ -356,8 +356,9 @@ TEST(BadConfig, RulesBetweenKeysNameTheKeysThatTheFileSets) {
 // Of Paxos, and what belongs to one engine and not to the other.
 TEST(BadConfig, KeysOfEngines) {
   const std::pair<const char*, const char*> rows[] = {
-      {"order = \"toto\"\n", "f.toml:3: order = \"toto\": accepted is \"ring\" or \"paxos\""},
-      {"order = 1\n", "f.toml:3: order = 1: accepted is \"ring\" or \"paxos\""},
+      {"order = \"toto\"\n",
+       "f.toml:3: order = \"toto\": accepted is \"ring\", \"paxos\" or \"ridge\""},
+      {"order = 1\n", "f.toml:3: order = 1: accepted is \"ring\", \"paxos\" or \"ridge\""},
       {"data_dir = \"/x\"\n",
        "f.toml:3: data_dir = \"/x\" does not go with order = \"ring\", the default: leave it out"},
       {"order = \"paxos\"\nprimary = \"none\"\n",

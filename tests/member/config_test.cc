@@ -97,7 +97,7 @@ TEST(MemberConfig, WhatAnEngineDoesNotHaveIsRefused) {
   const std::vector<Bad> all{
       {"engine",
        [](Config& c) { c.order = "toto"; },
-       {"order = \"toto\"", "\"ring\" or \"paxos\""}},
+       {"order = \"toto\"", "\"ring\", \"paxos\" or \"ridge\""}},
       {"acceptors of the ring",
        [](Config& c) { c.acceptors = {1}; },
        {"acceptors", "order = \"ring\"", "leave it out"}},

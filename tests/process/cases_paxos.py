@@ -15,9 +15,9 @@ DATA = "data"
 REJOIN_S = 60
 
 
-def paxos_cluster(bench, **more):
+def paxos_cluster(bench, order="paxos"):
     """A cluster with acceptors, nothing started."""
-    cluster = bench.cluster(settings=f'order = "paxos"\ndata_dir = "{DATA}"\n', **more)
+    cluster = bench.cluster(settings=f'order = "{order}"\ndata_dir = "{DATA}"\n')
     os.mkdir(os.path.join(cluster.folder, DATA), 0o700)
     return cluster
 
@@ -57,11 +57,11 @@ def back(cluster, names):
     cluster.progress(running)
 
 
-def expect_counters(cluster, names):
+def expect_counters(cluster, names, order="paxos"):
     """Nothing was refused that nodes of one cluster send each other."""
     for name in names:
         status = cluster[name].status()
-        if status["order"] != "paxos":
+        if status["order"] != order:
             raise Failure(f"status of {name} says order {status['order']}")
         for counter in ("bad_checksum", "bad_value", "other_settings", "other_list", "truncated"):
             if status["counters"][counter] != 0:
@@ -73,7 +73,18 @@ def paxos_sigkill(bench):
     """Acceptors that order on a majority are killed under full load and started again, in turns the
     coordinator and another one: time from the signal until the last survivor has the new view, and
     the longest time without a delivery anywhere."""
-    cluster = paxos_cluster(bench)
+    return sigkill(bench, "paxos")
+
+
+@case(3, 5)
+def ridge_sigkill(bench):
+    """The same with values along a chain: in turns the coordinator, which is its first acceptor, and
+    another one die, of the chain or a distributor."""
+    return sigkill(bench, "ridge")
+
+
+def sigkill(bench, order):
+    cluster = paxos_cluster(bench, order)
     cluster.start()
     kills, returns, stalls = [], [], []
     for turn in range(bench.rounds(10, 4)):
@@ -89,7 +100,7 @@ def paxos_sigkill(bench):
         returns.append((now_ns(), bench.names))
         back(cluster, [victim])
     bench.step("end")
-    expect_counters(cluster, bench.names)
+    expect_counters(cluster, bench.names, order)
     checked = bench.finish(cluster)
     took, came = times_to_view(cluster, kills), times_to_view(cluster, returns)
     stall = max(longest_stall_ms(cluster, begin, end) for begin, end in stalls)
@@ -158,7 +169,17 @@ def paxos_power(bench):
     """All nodes are killed at once under full load, again and again, as if the power failed: with
     their logs they come back, views go on counting above those of before, the instances that were
     consumed stay consumed, and the order holds over all lives."""
-    cluster = paxos_cluster(bench)
+    return power(bench, "paxos")
+
+
+@case(3, 5)
+def ridge_power(bench):
+    """The same with values along a chain."""
+    return power(bench, "ridge")
+
+
+def power(bench, order):
+    cluster = paxos_cluster(bench, order)
     cluster.start()
     returns, consumed = [], 0
     rounds = bench.rounds(6, 3)
@@ -184,7 +205,7 @@ def paxos_power(bench):
             if going_on <= consumed:
                 raise Failure(f"{name} is at instance {going_on}; {consumed} was consumed before")
     bench.step("end")
-    expect_counters(cluster, bench.names)
+    expect_counters(cluster, bench.names, order)
     checked = bench.finish(cluster)
     came = times_to_view(cluster, returns)
     bench.figures.update(start_to_view_ms=came)
