@@ -78,8 +78,8 @@ def paxos_sigkill(bench):
 
 @case(3, 5)
 def ridge_sigkill(bench):
-    """The same with values along a chain: in turns the coordinator, which is its first acceptor, and
-    another one die, of the chain or a distributor."""
+    """The same with values along a chain: in turns the coordinator, its first acceptor, and another
+    one die, of the chain or a distributor."""
     return sigkill(bench, "ridge")
 
 
