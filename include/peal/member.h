@@ -83,13 +83,14 @@ struct Config {
   /// each side of a partition. "paxos": nothing is ordered but by a majority of `acceptors`, which
   /// keep what they vote for on disk: it outlives crashes, also of all nodes at once. Every view
   /// then says that it is primary; `ring` and `primary` must be left out, and the list of nodes
-  /// does not change while they run.
+  /// does not change while they run. "ridge": the same, but nodes send values on from one to the
+  /// next, which needs no multicast; at most 15 acceptors.
   std::string order = "ring";
-  /// With "paxos": the numbers of the nodes that vote, an odd number of them, the same on all nodes
-  /// for as long as the cluster lives. Empty: all of up to two nodes, three of up to four, else the
-  /// five lowest.
+  /// With "paxos" and "ridge": the numbers of the nodes that vote, an odd number of them, the same
+  /// on all nodes for as long as the cluster lives. Empty: all of up to two nodes, three of up to
+  /// four, else the five lowest.
   std::vector<std::uint32_t> acceptors;
-  /// With "paxos", on each acceptor: a folder that exists, belongs to this user and is writable for
+  /// With both, on each acceptor: a folder that exists, belongs to this user and is writable for
   /// nobody else. The node keeps its log in data_dir/name, and a thread that writes it. Who has
   /// lost it must not come back with an empty one: it would vote against what it has promised.
   std::string data_dir;

@@ -125,6 +125,13 @@ TEST(MemberConfig, WhatAnEngineDoesNotHaveIsRefused) {
          c.order = "paxos", c.ring.clear(), c.acceptors = {1, 2};
        },
        {"acceptors = [1, 2]", "an odd number"}},
+      {"a chain that is too long",
+       [](Config& c) {
+         c = config_of(1, 17);
+         c.order = "ridge", c.ring.clear();
+         for (std::uint32_t node = 1; node <= 17; ++node) c.acceptors.push_back(node);
+       },
+       {"acceptors has 17 nodes", "order = \"ridge\"", "at most 15"}},
       {"no data",
        [](Config& c) { c.order = "paxos", c.ring.clear(); },
        {"data_dir is missing", "n1 is one of the acceptors"}},
