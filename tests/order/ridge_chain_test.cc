@@ -105,6 +105,12 @@ class RidgeChain : public ::testing::Test, public Effects {
     }
     return text;
   }
+  wire::State said() const {
+    wire::State state;
+    state.round = round_;
+    state.nodes = 1;
+    return state;
+  }
   void suspect(std::uint32_t node) { peers_->find({node})->suspected = true; }
 
   void send(NodeId to, Lane /*lane*/, const BufferRef& packet) override {
@@ -207,15 +213,13 @@ TEST_F(RidgeChain, AVoteIsToldToTheLastAndToTheCoordinator) {
   be(2);
   take(PaxosKind::relay, 1, relay(1, kOneTwoThree));
   sent_.clear();
-  wire::State said;
-  said.nodes = 1;
-  chain_->tell_votes(said, peers_->find({1}), *this);
+  chain_->tell_votes(said(), peers_->find({1}), *this);
   EXPECT_EQ(told(), line(PaxosKind::state, {3, 1}));
   sent_.clear();
   be(1);
   chain_->choose(now_, true);
   ASSERT_TRUE(chain_->pack(unit(1), bytes(), true));
-  chain_->tell_votes(said, &peers_->self(), *this);
+  chain_->tell_votes(said(), &peers_->self(), *this);
   EXPECT_EQ(told(), line(PaxosKind::state, {3})) << "not to itself";
 }
 
@@ -225,13 +229,11 @@ TEST_F(RidgeChain, TheLastTellsTheChainAndHasValuesDistributedInTurns) {
     take(PaxosKind::relay, 2, relay(instance, kOneTwoThree));
     decide(instance);
   }
-  wire::State said;
-  said.nodes = 1;
-  chain_->tell_decided(now_, said, *this);
+  chain_->tell_decided(now_, said(), *this);
   EXPECT_EQ(told(),
             line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {4, 5, 6, 7}));
   sent_.clear();
-  chain_->tell_decided(now_, said, *this);
+  chain_->tell_decided(now_, said(), *this);
   EXPECT_EQ(told(), line(PaxosKind::state, {1, 2})) << "each value once";
 }
 
@@ -240,7 +242,17 @@ TEST_F(RidgeChain, WhoIsNotTheLastDistributesNothing) {
   take(PaxosKind::relay, 1, relay(1, kOneTwoThree));
   decide(1);
   sent_.clear();
-  chain_->tell_decided(now_, {}, *this);
+  chain_->tell_decided(now_, said(), *this);
+  EXPECT_EQ(told(), "");
+}
+
+TEST_F(RidgeChain, TheLastOfARoundThatIsOverDistributesNothing) {
+  be(3);
+  take(PaxosKind::relay, 2, relay(1, kOneTwoThree));
+  decide(1);
+  wire::State later = said();
+  ++later.round.count;
+  chain_->tell_decided(now_, later, *this);
   EXPECT_EQ(told(), "");
 }
 
@@ -249,13 +261,11 @@ TEST_F(RidgeChain, TheLastOfANewChainSeesToWhatCameAlongIt) {
   constexpr std::uint16_t kOneThreeFive = 0b10101;
   take(PaxosKind::relay, 1, relay(1, kOneThreeFive));  // for 5 to see to
   decide(1);
-  chain_->tell_decided(now_, {}, *this);
+  chain_->tell_decided(now_, said(), *this);
   sent_.clear();
   take(PaxosKind::relay, 2, relay(2, kOneTwoThree));
   decide(2);
-  wire::State said;
-  said.nodes = 1;
-  chain_->tell_decided(now_, said, *this);
+  chain_->tell_decided(now_, said(), *this);
   EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {4}));
 }
 
@@ -266,7 +276,7 @@ TEST_F(RidgeChain, WhoIsDeadOrQuietIsNoDistributor) {
   take(PaxosKind::relay, 2, relay(1, kOneTwoThree));
   decide(1);
   decide(2);
-  chain_->tell_decided(now_, {}, *this);
+  chain_->tell_decided(now_, said(), *this);
   EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {6, 7}));
 }
 
@@ -274,7 +284,7 @@ TEST_F(RidgeChain, TheLastSendsSmallValuesItself) {
   be(3);
   take(PaxosKind::relay, 2, relay(1, kOneTwoThree), 100);
   decide(1, 100);
-  chain_->tell_decided(now_, {}, *this);
+  chain_->tell_decided(now_, said(), *this);
   EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::decided, {4, 5, 6, 7}));
 }
 

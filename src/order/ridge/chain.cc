@@ -204,7 +204,8 @@ void Chain::tell_votes(const wire::State& said, const Peer* coordinator, Effects
 // ---- the last acceptor ----
 
 void Chain::tell_decided(Instant now, const wire::State& said, Effects& out) {
-  if (!is_last()) return;
+  // In a higher round another one may be the last.
+  if (!is_last() || said.round != round_) return;
   const BufferRef packet = l_.outbox.build([&said](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_state(header, said, bytes);
   });
