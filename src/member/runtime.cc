@@ -188,6 +188,7 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
   paxos.cluster = cluster_id(settings_);
   paxos.options.packet_bytes_max = packet_bytes(settings_);
   paxos.options.gap = kPaxosGap;
+  paxos.options.suspect = kSuspect;
   // As for the ring.
   if (settings_.keys) paxos.checksum = wire::Checksum::absent;
   if (log_ != nullptr) paxos.log = &log_->log();

@@ -241,7 +241,7 @@ std::uint32_t max_gap(const Settings& settings) {
 
 Duration pause_of(const Settings& settings) {
   if (settings.order == OrderEngine::ring) return settings.ring.token_loss / 2;
-  return order::paxos::Options{}.suspect / 2;
+  return kSuspect / 2;
 }
 
 namespace {

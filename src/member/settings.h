@@ -114,6 +114,11 @@ Duration pause_of(const Settings& settings);
 /// member/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
 
+/// On quorums: the silence after which a node is suspected. Twice what the engine has by itself:
+/// processes share processors with others, and who was suspected for nothing misses what is
+/// delivered until it is back.
+inline constexpr Duration kSuspect = milliseconds(200);
+
 /// By how many bytes a packet of data is longer than its frame if it is sealed. The ring's leave
 /// out the frame's header: all of them are DATA.
 inline constexpr std::uint32_t sealed_data_longer(OrderEngine order) {
