@@ -81,7 +81,7 @@ class RidgeChain : public ::testing::Test, public Effects {
     const Drop reason = chain_->read(*peers_->find({from}), kind, in.view(), arrival);
     if (reason != Drop::none) return reason;
     asked_ = arrival.vote;
-    chain_->pass_on(now_, arrival, in, *this);
+    chain_->pass_on(arrival, in, *this);
     return reason;
   }
   void decide(Instance instance, std::size_t size = 1'000) {

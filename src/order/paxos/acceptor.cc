@@ -66,9 +66,7 @@ bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
     // No checkpoint yet, so it has all that it voted for: it begins with the first instance. Had it
     // begun where others are, its votes below would be gone, and perhaps with them what somebody
     // else lacks.
-    wire::Checkpoint beginning;
-    beginning.next = 1;
-    state = OrderState(beginning);
+    state = OrderState::beginning();
   }
   const Instance next = std::max<Instance>(state.next(), 1);
   base_ = next;

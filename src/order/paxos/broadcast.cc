@@ -50,18 +50,17 @@ class Broadcast final : public Routes {
     return wire::Drop::none;
   }
 
-  void pass_on(Instant /*now*/, const Arrival& /*arrival*/, const BufferRef& /*packet*/,
-               Effects& /*out*/) override {}
+  void pass_on(const Arrival& /*arrival*/, const BufferRef& /*packet*/, Effects& /*out*/) override {
+  }
 
   void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) override {
-    const auto state = [&said](const wire::Header& header, ByteSpan bytes) {
-      return wire::encode_state(header, said, bytes);
-    };
+    const BufferRef packet = l_.outbox.state_packet(said);
+    if (!packet) return;
     const Lane lane = said.joined ? Lane::data : Lane::control;
-    l_.outbox.multicast(lane, out, state);
+    out.multicast(lane, packet);
     const bool beyond = lane == Lane::data && coordinator != nullptr && !coordinator->self &&
                         !l_.state.has(coordinator->member);
-    if (beyond) l_.outbox.send(coordinator->node, Lane::control, out, state);
+    if (beyond) out.send(coordinator->node, Lane::control, packet);
   }
 
   void tell_decided(Instant /*now*/, const wire::State& /*said*/, Effects& /*out*/) override {}

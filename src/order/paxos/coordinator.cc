@@ -174,9 +174,7 @@ void Coordinator::begin_to_lead(Instant now, Effects& out) {
   if (!p_.state.known()) {
     // Nobody knows more, and a majority has spoken: this is the beginning.
     if (base_ > 1) return;
-    wire::Checkpoint beginning;
-    beginning.next = 1;
-    p_.state = OrderState(beginning);
+    p_.state = OrderState::beginning();
     p_.acceptor.checkpoint(p_.state, 1);
   }
   phase_ = Phase::lead;

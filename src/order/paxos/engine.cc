@@ -255,9 +255,7 @@ void PaxosEngine::update_self() {
 }
 
 void PaxosEngine::say(const wire::State& said, Lane lane, Effects& out) {
-  outbox_.multicast(lane, out, [&](const wire::Header& header, ByteSpan bytes) {
-    return wire::encode_state(header, said, bytes);
-  });
+  if (const BufferRef packet = outbox_.state_packet(said)) out.multicast(lane, packet);
 }
 
 WaitReason PaxosEngine::why() const {

@@ -128,7 +128,7 @@ Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const 
   const BufferRef bytes = bytes_behind(packet, routes_->header_bytes());
   reason = arrival.decided ? take_decided(arrival.instance, arrival.head, bytes)
                            : take_proposal(now, arrival, bytes, out);
-  if (reason != Drop::stale) routes_->pass_on(now, arrival, packet, out);
+  if (reason != Drop::stale) routes_->pass_on(arrival, packet, out);
   return reason;
 }
 
@@ -188,9 +188,7 @@ void PaxosEngine::answer_prepare(Effects& out) {
 }
 
 void PaxosEngine::tell_state(NodeId to, Effects& out) {
-  outbox_.send(to, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
-    return wire::encode_state(header, state(), bytes);
-  });
+  if (const BufferRef packet = outbox_.state_packet(state())) out.send(to, Lane::control, packet);
 }
 
 Drop PaxosEngine::on_fetch(const Peer& from, const BufferRef& packet, Effects& out) {

@@ -40,6 +40,12 @@ class OrderState {
 
   OrderState() = default;
   explicit OrderState(wire::Checkpoint checkpoint) : at_(std::move(checkpoint)) {}
+  /// Before the first instance.
+  static OrderState beginning() {
+    wire::Checkpoint first;
+    first.next = 1;
+    return OrderState(first);
+  }
 
   /// False: where to begin is not known yet.
   bool known() const { return at_.next != 0; }

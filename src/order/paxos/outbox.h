@@ -54,6 +54,12 @@ class Outbox {
     if (const BufferRef packet = build(encode)) out.multicast(lane, packet);
   }
 
+  BufferRef state_packet(const wire::State& said) {
+    return build([&said](const wire::Header& header, ByteSpan bytes) {
+      return wire::encode_state(header, said, bytes);
+    });
+  }
+
   /// The packet of a value, whose bytes are copied.
   BufferRef value_packet(wire::PaxosKind kind, const wire::ValueFrame& frame, ByteView bytes) {
     BufferRef packet = with_room(wire::kDataHeaderBytes, bytes);
@@ -63,7 +69,8 @@ class Outbox {
     return packet;
   }
   /// The same without a copy: writes into the headroom in front of `bytes`, which nobody else uses.
-  BufferRef wrap(wire::PaxosKind kind, const wire::ValueFrame& frame, BufferRef bytes) const {
+  BufferRef wrap(wire::PaxosKind kind, const wire::ValueFrame& frame, BufferRef bytes) {
+    if (!bytes) return value_packet(kind, frame, {});
     bytes.grow_front(wire::kDataHeaderBytes);
     wire::encode_value_in_place(header_, kind, frame, ByteSpan{bytes.data(), bytes.size()});
     return bytes;
@@ -76,7 +83,8 @@ class Outbox {
     }
     return packet;
   }
-  BufferRef wrap_relay(wire::PaxosKind kind, const wire::Relay& frame, BufferRef bytes) const {
+  BufferRef wrap_relay(wire::PaxosKind kind, const wire::Relay& frame, BufferRef bytes) {
+    if (!bytes) return relay_packet(kind, frame, {});
     bytes.grow_front(wire::kRelayHeaderBytes);
     wire::encode_relay_in_place(header_, kind, frame, ByteSpan{bytes.data(), bytes.size()});
     return bytes;

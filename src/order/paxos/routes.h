@@ -63,8 +63,7 @@ class Routes {
   virtual wire::Drop read(const Peer& from, wire::PaxosKind kind, ByteView packet,
                           Arrival& out) const = 0;
   /// Sends it on, if it has to go anywhere.
-  virtual void pass_on(Instant now, const Arrival& arrival, const BufferRef& packet,
-                       Effects& out) = 0;
+  virtual void pass_on(const Arrival& arrival, const BufferRef& packet, Effects& out) = 0;
   /// More votes of this node are on disk, or it is in another view.
   virtual void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) = 0;
   /// More is decided. Called before any of it is consumed.

@@ -50,6 +50,11 @@ std::size_t Chain::last_in(Bits chain, std::size_t first) const {
   return last;
 }
 
+bool Chain::has(Bits chain, NodeId node) const {
+  const std::size_t index = index_of(node);
+  return index != kNobody && is_in(chain, index);
+}
+
 const Peer& Chain::acceptor(std::size_t index) const {
   return *l_.peers.find(l_.config.acceptors[index]);
 }
@@ -65,13 +70,11 @@ bool Chain::usable(Instant now, std::size_t index) const {
 bool Chain::choose(Instant now, bool anew) {
   PEAL_ASSERT(self_ != kNobody);
   const std::size_t count = l_.config.acceptors.size();
-  const auto all = [&](const auto& holds) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i != self_ && is_in(mine_, i) && !holds(i)) return false;
-    }
-    return true;
-  };
-  if (!anew && all([&](std::size_t i) { return usable(now, i); })) return false;
+  bool works = !anew;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i != self_ && is_in(mine_, i)) works = works && usable(now, i);
+  }
+  if (works) return false;
   const auto chosen = [&] {
     std::size_t size = 0;
     for (std::size_t i = 0; i < count; ++i) size += is_in(mine_, i) ? 1U : 0U;
@@ -92,10 +95,7 @@ bool Chain::choose(Instant now, bool anew) {
   return mine_ != before;
 }
 
-bool Chain::asks(const Peer& peer) const {
-  const std::size_t index = index_of(peer.node);
-  return index != kNobody && is_in(mine_, index);
-}
+bool Chain::asks(const Peer& peer) const { return has(mine_, peer.node); }
 
 void Chain::note_slow(Instant now, NodeId node) {
   const std::size_t index = index_of(node);
@@ -125,8 +125,7 @@ Drop Chain::read(const Peer& /*from*/, PaxosKind kind, ByteView packet, Arrival&
   wire::Relay frame;
   const Drop reason = wire::decode_relay(packet, frame);
   if (reason != Drop::none) return reason;
-  const std::size_t first = index_of(frame.round.coordinator.node);
-  if (first == kNobody || !is_in(frame.chain, first)) return Drop::bad_sender;
+  if (!has(frame.chain, frame.round.coordinator.node)) return Drop::bad_sender;
   if (frame.chain >> l_.config.acceptors.size() != 0) return Drop::bad_value;
   out.round = frame.round;
   out.instance = frame.instance;
@@ -134,7 +133,7 @@ Drop Chain::read(const Peer& /*from*/, PaxosKind kind, ByteView packet, Arrival&
   out.head = frame.head;
   out.chain = frame.chain;
   out.decided = kind == PaxosKind::distribute;
-  out.vote = !out.decided && self_ != kNobody && is_in(frame.chain, self_);
+  out.vote = !out.decided && has(frame.chain, l_.config.self.node);
   return Drop::none;
 }
 
@@ -150,9 +149,15 @@ void Chain::join(const Arrival& arrival) {
   }
 }
 
-void Chain::pass_on(Instant /*now*/, const Arrival& arrival, const BufferRef& packet,
-                    Effects& out) {
-  if (arrival.decided) return send_to_rest(arrival, packet, out);
+void Chain::pass_on(const Arrival& arrival, const BufferRef& packet, Effects& out) {
+  // The packet's own header makes room for that of the next one.
+  const BufferRef bytes = paxos::bytes_behind(packet, wire::kRelayHeaderBytes);
+  if (arrival.decided) {
+    wire::ValueFrame frame;
+    frame.instance = arrival.instance;
+    frame.head = arrival.head;
+    return send_to_rest(arrival.chain, l_.outbox.wrap(PaxosKind::decided, frame, bytes), out);
+  }
   if (!arrival.vote) return;
   join(arrival);
   if (arrival.round != round_ || arrival.chain != chain_) return;
@@ -160,39 +165,22 @@ void Chain::pass_on(Instant /*now*/, const Arrival& arrival, const BufferRef& pa
   if (next == kNobody) return;
   const wire::Relay frame{arrival.round, arrival.instance, arrival.behind, arrival.chain,
                           arrival.head};
-  const BufferRef bytes = paxos::bytes_behind(packet, wire::kRelayHeaderBytes);
-  // The packet's own header makes room for that of the next one.
-  const BufferRef onward = bytes ? l_.outbox.wrap_relay(PaxosKind::relay, frame, bytes)
-                                 : l_.outbox.relay_packet(PaxosKind::relay, frame, {});
+  const BufferRef onward = l_.outbox.wrap_relay(PaxosKind::relay, frame, bytes);
   if (onward) out.send(acceptor(next).node, l_.outbox.lane_for(onward), onward);
 }
 
 // A distributor's work, in one order that all distributors share: then no receiver gets several
 // values at a time.
-void Chain::send_to_rest(const Arrival& value, const BufferRef& packet, Effects& out) {
-  BufferRef onward;
+void Chain::send_to_rest(Bits chain, const BufferRef& packet, Effects& out) {
+  if (!packet) return;
   for (const Peer& peer : l_.peers.all()) {
-    const std::size_t index = index_of(peer.node);
-    const bool has_it = index != kNobody && is_in(value.chain, index);
-    if (peer.self || peer.suspected || has_it) continue;
-    if (!onward) {
-      wire::ValueFrame frame;
-      frame.instance = value.instance;
-      frame.head = value.head;
-      const BufferRef bytes = paxos::bytes_behind(packet, wire::kRelayHeaderBytes);
-      onward = bytes ? l_.outbox.wrap(PaxosKind::decided, frame, bytes)
-                     : l_.outbox.value_packet(PaxosKind::decided, frame, {});
-      if (!onward) return;
-    }
-    out.send(peer.node, l_.outbox.lane_for(onward), onward);
+    if (peer.self || peer.suspected || has(chain, peer.node)) continue;
+    out.send(peer.node, l_.outbox.lane_for(packet), packet);
   }
 }
 
 void Chain::tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) {
-  const auto state = [&said](const wire::Header& header, ByteSpan bytes) {
-    return wire::encode_state(header, said, bytes);
-  };
-  const BufferRef packet = l_.outbox.build(state);
+  const BufferRef packet = l_.outbox.state_packet(said);
   if (!packet) return;
   const NodeId first = coordinator == nullptr ? NodeId{} : coordinator->node;
   const NodeId last = last_ == kNobody ? NodeId{} : acceptor(last_).node;
@@ -206,9 +194,7 @@ void Chain::tell_votes(const wire::State& said, const Peer* coordinator, Effects
 void Chain::tell_decided(Instant now, const wire::State& said, Effects& out) {
   // In a higher round another one may be the last.
   if (!is_last() || said.round != round_) return;
-  const BufferRef packet = l_.outbox.build([&said](const wire::Header& header, ByteSpan bytes) {
-    return wire::encode_state(header, said, bytes);
-  });
+  const BufferRef packet = l_.outbox.state_packet(said);
   for (std::size_t i = first_; packet && i != kNobody; i = next_in(chain_, first_, i)) {
     if (i != self_) out.send(acceptor(i).node, Lane::data, packet);
   }
@@ -224,8 +210,7 @@ std::vector<NodeId> Chain::able(Instant now) const {
   std::vector<NodeId> members;
   std::vector<NodeId> others;
   for (const Peer& peer : l_.peers.all()) {
-    const std::size_t index = index_of(peer.node);
-    if (peer.self || peer.suspected || (index != kNobody && is_in(chain_, index))) continue;
+    if (peer.self || peer.suspected || has(chain_, peer.node)) continue;
     const bool quiet = now - peer.heard > l_.config.options.heartbeat * kQuietHeartbeats;
     (l_.state.has(peer.member) && !quiet ? members : others).push_back(peer.node);
   }
@@ -233,18 +218,19 @@ std::vector<NodeId> Chain::able(Instant now) const {
 }
 
 void Chain::distribute(Instant now, Instance instance, const paxos::Slot& slot, Effects& out) {
+  const ByteView bytes = slot.heard.bytes.view();
+  if (bytes.size() <= kSmallBytes) {
+    wire::ValueFrame frame;
+    frame.instance = instance;
+    frame.head = slot.heard.head;
+    return send_to_rest(chain_, l_.outbox.value_packet(PaxosKind::decided, frame, bytes), out);
+  }
   const std::vector<NodeId> nodes = able(now);
   if (nodes.empty()) return;
-  Arrival value;
-  value.instance = instance;
-  value.head = slot.heard.head;
-  value.chain = chain_;
   const wire::Relay frame{round_, instance, 0, chain_, slot.heard.head};
-  const BufferRef packet =
-      l_.outbox.relay_packet(PaxosKind::distribute, frame, slot.heard.bytes.view());
+  const BufferRef packet = l_.outbox.relay_packet(PaxosKind::distribute, frame, bytes);
   if (!packet) return;
-  if (slot.heard.bytes.size() <= kSmallBytes) return send_to_rest(value, packet, out);
-  const NodeId chosen = distributors_.choose(nodes, slot.heard.bytes.size() * nodes.size());
+  const NodeId chosen = distributors_.choose(nodes, bytes.size() * nodes.size());
   out.send(chosen, l_.outbox.lane_for(packet), packet);
 }
 

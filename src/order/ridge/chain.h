@@ -36,7 +36,7 @@ class Chain final : public paxos::Routes {
   void propose(const BufferRef& packet, Effects& out) override;
   wire::Drop read(const Peer& from, wire::PaxosKind kind, ByteView packet,
                   Arrival& out) const override;
-  void pass_on(Instant now, const Arrival& arrival, const BufferRef& packet, Effects& out) override;
+  void pass_on(const Arrival& arrival, const BufferRef& packet, Effects& out) override;
   void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) override;
   void tell_decided(Instant now, const wire::State& said, Effects& out) override;
   void add_to(Digest& digest) const override;
@@ -52,6 +52,7 @@ class Chain final : public paxos::Routes {
   std::size_t next_in(Bits chain, std::size_t first, std::size_t at) const;
   std::size_t last_in(Bits chain, std::size_t first) const;
   static bool is_in(Bits chain, std::size_t index) { return (chain >> index & 1U) != 0; }
+  bool has(Bits chain, NodeId node) const;
   const Peer& acceptor(std::size_t index) const;
   bool usable(Instant now, std::size_t index) const;
   /// This node works in a chain that a packet named.
@@ -60,7 +61,7 @@ class Chain final : public paxos::Routes {
 
   void distribute(Instant now, Instance instance, const paxos::Slot& slot, Effects& out);
   std::vector<NodeId> able(Instant now) const;
-  void send_to_rest(const Arrival& value, const BufferRef& packet, Effects& out);
+  void send_to_rest(Bits chain, const BufferRef& packet, Effects& out);
 
   Links l_;
   std::size_t self_ = kNobody;  ///< index of this node among the acceptors
