@@ -32,6 +32,7 @@ Sender::Sender(const Options& options, const PeerTable& peers, UdpCounters& coun
       controls_(kMessagesMax),
       vectors_(kVectorsMax),
       singles_(kSegmentsMax),
+      sorted_(kVectorsMax),
       sealed_(sealer == nullptr ? 0 : kSealedMax) {
   group_bytes_ = to_sockaddr(options.group, group_);
 }
@@ -102,8 +103,32 @@ std::size_t Sender::size_of(const Outgoing& outgoing) const {
   return outgoing.packet.size() - left_out(outgoing) + sealing;
 }
 
+// Data for several peers in turn would be no runs. Between peers its order says nothing, so that
+// for each of them it is put together; up to anything that is for everyone or of another lane.
+void Sender::gather_by_peer() {
+  std::size_t length = 0;
+  bool mixed = false;
+  for (; length < std::min(count_, sorted_.size()); ++length) {
+    const Outgoing& each = at(length);
+    if (each.lane != Lane::data || each.to == kEveryone) break;
+    mixed = mixed || each.to != at(0).to;
+  }
+  if (!mixed) return;
+  std::size_t done = 0;
+  // A few passes, one for each peer: there are few peers in a batch.
+  for (std::size_t from = 0; done < length; ++from) {
+    const PeerIndex to = at(from).to;
+    if (to == kEveryone) continue;  // moved
+    for (std::size_t i = from; i < length; ++i) {
+      if (at(i).to == to) sorted_[done++] = std::exchange(at(i), {});
+    }
+  }
+  for (std::size_t i = 0; i < length; ++i) at(i) = std::move(sorted_[i]);
+}
+
 // Fills the batch from the front of the queue, as long as the socket stays the same.
 void Sender::build_batch() {
+  if (segmentation_) gather_by_peer();
   message_count_ = vector_count_ = sent_count_ = sealed_count_ = 0;
   batch_fd_ = fd_of(at(0).lane);
   while (covered_ < count_ && fd_of(at(covered_).lane) == batch_fd_) {

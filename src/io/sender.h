@@ -37,9 +37,10 @@ struct OwnCopies {
 
 /// The outgoing side of a transport: a bounded queue, and batches of it for the kernel. Packets
 /// leave in the order in which they were pushed, whatever their lane and socket, so that a token
-/// overtakes nothing. Equal packets to the same destination go to the kernel as one message that it
-/// cuts up (UDP_SEGMENT). Each packet is sealed once, when its batch is built, whomever it goes to.
-/// Nothing is allocated after construction.
+/// overtakes nothing; but data for one peer and for another may change places. Equal packets to the
+/// same destination go to the kernel as one message that it cuts up (UDP_SEGMENT). Each packet is
+/// sealed once, when its batch is built, whomever it goes to. Nothing is allocated after
+/// construction.
 class Sender {
  public:
   struct Options {
@@ -107,6 +108,7 @@ class Sender {
   bool has_room(std::size_t index, std::size_t length) const;
   iovec sealed(const Outgoing& outgoing);
 
+  void gather_by_peer();
   void build_batch();
   std::size_t run_length(std::size_t index);
   std::size_t destinations(const Outgoing& outgoing) const;
@@ -143,6 +145,7 @@ class Sender {
   std::vector<Control> controls_;
   std::vector<iovec> vectors_;
   std::vector<mmsghdr> singles_;   ///< for send_one_by_one
+  std::vector<Outgoing> sorted_;   ///< for gather_by_peer
   std::vector<std::byte> sealed_;  ///< what the vectors point to, if packets are sealed
   std::size_t sealed_count_ = 0;   ///< bytes
   std::size_t message_count_ = 0;

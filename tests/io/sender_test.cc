@@ -230,6 +230,42 @@ TEST_F(SenderTest, DoesNotMixDestinationsInARun) {
   EXPECT_EQ(kernel_.text(), "D[2]a,D[4]b,c,D[2]d,");
 }
 
+TEST_F(SenderTest, GathersWhatIsForOnePeer) {
+  sender();
+  for (const char* round : {"1", "2", "3"}) {
+    for (const PeerIndex peer : {PeerIndex{2}, PeerIndex{0}, PeerIndex{1}}) {
+      sender().push_to(peer, Lane::data,
+                       packet(std::string(1, static_cast<char>('a' + peer)) + round));
+    }
+  }
+  sender().flush();
+  EXPECT_EQ(kernel_.text(), "D[4]c1,c2,c3,D[2]a1,a2,a3,D[3]b1,b2,b3,");
+  EXPECT_EQ(counters_.segmented_packets, 9U);
+}
+
+TEST_F(SenderTest, GathersNothingAcrossWhatIsForEveryoneOrOfAnotherLane) {
+  sender();
+  route({1});
+  sender().push_to(0, Lane::data, packet("a1"));
+  sender().push_to(2, Lane::data, packet("c1"));
+  sender().push_to(0, Lane::data, packet("a2"));
+  data("all");
+  sender().push_to(2, Lane::data, packet("c2"));
+  sender().push_to(0, Lane::control, packet("w"));
+  sender().push_to(2, Lane::data, packet("c3"));
+  sender().flush();
+  EXPECT_EQ(kernel_.text(), "D[2]a1,a2,D[4]c1,D[3]all,D[4]c2,T[2]w,D[4]c3,");
+}
+
+TEST_F(SenderTest, GathersEmptyPacketsToo) {
+  sender();
+  sender().push_to(0, Lane::data, {});
+  sender().push_to(2, Lane::data, packet("c"));
+  sender().push_to(0, Lane::data, packet("a"));
+  sender().flush();
+  EXPECT_EQ(kernel_.text(), "D[2],D[2]a,D[4]c,");
+}
+
 TEST_F(SenderTest, SendsOneByOneWithoutSegmentation) {
   options_.segmentation = false;
   sender();
