@@ -225,16 +225,39 @@ TEST_F(RidgeChain, AVoteIsToldToTheLastAndToTheCoordinator) {
 
 TEST_F(RidgeChain, TheLastTellsTheChainAndHasValuesDistributedInTurns) {
   be(3);
-  for (const Instance instance : {1U, 2U, 3U, 4U}) {
+  for (const Instance instance : {1U, 2U, 3U, 4U, 5U}) {
+    take(PaxosKind::relay, 2, relay(instance, kOneTwoThree));
+    decide(instance);
+    sent_.clear();
+    chain_->tell_decided(now_, said(), *this);
+    const std::uint32_t turn = 4 + (instance - 1) % 4;
+    EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {turn}));
+  }
+  sent_.clear();
+  chain_->tell_decided(now_, said(), *this);
+  EXPECT_EQ(told(), line(PaxosKind::state, {1, 2})) << "each value once";
+}
+
+TEST_F(RidgeChain, ValuesThatWereDecidedTogetherGoTheSameWayUpToABatch) {
+  be(3);
+  constexpr Instance kBatch = 16;
+  for (Instance instance = 1; instance <= kBatch + 2; ++instance) {
     take(PaxosKind::relay, 2, relay(instance, kOneTwoThree));
     decide(instance);
   }
   chain_->tell_decided(now_, said(), *this);
-  EXPECT_EQ(told(),
-            line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {4, 5, 6, 7}));
+  std::string expected = line(PaxosKind::state, {1, 2});
+  for (Instance i = 0; i < kBatch; ++i) expected += " " + line(PaxosKind::distribute, {4});
+  EXPECT_EQ(told(), expected + " " + line(PaxosKind::distribute, {5, 5}));
+  sent_.clear();
+  for (const Instance instance : {kBatch + 3, kBatch + 4, kBatch + 5}) {
+    take(PaxosKind::relay, 2, relay(instance, kOneTwoThree));
+    decide(instance);
+  }
   sent_.clear();
   chain_->tell_decided(now_, said(), *this);
-  EXPECT_EQ(told(), line(PaxosKind::state, {1, 2})) << "each value once";
+  EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {6, 6, 6}))
+      << "who has sent fewest bytes is next";
 }
 
 TEST_F(RidgeChain, WhoIsNotTheLastDistributesNothing) {
@@ -273,11 +296,14 @@ TEST_F(RidgeChain, WhoIsDeadOrQuietIsNoDistributor) {
   be(3);
   suspect(4);
   peers_->find({5})->heard = now_ - milliseconds(500);
-  take(PaxosKind::relay, 2, relay(1, kOneTwoThree));
-  decide(1);
-  decide(2);
-  chain_->tell_decided(now_, said(), *this);
-  EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {6, 7}));
+  for (const Instance instance : {1U, 2U, 3U}) {
+    take(PaxosKind::relay, 2, relay(instance, kOneTwoThree));
+    decide(instance);
+    sent_.clear();
+    chain_->tell_decided(now_, said(), *this);
+    const std::uint32_t turn = instance % 2 == 1 ? 6 : 7;
+    EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {turn}));
+  }
 }
 
 TEST_F(RidgeChain, TheLastSendsSmallValuesItself) {

@@ -16,6 +16,8 @@ namespace {
 /// A value of so many bytes is hardly longer than the word that it is decided: the last acceptor
 /// sends it to all itself.
 constexpr std::size_t kSmallBytes = 256;
+/// Of those that were decided at the same time, so many go to the same distributor.
+constexpr std::uint32_t kTurnValues = 16;
 /// Heartbeats of silence after which a node is not made a distributor.
 constexpr std::int64_t kQuietHeartbeats = 3;
 
@@ -198,10 +200,12 @@ void Chain::tell_decided(Instant now, const wire::State& said, Effects& out) {
   for (std::size_t i = first_; packet && i != kNobody; i = next_in(chain_, first_, i)) {
     if (i != self_) out.send(acceptor(i).node, Lane::data, packet);
   }
+  const std::vector<NodeId> nodes = able(now);
+  Turn turn;
   Instance instance = std::max(told_, l_.store.next());
   for (; const paxos::Slot* slot = l_.store.find(instance); ++instance) {
     if (!slot->decided) break;
-    distribute(now, instance, *slot, out);
+    distribute(instance, *slot, nodes, turn, out);
   }
   told_ = instance;
 }
@@ -217,7 +221,9 @@ std::vector<NodeId> Chain::able(Instant now) const {
   return members.empty() ? others : members;
 }
 
-void Chain::distribute(Instant now, Instance instance, const paxos::Slot& slot, Effects& out) {
+// Values that were decided together go the same way, as far as they make one batch for a socket.
+void Chain::distribute(Instance instance, const paxos::Slot& slot, const std::vector<NodeId>& nodes,
+                       Turn& turn, Effects& out) {
   const ByteView bytes = slot.heard.bytes.view();
   if (bytes.size() <= kSmallBytes) {
     wire::ValueFrame frame;
@@ -225,13 +231,18 @@ void Chain::distribute(Instant now, Instance instance, const paxos::Slot& slot, 
     frame.head = slot.heard.head;
     return send_to_rest(chain_, l_.outbox.value_packet(PaxosKind::decided, frame, bytes), out);
   }
-  const std::vector<NodeId> nodes = able(now);
   if (nodes.empty()) return;
   const wire::Relay frame{round_, instance, 0, chain_, slot.heard.head};
   const BufferRef packet = l_.outbox.relay_packet(PaxosKind::distribute, frame, bytes);
   if (!packet) return;
-  const NodeId chosen = distributors_.choose(nodes, bytes.size() * nodes.size());
-  out.send(chosen, l_.outbox.lane_for(packet), packet);
+  const std::uint64_t sends = bytes.size() * nodes.size();
+  if (turn.left == 0) {
+    turn = {distributors_.choose(nodes, sends), kTurnValues};
+  } else {
+    distributors_.add(turn.node, sends);
+  }
+  --turn.left;
+  out.send(turn.node, l_.outbox.lane_for(packet), packet);
 }
 
 void Chain::add_to(Digest& digest) const {

@@ -59,7 +59,13 @@ class Chain final : public paxos::Routes {
   void join(const Arrival& arrival);
   bool is_last() const { return self_ != kNobody && last_ == self_; }
 
-  void distribute(Instant now, Instance instance, const paxos::Slot& slot, Effects& out);
+  /// Whose turn it is to distribute, and for how many values more.
+  struct Turn {
+    NodeId node{};
+    std::uint32_t left = 0;
+  };
+  void distribute(Instance instance, const paxos::Slot& slot, const std::vector<NodeId>& nodes,
+                  Turn& turn, Effects& out);
   std::vector<NodeId> able(Instant now) const;
   void send_to_rest(Bits chain, const BufferRef& packet, Effects& out);
 
