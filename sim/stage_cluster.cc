@@ -138,7 +138,7 @@ void Stage::do_cluster(Words& words) {
   if (!problem.empty()) words.fail(problem);
   if (on_quorums(options.order)) {
     options.paxos.packet_bytes_max = options.ring.packet_bytes_max;
-    options.paxos.max_gap = std::max(options.ring.max_gap, options.paxos.window);
+    options.paxos.max_gap = options.ring.max_gap;
     options.paxos.checkpoint_every =
         std::min(options.paxos.checkpoint_every, options.paxos.max_gap);
     const std::string refused = order::paxos::validate(options.paxos);

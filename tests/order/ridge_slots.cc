@@ -115,7 +115,7 @@ Slots::Slots(const Shape& shape) : shape_(shape) {
   for (std::uint32_t n = 1; n <= shape.nodes; ++n) config.universe.push_back({n});
   for (std::uint32_t n = 1; n <= 2 * shape.faults + 1; ++n) config.acceptors.push_back({n});
   config.options.packet_bytes_max = 2'000;
-  config.options.window = 250;
+  config.options.window = config.options.window_first = 250;
   config.options.member_window = 1'024;
   delivered_by_.resize(shape.nodes + 1);
   nodes_.push_back(nullptr);

@@ -14,6 +14,7 @@
 #include "order/paxos/peers.h"
 #include "order/paxos/routes.h"
 #include "order/paxos/store.h"
+#include "order/paxos/window.h"
 
 namespace peal::order::paxos {
 
@@ -41,7 +42,9 @@ class Coordinator {
   enum class Phase : std::uint8_t { idle, prepare, recover, lead };
 
   explicit Coordinator(const Parts& parts)
-      : p_(parts), pace_(parts.config.options.resend, parts.config.options.suspect * 2) {}
+      : p_(parts),
+        pace_(parts.config.options.resend, parts.config.options.suspect * 2),
+        window_(parts.config.options.window_first, parts.config.options.window) {}
 
   Phase phase() const { return phase_; }
   bool leads() const { return phase_ == Phase::lead; }
@@ -60,9 +63,13 @@ class Coordinator {
   void tick(Instant now, Effects& out);
   /// Sends what is under way of these instances to a node that lacks it.
   void repeat(NodeId to, Instance first, std::uint32_t count, Effects& out);
+  /// Somebody asked for what was lost on its way from this instance on.
+  void note_lost(Instant now, Instance first);
 
   /// Proposed, and not consumed here.
   std::uint64_t under_way() const { return leads() ? next_ - p_.state.next() : 0; }
+  /// How much may be.
+  std::uint32_t window() const { return window_.size(); }
   void check_invariants() const;
   void add_to(Digest& digest) const;
 
@@ -96,7 +103,7 @@ class Coordinator {
   BufferRef packet_of(Instance instance, const Value& value, bool fresh);
   void propose_again(Effects& out);
   bool forget_consumed();
-  bool has_room() const;
+  bool has_room();
   bool propose_units(Effects& out);
   void propose_view(Instant now, Effects& out);
   std::vector<wire::ViewMember> wanted_members() const;
@@ -129,6 +136,7 @@ class Coordinator {
   };
   std::map<NodeId, Progress> progress_;
   Pace pace_;
+  Window window_;
   Instant now_{};  ///< of the call that is being carried out
 };
 

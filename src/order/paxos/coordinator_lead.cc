@@ -82,16 +82,20 @@ bool Coordinator::forget_consumed() {
     return false;
   }
   while (flight_first_ < p_.state.next()) {
-    if (!flight_.front().resent) pace_.took(now_ - flight_.front().at);
+    if (!flight_.front().resent) {
+      const Duration time = now_ - flight_.front().at;
+      pace_.took(time);
+      window_.took(now_, time);
+    }
     flight_.pop_front();
     ++flight_first_;
   }
   return true;
 }
 
-bool Coordinator::has_room() const {
+bool Coordinator::has_room() {
   const Options& options = p_.config.options;
-  if (next_ - p_.state.next() >= options.window) return false;
+  if (!window_.allows(now_, next_ - p_.state.next())) return false;
   return std::all_of(
       tip_.members().begin(), tip_.members().end(), [&](const wire::ViewMember& each) {
         const Peer* peer = p_.peers.find(each.member.node);
@@ -175,6 +179,11 @@ void Coordinator::repeat(NodeId to, Instance first, std::uint32_t count, Effects
   }
 }
 
+// Who is far behind asks for much that was not lost lately.
+void Coordinator::note_lost(Instant now, Instance first) {
+  if (leads() && first + p_.config.options.window > p_.state.next()) window_.lost(now);
+}
+
 void Coordinator::resend(Instant now, Effects& out) {
   if (!forget_consumed()) return;
   if (p_.routes.choose(now, false)) propose_again(out);
@@ -190,6 +199,7 @@ void Coordinator::resend(Instant now, Effects& out) {
     if (now - progress.since < pace_.wait(progress.vain)) continue;
     progress.since = now;
     ++progress.vain;
+    window_.lost(now);
     if (progress.vain >= kSlowAfter) p_.routes.note_slow(now, peer.node);
     repeat(peer.node, std::max(voted + 1, flight_first_), kResendsAtOnce, out);
   }

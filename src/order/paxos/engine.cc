@@ -41,7 +41,9 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       outbox_(config_, packets),
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
       pool_(packets),
-      own_pace_(config_.options.resend, config_.options.suspect * 2) {
+      patience_(config_.options.gap, config_.options.resend),
+      own_pace_(config_.options.resend, config_.options.suspect * 2),
+      own_window_(config_.options.window_first, config_.options.member_window) {
   if (config_.log != nullptr) {
     acceptor_.emplace(*config_.log);
     coordinator_.emplace(Parts{config_, peers_, store_, state_, *acceptor_, outbox_, *routes_});
@@ -167,6 +169,7 @@ void PaxosEngine::tick(Instant now, Effects& out) {
   if (!own_.empty() && now - own_sent_at_ >= own_pace_.wait(own_vain_)) {
     own_sent_at_ = now;
     ++own_vain_;
+    own_window_.lost(now);
     resend_own(kOwnResendsAtOnce, out);
   }
   ask_for_checkpoint(out);
@@ -297,6 +300,8 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"paxos_no_buffer", outbox_.no_buffer()},
       {"paxos_next", state_.next()},
       {"paxos_round", round_seen_.count},
+      {"paxos_window", coordinator_ && coordinator_->leads() ? coordinator_->window() : 0},
+      {"paxos_member_window", own_window_.size()},
       {"paxos_acceptors", peers_.acceptors()},
       {"paxos_acceptors_heard", peers_.live_acceptors()},
   });

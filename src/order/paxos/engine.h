@@ -17,6 +17,7 @@
 #include "order/paxos/peers.h"
 #include "order/paxos/routes.h"
 #include "order/paxos/store.h"
+#include "order/paxos/window.h"
 #include "order/said_once.h"
 
 namespace peal::order::paxos {
@@ -88,8 +89,8 @@ class PaxosEngine final : public Engine {
   wire::Drop on_prepare(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_fetch(const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_fetched(const BufferRef& packet);
-  wire::Drop on_repeat(const Peer& from, const BufferRef& packet, Effects& out);
-  wire::Drop on_decided(const BufferRef& packet);
+  wire::Drop on_repeat(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
+  wire::Drop on_decided(Instant now, const BufferRef& packet);
   wire::Drop on_checkpoint(const BufferRef& packet, Effects& out);
   void answer_prepare(Effects& out);
   void tell_state(NodeId to, Effects& out);
@@ -103,7 +104,10 @@ class PaxosEngine final : public Engine {
   void change_view(Effects& out);
   bool note_history(const Slot& slot, Instance instance);
   void ask_for_missing(Instant now, Effects& out);
+  void ask(const Peer& peer, Instance first, Effects& out);
+  void note_twice(Instant now, Instance instance);
   Instant ask_again_at() const;
+  bool lacks(Instance instance) const;
   std::optional<Instance> missing() const;
   const Peer* who_has(Instance instance) const;
   void pull(Effects& out);
@@ -147,10 +151,13 @@ class PaxosEngine final : public Engine {
   Instance highest_decided_ = 0;  ///< that anybody spoke of
   std::vector<Instance> votes_;   ///< scratch
   bool is_missing_ = false;       ///< something was, at the last look
-  Instance asked_ = 0;
+  Instance missed_ = 0;           ///< the first
+  Instance missed_upto_ = 0;      ///< what is missing up to there is as late
+  Instant missed_at_{};
+  std::uint32_t asks_ = 0;  ///< for these
   Instance asked_upto_ = 0;
   Instant asked_at_{};
-  std::uint32_t asks_ = 0;
+  Patience patience_;           ///< with what may only be late
   Instance checkpoint_at_ = 0;  ///< of the last one in the log
   bool checkpoint_wanted_ = false;
   unsigned cut_off_ticks_ = 0;
@@ -163,6 +170,7 @@ class PaxosEngine final : public Engine {
   Instant own_sent_at_{};
   unsigned own_vain_ = 0;  ///< times that units were sent again since one had its place
   Pace own_pace_;
+  Window own_window_;
   Instant now_{};  ///< of the call that is being carried out
 
   SaidOnce reported_;

@@ -70,8 +70,8 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     }
     case PaxosKind::fetch: return on_fetch(from, packet, out);
     case PaxosKind::fetched: return on_fetched(packet);
-    case PaxosKind::repeat: return on_repeat(from, packet, out);
-    case PaxosKind::decided: return on_decided(packet);
+    case PaxosKind::repeat: return on_repeat(now, from, packet, out);
+    case PaxosKind::decided: return on_decided(now, packet);
     case PaxosKind::checkpoint_get: {
       const Drop reason = wire::decode_checkpoint_get(packet.view());
       if (reason == Drop::none && state_.known()) {
@@ -128,6 +128,7 @@ Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const 
   const BufferRef bytes = bytes_behind(packet, routes_->header_bytes());
   reason = arrival.decided ? take_decided(arrival.instance, arrival.head, bytes)
                            : take_proposal(now, arrival, bytes, out);
+  if (reason == Drop::duplicate) note_twice(now, arrival.instance);
   if (reason != Drop::stale) routes_->pass_on(arrival, packet, out);
   return reason;
 }
@@ -228,7 +229,7 @@ void PaxosEngine::send_decided(NodeId to, Instance instance, Effects& out) {
   ++counts_.repeated;
 }
 
-Drop PaxosEngine::on_repeat(const Peer& from, const BufferRef& packet, Effects& out) {
+Drop PaxosEngine::on_repeat(Instant now, const Peer& from, const BufferRef& packet, Effects& out) {
   wire::Repeat repeat;
   const Drop reason = wire::decode_repeat(packet.view(), repeat);
   if (reason != Drop::none) return reason;
@@ -236,15 +237,21 @@ Drop PaxosEngine::on_repeat(const Peer& from, const BufferRef& packet, Effects& 
   for (Instance k = std::max(repeat.first, store_.oldest()); k < std::min(end, store_.end()); ++k) {
     send_decided(from.node, k, out);
   }
-  if (coordinator_) coordinator_->repeat(from.node, repeat.first, repeat.count, out);
+  if (coordinator_) {
+    coordinator_->note_lost(now, repeat.first);
+    coordinator_->repeat(from.node, repeat.first, repeat.count, out);
+  }
   return Drop::none;
 }
 
-Drop PaxosEngine::on_decided(const BufferRef& packet) {
+Drop PaxosEngine::on_decided(Instant now, const BufferRef& packet) {
   wire::ValueFrame frame;
   const Drop reason = wire::decode_value(packet.view(), frame);
   if (reason != Drop::none) return reason;
-  return take_decided(frame.instance, frame.head, bytes_behind(packet, wire::kDataHeaderBytes));
+  const Drop known =
+      take_decided(frame.instance, frame.head, bytes_behind(packet, wire::kDataHeaderBytes));
+  if (known == Drop::duplicate) note_twice(now, frame.instance);
+  return known;
 }
 
 Drop PaxosEngine::take_decided(Instance instance, const wire::ValueHead& head,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -19,7 +20,10 @@ constexpr std::uint32_t kConsumedAtOnce = 64;
 bool same_value(const Value& a, const Value& b) {
   const ByteView left = a.bytes.view();
   const ByteView right = b.bytes.view();
-  return a.head == b.head && std::equal(left.begin(), left.end(), right.begin(), right.end());
+  if (a.head != b.head || left.size() != right.size()) return false;
+  // Mostly they are the very same bytes.
+  return left.data() == right.data() || left.empty() ||
+         std::memcmp(left.data(), right.data(), left.size()) == 0;
 }
 
 /// Another node that keeps what was decided for this instance, as far as it said.
@@ -123,7 +127,11 @@ void PaxosEngine::deliver_unit(const Value& value, Effects& out) {
   ++seq_;
   if (own) {
     out.originate(view_, seq_);
-    if (!own_.front().resent) own_pace_.took(now_ - own_.front().at);
+    if (!own_.front().resent) {
+      const Duration time = now_ - own_.front().at;
+      own_pace_.took(time);
+      own_window_.took(now_, time);
+    }
     own_.pop_front();
     own_vain_ = 0;
     own_sent_at_ = now_;  // the others have their turn
@@ -177,19 +185,18 @@ void PaxosEngine::change_view(Effects& out) {
 
 // ---- what is missing ----
 
+// Decided, or behind something that an acceptor has to vote for first; and not here.
+bool PaxosEngine::lacks(Instance instance) const {
+  const Slot* slot = store_.find(instance);
+  if (slot != nullptr && slot->decided) return false;
+  if (state_.known() && instance >= state_.next() && instance <= highest_decided_) return true;
+  if (!acceptor_ || slot == nullptr || acceptor_->vote_next() == 0) return false;
+  return instance >= acceptor_->vote_next() && slot->heard_round != acceptor_->round();
+}
+
 std::optional<Instance> PaxosEngine::missing() const {
-  if (state_.known()) {
-    const Slot* slot = store_.find(state_.next());
-    if (state_.next() <= highest_decided_ && (slot == nullptr || !slot->decided)) {
-      return state_.next();
-    }
-  }
-  if (acceptor_ && acceptor_->vote_next() != 0 && acceptor_->vote_next() < store_.end()) {
-    const Slot* slot = store_.find(acceptor_->vote_next());
-    if (slot != nullptr && !slot->decided && slot->heard_round != acceptor_->round()) {
-      return acceptor_->vote_next();
-    }
-  }
+  if (state_.known() && lacks(state_.next())) return state_.next();
+  if (acceptor_ && lacks(acceptor_->vote_next())) return acceptor_->vote_next();
   return std::nullopt;
 }
 
@@ -204,25 +211,28 @@ const Peer* PaxosEngine::who_has(Instance instance) const {
   return able.empty() ? nullptr : able[asks_ / 2 % able.size()];
 }
 
-// Each time without success it takes longer, up to the time between two heartbeats.
-Instant PaxosEngine::ask_again_at() const {
-  return asked_at_ + std::min(config_.options.gap * (asks_ + 1), config_.options.resend);
-}
+// Packets overtake each other, by more where links and disks are slow: how much is learnt from
+// what came by itself. Each time without success it takes longer.
+Instant PaxosEngine::ask_again_at() const { return asked_at_ + patience_.wait(asks_); }
 
 void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
   const std::optional<Instance> first = missing();
+  if (is_missing_ && asks_ == 0 && first != missed_) patience_.took(now, now - missed_at_);
   if (!first) {
     is_missing_ = false;
     asks_ = 0;
     return;
   }
-  if (!is_missing_ || *first != asked_) {
-    // Packets overtake each other: it may be about to come, as the one before it did. But who is
-    // far behind asks for more as soon as it has what it asked for.
+  // What was asked for together with it may still be on its way.
+  const bool asked_for = is_missing_ && asks_ > 0 && *first >= missed_ && *first <= asked_upto_;
+  if (!asked_for && (!is_missing_ || *first != missed_)) {
+    // But who is far behind asks for more as soon as it has what it asked for.
     const bool far =
-        asked_ != 0 && *first == asked_upto_ + 1 && highest_decided_ >= *first + wire::kRepeatMax;
+        asks_ > 0 && *first == asked_upto_ + 1 && highest_decided_ >= *first + wire::kRepeatMax;
     is_missing_ = true;
-    asked_ = *first;
+    missed_ = *first;
+    missed_upto_ = std::max(highest_decided_, store_.end() - 1);
+    missed_at_ = now;
     asks_ = 0;
     asked_at_ = now;
     if (!far) return;
@@ -232,15 +242,31 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
   asked_at_ = now;
   const Peer* peer = who_has(*first);
   ++asks_;
-  if (peer == nullptr) return;
-  const Instance last = std::max(highest_decided_, *first);
-  const auto count =
-      static_cast<std::uint16_t>(std::min<Instance>(last - *first + 1, wire::kRepeatMax));
-  asked_upto_ = *first + count - 1;
-  ++counts_.repeats;
-  outbox_.send(peer->node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
-    return wire::encode_repeat(header, {*first, count}, bytes);
-  });
+  if (peer != nullptr) ask(*peer, *first, out);
+}
+
+// All that is as late as the first one: those in a row with one packet.
+void PaxosEngine::ask(const Peer& peer, Instance first, Effects& out) {
+  constexpr int kRunsAtOnce = 8;
+  const Instance end = std::min(std::max(missed_upto_, first), first + wire::kRepeatMax - 1) + 1;
+  Instance from = first;
+  for (int run = 0; run < kRunsAtOnce && from < end; ++run) {
+    Instance upto = from + 1;
+    while (upto < end && lacks(upto)) ++upto;
+    const auto count = static_cast<std::uint16_t>(upto - from);
+    ++counts_.repeats;
+    outbox_.send(peer.node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+      return wire::encode_repeat(header, {from, count}, bytes);
+    });
+    asked_upto_ = upto - 1;
+    for (from = upto; from < end && !lacks(from);) ++from;
+  }
+}
+
+// Something came twice: if it was asked for, that was too soon.
+void PaxosEngine::note_twice(Instant now, Instance instance) {
+  const bool asked_for = asks_ > 0 && instance >= missed_ && instance <= asked_upto_;
+  if (asked_for) patience_.took(now, now - missed_at_);
 }
 
 // Does anybody have the next instance?
@@ -286,7 +312,7 @@ void PaxosEngine::pull(Effects& out) {
   if (!joined()) return;
   const std::uint32_t unit_bytes_max =
       config_.options.packet_bytes_max - static_cast<std::uint32_t>(routes_->header_bytes());
-  while (own_.size() < config_.options.member_window && host_.backlog_units() > 0) {
+  while (host_.backlog_units() > 0 && own_window_.allows(now_, own_.size())) {
     Unit unit;
     if (!host_.next_unit(unit_bytes_max, unit)) return;
     Own own;

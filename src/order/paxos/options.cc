@@ -7,8 +7,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// More votes than these may not fit one packet of a promise.
-constexpr std::uint32_t kWindowMax = 250;
+constexpr std::uint32_t kWindowMax = 4'096;
 constexpr std::size_t kFewAcceptors = 3;
 constexpr std::size_t kManyAcceptors = 5;
 
@@ -30,8 +29,9 @@ std::string validate(const Options& options) {
       Range{"resend (µs)", us(options.resend), 100, 60'000'000},
       Range{"gap (µs)", us(options.gap), 10, 60'000'000},
       Range{"window", options.window, 1, kWindowMax},
+      Range{"window_first", options.window_first, 1, kWindowMax},
       Range{"member_window", options.member_window, 1, 4'096},
-      Range{"max_gap", options.max_gap, options.window, 8'192},
+      Range{"max_gap", options.max_gap, 1, 8'192},
       Range{"checkpoint_every", options.checkpoint_every, 1, options.max_gap},
       Range{"history_bytes_max", options.history_bytes_max, 1U << 16, 1ULL << 40},
       Range{"packet_bytes_max", options.packet_bytes_max, 256, wire::kPacketBytesMax},

@@ -23,8 +23,9 @@ struct Options {
   Duration resend = milliseconds(20);  ///< before anything without an answer is sent again
   Duration gap = milliseconds(2);      ///< between two requests for what is missing
 
-  std::uint32_t window = 128;            ///< instances that the coordinator has under way; to 250
-  std::uint32_t member_window = 128;     ///< units of one member that wait for their place
+  std::uint32_t window = 2'048;          ///< instances under way at most; adapts itself below that
+  std::uint32_t window_first = 64;       ///< of both windows, as long as nothing is known
+  std::uint32_t member_window = 512;     ///< the same for units of one member without a place
   std::uint32_t max_gap = 4'096;         ///< instances between the slowest member and a new one
   std::uint32_t checkpoint_every = 256;  ///< instances between two checkpoints in the log
   std::uint64_t history_bytes_max = 64ULL << 20;  ///< of decided values, for those who are behind

@@ -28,4 +28,33 @@ class Pace {
   Duration lately_{};
 };
 
+/// How long to wait for what may come by itself before it is asked for: twice as long as anything
+/// took to come in the last second or two.
+class Patience {
+ public:
+  Patience(Duration least, Duration most) : least_(least), most_(std::max(least, most)) {}
+
+  /// It came after so long.
+  void took(Instant now, Duration time) {
+    if (now - since_ >= seconds(1)) {
+      before_ = now - since_ >= seconds(2) ? Duration{} : longest_;
+      longest_ = {};
+      since_ = now;
+    }
+    longest_ = std::max(longest_, time);
+  }
+  /// `vain`: how often in a row it was asked for without success.
+  Duration wait(unsigned vain) const {
+    const Duration first = std::max(least_, std::max(longest_, before_) * 2);
+    return std::min(most_, first * (std::int64_t{1} << std::min(vain, 6U)));
+  }
+
+ private:
+  Duration least_;
+  Duration most_;
+  Instant since_{};
+  Duration longest_{};
+  Duration before_{};
+};
+
 }  // namespace peal::order::paxos

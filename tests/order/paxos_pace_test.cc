@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much may be under way, and how long to wait: what engines on quorums learn from answers.
+#include <gtest/gtest.h>
+
+#include "order/paxos/pace.h"
+#include "order/paxos/window.h"
+
+namespace peal::order::paxos {
+namespace {
+
+constexpr Duration kQuick = microseconds(100);
+
+/// A window that is always used up, and time that passes with the answers.
+class WindowTest : public testing::Test {
+ protected:
+  void answers(int count, Duration time) {
+    for (int i = 0; i < count; ++i) {
+      now_ = now_ + microseconds(10);
+      while (window_.allows(now_, window_.size())) {
+      }
+      window_.took(now_, time);
+    }
+  }
+
+  Window window_{64, 1'000};
+  Instant now_{1'000'000'000};
+};
+
+TEST_F(WindowTest, GrowsByEachAnswerWhileItIsUsedUp) {
+  answers(100, kQuick);
+  EXPECT_EQ(window_.size(), 164U);
+  answers(2'000, kQuick);
+  EXPECT_EQ(window_.size(), 1'000U) << "no more than it may";
+}
+
+TEST_F(WindowTest, StaysAsItIsWhileItIsNotUsedUp) {
+  for (int i = 0; i < 100; ++i) {
+    now_ = now_ + milliseconds(1);
+    EXPECT_TRUE(window_.allows(now_, 63));
+    window_.took(now_, kQuick);
+  }
+  EXPECT_EQ(window_.size(), 64U);
+}
+
+TEST_F(WindowTest, ShrinksByLossWhereAnswersWaitInQueues) {
+  answers(436, kQuick);
+  ASSERT_EQ(window_.size(), 500U);
+  answers(500, kQuick * 10);
+  ASSERT_EQ(window_.size(), 1'000U);
+  window_.lost(now_);
+  EXPECT_EQ(window_.size(), 750U);
+  window_.lost(now_ + kQuick);
+  EXPECT_EQ(window_.size(), 750U) << "the same loss";
+  now_ = now_ + kQuick * 20;
+  for (int i = 0; i < 20; ++i, now_ = now_ + kQuick * 20) window_.lost(now_);
+  EXPECT_EQ(window_.size(), 16U) << "never less";
+}
+
+TEST_F(WindowTest, KeepsItsSizeIfLossHasAnotherReasonThanQueues) {
+  answers(100, kQuick);
+  answers(100, kQuick * 2);
+  const std::uint32_t size = window_.size();
+  window_.lost(now_);
+  EXPECT_EQ(window_.size(), size);
+}
+
+TEST_F(WindowTest, GrowsSlowlyOnceTheEndOfTheWayIsKnown) {
+  answers(200, kQuick);
+  answers(200, kQuick * 10);
+  window_.lost(now_);
+  const std::uint32_t size = window_.size();
+  answers(160, kQuick * 10);
+  EXPECT_EQ(window_.size(), size + 10);
+}
+
+TEST_F(WindowTest, ForgetsTheBestAnswerOfAnotherTime) {
+  answers(100, kQuick);
+  now_ = now_ + seconds(6);
+  answers(10, kQuick * 10);
+  now_ = now_ + seconds(6);
+  answers(100, kQuick * 10);
+  const std::uint32_t size = window_.size();
+  window_.lost(now_);
+  EXPECT_EQ(window_.size(), size) << "this is as quick as it gets now";
+}
+
+TEST(Window, NeverExceedsASmallLimit) {
+  Window window(64, 8);
+  EXPECT_EQ(window.size(), 8U);
+  window.took({}, kQuick);
+  window.lost(Instant{} + seconds(1));
+  EXPECT_EQ(window.size(), 8U);
+}
+
+TEST(Patience, IsTwiceAsLongAsAnythingTookLately) {
+  Patience patience(microseconds(500), milliseconds(20));
+  const Instant now = Instant{} + seconds(10);
+  EXPECT_EQ(patience.wait(0), microseconds(500));
+  patience.took(now, milliseconds(2));
+  patience.took(now, microseconds(1));
+  EXPECT_EQ(patience.wait(0), milliseconds(4));
+  EXPECT_EQ(patience.wait(1), milliseconds(8));
+  EXPECT_EQ(patience.wait(40), milliseconds(20));
+  patience.took(now + milliseconds(1'500), microseconds(1));
+  EXPECT_EQ(patience.wait(0), milliseconds(4)) << "the second before counts too";
+  patience.took(now + milliseconds(2'600), microseconds(1));
+  EXPECT_EQ(patience.wait(0), microseconds(500));
+}
+
+TEST(Patience, ForgetsWhatWasLongAgo) {
+  Patience patience(microseconds(500), milliseconds(20));
+  patience.took(Instant{} + seconds(10), milliseconds(2));
+  patience.took(Instant{} + seconds(20), microseconds(1));
+  EXPECT_EQ(patience.wait(0), microseconds(500));
+}
+
+}  // namespace
+}  // namespace peal::order::paxos
