@@ -108,10 +108,12 @@ struct BenchCommand {
   double seconds = 5;
   std::uint32_t runs = 1;
   bool loopback = false;
-  bool own_thread = false;  ///< of each member
-  bool insecure = false;    ///< packets are not sealed
-  bool daemon = false;      ///< clients of daemons, instead of members
-  bool limit = false;       ///< measure the limit as well
+  bool multicast = true;
+  std::string place = "/tmp";  ///< the folder in which the run has its own
+  bool own_thread = false;     ///< of each member
+  bool insecure = false;       ///< packets are not sealed
+  bool daemon = false;         ///< clients of daemons, instead of members
+  bool limit = false;          ///< measure the limit as well
   bool json = false;
   std::string ring;  ///< keys of [ring] with their values, separated by commas; empty: none
   std::string plot;  ///< a PNG file to draw; empty: none

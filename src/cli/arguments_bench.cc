@@ -97,6 +97,15 @@ void build_bench(Builder& b, BenchCommand& c) {
           });
   b.flag("--insecure", c.insecure,
          "with packets that are neither encrypted nor authenticated; else with a key of its own");
+  b.value("--multicast", "WHETHER", "\"auto\" or \"off\"",
+          "auto (the default): by multicast to whomever it reaches; off: a copy to each node",
+          [&c](const std::string& text) {
+            c.multicast = text == "auto";
+            return text == "auto" || text == "off";
+          });
+  b.path("--dir", "DIR", c.place,
+         "where the run has its files (/tmp), with the logs of acceptors among them: in memory if "
+         "that is /dev/shm, else on the disk that DIR is on");
   b.flag("--daemon", c.daemon,
          "a daemon for each node, and a client of it that sends and receives, instead of members "
          "inside the process that does; it polls before it sleeps, as those do; processor time is "

@@ -49,6 +49,8 @@ void print_setting(const BenchCommand& c) {
             std::to_string(BenchNetwork::kSwitchQueueBytes >> 10) + " KiB at each switch port";
   }
   if (c.order != Ordering::ring) line += ", ordered by " + std::string(ordering_name(c.order));
+  if (!c.multicast) line += ", without multicast";
+  if (c.order != Ordering::ring) line += ", logs in " + c.place;
   if (c.insecure) line += ", insecure";
   if (c.daemon) line += ", clients of daemons";
   if (c.own_thread) line += ", members with threads of their own";
@@ -136,6 +138,9 @@ void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
     table.line("windows", &F::global_window_packets, 0, "packets in a rotation");
     table.line("", &F::personal_window_packets, 0, "packets of one node in a rotation");
     table.line("", &F::after_token_percent, 0, "% of these after the token");
+  } else {
+    table.line("windows", &F::global_window_packets, 0, "packets under way at the coordinator");
+    table.line("", &F::personal_window_packets, 0, "packets of one node under way");
   }
   table.line("sending", &F::multicast_percent, 0, "% of data packets by multicast");
   table.line("", &F::packets_per_send_call, 1, "packets per system call");
@@ -200,6 +205,8 @@ Json setting_of(const BenchCommand& c) {
     out["messages_under_way_per_node"] = messages_under_way(c.payload_bytes);
   }
   out["daemon"] = c.daemon;
+  out["multicast"] = c.multicast ? "auto" : "off";
+  if (c.order != Ordering::ring) out["logs_in"] = c.place;
   out["insecure"] = c.insecure;
   out["loss_percent"] = c.loss_percent;
   return out;

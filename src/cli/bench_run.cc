@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "base/text.h"
@@ -29,10 +31,14 @@ unexpected<BenchFailure> failure(int status, std::string line) {
 
 Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCommand& command) {
   std::unique_ptr<BenchPlace> place(new BenchPlace);
-  char path[] = "/tmp/peal-bench-XXXXXX";
-  if (::mkdtemp(path) == nullptr) return failure(1, "cannot make a folder in /tmp");
+  std::string path = command.place + "/peal-bench-XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr) {
+    return failure(2, "--dir = " + quote(command.place) + ": cannot make a folder there: " +
+                          std::generic_category().message(errno));
+  }
   place->dir_ = path;
-  const LocalRules rules{command.insecure ? Sealed::no : Sealed::yes, command.order};
+  const LocalRules rules{command.insecure ? Sealed::no : Sealed::yes, command.order,
+                         command.multicast};
   Result<LocalCluster, std::string> cluster;
   if (command.loopback) {
     cluster = make_local_cluster(place->dir_, "bench", command.nodes, rules);

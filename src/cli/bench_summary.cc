@@ -95,8 +95,9 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
       const auto found = result.gauges.find(name);
       return found == result.gauges.end() ? 0.0 : static_cast<double>(found->second);
     };
-    f.global_window_packets += gauge("global_window") / nodes;
-    f.personal_window_packets += gauge("personal_window") / nodes;
+    // On quorums there is one coordinator, and the window of the others is 0.
+    f.global_window_packets += gauge("global_window") / nodes + gauge("paxos_window");
+    f.personal_window_packets += (gauge("personal_window") + gauge("paxos_member_window")) / nodes;
     f.after_token_percent += gauge("accelerated_percent") / nodes;
   }
   const auto count = [&run](const char* name) {

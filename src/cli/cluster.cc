@@ -58,6 +58,7 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
     out << "\n[[nodes]]\nname = \"" << result.names.back() << "\"\naddress = \"" << address
         << "\"\n";
   }
+  if (!rules.multicast) out << "\n[network]\nmulticast = \"off\"\n";
   out.close();
   if (!out) return tl::unexpected("cannot write " + quote(result.config));
   return result;

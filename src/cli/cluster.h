@@ -26,6 +26,7 @@ enum class Sealed : std::uint8_t { yes, no };
 struct LocalRules {
   Sealed sealed = Sealed::yes;
   Ordering order = Ordering::ring;
+  bool multicast = true;  ///< if it works; else each node is sent a copy
 };
 
 /// Writes DIR/peal.toml for nodes at these addresses. With paxos, acceptors keep their logs in

@@ -96,6 +96,11 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(shaped.loss_percent, 2.5);
   EXPECT_EQ(shaped.order, Ordering::ring);
   EXPECT_EQ(command<BenchCommand>({"bench", "--order", "paxos"}).order, Ordering::paxos);
+  EXPECT_TRUE(shaped.multicast);
+  EXPECT_EQ(shaped.place, "/tmp");
+  const auto copies = command<BenchCommand>({"bench", "--multicast", "off", "--dir", "/dev/shm"});
+  EXPECT_FALSE(copies.multicast);
+  EXPECT_EQ(copies.place, "/dev/shm");
   EXPECT_EQ(shaped.warm_up_s, 0.5);
   EXPECT_EQ(shaped.runs, 7U);
   EXPECT_TRUE(shaped.limit);
@@ -233,6 +238,7 @@ const Bad kBad[] = {
     {"bench --link 1000", "--link", "\"1000\"", "from 1mbit to 100gbit"},
     {"bench --link 101gbit", "--link", "\"101gbit\"", "from 1mbit to 100gbit"},
     {"bench --loss 51", "--loss", "\"51\"", "a number from 0 to 50"},
+    {"bench --multicast no", "--multicast", "\"no\"", "\"auto\" or \"off\""},
     {"bench --runs 0", "--runs", "\"0\"", "a whole number from 1 to 100"},
     {"bench --warm-up 0", "--warm-up", "\"0\"", "a number from 0.1 to 600"},
     {"bench --order toto", "--order", "\"toto\"", "\"ring\", \"paxos\" or \"ridge\""},
