@@ -71,6 +71,7 @@ namespace peal::sim_hooks {
   X(px_any_value_decided, "a value of any round is taken for the one that was decided")           \
   X(rd_vote_decides, "an acceptor of a chain says that its own vote decides")                     \
   X(rd_arrival_decides, "a value that comes along a chain is taken for decided")                  \
+  X(rr_proposed_is_decided, "in a ring all that was proposed before is said to be decided")       \
   X(primary_of_half, "half of the nodes are a majority")                                          \
   X(list_at_own_wish, "a node goes over to its next list of nodes at once")                       \
   X(list_unconfirmed, "a list of nodes is left that no primary view has gone by")                 \

@@ -83,8 +83,8 @@ struct Relay {
   Round round{};  ///< in which the value was proposed
   Instance instance{};
   std::uint32_t behind{};  ///< everything below instance - behind is decided; less than instance
-  /// Bit i: the acceptor with index i, in the order of the nodes, is asked for its vote. At
-  /// least 1.
+  /// Bit i: the acceptor with index i, in the order of the nodes, is asked for its vote. In a ring:
+  /// which ring of the round this is. At least 1.
   std::uint16_t chain{};
   ValueHead head;
   friend bool operator==(const Relay&, const Relay&) = default;

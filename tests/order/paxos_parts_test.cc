@@ -321,6 +321,30 @@ TEST(PaxosPeers, OlderWordsOfOneIncarnationAreNotBelieved) {
   EXPECT_TRUE(two.state.leaving) << "a goodbye is not taken back";
 }
 
+TEST(PaxosPeers, WhatACoordinatorSaysIsDecidedIsBelievedForTheRoundItVotedIn) {
+  MemoryLog log;
+  Peers peers(config_of_one(log));
+  Peer& two = *peers.find(kTwo.node);
+  const wire::Round round{4, kTwo};
+  peers.note_decided(round, 9);
+  EXPECT_EQ(two.state.decided_upto, 0U) << "nothing was heard of it";
+  ASSERT_TRUE(peers.note({}, two, kTwo));
+  wire::State said;
+  said.round = said.voted_round = round;
+  said.voted_upto = 3;
+  peers.note_state(two, said);
+  peers.note_decided(round, 9);
+  EXPECT_EQ(two.state.decided_upto, 9U);
+  peers.note_decided(round, 8);
+  EXPECT_EQ(two.state.decided_upto, 9U) << "it only grows";
+  peers.note_decided({3, kTwo}, 12);
+  peers.note_decided({4, {kTwo.node, kTwo.epoch + 1}}, 12);
+  peers.note_decided({4, {{99}, 1}}, 12);
+  peers.note_decided({4, kOne}, 12);
+  EXPECT_EQ(two.state.decided_upto, 9U) << "of another round, another incarnation, nobody";
+  EXPECT_EQ(peers.self().state.decided_upto, 0U) << "what is this node's own it knows";
+}
+
 TEST(PaxosPeers, WhoKnowsTheOrderCoordinatesBeforeWhoDoesNot) {
   MemoryLog log;
   Peers peers(config_of_one(log));

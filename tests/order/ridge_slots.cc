@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "order/ridge/engine.h"
 #include "paxos_bench.h"
 #include "wire/paxos.h"
 
@@ -31,7 +30,7 @@ class Slots::Node final : public Host, public Effects {
     const auto& acceptors = mine.acceptors;
     const bool votes = std::binary_search(acceptors.begin(), acceptors.end(), mine.self.node);
     mine.log = votes ? &log_ : nullptr;
-    engine_ = ridge::make_engine(mine, pool_, *this);
+    engine_ = ridge::make_engine(mine, pool_, *this, slots.shape_.dissemination);
   }
 
   void start() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "order/paxos/options.h"
+#include "order/ridge/engine.h"
 
 namespace peal::order::ridge::test {
 
@@ -20,6 +21,7 @@ class Slots {
     std::uint32_t nodes{};
     std::uint32_t faults{};  ///< so many acceptors may fail; there are twice as many and one
     std::int64_t delay{};    ///< slots
+    Dissemination dissemination = Dissemination::distributors;
   };
 
   explicit Slots(const Shape& shape);

@@ -48,5 +48,49 @@ TEST(RidgeSlots, OneValueInEachSlotIsCarriedWithHardlyAnyWaiting) {
   }
 }
 
+// ---- the ring ----
+
+std::int64_t round_trip(const Slots::Shape& shape) { return (shape.nodes - 1) * shape.delay; }
+
+/// All that is measured ends before a heartbeat tells anybody anything.
+constexpr Dissemination kRing = Dissemination::ring;
+constexpr Slots::Shape kRings[]{{2, 0, 10, kRing},
+                                {8, 1, 10, kRing},
+                                {16, 1, 50, kRing},
+                                {32, 2, 10, kRing},
+                                {100, 1, 8, kRing}};
+
+TEST(RidgeSlotsInARing, OneValueTakesAStepForEachNodeAndIsSentToEachOnce) {
+  for (const Slots::Shape& shape : kRings) {
+    Slots slots(shape);
+    slots.settle();
+    slots.send(1);
+    EXPECT_EQ(slots.latencies().at(0), round_trip(shape)) << shape.nodes << " nodes";
+    EXPECT_EQ(slots.copies(), shape.nodes - 1) << shape.nodes << " nodes";
+  }
+}
+
+TEST(RidgeSlotsInARing, WithFewNodesTheWordThatItIsDecidedTakesLonger) {
+  // The second acceptor has it, the coordinator has its vote, and the others have its word.
+  Slots slots({3, 1, 10, kRing});
+  slots.settle();
+  slots.send(1);
+  EXPECT_EQ(slots.latencies().at(0), 3 * 10);
+}
+
+TEST(RidgeSlotsInARing, OneValueInEachSlotIsCarriedWithoutWaiting) {
+  for (const Slots::Shape& shape : {kRings[1], kRings[3]}) {
+    constexpr std::uint32_t kValues = 600;
+    Slots slots(shape);
+    slots.settle();
+    slots.send(kValues);
+    const std::int64_t worst =
+        *std::max_element(slots.latencies().begin(), slots.latencies().end());
+    EXPECT_EQ(worst, round_trip(shape)) << shape.nodes << " nodes";
+    EXPECT_EQ(slots.span(), kValues - 1) << shape.nodes << " nodes: one value in each slot";
+    EXPECT_EQ(slots.copies(), static_cast<std::uint64_t>(kValues) * (shape.nodes - 1));
+  }
+}
+
 }  // namespace
 }  // namespace peal::order::ridge::test

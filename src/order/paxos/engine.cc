@@ -152,6 +152,7 @@ void PaxosEngine::work(Instant now, Effects& out) {
     announce_ = false;
     routes_->tell_votes(state(), coordinator(), out);
   }
+  routes_->end_turn(peers_.self().state, out);
   ask_for_missing(now, out);
 }
 

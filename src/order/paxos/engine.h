@@ -151,6 +151,7 @@ class PaxosEngine final : public Engine {
   Instance highest_decided_ = 0;  ///< that anybody spoke of
   std::vector<Instance> votes_;   ///< scratch
   bool is_missing_ = false;       ///< something was, at the last look
+  bool on_its_way_ = false;       ///< as far as this node can see
   Instance missed_ = 0;           ///< the first
   Instance missed_upto_ = 0;      ///< what is missing up to there is as late
   Instant missed_at_{};

@@ -149,6 +149,7 @@ Drop PaxosEngine::take_proposal(Instant now, const Arrival& arrival, const Buffe
     return Drop::stale;
   }
   highest_decided_ = std::max(highest_decided_, floor - 1);
+  if (arrival.tells_decided) peers_.note_decided(round, floor - 1);
   Slot* slot = store_.make(arrival.instance);
   if (slot == nullptr) {
     return arrival.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;

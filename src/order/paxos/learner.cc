@@ -213,7 +213,11 @@ const Peer* PaxosEngine::who_has(Instance instance) const {
 
 // Packets overtake each other, by more where links and disks are slow: how much is learnt from
 // what came by itself. Each time without success it takes longer.
-Instant PaxosEngine::ask_again_at() const { return asked_at_ + patience_.wait(asks_); }
+Instant PaxosEngine::ask_again_at() const {
+  if (!on_its_way_) return asked_at_ + patience_.wait(asks_);
+  const Duration way = std::min(config_.options.gap * routes_->hops(), config_.options.resend);
+  return asked_at_ + std::max(patience_.wait(0), way);
+}
 
 void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
   const std::optional<Instance> first = missing();
@@ -235,11 +239,18 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
     missed_at_ = now;
     asks_ = 0;
     asked_at_ = now;
+    // Others may know that it is decided long before it comes from node to node.
+    on_its_way_ = routes_->hops() > 1 && store_.find(*first) == nullptr;
     if (!far) return;
+  } else if (on_its_way_ && store_.find(*first) != nullptr) {
+    on_its_way_ = false;  // something behind it has come
+    asked_at_ = now;
+    return;
   } else if (now < ask_again_at()) {
     return;
   }
   asked_at_ = now;
+  on_its_way_ = false;
   const Peer* peer = who_has(*first);
   ++asks_;
   if (peer != nullptr) ask(*peer, *first, out);

@@ -71,6 +71,15 @@ void Peers::note_state(Peer& peer, const wire::State& state) {
   peer.has_state = true;
 }
 
+void Peers::note_decided(const wire::Round& round, wire::Instance upto) {
+  Peer* peer = find(round.coordinator.node);
+  // Else its own word of the round is on its way.
+  if (peer == nullptr || peer->self || peer->member != round.coordinator || !peer->has_state)
+    return;
+  if (peer->state.voted_round != round) return;
+  peer->state.decided_upto = std::max(peer->state.decided_upto, upto);
+}
+
 void Peers::tick(Instant now) {
   for (Peer& peer : peers_) {
     if (!peer.self && now - peer.heard >= peer.patience) peer.suspected = true;

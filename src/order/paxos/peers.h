@@ -44,6 +44,8 @@ class Peers {
   bool note(Instant now, Peer& peer, const MemberId& member);
   /// What it says of itself; older words of the same incarnation are not believed.
   void note_state(Peer& peer, const wire::State& state);
+  /// The same for what a coordinator said with a value: a majority voted in its round, up to there.
+  void note_decided(const wire::Round& round, wire::Instance upto);
   /// Suspects those who were silent for too long.
   void tick(Instant now);
   /// This process did not run for so long: others have that much longer.

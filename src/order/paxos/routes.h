@@ -30,6 +30,8 @@ struct Arrival {
   wire::ValueHead head;
   bool vote = false;     ///< this node is asked for its vote
   bool decided = false;  ///< no vote is needed any more
+  /// What this node has heard of in the round below instance - behind was decided by votes of it.
+  bool tells_decided = false;
   std::uint16_t chain{};
 };
 
@@ -44,6 +46,9 @@ class Routes {
   virtual std::size_t header_bytes() const = 0;
   /// Do nodes say what a majority has voted for? Else everybody hears all votes.
   virtual bool tells_decided() const = 0;
+  /// Nodes that send a value on at most until the last one has it. As long as nothing behind a
+  /// value has come, it may be on its way for so many times as long as from one node to the next.
+  virtual std::uint32_t hops() const = 0;
 
   // For a coordinator.
   /// Whom to ask for votes from now on. True: not the same as before, so that what is under way has
@@ -68,6 +73,9 @@ class Routes {
   virtual void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) = 0;
   /// More is decided. Called before any of it is consumed.
   virtual void tell_decided(Instant now, const wire::State& said, Effects& out) = 0;
+  /// The engine has done all that it can for now: what was to go along with something else, and did
+  /// not, goes by itself.
+  virtual void end_turn(const wire::State& said, Effects& out) = 0;
 
   virtual void add_to(Digest& digest) const = 0;
 };

@@ -29,6 +29,8 @@ class Chain final : public paxos::Routes {
 
   std::size_t header_bytes() const override { return wire::kRelayHeaderBytes; }
   bool tells_decided() const override { return true; }
+  /// Others are as soon there as the first ones, but for the time that a link needs for them.
+  std::uint32_t hops() const override { return 1; }
   bool choose(Instant now, bool anew) override;
   bool asks(const Peer& acceptor) const override;
   void note_slow(Instant now, NodeId acceptor) override;
@@ -39,6 +41,7 @@ class Chain final : public paxos::Routes {
   void pass_on(const Arrival& arrival, const BufferRef& packet, Effects& out) override;
   void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) override;
   void tell_decided(Instant now, const wire::State& said, Effects& out) override;
+  void end_turn(const wire::State& /*said*/, Effects& /*out*/) override {}
   void add_to(Digest& digest) const override;
 
  private:

@@ -3,12 +3,26 @@
 
 #include "base/assert.h"
 #include "order/ridge/chain.h"
+#include "order/ridge/ring_routes.h"
 
 namespace peal::order::ridge {
 
-std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& packets, Host& host) {
+std::string_view dissemination_name(Dissemination dissemination) {
+  return dissemination == Dissemination::ring ? "ring" : "distributors";
+}
+
+std::optional<Dissemination> dissemination_of_name(std::string_view name) {
+  for (const Dissemination each : {Dissemination::distributors, Dissemination::ring}) {
+    if (dissemination_name(each) == name) return each;
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& packets, Host& host,
+                                    Dissemination dissemination) {
   PEAL_ASSERT(config.acceptors.size() <= wire::kChainMax);
-  return paxos::make_engine(config, packets, host, &make_chain);
+  const bool ring = dissemination == Dissemination::ring;
+  return paxos::make_engine(config, packets, host, ring ? &make_ring : &make_chain);
 }
 
 }  // namespace peal::order::ridge

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ridge/ring_routes.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::order::ridge {
+
+using paxos::Arrival;
+using paxos::Instance;
+using paxos::Peer;
+using paxos::Round;
+using wire::Drop;
+using wire::PaxosKind;
+
+std::unique_ptr<paxos::Routes> make_ring(const paxos::Links& links) {
+  return std::make_unique<RingRoutes>(links);
+}
+
+RingRoutes::RingRoutes(const paxos::Links& links) : l_(links) {
+  for (const NodeId node : l_.config.universe) {
+    const auto& acceptors = l_.config.acceptors;
+    if (!std::binary_search(acceptors.begin(), acceptors.end(), node)) others_.push_back(node);
+  }
+  PEAL_ASSERT(l_.config.options.window < kUnderWayMax);
+}
+
+std::uint32_t RingRoutes::hops() const {
+  return static_cast<std::uint32_t>(std::max<std::size_t>(l_.config.universe.size(), 2) - 1);
+}
+
+// ---- the order in a ring ----
+
+std::size_t RingRoutes::place_of(NodeId coordinator, NodeId node) const {
+  const auto index = [](const std::vector<NodeId>& nodes, NodeId wanted) {
+    const auto at = std::lower_bound(nodes.begin(), nodes.end(), wanted);
+    const bool there = at != nodes.end() && *at == wanted;
+    return there ? static_cast<std::size_t>(at - nodes.begin()) : kNowhere;
+  };
+  const auto& acceptors = l_.config.acceptors;
+  const std::size_t first = index(acceptors, coordinator);
+  if (first == kNowhere) return kNowhere;
+  const std::size_t acceptor = index(acceptors, node);
+  if (acceptor != kNowhere) return (acceptor + acceptors.size() - first) % acceptors.size();
+  const std::size_t other = index(others_, node);
+  return other == kNowhere ? kNowhere : acceptors.size() + other;
+}
+
+NodeId RingRoutes::at(NodeId coordinator, std::size_t place) const {
+  const auto& acceptors = l_.config.acceptors;
+  if (place >= acceptors.size()) return others_[place - acceptors.size()];
+  const auto first = std::lower_bound(acceptors.begin(), acceptors.end(), coordinator);
+  return acceptors[(static_cast<std::size_t>(first - acceptors.begin()) + place) %
+                   acceptors.size()];
+}
+
+const Peer* RingRoutes::next() const {
+  const NodeId first = round_.coordinator.node;
+  for (std::size_t i = place_of(first, l_.config.self.node) + 1; i < l_.config.universe.size();
+       ++i) {
+    const Peer* peer = l_.peers.find(at(first, i));
+    if (!peer->suspected) return peer;
+    PEAL_PROBE("ridge.ring_passes_over");
+  }
+  return nullptr;
+}
+
+bool RingRoutes::join(const Round& round, std::uint16_t number) {
+  if (round < round_) return false;
+  if (round == round_ && number <= number_) return true;
+  round_ = round;
+  number_ = number;
+  sent_.fill(0);
+  return true;
+}
+
+bool RingRoutes::note_sent(Instance instance) {
+  Instance& last = sent_[instance % kUnderWayMax];
+  if (instance <= last) return false;
+  last = instance;
+  return true;
+}
+
+// ---- for a coordinator ----
+
+// Who is gone had values that it did not send on: they go along another ring, in the same round.
+// Who comes asks for what it lacks.
+bool RingRoutes::choose(Instant /*now*/, bool anew) {
+  std::vector<MemberId> alive;
+  for (const Peer& peer : l_.peers.all()) {
+    if (!peer.suspected) alive.push_back(peer.member);
+  }
+  const bool gone = !std::includes(alive.begin(), alive.end(), ring_.begin(), ring_.end());
+  ring_ = std::move(alive);
+  if (anew || !gone || !mine()) return false;
+  PEAL_PROBE("ridge.ring_chosen");
+  if (number_ < std::numeric_limits<std::uint16_t>::max()) {
+    join(round_, static_cast<std::uint16_t>(number_ + 1));
+  }
+  return true;
+}
+
+BufferRef RingRoutes::pack(const Arrival& proposal, const BufferRef& bytes, bool fresh) {
+  if (round_ != proposal.round) {
+    join(proposal.round, 1);
+    base_ = proposal.instance;
+    decided_ = told_ = 0;
+  }
+  // Not all that this node has consumed: that may have been decided in a higher round, and not be
+  // what it proposed itself.
+  Instance floor = std::max(base_, decided_ + 1);
+  if (PEAL_MUTANT(rr_proposed_is_decided)) floor = proposal.instance;
+  if (floor <= proposal.instance) told_ = decided_;
+  floor = std::min(floor, proposal.instance);
+  const auto behind = static_cast<std::uint32_t>(proposal.instance - floor);
+  const wire::Relay frame{proposal.round, proposal.instance, behind, number_, proposal.head};
+  if (fresh) return l_.outbox.wrap_relay(PaxosKind::relay, frame, bytes);
+  return l_.outbox.relay_packet(PaxosKind::relay, frame, bytes.view());
+}
+
+void RingRoutes::propose(const BufferRef& packet, Effects& out) {
+  if (const Peer* peer = next()) out.send(peer->node, l_.outbox.lane_for(packet), packet);
+}
+
+// ---- for everybody ----
+
+Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival& out) const {
+  if (kind != PaxosKind::relay) return Drop::unknown_kind;
+  wire::Relay frame;
+  const Drop reason = wire::decode_relay(packet, frame);
+  if (reason != Drop::none) return reason;
+  const NodeId first = frame.round.coordinator.node;
+  const std::size_t self = place_of(first, l_.config.self.node);
+  // Values go one way only, so that none goes round for ever.
+  if (self == kNowhere || place_of(first, from.node) >= self) return Drop::bad_sender;
+  out.round = frame.round;
+  out.instance = frame.instance;
+  out.behind = frame.behind;
+  out.head = frame.head;
+  out.chain = frame.chain;
+  out.vote = self < l_.config.acceptors.size();
+  out.tells_decided = true;
+  return Drop::none;
+}
+
+// What came along an earlier ring of the round goes on along this one: nobody behind this node may
+// have it.
+void RingRoutes::pass_on(const Arrival& arrival, const BufferRef& packet, Effects& out) {
+  if (!join(arrival.round, arrival.chain) || !note_sent(arrival.instance)) return;
+  const Peer* peer = next();
+  if (peer == nullptr) return;
+  const BufferRef bytes = paxos::bytes_behind(packet, wire::kRelayHeaderBytes);
+  // The packet's own header makes room for that of the next one.
+  const wire::Relay frame{arrival.round, arrival.instance, arrival.behind, number_, arrival.head};
+  const BufferRef onward = l_.outbox.wrap_relay(PaxosKind::relay, frame, bytes);
+  if (onward) out.send(peer->node, l_.outbox.lane_for(onward), onward);
+}
+
+void RingRoutes::tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) {
+  if (coordinator == nullptr || coordinator->self) return;
+  const BufferRef packet = l_.outbox.state_packet(said);
+  if (packet) out.send(coordinator->node, Lane::data, packet);
+}
+
+void RingRoutes::tell_decided(Instant /*now*/, const wire::State& said, Effects& /*out*/) {
+  if (mine() && said.voted_round == round_) decided_ = std::max(decided_, said.decided_upto);
+}
+
+// What is decided goes with the next value if one is proposed in the turn in which it is: so it
+// costs nothing when there is most to do.
+void RingRoutes::end_turn(const wire::State& said, Effects& out) {
+  if (!mine() || said.voted_round != round_) return;
+  decided_ = std::max(decided_, said.decided_upto);
+  if (decided_ == told_) return;
+  told_ = decided_;
+  const BufferRef packet = l_.outbox.state_packet(said);
+  for (const Peer& peer : l_.peers.all()) {
+    if (packet && !peer.self && !peer.suspected) out.send(peer.node, Lane::data, packet);
+  }
+}
+
+void RingRoutes::add_to(Digest& digest) const {
+  paxos::add_to(digest, round_);
+  digest.add(number_);
+  for (const Instance instance : sent_) digest.add(instance);
+  digest.add(ring_.size());
+  for (const MemberId& member : ring_) digest.add(member.node.value);
+  digest.add(base_);
+  digest.add(decided_);
+  digest.add(told_);
+}
+
+}  // namespace peal::order::ridge
