@@ -28,6 +28,7 @@ constexpr Applies kApplies[] = {
     {"--seed", kSeed, "stand without --seeds, --scenario and --mutants"},
     {"--scenario", kScenario | kScenarios, "stand without --seeds, --seed and --mutants"},
     {"--nodes", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--dissemination", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--set", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--accelerated-window", kSeeds | kSeed | kMutants,
      "come without --scenario, whose file says "
@@ -52,8 +53,11 @@ constexpr std::pair<const char*, const char*> kApart[] = {
     {"--json", "--print"},   {"--json", "--shrink"}, {"--trace", "--shrink"},
 };
 
-/// What the ring alone has, beside another engine: one line, or nothing.
+/// What one engine alone has, beside another: one line, or nothing.
 std::string clash_with_engine(const Given& given, const Arguments& a) {
+  if (given("--dissemination") && a.swarm.order != OrderEngine::ridge) {
+    return "--dissemination is not accepted here: it must come with --order ridge";
+  }
   if (!on_quorums(a.swarm.order)) return {};
   for (const char* name : {"--accelerated-window", "--lists"}) {
     if (given(name))

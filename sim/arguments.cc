@@ -142,6 +142,13 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
             if (engine) a.swarm.order = *engine;
             return engine.has_value();
           });
+  b.value("--dissemination", "WAYS", "\"distributors\" or \"ring\"",
+          "how values reach all nodes of ridge: distributors (default), or ring",
+          [&a](const std::string& text) {
+            const auto ways = order::ridge::dissemination_of_name(text);
+            if (ways) a.swarm.dissemination = *ways;
+            return ways.has_value();
+          });
   b.number("--nodes", "N", a.swarm.nodes, 1, 128,
            "number of nodes; without it each seed draws its own");
   b.words("--set", "KEY=VALUE", texts.settings, kSettingMust,

@@ -66,12 +66,17 @@ void try_seeds(const MutantOptions& options, MutantRow& row) {
   seeds.mutant = row.mutant;
   // Those of process groups are named gm1, gm2 ..., and need clients to be noticed.
   if (sim_hooks::mutant_name(row.mutant).substr(0, 2) == "gm") seeds.swarm.groups = true;
-  // Those of the engines on quorums are named px_..., those of Ridge's ways rd_....
+  // Those of the engines on quorums are named px_..., those of Ridge's ways rd_...,
+  // and those of its ring rr_....
   if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "px_") {
     seeds.swarm.order = OrderEngine::paxos;
   }
   if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "rd_") {
     seeds.swarm.order = OrderEngine::ridge;
+  }
+  if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "rr_") {
+    seeds.swarm.order = OrderEngine::ridge;
+    seeds.swarm.dissemination = Dissemination::ring;
   }
   seeds.replay_check = false;
   PoolOptions pool;

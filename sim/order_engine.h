@@ -5,7 +5,11 @@
 #include <optional>
 #include <string_view>
 
+#include "order/ridge/engine.h"
+
 namespace peal::sim {
+
+using order::ridge::Dissemination;
 
 /// Which engine orders.
 enum class OrderEngine : std::uint8_t { ring, paxos, ridge };

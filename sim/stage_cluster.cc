@@ -14,15 +14,29 @@ constexpr std::uint64_t kSmallBytes = 1U << 20;
 /// Counters on the wire are at most 2^63 - 1; a story needs some of them.
 constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
-}  // namespace
-
-void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
+/// Which engine, and in which way.
+void read_engine(Words& words, WorldOptions& options) {
   const std::string engine = words.value("order").value_or("ring");
   if (const auto known = order_engine_of_name(engine)) {
     options.order = *known;
   } else {
     words.fail("order=" + engine + ": accepted is ring, paxos or ridge");
   }
+  const std::string ways = words.value("dissemination").value_or("distributors");
+  if (const auto known = order::ridge::dissemination_of_name(ways)) {
+    options.dissemination = *known;
+  } else {
+    words.fail("dissemination=" + ways + ": accepted is distributors or ring");
+  }
+  if (options.dissemination == Dissemination::ring && options.order != OrderEngine::ridge) {
+    words.fail("dissemination=ring: accepted with order=ridge");
+  }
+}
+
+}  // namespace
+
+void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
+  read_engine(words, options);
   options.nodes = static_cast<std::uint32_t>(words.number("nodes", 3, 1, kNodesMax));
   options.seed = words.number("seed", 1, 0, ~0ULL);
   words.set_cluster(options.nodes);

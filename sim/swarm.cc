@@ -168,6 +168,7 @@ void Author::write_cluster() {
         number(1, std::min(static_cast<std::int64_t>(nodes_),
                            static_cast<std::int64_t>(wire::kChainMax))));
   }
+  if (options_.dissemination == Dissemination::ring) line += " dissemination=ring";
   if (options_.groups || options_.sessions) line += " groups=yes";
   if (options_.sessions) line += " sessions=yes";
   if (!list_before_.empty()) line += " list=" + nodes_text(list_before_) + list_majority_;

@@ -12,7 +12,8 @@ namespace peal::sim {
 
 struct SwarmOptions {
   OrderEngine order = OrderEngine::ring;
-  std::uint32_t nodes = 0;             ///< 0: drawn, 2 to 9, mostly 3 and 4
+  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
+  std::uint32_t nodes = 0;                                    ///< 0: drawn, 2 to 9, mostly 3 and 4
   std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0
   double targeted = -1;                ///< probability of targeted faults; below 0: drawn
   bool faults = true;                  ///< false: load only

@@ -21,7 +21,8 @@ std::string Author::data_kind() {
 
 std::string Author::kind_on_quorums() {
   if (options_.order == OrderEngine::ridge && random_.chance(0.3)) {
-    return random_.chance(0.5) ? "relay" : "distribute";
+    const bool relay = random_.chance(0.5) || options_.dissemination == Dissemination::ring;
+    return relay ? "relay" : "distribute";
   }
   static constexpr std::array<const char*, 11> kKinds{
       "state",   "submit", "propose", "prepare",    "promise",       "fetch",

@@ -209,7 +209,7 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
     config.options = options_.paxos;
     config.log = logs_[node.value] == nullptr ? nullptr : logs_[node.value]->open(process.self);
     return options_.order == OrderEngine::ridge
-               ? order::ridge::make_engine(config, *process.unit_pool, host)
+               ? order::ridge::make_engine(config, *process.unit_pool, host, options_.dissemination)
                : order::paxos::make_engine(config, *process.unit_pool, host);
   }
   order::ring::Config config;

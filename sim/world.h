@@ -38,7 +38,8 @@ using EngineMaker = std::function<std::unique_ptr<order::Engine>(
 
 struct WorldOptions {
   OrderEngine order = OrderEngine::ring;
-  std::uint32_t nodes = 3;  ///< 1 to kNodesMax
+  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
+  std::uint32_t nodes = 3;                                    ///< 1 to kNodesMax
   /// The list of nodes in the file of each of them; empty: all, and it never changes.
   std::vector<NodeId> list;
   std::uint64_t seed = 1;

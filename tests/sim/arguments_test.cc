@@ -67,6 +67,9 @@ TEST(SimArguments, EveryOptionIsStored) {
   EXPECT_FALSE(good({"--seed", "3"}).swarm.groups);
   EXPECT_TRUE(seeds.no_replay_check && seeds.json && seeds.verbose);
   EXPECT_NE(seeds.mutant, sim_hooks::Mutant::none);
+  EXPECT_EQ(seeds.swarm.dissemination, Dissemination::distributors);
+  EXPECT_EQ(good({"--order", "ridge", "--dissemination", "ring"}).swarm.dissemination,
+            Dissemination::ring);
   EXPECT_EQ(good({"--seeds", "12"}).last, 12U);
   EXPECT_EQ(good({"--seed", "1000000000000000000"}).seed, kSeedMax);
   EXPECT_TRUE(good({"--seed=3", "--print"}).print);
@@ -174,6 +177,12 @@ const Bad kBad[] = {
     {"--order paxos --lists", "--lists is not accepted here", "it must come with --order ring"},
     {"--order paxos --accelerated-window 0", "--accelerated-window is not accepted here",
      "it must come with --order ring"},
+    {"--dissemination ring", "--dissemination is not accepted here",
+     "it must come with --order ridge"},
+    {"--order ridge --dissemination bus", "--dissemination = \"bus\" is not",
+     "it must be \"distributors\" or \"ring\""},
+    {"--scenario tests/scenario/C30-bridge.txt --order ridge --dissemination ring",
+     "--dissemination is not accepted here", "without --scenario, whose file says it"},
     {"--print", "--print is not accepted here", "it must come with --seed N"},
     {"--shrink", "--shrink is not accepted here", "with --seed N or one --scenario FILE"},
     {"--shrink --seeds 1-5", "--shrink is not accepted here", "with --seed N or one --scenario"},

@@ -67,6 +67,9 @@ TEST(Scenario, ChecksTheClusterLine) {
   const Case cases[] = {
       {"run 1s", "the first command must be 'cluster'"},
       {"cluster order=bus", "order=bus: accepted is ring, paxos or ridge"},
+      {"cluster order=ridge dissemination=bus",
+       "dissemination=bus: accepted is distributors or ring"},
+      {"cluster order=paxos dissemination=ring", "dissemination=ring: accepted with order=ridge"},
       {"cluster nodes=0", "nodes=0: accepted is a number from 1 to 128"},
       {"cluster color=red",
        "color=red: neither a key of 'cluster' nor a knob of the ring that takes this value"},
