@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "order/ridge/engine.h"
+#include "order/ridge/dissemination.h"
 
 namespace peal::sim {
 

@@ -45,8 +45,8 @@ struct Node {
 };
 
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
-/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `acceptors`, `primary` and the times in
-/// `ring` must be the same on all nodes; with `order` "paxos", `packet_bytes_max` too.
+/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `acceptors`, `primary` and
+/// the times in `ring` must be the same on all nodes; with `order` "paxos", `packet_bytes_max` too.
 struct Config {
   std::string cluster;           ///< name of the cluster, as a node's name; others are ignored
   std::string name;              ///< which of `nodes` this one is
@@ -86,6 +86,10 @@ struct Config {
   /// does not change while they run. "ridge": the same, but nodes send values on from one to the
   /// next, which needs no multicast; at most 15 acceptors.
   std::string order = "ring";
+  /// With "ridge", how values reach all nodes, the same on all of them: "distributors", along a
+  /// chain of acceptors and from one other node in turn; "ring", from node to node, to compare
+  /// with.
+  std::string dissemination = "distributors";
   /// With "paxos" and "ridge": the numbers of the nodes that vote, an odd number of them, the same
   /// on all nodes for as long as the cluster lives. Empty: all of up to two nodes, three of up to
   /// four, else the five lowest.
@@ -169,6 +173,7 @@ struct Status {
   std::uint64_t queued_bytes{};      ///< their payloads
   std::uint64_t unread_bytes{};      ///< that wait to be read by next(), about
   std::string order;                 ///< Config::order
+  std::string dissemination;         ///< Config::dissemination; empty if `order` is not "ridge"
   std::string waits_for;             ///< what the next delivery or message waits for, in words
   std::string multicast;             ///< how data reaches the others, in words
   std::string seal;                ///< "key 1f0e9a3b", which packets are sealed with, or "insecure"

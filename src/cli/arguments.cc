@@ -31,6 +31,7 @@ void build_up(Builder& b, UpCommand& c) {
   b.number<std::uint32_t>("--nodes", "N", c.nodes, 1, 32, "how many nodes (3)");
   b.path("--dir", "DIR", c.dir, "folder for the configuration, sockets, logs and traces");
   b.order(c.order);
+  b.dissemination(c.dissemination);
   b.flag("--trace", c.trace, "write DIR/NAME.trace for each node, for `peal check`");
 }
 
@@ -305,6 +306,15 @@ Result<Command, Stop> parse_bench(std::span<const std::string> rest) {
   return command;
 }
 
+Result<Command, Stop> parse_up(std::span<const std::string> rest) {
+  auto command = run("up", "Run a cluster on this machine.", rest, build_up);
+  const auto* up = command ? std::get_if<UpCommand>(&*command) : nullptr;
+  std::string wrong =
+      up != nullptr ? dissemination_conflict(up->order, up->dissemination) : std::string();
+  if (!wrong.empty()) return tl::unexpected(Stop{2, "up: " + std::move(wrong)});
+  return command;
+}
+
 Result<Command, Stop> parse_keygen(std::span<const std::string> rest) {
   auto command = run("keygen", "Make and change the keys of a cluster.", rest, build_keygen);
   const auto* keygen = command ? std::get_if<KeygenCommand>(&*command) : nullptr;
@@ -345,7 +355,7 @@ Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
     return run("version", "Print the version.", rest, build_version);
   }
   if (name == "sim") return Command(SimCommand{{rest.begin(), rest.end()}});
-  if (name == "up") return run("up", "Run a cluster on this machine.", rest, build_up);
+  if (name == "up") return parse_up(rest);
   if (name == "send") return run("send", "Send lines as messages to groups.", rest, build_send);
   if (name == "recv")
     return run("recv", "Join groups, and print messages in their order.", rest, build_recv);

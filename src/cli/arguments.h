@@ -23,6 +23,7 @@ struct UpCommand {
   std::uint32_t nodes = 3;
   std::string dir;  ///< empty: a folder of its own for each user
   Ordering order = Ordering::ring;
+  std::optional<Dissemination> dissemination;  ///< of ridge
   bool trace = false;
 };
 
@@ -98,6 +99,7 @@ struct BenchRate {
 struct BenchCommand {
   bool limit_only = false;  ///< `peal bench limit`
   Ordering order = Ordering::ring;
+  std::optional<Dissemination> dissemination;  ///< of ridge
   std::uint32_t nodes = 3;
   std::uint32_t payload_bytes = 1'350;
   Service service = Service::agreed;

@@ -73,6 +73,7 @@ void build_bench(Builder& b, BenchCommand& c) {
       "  peal bench --plot ring.png               latency against throughput, and ring.csv");
   add_common(b, c, 1);
   b.order(c.order);
+  b.dissemination(c.dissemination);
   b.service(c.service);
   b.value("--rate", "RATE",
           "\"max\", a whole number from 1 to 100000000, or a number with kbit, mbit or gbit",
@@ -157,6 +158,12 @@ void build_bench_clients(Builder& b, BenchClientsCommand& c) {
   b.flag("--json", c.json, "JSON, for a program");
 }
 
+std::string dissemination_conflict(Ordering order, std::optional<Dissemination> given) {
+  if (!given || order == Ordering::ridge) return {};
+  return "--dissemination does not go with --order " + std::string(ordering_name(order)) +
+         ": leave it out, or say --order ridge";
+}
+
 std::string bench_conflict(const BenchCommand& c) {
   if (c.loopback && c.link_bits_per_s > 0) {
     return "--link does not go with --loopback, which has no cables: leave out one of them";
@@ -168,6 +175,9 @@ std::string bench_conflict(const BenchCommand& c) {
   if (c.order != Ordering::ring && !c.ring.empty()) {
     return "--ring does not go with --order " + std::string(ordering_name(c.order)) +
            ": leave out one of them";
+  }
+  if (std::string wrong = dissemination_conflict(c.order, c.dissemination); !wrong.empty()) {
+    return wrong;
   }
   if (c.daemon && c.own_thread) {
     return "--thread does not go with --daemon, whose nodes have threads of their own: leave out "

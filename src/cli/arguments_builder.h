@@ -95,6 +95,16 @@ class Builder {
           });
   }
 
+  void dissemination(std::optional<Dissemination>& target) {
+    value("--dissemination", "WAYS", kDisseminations,
+          "with --order ridge, how messages reach all nodes: from distributors (the default), or "
+          "in a ring, to compare with",
+          [&target](const std::string& text) {
+            target = dissemination_of_name(text);
+            return target.has_value();
+          });
+  }
+
   void service(Service& target) {
     value("--service", "SERVICE", "\"agreed\" or \"safe\"",
           "agreed: delivered in order as soon as possible (the default); safe: delivered once "
@@ -158,6 +168,8 @@ std::string keygen_conflict(const KeygenCommand& command);
 void build_bench(Builder& builder, BenchCommand& command);
 void build_bench_limit(Builder& builder, BenchCommand& command);
 void build_bench_clients(Builder& builder, BenchClientsCommand& command);
+/// Why --dissemination does not go with the engine, in one line; empty if it does.
+std::string dissemination_conflict(Ordering order, std::optional<Dissemination> given);
 /// What of the options of `peal bench` does not go together, in one line; empty if all does.
 std::string bench_conflict(const BenchCommand& command);
 

@@ -49,6 +49,7 @@ void print_setting(const BenchCommand& c) {
             std::to_string(BenchNetwork::kSwitchQueueBytes >> 10) + " KiB at each switch port";
   }
   if (c.order != Ordering::ring) line += ", ordered by " + std::string(ordering_name(c.order));
+  if (c.dissemination == Dissemination::ring) line += " in a ring";
   if (!c.multicast) line += ", without multicast";
   if (c.order != Ordering::ring) line += ", logs in " + c.place;
   if (c.insecure) line += ", insecure";
@@ -197,6 +198,9 @@ Json setting_of(const BenchCommand& c) {
   out["runs"] = c.runs;
   if (c.limit_only) return out;
   out["order"] = ordering_name(c.order);
+  if (c.order == Ordering::ridge)
+    out["dissemination"] =
+        dissemination_name(c.dissemination.value_or(Dissemination::distributors));
   out["service"] = is_safe(c.service) ? "safe" : "agreed";
   out["rate_messages_per_s"] =
       c.rate.is_max() ? Json("max") : Json(c.rate.messages_of(c.payload_bytes));

@@ -38,6 +38,7 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
   }
   place->dir_ = path;
   const LocalRules rules{command.insecure ? Sealed::no : Sealed::yes, command.order,
+                         command.dissemination.value_or(Dissemination::distributors),
                          command.multicast};
   Result<LocalCluster, std::string> cluster;
   if (command.loopback) {

@@ -53,6 +53,9 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
   } else {
     out << "insecure = true\n";
   }
+  if (rules.dissemination != Dissemination::distributors) {
+    out << "ridge.dissemination = \"" << dissemination_name(rules.dissemination) << "\"\n";
+  }
   for (const std::string& address : addresses) {
     result.names.push_back("n" + std::to_string(result.names.size() + 1));
     out << "\n[[nodes]]\nname = \"" << result.names.back() << "\"\naddress = \"" << address

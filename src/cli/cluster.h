@@ -26,6 +26,7 @@ enum class Sealed : std::uint8_t { yes, no };
 struct LocalRules {
   Sealed sealed = Sealed::yes;
   Ordering order = Ordering::ring;
+  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   bool multicast = true;  ///< if it works; else each node is sent a copy
 };
 

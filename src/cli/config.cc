@@ -87,8 +87,8 @@ class Loader {
     if (name == "client" || name == "group") {
       return read_rules(file_, name, node, out_.clients.sessions);
     }
-    if (name == "network" || name == "ring" || name == "paxos" || name == "limits" ||
-        name == "clients") {
+    if (name == "network" || name == "ring" || name == "paxos" || name == "ridge" ||
+        name == "limits" || name == "clients") {
       const auto* table = node.as_table();
       if (table == nullptr) {
         return refuse(place, not_accepted(std::string(name.str()), node,
@@ -109,8 +109,8 @@ class Loader {
     if (key == nullptr) {
       auto known = names_in(table);
       if (table.empty()) {
-        known.insert(known.end(),
-                     {"nodes", "network", "ring", "paxos", "limits", "clients", "client", "group"});
+        known.insert(known.end(), {"nodes", "network", "ring", "paxos", "ridge", "limits",
+                                   "clients", "client", "group"});
       }
       const std::string prefix = table.empty() ? "" : std::string(table) + ".";
       return refuse(place, unknown_key(prefix, name.str(), node, known));
@@ -284,17 +284,11 @@ class Loader {
 
   /// Keys of one engine say nothing to another: whoever sets one believes that they do.
   Status check_order() {
-    const bool ring = out_.order == Ordering::ring;
     for (const auto& [path, line] : out_.lines) {
-      const bool of_ring = path == "primary" || path.starts_with("ring.");
-      const bool of_paxos = path == "data_dir" || path == "paxos.acceptors";
-      if (ring ? !of_paxos : !of_ring) continue;
-      return refuse(
-          {file_, line},
-          path + " = " + values_[path] + " does not go with order = " +
-              (ring ? "\"ring\", the default: leave it out, or set order = \"paxos\" or \"ridge\""
-                    : quote(std::string(ordering_name(out_.order))) + ": leave it out" +
-                          std::string(path == "primary" ? ", as every view is primary" : "")));
+      const std::string clash = order_clash(path, out_);
+      if (clash.empty()) continue;
+      return refuse({file_, line},
+                    path + " = " + values_[path] + " does not go with order = " + clash);
     }
     std::vector<std::string> numbers;
     for (const NodeEntry& each : out_.nodes) numbers.push_back(std::to_string(each.number));

@@ -34,6 +34,12 @@ std::string_view ordering_name(Ordering order);
 std::optional<Ordering> ordering_of_name(std::string_view name);
 inline constexpr const char* kOrderings = "\"ring\", \"paxos\" or \"ridge\"";
 
+/// How values reach all nodes with ridge.
+enum class Dissemination : std::uint8_t { distributors, ring };
+std::string_view dissemination_name(Dissemination dissemination);
+std::optional<Dissemination> dissemination_of_name(std::string_view name);
+inline constexpr const char* kDisseminations = "\"distributors\" or \"ring\"";
+
 enum class Multicast : std::uint8_t { automatic, off, group };
 
 /// Everything a configuration file can say, checked: ranges, names and the rules between keys.
@@ -46,6 +52,7 @@ struct NodeConfig {
   Multicast multicast = Multicast::automatic;
   io::Endpoint multicast_group;  ///< if `multicast` is group
   Ordering order = Ordering::ring;
+  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::vector<std::uint32_t>
       acceptors;         ///< numbers of nodes, on quorums; empty: the engine's choice
   std::string data_dir;  ///< on quorums: where acceptors keep their logs
@@ -66,6 +73,10 @@ struct NodeConfig {
   /// "peal.toml:12: socket"; "peal.toml: socket" if the file does not have it; or "--trace".
   std::string place_of(const std::string& key) const;
 };
+
+/// Why a key of the file does not go with the engine; empty if it does. Completes "KEY = VALUE does
+/// not go with order = ".
+std::string order_clash(std::string_view path, const NodeConfig& config);
 
 /// The greatest configuration file that is read, in bytes.
 inline constexpr std::size_t kConfigBytesMax = 1U << 20;

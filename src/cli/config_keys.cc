@@ -375,6 +375,7 @@ std::vector<Key> make_keys() {
   add_network(rows);
   add_ring(rows);
   add_paxos(rows);
+  add_ridge_keys(rows);
   add_limits(rows);
   add_client_keys(rows);
   return rows;

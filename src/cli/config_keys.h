@@ -40,6 +40,9 @@ std::span<const Key> keys();
 /// Appends those of [clients].
 void add_client_keys(std::vector<Key>& rows);
 
+/// Appends those of [ridge].
+void add_ridge_keys(std::vector<Key>& rows);
+
 /// Nanoseconds of the unit that a tunable's name ends in: 1e6 for token_loss_ms.
 double unit_ns(std::string_view knob_name);
 

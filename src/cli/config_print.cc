@@ -76,6 +76,7 @@ std::string annotated_config() {
       "[ring]\n" +
       entries("ring");
   out += "# With order = \"paxos\" or \"ridge\", and only then.\n[paxos]\n" + entries("paxos");
+  out += "# With order = \"ridge\", and only then.\n[ridge]\n" + entries("ridge");
   out += "# Bounds of this node's memory.\n[limits]\n" + entries("limits");
   out +=
       "# Programs that connect to this node: what waits for them, and for how long.\n"

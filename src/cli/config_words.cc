@@ -22,6 +22,32 @@ std::optional<Ordering> ordering_of_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view dissemination_name(Dissemination dissemination) {
+  return dissemination == Dissemination::ring ? "ring" : "distributors";
+}
+
+std::optional<Dissemination> dissemination_of_name(std::string_view name) {
+  for (const Dissemination each : {Dissemination::distributors, Dissemination::ring}) {
+    if (dissemination_name(each) == name) return each;
+  }
+  return std::nullopt;
+}
+
+std::string order_clash(std::string_view path, const NodeConfig& config) {
+  const Ordering order = config.order;
+  const bool ring = order == Ordering::ring;
+  const bool of_ring = path == "primary" || path.starts_with("ring.");
+  // The default is what the others have, too.
+  const bool of_ridge = path == "ridge.dissemination" && config.dissemination != Dissemination{};
+  const bool of_quorums = of_ridge || path == "data_dir" || path == "paxos.acceptors";
+  if (ring ? !of_quorums : !of_ring && !(of_ridge && order != Ordering::ridge)) return {};
+  std::string text = "\"" + std::string(ordering_name(order)) + "\"";
+  text += ring ? ", the default: leave it out" : ": leave it out";
+  if (path == "primary") text += ", as every view is primary";
+  if (of_ridge) return text + ", or set order = \"ridge\"";
+  return ring ? text + ", or set order = \"paxos\" or \"ridge\"" : text;
+}
+
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 32 && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';

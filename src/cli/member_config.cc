@@ -23,6 +23,7 @@ v0::Config member_config(const NodeConfig& config) {
     case Multicast::group: out.multicast = io::to_string(config.multicast_group); break;
   }
   out.order = ordering_name(config.order);
+  out.dissemination = dissemination_name(config.dissemination);
   out.acceptors = config.acceptors;
   out.data_dir = config.data_dir;
   out.primary = config.ring.primary == order::ring::PrimaryRule::majority ? "majority" : "none";

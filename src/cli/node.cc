@@ -289,6 +289,7 @@ class NodeProcess final : public daemon::Owner {
     if (other.cluster != config_.cluster) return "cluster";
     if (other.insecure != config_.insecure) return "insecure";
     if (other.order != config_.order) return "order";
+    if (other.dissemination != config_.dissemination) return "ridge.dissemination";
     if (other.acceptors != config_.acceptors) return "paxos.acceptors";
     if (other.data_dir != config_.data_dir) return "data_dir";
     if (other.node != config_.node) return "node";

@@ -76,6 +76,7 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
     out["view"]["changing"] = state.transitional();
   }
   out["order"] = facts.member.order;
+  if (!facts.member.dissemination.empty()) out["dissemination"] = facts.member.dissemination;
   out["waits_for"] = or_nothing(facts.member.waits_for);
   out["multicast"] = facts.member.multicast;
   out["seal"] = facts.member.seal;

@@ -220,7 +220,9 @@ int run_up(const UpCommand& command) {
   if (!made) return fail(2, "up: " + made.error());
   const auto lock = lock_dir(dir);
   if (!lock) return fail(2, "up: " + lock.error());
-  auto cluster = make_local_cluster(dir, "up", command.nodes, {Sealed::yes, command.order});
+  auto cluster = make_local_cluster(
+      dir, "up", command.nodes,
+      {Sealed::yes, command.order, command.dissemination.value_or(Dissemination::distributors)});
   if (!cluster) return fail(1, "up: " + cluster.error());
   Up up(command, std::move(*cluster));
   const int status = up.run();

@@ -102,6 +102,11 @@ std::string set_order(const v0::Config& config, Settings& settings) {
   }
   if (config.order == "paxos") settings.order = OrderEngine::paxos;
   if (config.order == "ridge") settings.order = OrderEngine::ridge;
+  if (config.dissemination != "distributors" && config.dissemination != "ring") {
+    return "dissemination = " + quoted(config.dissemination) +
+           " is not accepted: it must be \"distributors\" or \"ring\"";
+  }
+  if (config.dissemination == "ring") settings.dissemination = Dissemination::ring;
   if (on_quorums(settings.order) && !config.ring.empty()) {
     return "ring." + config.ring.begin()->first + " = " + plain(config.ring.begin()->second) +
            " is not accepted with order = " + quoted(config.order) +

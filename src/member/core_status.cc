@@ -61,6 +61,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.queued_messages = node.queued_messages();
   now.queued_bytes = node.queued_bytes();
   now.order = order_name(runtime.order());
+  now.dissemination = runtime.dissemination();
   now.waits_for = wait_text(node.why(), runtime.names());
   now.multicast = runtime.transport().multicast_status();
   const auto key = runtime.sending_key();

@@ -151,6 +151,7 @@ Status Member::status() const {
   to.queued_bytes = from.queued_bytes;
   to.unread_bytes = from.unread_bytes;
   to.order = std::move(from.order);
+  to.dissemination = std::move(from.dissemination);
   to.waits_for = std::move(from.waits_for);
   to.multicast = std::move(from.multicast);
   to.seal = std::move(from.seal);

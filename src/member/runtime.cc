@@ -192,8 +192,12 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
   // As for the ring.
   if (settings_.keys) paxos.checksum = wire::Checksum::absent;
   if (log_ != nullptr) paxos.log = &log_->log();
-  return settings_.order == OrderEngine::ridge ? order::ridge::make_engine(paxos, frames_, host)
-                                               : order::paxos::make_engine(paxos, frames_, host);
+  if (settings_.order == OrderEngine::paxos) {
+    return order::paxos::make_engine(paxos, frames_, host);
+  }
+  using Ways = order::ridge::Dissemination;
+  const bool ring = settings_.dissemination == Dissemination::ring;
+  return order::ridge::make_engine(paxos, frames_, host, ring ? Ways::ring : Ways::distributors);
 }
 
 std::unique_ptr<order::Engine> Runtime::make_ring(std::uint64_t epoch, order::Host& host) {

@@ -102,6 +102,11 @@ class Runtime final : private io::LoopHost,
   const io::AddressBook& addresses() const { return *addresses_; }
   const trace::Names& names() const { return names_; }
   OrderEngine order() const { return settings_.order; }
+  /// Its name; empty if the engine has only one.
+  std::string_view dissemination() const {
+    if (settings_.order != OrderEngine::ridge) return {};
+    return member::dissemination_name(settings_.dissemination);
+  }
   /// Why the newest view ended, from who is in the passage to the next; empty before that. For
   /// engines that do not say it themselves.
   const std::string& why_passage() const { return why_passage_; }

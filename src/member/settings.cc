@@ -123,6 +123,12 @@ std::string validate_acceptors(const Settings& settings) {
 
 /// What only one of the engines has must not be set for another.
 std::string validate_order(const Settings& settings) {
+  if (settings.order != OrderEngine::ridge &&
+      settings.dissemination != Dissemination::distributors) {
+    return "dissemination = \"" + std::string(dissemination_name(settings.dissemination)) +
+           "\" is not accepted with order = \"" + std::string(order_name(settings.order)) +
+           "\": leave it out, or set order = \"ridge\"";
+  }
   if (settings.order == OrderEngine::ring) {
     const char* key = !settings.acceptors.empty()  ? "acceptors"
                       : !settings.data_dir.empty() ? "data_dir"
@@ -219,6 +225,10 @@ std::string_view order_name(OrderEngine order) {
   return "";
 }
 
+std::string_view dissemination_name(Dissemination dissemination) {
+  return dissemination == Dissemination::ring ? "ring" : "distributors";
+}
+
 std::vector<NodeId> acceptors_of(const Settings& settings) {
   std::vector<NodeId> acceptors = settings.acceptors;
   if (acceptors.empty()) {
@@ -259,6 +269,10 @@ void add_ring_rules(const Settings& settings, Digest& rules) {
 
 void add_quorum_rules(const Settings& settings, Digest& rules) {
   rules.add(as_bytes_view(order_name(settings.order)));
+  // Where there is but one, nothing is added: nodes of a release before agree with this one.
+  if (settings.dissemination != Dissemination::distributors) {
+    rules.add(as_bytes_view(dissemination_name(settings.dissemination)));
+  }
   for (const NodeId node : acceptors_of(settings)) rules.add(node.value);
   rules.add(settings.ring.packet_bytes_max);
 }

@@ -47,6 +47,14 @@ std::string_view order_name(OrderEngine order);
 /// Does it order on a majority of acceptors?
 inline bool on_quorums(OrderEngine order) { return order != OrderEngine::ring; }
 
+/// How values reach all nodes with ridge.
+enum class Dissemination : std::uint8_t {
+  distributors,  ///< along a chain of acceptors, and from one other node in turn
+  ring,          ///< from node to node
+};
+/// "distributors" or "ring".
+std::string_view dissemination_name(Dissemination dissemination);
+
 /// What a member is made from: the public configuration with its texts read.
 struct Settings {
   std::string cluster;
@@ -59,6 +67,7 @@ struct Settings {
   std::optional<seal::Keys> keys;  ///< packets are sealed with; none only with `insecure`
   bool insecure = false;  ///< packets between nodes are neither encrypted nor authenticated
   OrderEngine order = OrderEngine::ring;
+  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::vector<NodeId> acceptors;  ///< on quorums; empty: as acceptors_of() chooses
   std::string data_dir;           ///< on quorums: where acceptors keep their logs
   order::ring::Options ring;      ///< `packet_bytes_max` is that of every engine
@@ -109,9 +118,9 @@ std::uint32_t max_gap(const Settings& settings);
 Duration pause_of(const Settings& settings);
 
 /// wire::Header::cluster. High 32 bits: the cluster's name; low 32: everything that must be equal
-/// on all nodes as long as one of them runs (the engine, its acceptors, the times of the ring, the
-/// primary rule, the largest message, the longest list of nodes). The list of nodes is not: see
-/// member/nodes.h.
+/// on all nodes as long as one of them runs (the engine, its ways, its acceptors, the times of the
+/// ring, the primary rule, the largest message, the longest list of nodes). The list of nodes is
+/// not: see member/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
 
 /// On quorums: the silence after which a node is suspected. Twice what the engine has by itself:

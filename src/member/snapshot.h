@@ -27,7 +27,8 @@ struct Snapshot {
   std::uint64_t queued_messages{};
   std::uint64_t queued_bytes{};
   std::uint64_t unread_bytes{};
-  std::string order;  ///< "ring", "paxos" or "ridge"
+  std::string order;          ///< "ring", "paxos" or "ridge"
+  std::string dissemination;  ///< of ridge: "distributors" or "ring"; else empty
   std::string waits_for;
   std::string multicast;
   std::string seal;                    ///< which key packets are sealed with, or "insecure"

@@ -73,9 +73,9 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
       return "node " + name + " is ignored: it belongs to another cluster; compare the key cluster";
     case wire::Drop::other_settings:
       return "node " + name +
-             " is ignored: its cluster-wide settings differ; order, acceptors, nodes_max, "
-             "message_bytes_max, primary and the times in ring must be the same on all nodes (with "
-             "acceptors, the size of packets too)";
+             " is ignored: its cluster-wide settings differ; order, dissemination, acceptors, "
+             "nodes_max, message_bytes_max, primary and the times in ring must be the same on all "
+             "nodes (with acceptors, the size of packets too)";
     case wire::Drop::other_list:
       return "node " + name +
              " is ignored: it goes by another list of nodes; give both the same [[nodes]], and run "

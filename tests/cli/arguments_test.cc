@@ -46,6 +46,9 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(up.nodes, 5U);
   EXPECT_EQ(up.dir, "/x");
   EXPECT_EQ(up.order, Ordering::paxos);
+  EXPECT_FALSE(up.dissemination);
+  EXPECT_EQ(command<UpCommand>({"up", "--order", "ridge", "--dissemination", "ring"}).dissemination,
+            Dissemination::ring);
   EXPECT_TRUE(up.trace);
   const auto node =
       command<NodeCommand>({"node", "--config", "f", "--name", "a-1", "--trace", "t", "--json"});
@@ -96,6 +99,9 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(shaped.loss_percent, 2.5);
   EXPECT_EQ(shaped.order, Ordering::ring);
   EXPECT_EQ(command<BenchCommand>({"bench", "--order", "paxos"}).order, Ordering::paxos);
+  EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--dissemination", "distributors"})
+                .dissemination,
+            Dissemination::distributors);
   EXPECT_TRUE(shaped.multicast);
   EXPECT_EQ(shaped.place, "/tmp");
   const auto copies = command<BenchCommand>({"bench", "--multicast", "off", "--dir", "/dev/shm"});
@@ -242,6 +248,12 @@ const Bad kBad[] = {
     {"bench --runs 0", "--runs", "\"0\"", "a whole number from 1 to 100"},
     {"bench --warm-up 0", "--warm-up", "\"0\"", "a number from 0.1 to 600"},
     {"bench --order toto", "--order", "\"toto\"", "\"ring\", \"paxos\" or \"ridge\""},
+    {"bench --order ridge --dissemination bus", "--dissemination", "\"bus\"",
+     "\"distributors\" or \"ring\""},
+    {"bench --order paxos --dissemination ring", "--dissemination does not go with --order paxos",
+     "leave it out", "--order ridge"},
+    {"up --dissemination distributors", "--dissemination does not go with --order ring",
+     "leave it out", "--order ridge"},
     {"bench --order paxos --ring max_gap=500", "--ring", "--order paxos", "leave out one"},
     {"bench limit --service safe", "bench limit", "\"--service\"", "accepted are --help"},
     {"bench --seconds 0", "--seconds", "\"0\"", "a number from 0.1 to 3600"},

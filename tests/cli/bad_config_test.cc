@@ -410,6 +410,37 @@ TEST(BadConfig, KeysOfEngines) {
   EXPECT_EQ(good->data_dir, "d");
 }
 
+TEST(BadConfig, KeysOfRidge) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"ridge.dissemination = \"ring\"\n",
+       "f.toml:3: ridge.dissemination = \"ring\" does not go with order = \"ring\", the default: "
+       "leave it out, or set order = \"ridge\""},
+      {"order = \"paxos\"\nridge.dissemination = \"ring\"\n",
+       "f.toml:4: ridge.dissemination = \"ring\" does not go with order = \"paxos\": leave "
+       "it out, or set order = \"ridge\""},
+      {"order = \"ridge\"\nridge.dissemination = \"bus\"\n",
+       "f.toml:4: ridge.dissemination = \"bus\": accepted is \"distributors\" or \"ring\""},
+      {"order = \"ridge\"\nridge.dissemination = 1\n",
+       "f.toml:4: ridge.dissemination = 1: accepted is \"distributors\" or \"ring\""},
+      {"order = \"ridge\"\nridge.acceptors = [1]\n", "f.toml:4: unknown key ridge.acceptors"},
+      {"order = \"ridge\"\nring.max_gap = 5000\n",
+       "f.toml:4: ring.max_gap = 5000 does not go with order = \"ridge\": leave it out"},
+  };
+  for (const auto& [text, what] : rows) {
+    SCOPED_TRACE(text);
+    const std::string error = error_of(kTop + text + "insecure = true\n" + kNodes);
+    expect_one_line(error);
+    EXPECT_THAT(error, testing::StartsWith(what));
+  }
+  const auto ring = parse_config(kTop +
+                                     "order = \"ridge\"\nridge.dissemination = \"ring\"\n"
+                                     "data_dir = \"d\"\ninsecure = true\n" +
+                                     kNodes,
+                                 "f.toml", "");
+  ASSERT_TRUE(ring) << ring.error();
+  EXPECT_EQ(ring->dissemination, Dissemination::ring);
+}
+
 TEST(BadConfig, NameThatTheFileDoesNotHave) {
   const std::string error = error_of(kTop + kNodes, "c");
   expect_one_line(error);

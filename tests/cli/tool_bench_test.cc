@@ -66,6 +66,16 @@ TEST_F(Bench, AcceptorsWithLogsOrderTheSame) {
   }
 }
 
+TEST_F(Bench, ValuesInARingAreOrderedTheSame) {
+  const Json out = json(
+      "peal bench --order ridge --dissemination ring --loopback --seconds 0.3 --warm-up 0.1 "
+      "--rate 2000 --json");
+  EXPECT_TRUE(out.value("one_order", false));
+  EXPECT_EQ(out["setting"]["order"], "ridge");
+  EXPECT_EQ(out["setting"]["dissemination"], "ring");
+  EXPECT_GT(out["each_run"][0]["counters"]["paxos_delivered"].get<int>(), 0);
+}
+
 TEST_F(Bench, WithLossEverythingIsDeliveredAllTheSame) {
   const Json out = json(
       "peal bench --loopback --seconds 0.3 --warm-up 0.1 --rate 2000 --loss 10 --service safe "

@@ -160,6 +160,24 @@ TEST_F(ToolNode, WithPaxosTheListOfNodesAndTheAcceptorsAreFixed) {
   EXPECT_EQ(children_[0].status(), 0);
 }
 
+TEST_F(ToolNode, WithRidgeStatusSaysHowValuesReachAllNodesAndItIsFixed) {
+  ASSERT_EQ(run("mkdir -m 700 $DIR/data").status, 0);
+  top_ += "order = \"ridge\"\ndata_dir = \"data\"\n";
+  const std::string other = top_ + nodes_;
+  top_ += "ridge.dissemination = \"ring\"\n";
+  config("");
+  start_node();
+  EXPECT_THAT(run("peal status --json --to $DIR/a.sock").out,
+              HasSubstr("\"dissemination\": \"ring\""));
+  write("c.toml", other);
+  const Ran reload = run("peal reload --to $DIR/a.sock");
+  EXPECT_EQ(reload.status, 1);
+  EXPECT_THAT(reload.err, HasSubstr("ridge.dissemination cannot change while the node runs"));
+  children_[0].signal(SIGTERM);
+  children_[0].wait();
+  EXPECT_EQ(children_[0].status(), 0);
+}
+
 TEST_F(ToolNode, TellsItsServiceManager) {
   const io::Fd manager(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};

@@ -125,6 +125,15 @@ TEST(MemberConfig, WhatAnEngineDoesNotHaveIsRefused) {
          c.order = "paxos", c.ring.clear(), c.acceptors = {1, 2};
        },
        {"acceptors = [1, 2]", "an odd number"}},
+      {"ways that there are not",
+       [](Config& c) { c.order = "ridge", c.ring.clear(), c.dissemination = "bus"; },
+       {"dissemination = \"bus\"", "\"distributors\" or \"ring\""}},
+      {"ridge's ways for paxos",
+       [](Config& c) { c.order = "paxos", c.ring.clear(), c.dissemination = "ring"; },
+       {"dissemination = \"ring\"", "order = \"paxos\"", "leave it out", "\"ridge\""}},
+      {"ridge's ways for the ring",
+       [](Config& c) { c.dissemination = "ring"; },
+       {"dissemination = \"ring\"", "order = \"ring\"", "leave it out", "\"ridge\""}},
       {"a chain that is too long",
        [](Config& c) {
          c = config_of(1, 17);

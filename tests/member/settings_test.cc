@@ -70,6 +70,12 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
   other = paxos;
   other.ring.packet_bytes_max = 9'000;
   EXPECT_NE(cluster_id(other), id);
+  other = paxos;
+  other.order = OrderEngine::ridge;
+  const std::uint64_t ridge = cluster_id(other);
+  EXPECT_NE(ridge, id);
+  other.dissemination = Dissemination::ring;
+  EXPECT_NE(cluster_id(other), ridge);
 }
 
 TEST(Settings, ThoseWhoVoteAreThoseNamedOrTheLowest) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "order/ridge/engine.h"
 #include "paxos_bench.h"
 #include "wire/paxos.h"
 

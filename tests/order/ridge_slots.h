@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "order/paxos/options.h"
-#include "order/ridge/engine.h"
+#include "order/ridge/dissemination.h"
 
 namespace peal::order::ridge::test {
 

@@ -7,17 +7,6 @@
 
 namespace peal::order::ridge {
 
-std::string_view dissemination_name(Dissemination dissemination) {
-  return dissemination == Dissemination::ring ? "ring" : "distributors";
-}
-
-std::optional<Dissemination> dissemination_of_name(std::string_view name) {
-  for (const Dissemination each : {Dissemination::distributors, Dissemination::ring}) {
-    if (dissemination_name(each) == name) return each;
-  }
-  return std::nullopt;
-}
-
 std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& packets, Host& host,
                                     Dissemination dissemination) {
   PEAL_ASSERT(config.acceptors.size() <= wire::kChainMax);
