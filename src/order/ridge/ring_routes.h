@@ -41,7 +41,7 @@ class RingRoutes final : public paxos::Routes {
  private:
   static constexpr std::size_t kNowhere = ~std::size_t{0};
   /// More than a coordinator has under way.
-  static constexpr std::size_t kUnderWayMax = 256;
+  static constexpr std::size_t kUnderWayMax = 8'192;
 
   /// Where a node stands in the ring of this coordinator; kNowhere if there is no such ring.
   std::size_t place_of(NodeId coordinator, NodeId node) const;
