@@ -2,6 +2,7 @@
 #include "sim/net_main.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "sim/net_report.h"
 #include "sim/net_run.h"
+#include "wire/paxos.h"
 
 // `peal sim --net`: what a cluster would reach on a network that is not here.
 
@@ -19,12 +21,14 @@ namespace {
 enum Exit { kClean = 0, kViolations = 1, kUsage = 2 };
 
 struct NetArguments {
-  std::string net = "10g", cpu = "peal", service = "agreed", rate = "max", csv;
+  std::string net = "10g", cpu = "peal", order = "ring", service = "agreed", rate = "max", csv;
   std::uint32_t nodes = 8, payload = 1'350, datagram = 0, step = 0;
+  std::uint32_t acceptors = 3;
   std::uint32_t personal = 0, accelerated = 0, global = 0, buffer = 0;
-  double loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2, measure = 0.2;
+  double disk_us = 0, loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2,
+         measure = 0.2;
   std::uint64_t seed = 1;
-  bool json = false;
+  bool json = false, no_multicast = false;
 };
 
 constexpr const char* kNetAbout =
@@ -48,7 +52,9 @@ std::string examples() {
          "\nWhere the numbers behind them come from: docs/papers.md.\n\nExamples:\n"
          "  peal sim --net 25g --nodes 16                    the most that 16 nodes would carry\n"
          "  peal sim --net 10g --rate 2.5G --service safe    latency at 2.5 Gb/s of payload\n"
-         "  peal sim --net 1g --rate sweep --accelerated-window 0 --csv original.csv\n\n"
+         "  peal sim --net 1g --rate sweep --accelerated-window 0 --csv original.csv\n"
+         "  peal sim --net 1g --order ridge --payload 65536  an engine on quorums, logs in memory\n"
+         "  peal sim --net 1g --order paxos --disk-us 100 --no-multicast\n\n"
          "Exit status: 0 all is well, 1 the order was violated, 2 the command line is wrong.";
 }
 
@@ -64,6 +70,17 @@ void add_options(CLI::App& app, NetArguments& a) {
   app.add_option("--net", a.net, "kind of network")->check(CLI::IsMember(names_of(net_kinds())));
   app.add_option("--cpu", a.cpu, "what runs on each processor; default: peal")
       ->check(CLI::IsMember(names_of(cpu_kinds())));
+  app.add_option("--order", a.order, "the engine; default: ring")
+      ->check(CLI::IsMember({"ring", "paxos", "ridge"}));
+  app.add_option("--acceptors", a.acceptors,
+                 "with paxos and ridge: so many nodes vote, the lowest ones; default: 3")
+      ->check(CLI::Range(1, 128));
+  app.add_option("--disk-us", a.disk_us,
+                 "with paxos and ridge: a sync of all that an acceptor's log has to write takes so "
+                 "long; default: 0, in memory")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_flag("--no-multicast", a.no_multicast,
+               "the network has no multicast: a packet to all goes to each, one after the other");
   app.add_option("--nodes", a.nodes, "number of nodes")->check(CLI::Range(1, 128));
   app.add_option("--payload", a.payload, "bytes of a message")->check(CLI::Range(8, 16 << 20));
   app.add_option("--service", a.service)->check(CLI::IsMember({"agreed", "safe"}));
@@ -118,7 +135,11 @@ NetRunOptions options_of(const CLI::App& app, const NetArguments& a) {
   NetRunOptions options;
   options.net = net_kind(a.net);
   options.cpu = cpu_kind(a.cpu);
+  options.order = *order_engine_of_name(a.order);
   options.nodes = a.nodes;
+  options.multicast = !a.no_multicast;
+  options.acceptors = app.count("--acceptors") > 0 ? a.acceptors : std::min(a.acceptors, a.nodes);
+  options.disk = Duration{static_cast<std::int64_t>(a.disk_us * 1e3)};
   options.payload_bytes = a.payload;
   options.service = a.service == "safe" ? Service::safe : Service::agreed;
   options.loss = a.loss;
@@ -182,9 +203,33 @@ void sweep(NetRunOptions options, std::uint32_t step, Printer& printer) {
   }
 }
 
+/// What does not go together, or is no setting of the engine: one line, or nothing.
+std::string problem(const CLI::App& app, const NetRunOptions& options) {
+  if (!on_quorums(options.order)) {
+    for (const char* name : {"--acceptors", "--disk-us"}) {
+      if (app.count(name) == 0) continue;
+      return std::string(name) + " is not accepted here: it must come with --order paxos or ridge";
+    }
+    return order::ring::validate(ring_of(options));
+  }
+  for (const char* name : {"--personal-window", "--accelerated-window", "--global-window"}) {
+    if (app.count(name) == 0) continue;
+    return std::string(name) + " is not accepted here: it must come with --order ring";
+  }
+  const std::uint32_t most = options.order == OrderEngine::ridge
+                                 ? std::min<std::uint32_t>(options.nodes, wire::kChainMax)
+                                 : options.nodes;
+  if (options.acceptors > most) {
+    return "--acceptors " + std::to_string(options.acceptors) + ": accepted is 1 to " +
+           std::to_string(most) +
+           (most < options.nodes ? ": a chain of ridge has no more" : ": acceptors are nodes");
+  }
+  return order::paxos::validate(paxos_of(options));
+}
+
 int run_arguments(const CLI::App& app, const NetArguments& a) {
   NetRunOptions options = options_of(app, a);
-  const std::string wrong = order::ring::validate(ring_of(options));
+  const std::string wrong = problem(app, options);
   if (!wrong.empty()) {
     std::fprintf(stderr, "peal sim: %s\n", wrong.c_str());
     return kUsage;

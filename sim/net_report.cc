@@ -19,6 +19,20 @@ std::string window_text(const std::optional<std::uint32_t>& window) {
   return window ? std::to_string(*window) : "auto";
 }
 
+std::string ring_name(const NetRunOptions& options) {
+  if (on_quorums(options.order)) return "none";
+  return ring_of(options).accelerated_window == 0 ? "original" : "accelerated";
+}
+
+std::string quorum_text(const NetRunOptions& options) {
+  const std::string count = std::to_string(options.acceptors);
+  std::string text = ", " + std::string(order_engine_name(options.order)) + ", " + count +
+                     (options.acceptors == 1 ? " acceptor" : " acceptors");
+  if (options.disk.ns == 0) return text + " in memory";
+  const double disk_us = static_cast<double>(options.disk.ns) / 1e3;
+  return text + ", " + formatted("%g", disk_us) + " us a sync";
+}
+
 /// What was asked for, then what came out: name, value, and whether it is a word.
 void each_field(const NetRunOptions& options, const NetFigures& f,
                 const std::function<void(const char*, const std::string&, bool)>& visit) {
@@ -31,7 +45,11 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("nodes", std::to_string(options.nodes), false);
   visit("payload_bytes", std::to_string(options.payload_bytes), false);
   visit("service", options.service == Service::safe ? "safe" : "agreed", true);
-  visit("ring", ring.accelerated_window == 0 ? "original" : "accelerated", true);
+  visit("order", std::string(order_engine_name(options.order)), true);
+  visit("acceptors", on_quorums(options.order) ? std::to_string(options.acceptors) : "0", false);
+  visit("disk_us", formatted("%g", static_cast<double>(options.disk.ns) / 1e3), false);
+  visit("multicast", options.multicast ? "1" : "0", false);
+  visit("ring", ring_name(options), true);
   visit("personal_window", std::to_string(ring.personal_window), false);
   visit("accelerated_window", itself ? "-1" : std::to_string(ring.accelerated_window), false);
   visit("datagram_bytes", std::to_string(ring.packet_bytes_max), false);
@@ -69,7 +87,9 @@ std::string net_title(const NetRunOptions& options) {
                      std::to_string(options.payload_bytes) + " bytes, " +
                      (options.service == Service::safe ? "safe" : "agreed");
   if (options.loss > 0) text += ", loss " + formatted("%g", options.loss * 100) + " %";
-  text += ring.accelerated_window == 0 ? ", original ring" : ", accelerated ring";
+  if (!options.multicast) text += ", no multicast";
+  if (on_quorums(options.order)) return text + quorum_text(options);
+  text += ", " + ring_name(options) + " ring";
   const std::optional<std::uint32_t> personal =
       ring.personal_window != 0 ? std::optional(ring.personal_window) : std::nullopt;
   const std::optional<std::uint32_t> after =

@@ -45,7 +45,12 @@ WorldOptions world_of(const NetRunOptions& options) {
   WorldOptions world;
   world.nodes = options.nodes;
   world.seed = options.seed;
+  world.order = options.order;
   world.ring = ring_of(options);
+  world.paxos = paxos_of(options);
+  world.acceptors = options.acceptors;
+  world.disks = {options.disk, options.disk, 0, options.disk};
+  world.multicast = options.multicast;
   world.step_cost = options.cpu->step;
   world.follow_preference = true;
   world.keep_packets = false;
@@ -57,6 +62,7 @@ WorldOptions world_of(const NetRunOptions& options) {
 Ledger::Options ledger_of(const NetRunOptions& options) {
   Ledger::Options ledger;
   ledger.nodes = options.nodes;
+  ledger.quorum = on_quorums(options.order);
   return ledger;
 }
 
@@ -189,10 +195,15 @@ Experiment::Sums Experiment::sums() const {
   Sums sums;
   for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
     const Process& process = *world_.process(NodeId{n});
+    sums.worked.push_back(process.worked);
+    if (on_quorums(options_.order)) {
+      sums.originated += counter(process, "paxos_originated");
+      sums.retransmitted += counter(process, "paxos_resent") + counter(process, "paxos_repeated");
+      continue;
+    }
     sums.visits += counter(process, "visits");
     sums.originated += counter(process, "originated");
     sums.retransmitted += counter(process, "retransmitted");
-    sums.worked.push_back(process.worked);
   }
   sums.port_busy = world_.model()->port_busy_most();
   return sums;
@@ -250,6 +261,7 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
   figures.dropped_frames = world_.model()->dropped_frames();
   figures.dropped_packets = ledger_.faults().of(Fault::socket_full);
   figures.port_queue_bytes = world_.model()->queue_bytes_most();
+  if (on_quorums(options_.order)) return;
   const Process& one = *world_.process(NodeId{1});
   figures.global_window = static_cast<std::uint32_t>(counter(one, "global_window"));
   figures.accelerated_percent = static_cast<std::uint32_t>(counter(one, "accelerated_percent"));
@@ -298,6 +310,15 @@ order::ring::Options ring_of(const NetRunOptions& options) {
   }
   ring.max_gap = std::clamp(4 * ring.global_window, ring.max_gap, 8'192U);
   return ring;
+}
+
+order::paxos::Options paxos_of(const NetRunOptions& options) {
+  order::paxos::Options paxos;
+  paxos.packet_bytes_max = datagram_of(options);
+  // As nodes run it: see member/runtime.cc.
+  paxos.gap = microseconds(500);
+  paxos.suspect = milliseconds(200);
+  return paxos;
 }
 
 NetFigures run_net(const NetRunOptions& options) {

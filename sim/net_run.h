@@ -8,7 +8,9 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "order/paxos/options.h"
 #include "sim/net_profiles.h"
+#include "sim/order_engine.h"
 
 // One experiment on the network model: a cluster, a load, and what it reached.
 
@@ -17,6 +19,7 @@ namespace peal::sim {
 struct NetRunOptions {
   const NetKind* net = nullptr;
   const CpuKind* cpu = nullptr;
+  OrderEngine order = OrderEngine::ring;
   std::uint32_t nodes = 8;
   std::uint32_t payload_bytes = 1'350;  ///< kStampBytes at least
   Service service = Service::agreed;
@@ -30,7 +33,10 @@ struct NetRunOptions {
       0;  ///< largest; 0: 1472, or what the processor's kind has for messages that do not fit in it
   std::optional<std::uint32_t> port_buffer_bytes;
   std::optional<Duration> latency;
-  Duration coalesce{};  ///< of the network cards
+  Duration coalesce{};          ///< of the network cards
+  bool multicast = true;        ///< else each multicast is a unicast to each other node
+  std::uint32_t acceptors = 3;  ///< on quorums: the lowest nodes; all, if there are fewer
+  Duration disk{};              ///< on quorums: of a sync of all that waits; 0: logs in memory
   Duration warm_up = milliseconds(200);
   Duration measure = milliseconds(200);
   std::uint64_t seed = 1;
@@ -45,8 +51,8 @@ struct NetFigures {
   double messages_per_second = 0;
   // From when a message was due until each node had delivered it; microseconds.
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
-  double worst_us = 0;  ///< mean of the worst twentieth
-  double rotation_us = 0;
+  double worst_us = 0;                    ///< mean of the worst twentieth
+  double rotation_us = 0;                 ///< on quorums 0: nothing goes around
   double retransmitted = 0;               ///< packets sent again, per packet
   double busiest_cpu = 0;                 ///< share of the time that a node worked
   double busiest_port = 0;                ///< share of the time that a port of the switch sent
@@ -69,5 +75,7 @@ NetFigures run_net(const NetRunOptions& options);
 
 /// The ring of the experiment, for who wants to look.
 order::ring::Options ring_of(const NetRunOptions& options);
+/// The engine's on quorums, likewise.
+order::paxos::Options paxos_of(const NetRunOptions& options);
 
 }  // namespace peal::sim

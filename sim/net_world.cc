@@ -50,7 +50,7 @@ void World::pass_switch(std::uint32_t slot) {
 bool World::charge_receive(Process& process, const Packet& packet) {
   const auto bytes = packet.bytes.size();
   charge(process, model_->options().cpu.receive.of(bytes, model_->frames_of(bytes).count));
-  if (packet.kind != PacketKind::data || !model_->loses_data()) return true;
+  if (!carries_units(packet.kind) || !model_->loses_data()) return true;
   ledger_.faults().add(Fault::kind_loss);
   work_for(process, process.charged);
   return false;

@@ -42,6 +42,13 @@ enum class PacketKind : std::uint8_t {
 };
 inline constexpr std::size_t kPacketKinds = 21;
 
+/// Does a packet of this kind bring units?
+inline bool carries_units(PacketKind kind) {
+  return kind == PacketKind::data || kind == PacketKind::submit || kind == PacketKind::propose ||
+         kind == PacketKind::fetched || kind == PacketKind::decided || kind == PacketKind::relay ||
+         kind == PacketKind::distribute;
+}
+
 std::string_view packet_kind_name(PacketKind kind);
 std::optional<PacketKind> packet_kind_of_name(std::string_view name);
 PacketKind packet_kind_of(ByteView bytes);

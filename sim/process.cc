@@ -58,6 +58,13 @@ void Process::send(NodeId to, Lane lane, const BufferRef& packet) {
 void Process::multicast(Lane lane, const BufferRef& packet) {
   if (end != End::none) return;
   announce_before_sending();
+  if (!world.options().multicast) {
+    for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
+      const NodeId to{n};
+      if (to != self.node && end == End::none) world.transmit(*this, to, lane, packet.view());
+    }
+    return;
+  }
   if (!world.options().fan_out || lane != Lane::data) {
     world.transmit(*this, NodeId{}, lane, packet.view());
     return;

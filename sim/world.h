@@ -59,6 +59,7 @@ struct WorldOptions {
   bool follow_preference = false;      ///< else which socket is read is also left to chance
   bool loopback = false;               ///< multicasts come back to their senders
   bool fan_out = false;                ///< multicasts of data go to the audience one by one
+  bool multicast = true;               ///< else all multicasts go to all other nodes, one by one
   bool keep_packets = true;            ///< remember old packets, so that they can be replayed
   std::uint32_t digest_every = 1'000;  ///< happenings between digests of all nodes
   bool groups = false;                 ///< applications are clients of process groups
@@ -211,6 +212,7 @@ class World {
   // Logs of acceptors.
   bool is_acceptor(NodeId node) const;
   void commit_log(Process& process);
+  void tell_durable(Process& process);
   void log_written(NodeId node, std::uint32_t incarnation);
   /// The processor is busy for so long.
   void work_for(Process& process, Duration work);

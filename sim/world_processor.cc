@@ -171,6 +171,11 @@ void World::read_packet(Process& process) {
   });
 }
 
+void World::tell_durable(Process& process) {
+  process.log_grew = false;
+  call(process, [](node::Node& node, Instant local) { node.on_durable(local); });
+}
+
 void World::run_once(Process& process) {
   const bool packets =
       !process.sockets[0].empty() || !process.sockets[1].empty() || !process.sockets[2].empty();
@@ -190,6 +195,8 @@ void World::run_once(Process& process) {
     Submission submission = std::move(process.inbox.front());
     process.inbox.pop_front();
     submit_now(process, std::move(submission));
+  } else if (process.log_grew && model_ != nullptr) {
+    tell_durable(process);  // as an event loop does, which looks at it once per turn
   } else if (packets && !time_for_timers) {
     read_packet(process);
   } else if (process.clients_wanted) {
@@ -199,8 +206,7 @@ void World::run_once(Process& process) {
     process.draining = false;
     call(process, [](node::Node& node, Instant local) { node.on_drained(local); });
   } else if (process.log_grew) {
-    process.log_grew = false;
-    call(process, [](node::Node& node, Instant local) { node.on_durable(local); });
+    tell_durable(process);
   } else if (process.room_grew) {
     process.room_grew = false;
     call(process, [](node::Node& node, Instant local) { node.on_room(local); });
