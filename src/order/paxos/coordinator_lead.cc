@@ -107,10 +107,12 @@ bool Coordinator::has_room() {
       });
 }
 
-// One unit of each member in turn. False if there was none.
+// One unit of each member in turn. False if there was none. Who is next stays so: mostly the window
+// has room for one more, and that must not be the first member's each time.
 bool Coordinator::propose_units(Effects& out) {
   bool any = false;
-  for (std::size_t index = 0; index < waiting_.size() && has_room(); ++index) {
+  for (std::size_t i = 0; i < waiting_.size() && has_room(); ++i) {
+    const std::size_t index = turn_++ % waiting_.size();
     const auto first = waiting_[index].begin();
     if (first == waiting_[index].end() || first->first != tip_.units_of(index) + 1) continue;
     Waiting unit = std::move(first->second);
