@@ -22,7 +22,7 @@ enum Exit { kClean = 0, kViolations = 1, kUsage = 2 };
 
 struct NetArguments {
   std::string net = "10g", cpu = "peal", order = "ring", service = "agreed", rate = "max", csv;
-  std::uint32_t nodes = 8, payload = 1'350, datagram = 0, step = 0;
+  std::uint32_t nodes = 8, senders = 0, payload = 1'350, datagram = 0, step = 0;
   std::uint32_t acceptors = 3;
   std::uint32_t personal = 0, accelerated = 0, global = 0, buffer = 0;
   double disk_us = 0, loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2,
@@ -82,6 +82,8 @@ void add_options(CLI::App& app, NetArguments& a) {
   app.add_flag("--no-multicast", a.no_multicast,
                "the network has no multicast: a packet to all goes to each, one after the other");
   app.add_option("--nodes", a.nodes, "number of nodes")->check(CLI::Range(1, 128));
+  app.add_option("--senders", a.senders, "so many nodes send, the lowest ones; without it all")
+      ->check(CLI::Range(1, 128));
   app.add_option("--payload", a.payload, "bytes of a message")->check(CLI::Range(8, 16 << 20));
   app.add_option("--service", a.service)->check(CLI::IsMember({"agreed", "safe"}));
   app.add_option("--rate", a.rate,
@@ -137,6 +139,7 @@ NetRunOptions options_of(const CLI::App& app, const NetArguments& a) {
   options.cpu = cpu_kind(a.cpu);
   options.order = *order_engine_of_name(a.order);
   options.nodes = a.nodes;
+  options.senders = a.senders;
   options.multicast = !a.no_multicast;
   options.acceptors = app.count("--acceptors") > 0 ? a.acceptors : std::min(a.acceptors, a.nodes);
   options.disk = Duration{static_cast<std::int64_t>(a.disk_us * 1e3)};
@@ -205,6 +208,10 @@ void sweep(NetRunOptions options, std::uint32_t step, Printer& printer) {
 
 /// What does not go together, or is no setting of the engine: one line, or nothing.
 std::string problem(const CLI::App& app, const NetRunOptions& options) {
+  if (options.senders > options.nodes) {
+    return "--senders " + std::to_string(options.senders) + ": accepted is 1 to " +
+           std::to_string(options.nodes) + ": senders are nodes";
+  }
   if (!on_quorums(options.order)) {
     for (const char* name : {"--acceptors", "--disk-us"}) {
       if (app.count(name) == 0) continue;

@@ -43,6 +43,7 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("net", std::string(options.net->name), true);
   visit("cpu", std::string(options.cpu->name), true);
   visit("nodes", std::to_string(options.nodes), false);
+  visit("senders", std::to_string(senders_of(options)), false);
   visit("payload_bytes", std::to_string(options.payload_bytes), false);
   visit("service", options.service == Service::safe ? "safe" : "agreed", true);
   visit("order", std::string(order_engine_name(options.order)), true);
@@ -64,6 +65,7 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("max_us", latency(f.max_us), false);
   visit("worst_5_percent_us", latency(f.worst_us), false);
   visit("rotation_us", formatted("%.1f", f.rotation_us), false);
+  visit("least_sender_percent", formatted("%.1f", f.least_sender * 100), false);
   visit("retransmitted_percent", formatted("%.2f", f.retransmitted * 100), false);
   visit("cpu_percent", formatted("%.1f", f.busiest_cpu * 100), false);
   visit("port_percent", formatted("%.1f", f.busiest_port * 100), false);
@@ -87,6 +89,7 @@ std::string net_title(const NetRunOptions& options) {
                      std::to_string(options.payload_bytes) + " bytes, " +
                      (options.service == Service::safe ? "safe" : "agreed");
   if (options.loss > 0) text += ", loss " + formatted("%g", options.loss * 100) + " %";
+  if (options.senders != 0) text += ", " + std::to_string(options.senders) + " sending";
   if (!options.multicast) text += ", no multicast";
   if (on_quorums(options.order)) return text + quorum_text(options);
   text += ", " + ring_name(options) + " ring";

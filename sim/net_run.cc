@@ -93,7 +93,8 @@ class Experiment final : public Watcher {
 
  private:
   struct Sums {
-    std::uint64_t visits = 0, originated = 0, retransmitted = 0;
+    std::uint64_t visits = 0, retransmitted = 0;
+    std::vector<std::uint64_t> originated_by;
     std::vector<Duration> worked;
     Duration port_busy{};
   };
@@ -149,7 +150,7 @@ void Experiment::submit(NodeId node, Instant due) {
 /// constant rate, give or take half an interval, because clocks that stand still beside the token's
 /// would be a coincidence.
 void Experiment::submit_next(NodeId node, std::uint64_t number) {
-  const double interval_ns = 1e9 * options_.nodes / options_.rate;
+  const double interval_ns = 1e9 * senders_of(options_) / options_.rate;
   const auto burst = std::max<std::uint64_t>(
       1, static_cast<std::uint64_t>(static_cast<double>(options_.burst.ns) / interval_ns + 0.5));
   const double place = static_cast<double>(number) + random_.unit() * static_cast<double>(burst);
@@ -167,7 +168,7 @@ void Experiment::begin_load() {
   const std::uint64_t room = unit_room(datagram_of(options_));
   const std::uint64_t waiting =
       std::clamp<std::uint64_t>(kWaitingPackets * room / message_bytes_beside(options_), 2, 30'000);
-  for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
+  for (std::uint32_t n = 1; n <= senders_of(options_); ++n) {
     if (options_.rate > 0) {
       submit_next(NodeId{n}, 0);
     } else {
@@ -197,12 +198,12 @@ Experiment::Sums Experiment::sums() const {
     const Process& process = *world_.process(NodeId{n});
     sums.worked.push_back(process.worked);
     if (on_quorums(options_.order)) {
-      sums.originated += counter(process, "paxos_originated");
+      sums.originated_by.push_back(counter(process, "paxos_originated"));
       sums.retransmitted += counter(process, "paxos_resent") + counter(process, "paxos_repeated");
       continue;
     }
     sums.visits += counter(process, "visits");
-    sums.originated += counter(process, "originated");
+    sums.originated_by.push_back(counter(process, "originated"));
     sums.retransmitted += counter(process, "retransmitted");
   }
   sums.port_busy = world_.model()->port_busy_most();
@@ -250,7 +251,14 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
   figures.messages_per_second = static_cast<double>(delivered_) / options_.nodes / length * 1e9;
   figures.mbps = figures.messages_per_second * bits / 1e6;
   figures.rotation_us = rotations > 0 ? length / rotations / 1e3 : 0;
-  const auto packets = static_cast<double>(after.originated - before.originated);
+  const std::uint32_t senders = senders_of(options_);
+  double packets = 0, fewest = 1e300;
+  for (std::uint32_t i = 0; i < senders; ++i) {
+    const auto own = static_cast<double>(after.originated_by[i] - before.originated_by[i]);
+    packets += own;
+    fewest = std::min(fewest, own);
+  }
+  figures.least_sender = packets > 0 ? fewest * senders / packets : 0;
   const auto again = static_cast<double>(after.retransmitted - before.retransmitted);
   figures.retransmitted = packets > 0 ? again / packets : 0;
   for (std::size_t i = 0; i < after.worked.size(); ++i) {

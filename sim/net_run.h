@@ -21,6 +21,7 @@ struct NetRunOptions {
   const CpuKind* cpu = nullptr;
   OrderEngine order = OrderEngine::ring;
   std::uint32_t nodes = 8;
+  std::uint32_t senders = 0;            ///< the lowest nodes send; 0: all
   std::uint32_t payload_bytes = 1'350;  ///< kStampBytes at least
   Service service = Service::agreed;
   double rate = 0;   ///< messages per second, of all nodes together; 0: as many as possible
@@ -42,6 +43,11 @@ struct NetRunOptions {
   std::uint64_t seed = 1;
 };
 
+/// How many nodes send.
+inline std::uint32_t senders_of(const NetRunOptions& options) {
+  return options.senders == 0 ? options.nodes : options.senders;
+}
+
 /// A message begins with when it was due.
 inline constexpr std::uint32_t kStampBytes = 8;
 
@@ -51,14 +57,15 @@ struct NetFigures {
   double messages_per_second = 0;
   // From when a message was due until each node had delivered it; microseconds.
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
-  double worst_us = 0;                    ///< mean of the worst twentieth
-  double rotation_us = 0;                 ///< on quorums 0: nothing goes around
-  double retransmitted = 0;               ///< packets sent again, per packet
-  double busiest_cpu = 0;                 ///< share of the time that a node worked
-  double busiest_port = 0;                ///< share of the time that a port of the switch sent
-  std::uint64_t dropped_frames = 0;       ///< by full ports, all the time
-  std::uint64_t dropped_packets = 0;      ///< by full sockets, all the time
-  std::uint64_t port_queue_bytes = 0;     ///< most that waited at one port
+  double worst_us = 0;                 ///< mean of the worst twentieth
+  double rotation_us = 0;              ///< on quorums 0: nothing goes around
+  double least_sender = 0;             ///< packets of the node with the fewest, per sender's mean
+  double retransmitted = 0;            ///< packets sent again, per packet
+  double busiest_cpu = 0;              ///< share of the time that a node worked
+  double busiest_port = 0;             ///< share of the time that a port of the switch sent
+  std::uint64_t dropped_frames = 0;    ///< by full ports, all the time
+  std::uint64_t dropped_packets = 0;   ///< by full sockets, all the time
+  std::uint64_t port_queue_bytes = 0;  ///< most that waited at one port
   std::uint32_t accelerated_percent = 0;  ///< of a visit's packets, at the end, if it tunes itself
   std::uint32_t global_window = 0;        ///< at the end
   std::uint64_t views = 0;
