@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/net_main.h"
+#include "sim/net_report.h"
+#include "sim/net_run.h"
+
+// Engines on quorums on the network model, and the network without multicast.
+
+namespace peal::sim {
+namespace {
+
+NetRunOptions quorum_experiment(OrderEngine order, std::uint32_t nodes) {
+  NetRunOptions options;
+  options.net = net_kind("1g");
+  options.cpu = cpu_kind("peal-offload");
+  options.order = order;
+  options.nodes = nodes;
+  options.warm_up = milliseconds(50);
+  options.measure = milliseconds(50);
+  return options;
+}
+
+/// As much as possible from one node, in large messages.
+NetRunOptions flood(OrderEngine order, std::uint32_t nodes) {
+  NetRunOptions options = quorum_experiment(order, nodes);
+  options.senders = 1;
+  options.payload_bytes = 65'536;
+  return options;
+}
+
+NetRunOptions at_rate(OrderEngine order, double mbps) {
+  NetRunOptions options = quorum_experiment(order, 5);
+  options.rate = mbps * 1e6 / (8.0 * options.payload_bytes);
+  return options;
+}
+
+void expect_orderly(const NetFigures& figures) {
+  EXPECT_EQ(figures.violation, "");
+  EXPECT_EQ(figures.views, 1U);
+  EXPECT_GT(figures.messages_compared, 100U);
+  EXPECT_GT(figures.mbps, 0);
+  EXPECT_TRUE(figures.keeps_up());
+}
+
+TEST(NetQuorum, EachEngineCarriesARateInOneOrder) {
+  for (const OrderEngine order : {OrderEngine::ring, OrderEngine::paxos, OrderEngine::ridge}) {
+    SCOPED_TRACE(order_engine_name(order));
+    NetRunOptions options = at_rate(order, 100);
+    expect_orderly(run_net(options));
+    options.loss = 0.02;
+    const NetFigures lossy = run_net(options);
+    EXPECT_EQ(lossy.violation, "");
+    EXPECT_EQ(lossy.views, 1U);
+    EXPECT_GT(lossy.mbps, 20);
+    EXPECT_GT(lossy.retransmitted, 0);
+    EXPECT_EQ(net_json(options, lossy), net_json(options, run_net(options)));
+  }
+}
+
+TEST(NetQuorum, ASyncIsPartOfTheLatencyAndIsShared) {
+  for (const OrderEngine order : {OrderEngine::paxos, OrderEngine::ridge}) {
+    SCOPED_TRACE(order_engine_name(order));
+    NetRunOptions options = at_rate(order, 200);
+    const NetFigures memory = run_net(options);
+    options.disk = milliseconds(1);
+    const NetFigures disk = run_net(options);
+    expect_orderly(memory);
+    expect_orderly(disk);
+    // A vote waits for the sync that is under way, and for its own.
+    EXPECT_GT(disk.mean_us, memory.mean_us + 1'000);
+    EXPECT_LT(disk.max_us, memory.max_us + 4'000);
+    // Each millisecond brings 18 units: one sync for each of them would be far behind.
+    EXPECT_GT(disk.messages_per_second, 15'000);
+  }
+}
+
+TEST(NetQuorum, WithoutMulticastAllEnginesSendToEach) {
+  NetRunOptions paxos = at_rate(OrderEngine::paxos, 100);
+  const NetFigures cheap = run_net(paxos);
+  paxos.multicast = false;
+  const NetFigures dear = run_net(paxos);
+  expect_orderly(dear);
+  EXPECT_GT(dear.busiest_cpu, cheap.busiest_cpu * 1.5);
+  NetRunOptions ring = flood(OrderEngine::ring, 5);
+  ring.multicast = false;
+  const NetFigures fanned = run_net(ring);
+  expect_orderly(fanned);
+  // The sender's link carries each message four times.
+  EXPECT_NEAR(fanned.mbps, 890.0 / 4, 20);
+}
+
+TEST(NetQuorum, MembersGetEqualShares) {
+  NetRunOptions options = quorum_experiment(OrderEngine::ridge, 4);
+  options.port_buffer_bytes = 4U << 20;
+  const NetFigures figures = run_net(options);
+  expect_orderly(figures);
+  EXPECT_GT(figures.least_sender, 0.9);
+}
+
+TEST(RidgePaper, ThroughputHardlyDependsOnTheNumberOfDestinations) {
+  const NetFigures few = run_net(flood(OrderEngine::ridge, 4));
+  const NetFigures many = run_net(flood(OrderEngine::ridge, 35));
+  expect_orderly(few);
+  expect_orderly(many);
+  EXPECT_GT(few.mbps, 680);
+  EXPECT_NEAR(many.mbps / few.mbps, 1, 0.05);
+}
+
+TEST(RidgePaper, VotesThatShareASyncLeaveRoomForFourFifths) {
+  for (const std::uint32_t nodes : {4U, 35U}) {
+    NetRunOptions options = flood(OrderEngine::ridge, nodes);
+    options.disk = microseconds(50);
+    options.warm_up = options.measure = milliseconds(100);
+    const NetFigures figures = run_net(options);
+    expect_orderly(figures);
+    EXPECT_GT(figures.mbps, 790) << nodes;
+  }
+}
+
+TEST(RidgePaper, ClassicBroadcastIsDividedByTheDestinations) {
+  for (const std::uint32_t nodes : {4U, 7U, 11U}) {
+    NetRunOptions options = flood(OrderEngine::paxos, nodes);
+    options.multicast = false;
+    options.warm_up = options.measure = milliseconds(200);
+    const NetFigures figures = run_net(options);
+    expect_orderly(figures);
+    EXPECT_NEAR(figures.mbps * (nodes - 1), 800, 40) << nodes;
+  }
+}
+
+// ---- the command line ----
+
+struct NetOutcome {
+  int status;
+  std::string error;
+};
+
+NetOutcome net_command(std::vector<std::string> words) {
+  words.insert(words.begin(), {"peal-sim", "--net", "1g"});
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  testing::internal::CaptureStderr();
+  testing::internal::CaptureStdout();
+  const int status = run_net_command(static_cast<int>(argv.size()), argv.data());
+  testing::internal::GetCapturedStdout();
+  return {status, testing::internal::GetCapturedStderr()};
+}
+
+void expect_refused(const std::vector<std::string>& words, const std::string& why) {
+  const NetOutcome outcome = net_command(words);
+  EXPECT_EQ(outcome.status, 2) << why;
+  EXPECT_EQ(outcome.error, "peal sim: " + why + "\n");
+}
+
+TEST(NetCommand, RefusesWhatMakesNoSense) {
+  expect_refused({"--acceptors", "3"},
+                 "--acceptors is not accepted here: it must come with --order paxos or ridge");
+  expect_refused({"--order", "ring", "--disk-us", "50"},
+                 "--disk-us is not accepted here: it must come with --order paxos or ridge");
+  for (const char* window : {"--personal-window", "--accelerated-window", "--global-window"}) {
+    expect_refused({"--order", "ridge", window, "20"},
+                   std::string(window) + " is not accepted here: it must come with --order ring");
+  }
+  expect_refused({"--order", "paxos", "--nodes", "4", "--acceptors", "5"},
+                 "--acceptors 5: accepted is 1 to 4: acceptors are nodes");
+  expect_refused({"--order", "ridge", "--nodes", "32", "--acceptors", "17"},
+                 "--acceptors 17: accepted is 1 to 16: a chain of ridge has no more");
+  expect_refused({"--nodes", "4", "--senders", "5"},
+                 "--senders 5: accepted is 1 to 4: senders are nodes");
+  EXPECT_EQ(net_command({"--order", "raft"}).status, 2);
+}
+
+TEST(NetCommand, TakesFewerAcceptorsOnFewerNodes) {
+  const std::vector<std::string> two{"--order",   "ridge", "--nodes",       "2", "--rate", "20M",
+                                     "--seconds", "0.02",  "--no-multicast"};
+  const NetOutcome outcome = net_command(two);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.error, "");
+}
+
+}  // namespace
+}  // namespace peal::sim
