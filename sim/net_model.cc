@@ -18,7 +18,11 @@ constexpr std::uint32_t kFrameBytesMin = 84;
 }  // namespace
 
 NetModel::NetModel(const NetModelOptions& options, std::uint32_t nodes, std::uint64_t seed)
-    : options_(options), card_free_at_(nodes + 1), ports_(nodes + 1), random_(seed) {
+    : options_(options),
+      card_free_at_(nodes + 1),
+      card_busy_(nodes + 1),
+      ports_(nodes + 1),
+      random_(seed) {
   PEAL_ASSERT(options.megabits > 0 && options.mtu >= 576);
 }
 
@@ -41,11 +45,13 @@ Duration NetModel::on_wire(std::uint32_t bytes) const {
 
 Instant NetModel::depart(NodeId from, Instant ready, const Frames& frames) {
   Instant& free_at = card_free_at_[from.value];
-  const Instant first = std::max(ready, free_at) + on_wire(frames.bytes_of(0));
+  const Instant start = std::max(ready, free_at);
+  const Instant first = start + on_wire(frames.bytes_of(0));
   free_at = first;
   for (std::uint32_t frame = 1; frame < frames.count; ++frame) {
     free_at = free_at + on_wire(frames.bytes_of(frame));
   }
+  card_busy_[from.value] = card_busy_[from.value] + (free_at - start);
   return first;
 }
 

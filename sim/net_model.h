@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -102,6 +103,10 @@ class NetModel {
   std::uint64_t dropped_frames() const { return dropped_frames_; }
   /// Busy time of the busiest output port.
   Duration port_busy_most() const;
+  /// Likewise of the busiest card, sending.
+  Duration card_busy_most() const {
+    return *std::max_element(card_busy_.begin(), card_busy_.end());
+  }
   std::uint64_t queue_bytes_most() const { return queue_bytes_most_; }
 
  private:
@@ -113,6 +118,7 @@ class NetModel {
 
   NetModelOptions options_;
   std::vector<Instant> card_free_at_;  ///< by node
+  std::vector<Duration> card_busy_;    ///< by node
   std::vector<Port> ports_;            ///< by node
   std::vector<Flight> flights_;
   std::vector<std::uint32_t> free_flights_;

@@ -69,6 +69,7 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("retransmitted_percent", formatted("%.2f", f.retransmitted * 100), false);
   visit("cpu_percent", formatted("%.1f", f.busiest_cpu * 100), false);
   visit("port_percent", formatted("%.1f", f.busiest_port * 100), false);
+  visit("card_percent", formatted("%.1f", f.busiest_card * 100), false);
   visit("port_full_frames", std::to_string(f.dropped_frames), false);
   visit("socket_full_packets", std::to_string(f.dropped_packets), false);
   visit("port_queue_bytes", std::to_string(f.port_queue_bytes), false);

@@ -96,7 +96,7 @@ class Experiment final : public Watcher {
     std::uint64_t visits = 0, retransmitted = 0;
     std::vector<std::uint64_t> originated_by;
     std::vector<Duration> worked;
-    Duration port_busy{};
+    Duration port_busy{}, card_busy{};
   };
 
   bool form_view();
@@ -206,6 +206,7 @@ Experiment::Sums Experiment::sums() const {
     sums.originated_by.push_back(counter(process, "originated"));
     sums.retransmitted += counter(process, "retransmitted");
   }
+  sums.card_busy = world_.model()->card_busy_most();
   sums.port_busy = world_.model()->port_busy_most();
   return sums;
 }
@@ -266,6 +267,7 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
     figures.busiest_cpu = std::max(figures.busiest_cpu, share);
   }
   figures.busiest_port = static_cast<double>((after.port_busy - before.port_busy).ns) / length;
+  figures.busiest_card = static_cast<double>((after.card_busy - before.card_busy).ns) / length;
   figures.dropped_frames = world_.model()->dropped_frames();
   figures.dropped_packets = ledger_.faults().of(Fault::socket_full);
   figures.port_queue_bytes = world_.model()->queue_bytes_most();

@@ -63,6 +63,7 @@ struct NetFigures {
   double retransmitted = 0;            ///< packets sent again, per packet
   double busiest_cpu = 0;              ///< share of the time that a node worked
   double busiest_port = 0;             ///< share of the time that a port of the switch sent
+  double busiest_card = 0;             ///< share of the time that a network card sent
   std::uint64_t dropped_frames = 0;    ///< by full ports, all the time
   std::uint64_t dropped_packets = 0;   ///< by full sockets, all the time
   std::uint64_t port_queue_bytes = 0;  ///< most that waited at one port

@@ -129,7 +129,7 @@ class Coordinator {
   std::deque<Flight> flight_;  ///< from flight_first_ on
   Instance flight_first_ = 0;
   std::vector<std::map<std::uint64_t, Waiting>> waiting_;  ///< by member of tip_, by number
-  std::size_t turn_ = 0;  ///< whose unit is next, of them
+  std::size_t turn_ = 0;                                   ///< whose unit is next, of them
   struct Progress {
     Instance voted_upto{};
     Instant since{};
