@@ -82,6 +82,11 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(command<StatusCommand>({"status", "--wait", "delivered=0"}).wait_delivered, 0U);
   EXPECT_EQ(command<StatusCommand>({"status", "--clients", "#a"}).clients, "#a");
   EXPECT_EQ(command<ReloadCommand>({"reload", "--to", "d"}).to, "d");
+  EXPECT_THAT(command<CheckCommand>({"check", "a", "b", "--json"}).files,
+              testing::ElementsAre("a", "b"));
+}
+
+TEST(Arguments, EveryOptionOfBenchIsStored) {
   const auto bench =
       command<BenchCommand>({"bench", "--nodes", "2", "--payload", "100", "--service", "safe",
                              "--rate", "1000", "--seconds", "1.5", "--json"});
@@ -112,8 +117,6 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_TRUE(shaped.limit);
   EXPECT_TRUE(command<BenchCommand>({"bench", "--rate", "max"}).rate.is_max());
   EXPECT_EQ(command<BenchCommand>({"bench", "--loopback", "--plot", "x.png"}).plot, "x.png");
-  EXPECT_THAT(command<CheckCommand>({"check", "a", "b", "--json"}).files,
-              testing::ElementsAre("a", "b"));
 }
 
 TEST(Arguments, AsManyTargetsAsAMessageMayHave) {

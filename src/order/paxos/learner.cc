@@ -230,18 +230,21 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
   // What was asked for together with it may still be on its way.
   const bool asked_for = is_missing_ && asks_ > 0 && *first >= missed_ && *first <= asked_upto_;
   if (!asked_for && (!is_missing_ || *first != missed_)) {
-    // But who is far behind asks for more as soon as it has what it asked for.
+    // What is as late as what was asked for, or far behind it, is asked for once that has come.
+    const bool as_late = is_missing_ && asks_ > 0 && *first <= missed_upto_;
     const bool far =
         asks_ > 0 && *first == asked_upto_ + 1 && highest_decided_ >= *first + wire::kRepeatMax;
     is_missing_ = true;
     missed_ = *first;
-    missed_upto_ = std::max(highest_decided_, store_.end() - 1);
-    missed_at_ = now;
+    if (!as_late) {
+      missed_upto_ = std::max(highest_decided_, store_.end() - 1);
+      missed_at_ = now;
+    }
     asks_ = 0;
     asked_at_ = now;
     // Others may know that it is decided long before it comes from node to node.
     on_its_way_ = routes_->hops() > 1 && store_.find(*first) == nullptr;
-    if (!far) return;
+    if (!as_late && !far) return;
   } else if (on_its_way_ && store_.find(*first) != nullptr) {
     on_its_way_ = false;  // something behind it has come
     asked_at_ = now;
