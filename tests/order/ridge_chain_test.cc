@@ -176,6 +176,13 @@ TEST_F(RidgeChain, TheLastSendsSmallValuesItself) {
   decide(1, 100);
   routes_->tell_decided(now_, said(), *this);
   EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::decided, {4, 5, 6, 7}));
+  sent_.clear();
+  take(PaxosKind::relay, 2, relay(2, kOneTwoThree), 300);
+  decide(2, 300);
+  sent_.clear();
+  routes_->tell_decided(now_, said(), *this);
+  EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {4}))
+      << "four copies of it are not small";
 }
 
 TEST_F(RidgeChain, ADistributorSendsToAllOutsideTheChainInOneOrder) {

@@ -13,11 +13,12 @@ using wire::PaxosKind;
 
 namespace {
 
-/// A value of so many bytes is hardly longer than the word that it is decided: the last acceptor
-/// sends it to all itself.
-constexpr std::size_t kSmallBytes = 256;
-/// Of those that were decided at the same time, so many go to the same distributor.
-constexpr std::uint32_t kTurnValues = 16;
+/// A value whose copies come to so many bytes in all: the last acceptor sends it to all itself,
+/// which saves a step and costs it hardly more than to hand it to a distributor.
+constexpr std::size_t kSmallBytes = 1'024;
+/// Of those that were decided at the same time, the same distributor gets what comes to so many
+/// bytes of copies: batches cost sockets less, but links are to be busy evenly.
+constexpr std::uint64_t kTurnBytes = 64U << 10;
 /// Heartbeats of silence after which a node is not made a distributor.
 constexpr std::int64_t kQuietHeartbeats = 3;
 
@@ -225,7 +226,8 @@ std::vector<NodeId> Chain::able(Instant now) const {
 void Chain::distribute(Instance instance, const paxos::Slot& slot, const std::vector<NodeId>& nodes,
                        Turn& turn, Effects& out) {
   const ByteView bytes = slot.heard.bytes.view();
-  if (bytes.size() <= kSmallBytes) {
+  const std::uint64_t sends = bytes.size() * nodes.size();
+  if (sends <= kSmallBytes) {
     wire::ValueFrame frame;
     frame.instance = instance;
     frame.head = slot.heard.head;
@@ -235,13 +237,12 @@ void Chain::distribute(Instance instance, const paxos::Slot& slot, const std::ve
   const wire::Relay frame{round_, instance, 0, chain_, slot.heard.head};
   const BufferRef packet = l_.outbox.relay_packet(PaxosKind::distribute, frame, bytes);
   if (!packet) return;
-  const std::uint64_t sends = bytes.size() * nodes.size();
-  if (turn.left == 0) {
-    turn = {distributors_.choose(nodes, sends), kTurnValues};
+  if (turn.left < sends) {
+    turn = {distributors_.choose(nodes, sends), kTurnBytes};
   } else {
     distributors_.add(turn.node, sends);
   }
-  --turn.left;
+  turn.left -= std::min(turn.left, sends);
   out.send(turn.node, l_.outbox.lane_for(packet), packet);
 }
 

@@ -62,10 +62,10 @@ class Chain final : public paxos::Routes {
   void join(const Arrival& arrival);
   bool is_last() const { return self_ != kNobody && last_ == self_; }
 
-  /// Whose turn it is to distribute, and for how many values more.
+  /// Whose turn it is to distribute, and for how many bytes more.
   struct Turn {
     NodeId node{};
-    std::uint32_t left = 0;
+    std::uint64_t left = 0;
   };
   void distribute(Instance instance, const paxos::Slot& slot, const std::vector<NodeId>& nodes,
                   Turn& turn, Effects& out);
