@@ -102,28 +102,6 @@ TEST_F(RidgeChain, TheLastTellsTheChainAndHasValuesDistributedInTurns) {
   EXPECT_EQ(told(), line(PaxosKind::state, {1, 2})) << "each value once";
 }
 
-TEST_F(RidgeChain, ValuesThatWereDecidedTogetherGoTheSameWayUpToABatch) {
-  be(3);
-  constexpr Instance kBatch = 16;
-  for (Instance instance = 1; instance <= kBatch + 2; ++instance) {
-    take(PaxosKind::relay, 2, relay(instance, kOneTwoThree));
-    decide(instance);
-  }
-  routes_->tell_decided(now_, said(), *this);
-  std::string expected = line(PaxosKind::state, {1, 2});
-  for (Instance i = 0; i < kBatch; ++i) expected += " " + line(PaxosKind::distribute, {4});
-  EXPECT_EQ(told(), expected + " " + line(PaxosKind::distribute, {5, 5}));
-  sent_.clear();
-  for (const Instance instance : {kBatch + 3, kBatch + 4, kBatch + 5}) {
-    take(PaxosKind::relay, 2, relay(instance, kOneTwoThree));
-    decide(instance);
-  }
-  sent_.clear();
-  routes_->tell_decided(now_, said(), *this);
-  EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {6, 6, 6}))
-      << "who has sent fewest bytes is next";
-}
-
 TEST_F(RidgeChain, WhoIsNotTheLastDistributesNothing) {
   be(2);
   take(PaxosKind::relay, 1, relay(1, kOneTwoThree));

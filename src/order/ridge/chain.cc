@@ -16,9 +16,8 @@ namespace {
 /// A value whose copies come to so many bytes in all: the last acceptor sends it to all itself,
 /// which saves a step and costs it hardly more than to hand it to a distributor.
 constexpr std::size_t kSmallBytes = 1'024;
-/// Of those that were decided at the same time, the same distributor gets what comes to so many
-/// bytes of copies: batches cost sockets less, but links are to be busy evenly.
-constexpr std::uint64_t kTurnBytes = 64U << 10;
+/// With what a packet has beside its value.
+constexpr std::size_t kPacketBytes = 128;
 /// Heartbeats of silence after which a node is not made a distributor.
 constexpr std::int64_t kQuietHeartbeats = 3;
 
@@ -202,11 +201,10 @@ void Chain::tell_decided(Instant now, const wire::State& said, Effects& out) {
     if (i != self_) out.send(acceptor(i).node, Lane::data, packet);
   }
   const std::vector<NodeId> nodes = able(now);
-  Turn turn;
   Instance instance = std::max(told_, l_.store.next());
   for (; const paxos::Slot* slot = l_.store.find(instance); ++instance) {
     if (!slot->decided) break;
-    distribute(instance, *slot, nodes, turn, out);
+    distribute(instance, *slot, nodes, out);
   }
   told_ = instance;
 }
@@ -222,28 +220,20 @@ std::vector<NodeId> Chain::able(Instant now) const {
   return members.empty() ? others : members;
 }
 
-// Values that were decided together go the same way, as far as they make one batch for a socket.
 void Chain::distribute(Instance instance, const paxos::Slot& slot, const std::vector<NodeId>& nodes,
-                       Turn& turn, Effects& out) {
+                       Effects& out) {
   const ByteView bytes = slot.heard.bytes.view();
-  const std::uint64_t sends = bytes.size() * nodes.size();
-  if (sends <= kSmallBytes) {
+  if ((bytes.size() + kPacketBytes) * nodes.size() <= kSmallBytes) {
     wire::ValueFrame frame;
     frame.instance = instance;
     frame.head = slot.heard.head;
     return send_to_rest(chain_, l_.outbox.value_packet(PaxosKind::decided, frame, bytes), out);
   }
-  if (nodes.empty()) return;
   const wire::Relay frame{round_, instance, 0, chain_, slot.heard.head};
   const BufferRef packet = l_.outbox.relay_packet(PaxosKind::distribute, frame, bytes);
   if (!packet) return;
-  if (turn.left < sends) {
-    turn = {distributors_.choose(nodes, sends), kTurnBytes};
-  } else {
-    distributors_.add(turn.node, sends);
-  }
-  turn.left -= std::min(turn.left, sends);
-  out.send(turn.node, l_.outbox.lane_for(packet), packet);
+  const NodeId chosen = distributors_.choose(nodes, bytes.size() * nodes.size());
+  out.send(chosen, l_.outbox.lane_for(packet), packet);
 }
 
 void Chain::add_to(Digest& digest) const {

@@ -62,13 +62,8 @@ class Chain final : public paxos::Routes {
   void join(const Arrival& arrival);
   bool is_last() const { return self_ != kNobody && last_ == self_; }
 
-  /// Whose turn it is to distribute, and for how many bytes more.
-  struct Turn {
-    NodeId node{};
-    std::uint64_t left = 0;
-  };
   void distribute(Instance instance, const paxos::Slot& slot, const std::vector<NodeId>& nodes,
-                  Turn& turn, Effects& out);
+                  Effects& out);
   std::vector<NodeId> able(Instant now) const;
   void send_to_rest(Bits chain, const BufferRef& packet, Effects& out);
 

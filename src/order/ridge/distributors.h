@@ -17,8 +17,6 @@ class Distributors {
   /// Of `able`, sorted and not empty; `bytes` will be sent by it. Who was not able for a while has
   /// nothing to catch up on.
   NodeId choose(const std::vector<NodeId>& able, std::uint64_t bytes);
-  /// The one chosen last has more to send.
-  void add(NodeId chosen, std::uint64_t bytes) { sent_[chosen] += bytes; }
 
   void add_to(Digest& digest) const;
 
