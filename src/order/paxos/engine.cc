@@ -42,7 +42,7 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
       pool_(packets),
       patience_(config_.options.gap, config_.options.resend),
-      own_pace_(config_.options.resend, config_.options.suspect * 2),
+      own_patience_(config_.options.resend / 4, config_.options.suspect * 2),
       own_window_(config_.options.window_first, config_.options.member_window) {
   if (config_.log != nullptr) {
     acceptor_.emplace(*config_.log);
@@ -121,8 +121,10 @@ void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
 std::optional<Instant> PaxosEngine::next_deadline() const {
   if (life_ != Life::running) return std::nullopt;
   if (more_) return Instant{};
-  if (is_missing_) return std::min(tick_at_, ask_again_at());
-  return tick_at_;
+  Instant next = tick_at_;
+  if (is_missing_) next = std::min(next, ask_again_at());
+  if (!own_.empty()) next = std::min(next, resend_own_at());
+  return next;
 }
 
 // Everything that may have become possible. Each step can make the ones before it possible again.
@@ -154,6 +156,7 @@ void PaxosEngine::work(Instant now, Effects& out) {
   }
   routes_->end_turn(peers_.self().state, out);
   ask_for_missing(now, out);
+  if (!own_.empty() && now >= resend_own_at()) resend_late(now, out);
 }
 
 // ---- time ----
@@ -166,13 +169,6 @@ void PaxosEngine::tick(Instant now, Effects& out) {
     elect(now, out);
   }
   say(state(), Lane::control, out);
-  constexpr std::size_t kOwnResendsAtOnce = 32;
-  if (!own_.empty() && now - own_sent_at_ >= own_pace_.wait(own_vain_)) {
-    own_sent_at_ = now;
-    ++own_vain_;
-    own_window_.lost(now);
-    resend_own(kOwnResendsAtOnce, out);
-  }
   ask_for_checkpoint(out);
 }
 

@@ -113,6 +113,8 @@ class PaxosEngine final : public Engine {
   void pull(Effects& out);
   void submit(Own& own, Effects& out);
   void resend_own(std::size_t count, Effects& out);
+  Instant resend_own_at() const { return own_sent_at_ + own_patience_.wait(own_vain_); }
+  void resend_late(Instant now, Effects& out);
   bool can_catch_up() const;
   void ask_for_checkpoint(Effects& out);
 
@@ -169,8 +171,9 @@ class PaxosEngine final : public Engine {
   std::deque<Own> own_;
   std::uint64_t own_number_ = 0;
   Instant own_sent_at_{};
-  unsigned own_vain_ = 0;  ///< times that units were sent again since one had its place
-  Pace own_pace_;
+  Instant own_resent_at_{};  ///< some of them, because their place was late
+  unsigned own_vain_ = 0;    ///< times that units were sent again since one had its place
+  Patience own_patience_;    ///< with units that have no place yet
   Window own_window_;
   Instant now_{};  ///< of the call that is being carried out
 

@@ -127,9 +127,10 @@ void PaxosEngine::deliver_unit(const Value& value, Effects& out) {
   ++seq_;
   if (own) {
     out.originate(view_, seq_);
-    if (!own_.front().resent) {
+    // One that was behind a lost one says nothing of its own way.
+    if (!own_.front().resent && own_.front().at > own_resent_at_) {
       const Duration time = now_ - own_.front().at;
-      own_pace_.took(time);
+      own_patience_.took(now_, time);
       own_window_.took(now_, time);
     }
     own_.pop_front();
@@ -359,6 +360,15 @@ void PaxosEngine::submit(Own& own, Effects& out) {
     own.used = true;
   }
   if (own.packet) out.send(leader->node, Lane::data, own.packet);
+}
+
+// The first one was lost, or its coordinator has much to do. Those behind it wait for it there, so
+// that few of them are sent again, as long as nothing says that all are lost.
+void PaxosEngine::resend_late(Instant now, Effects& out) {
+  own_sent_at_ = own_resent_at_ = now;
+  resend_own(std::size_t{8}, out);
+  ++own_vain_;
+  own_window_.lost(now);
 }
 
 void PaxosEngine::resend_own(std::size_t count, Effects& out) {
