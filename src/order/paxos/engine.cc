@@ -296,6 +296,7 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"paxos_checkpoints", counts_.checkpoints},
       {"paxos_no_buffer", outbox_.no_buffer()},
       {"paxos_next", state_.next()},
+      {"paxos_instances_ahead", store_.end() - store_.next()},
       {"paxos_round", round_seen_.count},
       {"paxos_window", coordinator_ && coordinator_->leads() ? coordinator_->window() : 0},
       {"paxos_member_window", own_window_.size()},
