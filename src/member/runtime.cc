@@ -18,7 +18,7 @@ namespace peal::member {
 namespace {
 
 constexpr std::uint32_t kFrameSlabs = 128;
-/// A promise with as many votes as there may be.
+/// A view of all nodes that there may be, and a promise with some 500 runs of votes.
 constexpr std::uint32_t kPaxosFrameBytes = 16'384;
 /// Who comes back asks for 64 instances at a time, and must be faster than those who go on.
 constexpr Duration kPaxosGap = microseconds(500);

@@ -22,7 +22,7 @@ wire::Promise promise_of(const Round& round, const Store& store, const OrderStat
   wire::Promise promise;
   promise.round = round;
   // What is decided and waits for a slow application is nothing to vote on any more; what is not
-  // decided is no more than a coordinator's window, and fits one packet.
+  // decided is few runs: votes of a round are in a row, and each round ends the rows of others.
   promise.next = state.known() ? store.undecided() : 0;
   for (Instance instance = std::max(promise.next, store.next()); instance < store.end();
        ++instance) {

@@ -16,6 +16,8 @@ namespace peal::order::paxos {
 namespace {
 
 constexpr std::uint32_t kConsumedAtOnce = 64;
+/// Units of this node that are sent again at a time.
+constexpr std::size_t kResentAtOnce = 8;
 
 bool same_value(const Value& a, const Value& b) {
   const ByteView left = a.bytes.view();
@@ -366,7 +368,7 @@ void PaxosEngine::submit(Own& own, Effects& out) {
 // that few of them are sent again, as long as nothing says that all are lost.
 void PaxosEngine::resend_late(Instant now, Effects& out) {
   own_sent_at_ = own_resent_at_ = now;
-  resend_own(std::size_t{8}, out);
+  resend_own(kResentAtOnce, out);
   ++own_vain_;
   own_window_.lost(now);
 }
