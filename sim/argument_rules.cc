@@ -59,7 +59,7 @@ std::string clash_with_engine(const Given& given, const Arguments& a) {
     return "--dissemination is not accepted here: it must come with --order ridge";
   }
   if (!on_quorums(a.swarm.order)) return {};
-  for (const char* name : {"--accelerated-window", "--lists"}) {
+  for (const char* name : {"--accelerated-window"}) {
     if (given(name))
       return std::string(name) + " is not accepted here: it must come with --order ring";
   }

@@ -137,6 +137,9 @@ std::vector<sim_hooks::Mutant> all_mutants() {
         Mutant::px_vote_without_promise,
         Mutant::px_lowest_vote_wins,
         Mutant::px_old_round_accepted,
+        Mutant::px_lists_mixed,
+        Mutant::px_beyond_list,
+        Mutant::px_list_not_logged,
     };
     const std::string_view room = sim_hooks::mutant_name(mutant).substr(0, 2);
     const bool elsewhere =

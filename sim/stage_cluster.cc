@@ -157,7 +157,6 @@ void Stage::do_cluster(Words& words) {
         std::min(options.paxos.checkpoint_every, options.paxos.max_gap);
     const std::string refused = order::paxos::validate(options.paxos);
     if (!refused.empty()) words.fail(refused);
-    if (!options.list.empty()) words.fail("list= is for order=ring: with others it is fixed");
   }
   world_options_ = options;
   clustered_ = true;

@@ -164,9 +164,11 @@ void Author::write_cluster() {
     add(0.5, "checkpoint-every", number(1, 200));
     add(0.3, "sync", duration_text(spread(microseconds(20), milliseconds(10))));
     add(0.2, "slow-syncs", number(1, 50));
-    add(0.2, "acceptors",
-        number(1, std::min(static_cast<std::int64_t>(nodes_),
-                           static_cast<std::int64_t>(wire::kChainMax))));
+    // Of fewer than three, one that is removed for good may be needed.
+    const bool most = list_before_.empty();
+    const std::string acceptors = number(
+        most ? 1 : 3, std::min<std::int64_t>(static_cast<std::int64_t>(nodes_), wire::kChainMax));
+    add(0.2, "acceptors", acceptors);
   }
   if (options_.dissemination == Dissemination::ring) line += " dissemination=ring";
   if (options_.groups || options_.sessions) line += " groups=yes";

@@ -66,6 +66,8 @@ class Author {
   void plan_power_and_disks();
   void draw_lists();
   void plan_lists();
+  void draw_replacement(const std::vector<NodeId>& first);
+  void plan_replacement();
   void write_timeline();
   void write_ending();
 
@@ -82,9 +84,10 @@ class Author {
   Duration hop_{};           ///< of a token, about
   Duration length_{};        ///< of the time with faults
   double rate_ = 0;          ///< messages per second and node
-  /// If the list of nodes changes: a generator of its own, the list at first, and at last.
+  /// If the list of nodes changes: a generator of its own, the list at first, in between if it
+  /// changes twice, and at last.
   Random list_random_;
-  std::vector<NodeId> list_before_, list_after_;
+  std::vector<NodeId> list_before_, list_between_, list_after_;
   std::string list_majority_;  ///< a key for the cluster
   std::multimap<std::int64_t, std::string> timeline_;
 };

@@ -187,17 +187,20 @@ void Author::plan_resources() {
 
 /// In some stories a node is added to the list of nodes, or removed from it.
 void Author::draw_lists() {
-  if (!options_.faults || nodes_ < 3 || is_fixed("list") || on_quorums(options_.order)) return;
+  if (!options_.faults || nodes_ < 3 || is_fixed("list")) return;
   if (!list_random_.chance(options_.lists ? 1.0 : 0.15)) return;
   std::vector<NodeId> all;
   for (std::uint32_t n = 1; n <= nodes_; ++n) all.push_back(NodeId{n});
   std::vector<NodeId> fewer = all;
   fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(list_random_.below(nodes_)));
+  if (on_quorums(options_.order) && nodes_ > 3 && list_random_.chance(0.5)) {
+    return draw_replacement(fewer);
+  }
   const bool adds = list_random_.chance(0.5);
   list_before_ = adds ? fewer : all;
   list_after_ = adds ? all : fewer;
-  const bool majority = list_random_.chance(0.8) && !is_fixed("primary") &&
-                        knobs_.find("primary=") == std::string::npos;
+  const bool majority = list_random_.chance(0.8) && !on_quorums(options_.order) &&
+                        !is_fixed("primary") && knobs_.find("primary=") == std::string::npos;
   if (majority) list_majority_ = " primary=majority";
 }
 
@@ -205,6 +208,7 @@ void Author::draw_lists() {
 /// of it; one that is to be removed stops at some time.
 void Author::plan_lists() {
   if (list_after_.empty()) return;
+  if (!list_between_.empty()) return plan_replacement();
   const auto some_time = [this] { return Duration{list_random_.between(0, length_.ns)}; };
   const bool adds = list_before_.size() < list_after_.size();
   const auto& larger = adds ? list_after_ : list_before_;

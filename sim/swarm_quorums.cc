@@ -92,4 +92,53 @@ void Author::plan_power_and_disks() {
   }
 }
 
+/// Two changes, one after the other: one node of `first` goes, and the one that is not in it comes.
+void Author::draw_replacement(const std::vector<NodeId>& first) {
+  list_before_ = first;
+  std::vector<NodeId> fewer = first;
+  fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(list_random_.below(first.size())));
+  std::vector<NodeId> all;
+  for (std::uint32_t n = 1; n <= nodes_; ++n) all.push_back(NodeId{n});
+  const auto comes = std::mismatch(all.begin(), all.end(), first.begin(), first.end()).first;
+  list_after_ = fewer;
+  list_after_.insert(std::lower_bound(list_after_.begin(), list_after_.end(), *comes), *comes);
+  list_between_ = list_random_.chance(0.5) ? all : fewer;
+}
+
+/// Each node is told of one list in the first half, and of the other in the second. Some know the
+/// second list before the first one counts, and some never hear of that.
+void Author::plan_replacement() {
+  const std::int64_t half = length_.ns / 2;
+  const auto first_half = [&] { return Duration{list_random_.between(0, half)}; };
+  const auto second_half = [&] { return Duration{list_random_.between(half, length_.ns)}; };
+  const auto holds = [](const std::vector<NodeId>& list, NodeId node) {
+    return std::binary_search(list.begin(), list.end(), node);
+  };
+  const std::string between = " to " + nodes_text(list_between_);
+  const std::string after = " to " + nodes_text(list_after_);
+  for (std::uint32_t n = 1; n <= nodes_; ++n) {
+    const NodeId node{n};
+    const std::string name = nodes_text({node});
+    if (!holds(list_before_, node)) {  // comes
+      const std::string& file = holds(list_between_, node) ? between : after;
+      at(Duration{}, "list " + name + file);
+      const Duration starts = holds(list_between_, node) ? first_half() : second_half();
+      at(starts, "start " + name);
+    }
+    if (!holds(list_after_, node)) {  // goes, once it has been told that another comes
+      const Duration stops = holds(list_between_, node) ? second_half() : first_half();
+      if (holds(list_between_, node)) at(first_half(), "list " + name + between);
+      at(stops, (list_random_.chance(0.5) ? "leave " : "crash ") + name);
+      at(stops, "list " + name + after);
+      continue;
+    }
+    if (holds(list_between_, node) && list_random_.chance(0.9)) {
+      const Duration when = first_half();
+      at(when, "list " + name + between);
+    }
+    const Duration when = second_half();
+    at(when, "list " + name + after);
+  }
+}
+
 }  // namespace peal::sim

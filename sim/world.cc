@@ -23,10 +23,17 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t purpose) {
   return random.next();
 }
 
-order::NodeList list_of_nodes(const std::vector<NodeId>& nodes) {
+order::NodeList list_of_nodes(const WorldOptions& options, const std::vector<NodeId>& nodes) {
   Digest hash;
   for (const NodeId node : nodes) hash.add(node.value);
-  return {hash.value() | 1, nodes};
+  order::NodeList list{hash.value() | 1, nodes, {}};
+  if (!on_quorums(options.order)) return list;
+  list.acceptors = order::paxos::default_acceptors(nodes);
+  if (options.acceptors != 0) {
+    const auto count = std::min<std::size_t>(options.acceptors, nodes.size());
+    list.acceptors.assign(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  return list;
 }
 
 }  // namespace
@@ -51,18 +58,14 @@ World::World(const WorldOptions& options, Ledger& ledger)
     clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
   }
   if (on_quorums(options.order)) {
-    acceptors_ = order::paxos::default_acceptors(universe_);
-    if (options.acceptors != 0) {
-      acceptors_.assign(universe_.begin(),
-                        universe_.begin() + std::min(options.acceptors, options.nodes));
-    }
     logs_.resize(options.nodes + 1);
-    for (const NodeId node : acceptors_) {
+    for (const NodeId node : universe_) {
       logs_[node.value] =
           std::make_unique<NodeLog>(options.disks, mixed(options.seed, 8'000 + node.value));
     }
   }
-  files_.assign(options.nodes + 1, list_of_nodes(options.list.empty() ? universe_ : options.list));
+  files_.assign(options.nodes + 1,
+                list_of_nodes(options, options.list.empty() ? universe_ : options.list));
   if (options.groups) client_mix_ = make_client_mix(mixed(options.seed, 7), options.nodes);
   if (options.net) {
     network_.conditions().delay = network_.conditions().tail = Duration{};  // the model's business
@@ -203,8 +206,9 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
   if (on_quorums(options_.order)) {
     order::paxos::Config config;
     config.self = process.self;
-    config.universe = universe_;
-    config.acceptors = acceptors_;
+    config.universe = files_[node.value].nodes;
+    config.acceptors = files_[node.value].acceptors;
+    config.nodes_hash = files_[node.value].hash;
     config.cluster = kCluster;
     config.options = options_.paxos;
     config.log = logs_[node.value] == nullptr ? nullptr : logs_[node.value]->open(process.self);
@@ -242,7 +246,7 @@ void World::log_written(NodeId node, std::uint32_t incarnation) {
 }
 
 void World::set_list(NodeId node, const std::vector<NodeId>& list) {
-  files_[node.value] = list_of_nodes(list);
+  files_[node.value] = list_of_nodes(options_, list);
   ledger_.faults().add(Fault::list_changed);
   tell_list(node);
 }
@@ -253,6 +257,10 @@ void World::tell_list(NodeId node) {
   if (process == nullptr || std::find(list.begin(), list.end(), node) == list.end()) return;
   if (process->state == Process::State::paused) {
     plan(now_ + milliseconds(5), [this, node] { tell_list(node); });
+    return;
+  }
+  if (process->busy_until > now_) {
+    plan(process->busy_until, [this, node] { tell_list(node); });
     return;
   }
   call(*process, [&](node::Node& n, Instant local) { n.set_nodes(local, files_[node.value]); });

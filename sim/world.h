@@ -253,7 +253,6 @@ class World {
   std::vector<order::NodeList> files_;               ///< by node
   std::vector<std::unique_ptr<Process>> processes_;  ///< by node
   std::vector<std::unique_ptr<NodeLog>> logs_;       ///< by node; null if it is no acceptor
-  std::vector<NodeId> acceptors_;
   std::vector<std::uint32_t> incarnations_;
   std::vector<std::uint64_t> epochs_;
   std::vector<Clock> clocks_;

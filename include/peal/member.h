@@ -82,21 +82,21 @@ struct Config {
   /// The protocol that orders, the same on all nodes. "ring": members order among themselves, on
   /// each side of a partition. "paxos": nothing is ordered but by a majority of `acceptors`, which
   /// keep what they vote for on disk: it outlives crashes, also of all nodes at once. Every view
-  /// then says that it is primary; `ring` and `primary` must be left out, and the list of nodes
-  /// does not change while they run. "ridge": the same, but nodes send values on from one to the
-  /// next, which needs no multicast; at most 15 acceptors.
+  /// then says that it is primary; `ring` and `primary` must be left out. "ridge": the same, but
+  /// nodes send values on from one to the next, which needs no multicast; at most 15 acceptors.
   std::string order = "ring";
   /// With "ridge", how values reach all nodes, the same on all of them: "distributors", along a
   /// chain of acceptors and from one other node in turn; "ring", from node to node, to compare
   /// with.
   std::string dissemination = "distributors";
   /// With "paxos" and "ridge": the numbers of the nodes that vote, an odd number of them, the same
-  /// on all nodes for as long as the cluster lives. Empty: all of up to two nodes, three of up to
+  /// on all nodes; Member::set_nodes() changes them. Empty: all of up to two nodes, three of up to
   /// four, else the five lowest.
   std::vector<std::uint32_t> acceptors;
-  /// With both, on each acceptor: a folder that exists, belongs to this user and is writable for
-  /// nobody else. The node keeps its log in data_dir/name, and a thread that writes it. Who has
-  /// lost it must not come back with an empty one: it would vote against what it has promised.
+  /// With both, on each node that is an acceptor or may become one: a folder that exists, belongs
+  /// to this user and is writable for nobody else. The node keeps its log in data_dir/name, and a
+  /// thread that writes it. Who has lost it must not come back with an empty one: it would vote
+  /// against what it has promised.
   std::string data_dir;
 
   /// Whose thread runs the member. "own": it starts one. "caller": the application's, inside next()
@@ -179,7 +179,7 @@ struct Status {
   std::string seal;                ///< "key 1f0e9a3b", which packets are sealed with, or "insecure"
   std::vector<NodeAddress> nodes;  ///< all but this one
   std::vector<std::string> list;   ///< names of the nodes that count
-  /// Names of those of Member::set_nodes(), until they count; or empty.
+  /// Names of those of Member::set_nodes(), or of Config::nodes, until they count; or empty.
   std::vector<std::string> next_list;
   std::string list_waits_for;  ///< what they wait for, in words; empty: nothing
   /// Every counter of the node and its transport, by name.
@@ -250,11 +250,15 @@ class Member {
   /// thing at a time, on all nodes: give the list to all that run, then start who is new. Who is
   /// removed is stopped. Nodes that stay keep their numbers.
   ///
+  /// `acceptors`, with "paxos" and "ridge": who votes from then on, as in Config::acceptors. Fewer
+  /// than half of them may be new nodes. Who was no acceptor needs a Config::data_dir all the same.
+  ///
   /// @return  nothing; or invalid_option (the message says why this list cannot be gone over to,
   /// and
   ///          what to do; the old one stays), closed.
   /// Blocks: for about a millisecond.
-  Result<Done> set_nodes(const std::vector<Node>& nodes);
+  Result<Done> set_nodes(const std::vector<Node>& nodes,
+                         const std::vector<std::uint32_t>& acceptors = {});
 
   /// This incarnation, as in View::members. Before the first view, it may still change.
   std::string id() const;

@@ -69,6 +69,9 @@ namespace peal::sim_hooks {
   X(px_minority_decides, "one vote less than a majority decides")                                 \
   X(px_rounds_mixed, "votes of different rounds are counted together")                            \
   X(px_any_value_decided, "a value of any round is taken for the one that was decided")           \
+  X(px_lists_mixed, "votes for rounds of another list of nodes are counted")                      \
+  X(px_beyond_list, "a coordinator goes on in its round behind another list of nodes")            \
+  X(px_list_not_logged, "an acceptor votes by a list of nodes that its log may not know")         \
   X(rd_vote_decides, "an acceptor of a chain says that its own vote decides")                     \
   X(rd_arrival_decides, "a value that comes along a chain is taken for decided")                  \
   X(rr_proposed_is_decided, "in a ring all that was proposed before is said to be decided")       \

@@ -259,9 +259,9 @@ void add_order(std::vector<Key>& rows) {
       }));
   rows.push_back(text_key(
       "", "data_dir", "a path of 1 to 4000 bytes", "",
-      "With \"paxos\" and \"ridge\", on acceptors: a folder that is there, belongs to the user who "
-      "runs this "
-      "node, and that others cannot write to (chmod 700), on a disk that keeps what it has synced. "
+      "With \"paxos\" and \"ridge\", on acceptors and nodes that may become one: a folder that is "
+      "there, belongs to the user who runs this node, and that others cannot write to (chmod 700), "
+      "on a disk that keeps what it has synced. "
       "The node keeps its log in data_dir/NAME, and no other cluster or node is let in there. A "
       "node that has lost its log must not come back with an empty one: it would vote against what "
       "it has promised.",
@@ -281,9 +281,8 @@ void add_paxos(std::vector<Key>& rows) {
   acceptors.example = "[1, 2, 3]";
   acceptors.help =
       "Which nodes vote, by their numbers; most of them must be there for anything to be ordered. "
-      "The same on all nodes, for as long as the cluster lives. Without it: all of up to two "
-      "nodes, "
-      "three of up to four, else the five lowest.";
+      "The same on all nodes; peal reload changes it, as it changes the list of nodes. Without it: "
+      "all of up to two nodes, three of up to four, else the five lowest.";
   acceptors.set = [](const Value& value, NodeConfig& config) {
     const auto* numbers = std::get_if<Numbers>(&value);
     if (numbers == nullptr || numbers->size() % 2 == 0 || numbers->size() > kNodesMax) return false;

@@ -279,6 +279,7 @@ class NodeProcess final : public daemon::Owner {
     if (!taken) return tl::unexpected(config->file + ": " + taken.error().message);
     config_.clients = config->clients;
     config_.nodes = config->nodes;
+    config_.acceptors = config->acceptors;
     const auto& keys = options->member.keys;
     return keys ? "key " + seal::to_text(keys->sending) : std::string("insecure");
   }
@@ -290,7 +291,6 @@ class NodeProcess final : public daemon::Owner {
     if (other.insecure != config_.insecure) return "insecure";
     if (other.order != config_.order) return "order";
     if (other.dissemination != config_.dissemination) return "ridge.dissemination";
-    if (other.acceptors != config_.acceptors) return "paxos.acceptors";
     if (other.data_dir != config_.data_dir) return "data_dir";
     if (other.node != config_.node) return "node";
     if (other.socket != config_.socket) return "socket";

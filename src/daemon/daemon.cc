@@ -188,7 +188,7 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
   if (std::string wrong = session::validate(sessions); !wrong.empty()) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
   }
-  if (std::string wrong = runtime_->why_not(options.member.nodes); !wrong.empty()) {
+  if (std::string wrong = runtime_->why_not(member::listing_of(options.member)); !wrong.empty()) {
     return unexpected(io::IoError{Errc::invalid_option, "nodes: " + wrong});
   }
   if (std::string wrong = member::validate(options.member); !wrong.empty()) {
@@ -208,7 +208,7 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
   }
   // Whether packets are sealed is agreed on by all nodes; with which key is not.
   if (runtime_->sending_key()) new_keys_ = options.member.keys;
-  new_nodes_ = options.member.nodes;
+  new_nodes_ = member::listing_of(options.member);
   new_sessions_ = sessions;
   runtime_->look_up_names(now_);
   loop_->wake();
@@ -216,10 +216,9 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
 }
 
 std::vector<std::string> Daemon::next_nodes() const {
-  const auto& wanted = new_nodes_ ? new_nodes_ : runtime_->next_nodes();
-  if (!wanted || member::list_of(*wanted).hash == member::list_of(runtime_->nodes()).hash)
-    return {};
-  return member::names_in(*wanted);
+  const auto& wanted = new_nodes_ ? new_nodes_ : runtime_->next_listing();
+  if (!wanted || *wanted == runtime_->listing()) return {};
+  return member::names_in(wanted->nodes);
 }
 
 void Daemon::on_nodes() { owner_.on_nodes(now_, member::names_in(runtime_->nodes())); }

@@ -116,7 +116,7 @@ class Daemon final : private member::Application, private session::Host {
   std::shared_ptr<const io::TlsContext> tls_;  ///< for connections to come
   std::vector<std::string> node_names_;        ///< by number; of those that are gone, too
   std::optional<seal::Keys> new_keys_;
-  std::optional<std::vector<member::NodeEntry>> new_nodes_;
+  std::optional<member::Listing> new_nodes_;
   std::optional<session::Options> new_sessions_;  ///< to go on with
 
   Instant now_{};

@@ -28,7 +28,7 @@ void Daemon::on_turn_end(Instant now) {
   if (stage_ == Stage::ended) return;
   if (new_keys_) runtime_->set_keys(*std::exchange(new_keys_, std::nullopt));
   if (new_nodes_) {
-    name_nodes(*new_nodes_);
+    name_nodes(new_nodes_->nodes);
     runtime_->set_nodes(now, *std::exchange(new_nodes_, std::nullopt));
   }
   if (new_sessions_) sessions_->reconfigure(now, *std::exchange(new_sessions_, std::nullopt));

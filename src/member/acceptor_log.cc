@@ -31,17 +31,10 @@ tl::unexpected<io::IoError> disk_refused(const port::DiskError& error) {
   return refused(Errc::system, error.message);
 }
 
-std::string numbers_text(const std::vector<NodeId>& nodes) {
-  std::string text;
-  for (const NodeId node : nodes) text += (text.empty() ? "" : ",") + std::to_string(node.value);
-  return text;
-}
-
 /// One line each, "key value".
 std::string identity_of(const Settings& settings) {
   return "cluster " + settings.cluster + "\nnode " + settings.name + "\nnumber " +
-         std::to_string(settings.self().value) + "\nacceptors " +
-         numbers_text(acceptors_of(settings)) + "\n";
+         std::to_string(settings.self().value) + "\n";
 }
 
 /// What differs, what was expected, and what to do. The bytes may be anything.
@@ -53,15 +46,9 @@ std::string difference(const std::string& path, const std::string& there,
   while (std::getline(ours, wanted)) {
     std::string found;
     if (std::getline(theirs, found) && found == wanted) continue;
-    const std::string key = wanted.substr(0, wanted.find(' '));
     constexpr std::size_t kShownMax = 300;
-    const std::string remedy =
-        key == "acceptors"
-            ? "the acceptors of a cluster stay the same: take the list back, or begin a new "
-              "cluster, with an empty data_dir on all nodes"
-            : "start each node with its own data_dir";
     return path + " says " + quote(found.substr(0, kShownMax)) + ", and this node has " +
-           quote(wanted) + ": " + remedy;
+           quote(wanted) + ": start each node with its own data_dir";
   }
   return path + " is not what Peal wrote: restore it";
 }
@@ -70,7 +57,6 @@ std::string difference(const std::string& path, const std::string& there,
 wal::Identity owner_of(const Settings& settings) {
   Digest cluster;
   cluster.add(as_bytes_view(settings.cluster));
-  for (const NodeId node : acceptors_of(settings)) cluster.add(node.value);
   return {cluster.value(), settings.self()};
 }
 

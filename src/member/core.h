@@ -54,7 +54,7 @@ class Core final : private Application {
   std::uint32_t message_bytes_max() const { return settings_.limits.message_bytes_max; }
   /// Goes over to this list of nodes once all members of the view have been given the same one.
   /// Errors: invalid_option (it cannot be gone over to; the message says why), closed.
-  Result<void, io::IoError> set_nodes(std::vector<NodeEntry> nodes);
+  Result<void, io::IoError> set_nodes(Listing listing);
   /// Thread: the reader's.
   const trace::Names& names() const { return reader_.names(); }
 
@@ -94,7 +94,7 @@ class Core final : private Application {
   void close(bool on_request, std::string reason);
   void take_keys();
   void take_nodes(Instant now);
-  std::string give_nodes(Instant now, const std::vector<NodeEntry>& nodes);
+  std::string give_nodes(Instant now, const Listing& listing);
   void answer_status();
   Snapshot snapshot() const;
   void set_id(MemberId id);
@@ -129,9 +129,9 @@ class Core final : private Application {
   mutable std::condition_variable answered_;
   std::string id_;
   std::optional<std::chrono::milliseconds> leave_asked_;
-  std::optional<seal::Keys> keys_asked_;               ///< to go on with
-  std::optional<std::vector<NodeEntry>> nodes_asked_;  ///< to go over to
-  std::optional<std::string> nodes_answer_;            ///< why not; empty: it has been given
+  std::optional<seal::Keys> keys_asked_;     ///< to go on with
+  std::optional<Listing> nodes_asked_;       ///< to go over to
+  std::optional<std::string> nodes_answer_;  ///< why not; empty: it has been given
   mutable std::uint64_t status_asked_ = 0;
   std::uint64_t status_answered_ = 0;
   Snapshot status_;

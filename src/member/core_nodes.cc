@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "member/core.h"
+#include "member/nodes.h"
 
 namespace peal::member {
 
-Result<void, io::IoError> Core::set_nodes(std::vector<NodeEntry> nodes) {
+Result<void, io::IoError> Core::set_nodes(Listing listing) {
   const auto refused = [](Errc code, std::string why) -> Result<void, io::IoError> {
     return unexpected(io::IoError{code, std::move(why)});
   };
-  Settings wanted = settings_;
-  wanted.nodes = nodes;
+  const Settings wanted = with(settings_, listing);
   const bool is_self_missing = wanted.self() == NodeId{};  // that has words of its own
   if (std::string wrong = validate(wanted); !wrong.empty() && !is_self_missing) {
     return refused(Errc::invalid_option, std::move(wrong));
@@ -22,7 +22,7 @@ Result<void, io::IoError> Core::set_nodes(std::vector<NodeEntry> nodes) {
   std::unique_lock lock(mutex_);
   if (ended_) return refused(Errc::closed, "the member has left");
   nodes_answer_.reset();
-  nodes_asked_ = std::move(nodes);
+  nodes_asked_ = std::move(listing);
   loop_->wake();
   while (!nodes_answer_ && runs_loop() && runner_ == std::this_thread::get_id()) {
     lock.unlock();
@@ -36,7 +36,7 @@ Result<void, io::IoError> Core::set_nodes(std::vector<NodeEntry> nodes) {
 }
 
 void Core::take_nodes(Instant now) {
-  std::optional<std::vector<NodeEntry>> nodes;
+  std::optional<Listing> nodes;
   {
     const std::lock_guard lock(mutex_);
     nodes = std::exchange(nodes_asked_, std::nullopt);
@@ -48,13 +48,13 @@ void Core::take_nodes(Instant now) {
   answered_.notify_all();
 }
 
-std::string Core::give_nodes(Instant now, const std::vector<NodeEntry>& nodes) {
-  if (std::string wrong = runtime_->why_not(nodes); !wrong.empty()) return "nodes: " + wrong;
+std::string Core::give_nodes(Instant now, const Listing& listing) {
+  if (std::string wrong = runtime_->why_not(listing); !wrong.empty()) return "nodes: " + wrong;
   Notice notice;  // ahead of all that new nodes say
   notice.kind = Notice::Kind::names;
-  for (const NodeEntry& node : nodes) notice.names.emplace_back(node.number, node.name);
+  for (const NodeEntry& node : listing.nodes) notice.names.emplace_back(node.number, node.name);
   push_notice(std::move(notice));
-  runtime_->set_nodes(now, nodes);
+  runtime_->set_nodes(now, listing);
   return {};
 }
 

@@ -71,10 +71,13 @@ Snapshot snapshot_of(const Runtime& runtime) {
                          entry.known() ? to_string(entry.at) : "", entry.problem});
   }
   now.list = names_in(runtime.nodes());
-  if (runtime.next_nodes()) {
-    now.next_list = names_in(*runtime.next_nodes());
-    now.list_waits_for = nodes_wait_text(node.nodes_wait(), runtime.names());
+  const order::NodesWait wait = node.nodes_wait();
+  if (runtime.next_listing()) {
+    now.next_list = names_in(runtime.next_listing()->nodes);
+  } else if (wait.kind != order::NodesWait::Kind::nothing) {
+    now.next_list = now.list;  // that of its file, and the others go by another one
   }
+  now.list_waits_for = nodes_wait_text(wait, runtime.names());
   for (const order::Counter& each : node.counters())
     now.counters.emplace_back(each.name, each.value);
   for (const io::CounterField& field : io::udp_counter_fields()) {

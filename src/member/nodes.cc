@@ -65,6 +65,25 @@ std::string why_not_address(const Settings& settings, const std::vector<NodeEntr
   return {};
 }
 
+/// Those who know the order are needed for a majority: nodes that are new, and know nothing, must
+/// not be able to begin one of their own.
+std::string why_not_acceptors(const Settings& settings, const Listing& wanted) {
+  if (!on_quorums(settings.order)) return {};
+  const Settings then = with(settings, wanted);
+  if (votes(then) && !keeps_log(settings)) {
+    return "this node would be an acceptor, and has no data_dir: restart it with one and with this "
+           "list";
+  }
+  const std::vector<NodeId> acceptors = acceptors_of(then);
+  const auto strangers =
+      std::count_if(acceptors.begin(), acceptors.end(),
+                    [&settings](NodeId node) { return find(settings.nodes, node) == nullptr; });
+  if (static_cast<std::size_t>(strangers) < acceptors.size() / 2 + 1) return {};
+  return std::to_string(strangers) + " of " + std::to_string(acceptors.size()) +
+         " acceptors would be new: add one node at a time, and wait until that list counts before "
+         "the next";
+}
+
 }  // namespace
 
 order::NodeList list_of(const std::vector<NodeEntry>& nodes) {
@@ -83,14 +102,29 @@ order::NodeList list_of(const std::vector<NodeEntry>& nodes) {
   return list;
 }
 
-std::string why_not(const Settings& settings, const std::vector<NodeEntry>& wanted) {
+order::NodeList list_of(const Settings& settings) {
+  order::NodeList list = list_of(settings.nodes);
+  if (!on_quorums(settings.order)) return list;
+  list.acceptors = acceptors_of(settings);
+  Digest hash;
+  hash.add(list.hash);
+  for (const NodeId node : list.acceptors) hash.add(node.value);
+  list.hash = std::max<std::uint64_t>(hash.value(), 1);
+  return list;
+}
+
+Listing listing_of(const Settings& settings) { return {settings.nodes, settings.acceptors}; }
+
+Settings with(const Settings& settings, const Listing& listing) {
+  Settings other = settings;
+  other.nodes = listing.nodes;
+  other.acceptors = listing.acceptors;
+  return other;
+}
+
+std::string why_not(const Settings& settings, const Listing& listing) {
+  const std::vector<NodeEntry>& wanted = listing.nodes;
   const NodeEntry* self = find(wanted, settings.name);
-  if (on_quorums(settings.order) && list_of(wanted).hash != list_of(settings.nodes).hash) {
-    std::string now;
-    for (const std::string& name : names_in(settings.nodes)) now += (now.empty() ? "" : ",") + name;
-    return "the list of nodes is fixed with order = \"" + std::string(order_name(settings.order)) +
-           "\": take " + now + " back, or stop all nodes and start them with the new list";
-  }
   if (self == nullptr) {
     return "node " + quote(settings.name) +
            ", which this is, is not in the list: to remove it, stop it and reload the others";
@@ -120,6 +154,7 @@ std::string why_not(const Settings& settings, const std::vector<NodeEntry>& want
            " nodes together: accepted are " + std::to_string(wire::kMembersMax) +
            "; remove nodes first, and add others when the list without them counts";
   }
+  if (std::string wrong = why_not_acceptors(settings, listing); !wrong.empty()) return wrong;
   return why_not_address(settings, wanted);
 }
 
@@ -134,7 +169,13 @@ std::string nodes_wait_text(const order::NodesWait& wait, const trace::Names& na
     case Kind::too_many:
       return "a list that differs by one node, as primary = \"majority\" wants it: add or remove "
              "one at a time";
-    case Kind::majority: return "a view with most of the nodes of both lists";
+    case Kind::majority:
+      return "a view with most of the nodes of both lists: start those that are missing";
+    case Kind::acceptor:
+      return who +
+             ", an acceptor of this list, which is not heard, is behind, or does not have the "
+             "list: start it, or run peal reload there";
+    case Kind::strangers: return "a list with fewer new acceptors: add or remove one at a time";
   }
   return {};
 }

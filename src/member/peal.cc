@@ -132,11 +132,13 @@ v0::Result<std::string> Member::reload_keys() {
   return Error{code_of(sending.error().code), sending.error().message};
 }
 
-v0::Result<Done> Member::set_nodes(const std::vector<Node>& nodes) {
+v0::Result<Done> Member::set_nodes(const std::vector<Node>& nodes,
+                                   const std::vector<std::uint32_t>& acceptors) {
   auto entries = member::nodes_of(nodes);
   if (auto* error = std::get_if<Error>(&entries)) return std::move(*error);
-  const auto given =
-      core_->inner->set_nodes(std::move(std::get<std::vector<member::NodeEntry>>(entries)));
+  member::Listing listing{std::move(std::get<std::vector<member::NodeEntry>>(entries)), {}};
+  for (const std::uint32_t number : acceptors) listing.acceptors.push_back(NodeId{number});
+  const auto given = core_->inner->set_nodes(std::move(listing));
   if (given) return Done{};
   return Error{code_of(given.error().code), given.error().message};
 }

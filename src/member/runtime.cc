@@ -143,7 +143,7 @@ Result<void, io::IoError> Runtime::prepare() {
     }
     trace_ = std::move(*trace);
   }
-  if (votes(settings_)) {
+  if (keeps_log(settings_)) {
     if (auto opened_log = open_log(); !opened_log) return opened_log;
   }
   // Last, so that a node that cannot start does not use up an incarnation.
@@ -179,11 +179,11 @@ void Runtime::make_node(std::uint64_t epoch) {
 }
 
 std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, order::Host& host) {
-  const order::NodeList list = list_of(settings_.nodes);
+  const order::NodeList list = list_of(settings_);
   order::paxos::Config paxos;
   paxos.self = {settings_.self(), epoch};
   paxos.universe = list.nodes;
-  paxos.acceptors = acceptors_of(settings_);
+  paxos.acceptors = list.acceptors;
   paxos.nodes_hash = list.hash;
   paxos.cluster = cluster_id(settings_);
   paxos.options.packet_bytes_max = packet_bytes(settings_);
@@ -356,6 +356,11 @@ void Runtime::on_event(const order::Event& event) {
   if (event.code == order::EventCode::epoch_corrected) on_epoch_corrected(event.a);
   // What is known of the peers may be in use: at the end of the turn it is not.
   if (event.code == order::EventCode::nodes_adopted) nodes_adopted_ = true;
+  if (event.code == order::EventCode::nodes_not_given) {
+    application_.on_warning(
+        "the others go by another list of nodes now than this node was given: give it that one "
+        "(peal reload)");
+  }
   application_.on_event(event);
 }
 

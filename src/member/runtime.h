@@ -67,14 +67,16 @@ class Runtime final : private io::LoopHost,
   std::optional<seal::KeyId> sending_key() const;
 
   /// Whether this list can be gone over to: empty, or one line that says why not, and what to do.
-  std::string why_not(const std::vector<NodeEntry>& nodes) const;
+  std::string why_not(const Listing& listing) const;
   /// Goes over to this list once all members of the view have been given the same one; the list
   /// that counts takes a wish back. Packets of the nodes of both lists are accepted until then. See
   /// Application::on_nodes().
-  void set_nodes(Instant now, const std::vector<NodeEntry>& nodes);
+  void set_nodes(Instant now, const Listing& listing);
   /// The list that counts, and the one to go over to, if there is one.
   const std::vector<NodeEntry>& nodes() const { return settings_.nodes; }
-  const std::optional<std::vector<NodeEntry>>& next_nodes() const { return next_nodes_; }
+  /// The list that is gone over to, until it counts.
+  const std::optional<Listing>& next_listing() const { return next_; }
+  Listing listing() const { return {settings_.nodes, settings_.acceptors}; }
 
   /// Looks the names of all other nodes up again.
   void look_up_names(Instant now) { addresses_->ask_all(now); }
@@ -154,8 +156,8 @@ class Runtime final : private io::LoopHost,
   void multicast(Lane lane, const BufferRef& packet) override;
   void set_audience(std::span<const MemberId> members) override { udp_->set_audience(members); }
 
-  Settings settings_;  ///< `nodes` are those that count
-  std::optional<std::vector<NodeEntry>> next_nodes_;
+  Settings settings_;  ///< `nodes` and `acceptors` are those that count
+  std::optional<Listing> next_;
   bool nodes_adopted_ = false;  ///< the engine goes by the next ones already
   io::Endpoint own_at_;
   io::Loop& loop_;

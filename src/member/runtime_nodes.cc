@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/assert.h"
 #include "member/nodes.h"
 #include "member/runtime.h"
 
 namespace peal::member {
-std::string Runtime::why_not(const std::vector<NodeEntry>& nodes) const {
-  if (std::string wrong = member::why_not(settings_, nodes); !wrong.empty()) return wrong;
+std::string Runtime::why_not(const Listing& listing) const {
+  if (std::string wrong = member::why_not(settings_, listing); !wrong.empty()) return wrong;
+  const std::vector<NodeEntry>& nodes = listing.nodes;
   std::vector<io::Peer> peers{{settings_.self(), own_at_}};
   const auto add = [&](const NodeEntry& node) {
     if (node.number == settings_.self()) return;
@@ -30,20 +30,20 @@ std::string Runtime::why_not(const std::vector<NodeEntry>& nodes) const {
   return checked ? std::string() : checked.error().message;
 }
 
-void Runtime::set_nodes(Instant now, const std::vector<NodeEntry>& nodes) {
+void Runtime::set_nodes(Instant now, const Listing& listing) {
   take_adopted(now);
-  if (nodes == next_nodes_.value_or(settings_.nodes)) return;  // as in most reloads
+  if (listing == next_.value_or(listing_of(settings_))) return;  // as in most reloads
   // The list that counts may be another one than when it was asked for.
-  if (std::string wrong = why_not(nodes); !wrong.empty()) {
+  if (std::string wrong = why_not(listing); !wrong.empty()) {
     application_.on_warning("the new list of nodes is not gone over to: " + wrong);
     return;
   }
-  const order::NodeList list = list_of(nodes);
-  next_nodes_.reset();
-  if (list.hash == list_of(settings_.nodes).hash) {
-    settings_.nodes = nodes;  // addresses may differ
+  const order::NodeList list = list_of(with(settings_, listing));
+  next_.reset();
+  if (list.hash == list_of(settings_).hash) {
+    settings_ = with(settings_, listing);  // addresses may differ
   } else {
-    next_nodes_ = nodes;
+    next_ = listing;
   }
   know_nodes(now);
   node_->set_nodes(now, list);
@@ -51,16 +51,15 @@ void Runtime::set_nodes(Instant now, const std::vector<NodeEntry>& nodes) {
 
 void Runtime::take_adopted(Instant now) {
   if (!std::exchange(nodes_adopted_, false)) return;
-  PEAL_ASSERT(next_nodes_);
-  settings_.nodes = std::move(*next_nodes_);
-  next_nodes_.reset();
+  // Without one the list counts that this node was started with.
+  if (next_) settings_ = with(settings_, *std::exchange(next_, std::nullopt));
   know_nodes(now);
   application_.on_nodes();
 }
 
 /// Those of both lists; where a node is, the newer one says.
 void Runtime::know_nodes(Instant now) {
-  std::vector<NodeEntry> known = next_nodes_.value_or(settings_.nodes);
+  std::vector<NodeEntry> known = next_ ? next_->nodes : settings_.nodes;
   for (const NodeEntry& node : settings_.nodes) {
     if (find(known, node.number) == nullptr) known.push_back(node);
   }

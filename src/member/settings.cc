@@ -244,6 +244,10 @@ bool votes(const Settings& settings) {
   return std::binary_search(acceptors.begin(), acceptors.end(), settings.self());
 }
 
+bool keeps_log(const Settings& settings) {
+  return on_quorums(settings.order) && !settings.data_dir.empty();
+}
+
 std::uint32_t max_gap(const Settings& settings) {
   if (settings.order == OrderEngine::ring) return settings.ring.max_gap;
   return order::paxos::Options{}.max_gap;
@@ -273,7 +277,6 @@ void add_quorum_rules(const Settings& settings, Digest& rules) {
   if (settings.dissemination != Dissemination::distributors) {
     rules.add(as_bytes_view(dissemination_name(settings.dissemination)));
   }
-  for (const NodeId node : acceptors_of(settings)) rules.add(node.value);
   rules.add(settings.ring.packet_bytes_max);
 }
 

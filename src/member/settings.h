@@ -32,6 +32,13 @@ struct NodeEntry {
 };
 
 /// The node with this number or name; null if there is none.
+/// What a reload gives: the list of nodes, and who of them votes.
+struct Listing {
+  std::vector<NodeEntry> nodes;
+  std::vector<NodeId> acceptors;  ///< as in Settings
+  friend bool operator==(const Listing&, const Listing&) = default;
+};
+
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number);
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, std::string_view name);
 
@@ -69,8 +76,8 @@ struct Settings {
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::vector<NodeId> acceptors;  ///< on quorums; empty: as acceptors_of() chooses
-  std::string data_dir;           ///< on quorums: where acceptors keep their logs
-  order::ring::Options ring;      ///< `packet_bytes_max` is that of every engine
+  std::string data_dir;  ///< on quorums: where who is an acceptor, or may become one, has its log
+  order::ring::Options ring;  ///< `packet_bytes_max` is that of every engine
   node::Limits limits;
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
   bool own_thread = true;                         ///< false: who reads runs the loop
@@ -111,6 +118,8 @@ std::string validate(const Settings& settings);
 std::vector<NodeId> acceptors_of(const Settings& settings);
 /// True if this node is one of them: it needs a data_dir.
 bool votes(const Settings& settings);
+/// It has a log, and may become an acceptor while it runs.
+bool keeps_log(const Settings& settings);
 
 /// The largest gap between the slowest member and what is ordered, in units.
 std::uint32_t max_gap(const Settings& settings);
@@ -118,9 +127,9 @@ std::uint32_t max_gap(const Settings& settings);
 Duration pause_of(const Settings& settings);
 
 /// wire::Header::cluster. High 32 bits: the cluster's name; low 32: everything that must be equal
-/// on all nodes as long as one of them runs (the engine, its ways, its acceptors, the times of the
-/// ring, the primary rule, the largest message, the longest list of nodes). The list of nodes is
-/// not: see member/nodes.h.
+/// on all nodes as long as one of them runs (the engine, its ways, the times of the
+/// ring, the primary rule, the largest message, the longest list of nodes). The list of nodes,
+/// and who of them votes, is not: see member/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
 
 /// On quorums: the silence after which a node is suspected. Twice what the engine has by itself:

@@ -73,13 +73,13 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
       return "node " + name + " is ignored: it belongs to another cluster; compare the key cluster";
     case wire::Drop::other_settings:
       return "node " + name +
-             " is ignored: its cluster-wide settings differ; order, dissemination, acceptors, "
+             " is ignored: its cluster-wide settings differ; order, dissemination, "
              "nodes_max, message_bytes_max, primary and the times in ring must be the same on all "
              "nodes (with acceptors, the size of packets too)";
     case wire::Drop::other_list:
       return "node " + name +
-             " is ignored: it goes by another list of nodes; give both the same [[nodes]], and run "
-             "peal reload on those that run; with acceptors, restart them";
+             " is ignored: it goes by another list of nodes, or of acceptors; give both the same, "
+             "and run peal reload on those that run";
     default: return "node " + name + " is ignored: " + std::string(wire::drop_name(reason));
   }
 }

@@ -83,6 +83,8 @@ enum class EventCode : std::uint8_t {
   epoch_corrected,      ///< a = new epoch
   incompatible_peer,    ///< who; a = Drop reason. Said once per peer and reason
   nodes_adopted,        ///< a = hash of the list of nodes that counts from now on
+  nodes_not_given,      ///< a = hash of the list that counts from now on, which is another one than
+                        ///< this node was given
   paused,               ///< a = nanoseconds
 };
 
@@ -160,18 +162,21 @@ struct Counter {
 /// The configured nodes, and a number by which equal lists are known: not 0.
 struct NodeList {
   std::uint64_t hash = 1;
-  std::vector<NodeId> nodes;  ///< sorted, 1 to 128
+  std::vector<NodeId> nodes;        ///< sorted, 1 to 128
+  std::vector<NodeId> acceptors{};  ///< on quorums: sorted, of these, at least one; else none
 };
 
 /// What keeps an engine from going over to another list of nodes.
 struct NodesWait {
   enum class Kind : std::uint8_t {
-    nothing,   ///< there is no other list, or it is about to count
-    view,      ///< there is no view at the moment
-    member,    ///< `who` does not have the list yet
-    running,   ///< `who` is not in the list any more, and still runs
-    too_many,  ///< the lists differ by more than one node, and there is a majority rule
-    majority,  ///< the view does not have most of the nodes of both lists
+    nothing,    ///< there is no other list, or it is about to count
+    view,       ///< there is no view at the moment
+    member,     ///< `who` does not have the list yet
+    running,    ///< `who` is not in the list any more, and still runs
+    too_many,   ///< the lists differ by more than one node, and there is a majority rule
+    majority,   ///< the view does not have most of the nodes of both lists
+    acceptor,   ///< `who`, an acceptor of the list, is not heard, or is behind
+    strangers,  ///< most of the list's acceptors are no nodes of the one that counts
   };
   Kind kind = Kind::nothing;
   MemberId who{};
@@ -202,7 +207,7 @@ class Engine {
   virtual void leave(Instant now, Effects& out) = 0;
   /// The list of nodes to go over to once all members of the view have been given the same one; the
   /// list that counts takes a wish back. It holds this node. Until then packets of the nodes of
-  /// both lists are wanted; nodes_adopted says when. Engines with a fixed list ignore it.
+  /// both lists are wanted; nodes_adopted says when.
   virtual void set_nodes(Instant /*now*/, const NodeList& /*nodes*/, Effects& /*out*/) {}
   /// What the list given last waits for.
   virtual NodesWait nodes_wait() const { return {}; }

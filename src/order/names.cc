@@ -35,6 +35,7 @@ std::string_view event_name(EventCode code) {
     case EventCode::epoch_corrected: return "epoch_corrected";
     case EventCode::incompatible_peer: return "incompatible_peer";
     case EventCode::nodes_adopted: return "nodes_adopted";
+    case EventCode::nodes_not_given: return "nodes_not_given";
     case EventCode::paused: return "paused";
   }
   PEAL_ASSERT(false && "unknown event");

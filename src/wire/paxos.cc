@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "wire/packet.h"
+#include "wire/paxos_value.h"
 
 namespace peal::wire {
 namespace {
@@ -15,12 +16,6 @@ constexpr std::uint8_t kLeading = 1;
 constexpr std::uint8_t kLeaving = 2;
 constexpr std::uint8_t kJoined = 4;
 constexpr std::uint8_t kStateFlags = kLeading | kLeaving | kJoined;
-
-Instance read_instance(Reader& in) {
-  const Instance instance = read_counter(in);
-  in.require(instance >= 1, Drop::bad_value);
-  return instance;
-}
 
 /// A round, or all zero for none.
 Round read_any_round(Reader& in) {
@@ -44,38 +39,6 @@ PaxosKind kind_of(ByteView packet) {
   return static_cast<PaxosKind>(in.u<std::uint8_t>());
 }
 
-/// How many members of a view follow, if the bytes of all of them are there; else 0.
-std::uint16_t read_member_count(Reader& in, std::size_t bytes_each) {
-  const auto count = in.u<std::uint16_t>();
-  in.require(count <= kMembersMax, Drop::count_too_large);
-  return !in.failed() && in.holds(count, bytes_each) ? count : std::uint16_t{0};
-}
-
-/// The member behind one of the node `before`.
-ViewMember read_view_member(Reader& in, NodeId before) {
-  ViewMember read;
-  read.member = read_member(in);
-  read.came_from = read_counter(in);
-  // Two incarnations of a node cannot both be members.
-  in.require(before < read.member.node, Drop::not_sorted);
-  return read;
-}
-
-/// The bytes of a value of this kind; none of them is kept. A view that nobody can read must not be
-/// voted for: it would be the value of its instance for good.
-void require_value(Reader& in, ValueKind kind, ByteView bytes) {
-  if (in.failed() || kind == ValueKind::unit) return;
-  if (kind == ValueKind::nothing) return in.require(bytes.empty(), Drop::trailing_bytes);
-  Reader value(bytes);
-  const std::uint16_t count = read_member_count(value, kViewMemberBytes);
-  NodeId before{};
-  for (std::uint16_t i = 0; i < count && !value.failed(); ++i) {
-    before = read_view_member(value, before).member.node;
-  }
-  value.require(count >= 1, Drop::bad_value);
-  in.require(value.finish() == Drop::none, value.finish());
-}
-
 }  // namespace
 
 Round read_round(Reader& in) {
@@ -87,67 +50,6 @@ Round read_round(Reader& in) {
 void write_round(Writer& out, const Round& round) {
   out.u(round.count);
   out.member(round.coordinator);
-}
-
-ValueHead read_value_head(Reader& in) {
-  ValueHead head;
-  const auto kind = in.u<std::uint8_t>();
-  in.require(kind >= static_cast<std::uint8_t>(ValueKind::unit) &&
-                 kind <= static_cast<std::uint8_t>(ValueKind::view),
-             Drop::bad_value);
-  const auto service = in.u<std::uint8_t>();
-  in.require(service == static_cast<std::uint8_t>(Service::agreed) ||
-                 service == static_cast<std::uint8_t>(Service::safe),
-             Drop::bad_value);
-  head.view = read_counter(in);
-  head.origin = read_member(in);
-  head.number = read_counter(in);
-  if (in.failed()) return ValueHead{};
-  head.kind = static_cast<ValueKind>(kind);
-  head.service = static_cast<Service>(service);
-  const bool unit = head.kind == ValueKind::unit;
-  in.require((head.number >= 1) == unit, Drop::bad_value);
-  in.require((head.view >= 1) == (head.kind != ValueKind::nothing), Drop::bad_value);
-  in.require(unit || head.service == Service::agreed, Drop::bad_value);
-  return head;
-}
-
-void write_value_head(Writer& out, const ValueHead& head) {
-  out.u(static_cast<std::uint8_t>(head.kind));
-  out.u(static_cast<std::uint8_t>(head.service));
-  out.u(head.view);
-  out.member(head.origin);
-  out.u(head.number);
-}
-
-void read_checkpoint(Reader& in, Checkpoint& out) {
-  out.next = read_instance(in);
-  out.view = read_any_view(in);
-  out.members.clear();
-  out.numbers.clear();
-  const std::uint16_t count = read_member_count(in, kViewMemberBytes + sizeof(std::uint64_t));
-  out.members.reserve(count);
-  out.numbers.reserve(count);
-  NodeId before{};
-  for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
-    out.members.push_back(read_view_member(in, before));
-    out.numbers.push_back(read_counter(in));
-    before = out.members.back().member.node;
-  }
-  in.require((out.view.number == 0) == out.members.empty(), Drop::bad_value);
-  in.require(out.view.number != 0 || out.view == ViewId{}, Drop::bad_value);
-}
-
-void write_checkpoint(Writer& out, const Checkpoint& in) {
-  PEAL_ASSERT(in.members.size() == in.numbers.size());
-  out.u(in.next);
-  out.view(in.view);
-  out.count(in.members.size(), kMembersMax);
-  for (std::size_t i = 0; i < in.members.size(); ++i) {
-    out.member(in.members[i].member);
-    out.u(in.members[i].came_from);
-    out.u(in.numbers[i]);
-  }
 }
 
 Drop decode_value(ByteView packet, ValueFrame& out) {
@@ -195,11 +97,14 @@ Drop decode_state(ByteView packet, State& out) {
   out.next = read_counter(in);
   out.oldest = read_counter(in);
   out.view = read_counter(in);
-  out.nodes = in.u<std::uint64_t>();
+  out.list = in.u<std::uint64_t>();
+  out.first_list = in.u<std::uint64_t>();
+  out.next_list = in.u<std::uint64_t>();
   in.require(out.voted_round <= out.round, Drop::bad_value);
   in.require(out.voted_round.count != 0 || out.voted_upto == 0, Drop::bad_value);
   in.require(out.decided_upto <= out.voted_upto, Drop::bad_value);
   in.require(out.oldest <= out.next, Drop::bad_value);
+  in.require(out.list <= kListMax && (out.next != 0 || out.list == 0), Drop::bad_value);
   in.require(!out.joined || (out.view != 0 && out.next != 0), Drop::bad_value);
   in.require(!out.leading || (out.round.count != 0 && out.round.coordinator == sender_of(packet)),
              Drop::bad_value);
@@ -219,7 +124,9 @@ std::size_t encode_state(const Header& header, const State& in, ByteSpan packet)
   out.u(in.next);
   out.u(in.oldest);
   out.u(in.view);
-  out.u(in.nodes);
+  out.u(in.list);
+  out.u(in.first_list);
+  out.u(in.next_list);
   return finish(out, packet, header.checksum);
 }
 
@@ -379,30 +286,6 @@ std::size_t encode_checkpoint(const Header& header, const Checkpoint& in, ByteSp
   write_paxos_header(out, PaxosKind::checkpoint, header);
   write_checkpoint(out, in);
   return finish(out, packet, header.checksum);
-}
-
-Drop decode_view_members(ByteView bytes, std::vector<ViewMember>& out) {
-  Reader in(bytes);
-  out.clear();
-  const std::uint16_t count = read_member_count(in, kViewMemberBytes);
-  out.reserve(count);
-  NodeId before{};
-  for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
-    out.push_back(read_view_member(in, before));
-    before = out.back().member.node;
-  }
-  in.require(!out.empty(), Drop::bad_value);
-  return in.finish();
-}
-
-std::size_t encode_view_members(const std::vector<ViewMember>& in, ByteSpan bytes) {
-  Writer out(bytes);
-  out.count(in.size(), kMembersMax);
-  for (const ViewMember& each : in) {
-    out.member(each.member);
-    out.u(each.came_from);
-  }
-  return out.failed() ? 0 : out.written();
 }
 
 }  // namespace peal::wire

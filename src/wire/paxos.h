@@ -35,31 +35,43 @@ enum class PaxosKind : std::uint8_t {
 using Instance = std::uint64_t;
 
 /// A round of Phase 1 and 2. No two coordinators have the same, and none after it restarted, since
-/// its incarnation is part of it. Count 0 with nobody: no round.
+/// its incarnation is part of it. Count 0 with nobody: no round. See list_of() for the count.
 struct Round {
   std::uint64_t count{};
   MemberId coordinator{};
   friend constexpr auto operator<=>(const Round&, const Round&) = default;
 };
 
+/// Each round is for one list of nodes (see Nodes), whose number its count begins with: so rounds
+/// of a later list are higher, and nobody counts votes of a round with the acceptors of another.
+inline constexpr unsigned kListShift = 40;
+inline constexpr std::uint64_t kListMax = (1ULL << (63 - kListShift)) - 1;
+constexpr std::uint64_t list_of(const Round& round) { return round.count >> kListShift; }
+/// The lowest count of a round of list `number`.
+constexpr std::uint64_t first_count(std::uint64_t number) { return (number << kListShift) + 1; }
+
 enum class ValueKind : std::uint8_t {
   unit = 1,     ///< a member's unit
   nothing = 2,  ///< fills an instance
   view = 3,     ///< the members from here on
+  nodes = 4,    ///< the configured nodes and the acceptors from here on
 };
 
 /// What every value says of itself, in front of its bytes.
 struct ValueHead {
   ValueKind kind = ValueKind::nothing;
   Service service = Service::agreed;  ///< agreed or safe; agreed if it is no unit
-  std::uint64_t view{};    ///< unit: the view it is for. View: its number. At least 1. Nothing: 0
-  MemberId origin{};       ///< unit: its sender. View, nothing: the coordinator that made it
+  /// Unit: the view it is for. View: its number. Nodes: the list's, at most kListMax. At least 1.
+  /// Nothing: 0
+  std::uint64_t view{};
+  MemberId origin{};       ///< unit: its sender. Else: the coordinator that made it
   std::uint64_t number{};  ///< unit: counts its sender's in this view, from 1. Else 0
   friend bool operator==(const ValueHead&, const ValueHead&) = default;
 };
 
 /// SUBMIT, PROPOSE and DECIDED: this, and then the value's bytes, from kDataHeaderBytes on. SUBMIT
-/// has a unit. A unit's bytes are anything, a view's are its members, nothing has none.
+/// has a unit. A unit's bytes are anything, a view's are its members, a list's its nodes, and
+/// nothing has none.
 struct ValueFrame {
   std::uint64_t
       count{};          ///< PROPOSE: of the round, whose coordinator is the packet's sender. Else 0
@@ -77,6 +89,16 @@ struct ViewMember {
   friend bool operator==(const ViewMember&, const ViewMember&) = default;
 };
 inline constexpr std::size_t kViewMemberBytes = 20;
+
+/// The list of nodes that counts, and which one of its cluster it is.
+struct Nodes {
+  std::uint64_t number{};   ///< how many there were before it; at most kListMax
+  std::uint64_t first{};    ///< hash of the first one, which tells this cluster's order from others
+  std::uint64_t hash{};     ///< by which equal lists are known; not 0
+  std::vector<NodeId> all;  ///< sorted; 1 to kMembersMax
+  std::vector<NodeId> acceptors;  ///< sorted, of these; at least one
+  friend bool operator==(const Nodes&, const Nodes&) = default;
+};
 
 /// RELAY and DISTRIBUTE: this, and then the value's bytes, from kRelayHeaderBytes on.
 struct Relay {
@@ -106,7 +128,10 @@ struct State {
   Instance next{};          ///< everything below was decided and consumed; 0: begins nowhere yet
   Instance oldest{};        ///< of the decided instances that it can give away; at most `next`
   std::uint64_t view{};     ///< the last view that it was in; 0: none
-  std::uint64_t nodes{};    ///< hash of the list of nodes and of acceptors that it goes by
+  std::uint64_t list{};     ///< number of the list of nodes that counts for it; 0 if next is 0
+  /// Hash of the first list of the order that it knows; of the one it was given if next is 0.
+  std::uint64_t first_list{};
+  std::uint64_t next_list{};  ///< hash of the list that it was given to go over to; 0: none
   friend bool operator==(const State&, const State&) = default;
 };
 
@@ -159,7 +184,8 @@ inline constexpr std::uint16_t kRepeatMax = 64;
 
 /// Where somebody may begin who was in no view: the state of the order before an instance.
 struct Checkpoint {
-  Instance next{};                     ///< at least 1
+  Instance next{};  ///< at least 1
+  Nodes nodes;
   ViewId view{};                       ///< number 0: none yet
   std::vector<ViewMember> members;     ///< of that view; sorted
   std::vector<std::uint64_t> numbers;  ///< of each member's units: those that have had their place
@@ -180,6 +206,8 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_checkpoint(ByteView packet, Checkpoint& out);
 /// The bytes of a value of kind view: 1 to kMembersMax members, sorted, no node twice.
 [[nodiscard]] Drop decode_view_members(ByteView bytes, std::vector<ViewMember>& out);
+/// The bytes of a value of kind nodes: all but number and first, which are left as they are.
+[[nodiscard]] Drop decode_nodes(ByteView bytes, Nodes& out);
 
 /// Writes the kDataHeaderBytes in front of a value that already stands in `packet` behind them.
 /// `kind` is submit, propose or decided.
@@ -199,6 +227,8 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
                                             ByteSpan out);
 /// 0 if `out` is too small or there are more than kMembersMax.
 [[nodiscard]] std::size_t encode_view_members(const std::vector<ViewMember>& in, ByteSpan out);
+/// 0 if `out` is too small or there are more than kMembersMax.
+[[nodiscard]] std::size_t encode_nodes(const Nodes& in, ByteSpan out);
 
 // Records of an acceptor's durable log hold values and rounds in the same form.
 class Reader;
@@ -207,6 +237,8 @@ Round read_round(Reader& in);  ///< one that has begun: count at least 1
 ValueHead read_value_head(Reader& in);
 void write_round(Writer& out, const Round& round);
 void write_value_head(Writer& out, const ValueHead& head);
+void read_nodes(Reader& in, Nodes& out);  ///< as decode_nodes()
+void write_nodes(Writer& out, const Nodes& in);
 void read_checkpoint(Reader& in, Checkpoint& out);
 void write_checkpoint(Writer& out, const Checkpoint& in);
 

@@ -130,18 +130,17 @@ TEST_F(ToolNode, GoesOverToAnotherListOfNodes) {
   EXPECT_EQ(run("peal reload --to $DIR/a.sock").status, 1);
 }
 
-TEST_F(ToolNode, WithPaxosTheListOfNodesAndTheAcceptorsAreFixed) {
+TEST_F(ToolNode, WithPaxosGoesOverToAListWithItsAcceptors) {
   ASSERT_EQ(run("mkdir -m 700 $DIR/data $DIR/other").status, 0);
   top_ += "order = \"paxos\"\ndata_dir = \"data\"\n";
   config("");
   start_node();
   EXPECT_EQ(run("peal reload --to $DIR/a.sock").status, 0) << "nothing has changed";
   EXPECT_THAT(run("peal status --json --to $DIR/a.sock").out, HasSubstr("\"order\": \"paxos\""));
+  const std::string two = top_ + nodes_ + "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.9:4801\"\n";
   const std::pair<std::string, std::string> rows[] = {
-      {top_ + nodes_ + "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.9:4801\"\n",
-       "c.toml: nodes: the list of nodes is fixed with order = \"paxos\": take a back"},
-      {top_ + nodes_ + "[paxos]\nacceptors = [1]\n",
-       "paxos.acceptors cannot change while the node runs"},
+      {two + "[paxos]\nacceptors = [2]\n",
+       "c.toml: nodes: 1 of 1 acceptors would be new: add one node at a time"},
       {"data_dir = \"other\"\norder = \"paxos\"\ncluster = \"t\"\nnode = \"a\"\ninsecure = true\n" +
            nodes_,
        "data_dir cannot change while the node runs"},
@@ -155,6 +154,17 @@ TEST_F(ToolNode, WithPaxosTheListOfNodesAndTheAcceptorsAreFixed) {
     EXPECT_EQ(reload.status, 1);
     EXPECT_THAT(reload.err, HasSubstr(what));
   }
+  write("c.toml", two);
+  EXPECT_THAT(run("peal reload --to $DIR/a.sock").out, HasSubstr("the nodes a,b will count"));
+  EXPECT_THAT(run("peal status --to $DIR/a.sock").out,
+              HasSubstr("next=a,b waits_for=\"b, an acceptor of this list, which is not heard"));
+  write("c.toml", two + "[paxos]\nacceptors = [1]\n");
+  EXPECT_EQ(run("peal reload --to $DIR/a.sock").status, 0);
+  EXPECT_THAT(run("peal status --to $DIR/a.sock").out,
+              HasSubstr("waits_for=\"a view with most of the nodes of both lists"));
+  config("");
+  EXPECT_EQ(run("peal reload --to $DIR/a.sock").status, 0) << "the wish is taken back";
+  EXPECT_THAT(run("peal status --to $DIR/a.sock").out, Not(HasSubstr("next=")));
   children_[0].signal(SIGTERM);
   children_[0].wait();
   EXPECT_EQ(children_[0].status(), 0);

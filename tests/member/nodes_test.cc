@@ -56,14 +56,42 @@ TEST(NodeLists, AreEqualIfNumbersAndNamesAre) {
   }
 }
 
-TEST(NodeLists, AreFixedWithPaxos) {
+TEST(NodeLists, SayOnQuorumsWhoVotes) {
+  Settings paxos = three_nodes();
+  const std::uint64_t ring = list_of(paxos).hash;
+  EXPECT_EQ(ring, list_of(paxos.nodes).hash);
+  EXPECT_TRUE(list_of(paxos).acceptors.empty());
+  paxos.order = OrderEngine::paxos;
+  const order::NodeList list = list_of(paxos);
+  EXPECT_NE(list.hash, ring);
+  EXPECT_EQ(list.acceptors, list.nodes);
+  Settings other = paxos;
+  other.acceptors = {NodeId{3}, NodeId{1}, NodeId{2}};  // as it is without saying so
+  EXPECT_EQ(list_of(other).hash, list.hash);
+  other.acceptors = {NodeId{2}};
+  EXPECT_NE(list_of(other).hash, list.hash);
+  EXPECT_EQ(list_of(other).acceptors, other.acceptors);
+}
+
+TEST(NodeLists, MustNotHaveTooManyNewAcceptors) {
   Settings now = three_nodes();
   now.order = OrderEngine::paxos;
-  std::vector<NodeEntry> wanted = now.nodes;
-  wanted[2].address.port = 7'777;
+  now.data_dir = "d";
+  Listing wanted = listing_of(now);
+  wanted.nodes[2].address.port = 7'777;
   EXPECT_EQ(why_not(now, wanted), "") << "only an address differs";
-  wanted.push_back(entry("d", 4));
-  EXPECT_THAT(why_not(now, wanted), HasSubstr("fixed with order = \"paxos\": take a,b,c back"));
+  wanted.nodes.push_back(entry("d", 4));
+  wanted.nodes.push_back(entry("e", 5));
+  EXPECT_EQ(why_not(now, wanted), "") << "two of five";
+  wanted.acceptors = {NodeId{1}, NodeId{4}, NodeId{5}};
+  EXPECT_THAT(why_not(now, wanted), HasSubstr("2 of 3 acceptors would be new: add one node"));
+  wanted.acceptors = {NodeId{4}};
+  EXPECT_THAT(why_not(now, wanted), HasSubstr("1 of 1 acceptors would be new"));
+  wanted = listing_of(now);
+  now.acceptors = {NodeId{2}};
+  now.data_dir.clear();
+  EXPECT_THAT(why_not(now, wanted),
+              HasSubstr("would be an acceptor, and has no data_dir: restart"));
 }
 
 TEST(NodeLists, CanBeGoneOverTo) {
@@ -79,7 +107,7 @@ TEST(NodeLists, CanBeGoneOverTo) {
   for (const auto& change : changes) {
     Settings wanted = three_nodes();
     change(wanted);
-    EXPECT_EQ(why_not(three_nodes(), wanted.nodes), "");
+    EXPECT_EQ(why_not(three_nodes(), listing_of(wanted)), "");
   }
 }
 
@@ -138,20 +166,20 @@ TEST(NodeLists, ThatCannotBeAreRefusedWithTheRemedy) {
   for (const Refused& refused : all) {
     Settings now = three_nodes(), wanted = three_nodes();
     refused.change(now, wanted);
-    const std::string said = why_not(now, wanted.nodes);
+    const std::string said = why_not(now, listing_of(wanted));
     for (const std::string& part : refused.said) EXPECT_THAT(said, HasSubstr(part)) << refused.what;
   }
   Settings now = three_nodes(), wanted = three_nodes();
   majority(now);
   wanted.nodes.push_back(entry("d", 4));
-  EXPECT_EQ(why_not(now, wanted.nodes), "") << "one node";
+  EXPECT_EQ(why_not(now, listing_of(wanted)), "") << "one node";
 }
 
 TEST(NodeLists, EveryWaitForOneHasWords) {
   trace::Names names;
   names.set({3}, "c");
   using Kind = order::NodesWait::Kind;
-  for (int kind = 1; kind <= static_cast<int>(Kind::majority); ++kind) {
+  for (int kind = 1; kind <= static_cast<int>(Kind::strangers); ++kind) {
     EXPECT_FALSE(nodes_wait_text({static_cast<Kind>(kind), {NodeId{3}, 1}}, names).empty());
   }
   EXPECT_EQ(nodes_wait_text({}, names), "");

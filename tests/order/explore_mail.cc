@@ -49,6 +49,7 @@ std::string text_of(const wire::ValueHead& head) {
   switch (head.kind) {
     case wire::ValueKind::nothing: return "nothing of " + of;
     case wire::ValueKind::view: return "view " + std::to_string(head.view) + " of " + of;
+    case wire::ValueKind::nodes: return "list " + std::to_string(head.view) + " of " + of;
     case wire::ValueKind::unit: break;
   }
   return "unit " + std::to_string(head.number) + " of " + of;

@@ -89,6 +89,7 @@ std::vector<std::byte> built(Encode encode) {
 wire::Checkpoint beginning() {
   wire::Checkpoint checkpoint;
   checkpoint.next = 1;
+  checkpoint.nodes = {0, 1, 1, first_nodes(kNodes), first_nodes(kAcceptors)};
   return checkpoint;
 }
 
@@ -159,7 +160,10 @@ void ReplayedNode::receive(ByteView bytes) {
 void ReplayedNode::hear(std::uint32_t node) {
   if (node == node_) return;
   receive(built([&](ByteSpan out) {
-    return wire::encode_checkpoint_get(header_of(node, heard_[node - 1]), out);
+    wire::State known;
+    known.next = known.oldest = 1;
+    known.first_list = 1;
+    return wire::encode_state(header_of(node, heard_[node - 1]), known, out);
   }));
 }
 

@@ -19,6 +19,7 @@ class PaxosAcceptor : public testing::Test {
   PaxosAcceptor() {
     wire::Checkpoint beginning;
     beginning.next = 1;
+    beginning.nodes = first_nodes();
     state_ = OrderState(beginning);
     store_.begin(1);
     begin();

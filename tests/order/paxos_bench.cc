@@ -29,6 +29,11 @@ wire::ValueHead view_head(const MemberId& origin, std::uint64_t view) {
   return {wire::ValueKind::view, Service::agreed, view, origin, 0};
 }
 
+wire::Nodes first_nodes() {
+  const std::vector<NodeId> nodes{kOne.node, kTwo.node, kThree.node};
+  return {0, 1, 1, nodes, nodes};
+}
+
 Bytes view_bytes(const std::vector<wire::ViewMember>& members) {
   Bytes bytes(members.size() * wire::kViewMemberBytes + 64);
   const std::size_t size = wire::encode_view_members(members, bytes);
@@ -55,6 +60,7 @@ Result<LogPosition> MemoryLog::append(ByteView record) {
 
 Result<LogPosition> MemoryLog::checkpoint(ByteView record, LogPosition keep_from) {
   PEAL_ASSERT(keep_from <= last().next());
+  if (checkpoints_full_) return unexpected(Errc::would_block);
   const auto position = append(record);
   if (position) keep_from_ = std::max(keep_from_, keep_from.value);
   return position;
@@ -98,6 +104,7 @@ void Bench::restart() {
   ++self.epoch;
   sent.clear();
   log.clear();
+  introduced_.clear();
   make();
   start();
 }
@@ -161,12 +168,21 @@ void Bench::value(wire::PaxosKind kind, const MemberId& from, const wire::ValueF
 }
 
 void Bench::state(const MemberId& from, const wire::State& said) {
+  introduced_.push_back(from);
   wire::State state = said;
-  state.nodes = 1;
+  if (state.first_list == 0) state.first_list = 1;
+  state.list = state.next == 0 ? 0 : state.list;
   say(from, [&](const wire::Header& h, ByteSpan out) { return wire::encode_state(h, state, out); });
 }
 
+// Whoever coordinates has said which order it knows.
+void Bench::introduce(const MemberId& coordinator) {
+  if (std::find(introduced_.begin(), introduced_.end(), coordinator) != introduced_.end()) return;
+  state(coordinator, {});
+}
+
 void Bench::prepare(const MemberId& from, std::uint64_t count, Instance first) {
+  introduce(from);
   say(from, [&](const wire::Header& h, ByteSpan out) {
     return wire::encode_prepare(h, {count, first}, out);
   });
@@ -179,6 +195,7 @@ void Bench::promise(const MemberId& from, const wire::Promise& said) {
 
 void Bench::propose(const MemberId& from, std::uint64_t count, Instance instance,
                     const wire::ValueHead& head, std::string_view text, Instance decided_upto) {
+  introduce(from);
   wire::ValueFrame frame;
   frame.count = count;
   frame.instance = instance;
@@ -190,6 +207,7 @@ void Bench::propose(const MemberId& from, std::uint64_t count, Instance instance
 void Bench::propose_view(const MemberId& from, std::uint64_t count, Instance instance,
                          std::uint64_t number, const std::vector<wire::ViewMember>& members,
                          Instance decided_upto) {
+  introduce(from);
   wire::ValueFrame frame;
   frame.count = count;
   frame.instance = instance;
@@ -254,6 +272,7 @@ Round Bench::join(const MemberId& leader, std::uint64_t round_count) {
   const Round round{round_count, leader};
   wire::Checkpoint beginning;
   beginning.next = 1;
+  beginning.nodes = first_nodes();
   checkpoint(leader, beginning);
   propose_view(leader, round_count, 1, 1, {{kOne, 0}, {kTwo, 0}, {kThree, 0}});
   sync();

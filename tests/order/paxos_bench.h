@@ -23,6 +23,8 @@ inline constexpr MemberId kOne{{1}, 100}, kTwo{{2}, 100}, kThree{{3}, 100};
 Bytes bytes_of(std::string_view text);
 wire::ValueHead unit_head(const MemberId& origin, std::uint64_t number, std::uint64_t view = 1);
 wire::ValueHead view_head(const MemberId& origin, std::uint64_t view);
+/// The list that all engines of a bench are given, as one that counts.
+wire::Nodes first_nodes();
 Bytes view_bytes(const std::vector<wire::ViewMember>& members);
 
 /// A durable log in memory. What was appended is durable when the test says so, and not before.
@@ -41,6 +43,8 @@ class MemoryLog final : public port::Log {
   void crash();
   void fail() { failure_ = port::LogFailure{"log", "input/output error"}; }
   void set_full(bool full) { full_ = full; }
+  /// There is room for small records alone.
+  void set_checkpoints_full(bool full) { checkpoints_full_ = full; }
   std::size_t kept() const { return records_.size(); }
 
  private:
@@ -49,6 +53,7 @@ class MemoryLog final : public port::Log {
   std::uint64_t durable_ = 0;
   std::uint64_t keep_from_ = 1;
   bool full_ = false;
+  bool checkpoints_full_ = false;
   std::optional<port::LogFailure> failure_;
 };
 
@@ -78,6 +83,7 @@ class Bench final : public Host, public Effects {
   // What the others say.
   void hear(const Bytes& packet);
   void state(const MemberId& from, const wire::State& said);
+  void list(const NodeList& nodes) { engine->set_nodes(now, nodes, *this); }
   void prepare(const MemberId& from, std::uint64_t count, Instance first = 1);
   void promise(const MemberId& from, const wire::Promise& said);
   void propose(const MemberId& from, std::uint64_t count, Instance instance,
@@ -133,9 +139,11 @@ class Bench final : public Host, public Effects {
   void value(wire::PaxosKind kind, const MemberId& from, const wire::ValueFrame& frame,
              ByteView bytes);
   wire::Header header(const MemberId& from) const;
+  void introduce(const MemberId& coordinator);
   void make();
 
   Options options_;
+  std::vector<MemberId> introduced_;
   BufferPool pool_{8'192, 16'384};
   std::deque<Bytes> queue_;
 };

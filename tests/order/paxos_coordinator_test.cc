@@ -76,6 +76,7 @@ std::string recovered_value() {
   Bench one(kOne);
   wire::Checkpoint beginning;
   beginning.next = 1;
+  beginning.nodes = first_nodes();
   one.start();
   one.checkpoint(kTwo, beginning);
   one.propose(kTwo, 1, 1, unit_head(kTwo, 1), "lower");

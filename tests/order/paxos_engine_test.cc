@@ -219,6 +219,7 @@ TEST(PaxosEngine, WhoStartsLateBeginsWithACheckpoint) {
   EXPECT_GT(three.count(PaxosKind::checkpoint_get), 0U);
   wire::Checkpoint said;
   said.next = 51;
+  said.nodes = first_nodes();
   said.view = {1, kOne};
   said.members = {{kOne, 0}, {kTwo, 0}};
   said.numbers = {0, 1};
@@ -237,6 +238,7 @@ TEST(PaxosEngine, ACheckpointFromBehindItsOwnViewIsNotTaken) {
   three.start();
   wire::Checkpoint said;
   said.next = 1;
+  said.nodes = first_nodes();
   three.checkpoint(kOne, said);
   three.vote(kOne, {1, kOne}, 1, 2);
   said.next = 2;

@@ -171,7 +171,7 @@ TEST(PaxosStore, SkippingKeepsWhatIsAhead) {
 // ---- records ----
 
 std::vector<Record> one_of_each(const Bytes& text) {
-  std::vector<Record> all(4);
+  std::vector<Record> all(5);
   all[0].kind = Record::Kind::promise;
   all[0].round = {3, kTwo};
   all[1].kind = Record::Kind::vote;
@@ -187,9 +187,13 @@ std::vector<Record> one_of_each(const Bytes& text) {
   all[3].round = {3, kTwo};
   all[3].instance = 1;
   all[3].state.next = 9;
+  all[3].state.nodes = first_nodes();
+  all[3].state.nodes.number = 4;
   all[3].state.view = {1, kOne};
   all[3].state.members = {{kOne, 0}, {kTwo, 0}};
   all[3].state.numbers = {2, 3};
+  all[4].kind = Record::Kind::nodes;
+  all[4].state.nodes = first_nodes();
   return all;
 }
 
@@ -242,25 +246,23 @@ TEST(PaxosRecords, OfUnknownKindsAreRefused) {
 
 // ---- Peers ----
 
-Config config_of_one(port::Log& log) {
-  Config config;
-  config.self = kOne;
-  config.universe = config.acceptors = {kOne.node, kTwo.node, kThree.node};
-  config.log = &log;
-  return config;
+Peers three_peers() {
+  Peers peers(kOne, Options{});
+  const std::vector<NodeId> nodes{kOne.node, kTwo.node, kThree.node};
+  peers.know({0, 1, 1, nodes, nodes}, {});
+  return peers;
 }
 
 TEST(PaxosPeers, WhoIsSilentIsSuspectedAndGetsLongerNextTime) {
-  MemoryLog log;
-  const Config config = config_of_one(log);
-  Peers peers(config);
+  const Options options;
+  Peers peers = three_peers();
   Instant now{1'000};
   peers.start(now);
   Peer& two = *peers.find(kTwo.node);
   EXPECT_TRUE(two.suspected) << "nobody has heard of it yet";
   ASSERT_TRUE(peers.note(now, two, kTwo));
   Duration last = two.patience;
-  EXPECT_EQ(last, config.options.suspect);
+  EXPECT_EQ(last, options.suspect);
   for (int i = 0; i < 20; ++i) {
     peers.tick(now + last + nanoseconds(-1));
     EXPECT_FALSE(two.suspected);
@@ -272,12 +274,11 @@ TEST(PaxosPeers, WhoIsSilentIsSuspectedAndGetsLongerNextTime) {
     EXPECT_GE(two.patience, last);
     last = two.patience;
   }
-  EXPECT_EQ(last, config.options.suspect_max);
+  EXPECT_EQ(last, options.suspect_max);
 }
 
 TEST(PaxosPeers, AnEarlierIncarnationIsNotListenedTo) {
-  MemoryLog log;
-  Peers peers(config_of_one(log));
+  Peers peers = three_peers();
   Peer& two = *peers.find(kTwo.node);
   const MemberId later{kTwo.node, kTwo.epoch + 1};
   ASSERT_TRUE(peers.note({}, two, kTwo));
@@ -292,8 +293,7 @@ TEST(PaxosPeers, AnEarlierIncarnationIsNotListenedTo) {
 }
 
 TEST(PaxosPeers, OlderWordsOfOneIncarnationAreNotBelieved) {
-  MemoryLog log;
-  Peers peers(config_of_one(log));
+  Peers peers = three_peers();
   Peer& two = *peers.find(kTwo.node);
   ASSERT_TRUE(peers.note({}, two, kTwo));
   wire::State said;
@@ -322,8 +322,7 @@ TEST(PaxosPeers, OlderWordsOfOneIncarnationAreNotBelieved) {
 }
 
 TEST(PaxosPeers, WhatACoordinatorSaysIsDecidedIsBelievedForTheRoundItVotedIn) {
-  MemoryLog log;
-  Peers peers(config_of_one(log));
+  Peers peers = three_peers();
   Peer& two = *peers.find(kTwo.node);
   const wire::Round round{4, kTwo};
   peers.note_decided(round, 9);
@@ -346,8 +345,7 @@ TEST(PaxosPeers, WhatACoordinatorSaysIsDecidedIsBelievedForTheRoundItVotedIn) {
 }
 
 TEST(PaxosPeers, WhoKnowsTheOrderCoordinatesBeforeWhoDoesNot) {
-  MemoryLog log;
-  Peers peers(config_of_one(log));
+  Peers peers = three_peers();
   EXPECT_EQ(peers.candidate()->node, kOne.node);
   EXPECT_EQ(peers.live_acceptors(), 1U);
   Peer& three = *peers.find(kThree.node);

@@ -41,10 +41,12 @@ class RoutesBench : public ::testing::Test, public Effects {
     config_.acceptors = {{1}, {2}, {3}, {4}, {5}};
     config_.log = node <= 5 ? &log_ : nullptr;
     routes_.reset();
-    peers_.emplace(config_);
-    peers_->start(now_);
     wire::Checkpoint at;
     at.next = 1;
+    at.nodes = {0, 1, 1, config_.universe, config_.acceptors};
+    peers_.emplace(config_.self, config_.options);
+    peers_->start(now_);
+    peers_->know(at.nodes, {});
     at.view = {1, member(1)};
     for (std::uint32_t n = 1; n <= 7; ++n) {
       if (n != node) peers_->note(now_, *peers_->find({n}), member(n));
@@ -113,7 +115,7 @@ class RoutesBench : public ::testing::Test, public Effects {
   wire::State said() const {
     wire::State state;
     state.round = round_;
-    state.nodes = 1;
+    state.first_list = 1;
     return state;
   }
   void suspect(std::uint32_t node) { peers_->find({node})->suspected = true; }

@@ -174,7 +174,6 @@ const Bad kBad[] = {
     {"--scenario tests/scenario/C30-bridge.txt --nodes 3", "--nodes is not accepted here",
      "without --scenario, whose file says it"},
     {"--order toto", "--order = \"toto\" is not", "it must be \"ring\", \"paxos\" or \"ridge\""},
-    {"--order paxos --lists", "--lists is not accepted here", "it must come with --order ring"},
     {"--order paxos --accelerated-window 0", "--accelerated-window is not accepted here",
      "it must come with --order ring"},
     {"--dissemination ring", "--dissemination is not accepted here",

@@ -162,9 +162,12 @@ TEST(WireAllocation, MemoryOfListsOnQuorumsIsTakenOnce) {
   checkpoint.members = first_view_members(kMembersMax);
   checkpoint.numbers.resize(kMembersMax);
   size = encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet);
+  // A list takes room for all its nodes twice, since all of them may be acceptors.
+  const std::uint64_t nodes_memory = 2 * checkpoint.nodes.all.size() * sizeof(NodeId);
   EXPECT_EQ(bytes_of_decoding<Checkpoint>(ByteView(packet).first(size), decode_checkpoint),
-            kMembersMax * (sizeof(ViewMember) + sizeof(std::uint64_t)));
-  EXPECT_EQ(bytes_of_decoding<Checkpoint>(ByteView(packet).first(size - 1), decode_checkpoint), 0U);
+            nodes_memory + kMembersMax * (sizeof(ViewMember) + sizeof(std::uint64_t)));
+  EXPECT_EQ(bytes_of_decoding<Checkpoint>(ByteView(packet).first(size - 1), decode_checkpoint),
+            nodes_memory);
 
   using Members = std::vector<ViewMember>;
   const std::vector<std::byte> bytes = view_bytes(checkpoint.members);
@@ -172,6 +175,12 @@ TEST(WireAllocation, MemoryOfListsOnQuorumsIsTakenOnce) {
             kMembersMax * sizeof(ViewMember));
   EXPECT_EQ(
       bytes_of_decoding<Members>(ByteView(bytes).first(bytes.size() - 1), decode_view_members), 0U);
+}
+
+TEST(WireAllocation, MemoryOfAListOfNodesIsTakenOnce) {
+  const std::vector<std::byte> bytes = nodes_bytes(first_nodes(kMembersMax, kMembersMax));
+  EXPECT_EQ(bytes_of_decoding<Nodes>(bytes, decode_nodes), 2 * kMembersMax * sizeof(NodeId));
+  EXPECT_EQ(bytes_of_decoding<Nodes>(ByteView(bytes).first(bytes.size() - 1), decode_nodes), 0U);
 }
 
 TEST(WireAllocation, CountsWithoutContentTakeNothing) {

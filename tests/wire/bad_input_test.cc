@@ -255,9 +255,10 @@ void wrap_pairs_of_positions(Tally& tally, const Golden& golden) {
   }
 }
 
-/// Each ordered pair of elements of the body (members, ranges, views): exchanged, and made equal.
+/// Each ordered pair of elements of the body (nodes, members, ranges, views): exchanged, and made
+/// equal.
 void reorder_elements(Tally& tally, const Golden& golden) {
-  for (const std::size_t size : {12UL, 16UL, 20UL}) {
+  for (const std::size_t size : {4UL, 12UL, 16UL, 20UL}) {
     for (std::size_t i = kHeaderBytes; i + size <= golden.bytes.size(); ++i) {
       for (std::size_t j = i + size; j + size <= golden.bytes.size(); ++j) {
         const auto a = static_cast<std::ptrdiff_t>(i);

@@ -185,18 +185,32 @@ std::vector<std::byte> bytes_of_view(const std::vector<ViewMember>& members) {
   return bytes;
 }
 
+/// A list of four nodes, three of them acceptors.
+Nodes more_nodes() {
+  return {kListMax, kList, ~0ULL, {{1}, {2}, {3}, {kNodeMax}}, {{1}, {3}, {kNodeMax}}};
+}
+
+std::vector<std::byte> bytes_of_nodes(const Nodes& nodes) {
+  std::vector<std::byte> bytes(10 + 4 * nodes.all.size());
+  EXPECT_EQ(encode_nodes(nodes, bytes), bytes.size());
+  return bytes;
+}
+
 TEST(WireGolden, States) {
   const auto expect = [](const std::string& name, const MemberId& sender, const State& state) {
     expect_golden(name, static_cast<FrameKind>(PaxosKind::state), sender, state, decode_state,
                   encode_state);
   };
   State fresh;
-  fresh.nodes = kList;
+  fresh.first_list = kList;
   expect("v1-state-new", kD, fresh);
   expect("v1-state-coordinator", kB,
-         {kRound, true, false, true, kOldRound, 8'999, 8'990, 8'950, 7'000, 77, kList});
+         {kRound, true, false, true, kOldRound, 8'999, 8'990, 8'950, 7'000, 77, 0, kList, ~0ULL});
   expect("v1-state-leaving", kC,
-         {kRound, false, true, true, kRound, kCounterMax, 0, 8'900, 8'900, 77, ~0ULL});
+         {kRound, false, true, true, kRound, kCounterMax, 0, 8'900, 8'900, 77, kListMax, ~0ULL, 0});
+  const Round later{first_count(2), kB};
+  expect("v1-state-later-list", kC,
+         {later, false, false, true, {}, 0, 0, 9'004, 9'004, 78, 2, kList, 0});
 }
 
 TEST(WireGolden, Values) {
@@ -209,6 +223,9 @@ TEST(WireGolden, Values) {
   const ValueHead view{ValueKind::view, Service::agreed, 78, kB, 0};
   expect_golden_value("v1-propose-view", PaxosKind::propose, kB, {12, 9'002, 0, view},
                       bytes_of_view({{kA, 76}, {kB, 0}, {kD, kCounterMax}}));
+  const ValueHead list{ValueKind::nodes, Service::agreed, 1, kB, 0};
+  expect_golden_value("v1-propose-nodes", PaxosKind::propose, kB, {12, 9'003, 0, list},
+                      bytes_of_nodes(more_nodes()));
   const ValueHead safe{ValueKind::unit, Service::safe, 77, kB, 7};
   expect_golden_value("v1-decided", PaxosKind::decided, kA, {0, 8'900, 0, safe}, {std::byte{0xff}});
   const ValueHead empty{ValueKind::unit, Service::safe, 77, kD, kCounterMax};
@@ -243,10 +260,11 @@ TEST(WireGolden, PhaseOneAndCatchingUp) {
         return encode_checkpoint_get(header, out);
       });
   const auto checkpoint_kind = static_cast<FrameKind>(PaxosKind::checkpoint);
-  expect_golden("v1-checkpoint-first", checkpoint_kind, kA, Checkpoint{1, {}, {}, {}},
+  const Nodes alone{0, kList, kList, {{1}}, {{1}}};
+  expect_golden("v1-checkpoint-first", checkpoint_kind, kA, Checkpoint{1, alone, {}, {}, {}},
                 decode_checkpoint, encode_checkpoint);
   const Checkpoint later{
-      8'950, kGoldenView, {{kA, 76}, {kB, 0}, {kC, kCounterMax}}, {1'000, 0, 40}};
+      8'950, more_nodes(), kGoldenView, {{kA, 76}, {kB, 0}, {kC, kCounterMax}}, {1'000, 0, 40}};
   expect_golden("v1-checkpoint", checkpoint_kind, kA, later, decode_checkpoint, encode_checkpoint);
 }
 

@@ -59,6 +59,58 @@ const char* broken_view(ByteView bytes) {
   return broken_members(members);
 }
 
+const char* broken_nodes(const Nodes& nodes) {
+  if (nodes.hash == 0) return "a list without a hash";
+  if (nodes.all.empty() || nodes.acceptors.empty()) return "a list of no nodes or no acceptors";
+  if (nodes.all.size() > 128) return "too many nodes";
+  std::set<std::uint32_t> all;
+  for (const NodeId node : nodes.all) {
+    if (node.value < 1 || node.value > 65'535) return "a listed node that is none";
+    if (!all.empty() && node.value <= *all.rbegin()) return "nodes not sorted";
+    all.insert(node.value);
+  }
+  std::uint32_t highest = 0;
+  for (const NodeId node : nodes.acceptors) {
+    if (all.count(node.value) == 0) return "an acceptor that is no node";
+    if (node.value <= highest) return "acceptors not sorted";
+    highest = node.value;
+  }
+  return nullptr;
+}
+
+std::uint64_t number_at(ByteView bytes, std::size_t offset, std::size_t size) {
+  std::uint64_t number = 0;
+  for (std::size_t i = size; i-- > 0;) {
+    number = number * 256 + std::to_integer<std::uint64_t>(bytes[offset + i]);
+  }
+  return number;
+}
+
+/// The bytes of a list of nodes, read here byte by byte; the codec must read the same in them.
+const char* broken_list(ByteView bytes) {
+  static Nodes nodes;
+  nodes = {};
+  if (bytes.size() < 10) return "a list without its front";
+  nodes.hash = number_at(bytes, 0, 8);
+  if (bytes.size() != 10 + 4 * number_at(bytes, 8, 2)) return "a list of another length";
+  for (std::size_t at = 10; at < bytes.size(); at += 4) {
+    const std::uint64_t entry = number_at(bytes, at, 4);
+    const NodeId node{static_cast<std::uint32_t>(entry % 0x8000'0000)};
+    nodes.all.push_back(node);
+    if (entry >= 0x8000'0000) nodes.acceptors.push_back(node);
+  }
+  if (const char* broken = broken_nodes(nodes)) return broken;
+  static Nodes decoded;
+  decoded.number = decoded.first = 0;  // which the bytes do not say
+  if (decode_nodes(bytes, decoded) != Drop::none) return "a list that does not decode";
+  if (decoded != nodes) return "a list that decodes to another";
+  std::vector<std::byte> again(10 + 4 * 128);
+  again.resize(encode_nodes(decoded, again));
+  return std::equal(bytes.begin(), bytes.end(), again.begin(), again.end())
+             ? nullptr
+             : "nodes encode to other bytes";
+}
+
 const char* broken_value(const ValueHead& head, ByteView bytes) {
   if (head.service != Service::agreed && head.service != Service::safe) return "value.service";
   if (!is_node(head.origin)) return "value.origin";
@@ -74,6 +126,11 @@ const char* broken_value(const ValueHead& head, ByteView bytes) {
       if (head.view == 0 || head.number != 0) return "a view's numbers";
       if (head.service != Service::agreed) return "a view that is safe";
       return broken_view(bytes);
+    case ValueKind::nodes:
+      if (head.view < 1 || head.view > 8'388'607) return "number of a list";
+      if (head.number != 0) return "a list that is counted";
+      if (head.service != Service::agreed) return "a list that is safe";
+      return broken_list(bytes);
   }
   return "value.kind";
 }
@@ -115,6 +172,8 @@ const char* broken_rule(const State& state, const MemberId& sender) {
     return "state.leading";
   }
   if (state.joined && (state.view == 0 || state.next == 0)) return "state.joined";
+  if (state.list > 8'388'607) return "state.list";
+  if (state.next == 0 && state.list != 0) return "a list that counts nowhere";
   return nullptr;
 }
 
@@ -171,6 +230,10 @@ const char* broken_rule(const Repeat& repeat) {
 
 const char* broken_rule(const Checkpoint& checkpoint) {
   if (!instance(checkpoint.next)) return "checkpoint.next";
+  const Nodes& nodes = checkpoint.nodes;
+  if (nodes.number > 8'388'607) return "checkpoint.nodes.number";
+  if (nodes.number == 0 && nodes.first != nodes.hash) return "a first list that is not the first";
+  if (const char* broken = broken_nodes(nodes)) return broken;
   if (checkpoint.numbers.size() != checkpoint.members.size()) return "checkpoint.numbers";
   for (const std::uint64_t each : checkpoint.numbers) {
     if (each > kLast) return "checkpoint number";

@@ -132,6 +132,7 @@ TEST(WirePaxosState, TheOldestIsAtMostTheNext) {
   const auto with = [](Instance oldest, Instance next) {
     return with_state([&](State& s) {
       s.joined = false;
+      s.list = 0;
       s.oldest = oldest;
       s.next = next;
     });
@@ -165,14 +166,38 @@ TEST(WirePaxosState, OnlyTheRoundsOwnCoordinatorLeads) {
 
 TEST(WirePaxosState, WhoJoinedHasAViewAndAPlace) {
   EXPECT_EQ(with_state([](State& s) { s.view = 0; }), "bad_value");
-  EXPECT_EQ(with_state([](State& s) { s.next = s.oldest = 0; }), "bad_value");
+  EXPECT_EQ(with_state([](State& s) { s.next = s.oldest = s.list = 0; }), "bad_value");
   EXPECT_EQ(with_state([](State& s) {
               s.joined = false;
-              s.view = s.next = s.oldest = 0;
+              s.view = s.next = s.oldest = s.list = 0;
             }),
             "none");
   EXPECT_EQ(with_state([](State& s) { s.view = s.next = kTop; }), "none");
   EXPECT_EQ(with_state([](State& s) { s.view = kTop + 1; }), "bad_value");
+}
+
+TEST(WirePaxosState, WhoBeganNowhereHasNoListThatCounts) {
+  const auto with = [](std::uint64_t list, Instance next) {
+    return with_state([&](State& s) {
+      s.joined = false;
+      s.list = list;
+      s.next = next;
+      s.oldest = 0;
+    });
+  };
+  EXPECT_EQ(with(0, 0), "none");
+  EXPECT_EQ(with(1, 0), "bad_value");
+  EXPECT_EQ(with(1, 1), "none");
+  EXPECT_EQ(with(kListMax, 1), "none");
+  EXPECT_EQ(with(kListMax + 1, 1), "bad_value");
+  EXPECT_EQ(with(~0ULL, kTop), "bad_value");
+}
+
+TEST(WirePaxosState, HashesOfListsAreAny) {
+  for (const std::uint64_t hash : {0ULL, 1ULL, ~0ULL}) {
+    EXPECT_EQ(with_state([&](State& s) { s.first_list = hash; }), "none");
+    EXPECT_EQ(with_state([&](State& s) { s.next_list = hash; }), "none");
+  }
 }
 
 TEST(WirePaxosState, FlagsAreThree) {
@@ -361,9 +386,10 @@ TEST(WirePaxosCheckpoint, HoldsUpToKMembersMax) {
   };
   EXPECT_EQ(with(kMembersMax), "none");
   EXPECT_EQ(with(kMembersMax + 1), "not encodable");
+  constexpr std::size_t kBefore = 8 + 8 + 8 + 8 + 2 + 4 * 4 + 20;
   const auto count = [](std::uint16_t value) {
     return with_count(plain_checkpoint(), frame_kind(PaxosKind::checkpoint), encode_checkpoint,
-                      decode_checkpoint, 28, value);
+                      decode_checkpoint, kBefore, value);
   };
   EXPECT_EQ(count(2), "trailing_bytes");
   EXPECT_EQ(count(4), "truncated");

@@ -2,7 +2,9 @@
 #include "paxos_samples.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 namespace peal::wire::test {
 namespace {
@@ -25,6 +27,10 @@ ValueHead random_head(Random& random, ValueKind kind) {
   head.kind = kind;
   head.origin = random_member(random);
   if (kind == ValueKind::nothing) return head;
+  if (kind == ValueKind::nodes) {
+    head.view = 1 + skewed(random, kListMax - 1);
+    return head;
+  }
   head.view = 1 + skewed(random, kCounterMax - 1);
   if (kind == ValueKind::view) return head;
   head.number = 1 + skewed(random, kCounterMax - 1);
@@ -35,12 +41,13 @@ ValueHead random_head(Random& random, ValueKind kind) {
 std::vector<std::byte> random_bytes(Random& random, ValueKind kind) {
   if (kind == ValueKind::nothing) return {};
   if (kind == ValueKind::view) return view_bytes(random_view_members(random));
+  if (kind == ValueKind::nodes) return nodes_bytes(random_nodes(random));
   std::vector<std::byte> bytes(random.below(random.chance(0.01) ? 60'000 : 200));
   for (std::byte& b : bytes) b = static_cast<std::byte>(random.below(256));
   return bytes;
 }
 
-ValueKind random_value_kind(Random& random) { return static_cast<ValueKind>(1 + random.below(3)); }
+ValueKind random_value_kind(Random& random) { return static_cast<ValueKind>(1 + random.below(4)); }
 
 ValueHead unit_head() { return {ValueKind::unit, Service::safe, 9, {{1}, 10}, 41}; }
 
@@ -87,6 +94,22 @@ std::vector<ViewMember> first_view_members(std::uint32_t count) {
   return members;
 }
 
+Nodes first_nodes(std::uint32_t count, std::uint32_t acceptors) {
+  Nodes nodes;
+  nodes.first = nodes.hash = 77;
+  for (std::uint32_t node = 1; node <= count; ++node) {
+    nodes.all.push_back({node});
+    if (node <= acceptors) nodes.acceptors.push_back({node});
+  }
+  return nodes;
+}
+
+std::vector<std::byte> nodes_bytes(const Nodes& nodes) {
+  std::vector<std::byte> bytes(8 + 2 + nodes.all.size() * 4);
+  bytes.resize(encode_nodes(nodes, bytes));
+  return bytes;
+}
+
 ValueSample plain_submit() {
   return {PaxosKind::submit, {0, 0, 0, unit_head()}, std::vector<std::byte>(3)};
 }
@@ -100,9 +123,13 @@ ValueSample plain_view() {
   const ValueHead head{ValueKind::view, Service::agreed, 10, {{1}, 10}, 0};
   return {PaxosKind::propose, {6, 100, 7, head}, view_bytes(first_view_members(3))};
 }
+ValueSample plain_nodes() {
+  const ValueHead head{ValueKind::nodes, Service::agreed, 2, {{1}, 10}, 0};
+  return {PaxosKind::propose, {6, 100, 7, head}, nodes_bytes(first_nodes(4, 3))};
+}
 
 State plain_state() {
-  return {{6, kSender}, true, false, true, {5, {{2}, 20}}, 99, 98, 90, 10, 9, 77};
+  return {{6, kSender}, true, false, true, {5, {{2}, 20}}, 99, 98, 90, 10, 9, 2, 77, 88};
 }
 
 Promise plain_promise() {
@@ -118,7 +145,12 @@ RelaySample plain_relay(PaxosKind kind) {
   return {kind, {kSomeRound, 100, 7, 5, unit_head()}, std::vector<std::byte>(3)};
 }
 
-Checkpoint plain_checkpoint() { return {100, kSomeView, first_view_members(3), {7, 0, 12}}; }
+Checkpoint plain_checkpoint() {
+  Checkpoint plain{100, first_nodes(4, 3), kSomeView, first_view_members(3), {7, 0, 12}};
+  plain.nodes.number = 2;
+  plain.nodes.first = 66;
+  return plain;
+}
 
 ValueSample random_value(Random& random) {
   constexpr PaxosKind kKinds[]{PaxosKind::submit, PaxosKind::propose, PaxosKind::decided};
@@ -154,7 +186,9 @@ State random_state(Random& random) {
   state.oldest = skewed(random, state.next);
   state.view = skewed(random, kCounterMax);
   state.joined = state.next != 0 && state.view != 0 && random.chance(0.5);
-  state.nodes = skewed(random, ~0ULL);
+  if (state.next != 0) state.list = skewed(random, kListMax);
+  state.first_list = skewed(random, ~0ULL);
+  state.next_list = skewed(random, ~0ULL);
   return state;
 }
 
@@ -220,9 +254,27 @@ std::vector<ViewMember> random_view_members(Random& random) {
   return sorted;
 }
 
+Nodes random_nodes(Random& random) {
+  Nodes nodes;
+  nodes.hash = 1 + skewed(random, ~0ULL - 1);
+  nodes.number = skewed(random, kListMax);
+  nodes.first = nodes.number == 0 ? nodes.hash : skewed(random, ~0ULL);
+  std::set<NodeId> all;
+  const std::size_t size = 1 + skewed(random, kMembersMax - 1);
+  while (all.size() < size) all.insert(random_member(random).node);
+  const NodeId sure = *std::next(all.begin(), static_cast<std::ptrdiff_t>(random.below(size)));
+  const double others = random.chance(0.2) ? 0.0 : 0.5;
+  for (const NodeId node : all) {
+    nodes.all.push_back(node);
+    if (random.chance(others) || node == sure) nodes.acceptors.push_back(node);
+  }
+  return nodes;
+}
+
 Checkpoint random_checkpoint(Random& random) {
   Checkpoint checkpoint;
   checkpoint.next = random_instance(random);
+  checkpoint.nodes = random_nodes(random);
   if (random.chance(0.1)) return checkpoint;
   checkpoint.view = random_view(random);
   checkpoint.members = random_view_members(random);

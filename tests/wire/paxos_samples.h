@@ -46,15 +46,21 @@ std::vector<std::byte> view_bytes(const std::vector<ViewMember>& members);
 /// Members 1 to `count`, each from the view of its number.
 std::vector<ViewMember> first_view_members(std::uint32_t count);
 
+/// Nodes 1 to `count`, the first `acceptors` of them acceptors: the first list of an order.
+Nodes first_nodes(std::uint32_t count, std::uint32_t acceptors);
+/// The bytes of a list as a value.
+std::vector<std::byte> nodes_bytes(const Nodes& nodes);
+
 ValueSample plain_submit();
 ValueSample plain_propose();  ///< of a unit of three bytes
 ValueSample plain_decided();
-ValueSample plain_view();  ///< PROPOSE of a view of three
-State plain_state();       ///< of a coordinator that voted
-Promise plain_promise();   ///< two runs that touch, and one apart
+ValueSample plain_view();   ///< PROPOSE of a view of three
+ValueSample plain_nodes();  ///< PROPOSE of a list of four, three of them acceptors
+State plain_state();        ///< of a coordinator that voted
+Promise plain_promise();    ///< two runs that touch, and one apart
 FetchedSample plain_fetched();
 RelaySample plain_relay(PaxosKind kind);
-Checkpoint plain_checkpoint();  ///< a view of three
+Checkpoint plain_checkpoint();  ///< a view of three, and the list of plain_nodes()
 
 // Random legal frames, up to the largest sizes; the sender is kSender.
 ValueSample random_value(Random& random);
@@ -67,5 +73,6 @@ Repeat random_repeat(Random& random);
 RelaySample random_relay(Random& random);
 Checkpoint random_checkpoint(Random& random);
 std::vector<ViewMember> random_view_members(Random& random);  ///< at least one
+Nodes random_nodes(Random& random);                           ///< number and first too
 
 }  // namespace peal::wire::test

@@ -47,7 +47,7 @@ Drop drop_of_value(ByteView packet) {
 
 TEST(WirePaxosValue, PlainOnesAreAccepted) {
   for (const ValueSample& sample :
-       {plain_submit(), plain_propose(), plain_decided(), plain_view()}) {
+       {plain_submit(), plain_propose(), plain_decided(), plain_view(), plain_nodes()}) {
     EXPECT_EQ(value_outcome(packet_of(sample)), "none");
   }
 }
@@ -100,6 +100,7 @@ TEST(WirePaxosValue, OnlyUnitsAreSubmitted) {
   };
   EXPECT_EQ(submit(plain_propose()), "none");
   EXPECT_EQ(submit(plain_view()), "bad_value");
+  EXPECT_EQ(submit(plain_nodes()), "bad_value");
   ValueSample nothing;
   nothing.frame.head.origin = kSender;
   EXPECT_EQ(submit(nothing), "bad_value");
@@ -164,7 +165,7 @@ TEST(WirePaxosValue, AViewsBytesAreItsMembers) {
 
 TEST(WirePaxosValue, OriginIsANode) {
   for (const ValueSample& sample :
-       {plain_submit(), plain_propose(), plain_decided(), plain_view()}) {
+       {plain_submit(), plain_propose(), plain_decided(), plain_view(), plain_nodes()}) {
     EXPECT_EQ(with_head(sample, [](ValueHead& h) { h.origin = kLastNode; }), "none");
     EXPECT_EQ(with_head(sample, [](ValueHead& h) { h.origin = kNobody; }), "bad_value");
     EXPECT_EQ(with_head(sample, [](ValueHead& h) { h.origin = kNodeTooLarge; }), "bad_value");
@@ -178,6 +179,7 @@ TEST(WirePaxosValue, KindAndServiceAreKnown) {
   expect_bytes_accepted(unit, head + 1, {2, 3}, drop_of_value);
   expect_bytes_accepted(packet_of(plain_view()), head, {3}, drop_of_value);
   expect_bytes_accepted(packet_of(plain_view()), head + 1, {2}, drop_of_value);
+  expect_bytes_accepted(packet_of(plain_nodes()), head + 1, {2}, drop_of_value);
 }
 
 std::string with_relay(PaxosKind kind, const std::function<void(RelaySample&)>& change) {

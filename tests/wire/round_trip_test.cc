@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "examine.h"
@@ -92,8 +93,10 @@ TEST(WireRoundTrip, Checkpoints) {
 template <class Frame, class Make, class Decode>
 void expect_values_round_trip(Make make, Decode decode, std::size_t front_bytes) {
   Random random(20'262);
+  std::set<ValueKind> kinds;
   for (int round = 0; round < kRounds; ++round) {
     const auto sample = make(random);
+    kinds.insert(sample.frame.head.kind);
     for (const Checksum checksum : {Checksum::present, Checksum::absent}) {
       const std::vector<std::byte> packet = packet_of(sample, checksum);
       Header header;
@@ -106,6 +109,8 @@ void expect_values_round_trip(Make make, Decode decode, std::size_t front_bytes)
       ASSERT_STREQ(examine(packet, checksum).wrong, nullptr) << "round " << round;
     }
   }
+  using Kinds = std::set<ValueKind>;
+  EXPECT_EQ(kinds, (Kinds{ValueKind::unit, ValueKind::nothing, ValueKind::view, ValueKind::nodes}));
 }
 
 TEST(WireRoundTrip, ValuesOfEveryKind) {
@@ -126,6 +131,40 @@ TEST(WireRoundTrip, MembersOfAView) {
     const std::vector<ViewMember> members = random_view_members(random);
     ASSERT_EQ(drop_name(decode_view_members(view_bytes(members), decoded)), "none");
     ASSERT_TRUE(decoded == members) << "round " << round;
+  }
+}
+
+TEST(WireRoundTrip, ListsOfNodes) {
+  Random random(20'264);
+  Nodes decoded;
+  std::set<bool> all_are_acceptors;
+  for (int round = 0; round < kRounds; ++round) {
+    const Nodes nodes = random_nodes(random);
+    decoded.number = nodes.number;
+    decoded.first = nodes.first;
+    ASSERT_EQ(drop_name(decode_nodes(nodes_bytes(nodes), decoded)), "none");
+    ASSERT_TRUE(decoded == nodes) << "round " << round;
+    all_are_acceptors.insert(nodes.all == nodes.acceptors);
+  }
+  EXPECT_EQ(all_are_acceptors.size(), 2U);
+}
+
+TEST(WireRoundTrip, RandomStatesAndCheckpointsAreOfFirstAndLaterLists) {
+  Random random(20'265);
+  int states_before = 0;
+  int states_later = 0;
+  int first_lists = 0;
+  int later_lists = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const State state = random_state(random);
+    states_before += state.next == 0 ? 1 : 0;
+    states_later += state.list != 0 ? 1 : 0;
+    const Checkpoint checkpoint = random_checkpoint(random);
+    first_lists += checkpoint.nodes.number == 0 ? 1 : 0;
+    later_lists += checkpoint.nodes.number == kListMax ? 1 : 0;
+  }
+  for (const int count : {states_before, states_later, first_lists, later_lists}) {
+    EXPECT_GT(count, kRounds / 50);
   }
 }
 
@@ -181,6 +220,11 @@ TEST(WireEncode, GivesZeroIfTheRoomIsTooSmall) {
   EXPECT_EQ(encode_checkpoint_get(header_of(PaxosKind::checkpoint_get), small), 0U);
   small.resize(2 + 3 * kViewMemberBytes - 1);
   EXPECT_EQ(encode_view_members(first_view_members(3), small), 0U);
+  const Nodes list = first_nodes(4, 3);
+  for (std::size_t room = 0; room < 8 + 2 + 4 * 4; ++room) {
+    std::vector<std::byte> less(room);
+    EXPECT_EQ(encode_nodes(list, less), 0U) << room;
+  }
 }
 
 TEST(WireEncode, GivesZeroForListsThatNoPacketMayHold) {
@@ -220,12 +264,19 @@ TEST(WireEncode, GivesZeroForMoreMembersOrRunsThanAPacketMayHold) {
   checkpoint.members = first_view_members(kMembersMax);
   checkpoint.numbers.resize(kMembersMax);
   EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet),
-            kHeaderBytes + 30 + 28 * kMembersMax);
+            88 + 4 * 4 + 28 * kMembersMax);
   EXPECT_EQ(encode_view_members(checkpoint.members, packet), 2 + 20 * kMembersMax);
+  checkpoint.nodes = first_nodes(kMembersMax, 1);
+  EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet), 4'184U);
+  EXPECT_EQ(encode_nodes(checkpoint.nodes, packet), 8 + 2 + 4 * kMembersMax);
   checkpoint.members = first_view_members(kMembersMax + 1);
   checkpoint.numbers.resize(kMembersMax + 1);
   EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet), 0U);
   EXPECT_EQ(encode_view_members(checkpoint.members, packet), 0U);
+  checkpoint = plain_checkpoint();
+  checkpoint.nodes = first_nodes(kMembersMax + 1, 1);
+  EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet), 0U);
+  EXPECT_EQ(encode_nodes(checkpoint.nodes, packet), 0U);
 
   Promise promise = plain_promise();
   promise.runs.resize(kVoteRunsMax);

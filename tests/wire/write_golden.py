@@ -83,10 +83,19 @@ class Packet:
         if isinstance(content, bytes):
             self.raw("value", content)
             return
+        if kind == NEW_NODES:
+            self.nodes(*content)
+            return
         self.u16("members", len(content))
         for i, (member, came_from) in enumerate(content):
             self.member(f"member[{i}]", member)
             self.u64(f"member[{i}] came_from", came_from)
+
+    def nodes(self, list_hash, nodes, acceptors):
+        self.u64("nodes hash", list_hash)
+        self.u16("nodes", len(nodes))
+        for i, node in enumerate(nodes):
+            self.u32(f"node[{i}]", node + (2 ** 31 if node in acceptors else 0))
 
     def text(self, about):
         body = b"".join(value for _, value in self.fields)
@@ -112,10 +121,11 @@ OLD_1 = (70, B)
 OLD_2 = (75, C)
 BIRTH = (0, D)
 LIST = 0x1122334455667788
+MORE_NODES = (2 ** 64 - 1, [1, 2, 3, 65535], [1, 3, 65535])
 NO_ROUND = (0, (0, 0))
 ROUND = (12, B)
 OLD_ROUND = (11, A)
-UNIT, NOTHING, NEW_VIEW = 1, 2, 3
+UNIT, NOTHING, NEW_VIEW, NEW_NODES = 1, 2, 3, 4
 AGREED, SAFE = 2, 3
 
 
@@ -218,7 +228,7 @@ def epoch_notice(newest):
     return p
 
 
-def state(sender, current, flags, voted, voted_upto, decided_upto, following, oldest, view, nodes):
+def state(sender, current, flags, voted, voted_upto, decided_upto, following, oldest, view, lists):
     p = Packet("state", sender)
     p.round("round", current)
     p.u8("flags", flags)
@@ -228,7 +238,8 @@ def state(sender, current, flags, voted, voted_upto, decided_upto, following, ol
     p.u64("next", following)
     p.u64("oldest", oldest)
     p.u64("view", view)
-    p.u64("nodes", nodes)
+    for name, value in zip(("list", "first_list", "next_list"), lists):
+        p.u64(name, value)
     return p
 
 
@@ -292,9 +303,12 @@ def repeat(first, count):
     return p
 
 
-def checkpoint(following, view, members):
+def checkpoint(following, number, first, nodes, view, members):
     p = Packet("checkpoint", A)
     p.u64("next", following)
+    p.u64("list", number)
+    p.u64("first_list", first)
+    p.nodes(*nodes)
     p.view("view", view)
     p.u16("members", len(members))
     for i, (member, came_from, number) in enumerate(members):
@@ -346,11 +360,14 @@ def golden_of_quorums():
     nothing = (NOTHING, AGREED, 0, B, 0, b"")
     members = [(A, 76), (B, 0), (D, 2 ** 63 - 1)]
     yield "v1-state-new", "The STATE of a node that has nothing yet.", state(
-        D, NO_ROUND, 0, NO_ROUND, 0, 0, 0, 0, 0, LIST)
+        D, NO_ROUND, 0, NO_ROUND, 0, 0, 0, 0, 0, (0, LIST, 0))
     yield "v1-state-coordinator", "The STATE of a coordinator that voted in a round before.", state(
-        B, ROUND, 5, OLD_ROUND, 8999, 8990, 8950, 7000, 77, LIST)
+        B, ROUND, 5, OLD_ROUND, 8999, 8990, 8950, 7000, 77, (0, LIST, 2 ** 64 - 1))
     yield "v1-state-leaving", "A goodbye of somebody who voted in the round of another.", state(
-        C, ROUND, 6, ROUND, 2 ** 63 - 1, 0, 8900, 8900, 77, 2 ** 64 - 1)
+        C, ROUND, 6, ROUND, 2 ** 63 - 1, 0, 8900, 8900, 77, (2 ** 23 - 1, 2 ** 64 - 1, 0))
+    about = "The STATE of a node in a round of the third list."
+    yield "v1-state-later-list", about, state(
+        C, (2 * 2 ** 40 + 1, B), 4, NO_ROUND, 0, 0, 9004, 9004, 78, (2, LIST, 0))
     yield "v1-submit", "A member's unit on its way to the coordinator.", value_frame(
         "submit", C, 0, 0, 0, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
     yield "v1-propose-unit", "The same unit, proposed.", value_frame(
@@ -359,6 +376,8 @@ def golden_of_quorums():
         "propose", B, 12, 9001, 51, nothing)
     yield "v1-propose-view", "A view of three is proposed.", value_frame(
         "propose", B, 12, 9002, 0, (NEW_VIEW, AGREED, 78, B, 0, members))
+    yield "v1-propose-nodes", "A list of four, three of them acceptors, is proposed.", value_frame(
+        "propose", B, 12, 9003, 0, (NEW_NODES, AGREED, 1, B, 0, MORE_NODES))
     yield "v1-prepare", "Phase 1a.", prepare(12, 8950)
     yield "v1-promise-empty", "A promise of an acceptor that never voted.", promise(ROUND, 0, [])
     yield "v1-promise-busy", "A promise with votes of two rounds, and a gap.", promise(
@@ -376,9 +395,11 @@ def golden_of_quorums():
     yield "v1-decided", "One of them.", value_frame(
         "decided", A, 0, 8900, 0, (UNIT, SAFE, 77, B, 7, b"\xff"))
     yield "v1-checkpoint-get", "Asks for a place to begin.", Packet("checkpoint_get", D)
-    yield "v1-checkpoint-first", "The place before everything.", checkpoint(1, NO_ROUND, [])
+    yield "v1-checkpoint-first", "The place before everything.", checkpoint(
+        1, 0, LIST, (LIST, [1], [1]), NO_ROUND, [])
     yield "v1-checkpoint", "A place to begin, with a view of three.", checkpoint(
-        8950, VIEW, [(A, 76, 1000), (B, 0, 0), (C, 2 ** 63 - 1, 40)])
+        8950, 2 ** 23 - 1, LIST, MORE_NODES, VIEW,
+        [(A, 76, 1000), (B, 0, 0), (C, 2 ** 63 - 1, 40)])
 
 
 def main():

@@ -32,6 +32,7 @@ class Acceptor::Replay final : public port::LogReader {
       return;
     }
     acceptor_.promised_ = std::max(acceptor_.promised_, record.round);
+    if (record.kind == Record::Kind::nodes) nodes = record.state.nodes;
     if (record.kind == Record::Kind::checkpoint) {
       state = OrderState(record.state);
       oldest = record.instance;
@@ -44,6 +45,7 @@ class Acceptor::Replay final : public port::LogReader {
 
   bool fine = true;
   std::optional<OrderState> state;
+  std::optional<wire::Nodes> nodes;
   Instance oldest = 0;
   std::map<Instance, Read> votes;
   std::map<Instance, Read> decided;
@@ -66,8 +68,10 @@ bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
     // No checkpoint yet, so it has all that it voted for: it begins with the first instance. Had it
     // begun where others are, its votes below would be gone, and perhaps with them what somebody
     // else lacks.
-    state = OrderState::beginning();
+    if (log.nodes) state = OrderState(*log.nodes);
+    state.begin();
   }
+  knows_list_ = log.state || log.nodes;
   const Instance next = std::max<Instance>(state.next(), 1);
   base_ = next;
   // What is older than the checkpoint was consumed, so the last record of it is what was decided;
@@ -150,6 +154,15 @@ bool Acceptor::accept(const Round& round, Instance floor) {
   return true;
 }
 
+bool Acceptor::knows_list(const wire::Nodes& first) {
+  if (knows_list_ || mute()) return knows_list_;
+  Record record;
+  record.kind = Record::Kind::nodes;
+  record.state.nodes = first;
+  knows_list_ = write(record).has_value();
+  return knows_list_;
+}
+
 std::uint32_t Acceptor::vote(Store& store) {
   blocked_ = false;
   if (round_.count == 0 || mute()) return 0;
@@ -215,6 +228,7 @@ bool Acceptor::checkpoint(const OrderState& state, Instance oldest) {
   if (!log_.checkpoint(scratch_, marks_.front().at)) return false;
   marks_.push_back({top_, log_.last().next()});
   base_ = state.next();
+  knows_list_ = true;
   return true;
 }
 

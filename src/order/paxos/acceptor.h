@@ -33,6 +33,9 @@ class Acceptor {
   bool is_promised(const Round& round) const;
   /// Phase 2: instances below `floor` are decided. False if a higher round is promised.
   bool accept(const Round& round, Instance floor);
+  /// The log says to which list of nodes its first instance belongs. False: not yet; nothing is to
+  /// be voted for before.
+  bool knows_list(const wire::Nodes& first);
   /// Votes for what the store has heard of in the round, in order, as far as the log takes it.
   /// Returns the instances voted for.
   std::uint32_t vote(Store& store);
@@ -76,6 +79,7 @@ class Acceptor {
   Round promised_{};
   LogPosition promised_at_{};  ///< of the record that holds it, once it was asked for
   bool promise_written_ = true;
+  bool knows_list_ = false;
   Round round_{};
   Instance vote_next_ = 0;
   /// Of the last checkpoint in the log. No vote is so far ahead of it that it could not be read

@@ -66,6 +66,7 @@ class Broadcast final : public Routes {
 
   void tell_decided(Instant /*now*/, const wire::State& /*said*/, Effects& /*out*/) override {}
   void end_turn(const wire::State& /*said*/, Effects& /*out*/) override {}
+  void nodes_changed() override {}
   void add_to(Digest& /*digest*/) const override {}
 
  private:

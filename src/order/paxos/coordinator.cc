@@ -165,6 +165,7 @@ void Coordinator::work(Instant now, Effects& out) {
     case Phase::lead: break;
   }
   if (!forget_consumed()) return;
+  if (wants_list()) return propose_list(out);
   propose_view(now, out);
   while (has_room() && propose_units(out)) {
   }
@@ -174,7 +175,7 @@ void Coordinator::begin_to_lead(Instant now, Effects& out) {
   if (!p_.state.known()) {
     // Nobody knows more, and a majority has spoken: this is the beginning.
     if (base_ > 1) return;
-    p_.state = OrderState::beginning();
+    p_.state.begin();
     p_.acceptor.checkpoint(p_.state, 1);
   }
   phase_ = Phase::lead;
@@ -186,7 +187,7 @@ void Coordinator::begin_to_lead(Instant now, Effects& out) {
   waiting_.assign(tip_.members().size(), {});
   p_.acceptor.accept(round_, next_);
   const Instance end = choices_.empty() ? next_ : choices_.rbegin()->first + 1;
-  while (next_ < end) {
+  while (next_ < end && tip_.governs(round_)) {
     const auto found = recovered_.find(next_);
     if (found != recovered_.end() && !PEAL_MUTANT(px_recovered_dropped)) {
       propose(found->second, false, out);

@@ -9,6 +9,7 @@
 
 #include "base/digest.h"
 #include "order/paxos/acceptor.h"
+#include "order/paxos/given_list.h"
 #include "order/paxos/outbox.h"
 #include "order/paxos/pace.h"
 #include "order/paxos/peers.h"
@@ -24,6 +25,7 @@ struct Parts {
   Peers& peers;
   Store& store;
   OrderState& state;
+  const GivenList& given;
   Acceptor& acceptor;
   Outbox& outbox;
   Routes& routes;
@@ -106,6 +108,9 @@ class Coordinator {
   bool has_room();
   bool propose_units(Effects& out);
   void propose_view(Instant now, Effects& out);
+  bool wants_list() const;
+  void propose_list(Effects& out);
+  bool may_come(const Peer& peer) const;
   std::vector<wire::ViewMember> wanted_members() const;
   void resend(Instant now, Effects& out);
   void add_flight(Digest& digest) const;

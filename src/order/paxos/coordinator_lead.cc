@@ -11,11 +11,9 @@
 namespace peal::order::paxos {
 namespace {
 
-constexpr std::uint32_t kResendsAtOnce = 32;
+constexpr std::uint32_t kResendsAtOnce = 8;
 /// Times in a row that an acceptor is asked again in vain before it counts as slow.
 constexpr unsigned kSlowAfter = 2;
-/// A node is taken into a view once it is no more than this far behind.
-constexpr Instance kJoinLag = 512;
 /// With no view yet, all configured nodes have this many times the patience to turn up.
 constexpr std::int64_t kFirstViewPatience = 3;
 
@@ -95,6 +93,8 @@ bool Coordinator::forget_consumed() {
 
 bool Coordinator::has_room() {
   const Options& options = p_.config.options;
+  // The next list of nodes begins behind its value, and with it another round.
+  if (!tip_.governs(round_) && !PEAL_MUTANT(px_beyond_list)) return false;
   if (!window_.allows(now_, next_ - p_.state.next())) return false;
   return std::all_of(
       tip_.members().begin(), tip_.members().end(), [&](const wire::ViewMember& each) {
@@ -129,20 +129,30 @@ bool Coordinator::propose_units(Effects& out) {
   return any;
 }
 
+// Who has been given another list than the one that counts may not know all members. It comes in if
+// this node was given the same, and all members are in it.
+bool Coordinator::may_come(const Peer& peer) const {
+  const NodeList* next = p_.given.next(p_.state);
+  const std::uint64_t own = next == nullptr ? 0 : next->hash;
+  const std::uint64_t its = peer.self ? own : peer.state.next_list;
+  return its == 0 || (its == own && p_.given.holds_all(tip_.members(), p_.peers));
+}
+
 // Members stay while they seem alive. Others come in once they are nearly up to date, and, if they
 // were in a view before, have consumed that it ended: their part in it is then history.
 std::vector<wire::ViewMember> Coordinator::wanted_members() const {
   std::vector<wire::ViewMember> wanted;
   for (const Peer& peer : p_.peers.all()) {
-    if (peer.suspected || peer.state.leaving) continue;
+    if (!peer.listed || peer.suspected || peer.state.leaving) continue;
     if (tip_.has(peer.member)) {
       wanted.push_back({peer.member, tip_.view().number});
       continue;
     }
     const wire::Instance next = peer.self ? p_.state.next() : peer.state.next;
     if ((!peer.self && !peer.has_state) || next == 0) continue;
+    if (!may_come(peer)) continue;
     const bool finished = !peer.state.joined && next > view_at_;
-    if (!finished || next + kJoinLag < p_.state.next()) continue;
+    if (!finished || next + join_lag(p_.config.options) < p_.state.next()) continue;
     wanted.push_back({peer.member, peer.state.view});
   }
   return wanted;
@@ -156,8 +166,8 @@ void Coordinator::propose_view(Instant now, Effects& out) {
   const bool same = wanted.size() == members.size() &&
                     std::equal(wanted.begin(), wanted.end(), members.begin(),
                                [](const auto& a, const auto& b) { return a.member == b.member; });
-  if (same || wanted.size() * 2 <= p_.peers.all().size()) return;
-  const bool all = wanted.size() == p_.peers.all().size();
+  if (same || wanted.size() * 2 <= p_.peers.listed()) return;
+  const bool all = wanted.size() == p_.peers.listed();
   if (members.empty() && !all && now - since_ < p_.config.options.suspect * kFirstViewPatience) {
     return;
   }
@@ -167,6 +177,26 @@ void Coordinator::propose_view(Instant now, Effects& out) {
   wire::ValueHead head;
   head.kind = wire::ValueKind::view;
   head.view = tip_.view().number + 1;
+  head.origin = p_.config.self;
+  propose({head, bytes}, false, out);
+}
+
+bool Coordinator::wants_list() const {
+  return p_.given.next(p_.state) != nullptr && tip_.governs(round_) &&
+         p_.given.waits(p_.state, p_.peers).kind == NodesWait::Kind::nothing;
+}
+
+// Once all that is under way is decided: those who vote from here on are others.
+void Coordinator::propose_list(Effects& out) {
+  if (next_ != p_.state.next()) return;
+  const BufferRef bytes = p_.outbox.build([&](const wire::Header&, ByteSpan room) {
+    return wire::encode_nodes(nodes_of(p_.given.list()), room);
+  });
+  if (!bytes) return;
+  PEAL_PROBE("paxos.list_proposed");
+  wire::ValueHead head;
+  head.kind = wire::ValueKind::nodes;
+  head.view = tip_.nodes().number + 1;
   head.origin = p_.config.self;
   propose({head, bytes}, false, out);
 }
@@ -203,7 +233,10 @@ void Coordinator::resend(Instant now, Effects& out) {
     ++progress.vain;
     window_.lost(now);
     if (progress.vain >= kSlowAfter) p_.routes.note_slow(now, peer.node);
-    repeat(peer.node, std::max(voted + 1, flight_first_), kResendsAtOnce, out);
+    const Instance first = std::max(voted + 1, flight_first_);
+    repeat(peer.node, first, kResendsAtOnce, out);
+    // Who has the last one sees how many it lacks, and asks for them all.
+    if (next_ > first + kResendsAtOnce) repeat(peer.node, next_ - 1, 1, out);
   }
 }
 

@@ -36,7 +36,9 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
                          MakeRoutes make_routes)
     : config_(config),
       host_(host),
-      peers_(config_),
+      state_(nodes_of({config_.nodes_hash, config_.universe, config_.acceptors})),
+      given_({config_.nodes_hash, config_.universe, config_.acceptors}, join_lag(config_.options)),
+      peers_(config_.self, config_.options),
       store_(slots_max(config_.options), config_.options.history_bytes_max),
       outbox_(config_, packets),
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
@@ -46,9 +48,11 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       own_window_(config_.options.window_first, config_.options.member_window) {
   if (config_.log != nullptr) {
     acceptor_.emplace(*config_.log);
-    coordinator_.emplace(Parts{config_, peers_, store_, state_, *acceptor_, outbox_, *routes_});
+    coordinator_.emplace(
+        Parts{config_, peers_, store_, state_, given_, *acceptor_, outbox_, *routes_});
   }
   counters_.reserve(64);
+  know_nodes();
 }
 
 // ---- life ----
@@ -63,6 +67,9 @@ void PaxosEngine::start(Instant now, Effects& out) {
       stop(out, "the acceptor's log holds what this release cannot read, or more than fits");
       return;
     }
+    know_nodes();
+    routes_->nodes_changed();
+    logged_list_ = state_.nodes().number;
     see_round(now, acceptor_->promised());
     checkpoint_at_ = state_.next();
   }
@@ -142,13 +149,11 @@ void PaxosEngine::work(Instant now, Effects& out) {
     update_self();
     pull(out);
     if (coordinator_) coordinator_->work(now, out);
-    if (acceptor_) acceptor_->vote(store_);
+    vote();
   }
   if (life_ != Life::running) return;
-  if (checkpoint_wanted_) {
-    checkpoint_wanted_ = !acceptor_->checkpoint(state_, store_.oldest());
-    if (!checkpoint_wanted_) checkpoint_at_ = state_.next();
-  }
+  if (checkpoint_wanted_) write_checkpoint();
+  if (leads_again_) lead_again(now, out);
   update_self();
   if (announce_) {
     announce_ = false;
@@ -162,6 +167,7 @@ void PaxosEngine::work(Instant now, Effects& out) {
 // ---- time ----
 
 void PaxosEngine::tick(Instant now, Effects& out) {
+  now_ = now;
   peers_.tick(now);
   update_self();
   if (coordinator_) {
@@ -177,12 +183,7 @@ void PaxosEngine::tick(Instant now, Effects& out) {
 void PaxosEngine::elect(Instant now, Effects& out) {
   if (coordinator_->phase() != Coordinator::Phase::idle || now < retry_at_) return;
   if (peers_.live_acceptors() < peers_.majority()) return;
-  if (const Peer* last = peers_.find(round_seen_.coordinator.node);
-      last != nullptr && !last->self && !last->suspected &&
-      last->member == round_seen_.coordinator && !last->state.leaving) {
-    const bool busy = now - round_seen_at_ < last->patience * 4;
-    if (leading_ == round_seen_ || busy) return;
-  }
+  if (!votes() || leave_it_to_last()) return;
   const Peer* best = peers_.candidate();
   if (best == nullptr || !best->self) return;
   if (!state_.known()) {
@@ -196,13 +197,27 @@ void PaxosEngine::elect(Instant now, Effects& out) {
       std::lower_bound(config_.acceptors.begin(), config_.acceptors.end(), config_.self.node) -
       config_.acceptors.begin());
   retry_at_ = now + config_.options.suspect + config_.options.suspect * rank / 4;
-  const std::uint64_t count = round_seen_.count + 1;
+  const std::uint64_t count =
+      std::max(round_seen_.count + 1, wire::first_count(state_.nodes().number));
   see_round(now, {count, config_.self});
   coordinator_->prepare(now, count, out);
 }
 
+/// Whoever coordinated last is alive, and goes on, or tries to.
+bool PaxosEngine::leave_it_to_last() const {
+  const Peer* last = peers_.find(round_seen_.coordinator.node);
+  if (last == nullptr || last->self || last->suspected || !last->acceptor ||
+      last->member != round_seen_.coordinator || last->state.leaving) {
+    return false;
+  }
+  const bool leads = leading_ == round_seen_ && state_.governs(round_seen_);
+  return leads || now_ - round_seen_at_ < last->patience * 4;
+}
+
+// A round of a later list is no round to follow here: whoever began it may be the only one who
+// knows that the list counts, and be gone.
 void PaxosEngine::see_round(Instant now, const Round& round) {
-  if (round <= round_seen_) return;
+  if (round <= round_seen_ || wire::list_of(round) > state_.nodes().number) return;
   round_seen_ = round;
   round_seen_at_ = now;
   if (coordinator_ && coordinator_->phase() != Coordinator::Phase::idle &&
@@ -224,6 +239,9 @@ const Peer* PaxosEngine::coordinator() const {
 wire::State PaxosEngine::state() const {
   wire::State state;
   state.round = round_seen_;
+  state.first_list = state_.nodes().first;
+  if (state_.known()) state.list = state_.nodes().number;
+  if (const NodeList* next = given_.next(state_)) state.next_list = next->hash;
   if (coordinator_ && coordinator_->leads() && coordinator_->round() == round_seen_) {
     state.leading = true;
   }
@@ -240,7 +258,6 @@ wire::State PaxosEngine::state() const {
   state.oldest = state_.known() ? store_.oldest() : 0;
   state.view = view_.number;
   state.joined = joined();
-  state.nodes = config_.nodes_hash;
   return state;
 }
 
@@ -300,6 +317,7 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"paxos_round", round_seen_.count},
       {"paxos_window", coordinator_ && coordinator_->leads() ? coordinator_->window() : 0},
       {"paxos_member_window", own_window_.size()},
+      {"paxos_list", state_.nodes().number},
       {"paxos_acceptors", peers_.acceptors()},
       {"paxos_acceptors_heard", peers_.live_acceptors()},
   });
@@ -333,7 +351,10 @@ std::uint64_t PaxosEngine::digest() const {
   digest.add(seq_);
   digest.add(own_number_);
   digest.add(own_.size());
+  digest.add(logged_list_);
+  digest.add(leads_again_ ? 1 : 0);
   state_.add_to(digest);
+  given_.add_to(digest);
   store_.add_to(digest);
   peers_.add_to(digest);
   if (acceptor_) acceptor_->add_to(digest);

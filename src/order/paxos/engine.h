@@ -11,6 +11,7 @@
 
 #include "order/paxos/acceptor.h"
 #include "order/paxos/coordinator.h"
+#include "order/paxos/given_list.h"
 #include "order/paxos/options.h"
 #include "order/paxos/outbox.h"
 #include "order/paxos/pace.h"
@@ -26,10 +27,10 @@ namespace peal::order::paxos {
 /// proposes it to all; acceptors write it down and tell everybody; what a majority has voted for is
 /// decided, and consumed in the order of the instances. Views are values too: who is in the next
 /// one is decided like everything else, so that all members see one chain of views, and nobody goes
-/// on in a minority.
+/// on in a minority. So is which list of nodes counts.
 ///
 /// engine.cc: inputs, timers, what people see. exchange.cc: packets. learner.cc: what is decided,
-/// and what comes of it, to and from the node.
+/// and what comes of it, to and from the node. nodes.cc: going over to another list of nodes.
 class PaxosEngine final : public Engine {
  public:
   PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);
@@ -42,6 +43,8 @@ class PaxosEngine final : public Engine {
   void on_pause(Instant now, Duration gap, Effects& out) override;
   void on_drained(Instant /*now*/, Effects& /*out*/) override {}
   void leave(Instant now, Effects& out) override;
+  void set_nodes(Instant now, const NodeList& nodes, Effects& out) override;
+  NodesWait nodes_wait() const override { return given_.waits(state_, peers_); }
   std::optional<Instant> next_deadline() const override;
   Lane preferred_lane() const override { return Lane::data; }
   MemberId self() const override { return config_.self; }
@@ -73,6 +76,7 @@ class PaxosEngine final : public Engine {
   bool joined() const { return state_.has(config_.self); }
   void stop(Effects& out, std::string_view reason);
   MemberId silent_acceptor() const;
+  bool leave_it_to_last() const;
 
   // exchange.cc
   bool admit(Instant now, const wire::Header& header, Effects& out);
@@ -96,6 +100,18 @@ class PaxosEngine final : public Engine {
   void tell_state(NodeId to, Effects& out);
   void send_decided(NodeId to, Instance instance, Effects& out);
 
+  // nodes.cc
+  void know_nodes();
+  void change_nodes(Effects& out);
+  bool votes() const;
+  void vote();
+  bool same_order(const wire::State& said) const;
+  bool same_list(const Peer& peer) const;
+  bool knows_order_of(const Round& round) const;
+  bool is_ours(const Arrival& arrival);
+  void write_checkpoint();
+  void lead_again(Instant now, Effects& out);
+
   // learner.cc
   void mark_decided();
   void mark(Instance upto);
@@ -117,6 +133,7 @@ class PaxosEngine final : public Engine {
   void resend_late(Instant now, Effects& out);
   bool can_catch_up() const;
   void ask_for_checkpoint(Effects& out);
+  void ask_checkpoint_of(const Peer& peer, Effects& out);
 
   /// Ticks in a row in which nobody had what a member lacks, and nobody who may
   /// yet help came any further, before it stops: what it knows of others may be old.
@@ -126,9 +143,10 @@ class PaxosEngine final : public Engine {
 
   const Config config_;
   Host& host_;
+  OrderState state_;
+  GivenList given_;
   Peers peers_;
   Store store_;
-  OrderState state_;
   Outbox outbox_;
   std::unique_ptr<Routes> routes_;
   BufferPool& pool_;
@@ -145,6 +163,11 @@ class PaxosEngine final : public Engine {
   Instant retry_at_{};  ///< no Phase 1 of this node before
   std::optional<NodeId> promise_for_;  ///< who waits for a promise to be on disk
   bool announce_ = false;
+  /// The last list of nodes that a checkpoint in the log knows of, on acceptors: nothing is said in
+  /// a round of another one before.
+  std::uint64_t logged_list_ = 0;
+  Instance noted_from_ = 0;   ///< from here on the log says what was decided
+  bool leads_again_ = false;  ///< it coordinated when another list began to count
 
   Round decided_round_{};         ///< in which a majority voted last
   Instance decided_upto_ = 0;     ///< up to there

@@ -90,7 +90,7 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
   wire::State said;
   const Drop reason = wire::decode_state(packet.view(), said);
   if (reason != Drop::none) return reason;
-  if (said.nodes != config_.nodes_hash) {
+  if (!same_order(said)) {
     wire::Header header;
     header.sender = from.member;
     report_incompatible(header, Drop::other_list, out);
@@ -99,7 +99,7 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
   peers_.note_state(from, said);
   see_round(now, said.round);
   highest_decided_ = std::max(highest_decided_, said.next == 0 ? 0 : said.next - 1);
-  if (said.leading && said.round > leading_) {
+  if (said.leading && said.round > leading_ && state_.governs(said.round)) {
     leading_ = said.round;
     own_sent_at_ = now;
     own_vain_ = 0;
@@ -125,6 +125,7 @@ Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const 
   Arrival arrival;
   Drop reason = routes_->read(from, kind, packet.view(), arrival);
   if (reason != Drop::none) return reason;
+  if (!arrival.decided && !is_ours(arrival)) return Drop::wrong_state;
   const BufferRef bytes = bytes_behind(packet, routes_->header_bytes());
   reason = arrival.decided ? take_decided(arrival.instance, arrival.head, bytes)
                            : take_proposal(now, arrival, bytes, out);
@@ -144,7 +145,7 @@ Drop PaxosEngine::take_proposal(Instant now, const Arrival& arrival, const Buffe
     own_vain_ = 0;
     resend_own(own_.size(), out);
   }
-  if (arrival.vote && acceptor_ && !acceptor_->accept(round, floor)) {
+  if (arrival.vote && votes() && !acceptor_->accept(round, floor)) {
     tell_state(round.coordinator.node, out);  // a higher round is promised
     return Drop::stale;
   }
@@ -166,10 +167,11 @@ Drop PaxosEngine::on_prepare(Instant now, const Peer& from, const BufferRef& pac
   wire::Prepare prepare;
   const Drop reason = wire::decode_prepare(packet.view(), prepare);
   if (reason != Drop::none) return reason;
-  if (!acceptor_) return Drop::wrong_state;
   const Round round{prepare.count, from.member};
+  if (!votes() || !knows_order_of(round)) return Drop::wrong_state;
+  if (wire::list_of(round) > state_.nodes().number) return Drop::wrong_state;
   see_round(now, round);
-  if (!acceptor_->prepare(round)) {
+  if (!state_.governs(round) || !acceptor_->prepare(round)) {
     tell_state(from.node, out);
     return Drop::stale;
   }
@@ -282,11 +284,14 @@ Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& out) {
     return Drop::wrong_state;
   }
   PEAL_PROBE("paxos.checkpoint_taken");
+  const bool other_list = said.nodes != state_.nodes();
   state_ = std::move(later);
   if (said.next > store_.next()) store_.skip_to(said.next);
   ++counts_.checkpoints;
+  cut_off_ticks_ = 0;  // it has waited for this
   checkpoint_at_ = said.next;
-  checkpoint_wanted_ = acceptor_.has_value();
+  if (other_list) change_nodes(out);
+  checkpoint_wanted_ = acceptor_ && peers_.self().acceptor;
   return Drop::none;
 }
 

@@ -47,10 +47,11 @@ void PaxosEngine::mark_decided() {
   for (const Peer& each : peers) {
     const Round round = each.state.voted_round;
     if (!each.acceptor || round.count == 0 || round < decided_round_) continue;
+    if (!state_.governs(round) && !PEAL_MUTANT(px_lists_mixed)) continue;
     votes_.clear();
     Instance upto = 0;  // as others counted them
     for (const Peer& peer : peers) {
-      if (!peer.acceptor) continue;
+      if (!peer.acceptor || !same_list(peer)) continue;
       const bool same = peer.state.voted_round == round;
       if (same || PEAL_MUTANT(px_rounds_mixed)) votes_.push_back(peer.state.voted_upto);
       if (same) upto = std::max(upto, peer.state.decided_upto);
@@ -100,6 +101,7 @@ bool PaxosEngine::consume(Effects& out) {
     store_.consume();
     if (outcome == OrderState::Outcome::unit && member) deliver_unit(read.heard, out);
     if (outcome == OrderState::Outcome::view) change_view(out);
+    if (outcome == OrderState::Outcome::nodes) change_nodes(out);
     if (outcome == OrderState::Outcome::ignored) ++counts_.ignored;
     if (life_ != Life::running) return false;
   }
@@ -108,7 +110,7 @@ bool PaxosEngine::consume(Effects& out) {
 
 // An acceptor's log says what was decided, too: by its vote, if that was it. False: not now.
 bool PaxosEngine::note_history(const Slot& slot, Instance instance) {
-  if (!acceptor_) return true;
+  if (!acceptor_ || !peers_.self().acceptor) return true;
   const bool voted = slot.vote_round.count != 0 && same_value(slot.vote, slot.heard);
   if (!voted && !acceptor_->note_decided(instance, slot.heard.head, slot.heard.bytes.view())) {
     return false;
@@ -193,13 +195,13 @@ bool PaxosEngine::lacks(Instance instance) const {
   const Slot* slot = store_.find(instance);
   if (slot != nullptr && slot->decided) return false;
   if (state_.known() && instance >= state_.next() && instance <= highest_decided_) return true;
-  if (!acceptor_ || slot == nullptr || acceptor_->vote_next() == 0) return false;
+  if (!votes() || slot == nullptr || acceptor_->vote_next() == 0) return false;
   return instance >= acceptor_->vote_next() && slot->heard_round != acceptor_->round();
 }
 
 std::optional<Instance> PaxosEngine::missing() const {
   if (state_.known() && lacks(state_.next())) return state_.next();
-  if (acceptor_ && lacks(acceptor_->vote_next())) return acceptor_->vote_next();
+  if (votes() && lacks(acceptor_->vote_next())) return acceptor_->vote_next();
   return std::nullopt;
 }
 
@@ -292,8 +294,9 @@ bool PaxosEngine::can_catch_up() const {
                      [this](const Peer& peer) { return gives(peer, state_.next()); });
 }
 
-// Who is in no view may begin where others are; who is in one, and so far behind that nobody has
-// what it lacks, cannot go on.
+// Who is in no view may begin where others are, and does if it is far behind: to learn what was
+// decided meanwhile may take longer than the others take to decide as much again. Who is in a view,
+// and so far behind that nobody has what it lacks, cannot go on.
 void PaxosEngine::ask_for_checkpoint(Effects& out) {
   const Peer* best = nullptr;
   for (const Peer& peer : peers_.all()) {
@@ -303,6 +306,8 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
   if (best == nullptr ||
       (state_.known() && (can_catch_up() || best->state.next <= state_.next()))) {
     cut_off_ticks_ = 0;
+    const bool far = best != nullptr && best->state.next > state_.next() + config_.options.max_gap;
+    if (far && !joined()) ask_checkpoint_of(*best, out);
     return;
   }
   // An acceptor that has not come as far may have a vote for it, to be proposed again.
@@ -318,7 +323,11 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
     stop(out, kCutOff);
     return;
   }
-  outbox_.send(best->node, Lane::control, out, [](const wire::Header& header, ByteSpan bytes) {
+  ask_checkpoint_of(*best, out);
+}
+
+void PaxosEngine::ask_checkpoint_of(const Peer& peer, Effects& out) {
+  outbox_.send(peer.node, Lane::control, out, [](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_checkpoint_get(header, bytes);
   });
 }

@@ -42,15 +42,18 @@ std::vector<NodeId> default_acceptors(const std::vector<NodeId>& universe);
 
 /// What one engine is made from.
 struct Config {
-  MemberId self{};                ///< its epoch is larger than all before on this log
-  std::vector<NodeId> universe;   ///< every configured node, sorted, self included; 1 to 128
+  MemberId self{};  ///< its epoch is larger than all before on this log
+  /// The configured nodes, sorted, self included: 1 to 128. A cluster whose order has begun may go
+  /// by another list; this is then the one to go over to.
+  std::vector<NodeId> universe;
   std::vector<NodeId> acceptors;  ///< sorted, of these; at least one, an odd number is best
-  std::uint64_t nodes_hash = 1;   ///< of both lists, equal on all nodes
+  std::uint64_t nodes_hash = 1;   ///< of both: not 0
   std::uint64_t cluster{};        ///< see wire::Header; equal on all nodes
   wire::Checksum checksum = wire::Checksum::present;  ///< of packets; equal on all nodes
   Options options;
-  /// An acceptor's durable log, which belongs to this engine; null on nodes that are none. Whoever
-  /// owns it commits what is appended, and calls on_durable() then. Must outlive the engine.
+  /// An acceptor's durable log, which belongs to this engine; null only on nodes that are never
+  /// one, whatever list counts. Whoever owns it commits what is appended, and calls on_durable()
+  /// then. Must outlive the engine.
   port::Log* log = nullptr;
 };
 

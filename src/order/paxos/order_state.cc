@@ -56,12 +56,22 @@ OrderState::Outcome OrderState::apply(const wire::ValueHead& head, ByteView byte
       at_.numbers.assign(at_.members.size(), 0);
       return Outcome::view;
     }
+    case wire::ValueKind::nodes: {
+      wire::Nodes nodes = at_.nodes;
+      nodes.number = head.view;
+      if (head.view != at_.nodes.number + 1) return Outcome::ignored;
+      if (wire::decode_nodes(bytes, nodes) != wire::Drop::none) return Outcome::ignored;
+      at_.nodes = std::move(nodes);
+      return Outcome::nodes;
+    }
   }
   PEAL_ASSERT(false && "unknown kind of value");
 }
 
 void OrderState::add_to(Digest& digest) const {
   digest.add(at_.next);
+  digest.add(at_.nodes.number);
+  digest.add(at_.nodes.hash);
   digest.add(at_.view.number);
   digest.add(at_.view.representative.node.value);
   digest.add(at_.view.representative.epoch);

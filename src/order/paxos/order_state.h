@@ -24,28 +24,29 @@ struct Value {
 void add_to(Digest& digest, const Round& round);
 void add_to(Digest& digest, const Value& value);
 
-/// What the decided instances come to, one after the other: the view that counts, and how many
-/// units of each of its members have had their place. A function of the instances alone, so that
-/// all who consume them agree, and the same for whoever begins with somebody else's state.
+/// What the decided instances come to, one after the other: the list of nodes and the view that
+/// count, and how many units of each of its members have had their place. A function of the
+/// instances alone, so that all who consume them agree, and the same for whoever begins with
+/// somebody else's state.
 ///
 /// A unit counts if it is for the view that counts, and the next one of its sender: so no unit has
 /// two places, however often it was proposed, and units of one member come in their order.
 class OrderState {
  public:
   enum class Outcome : std::uint8_t {
-    ignored,  ///< nothing, a unit that came too late or twice, or a view that another was before
+    ignored,  ///< nothing, a unit that came too late or twice, or a view or list that another was
+              ///< before
     unit,     ///< this unit has its place
     view,     ///< another view counts from here on
+    nodes,    ///< another list of nodes counts from here on
   };
 
   OrderState() = default;
   explicit OrderState(wire::Checkpoint checkpoint) : at_(std::move(checkpoint)) {}
+  /// Nothing is known but the list of nodes that counts if nobody knows of another.
+  explicit OrderState(wire::Nodes first) { at_.nodes = std::move(first); }
   /// Before the first instance.
-  static OrderState beginning() {
-    wire::Checkpoint first;
-    first.next = 1;
-    return OrderState(first);
-  }
+  void begin() { at_.next = 1; }
 
   /// False: where to begin is not known yet.
   bool known() const { return at_.next != 0; }
@@ -54,6 +55,10 @@ class OrderState {
   const ViewId& view() const { return at_.view; }
   const std::vector<wire::ViewMember>& members() const { return at_.members; }
   const wire::Checkpoint& checkpoint() const { return at_; }
+  /// The list of nodes that counts.
+  const wire::Nodes& nodes() const { return at_.nodes; }
+  /// Is this a round of that list?
+  bool governs(const Round& round) const { return wire::list_of(round) == at_.nodes.number; }
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
   /// Where `member` stands in members(), or kNobody.

@@ -2,32 +2,47 @@
 #include "order/paxos/peers.h"
 
 #include <algorithm>
-
-#include "base/assert.h"
+#include <iterator>
+#include <utility>
 
 namespace peal::order::paxos {
 
-Peers::Peers(const Config& config) : options_(config.options) {
-  peers_.reserve(config.universe.size());
-  for (const NodeId node : config.universe) {
+Peers::Peers(const MemberId& self, const Options& options) : id_(self), options_(options) {}
+
+void Peers::know(const wire::Nodes& counts, const std::vector<NodeId>& others) {
+  std::vector<NodeId> known;
+  std::set_union(counts.all.begin(), counts.all.end(), others.begin(), others.end(),
+                 std::back_inserter(known));
+  const auto own = std::lower_bound(known.begin(), known.end(), id_.node);
+  if (own == known.end() || *own != id_.node) known.insert(own, id_.node);
+  std::vector<Peer> peers;
+  peers.reserve(known.size());
+  listed_ = counts.all.size();
+  acceptors_ = counts.acceptors.size();
+  for (const NodeId node : known) {
     Peer peer;
-    peer.node = node;
-    peer.acceptor = std::binary_search(config.acceptors.begin(), config.acceptors.end(), node);
-    peer.patience = options_.suspect;
-    if (node == config.self.node) {
-      self_ = peers_.size();
+    if (const Peer* old = find(node)) {
+      peer = *old;
+    } else {
+      peer.node = node;
+      peer.patience = options_.suspect;
+      peer.heard = started_;
+    }
+    peer.listed = std::binary_search(counts.all.begin(), counts.all.end(), node);
+    peer.acceptor = std::binary_search(counts.acceptors.begin(), counts.acceptors.end(), node);
+    if (node == id_.node) {
+      self_ = peers.size();
       peer.self = true;
       peer.suspected = false;
-      peer.member = config.self;
+      peer.member = id_;
     }
-    acceptors_ += peer.acceptor ? 1 : 0;
-    peers_.push_back(peer);
+    peers.push_back(peer);
   }
-  PEAL_ASSERT(acceptors_ == config.acceptors.size() && acceptors_ > 0);
-  PEAL_ASSERT(peers_[self_].self && (config.log != nullptr) == peers_[self_].acceptor);
+  peers_ = std::move(peers);
 }
 
 void Peers::start(Instant now) {
+  started_ = now;
   for (Peer& peer : peers_) peer.heard = now;
 }
 
@@ -128,6 +143,8 @@ void Peers::add_to(Digest& digest) const {
     digest.add(peer.state.next);
     digest.add(peer.state.oldest);
     digest.add(peer.state.view);
+    digest.add(peer.state.list);
+    digest.add(peer.state.next_list);
     digest.add((peer.state.leading ? 1U : 0U) | (peer.state.leaving ? 2U : 0U) |
                (peer.state.joined ? 4U : 0U));
   }

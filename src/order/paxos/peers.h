@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -12,11 +13,18 @@
 
 namespace peal::order::paxos {
 
-/// What is known of one configured node.
+/// A node is taken into a view, or counts as an acceptor of a list to come, once it is no more than
+/// so many instances behind: under full load that is what it last said of itself a heartbeat ago.
+inline wire::Instance join_lag(const Options& options) {
+  return std::max<wire::Instance>(512, options.max_gap / 2);
+}
+
+/// What is known of one node: of the list that counts, or of the one to go over to.
 struct Peer {
   NodeId node{};
   bool self = false;
-  bool acceptor = false;
+  bool listed = false;    ///< in the list that counts
+  bool acceptor = false;  ///< in that list
   MemberId member{};      ///< its newest incarnation that was heard of; epoch 0: none was
   bool suspected = true;  ///< never true of this node itself
   Instant heard{};
@@ -25,18 +33,21 @@ struct Peer {
   wire::State state;  ///< as it said last
 };
 
-/// The configured nodes: who is alive, as far as it seems, and what each said last.
+/// The nodes: who is alive, as far as it seems, and what each said last.
 class Peers {
  public:
-  explicit Peers(const Config& config);
+  Peers(const MemberId& self, const Options& options);
 
   void start(Instant now);
+  /// The list that counts, and who else is to be known: sorted. What is known of a node stays.
+  void know(const wire::Nodes& counts, const std::vector<NodeId>& others);
   Peer* find(NodeId node);
   const Peer* find(NodeId node) const;
   Peer& self() { return peers_[self_]; }
   const Peer& self() const { return peers_[self_]; }
   std::vector<Peer>& all() { return peers_; }
   const std::vector<Peer>& all() const { return peers_; }
+  std::size_t listed() const { return listed_; }
   std::size_t acceptors() const { return acceptors_; }
   std::size_t majority() const { return acceptors_ / 2 + 1; }
 
@@ -62,9 +73,12 @@ class Peers {
   void add_to(Digest& digest) const;
 
  private:
+  MemberId id_;
   Options options_;
-  std::vector<Peer> peers_;  ///< by node
+  Instant started_{};
+  std::vector<Peer> peers_;  ///< by node; this one is always among them
   std::size_t self_ = 0;
+  std::size_t listed_ = 0;
   std::size_t acceptors_ = 0;
 };
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kFixedBytesMax = 256;
 constexpr std::size_t kMemberBytes = wire::kViewMemberBytes + 8;
+constexpr std::size_t kNodeBytes = 4;
 
 void write_value(wire::Writer& out, const Record& record) {
   out.u(record.instance);
@@ -27,7 +28,8 @@ void read_value(wire::Reader& in, Record& out) {
 }  // namespace
 
 void write_record(const Record& record, std::vector<std::byte>& bytes) {
-  bytes.resize(kFixedBytesMax + record.bytes.size() + record.state.members.size() * kMemberBytes);
+  bytes.resize(kFixedBytesMax + record.bytes.size() + record.state.members.size() * kMemberBytes +
+               record.state.nodes.all.size() * kNodeBytes);
   wire::Writer out(bytes);
   out.u(static_cast<std::uint8_t>(record.kind));
   switch (record.kind) {
@@ -43,6 +45,7 @@ void write_record(const Record& record, std::vector<std::byte>& bytes) {
       out.u(record.instance);
       wire::write_checkpoint(out, record.state);
       break;
+    case Record::Kind::nodes: wire::write_nodes(out, record.state.nodes); break;
   }
   PEAL_ASSERT(!out.failed());
   bytes.resize(out.written());
@@ -64,6 +67,11 @@ bool read_record(ByteView bytes, Record& out) {
       out.instance = wire::read_counter(in);
       wire::read_checkpoint(in, out.state);
       in.require(out.instance <= out.state.next, wire::Drop::bad_value);
+      break;
+    case Record::Kind::nodes:
+      wire::read_nodes(in, out.state.nodes);
+      out.state.nodes.number = 0;
+      out.state.nodes.first = out.state.nodes.hash;
       break;
     default: return false;
   }

@@ -19,6 +19,7 @@ struct Record {
     /// `round` (what is promised, or none), `state`, and in `instance` the oldest one below it
     /// whose last record is known to be what was decided.
     checkpoint = 4,
+    nodes = 5,  ///< of `state` the list of nodes, the first one: before votes without a checkpoint
   };
   Kind kind{};
   wire::Round round{};

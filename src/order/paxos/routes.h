@@ -77,6 +77,9 @@ class Routes {
   /// not, goes by itself.
   virtual void end_turn(const wire::State& said, Effects& out) = 0;
 
+  /// Another list of nodes counts: whatever is known of acceptors is of the one before.
+  virtual void nodes_changed() = 0;
+
   virtual void add_to(Digest& digest) const = 0;
 };
 

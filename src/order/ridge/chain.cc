@@ -29,17 +29,24 @@ std::unique_ptr<paxos::Routes> make_chain(const Links& links) {
 
 Chain::Chain(const Links& links) : l_(links), self_(index_of(links.config.self.node)) {}
 
+void Chain::nodes_changed() {
+  self_ = index_of(l_.config.self.node);
+  avoid_until_.fill({});
+  mine_ = chain_ = 0;
+  first_ = last_ = kNobody;
+}
+
 // ---- the order in a chain ----
 
 std::size_t Chain::index_of(NodeId node) const {
-  const auto& acceptors = l_.config.acceptors;
+  const auto& acceptors = l_.state.nodes().acceptors;
   const auto at = std::lower_bound(acceptors.begin(), acceptors.end(), node);
   if (at == acceptors.end() || *at != node) return kNobody;
   return static_cast<std::size_t>(at - acceptors.begin());
 }
 
 std::size_t Chain::next_in(Bits chain, std::size_t first, std::size_t at) const {
-  const std::size_t count = l_.config.acceptors.size();
+  const std::size_t count = l_.state.nodes().acceptors.size();
   for (std::size_t i = (at + 1) % count; i != first; i = (i + 1) % count) {
     if (is_in(chain, i)) return i;
   }
@@ -58,7 +65,7 @@ bool Chain::has(Bits chain, NodeId node) const {
 }
 
 const Peer& Chain::acceptor(std::size_t index) const {
-  return *l_.peers.find(l_.config.acceptors[index]);
+  return *l_.peers.find(l_.state.nodes().acceptors[index]);
 }
 
 // ---- for a coordinator ----
@@ -71,7 +78,7 @@ bool Chain::usable(Instant now, std::size_t index) const {
 // is while all of its acceptors are. If too few are, others are asked too: they may be back.
 bool Chain::choose(Instant now, bool anew) {
   PEAL_ASSERT(self_ != kNobody);
-  const std::size_t count = l_.config.acceptors.size();
+  const std::size_t count = l_.state.nodes().acceptors.size();
   bool works = !anew;
   for (std::size_t i = 0; i < count; ++i) {
     if (i != self_ && is_in(mine_, i)) works = works && usable(now, i);
@@ -128,7 +135,7 @@ Drop Chain::read(const Peer& /*from*/, PaxosKind kind, ByteView packet, Arrival&
   const Drop reason = wire::decode_relay(packet, frame);
   if (reason != Drop::none) return reason;
   if (!has(frame.chain, frame.round.coordinator.node)) return Drop::bad_sender;
-  if (frame.chain >> l_.config.acceptors.size() != 0) return Drop::bad_value;
+  if (frame.chain >> l_.state.nodes().acceptors.size() != 0) return Drop::bad_value;
   out.round = frame.round;
   out.instance = frame.instance;
   out.behind = frame.behind;

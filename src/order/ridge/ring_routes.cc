@@ -2,6 +2,7 @@
 #include "order/ridge/ring_routes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "base/assert.h"
@@ -21,15 +22,19 @@ std::unique_ptr<paxos::Routes> make_ring(const paxos::Links& links) {
 }
 
 RingRoutes::RingRoutes(const paxos::Links& links) : l_(links) {
-  for (const NodeId node : l_.config.universe) {
-    const auto& acceptors = l_.config.acceptors;
-    if (!std::binary_search(acceptors.begin(), acceptors.end(), node)) others_.push_back(node);
-  }
   PEAL_ASSERT(l_.config.options.window < kUnderWayMax);
+  nodes_changed();
+}
+
+void RingRoutes::nodes_changed() {
+  const wire::Nodes& nodes = l_.state.nodes();
+  others_.clear();
+  std::set_difference(nodes.all.begin(), nodes.all.end(), nodes.acceptors.begin(),
+                      nodes.acceptors.end(), std::back_inserter(others_));
 }
 
 std::uint32_t RingRoutes::hops() const {
-  return static_cast<std::uint32_t>(std::max<std::size_t>(l_.config.universe.size(), 2) - 1);
+  return static_cast<std::uint32_t>(std::max<std::size_t>(l_.state.nodes().all.size(), 2) - 1);
 }
 
 // ---- the order in a ring ----
@@ -40,7 +45,7 @@ std::size_t RingRoutes::place_of(NodeId coordinator, NodeId node) const {
     const bool there = at != nodes.end() && *at == wanted;
     return there ? static_cast<std::size_t>(at - nodes.begin()) : kNowhere;
   };
-  const auto& acceptors = l_.config.acceptors;
+  const auto& acceptors = l_.state.nodes().acceptors;
   const std::size_t first = index(acceptors, coordinator);
   if (first == kNowhere) return kNowhere;
   const std::size_t acceptor = index(acceptors, node);
@@ -50,7 +55,7 @@ std::size_t RingRoutes::place_of(NodeId coordinator, NodeId node) const {
 }
 
 NodeId RingRoutes::at(NodeId coordinator, std::size_t place) const {
-  const auto& acceptors = l_.config.acceptors;
+  const auto& acceptors = l_.state.nodes().acceptors;
   if (place >= acceptors.size()) return others_[place - acceptors.size()];
   const auto first = std::lower_bound(acceptors.begin(), acceptors.end(), coordinator);
   return acceptors[(static_cast<std::size_t>(first - acceptors.begin()) + place) %
@@ -59,7 +64,7 @@ NodeId RingRoutes::at(NodeId coordinator, std::size_t place) const {
 
 const Peer* RingRoutes::next() const {
   const NodeId first = round_.coordinator.node;
-  for (std::size_t i = place_of(first, l_.config.self.node) + 1; i < l_.config.universe.size();
+  for (std::size_t i = place_of(first, l_.config.self.node) + 1; i < l_.state.nodes().all.size();
        ++i) {
     const Peer* peer = l_.peers.find(at(first, i));
     if (!peer->suspected) return peer;
@@ -91,7 +96,7 @@ bool RingRoutes::note_sent(Instance instance) {
 bool RingRoutes::choose(Instant /*now*/, bool anew) {
   std::vector<MemberId> alive;
   for (const Peer& peer : l_.peers.all()) {
-    if (!peer.suspected) alive.push_back(peer.member);
+    if (peer.listed && !peer.suspected) alive.push_back(peer.member);
   }
   const bool gone = !std::includes(alive.begin(), alive.end(), ring_.begin(), ring_.end());
   ring_ = std::move(alive);
@@ -141,7 +146,7 @@ Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival
   out.behind = frame.behind;
   out.head = frame.head;
   out.chain = frame.chain;
-  out.vote = self < l_.config.acceptors.size();
+  out.vote = self < l_.state.nodes().acceptors.size();
   out.tells_decided = true;
   return Drop::none;
 }

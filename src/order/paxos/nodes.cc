@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Going over to another list of nodes, acceptors among them, while messages are ordered.
+//
+// The list is a value like others: the coordinator proposes it once all members have been given it
+// and nothing is under way, and proposes nothing behind it. Each round is for one list, which its
+// number says, so whoever has consumed the value is done with all rounds before, and the next one
+// begins with Phase 1 among the acceptors of the new list. An instance is thus voted for by the
+// acceptors of the list that counts at it, and by no others: what was decided stays decided,
+// however the two lists differ. Votes for instances behind the value that rounds before it may have
+// left are of no use to anybody: no majority of them can come together, since the round that
+// decided the value asked a majority for them, and found none.
+//
+// An acceptor's log knows of a list, by a checkpoint behind it, before it says anything in a round
+// of it. Else all might start again, before the value that they all promised to be past.
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "order/paxos/engine.h"
+
+namespace peal::order::paxos {
+namespace {
+
+constexpr std::uint64_t kNotLogged = ~std::uint64_t{0};
+
+}  // namespace
+
+void PaxosEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
+  PEAL_ASSERT(nodes.hash != 0 && !nodes.acceptors.empty());
+  PEAL_ASSERT(std::binary_search(nodes.nodes.begin(), nodes.nodes.end(), config_.self.node));
+  if (life_ == Life::stopped) return;
+  given_.give(nodes);
+  know_nodes();
+  reported_.clear();
+  if (life_ != Life::running) return;
+  update_self();
+  say(state(), Lane::control, out);  // the coordinator waits for it
+  work(now, out);
+}
+
+/// Who is to be known: nodes of the list that counts, and of the next one.
+void PaxosEngine::know_nodes() {
+  const NodeList* next = given_.next(state_);
+  peers_.know(state_.nodes(), next == nullptr ? std::vector<NodeId>{} : next->nodes);
+}
+
+void PaxosEngine::change_nodes(Effects& out) {
+  const bool led = coordinator_ && coordinator_->leads();
+  const bool voted = acceptor_ && peers_.self().acceptor;
+  know_nodes();
+  routes_->nodes_changed();
+  // Rounds of the list before are over. Who coordinated them has the first word.
+  if (coordinator_) coordinator_->step_down();
+  promise_for_.reset();
+  round_seen_at_ = now_;
+  const Peer& self = peers_.self();
+  leads_again_ = led && self.acceptor;
+  logged_list_ = kNotLogged;
+  checkpoint_wanted_ = acceptor_ && self.acceptor;
+  // What was decided while it was no acceptor is not in its log, and votes of its own may be.
+  if (!voted) noted_from_ = state_.next();
+  announce_ = true;
+  PEAL_PROBE("paxos.list_changed");
+  const std::uint64_t hash = state_.nodes().hash;
+  if (hash == given_.list().hash) out.report({EventCode::nodes_adopted, view_, {}, hash, 0});
+  // One that starts may have been given the list that is next.
+  const bool member = view_.number != 0;
+  if (hash != given_.list().hash && member && self.listed) {
+    out.report({EventCode::nodes_not_given, view_, {}, hash, 0});
+  }
+}
+
+void PaxosEngine::write_checkpoint() {
+  if (!acceptor_->checkpoint(state_, std::max(store_.oldest(), noted_from_))) return;
+  checkpoint_wanted_ = false;
+  checkpoint_at_ = state_.next();
+  logged_list_ = state_.nodes().number;
+  more_ = true;
+}
+
+void PaxosEngine::lead_again(Instant now, Effects& out) {
+  if (!votes()) return;
+  leads_again_ = false;
+  if (wire::list_of(round_seen_) >= state_.nodes().number) return;  // another one was faster
+  const Round round{wire::first_count(state_.nodes().number), config_.self};
+  see_round(now, round);
+  coordinator_->prepare(now, round.count, out);
+}
+
+/// This node may promise and vote: it is an acceptor of the list that counts, and its log knows.
+bool PaxosEngine::votes() const {
+  return acceptor_ && peers_.self().acceptor &&
+         (logged_list_ == state_.nodes().number || PEAL_MUTANT(px_list_not_logged));
+}
+
+void PaxosEngine::vote() {
+  const bool begun = votes() && acceptor_->round().count != 0;
+  if (!begun || !state_.governs(acceptor_->round())) return;
+  if (acceptor_->knows_list(state_.nodes())) acceptor_->vote(store_);
+}
+
+/// Two nodes that know orders know the same one; two that know none were given the same list.
+bool PaxosEngine::same_order(const wire::State& said) const {
+  if ((said.next != 0) != state_.known()) return true;
+  return said.first_list == state_.nodes().first;
+}
+
+/// Its votes are those of an acceptor of the list that counts here.
+bool PaxosEngine::same_list(const Peer& peer) const {
+  return (peer.state.first_list == state_.nodes().first &&
+          peer.state.list == state_.nodes().number) ||
+         PEAL_MUTANT(px_lists_mixed);
+}
+
+/// A node that knows nothing yet may have been given a list that never counted: then rounds of the
+/// first list are not of the list that it goes by, and say nothing of that.
+bool PaxosEngine::knows_order_of(const Round& round) const {
+  const Peer* peer = peers_.find(round.coordinator.node);
+  return peer != nullptr && peer->has_state && peer->state.first_list == state_.nodes().first;
+}
+
+/// Is this the value of a round of the list that counts? Else others have another list, and only
+/// where they are is of use.
+bool PaxosEngine::is_ours(const Arrival& arrival) {
+  if (!knows_order_of(arrival.round)) return false;
+  if (state_.governs(arrival.round) || PEAL_MUTANT(px_lists_mixed)) return true;
+  if (wire::list_of(arrival.round) > state_.nodes().number) {
+    highest_decided_ = std::max(highest_decided_, arrival.instance - arrival.behind - 1);
+  }
+  return false;
+}
+
+}  // namespace peal::order::paxos

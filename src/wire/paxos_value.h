@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/bytes.h"
+#include "wire/paxos.h"
+#include "wire/reader.h"
+
+// What the codecs of packets on quorums share among themselves.
+
+namespace peal::wire {
+
+/// At least 1.
+Instance read_instance(Reader& in);
+/// The bytes of a value of this kind; none of them is kept. What nobody can read must not be voted
+/// for: it would be the value of its instance for good.
+void require_value(Reader& in, ValueKind kind, ByteView bytes);
+
+}  // namespace peal::wire

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "paxos_bench.h"
+#include "with_mutant.h"
+
+// Going over to another list of nodes.
+
+namespace peal::order::paxos::test {
+namespace {
+
+using sim_hooks::Mutant;
+using wire::PaxosKind;
+
+NodeList with_four() { return {2, {{1}, {2}, {3}, {4}}, {{1}, {2}, {3}}}; }
+
+wire::ValueHead list_head(const MemberId& origin, std::uint64_t number) {
+  return {wire::ValueKind::nodes, Service::agreed, number, origin, 0};
+}
+
+Bytes list_bytes(const NodeList& list) {
+  Bytes bytes(1'000);
+  bytes.resize(wire::encode_nodes({1, 1, list.hash, list.nodes, list.acceptors}, bytes));
+  return bytes;
+}
+
+/// What an acceptor that has consumed all below `next` says, and that it was given a list.
+wire::State state_of(const Round& round, Instance voted, Instance next, std::uint64_t list,
+                     std::uint64_t next_list) {
+  wire::State said;
+  said.round = said.voted_round = round;
+  said.voted_upto = voted;
+  said.next = next;
+  said.oldest = said.view = 1;
+  said.joined = true;
+  said.list = list;
+  said.next_list = next_list;
+  return said;
+}
+
+/// Node 1 coordinates, and view 1 of all three is decided. Returns its round.
+Round lead(Bench& one) {
+  one.start();
+  wire::State alive;
+  for (int i = 0; i < 20 && one.count(PaxosKind::prepare) == 0; ++i) {
+    for (const MemberId& each : {kTwo, kThree}) one.state(each, alive);
+    one.run(milliseconds(20));
+  }
+  one.sync();
+  wire::Prepare asked;
+  if (one.count(PaxosKind::prepare) == 0) return {};
+  EXPECT_EQ(wire::decode_prepare(one.last(PaxosKind::prepare)->bytes, asked), wire::Drop::none);
+  const Round round{asked.count, kOne};
+  one.promise(kTwo, {round, 0, {}});
+  wire::State here = alive;
+  here.next = here.oldest = 1;
+  for (const MemberId& each : {kTwo, kThree}) one.state(each, here);
+  one.run(milliseconds(20));
+  one.sync();
+  one.state(kTwo, state_of(round, 1, 1, 0, 0));
+  one.run(milliseconds(20));
+  one.sync();
+  return round;
+}
+
+std::uint64_t proposals(const Bench& bench, wire::ValueKind kind) {
+  std::uint64_t count = 0;
+  for (const Bench::Sent& sent : bench.sent) {
+    wire::ValueFrame frame;
+    if (sent.kind != PaxosKind::propose || sent.to != NodeId{}) continue;
+    if (wire::decode_value(sent.bytes, frame) == wire::Drop::none && frame.head.kind == kind) {
+      ++count;
+    }
+  }
+  return count;
+}
+
+TEST(PaxosLists, ARoundSaysToWhichListItBelongs) {
+  EXPECT_EQ(wire::list_of({5, kOne}), 0U);
+  const Round first{wire::first_count(3), kOne};
+  EXPECT_EQ(wire::list_of(first), 3U);
+  EXPECT_GT(first, (Round{wire::first_count(3) - 1, kThree})) << "any of a list before";
+}
+
+/// Proposes the list once all members have it, and what it proposes in that turn.
+void go_over(Bench& one, const Round& round) {
+  one.list(with_four());
+  EXPECT_EQ(one.engine->nodes_wait().kind, NodesWait::Kind::member);
+  EXPECT_EQ(one.engine->nodes_wait().who, kTwo);
+  one.state(kTwo, state_of(round, 1, 2, 0, 2));
+  EXPECT_EQ(one.engine->nodes_wait().who, kThree);
+  EXPECT_EQ(proposals(one, wire::ValueKind::nodes), 0U);
+  one.state(kThree, state_of(round, 1, 2, 0, 2));
+  EXPECT_EQ(proposals(one, wire::ValueKind::nodes), 1U);
+}
+
+TEST(PaxosLists, NothingIsProposedBehindAList) {
+  Bench one(kOne);
+  const Round round = lead(one);
+  ASSERT_EQ(one.told(), "view 1 123");
+  go_over(one, round);
+  one.submit("a");
+  one.run(milliseconds(1));
+  EXPECT_EQ(proposals(one, wire::ValueKind::unit), 0U);
+  one.sync();
+  one.sent.clear();
+  one.state(kTwo, state_of(round, 2, 2, 0, 2));
+  one.run(milliseconds(1));
+  EXPECT_EQ(one.counter("paxos_list"), 1U) << "it is decided";
+  EXPECT_EQ(one.engine->nodes_wait().kind, NodesWait::Kind::nothing);
+  one.sync();
+  wire::Prepare asked;
+  ASSERT_EQ(one.count(PaxosKind::prepare), 1U) << "who coordinated begins the next round at once";
+  ASSERT_EQ(wire::decode_prepare(one.last(PaxosKind::prepare)->bytes, asked), wire::Drop::none);
+  EXPECT_EQ(asked.count, wire::first_count(1));
+  const Round next{asked.count, kOne};
+  one.promise(kTwo, {next, 3, {}});
+  one.run(milliseconds(1));
+  EXPECT_EQ(proposals(one, wire::ValueKind::unit), 1U) << "and then what waited";
+
+  const WithMutant active(Mutant::px_beyond_list);
+  Bench other(kOne);
+  go_over(other, lead(other));
+  other.state(kTwo, state_of({}, 0, 2, 0, 0));  // it takes its wish back
+  other.submit("a");
+  other.run(milliseconds(1));
+  EXPECT_EQ(proposals(other, wire::ValueKind::unit), 1U) << "the mutant is noticed";
+}
+
+/// What node 3 delivers of a unit that a round of the next list has votes for, as it has not
+/// consumed the list.
+std::string delivered_behind() {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  const Round next{wire::first_count(1), kOne};
+  three.propose(kOne, next.count, 2, unit_head(kOne, 1), "a", 1);
+  for (const MemberId& each : {kOne, kTwo}) three.state(each, state_of(next, 2, 2, 1, 0));
+  three.run(milliseconds(1));
+  return three.told();
+}
+
+TEST(PaxosLists, VotesForRoundsOfAnotherListAreNotCounted) {
+  EXPECT_EQ(delivered_behind(), "view 1 123");
+  const WithMutant active(Mutant::px_lists_mixed);
+  EXPECT_EQ(delivered_behind(), "view 1 123, 1:a") << "the mutant is noticed";
+}
+
+/// Promises that node 3 gives in a round of a list that counts for it, and that its log has no room
+/// to note.
+std::uint64_t promises_unlogged() {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  const Bytes bytes = list_bytes(with_four());
+  three.propose(kOne, round.count, 2, list_head(kOne, 1), as_text(bytes), 1);
+  three.sync();
+  three.disk.set_full(true);
+  for (const MemberId& each : {kOne, kTwo}) three.vote(each, round, 2, 2);
+  EXPECT_EQ(three.counter("paxos_list"), 1U);
+  three.sent.clear();
+  three.disk.set_full(false);
+  three.disk.set_checkpoints_full(true);
+  three.prepare(kOne, wire::first_count(1), 3);
+  three.sync();
+  const std::uint64_t promises = three.count(PaxosKind::promise);
+  three.disk.set_checkpoints_full(false);
+  three.run(milliseconds(20));
+  three.prepare(kOne, wire::first_count(1), 3);
+  three.sync();
+  EXPECT_GT(three.count(PaxosKind::promise), promises) << "once it has noted it";
+  return promises;
+}
+
+TEST(PaxosLists, NothingIsSaidByAListThatTheLogDoesNotKnow) {
+  EXPECT_EQ(promises_unlogged(), 0U);
+  const WithMutant active(Mutant::px_list_not_logged);
+  EXPECT_EQ(promises_unlogged(), 1U) << "the mutant is noticed";
+}
+
+// Its promise was for a round of the list; all that it needs to go on must be there too.
+TEST(PaxosLists, AnAcceptorThatRestartsGoesByTheListOfItsLog) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  const Bytes bytes = list_bytes(with_four());
+  three.propose(kOne, round.count, 2, list_head(kOne, 1), as_text(bytes), 1);
+  three.sync();
+  for (const MemberId& each : {kOne, kTwo}) three.vote(each, round, 2, 2);
+  three.sync();
+  three.prepare(kOne, wire::first_count(1), 3);
+  three.sync();
+  three.restart();
+  EXPECT_EQ(three.counter("paxos_list"), 1U);
+  EXPECT_EQ(three.last_state().round.count, wire::first_count(1));
+  EXPECT_EQ(three.last_state().next_list, 1U) << "its file has the list of before";
+}
+
+// Whoever knows of no order yet may have been given a list that never counts.
+TEST(PaxosLists, ANodeThatKnowsNothingDoesNotVoteInAnotherOrder) {
+  Bench three(kThree);
+  three.start();
+  wire::State other;
+  other.first_list = 77;
+  other.next = other.oldest = 1;
+  three.state(kOne, other);
+  three.propose(kOne, 1, 1, unit_head(kOne, 1), "a");
+  three.sync();
+  EXPECT_EQ(three.last_state().voted_upto, 0U);
+  EXPECT_EQ(three.counter("paxos_instances_ahead"), 0U);
+}
+
+// Two nodes that both know an order, and not the same one, have nothing to say to each other.
+TEST(PaxosLists, WhoKnowsAnotherOrderIsNotListenedTo) {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  wire::State other = state_of({9, kTwo}, 5, 900, 0, 0);
+  other.first_list = 77;
+  three.state(kTwo, other);
+  EXPECT_EQ(three.counter("other_list"), 1U);
+}
+
+// A node to come asks for a checkpoint until the others have been given the list that it is in.
+TEST(PaxosLists, WhoAskedForLongIsNotCutOff) {
+  Bench three(kThree);
+  three.start();
+  wire::State known;
+  known.next = 2;
+  known.oldest = 1;
+  for (int i = 0; i < 150; ++i) {
+    three.state(kOne, known);
+    three.run(milliseconds(10));
+  }
+  wire::Checkpoint said;
+  said.next = 2;
+  said.nodes = first_nodes();
+  three.checkpoint(kOne, said);
+  said.next = 3;
+  said.view = {1, kOne};
+  said.members = {{kOne, 0}, {kThree, 0}};
+  said.numbers = {0, 0};
+  three.checkpoint(kOne, said);
+  EXPECT_EQ(three.told(), "") << "the second comes late, and it can come there by itself";
+}
+
+// Node 3 has been restarted with a list that node 1 was not given: it may not know all members.
+TEST(PaxosLists, WhoHasAnotherListWaitsOutsideTheView) {
+  Bench one(kOne);
+  const Round round = lead(one);
+  constexpr MemberId kAgain{kThree.node, kThree.epoch + 1};
+  wire::State back;
+  back.next = back.oldest = 2;
+  back.next_list = 2;
+  one.state(kTwo, state_of(round, 1, 2, 0, 0));
+  one.state(kAgain, back);
+  one.sync();
+  one.state(kTwo, state_of(round, 2, 2, 0, 0));
+  one.run(milliseconds(1));
+  EXPECT_EQ(one.told(), "view 1 123, trans 2 12, view 2 12");
+  back.next = 3;
+  one.state(kAgain, back);
+  EXPECT_EQ(proposals(one, wire::ValueKind::view), 2U);
+  one.list(with_four());
+  one.run(milliseconds(20));
+  EXPECT_EQ(proposals(one, wire::ValueKind::view), 3U) << "it has all that are in the view";
+}
+
+TEST(PaxosLists, WaitsSayWhoIsMissing) {
+  using Waits = NodesWait::Kind;
+  Bench one(kOne);
+  EXPECT_EQ(one.engine->nodes_wait().kind, Waits::nothing);
+  const Round round = lead(one);
+  one.list({3, {{1}, {2}}, {{1}, {2}}});
+  EXPECT_EQ(one.engine->nodes_wait().kind, Waits::running);
+  EXPECT_EQ(one.engine->nodes_wait().who, kThree);
+  one.list({4, {{1}, {2}, {3}, {4}, {5}}, {{1}, {4}, {5}}});
+  EXPECT_EQ(one.engine->nodes_wait().kind, Waits::strangers);
+  one.list({5, {{1}, {2}, {3}, {4}}, {{1}, {3}, {4}}});
+  for (const MemberId& each : {kTwo, kThree}) one.state(each, state_of(round, 1, 2, 0, 5));
+  EXPECT_EQ(one.engine->nodes_wait().kind, Waits::nothing) << "two of three acceptors are there";
+  EXPECT_EQ(proposals(one, wire::ValueKind::nodes), 1U);
+  Bench far(kOne);
+  const Round there = lead(far);
+  far.list({6, {{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}}, {{1}, {2}, {3}}});
+  for (const MemberId& each : {kTwo, kThree}) far.state(each, state_of(there, 1, 2, 0, 6));
+  EXPECT_EQ(far.engine->nodes_wait().kind, Waits::majority) << "of eight nodes three are there";
+  EXPECT_EQ(proposals(far, wire::ValueKind::nodes), 0U);
+}
+
+}  // namespace
+}  // namespace peal::order::paxos::test
