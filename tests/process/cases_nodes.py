@@ -7,6 +7,7 @@ import random
 import signal
 
 from bench import case
+from cases_paxos import REJOIN_S, paxos_cluster, quorum_settings
 from cases_names import wait_event
 from cases_processes import expect_no_view
 from lib import Failure, START_S, now_ns
@@ -66,9 +67,13 @@ class Change:
     """The list of a cluster that is busy, as it changes: the last node is added, the first one is
     removed and comes back."""
 
-    def __init__(self, bench):
-        self.settings = SETTINGS if bench.size == 3 else MAJORITY + SETTINGS
-        self.cluster = bench.cluster(settings=self.settings)
+    def __init__(self, bench, order):
+        if order == "ring":
+            self.settings = SETTINGS if bench.size == 3 else MAJORITY + SETTINGS
+            self.cluster = bench.cluster(settings=self.settings)
+        else:
+            self.settings = quorum_settings(order)
+            self.cluster = paxos_cluster(bench, order)
         self.names = list(bench.names)
         self.numbers = {name: place for place, name in enumerate(self.names, 1)}
         self.quiet = []  # times in which lists changed, and no view
@@ -83,7 +88,7 @@ class Change:
         for name in names:
             self.cluster[name].start()
         running = [node.name for node in self.cluster if node.child is not None]
-        self.cluster.wait_view(running)
+        self.cluster.wait_view(running, REJOIN_S)
         for name in names:
             self.cluster[name].start_load()
         self.cluster.progress(running)
@@ -147,7 +152,17 @@ def nodes_changed(bench):
     stopped, then it comes back under its number: each time all lists are changed without a restart,
     `peal status` says what the change waits for, no view changes but by those that start and stop,
     and the order holds. With five nodes, all this with primary = "majority"."""
-    change = Change(bench)
+    return nodes_come_and_go(bench, "ring")
+
+
+@case(3, 5)
+def ridge_nodes_changed(bench):
+    """The same with acceptors: all nodes vote, so that each change of the list is one of theirs."""
+    return nodes_come_and_go(bench, "ridge")
+
+
+def nodes_come_and_go(bench, order):
+    change = Change(bench, order)
     cluster = change.cluster
     change.write(change.names[:-1])
     change.start(change.names[:-1])
@@ -174,9 +189,13 @@ class Churn:
     """A cluster whose list changes by one node at a time, again and again, while nodes are killed
     in the middle of that. Each keeps its number."""
 
-    def __init__(self, bench, rng):
-        self.rng, self.settings = rng, rng.choice(["", MAJORITY])
-        self.cluster = bench.cluster(settings=self.settings)
+    def __init__(self, bench, rng, order):
+        self.rng, self.settings, self.order = rng, rng.choice(["", MAJORITY]), order
+        if order == "ring":
+            self.cluster = bench.cluster(settings=self.settings)
+        else:
+            self.settings = quorum_settings(order)
+            self.cluster = paxos_cluster(bench, order)
         self.numbers = {name: place for place, name in enumerate(bench.names, 1)}
         self.listed = sorted(rng.sample(bench.names, bench.size - 1))
         self.write()
@@ -191,7 +210,7 @@ class Churn:
         """Starts these nodes, and waits until all that are listed are together."""
         for name in names:
             self.cluster[name].start()
-        self.cluster.wait_view(self.listed)
+        self.cluster.wait_view(self.listed, REJOIN_S)
         for name in names:
             self.cluster[name].start_load()
         self.cluster.progress(self.listed)
@@ -206,10 +225,12 @@ class Churn:
                     raise Failure(f"{name} does not go over: {node.status()['list']}")
 
     def restart(self, name):
-        """A node is killed, and goes by the new file when it comes back."""
+        """A node is killed, and goes by the new file when it comes back. With acceptors it comes
+        into a view once that list counts, or all members are in it."""
         self.cluster[name].crash()
         self.cluster[name].start()
-        wait_event(self.cluster[name].child, "view_installed")
+        wait_event(self.cluster[name].child,
+                   "view_installed" if self.order == "ring" else "started")
         self.cluster[name].start_load()
 
     def change(self):
@@ -249,10 +270,20 @@ def nodes_churn(bench):
     """Under full load, the list of nodes changes by one node again and again, in any order of
     reloads, while nodes are killed in the middle of it and come back with the new list: each change
     comes to its end, all that are listed are together then, and the order holds."""
+    return churn_of(bench, "ring")
+
+
+@case(5)
+def paxos_nodes_churn(bench):
+    """The same with acceptors: of three or four nodes the three lowest vote, of five all."""
+    return churn_of(bench, "paxos")
+
+
+def churn_of(bench, order):
     rounds = bench.rounds(12, 4)
     rng = random.Random(os.environ.get("PEAL_CHURN_SEED", "nodes churn"))
     bench.step("the start")
-    churn = Churn(bench, rng)
+    churn = Churn(bench, rng, order)
     for turn in range(rounds):
         bench.step(f"change {turn + 1}")
         bench.step(f"change {turn + 1}, after {churn.change()}")

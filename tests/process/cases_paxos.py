@@ -15,9 +15,14 @@ DATA = "data"
 REJOIN_S = 60
 
 
+def quorum_settings(order):
+    """Lines of the configuration of a cluster with acceptors."""
+    return f'order = "{order}"\ndata_dir = "{DATA}"\n'
+
+
 def paxos_cluster(bench, order="paxos"):
     """A cluster with acceptors, nothing started."""
-    cluster = bench.cluster(settings=f'order = "{order}"\ndata_dir = "{DATA}"\n')
+    cluster = bench.cluster(settings=quorum_settings(order))
     os.mkdir(os.path.join(cluster.folder, DATA), 0o700)
     return cluster
 
