@@ -82,6 +82,8 @@ struct SimCommand {
 
 /// Bounds of a benchmark: the shortest message has room for what the measurement needs.
 inline constexpr std::uint32_t kBenchNodesMax = 32;
+/// What the queue of a node takes: more than that cannot be under way.
+inline constexpr std::uint32_t kBenchUnderWayMax = 65'536;
 inline constexpr std::uint32_t kBenchPayloadMin = 10, kBenchPayloadMax = 1U << 20;
 
 /// How fast all nodes of a benchmark send together; without either, as fast as possible.
@@ -104,8 +106,9 @@ struct BenchCommand {
   std::uint32_t payload_bytes = 1'350;
   Service service = Service::agreed;
   BenchRate rate;
-  double link_bits_per_s = 0;  ///< of each cable; 0: not limited
-  double loss_percent = 0;     ///< of data packets, at each receiver
+  std::optional<std::uint32_t> under_way;  ///< messages of each node, as fast as possible
+  double link_bits_per_s = 0;              ///< of each cable; 0: not limited
+  double loss_percent = 0;                 ///< of data packets, at each receiver
   std::optional<double> warm_up_s;
   double seconds = 5;
   std::uint32_t runs = 1;

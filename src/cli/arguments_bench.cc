@@ -54,6 +54,22 @@ void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
   b.flag("--json", c.json, "JSON, with everything that was counted");
 }
 
+/// How fast nodes send.
+void add_pace(Builder& b, BenchCommand& c) {
+  b.value("--rate", "RATE",
+          "\"max\", a whole number from 1 to 100000000, or a number with kbit, mbit or gbit",
+          "of all nodes together: messages per second, or payload per second with a unit, such as "
+          "20mbit; max (the default): each sends when it can",
+          [&c](const std::string& text) { return store_rate(text, c.rate); });
+  b.value("--under-way", "N", "a whole number from 1 to " + std::to_string(kBenchUnderWayMax),
+          "with --rate max, how many messages each node has under way at most: sent, and not yet "
+          "delivered to itself. Without it 1 MiB of them, from 16 to 8192",
+          [&c](const std::string& text) {
+            c.under_way = number_in<std::uint32_t>(text, 1, kBenchUnderWayMax);
+            return c.under_way.has_value();
+          });
+}
+
 }  // namespace
 
 void build_bench(Builder& b, BenchCommand& c) {
@@ -61,10 +77,12 @@ void build_bench(Builder& b, BenchCommand& c) {
       "Measures real node processes, each in a network namespace of its own on one bridge, with\n"
       "one sender and one receiver each. Checks while it measures that nothing is lost, delivered\n"
       "twice or in another order: then the exit status is 1, whatever the speed. Latency runs\n"
-      "from the time at which a message was due until each node delivered it.\n"
+      "from the time at which a message was due until each node delivered it; with --rate max it\n"
+      "is due when it is sent.\n"
       "`peal bench limit` measures what the machine can do without a protocol.\n"
       "\nExamples:\n"
       "  peal bench                               the greatest throughput of three nodes\n"
+      "  peal bench --under-way 1                 one message of each node at a time\n"
       "  peal bench --rate 20mbit --service safe  latency at 20 Mb/s of payload in all\n"
       "  peal bench --link 1gbit --loss 1         on shaped links, with loss\n"
       "  peal bench --limit --runs 5              beside the limit of the machine, five times\n"
@@ -75,11 +93,7 @@ void build_bench(Builder& b, BenchCommand& c) {
   b.order(c.order);
   b.dissemination(c.dissemination);
   b.service(c.service);
-  b.value("--rate", "RATE",
-          "\"max\", a whole number from 1 to 100000000, or a number with kbit, mbit or gbit",
-          "of all nodes together: messages per second, or payload per second with a unit, such as "
-          "20mbit; max (the default): each sends when it can",
-          [&c](const std::string& text) { return store_rate(text, c.rate); });
+  add_pace(b, c);
   b.number<double>("--loss", "PERCENT", c.loss_percent, 0, 50,
                    "data packets that each node drops on arrival, by chance");
   b.value("--ring", "KEY=VALUE", "KEY=VALUE, and more after commas",
@@ -172,6 +186,11 @@ std::string bench_conflict(const BenchCommand& c) {
     return "--rate is below one message of " + counted(c.payload_bytes, "byte") +
            " per second: accepted is at least " + decimal(8.0 * c.payload_bytes / 1e3) + "kbit";
   }
+  if (c.under_way && !c.rate.is_max()) {
+    return "--under-way = \"" + std::to_string(*c.under_way) +
+           "\" does not go with --rate, which says itself when to send: leave out one of them, or "
+           "say --rate max";
+  }
   if (c.order != Ordering::ring && !c.ring.empty()) {
     return "--ring does not go with --order " + std::string(ordering_name(c.order)) +
            ": leave out one of them";
@@ -195,6 +214,7 @@ std::string bench_conflict(const BenchCommand& c) {
     return "--plot = " + quote(c.plot) + ": accepted is the path of a file that ends in .png";
   }
   if (!c.rate.is_max()) return "--plot goes through the rates itself: leave out --rate";
+  if (c.under_way) return "--plot goes through the rates itself: leave out --under-way";
   if (c.limit) return "--plot does not draw the limit: leave out --limit";
   return {};
 }

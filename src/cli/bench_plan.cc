@@ -57,8 +57,9 @@ LimitPhase phase_of(const PlanJson& in) {
 
 }  // namespace
 
-std::uint64_t messages_under_way(std::uint32_t payload_bytes) {
-  return std::clamp<std::uint64_t>((1U << 20) / payload_bytes, 16, 8'192);
+std::uint64_t messages_under_way(const BenchCommand& command) {
+  if (command.under_way) return *command.under_way;
+  return std::clamp<std::uint64_t>((1U << 20) / command.payload_bytes, 16, 8'192);
 }
 
 void BenchLatency::add(std::uint64_t value) {
@@ -84,6 +85,7 @@ bool write_plan(const std::string& dir, const BenchPlan& plan) {
                                          {"payload_bytes", plan.payload_bytes},
                                          {"safe", is_safe(plan.service)},
                                          {"rate", plan.rate},
+                                         {"under_way", plan.under_way},
                                          {"loss", plan.loss},
                                          {"warm_up_s", plan.warm_up_s},
                                          {"seconds", plan.seconds}});
@@ -100,6 +102,7 @@ std::optional<BenchPlan> read_plan(const std::string& dir) {
   plan.payload_bytes = in.at("payload_bytes").get<std::uint32_t>();
   plan.service = in.at("safe").get<bool>() ? Service::safe : Service::agreed;
   plan.rate = in.at("rate").get<double>();
+  plan.under_way = in.at("under_way").get<std::uint64_t>();
   plan.loss = in.at("loss").get<double>();
   plan.warm_up_s = in.at("warm_up_s").get<double>();
   plan.seconds = in.at("seconds").get<double>();

@@ -24,16 +24,18 @@ struct BenchPlan {
   std::uint32_t nodes = 0;
   std::uint32_t payload_bytes = 0;
   Service service = Service::agreed;
-  double rate = 0;       ///< messages per second of each node; 0: as many as possible
-  double loss = 0;       ///< probability that a data packet is dropped on arrival
-  double warm_up_s = 0;  ///< at the beginning, not measured
-  double seconds = 0;    ///< measured
+  double rate = 0;              ///< messages per second of each node; 0: as many as possible
+  std::uint64_t under_way = 0;  ///< without a rate: messages of each node, at most
+  double loss = 0;              ///< probability that a data packet is dropped on arrival
+  double warm_up_s = 0;         ///< at the beginning, not measured
+  double seconds = 0;           ///< measured
 };
 
-/// How many messages of each node are under way when they are sent as fast as possible: enough to
-/// keep the ring busy, and no more, since what would wait in queues says nothing about the ring.
-/// Latency is then this number by the rate, and no property of the ring.
-std::uint64_t messages_under_way(std::uint32_t payload_bytes);
+/// How many messages of each node are under way when they are sent as fast as possible. If the
+/// command does not say it: enough to keep the ring busy, and no more, since what would wait in
+/// queues says nothing about the ring. Latency is then this number by the rate, and no property of
+/// the ring.
+std::uint64_t messages_under_way(const BenchCommand& command);
 
 /// Latencies, as counted and with their ends.
 struct BenchLatency {

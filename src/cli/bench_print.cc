@@ -30,8 +30,7 @@ std::string rate_text(double bits_per_s) {
 std::string wanted_rate(const BenchCommand& c) {
   const BenchRate& rate = c.rate;
   if (rate.is_max()) {
-    return "as fast as possible with " + grouped(messages_under_way(c.payload_bytes)) +
-           " of each node under way";
+    return "as fast as possible with " + grouped(messages_under_way(c)) + " of each node under way";
   }
   if (rate.payload_bits_per_s > 0) return rate_text(rate.payload_bits_per_s) + " of payload";
   return fixed(rate.messages_per_s, 0) + " messages per second";
@@ -156,7 +155,8 @@ void print_cluster(const BenchCommand& c, const BenchReport& report) {
   if (table.median().sent_percent < 99.95) {
     table.line("", &F::sent_percent, 1, "% of what was due could be sent in time");
   }
-  table.line("latency", &F::latency_min_us, 0, "us min, from due to delivered");
+  table.line("latency", &F::latency_min_us, 0,
+             c.rate.is_max() ? "us min, from sent to delivered" : "us min, from due to delivered");
   table.line("", &F::latency_p50_us, 0, "us p50");
   table.line("", &F::latency_p99_us, 0, "us p99");
   table.line("", &F::latency_p999_us, 0, "us p99.9");
@@ -206,7 +206,7 @@ Json setting_of(const BenchCommand& c) {
       c.rate.is_max() ? Json("max") : Json(c.rate.messages_of(c.payload_bytes));
   if (c.rate.is_max()) {
     if (!c.daemon) out["thread"] = c.own_thread ? "own" : "caller";
-    out["messages_under_way_per_node"] = messages_under_way(c.payload_bytes);
+    out["messages_under_way_per_node"] = messages_under_way(c);
   }
   out["daemon"] = c.daemon;
   out["multicast"] = c.multicast ? "auto" : "off";

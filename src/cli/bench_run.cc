@@ -143,6 +143,7 @@ Result<std::vector<BenchResult>, BenchFailure> run_cluster(BenchPlace& place,
   plan.payload_bytes = command.payload_bytes;
   plan.service = command.service;
   plan.rate = messages_per_s / command.nodes;
+  plan.under_way = messages_under_way(command);
   plan.loss = command.loss_percent / 100;
   plan.warm_up_s = command.warm_up_s.value_or(std::clamp(command.seconds / 5, 0.3, 2.0));
   plan.seconds = command.seconds;

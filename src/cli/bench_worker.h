@@ -36,11 +36,7 @@ class BenchWorker {
  public:
   /// Node `index` of the plan, from 0; `link` outlives this.
   BenchWorker(Link& link, const BenchPlan& plan, std::uint32_t index)
-      : link_(link),
-        plan_(plan),
-        index_(index),
-        payload_(plan.payload_bytes),
-        window_(messages_under_way(plan.payload_bytes)) {
+      : link_(link), plan_(plan), index_(index), payload_(plan.payload_bytes) {
     if (plan.rate > 0) interval_ns_ = static_cast<double>(kSecondNs) / plan.rate;
   }
 
@@ -168,7 +164,7 @@ class BenchWorker {
         done_sent_ = submit(BenchHead::done, now);
         return true;
       }
-      if (due > now || (interval_ns_ == 0 && sent_ - own_delivered_ >= window_) ||
+      if (due > now || (interval_ns_ == 0 && sent_ - own_delivered_ >= plan_.under_way) ||
           !submit(BenchHead::data, due)) {
         break;
       }
@@ -231,7 +227,6 @@ class BenchWorker {
   const BenchPlan plan_;
   const std::uint32_t index_;
   std::vector<std::byte> payload_;
-  const std::uint64_t window_;  ///< messages under way without a rate
   double interval_ns_ = 0;
   std::int64_t deadline_ns_ = 0;
   std::int64_t begin_ns_ = 0;     ///< 0: not known yet

@@ -116,6 +116,10 @@ TEST(Arguments, EveryOptionOfBenchIsStored) {
   EXPECT_EQ(shaped.runs, 7U);
   EXPECT_TRUE(shaped.limit);
   EXPECT_TRUE(command<BenchCommand>({"bench", "--rate", "max"}).rate.is_max());
+  EXPECT_FALSE(shaped.under_way);
+  const auto closed = command<BenchCommand>({"bench", "--rate", "max", "--under-way", "64"});
+  EXPECT_EQ(closed.under_way, 64U);
+  EXPECT_EQ(command<BenchCommand>({"bench", "--under-way", "65536"}).under_way, 65'536U);
   EXPECT_EQ(command<BenchCommand>({"bench", "--loopback", "--plot", "x.png"}).plot, "x.png");
 }
 
@@ -244,6 +248,13 @@ const Bad kBad[] = {
     {"bench --rate -1mbit", "--rate", "\"-1mbit\"", "kbit, mbit or gbit"},
     {"bench --rate mbit", "--rate", "\"mbit\"", "kbit, mbit or gbit"},
     {"bench --rate nanmbit", "--rate", "\"nanmbit\"", "kbit, mbit or gbit"},
+    {"bench --under-way 0", "--under-way", "\"0\"", "a whole number from 1 to 65536"},
+    {"bench --under-way 65537", "--under-way", "\"65537\"", "a whole number from 1 to 65536"},
+    {"bench --under-way 1.5", "--under-way", "\"1.5\"", "a whole number from 1 to 65536"},
+    {"bench --under-way 64 --rate 500", "--under-way = \"64\" does not go with --rate", "leave out",
+     "say --rate max"},
+    {"bench --under-way 64 --plot x.png", "--plot", "rates itself", "leave out --under-way"},
+    {"bench limit --under-way 64", "bench limit", "\"--under-way\"", "accepted are --help"},
     {"bench --link 1000", "--link", "\"1000\"", "from 1mbit to 100gbit"},
     {"bench --link 101gbit", "--link", "\"101gbit\"", "from 1mbit to 100gbit"},
     {"bench --loss 51", "--loss", "\"51\"", "a number from 0 to 50"},

@@ -55,6 +55,22 @@ TEST_F(Bench, ProcessorTimeIsThatOfTheWholeTime) {
   EXPECT_GT(out["median"]["cores_per_node"].get<double>(), 0);
 }
 
+TEST_F(Bench, SoManyAreUnderWayAsAskedFor) {
+  for (const char* how : {"", " --daemon", " --thread own", " --order paxos"}) {
+    SCOPED_TRACE(how);
+    const Json out =
+        json("peal bench --loopback --nodes 2 --seconds 0.2 --warm-up 0.1 --under-way 3 --json" +
+             std::string(how));
+    EXPECT_TRUE(out.value("one_order", false));
+    EXPECT_EQ(out["setting"]["messages_under_way_per_node"], 3);
+    EXPECT_GT(out["median"]["throughput_mbit_per_s"].get<double>(), 0);
+  }
+  const Ran said = run("peal bench --loopback --nodes 2 --seconds 0.1 --under-way 1");
+  EXPECT_EQ(said.status, 0) << said.err;
+  EXPECT_THAT(said.out, testing::HasSubstr("as fast as possible with 1 of each node under way"));
+  EXPECT_THAT(said.out, testing::HasSubstr("from sent to delivered"));
+}
+
 TEST_F(Bench, AcceptorsWithLogsOrderTheSame) {
   const Json out = json(
       "peal bench --order paxos --loopback --seconds 0.3 --warm-up 0.1 --rate 2000 --runs 2 "
