@@ -84,6 +84,8 @@ struct SimCommand {
 inline constexpr std::uint32_t kBenchNodesMax = 32;
 /// What the queue of a node takes: more than that cannot be under way.
 inline constexpr std::uint32_t kBenchUnderWayMax = 65'536;
+/// What both engines on quorums can have: as many as a chain of Ridge.
+inline constexpr std::uint32_t kBenchAcceptorsMax = 15;
 inline constexpr std::uint32_t kBenchPayloadMin = 10, kBenchPayloadMax = 1U << 20;
 
 /// How fast all nodes of a benchmark send together; without either, as fast as possible.
@@ -102,6 +104,7 @@ struct BenchCommand {
   bool limit_only = false;  ///< `peal bench limit`
   Ordering order = Ordering::ring;
   std::optional<Dissemination> dissemination;  ///< of ridge
+  std::optional<std::uint32_t> acceptors;      ///< on quorums: so many, the first nodes
   std::uint32_t nodes = 3;
   std::uint32_t payload_bytes = 1'350;
   Service service = Service::agreed;

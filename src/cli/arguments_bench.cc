@@ -54,6 +54,19 @@ void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
   b.flag("--json", c.json, "JSON, with everything that was counted");
 }
 
+/// Who orders.
+void add_engine(Builder& b, BenchCommand& c) {
+  b.order(c.order);
+  b.dissemination(c.dissemination);
+  b.value("--acceptors", "K", "an odd whole number from 1 to " + std::to_string(kBenchAcceptorsMax),
+          "with --order paxos or ridge, how many nodes vote; the others only learn what was "
+          "decided. Without it all of up to two nodes, three of up to four, else five",
+          [&c](const std::string& text) {
+            c.acceptors = number_in<std::uint32_t>(text, 1, kBenchAcceptorsMax);
+            return c.acceptors.has_value() && *c.acceptors % 2 == 1;
+          });
+}
+
 /// How fast nodes send.
 void add_pace(Builder& b, BenchCommand& c) {
   b.value("--rate", "RATE",
@@ -90,8 +103,7 @@ void build_bench(Builder& b, BenchCommand& c) {
       "  peal bench clients                       what clients and groups cost a daemon\n"
       "  peal bench --plot ring.png               latency against throughput, and ring.csv");
   add_common(b, c, 1);
-  b.order(c.order);
-  b.dissemination(c.dissemination);
+  add_engine(b, c);
   b.service(c.service);
   add_pace(b, c);
   b.number<double>("--loss", "PERCENT", c.loss_percent, 0, 50,
@@ -178,6 +190,18 @@ std::string dissemination_conflict(Ordering order, std::optional<Dissemination> 
          ": leave it out, or say --order ridge";
 }
 
+std::string acceptors_conflict(const BenchCommand& c) {
+  if (!c.acceptors) return {};
+  const std::string given = "--acceptors = \"" + std::to_string(*c.acceptors) + "\" ";
+  if (c.order == Ordering::ring) {
+    return given + "does not go with --order ring, which has none: leave it out, or say --order " +
+           "paxos or --order ridge";
+  }
+  if (*c.acceptors <= c.nodes) return {};
+  return given + "is more than there are nodes: accepted is an odd whole number up to --nodes, " +
+         std::to_string(c.nodes);
+}
+
 std::string bench_conflict(const BenchCommand& c) {
   if (c.loopback && c.link_bits_per_s > 0) {
     return "--link does not go with --loopback, which has no cables: leave out one of them";
@@ -198,6 +222,7 @@ std::string bench_conflict(const BenchCommand& c) {
   if (std::string wrong = dissemination_conflict(c.order, c.dissemination); !wrong.empty()) {
     return wrong;
   }
+  if (std::string wrong = acceptors_conflict(c); !wrong.empty()) return wrong;
   if (c.daemon && c.own_thread) {
     return "--thread does not go with --daemon, whose nodes have threads of their own: leave out "
            "one of them";

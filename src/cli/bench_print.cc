@@ -49,6 +49,7 @@ void print_setting(const BenchCommand& c) {
   }
   if (c.order != Ordering::ring) line += ", ordered by " + std::string(ordering_name(c.order));
   if (c.dissemination == Dissemination::ring) line += " in a ring";
+  if (c.acceptors) line += " with " + counted(*c.acceptors, "acceptor");
   if (!c.multicast) line += ", without multicast";
   if (c.order != Ordering::ring) line += ", logs in " + c.place;
   if (c.insecure) line += ", insecure";
@@ -201,6 +202,7 @@ Json setting_of(const BenchCommand& c) {
   if (c.order == Ordering::ridge)
     out["dissemination"] =
         dissemination_name(c.dissemination.value_or(Dissemination::distributors));
+  if (c.acceptors) out["acceptors"] = *c.acceptors;
   out["service"] = is_safe(c.service) ? "safe" : "agreed";
   out["rate_messages_per_s"] =
       c.rate.is_max() ? Json("max") : Json(c.rate.messages_of(c.payload_bytes));

@@ -39,7 +39,7 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
   place->dir_ = path;
   const LocalRules rules{command.insecure ? Sealed::no : Sealed::yes, command.order,
                          command.dissemination.value_or(Dissemination::distributors),
-                         command.multicast};
+                         command.multicast, command.acceptors.value_or(0)};
   Result<LocalCluster, std::string> cluster;
   if (command.loopback) {
     cluster = make_local_cluster(place->dir_, "bench", command.nodes, rules);

@@ -56,6 +56,11 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
   if (rules.dissemination != Dissemination::distributors) {
     out << "ridge.dissemination = \"" << dissemination_name(rules.dissemination) << "\"\n";
   }
+  if (rules.acceptors > 0) {
+    out << "paxos.acceptors = [1";
+    for (std::uint32_t number = 2; number <= rules.acceptors; ++number) out << ", " << number;
+    out << "]\n";
+  }
   for (const std::string& address : addresses) {
     result.names.push_back("n" + std::to_string(result.names.size() + 1));
     out << "\n[[nodes]]\nname = \"" << result.names.back() << "\"\naddress = \"" << address

@@ -27,7 +27,8 @@ struct LocalRules {
   Sealed sealed = Sealed::yes;
   Ordering order = Ordering::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
-  bool multicast = true;  ///< if it works; else each node is sent a copy
+  bool multicast = true;        ///< if it works; else each node is sent a copy
+  std::uint32_t acceptors = 0;  ///< on quorums: so many, the first nodes; 0: the engine's choice
 };
 
 /// Writes DIR/peal.toml for nodes at these addresses. With paxos, acceptors keep their logs in

@@ -107,6 +107,8 @@ TEST(Arguments, EveryOptionOfBenchIsStored) {
   EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--dissemination", "distributors"})
                 .dissemination,
             Dissemination::distributors);
+  EXPECT_FALSE(shaped.acceptors);
+  EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--acceptors", "3"}).acceptors, 3U);
   EXPECT_TRUE(shaped.multicast);
   EXPECT_EQ(shaped.place, "/tmp");
   const auto copies = command<BenchCommand>({"bench", "--multicast", "off", "--dir", "/dev/shm"});
@@ -255,6 +257,15 @@ const Bad kBad[] = {
      "say --rate max"},
     {"bench --under-way 64 --plot x.png", "--plot", "rates itself", "leave out --under-way"},
     {"bench limit --under-way 64", "bench limit", "\"--under-way\"", "accepted are --help"},
+    {"bench --order paxos --acceptors 0", "--acceptors", "\"0\"",
+     "an odd whole number from 1 to 15"},
+    {"bench --order paxos --acceptors 2", "--acceptors", "\"2\"",
+     "an odd whole number from 1 to 15"},
+    {"bench --order paxos --acceptors 17", "--acceptors", "\"17\"", "an odd whole number from 1"},
+    {"bench --order paxos --acceptors 5", "--acceptors = \"5\"", "more than there are nodes",
+     "up to --nodes, 3"},
+    {"bench --acceptors 3", "--acceptors = \"3\" does not go with --order ring", "leave it out",
+     "--order ridge"},
     {"bench --link 1000", "--link", "\"1000\"", "from 1mbit to 100gbit"},
     {"bench --link 101gbit", "--link", "\"101gbit\"", "from 1mbit to 100gbit"},
     {"bench --loss 51", "--loss", "\"51\"", "a number from 0 to 50"},

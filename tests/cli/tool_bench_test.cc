@@ -82,6 +82,20 @@ TEST_F(Bench, AcceptorsWithLogsOrderTheSame) {
   }
 }
 
+TEST_F(Bench, NodesThatAreNoAcceptorsLearnTheSameOrder) {
+  for (const char* order : {"paxos", "ridge"}) {
+    SCOPED_TRACE(order);
+    const std::string command = "peal bench --loopback --nodes 4 --acceptors 1 --seconds 0.3 " +
+                                ("--warm-up 0.1 --rate 2000 --order " + std::string(order));
+    const Json out = json(command + " --json");
+    EXPECT_TRUE(out.value("one_order", false));
+    EXPECT_EQ(out["setting"]["acceptors"], 1);
+  }
+  const Ran said = run("peal bench --loopback --order paxos --acceptors 3 --seconds 0.1");
+  EXPECT_EQ(said.status, 0) << said.err;
+  EXPECT_THAT(said.out, testing::HasSubstr("ordered by paxos with 3 acceptors"));
+}
+
 TEST_F(Bench, ValuesInARingAreOrderedTheSame) {
   const Json out = json(
       "peal bench --order ridge --dissemination ring --loopback --seconds 0.3 --warm-up 0.1 "

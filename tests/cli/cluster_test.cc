@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "temp_dir.h"
+
+namespace peal::cli {
+namespace {
+
+const std::vector<std::string> kAddresses = {"10.0.0.1:4800", "10.0.0.2:4800", "10.0.0.3:4800",
+                                             "10.0.0.4:4800"};
+
+TEST(Cluster, SoManyOfItsNodesVote) {
+  const TempDir dir;
+  for (const Ordering order : {Ordering::paxos, Ordering::ridge}) {
+    SCOPED_TRACE(ordering_name(order));
+    LocalRules rules;
+    rules.order = order;
+    rules.acceptors = 3;
+    const auto cluster = make_cluster(dir.path(), "c", kAddresses, rules);
+    ASSERT_TRUE(cluster) << cluster.error();
+    const auto config = read_config(cluster->config, "n4");
+    ASSERT_TRUE(config) << config.error();
+    EXPECT_EQ(config->order, order);
+    EXPECT_THAT(config->acceptors, testing::ElementsAre(1, 2, 3));
+  }
+}
+
+TEST(Cluster, WithoutANumberTheEngineChoosesWhoVotes) {
+  const TempDir dir;
+  LocalRules rules;
+  rules.order = Ordering::paxos;
+  const auto cluster = make_cluster(dir.path(), "c", kAddresses, rules);
+  ASSERT_TRUE(cluster) << cluster.error();
+  const auto config = read_config(cluster->config, "n1");
+  ASSERT_TRUE(config) << config.error();
+  EXPECT_TRUE(config->acceptors.empty());
+}
+
+}  // namespace
+}  // namespace peal::cli
