@@ -162,8 +162,8 @@ void build_status(Builder& b, StatusCommand& c) {
 void build_reload(Builder& b, ReloadCommand& c) {
   b.app().footer(
       "Has nodes read their configuration files again, as SIGHUP does, and says what each of them\n"
-      "answers: rules and limits of clients, secrets, certificates and keys, and the list of "
-      "nodes.\n"
+      "answers: rules and limits of clients, secrets, certificates and keys, the list of nodes, "
+      "and\nwhich of them are acceptors.\n"
       "What cannot change while a node runs is refused, and then nothing of the file is taken.\n"
       "\nTo add a node: write it into [[nodes]] on all nodes, reload each of them, and start it.\n"
       "To remove one: stop it, take it out of [[nodes]] on the others, and reload each of them.\n"

@@ -250,8 +250,7 @@ void add_order(std::vector<Key>& rows) {
       "majority of acceptors, nodes that keep their votes on disk: what was delivered anywhere "
       "stays ordered, even if all nodes lose power at once. \"ridge\" is the same, but nodes send "
       "messages on from one to the next: for networks without multicast, and many nodes. [ring] "
-      "and primary are left out with both, and the list of nodes changes only when all are "
-      "stopped. The same on all nodes.",
+      "and primary are left out with both. The same on all nodes.",
       [](const std::string& text, NodeConfig& config) {
         const auto order = ordering_of_name(text);
         if (order) config.order = *order;
@@ -296,8 +295,8 @@ void add_paxos(std::vector<Key>& rows) {
   rows.push_back(std::move(acceptors));
   rows.push_back(text_key(
       "paxos", "storage",
-      "\"disk\": an acceptor that forgets its votes when it restarts must not vote again, and this "
-      "release has no way to replace it",
+      "\"disk\": an acceptor that forgets its votes when it restarts must not vote again before it "
+      "was taken out of the list of nodes and added anew",
       "\"disk\"", "Where acceptors keep their votes.",
       [](const std::string& text, NodeConfig&) { return text == "disk"; }));
 }
