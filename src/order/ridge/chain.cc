@@ -134,6 +134,8 @@ Drop Chain::read(const Peer& /*from*/, PaxosKind kind, ByteView packet, Arrival&
   wire::Relay frame;
   const Drop reason = wire::decode_relay(packet, frame);
   if (reason != Drop::none) return reason;
+  // Another list has other acceptors, of whom the chain speaks.
+  if (!l_.state.governs(frame.round)) return Drop::wrong_state;
   if (!has(frame.chain, frame.round.coordinator.node)) return Drop::bad_sender;
   if (frame.chain >> l_.state.nodes().acceptors.size() != 0) return Drop::bad_value;
   out.round = frame.round;

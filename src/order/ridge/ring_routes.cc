@@ -137,6 +137,8 @@ Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival
   wire::Relay frame;
   const Drop reason = wire::decode_relay(packet, frame);
   if (reason != Drop::none) return reason;
+  // Another list is another ring.
+  if (!l_.state.governs(frame.round)) return Drop::wrong_state;
   const NodeId first = frame.round.coordinator.node;
   const std::size_t self = place_of(first, l_.config.self.node);
   // Values go one way only, so that none goes round for ever.
