@@ -103,6 +103,60 @@ std::string recovered_value() {
   return std::string(as_text(ByteView(proposed->bytes).subspan(wire::kDataHeaderBytes)));
 }
 
+constexpr Round kLast{1, {kOne.node, kOne.epoch - 1}};
+
+/// What node 1 asks for of 300 votes that node 3 says it gave, as long as each is answered at once.
+std::uint64_t fetched_at_once(Bench& one) {
+  const std::uint64_t count = begin_phase_one(one);
+  one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
+  std::uint64_t answered = 0;
+  for (std::size_t i = 0; i < one.sent.size() && answered < 1'000; ++i) {
+    if (one.sent[i].kind != PaxosKind::fetch) continue;
+    wire::Fetch fetch;
+    EXPECT_EQ(wire::decode_fetch(one.sent[i].bytes, fetch), wire::Drop::none);
+    one.fetched(kThree, kLast, fetch.instance, unit_head(kTwo, fetch.instance), "value");
+    ++answered;
+  }
+  return answered;
+}
+
+// Who was outside the chain has none of the votes. To ask for a few with each timer would take
+// longer than to notice that the last coordinator died.
+TEST(PaxosCoordinator, WhatItLacksIsFetchedAsFastAsItComes) {
+  Bench one(kOne);
+  EXPECT_EQ(fetched_at_once(one), 300U) << "each once, and no timer";
+  EXPECT_TRUE(one.last_state().leading || one.count(PaxosKind::propose) >= 300);
+}
+
+TEST(PaxosCoordinator, WhatWasFetchedInVainIsAskedForAgain) {
+  Bench one(kOne);
+  const std::uint64_t count = begin_phase_one(one);
+  one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
+  const std::uint64_t first = one.count(PaxosKind::fetch);
+  EXPECT_GT(first, 0U);
+  EXPECT_LT(first, 100U) << "not all at once: answers would get lost";
+  for (int i = 0; i < 3; ++i) {
+    one.state(kThree, {});
+    one.run(milliseconds(10));
+  }
+  EXPECT_GE(one.count(PaxosKind::fetch), 2 * first);
+}
+
+// Others of those who voted for it may have it.
+TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
+  Bench one(kOne);
+  const std::uint64_t count = begin_phase_one(one);
+  one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
+  const std::uint64_t rounds = one.count(PaxosKind::prepare);
+  for (int i = 0; i < 40 && one.count(PaxosKind::prepare) == rounds; ++i) {
+    one.state(kTwo, {});  // and node 3 is silent
+    one.run(milliseconds(10));
+  }
+  wire::Prepare again;
+  ASSERT_EQ(wire::decode_prepare(one.last(PaxosKind::prepare)->bytes, again), wire::Drop::none);
+  EXPECT_GT(again.count, count);
+}
+
 // what may have been decided is proposed again, unchanged.
 TEST(PaxosCoordinator, TheVoteOfTheHighestRoundIsProposedAgain) {
   EXPECT_EQ(recovered_value(), "higher");

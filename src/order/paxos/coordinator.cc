@@ -12,7 +12,8 @@
 namespace peal::order::paxos {
 namespace {
 
-constexpr std::uint32_t kFetchesAtOnce = 32;
+/// Votes that a new coordinator asks for and waits for at a time: as answers come, it goes on.
+constexpr std::uint32_t kFetchesAtOnce = 64;
 /// Phase 1 that takes this many times as long as anything is waited for begins anew.
 constexpr std::int64_t kPatience = 10;
 
@@ -58,6 +59,7 @@ void Coordinator::step_down() {
   promises_.clear();
   choices_.clear();
   recovered_.clear();
+  fetching_ = {};
   flight_.clear();
   waiting_.clear();
   progress_.clear();
@@ -123,24 +125,50 @@ bool Coordinator::take_known(Instance instance, const Choice& choice) {
   return true;
 }
 
-void Coordinator::fetch(Effects& out) {
-  std::uint32_t asked = 0;
-  for (const auto& [instance, choice] : choices_) {
-    if (instance < p_.state.next() || take_known(instance, choice)) continue;
-    if (++asked > kFetchesAtOnce) return;
-    p_.outbox.send(
-        choice.voter, Lane::control, out,
-        [&, at = instance, round = choice.round](const wire::Header& header, ByteSpan bytes) {
-          return wire::encode_fetch(header, {round, at}, bytes);
-        });
+// All that was chosen and is here already, up to the first that is not. True: that is all of it.
+bool Coordinator::knows_choices() {
+  for (auto it = choices_.lower_bound(fetching_.known_upto); it != choices_.end(); ++it) {
+    fetching_.known_upto = it->first;
+    if (it->first >= p_.state.next() && !take_known(it->first, it->second)) return false;
   }
+  return true;
+}
+
+void Coordinator::fetch(Effects& out) {
+  if (fetching_.awaited > kFetchesAtOnce / 2) return;
+  auto it = choices_.lower_bound(std::max(fetching_.asked_upto, fetching_.known_upto));
+  for (; it != choices_.end() && fetching_.awaited < kFetchesAtOnce; ++it) {
+    fetching_.asked_upto = it->first + 1;
+    if (it->first < p_.state.next() || take_known(it->first, it->second)) continue;
+    ++fetching_.awaited;
+    p_.outbox.send(it->second.voter, Lane::control, out,
+                   [&](const wire::Header& header, ByteSpan bytes) {
+                     return wire::encode_fetch(header, {it->second.round, it->first}, bytes);
+                   });
+  }
+}
+
+// Nothing came for a while: what was asked for is lost. Or who has it is gone; then others of those
+// who voted for it are to be found.
+void Coordinator::fetch_again(Effects& out) {
+  if (std::exchange(fetching_.came, false)) return fetch(out);
+  const auto first = choices_.lower_bound(fetching_.known_upto);
+  if (first == choices_.end()) return;
+  if (const Peer* voter = p_.peers.find(first->second.voter); voter && voter->suspected) {
+    PEAL_PROBE("paxos.voter_gone");
+    return step_down();
+  }
+  fetching_.asked_upto = fetching_.awaited = 0;
+  fetch(out);
 }
 
 void Coordinator::on_fetched(const wire::Fetched& frame, const BufferRef& bytes) {
   if (phase_ != Phase::recover) return;
   const auto choice = choices_.find(frame.instance);
   if (choice == choices_.end() || choice->second.round != frame.round) return;
-  recovered_.emplace(frame.instance, Value{frame.head, bytes});
+  if (!recovered_.emplace(frame.instance, Value{frame.head, bytes}).second) return;
+  fetching_.came = true;
+  if (fetching_.awaited > 0) --fetching_.awaited;
 }
 
 void Coordinator::work(Instant now, Effects& out) {
@@ -149,17 +177,9 @@ void Coordinator::work(Instant now, Effects& out) {
     case Phase::idle: return;
     case Phase::prepare: answer_self(now, out); return;
     case Phase::recover: {
+      if (!knows_choices()) return fetch(out);
       // What is below the base is learned from those who consumed it.
-      if (p_.state.known() && p_.state.next() < base_) return;
-      const bool complete =
-          std::all_of(choices_.begin(), choices_.end(), [this](const auto& entry) {
-            return entry.first < p_.state.next() || take_known(entry.first, entry.second);
-          });
-      if (complete) {
-        begin_to_lead(now, out);
-      } else if (now == since_) {
-        fetch(out);
-      }
+      if (!p_.state.known() || p_.state.next() >= base_) begin_to_lead(now, out);
       return;
     }
     case Phase::lead: break;
@@ -216,7 +236,7 @@ void Coordinator::tick(Instant now, Effects& out) {
     p_.acceptor.prepare(round_);
     send_prepare(out);
   }
-  if (phase_ == Phase::recover) fetch(out);
+  if (phase_ == Phase::recover) fetch_again(out);
 }
 
 void Coordinator::add_to(Digest& digest) const {
@@ -242,6 +262,8 @@ void Coordinator::add_to(Digest& digest) const {
     paxos::add_to(digest, choice.round);
     digest.add(choice.voter.value);
   }
+  digest.add(fetching_.awaited);
+  digest.add(fetching_.came ? 1 : 0);
   for (const auto& [instance, value] : recovered_) {
     digest.add(instance);
     paxos::add_to(digest, value);

@@ -96,7 +96,9 @@ class Coordinator {
   void answer_self(Instant now, Effects& out);
   void choose();
   bool take_known(Instance instance, const Choice& choice);
+  bool knows_choices();
   void fetch(Effects& out);
+  void fetch_again(Effects& out);
   void begin_to_lead(Instant now, Effects& out);
   void send_prepare(Effects& out);
 
@@ -126,6 +128,13 @@ class Coordinator {
   Instance base_ = 0;  ///< everything below is decided
   std::map<Instance, Choice> choices_;
   std::map<Instance, Value> recovered_;
+  struct Fetching {
+    Instance known_upto = 0;    ///< choices below are here
+    Instance asked_upto = 0;    ///< choices below were asked for
+    std::uint32_t awaited = 0;  ///< asked for, and not here
+    bool came = false;          ///< one did, since the last tick
+  };
+  Fetching fetching_;
 
   // Phase 2
   Instance next_ = 0;          ///< to be proposed
