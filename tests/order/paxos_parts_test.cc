@@ -277,6 +277,34 @@ TEST(PaxosPeers, WhoIsSilentIsSuspectedAndGetsLongerNextTime) {
   EXPECT_EQ(last, options.suspect_max);
 }
 
+/// Node 2 after it was suspected wrongly ten times, and then not for a minute, in which `silence`
+/// is the time between its signs of life.
+Duration patience_after_a_good_minute(Duration silence) {
+  Peers peers = three_peers();
+  Instant now{1'000};
+  peers.start(now);
+  Peer& two = *peers.find(kTwo.node);
+  peers.note(now, two, kTwo);
+  for (int i = 0; i < 10; ++i) {
+    now = now + two.patience;
+    peers.tick(now);
+    EXPECT_TRUE(two.suspected);
+    peers.note(now, two, kTwo);
+  }
+  EXPECT_EQ(two.patience, Options{}.suspect_max);
+  for (const Instant end = now + seconds(60); now < end; now = now + silence) {
+    peers.note(now, two, kTwo);
+    peers.tick(now);
+    EXPECT_FALSE(two.suspected);
+  }
+  return two.patience;
+}
+
+TEST(PaxosPeers, WhoWasSuspectedWronglyOnceIsNotWaitedForLongerForEver) {
+  EXPECT_LT(patience_after_a_good_minute(milliseconds(10)), Options{}.suspect * 3);
+  EXPECT_GE(patience_after_a_good_minute(milliseconds(400)), milliseconds(800));
+}
+
 TEST(PaxosPeers, AnEarlierIncarnationIsNotListenedTo) {
   Peers peers = three_peers();
   Peer& two = *peers.find(kTwo.node);

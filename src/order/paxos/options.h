@@ -18,7 +18,7 @@ namespace peal::order::paxos {
 /// Tunables. The defaults suit a data centre; none needs to be set.
 struct Options {
   Duration heartbeat = milliseconds(10);  ///< between signs of life; also the timer of the engine
-  Duration suspect = milliseconds(100);   ///< without a sign of life: suspected. Grows when wrong
+  Duration suspect = milliseconds(100);   ///< without a sign of life: suspected. Adapts itself
   Duration suspect_max = seconds(2);
   Duration resend = milliseconds(20);  ///< before anything without an answer is sent again
   Duration gap = milliseconds(2);      ///< between two requests for what is missing

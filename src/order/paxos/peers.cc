@@ -6,6 +6,13 @@
 #include <utility>
 
 namespace peal::order::paxos {
+namespace {
+
+/// How long a node must not be suspected wrongly before it gets less patience. Whoever was cut off
+/// or stopped once would else be waited for longer for ever, should it die.
+constexpr Duration kTrial = seconds(10);
+
+}  // namespace
 
 Peers::Peers(const MemberId& self, const Options& options) : id_(self), options_(options) {}
 
@@ -63,6 +70,10 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
   } else if (peer.suspected) {
     // It was not dead: next time it gets longer.
     peer.patience = std::min(peer.patience + peer.patience / 2, options_.suspect_max);
+    peer.silence = {};
+    peer.judged_at = now;
+  } else {
+    peer.silence = std::max(peer.silence, now - peer.heard);
   }
   peer.suspected = false;
   peer.heard = now;
@@ -98,6 +109,12 @@ void Peers::note_decided(const wire::Round& round, wire::Instance upto) {
 void Peers::tick(Instant now) {
   for (Peer& peer : peers_) {
     if (!peer.self && now - peer.heard >= peer.patience) peer.suspected = true;
+    if (peer.suspected || now - peer.judged_at < kTrial) continue;
+    // By a third, but not below what its signs of life need.
+    const Duration enough = std::max(peer.silence * 2, options_.suspect);
+    peer.patience = std::min(peer.patience, std::max(enough, peer.patience * 2 / 3));
+    peer.silence = {};
+    peer.judged_at = now;
   }
 }
 

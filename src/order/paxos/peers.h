@@ -29,6 +29,8 @@ struct Peer {
   bool suspected = true;  ///< never true of this node itself
   Instant heard{};
   Duration patience{};  ///< without a sign of life before it is suspected
+  Duration silence{};   ///< the longest since then
+  Instant judged_at{};  ///< when patience was last looked at
   bool has_state = false;
   wire::State state;  ///< as it said last
 };
