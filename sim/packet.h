@@ -39,8 +39,9 @@ enum class PacketKind : std::uint8_t {
   checkpoint = 18,
   relay = 19,
   distribute = 20,
+  lacks = 21,
 };
-inline constexpr std::size_t kPacketKinds = 21;
+inline constexpr std::size_t kPacketKinds = 22;
 
 /// Does a packet of this kind bring units?
 inline bool carries_units(PacketKind kind) {

@@ -24,9 +24,9 @@ std::string Author::kind_on_quorums() {
     const bool relay = random_.chance(0.5) || options_.dissemination == Dissemination::ring;
     return relay ? "relay" : "distribute";
   }
-  static constexpr std::array<const char*, 11> kKinds{
-      "state",   "submit", "propose", "prepare",    "promise",       "fetch",
-      "fetched", "repeat", "decided", "checkpoint", "checkpoint-get"};
+  static constexpr std::array<const char*, 12> kKinds{
+      "state",   "submit", "propose", "prepare",    "promise",        "fetch",
+      "fetched", "repeat", "decided", "checkpoint", "checkpoint-get", "lacks"};
   return kKinds[random_.below(kKinds.size())];
 }
 

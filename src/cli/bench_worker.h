@@ -57,6 +57,7 @@ class BenchWorker {
     }
     note_time(now_ns());
     if (result_.problem.empty()) result_.problem = check_.problem();
+    if (!result_.problem.empty() && later_views_ > 0) explain_views();
     link_.finish(result_);
     if (begin_ns_ != 0) result_.due = interval_ns_ > 0 ? count_due() : result_.sent;
     for (BenchView& view : views_) result_.views.push_back(std::move(view));
@@ -68,6 +69,7 @@ class BenchWorker {
   void on_view(std::string id, std::size_t members) {
     views_.push_back({std::move(id), {}});
     members_ = members;
+    if (begin_ns_ != 0) ++later_views_;
   }
   void on_closed(const std::string& text) { result_.problem = text; }
   /// `number` counts the sender's messages from 1.
@@ -134,6 +136,14 @@ class BenchWorker {
     if (cpu_from_ >= 0 && result_.cpu_s == 0 && now >= end()) {
       result_.cpu_s = link_.cpu_seconds() - cpu_from_;
     }
+  }
+
+  /// A node outside the view is told nothing of what the others deliver meanwhile, by contract.
+  void explain_views() {
+    result_.problem += "; this node was in " + std::to_string(later_views_) +
+                       " more views since the start: with more work than the machine has "
+                       "processors for, a node that does not run for long is taken for dead, and "
+                       "misses what is delivered until it is back. Fewer nodes, or less load";
   }
 
   bool submit(BenchHead::Kind kind, std::int64_t time) {
@@ -232,7 +242,8 @@ class BenchWorker {
   std::int64_t begin_ns_ = 0;     ///< 0: not known yet
   std::int64_t received_ns_ = 0;  ///< when events were taken last
   double cpu_from_ = -1;
-  std::size_t members_ = 0;  ///< of the newest view
+  std::size_t members_ = 0;        ///< of the newest view
+  std::uint32_t later_views_ = 0;  ///< since all began to send
   bool start_sent_ = false;
   bool done_sent_ = false;
   bool blocked_ = false;  ///< the member did not take the last message

@@ -267,6 +267,27 @@ std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan packe
   return finish(out, packet, header.checksum);
 }
 
+Drop decode_lacks(ByteView packet, Lacks& out) {
+  Reader in = body_of(packet);
+  out.view = in.u<std::uint64_t>();
+  out.first = in.u<std::uint64_t>();
+  out.count = in.u<std::uint16_t>();
+  in.require(out.view >= 1 && out.view <= kCounterMax, Drop::bad_value);
+  in.require(out.first >= 1 && out.first <= kCounterMax, Drop::bad_value);
+  in.require(out.count >= 1 && out.count <= kLacksMax, Drop::bad_value);
+  in.require(out.first + out.count <= kCounterMax, Drop::bad_value);
+  return in.finish();
+}
+
+std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::lacks, header);
+  out.u(in.view);
+  out.u(in.first);
+  out.u(in.count);
+  return finish(out, packet, header.checksum);
+}
+
 Drop decode_checkpoint_get(ByteView packet) { return body_of(packet).finish(); }
 
 std::size_t encode_checkpoint_get(const Header& header, ByteSpan packet) {

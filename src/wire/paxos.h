@@ -27,8 +27,9 @@ enum class PaxosKind : std::uint8_t {
   decided = 40,             ///< the answer, one instance each
   checkpoint_get = 41,      ///< asks for a place to begin
   checkpoint = 42,
-  relay = 43,                   ///< Phase 2a from acceptor to acceptor
-  distribute = kPaxosKindLast,  ///< a decided value, for the receiver to send to others
+  relay = 43,              ///< Phase 2a from acceptor to acceptor
+  distribute = 44,         ///< a decided value, for the receiver to send to others
+  lacks = kPaxosKindLast,  ///< asks a member for units of its own, which did not come
 };
 
 /// Numbers one agreement; the first is 1, and 0 means nothing.
@@ -182,6 +183,15 @@ struct Repeat {
 };
 inline constexpr std::uint16_t kRepeatMax = 64;
 
+/// What a coordinator lacks of the receiver's units.
+struct Lacks {
+  std::uint64_t view{};   ///< for which they are; at least 1
+  std::uint64_t first{};  ///< the number of the first; at least 1
+  std::uint16_t count{};  ///< 1 to kLacksMax; first + count is a counter too
+  friend bool operator==(const Lacks&, const Lacks&) = default;
+};
+inline constexpr std::uint16_t kLacksMax = 64;
+
 /// Where somebody may begin who was in no view: the state of the order before an instance.
 struct Checkpoint {
   Instance next{};  ///< at least 1
@@ -193,7 +203,7 @@ struct Checkpoint {
 };
 
 // Decoding and encoding, with the rules of frames.h. A decoder of a kind is for packets of it.
-// Those of ValueFrame, State, Prepare, Fetch, Fetched, Repeat and Relay do not allocate.
+// Those of ValueFrame, State, Prepare, Fetch, Fetched, Repeat, Lacks and Relay do not allocate.
 [[nodiscard]] Drop decode_value(ByteView packet, ValueFrame& out);
 [[nodiscard]] Drop decode_state(ByteView packet, State& out);
 [[nodiscard]] Drop decode_prepare(ByteView packet, Prepare& out);
@@ -201,6 +211,7 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_fetch(ByteView packet, Fetch& out);
 [[nodiscard]] Drop decode_fetched(ByteView packet, Fetched& out);
 [[nodiscard]] Drop decode_repeat(ByteView packet, Repeat& out);
+[[nodiscard]] Drop decode_lacks(ByteView packet, Lacks& out);
 [[nodiscard]] Drop decode_relay(ByteView packet, Relay& out);
 [[nodiscard]] Drop decode_checkpoint_get(ByteView packet);
 [[nodiscard]] Drop decode_checkpoint(ByteView packet, Checkpoint& out);
@@ -222,6 +233,7 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 [[nodiscard]] std::size_t encode_promise(const Header& header, const Promise& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_checkpoint_get(const Header& header, ByteSpan out);
 [[nodiscard]] std::size_t encode_checkpoint(const Header& header, const Checkpoint& in,
                                             ByteSpan out);

@@ -232,6 +232,16 @@ void Bench::decided_view(const MemberId& from, Instance instance, std::uint64_t 
   value(wire::PaxosKind::decided, from, frame, view_bytes(members));
 }
 
+void Bench::submitted(const MemberId& from, std::uint64_t number, std::string_view text) {
+  wire::ValueFrame frame;
+  frame.head = unit_head(from, number);
+  value(wire::PaxosKind::submit, from, frame, bytes_of(text));
+}
+
+void Bench::lacks(const MemberId& from, const wire::Lacks& said) {
+  say(from, [&](const wire::Header& h, ByteSpan out) { return wire::encode_lacks(h, said, out); });
+}
+
 void Bench::repeat(const MemberId& from, Instance first, std::uint16_t wanted) {
   say(from, [&](const wire::Header& h, ByteSpan out) {
     return wire::encode_repeat(h, {first, wanted}, out);
@@ -279,6 +289,33 @@ Round Bench::join(const MemberId& leader, std::uint64_t round_count) {
   for (const MemberId& each : {kOne, kTwo, kThree}) {
     if (each.node != self.node) vote(each, round, 1);
   }
+  sync();
+  return round;
+}
+
+Round Bench::lead() {
+  start();
+  for (int i = 0; i < 20 && count(wire::PaxosKind::prepare) == 0; ++i) {
+    for (const MemberId& each : {kTwo, kThree}) state(each, {});
+    run(milliseconds(20));
+  }
+  sync();
+  wire::Prepare asked;
+  if (count(wire::PaxosKind::prepare) == 0) return {};
+  const Bytes& packet = last(wire::PaxosKind::prepare)->bytes;
+  PEAL_ASSERT(wire::decode_prepare(packet, asked) == wire::Drop::none);
+  const Round round{asked.count, kOne};
+  promise(kTwo, {round, 0, {}});
+  wire::State here;
+  here.next = here.oldest = 1;
+  for (const MemberId& each : {kTwo, kThree}) state(each, here);
+  run(milliseconds(20));
+  sync();
+  here.round = here.voted_round = round;
+  here.voted_upto = here.view = 1;
+  here.joined = true;
+  state(kTwo, here);
+  run(milliseconds(20));
   sync();
   return round;
 }

@@ -95,6 +95,8 @@ class Bench final : public Host, public Effects {
                std::string_view text = {});
   void decided_view(const MemberId& from, Instance instance, std::uint64_t number,
                     const std::vector<wire::ViewMember>& members);
+  void submitted(const MemberId& from, std::uint64_t number, std::string_view text);
+  void lacks(const MemberId& from, const wire::Lacks& said);
   void repeat(const MemberId& from, Instance first, std::uint16_t count);
   void fetch(const MemberId& from, const Round& round, Instance instance);
   void fetched(const MemberId& from, const Round& round, Instance instance,
@@ -105,6 +107,8 @@ class Bench final : public Host, public Effects {
   /// Another node coordinates in round `count` of its own; instance 1 is view 1 of all three, and
   /// decided. Everything durable.
   Round join(const MemberId& leader, std::uint64_t count = 1);
+  /// This node, which is node 1, starts and coordinates; view 1 of all three is decided. Its round.
+  Round lead();
 
   std::uint64_t count(wire::PaxosKind kind) const;
   /// The last of this kind, or null.

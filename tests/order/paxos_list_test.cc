@@ -38,31 +38,6 @@ wire::State state_of(const Round& round, Instance voted, Instance next, std::uin
   return said;
 }
 
-/// Node 1 coordinates, and view 1 of all three is decided. Returns its round.
-Round lead(Bench& one) {
-  one.start();
-  wire::State alive;
-  for (int i = 0; i < 20 && one.count(PaxosKind::prepare) == 0; ++i) {
-    for (const MemberId& each : {kTwo, kThree}) one.state(each, alive);
-    one.run(milliseconds(20));
-  }
-  one.sync();
-  wire::Prepare asked;
-  if (one.count(PaxosKind::prepare) == 0) return {};
-  EXPECT_EQ(wire::decode_prepare(one.last(PaxosKind::prepare)->bytes, asked), wire::Drop::none);
-  const Round round{asked.count, kOne};
-  one.promise(kTwo, {round, 0, {}});
-  wire::State here = alive;
-  here.next = here.oldest = 1;
-  for (const MemberId& each : {kTwo, kThree}) one.state(each, here);
-  one.run(milliseconds(20));
-  one.sync();
-  one.state(kTwo, state_of(round, 1, 1, 0, 0));
-  one.run(milliseconds(20));
-  one.sync();
-  return round;
-}
-
 std::uint64_t proposals(const Bench& bench, wire::ValueKind kind) {
   std::uint64_t count = 0;
   for (const Bench::Sent& sent : bench.sent) {
@@ -96,7 +71,7 @@ void go_over(Bench& one, const Round& round) {
 
 TEST(PaxosLists, NothingIsProposedBehindAList) {
   Bench one(kOne);
-  const Round round = lead(one);
+  const Round round = one.lead();
   ASSERT_EQ(one.told(), "view 1 123");
   go_over(one, round);
   one.submit("a");
@@ -120,7 +95,7 @@ TEST(PaxosLists, NothingIsProposedBehindAList) {
 
   const WithMutant active(Mutant::px_beyond_list);
   Bench other(kOne);
-  go_over(other, lead(other));
+  go_over(other, other.lead());
   other.state(kTwo, state_of({}, 0, 2, 0, 0));  // it takes its wish back
   other.submit("a");
   other.run(milliseconds(1));
@@ -247,7 +222,7 @@ TEST(PaxosLists, WhoAskedForLongIsNotCutOff) {
 // Node 3 has been restarted with a list that node 1 was not given: it may not know all members.
 TEST(PaxosLists, WhoHasAnotherListWaitsOutsideTheView) {
   Bench one(kOne);
-  const Round round = lead(one);
+  const Round round = one.lead();
   constexpr MemberId kAgain{kThree.node, kThree.epoch + 1};
   wire::State back;
   back.next = back.oldest = 2;
@@ -270,7 +245,7 @@ TEST(PaxosLists, WaitsSayWhoIsMissing) {
   using Waits = NodesWait::Kind;
   Bench one(kOne);
   EXPECT_EQ(one.engine->nodes_wait().kind, Waits::nothing);
-  const Round round = lead(one);
+  const Round round = one.lead();
   one.list({3, {{1}, {2}}, {{1}, {2}}});
   EXPECT_EQ(one.engine->nodes_wait().kind, Waits::running);
   EXPECT_EQ(one.engine->nodes_wait().who, kThree);
@@ -281,7 +256,7 @@ TEST(PaxosLists, WaitsSayWhoIsMissing) {
   EXPECT_EQ(one.engine->nodes_wait().kind, Waits::nothing) << "two of three acceptors are there";
   EXPECT_EQ(proposals(one, wire::ValueKind::nodes), 1U);
   Bench far(kOne);
-  const Round there = lead(far);
+  const Round there = far.lead();
   far.list({6, {{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}}, {{1}, {2}, {3}}});
   for (const MemberId& each : {kTwo, kThree}) far.state(each, state_of(there, 1, 2, 0, 6));
   EXPECT_EQ(far.engine->nodes_wait().kind, Waits::majority) << "of eight nodes three are there";

@@ -93,7 +93,7 @@ TEST(Window, NeverExceedsASmallLimit) {
 }
 
 TEST(Patience, IsTwiceAsLongAsAnythingTookLately) {
-  Patience patience(microseconds(500), milliseconds(20));
+  Patience patience(microseconds(500), milliseconds(20), milliseconds(100));
   const Instant now = Instant{} + seconds(10);
   EXPECT_EQ(patience.wait(0), microseconds(500));
   patience.took(now, milliseconds(2));
@@ -107,8 +107,19 @@ TEST(Patience, IsTwiceAsLongAsAnythingTookLately) {
   EXPECT_EQ(patience.wait(0), microseconds(500));
 }
 
+// To ask for it sooner would be in vain each time.
+TEST(Patience, WhatIsKnownToTakeLongerIsWaitedForLonger) {
+  Patience patience(microseconds(500), milliseconds(20), milliseconds(100));
+  const Instant now = Instant{} + seconds(10);
+  patience.took(now, milliseconds(30));
+  EXPECT_EQ(patience.wait(0), milliseconds(60));
+  EXPECT_EQ(patience.wait(6), milliseconds(60));
+  patience.took(now, milliseconds(300));
+  EXPECT_EQ(patience.wait(0), milliseconds(100)) << "within reason";
+}
+
 TEST(Patience, ForgetsWhatWasLongAgo) {
-  Patience patience(microseconds(500), milliseconds(20));
+  Patience patience(microseconds(500), milliseconds(20), milliseconds(100));
   patience.took(Instant{} + seconds(10), milliseconds(2));
   patience.took(Instant{} + seconds(20), microseconds(1));
   EXPECT_EQ(patience.wait(0), microseconds(500));

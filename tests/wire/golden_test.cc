@@ -250,6 +250,8 @@ TEST(WireGolden, PhaseOneAndCatchingUp) {
                 decode_fetch, encode_fetch);
   expect_golden("v1-repeat", static_cast<FrameKind>(PaxosKind::repeat), kD,
                 Repeat{8'900, kRepeatMax}, decode_repeat, encode_repeat);
+  expect_golden("v1-lacks", static_cast<FrameKind>(PaxosKind::lacks), kB,
+                Lacks{77, 8'191, kLacksMax}, decode_lacks, encode_lacks);
   struct Nothing {
     bool operator==(const Nothing&) const = default;
   };

@@ -81,6 +81,7 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
   static Promise promise;
   static Fetch fetch;
   static Repeat repeat;
+  static Lacks lacks;
   static Checkpoint checkpoint;
   switch (static_cast<PaxosKind>(header.kind)) {
     case PaxosKind::state:
@@ -102,6 +103,8 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
     case PaxosKind::distribute: return examine_relay(packet, header, out);
     case PaxosKind::repeat:
       return examine_body(packet, repeat, decode_repeat, rule, with(encode_repeat), out);
+    case PaxosKind::lacks:
+      return examine_body(packet, lacks, decode_lacks, rule, with(encode_lacks), out);
     case PaxosKind::checkpoint_get: return examine_checkpoint_get(packet, header, out);
     case PaxosKind::checkpoint:
       return examine_body(packet, checkpoint, decode_checkpoint, rule, with(encode_checkpoint),

@@ -228,6 +228,13 @@ const char* broken_rule(const Repeat& repeat) {
   return kLast - repeat.first < repeat.count ? "repeat wraps" : nullptr;
 }
 
+const char* broken_rule(const Lacks& lacks) {
+  if (!instance(lacks.view)) return "lacks.view";
+  if (!instance(lacks.first)) return "lacks.first";
+  if (lacks.count < 1 || lacks.count > 64) return "lacks.count";
+  return kLast - lacks.first < lacks.count ? "lacks wraps" : nullptr;
+}
+
 const char* broken_rule(const Checkpoint& checkpoint) {
   if (!instance(checkpoint.next)) return "checkpoint.next";
   const Nodes& nodes = checkpoint.nodes;

@@ -45,6 +45,10 @@ std::string with_prepare(const Prepare& prepare) {
 std::string with_fetch(const Fetch& fetch) {
   return outcome(fetch, frame_kind(PaxosKind::fetch), encode_fetch, decode_fetch);
 }
+std::string with_lacks(const Lacks& lacks) {
+  return outcome(lacks, frame_kind(PaxosKind::lacks), encode_lacks, decode_lacks);
+}
+
 std::string with_repeat(const Repeat& repeat) {
   return outcome(repeat, frame_kind(PaxosKind::repeat), encode_repeat, decode_repeat);
 }
@@ -305,6 +309,19 @@ TEST(WirePaxosPromise, HoldsUpToKVoteRunsMax) {
 TEST(WirePaxosFetch, NamesARoundAndAnInstance) {
   expect_begun_round([](const Round& round) { return with_fetch({round, 1}); });
   expect_from_one([](Instance instance) { return with_fetch({kSomeRound, instance}); });
+}
+
+TEST(WirePaxosLacks, AsksForOneToKLacksMaxUnitsOfAView) {
+  EXPECT_EQ(with_lacks({0, 1, 1}), "bad_value");
+  EXPECT_EQ(with_lacks({1, 0, 1}), "bad_value");
+  EXPECT_EQ(with_lacks({1, 1, 0}), "bad_value");
+  EXPECT_EQ(with_lacks({1, 1, 1}), "none");
+  EXPECT_EQ(with_lacks({kTop, 1, kLacksMax}), "none");
+  EXPECT_EQ(with_lacks({kTop + 1, 1, 1}), "bad_value");
+  EXPECT_EQ(with_lacks({1, 1, kLacksMax + 1}), "bad_value");
+  EXPECT_EQ(with_lacks({1, kTop - kLacksMax, kLacksMax}), "none");
+  EXPECT_EQ(with_lacks({1, kTop - kLacksMax + 1, kLacksMax}), "bad_value");
+  EXPECT_EQ(with_lacks({1, ~std::uint64_t{0}, 1}), "bad_value");
 }
 
 TEST(WirePaxosRepeat, AsksForOneToKRepeatMax) {

@@ -242,6 +242,11 @@ Repeat random_repeat(Random& random) {
   return {1 + skewed(random, kCounterMax - 1 - count), count};
 }
 
+Lacks random_lacks(Random& random) {
+  const auto count = static_cast<std::uint16_t>(1 + skewed(random, kLacksMax - 1));
+  return {1 + skewed(random, kCounterMax - 1), 1 + skewed(random, kCounterMax - 1 - count), count};
+}
+
 std::vector<ViewMember> random_view_members(Random& random) {
   std::map<std::uint32_t, ViewMember> members;
   const std::size_t size = 1 + skewed(random, kMembersMax - 1);

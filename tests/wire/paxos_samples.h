@@ -70,6 +70,7 @@ Promise random_promise(Random& random);
 Fetch random_fetch(Random& random);
 FetchedSample random_fetched(Random& random);
 Repeat random_repeat(Random& random);
+Lacks random_lacks(Random& random);
 RelaySample random_relay(Random& random);
 Checkpoint random_checkpoint(Random& random);
 std::vector<ViewMember> random_view_members(Random& random);  ///< at least one

@@ -84,6 +84,9 @@ TEST(WireRoundTrip, Repeats) {
   expect_round_trips<Repeat>(random_repeat, encode_repeat, decode_repeat,
                              frame_kind(PaxosKind::repeat));
 }
+TEST(WireRoundTrip, LackedUnits) {
+  expect_round_trips<Lacks>(random_lacks, encode_lacks, decode_lacks, frame_kind(PaxosKind::lacks));
+}
 TEST(WireRoundTrip, Checkpoints) {
   expect_round_trips<Checkpoint>(random_checkpoint, encode_checkpoint, decode_checkpoint,
                                  frame_kind(PaxosKind::checkpoint));
@@ -215,6 +218,7 @@ TEST(WireEncode, GivesZeroIfTheRoomIsTooSmall) {
   expect_needs_its_size(plain_promise(), encode_promise, frame_kind(PaxosKind::promise));
   expect_needs_its_size(Fetch{kSomeRound, 1}, encode_fetch, frame_kind(PaxosKind::fetch));
   expect_needs_its_size(Repeat{1, 1}, encode_repeat, frame_kind(PaxosKind::repeat));
+  expect_needs_its_size(Lacks{1, 1, 1}, encode_lacks, frame_kind(PaxosKind::lacks));
   expect_needs_its_size(plain_checkpoint(), encode_checkpoint, frame_kind(PaxosKind::checkpoint));
   std::vector<std::byte> small(kHeaderBytes - 1);
   EXPECT_EQ(encode_checkpoint_get(header_of(PaxosKind::checkpoint_get), small), 0U);

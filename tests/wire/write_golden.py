@@ -14,7 +14,7 @@ NO_INDEX = 0xFFFF
 KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel": 6,
          "epoch_notice": 7, "state": 32, "submit": 33, "propose": 34, "prepare": 35, "promise": 36,
          "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40, "checkpoint_get": 41,
-         "checkpoint": 42, "relay": 43, "distribute": 44}
+         "checkpoint": 42, "relay": 43, "distribute": 44, "lacks": 45}
 CLUSTER = 0xC0FFEE0012345678
 
 
@@ -296,6 +296,14 @@ def relay(kind, proposed, instance, behind, chain, value):
     return p
 
 
+def lacks(view, first, count):
+    p = Packet("lacks", B)
+    p.u64("view", view)
+    p.u64("first", first)
+    p.u16("units", count)
+    return p
+
+
 def repeat(first, count):
     p = Packet("repeat", D)
     p.u64("first", first)
@@ -391,6 +399,7 @@ def golden_of_quorums():
         "relay", ROUND, 9000, 50, 5, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
     yield "v1-distribute", "A decided unit for somebody to send to others.", relay(
         "distribute", OLD_ROUND, 8950, 0, 0x8003, (UNIT, SAFE, 77, D, 2 ** 63 - 1, b""))
+    yield "v1-lacks", "Asks a member for units of its own.", lacks(77, 8191, 64)
     yield "v1-repeat", "Asks for decided instances.", repeat(8900, 64)
     yield "v1-decided", "One of them.", value_frame(
         "decided", A, 0, 8900, 0, (UNIT, SAFE, 77, B, 7, b"\xff"))

@@ -62,6 +62,8 @@ void Coordinator::step_down() {
   fetching_ = {};
   flight_.clear();
   waiting_.clear();
+  came_.clear();
+  gaps_.clear();
   progress_.clear();
 }
 
@@ -185,6 +187,7 @@ void Coordinator::work(Instant now, Effects& out) {
     case Phase::lead: break;
   }
   if (!forget_consumed()) return;
+  ask_for_gaps(out);
   if (wants_list()) return propose_list(out);
   propose_view(now, out);
   while (has_room() && propose_units(out)) {
@@ -204,7 +207,7 @@ void Coordinator::begin_to_lead(Instant now, Effects& out) {
   tip_ = p_.state;
   next_ = flight_first_ = p_.state.next();
   view_at_ = next_ - 1;
-  waiting_.assign(tip_.members().size(), {});
+  forget_waiting();
   p_.acceptor.accept(round_, next_);
   const Instance end = choices_.empty() ? next_ : choices_.rbegin()->first + 1;
   while (next_ < end && tip_.governs(round_)) {
@@ -225,6 +228,7 @@ void Coordinator::tick(Instant now, Effects& out) {
   now_ = now;
   if (phase_ == Phase::idle) return;
   if (phase_ == Phase::lead) {
+    look_for_gaps();
     resend(now, out);
     return;
   }

@@ -58,7 +58,8 @@ class Coordinator {
   void on_promise(Instant now, const Peer& from, const wire::Promise& promise, Effects& out);
   void on_fetched(const wire::Fetched& frame, const BufferRef& bytes);
   /// A member's unit. `fresh`: nobody else uses the headroom in front of the bytes. False: not
-  /// taken, as it is for another view, or too far ahead, or was taken before.
+  /// taken, as it is for another view, or too far ahead, or was taken before. What is missing in
+  /// front of it did not come: work() asks its sender for it.
   bool submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh);
   /// Proposes what can be. Call it whenever anything changed.
   void work(Instant now, Effects& out);
@@ -106,6 +107,10 @@ class Coordinator {
   void propose(Value value, bool fresh, Effects& out);
   BufferRef packet_of(Instance instance, const Value& value, bool fresh);
   void propose_again(Effects& out);
+  void forget_waiting();
+  void note_came(std::size_t index, std::uint64_t number);
+  void look_for_gaps();
+  void ask_for_gaps(Effects& out);
   bool forget_consumed();
   bool has_room();
   bool propose_units(Effects& out);
@@ -143,7 +148,18 @@ class Coordinator {
   std::deque<Flight> flight_;  ///< from flight_first_ on
   Instance flight_first_ = 0;
   std::vector<std::map<std::uint64_t, Waiting>> waiting_;  ///< by member of tip_, by number
-  std::size_t turn_ = 0;                                   ///< whose unit is next, of them
+  struct Came {
+    std::uint64_t newest = 0;  ///< number of the last unit that came
+    std::uint64_t gap = 0;     ///< the first that was missing at the last tick; 0: none was
+  };
+  std::vector<Came> came_;  ///< by member of tip_
+  struct Gap {
+    std::size_t index;
+    std::uint64_t first;
+    std::uint64_t end;
+  };
+  std::vector<Gap> gaps_;  ///< to be asked for; at most kGapsMax
+  std::size_t turn_ = 0;   ///< whose unit is next, of waiting_
   struct Progress {
     Instance voted_upto{};
     Instant since{};

@@ -43,8 +43,9 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       outbox_(config_, packets),
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
       pool_(packets),
-      patience_(config_.options.gap, config_.options.resend),
-      own_patience_(config_.options.resend / 4, config_.options.suspect * 2),
+      patience_(config_.options.gap, config_.options.resend, config_.options.suspect),
+      own_patience_(config_.options.resend / 4, config_.options.suspect * 2,
+                    config_.options.suspect * 4),
       own_window_(config_.options.window_first, config_.options.member_window) {
   if (config_.log != nullptr) {
     acceptor_.emplace(*config_.log);

@@ -85,6 +85,7 @@ class PaxosEngine final : public Engine {
                       Effects& out);
   wire::Drop on_state(Instant now, const BufferRef& packet, Peer& from, Effects& out);
   wire::Drop on_submit(const Peer& from, const BufferRef& packet);
+  wire::Drop on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_value(Instant now, const Peer& from, wire::PaxosKind kind, const BufferRef& packet,
                       Effects& out);
   wire::Drop take_proposal(Instant now, const Arrival& arrival, const BufferRef& bytes,
@@ -128,6 +129,7 @@ class PaxosEngine final : public Engine {
   const Peer* who_has(Instance instance) const;
   void pull(Effects& out);
   void submit(Own& own, Effects& out);
+  void resend(Own& own, Effects& out);
   void resend_own(std::size_t count, Effects& out);
   Instant resend_own_at() const { return own_sent_at_ + own_patience_.wait(own_vain_); }
   void resend_late(Instant now, Effects& out);

@@ -58,6 +58,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
   switch (kind) {
     case PaxosKind::state: return on_state(now, packet, *peers_.find(from.node), out);
     case PaxosKind::submit: return on_submit(from, packet);
+    case PaxosKind::lacks: return on_lacks(now, from, packet, out);
     case PaxosKind::propose:
     case PaxosKind::relay:
     case PaxosKind::distribute: return on_value(now, from, kind, packet, out);
@@ -116,6 +117,24 @@ Drop PaxosEngine::on_submit(const Peer& from, const BufferRef& packet) {
   if (!coordinator_ || !coordinator_->leads()) return Drop::wrong_state;
   const BufferRef bytes = bytes_behind(packet, wire::kDataHeaderBytes);
   return coordinator_->submit(frame.head, bytes, false) ? Drop::none : Drop::duplicate;
+}
+
+// The coordinator knows which units of this node did not come; a timer would only guess.
+Drop PaxosEngine::on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out) {
+  wire::Lacks lacks;
+  const Drop reason = wire::decode_lacks(packet.view(), lacks);
+  if (reason != Drop::none) return reason;
+  const Peer* leader = coordinator();
+  if (leader == nullptr || leader->member != from.member) return Drop::bad_sender;
+  if (lacks.view != view_.number || own_.empty()) return Drop::stale;
+  const std::uint64_t oldest = own_.front().head.number;
+  const std::uint64_t end = std::min(lacks.first + lacks.count, oldest + own_.size());
+  for (std::uint64_t number = std::max(lacks.first, oldest); number < end; ++number) {
+    resend(own_[number - oldest], out);
+  }
+  own_sent_at_ = own_resent_at_ = now;
+  own_window_.lost(now);
+  return Drop::none;
 }
 
 // A value comes by the routes, and goes on its way also if this node knew it before: somebody

@@ -131,14 +131,15 @@ void PaxosEngine::deliver_unit(const Value& value, Effects& out) {
   ++seq_;
   if (own) {
     out.originate(view_, seq_);
-    // One that was behind a lost one says nothing of its own way.
+    // One that was behind a lost one says nothing of its own way. Until one does, what was waited
+    // for in vain counts on: else who is always too early would never learn how long it takes.
     if (!own_.front().resent && own_.front().at > own_resent_at_) {
       const Duration time = now_ - own_.front().at;
       own_patience_.took(now_, time);
       own_window_.took(now_, time);
+      own_vain_ = 0;
     }
     own_.pop_front();
-    own_vain_ = 0;
     own_sent_at_ = now_;  // the others have their turn
     ++counts_.originated;
   }
@@ -373,8 +374,8 @@ void PaxosEngine::submit(Own& own, Effects& out) {
   if (own.packet) out.send(leader->node, Lane::data, own.packet);
 }
 
-// The first one was lost, or its coordinator has much to do. Those behind it wait for it there, so
-// that few of them are sent again, as long as nothing says that all are lost.
+// Nothing behind the first one came there either, or it would be asked for; or its coordinator has
+// much to do. Few are sent again, as long as nothing says that all are lost.
 void PaxosEngine::resend_late(Instant now, Effects& out) {
   own_sent_at_ = own_resent_at_ = now;
   resend_own(kResentAtOnce, out);
@@ -384,10 +385,14 @@ void PaxosEngine::resend_late(Instant now, Effects& out) {
 
 void PaxosEngine::resend_own(std::size_t count, Effects& out) {
   for (std::size_t i = 0; i < std::min(count, own_.size()); ++i) {
-    submit(own_[i], out);
-    own_[i].resent = true;
-    ++counts_.resent;
+    resend(own_[i], out);
   }
+}
+
+void PaxosEngine::resend(Own& own, Effects& out) {
+  submit(own, out);
+  own.resent = true;
+  ++counts_.resent;
 }
 
 }  // namespace peal::order::paxos

@@ -32,7 +32,10 @@ class Pace {
 /// took to come in the last second or two.
 class Patience {
  public:
-  Patience(Duration least, Duration most) : least_(least), most_(std::max(least, most)) {}
+  /// Each time in vain takes twice as long, up to `most`; what came by itself late makes it longer,
+  /// up to `limit`.
+  Patience(Duration least, Duration most, Duration limit)
+      : least_(least), most_(std::max(least, most)), limit_(std::max(most_, limit)) {}
 
   /// It came after so long.
   void took(Instant now, Duration time) {
@@ -45,13 +48,15 @@ class Patience {
   }
   /// `vain`: how often in a row it was asked for without success.
   Duration wait(unsigned vain) const {
-    const Duration first = std::max(least_, std::max(longest_, before_) * 2);
-    return std::min(most_, first * (std::int64_t{1} << std::min(vain, 6U)));
+    const Duration late = std::max(longest_, before_) * 2;
+    const Duration first = std::min(limit_, std::max(least_, late));
+    return std::min(std::max(most_, first), first * (std::int64_t{1} << std::min(vain, 6U)));
   }
 
  private:
   Duration least_;
   Duration most_;
+  Duration limit_;
   Instant since_{};
   Duration longest_{};
   Duration before_{};

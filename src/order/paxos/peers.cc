@@ -73,7 +73,10 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
     peer.silence = {};
     peer.judged_at = now;
   } else {
-    peer.silence = std::max(peer.silence, now - peer.heard);
+    // Who was nearly suspected now may be a bit later next time.
+    const Duration silence = now - peer.heard;
+    peer.silence = std::max(peer.silence, silence);
+    peer.patience = std::max(peer.patience, std::min(silence * 2, options_.suspect_max));
   }
   peer.suspected = false;
   peer.heard = now;

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members' units on their way to the coordinator: what is lost there is asked for, and what only
+// takes long is not sent again and again.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "paxos_bench.h"
+
+namespace peal::order::paxos::test {
+namespace {
+
+using wire::PaxosKind;
+
+/// What node 1 asked of members, as "to:view:first+count".
+std::vector<std::string> asked_for(const Bench& one) {
+  std::vector<std::string> out;
+  for (const Bench::Sent& sent : one.sent) {
+    wire::Lacks lacks;
+    if (sent.kind != PaxosKind::lacks) continue;
+    EXPECT_EQ(wire::decode_lacks(sent.bytes, lacks), wire::Drop::none);
+    out.push_back(std::to_string(sent.to.value) + ":" + std::to_string(lacks.view) + ":" +
+                  std::to_string(lacks.first) + "+" + std::to_string(lacks.count));
+  }
+  return out;
+}
+
+using Asked = std::vector<std::string>;
+
+std::uint64_t units_proposed(const Bench& one) {
+  std::uint64_t count = 0;
+  for (const Bench::Sent& sent : one.sent) {
+    wire::ValueFrame frame;
+    if (sent.kind != PaxosKind::propose || sent.to != NodeId{}) continue;
+    EXPECT_EQ(wire::decode_value(sent.bytes, frame), wire::Drop::none);
+    if (frame.head.kind == wire::ValueKind::unit) ++count;
+  }
+  return count;
+}
+
+TEST(PaxosSubmit, ACoordinatorAsksAtOnceForAUnitThatDidNotCome) {
+  Bench one(kOne);
+  one.lead();
+  one.submitted(kTwo, 1, "a");
+  EXPECT_EQ(asked_for(one), Asked{});
+  one.submitted(kTwo, 4, "d");
+  EXPECT_EQ(asked_for(one), Asked{"2:1:2+2"});
+  one.submitted(kTwo, 5, "e");
+  one.submitted(kTwo, 2, "b");
+  EXPECT_EQ(asked_for(one).size(), 1U) << "once";
+  EXPECT_EQ(units_proposed(one), 2U) << "in the order in which they were sent";
+  one.submitted(kTwo, 3, "c");
+  EXPECT_EQ(units_proposed(one), 5U);
+  EXPECT_EQ(asked_for(one).size(), 1U);
+}
+
+TEST(PaxosSubmit, WhatWasAskedForInVainIsAskedForAgain) {
+  Bench one(kOne);
+  one.lead();
+  one.submitted(kThree, 3, "c");
+  EXPECT_EQ(asked_for(one), Asked{"3:1:1+2"});
+  one.run(milliseconds(25));
+  ASSERT_GE(asked_for(one).size(), 2U);
+  EXPECT_EQ(asked_for(one).back(), "3:1:1+2");
+  one.submitted(kThree, 1, "a");
+  one.submitted(kThree, 2, "b");
+  const std::size_t asked = asked_for(one).size();
+  one.run(milliseconds(50));
+  EXPECT_EQ(asked_for(one).size(), asked);
+}
+
+TEST(PaxosSubmit, ALargeGapIsAskedForInParts) {
+  Bench one(kOne);
+  one.lead();
+  one.submitted(kTwo, 300, "z");
+  EXPECT_EQ(asked_for(one), Asked{"2:1:1+64"});
+}
+
+/// Node 3 with units 1 to 5 on their way to node 1.
+void send_five(Bench& three) {
+  three.start();
+  three.join(kOne);
+  for (const char* text : {"a", "b", "c", "d", "e"}) three.submit(text);
+  EXPECT_EQ(three.count(PaxosKind::submit), 5U);
+}
+
+TEST(PaxosSubmit, AMemberSendsWhatTheCoordinatorLacksAgain) {
+  Bench three(kThree);
+  send_five(three);
+  three.lacks(kOne, {1, 2, 2});
+  EXPECT_EQ(three.count(PaxosKind::submit), 7U);
+  three.lacks(kOne, {1, 5, 64});
+  EXPECT_EQ(three.count(PaxosKind::submit), 8U) << "there is no sixth";
+  three.lacks(kOne, {1, 1'000, 64});
+  EXPECT_EQ(three.count(PaxosKind::submit), 8U);
+}
+
+TEST(PaxosSubmit, NobodyElseAndNoOtherViewIsAnswered) {
+  Bench three(kThree);
+  send_five(three);
+  three.lacks(kTwo, {1, 1, 5});
+  EXPECT_EQ(three.counter("bad_sender"), 1U);
+  three.lacks(kOne, {2, 1, 5});
+  EXPECT_EQ(three.counter("stale"), 1U);
+  EXPECT_EQ(three.count(PaxosKind::submit), 5U);
+}
+
+// A coordinator with much to do needs 300 ms for each unit. To send again before that is in vain,
+// and who always does must find out.
+TEST(PaxosSubmit, WhatOnlyTakesLongIsNotSentAgainAndAgain) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  constexpr std::uint64_t kUnderWay = 30;
+  constexpr std::uint64_t kUnits = 600;
+  for (std::uint64_t i = 1; i <= kUnits; ++i) {
+    three.submit("unit");
+    if (i > kUnderWay) {
+      three.decided(kOne, 1 + i - kUnderWay, unit_head(kThree, i - kUnderWay), "unit");
+    }
+    three.vote(kOne, round, 1);
+    three.vote(kTwo, round, 1);
+    three.run(milliseconds(10));
+  }
+  EXPECT_EQ(three.counter("paxos_originated"), kUnits - kUnderWay);
+  EXPECT_LT(three.counter("paxos_resent"), kUnits / 3);
+}
+
+}  // namespace
+}  // namespace peal::order::paxos::test
