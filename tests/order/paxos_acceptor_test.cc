@@ -256,5 +256,22 @@ TEST_F(PaxosAcceptor, ALogOfAnotherReleaseIsRefused) {
   EXPECT_FALSE(fine_);
 }
 
+// A packet for each vote would take as much of a link as a tenth of the values.
+TEST(PaxosVotes, ThatFollowEachOtherCloselyAreToldTogether) {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  three.run(milliseconds(1));
+  const std::uint64_t before = three.count(wire::PaxosKind::state);
+  for (Instance instance = 2; instance <= 6; ++instance) {
+    three.propose(kOne, 1, instance, unit_head(kTwo, instance - 1), "a", 1);
+    three.sync();
+  }
+  EXPECT_EQ(three.count(wire::PaxosKind::state), before + 1) << "the first one at once";
+  three.run(microseconds(50));
+  EXPECT_EQ(three.count(wire::PaxosKind::state), before + 2);
+  EXPECT_EQ(three.last_state().voted_upto, 6U);
+}
+
 }  // namespace
 }  // namespace peal::order::paxos::test

@@ -15,6 +15,13 @@ class RidgeChain : public RoutesBench {
  protected:
   RidgeChain() : RoutesBench(&make_chain) {}
 
+  /// More is decided, as an engine says it.
+  void tell_decided(const wire::State& state) {
+    if (routes_->tell_decided(now_, state, *this)) {
+      routes_->tell_votes(state, peers_->find({1}), *this);
+    }
+  }
+
   static constexpr std::uint16_t kOneTwoThree = 0b00111;
 };
 
@@ -93,12 +100,12 @@ TEST_F(RidgeChain, TheLastTellsTheChainAndHasValuesDistributedInTurns) {
     take(PaxosKind::relay, 2, relay(instance, kOneTwoThree));
     decide(instance);
     sent_.clear();
-    routes_->tell_decided(now_, said(), *this);
+    tell_decided(said());
     const std::uint32_t turn = 4 + (instance - 1) % 4;
-    EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {turn}));
+    EXPECT_EQ(told(), line(PaxosKind::distribute, {turn}) + " " + line(PaxosKind::state, {1, 2}));
   }
   sent_.clear();
-  routes_->tell_decided(now_, said(), *this);
+  tell_decided(said());
   EXPECT_EQ(told(), line(PaxosKind::state, {1, 2})) << "each value once";
 }
 
@@ -107,7 +114,7 @@ TEST_F(RidgeChain, WhoIsNotTheLastDistributesNothing) {
   take(PaxosKind::relay, 1, relay(1, kOneTwoThree));
   decide(1);
   sent_.clear();
-  routes_->tell_decided(now_, said(), *this);
+  tell_decided(said());
   EXPECT_EQ(told(), "");
 }
 
@@ -117,7 +124,7 @@ TEST_F(RidgeChain, TheLastOfARoundThatIsOverDistributesNothing) {
   decide(1);
   wire::State later = said();
   ++later.round.count;
-  routes_->tell_decided(now_, later, *this);
+  tell_decided(later);
   EXPECT_EQ(told(), "");
 }
 
@@ -126,12 +133,12 @@ TEST_F(RidgeChain, TheLastOfANewChainSeesToWhatCameAlongIt) {
   constexpr std::uint16_t kOneThreeFive = 0b10101;
   take(PaxosKind::relay, 1, relay(1, kOneThreeFive));  // for 5 to see to
   decide(1);
-  routes_->tell_decided(now_, said(), *this);
+  tell_decided(said());
   sent_.clear();
   take(PaxosKind::relay, 2, relay(2, kOneTwoThree));
   decide(2);
-  routes_->tell_decided(now_, said(), *this);
-  EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {4}));
+  tell_decided(said());
+  EXPECT_EQ(told(), line(PaxosKind::distribute, {4}) + " " + line(PaxosKind::state, {1, 2}));
 }
 
 TEST_F(RidgeChain, WhoIsDeadOrQuietIsNoDistributor) {
@@ -142,9 +149,9 @@ TEST_F(RidgeChain, WhoIsDeadOrQuietIsNoDistributor) {
     take(PaxosKind::relay, 2, relay(instance, kOneTwoThree));
     decide(instance);
     sent_.clear();
-    routes_->tell_decided(now_, said(), *this);
+    tell_decided(said());
     const std::uint32_t turn = instance % 2 == 1 ? 6 : 7;
-    EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {turn}));
+    EXPECT_EQ(told(), line(PaxosKind::distribute, {turn}) + " " + line(PaxosKind::state, {1, 2}));
   }
 }
 
@@ -152,14 +159,14 @@ TEST_F(RidgeChain, TheLastSendsSmallValuesItself) {
   be(3);
   take(PaxosKind::relay, 2, relay(1, kOneTwoThree), 100);
   decide(1, 100);
-  routes_->tell_decided(now_, said(), *this);
-  EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::decided, {4, 5, 6, 7}));
+  tell_decided(said());
+  EXPECT_EQ(told(), line(PaxosKind::decided, {4, 5, 6, 7}) + " " + line(PaxosKind::state, {1, 2}));
   sent_.clear();
   take(PaxosKind::relay, 2, relay(2, kOneTwoThree), 300);
   decide(2, 300);
   sent_.clear();
-  routes_->tell_decided(now_, said(), *this);
-  EXPECT_EQ(told(), line(PaxosKind::state, {1, 2}) + " " + line(PaxosKind::distribute, {4}))
+  tell_decided(said());
+  EXPECT_EQ(told(), line(PaxosKind::distribute, {4}) + " " + line(PaxosKind::state, {1, 2}))
       << "four copies of it are not small";
 }
 

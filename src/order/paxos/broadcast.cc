@@ -64,7 +64,9 @@ class Broadcast final : public Routes {
     if (beyond) out.send(coordinator->node, Lane::control, packet);
   }
 
-  void tell_decided(Instant /*now*/, const wire::State& /*said*/, Effects& /*out*/) override {}
+  bool tell_decided(Instant /*now*/, const wire::State& /*said*/, Effects& /*out*/) override {
+    return false;
+  }
   void end_turn(const wire::State& /*said*/, Effects& /*out*/) override {}
   void nodes_changed() override {}
   void add_to(Digest& /*digest*/) const override {}

@@ -132,6 +132,7 @@ std::optional<Instant> PaxosEngine::next_deadline() const {
   Instant next = tick_at_;
   if (is_missing_) next = std::min(next, ask_again_at());
   if (!own_.empty()) next = std::min(next, resend_own_at());
+  if (announce_) next = std::min(next, announce_at_);
   return next;
 }
 
@@ -144,7 +145,7 @@ void PaxosEngine::work(Instant now, Effects& out) {
     mark_decided();
     if (decided_upto_ > told_) {
       told_ = decided_upto_;
-      routes_->tell_decided(now, state(), out);
+      if (routes_->tell_decided(now, state(), out)) announce_ = true;
     }
     more_ = consume(out);
     update_self();
@@ -156,8 +157,9 @@ void PaxosEngine::work(Instant now, Effects& out) {
   if (checkpoint_wanted_) write_checkpoint();
   if (leads_again_) lead_again(now, out);
   update_self();
-  if (announce_) {
+  if (announce_ && now >= announce_at_) {
     announce_ = false;
+    announce_at_ = now + config_.options.votes_apart;
     routes_->tell_votes(state(), coordinator(), out);
   }
   routes_->end_turn(peers_.self().state, out);

@@ -164,6 +164,7 @@ class PaxosEngine final : public Engine {
   Round leading_{};     ///< the highest whose coordinator is known to be past Phase 1
   Instant retry_at_{};  ///< no Phase 1 of this node before
   std::optional<NodeId> promise_for_;  ///< who waits for a promise to be on disk
+  Instant announce_at_{};              ///< not before; votes that come meanwhile go together
   bool announce_ = false;
   /// The last list of nodes that a checkpoint in the log knows of, on acceptors: nothing is said in
   /// a round of another one before.

@@ -20,8 +20,9 @@ struct Options {
   Duration heartbeat = milliseconds(10);  ///< between signs of life; also the timer of the engine
   Duration suspect = milliseconds(100);   ///< without a sign of life: suspected. Adapts itself
   Duration suspect_max = seconds(2);
-  Duration resend = milliseconds(20);  ///< before anything without an answer is sent again
-  Duration gap = milliseconds(2);      ///< between two requests for what is missing
+  Duration resend = milliseconds(20);       ///< before anything without an answer is sent again
+  Duration gap = milliseconds(2);           ///< between two requests for what is missing
+  Duration votes_apart = microseconds(40);  ///< at least, from one packet with votes to the next
 
   std::uint32_t window = 2'048;          ///< instances under way at most; adapts itself below that
   std::uint32_t window_first = 64;       ///< of both windows, as long as nothing is known

@@ -71,8 +71,9 @@ class Routes {
   virtual void pass_on(const Arrival& arrival, const BufferRef& packet, Effects& out) = 0;
   /// More votes of this node are on disk, or it is in another view.
   virtual void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) = 0;
-  /// More is decided. Called before any of it is consumed.
-  virtual void tell_decided(Instant now, const wire::State& said, Effects& out) = 0;
+  /// More is decided. Called before any of it is consumed. True: tell_votes() is to say so to
+  /// others.
+  virtual bool tell_decided(Instant now, const wire::State& said, Effects& out) = 0;
   /// The engine has done all that it can for now: what was to go along with something else, and did
   /// not, goes by itself.
   virtual void end_turn(const wire::State& said, Effects& out) = 0;

@@ -193,6 +193,8 @@ void Chain::send_to_rest(Bits chain, const BufferRef& packet, Effects& out) {
 void Chain::tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) {
   const BufferRef packet = l_.outbox.state_packet(said);
   if (!packet) return;
+  // In a higher round another one may be the last.
+  if (is_last() && said.round == round_) return tell_chain(packet, out);
   const NodeId first = coordinator == nullptr ? NodeId{} : coordinator->node;
   const NodeId last = last_ == kNobody ? NodeId{} : acceptor(last_).node;
   const NodeId self = l_.config.self.node;
@@ -202,13 +204,15 @@ void Chain::tell_votes(const wire::State& said, const Peer* coordinator, Effects
 
 // ---- the last acceptor ----
 
-void Chain::tell_decided(Instant now, const wire::State& said, Effects& out) {
-  // In a higher round another one may be the last.
-  if (!is_last() || said.round != round_) return;
-  const BufferRef packet = l_.outbox.state_packet(said);
-  for (std::size_t i = first_; packet && i != kNobody; i = next_in(chain_, first_, i)) {
+// Its votes, and what is decided with them.
+void Chain::tell_chain(const BufferRef& packet, Effects& out) {
+  for (std::size_t i = first_; i != kNobody; i = next_in(chain_, first_, i)) {
     if (i != self_) out.send(acceptor(i).node, Lane::data, packet);
   }
+}
+
+bool Chain::tell_decided(Instant now, const wire::State& said, Effects& out) {
+  if (!is_last() || said.round != round_) return false;
   const std::vector<NodeId> nodes = able(now);
   Instance instance = std::max(told_, l_.store.next());
   for (; const paxos::Slot* slot = l_.store.find(instance); ++instance) {
@@ -216,6 +220,7 @@ void Chain::tell_decided(Instant now, const wire::State& said, Effects& out) {
     distribute(instance, *slot, nodes, out);
   }
   told_ = instance;
+  return true;
 }
 
 std::vector<NodeId> Chain::able(Instant now) const {

@@ -40,7 +40,7 @@ class Chain final : public paxos::Routes {
                   Arrival& out) const override;
   void pass_on(const Arrival& arrival, const BufferRef& packet, Effects& out) override;
   void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) override;
-  void tell_decided(Instant now, const wire::State& said, Effects& out) override;
+  bool tell_decided(Instant now, const wire::State& said, Effects& out) override;
   void end_turn(const wire::State& /*said*/, Effects& /*out*/) override {}
   void nodes_changed() override;
   void add_to(Digest& digest) const override;
@@ -65,6 +65,7 @@ class Chain final : public paxos::Routes {
 
   void distribute(Instance instance, const paxos::Slot& slot, const std::vector<NodeId>& nodes,
                   Effects& out);
+  void tell_chain(const BufferRef& packet, Effects& out);
   std::vector<NodeId> able(Instant now) const;
   void send_to_rest(Bits chain, const BufferRef& packet, Effects& out);
 

@@ -172,8 +172,9 @@ void RingRoutes::tell_votes(const wire::State& said, const Peer* coordinator, Ef
   if (packet) out.send(coordinator->node, Lane::data, packet);
 }
 
-void RingRoutes::tell_decided(Instant /*now*/, const wire::State& said, Effects& /*out*/) {
+bool RingRoutes::tell_decided(Instant /*now*/, const wire::State& said, Effects& /*out*/) {
   if (mine() && said.voted_round == round_) decided_ = std::max(decided_, said.decided_upto);
+  return false;
 }
 
 // What is decided goes with the next value if one is proposed in the turn in which it is: so it

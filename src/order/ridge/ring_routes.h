@@ -34,7 +34,7 @@ class RingRoutes final : public paxos::Routes {
                   paxos::Arrival& out) const override;
   void pass_on(const paxos::Arrival& arrival, const BufferRef& packet, Effects& out) override;
   void tell_votes(const wire::State& said, const paxos::Peer* coordinator, Effects& out) override;
-  void tell_decided(Instant now, const wire::State& said, Effects& out) override;
+  bool tell_decided(Instant now, const wire::State& said, Effects& out) override;
   void end_turn(const wire::State& said, Effects& out) override;
   void nodes_changed() override;
   void add_to(Digest& digest) const override;
