@@ -24,7 +24,8 @@ port::Log* NodeLog::open(MemberId self) {
   options.epoch = self.epoch;
   options.salt = random_.next();
   options.segment_bytes = kSegmentBytes;
-  options.bytes_max = 64 * kSegmentBytes;
+  // Well above what an engine keeps of decided values, or it could not write any more.
+  options.bytes_max = 256 * kSegmentBytes;
   options.record_bytes_max = 128U << 10;
   auto opened = wal::Log::open(disk_, options, made_ ? wal::Start::existing : wal::Start::create);
   if (!opened) std::fprintf(stderr, "%s\n", opened.error().message.c_str());

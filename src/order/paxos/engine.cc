@@ -10,6 +10,9 @@
 namespace peal::order::paxos {
 namespace {
 
+/// What is asked for at a time: its answer comes at once, and the buffers on the way must hold it.
+constexpr std::uint32_t kAskedBytesMax = 96U << 10;
+
 /// What one call does at most before it lets others have their turn.
 constexpr int kPassesMax = 4;
 
@@ -43,6 +46,8 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       outbox_(config_, packets),
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
       pool_(packets),
+      ask_max_(std::clamp<Instance>(kAskedBytesMax / config.options.packet_bytes_max, 1,
+                                    wire::kRepeatMax)),
       patience_(config_.options.gap, config_.options.resend, config_.options.suspect),
       own_patience_(config_.options.resend / 4, config_.options.suspect * 2,
                     config_.options.suspect * 4),

@@ -186,6 +186,7 @@ class PaxosEngine final : public Engine {
   std::uint32_t asks_ = 0;  ///< for these
   Instance asked_upto_ = 0;
   Instant asked_at_{};
+  const Instance ask_max_;      ///< instances to be asked for at a time
   Patience patience_;           ///< with what may only be late
   Instance checkpoint_at_ = 0;  ///< of the last one in the log
   bool checkpoint_wanted_ = false;

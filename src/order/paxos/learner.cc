@@ -206,15 +206,19 @@ std::optional<Instance> PaxosEngine::missing() const {
   return std::nullopt;
 }
 
-// The coordinator first, then one after the other who has it.
+// The coordinator has it for sure, and much to do: it is asked if nobody else is known to have it.
+// Of the others each node begins with another one, so that what many lack is not asked of one.
 const Peer* PaxosEngine::who_has(Instance instance) const {
-  std::vector<const Peer*> able;
-  for (const Peer& peer : peers_.all()) {
-    if (gives(peer, instance)) able.push_back(&peer);
-  }
   const Peer* leader = coordinator();
-  if (leader != nullptr && !leader->self && (asks_ % 2 == 0 || able.empty())) return leader;
-  return able.empty() ? nullptr : able[asks_ / 2 % able.size()];
+  if (leader != nullptr && leader->self) leader = nullptr;
+  std::vector<const Peer*> able;
+  std::size_t own = 0;
+  for (const Peer& peer : peers_.all()) {
+    if (peer.self) own = able.size();
+    if (&peer != leader && gives(peer, instance)) able.push_back(&peer);
+  }
+  if (able.empty() || (leader != nullptr && asks_ % 2 == 1)) return leader;
+  return able[(own + asks_ / 2) % able.size()];
 }
 
 // Packets overtake each other, by more where links and disks are slow: how much is learnt from
@@ -239,7 +243,7 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
     // What is as late as what was asked for, or far behind it, is asked for once that has come.
     const bool as_late = is_missing_ && asks_ > 0 && *first <= missed_upto_;
     const bool far =
-        asks_ > 0 && *first == asked_upto_ + 1 && highest_decided_ >= *first + wire::kRepeatMax;
+        asks_ > 0 && *first == asked_upto_ + 1 && highest_decided_ >= *first + ask_max_;
     is_missing_ = true;
     missed_ = *first;
     if (!as_late) {
@@ -268,7 +272,7 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
 // All that is as late as the first one: those in a row with one packet.
 void PaxosEngine::ask(const Peer& peer, Instance first, Effects& out) {
   constexpr int kRunsAtOnce = 8;
-  const Instance end = std::min(std::max(missed_upto_, first), first + wire::kRepeatMax - 1) + 1;
+  const Instance end = std::min(std::max(missed_upto_, first), first + ask_max_ - 1) + 1;
   Instance from = first;
   for (int run = 0; run < kRunsAtOnce && from < end; ++run) {
     Instance upto = from + 1;
