@@ -46,6 +46,7 @@ paxos::Config config_of(const MemberId& self, port::Log* log) {
   config.options.heartbeat = kHeartbeatTime;
   config.options.suspect = config.options.suspect_max = kPatience;
   config.options.resend = config.options.gap = kPatience;
+  config.options.votes_apart = {};
   config.options.packet_bytes_max = kSlabBytes;
   config.options.window = config.options.member_window = 8;
   config.options.max_gap = config.options.checkpoint_every = 64;

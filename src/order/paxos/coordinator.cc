@@ -266,6 +266,7 @@ void Coordinator::add_to(Digest& digest) const {
     paxos::add_to(digest, choice.round);
     digest.add(choice.voter.value);
   }
+  digest.add(fetching_.asked_upto);
   digest.add(fetching_.awaited);
   digest.add(fetching_.came ? 1 : 0);
   for (const auto& [instance, value] : recovered_) {

@@ -299,6 +299,10 @@ void Coordinator::add_flight(Digest& digest) const {
     digest.add(units.size());
     for (const auto& [number, unit] : units) digest.add(number);
   }
+  for (const Came& came : came_) {
+    digest.add(came.newest);
+    digest.add(came.gap);
+  }
   tip_.add_to(digest);
 }
 
