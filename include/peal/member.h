@@ -34,10 +34,10 @@ inline namespace v0 {
 struct Node {
   std::string name;  ///< 1 to 255 letters, digits, '.', '_' or '-'
   /// An IP address or a host name, and a port: "10.0.0.1:4800", "[fd00::1]:4800" or
-  /// "node-1.example:4800"; the UDP port above it is used as well. A name of another node is looked
-  /// up again while the node is away: it may come back with another address. All addresses are of
-  /// one family: that of those which are numbers, else IPv4 if the name of this node has an IPv4
-  /// address.
+  /// "node-1.example:4800"; the UDP port above it is used as well, or the TCP port of that number.
+  /// A name of another node is looked up again while the node is away: it may come back with
+  /// another address. All addresses are of one family: that of those which are numbers, else IPv4
+  /// if the name of this node has an IPv4 address.
   std::string address;
   /// 1 to 65535, different for each node, and the same for this one on all nodes, for as long as it
   /// is in the list; 0: its place in the list, from 1.
@@ -46,7 +46,8 @@ struct Node {
 
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
 /// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `acceptors`, `primary` and
-/// the times in `ring` must be the same on all nodes; with `order` "paxos", `packet_bytes_max` too.
+/// the times in `ring` must be the same on all nodes; with `order` "paxos" and "ridge", `data` and
+/// `packet_bytes_max` too.
 struct Config {
   std::string cluster;           ///< name of the cluster, as a node's name; others are ignored
   std::string name;              ///< which of `nodes` this one is
@@ -64,9 +65,15 @@ struct Config {
   /// "auto" finds out for whom multicast works, "off" sends to each by unicast, and a group such as
   /// "239.192.7.1:4800" is "auto" with that group.
   std::string multicast = "auto";
-  /// Largest datagram in bytes, without IP and UDP headers, 298 to 65507; from 256 if insecure.
-  /// Larger than what the network carries in one piece costs speed.
-  std::uint32_t packet_bytes_max = 1'472;
+  /// How data travel, the same on all nodes: "datagrams", or, with `order` "paxos" and "ridge",
+  /// "streams": over one TCP connection from each node to each other one, to the port above its
+  /// own. Then there is no multicast, and packets may be larger than what the network carries in
+  /// one piece.
+  std::string data = "datagrams";
+  /// Largest packet in bytes, without IP and UDP headers, 298 to 65507; from 256 if insecure.
+  /// With datagrams, larger than what the network carries in one piece costs speed. 0: 1,472, or
+  /// 32,768 with streams.
+  std::uint32_t packet_bytes_max = 0;
 
   std::uint32_t message_bytes_max = 64U << 20;    ///< of one message, 1 byte to 1 GiB
   std::uint64_t submit_bytes_max = 128ULL << 20;  ///< of messages that wait to be ordered
@@ -176,6 +183,7 @@ struct Status {
   std::string dissemination;         ///< Config::dissemination; empty if `order` is not "ridge"
   std::string waits_for;             ///< what the next delivery or message waits for, in words
   std::string multicast;             ///< how data reaches the others, in words
+  std::string data;                  ///< Config::data, and who is not reached, in words
   std::string seal;                ///< "key 1f0e9a3b", which packets are sealed with, or "insecure"
   std::vector<NodeAddress> nodes;  ///< all but this one
   std::vector<std::string> list;   ///< names of the nodes that count

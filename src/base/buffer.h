@@ -82,6 +82,10 @@ class BufferRef {
   }
   /// True if no other reference shares the slab, so that its bytes may be written.
   bool unique() const { return slab_ != nullptr && slab_->references == 1; }
+  /// True if both refer to bytes of one slab.
+  bool shares_slab_with(const BufferRef& other) const {
+    return slab_ != nullptr && slab_ == other.slab_;
+  }
 
  private:
   friend class BufferPool;

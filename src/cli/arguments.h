@@ -24,6 +24,7 @@ struct UpCommand {
   std::string dir;  ///< empty: a folder of its own for each user
   Ordering order = Ordering::ring;
   std::optional<Dissemination> dissemination;  ///< of ridge
+  Data data = Data::datagrams;
   bool trace = false;
 };
 
@@ -117,6 +118,7 @@ struct BenchCommand {
   std::uint32_t runs = 1;
   bool loopback = false;
   bool multicast = true;
+  Data data = Data::datagrams;
   std::string place = "/tmp";  ///< the folder in which the run has its own
   bool own_thread = false;     ///< of each member
   bool insecure = false;       ///< packets are not sealed

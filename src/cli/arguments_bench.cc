@@ -58,6 +58,7 @@ void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
 void add_engine(Builder& b, BenchCommand& c) {
   b.order(c.order);
   b.dissemination(c.dissemination);
+  b.data(c.data);
   b.value("--acceptors", "K", "an odd whole number from 1 to " + std::to_string(kBenchAcceptorsMax),
           "with --order paxos or ridge, how many nodes vote; the others only learn what was "
           "decided. Without it all of up to two nodes, three of up to four, else five",
@@ -190,6 +191,12 @@ std::string dissemination_conflict(Ordering order, std::optional<Dissemination> 
          ": leave it out, or say --order ridge";
 }
 
+std::string data_conflict(Ordering order, Data data) {
+  if (data == Data::datagrams || order != Ordering::ring) return {};
+  return "--data streams does not go with --order ring, which lives from multicast: leave it out, "
+         "or say --order paxos or --order ridge";
+}
+
 std::string acceptors_conflict(const BenchCommand& c) {
   if (!c.acceptors) return {};
   const std::string given = "--acceptors = \"" + std::to_string(*c.acceptors) + "\" ";
@@ -222,6 +229,7 @@ std::string bench_conflict(const BenchCommand& c) {
   if (std::string wrong = dissemination_conflict(c.order, c.dissemination); !wrong.empty()) {
     return wrong;
   }
+  if (std::string wrong = data_conflict(c.order, c.data); !wrong.empty()) return wrong;
   if (std::string wrong = acceptors_conflict(c); !wrong.empty()) return wrong;
   if (c.daemon && c.own_thread) {
     return "--thread does not go with --daemon, whose nodes have threads of their own: leave out "

@@ -105,6 +105,17 @@ class Builder {
           });
   }
 
+  void data(Data& target) {
+    value("--data", "WAY", kDatas,
+          "how data travel: in datagrams (the default), or, with --order paxos and ridge, over TCP "
+          "streams",
+          [&target](const std::string& text) {
+            const auto data = data_of_name(text);
+            if (data) target = *data;
+            return data.has_value();
+          });
+  }
+
   void service(Service& target) {
     value("--service", "SERVICE", "\"agreed\" or \"safe\"",
           "agreed: delivered in order as soon as possible (the default); safe: delivered once "
@@ -168,6 +179,9 @@ std::string keygen_conflict(const KeygenCommand& command);
 void build_bench(Builder& builder, BenchCommand& command);
 void build_bench_limit(Builder& builder, BenchCommand& command);
 void build_bench_clients(Builder& builder, BenchClientsCommand& command);
+/// Why --data does not go with the engine, in one line; empty if it does.
+std::string data_conflict(Ordering order, Data data);
+
 /// Why --dissemination does not go with the engine, in one line; empty if it does.
 std::string dissemination_conflict(Ordering order, std::optional<Dissemination> given);
 /// What of the options of `peal bench` does not go together, in one line; empty if all does.

@@ -50,7 +50,11 @@ void print_setting(const BenchCommand& c) {
   if (c.order != Ordering::ring) line += ", ordered by " + std::string(ordering_name(c.order));
   if (c.dissemination == Dissemination::ring) line += " in a ring";
   if (c.acceptors) line += " with " + counted(*c.acceptors, "acceptor");
-  if (!c.multicast) line += ", without multicast";
+  if (c.data == Data::streams) {
+    line += ", over streams";
+  } else if (!c.multicast) {
+    line += ", without multicast";
+  }
   if (c.order != Ordering::ring) line += ", logs in " + c.place;
   if (c.insecure) line += ", insecure";
   if (c.daemon) line += ", clients of daemons";
@@ -212,6 +216,7 @@ Json setting_of(const BenchCommand& c) {
   }
   out["daemon"] = c.daemon;
   out["multicast"] = c.multicast ? "auto" : "off";
+  out["data"] = data_name(c.data);
   if (c.order != Ordering::ring) out["logs_in"] = c.place;
   out["insecure"] = c.insecure;
   out["loss_percent"] = c.loss_percent;

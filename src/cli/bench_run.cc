@@ -37,9 +37,12 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
                           std::generic_category().message(errno));
   }
   place->dir_ = path;
-  const LocalRules rules{command.insecure ? Sealed::no : Sealed::yes, command.order,
+  const LocalRules rules{command.insecure ? Sealed::no : Sealed::yes,
+                         command.order,
                          command.dissemination.value_or(Dissemination::distributors),
-                         command.multicast, command.acceptors.value_or(0)};
+                         command.multicast,
+                         command.data,
+                         command.acceptors.value_or(0)};
   Result<LocalCluster, std::string> cluster;
   if (command.loopback) {
     cluster = make_local_cluster(place->dir_, "bench", command.nodes, rules);

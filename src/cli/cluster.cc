@@ -66,7 +66,9 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
     out << "\n[[nodes]]\nname = \"" << result.names.back() << "\"\naddress = \"" << address
         << "\"\n";
   }
-  if (!rules.multicast) out << "\n[network]\nmulticast = \"off\"\n";
+  if (!rules.multicast || rules.data == Data::streams) out << "\n[network]\n";
+  if (!rules.multicast) out << "multicast = \"off\"\n";
+  if (rules.data == Data::streams) out << "data = \"streams\"\n";
   out.close();
   if (!out) return tl::unexpected("cannot write " + quote(result.config));
   return result;

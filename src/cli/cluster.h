@@ -27,7 +27,8 @@ struct LocalRules {
   Sealed sealed = Sealed::yes;
   Ordering order = Ordering::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
-  bool multicast = true;        ///< if it works; else each node is sent a copy
+  bool multicast = true;  ///< if it works; else each node is sent a copy
+  Data data = Data::datagrams;
   std::uint32_t acceptors = 0;  ///< on quorums: so many, the first nodes; 0: the engine's choice
 };
 

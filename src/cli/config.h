@@ -40,6 +40,12 @@ std::string_view dissemination_name(Dissemination dissemination);
 std::optional<Dissemination> dissemination_of_name(std::string_view name);
 inline constexpr const char* kDisseminations = "\"distributors\" or \"ring\"";
 
+/// How data travel between nodes.
+enum class Data : std::uint8_t { datagrams, streams };
+std::string_view data_name(Data data);
+std::optional<Data> data_of_name(std::string_view name);
+inline constexpr const char* kDatas = "\"datagrams\" or \"streams\"";
+
 enum class Multicast : std::uint8_t { automatic, off, group };
 
 /// Everything a configuration file can say, checked: ranges, names and the rules between keys.
@@ -51,6 +57,7 @@ struct NodeConfig {
   bool insecure = false;         ///< packets between nodes are neither encrypted nor authenticated
   Multicast multicast = Multicast::automatic;
   io::Endpoint multicast_group;  ///< if `multicast` is group
+  Data data = Data::datagrams;
   Ordering order = Ordering::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::vector<std::uint32_t>

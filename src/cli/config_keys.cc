@@ -322,11 +322,24 @@ void add_network(std::vector<Key>& rows) {
         config.multicast_group = group;
         return true;
       }));
+  rows.push_back(text_key(
+      "network", "data", kDatas, "\"datagrams\"",
+      "How data travel. \"streams\", with order \"paxos\" and \"ridge\": over a TCP connection "
+      "from "
+      "each node to each other one, to the port above its own, sealed as datagrams are; there is "
+      "no "
+      "multicast then. It takes less processor time for large messages. The same on all nodes.",
+      [](const std::string& text, NodeConfig& config) {
+        const auto data = data_of_name(text);
+        if (data) config.data = *data;
+        return data.has_value();
+      }));
   for (const Knob& knob : order::ring::knobs()) {
     if (knob.number != &Options::packet_bytes_max) continue;
     rows.push_back(number_key(knob));
     rows.back().table = "network";
     rows.back().name = "packet_bytes";
+    rows.back().help += " With streams 32768 is the default.";
   }
 }
 

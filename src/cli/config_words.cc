@@ -33,13 +33,23 @@ std::optional<Dissemination> dissemination_of_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view data_name(Data data) { return data == Data::streams ? "streams" : "datagrams"; }
+
+std::optional<Data> data_of_name(std::string_view name) {
+  for (const Data each : {Data::datagrams, Data::streams}) {
+    if (data_name(each) == name) return each;
+  }
+  return std::nullopt;
+}
+
 std::string order_clash(std::string_view path, const NodeConfig& config) {
   const Ordering order = config.order;
   const bool ring = order == Ordering::ring;
   const bool of_ring = path == "primary" || path.starts_with("ring.");
   // The default is what the others have, too.
   const bool of_ridge = path == "ridge.dissemination" && config.dissemination != Dissemination{};
-  const bool of_quorums = of_ridge || path == "data_dir" || path == "paxos.acceptors";
+  const bool of_streams = path == "network.data" && config.data != Data{};
+  const bool of_quorums = of_ridge || of_streams || path == "data_dir" || path == "paxos.acceptors";
   if (ring ? !of_quorums : !of_ring && !(of_ridge && order != Ordering::ridge)) return {};
   std::string text = "\"" + std::string(ordering_name(order)) + "\"";
   text += ring ? ", the default: leave it out" : ": leave it out";

@@ -27,7 +27,10 @@ v0::Config member_config(const NodeConfig& config) {
   out.acceptors = config.acceptors;
   out.data_dir = config.data_dir;
   out.primary = config.ring.primary == order::ring::PrimaryRule::majority ? "majority" : "none";
-  out.packet_bytes_max = config.ring.packet_bytes_max;
+  out.data = data_name(config.data);
+  // Without a value of its own, what is best depends on how data travel.
+  const bool own_packets = config.lines.contains("network.packet_bytes");
+  out.packet_bytes_max = own_packets ? config.ring.packet_bytes_max : 0;
   out.nodes_max = config.nodes_max;
   out.message_bytes_max = config.message_bytes_max;
   out.submit_bytes_max = config.submit_bytes_max;

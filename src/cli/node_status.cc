@@ -79,6 +79,7 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
   if (!facts.member.dissemination.empty()) out["dissemination"] = facts.member.dissemination;
   out["waits_for"] = or_nothing(facts.member.waits_for);
   out["multicast"] = facts.member.multicast;
+  out["data"] = facts.member.data;
   out["seal"] = facts.member.seal;
   out["nodes"] = Json::array();
   for (const member::NodeAddress& each : facts.member.nodes) {

@@ -222,7 +222,8 @@ int run_up(const UpCommand& command) {
   if (!lock) return fail(2, "up: " + lock.error());
   auto cluster = make_local_cluster(
       dir, "up", command.nodes,
-      {Sealed::yes, command.order, command.dissemination.value_or(Dissemination::distributors)});
+      {Sealed::yes, command.order, command.dissemination.value_or(Dissemination::distributors),
+       true, command.data});
   if (!cluster) return fail(1, "up: " + cluster.error());
   Up up(command, std::move(*cluster));
   const int status = up.run();

@@ -179,12 +179,21 @@ Result<Fd, IoError> connect_unix(const std::string& path) {
   return unexpected(system_error("connect to " + quote(path), number));
 }
 
-Result<Fd, IoError> connect_tcp(const Endpoint& to) {
+Result<Fd, IoError> connect_tcp(const Endpoint& to, const Endpoint& from) {
   sockaddr_storage address{};
   const socklen_t size = to_sockaddr(to, address);
   Fd fd(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return unexpected(system_error("open a TCP socket", errno));
   tune_tcp(fd.get());
+  if (!from.is_unspecified()) {
+    // The port is chosen with connect(): then one serves for many peers.
+    set_option(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    sockaddr_storage own{};
+    const socklen_t own_size = to_sockaddr(from.with_port(0), own);
+    if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own), own_size) != 0) {
+      return unexpected(system_error("connect from " + to_string(from), errno));
+    }
+  }
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   if (::connect(fd.get(), generic, size) == 0 || errno == EINPROGRESS) return fd;
   return unexpected(system_error("connect to " + to_string(to), errno));

@@ -30,6 +30,7 @@ struct StreamPeer {
   std::int32_t pid{};                 ///< at the time of its connect()
   std::vector<std::uint32_t> groups;  ///< gid and the supplementary ones; ascending, each once
   std::string name;                   ///< certificate; see certificate_name() in io/tls_files.h
+  Endpoint at;                        ///< where a connection over TCP came from
   std::string text;                   ///< for logs: "uid 1000, pid 4711", "10.0.0.7:51312"
 };
 
@@ -132,8 +133,9 @@ void tune_tcp(int fd);
 /// Connects to a Unix socket. Blocks: never. Errors: closed (nobody listens there), would_block
 /// (too many others wait there: try again), invalid_option (no path), not_permitted, system.
 Result<Fd, IoError> connect_unix(const std::string& path);
-/// Begins to connect; Stream::advance() goes on, and says if it failed. Errors: not_permitted,
-/// system.
-Result<Fd, IoError> connect_tcp(const Endpoint& to);
+/// Begins to connect, from the address `from` (its port does not matter) unless that is
+/// unspecified; Stream::advance() goes on, and says if it failed. Errors: invalid_option (`from` is
+/// no address of this machine), not_permitted, system.
+Result<Fd, IoError> connect_tcp(const Endpoint& to, const Endpoint& from = {});
 
 }  // namespace peal::io

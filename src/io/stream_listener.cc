@@ -115,6 +115,7 @@ StreamListener::Answer StreamListener::answer_of(int number) {
 std::optional<StreamPeer> StreamListener::peer_of(int fd, const Endpoint& from) const {
   StreamPeer peer;
   if (!local_) {
+    peer.at = from;
     peer.text = to_string(from);
     return peer;
   }

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "io/clock.h"
 #include "io/multicast_probe.h"
+#include "io/peer_streams.h"
 #include "io/receiver.h"
 #include "io/seals.h"
 #include "io/sender.h"
@@ -69,6 +70,12 @@ class UdpTransport::Core : public ProbeTaker {
   void set_faults(const Faults& faults);
   void set_address(NodeId node, const Endpoint& at);
   void set_nodes(std::span<const Peer> nodes);
+  Result<void, IoError> open_streams(const UdpConfig& config, BufferPool& pool);
+  NodeId congested() const;
+  std::vector<StreamState> streams() const;
+  const PeerStreamCounters* stream_counters() const {
+    return streams_ != nullptr ? &streams_->counters() : nullptr;
+  }
   std::uint64_t count(seal::Refusal reason) { return seals_ ? seals_->opener().count(reason) : 0; }
 
   const UdpCounters& counters() const { return counters_; }
@@ -84,6 +91,8 @@ class UdpTransport::Core : public ProbeTaker {
   void send_ack(PeerIndex to, const ProbeMessage& ack);
   void update_route();
   void watch_room();
+  bool fits_datagram(const BufferRef& packet) const;
+  void push_data(PeerIndex peer, const BufferRef& packet);
 
   UdpCounters counters_;
   UdpSockets sockets_;
@@ -94,7 +103,8 @@ class UdpTransport::Core : public ProbeTaker {
   MulticastProbe probe_;
   Sender sender_;
   Receiver receiver_;
-  std::vector<bool> audience_;  ///< by peer
+  std::unique_ptr<PeerStreams> streams_;  ///< null: data goes in datagrams, too
+  std::vector<bool> audience_;            ///< by peer
   std::vector<PeerReach> reach_;
   sockaddr_storage group_{};
   socklen_t group_bytes_{};
@@ -150,7 +160,7 @@ Result<void, IoError> UdpTransport::Core::attach(Loop& loop) {
     if (!watched) return watched;
   }
   loop_ = &loop;
-  return {};
+  return streams_ != nullptr ? streams_->attach(loop) : Result<void, IoError>{};
 }
 
 void UdpTransport::Core::send(NodeId to, Lane lane, const BufferRef& packet) {
@@ -159,12 +169,65 @@ void UdpTransport::Core::send(NodeId to, Lane lane, const BufferRef& packet) {
     ++counters_.drop_unknown_peer;
     return;
   }
+  if (streams_ != nullptr && lane == Lane::data) return push_data(*peer, packet);
+  if (streams_ != nullptr && !fits_datagram(packet) && streams_->push(*peer, lane, packet)) return;
   sender_.push_to(*peer, lane, packet);
 }
 
 void UdpTransport::Core::multicast(Lane lane, const BufferRef& packet) {
+  if (streams_ != nullptr && (lane == Lane::data || !fits_datagram(packet))) {
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+      const auto peer = static_cast<PeerIndex>(i);
+      if (lane != Lane::data) {
+        send(peers_[peer].node, lane, packet);
+      } else if (audience_[i]) {
+        push_data(peer, packet);
+      }
+    }
+    return;
+  }
   if (lane == Lane::data) data_queued_ = true;
   sender_.push_to_all(lane, packet);
+}
+
+bool UdpTransport::Core::fits_datagram(const BufferRef& packet) const {
+  const std::size_t sealing = seals_ ? seal::overhead(Lane::control) : 0;
+  return packet.size() + sealing <= sockets_.datagram_bytes_max;
+}
+
+void UdpTransport::Core::push_data(PeerIndex peer, const BufferRef& packet) {
+  if (!streams_->push(peer, Lane::data, packet)) streams_->count_not_connected();
+}
+
+NodeId UdpTransport::Core::congested() const {
+  if (streams_ == nullptr) return {};
+  const Instant now = Clock::now();
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const auto peer = static_cast<PeerIndex>(i);
+    if (audience_[i] && streams_->is_full(peer, now)) return peers_[peer].node;
+  }
+  return {};
+}
+
+std::vector<StreamState> UdpTransport::Core::streams() const {
+  std::vector<StreamState> states;
+  if (streams_ == nullptr) return states;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const auto peer = static_cast<PeerIndex>(i);
+    const OutgoingStream& to = streams_->to(peer);
+    states.push_back(
+        {peers_[peer].node, to.is_open(), to.queued_bytes(), to.dropped(), to.problem()});
+  }
+  return states;
+}
+
+Result<void, IoError> UdpTransport::Core::open_streams(const UdpConfig& config, BufferPool& pool) {
+  auto opened = PeerStreams::open(
+      {*config.streams, peers_.own_data()}, peers_, pool, seals_ ? &seals_->sealer() : nullptr,
+      seals_ ? &seals_->opener() : nullptr, faults_ ? &*faults_ : nullptr);
+  if (!opened) return unexpected(opened.error());
+  streams_ = std::move(*opened);
+  return {};
 }
 
 void UdpTransport::Core::set_audience(std::span<const MemberId> members) {
@@ -199,6 +262,7 @@ void UdpTransport::Core::flush() {
   data_queued_ = false;
   sender_.flush();
   watch_room();
+  if (streams_ != nullptr) streams_->flush(Clock::now());
 }
 
 // Asks the loop to wake up when the socket that was full has room, and for no longer: a socket
@@ -218,20 +282,23 @@ Progress UdpTransport::Core::receive(const Turn& turn, PacketSink& sink) {
       receiver_.mark_readable(socket);
     }
   }
-  const Progress progress = receiver_.receive(turn, sink, *this);
+  Progress progress = receiver_.receive(turn, sink, *this);
+  if (streams_ != nullptr && streams_->receive(Clock::now(), sink)) progress.more = true;
   if (probe_.take_changed()) update_route();
   return progress;
 }
 
 std::optional<Instant> UdpTransport::Core::next_deadline() const {
-  const auto probe = probe_.next_deadline();
-  const auto pool = receiver_.next_deadline();
-  if (!probe || !pool) return probe ? probe : pool;
-  return std::min(*probe, *pool);
+  std::optional<Instant> first = streams_ ? streams_->next_deadline() : std::nullopt;
+  for (const auto& each : {probe_.next_deadline(), receiver_.next_deadline()}) {
+    if (each && (!first || *each < *first)) first = each;
+  }
+  return first;
 }
 
 void UdpTransport::Core::on_timer(Instant now) {
   now_ = now;
+  if (streams_ != nullptr) streams_->on_timer(now);
   const auto hello = probe_.on_timer(now);
   if (probe_.take_changed()) update_route();
   if (hello) send_hello(*hello);
@@ -301,12 +368,14 @@ void UdpTransport::Core::on_probe(Instant now, PeerIndex from, bool by_multicast
 
 void UdpTransport::Core::set_keys(const seal::Keys& keys) {
   PEAL_ASSERT(seals_);
+  if (streams_ != nullptr) streams_->forget_sealed();
   seals_->set_keys(keys);
 }
 
 void UdpTransport::Core::set_epoch(std::uint64_t epoch) {
   if (!seals_) return;
   sender_.flush();
+  if (streams_ != nullptr) streams_->forget_sealed();
   seals_->set_epoch(epoch);
 }
 
@@ -320,6 +389,7 @@ void UdpTransport::Core::set_address(NodeId node, const Endpoint& at) {
   const auto peer = peers_.find(node);
   PEAL_ASSERT(peer);
   peers_.set_address(*peer, at);
+  if (streams_ != nullptr) streams_->update_addresses(Clock::now());
   if (peers_[*peer].known() && is_local(at)) share_machine(sockets_, own_);
   probe_.forget(now_, *peer);
   if (probe_.take_changed()) update_route();
@@ -338,6 +408,7 @@ void UdpTransport::Core::set_nodes(std::span<const Peer> nodes) {
   receiver_.move_peers(map);
   probe_.move_peers(now_, map, peers_.size());
   if (seals_) seals_->set_nodes(nodes);
+  if (streams_ != nullptr) streams_->move_peers(Clock::now(), map);
   audience_.assign(peers_.size(), false);  // who is new is in no view yet
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const PeerTable::Entry& entry = peers_[static_cast<PeerIndex>(i)];
@@ -362,6 +433,11 @@ Result<std::unique_ptr<UdpTransport>, IoError> UdpTransport::open(const UdpConfi
   auto sockets = open_udp_sockets(config);
   if (!sockets) return unexpected(sockets.error());
   auto core = std::make_unique<Core>(config, std::move(*sockets), receive_pool);
+  if (config.streams) {
+    if (auto streams = core->open_streams(config, receive_pool); !streams) {
+      return unexpected(streams.error());
+    }
+  }
   return std::unique_ptr<UdpTransport>(new UdpTransport(std::move(core)));
 }
 
@@ -375,6 +451,9 @@ void UdpTransport::send(NodeId to, Lane lane, const BufferRef& packet) {
 void UdpTransport::multicast(Lane lane, const BufferRef& packet) { core_->multicast(lane, packet); }
 void UdpTransport::set_nodes(std::span<const Peer> nodes) { core_->set_nodes(nodes); }
 void UdpTransport::set_audience(std::span<const MemberId> members) { core_->set_audience(members); }
+NodeId UdpTransport::congested() const { return core_->congested(); }
+std::vector<StreamState> UdpTransport::streams() const { return core_->streams(); }
+const PeerStreamCounters* UdpTransport::stream_counters() const { return core_->stream_counters(); }
 void UdpTransport::flush() { core_->flush(); }
 Progress UdpTransport::receive(const Turn& turn, PacketSink& sink) {
   return core_->receive(turn, sink);

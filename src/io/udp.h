@@ -18,6 +18,8 @@
 #include "io/faults.h"
 #include "io/frame_header.h"
 #include "io/loop.h"
+#include "io/outgoing_stream.h"
+#include "io/peer_stream_counters.h"
 #include "port/transport.h"
 #include "seal/opener.h"
 
@@ -74,6 +76,12 @@ struct UdpConfig {
   Offload segmentation = Offload::automatic;  ///< UDP_SEGMENT: many packets, one system call
   Offload coalescing = Offload::automatic;    ///< UDP_GRO, the same for receiving
 
+  /// If set, data goes over TCP, to the port of data; so does what does not fit a datagram. There
+  /// is no multicast then, `multicast` says `off`, and UdpSeal::header is null.
+  std::optional<OutgoingLimits> streams;
+  /// With streams: what is larger goes over them, even if the interface takes it in one piece.
+  std::uint32_t datagram_bytes_max = 65'507;
+
   std::optional<Faults> faults;  ///< set: set_faults() may be called. Tests and benchmarks only
   std::uint64_t fault_seed = 1;
 };
@@ -129,6 +137,15 @@ struct PeerReach {
   Instant last_ack{};  ///< of a multicast probe; 0 if never
 };
 
+/// How the stream to one peer is, for a status page.
+struct StreamState {
+  NodeId node{};
+  bool open = false;
+  std::uint32_t queued_bytes{};
+  std::uint64_t dropped{};  ///< packets for it that had no room, or were lost with a connection
+  std::string problem;      ///< why it is not open; empty: it is, or was not tried yet
+};
+
 /// Who takes the datagrams that a transport receives.
 class PacketSink {
  public:
@@ -145,7 +162,8 @@ class PacketSink {
 
 /// The lanes of one node over UDP sockets. Tokens go by unicast; control by unicast to everyone;
 /// data once by multicast to whom a probe shows that multicast reaches, and by unicast to the other
-/// members of the view. Packets leave in the order of the calls, whatever their lane.
+/// members of the view. Packets leave in the order of the calls, whatever their lane. With streams,
+/// data leave over TCP, in an order of their own.
 /// After open() nothing is allocated but by set_nodes(). Thread: the loop's, for everything.
 class UdpTransport final : public port::Transport {
  public:
@@ -168,6 +186,7 @@ class UdpTransport final : public port::Transport {
   void send(NodeId to, Lane lane, const BufferRef& packet) override;
   void multicast(Lane lane, const BufferRef& packet) override;
   void set_audience(std::span<const MemberId> members) override;
+  NodeId congested() const override;
 
   /// Sends what is queued; keeps what the kernel does not take now. Call it at the end of a turn.
   void flush();
@@ -201,6 +220,9 @@ class UdpTransport final : public port::Transport {
   std::uint64_t count(seal::Refusal reason) const;
   /// One entry for each configured node but this one, sorted by node.
   std::span<const PeerReach> reach() const;
+  /// With streams, one entry for each configured node but this one, sorted by node; else none.
+  std::vector<StreamState> streams() const;
+  const PeerStreamCounters* stream_counters() const;  ///< null without streams
   /// One line for a person: the group in use, or why there is none.
   const std::string& multicast_status() const;
   bool segmentation() const;  ///< UDP_SEGMENT is in use

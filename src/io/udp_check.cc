@@ -86,6 +86,12 @@ Result<void, IoError> check_udp_config(const UdpConfig& config, const BufferPool
     return invalid("multicast " + to_string(config.group) +
                    ": must be an IPv4 group with a port, like 239.1.2.3:4700");
   }
+  if (config.streams && config.multicast != MulticastMode::off) {
+    return invalid("multicast: must be off with streams");
+  }
+  if (config.streams && config.seal && config.seal->header != nullptr) {
+    return invalid("streams: packets cannot leave out their headers");
+  }
   if (config.multicast_ttl == 0) return invalid("multicast_ttl 0: must be 1 to 255");
   if (config.packet_bytes_max < 256 || config.packet_bytes_max > 65'507) {
     return invalid("packet_bytes_max " + std::to_string(config.packet_bytes_max) +

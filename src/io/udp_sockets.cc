@@ -230,7 +230,8 @@ Result<UdpSockets, IoError> open_udp_sockets(const UdpConfig& config) {
 
   const auto limit = packet_bytes_limit(own);
   if (!limit) return unexpected(limit.error());
-  if (config.packet_bytes_max > *limit) {
+  sockets.datagram_bytes_max = std::min(*limit, config.datagram_bytes_max);
+  if (!config.streams && config.packet_bytes_max > *limit) {
     return unexpected(IoError{Errc::invalid_option,
                               "packet_bytes_max " + std::to_string(config.packet_bytes_max) +
                                   ": the interface of " + to_string(own) + " takes at most " +

@@ -26,6 +26,7 @@ struct UdpSockets {
   bool shared_machine = false;
   bool own_filtered = false;  ///< the group socket drops what this node multicasts itself
   std::uint32_t receive_buffer_bytes{};
+  std::uint32_t datagram_bytes_max{};  ///< that leaves the interface in one piece
 };
 
 /// Opens the sockets of `config`, which has been checked. Without multicast mode `group`, a group

@@ -116,6 +116,11 @@ std::string set_order(const v0::Config& config, Settings& settings) {
     settings.acceptors.push_back(NodeId{number});
   }
   settings.data_dir = config.data_dir;
+  if (config.data != "datagrams" && config.data != "streams") {
+    return "data = " + quoted(config.data) +
+           " is not accepted: it must be \"datagrams\" or \"streams\"";
+  }
+  settings.streams = config.data == "streams";
   return {};
 }
 
@@ -130,7 +135,9 @@ std::string set_all(const v0::Config& config, Settings& settings) {
   if (config.ring.count("packet_bytes_max") != 0) {
     return "ring.packet_bytes_max is not accepted: set packet_bytes_max itself";
   }
-  settings.ring.packet_bytes_max = config.packet_bytes_max;
+  settings.ring.packet_bytes_max = config.packet_bytes_max == 0
+                                       ? default_packet_bytes(settings.streams)
+                                       : config.packet_bytes_max;
   if (config.primary != "none" && config.primary != "majority") {
     return "primary = " + quoted(config.primary) +
            " is not accepted: it must be \"none\" or \"majority\"";

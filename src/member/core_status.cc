@@ -62,8 +62,12 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.queued_bytes = node.queued_bytes();
   now.order = order_name(runtime.order());
   now.dissemination = runtime.dissemination();
-  now.waits_for = wait_text(node.why(), runtime.names());
+  const NodeId slow = runtime.transport().congested();
+  now.waits_for = slow != NodeId{} && node.queued_messages() > 0
+                      ? congested_text(slow, runtime.names())
+                      : wait_text(node.why(), runtime.names());
   now.multicast = runtime.transport().multicast_status();
+  now.data = data_text(runtime.transport(), runtime.names());
   const auto key = runtime.sending_key();
   now.seal = key ? "key " + seal::to_text(*key) : "insecure";
   for (const io::AddressBook::Entry& entry : runtime.addresses().entries()) {
@@ -83,6 +87,15 @@ Snapshot snapshot_of(const Runtime& runtime) {
   for (const io::CounterField& field : io::udp_counter_fields()) {
     now.counters.emplace_back("udp_" + std::string(field.name),
                               runtime.transport().counters().*field.value);
+  }
+  if (const io::PeerStreamCounters* streams = runtime.transport().stream_counters()) {
+    for (const io::PeerStreamCounterField& field : io::peer_stream_counter_fields()) {
+      now.counters.emplace_back("stream_" + std::string(field.name), streams->*field.value);
+    }
+    for (const io::StreamState& each : runtime.transport().streams()) {
+      now.counters.emplace_back("stream_dropped_to_" + runtime.names().name(each.node),
+                                each.dropped);
+    }
   }
   if (!key) return now;
   for (std::size_t i = 0; i < seal::kRefusals; ++i) {

@@ -156,6 +156,7 @@ Status Member::status() const {
   to.dissemination = std::move(from.dissemination);
   to.waits_for = std::move(from.waits_for);
   to.multicast = std::move(from.multicast);
+  to.data = std::move(from.data);
   to.seal = std::move(from.seal);
   for (auto& each : from.nodes) {
     to.nodes.push_back({std::move(each.name), std::move(each.address), std::move(each.at),

@@ -23,6 +23,9 @@ constexpr std::uint32_t kPaxosFrameBytes = 16'384;
 /// Who comes back asks for 64 instances at a time, and must be faster than those who go on.
 constexpr Duration kPaxosGap = microseconds(500);
 constexpr std::uint32_t kReceiveSlabsMin = 16;
+/// How often to look whether streams reach those who are there, and how many times they must not.
+constexpr Duration kStreamsLook = seconds(1);
+constexpr std::uint32_t kUnreachedLooks = 3;
 constexpr std::uint32_t kReceiveSlabsMax = 512;
 
 /// Slabs for what the engine keeps until all have it, and for what waits to be read. Slabs that are
@@ -31,7 +34,10 @@ std::uint32_t receive_slabs(const Settings& settings) {
   const std::uint64_t kept = std::uint64_t{max_gap(settings)} * 4 * settings.ring.packet_bytes_max;
   const std::uint64_t slabs =
       (kept + settings.receive_bytes_max) / io::UdpTransport::kSlabBytes + kReceiveSlabsMin;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(slabs, kReceiveSlabsMax));
+  // A stream that is read has one of its own.
+  const std::uint32_t streams =
+      settings.streams ? 2 * static_cast<std::uint32_t>(settings.nodes.size()) : 0;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(slabs, kReceiveSlabsMax)) + streams;
 }
 
 /// Bytes of the largest frame: sealed, it still fits a datagram.
@@ -126,7 +132,8 @@ Result<void, io::IoError> Runtime::prepare() {
     udp.seal = io::UdpSeal{*settings_.keys, seal_cluster_id(settings_), 0,
                            settings_.order == OrderEngine::ring ? write_header : nullptr};
   }
-  udp.multicast = settings_.multicast;
+  udp.multicast = settings_.streams ? io::MulticastMode::off : settings_.multicast;
+  if (settings_.streams) udp.streams.emplace();
   udp.group = settings_.group;
   udp.packet_bytes_max = settings_.ring.packet_bytes_max;
   udp.faults = settings_.faults;
@@ -290,6 +297,29 @@ void Runtime::on_turn_end(Instant now) {
   }
   application_.on_publish();
   udp_->flush();
+  if (settings_.streams) watch_streams(now);
+}
+
+/// New units were held back for a peer: they go on as soon as it has caught up.
+void Runtime::watch_streams(Instant now) {
+  const NodeId slow = udp_->congested();
+  const bool over = std::exchange(held_for_, slow) != NodeId{} && slow == NodeId{};
+  if (over) {
+    node_->on_room(now);
+    udp_->flush();
+  }
+  if (now < look_at_streams_) return;
+  look_at_streams_ = now + kStreamsLook;
+  for (const io::StreamState& each : udp_->streams()) {
+    // Whom the view does not have may be down, which is no news.
+    const bool expected = std::any_of(members_.begin(), members_.end(),
+                                      [&](const MemberId& one) { return one.node == each.node; });
+    if (each.open || !expected || each.problem.empty()) {
+      unreached_.erase(each.node);
+    } else if (++unreached_[each.node] == kUnreachedLooks) {
+      application_.on_warning(unreached_text(each, names_));
+    }
+  }
 }
 
 std::optional<Instant> Runtime::next_deadline() const {

@@ -124,6 +124,7 @@ class Runtime final : private io::LoopHost,
   void on_epoch_corrected(std::uint64_t epoch);
   void know_nodes(Instant now);
   void take_adopted(Instant now);
+  void watch_streams(Instant now);
 
   // io::LoopHost
   void on_pause(Instant now, Duration gap) override { node_->on_pause(now, gap); }
@@ -155,6 +156,7 @@ class Runtime final : private io::LoopHost,
   void send(NodeId to, Lane lane, const BufferRef& packet) override;
   void multicast(Lane lane, const BufferRef& packet) override;
   void set_audience(std::span<const MemberId> members) override { udp_->set_audience(members); }
+  NodeId congested() const override { return udp_->congested(); }
 
   Settings settings_;  ///< `nodes` and `acceptors` are those that count
   std::optional<Listing> next_;
@@ -172,6 +174,9 @@ class Runtime final : private io::LoopHost,
   Instant now_{};                                 ///< of the newest turn
   std::unique_ptr<TraceLog> trace_;               ///< null if there is none
   std::map<NodeId, std::uint32_t> refused_said_;  ///< a bit for each reason that was said
+  NodeId held_for_{};                             ///< new units wait for it; 0: for nobody
+  Instant look_at_streams_{};                     ///< at the streams, again
+  std::map<NodeId, std::uint32_t> unreached_;     ///< looks in a row that found no stream
   std::vector<std::string> start_warnings_;
   std::vector<MemberId> members_;  ///< of the newest regular view
   std::string why_passage_;

@@ -130,6 +130,11 @@ std::string validate_order(const Settings& settings) {
            "\": leave it out, or set order = \"ridge\"";
   }
   if (settings.order == OrderEngine::ring) {
+    if (settings.streams) {
+      return "data = \"streams\" is not accepted with order = \"ring\", which lives from "
+             "multicast: "
+             "leave it out, or set order = \"paxos\" or \"ridge\"";
+    }
     const char* key = !settings.acceptors.empty()  ? "acceptors"
                       : !settings.data_dir.empty() ? "data_dir"
                                                    : nullptr;
@@ -248,6 +253,8 @@ bool keeps_log(const Settings& settings) {
   return on_quorums(settings.order) && !settings.data_dir.empty();
 }
 
+std::uint32_t default_packet_bytes(bool streams) { return streams ? 32'768 : 1'472; }
+
 std::uint32_t max_gap(const Settings& settings) {
   if (settings.order == OrderEngine::ring) return settings.ring.max_gap;
   return order::paxos::Options{}.max_gap;
@@ -277,6 +284,7 @@ void add_quorum_rules(const Settings& settings, Digest& rules) {
   if (settings.dissemination != Dissemination::distributors) {
     rules.add(as_bytes_view(dissemination_name(settings.dissemination)));
   }
+  if (settings.streams) rules.add(as_bytes_view("streams"));
   rules.add(settings.ring.packet_bytes_max);
 }
 

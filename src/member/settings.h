@@ -76,6 +76,7 @@ struct Settings {
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::vector<NodeId> acceptors;  ///< on quorums; empty: as acceptors_of() chooses
+  bool streams = false;           ///< data goes over TCP; on quorums only
   std::string data_dir;  ///< on quorums: where who is an acceptor, or may become one, has its log
   order::ring::Options ring;  ///< `packet_bytes_max` is that of every engine
   node::Limits limits;
@@ -120,6 +121,10 @@ std::vector<NodeId> acceptors_of(const Settings& settings);
 bool votes(const Settings& settings);
 /// It has a log, and may become an acceptor while it runs.
 bool keeps_log(const Settings& settings);
+
+/// The largest packet of data unless the configuration says otherwise. With streams no network cuts
+/// packets up, and large ones cost less.
+std::uint32_t default_packet_bytes(bool streams);
 
 /// The largest gap between the slowest member and what is ordered, in units.
 std::uint32_t max_gap(const Settings& settings);

@@ -31,6 +31,7 @@ struct Snapshot {
   std::string dissemination;  ///< of ridge: "distributors" or "ring"; else empty
   std::string waits_for;
   std::string multicast;
+  std::string data;                    ///< "datagrams" or "streams", and who is not reached
   std::string seal;                    ///< which key packets are sealed with, or "insecure"
   std::vector<NodeAddress> nodes;      ///< the other ones, of both lists
   std::vector<std::string> list;       ///< names of the nodes that count

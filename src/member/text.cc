@@ -29,6 +29,27 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
   return {};
 }
 
+std::string congested_text(NodeId node, const trace::Names& names) {
+  return names.name(node) + " to take what was sent; its stream is full";
+}
+
+std::string data_text(const io::UdpTransport& transport, const trace::Names& names) {
+  if (transport.stream_counters() == nullptr) return "datagrams";
+  std::string missing;
+  for (const io::StreamState& each : transport.streams()) {
+    if (each.open) continue;
+    missing += (missing.empty() ? "" : "; ") + names.name(each.node);
+    if (!each.problem.empty()) missing += " (" + each.problem + ")";
+  }
+  return missing.empty() ? "streams" : "streams; not connected to " + missing;
+}
+
+std::string unreached_text(const io::StreamState& state, const trace::Names& names) {
+  return "node " + names.name(state.node) +
+         " is there, but data cannot reach it: " + state.problem +
+         "; with data = \"streams\" nodes need the TCP port above each other's port";
+}
+
 std::string gather_text(const order::Event& event, Duration pause, const trace::Names& names) {
   using order::GatherReason;
   const std::string who = event.who == MemberId{} ? "a member" : names.name(event.who.node);

@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "io/address_book.h"
+#include "io/udp.h"
 #include "order/engine.h"
 #include "seal/packet.h"
 #include "trace/names.h"
@@ -16,6 +17,13 @@ namespace peal::member {
 
 /// What a node waits for, in plain words; empty if nothing.
 std::string wait_text(const order::WaitReason& reason, const trace::Names& names);
+
+/// That new messages wait for this node, which does not take what is sent to it.
+std::string congested_text(NodeId node, const trace::Names& names);
+/// How data travel, and which nodes are not reached that way.
+std::string data_text(const io::UdpTransport& transport, const trace::Names& names);
+/// That a node's port for streams is not reached, and what to look for.
+std::string unreached_text(const io::StreamState& state, const trace::Names& names);
 
 /// Why a member gave its view up, in plain words, from an event gather_started. `pause` is how long
 /// this process did not run, if it did not.

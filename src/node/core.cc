@@ -70,6 +70,10 @@ void Node::Core::flush(Instant now) {
 
 bool Node::Core::next_unit(std::uint32_t unit_bytes_max, order::Unit& out) {
   // Filled, and read, where it lies: copies of what was just written make the processor wait.
+  if (transport_.congested() != NodeId{}) {
+    engine_knows_ = false;
+    return false;
+  }
   Pending& next = pending_.push_back();
   if (!packer_.next(unit_bytes_max, out, next.packed)) {
     pending_.pop_back();

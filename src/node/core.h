@@ -58,7 +58,9 @@ class Node::Core final : public order::Host, public order::Effects {
   std::uint64_t digest() const;
 
   // order::Host
-  std::uint32_t backlog_units() const override { return packer_.backlog_units(); }
+  std::uint32_t backlog_units() const override {
+    return transport_.congested() == NodeId{} ? packer_.backlog_units() : 0;
+  }
   bool next_unit(std::uint32_t unit_bytes_max, order::Unit& out) override;
   std::uint32_t receive_room_units() const override { return sink_.receive_room_units(); }
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "io/fault_injector.h"
+#include "io/incoming_streams.h"
+#include "io/loop.h"
+#include "io/outgoing_stream.h"
+#include "io/peer_stream_counters.h"
+#include "io/peers.h"
+#include "io/udp.h"
+#include "seal/opener.h"
+#include "seal/sealer.h"
+
+namespace peal::io {
+
+/// The data of one node over TCP, as lengths and packets, each packet sealed as it would be in a
+/// datagram: one connection to each peer, on which this node writes, and one from each, on which it
+/// reads. A connection that breaks loses what is on its way, and so does a peer that does not keep
+/// up, once more waits for it than may. What is large and not data goes the same way, sealed for
+/// the lane of tokens, which is its own then: the packets of a lane must not be far apart.
+/// After construction memory is bounded by the limits of each peer. Thread: the loop's.
+class PeerStreams final : private FrameTaker {
+ public:
+  struct Options {
+    OutgoingLimits limits;
+    Endpoint own;  ///< where this node listens, and whence it connects
+  };
+  /// Listens. `peers` must outlive this, and so must `pool`, as for UdpTransport, every packet
+  /// handed out. `sealer` and `opener` are null if packets are not sealed; no other Sealer may seal
+  /// what this node sends. `faults` may be null. Errors: address_in_use, not_permitted, system.
+  static Result<std::unique_ptr<PeerStreams>, IoError> open(const Options& options,
+                                                            const PeerTable& peers,
+                                                            BufferPool& pool, seal::Sealer* sealer,
+                                                            seal::Opener* opener,
+                                                            FaultInjector* faults);
+  ~PeerStreams() override;
+
+  /// Watches all connections in `loop`, which must outlive this. Before anything else.
+  Result<void, IoError> attach(Loop& loop);
+
+  /// Queues a packet for one peer. False: there is no connection, and nothing is counted.
+  bool push(PeerIndex peer, Lane lane, const BufferRef& packet);
+  bool is_open(PeerIndex peer) const { return outgoing_[peer]->is_open(); }
+  void count_not_connected() { ++counters_.drop_not_connected; }
+  /// Writes what waits. Call it at the end of a turn.
+  void flush(Instant now);
+  /// Reads, bounded; true: there is more.
+  bool receive(Instant now, PacketSink& sink);
+
+  std::optional<Instant> next_deadline() const;
+  void on_timer(Instant now);
+
+  /// The peers have moved in their table, or one has another address. Not from within receive().
+  void move_peers(Instant now, const PeerMap& map);
+  void update_addresses(Instant now);
+  /// The next packets are sealed otherwise than those before.
+  void forget_sealed() { last_plain_.reset(); }
+
+  /// New units should wait for this peer: more waits for it than should, and it takes it.
+  bool is_full(PeerIndex peer, Instant now) const { return outgoing_[peer]->is_full(now); }
+  const OutgoingStream& to(PeerIndex peer) const { return *outgoing_[peer]; }
+  std::size_t incoming_count() const { return incoming_.count(); }
+  const PeerStreamCounters& counters() const { return counters_; }
+
+ private:
+  static constexpr std::uint32_t kFrameSlabBytes = 256U << 10;
+  /// A queue so long is written at once, not only at the end of a turn.
+  static constexpr std::uint32_t kWriteAt = 128U << 10;
+
+  PeerStreams(const Options& options, std::unique_ptr<StreamListener> listener,
+              const PeerTable& peers, BufferPool& pool, seal::Sealer* sealer, seal::Opener* opener,
+              FaultInjector* faults);
+  std::unique_ptr<OutgoingStream> make_outgoing(PeerIndex peer);
+  BufferRef frame_of(Lane lane, NodeId to, const BufferRef& packet);
+  ByteSpan frame_room(std::uint32_t bytes);
+
+  // FrameTaker
+  Outcome on_frame(Instant now, NodeId likely, const BufferRef& packet) override;
+
+  Options options_;
+  const PeerTable& peers_;
+  PeerStreamCounters counters_;
+  seal::Sealer* sealer_;
+  seal::Opener* opener_;
+  FaultInjector* faults_;
+  Loop* loop_ = nullptr;
+  PacketSink* sink_ = nullptr;  ///< during receive()
+  Instant now_{};
+
+  BufferPool frames_;
+  BufferRef slab_;  ///< where the next frame goes
+  std::uint32_t used_ = 0;
+  // Data for several peers in turn is sealed once.
+  BufferRef last_plain_;
+  BufferRef last_frame_;
+
+  IncomingStreams incoming_;
+  std::vector<std::unique_ptr<OutgoingStream>> outgoing_;  ///< by peer
+};
+
+}  // namespace peal::io
