@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data over TCP between nodes: the streams break, stand still, and strangers come to their ports."""
+"""Data over TCP between nodes: streams break, stand still, and strangers come to their ports."""
 
 import os
 import random
@@ -11,12 +11,11 @@ import isolation
 import network
 from bench import case
 from cases_paxos import DATA, REJOIN_S, coordinator, quorum_settings
-from lib import Failure, PORT, START_S
+from lib import Failure, PORT, START_S, view_in
 
 STREAM_PORT = PORT + 1
 SILENT = 1_000
-# Until a kernel that was cut off tries again, and its streams are connected anew.
-STOP_S = 0.6
+STOP_S = 0.6  # three times the silence after which a node is suspected
 
 
 def stream_cluster(bench, order):
@@ -43,6 +42,26 @@ def expect_streams(cluster, names):
     return sum(cluster[name].status()["counters"]["stream_close_forged"] for name in names)
 
 
+def come_back(cluster, name, end_fault):
+    """Waits until a node that was away sees a view of all. Under full load the others may have
+    forgotten what it lacks: then it says so and ends, and is started again."""
+    node = cluster[name]
+    too_long = "this node was cut off for longer than the others keep what was decided"
+    members = tuple(sorted(each.name for each in cluster))
+    before = len(node.child.lines)
+    end_fault()
+
+    def decided(lines):
+        return any(too_long in line or view_in(line) == members for line in lines[before:])
+
+    node.child.wait_lines(decided, REJOIN_S, "view of all, or end")
+    if any(too_long in line for line in node.child.lines[before:]):
+        node.crash()
+        node.start()
+        cluster.wait_view([each.name for each in cluster], REJOIN_S)
+        node.start_load()
+
+
 def breaks(bench, order):
     """Kills, stops and cuts off nodes in turns, under full load."""
     cluster = stream_cluster(bench, order)
@@ -66,7 +85,8 @@ def breaks(bench, order):
         time.sleep(STOP_S)  # this is the fault itself
         cluster.wait_view(others)
         cluster.progress(others)
-        cluster[victim].child.signal(signal.SIGCONT)
+        child = cluster[victim].child
+        come_back(cluster, victim, lambda: child.signal(signal.SIGCONT))
         cluster.wait_view(everybody, REJOIN_S)
         cluster.progress(everybody)
 
@@ -74,7 +94,7 @@ def breaks(bench, order):
         cluster.network.link(victim, False)
         cluster.wait_view(others)
         cluster.progress(others)
-        cluster.network.link(victim, True)
+        come_back(cluster, victim, lambda: cluster.network.link(victim, True))
         cluster.wait_view(everybody, REJOIN_S)
         cluster.progress(everybody)
     bench.step("end")
