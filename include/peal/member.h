@@ -72,7 +72,7 @@ struct Config {
   std::string data = "datagrams";
   /// Largest packet in bytes, without IP and UDP headers, 298 to 65507; from 256 if insecure.
   /// With datagrams, larger than what the network carries in one piece costs speed. 0: 1,472, or
-  /// 32,768 with streams.
+  /// 16,384 with streams.
   std::uint32_t packet_bytes_max = 0;
 
   std::uint32_t message_bytes_max = 64U << 20;    ///< of one message, 1 byte to 1 GiB

@@ -339,7 +339,7 @@ void add_network(std::vector<Key>& rows) {
     rows.push_back(number_key(knob));
     rows.back().table = "network";
     rows.back().name = "packet_bytes";
-    rows.back().help += " With streams 32768 is the default.";
+    rows.back().help += " With streams, 16384 is the default.";
   }
 }
 

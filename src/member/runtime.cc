@@ -22,6 +22,10 @@ constexpr std::uint32_t kFrameSlabs = 128;
 constexpr std::uint32_t kPaxosFrameBytes = 16'384;
 /// Who comes back asks for 64 instances at a time, and must be faster than those who go on.
 constexpr Duration kPaxosGap = microseconds(500);
+/// Over streams hardly anything is lost, and what one of them brings later than another is on its
+/// way: asked for as early as datagrams, a tenth of all would come twice.
+constexpr Duration kStreamsGap = milliseconds(4);
+constexpr Duration kStreamsResend = milliseconds(100);
 constexpr std::uint32_t kReceiveSlabsMin = 16;
 /// How often to look whether streams reach those who are there, and how many times they must not.
 constexpr Duration kStreamsLook = seconds(1);
@@ -194,7 +198,8 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
   paxos.nodes_hash = list.hash;
   paxos.cluster = cluster_id(settings_);
   paxos.options.packet_bytes_max = packet_bytes(settings_);
-  paxos.options.gap = kPaxosGap;
+  paxos.options.gap = settings_.streams ? kStreamsGap : kPaxosGap;
+  if (settings_.streams) paxos.options.resend = kStreamsResend;
   paxos.options.suspect = kSuspect;
   // As for the ring.
   if (settings_.keys) paxos.checksum = wire::Checksum::absent;

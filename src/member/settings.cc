@@ -253,7 +253,7 @@ bool keeps_log(const Settings& settings) {
   return on_quorums(settings.order) && !settings.data_dir.empty();
 }
 
-std::uint32_t default_packet_bytes(bool streams) { return streams ? 32'768 : 1'472; }
+std::uint32_t default_packet_bytes(bool streams) { return streams ? 16'384 : 1'472; }
 
 std::uint32_t max_gap(const Settings& settings) {
   if (settings.order == OrderEngine::ring) return settings.ring.max_gap;
