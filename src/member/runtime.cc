@@ -23,9 +23,12 @@ constexpr std::uint32_t kPaxosFrameBytes = 16'384;
 /// Who comes back asks for 64 instances at a time, and must be faster than those who go on.
 constexpr Duration kPaxosGap = microseconds(500);
 /// Over streams hardly anything is lost, and what one of them brings later than another is on its
-/// way: asked for as early as datagrams, a tenth of all would come twice.
-constexpr Duration kStreamsGap = milliseconds(4);
+/// way: asked for as early as datagrams, much would come twice, and make full streams fuller.
+constexpr Duration kStreamsGap = milliseconds(20);
 constexpr Duration kStreamsResend = milliseconds(100);
+/// Of one node's values on their way, over streams: less than what may wait for one peer, so that a
+/// coordinator that sends to all does not drop what its own queues cannot hold.
+constexpr std::uint32_t kStreamsWindowBytes = 3U << 20;
 constexpr std::uint32_t kReceiveSlabsMin = 16;
 /// How often to look whether streams reach those who are there, and how many times they must not.
 constexpr Duration kStreamsLook = seconds(1);
@@ -199,7 +202,12 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
   paxos.cluster = cluster_id(settings_);
   paxos.options.packet_bytes_max = packet_bytes(settings_);
   paxos.options.gap = settings_.streams ? kStreamsGap : kPaxosGap;
-  if (settings_.streams) paxos.options.resend = kStreamsResend;
+  if (settings_.streams) {
+    paxos.options.resend = kStreamsResend;
+    const std::uint32_t window = kStreamsWindowBytes / paxos.options.packet_bytes_max;
+    paxos.options.window = std::min(paxos.options.window, window);
+    paxos.options.member_window = std::min(paxos.options.member_window, window);
+  }
   paxos.options.suspect = kSuspect;
   // As for the ring.
   if (settings_.keys) paxos.checksum = wire::Checksum::absent;
@@ -305,11 +313,16 @@ void Runtime::on_turn_end(Instant now) {
   if (settings_.streams) watch_streams(now);
 }
 
+NodeId Runtime::congested() const {
+  const NodeId slow = udp_->congested();
+  held_ = held_ || slow != NodeId{};
+  return slow;
+}
+
 /// New units were held back for a peer: they go on as soon as it has caught up.
 void Runtime::watch_streams(Instant now) {
-  const NodeId slow = udp_->congested();
-  const bool over = std::exchange(held_for_, slow) != NodeId{} && slow == NodeId{};
-  if (over) {
+  if (held_ && udp_->congested() == NodeId{}) {
+    held_ = false;
     node_->on_room(now);
     udp_->flush();
   }

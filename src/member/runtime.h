@@ -156,7 +156,7 @@ class Runtime final : private io::LoopHost,
   void send(NodeId to, Lane lane, const BufferRef& packet) override;
   void multicast(Lane lane, const BufferRef& packet) override;
   void set_audience(std::span<const MemberId> members) override { udp_->set_audience(members); }
-  NodeId congested() const override { return udp_->congested(); }
+  NodeId congested() const override;
 
   Settings settings_;  ///< `nodes` and `acceptors` are those that count
   std::optional<Listing> next_;
@@ -174,7 +174,7 @@ class Runtime final : private io::LoopHost,
   Instant now_{};                                 ///< of the newest turn
   std::unique_ptr<TraceLog> trace_;               ///< null if there is none
   std::map<NodeId, std::uint32_t> refused_said_;  ///< a bit for each reason that was said
-  NodeId held_for_{};                             ///< new units wait for it; 0: for nobody
+  mutable bool held_ = false;                     ///< the node was told that somebody is slow
   Instant look_at_streams_{};                     ///< at the streams, again
   std::map<NodeId, std::uint32_t> unreached_;     ///< looks in a row that found no stream
   std::vector<std::string> start_warnings_;

@@ -49,6 +49,11 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_FALSE(up.dissemination);
   EXPECT_EQ(command<UpCommand>({"up", "--order", "ridge", "--dissemination", "ring"}).dissemination,
             Dissemination::ring);
+  EXPECT_EQ(up.data, Data::datagrams);
+  EXPECT_EQ(command<UpCommand>({"up", "--order", "paxos", "--data", "streams"}).data,
+            Data::streams);
+  EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--data", "streams"}).data,
+            Data::streams);
   EXPECT_TRUE(up.trace);
   const auto node =
       command<NodeCommand>({"node", "--config", "f", "--name", "a-1", "--trace", "t", "--json"});
@@ -279,6 +284,11 @@ const Bad kBad[] = {
      "leave it out", "--order ridge"},
     {"up --dissemination distributors", "--dissemination does not go with --order ring",
      "leave it out", "--order ridge"},
+    {"bench --order ridge --data tcp", "--data", "\"tcp\"", "\"datagrams\" or \"streams\""},
+    {"bench --data streams", "--data streams does not go with --order ring", "leave it out",
+     "--order ridge"},
+    {"up --data streams", "--data streams does not go with --order ring", "leave it out",
+     "--order ridge"},
     {"bench --order paxos --ring max_gap=500", "--ring", "--order paxos", "leave out one"},
     {"bench limit --service safe", "bench limit", "\"--service\"", "accepted are --help"},
     {"bench --seconds 0", "--seconds", "\"0\"", "a number from 0.1 to 3600"},

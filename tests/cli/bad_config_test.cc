@@ -7,6 +7,9 @@
 #include "cli/config.h"
 #include "order/ring/options.h"
 
+// Last: see cli/inner_names.h.
+#include "cli/member_config.h"
+
 // Configurations that are wrong, and what the one line about each must say: the key, the value and
 // what is accepted.
 
@@ -112,12 +115,15 @@ const BadConfig kBadTables[] = {
      "group 224.0.1.0 to"},
     {"[network]\nmulticast = \"224.0.0.1:4800\"", "multicast", "224.0.0.1:4800", "224.0.1.0"},
     {"[network]\nmulticast = \"[ff02::1]:4800\"", "multicast", "[ff02::1]:4800", "239.255.255.255"},
+    {"[network]\ndata = \"tcp\"", "network.data", "\"tcp\"", "\"datagrams\" or \"streams\""},
+    {"[network]\ndata = true", "network.data", "true", "\"datagrams\" or \"streams\""},
     {"[network]\npacket_bytes = 255", "network.packet_bytes", "255", "256 to 65507"},
     {"[network]\npacket_bytes = 65508", "network.packet_bytes", "65508", "256 to 65507"},
     {"[network]\npacket_bytes = 1472.5", "network.packet_bytes", "1472.5", "whole number from 256"},
     {"[network]\npacket_bytes = \"auto\"", "network.packet_bytes", "\"auto\"", "whole number"},
     {"[network]\npacket_byte = 1472", "network.packet_byte", "1472", "did you mean packet_bytes"},
-    {"[network]\nmtu = 1500", "network.mtu", "1500", "accepted keys are multicast, packet_bytes"},
+    {"[network]\nmtu = 1500", "network.mtu", "1500",
+     "accepted keys are multicast, data, packet_bytes"},
     {"[ring]\ntoken_los_ms = 200", "ring.token_los_ms", "200", "did you mean token_loss_ms"},
     {"[ring]\ntoken_loss = 200", "ring.token_loss", "200", "did you mean token_loss_ms"},
     {"[ring]\npacket_bytes_max = 1472", "ring.packet_bytes_max", "1472", "accepted keys are"},
@@ -439,6 +445,27 @@ TEST(BadConfig, KeysOfRidge) {
                                  "f.toml", "");
   ASSERT_TRUE(ring) << ring.error();
   EXPECT_EQ(ring->dissemination, Dissemination::ring);
+}
+
+TEST(BadConfig, StreamsAreNotForTheRing) {
+  const std::string streams = kNodes + "[network]\ndata = \"streams\"\n";
+  const std::string error = error_of(kTop + "insecure = true\n" + streams);
+  expect_one_line(error);
+  EXPECT_THAT(
+      error, testing::HasSubstr("network.data = \"streams\" does not go with order = \"ring\", the "
+                                "default: leave it out, or set order = \"paxos\" or \"ridge\""));
+  const std::string top = kTop + "order = \"ridge\"\ndata_dir = \"d\"\ninsecure = true\n";
+  const auto good = parse_config(top + streams, "f.toml", "");
+  ASSERT_TRUE(good) << good.error();
+  EXPECT_EQ(good->data, Data::streams);
+  // What is said of the size of packets holds; else it depends on how data travel.
+  EXPECT_EQ(member_config(*good).packet_bytes_max, 0U);
+  const auto sized = parse_config(top + streams + "packet_bytes = 1472\n", "f.toml", "");
+  ASSERT_TRUE(sized) << sized.error();
+  EXPECT_EQ(member_config(*sized).packet_bytes_max, 1'472U);
+  // The default goes with everything.
+  EXPECT_TRUE(parse_config(kTop + "insecure = true\n" + kNodes + "[network]\ndata = \"datagrams\"",
+                           "f.toml", ""));
 }
 
 TEST(BadConfig, NameThatTheFileDoesNotHave) {

@@ -106,6 +106,16 @@ TEST_F(Bench, ValuesInARingAreOrderedTheSame) {
   EXPECT_GT(out["each_run"][0]["counters"]["paxos_delivered"].get<int>(), 0);
 }
 
+TEST_F(Bench, DataOverStreamsIsOrderedTheSame) {
+  const Json out = json(
+      "peal bench --order paxos --data streams --loopback --seconds 0.3 --warm-up 0.1 --rate 2000 "
+      "--json");
+  EXPECT_TRUE(out.value("one_order", false));
+  EXPECT_EQ(out["setting"]["data"], "streams");
+  EXPECT_GT(out["each_run"][0]["counters"]["stream_packets_in"].get<int>(), 0);
+  EXPECT_EQ(out["each_run"][0]["counters"]["udp_data_packets_in"], 0);
+}
+
 TEST_F(Bench, WithLossEverythingIsDeliveredAllTheSame) {
   const Json out = json(
       "peal bench --loopback --seconds 0.3 --warm-up 0.1 --rate 2000 --loss 10 --service safe "

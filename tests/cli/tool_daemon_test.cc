@@ -183,6 +183,9 @@ TEST_F(ToolNode, WithRidgeStatusSaysHowValuesReachAllNodesAndItIsFixed) {
   const Ran reload = run("peal reload --to $DIR/a.sock");
   EXPECT_EQ(reload.status, 1);
   EXPECT_THAT(reload.err, HasSubstr("ridge.dissemination cannot change while the node runs"));
+  write("c.toml", top_ + nodes_ + "[network]\ndata = \"streams\"\n");
+  EXPECT_THAT(run("peal reload --to $DIR/a.sock").err,
+              HasSubstr("network.data cannot change while the node runs"));
   children_[0].signal(SIGTERM);
   children_[0].wait();
   EXPECT_EQ(children_[0].status(), 0);

@@ -83,6 +83,27 @@ void talk(Sites& sites, std::size_t count) {
   }
 }
 
+TEST_F(PaxosMembers, OverStreamsTheyAgreeOnTheSame) {
+  for (const char* order : {"paxos", "ridge"}) {
+    SCOPED_TRACE(order);
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+    fs::permissions(folder_, fs::perms::owner_all);
+    Sites sites = start(3, [&](Config& each) {
+      set(each);
+      each.order = order;
+      each.data = "streams";
+    });
+    talk(sites, 200);
+    for (auto& site : sites) {
+      EXPECT_EQ(site->member->status().data, "streams");
+      EXPECT_GT(counted(*site, "stream_packets_in"), 0U);
+      EXPECT_EQ(counted(*site, "udp_data_packets_in"), 0U);
+      EXPECT_EQ(counted(*site, "stream_close_forged"), 0U);
+    }
+  }
+}
+
 TEST_F(PaxosMembers, DeliverInOneOrderAndSayWhatTheyAre) {
   Sites sites = start_all(3);
   ASSERT_EQ(sites.size(), 3U);

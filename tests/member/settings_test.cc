@@ -69,6 +69,9 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
   other.ring.packet_bytes_max = 9'000;
   EXPECT_NE(cluster_id(other), id);
   other = paxos;
+  other.streams = true;
+  EXPECT_NE(cluster_id(other), id);
+  other = paxos;
   other.order = OrderEngine::ridge;
   const std::uint64_t ridge = cluster_id(other);
   EXPECT_NE(ridge, id);
