@@ -7,9 +7,6 @@
 #include "cli/config.h"
 #include "order/ring/options.h"
 
-// Last: see cli/inner_names.h.
-#include "cli/member_config.h"
-
 // Configurations that are wrong, and what the one line about each must say: the key, the value and
 // what is accepted.
 
@@ -458,11 +455,6 @@ TEST(BadConfig, StreamsAreNotForTheRing) {
   const auto good = parse_config(top + streams, "f.toml", "");
   ASSERT_TRUE(good) << good.error();
   EXPECT_EQ(good->data, Data::streams);
-  // What is said of the size of packets holds; else it depends on how data travel.
-  EXPECT_EQ(member_config(*good).packet_bytes_max, 0U);
-  const auto sized = parse_config(top + streams + "packet_bytes = 1472\n", "f.toml", "");
-  ASSERT_TRUE(sized) << sized.error();
-  EXPECT_EQ(member_config(*sized).packet_bytes_max, 1'472U);
   // The default goes with everything.
   EXPECT_TRUE(parse_config(kTop + "insecure = true\n" + kNodes + "[network]\ndata = \"datagrams\"",
                            "f.toml", ""));

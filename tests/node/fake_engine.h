@@ -55,7 +55,9 @@ struct FakeTransport final : port::Transport {
   void set_audience(std::span<const MemberId> members) override {
     audiences.emplace_back(members.begin(), members.end());
   }
+  NodeId congested() const override { return slow; }
   int sends = 0, multicasts = 0;
+  NodeId slow{};
   std::vector<std::vector<MemberId>> audiences;
 };
 

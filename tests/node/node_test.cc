@@ -57,6 +57,22 @@ TEST(Node, APartialMessageSurvivesTheTransitionalView) {
   EXPECT_TRUE(receiver.sink.got[0].transitional);
 }
 
+TEST(Node, NothingNewIsHandedOutWhileSomebodyIsSlow) {
+  Bench sender(1);
+  sender.install(1);
+  sender.transport.slow = NodeId{2};
+  sender.submit("waits");
+  EXPECT_EQ(sender.engine->host->backlog_units(), 0U);
+  order::Unit unit;
+  EXPECT_FALSE(sender.engine->host->next_unit(kNodeUnit, unit));
+  EXPECT_EQ(sender.node->queued_messages(), 1U);
+  sender.transport.slow = NodeId{};
+  EXPECT_EQ(sender.engine->host->backlog_units(), 1U);
+  EXPECT_TRUE(sender.order_one(kNodeUnit));
+  EXPECT_EQ(sender.sink.placed.size(), 1U);
+  sender.node->check_invariants();
+}
+
 TEST(Node, OnlyRegularViewsChangeTheAudience) {
   Bench bench;
   bench.install(1, true);
