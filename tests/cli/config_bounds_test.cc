@@ -44,5 +44,24 @@ TEST(ConfigBounds, EveryLimitIsTakenAtBothEnds) {
   EXPECT_EQ(rows, 10);
 }
 
+// What is best depends on how data travel, unless the file says it.
+TEST(ConfigBounds, PacketsOfStreamsAreLargeUnlessTheFileSaysOtherwise) {
+  const auto packet_bytes = [](const std::string& network) {
+    const auto config = parse_config(
+        "cluster = \"c\"\nnode = \"a\"\ninsecure = true\norder = \"ridge\"\ndata_dir = \"d\"\n"
+        "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n[network]\n" +
+            network,
+        "f.toml", "");
+    if (!config) return 0U;
+    const auto settings = member::settings_of(member_config(*config));
+    if (std::get_if<v0::Error>(&settings) != nullptr) return 1U;
+    return std::get<member::Settings>(settings).ring.packet_bytes_max;
+  };
+  EXPECT_EQ(packet_bytes(""), 1'472U);
+  EXPECT_EQ(packet_bytes("data = \"streams\"\n"), 16'384U);
+  EXPECT_EQ(packet_bytes("data = \"streams\"\npacket_bytes = 1472\n"), 1'472U);
+  EXPECT_EQ(packet_bytes("packet_bytes = 9000\n"), 9'000U);
+}
+
 }  // namespace
 }  // namespace peal::cli
