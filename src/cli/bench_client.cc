@@ -57,6 +57,7 @@ class ClientLink {
   void poll(std::int64_t) {}
   void finish(BenchResult&) {}
   double cpu_seconds() const { return cli::cpu_seconds() + daemon_.cpu_seconds(); }
+  std::string waits_for() const { return {}; }
 
  private:
   template <class W>
@@ -139,8 +140,12 @@ int run_bench_client(const BenchCommand& command, const BenchPlan& plan, const N
   if (!daemon) return fail(1, "bench: " + daemon.error());
   const auto index = static_cast<std::uint32_t>(&config.own() - config.nodes.data());
   const BenchResult result = measure(command, plan, index, *daemon);
-  daemon->stop();
   if (!write_result(command.dir, command.worker, result)) return fail(1, "bench: no result");
+  wait_for_results(command.dir, config.nodes, [](std::int64_t until_ns) {
+    timespec pause{0, static_cast<long>(until_ns - now_ns())};
+    if (pause.tv_nsec > 0) ::nanosleep(&pause, nullptr);
+  });
+  daemon->stop();
   return result.problem.empty() ? 0 : fail(1, "bench: " + command.worker + ": " + result.problem);
 }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/bench_plan.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "cli/bench_clock.h"
 
 namespace peal::cli {
 namespace {
@@ -124,6 +128,19 @@ bool write_result(const std::string& dir, const std::string& name, const BenchRe
     out["views"].push_back({view.id, view.digest.value, view.digest.messages});
   }
   return write_file(dir + "/" + name + ".json", out);
+}
+
+void wait_for_results(const std::string& dir, const std::vector<NodeEntry>& nodes,
+                      const std::function<void(std::int64_t until_ns)>& wait) {
+  constexpr std::int64_t kMost = 5 * kSecondNs;
+  constexpr std::int64_t kStep = kSecondNs / 200;
+  const auto written = [&](const NodeEntry& node) {
+    return ::access((dir + "/" + node.name + ".json").c_str(), F_OK) == 0;
+  };
+  const std::int64_t end = now_ns() + kMost;
+  while (now_ns() < end && !std::all_of(nodes.begin(), nodes.end(), written)) {
+    wait(now_ns() + kStep);
+  }
 }
 
 std::optional<BenchResult> read_result(const std::string& dir, const std::string& name) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/config.h"
 #include "cli/histogram.h"
 #include "cli/order_digest.h"
 
@@ -71,6 +73,10 @@ struct BenchResult {
 bool write_plan(const std::string& dir, const BenchPlan& plan);
 std::optional<BenchPlan> read_plan(const std::string& dir);
 bool write_result(const std::string& dir, const std::string& name, const BenchResult& result);
+/// Waits until all of these have written their results, whether good or bad, for five seconds at
+/// most. `wait` lets a time pass, and nodes do their work.
+void wait_for_results(const std::string& dir, const std::vector<NodeEntry>& nodes,
+                      const std::function<void(std::int64_t until_ns)>& wait);
 std::optional<BenchResult> read_result(const std::string& dir, const std::string& name);
 
 /// What the processes of `peal bench limit` do at the same time.

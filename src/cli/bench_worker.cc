@@ -54,6 +54,7 @@ class CoreLink {
     result.gauges = sampler_.gauges();
   }
   double cpu_seconds() const { return cli::cpu_seconds(); }
+  std::string waits_for() const { return core_.status().waits_for; }
 
  private:
   template <class W>
@@ -112,8 +113,11 @@ int run_bench_worker(const BenchCommand& command) {
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   CoreLink link(**core, plan->own_thread);
   const BenchResult result = BenchWorker(link, *plan, settings->self().value - 1).run();
-  (*core)->leave(std::chrono::milliseconds(500));
   if (!write_result(command.dir, command.worker, result)) return fail(1, "bench: no result");
+  // A majority has the last message, and who has not needs others to ask.
+  wait_for_results(command.dir, config->nodes,
+                   [&](std::int64_t until_ns) { (*core)->wait_until(steady_time(until_ns)); });
+  (*core)->leave(std::chrono::milliseconds(500));
   return result.problem.empty() ? 0 : fail(1, "bench: " + command.worker + ": " + result.problem);
 }
 

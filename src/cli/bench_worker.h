@@ -28,6 +28,7 @@ enum class BenchSent : std::uint8_t { taken, full, refused };
 //   void begin(std::int64_t from_ns, std::int64_t to_ns);  the measured time is known
 //   void poll(std::int64_t now_ns);            whatever it does meanwhile
 //   void finish(BenchResult& result);          counters, if there are some
+//   std::string waits_for() const;             what the next delivery waits for; may be empty
 //   double cpu_seconds() const;                used so far, the daemon's included
 
 /// One sender and receiver of a benchmark, on whatever link to the order it has.
@@ -49,6 +50,9 @@ class BenchWorker {
                                          : "messages were not delivered 30 s after the end";
         result_.problem += "; the view has " + std::to_string(members_) + " of " +
                            std::to_string(plan_.nodes) + " nodes";
+        if (const std::string what = link_.waits_for(); !what.empty()) {
+          result_.problem += "; it waits for " + what;
+        }
         break;
       }
       note_time(now);

@@ -42,6 +42,7 @@ class SlowLink {
   void poll(std::int64_t) {}
   void finish(BenchResult&) {}
   double cpu_seconds() const { return 1; }
+  static std::string waits_for() { return "the test"; }
 
   std::uint64_t under_way = 0;
   std::uint64_t under_way_max = 0;
