@@ -85,14 +85,11 @@ class Builder {
   }
 
   void order(Ordering& target) {
-    value("--order", "ENGINE", kOrderings,
-          "the ordering engine: ring (the default); paxos, on a majority of acceptors that keep "
-          "what they vote for on disk; or ridge, the same without multicast",
-          [&target](const std::string& text) {
-            const auto order = ordering_of_name(text);
-            if (order) target = *order;
-            return order.has_value();
-          });
+    value(
+        "--order", "ENGINE", kOrderings,
+        "the ordering engine: ring (the default); paxos, on a majority of acceptors that keep "
+        "what they vote for on disk; or ridge, the same without multicast",
+        [&target](const std::string& text) { return take_named(ordering_of_name(text), target); });
   }
 
   void dissemination(std::optional<Dissemination>& target) {
@@ -109,11 +106,7 @@ class Builder {
     value("--data", "WAY", kDatas,
           "how data travel: in datagrams (the default), or, with --order paxos and ridge, over TCP "
           "streams",
-          [&target](const std::string& text) {
-            const auto data = data_of_name(text);
-            if (data) target = *data;
-            return data.has_value();
-          });
+          [&target](const std::string& text) { return take_named(data_of_name(text), target); });
   }
 
   void service(Service& target) {

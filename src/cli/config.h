@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,13 @@ enum class Dissemination : std::uint8_t { distributors, ring };
 std::string_view dissemination_name(Dissemination dissemination);
 std::optional<Dissemination> dissemination_of_name(std::string_view name);
 inline constexpr const char* kDisseminations = "\"distributors\" or \"ring\"";
+
+/// Takes what a name stands for; false if it stands for nothing.
+template <class T>
+bool take_named(std::optional<T> named, T& target) {
+  if (named) target = *named;
+  return named.has_value();
+}
 
 /// How data travel between nodes.
 enum class Data : std::uint8_t { datagrams, streams };

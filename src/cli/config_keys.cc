@@ -252,9 +252,7 @@ void add_order(std::vector<Key>& rows) {
       "messages on from one to the next: for networks without multicast, and many nodes. [ring] "
       "and primary are left out with both. The same on all nodes.",
       [](const std::string& text, NodeConfig& config) {
-        const auto order = ordering_of_name(text);
-        if (order) config.order = *order;
-        return order.has_value();
+        return take_named(ordering_of_name(text), config.order);
       }));
   rows.push_back(text_key(
       "", "data_dir", "a path of 1 to 4000 bytes", "",
@@ -325,14 +323,11 @@ void add_network(std::vector<Key>& rows) {
   rows.push_back(text_key(
       "network", "data", kDatas, "\"datagrams\"",
       "How data travel. \"streams\", with order \"paxos\" and \"ridge\": over a TCP connection "
-      "from "
-      "each node to each other one, to the port above its own, sealed as datagrams are; there is "
-      "no "
-      "multicast then. It takes less processor time for large messages. The same on all nodes.",
+      "from each node to each other one, to the port above its own, sealed as datagrams are; there "
+      "is no multicast then. It takes less processor time for large messages. The same on all "
+      "nodes.",
       [](const std::string& text, NodeConfig& config) {
-        const auto data = data_of_name(text);
-        if (data) config.data = *data;
-        return data.has_value();
+        return take_named(data_of_name(text), config.data);
       }));
   for (const Knob& knob : order::ring::knobs()) {
     if (knob.number != &Options::packet_bytes_max) continue;

@@ -10,11 +10,6 @@
 namespace peal::io {
 namespace {
 
-Endpoint data_port(const Endpoint& at) {
-  if (at.is_unspecified()) return {};
-  return at.with_port(static_cast<std::uint16_t>(at.port + 1));
-}
-
 /// Every peer's queue may keep what it may, of many only if they share it; two more are filled.
 std::uint32_t frame_slabs(const OutgoingLimits& limits, std::size_t peers) {
   constexpr std::size_t kPeersLeast = 4;  // the list may grow
@@ -67,7 +62,7 @@ PeerStreams::~PeerStreams() = default;
 
 std::unique_ptr<OutgoingStream> PeerStreams::make_outgoing(PeerIndex peer) {
   auto made = std::make_unique<OutgoingStream>(options_.limits, counters_, options_.own,
-                                               data_port(peers_[peer].at));
+                                               from_sockaddr(peers_[peer].data));
   if (loop_ != nullptr) made->attach(*loop_);
   return made;
 }
@@ -217,7 +212,7 @@ void PeerStreams::move_peers(Instant now, const PeerMap& map) {
 
 void PeerStreams::update_addresses(Instant now) {
   for (std::size_t i = 0; i < outgoing_.size(); ++i) {
-    outgoing_[i]->set_address(now, data_port(peers_[static_cast<PeerIndex>(i)].at));
+    outgoing_[i]->set_address(now, from_sockaddr(peers_[static_cast<PeerIndex>(i)].data));
   }
   incoming_.check_sources();
 }

@@ -132,8 +132,7 @@ std::string validate_order(const Settings& settings) {
   if (settings.order == OrderEngine::ring) {
     if (settings.streams) {
       return "data = \"streams\" is not accepted with order = \"ring\", which lives from "
-             "multicast: "
-             "leave it out, or set order = \"paxos\" or \"ridge\"";
+             "multicast: leave it out, or set order = \"paxos\" or \"ridge\"";
     }
     const char* key = !settings.acceptors.empty()  ? "acceptors"
                       : !settings.data_dir.empty() ? "data_dir"

@@ -39,6 +39,14 @@ PaxosKind kind_of(ByteView packet) {
   return static_cast<PaxosKind>(in.u<std::uint8_t>());
 }
 
+/// So many in a row: the first one, and how many.
+void read_run(Reader& in, std::uint64_t& first, std::uint16_t& count, std::uint16_t most) {
+  first = read_instance(in);
+  count = in.u<std::uint16_t>();
+  in.require(count >= 1 && count <= most, Drop::bad_value);
+  in.require(first + count <= kCounterMax, Drop::bad_value);
+}
+
 }  // namespace
 
 Round read_round(Reader& in) {
@@ -252,10 +260,7 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 
 Drop decode_repeat(ByteView packet, Repeat& out) {
   Reader in = body_of(packet);
-  out.first = read_instance(in);
-  out.count = in.u<std::uint16_t>();
-  in.require(out.count >= 1 && out.count <= kRepeatMax, Drop::bad_value);
-  in.require(out.first + out.count <= kCounterMax, Drop::bad_value);
+  read_run(in, out.first, out.count, kRepeatMax);
   return in.finish();
 }
 
@@ -269,13 +274,9 @@ std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan packe
 
 Drop decode_lacks(ByteView packet, Lacks& out) {
   Reader in = body_of(packet);
-  out.view = in.u<std::uint64_t>();
-  out.first = in.u<std::uint64_t>();
-  out.count = in.u<std::uint16_t>();
-  in.require(out.view >= 1 && out.view <= kCounterMax, Drop::bad_value);
-  in.require(out.first >= 1 && out.first <= kCounterMax, Drop::bad_value);
-  in.require(out.count >= 1 && out.count <= kLacksMax, Drop::bad_value);
-  in.require(out.first + out.count <= kCounterMax, Drop::bad_value);
+  out.view = read_counter(in);
+  in.require(out.view >= 1, Drop::bad_value);
+  read_run(in, out.first, out.count, kLacksMax);
   return in.finish();
 }
 

@@ -30,7 +30,8 @@ namespace peal::order::paxos {
 /// on in a minority. So is which list of nodes counts.
 ///
 /// engine.cc: inputs, timers, what people see. exchange.cc: packets. learner.cc: what is decided,
-/// and what comes of it, to and from the node. nodes.cc: going over to another list of nodes.
+/// and what comes of it. own_units.cc: what this node sends. nodes.cc: going over to another list
+/// of nodes.
 class PaxosEngine final : public Engine {
  public:
   PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);
@@ -85,7 +86,6 @@ class PaxosEngine final : public Engine {
                       Effects& out);
   wire::Drop on_state(Instant now, const BufferRef& packet, Peer& from, Effects& out);
   wire::Drop on_submit(const Peer& from, const BufferRef& packet);
-  wire::Drop on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_value(Instant now, const Peer& from, wire::PaxosKind kind, const BufferRef& packet,
                       Effects& out);
   wire::Drop take_proposal(Instant now, const Arrival& arrival, const BufferRef& bytes,
@@ -127,15 +127,19 @@ class PaxosEngine final : public Engine {
   bool lacks(Instance instance) const;
   std::optional<Instance> missing() const;
   const Peer* who_has(Instance instance) const;
+  bool can_catch_up() const;
+  void ask_for_checkpoint(Effects& out);
+  void ask_checkpoint_of(const Peer& peer, Effects& out);
+
+  // own_units.cc
   void pull(Effects& out);
   void submit(Own& own, Effects& out);
   void resend(Own& own, Effects& out);
   void resend_own(std::size_t count, Effects& out);
   Instant resend_own_at() const { return own_sent_at_ + own_patience_.wait(own_vain_); }
   void resend_late(Instant now, Effects& out);
-  bool can_catch_up() const;
-  void ask_for_checkpoint(Effects& out);
-  void ask_checkpoint_of(const Peer& peer, Effects& out);
+  wire::Drop on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
+  void follow(Instant now, const Round& round, Effects& out);
 
   /// Ticks in a row in which nobody had what a member lacks, and nobody who may
   /// yet help came any further, before it stops: what it knows of others may be old.

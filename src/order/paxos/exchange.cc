@@ -101,10 +101,7 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
   see_round(now, said.round);
   highest_decided_ = std::max(highest_decided_, said.next == 0 ? 0 : said.next - 1);
   if (said.leading && said.round > leading_ && state_.governs(said.round)) {
-    leading_ = said.round;
-    own_sent_at_ = now;
-    own_vain_ = 0;
-    resend_own(own_.size(), out);
+    follow(now, said.round, out);
   }
   return Drop::none;
 }
@@ -117,24 +114,6 @@ Drop PaxosEngine::on_submit(const Peer& from, const BufferRef& packet) {
   if (!coordinator_ || !coordinator_->leads()) return Drop::wrong_state;
   const BufferRef bytes = bytes_behind(packet, wire::kDataHeaderBytes);
   return coordinator_->submit(frame.head, bytes, false) ? Drop::none : Drop::duplicate;
-}
-
-// The coordinator knows which units of this node did not come; a timer would only guess.
-Drop PaxosEngine::on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out) {
-  wire::Lacks lacks;
-  const Drop reason = wire::decode_lacks(packet.view(), lacks);
-  if (reason != Drop::none) return reason;
-  const Peer* leader = coordinator();
-  if (leader == nullptr || leader->member != from.member) return Drop::bad_sender;
-  if (lacks.view != view_.number || own_.empty()) return Drop::stale;
-  const std::uint64_t oldest = own_.front().head.number;
-  const std::uint64_t end = std::min(lacks.first + lacks.count, oldest + own_.size());
-  for (std::uint64_t number = std::max(lacks.first, oldest); number < end; ++number) {
-    resend(own_[number - oldest], out);
-  }
-  own_sent_at_ = own_resent_at_ = now;
-  own_window_.lost(now);
-  return Drop::none;
 }
 
 // A value comes by the routes, and goes on its way also if this node knew it before: somebody
@@ -158,12 +137,7 @@ Drop PaxosEngine::take_proposal(Instant now, const Arrival& arrival, const Buffe
   const Round& round = arrival.round;
   const Instance floor = arrival.instance - arrival.behind;
   see_round(now, round);
-  if (round > leading_) {
-    leading_ = round;
-    own_sent_at_ = now;
-    own_vain_ = 0;
-    resend_own(own_.size(), out);
-  }
+  if (round > leading_) follow(now, round, out);
   if (arrival.vote && votes() && !acceptor_->accept(round, floor)) {
     tell_state(round.coordinator.node, out);  // a higher round is promised
     return Drop::stale;

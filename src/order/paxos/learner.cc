@@ -10,14 +10,12 @@
 #include "order/member_set.h"
 #include "order/paxos/engine.h"
 
-// What is decided, what comes of it, and this node's own units.
+// What is decided, what comes of it, and what is missing.
 
 namespace peal::order::paxos {
 namespace {
 
 constexpr std::uint32_t kConsumedAtOnce = 64;
-/// Units of this node that are sent again at a time.
-constexpr std::size_t kResentAtOnce = 8;
 
 bool same_value(const Value& a, const Value& b) {
   const ByteView left = a.bytes.view();
@@ -335,68 +333,6 @@ void PaxosEngine::ask_checkpoint_of(const Peer& peer, Effects& out) {
   outbox_.send(peer.node, Lane::control, out, [](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_checkpoint_get(header, bytes);
   });
-}
-
-// ---- this node's own units ----
-
-void PaxosEngine::pull(Effects& out) {
-  if (!joined()) return;
-  const std::uint32_t unit_bytes_max =
-      config_.options.packet_bytes_max - static_cast<std::uint32_t>(routes_->header_bytes());
-  while (host_.backlog_units() > 0 && own_window_.allows(now_, own_.size())) {
-    Unit unit;
-    if (!host_.next_unit(unit_bytes_max, unit)) return;
-    Own own;
-    own.head.kind = wire::ValueKind::unit;
-    own.head.service = unit.service;
-    own.head.view = view_.number;
-    own.head.origin = config_.self;
-    own.head.number = ++own_number_;
-    own.bytes = std::move(unit.bytes);
-    own.at = now_;
-    if (own_.empty()) own_sent_at_ = now_;
-    own_.push_back(std::move(own));
-    submit(own_.back(), out);
-  }
-}
-
-void PaxosEngine::submit(Own& own, Effects& out) {
-  const Peer* leader = coordinator();
-  if (leader == nullptr) return;
-  const bool fresh = !own.used;
-  if (leader->self) {
-    if (coordinator_->submit(own.head, own.bytes, fresh)) own.used = true;
-    return;
-  }
-  if (!own.packet) {
-    wire::ValueFrame frame;
-    frame.head = own.head;
-    own.packet = fresh ? outbox_.wrap(wire::PaxosKind::submit, frame, own.bytes)
-                       : outbox_.value_packet(wire::PaxosKind::submit, frame, own.bytes.view());
-    own.used = true;
-  }
-  if (own.packet) out.send(leader->node, Lane::data, own.packet);
-}
-
-// Nothing behind the first one came there either, or it would be asked for; or its coordinator has
-// much to do. Few are sent again, as long as nothing says that all are lost.
-void PaxosEngine::resend_late(Instant now, Effects& out) {
-  own_sent_at_ = own_resent_at_ = now;
-  resend_own(kResentAtOnce, out);
-  ++own_vain_;
-  own_window_.lost(now);
-}
-
-void PaxosEngine::resend_own(std::size_t count, Effects& out) {
-  for (std::size_t i = 0; i < std::min(count, own_.size()); ++i) {
-    resend(own_[i], out);
-  }
-}
-
-void PaxosEngine::resend(Own& own, Effects& out) {
-  submit(own, out);
-  own.resent = true;
-  ++counts_.resent;
 }
 
 }  // namespace peal::order::paxos
