@@ -29,6 +29,7 @@ constexpr Applies kApplies[] = {
     {"--scenario", kScenario | kScenarios, "stand without --seeds, --seed and --mutants"},
     {"--nodes", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--dissemination", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--ensembles", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--set", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--accelerated-window", kSeeds | kSeed | kMutants,
      "come without --scenario, whose file says "
@@ -55,8 +56,10 @@ constexpr std::pair<const char*, const char*> kApart[] = {
 
 /// What one engine alone has, beside another: one line, or nothing.
 std::string clash_with_engine(const Given& given, const Arguments& a) {
-  if (given("--dissemination") && a.swarm.order != OrderEngine::ridge) {
-    return "--dissemination is not accepted here: it must come with --order ridge";
+  for (const char* name : {"--dissemination", "--ensembles"}) {
+    if (given(name) && a.swarm.order != OrderEngine::ridge) {
+      return std::string(name) + " is not accepted here: it must come with --order ridge";
+    }
   }
   if (!on_quorums(a.swarm.order)) return {};
   for (const char* name : {"--accelerated-window"}) {

@@ -149,6 +149,8 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
             if (ways) a.swarm.dissemination = *ways;
             return ways.has_value();
           });
+  b.number("--ensembles", "K", a.swarm.ensembles, 1, order::ridge::kEnsemblesMax,
+           "ensembles of ridge that order together (1)");
   b.number("--nodes", "N", a.swarm.nodes, 1, 128,
            "number of nodes; without it each seed draws its own");
   b.words("--set", "KEY=VALUE", texts.settings, kSettingMust,

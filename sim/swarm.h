@@ -13,6 +13,7 @@ namespace peal::sim {
 struct SwarmOptions {
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
+  std::uint32_t ensembles = 1;                                ///< of ridge
   std::uint32_t nodes = 0;                                    ///< 0: drawn, 2 to 9, mostly 3 and 4
   std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0
   double targeted = -1;                ///< probability of targeted faults; below 0: drawn

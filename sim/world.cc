@@ -212,9 +212,14 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
     config.cluster = kCluster;
     config.options = options_.paxos;
     config.log = logs_[node.value] == nullptr ? nullptr : logs_[node.value]->open(process.self);
-    return options_.order == OrderEngine::ridge
-               ? order::ridge::make_engine(config, *process.unit_pool, host, options_.dissemination)
-               : order::paxos::make_engine(config, *process.unit_pool, host);
+    BufferPool& pool = *process.unit_pool;
+    if (options_.order == OrderEngine::paxos) {
+      return order::paxos::make_engine(config, pool, host);
+    }
+    return options_.ensembles > 1
+               ? order::ridge::make_ensembles(config, options_.ensembles, pool, host,
+                                              options_.dissemination)
+               : order::ridge::make_engine(config, pool, host, options_.dissemination);
   }
   order::ring::Config config;
   config.self = process.self;

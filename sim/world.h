@@ -39,6 +39,7 @@ using EngineMaker = std::function<std::unique_ptr<order::Engine>(
 struct WorldOptions {
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
+  std::uint32_t ensembles = 1;                                ///< of ridge
   std::uint32_t nodes = 3;                                    ///< 1 to kNodesMax
   /// The list of nodes in the file of each of them; empty: all, and it never changes.
   std::vector<NodeId> list;

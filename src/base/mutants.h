@@ -75,6 +75,12 @@ namespace peal::sim_hooks {
   X(rd_vote_decides, "an acceptor of a chain says that its own vote decides")                     \
   X(rd_arrival_decides, "a value that comes along a chain is taken for decided")                  \
   X(rr_proposed_is_decided, "in a ring all that was proposed before is said to be decided")       \
+  X(re_arrival_merges, "ensembles are merged as their values come")                               \
+  X(re_arrival_order, "units of one member are placed as its ensembles bring them")               \
+  X(re_old_view_counts, "units for a view of the ensembles that ended are placed")                \
+  X(re_skips_at_will, "a member of the view skips what another ensemble ordered")                 \
+  X(re_key_not_kept, "who begins with a checkpoint of an ensemble begins its keys anew")          \
+  X(re_never_passes, "an ensemble with nothing to order does not say so")                         \
   X(primary_of_half, "half of the nodes are a majority")                                          \
   X(list_at_own_wish, "a node goes over to its next list of nodes at once")                       \
   X(list_unconfirmed, "a list of nodes is left that no primary view has gone by")                 \

@@ -25,6 +25,8 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
                                       : who + " to be elected coordinator";
     case Kind::quorum:
       return "a majority of the acceptors to vote for position " + seq + "; " + who + " has not";
+    case Kind::ensemble:
+      return "an ensemble with nothing to order to say so, before position " + seq;
   }
   return {};
 }

@@ -16,6 +16,7 @@ std::string_view wait_name(WaitReason::Kind kind) {
     case WaitReason::Kind::window: return "window";
     case WaitReason::Kind::coordinator: return "coordinator";
     case WaitReason::Kind::quorum: return "quorum";
+    case WaitReason::Kind::ensemble: return "ensemble";
   }
   PEAL_ASSERT(false && "unknown wait reason");
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -92,6 +93,9 @@ struct Header {
   MemberId sender{};        ///< the transmitter, not the originator
   Checksum checksum = Checksum::present;  ///< not on the wire: how the packet is made
 };
+
+/// What a packet says of its cluster, without a look at the rest; nothing if it is too short.
+std::optional<std::uint64_t> cluster_of(ByteView packet);
 
 /// Requests for `first + i` for every bit i that is set; bit 0 is always set.
 struct RequestRange {

@@ -37,6 +37,12 @@ std::string_view drop_name(Drop reason) {
   return kDropNames[index];
 }
 
+std::optional<std::uint64_t> cluster_of(ByteView packet) {
+  if (packet.size() < kHeaderBytes) return std::nullopt;
+  Reader in(packet.subspan(kClusterOffset, sizeof(std::uint64_t)));
+  return in.u<std::uint64_t>();
+}
+
 Drop decode_header(ByteView packet, Header& out, Checksum expected) {
   if (packet.size() < kHeaderBytes) return Drop::truncated;
   Reader in(packet.first(kHeaderBytes));

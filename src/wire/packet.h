@@ -17,6 +17,7 @@ inline constexpr std::size_t kMemberBytes = 12;
 inline constexpr std::size_t kViewBytes = 20;
 inline constexpr std::size_t kLengthOffset = 4;
 inline constexpr std::size_t kSenderOffset = 16;
+inline constexpr std::size_t kClusterOffset = 8;
 inline constexpr std::size_t kChecksumOffset = kHeaderBytes - 4;
 
 /// CRC-32C of `packet` as if its checksum field were zero. At least kHeaderBytes long.

@@ -15,7 +15,8 @@ constexpr std::size_t kRunBytes = 8 + 4 + kRoundBytes;
 constexpr std::uint8_t kLeading = 1;
 constexpr std::uint8_t kLeaving = 2;
 constexpr std::uint8_t kJoined = 4;
-constexpr std::uint8_t kStateFlags = kLeading | kLeaving | kJoined;
+constexpr std::uint8_t kVisiting = 8;
+constexpr std::uint8_t kStateFlags = kLeading | kLeaving | kJoined | kVisiting;
 
 /// A round, or all zero for none.
 Round read_any_round(Reader& in) {
@@ -99,6 +100,7 @@ Drop decode_state(ByteView packet, State& out) {
   out.leading = (flags & kLeading) != 0;
   out.leaving = (flags & kLeaving) != 0;
   out.joined = (flags & kJoined) != 0;
+  out.visiting = (flags & kVisiting) != 0;
   out.voted_round = read_any_round(in);
   out.voted_upto = read_counter(in);
   out.decided_upto = read_counter(in);
@@ -108,6 +110,7 @@ Drop decode_state(ByteView packet, State& out) {
   out.list = in.u<std::uint64_t>();
   out.first_list = in.u<std::uint64_t>();
   out.next_list = in.u<std::uint64_t>();
+  out.from = read_counter(in);
   in.require(out.voted_round <= out.round, Drop::bad_value);
   in.require(out.voted_round.count != 0 || out.voted_upto == 0, Drop::bad_value);
   in.require(out.decided_upto <= out.voted_upto, Drop::bad_value);
@@ -123,8 +126,8 @@ std::size_t encode_state(const Header& header, const State& in, ByteSpan packet)
   Writer out(packet);
   write_paxos_header(out, PaxosKind::state, header);
   write_round(out, in.round);
-  const int flags =
-      (in.leading ? kLeading : 0) | (in.leaving ? kLeaving : 0) | (in.joined ? kJoined : 0);
+  const int flags = (in.leading ? kLeading : 0) | (in.leaving ? kLeaving : 0) |
+                    (in.joined ? kJoined : 0) | (in.visiting ? kVisiting : 0);
   out.u(static_cast<std::uint8_t>(flags));
   write_round(out, in.voted_round);
   out.u(in.voted_upto);
@@ -135,6 +138,7 @@ std::size_t encode_state(const Header& header, const State& in, ByteSpan packet)
   out.u(in.list);
   out.u(in.first_list);
   out.u(in.next_list);
+  out.u(in.from);
   return finish(out, packet, header.checksum);
 }
 

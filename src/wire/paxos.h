@@ -53,7 +53,7 @@ constexpr std::uint64_t first_count(std::uint64_t number) { return (number << kL
 
 enum class ValueKind : std::uint8_t {
   unit = 1,     ///< a member's unit
-  nothing = 2,  ///< fills an instance
+  nothing = 2,  ///< fills an instance, and says how far its ensemble's keys have come
   view = 3,     ///< the members from here on
   nodes = 4,    ///< the configured nodes and the acceptors from here on
 };
@@ -66,7 +66,9 @@ struct ValueHead {
   /// Nothing: 0
   std::uint64_t view{};
   MemberId origin{};       ///< unit: its sender. Else: the coordinator that made it
-  std::uint64_t number{};  ///< unit: counts its sender's in this view, from 1. Else 0
+  /// Unit: counts its sender's in this view, from 1. Nothing, view: what its key is to be at least,
+  /// or 0; see Placing. Nodes: 0
+  std::uint64_t number{};
   friend bool operator==(const ValueHead&, const ValueHead&) = default;
 };
 
@@ -82,6 +84,17 @@ struct ValueFrame {
   ValueHead head;
   friend bool operator==(const ValueFrame&, const ValueFrame&) = default;
 };
+
+/// Where several ensembles order, this stands in front of a unit's bytes. Each ensemble gives its
+/// values ascending keys, by which the orders of all of them become one: of a unit its stamp, of
+/// nothing and of a view its number, but always at least one more than that of the value before.
+struct Placing {
+  std::uint64_t stamp{};   ///< the sender's clock, in microseconds, ahead of all that it has seen
+  std::uint64_t view{};    ///< of all ensembles together, for which the unit is; at least 1
+  std::uint64_t number{};  ///< counts its sender's units in that view, from 1
+  friend bool operator==(const Placing&, const Placing&) = default;
+};
+inline constexpr std::size_t kPlacingBytes = 24;
 
 /// Of the members of a view that is to come: who, and its last view's number; 0: it had none.
 struct ViewMember {
@@ -116,13 +129,15 @@ inline constexpr std::size_t kRelayHeaderBytes = kHeaderBytes + 20 + 8 + 4 + 2 +
 /// The largest number of acceptors that a chain can name.
 inline constexpr std::size_t kChainMax = 16;
 /// The most that any engine writes in front of a unit.
-inline constexpr std::size_t kUnitHeadroomBytes = kRelayHeaderBytes;
+inline constexpr std::size_t kUnitHeadroomBytes = kRelayHeaderBytes + kPlacingBytes;
 
 struct State {
   Round round{};            ///< the highest that the sender has seen, or promised
   bool leading = false;     ///< that round is the sender's, and Phase 1 is done
   bool leaving = false;     ///< a goodbye
   bool joined = false;      ///< is in the view that it has
+  bool visiting = false;    ///< is not to be taken into a view yet
+  std::uint64_t from{};     ///< it has all values with keys above this one: see Placing
   Round voted_round{};      ///< an acceptor's last vote, at most `round`; no round: none
   Instance voted_upto{};    ///< and for which instances: none is left out that is not decided
   Instance decided_upto{};  ///< up to there a majority voted in that round; at most voted_upto
@@ -194,7 +209,8 @@ inline constexpr std::uint16_t kLacksMax = 64;
 
 /// Where somebody may begin who was in no view: the state of the order before an instance.
 struct Checkpoint {
-  Instance next{};  ///< at least 1
+  Instance next{};      ///< at least 1
+  std::uint64_t key{};  ///< of the value before; see Placing
   Nodes nodes;
   ViewId view{};                       ///< number 0: none yet
   std::vector<ViewMember> members;     ///< of that view; sorted
@@ -219,6 +235,12 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_view_members(ByteView bytes, std::vector<ViewMember>& out);
 /// The bytes of a value of kind nodes: all but number and first, which are left as they are.
 [[nodiscard]] Drop decode_nodes(ByteView bytes, Nodes& out);
+
+/// The beginning of a unit's bytes. bad_value: the view or the number is 0, or anything is above
+/// kCounterMax.
+[[nodiscard]] Drop decode_placing(ByteView unit, Placing& out);
+/// Writes it over the first kPlacingBytes.
+void encode_placing_in_place(const Placing& in, ByteSpan unit);
 
 /// Writes the kDataHeaderBytes in front of a value that already stands in `packet` behind them.
 /// `kind` is submit, propose or decided.

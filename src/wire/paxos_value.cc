@@ -117,8 +117,10 @@ ValueHead read_value_head(Reader& in) {
   head.kind = static_cast<ValueKind>(kind);
   head.service = static_cast<Service>(service);
   const bool unit = head.kind == ValueKind::unit;
-  in.require((head.number >= 1) == unit, Drop::bad_value);
-  in.require((head.view >= 1) == (head.kind != ValueKind::nothing), Drop::bad_value);
+  const bool nothing = head.kind == ValueKind::nothing;
+  in.require(head.number >= 1 || !unit, Drop::bad_value);
+  in.require(head.number == 0 || head.kind != ValueKind::nodes, Drop::bad_value);
+  in.require((head.view >= 1) == !nothing, Drop::bad_value);
   in.require(head.kind != ValueKind::nodes || head.view <= kListMax, Drop::bad_value);
   in.require(unit || head.service == Service::agreed, Drop::bad_value);
   return head;
@@ -160,6 +162,7 @@ void write_nodes(Writer& out, const Nodes& in) {
 
 void read_checkpoint(Reader& in, Checkpoint& out) {
   out.next = read_instance(in);
+  out.key = read_counter(in);
   out.nodes.number = in.u<std::uint64_t>();
   in.require(out.nodes.number <= kListMax, Drop::bad_value);
   out.nodes.first = in.u<std::uint64_t>();
@@ -184,6 +187,7 @@ void read_checkpoint(Reader& in, Checkpoint& out) {
 void write_checkpoint(Writer& out, const Checkpoint& in) {
   PEAL_ASSERT(in.members.size() == in.numbers.size());
   out.u(in.next);
+  out.u(in.key);
   out.u(in.nodes.number);
   out.u(in.nodes.first);
   write_nodes(out, in.nodes);
@@ -194,6 +198,24 @@ void write_checkpoint(Writer& out, const Checkpoint& in) {
     out.u(in.members[i].came_from);
     out.u(in.numbers[i]);
   }
+}
+
+Drop decode_placing(ByteView unit, Placing& out) {
+  if (unit.size() < kPlacingBytes) return Drop::truncated;
+  Reader in(unit.first(kPlacingBytes));
+  out.stamp = read_counter(in);
+  out.view = read_counter(in);
+  out.number = read_counter(in);
+  in.require(out.view >= 1 && out.number >= 1, Drop::bad_value);
+  return in.finish();
+}
+
+void encode_placing_in_place(const Placing& in, ByteSpan unit) {
+  PEAL_ASSERT(unit.size() >= kPlacingBytes);
+  Writer out(unit.first(kPlacingBytes));
+  out.u(in.stamp);
+  out.u(in.view);
+  out.u(in.number);
 }
 
 Drop decode_view_members(ByteView bytes, std::vector<ViewMember>& out) {

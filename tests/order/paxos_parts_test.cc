@@ -374,19 +374,19 @@ TEST(PaxosPeers, WhatACoordinatorSaysIsDecidedIsBelievedForTheRoundItVotedIn) {
 
 TEST(PaxosPeers, WhoKnowsTheOrderCoordinatesBeforeWhoDoesNot) {
   Peers peers = three_peers();
-  EXPECT_EQ(peers.candidate()->node, kOne.node);
+  EXPECT_EQ(peers.candidate(0)->node, kOne.node);
   EXPECT_EQ(peers.live_acceptors(), 1U);
   Peer& three = *peers.find(kThree.node);
   ASSERT_TRUE(peers.note({}, three, kThree));
-  EXPECT_EQ(peers.candidate()->node, kOne.node);
+  EXPECT_EQ(peers.candidate(0)->node, kOne.node);
   wire::State said;
   said.next = 1;
   peers.note_state(three, said);
-  EXPECT_EQ(peers.candidate()->node, kThree.node);
+  EXPECT_EQ(peers.candidate(0)->node, kThree.node);
   EXPECT_TRUE(peers.anybody_knows());
   said.leaving = true;
   peers.note_state(three, said);
-  EXPECT_EQ(peers.candidate()->node, kOne.node);
+  EXPECT_EQ(peers.candidate(0)->node, kOne.node);
 }
 
 }  // namespace

@@ -64,6 +64,8 @@ class Coordinator {
   /// Proposes what can be. Call it whenever anything changed.
   void work(Instant now, Effects& out);
   void tick(Instant now, Effects& out);
+  /// Proposes nothing with this key. False: not now.
+  bool pass(Instant now, std::uint64_t key, Effects& out);
   /// Sends what is under way of these instances to a node that lacks it.
   void repeat(NodeId to, Instance first, std::uint32_t count, Effects& out);
   /// Somebody asked for what was lost on its way from this instance on.

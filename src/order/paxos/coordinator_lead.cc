@@ -110,6 +110,14 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
   if (packet) p_.routes.propose(packet, out);
 }
 
+bool Coordinator::pass(Instant now, std::uint64_t key, Effects& out) {
+  if (phase_ != Phase::lead) return false;
+  now_ = now;
+  if (!forget_consumed() || wants_list() || !has_room()) return false;
+  propose({{wire::ValueKind::nothing, Service::agreed, 0, p_.config.self, key}, {}}, false, out);
+  return true;
+}
+
 // Others are asked for their votes now.
 void Coordinator::propose_again(Effects& out) {
   PEAL_PROBE("paxos.other_voters");
@@ -198,7 +206,7 @@ std::vector<wire::ViewMember> Coordinator::wanted_members() const {
     }
     const wire::Instance next = peer.self ? p_.state.next() : peer.state.next;
     if ((!peer.self && !peer.has_state) || next == 0) continue;
-    if (!may_come(peer)) continue;
+    if (peer.state.visiting || !may_come(peer)) continue;
     const bool finished = !peer.state.joined && next > view_at_;
     if (!finished || next + join_lag(p_.config.options) < p_.state.next()) continue;
     wanted.push_back({peer.member, peer.state.view});
@@ -226,6 +234,13 @@ void Coordinator::propose_view(Instant now, Effects& out) {
   head.kind = wire::ValueKind::view;
   head.view = tip_.view().number + 1;
   head.origin = p_.config.self;
+  // Of several ensembles: who comes in has all that is ordered behind the view.
+  for (const wire::ViewMember& each : wanted) {
+    const Peer* peer = p_.peers.find(each.member.node);
+    if (peer != nullptr && !tip_.has(each.member)) {
+      head.number = std::max(head.number, peer->state.from);
+    }
+  }
   propose({head, bytes}, false, out);
 }
 

@@ -24,11 +24,16 @@ std::uint32_t slots_max(const Options& options) {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host,
-                                    MakeRoutes make_routes) {
+std::unique_ptr<Ensemble> make_ensemble(const Config& config, BufferPool& packets, Host& host,
+                                        MakeRoutes make_routes) {
   PEAL_ASSERT(validate(config.options).empty());
   PEAL_ASSERT(packets.slab_bytes() >= config.options.packet_bytes_max);
   return std::make_unique<PaxosEngine>(config, packets, host, make_routes);
+}
+
+std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host,
+                                    MakeRoutes make_routes) {
+  return make_ensemble(config, packets, host, make_routes);
 }
 
 std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host) {
@@ -58,6 +63,7 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
         Parts{config_, peers_, store_, state_, given_, *acceptor_, outbox_, *routes_});
   }
   counters_.reserve(64);
+  visiting_ = config_.merger != nullptr;
   know_nodes();
 }
 
@@ -79,6 +85,7 @@ void PaxosEngine::start(Instant now, Effects& out) {
     see_round(now, acceptor_->promised());
     checkpoint_at_ = state_.next();
   }
+  from_ = state_.key();
   tick_at_ = now;
   on_timer(now, out);
 }
@@ -172,6 +179,14 @@ void PaxosEngine::work(Instant now, Effects& out) {
   if (!own_.empty() && now >= resend_own_at()) resend_late(now, out);
 }
 
+bool PaxosEngine::pass(Instant now, std::uint64_t key, Effects& out) {
+  if (life_ != Life::running || !idle()) return false;
+  now_ = now;
+  if (!coordinator_->pass(now, key, out)) return false;
+  work(now, out);
+  return true;
+}
+
 // ---- time ----
 
 void PaxosEngine::tick(Instant now, Effects& out) {
@@ -192,7 +207,7 @@ void PaxosEngine::elect(Instant now, Effects& out) {
   if (coordinator_->phase() != Coordinator::Phase::idle || now < retry_at_) return;
   if (peers_.live_acceptors() < peers_.majority()) return;
   if (!votes() || leave_it_to_last()) return;
-  const Peer* best = peers_.candidate();
+  const Peer* best = peers_.candidate(config_.first_candidate);
   if (best == nullptr || !best->self) return;
   if (!state_.known()) {
     // At the very beginning: others, who may know more, have time to say so.
@@ -201,9 +216,11 @@ void PaxosEngine::elect(Instant now, Effects& out) {
   ++counts_.elections;
   PEAL_PROBE("paxos.election");
   // Not again before the others have had their turn.
-  const auto rank = static_cast<std::int64_t>(
+  const std::size_t all = config_.acceptors.size();
+  const auto index = static_cast<std::size_t>(
       std::lower_bound(config_.acceptors.begin(), config_.acceptors.end(), config_.self.node) -
       config_.acceptors.begin());
+  const auto rank = static_cast<std::int64_t>((index + all - config_.first_candidate % all) % all);
   retry_at_ = now + config_.options.suspect + config_.options.suspect * rank / 4;
   const std::uint64_t count =
       std::max(round_seen_.count + 1, wire::first_count(state_.nodes().number));
@@ -266,6 +283,8 @@ wire::State PaxosEngine::state() const {
   state.oldest = state_.known() ? store_.oldest() : 0;
   state.view = view_.number;
   state.joined = joined();
+  state.visiting = visiting_;
+  state.from = views_from_;
   return state;
 }
 
@@ -294,7 +313,7 @@ WaitReason PaxosEngine::why() const {
   if (is_missing_) return {Kind::packet, {}, seq_ + 1};
   if (!waits) return {};
   if (const Peer* leader = coordinator(); leader == nullptr) {
-    const Peer* best = peers_.candidate();
+    const Peer* best = peers_.candidate(config_.first_candidate);
     return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
   }
   return {Kind::quorum, silent_acceptor(), seq_ + 1};
@@ -360,7 +379,7 @@ std::uint64_t PaxosEngine::digest() const {
   digest.add(own_number_);
   digest.add(own_.size());
   digest.add(logged_list_);
-  digest.add(leads_again_ ? 1 : 0);
+  digest.add((leads_again_ ? 1U : 0U) | (visiting_ ? 2U : 0U));
   state_.add_to(digest);
   given_.add_to(digest);
   store_.add_to(digest);

@@ -11,6 +11,7 @@
 
 #include "order/paxos/acceptor.h"
 #include "order/paxos/coordinator.h"
+#include "order/paxos/ensemble.h"
 #include "order/paxos/given_list.h"
 #include "order/paxos/options.h"
 #include "order/paxos/outbox.h"
@@ -32,7 +33,7 @@ namespace peal::order::paxos {
 /// engine.cc: inputs, timers, what people see. exchange.cc: packets. learner.cc: what is decided,
 /// and what comes of it. own_units.cc: what this node sends. nodes.cc: going over to another list
 /// of nodes.
-class PaxosEngine final : public Engine {
+class PaxosEngine final : public Ensemble {
  public:
   PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);
 
@@ -54,6 +55,20 @@ class PaxosEngine final : public Engine {
   void check_invariants() const override;
   std::uint64_t digest() const override;
 
+  bool known() const override { return state_.known(); }
+  std::uint64_t key() const override { return state_.key(); }
+  bool joined() const override { return state_.has(config_.self); }
+  bool near() const override;
+  std::uint64_t from() const override { return from_; }
+  bool idle() const override {
+    return coordinator_ && coordinator_->leads() && coordinator_->under_way() == 0;
+  }
+  bool pass(Instant now, std::uint64_t key, Effects& out) override;
+  void set_ready(bool ready, std::uint64_t from) override {
+    visiting_ = !ready;
+    views_from_ = from;
+  }
+
  private:
   /// A unit of this node that has no place yet.
   struct Own {
@@ -74,7 +89,6 @@ class PaxosEngine final : public Engine {
   void say(const wire::State& said, Lane lane, Effects& out);
   void see_round(Instant now, const Round& round);
   const Peer* coordinator() const;
-  bool joined() const { return state_.has(config_.self); }
   void stop(Effects& out, std::string_view reason);
   MemberId silent_acceptor() const;
   bool leave_it_to_last() const;
@@ -117,7 +131,8 @@ class PaxosEngine final : public Engine {
   void mark_decided();
   void mark(Instance upto);
   bool consume(Effects& out);
-  void deliver_unit(const Value& value, Effects& out);
+  OrderState::Outcome apply(const Value& value);
+  void deliver_unit(const Value& value, bool member, Effects& out);
   void change_view(Effects& out);
   bool note_history(const Slot& slot, Instance instance);
   void ask_for_missing(Instant now, Effects& out);
@@ -128,6 +143,7 @@ class PaxosEngine final : public Engine {
   std::optional<Instance> missing() const;
   const Peer* who_has(Instance instance) const;
   bool can_catch_up() const;
+  bool may_skip() const;
   void ask_for_checkpoint(Effects& out);
   void ask_checkpoint_of(const Peer& peer, Effects& out);
 
@@ -175,6 +191,9 @@ class PaxosEngine final : public Engine {
   std::uint64_t logged_list_ = 0;
   Instance noted_from_ = 0;   ///< from here on the log says what was decided
   bool leads_again_ = false;  ///< it coordinated when another list began to count
+  bool visiting_ = false;     ///< is not to be taken into a view
+  std::uint64_t from_ = 0;    ///< key before the first value that this incarnation consumed in a row
+  std::uint64_t views_from_ = 0;  ///< what others are told: of all ensembles
 
   Round decided_round_{};         ///< in which a majority voted last
   Instance decided_upto_ = 0;     ///< up to there

@@ -267,8 +267,9 @@ Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& out) {
   wire::Checkpoint said;
   const Drop reason = wire::decode_checkpoint(packet.view(), said);
   if (reason != Drop::none) return reason;
+  if (PEAL_MUTANT(re_key_not_kept)) said.key = 0;
   // A member owes its view what was decided in it, so it cannot skip anything.
-  if (joined() || said.next <= state_.next()) return Drop::duplicate;
+  if (!may_skip() || said.next <= state_.next()) return Drop::duplicate;
   OrderState later(said);
   if (later.has(config_.self)) {
     // Taken into a view since it asked: it must come to that view by itself, to install it.
@@ -279,6 +280,7 @@ Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& out) {
   PEAL_PROBE("paxos.checkpoint_taken");
   const bool other_list = said.nodes != state_.nodes();
   state_ = std::move(later);
+  from_ = state_.key();
   if (said.next > store_.next()) store_.skip_to(said.next);
   ++counts_.checkpoints;
   cut_off_ticks_ = 0;  // it has waited for this

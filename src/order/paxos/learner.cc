@@ -95,15 +95,31 @@ bool PaxosEngine::consume(Effects& out) {
     const Slot read = *slot;
     if (!note_history(read, state_.next())) return false;
     const bool member = joined();
-    const OrderState::Outcome outcome = state_.apply(read.heard.head, read.heard.bytes.view());
+    const OrderState::Outcome outcome = apply(read.heard);
     store_.consume();
-    if (outcome == OrderState::Outcome::unit && member) deliver_unit(read.heard, out);
+    const bool wanted = member || config_.merger != nullptr;
+    if (outcome == OrderState::Outcome::unit && wanted) deliver_unit(read.heard, member, out);
     if (outcome == OrderState::Outcome::view) change_view(out);
     if (outcome == OrderState::Outcome::nodes) change_nodes(out);
     if (outcome == OrderState::Outcome::ignored) ++counts_.ignored;
     if (life_ != Life::running) return false;
   }
   return true;
+}
+
+OrderState::Outcome PaxosEngine::apply(const Value& value) {
+  const wire::ValueHead& head = value.head;
+  const bool nothing = head.kind == wire::ValueKind::nothing;
+  std::uint64_t stamp = head.kind == wire::ValueKind::unit ? 0 : head.number;
+  if (config_.merger != nullptr && head.kind == wire::ValueKind::unit) {
+    wire::Placing placing;
+    if (wire::decode_placing(value.bytes.view(), placing) == wire::Drop::none) {
+      stamp = placing.stamp;
+    }
+  }
+  const OrderState::Outcome outcome = state_.apply(head, value.bytes.view(), stamp);
+  if (config_.merger != nullptr) config_.merger->on_key(state_.key(), nothing);
+  return outcome;
 }
 
 // An acceptor's log says what was decided, too: by its vote, if that was it. False: not now.
@@ -119,8 +135,8 @@ bool PaxosEngine::note_history(const Slot& slot, Instance instance) {
   return true;
 }
 
-void PaxosEngine::deliver_unit(const Value& value, Effects& out) {
-  const bool own = value.head.origin == config_.self;
+void PaxosEngine::deliver_unit(const Value& value, bool member, Effects& out) {
+  const bool own = member && value.head.origin == config_.self;
   // Units of one sender have their places in the order in which it sent them.
   if (own && (own_.empty() || own_.front().head.number != value.head.number)) {
     stop(out, "others decided what is said to come from this node, and does not");
@@ -158,7 +174,10 @@ void PaxosEngine::change_view(Effects& out) {
   own_vain_ = 0;
   own_number_ = 0;
   const std::size_t index = state_.index_of(config_.self);
-  if (index == OrderState::kNobody) return;
+  if (index == OrderState::kNobody) {
+    if (config_.merger != nullptr) config_.merger->on_left_out();
+    return;
+  }
   const std::vector<wire::ViewMember>& members = state_.members();
   MemberSet all;
   MemberSet company;
@@ -310,7 +329,7 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
       (state_.known() && (can_catch_up() || best->state.next <= state_.next()))) {
     cut_off_ticks_ = 0;
     const bool far = best != nullptr && best->state.next > state_.next() + config_.options.max_gap;
-    if (far && !joined()) ask_checkpoint_of(*best, out);
+    if (far && may_skip()) ask_checkpoint_of(*best, out);
     return;
   }
   // An acceptor that has not come as far may have a vote for it, to be proposed again.
@@ -321,12 +340,25 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
   }
   cut_off_ticks_ = behind == cut_off_behind_ ? cut_off_ticks_ + 1 : 1;
   cut_off_behind_ = behind;
-  if (joined()) {
+  if (!may_skip()) {
     if (peers_.live_acceptors() < peers_.majority() || cut_off_ticks_ < kCutOffTicks) return;
     stop(out, kCutOff);
     return;
   }
   ask_checkpoint_of(*best, out);
+}
+
+/// A member owes its view what is decided in it.
+bool PaxosEngine::may_skip() const {
+  const bool needed = config_.merger != nullptr && config_.merger->needs_all();
+  return !joined() && (!needed || PEAL_MUTANT(re_skips_at_will));
+}
+
+bool PaxosEngine::near() const {
+  return state_.known() && std::all_of(peers_.all().begin(), peers_.all().end(), [&](const Peer& peer) {
+    return peer.self || peer.suspected || !peer.has_state ||
+           peer.state.next <= state_.next() + join_lag(config_.options);
+  });
 }
 
 void PaxosEngine::ask_checkpoint_of(const Peer& peer, Effects& out) {

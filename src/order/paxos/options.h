@@ -15,6 +15,8 @@
 
 namespace peal::order::paxos {
 
+class Merger;
+
 /// Tunables. The defaults suit a data centre; none needs to be set.
 struct Options {
   Duration heartbeat = milliseconds(10);  ///< between signs of life; also the timer of the engine
@@ -56,6 +58,12 @@ struct Config {
   /// one, whatever list counts. Whoever owns it commits what is appended, and calls on_durable()
   /// then. Must outlive the engine.
   port::Log* log = nullptr;
+  /// Of one ensemble of several (ensemble.h): who makes one order of theirs. Units then begin with a
+  /// wire::Placing. Must outlive the engine.
+  Merger* merger = nullptr;
+  /// If nobody coordinates, the acceptor with this index is asked first, and then those behind it:
+  /// so that several ensembles are coordinated by several nodes.
+  std::uint32_t first_candidate = 0;
 };
 
 /// `packets` is where the engine builds its own packets, and what it replays from its log. Slabs

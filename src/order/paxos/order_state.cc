@@ -33,9 +33,11 @@ std::size_t OrderState::index_of(const MemberId& member) const {
   return static_cast<std::size_t>(at - at_.members.begin());
 }
 
-OrderState::Outcome OrderState::apply(const wire::ValueHead& head, ByteView bytes) {
+OrderState::Outcome OrderState::apply(const wire::ValueHead& head, ByteView bytes,
+                                      std::uint64_t stamp) {
   PEAL_ASSERT(known());
   ++at_.next;
+  at_.key = std::min(std::max(stamp, at_.key + 1), wire::kCounterMax);
   switch (head.kind) {
     case wire::ValueKind::nothing: return Outcome::ignored;
     case wire::ValueKind::unit: {
@@ -70,6 +72,7 @@ OrderState::Outcome OrderState::apply(const wire::ValueHead& head, ByteView byte
 
 void OrderState::add_to(Digest& digest) const {
   digest.add(at_.next);
+  digest.add(at_.key);
   digest.add(at_.nodes.number);
   digest.add(at_.nodes.hash);
   digest.add(at_.view.number);

@@ -52,6 +52,8 @@ class OrderState {
   bool known() const { return at_.next != 0; }
   /// The next instance.
   Instance next() const { return at_.next; }
+  /// Of the value consumed last: see wire::Placing. Ascends from value to value.
+  std::uint64_t key() const { return at_.key; }
   const ViewId& view() const { return at_.view; }
   const std::vector<wire::ViewMember>& members() const { return at_.members; }
   const wire::Checkpoint& checkpoint() const { return at_; }
@@ -67,8 +69,8 @@ class OrderState {
   /// Of the member with this index: units that have had their place.
   std::uint64_t units_of(std::size_t index) const { return at_.numbers[index]; }
 
-  /// Consumes the value of instance next().
-  Outcome apply(const wire::ValueHead& head, ByteView bytes);
+  /// Consumes the value of instance next(). `stamp`: what it says of its key.
+  Outcome apply(const wire::ValueHead& head, ByteView bytes, std::uint64_t stamp = 0);
 
   void add_to(Digest& digest) const;
 

@@ -136,15 +136,21 @@ bool Peers::anybody_knows() const {
   });
 }
 
-const Peer* Peers::candidate() const {
-  const Peer* found = nullptr;
+const Peer* Peers::candidate(std::size_t first) const {
+  const std::size_t begin = acceptors_ == 0 ? 0 : first % acceptors_;
+  const Peer* best = nullptr;
+  std::size_t best_rank = 0;
+  std::size_t index = 0;
   for (const Peer& peer : peers_) {
-    if (!peer.acceptor || peer.suspected || peer.state.leaving) continue;
-    const bool knows = peer.has_state && peer.state.next != 0;
-    if (knows) return &peer;
-    if (found == nullptr) found = &peer;
+    if (!peer.acceptor) continue;
+    std::size_t rank = (index++ + acceptors_ - begin) % acceptors_;
+    if (peer.suspected || peer.state.leaving) continue;
+    if (!peer.has_state || peer.state.next == 0) rank += acceptors_;
+    if (best != nullptr && rank >= best_rank) continue;
+    best = &peer;
+    best_rank = rank;
   }
-  return found;
+  return best;
 }
 
 void Peers::add_to(Digest& digest) const {

@@ -13,6 +13,9 @@ enum class Dissemination : std::uint8_t {
   ring,          ///< from node to node, to compare with
 };
 
+/// How many ensembles may order together.
+inline constexpr std::uint32_t kEnsemblesMax = 16;
+
 inline std::string_view dissemination_name(Dissemination dissemination) {
   return dissemination == Dissemination::ring ? "ring" : "distributors";
 }

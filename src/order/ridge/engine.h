@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "order/paxos/options.h"
@@ -12,5 +13,10 @@ namespace peal::order::ridge {
 /// paxos::make_engine().
 std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& packets, Host& host,
                                     Dissemination dissemination = Dissemination::distributors);
+
+/// `ensembles` of them, 2 to kEnsemblesMax, as one engine: ensembles.h. They share the log.
+std::unique_ptr<Engine> make_ensembles(const paxos::Config& config, std::uint32_t ensembles,
+                                       BufferPool& packets, Host& host,
+                                       Dissemination dissemination = Dissemination::distributors);
 
 }  // namespace peal::order::ridge

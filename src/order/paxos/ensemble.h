@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "order/paxos/options.h"
+#include "order/paxos/routes.h"
+
+namespace peal::order::paxos {
+
+/// Makes one order of those of several ensembles, and is told of every value that one of them
+/// consumes.
+class Merger {
+ public:
+  virtual ~Merger() = default;
+  /// The next value has this key, larger than all before. What the engine delivers or installs until
+  /// the next call comes of it. `nothing`: it says no more than that.
+  virtual void on_key(std::uint64_t key, bool nothing) = 0;
+  /// This value is a view without this node.
+  virtual void on_left_out() = 0;
+  /// Needs all that is decided from now on, whether this node is in the ensemble's view or not.
+  virtual bool needs_all() const = 0;
+};
+
+/// An engine that orders a part of the units, as one of several: see Config::merger. Delivers whatever
+/// has its place, also in views that this node is not in.
+class Ensemble : public Engine {
+ public:
+  /// Does it know where its order stands?
+  virtual bool known() const = 0;
+  /// Of the last value that it consumed, or that a checkpoint stands behind.
+  virtual std::uint64_t key() const = 0;
+  /// Is this node in the view that counts?
+  virtual bool joined() const = 0;
+  /// Not so far behind others that it would rather begin where they are.
+  virtual bool near() const = 0;
+  /// It has consumed all with keys above this one.
+  virtual std::uint64_t from() const = 0;
+  /// Coordinates, and has nothing under way.
+  virtual bool idle() const = 0;
+  /// Proposes nothing with this key, so that others need not wait for this ensemble. False: it
+  /// cannot now. Only while idle().
+  virtual bool pass(Instant now, std::uint64_t key, Effects& out) = 0;
+  /// May this node be taken into views, and with keys of at least `from`? Not at first.
+  virtual void set_ready(bool ready, std::uint64_t from) = 0;
+};
+
+/// `config` has a merger.
+std::unique_ptr<Ensemble> make_ensemble(const Config& config, BufferPool& packets, Host& host,
+                                        MakeRoutes make_routes);
+
+}  // namespace peal::order::paxos

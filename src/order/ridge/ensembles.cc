@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ridge/ensembles.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "order/ridge/chain.h"
+#include "order/ridge/ensembles_inner.h"
+
+namespace peal::order::ridge {
+namespace {
+
+/// What one call does at most before it lets others have their turn.
+constexpr int kPassesMax = 4;
+/// Units of a member in the first ensemble before it uses others too, and by how much one ensemble
+/// may be ahead of others then.
+constexpr std::size_t kHandedAhead = 16;
+/// A coordinator that has nothing to order says so for so long ahead: what others order meanwhile
+/// waits for nobody.
+constexpr std::uint64_t kAheadUs = 2'000;
+
+/// Each ensemble has its part of what one engine may keep.
+paxos::Options part_of(paxos::Options options, std::uint32_t count) {
+  const auto part = [count](auto& of, auto least) { of = std::max<std::decay_t<decltype(of)>>(of / count, least); };
+  part(options.window, 8U);
+  part(options.member_window, 8U);
+  part(options.max_gap, 16U);
+  part(options.checkpoint_every, 4U);
+  part(options.history_bytes_max, std::uint64_t{1} << 16);
+  options.window_first = std::min(options.window_first, options.window);
+  return options;
+}
+
+/// All ensembles are of one cluster, and packets say of which one they are.
+std::uint64_t ensemble_cluster(std::uint64_t cluster, std::size_t ensemble) {
+  constexpr std::uint64_t kApart = 0x9e37'79b9;
+  const auto settings = static_cast<std::uint32_t>(cluster + ensemble * kApart);
+  return (cluster & ~std::uint64_t{0xffff'ffff}) | settings;
+}
+
+/// Counters that say the same of each ensemble, or the most of one: nothing to be added up.
+bool is_one_for_all(std::string_view name) {
+  return name == "paxos_list" || name == "paxos_acceptors" || name == "paxos_acceptors_heard" ||
+         name == "paxos_round";
+}
+
+}  // namespace
+
+Ensembles::Ensembles(const paxos::Config& config, std::uint32_t count, BufferPool& packets,
+                     Host& host, paxos::MakeRoutes make_routes)
+    : self_(config.self),
+      cluster_(config.cluster),
+      waiting_max_(part_of(config.options, count).max_gap),
+      own_max_(config.options.member_window),
+      host_(host),
+      pool_(packets),
+      merge_(count) {
+  if (config.log != nullptr) {
+    log_ = std::make_unique<SharedLog>(*config.log, count);
+    has_log_ = log_->replay();
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    auto& inner = inner_.emplace_back(std::make_unique<Inner>(*this, i));
+    paxos::Config part = config;
+    part.options = part_of(config.options, count);
+    part.cluster = ensemble_cluster(config.cluster, i);
+    part.log = log_ == nullptr ? nullptr : &log_->of(i);
+    part.merger = inner.get();
+    part.first_candidate = i;
+    inner->engine = paxos::make_ensemble(part, packets, *inner, make_routes);
+  }
+  counters_.reserve(96);
+}
+
+Ensembles::~Ensembles() = default;
+
+// ---- inputs ----
+
+/// Calls all ensembles, and then does what comes of it.
+template <class Call>
+void Ensembles::each(Instant now, Effects& out, Call call) {
+  if (stopped_) return;
+  now_ = now;
+  out_ = &out;
+  for (const auto& inner : inner_) {
+    if (!stopped_) call(*inner->engine, *inner);
+  }
+  if (!stopped_) pump();
+  out_ = nullptr;
+}
+
+void Ensembles::start(Instant now, Effects& out) {
+  out_ = &out;
+  if (!has_log_) stop("the acceptor's log cannot be read, or is one of fewer or more ensembles");
+  each(now, out, [now](Engine& engine, Effects& to) { engine.start(now, to); });
+}
+
+void Ensembles::on_packet(Instant now, const BufferRef& packet, Effects& out) {
+  if (stopped_) return;
+  now_ = now;
+  out_ = &out;
+  const std::optional<std::uint64_t> cluster = wire::cluster_of(packet.view());
+  std::size_t to = 0;  // it counts what is for none
+  for (std::size_t i = 0; i < inner_.size(); ++i) {
+    if (cluster == ensemble_cluster(cluster_, i)) to = i;
+  }
+  inner_[to]->engine->on_packet(now, packet, *inner_[to]);
+  if (!stopped_) pump();
+  out_ = nullptr;
+}
+
+void Ensembles::on_timer(Instant now, Effects& out) {
+  each(now, out, [now](Engine& engine, Effects& to) {
+    const std::optional<Instant> due = engine.next_deadline();
+    if (due && *due <= now) engine.on_timer(now, to);
+  });
+}
+
+void Ensembles::on_work(Instant now, Effects& out) {
+  each(now, out, [now](Engine& engine, Effects& to) { engine.on_work(now, to); });
+}
+
+void Ensembles::on_durable(Instant now, Effects& out) {
+  each(now, out, [now](Engine& engine, Effects& to) { engine.on_durable(now, to); });
+}
+
+void Ensembles::on_pause(Instant now, Duration gap, Effects& out) {
+  each(now, out, [=](Engine& engine, Effects& to) { engine.on_pause(now, gap, to); });
+}
+
+void Ensembles::on_drained(Instant now, Effects& out) {
+  each(now, out, [now](Engine& engine, Effects& to) { engine.on_drained(now, to); });
+}
+
+void Ensembles::leave(Instant now, Effects& out) {
+  if (stopped_) return;
+  now_ = now;
+  out_ = &out;
+  for (const auto& inner : inner_) inner->engine->leave(now, *inner);
+  stopped_ = true;
+  out_ = nullptr;
+}
+
+void Ensembles::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
+  each(now, out, [&](Engine& engine, Effects& to) { engine.set_nodes(now, nodes, to); });
+}
+
+NodesWait Ensembles::nodes_wait() const {
+  for (const auto& inner : inner_) {
+    const NodesWait wait = inner->engine->nodes_wait();
+    if (wait.kind != NodesWait::Kind::nothing) return wait;
+  }
+  return {};
+}
+
+std::optional<Instant> Ensembles::next_deadline() const {
+  if (stopped_) return std::nullopt;
+  if (more_) return Instant{};
+  std::optional<Instant> next;
+  for (const auto& inner : inner_) {
+    const std::optional<Instant> due = inner->engine->next_deadline();
+    if (due && (!next || *due < *next)) next = due;
+  }
+  return next;
+}
+
+void Ensembles::stop(std::string_view reason) {
+  if (std::exchange(stopped_, true)) return;
+  out_->fatal(reason);
+}
+
+// ---- what comes of an input ----
+
+void Ensembles::pump() {
+  make_ready();
+  more_ = true;
+  for (int pass = 0; pass < kPassesMax && more_ && !stopped_; ++pass) {
+    more_ = merge_some();
+    let_others_pass();
+    if (!stopped_) feed();
+  }
+}
+
+// Who comes into the view needs whatever all ensembles order from then on. So this node comes into
+// the views of the others first, where it is waited for, and asks for none of them as long as it may
+// have to begin anew anywhere.
+void Ensembles::make_ready() {
+  bool near = true;
+  bool in_others = true;
+  std::uint64_t from = 0;
+  for (std::size_t i = 0; i < inner_.size(); ++i) {
+    const paxos::Ensemble& engine = *inner_[i]->engine;
+    near = near && engine.near();
+    if (i == 0) continue;
+    in_others = in_others && engine.joined();
+    from = std::max(from, engine.from());
+  }
+  ready_ = inner_.front()->engine->joined() || (near && in_others);
+  inner_.front()->engine->set_ready(ready_, from);
+  for (std::size_t i = 1; i < inner_.size(); ++i) inner_[i]->engine->set_ready(near, 0);
+}
+
+// What others order comes behind all that this node's ensembles could still order before it. One
+// with nothing to order says that there is nothing.
+void Ensembles::let_others_pass() {
+  std::uint64_t wanted = 0;
+  for (const auto& inner : inner_) wanted = std::max(wanted, inner->last_item);
+  for (const auto& inner : inner_) {
+    if (stopped_ || inner->engine->key() >= wanted || !inner->engine->idle()) continue;
+    if (PEAL_MUTANT(re_never_passes)) continue;
+    if (!inner->engine->pass(now_, std::max(clock(), wanted) + kAheadUs, *inner)) continue;
+    ++counts_.passed;
+    more_ = true;
+  }
+}
+
+// Units for the ensembles, and room for what they bring.
+void Ensembles::feed() {
+  for (std::size_t i = 0; i < inner_.size() && !stopped_; ++i) {
+    Inner& inner = *inner_[i];
+    const std::size_t before = inner.handed.size();
+    if (backlog(i) == 0 && !inner.starved) continue;
+    inner.starved = false;
+    inner.engine->on_work(now_, inner);
+    if (inner.handed.size() != before) more_ = true;
+  }
+}
+
+// ---- this node's units ----
+
+/// The first ensemble is enough while there is little to order: no other has to be waited for then
+/// than one that says nothing.
+bool Ensembles::may_take(std::size_t ensemble) const {
+  std::size_t least = inner_[ensemble]->handed.size();
+  for (const auto& inner : inner_) {
+    if (inner->engine->joined()) least = std::min(least, inner->handed.size());
+  }
+  if (inner_[ensemble]->handed.size() >= least + kHandedAhead) return false;
+  return ensemble == 0 || inner_.front()->handed.size() >= kHandedAhead;
+}
+
+std::uint32_t Ensembles::backlog(std::size_t ensemble) const {
+  if (!joined_ || !may_take(ensemble)) return 0;
+  const auto again = static_cast<std::uint32_t>(again_.size());
+  return own_.size() < own_max_ ? again + host_.backlog_units() : again;
+}
+
+bool Ensembles::next_unit(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out) {
+  if (!joined_ || !may_take(ensemble)) return false;
+  if (!again_.empty()) return hand_again(ensemble, unit_bytes_max, out);
+  const auto head = static_cast<std::uint32_t>(wire::kPlacingBytes);
+  if (own_.size() >= own_max_) return false;  // others would not keep one so far ahead
+  if (!host_.next_unit(unit_bytes_max - head, out)) return false;
+  stamped_ = std::max(clock(), stamped_ + 1);
+  const wire::Placing placing{stamped_, view_.number, own_first_ + own_.size()};
+  out.bytes.grow_front(head);
+  wire::encode_placing_in_place(placing, {out.bytes.data(), out.bytes.size()});
+  own_.push_back({out.bytes, out.service});
+  inner_[ensemble]->handed.push_back({placing.view, placing.number});
+  return true;
+}
+
+// In a buffer of its own, since packets of the ensemble's view before may still use the other.
+bool Ensembles::hand_again(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out) {
+  const std::uint64_t number = *again_.begin();
+  const Own& own = own_[number - own_first_];
+  const std::uint32_t size = own.bytes.size();
+  PEAL_ASSERT(size <= unit_bytes_max);
+  out.bytes = pool_.take(wire::kRelayHeaderBytes, size);
+  if (!out.bytes) return false;
+  std::memcpy(out.bytes.data(), own.bytes.data(), size);
+  out.service = own.service;
+  again_.erase(again_.begin());
+  inner_[ensemble]->handed.push_back({view_.number, number});
+  return true;
+}
+
+std::uint32_t Ensembles::room(std::size_t ensemble) const {
+  const std::size_t waiting = merge_.waiting(ensemble);
+  const std::uint32_t own =
+      waiting < waiting_max_ ? waiting_max_ - static_cast<std::uint32_t>(waiting) : 0;
+  const std::uint32_t room = std::min(own, host_.receive_room_units());
+  if (room == 0) inner_[ensemble]->starved = true;
+  return room;
+}
+
+// ---- time ----
+
+/// What a unit or nothing is stamped with: this node's time, ahead of all keys that it has seen. So
+/// what its sender knew of is ordered before it, and clocks of different machines agree as well as
+/// packets are fast, whatever they say.
+std::uint64_t Ensembles::clock() const {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(now_.ns / 1'000 + clock_ahead_, 1));
+}
+
+void Ensembles::raise_clock(std::uint64_t key) {
+  const std::uint64_t clock = this->clock();
+  if (key >= clock && key < wire::kCounterMax / 2) {
+    clock_ahead_ += static_cast<std::int64_t>(key - clock + 1);
+  }
+}
+
+// ---- what people see ----
+
+void Ensembles::Inner::report(const Event& event) {
+  switch (event.code) {
+    case EventCode::view_installed: return;  // said for all ensembles together
+    case EventCode::nodes_adopted:
+      adopted_list = event.a;
+      return all_.adopted(event);
+    default: break;
+  }
+  // What concerns all ensembles, each of them says.
+  const bool once =
+      event.code == EventCode::paused || event.code == EventCode::nodes_not_given;
+  if (!once || number_ == 0) all_.out_->report(event);
+}
+
+/// The list of nodes that all ensembles have gone over to counts.
+void Ensembles::adopted(const Event& event) {
+  const bool all = std::all_of(inner_.begin(), inner_.end(), [&](const auto& inner) {
+    return inner->adopted_list == event.a;
+  });
+  if (all) out_->report({event.code, view_, event.who, event.a, event.b});
+}
+
+WaitReason Ensembles::why() const {
+  using Kind = WaitReason::Kind;
+  if (host_.receive_room_units() == 0) return {Kind::slow_application, self_, 0};
+  const auto ask = [this](std::size_t ensemble) {
+    WaitReason reason = inner_[ensemble]->engine->why();
+    if (reason.seq != 0) reason.seq = seq_ + 1;
+    return reason;
+  };
+  const std::optional<std::size_t> awaited = merge_.awaited();
+  if (awaited) {
+    const WaitReason reason = ask(*awaited);
+    if (reason.kind != Kind::nothing) return reason;
+  }
+  for (std::size_t i = 0; i < inner_.size(); ++i) {
+    const WaitReason reason = ask(i);
+    if (reason.kind != Kind::nothing) return reason;
+  }
+  const bool waits = awaited || !own_.empty() || host_.backlog_units() > 0;
+  return waits ? WaitReason{Kind::ensemble, {}, seq_ + 1} : WaitReason{};
+}
+
+std::span<const Counter> Ensembles::counters() const {
+  counters_.clear();
+  for (const auto& inner : inner_) {
+    const std::span<const Counter> its = inner->engine->counters();
+    if (counters_.empty()) {
+      counters_.assign(its.begin(), its.end());
+      continue;
+    }
+    for (std::size_t i = 0; i < its.size(); ++i) {
+      Counter& to = counters_[i];
+      to.value = is_one_for_all(to.name) ? std::max(to.value, its[i].value)
+                                         : to.value + its[i].value;
+    }
+  }
+  const std::size_t waiting = [this] {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < inner_.size(); ++i) sum += merge_.waiting(i);
+    return sum;
+  }();
+  for (const Counter& own : std::initializer_list<Counter>{
+           {"ensembles", inner_.size()},
+           {"ensembles_originated", counts_.originated},
+           {"ensembles_delivered", counts_.delivered},
+           {"ensembles_views", counts_.views},
+           {"ensembles_passed", counts_.passed},
+           {"ensembles_deferred", counts_.deferred},
+           {"ensembles_ignored", counts_.ignored},
+           {"ensembles_waiting", waiting},
+       }) {
+    counters_.push_back(own);
+  }
+  return counters_;
+}
+
+void Ensembles::check_invariants() const {
+  for (std::size_t i = 0; i < inner_.size(); ++i) {
+    inner_[i]->engine->check_invariants();
+    // A view, or that this node is in none, needs no room.
+    PEAL_ASSERT(merge_.waiting(i) <= 2 * std::size_t{waiting_max_} + 64);
+  }
+  PEAL_ASSERT(!joined_ || contains(members_, self_));
+  PEAL_ASSERT(placed_.size() == members_.size() && deferred_.size() == members_.size());
+  PEAL_ASSERT(again_.empty() || (*again_.begin() >= own_first_ &&
+                                 *again_.rbegin() < own_first_ + own_.size()));
+}
+
+std::uint64_t Ensembles::digest() const {
+  Digest digest;
+  for (const auto& inner : inner_) {
+    digest.add(inner->engine->digest());
+    digest.add(inner->handed.size());
+    digest.add(inner->last_item);
+  }
+  for (std::size_t i = 0; i < inner_.size(); ++i) digest.add(merge_.waiting(i));
+  digest.add((joined_ ? 1U : 0U) | (stopped_ ? 2U : 0U));
+  digest.add(view_.number);
+  digest.add(seq_);
+  digest.add(own_first_);
+  digest.add(own_.size());
+  digest.add(again_.size());
+  digest.add(stamped_);
+  for (const std::uint64_t placed : placed_) digest.add(placed);
+  for (const auto& waiting : deferred_) digest.add(waiting.size());
+  return digest.value();
+}
+
+}  // namespace peal::order::ridge

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "order/member_set.h"
+#include "order/paxos/ensemble.h"
+#include "order/ridge/engine.h"
+#include "order/ridge/merge.h"
+#include "order/ridge/shared_log.h"
+
+namespace peal::order::ridge {
+
+/// Several ensembles, each with a coordinator of its own, as one engine: each orders a part of the
+/// units, and the orders of all become one by the keys of their values (merge.h). All nodes take
+/// part in all ensembles. To its node this is an engine like others: one view, one order, and the
+/// units of a member in the order in which it handed them over, whichever ensembles they went to.
+///
+/// The views are those of the first ensemble. Whoever is taken into one is in the views of the others
+/// by then; those say who may hand units to them, and nothing else.
+///
+/// ensembles.cc: inputs, units out, what people see. ensembles_order.cc: what the merged order comes
+/// to.
+class Ensembles final : public Engine {
+ public:
+  Ensembles(const paxos::Config& config, std::uint32_t count, BufferPool& packets, Host& host,
+            paxos::MakeRoutes make_routes);
+  ~Ensembles() override;
+
+  void start(Instant now, Effects& out) override;
+  void on_packet(Instant now, const BufferRef& packet, Effects& out) override;
+  void on_timer(Instant now, Effects& out) override;
+  void on_work(Instant now, Effects& out) override;
+  void on_durable(Instant now, Effects& out) override;
+  void on_pause(Instant now, Duration gap, Effects& out) override;
+  void on_drained(Instant now, Effects& out) override;
+  void leave(Instant now, Effects& out) override;
+  void set_nodes(Instant now, const NodeList& nodes, Effects& out) override;
+  NodesWait nodes_wait() const override;
+  std::optional<Instant> next_deadline() const override;
+  Lane preferred_lane() const override { return Lane::data; }
+  MemberId self() const override { return self_; }
+  WaitReason why() const override;
+  std::span<const Counter> counters() const override;
+  void check_invariants() const override;
+  std::uint64_t digest() const override;
+
+ private:
+  class Inner;
+  /// One thing that an ensemble's order brings.
+  struct Item {
+    enum class Kind : std::uint8_t { unit, view, left_out } kind = Kind::unit;
+    wire::Placing placing;
+    MemberId origin{};
+    Service service = Service::agreed;
+    BufferRef bytes;  ///< of the unit, without its placing
+    ViewId view{};
+    MemberSet members;  ///< of the view
+    MemberSet company;  ///< of the transitional view before; empty if there is none
+  };
+  /// A unit of this node that has no place yet, with its placing in front.
+  struct Own {
+    BufferRef bytes;
+    Service service = Service::agreed;
+  };
+
+  // ensembles.cc
+  template <class Call>
+  void each(Instant now, Effects& out, Call call);
+  void pump();
+  void make_ready();
+  void let_others_pass();
+  void feed();
+  bool may_take(std::size_t ensemble) const;
+  std::uint32_t backlog(std::size_t ensemble) const;
+  bool next_unit(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out);
+  bool hand_again(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out);
+  std::uint32_t room(std::size_t ensemble) const;
+  std::uint64_t clock() const;
+  void raise_clock(std::uint64_t key);
+  void adopted(const Event& event);
+  void stop(std::string_view reason);
+
+  // ensembles_order.cc
+  bool merge_some();
+  void take_unit(Item item);
+  void place(const Item& item);
+  void place_deferred(std::size_t index);
+  void install(Item item);
+
+  const MemberId self_;
+  const std::uint64_t cluster_;
+  const std::uint32_t waiting_max_;  ///< items of one ensemble that wait to be merged
+  const std::uint32_t own_max_;      ///< units of one member without a place
+  Host& host_;
+  BufferPool& pool_;
+  std::unique_ptr<SharedLog> log_;
+  bool has_log_ = true;  ///< what is in it could be read
+  std::vector<std::unique_ptr<Inner>> inner_;
+  Merge<Item> merge_;
+  Effects* out_ = nullptr;  ///< during a call
+  Instant now_{};
+  bool stopped_ = false;
+  bool more_ = false;   ///< the last call left work over
+  bool ready_ = false;  ///< may be taken into views, and skips nothing from then on
+
+  std::int64_t clock_ahead_ = 0;  ///< microseconds that keys are ahead of this node's time
+
+  // The merged order.
+  bool joined_ = false;                     ///< is in view_
+  ViewId view_{};                           ///< the last that it was in
+  MemberSet members_;
+  std::vector<std::uint64_t> placed_;                    ///< units of each member
+  std::vector<std::map<std::uint64_t, Item>> deferred_;  ///< that came before earlier ones
+  Seq seq_ = 0;
+  std::uint64_t merged_ = 0;  ///< key of the last item
+
+  // This node's units.
+  std::deque<Own> own_;  ///< from own_first_ on
+  std::uint64_t own_first_ = 1;
+  std::uint64_t stamped_ = 0;         ///< the last stamp
+  std::set<std::uint64_t> again_;     ///< numbers of those that an ensemble's view took back
+
+  struct Counts {
+    std::uint64_t originated = 0, delivered = 0, views = 0, passed = 0, deferred = 0, ignored = 0;
+  } counts_;
+  mutable std::vector<Counter> counters_;
+};
+
+}  // namespace peal::order::ridge

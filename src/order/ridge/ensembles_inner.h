@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "order/ridge/ensembles.h"
+
+namespace peal::order::ridge {
+
+/// One ensemble, and all that its engine sees of the world: what it asks for and what it does goes
+/// through here. It brings its order to the merge; packets go on as they are.
+class Ensembles::Inner final : public Host, public Effects, public paxos::Merger {
+ public:
+  Inner(Ensembles& all, std::size_t number) : all_(all), number_(number) {}
+
+  // Host
+  std::uint32_t backlog_units() const override { return all_.backlog(number_); }
+  bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override {
+    return all_.next_unit(number_, unit_bytes_max, out);
+  }
+  std::uint32_t receive_room_units() const override { return all_.room(number_); }
+
+  // Effects
+  void send(NodeId to, Lane lane, const BufferRef& packet) override {
+    all_.out_->send(to, lane, packet);
+  }
+  void multicast(Lane lane, const BufferRef& packet) override {
+    all_.out_->multicast(lane, packet);
+  }
+  void originate(const ViewId& /*view*/, Seq /*seq*/) override { handed.pop_front(); }
+  void deliver(const Delivery& delivery) override;
+  void install(const View& view) override;
+  void report(const Event& event) override;
+  void fatal(std::string_view reason) override { all_.stop(reason); }
+
+  // paxos::Merger
+  void on_key(std::uint64_t key, bool nothing) override {
+    key_ = key;
+    if (!nothing) last_item = key;
+    all_.raise_clock(key);
+  }
+  bool needs_all() const override { return number_ != 0 && all_.ready_; }
+  void on_left_out() override;
+
+  /// A unit of this node that the ensemble was handed and has not placed.
+  struct Handed {
+    std::uint64_t view{};
+    std::uint64_t number{};
+  };
+  std::deque<Handed> handed;
+  std::uint64_t last_item = 0;     ///< key of the last value that was more than nothing
+  bool starved = false;            ///< there was no room for what it brings
+  std::uint64_t adopted_list = 0;  ///< hash of the list of nodes that it went over to last
+  std::unique_ptr<paxos::Ensemble> engine;
+
+ private:
+  void take_back();
+
+  Ensembles& all_;
+  std::size_t number_;
+  std::uint64_t key_ = 0;
+  MemberSet company_;  ///< of the transitional view that came last
+};
+
+}  // namespace peal::order::ridge

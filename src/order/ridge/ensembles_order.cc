@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "order/ridge/ensembles.h"
+#include "order/ridge/ensembles_inner.h"
+
+// What the merged order comes to: a function of it alone, so that all who merge agree.
+//
+// The views are the first ensemble's. A unit counts if it is for the view that counts and from one
+// of its members, whichever ensemble it came by. It is placed once those that its sender handed over
+// before it are: the keys of two ensembles say nothing of who sent first.
+
+namespace peal::order::ridge {
+namespace {
+
+constexpr int kMergedAtOnce = 256;
+constexpr std::string_view kTooLate =
+    "this node was taken into a view while it had fallen behind; restarted, it joins again";
+
+}  // namespace
+
+void Ensembles::Inner::deliver(const Delivery& delivery) {
+  Item item;
+  // A damaged one is damaged at all nodes.
+  if (wire::decode_placing(delivery.unit.view(), item.placing) != wire::Drop::none) {
+    ++all_.counts_.ignored;
+    return;
+  }
+  const auto head = static_cast<std::uint32_t>(wire::kPlacingBytes);
+  item.origin = delivery.origin;
+  item.service = delivery.service;
+  item.bytes = delivery.unit.slice(head, delivery.unit.size() - head);
+  all_.merge_.push(number_, key_, std::move(item));
+}
+
+void Ensembles::Inner::install(const View& view) {
+  if (view.transitional) {
+    company_.assign(view.members.begin(), view.members.end());
+    return;
+  }
+  take_back();
+  if (number_ != 0) return;
+  Item item;
+  item.kind = Item::Kind::view;
+  item.view = view.id;
+  item.members.assign(view.members.begin(), view.members.end());
+  item.company = std::exchange(company_, {});
+  all_.merge_.push(number_, key_, std::move(item));
+}
+
+void Ensembles::Inner::on_left_out() {
+  take_back();
+  if (number_ != 0) return;
+  Item item;
+  item.kind = Item::Kind::left_out;
+  all_.merge_.push(number_, key_, std::move(item));
+}
+
+/// The units that had no place when this ensemble's view ended go out once more.
+void Ensembles::Inner::take_back() {
+  for (const Handed& each : std::exchange(handed, {})) {
+    const std::uint64_t end = all_.own_first_ + all_.own_.size();
+    const bool ours = each.view == all_.view_.number && all_.joined_;
+    if (ours && each.number >= all_.own_first_ && each.number < end) {
+      PEAL_PROBE("ensembles.unit_again");
+      all_.again_.insert(each.number);
+    }
+  }
+}
+
+bool Ensembles::merge_some() {
+  bool any = false;
+  for (std::size_t i = 0; i < inner_.size(); ++i) merge_.advance(i, inner_[i]->engine->key());
+  for (int i = 0; i < kMergedAtOnce && !stopped_ && host_.receive_room_units() > 0; ++i) {
+    const std::optional<std::size_t> stream =
+        PEAL_MUTANT(re_arrival_merges) ? merge_.any() : merge_.next();
+    if (!stream) break;
+    any = true;
+    merged_ = merge_.key(*stream);
+    Item item = merge_.pop(*stream);
+    switch (item.kind) {
+      case Item::Kind::unit: take_unit(std::move(item)); break;
+      case Item::Kind::view: install(std::move(item)); break;
+      case Item::Kind::left_out: joined_ = false; break;
+    }
+  }
+  return any;
+}
+
+void Ensembles::take_unit(Item item) {
+  const bool counts = joined_ && (item.placing.view == view_.number || PEAL_MUTANT(re_old_view_counts));
+  const std::size_t index = counts ? index_in(members_, item.origin) : members_.size();
+  if (!counts || index == members_.size()) {
+    ++counts_.ignored;
+    return;
+  }
+  const std::uint64_t number = item.placing.number;
+  const std::uint64_t placed = placed_[index];
+  if (number == placed + 1 || PEAL_MUTANT(re_arrival_order)) {
+    placed_[index] = number;
+    place(item);
+    return place_deferred(index);
+  }
+  // Nobody has more under way, and one that was handed to two ensembles may come twice.
+  if (number <= placed || number - placed > own_max_ ||
+      !deferred_[index].emplace(number, std::move(item)).second) {
+    ++counts_.ignored;
+    return;
+  }
+  ++counts_.deferred;
+  PEAL_PROBE("ensembles.unit_deferred");
+}
+
+void Ensembles::place_deferred(std::size_t index) {
+  auto& waiting = deferred_[index];
+  while (!stopped_ && !waiting.empty() && waiting.begin()->first == placed_[index] + 1) {
+    const auto first = waiting.extract(waiting.begin());
+    placed_[index] = first.key();
+    place(first.mapped());
+  }
+}
+
+void Ensembles::place(const Item& item) {
+  ++seq_;
+  if (item.origin == self_) {
+    if (own_.empty() || item.placing.number != own_first_) {
+      return stop("others decided what is said to come from this node, and does not");
+    }
+    out_->originate(view_, seq_);
+    again_.erase(own_first_);
+    own_.pop_front();
+    ++own_first_;
+    ++counts_.originated;
+  }
+  ++counts_.delivered;
+  Delivery delivery;
+  delivery.view = view_;
+  delivery.seq = seq_;
+  delivery.origin = item.origin;
+  delivery.service = item.service;
+  delivery.unit = item.bytes;
+  out_->deliver(delivery);
+}
+
+void Ensembles::install(Item item) {
+  for (std::size_t i = 1; i < inner_.size(); ++i) {
+    if (inner_[i]->engine->from() > merged_) return stop(kTooLate);
+  }
+  View view;
+  view.id = item.view;
+  view.primary = Primary::yes;
+  if (!item.company.empty()) {
+    view.transitional = true;
+    view.old = view_;
+    view.members = item.company;
+    out_->install(view);
+  }
+  joined_ = true;
+  view_ = item.view;
+  members_ = std::move(item.members);
+  placed_.assign(members_.size(), 0);
+  deferred_.assign(members_.size(), {});
+  seq_ = 0;
+  own_.clear();
+  own_first_ = 1;
+  again_.clear();
+  ++counts_.views;
+  view.transitional = false;
+  view.old = {};
+  view.members = members_;
+  out_->install(view);
+  out_->report({EventCode::view_installed, view_, {}, members_.size(), 0});
+}
+
+}  // namespace peal::order::ridge

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/ridge/shared_log.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace peal::order::ridge {
+
+class SharedLog::Part final : public port::Log {
+ public:
+  struct Kept {
+    LogPosition position{};
+    std::vector<std::byte> record;
+  };
+
+  Part(SharedLog& shared, std::uint8_t number) : shared_(shared), number_(number) {}
+
+  Result<void, port::LogFailure> replay(port::LogReader& reader) override {
+    for (const Kept& each : std::exchange(kept, {})) reader.on_record(each.position, each.record);
+    return {};
+  }
+  Result<LogPosition> append(ByteView record) override {
+    return shared_.log_.append(shared_.labelled(number_, record));
+  }
+  Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override {
+    const LogPosition before = std::exchange(needed_from, keep_from);
+    auto position = shared_.checkpoint(shared_.labelled(number_, record));
+    if (!position) needed_from = before;
+    return position;
+  }
+  LogPosition last() const override { return shared_.log_.last(); }
+  LogPosition durable() const override { return shared_.log_.durable(); }
+  const std::optional<port::LogFailure>& failure() const override {
+    return shared_.log_.failure();
+  }
+
+  std::vector<Kept> kept;
+  LogPosition needed_from{};  ///< everything before is of no use to this acceptor
+
+ private:
+  SharedLog& shared_;
+  std::uint8_t number_;
+};
+
+SharedLog::SharedLog(port::Log& log, std::size_t acceptors) : log_(log) {
+  PEAL_ASSERT(acceptors >= 1 && acceptors <= 256);
+  for (std::size_t i = 0; i < acceptors; ++i) {
+    parts_.push_back(std::make_unique<Part>(*this, static_cast<std::uint8_t>(i)));
+  }
+}
+
+SharedLog::~SharedLog() = default;
+
+bool SharedLog::replay() {
+  struct Sorter final : port::LogReader {
+    explicit Sorter(SharedLog& to) : shared(to) {}
+    void on_record(LogPosition position, ByteView record) override {
+      if (!first) first = position;
+      const auto number = record.empty() ? ~std::size_t{0} : std::to_integer<std::size_t>(record[0]);
+      if (number >= shared.parts_.size()) {
+        fine = false;
+        return;
+      }
+      shared.parts_[number]->kept.push_back({position, {record.begin() + 1, record.end()}});
+    }
+    SharedLog& shared;
+    std::optional<LogPosition> first;
+    bool fine = true;
+  };
+  Sorter sorter(*this);
+  if (!log_.replay(sorter) || !sorter.fine) return false;
+  const LogPosition first = sorter.first.value_or(log_.last().next());
+  for (const auto& part : parts_) part->needed_from = first;
+  return true;
+}
+
+port::Log& SharedLog::of(std::size_t acceptor) { return *parts_[acceptor]; }
+
+// An acceptor's last checkpoint is not before what it needs, so it stays.
+Result<LogPosition> SharedLog::checkpoint(ByteView labelled) {
+  LogPosition keep_from = parts_.front()->needed_from;
+  for (const auto& part : parts_) keep_from = std::min(keep_from, part->needed_from);
+  return log_.checkpoint(labelled, keep_from);
+}
+
+ByteView SharedLog::labelled(std::uint8_t acceptor, ByteView record) {
+  scratch_.clear();
+  scratch_.push_back(static_cast<std::byte>(acceptor));
+  scratch_.insert(scratch_.end(), record.begin(), record.end());
+  return scratch_;
+}
+
+}  // namespace peal::order::ridge
