@@ -116,7 +116,9 @@ void Liveness::check_idleness() {
   const bool paxos = on_quorums(world_.options().order);
   const auto heartbeats =
       static_cast<std::uint64_t>(kIdleWatch.ns / world_.options().paxos.heartbeat.ns);
-  const std::uint64_t most = paxos ? 2 * heartbeats + 100 : 4 * rotations + 100;
+  // Each ensemble has heartbeats of its own.
+  const std::uint64_t most =
+      paxos ? 2 * heartbeats * world_.options().ensembles + 100 : 4 * rotations + 100;
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
     const Process* process = world_.process(NodeId{n});
     if (process == nullptr || process->incarnation != before[n].incarnation) continue;

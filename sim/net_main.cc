@@ -24,6 +24,7 @@ struct NetArguments {
   std::string net = "10g", cpu = "peal", order = "ring", service = "agreed", rate = "max", csv;
   std::uint32_t nodes = 8, senders = 0, payload = 1'350, datagram = 0, step = 0;
   std::uint32_t acceptors = 3;
+  std::uint32_t ensembles = 1;
   std::uint32_t personal = 0, accelerated = 0, global = 0, buffer = 0;
   double disk_us = 0, loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2,
          measure = 0.2;
@@ -75,6 +76,9 @@ void add_options(CLI::App& app, NetArguments& a) {
   app.add_option("--acceptors", a.acceptors,
                  "with paxos and ridge: so many nodes vote, the lowest ones; default: 3")
       ->check(CLI::Range(1, 128));
+  app.add_option("--ensembles", a.ensembles,
+                 "with ridge: so many ensembles order together; default: 1")
+      ->check(CLI::Range(1U, order::ridge::kEnsemblesMax));
   app.add_option("--disk-us", a.disk_us,
                  "with paxos and ridge: a sync of all that an acceptor's log has to write takes so "
                  "long; default: 0, in memory")
@@ -142,6 +146,7 @@ NetRunOptions options_of(const CLI::App& app, const NetArguments& a) {
   options.senders = a.senders;
   options.multicast = !a.no_multicast;
   options.acceptors = app.count("--acceptors") > 0 ? a.acceptors : std::min(a.acceptors, a.nodes);
+  options.ensembles = a.ensembles;
   options.disk = Duration{static_cast<std::int64_t>(a.disk_us * 1e3)};
   options.payload_bytes = a.payload;
   options.service = a.service == "safe" ? Service::safe : Service::agreed;
@@ -211,6 +216,9 @@ std::string problem(const CLI::App& app, const NetRunOptions& options) {
   if (options.senders > options.nodes) {
     return "--senders " + std::to_string(options.senders) + ": accepted is 1 to " +
            std::to_string(options.nodes) + ": senders are nodes";
+  }
+  if (options.order != OrderEngine::ridge && app.count("--ensembles") != 0) {
+    return "--ensembles is not accepted here: it must come with --order ridge";
   }
   if (!on_quorums(options.order)) {
     for (const char* name : {"--acceptors", "--disk-us"}) {

@@ -28,6 +28,7 @@ std::string quorum_text(const NetRunOptions& options) {
   const std::string count = std::to_string(options.acceptors);
   std::string text = ", " + std::string(order_engine_name(options.order)) + ", " + count +
                      (options.acceptors == 1 ? " acceptor" : " acceptors");
+  if (options.ensembles > 1) text += ", " + std::to_string(options.ensembles) + " ensembles";
   if (options.disk.ns == 0) return text + " in memory";
   const double disk_us = static_cast<double>(options.disk.ns) / 1e3;
   return text + ", " + formatted("%g", disk_us) + " us a sync";
@@ -48,6 +49,7 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("service", options.service == Service::safe ? "safe" : "agreed", true);
   visit("order", std::string(order_engine_name(options.order)), true);
   visit("acceptors", on_quorums(options.order) ? std::to_string(options.acceptors) : "0", false);
+  visit("ensembles", on_quorums(options.order) ? std::to_string(options.ensembles) : "0", false);
   visit("disk_us", formatted("%g", static_cast<double>(options.disk.ns) / 1e3), false);
   visit("multicast", options.multicast ? "1" : "0", false);
   visit("ring", ring_name(options), true);

@@ -49,6 +49,7 @@ WorldOptions world_of(const NetRunOptions& options) {
   world.ring = ring_of(options);
   world.paxos = paxos_of(options);
   world.acceptors = options.acceptors;
+  world.ensembles = options.ensembles;
   world.disks = {options.disk, options.disk, 0, options.disk};
   world.multicast = options.multicast;
   world.step_cost = options.cpu->step;

@@ -37,6 +37,7 @@ struct NetRunOptions {
   Duration coalesce{};          ///< of the network cards
   bool multicast = true;        ///< else each multicast is a unicast to each other node
   std::uint32_t acceptors = 3;  ///< on quorums: the lowest nodes; all, if there are fewer
+  std::uint32_t ensembles = 1;  ///< of ridge
   Duration disk{};              ///< on quorums: of a sync of all that waits; 0: logs in memory
   Duration warm_up = milliseconds(200);
   Duration measure = milliseconds(200);

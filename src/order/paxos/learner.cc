@@ -328,7 +328,8 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
   if (best == nullptr ||
       (state_.known() && (can_catch_up() || best->state.next <= state_.next()))) {
     cut_off_ticks_ = 0;
-    const bool far = best != nullptr && best->state.next > state_.next() + config_.options.max_gap;
+    const Instance far_behind = config_.far_behind == 0 ? config_.options.max_gap : config_.far_behind;
+    const bool far = best != nullptr && best->state.next > state_.next() + far_behind;
     if (far && may_skip()) ask_checkpoint_of(*best, out);
     return;
   }
@@ -343,6 +344,13 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
   if (!may_skip()) {
     if (peers_.live_acceptors() < peers_.majority() || cut_off_ticks_ < kCutOffTicks) return;
     stop(out, kCutOff);
+    return;
+  }
+  // An acceptor that voted for what is next is one of those who may help, and would forget its vote.
+  const Slot* slot = store_.find(state_.next());
+  const bool voted = state_.known() && votes() && slot != nullptr && slot->vote_round.count != 0;
+  if (voted && cut_off_ticks_ < kCutOffTicks) {
+    PEAL_PROBE("paxos.keeps_votes");
     return;
   }
   ask_checkpoint_of(*best, out);

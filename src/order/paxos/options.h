@@ -64,6 +64,9 @@ struct Config {
   /// If nobody coordinates, the acceptor with this index is asked first, and then those behind it:
   /// so that several ensembles are coordinated by several nodes.
   std::uint32_t first_candidate = 0;
+  /// Who is in no view and so many instances behind begins where others are; 0: Options::max_gap. To
+  /// begin anew forgets what others may still ask for.
+  std::uint32_t far_behind = 0;
 };
 
 /// `packets` is where the engine builds its own packets, and what it replays from its log. Slabs

@@ -70,6 +70,7 @@ Ensembles::Ensembles(const paxos::Config& config, std::uint32_t count, BufferPoo
     part.log = log_ == nullptr ? nullptr : &log_->of(i);
     part.merger = inner.get();
     part.first_candidate = i;
+    part.far_behind = config.options.max_gap;
     inner->engine = paxos::make_ensemble(part, packets, *inner, make_routes);
   }
   counters_.reserve(96);

@@ -122,7 +122,8 @@ class Ensembles final : public Engine {
   std::vector<std::uint64_t> placed_;                    ///< units of each member
   std::vector<std::map<std::uint64_t, Item>> deferred_;  ///< that came before earlier ones
   Seq seq_ = 0;
-  std::uint64_t merged_ = 0;  ///< key of the last item
+  std::uint64_t merged_ = 0;    ///< key of the last item
+  std::size_t views_ahead_ = 0;  ///< of the first ensemble, that are not merged yet
 
   // This node's units.
   std::deque<Own> own_;  ///< from own_first_ on

@@ -43,7 +43,10 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
     if (!nothing) last_item = key;
     all_.raise_clock(key);
   }
-  bool needs_all() const override { return number_ != 0 && all_.ready_; }
+  bool needs_all() const override {
+    // Until it has merged the end of its last view, it owes that what belongs before.
+    return number_ != 0 && (all_.ready_ || all_.joined_ || all_.views_ahead_ > 0);
+  }
   void on_left_out() override;
 
   /// A unit of this node that the ensemble was handed and has not placed.

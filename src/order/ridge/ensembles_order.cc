@@ -49,6 +49,7 @@ void Ensembles::Inner::install(const View& view) {
   item.view = view.id;
   item.members.assign(view.members.begin(), view.members.end());
   item.company = std::exchange(company_, {});
+  ++all_.views_ahead_;
   all_.merge_.push(number_, key_, std::move(item));
 }
 
@@ -57,6 +58,7 @@ void Ensembles::Inner::on_left_out() {
   if (number_ != 0) return;
   Item item;
   item.kind = Item::Kind::left_out;
+  ++all_.views_ahead_;
   all_.merge_.push(number_, key_, std::move(item));
 }
 
@@ -84,8 +86,14 @@ bool Ensembles::merge_some() {
     Item item = merge_.pop(*stream);
     switch (item.kind) {
       case Item::Kind::unit: take_unit(std::move(item)); break;
-      case Item::Kind::view: install(std::move(item)); break;
-      case Item::Kind::left_out: joined_ = false; break;
+      case Item::Kind::view:
+        --views_ahead_;
+        install(std::move(item));
+        break;
+      case Item::Kind::left_out:
+        --views_ahead_;
+        joined_ = false;
+        break;
     }
   }
   return any;
