@@ -31,8 +31,8 @@ void read_engine(Words& words, WorldOptions& options) {
   if (options.dissemination == Dissemination::ring && options.order != OrderEngine::ridge) {
     words.fail("dissemination=ring: accepted with order=ridge");
   }
-  options.ensembles = static_cast<std::uint32_t>(
-      words.number("ensembles", 1, 1, order::ridge::kEnsemblesMax));
+  options.ensembles =
+      static_cast<std::uint32_t>(words.number("ensembles", 1, 1, order::ridge::kEnsemblesMax));
   if (options.ensembles > 1 && options.order != OrderEngine::ridge) {
     words.fail("ensembles=" + std::to_string(options.ensembles) + ": accepted with order=ridge");
   }

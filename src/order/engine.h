@@ -143,7 +143,7 @@ struct WaitReason {
     slow_application,  ///< the application of `who` does not take its messages
     window,            ///< flow control: the maximal gap is used up by `who`
     coordinator,       ///< no coordinator is elected, or `who` is about to be
-    quorum,  ///< a majority of the acceptors has not voted for `seq`; `who` is one that has not
+    quorum,    ///< a majority of the acceptors has not voted for `seq`; `who` is one that has not
     ensemble,  ///< another ensemble has not said yet that it has nothing to order before `seq`
   };
   Kind kind = Kind::nothing;

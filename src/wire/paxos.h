@@ -65,7 +65,7 @@ struct ValueHead {
   /// Unit: the view it is for. View: its number. Nodes: the list's, at most kListMax. At least 1.
   /// Nothing: 0
   std::uint64_t view{};
-  MemberId origin{};       ///< unit: its sender. Else: the coordinator that made it
+  MemberId origin{};  ///< unit: its sender. Else: the coordinator that made it
   /// Unit: counts its sender's in this view, from 1. Nothing, view: what its key is to be at least,
   /// or 0; see Placing. Nodes: 0
   std::uint64_t number{};

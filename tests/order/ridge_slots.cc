@@ -31,7 +31,10 @@ class Slots::Node final : public Host, public Effects {
     const auto& acceptors = mine.acceptors;
     const bool votes = std::binary_search(acceptors.begin(), acceptors.end(), mine.self.node);
     mine.log = votes ? &log_ : nullptr;
-    engine_ = ridge::make_engine(mine, pool_, *this, slots.shape_.dissemination);
+    const Shape& shape = slots.shape_;
+    engine_ = shape.ensembles > 1
+                  ? ridge::make_ensembles(mine, shape.ensembles, pool_, *this, shape.dissemination)
+                  : ridge::make_engine(mine, pool_, *this, shape.dissemination);
   }
 
   void start() {
@@ -131,6 +134,7 @@ Slots::~Slots() = default;
 
 void Slots::post(std::uint32_t from, std::uint32_t to, const BufferRef& packet) {
   std::int64_t at = now_;
+  ++packets_;
   if (is_value(packet)) {
     ++copies_;
     Node& sender = *nodes_[from];
@@ -223,6 +227,13 @@ void Slots::send(std::uint32_t count) {
   }
   done_ = 0;
   for (std::int64_t& latency : latencies_) latency /= kSlot;
+}
+
+std::uint64_t Slots::rest(std::int64_t slots) {
+  const std::uint64_t before = packets_;
+  const std::int64_t end = now_ + slots * kSlot;
+  while (now_ < end) PEAL_ASSERT(step());
+  return packets_ - before;
 }
 
 void Slots::note_delivery(std::uint32_t node) {

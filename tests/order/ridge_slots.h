@@ -22,6 +22,7 @@ class Slots {
     std::uint32_t faults{};  ///< so many acceptors may fail; there are twice as many and one
     std::int64_t delay{};    ///< slots
     Dissemination dissemination = Dissemination::distributors;
+    std::uint32_t ensembles = 1;
   };
 
   explicit Slots(const Shape& shape);
@@ -29,9 +30,11 @@ class Slots {
 
   /// Runs until all nodes are in one view, and nothing is under way.
   void settle();
-  /// The coordinator's application sends `count` values, one in each slot; runs until all nodes
-  /// have delivered all.
+  /// The coordinator's application, of the first ensemble, sends `count` values, one in each slot;
+  /// runs until all nodes have delivered all.
   void send(std::uint32_t count);
+  /// Nothing happens for so many slots but what the engines do by themselves. Packets sent in them.
+  std::uint64_t rest(std::int64_t slots);
 
   /// Of each value, in their order: slots from when it was sent until the last node delivered it.
   const std::vector<std::int64_t>& latencies() const { return latencies_; }
@@ -74,6 +77,7 @@ class Slots {
   std::int64_t first_at_ = 0;
   std::int64_t span_ = 0;
   std::uint64_t copies_ = 0;
+  std::uint64_t packets_ = 0;
 };
 
 }  // namespace peal::order::ridge::test

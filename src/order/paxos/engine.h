@@ -192,7 +192,7 @@ class PaxosEngine final : public Ensemble {
   Instance noted_from_ = 0;   ///< from here on the log says what was decided
   bool leads_again_ = false;  ///< it coordinated when another list began to count
   bool visiting_ = false;     ///< is not to be taken into a view
-  std::uint64_t from_ = 0;    ///< key before the first value that this incarnation consumed in a row
+  std::uint64_t from_ = 0;  ///< key before the first value that this incarnation consumed in a row
   std::uint64_t views_from_ = 0;  ///< what others are told: of all ensembles
 
   Round decided_round_{};         ///< in which a majority voted last

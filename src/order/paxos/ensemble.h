@@ -15,8 +15,8 @@ namespace peal::order::paxos {
 class Merger {
  public:
   virtual ~Merger() = default;
-  /// The next value has this key, larger than all before. What the engine delivers or installs until
-  /// the next call comes of it. `nothing`: it says no more than that.
+  /// The next value has this key, larger than all before. What the engine delivers or installs
+  /// until the next call comes of it. `nothing`: it says no more than that.
   virtual void on_key(std::uint64_t key, bool nothing) = 0;
   /// This value is a view without this node.
   virtual void on_left_out() = 0;
@@ -24,8 +24,8 @@ class Merger {
   virtual bool needs_all() const = 0;
 };
 
-/// An engine that orders a part of the units, as one of several: see Config::merger. Delivers whatever
-/// has its place, also in views that this node is not in.
+/// An engine that orders a part of the units, as one of several: see Config::merger. Delivers
+/// whatever has its place, also in views that this node is not in.
 class Ensemble : public Engine {
  public:
   /// Does it know where its order stands?

@@ -328,7 +328,8 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
   if (best == nullptr ||
       (state_.known() && (can_catch_up() || best->state.next <= state_.next()))) {
     cut_off_ticks_ = 0;
-    const Instance far_behind = config_.far_behind == 0 ? config_.options.max_gap : config_.far_behind;
+    const Instance far_behind =
+        config_.far_behind == 0 ? config_.options.max_gap : config_.far_behind;
     const bool far = best != nullptr && best->state.next > state_.next() + far_behind;
     if (far && may_skip()) ask_checkpoint_of(*best, out);
     return;
@@ -346,7 +347,8 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
     stop(out, kCutOff);
     return;
   }
-  // An acceptor that voted for what is next is one of those who may help, and would forget its vote.
+  // An acceptor that voted for what is next is one of those who may help, and would forget its
+  // vote.
   const Slot* slot = store_.find(state_.next());
   const bool voted = state_.known() && votes() && slot != nullptr && slot->vote_round.count != 0;
   if (voted && cut_off_ticks_ < kCutOffTicks) {
@@ -363,10 +365,11 @@ bool PaxosEngine::may_skip() const {
 }
 
 bool PaxosEngine::near() const {
-  return state_.known() && std::all_of(peers_.all().begin(), peers_.all().end(), [&](const Peer& peer) {
-    return peer.self || peer.suspected || !peer.has_state ||
-           peer.state.next <= state_.next() + join_lag(config_.options);
-  });
+  return state_.known() &&
+         std::all_of(peers_.all().begin(), peers_.all().end(), [&](const Peer& peer) {
+           return peer.self || peer.suspected || !peer.has_state ||
+                  peer.state.next <= state_.next() + join_lag(config_.options);
+         });
 }
 
 void PaxosEngine::ask_checkpoint_of(const Peer& peer, Effects& out) {

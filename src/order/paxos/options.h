@@ -58,14 +58,14 @@ struct Config {
   /// one, whatever list counts. Whoever owns it commits what is appended, and calls on_durable()
   /// then. Must outlive the engine.
   port::Log* log = nullptr;
-  /// Of one ensemble of several (ensemble.h): who makes one order of theirs. Units then begin with a
-  /// wire::Placing. Must outlive the engine.
+  /// Of one ensemble of several (ensemble.h): who makes one order of theirs. Units then begin with
+  /// a wire::Placing. Must outlive the engine.
   Merger* merger = nullptr;
   /// If nobody coordinates, the acceptor with this index is asked first, and then those behind it:
   /// so that several ensembles are coordinated by several nodes.
   std::uint32_t first_candidate = 0;
-  /// Who is in no view and so many instances behind begins where others are; 0: Options::max_gap. To
-  /// begin anew forgets what others may still ask for.
+  /// Who is in no view and so many instances behind begins where others are; 0: Options::max_gap.
+  /// To begin anew forgets what others may still ask for.
   std::uint32_t far_behind = 0;
 };
 

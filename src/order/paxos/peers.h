@@ -67,8 +67,8 @@ class Peers {
   /// Acceptors that are not suspected, this node included.
   std::size_t live_acceptors() const;
   /// The first such acceptor, from the one with index `first` on and round the list, that should
-  /// coordinate if nobody does: one that knows where the order stands before one that does not. Null
-  /// if there is none.
+  /// coordinate if nobody does: one that knows where the order stands before one that does not.
+  /// Null if there is none.
   const Peer* candidate(std::size_t first) const;
   /// Is anybody known to know where the order stands?
   bool anybody_knows() const;

@@ -2,7 +2,6 @@
 #include "order/ridge/ensembles.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/assert.h"
@@ -15,16 +14,15 @@ namespace {
 
 /// What one call does at most before it lets others have their turn.
 constexpr int kPassesMax = 4;
-/// Units of a member in the first ensemble before it uses others too, and by how much one ensemble
-/// may be ahead of others then.
-constexpr std::size_t kHandedAhead = 16;
 /// A coordinator that has nothing to order says so for so long ahead: what others order meanwhile
 /// waits for nobody.
 constexpr std::uint64_t kAheadUs = 2'000;
 
 /// Each ensemble has its part of what one engine may keep.
 paxos::Options part_of(paxos::Options options, std::uint32_t count) {
-  const auto part = [count](auto& of, auto least) { of = std::max<std::decay_t<decltype(of)>>(of / count, least); };
+  const auto part = [count](auto& of, auto least) {
+    of = std::max<std::decay_t<decltype(of)>>(of / count, least);
+  };
   part(options.window, 8U);
   part(options.member_window, 8U);
   part(options.max_gap, 16U);
@@ -186,8 +184,8 @@ void Ensembles::pump() {
 }
 
 // Who comes into the view needs whatever all ensembles order from then on. So this node comes into
-// the views of the others first, where it is waited for, and asks for none of them as long as it may
-// have to begin anew anywhere.
+// the views of the others first, where it is waited for, and asks for none of them as long as it
+// may have to begin anew anywhere.
 void Ensembles::make_ready() {
   bool near = true;
   bool in_others = true;
@@ -205,14 +203,18 @@ void Ensembles::make_ready() {
 }
 
 // What others order comes behind all that this node's ensembles could still order before it. One
-// with nothing to order says that there is nothing.
+// with nothing to order says that there is nothing, and says it again before that is used up: as
+// long as others order something, and not when they have ended.
 void Ensembles::let_others_pass() {
-  std::uint64_t wanted = 0;
-  for (const auto& inner : inner_) wanted = std::max(wanted, inner->last_item);
   for (const auto& inner : inner_) {
-    if (stopped_ || inner->engine->key() >= wanted || !inner->engine->idle()) continue;
+    std::uint64_t last = 0;
+    for (const auto& other : inner_) {
+      if (other != inner) last = std::max(last, other->last_item);
+    }
+    const bool enough = last == 0 || inner->engine->key() >= last + kAheadUs / 2;
+    if (stopped_ || enough || !inner->engine->idle()) continue;
     if (PEAL_MUTANT(re_never_passes)) continue;
-    if (!inner->engine->pass(now_, std::max(clock(), wanted) + kAheadUs, *inner)) continue;
+    if (!inner->engine->pass(now_, std::max(key_now(), last) + kAheadUs, *inner)) continue;
     ++counts_.passed;
     more_ = true;
   }
@@ -230,101 +232,23 @@ void Ensembles::feed() {
   }
 }
 
-// ---- this node's units ----
-
-/// The first ensemble is enough while there is little to order: no other has to be waited for then
-/// than one that says nothing.
-bool Ensembles::may_take(std::size_t ensemble) const {
-  std::size_t least = inner_[ensemble]->handed.size();
-  for (const auto& inner : inner_) {
-    if (inner->engine->joined()) least = std::min(least, inner->handed.size());
-  }
-  if (inner_[ensemble]->handed.size() >= least + kHandedAhead) return false;
-  return ensemble == 0 || inner_.front()->handed.size() >= kHandedAhead;
-}
-
-std::uint32_t Ensembles::backlog(std::size_t ensemble) const {
-  if (!joined_ || !may_take(ensemble)) return 0;
-  const auto again = static_cast<std::uint32_t>(again_.size());
-  return own_.size() < own_max_ ? again + host_.backlog_units() : again;
-}
-
-bool Ensembles::next_unit(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out) {
-  if (!joined_ || !may_take(ensemble)) return false;
-  if (!again_.empty()) return hand_again(ensemble, unit_bytes_max, out);
-  const auto head = static_cast<std::uint32_t>(wire::kPlacingBytes);
-  if (own_.size() >= own_max_) return false;  // others would not keep one so far ahead
-  if (!host_.next_unit(unit_bytes_max - head, out)) return false;
-  stamped_ = std::max(clock(), stamped_ + 1);
-  const wire::Placing placing{stamped_, view_.number, own_first_ + own_.size()};
-  out.bytes.grow_front(head);
-  wire::encode_placing_in_place(placing, {out.bytes.data(), out.bytes.size()});
-  own_.push_back({out.bytes, out.service});
-  inner_[ensemble]->handed.push_back({placing.view, placing.number});
-  return true;
-}
-
-// In a buffer of its own, since packets of the ensemble's view before may still use the other.
-bool Ensembles::hand_again(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out) {
-  const std::uint64_t number = *again_.begin();
-  const Own& own = own_[number - own_first_];
-  const std::uint32_t size = own.bytes.size();
-  PEAL_ASSERT(size <= unit_bytes_max);
-  out.bytes = pool_.take(wire::kRelayHeaderBytes, size);
-  if (!out.bytes) return false;
-  std::memcpy(out.bytes.data(), own.bytes.data(), size);
-  out.service = own.service;
-  again_.erase(again_.begin());
-  inner_[ensemble]->handed.push_back({view_.number, number});
-  return true;
-}
-
-std::uint32_t Ensembles::room(std::size_t ensemble) const {
-  const std::size_t waiting = merge_.waiting(ensemble);
-  const std::uint32_t own =
-      waiting < waiting_max_ ? waiting_max_ - static_cast<std::uint32_t>(waiting) : 0;
-  const std::uint32_t room = std::min(own, host_.receive_room_units());
-  if (room == 0) inner_[ensemble]->starved = true;
-  return room;
-}
-
-// ---- time ----
-
-/// What a unit or nothing is stamped with: this node's time, ahead of all keys that it has seen. So
-/// what its sender knew of is ordered before it, and clocks of different machines agree as well as
-/// packets are fast, whatever they say.
-std::uint64_t Ensembles::clock() const {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(now_.ns / 1'000 + clock_ahead_, 1));
-}
-
-void Ensembles::raise_clock(std::uint64_t key) {
-  const std::uint64_t clock = this->clock();
-  if (key >= clock && key < wire::kCounterMax / 2) {
-    clock_ahead_ += static_cast<std::int64_t>(key - clock + 1);
-  }
-}
-
 // ---- what people see ----
 
 void Ensembles::Inner::report(const Event& event) {
   switch (event.code) {
     case EventCode::view_installed: return;  // said for all ensembles together
-    case EventCode::nodes_adopted:
-      adopted_list = event.a;
-      return all_.adopted(event);
+    case EventCode::nodes_adopted: adopted_list = event.a; return all_.adopted(event);
     default: break;
   }
   // What concerns all ensembles, each of them says.
-  const bool once =
-      event.code == EventCode::paused || event.code == EventCode::nodes_not_given;
+  const bool once = event.code == EventCode::paused || event.code == EventCode::nodes_not_given;
   if (!once || number_ == 0) all_.out_->report(event);
 }
 
 /// The list of nodes that all ensembles have gone over to counts.
 void Ensembles::adopted(const Event& event) {
-  const bool all = std::all_of(inner_.begin(), inner_.end(), [&](const auto& inner) {
-    return inner->adopted_list == event.a;
-  });
+  const bool all = std::all_of(inner_.begin(), inner_.end(),
+                               [&](const auto& inner) { return inner->adopted_list == event.a; });
   if (all) out_->report({event.code, view_, event.who, event.a, event.b});
 }
 
@@ -359,8 +283,8 @@ std::span<const Counter> Ensembles::counters() const {
     }
     for (std::size_t i = 0; i < its.size(); ++i) {
       Counter& to = counters_[i];
-      to.value = is_one_for_all(to.name) ? std::max(to.value, its[i].value)
-                                         : to.value + its[i].value;
+      to.value =
+          is_one_for_all(to.name) ? std::max(to.value, its[i].value) : to.value + its[i].value;
     }
   }
   const std::size_t waiting = [this] {
@@ -391,8 +315,8 @@ void Ensembles::check_invariants() const {
   }
   PEAL_ASSERT(!joined_ || contains(members_, self_));
   PEAL_ASSERT(placed_.size() == members_.size() && deferred_.size() == members_.size());
-  PEAL_ASSERT(again_.empty() || (*again_.begin() >= own_first_ &&
-                                 *again_.rbegin() < own_first_ + own_.size()));
+  PEAL_ASSERT(again_.empty() ||
+              (*again_.begin() >= own_first_ && *again_.rbegin() < own_first_ + own_.size()));
 }
 
 std::uint64_t Ensembles::digest() const {

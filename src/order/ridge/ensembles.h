@@ -25,11 +25,11 @@ namespace peal::order::ridge {
 /// part in all ensembles. To its node this is an engine like others: one view, one order, and the
 /// units of a member in the order in which it handed them over, whichever ensembles they went to.
 ///
-/// The views are those of the first ensemble. Whoever is taken into one is in the views of the others
-/// by then; those say who may hand units to them, and nothing else.
+/// The views are those of the first ensemble. Whoever is taken into one is in the views of the
+/// others by then; those say who may hand units to them, and nothing else.
 ///
-/// ensembles.cc: inputs, units out, what people see. ensembles_order.cc: what the merged order comes
-/// to.
+/// ensembles.cc: inputs, and what people see. ensembles_units.cc: this node's units.
+/// ensembles_order.cc: what the merged order comes to.
 class Ensembles final : public Engine {
  public:
   Ensembles(const paxos::Config& config, std::uint32_t count, BufferPool& packets, Host& host,
@@ -85,8 +85,8 @@ class Ensembles final : public Engine {
   bool next_unit(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out);
   bool hand_again(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out);
   std::uint32_t room(std::size_t ensemble) const;
-  std::uint64_t clock() const;
-  void raise_clock(std::uint64_t key);
+  std::uint64_t key_now() const;
+  void see_key(std::uint64_t key);
   void adopted(const Event& event);
   void stop(std::string_view reason);
 
@@ -113,23 +113,23 @@ class Ensembles final : public Engine {
   bool more_ = false;   ///< the last call left work over
   bool ready_ = false;  ///< may be taken into views, and skips nothing from then on
 
-  std::int64_t clock_ahead_ = 0;  ///< microseconds that keys are ahead of this node's time
+  std::int64_t keys_ahead_ = 0;  ///< microseconds that keys are ahead of this node's time
 
   // The merged order.
-  bool joined_ = false;                     ///< is in view_
-  ViewId view_{};                           ///< the last that it was in
+  bool joined_ = false;  ///< is in view_
+  ViewId view_{};        ///< the last that it was in
   MemberSet members_;
   std::vector<std::uint64_t> placed_;                    ///< units of each member
   std::vector<std::map<std::uint64_t, Item>> deferred_;  ///< that came before earlier ones
   Seq seq_ = 0;
-  std::uint64_t merged_ = 0;    ///< key of the last item
+  std::uint64_t merged_ = 0;     ///< key of the last item
   std::size_t views_ahead_ = 0;  ///< of the first ensemble, that are not merged yet
 
   // This node's units.
   std::deque<Own> own_;  ///< from own_first_ on
   std::uint64_t own_first_ = 1;
-  std::uint64_t stamped_ = 0;         ///< the last stamp
-  std::set<std::uint64_t> again_;     ///< numbers of those that an ensemble's view took back
+  std::uint64_t stamped_ = 0;      ///< the last stamp
+  std::set<std::uint64_t> again_;  ///< numbers of those that an ensemble's view took back
 
   struct Counts {
     std::uint64_t originated = 0, delivered = 0, views = 0, passed = 0, deferred = 0, ignored = 0;

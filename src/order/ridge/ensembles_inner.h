@@ -40,8 +40,9 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   // paxos::Merger
   void on_key(std::uint64_t key, bool nothing) override {
     key_ = key;
-    if (!nothing) last_item = key;
-    all_.raise_clock(key);
+    if (nothing) return;
+    last_item = key;
+    all_.see_key(key);
   }
   bool needs_all() const override {
     // Until it has merged the end of its last view, it owes that what belongs before.

@@ -11,8 +11,8 @@
 // What the merged order comes to: a function of it alone, so that all who merge agree.
 //
 // The views are the first ensemble's. A unit counts if it is for the view that counts and from one
-// of its members, whichever ensemble it came by. It is placed once those that its sender handed over
-// before it are: the keys of two ensembles say nothing of who sent first.
+// of its members, whichever ensemble it came by. It is placed once those that its sender handed
+// over before it are: the keys of two ensembles say nothing of who sent first.
 
 namespace peal::order::ridge {
 namespace {
@@ -100,7 +100,8 @@ bool Ensembles::merge_some() {
 }
 
 void Ensembles::take_unit(Item item) {
-  const bool counts = joined_ && (item.placing.view == view_.number || PEAL_MUTANT(re_old_view_counts));
+  const bool counts =
+      joined_ && (item.placing.view == view_.number || PEAL_MUTANT(re_old_view_counts));
   const std::size_t index = counts ? index_in(members_, item.origin) : members_.size();
   if (!counts || index == members_.size()) {
     ++counts_.ignored;

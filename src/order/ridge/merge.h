@@ -70,6 +70,7 @@ class Merge {
     if (!any || !streams_[least].waiting.empty()) return std::nullopt;
     return least;
   }
+
  private:
   struct Stream {
     std::uint64_t key = 0;  ///< of all that it brings, the last so far

@@ -33,9 +33,7 @@ class SharedLog::Part final : public port::Log {
   }
   LogPosition last() const override { return shared_.log_.last(); }
   LogPosition durable() const override { return shared_.log_.durable(); }
-  const std::optional<port::LogFailure>& failure() const override {
-    return shared_.log_.failure();
-  }
+  const std::optional<port::LogFailure>& failure() const override { return shared_.log_.failure(); }
 
   std::vector<Kept> kept;
   LogPosition needed_from{};  ///< everything before is of no use to this acceptor
@@ -59,7 +57,8 @@ bool SharedLog::replay() {
     explicit Sorter(SharedLog& to) : shared(to) {}
     void on_record(LogPosition position, ByteView record) override {
       if (!first) first = position;
-      const auto number = record.empty() ? ~std::size_t{0} : std::to_integer<std::size_t>(record[0]);
+      const auto number =
+          record.empty() ? ~std::size_t{0} : std::to_integer<std::size_t>(record[0]);
       if (number >= shared.parts_.size()) {
         fine = false;
         return;

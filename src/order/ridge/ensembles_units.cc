@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "order/ridge/ensembles.h"
+#include "order/ridge/ensembles_inner.h"
+
+// This node's units: which ensemble each goes to, and what they are stamped with.
+
+namespace peal::order::ridge {
+namespace {
+
+/// Units of a member in the first ensemble before it uses others too, and by how much one ensemble
+/// may be ahead of others then.
+constexpr std::size_t kHandedAhead = 16;
+
+}  // namespace
+
+/// The first ensemble is enough while there is little to order: no other has to be waited for then
+/// than one that says nothing.
+bool Ensembles::may_take(std::size_t ensemble) const {
+  std::size_t least = inner_[ensemble]->handed.size();
+  for (const auto& inner : inner_) {
+    if (inner->engine->joined()) least = std::min(least, inner->handed.size());
+  }
+  if (inner_[ensemble]->handed.size() >= least + kHandedAhead) return false;
+  return ensemble == 0 || inner_.front()->handed.size() >= kHandedAhead;
+}
+
+std::uint32_t Ensembles::backlog(std::size_t ensemble) const {
+  if (!joined_ || !may_take(ensemble)) return 0;
+  const auto again = static_cast<std::uint32_t>(again_.size());
+  return own_.size() < own_max_ ? again + host_.backlog_units() : again;
+}
+
+bool Ensembles::next_unit(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out) {
+  if (!joined_ || !may_take(ensemble)) return false;
+  if (!again_.empty()) return hand_again(ensemble, unit_bytes_max, out);
+  const auto head = static_cast<std::uint32_t>(wire::kPlacingBytes);
+  if (own_.size() >= own_max_) return false;  // others would not keep one so far ahead
+  if (!host_.next_unit(unit_bytes_max - head, out)) return false;
+  stamped_ = std::max(key_now(), stamped_ + 1);
+  const wire::Placing placing{stamped_, view_.number, own_first_ + own_.size()};
+  out.bytes.grow_front(head);
+  wire::encode_placing_in_place(placing, {out.bytes.data(), out.bytes.size()});
+  own_.push_back({out.bytes, out.service});
+  inner_[ensemble]->handed.push_back({placing.view, placing.number});
+  return true;
+}
+
+// In a buffer of its own, since packets of the ensemble's view before may still use the other.
+bool Ensembles::hand_again(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out) {
+  const std::uint64_t number = *again_.begin();
+  const Own& own = own_[number - own_first_];
+  const std::uint32_t size = own.bytes.size();
+  PEAL_ASSERT(size <= unit_bytes_max);
+  out.bytes = pool_.take(wire::kRelayHeaderBytes, size);
+  if (!out.bytes) return false;
+  std::memcpy(out.bytes.data(), own.bytes.data(), size);
+  out.service = own.service;
+  again_.erase(again_.begin());
+  inner_[ensemble]->handed.push_back({view_.number, number});
+  return true;
+}
+
+std::uint32_t Ensembles::room(std::size_t ensemble) const {
+  const std::size_t waiting = merge_.waiting(ensemble);
+  const std::uint32_t own =
+      waiting < waiting_max_ ? waiting_max_ - static_cast<std::uint32_t>(waiting) : 0;
+  const std::uint32_t room = std::min(own, host_.receive_room_units());
+  if (room == 0) inner_[ensemble]->starved = true;
+  return room;
+}
+
+/// What a unit or nothing is stamped with: this node's time, ahead of the keys of all that it has
+/// seen ordered. So what its sender knew of is ordered before it, and clocks of different machines
+/// agree as well as packets are fast, whatever they say. Keys of nothing are ahead of the time on
+/// purpose, and do not count.
+std::uint64_t Ensembles::key_now() const {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(now_.ns / 1'000 + keys_ahead_, 1));
+}
+
+void Ensembles::see_key(std::uint64_t key) {
+  const std::uint64_t now = key_now();
+  if (key >= now && key < wire::kCounterMax / 2) {
+    keys_ahead_ += static_cast<std::int64_t>(key - now + 1);
+  }
+}
+
+}  // namespace peal::order::ridge

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several ensembles as one engine, on the network of the paper's formulas: what a value costs, how
+// long it waits for ensembles that have nothing to order, and that these are silent while nobody
+// waits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ridge_slots.h"
+
+namespace peal::order::ridge::test {
+namespace {
+
+struct Case {
+  std::uint32_t nodes, faults;
+};
+constexpr Case kCases[] = {{8, 1}, {16, 1}, {32, 2}};
+constexpr std::int64_t kDelay = 10;
+
+/// Slots until the last node has a value of the only ensemble.
+std::int64_t formula(const Case& c) {
+  return (c.faults + 2) * kDelay + (c.nodes - c.faults - 1) - 2;
+}
+
+Slots::Shape shape(const Case& c, std::uint32_t ensembles) {
+  return {c.nodes, c.faults, kDelay, Dissemination::distributors, ensembles};
+}
+
+class RidgeEnsembles : public ::testing::TestWithParam<std::uint32_t> {};
+
+// The first value after a silence waits until the others have said that they have nothing to order
+// before it, which they agree on as on anything. They say it for a while ahead: what comes in that
+// time is as fast as with one ensemble.
+TEST_P(RidgeEnsembles, OnlyTheFirstValueAfterASilenceWaitsForTheOthers) {
+  for (const Case& c : kCases) {
+    Slots slots(shape(c, GetParam()));
+    slots.settle();
+    slots.send(1);
+    EXPECT_GT(slots.latencies().front(), formula(c));
+    EXPECT_LE(slots.latencies().front(), 2 * formula(c)) << c.nodes << " nodes";
+    EXPECT_EQ(slots.copies(), c.nodes - 1);
+    for (int i = 0; i < 2; ++i) {
+      slots.send(1);
+      EXPECT_EQ(slots.latencies().front(), formula(c)) << c.nodes << " nodes";
+      EXPECT_EQ(slots.copies(), c.nodes - 1) << "nothing takes no slots";
+    }
+  }
+}
+
+// A few under way do with the first ensemble, and each costs what it does alone.
+TEST_P(RidgeEnsembles, AFewValuesGoTheWaysOfTheFirst) {
+  const Case c = kCases[0];
+  Slots slots(shape(c, GetParam()));
+  slots.settle();
+  for (int i = 0; i < 3; ++i) slots.send(1);
+  slots.send(12);
+  EXPECT_EQ(*std::max_element(slots.latencies().begin(), slots.latencies().end()), formula(c));
+  EXPECT_EQ(slots.copies(), 12 * (c.nodes - 1));
+}
+
+// Under load values spread over all ensembles, whose coordinators they are sent to first; all nodes
+// deliver all of them, in one order (see note_delivery()).
+TEST_P(RidgeEnsembles, ManyValuesSpreadAndComeTogetherAgain) {
+  const Case c = kCases[0];
+  Slots slots(shape(c, GetParam()));
+  slots.settle();
+  slots.send(1);
+  slots.send(600);
+  EXPECT_GT(slots.copies(), 600 * (c.nodes - 1)) << "some had to go to another coordinator";
+  EXPECT_LE(slots.copies(), 600 * c.nodes);
+  EXPECT_GE(600.0 / static_cast<double>(slots.span()), 0.65) << "values per slot";
+}
+
+// What is at rest stays so: heartbeats of each ensemble, and nothing else.
+TEST_P(RidgeEnsembles, NothingIsProposedWhileNobodyOrders) {
+  const Case c = kCases[0];
+  Slots one(shape(c, 1));
+  one.settle();
+  Slots several(shape(c, GetParam()));
+  several.settle();
+  several.send(3);
+  several.rest(2'000);
+  EXPECT_EQ(several.rest(5'000), GetParam() * one.rest(5'000));
+}
+
+INSTANTIATE_TEST_SUITE_P(Numbers, RidgeEnsembles, ::testing::Values(2U, 3U, 4U));
+
+}  // namespace
+}  // namespace peal::order::ridge::test
