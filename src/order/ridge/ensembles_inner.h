@@ -67,7 +67,8 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   Ensembles& all_;
   std::size_t number_;
   std::uint64_t key_ = 0;
-  MemberSet company_;  ///< of the transitional view that came last
+  MemberSet company_;     ///< of the transitional view that came last
+  bool in_view_ = false;  ///< the last view that it brought is one with this node
 };
 
 }  // namespace peal::order::ridge

@@ -49,13 +49,15 @@ void Ensembles::Inner::install(const View& view) {
   item.view = view.id;
   item.members.assign(view.members.begin(), view.members.end());
   item.company = std::exchange(company_, {});
+  in_view_ = true;
   ++all_.views_ahead_;
   all_.merge_.push(number_, key_, std::move(item));
 }
 
 void Ensembles::Inner::on_left_out() {
   take_back();
-  if (number_ != 0) return;
+  // Who was in none has nothing to end, and may begin anew in the other ensembles.
+  if (number_ != 0 || !std::exchange(in_view_, false)) return;
   Item item;
   item.kind = Item::Kind::left_out;
   ++all_.views_ahead_;
