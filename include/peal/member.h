@@ -45,9 +45,9 @@ struct Node {
 };
 
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
-/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `acceptors`, `primary` and
-/// the times in `ring` must be the same on all nodes; with `order` "paxos" and "ridge", `data` and
-/// `packet_bytes_max` too.
+/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `ensembles`, `acceptors`,
+/// `primary` and the times in `ring` must be the same on all nodes; with `order` "paxos" and
+/// "ridge", `data` and `packet_bytes_max` too.
 struct Config {
   std::string cluster;           ///< name of the cluster, as a node's name; others are ignored
   std::string name;              ///< which of `nodes` this one is
@@ -96,6 +96,12 @@ struct Config {
   /// chain of acceptors and from one other node in turn; "ring", from node to node, to compare
   /// with.
   std::string dissemination = "distributors";
+  /// With "ridge", how many ensembles order together, 1 to 16, the same on all nodes. Each has a
+  /// coordinator of its own and a part of the messages, and their orders become one. It pays where
+  /// all nodes send and one coordinator is what is full. It costs heartbeats and views of each, and
+  /// a message may wait until the other ensembles say that they have nothing before it. The log in
+  /// `data_dir` is one of so many ensembles, and of no other number.
+  std::uint32_t ensembles = 1;
   /// With "paxos" and "ridge": the numbers of the nodes that vote, an odd number of them, the same
   /// on all nodes; Member::set_nodes() changes them. Empty: all of up to two nodes, three of up to
   /// four, else the five lowest.
@@ -181,6 +187,7 @@ struct Status {
   std::uint64_t unread_bytes{};      ///< that wait to be read by next(), about
   std::string order;                 ///< Config::order
   std::string dissemination;         ///< Config::dissemination; empty if `order` is not "ridge"
+  std::uint32_t ensembles{};         ///< Config::ensembles; 0 if `order` is not "ridge"
   std::string waits_for;             ///< what the next delivery or message waits for, in words
   std::string multicast;             ///< how data reaches the others, in words
   std::string data;                  ///< Config::data, and who is not reached, in words

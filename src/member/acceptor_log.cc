@@ -31,32 +31,55 @@ tl::unexpected<io::IoError> disk_refused(const port::DiskError& error) {
   return refused(Errc::system, error.message);
 }
 
-/// One line each, "key value".
+constexpr std::string_view kEnsembles = "ensembles ";
+
+/// One line each, "key value". A single ensemble is not said: logs of before there were several are
+/// as good as those of now.
 std::string identity_of(const Settings& settings) {
-  return "cluster " + settings.cluster + "\nnode " + settings.name + "\nnumber " +
-         std::to_string(settings.self().value) + "\n";
+  std::string text = "cluster " + settings.cluster + "\nnode " + settings.name + "\nnumber " +
+                     std::to_string(settings.self().value) + "\n";
+  if (settings.ensembles > 1) {
+    text += std::string(kEnsembles) + std::to_string(settings.ensembles) + "\n";
+  }
+  return text;
+}
+
+/// Of how many ensembles a log is; empty if the line does not say it. The bytes may be anything.
+std::string ensembles_of(const std::string& line) {
+  if (line.empty()) return "1";
+  const std::string number = line.starts_with(kEnsembles) ? line.substr(kEnsembles.size()) : "";
+  const bool digits = number.find_first_not_of("0123456789") == std::string::npos;
+  return digits && number.size() <= 2 ? number : "";
 }
 
 /// What differs, what was expected, and what to do. The bytes may be anything.
 std::string difference(const std::string& path, const std::string& there,
-                       const std::string& expected) {
+                       const Settings& settings) {
   std::istringstream theirs(there);
-  std::istringstream ours(expected);
-  std::string wanted;
-  while (std::getline(ours, wanted)) {
-    std::string found;
+  std::istringstream ours(identity_of(settings));
+  std::string wanted, found;
+  while (std::getline(ours, wanted) && !wanted.starts_with(kEnsembles)) {
+    found.clear();
     if (std::getline(theirs, found) && found == wanted) continue;
     constexpr std::size_t kShownMax = 300;
     return path + " says " + quote(found.substr(0, kShownMax)) + ", and this node has " +
            quote(wanted) + ": start each node with its own data_dir";
   }
-  return path + " is not what Peal wrote: restore it";
+  found.clear();
+  std::getline(theirs, found);
+  const std::string ensembles = ensembles_of(found);
+  const std::string own = std::to_string(settings.ensembles);
+  if (ensembles.empty() || ensembles == own) return path + " is not what Peal wrote: restore it";
+  return path + " says that the log here is one of ensembles = " + ensembles +
+         ", and this node has ensembles = " + own + ": set ensembles = " + ensembles +
+         " again, or stop all nodes and start them with data_dirs that are empty";
 }
 
 /// Binds the segments too, so that a log that is moved alone is found out.
 wal::Identity owner_of(const Settings& settings) {
   Digest cluster;
   cluster.add(as_bytes_view(settings.cluster));
+  if (settings.ensembles > 1) cluster.add(settings.ensembles);
   return {cluster.value(), settings.self()};
 }
 
@@ -96,14 +119,14 @@ Result<void, io::IoError> AcceptorLog::prepare(const Settings& settings) {
   if (!folder) return refused(folder.error().code, folder.error().message);
   folder_ = std::move(*folder);
   if (state_file_.empty()) state_file_ = path + "/epoch";
-  if (auto checked = check_identity(); !checked) return checked;
+  if (auto checked = check_identity(settings); !checked) return checked;
   auto segments = io::FolderDisk::open(path + "/log");
   if (!segments) return refused(segments.error().code, segments.error().message);
   segments_ = std::move(*segments);
   return {};
 }
 
-Result<void, io::IoError> AcceptorLog::check_identity() {
+Result<void, io::IoError> AcceptorLog::check_identity(const Settings& settings) {
   const auto files = folder_->list();
   if (!files) return disk_refused(files.error());
   has_identity_ = std::any_of(files->begin(), files->end(), [](const port::DiskFile& file) {
@@ -115,7 +138,7 @@ Result<void, io::IoError> AcceptorLog::check_identity() {
   const std::string there(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   if (there == identity_) return {};
   return refused(Errc::invalid_option,
-                 difference(folder_->path_of(kIdentityFile), there, identity_));
+                 difference(folder_->path_of(kIdentityFile), there, settings));
 }
 
 // Not before the log is durable: who has an identity and no log has lost what it promised.

@@ -107,6 +107,7 @@ std::string set_order(const v0::Config& config, Settings& settings) {
            " is not accepted: it must be \"distributors\" or \"ring\"";
   }
   if (config.dissemination == "ring") settings.dissemination = Dissemination::ring;
+  settings.ensembles = config.ensembles;
   if (on_quorums(settings.order) && !config.ring.empty()) {
     return "ring." + config.ring.begin()->first + " = " + plain(config.ring.begin()->second) +
            " is not accepted with order = " + quoted(config.order) +

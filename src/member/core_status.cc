@@ -62,6 +62,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.queued_bytes = node.queued_bytes();
   now.order = order_name(runtime.order());
   now.dissemination = runtime.dissemination();
+  now.ensembles = runtime.ensembles();
   const NodeId slow = runtime.transport().congested();
   now.waits_for = slow != NodeId{} && node.queued_messages() > 0
                       ? congested_text(slow, runtime.names())

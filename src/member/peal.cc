@@ -154,6 +154,7 @@ Status Member::status() const {
   to.unread_bytes = from.unread_bytes;
   to.order = std::move(from.order);
   to.dissemination = std::move(from.dissemination);
+  to.ensembles = from.ensembles;
   to.waits_for = std::move(from.waits_for);
   to.multicast = std::move(from.multicast);
   to.data = std::move(from.data);

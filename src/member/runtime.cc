@@ -216,8 +216,10 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
     return order::paxos::make_engine(paxos, frames_, host);
   }
   using Ways = order::ridge::Dissemination;
-  const bool ring = settings_.dissemination == Dissemination::ring;
-  return order::ridge::make_engine(paxos, frames_, host, ring ? Ways::ring : Ways::distributors);
+  const Ways ways =
+      settings_.dissemination == Dissemination::ring ? Ways::ring : Ways::distributors;
+  if (settings_.ensembles == 1) return order::ridge::make_engine(paxos, frames_, host, ways);
+  return order::ridge::make_ensembles(paxos, settings_.ensembles, frames_, host, ways);
 }
 
 std::unique_ptr<order::Engine> Runtime::make_ring(std::uint64_t epoch, order::Host& host) {

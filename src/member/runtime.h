@@ -109,6 +109,10 @@ class Runtime final : private io::LoopHost,
     if (settings_.order != OrderEngine::ridge) return {};
     return member::dissemination_name(settings_.dissemination);
   }
+  /// How many order together; 0 if the engine has none.
+  std::uint32_t ensembles() const {
+    return settings_.order == OrderEngine::ridge ? settings_.ensembles : 0;
+  }
   /// Why the newest view ended, from who is in the passage to the next; empty before that. For
   /// engines that do not say it themselves.
   const std::string& why_passage() const { return why_passage_; }

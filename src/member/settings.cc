@@ -10,6 +10,7 @@
 #include "io/address_book.h"
 #include "member/nodes.h"
 #include "order/paxos/options.h"
+#include "order/ridge/dissemination.h"
 #include "seal/key_file.h"
 #include "seal/packet.h"
 #include "wire/frames.h"
@@ -121,14 +122,27 @@ std::string validate_acceptors(const Settings& settings) {
          "survives no more failures";
 }
 
+/// What only ridge has.
+std::string validate_ridge(const Settings& settings) {
+  const std::string ensembles = "ensembles = " + std::to_string(settings.ensembles);
+  if (settings.ensembles < 1 || settings.ensembles > order::ridge::kEnsemblesMax) {
+    return ensembles + " is not accepted: it must be 1 to " +
+           std::to_string(order::ridge::kEnsemblesMax);
+  }
+  if (settings.order == OrderEngine::ridge) return {};
+  const std::string end = " is not accepted with order = \"" +
+                          std::string(order_name(settings.order)) +
+                          "\": leave it out, or set order = \"ridge\"";
+  if (settings.dissemination != Dissemination::distributors) {
+    return "dissemination = \"" + std::string(dissemination_name(settings.dissemination)) + "\"" +
+           end;
+  }
+  return settings.ensembles == 1 ? std::string() : ensembles + end;
+}
+
 /// What only one of the engines has must not be set for another.
 std::string validate_order(const Settings& settings) {
-  if (settings.order != OrderEngine::ridge &&
-      settings.dissemination != Dissemination::distributors) {
-    return "dissemination = \"" + std::string(dissemination_name(settings.dissemination)) +
-           "\" is not accepted with order = \"" + std::string(order_name(settings.order)) +
-           "\": leave it out, or set order = \"ridge\"";
-  }
+  if (std::string wrong = validate_ridge(settings); !wrong.empty()) return wrong;
   if (settings.order == OrderEngine::ring) {
     if (settings.streams) {
       return "data = \"streams\" is not accepted with order = \"ring\", which lives from "
@@ -282,6 +296,10 @@ void add_quorum_rules(const Settings& settings, Digest& rules) {
   // Where there is but one, nothing is added: nodes of a release before agree with this one.
   if (settings.dissemination != Dissemination::distributors) {
     rules.add(as_bytes_view(dissemination_name(settings.dissemination)));
+  }
+  if (settings.ensembles > 1) {
+    rules.add(as_bytes_view("ensembles"));
+    rules.add(settings.ensembles);
   }
   if (settings.streams) rules.add(as_bytes_view("streams"));
   rules.add(settings.ring.packet_bytes_max);

@@ -75,6 +75,7 @@ struct Settings {
   bool insecure = false;  ///< packets between nodes are neither encrypted nor authenticated
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
+  std::uint32_t ensembles = 1;                                ///< of ridge, that order together
   std::vector<NodeId> acceptors;  ///< on quorums; empty: as acceptors_of() chooses
   bool streams = false;           ///< data goes over TCP; on quorums only
   std::string data_dir;  ///< on quorums: where who is an acceptor, or may become one, has its log

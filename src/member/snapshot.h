@@ -29,6 +29,7 @@ struct Snapshot {
   std::uint64_t unread_bytes{};
   std::string order;          ///< "ring", "paxos" or "ridge"
   std::string dissemination;  ///< of ridge: "distributors" or "ring"; else empty
+  std::uint32_t ensembles{};  ///< of ridge; else 0
   std::string waits_for;
   std::string multicast;
   std::string data;                    ///< "datagrams" or "streams", and who is not reached

@@ -157,6 +157,24 @@ TEST(MemberConfig, WhatAnEngineDoesNotHaveIsRefused) {
   expect_refused(all);
 }
 
+TEST(MemberConfig, EnsemblesAreRidgesAndNotTooMany) {
+  const std::vector<Bad> all{
+      {"no ensemble",
+       [](Config& c) { c.order = "ridge", c.ring.clear(), c.ensembles = 0; },
+       {"ensembles = 0", "1 to 16"}},
+      {"too many ensembles",
+       [](Config& c) { c.order = "ridge", c.ring.clear(), c.ensembles = 17; },
+       {"ensembles = 17", "1 to 16"}},
+      {"ensembles of paxos",
+       [](Config& c) { c.order = "paxos", c.ring.clear(), c.ensembles = 2; },
+       {"ensembles = 2", "order = \"paxos\"", "leave it out", "\"ridge\""}},
+      {"ensembles of the ring",
+       [](Config& c) { c.ensembles = 16; },
+       {"ensembles = 16", "order = \"ring\"", "leave it out", "\"ridge\""}},
+  };
+  expect_refused(all);
+}
+
 TEST(MemberConfig, AnAddressInUseIsNamed) {
   const auto first = Member::embed(good());
   ASSERT_TRUE(first) << first.error().message;

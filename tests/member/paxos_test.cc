@@ -30,6 +30,11 @@ class PaxosMembers : public ::testing::Test {
     config.ring.clear();
     config.data_dir = folder_;
   }
+  void set_ensembles(Config& config, std::uint32_t ensembles) const {
+    set(config);
+    config.order = "ridge";
+    config.ensembles = ensembles;
+  }
   Config config(std::uint32_t self, std::uint32_t count) const {
     Config made = config_of(self, count);
     set(made);
@@ -102,6 +107,80 @@ TEST_F(PaxosMembers, OverStreamsTheyAgreeOnTheSame) {
       EXPECT_EQ(counted(*site, "stream_close_forged"), 0U);
     }
   }
+}
+
+TEST_F(PaxosMembers, OfSeveralEnsemblesAgreeOnOneOrder) {
+  for (const char* data : {"datagrams", "streams"}) {
+    SCOPED_TRACE(data);
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+    fs::permissions(folder_, fs::perms::owner_all);
+    for (int life = 0; life < 2; ++life) {
+      Sites sites = start(3, [&](Config& each) {
+        set_ensembles(each, 3);
+        each.data = data;
+      });
+      ASSERT_EQ(sites.size(), 3U);
+      talk(sites, 200);
+      if (HasFatalFailure()) return;
+      EXPECT_EQ(sites[0]->member->status().ensembles, 3U);
+      for (auto& site : sites) {
+        EXPECT_EQ(counted(*site, "ensembles"), 3U);
+        EXPECT_GT(counted(*site, "ensembles_delivered"), 0U);
+        EXPECT_EQ(counted(*site, "paxos_acceptors"), 3U);
+        EXPECT_EQ(counted(*site, "paxos_no_buffer"), 0U);
+      }
+    }
+  }
+}
+
+// What stands in front of a unit takes less than what is left of the smallest packet.
+TEST_F(PaxosMembers, OfSeveralEnsemblesHaveRoomInTheSmallestPackets) {
+  for (const bool sealed : {true, false}) {
+    SCOPED_TRACE(sealed);
+    fs::remove_all(folder_ / "n1");
+    fs::remove_all(folder_ / "n2");
+    Sites sites = start(2, [&](Config& each) {
+      set_ensembles(each, 16);
+      each.packet_bytes_max = sealed ? 298 : 256;
+      each.insecure = !sealed;
+      if (!sealed) each.key_file.clear();
+    });
+    ASSERT_EQ(sites.size(), 2U);
+    talk(sites, 50);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(PaxosMembers, ALogOfAnotherNumberOfEnsemblesIsRefused) {
+  Config own = config(1, 1);
+  const auto run_once = [&](std::uint32_t ensembles) {
+    set_ensembles(own, ensembles);
+    Sites sites;
+    sites.push_back(std::make_unique<Site>(own));
+    ASSERT_TRUE(read_until(sites, [&] { return sites[0]->members() == 1; }));
+  };
+  run_once(3);
+  for (const std::uint32_t other : {1U, 2U}) {
+    set_ensembles(own, other);
+    EXPECT_THAT(refusal(own),
+                AllOf(HasSubstr("data_dir: "), HasSubstr("one of ensembles = 3"),
+                      HasSubstr("this node has ensembles = " + std::to_string(other)),
+                      HasSubstr("set ensembles = 3 again"), HasSubstr("data_dirs that are empty")));
+  }
+  // The segments alone are bound to the number too.
+  fs::remove(folder_ / "n1" / "identity");
+  EXPECT_THAT(refusal(own), HasSubstr("is of cluster"));
+  fs::remove_all(folder_ / "n1");
+  run_once(1);
+  set_ensembles(own, 4);
+  EXPECT_THAT(refusal(own), AllOf(HasSubstr("ensembles = 1"), HasSubstr("has ensembles = 4")));
+  // A log of before there were several has no line about it.
+  own.order = "paxos";
+  own.ensembles = 1;
+  Sites sites;
+  sites.push_back(std::make_unique<Site>(own));
+  EXPECT_TRUE(read_until(sites, [&] { return sites[0]->members() == 1; }));
 }
 
 TEST_F(PaxosMembers, DeliverInOneOrderAndSayWhatTheyAre) {
@@ -237,6 +316,29 @@ bool all_have(const Sites& sites, std::size_t members) {
     return site->members() == members && site->member->status().list.size() == members &&
            site->member->status().next_list.empty();
   });
+}
+
+// Whoever comes is in the views of all ensembles, and the new list counts for all of them.
+TEST_F(PaxosMembers, OfSeveralEnsemblesComeAndGo) {
+  const auto made = [this](std::uint32_t self, std::uint32_t count) {
+    Config each = config(self, count);
+    set_ensembles(each, 3);
+    return each;
+  };
+  Sites sites;
+  for (std::uint32_t count = 1; count <= 3; ++count) {
+    for (auto& site : sites) ASSERT_TRUE(site->member->set_nodes(made(1, count).nodes));
+    sites.push_back(std::make_unique<Site>(made(count, count)));
+    ASSERT_NE(sites.back()->member, nullptr);
+    ASSERT_TRUE(read_until(sites, [&] { return all_have(sites, count); })) << count;
+    talk(sites, 20);
+    if (HasFatalFailure()) return;
+  }
+  sites[0]->member->leave();
+  sites.erase(sites.begin());
+  ASSERT_TRUE(
+      read_until(sites, [&] { return sites[0]->members() == 2 && sites[1]->members() == 2; }));
+  talk(sites, 20);
 }
 
 // From one node to three, acceptors all of them, and back to two without the first.

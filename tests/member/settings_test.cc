@@ -77,6 +77,13 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
   EXPECT_NE(ridge, id);
   other.dissemination = Dissemination::ring;
   EXPECT_NE(cluster_id(other), ridge);
+  other.dissemination = Dissemination::distributors;
+  other.ensembles = 2;
+  const std::uint64_t two = cluster_id(other);
+  EXPECT_NE(two, ridge);
+  other.ensembles = 3;
+  EXPECT_NE(cluster_id(other), two);
+  EXPECT_NE(cluster_id(other), ridge);
 }
 
 TEST(Settings, ThoseWhoVoteAreThoseNamedOrTheLowest) {
@@ -111,7 +118,7 @@ TEST(Settings, EveryWaitHasWords) {
   trace::Names names;
   names.set({1}, "a");
   using Kind = order::WaitReason::Kind;
-  for (int kind = 1; kind <= static_cast<int>(Kind::quorum); ++kind) {
+  for (int kind = 1; kind <= static_cast<int>(Kind::ensemble); ++kind) {
     EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {NodeId{1}, 1}, 5}, names).empty());
     EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {}, 5}, names).empty());
   }
