@@ -32,6 +32,7 @@ void build_up(Builder& b, UpCommand& c) {
   b.path("--dir", "DIR", c.dir, "folder for the configuration, sockets, logs and traces");
   b.order(c.order);
   b.dissemination(c.dissemination);
+  b.ensembles(c.ensembles);
   b.data(c.data);
   b.flag("--trace", c.trace, "write DIR/NAME.trace for each node, for `peal check`");
 }
@@ -311,7 +312,7 @@ Result<Command, Stop> parse_up(std::span<const std::string> rest) {
   auto command = run("up", "Run a cluster on this machine.", rest, build_up);
   const auto* up = command ? std::get_if<UpCommand>(&*command) : nullptr;
   std::string wrong =
-      up != nullptr ? dissemination_conflict(up->order, up->dissemination) : std::string();
+      up != nullptr ? ridge_conflict(up->order, up->dissemination, up->ensembles) : std::string();
   if (wrong.empty() && up != nullptr) wrong = data_conflict(up->order, up->data);
   if (!wrong.empty()) return tl::unexpected(Stop{2, "up: " + std::move(wrong)});
   return command;

@@ -24,6 +24,7 @@ struct UpCommand {
   std::string dir;  ///< empty: a folder of its own for each user
   Ordering order = Ordering::ring;
   std::optional<Dissemination> dissemination;  ///< of ridge
+  std::optional<std::uint32_t> ensembles;      ///< of ridge, that order together
   Data data = Data::datagrams;
   bool trace = false;
 };
@@ -105,6 +106,7 @@ struct BenchCommand {
   bool limit_only = false;  ///< `peal bench limit`
   Ordering order = Ordering::ring;
   std::optional<Dissemination> dissemination;  ///< of ridge
+  std::optional<std::uint32_t> ensembles;      ///< of ridge, that order together
   std::optional<std::uint32_t> acceptors;      ///< on quorums: so many, the first nodes
   std::uint32_t nodes = 3;
   std::uint32_t payload_bytes = 1'350;

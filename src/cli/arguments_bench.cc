@@ -58,6 +58,7 @@ void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
 void add_engine(Builder& b, BenchCommand& c) {
   b.order(c.order);
   b.dissemination(c.dissemination);
+  b.ensembles(c.ensembles);
   b.data(c.data);
   b.value("--acceptors", "K", "an odd whole number from 1 to " + std::to_string(kBenchAcceptorsMax),
           "with --order paxos or ridge, how many nodes vote; the others only learn what was "
@@ -185,9 +186,11 @@ void build_bench_clients(Builder& b, BenchClientsCommand& c) {
   b.flag("--json", c.json, "JSON, for a program");
 }
 
-std::string dissemination_conflict(Ordering order, std::optional<Dissemination> given) {
-  if (!given || order == Ordering::ridge) return {};
-  return "--dissemination does not go with --order " + std::string(ordering_name(order)) +
+std::string ridge_conflict(Ordering order, std::optional<Dissemination> dissemination,
+                           std::optional<std::uint32_t> ensembles) {
+  if (order == Ordering::ridge || (!dissemination && !ensembles)) return {};
+  return std::string(dissemination ? "--dissemination" : "--ensembles") +
+         " does not go with --order " + std::string(ordering_name(order)) +
          ": leave it out, or say --order ridge";
 }
 
@@ -226,7 +229,7 @@ std::string bench_conflict(const BenchCommand& c) {
     return "--ring does not go with --order " + std::string(ordering_name(c.order)) +
            ": leave out one of them";
   }
-  if (std::string wrong = dissemination_conflict(c.order, c.dissemination); !wrong.empty()) {
+  if (std::string wrong = ridge_conflict(c.order, c.dissemination, c.ensembles); !wrong.empty()) {
     return wrong;
   }
   if (std::string wrong = data_conflict(c.order, c.data); !wrong.empty()) return wrong;

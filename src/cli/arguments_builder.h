@@ -102,6 +102,16 @@ class Builder {
           });
   }
 
+  void ensembles(std::optional<std::uint32_t>& target) {
+    value("--ensembles", "K", "a whole number from 1 to " + std::to_string(kEnsemblesMax),
+          "with --order ridge, how many ensembles order together, each with a coordinator of its "
+          "own (1)",
+          [&target](const std::string& text) {
+            target = number_in<std::uint32_t>(text, 1, kEnsemblesMax);
+            return target.has_value();
+          });
+  }
+
   void data(Data& target) {
     value("--data", "WAY", kDatas,
           "how data travel: in datagrams (the default), or, with --order paxos and ridge, over TCP "
@@ -175,8 +185,9 @@ void build_bench_clients(Builder& builder, BenchClientsCommand& command);
 /// Why --data does not go with the engine, in one line; empty if it does.
 std::string data_conflict(Ordering order, Data data);
 
-/// Why --dissemination does not go with the engine, in one line; empty if it does.
-std::string dissemination_conflict(Ordering order, std::optional<Dissemination> given);
+/// Why --dissemination or --ensembles does not go with the engine, in one line; empty if both do.
+std::string ridge_conflict(Ordering order, std::optional<Dissemination> dissemination,
+                           std::optional<std::uint32_t> ensembles);
 /// What of the options of `peal bench` does not go together, in one line; empty if all does.
 std::string bench_conflict(const BenchCommand& command);
 

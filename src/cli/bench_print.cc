@@ -47,7 +47,11 @@ void print_setting(const BenchCommand& c) {
     line += ", links of " + rate_text(c.link_bits_per_s) + " with " +
             std::to_string(BenchNetwork::kSwitchQueueBytes >> 10) + " KiB at each switch port";
   }
-  if (c.order != Ordering::ring) line += ", ordered by " + std::string(ordering_name(c.order));
+  if (c.order != Ordering::ring) {
+    line += ", ordered by ";
+    if (c.ensembles.value_or(1) > 1) line += counted(*c.ensembles, "ensemble") + " of ";
+    line += ordering_name(c.order);
+  }
   if (c.dissemination == Dissemination::ring) line += " in a ring";
   if (c.acceptors) line += " with " + counted(*c.acceptors, "acceptor");
   if (c.data == Data::streams) {
@@ -144,7 +148,9 @@ void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
     table.line("", &F::personal_window_packets, 0, "packets of one node in a rotation");
     table.line("", &F::after_token_percent, 0, "% of these after the token");
   } else {
-    table.line("windows", &F::global_window_packets, 0, "packets under way at the coordinator");
+    table.line("windows", &F::global_window_packets, 0,
+               c.ensembles.value_or(1) > 1 ? "packets under way at all coordinators"
+                                           : "packets under way at the coordinator");
     table.line("", &F::personal_window_packets, 0, "packets of one node under way");
   }
   table.line("sending", &F::multicast_percent, 0, "% of data packets by multicast");
@@ -203,9 +209,11 @@ Json setting_of(const BenchCommand& c) {
   out["runs"] = c.runs;
   if (c.limit_only) return out;
   out["order"] = ordering_name(c.order);
-  if (c.order == Ordering::ridge)
+  if (c.order == Ordering::ridge) {
     out["dissemination"] =
         dissemination_name(c.dissemination.value_or(Dissemination::distributors));
+    out["ensembles"] = c.ensembles.value_or(1);
+  }
   if (c.acceptors) out["acceptors"] = *c.acceptors;
   out["service"] = is_safe(c.service) ? "safe" : "agreed";
   out["rate_messages_per_s"] =

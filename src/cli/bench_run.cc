@@ -40,6 +40,7 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
   const LocalRules rules{command.insecure ? Sealed::no : Sealed::yes,
                          command.order,
                          command.dissemination.value_or(Dissemination::distributors),
+                         command.ensembles.value_or(1),
                          command.multicast,
                          command.data,
                          command.acceptors.value_or(0)};

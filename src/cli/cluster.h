@@ -27,6 +27,7 @@ struct LocalRules {
   Sealed sealed = Sealed::yes;
   Ordering order = Ordering::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
+  std::uint32_t ensembles = 1;                                ///< of ridge, that order together
   bool multicast = true;  ///< if it works; else each node is sent a copy
   Data data = Data::datagrams;
   std::uint32_t acceptors = 0;  ///< on quorums: so many, the first nodes; 0: the engine's choice

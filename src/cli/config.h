@@ -41,6 +41,9 @@ std::string_view dissemination_name(Dissemination dissemination);
 std::optional<Dissemination> dissemination_of_name(std::string_view name);
 inline constexpr const char* kDisseminations = "\"distributors\" or \"ring\"";
 
+/// How many ensembles of ridge may order together.
+inline constexpr std::uint32_t kEnsemblesMax = 16;
+
 /// Takes what a name stands for; false if it stands for nothing.
 template <class T>
 bool take_named(std::optional<T> named, T& target) {
@@ -68,6 +71,7 @@ struct NodeConfig {
   Data data = Data::datagrams;
   Ordering order = Ordering::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
+  std::uint32_t ensembles = 1;                                ///< of ridge, that order together
   std::vector<std::uint32_t>
       acceptors;         ///< numbers of nodes, on quorums; empty: the engine's choice
   std::string data_dir;  ///< on quorums: where acceptors keep their logs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys of [ridge].
 
+#include <string>
 #include <utility>
 
 #include "cli/config_keys.h"
@@ -25,6 +26,25 @@ void add_ridge_keys(std::vector<Key>& rows) {
     return dissemination.has_value();
   };
   rows.push_back(std::move(key));
+
+  Key ensembles;
+  ensembles.table = "ridge";
+  ensembles.name = "ensembles";
+  ensembles.accepted = "a whole number from 1 to " + std::to_string(kEnsemblesMax);
+  ensembles.normal = "1";
+  ensembles.help =
+      "How many ensembles order together: each has a coordinator of its own and a part of the "
+      "messages, and their orders become one. Several pay where all nodes send and one coordinator "
+      "is what is full. They cost heartbeats and views of each, and a message may wait until the "
+      "other ensembles say that they have nothing before it. The same on all nodes, for as long as "
+      "they keep their logs: another number begins with empty ones.";
+  ensembles.set = [](const Value& value, NodeConfig& config) {
+    const auto* number = std::get_if<std::int64_t>(&value);
+    if (number == nullptr || *number < 1 || *number > kEnsemblesMax) return false;
+    config.ensembles = static_cast<std::uint32_t>(*number);
+    return true;
+  };
+  rows.push_back(std::move(ensembles));
 }
 
 }  // namespace peal::cli

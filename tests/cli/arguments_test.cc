@@ -49,6 +49,8 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_FALSE(up.dissemination);
   EXPECT_EQ(command<UpCommand>({"up", "--order", "ridge", "--dissemination", "ring"}).dissemination,
             Dissemination::ring);
+  EXPECT_FALSE(up.ensembles);
+  EXPECT_EQ(command<UpCommand>({"up", "--order", "ridge", "--ensembles", "3"}).ensembles, 3U);
   EXPECT_EQ(up.data, Data::datagrams);
   EXPECT_EQ(command<UpCommand>({"up", "--order", "paxos", "--data", "streams"}).data,
             Data::streams);
@@ -112,6 +114,9 @@ TEST(Arguments, EveryOptionOfBenchIsStored) {
   EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--dissemination", "distributors"})
                 .dissemination,
             Dissemination::distributors);
+  EXPECT_FALSE(shaped.ensembles);
+  EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--ensembles", "16"}).ensembles,
+            16U);
   EXPECT_FALSE(shaped.acceptors);
   EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--acceptors", "3"}).acceptors, 3U);
   EXPECT_TRUE(shaped.multicast);
@@ -284,6 +289,13 @@ const Bad kBad[] = {
      "leave it out", "--order ridge"},
     {"up --dissemination distributors", "--dissemination does not go with --order ring",
      "leave it out", "--order ridge"},
+    {"bench --order ridge --ensembles 0", "--ensembles", "\"0\"", "a whole number from 1 to 16"},
+    {"up --order ridge --ensembles 17", "--ensembles", "\"17\"", "a whole number from 1 to 16"},
+    {"bench --order paxos --ensembles 2", "--ensembles does not go with --order paxos",
+     "leave it out", "--order ridge"},
+    {"up --ensembles 1", "--ensembles does not go with --order ring", "leave it out",
+     "--order ridge"},
+    {"bench limit --ensembles 2", "bench limit", "\"--ensembles\"", "accepted are --help"},
     {"bench --order ridge --data tcp", "--data", "\"tcp\"", "\"datagrams\" or \"streams\""},
     {"bench --data streams", "--data streams does not go with --order ring", "leave it out",
      "--order ridge"},

@@ -425,6 +425,18 @@ TEST(BadConfig, KeysOfRidge) {
        "f.toml:4: ridge.dissemination = \"bus\": accepted is \"distributors\" or \"ring\""},
       {"order = \"ridge\"\nridge.dissemination = 1\n",
        "f.toml:4: ridge.dissemination = 1: accepted is \"distributors\" or \"ring\""},
+      {"ridge.ensembles = 2\n",
+       "f.toml:3: ridge.ensembles = 2 does not go with order = \"ring\", the default: leave it "
+       "out, or set order = \"ridge\""},
+      {"order = \"paxos\"\nridge.ensembles = 2\n",
+       "f.toml:4: ridge.ensembles = 2 does not go with order = \"paxos\": leave it out, or set "
+       "order = \"ridge\""},
+      {"order = \"ridge\"\nridge.ensembles = 0\n",
+       "f.toml:4: ridge.ensembles = 0: accepted is a whole number from 1 to 16"},
+      {"order = \"ridge\"\nridge.ensembles = 17\n",
+       "f.toml:4: ridge.ensembles = 17: accepted is a whole number from 1 to 16"},
+      {"order = \"ridge\"\nridge.ensembles = \"2\"\n",
+       "f.toml:4: ridge.ensembles = \"2\": accepted is a whole number from 1 to 16"},
       {"order = \"ridge\"\nridge.acceptors = [1]\n", "f.toml:4: unknown key ridge.acceptors"},
       {"order = \"ridge\"\nring.max_gap = 5000\n",
        "f.toml:4: ring.max_gap = 5000 does not go with order = \"ridge\": leave it out"},
@@ -437,11 +449,15 @@ TEST(BadConfig, KeysOfRidge) {
   }
   const auto ring = parse_config(kTop +
                                      "order = \"ridge\"\nridge.dissemination = \"ring\"\n"
+                                     "ridge.ensembles = 3\n"
                                      "data_dir = \"d\"\ninsecure = true\n" +
                                      kNodes,
                                  "f.toml", "");
   ASSERT_TRUE(ring) << ring.error();
   EXPECT_EQ(ring->dissemination, Dissemination::ring);
+  EXPECT_EQ(ring->ensembles, 3U);
+  // The default goes with everything.
+  EXPECT_TRUE(parse_config(kTop + "ridge.ensembles = 1\ninsecure = true\n" + kNodes, "f.toml", ""));
 }
 
 TEST(BadConfig, StreamsAreNotForTheRing) {

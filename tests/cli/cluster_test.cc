@@ -28,6 +28,20 @@ TEST(Cluster, SoManyOfItsNodesVote) {
   }
 }
 
+TEST(Cluster, WithRidgeItsWaysAreInItsFile) {
+  const TempDir dir;
+  LocalRules rules;
+  rules.order = Ordering::ridge;
+  rules.dissemination = Dissemination::ring;
+  rules.ensembles = 3;
+  const auto cluster = make_cluster(dir.path(), "c", kAddresses, rules);
+  ASSERT_TRUE(cluster) << cluster.error();
+  const auto config = read_config(cluster->config, "n1");
+  ASSERT_TRUE(config) << config.error();
+  EXPECT_EQ(config->dissemination, Dissemination::ring);
+  EXPECT_EQ(config->ensembles, 3U);
+}
+
 TEST(Cluster, WithoutANumberTheEngineChoosesWhoVotes) {
   const TempDir dir;
   LocalRules rules;

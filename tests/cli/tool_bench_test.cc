@@ -106,6 +106,18 @@ TEST_F(Bench, ValuesInARingAreOrderedTheSame) {
   EXPECT_GT(out["each_run"][0]["counters"]["paxos_delivered"].get<int>(), 0);
 }
 
+TEST_F(Bench, SeveralEnsemblesOrderTheSame) {
+  const std::string command = "peal bench --order ridge --ensembles 3 --loopback --warm-up 0.1 ";
+  const Json out = json(command + "--seconds 0.3 --rate 2000 --json");
+  EXPECT_TRUE(out.value("one_order", false));
+  EXPECT_EQ(out["setting"]["ensembles"], 3);
+  EXPECT_GT(out["each_run"][0]["counters"]["ensembles_delivered"].get<int>(), 0);
+  EXPECT_EQ(out["each_run"][0]["counters"]["paxos_no_buffer"], 0);
+  const Ran said = run(command + "--seconds 0.1");
+  EXPECT_EQ(said.status, 0) << said.err;
+  EXPECT_THAT(said.out, testing::HasSubstr("ordered by 3 ensembles of ridge"));
+}
+
 TEST_F(Bench, DataOverStreamsIsOrderedTheSame) {
   const Json out = json(
       "peal bench --order paxos --data streams --loopback --seconds 0.3 --warm-up 0.1 --rate 2000 "
