@@ -15,14 +15,15 @@ DATA = "data"
 REJOIN_S = 60
 
 
-def quorum_settings(order):
+def quorum_settings(order, ensembles=1):
     """Lines of the configuration of a cluster with acceptors."""
-    return f'order = "{order}"\ndata_dir = "{DATA}"\n'
+    several = f"ridge.ensembles = {ensembles}\n" if ensembles > 1 else ""
+    return f'order = "{order}"\ndata_dir = "{DATA}"\n{several}'
 
 
-def paxos_cluster(bench, order="paxos"):
+def paxos_cluster(bench, order="paxos", ensembles=1):
     """A cluster with acceptors, nothing started."""
-    cluster = bench.cluster(settings=quorum_settings(order))
+    cluster = bench.cluster(settings=quorum_settings(order, ensembles))
     os.mkdir(os.path.join(cluster.folder, DATA), 0o700)
     return cluster
 
@@ -88,11 +89,17 @@ def ridge_sigkill(bench):
     return sigkill(bench, "ridge")
 
 
-def sigkill(bench, order):
-    cluster = paxos_cluster(bench, order)
+@case(3, 5)
+def ensembles_sigkill(bench):
+    """The same with three ensembles, so that whoever dies coordinates one of them, or may."""
+    return sigkill(bench, "ridge", ensembles=3, rounds=(5, 3))
+
+
+def sigkill(bench, order, ensembles=1, rounds=(10, 4)):
+    cluster = paxos_cluster(bench, order, ensembles)
     cluster.start()
     kills, returns, stalls = [], [], []
-    for turn in range(bench.rounds(10, 4)):
+    for turn in range(bench.rounds(*rounds)):
         leader = coordinator(cluster)
         others = [name for name in acceptors(bench) if name != leader]
         victim = leader if turn % 2 == 0 else others[turn // 2 % len(others)]
@@ -183,11 +190,17 @@ def ridge_power(bench):
     return power(bench, "ridge")
 
 
-def power(bench, order):
-    cluster = paxos_cluster(bench, order)
+@case(3)
+def ensembles_power(bench):
+    """The same with three ensembles, whose votes are in one log."""
+    return power(bench, "ridge", ensembles=3, rounds=(4, 2))
+
+
+def power(bench, order, ensembles=1, rounds=(6, 3)):
+    cluster = paxos_cluster(bench, order, ensembles)
     cluster.start()
     returns, consumed = [], 0
-    rounds = bench.rounds(6, 3)
+    rounds = bench.rounds(*rounds)
     for turn in range(rounds):
         bench.step(f"power failure {turn + 1}")
         cluster.progress(bench.names, 300)

@@ -18,9 +18,10 @@ SILENT = 1_000
 STOP_S = 0.6  # three times the silence after which a node is suspected
 
 
-def stream_cluster(bench, order):
+def stream_cluster(bench, order, ensembles=1):
     """A cluster whose data goes over streams, nothing started."""
-    cluster = bench.cluster(settings=quorum_settings(order) + '[network]\ndata = "streams"\n')
+    settings = quorum_settings(order, ensembles) + '[network]\ndata = "streams"\n'
+    cluster = bench.cluster(settings=settings)
     os.mkdir(os.path.join(cluster.folder, DATA), 0o700)
     return cluster
 
@@ -62,12 +63,12 @@ def come_back(cluster, name, end_fault):
         node.start_load()
 
 
-def breaks(bench, order):
+def breaks(bench, order, ensembles=1, rounds=(3, 1)):
     """Kills, stops and cuts off nodes in turns, under full load."""
-    cluster = stream_cluster(bench, order)
+    cluster = stream_cluster(bench, order, ensembles)
     cluster.start()
     everybody = list(bench.names)
-    for turn in range(bench.rounds(3, 1)):
+    for turn in range(bench.rounds(*rounds)):
         leader = coordinator(cluster)
         victim = leader if turn % 2 else next(name for name in everybody if name != leader)
         others = [name for name in everybody if name != victim]
@@ -114,6 +115,12 @@ def streams_ridge(bench):
 def streams_paxos(bench):
     """The same with paxos, whose coordinator sends to all."""
     return breaks(bench, "paxos")
+
+
+@case(3)
+def streams_ensembles(bench):
+    """The same with three ensembles of ridge."""
+    return breaks(bench, "ridge", ensembles=3, rounds=(2, 1))
 
 
 def connect(cluster, source, target):
