@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encoders need exactly the room that a frame needs, and refuse what no packet may hold.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "examine.h"
+#include "paxos_samples.h"
+#include "samples.h"
+#include "wire/packet.h"
+
+namespace peal::wire::test {
+namespace {
+
+/// Encoding into every size that is too small gives 0 and stays inside it.
+template <class Frame, class Encode>
+void expect_needs_its_size(const Frame& frame, Encode encode, FrameKind kind) {
+  std::vector<std::byte> packet(kPacketBytesMax);
+  const std::size_t size = encode(header_of(kind), frame, ByteSpan(packet));
+  ASSERT_GT(size, 0U);
+  for (std::size_t room = 0; room < size; ++room) {
+    std::vector<std::byte> small(room);  // its own block: a write behind it is a sanitizer's find
+    ASSERT_EQ(encode(header_of(kind), frame, ByteSpan(small)), 0U) << room << " of " << size;
+  }
+  std::vector<std::byte> exact(size);
+  EXPECT_EQ(encode(header_of(kind), frame, ByteSpan(exact)), size);
+}
+
+TEST(WireEncode, GivesZeroIfTheRoomIsTooSmall) {
+  expect_needs_its_size(plain_token(), encode_token, FrameKind::token);
+  expect_needs_its_size(plain_join(), encode_join, FrameKind::join);
+  expect_needs_its_size(plain_commit(), encode_commit, FrameKind::commit);
+  expect_needs_its_size(ProbeFrame{kSomeView, first_members(5)}, encode_probe, FrameKind::probe);
+  expect_needs_its_size(HoldCancel{kSomeView}, encode_hold_cancel, FrameKind::hold_cancel);
+  expect_needs_its_size(EpochNotice{kSender}, encode_epoch_notice, FrameKind::epoch_notice);
+  expect_needs_its_size(plain_state(), encode_state, frame_kind(PaxosKind::state));
+  expect_needs_its_size(Prepare{1, 1}, encode_prepare, frame_kind(PaxosKind::prepare));
+  expect_needs_its_size(plain_promise(), encode_promise, frame_kind(PaxosKind::promise));
+  expect_needs_its_size(Fetch{kSomeRound, 1}, encode_fetch, frame_kind(PaxosKind::fetch));
+  expect_needs_its_size(Repeat{1, 1}, encode_repeat, frame_kind(PaxosKind::repeat));
+  expect_needs_its_size(Lacks{1, 1, 1}, encode_lacks, frame_kind(PaxosKind::lacks));
+  expect_needs_its_size(plain_checkpoint(), encode_checkpoint, frame_kind(PaxosKind::checkpoint));
+  std::vector<std::byte> small(kHeaderBytes - 1);
+  EXPECT_EQ(encode_checkpoint_get(header_of(PaxosKind::checkpoint_get), small), 0U);
+  small.resize(2 + 3 * kViewMemberBytes - 1);
+  EXPECT_EQ(encode_view_members(first_view_members(3), small), 0U);
+  const Nodes list = first_nodes(4, 3);
+  for (std::size_t room = 0; room < 8 + 2 + 4 * 4; ++room) {
+    std::vector<std::byte> less(room);
+    EXPECT_EQ(encode_nodes(list, less), 0U) << room;
+  }
+}
+
+TEST(WireEncode, GivesZeroForListsThatNoPacketMayHold) {
+  std::vector<std::byte> packet(kPacketBytesMax);
+  const auto none = [&](std::size_t size) { EXPECT_EQ(size, 0U); };
+
+  Join join = plain_join();
+  join.processes = first_members(kProcessesMax + 1);
+  none(encode_join(header_of(FrameKind::join), join, packet));
+  join = plain_join();
+  join.failed = first_members(kProcessesMax + 1);
+  none(encode_join(header_of(FrameKind::join), join, packet));
+  join = plain_join();
+  join.heard = first_members(kProcessesMax + 1);
+  none(encode_join(header_of(FrameKind::join), join, packet));
+
+  Commit commit = plain_commit();
+  commit.members = first_members(kMembersMax + 1);
+  none(encode_commit(header_of(FrameKind::commit), commit, packet));
+  commit = plain_commit();
+  commit.old_views[0].survivors = first_members(kMembersMax + 1);
+  none(encode_commit(header_of(FrameKind::commit), commit, packet));
+  commit = plain_commit();
+  commit.old_views[0].obligation = first_members(kMembersMax + 1);
+  none(encode_commit(header_of(FrameKind::commit), commit, packet));
+  commit = plain_commit();
+  commit.old_views.resize(kMembersMax + 1);
+  none(encode_commit(header_of(FrameKind::commit), commit, packet));
+
+  none(encode_probe(header_of(FrameKind::probe), {kSomeView, first_members(kProcessesMax + 1)},
+                    packet));
+}
+
+TEST(WireEncode, GivesZeroForMoreMembersOrRunsThanAPacketMayHold) {
+  std::vector<std::byte> packet(kPacketBytesMax);
+  Checkpoint checkpoint = plain_checkpoint();
+  checkpoint.members = first_view_members(kMembersMax);
+  checkpoint.numbers.resize(kMembersMax);
+  EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet),
+            88 + 4 * 4 + 28 * kMembersMax);
+  EXPECT_EQ(encode_view_members(checkpoint.members, packet), 2 + 20 * kMembersMax);
+  checkpoint.nodes = first_nodes(kMembersMax, 1);
+  EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet), 4'184U);
+  EXPECT_EQ(encode_nodes(checkpoint.nodes, packet), 8 + 2 + 4 * kMembersMax);
+  checkpoint.members = first_view_members(kMembersMax + 1);
+  checkpoint.numbers.resize(kMembersMax + 1);
+  EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet), 0U);
+  EXPECT_EQ(encode_view_members(checkpoint.members, packet), 0U);
+  checkpoint = plain_checkpoint();
+  checkpoint.nodes = first_nodes(kMembersMax + 1, 1);
+  EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet), 0U);
+  EXPECT_EQ(encode_nodes(checkpoint.nodes, packet), 0U);
+
+  Promise promise = plain_promise();
+  promise.runs.resize(kVoteRunsMax);
+  EXPECT_EQ(encode_promise(header_of(PaxosKind::promise), promise, packet),
+            kHeaderBytes + 30 + 32 * kVoteRunsMax);
+  promise.runs.resize(kVoteRunsMax + 1);
+  EXPECT_EQ(encode_promise(header_of(PaxosKind::promise), promise, packet), 0U);
+}
+
+TEST(WireEncode, AValueMayFillADatagram) {
+  ValueSample value = plain_propose();
+  value.bytes.resize(kPacketBytesMax - kDataHeaderBytes);
+  EXPECT_TRUE(examine(packet_of(value)).accepted());
+  FetchedSample fetched = plain_fetched();
+  fetched.bytes.resize(kPacketBytesMax - kFetchedHeaderBytes);
+  EXPECT_TRUE(examine(packet_of(fetched)).accepted());
+  RelaySample relay = plain_relay(PaxosKind::distribute);
+  relay.bytes.resize(kPacketBytesMax - kRelayHeaderBytes);
+  EXPECT_TRUE(examine(packet_of(relay)).accepted());
+}
+
+TEST(WireEncode, GivesZeroForAHaveListOfTheWrongLength) {
+  std::vector<std::byte> packet(kPacketBytesMax);
+  const auto encoded = [&](const OldView& old) {
+    Commit commit = plain_commit();
+    commit.old_views[0] = old;
+    return encode_commit(header_of(FrameKind::commit), commit, packet);
+  };
+  OldView old = plain_commit().old_views[0];
+  EXPECT_GT(encoded(old), 0U);
+  old.have.push_back(0);
+  EXPECT_EQ(encoded(old), 0U);
+  old.have.resize(1);
+  EXPECT_EQ(encoded(old), 0U);
+  old.have.clear();
+  old.high = old.base - 1;
+  EXPECT_EQ(encoded(old), 0U);
+  old.high = old.base + kSpanMax + 1;
+  old.have.resize(kSpanMax / 64 + 1);
+  EXPECT_EQ(encoded(old), 0U);
+}
+
+TEST(WireEncode, GivesZeroForACommitThatNoDatagramHolds) {
+  // 64 old views with the longest list of holes are legal each, and 128 KiB together.
+  Commit commit = plain_commit();
+  commit.members = first_members(64);
+  commit.old_views.clear();
+  for (const MemberId& member : commit.members) {
+    OldView old{{8, member}, {member}, 0, kSpanMax, 0, {}, {}};
+    old.have.resize(kSpanMax / 64);
+    commit.old_views.push_back(old);
+  }
+  std::vector<std::byte> large(300'000);
+  EXPECT_EQ(encode_commit(header_of(FrameKind::commit), commit, large), 0U);
+  commit.old_views.resize(20);
+  EXPECT_GT(encode_commit(header_of(FrameKind::commit), commit, large), 40'000U);
+}
+
+TEST(WireEncode, TheLargestTokenFitsADatagram) {
+  Token token = plain_token();
+  token.sections.clear();
+  for (std::uint64_t number = 1; number <= kSectionsMax; ++number) {
+    RequestSection section;
+    section.view = {number, kSender};
+    for (std::uint64_t i = 0; i < kRangesMax; ++i) section.ranges.push_back({1 + 64 * i, ~0ULL});
+    token.sections.push_back(section);
+  }
+  std::vector<std::byte> packet(kPacketBytesMax);
+  const std::size_t size = encode_token(header_of(FrameKind::token), token, packet);
+  EXPECT_EQ(size, 122 + kSectionsMax * (22 + kRangesMax * 16));
+  Token decoded;
+  EXPECT_EQ(drop_name(decode_token(ByteView(packet).first(size), decoded)), "none");
+  EXPECT_TRUE(decoded == token);
+}
+
+TEST(WireEncode, WritesTheKindOfTheFrameWhateverTheHeaderSays) {
+  std::vector<std::byte> packet(kPacketBytesMax);
+  const std::size_t size = encode_probe(header_of(FrameKind::token), {kSomeView, {}}, packet);
+  Header header;
+  ASSERT_EQ(drop_name(decode_header(ByteView(packet).first(size), header)), "none");
+  EXPECT_EQ(header.kind, FrameKind::probe);
+}
+
+}  // namespace
+}  // namespace peal::wire::test
