@@ -113,6 +113,23 @@ TEST(WireAllocation, SmallFramesOnQuorumsTakeNone) {
   expect_none_taken<Lacks>(random_lacks, encode_lacks, decode_lacks, PaxosKind::lacks);
 }
 
+TEST(WireAllocation, PlacingsTakeNone) {
+  Random random(12);
+  std::vector<std::byte> unit(1'472);
+  for (int round = 0; round < 200; ++round) {
+    const Placing placing = random_placing(random);
+    const std::uint64_t count = allocations_of([&] {
+      encode_placing_in_place(placing, unit);
+      Placing decoded;
+      if (decode_placing(unit, decoded) != Drop::none) std::abort();
+      if (decode_placing(ByteView(unit).first(kPlacingBytes - 1), decoded) == Drop::none) {
+        std::abort();
+      }
+    });
+    ASSERT_EQ(count, 0U) << "round " << round;
+  }
+}
+
 /// Bytes that decoding takes, into a frame that holds nothing yet.
 template <class Frame, class Decode>
 std::uint64_t bytes_of_decoding(ByteView packet, Decode decode) {

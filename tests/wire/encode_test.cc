@@ -88,10 +88,10 @@ TEST(WireEncode, GivesZeroForMoreMembersOrRunsThanAPacketMayHold) {
   checkpoint.members = first_view_members(kMembersMax);
   checkpoint.numbers.resize(kMembersMax);
   EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet),
-            88 + 4 * 4 + 28 * kMembersMax);
+            96 + 4 * 4 + 28 * kMembersMax);
   EXPECT_EQ(encode_view_members(checkpoint.members, packet), 2 + 20 * kMembersMax);
   checkpoint.nodes = first_nodes(kMembersMax, 1);
-  EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet), 4'184U);
+  EXPECT_EQ(encode_checkpoint(header_of(PaxosKind::checkpoint), checkpoint, packet), 4'192U);
   EXPECT_EQ(encode_nodes(checkpoint.nodes, packet), 8 + 2 + 4 * kMembersMax);
   checkpoint.members = first_view_members(kMembersMax + 1);
   checkpoint.numbers.resize(kMembersMax + 1);

@@ -30,6 +30,7 @@ constexpr ViewId kOldTwo{75, kC};
 constexpr ViewId kBirth{0, kD};
 constexpr std::uint64_t kCluster = 0xc0ffee0012345678;
 constexpr std::uint64_t kList = 0x1122334455667788;
+constexpr std::uint64_t kKey = 1'795'573'380'123'456;
 
 Header golden_header(FrameKind kind, const MemberId& sender) { return {kind, kCluster, sender}; }
 
@@ -205,12 +206,19 @@ TEST(WireGolden, States) {
   fresh.first_list = kList;
   expect("v1-state-new", kD, fresh);
   expect("v1-state-coordinator", kB,
-         {kRound, true, false, true, kOldRound, 8'999, 8'990, 8'950, 7'000, 77, 0, kList, ~0ULL});
+         {kRound, true, false, true, false, 0, kOldRound, 8'999, 8'990, 8'950, 7'000, 77, 0, kList,
+          ~0ULL});
   expect("v1-state-leaving", kC,
-         {kRound, false, true, true, kRound, kCounterMax, 0, 8'900, 8'900, 77, kListMax, ~0ULL, 0});
+         {kRound, false, true, true, false, 0, kRound, kCounterMax, 0, 8'900, 8'900, 77, kListMax,
+          ~0ULL, 0});
   const Round later{first_count(2), kB};
   expect("v1-state-later-list", kC,
-         {later, false, false, true, {}, 0, 0, 9'004, 9'004, 78, 2, kList, 0});
+         {later, false, false, true, false, 0, {}, 0, 0, 9'004, 9'004, 78, 2, kList, 0});
+  expect("v1-state-visiting", kC,
+         {kRound, false, false, false, true, kKey, {}, 0, 0, 8'960, 8'950, 0, 0, kList, 0});
+  expect("v1-state-visiting-last", kC,
+         {kRound, false, true, true, true, kCounterMax, kRound, 8'999, 8'999, 8'900, 8'900, 77, 0,
+          kList, 0});
 }
 
 TEST(WireGolden, Values) {
@@ -235,6 +243,30 @@ TEST(WireGolden, Values) {
   expect_golden_relay("v1-distribute", PaxosKind::distribute, {kOldRound, 8'950, 0, 0x8003, empty},
                       {});
   expect_golden_fetched("v1-fetched-view", {kOldRound, 8'951, alone}, bytes_of_view({{kA, 77}}));
+}
+
+TEST(WireGolden, ValuesOfSeveralEnsembles) {
+  const Placing placing{kKey + 7, 77, 41};
+  std::vector<std::byte> placed(kPlacingBytes);
+  encode_placing_in_place(placing, placed);
+  const std::vector<std::byte> rest = counting(9);
+  placed.insert(placed.end(), rest.begin(), rest.end());
+  const ValueHead unit{ValueKind::unit, Service::agreed, 3, kC, 12};
+  expect_golden_value("v1-submit-placed", PaxosKind::submit, kC, {0, 0, 0, unit}, placed);
+  Placing decoded;
+  const Golden golden = load_golden("v1-submit-placed");
+  ASSERT_EQ(drop_name(decode_placing(ByteView(golden.bytes).subspan(kDataHeaderBytes), decoded)),
+            "none");
+  EXPECT_EQ(decoded, placing);
+
+  const ValueHead nothing{ValueKind::nothing, Service::agreed, 0, kB, kKey};
+  expect_golden_value("v1-propose-nothing-key", PaxosKind::propose, kB, {12, 9'001, 51, nothing},
+                      {});
+  const ValueHead view{ValueKind::view, Service::agreed, 78, kB, kKey};
+  expect_golden_value("v1-propose-view-key", PaxosKind::propose, kB, {12, 9'002, 0, view},
+                      bytes_of_view({{kA, 76}, {kB, 0}, {kD, kCounterMax}}));
+  const ValueHead last{ValueKind::nothing, Service::agreed, 0, kA, kCounterMax};
+  expect_golden_fetched("v1-fetched-nothing-key", {kOldRound, 8'952, last}, {});
 }
 
 TEST(WireGolden, PhaseOneAndCatchingUp) {
@@ -263,11 +295,14 @@ TEST(WireGolden, PhaseOneAndCatchingUp) {
       });
   const auto checkpoint_kind = static_cast<FrameKind>(PaxosKind::checkpoint);
   const Nodes alone{0, kList, kList, {{1}}, {{1}}};
-  expect_golden("v1-checkpoint-first", checkpoint_kind, kA, Checkpoint{1, alone, {}, {}, {}},
+  expect_golden("v1-checkpoint-first", checkpoint_kind, kA, Checkpoint{1, 0, alone, {}, {}, {}},
                 decode_checkpoint, encode_checkpoint);
-  const Checkpoint later{
-      8'950, more_nodes(), kGoldenView, {{kA, 76}, {kB, 0}, {kC, kCounterMax}}, {1'000, 0, 40}};
+  const std::vector<ViewMember> members{{kA, 76}, {kB, 0}, {kC, kCounterMax}};
+  Checkpoint later{8'950, 0, more_nodes(), kGoldenView, members, {1'000, 0, 40}};
   expect_golden("v1-checkpoint", checkpoint_kind, kA, later, decode_checkpoint, encode_checkpoint);
+  later.key = kKey;
+  expect_golden("v1-checkpoint-key", checkpoint_kind, kA, later, decode_checkpoint,
+                encode_checkpoint);
 }
 
 TEST(WireGolden, EveryFileIsAcceptedAndEveryKindHasOne) {

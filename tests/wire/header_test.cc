@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -39,6 +40,21 @@ TEST(WireHeader, GivesKindClusterAndSender) {
   EXPECT_EQ(header.kind, FrameKind::hold_cancel);
   EXPECT_EQ(header.cluster, 0x1122334455667788U);
   EXPECT_EQ(header.sender, kSender);
+}
+
+TEST(WireHeader, ItsClusterIsToldWithoutALookAtTheRest) {
+  Bytes packet = good_packet();
+  EXPECT_EQ(cluster_of(packet), 0x1122334455667788U);
+  EXPECT_EQ(cluster_of(ByteView(packet).first(kHeaderBytes)), 0x1122334455667788U);
+  for (std::size_t size = 0; size < kHeaderBytes; ++size) {
+    EXPECT_EQ(cluster_of(ByteView(packet).first(size)), std::nullopt) << size;
+  }
+  for (std::size_t at = 0; at < packet.size(); ++at) {
+    const bool is_cluster = at >= 8 && at < 16;
+    packet[at] ^= std::byte{0xff};
+    EXPECT_EQ(cluster_of(packet) == 0x1122334455667788U, !is_cluster) << at;
+    packet[at] ^= std::byte{0xff};
+  }
 }
 
 TEST(WireHeader, OfDataIsTheSameByItselfAndWithItsPacket) {

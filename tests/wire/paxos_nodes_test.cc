@@ -68,7 +68,7 @@ std::string list_outcome(const Bytes& bytes) {
   return outcome;
 }
 
-constexpr std::size_t kListOffset = kHeaderBytes + 8 + 8 + 8;
+constexpr std::size_t kListOffset = kHeaderBytes + 8 + 8 + 8 + 8;
 
 /// What becomes of a checkpoint that has this list in the place of its own.
 std::string in_checkpoint(const Bytes& bytes) {

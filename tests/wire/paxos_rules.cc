@@ -111,19 +111,37 @@ const char* broken_list(ByteView bytes) {
              : "nodes encode to other bytes";
 }
 
+/// The placing in front of a unit, if it has one, read here byte by byte; the codec must take the
+/// same ones, for the same, and refuse all others.
+const char* broken_placing(ByteView unit) {
+  static Placing decoded;
+  const Drop drop = decode_placing(unit, decoded);
+  if (unit.size() < 24) return drop == Drop::truncated ? nullptr : "a placing that is cut off";
+  const Placing placing{number_at(unit, 0, 8), number_at(unit, 8, 8), number_at(unit, 16, 8)};
+  const bool fine = placing.stamp <= kLast && instance(placing.view) && instance(placing.number);
+  if (drop != (fine ? Drop::none : Drop::bad_value)) return "placing";
+  if (!fine) return nullptr;
+  if (decoded != placing) return "a placing that decodes to another";
+  std::vector<std::byte> again(24);
+  encode_placing_in_place(decoded, again);
+  return std::equal(again.begin(), again.end(), unit.begin()) ? nullptr
+                                                              : "placing encodes to other bytes";
+}
+
 const char* broken_value(const ValueHead& head, ByteView bytes) {
   if (head.service != Service::agreed && head.service != Service::safe) return "value.service";
   if (!is_node(head.origin)) return "value.origin";
   if (head.view > kLast || head.number > kLast) return "value counters";
   switch (head.kind) {
     case ValueKind::unit:
-      return head.view == 0 || head.number == 0 ? "a unit without a view or number" : nullptr;
+      if (head.view == 0 || head.number == 0) return "a unit without a view or number";
+      return broken_placing(bytes);
     case ValueKind::nothing:
-      if (head.view != 0 || head.number != 0) return "nothing with a view or number";
+      if (head.view != 0) return "nothing with a view";
       if (head.service != Service::agreed) return "nothing that is safe";
       return bytes.empty() ? nullptr : "nothing with bytes";
     case ValueKind::view:
-      if (head.view == 0 || head.number != 0) return "a view's numbers";
+      if (head.view == 0) return "a view without its number";
       if (head.service != Service::agreed) return "a view that is safe";
       return broken_view(bytes);
     case ValueKind::nodes:
@@ -163,7 +181,7 @@ const char* broken_rule(const State& state, const MemberId& sender) {
   if (higher(state.voted_round, state.round)) return "state.voted_round above round";
   if (no_round(state.voted_round) && state.voted_upto != 0) return "state.voted_upto";
   for (const std::uint64_t each :
-       {state.voted_upto, state.decided_upto, state.next, state.oldest, state.view}) {
+       {state.voted_upto, state.decided_upto, state.next, state.oldest, state.view, state.from}) {
     if (each > kLast) return "state counters";
   }
   if (state.decided_upto > state.voted_upto) return "state.decided_upto";
@@ -237,6 +255,7 @@ const char* broken_rule(const Lacks& lacks) {
 
 const char* broken_rule(const Checkpoint& checkpoint) {
   if (!instance(checkpoint.next)) return "checkpoint.next";
+  if (checkpoint.key > kLast) return "checkpoint.key";
   const Nodes& nodes = checkpoint.nodes;
   if (nodes.number > 8'388'607) return "checkpoint.nodes.number";
   if (nodes.number == 0 && nodes.first != nodes.hash) return "a first list that is not the first";

@@ -188,6 +188,11 @@ TEST(WirePaxosCheckpoint, HasAnInstanceToBeginAt) {
       [](Instance next) { return with_checkpoint([&](Checkpoint& c) { c.next = next; }); });
 }
 
+TEST(WirePaxosCheckpoint, HasTheKeyOfTheValueBefore) {
+  expect_counter(
+      [](std::uint64_t key) { return with_checkpoint([&](Checkpoint& c) { c.key = key; }); });
+}
+
 TEST(WirePaxosCheckpoint, HasAViewOfMembersOrNeither) {
   const auto with = [](const ViewId& view, std::uint32_t members) {
     return with_checkpoint([&](Checkpoint& c) {
@@ -237,7 +242,7 @@ TEST(WirePaxosCheckpoint, HoldsUpToKMembersMax) {
   };
   EXPECT_EQ(with(kMembersMax), "none");
   EXPECT_EQ(with(kMembersMax + 1), "not encodable");
-  constexpr std::size_t kBefore = 8 + 8 + 8 + 8 + 2 + 4 * 4 + 20;
+  constexpr std::size_t kBefore = 8 + 8 + 8 + 8 + 8 + 2 + 4 * 4 + 20;
   const auto count = [](std::uint16_t value) {
     return with_count(plain_checkpoint(), frame_kind(PaxosKind::checkpoint), encode_checkpoint,
                       decode_checkpoint, kBefore, value);

@@ -26,6 +26,8 @@ ValueHead random_head(Random& random, ValueKind kind) {
   ValueHead head;
   head.kind = kind;
   head.origin = random_member(random);
+  const bool has_key = kind == ValueKind::nothing || kind == ValueKind::view;
+  if (has_key && random.chance(0.7)) head.number = skewed(random, kCounterMax);
   if (kind == ValueKind::nothing) return head;
   if (kind == ValueKind::nodes) {
     head.view = 1 + skewed(random, kListMax - 1);
@@ -44,7 +46,7 @@ std::vector<std::byte> random_bytes(Random& random, ValueKind kind) {
   if (kind == ValueKind::nodes) return nodes_bytes(random_nodes(random));
   std::vector<std::byte> bytes(random.below(random.chance(0.01) ? 60'000 : 200));
   for (std::byte& b : bytes) b = static_cast<std::byte>(random.below(256));
-  return bytes;
+  return random.chance(0.4) ? placed_unit(random_placing(random), bytes) : bytes;
 }
 
 ValueKind random_value_kind(Random& random) { return static_cast<ValueKind>(1 + random.below(4)); }
@@ -110,6 +112,13 @@ std::vector<std::byte> nodes_bytes(const Nodes& nodes) {
   return bytes;
 }
 
+std::vector<std::byte> placed_unit(const Placing& placing, const std::vector<std::byte>& rest) {
+  std::vector<std::byte> unit(kPlacingBytes);
+  encode_placing_in_place(placing, unit);
+  unit.insert(unit.end(), rest.begin(), rest.end());
+  return unit;
+}
+
 ValueSample plain_submit() {
   return {PaxosKind::submit, {0, 0, 0, unit_head()}, std::vector<std::byte>(3)};
 }
@@ -129,7 +138,7 @@ ValueSample plain_nodes() {
 }
 
 State plain_state() {
-  return {{6, kSender}, true, false, true, {5, {{2}, 20}}, 99, 98, 90, 10, 9, 2, 77, 88};
+  return {{6, kSender}, true, false, true, false, 55, {5, {{2}, 20}}, 99, 98, 90, 10, 9, 2, 77, 88};
 }
 
 Promise plain_promise() {
@@ -146,7 +155,7 @@ RelaySample plain_relay(PaxosKind kind) {
 }
 
 Checkpoint plain_checkpoint() {
-  Checkpoint plain{100, first_nodes(4, 3), kSomeView, first_view_members(3), {7, 0, 12}};
+  Checkpoint plain{100, 44, first_nodes(4, 3), kSomeView, first_view_members(3), {7, 0, 12}};
   plain.nodes.number = 2;
   plain.nodes.first = 66;
   return plain;
@@ -177,6 +186,8 @@ State random_state(Random& random) {
     state.leading = random.chance(0.7);
   }
   state.leaving = random.chance(0.3);
+  state.visiting = random.chance(0.3);
+  state.from = random.chance(0.3) ? 0 : skewed(random, kCounterMax);
   if (state.round.count != 0 && random.chance(0.7)) {
     state.voted_round = random_round_upto(random, state.round);
     state.voted_upto = skewed(random, kCounterMax);
@@ -247,6 +258,11 @@ Lacks random_lacks(Random& random) {
   return {1 + skewed(random, kCounterMax - 1), 1 + skewed(random, kCounterMax - 1 - count), count};
 }
 
+Placing random_placing(Random& random) {
+  return {skewed(random, kCounterMax), 1 + skewed(random, kCounterMax - 1),
+          1 + skewed(random, kCounterMax - 1)};
+}
+
 std::vector<ViewMember> random_view_members(Random& random) {
   std::map<std::uint32_t, ViewMember> members;
   const std::size_t size = 1 + skewed(random, kMembersMax - 1);
@@ -279,6 +295,7 @@ Nodes random_nodes(Random& random) {
 Checkpoint random_checkpoint(Random& random) {
   Checkpoint checkpoint;
   checkpoint.next = random_instance(random);
+  checkpoint.key = random.chance(0.3) ? 0 : skewed(random, kCounterMax);
   checkpoint.nodes = random_nodes(random);
   if (random.chance(0.1)) return checkpoint;
   checkpoint.view = random_view(random);

@@ -51,6 +51,9 @@ Nodes first_nodes(std::uint32_t count, std::uint32_t acceptors);
 /// The bytes of a list as a value.
 std::vector<std::byte> nodes_bytes(const Nodes& nodes);
 
+/// A unit that begins with its placing.
+std::vector<std::byte> placed_unit(const Placing& placing, const std::vector<std::byte>& rest);
+
 ValueSample plain_submit();
 ValueSample plain_propose();  ///< of a unit of three bytes
 ValueSample plain_decided();
@@ -72,6 +75,7 @@ FetchedSample random_fetched(Random& random);
 Repeat random_repeat(Random& random);
 Lacks random_lacks(Random& random);
 RelaySample random_relay(Random& random);
+Placing random_placing(Random& random);
 Checkpoint random_checkpoint(Random& random);
 std::vector<ViewMember> random_view_members(Random& random);  ///< at least one
 Nodes random_nodes(Random& random);                           ///< number and first too

@@ -171,12 +171,37 @@ TEST(WirePaxosState, HashesOfListsAreAny) {
   }
 }
 
-TEST(WirePaxosState, FlagsAreThree) {
+TEST(WirePaxosState, FlagsAreFour) {
   std::vector<std::byte> packet(kPacketBytesMax);
   packet.resize(encode_state(header_of(PaxosKind::state), plain_state(), packet));
-  expect_bytes_accepted(packet, kHeaderBytes + 20, {0, 1, 2, 3, 4, 5, 6, 7}, [](ByteView bytes) {
+  std::vector<unsigned> flags;
+  for (unsigned value = 0; value < 16; ++value) flags.push_back(value);
+  expect_bytes_accepted(packet, kHeaderBytes + 20, flags, [](ByteView bytes) {
     State decoded;
     return decode_state(bytes, decoded);
+  });
+}
+
+TEST(WirePaxosState, AnybodyMayVisitWhateverItIs) {
+  const auto visiting = [](const std::function<void(State&)>& change) {
+    return with_state([&](State& s) {
+      s.visiting = true;
+      change(s);
+    });
+  };
+  EXPECT_EQ(visiting([](State&) {}), "none");
+  EXPECT_EQ(visiting([](State& s) { s.leaving = true; }), "none");
+  EXPECT_EQ(visiting([](State& s) { s = {}; }), "none");
+}
+
+TEST(WirePaxosState, SaysFromWhichKeyOnItHasAll) {
+  expect_counter([](std::uint64_t from) { return with_state([&](State& s) { s.from = from; }); });
+  // Also if it knows nothing else.
+  expect_counter([](std::uint64_t from) {
+    return with_state([&](State& s) {
+      s = {};
+      s.from = from;
+    });
   });
 }
 

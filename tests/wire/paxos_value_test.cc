@@ -120,23 +120,31 @@ TEST(WirePaxosValue, UnitsHaveAViewAndANumberAndAnyBytes) {
   EXPECT_EQ(value_outcome(packet_of(empty)), "none");
 }
 
-TEST(WirePaxosValue, NothingHasNoViewNoNumberAndNoBytes) {
+ValueSample plain_nothing() {
   ValueSample nothing = plain_propose();
   nothing.frame.head = {ValueKind::nothing, Service::agreed, 0, kSender, 0};
   nothing.bytes.clear();
+  return nothing;
+}
+
+TEST(WirePaxosValue, NothingHasAKeyAndNoViewAndNoBytes) {
+  ValueSample nothing = plain_nothing();
   EXPECT_EQ(value_outcome(packet_of(nothing)), "none");
   EXPECT_EQ(with_head(nothing, [](ValueHead& h) { h.view = 1; }), "bad_value");
-  EXPECT_EQ(with_head(nothing, [](ValueHead& h) { h.number = 1; }), "bad_value");
+  expect_counter(
+      [&](std::uint64_t key) { return with_head(nothing, [&](ValueHead& h) { h.number = key; }); });
   EXPECT_EQ(with_head(nothing, [](ValueHead& h) { h.service = Service::safe; }), "bad_value");
   nothing.bytes.resize(1);
   EXPECT_EQ(value_outcome(packet_of(nothing)), "trailing_bytes");
 }
 
-TEST(WirePaxosValue, AViewHasItsNumberAndIsNeitherCountedNorSafe) {
+TEST(WirePaxosValue, AViewHasItsNumberAndAKeyAndIsNotSafe) {
   expect_from_one([](std::uint64_t view) {
     return with_head(plain_view(), [&](ValueHead& h) { h.view = view; });
   });
-  EXPECT_EQ(with_head(plain_view(), [](ValueHead& h) { h.number = 1; }), "bad_value");
+  expect_counter([](std::uint64_t key) {
+    return with_head(plain_view(), [&](ValueHead& h) { h.number = key; });
+  });
   EXPECT_EQ(with_head(plain_view(), [](ValueHead& h) { h.service = Service::safe; }), "bad_value");
 }
 
@@ -180,6 +188,62 @@ TEST(WirePaxosValue, KindAndServiceAreKnown) {
   expect_bytes_accepted(packet_of(plain_view()), head, {3}, drop_of_value);
   expect_bytes_accepted(packet_of(plain_view()), head + 1, {2}, drop_of_value);
   expect_bytes_accepted(packet_of(plain_nodes()), head + 1, {2}, drop_of_value);
+}
+
+std::string placing_outcome(const Bytes& unit) {
+  Placing decoded;
+  return std::string(drop_name(decode_placing(unit, decoded)));
+}
+
+TEST(WirePaxosPlacing, HasAStampAViewAndANumber) {
+  const auto with = [](const Placing& placing) {
+    return placing_outcome(placed_unit(placing, Bytes(3)));
+  };
+  expect_counter([&](std::uint64_t stamp) { return with({stamp, 9, 41}); });
+  expect_from_one([&](std::uint64_t view) { return with({7, view, 41}); });
+  expect_from_one([&](std::uint64_t number) { return with({7, 9, number}); });
+  EXPECT_EQ(with({0, 1, 1}), "none");
+  EXPECT_EQ(with({kTop, kTop, kTop}), "none");
+  EXPECT_EQ(with({}), "bad_value");
+}
+
+TEST(WirePaxosPlacing, StandsInFrontOfAUnitsBytesWhateverTheyAre) {
+  const Placing placing{7, 9, 41};
+  const Bytes alone = placed_unit(placing, {});
+  ASSERT_EQ(alone.size(), 24U);
+  for (std::size_t size = 0; size < alone.size(); ++size) {
+    const auto end = alone.begin() + static_cast<std::ptrdiff_t>(size);
+    EXPECT_EQ(placing_outcome(Bytes(alone.begin(), end)), "truncated") << size;
+  }
+  for (const std::byte fill : {std::byte{0}, std::byte{0xff}}) {
+    for (const std::size_t size : {0U, 1U, 60'000U}) {
+      Placing decoded;
+      ASSERT_EQ(decode_placing(placed_unit(placing, Bytes(size, fill)), decoded), Drop::none);
+      EXPECT_EQ(decoded, placing);
+    }
+  }
+}
+
+TEST(WirePaxosPlacing, IsWrittenOverTheFirstBytesAndNoOthers) {
+  Bytes unit(30, std::byte{0xa5});
+  encode_placing_in_place({7, 9, 41}, unit);
+  EXPECT_EQ(unit, placed_unit({7, 9, 41}, Bytes(6, std::byte{0xa5})));
+}
+
+TEST(WirePaxosPlacing, NoFrameAsksForOne) {
+  for (const Bytes& unit : {Bytes(23), Bytes(24), placed_unit({7, 9, 41}, {})}) {
+    for (ValueSample sample : {plain_submit(), plain_propose(), plain_decided()}) {
+      sample.bytes = unit;
+      EXPECT_EQ(value_outcome(packet_of(sample)), "none");
+    }
+  }
+}
+
+TEST(WirePaxosPlacing, FitsInFrontOfAUnitTogetherWithTheLongestHeader) {
+  EXPECT_EQ(kPlacingBytes, 24U);
+  for (const std::size_t header : {kDataHeaderBytes, kFetchedHeaderBytes, kRelayHeaderBytes}) {
+    EXPECT_LE(header + kPlacingBytes, kUnitHeadroomBytes);
+  }
 }
 
 std::string with_relay(PaxosKind kind, const std::function<void(RelaySample&)>& change) {
@@ -230,6 +294,12 @@ TEST(WirePaxosRelay, ItsValueObeysTheRulesOfValues) {
               r.frame.head = {ValueKind::nothing, Service::agreed, 0, kSender, 0};
             }),
             "trailing_bytes");
+  expect_counter([&](std::uint64_t key) {
+    return with([&](RelaySample& r) {
+      r.frame.head = {ValueKind::view, Service::agreed, 10, kSender, key};
+      r.bytes = view_bytes(first_view_members(3));
+    });
+  });
 }
 
 TEST(WirePaxosFetched, NamesARoundAndAnInstance) {
@@ -254,6 +324,12 @@ TEST(WirePaxosFetched, ItsValueObeysTheRulesOfValues) {
   };
   EXPECT_EQ(nothing(0), "none");
   EXPECT_EQ(nothing(1), "trailing_bytes");
+  expect_counter([](std::uint64_t key) {
+    return with_fetched([&](FetchedSample& f) {
+      f.frame.head = {ValueKind::nothing, Service::agreed, 0, kSender, key};
+      f.bytes.clear();
+    });
+  });
 }
 
 }  // namespace

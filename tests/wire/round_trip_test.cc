@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "examine.h"
@@ -137,6 +140,18 @@ TEST(WireRoundTrip, MembersOfAView) {
   }
 }
 
+TEST(WireRoundTrip, Placings) {
+  Random random(20'266);
+  Placing decoded;
+  for (int round = 0; round < kRounds; ++round) {
+    const Placing placing = random_placing(random);
+    const std::vector<std::byte> unit =
+        placed_unit(placing, std::vector<std::byte>(random.below(3)));
+    ASSERT_EQ(drop_name(decode_placing(unit, decoded)), "none") << "round " << round;
+    ASSERT_TRUE(decoded == placing) << "round " << round;
+  }
+}
+
 TEST(WireRoundTrip, ListsOfNodes) {
   Random random(20'264);
   Nodes decoded;
@@ -168,6 +183,33 @@ TEST(WireRoundTrip, RandomStatesAndCheckpointsAreOfFirstAndLaterLists) {
   }
   for (const int count : {states_before, states_later, first_lists, later_lists}) {
     EXPECT_GT(count, kRounds / 50);
+  }
+}
+
+/// Such frames are there without keys, and with every key that may be.
+TEST(WireRoundTrip, RandomFramesAreOfOneAndOfSeveralEnsembles) {
+  Random random(20'267);
+  const std::array<std::uint64_t, 2> border{0, kCounterMax};
+  std::map<std::string, std::array<int, 3>> seen;
+  const auto note = [&](const std::string& what, std::uint64_t key) {
+    const auto* at = std::find(border.begin(), border.end(), key);
+    ++seen[what][static_cast<std::size_t>(at - border.begin())];
+  };
+  int visiting = 0;
+  for (int round = 0; round < 2 * kRounds; ++round) {
+    const State state = random_state(random);
+    visiting += state.visiting ? 1 : 0;
+    note("state", state.from);
+    note("checkpoint", random_checkpoint(random).key);
+    const ValueHead head = random_fetched(random).frame.head;
+    if (head.kind == ValueKind::nothing) note("nothing", head.number);
+    if (head.kind == ValueKind::view) note("view", head.number);
+  }
+  EXPECT_GT(visiting, kRounds / 50);
+  EXPECT_LT(visiting, 2 * kRounds - kRounds / 50);
+  EXPECT_EQ(seen.size(), 4U);
+  for (const auto& [what, counts] : seen) {
+    for (const int count : counts) EXPECT_GT(count, 0) << what;
   }
 }
 

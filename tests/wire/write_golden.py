@@ -83,6 +83,9 @@ class Packet:
         if isinstance(content, bytes):
             self.raw("value", content)
             return
+        if kind == UNIT:
+            self.placed(*content)
+            return
         if kind == NEW_NODES:
             self.nodes(*content)
             return
@@ -90,6 +93,12 @@ class Packet:
         for i, (member, came_from) in enumerate(content):
             self.member(f"member[{i}]", member)
             self.u64(f"member[{i}] came_from", came_from)
+
+    def placed(self, stamp, view, number, rest):
+        self.u64("placing stamp", stamp)
+        self.u64("placing view", view)
+        self.u64("placing number", number)
+        self.raw("rest of the unit", rest)
 
     def nodes(self, list_hash, nodes, acceptors):
         self.u64("nodes hash", list_hash)
@@ -121,6 +130,7 @@ OLD_1 = (70, B)
 OLD_2 = (75, C)
 BIRTH = (0, D)
 LIST = 0x1122334455667788
+KEY = 1795573380123456
 MORE_NODES = (2 ** 64 - 1, [1, 2, 3, 65535], [1, 3, 65535])
 NO_ROUND = (0, (0, 0))
 ROUND = (12, B)
@@ -228,7 +238,8 @@ def epoch_notice(newest):
     return p
 
 
-def state(sender, current, flags, voted, voted_upto, decided_upto, following, oldest, view, lists):
+def state(sender, current, flags, voted, voted_upto, decided_upto, following, oldest, view, lists,
+          start=0):
     p = Packet("state", sender)
     p.round("round", current)
     p.u8("flags", flags)
@@ -240,6 +251,7 @@ def state(sender, current, flags, voted, voted_upto, decided_upto, following, ol
     p.u64("view", view)
     for name, value in zip(("list", "first_list", "next_list"), lists):
         p.u64(name, value)
+    p.u64("from", start)
     return p
 
 
@@ -311,9 +323,10 @@ def repeat(first, count):
     return p
 
 
-def checkpoint(following, number, first, nodes, view, members):
+def checkpoint(following, key, number, first, nodes, view, members):
     p = Packet("checkpoint", A)
     p.u64("next", following)
+    p.u64("key", key)
     p.u64("list", number)
     p.u64("first_list", first)
     p.nodes(*nodes)
@@ -367,6 +380,7 @@ def golden_of_the_ring():
 def golden_of_quorums():
     nothing = (NOTHING, AGREED, 0, B, 0, b"")
     members = [(A, 76), (B, 0), (D, 2 ** 63 - 1)]
+    begin = [(A, 76, 1000), (B, 0, 0), (C, 2 ** 63 - 1, 40)]
     yield "v1-state-new", "The STATE of a node that has nothing yet.", state(
         D, NO_ROUND, 0, NO_ROUND, 0, 0, 0, 0, 0, (0, LIST, 0))
     yield "v1-state-coordinator", "The STATE of a coordinator that voted in a round before.", state(
@@ -376,14 +390,26 @@ def golden_of_quorums():
     about = "The STATE of a node in a round of the third list."
     yield "v1-state-later-list", about, state(
         C, (2 * 2 ** 40 + 1, B), 4, NO_ROUND, 0, 0, 9004, 9004, 78, (2, LIST, 0))
+    about = "The STATE of a node that began at a checkpoint, and is not to come into a view yet."
+    yield "v1-state-visiting", about, state(
+        C, ROUND, 8, NO_ROUND, 0, 0, 8960, 8950, 0, (0, LIST, 0), KEY)
+    about = "A goodbye with all flags but that of a coordinator, and the largest key."
+    yield "v1-state-visiting-last", about, state(
+        C, ROUND, 14, ROUND, 8999, 8999, 8900, 8900, 77, (0, LIST, 0), 2 ** 63 - 1)
     yield "v1-submit", "A member's unit on its way to the coordinator.", value_frame(
         "submit", C, 0, 0, 0, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
+    yield "v1-submit-placed", "A unit with its placing, to one of several ensembles.", value_frame(
+        "submit", C, 0, 0, 0, (UNIT, AGREED, 3, C, 12, (KEY + 7, 77, 41, bytes(range(9)))))
     yield "v1-propose-unit", "The same unit, proposed.", value_frame(
         "propose", B, 12, 9000, 50, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
     yield "v1-propose-nothing", "What fills an instance that nobody voted for.", value_frame(
         "propose", B, 12, 9001, 51, nothing)
+    yield "v1-propose-nothing-key", "An ensemble with nothing to order says so.", value_frame(
+        "propose", B, 12, 9001, 51, (NOTHING, AGREED, 0, B, KEY, b""))
     yield "v1-propose-view", "A view of three is proposed.", value_frame(
         "propose", B, 12, 9002, 0, (NEW_VIEW, AGREED, 78, B, 0, members))
+    yield "v1-propose-view-key", "A view behind all that who comes into it lacks.", value_frame(
+        "propose", B, 12, 9002, 0, (NEW_VIEW, AGREED, 78, B, KEY, members))
     yield "v1-propose-nodes", "A list of four, three of them acceptors, is proposed.", value_frame(
         "propose", B, 12, 9003, 0, (NEW_NODES, AGREED, 1, B, 0, MORE_NODES))
     yield "v1-prepare", "Phase 1a.", prepare(12, 8950)
@@ -395,6 +421,8 @@ def golden_of_quorums():
         OLD_ROUND, 8950, (UNIT, SAFE, 77, D, 2 ** 63 - 1, b""))
     yield "v1-fetched-view", "The answer: a view of one.", fetched(
         OLD_ROUND, 8951, (NEW_VIEW, AGREED, 78, A, 0, [(A, 77)]))
+    yield "v1-fetched-nothing-key", "The answer: nothing, with the largest key.", fetched(
+        OLD_ROUND, 8952, (NOTHING, AGREED, 0, A, 2 ** 63 - 1, b""))
     yield "v1-relay", "A unit on its way from acceptor to acceptor.", relay(
         "relay", ROUND, 9000, 50, 5, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
     yield "v1-distribute", "A decided unit for somebody to send to others.", relay(
@@ -405,10 +433,11 @@ def golden_of_quorums():
         "decided", A, 0, 8900, 0, (UNIT, SAFE, 77, B, 7, b"\xff"))
     yield "v1-checkpoint-get", "Asks for a place to begin.", Packet("checkpoint_get", D)
     yield "v1-checkpoint-first", "The place before everything.", checkpoint(
-        1, 0, LIST, (LIST, [1], [1]), NO_ROUND, [])
+        1, 0, 0, LIST, (LIST, [1], [1]), NO_ROUND, [])
     yield "v1-checkpoint", "A place to begin, with a view of three.", checkpoint(
-        8950, 2 ** 23 - 1, LIST, MORE_NODES, VIEW,
-        [(A, 76, 1000), (B, 0, 0), (C, 2 ** 63 - 1, 40)])
+        8950, 0, 2 ** 23 - 1, LIST, MORE_NODES, VIEW, begin)
+    yield "v1-checkpoint-key", "The same of one of several ensembles.", checkpoint(
+        8950, KEY, 2 ** 23 - 1, LIST, MORE_NODES, VIEW, begin)
 
 
 def main():
