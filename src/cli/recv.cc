@@ -142,11 +142,11 @@ class Receiver {
 }  // namespace
 
 int run_recv(const RecvCommand& command) {
-  const StopSignals signals;  // before the client starts its thread, which must not get them
   v0::ClientOptions options;
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "recv: " + client.error());
+  const StopSignals signals;  // from here on: who waits for a node may be ended at once
   Receiver receiver(*client, command, signals.fd());
   const auto done = receiver.run();
   return done ? 0 : fail(1, "recv: " + done.error());

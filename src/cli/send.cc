@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/lines.h"
+#include "cli/signals.h"
 #include "cli/text.h"
 
 // Last: see cli/inner_names.h.
@@ -21,11 +22,13 @@ using Clock = std::chrono::steady_clock;
 
 /// Between two looks at what the node says while everything has been sent.
 constexpr std::chrono::milliseconds kLook{50};
+constexpr const char* kInterrupted = "interrupted";
 
 class Sender {
  public:
-  Sender(v0::Client& client, const SendCommand& command)
+  Sender(v0::Client& client, const SendCommand& command, const StopSignals& signals)
       : client_(client),
+        signals_(signals),
         lines_(command.files),
         targets_(command.groups.begin(), command.groups.end()),
         line_bytes_max_(client.status().message_bytes_max) {
@@ -40,6 +43,10 @@ class Sender {
       take_events();
       const auto done = client_.flush(kLook);
       if (done || done.error().code != v0::ErrorCode::timed_out) break;
+      if (interrupted_ || signals_.take() != 0) {
+        stop(kInterrupted);
+        break;
+      }
     }
     take_events();  // a refusal comes before its message counts as settled
     if (ended_) problem_ = *ended_;
@@ -83,9 +90,15 @@ class Sender {
 
   /// Until there is more to send, room for it, or something that the node says.
   void wait() {
-    std::array<pollfd, 2> fds{pollfd{client_.fd(), POLLIN, 0},
-                              pollfd{blocked_ ? client_.room_fd() : input_, POLLIN, 0}};
+    std::array<pollfd, 3> fds{pollfd{client_.fd(), POLLIN, 0},
+                              pollfd{blocked_ ? client_.room_fd() : input_, POLLIN, 0},
+                              pollfd{signals_.fd(), POLLIN, 0}};
     ::poll(fds.data(), fds.size(), -1);
+    if (signals_.take() != 0) {
+      interrupted_ = true;
+      stop(kInterrupted);
+      return;
+    }
     if (blocked_ || fds[1].revents == 0) return;
     if (auto read = lines_.read(); !read) stop(std::move(read.error()));
   }
@@ -103,12 +116,14 @@ class Sender {
   }
 
   v0::Client& client_;
+  const StopSignals& signals_;
   Lines lines_;
   std::vector<std::string_view> targets_;
   v0::SendOptions options_;
   std::size_t line_bytes_max_;
   std::optional<std::string_view> pending_;  ///< a line that waits for room
   bool blocked_ = false;
+  bool interrupted_ = false;
   int input_ = -1;
   std::string problem_;  ///< the first
   std::optional<std::string> ended_;
@@ -128,8 +143,9 @@ int run_send(const SendCommand& command) {
   options.name = command.name;
   auto client = connect_any(command.to, options);
   if (!client) return fail(1, "send: " + client.error());
+  const StopSignals signals;  // from here on: who waits for a node may be ended at once
   const auto began = Clock::now();
-  Sender sender(*client, command);
+  Sender sender(*client, command, signals);
   const auto done = sender.run();
   const v0::ClientStatus status = client->status();
   if (!done) {

@@ -32,6 +32,9 @@ StopSignals::StopSignals(int reload) : reload_(reload) {
 }
 
 StopSignals::~StopSignals() {
+  // One that came and had its effect would end the process once more, and not in order.
+  while (take() != 0) {
+  }
   ::close(fd_);
   const sigset_t set = stop_signals(reload_);
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);

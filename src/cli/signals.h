@@ -4,8 +4,9 @@
 namespace peal::cli {
 
 /// SIGINT and SIGTERM as something to read instead of an interruption: a descriptor that becomes
-/// readable when one has come. Make it before any thread starts. Children that are started while
-/// it exists must unblock_stop_signals() before they run another program.
+/// readable when one has come. Make it before any thread starts, but those that take no signals, as
+/// a client's. Children that are started while it exists must unblock_stop_signals() before they
+/// run another program. What has come and was not taken is gone with it.
 class StopSignals {
  public:
   /// `reload`, if it is not 0, is one more signal: SIGHUP. Then no children may be started.
