@@ -80,7 +80,7 @@ Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
                                                      std::uint32_t nodes, const LocalRules& rules) {
   const auto ports = free_port_pairs(nodes);
   if (ports.empty()) {
-    return tl::unexpected("not enough free UDP ports on 127.0.0.1 between 20000 and 32000 for " +
+    return tl::unexpected("not enough free ports on 127.0.0.1 between 20000 and 32000 for " +
                           counted(nodes, "node"));
   }
   std::vector<std::string> addresses;

@@ -75,16 +75,22 @@ std::string read_all(int fd) {
   }
 }
 
-bool binds(std::uint16_t port) {
-  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+bool binds(std::uint16_t port, int type) {
+  const int fd = ::socket(AF_INET, type | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  // As a node does: what is left of connections of before does not matter.
+  const int on = 1;
+  if (type == SOCK_STREAM) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   const bool done = ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   ::close(fd);
   return done;
 }
+
+/// Tokens and data by UDP, or data by TCP: all that a node may want.
+bool is_free(std::uint16_t port) { return binds(port, SOCK_DGRAM) && binds(port, SOCK_STREAM); }
 
 }  // namespace
 
@@ -194,7 +200,7 @@ std::vector<std::uint16_t> free_port_pairs(std::size_t count) {
     // Another place for each process, so that two of them at once rarely meet.
     const std::uint32_t pair = (start * 97 + i) % kPairs;
     const auto port = static_cast<std::uint16_t>(kFirst + 2 * pair);
-    if (binds(port) && binds(static_cast<std::uint16_t>(port + 1))) found.push_back(port);
+    if (is_free(port) && is_free(static_cast<std::uint16_t>(port + 1))) found.push_back(port);
   }
   if (found.size() < count) found.clear();
   return found;

@@ -54,8 +54,8 @@ std::string find_program(const std::string& name);
 Result<Finished, std::string> run_program(const std::string& path,
                                           const std::vector<std::string>& arguments);
 
-/// `count` UDP ports of 127.0.0.1, each free together with the one above it. Nobody else takes them
-/// only by chance: a port may be in use again when it is opened. Empty if there are not enough.
+/// `count` ports of 127.0.0.1, each free for UDP and TCP, and the one above it too. Nobody keeps
+/// them: a port may be in use again when it is opened. Empty if there are not enough.
 std::vector<std::uint16_t> free_port_pairs(std::size_t count);
 
 /// The last line of a file that says something; empty if there is none.
