@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "cli/text.h"
 
@@ -16,6 +17,21 @@ namespace peal::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string nothing_at(const std::string& to, const std::string& where,
+                       const std::error_code& error) {
+  if (error == std::errc::permission_denied) {
+    return "--to " + quote(where) + ": " + error.message() +
+           ": accepted is a socket or a folder that this user may open (`peal up` makes one that "
+           "its user alone may)";
+  }
+  if (to.empty()) {
+    return "no cluster runs in " + where + ": start one with `peal up`, or say --to PATH";
+  }
+  return "--to " + quote(to) +
+         ": no node runs there: accepted is the socket of a running node, or a folder with such "
+         "sockets (`peal up --dir DIR` makes one)";
+}
 
 }  // namespace
 
@@ -59,14 +75,7 @@ Result<std::vector<std::string>, std::string> find_sockets(const std::string& to
       if (at->path().extension() == ".sock") found.push_back(at->path().string());
     }
   }
-  if (found.empty()) {
-    const std::string what =
-        to.empty() ? "no cluster runs in " + where + ": start one with `peal up`, or say --to PATH"
-                   : "--to " + quote(to) +
-                         ": no node runs there: accepted is the socket of a running node, or a "
-                         "folder with such sockets (`peal up --dir DIR` makes one)";
-    return tl::unexpected(what);
-  }
+  if (found.empty()) return tl::unexpected(nothing_at(to, where, error));
   // n2 before n10: by length first, as `peal up` counts its names.
   std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;

@@ -47,6 +47,15 @@ std::string why_no_file(const std::string& path) {
   return problem.empty() ? "" : quote(folder) + ": " + problem;
 }
 
+bool is_missing(const std::string& path) {
+  std::string problem;
+  return look(path, problem) == Kind::missing;
+}
+
+std::string make_key(const std::string& path) {
+  return ": bring it here from another node; `peal keygen " + path + "` makes the first one";
+}
+
 std::string why_no_folder(const std::string& path) {
   std::string problem;
   if (look(path, problem) == Kind::file) return "it is not a folder";
@@ -71,7 +80,10 @@ std::string NodeConfig::place_of(const std::string& key) const {
 Result<void, std::string> check_paths(const NodeConfig& config) {
   if (!config.key_file.empty()) {
     const auto keys = seal::load_keys(config.key_file);
-    if (!keys) return tl::unexpected(config.place_of("key_file") + " = " + keys.error());
+    if (!keys) {
+      return tl::unexpected(config.place_of("key_file") + " = " + keys.error() +
+                            (is_missing(config.key_file) ? make_key(config.key_file) : ""));
+    }
   }
   if (!config.trace.empty()) {
     if (const std::string why = why_no_file(config.trace); !why.empty()) {

@@ -6,16 +6,27 @@
 
 namespace peal::cli {
 
+std::string silent_text(const std::string& socket) {
+  return "the node at " + socket +
+         " does not answer: it is stopped (then `kill -CONT` it), or has too much to do";
+}
+
 Result<v0::Client, NoClient> connect_to(const std::string& socket, v0::ClientOptions options) {
   options.daemon = "unix:" + socket;
   options.keep = std::chrono::milliseconds(0);
   auto client = v0::Client::connect(options);
   if (client) return std::move(*client);
   const v0::Error& why = client.error();
-  if (why.code == v0::ErrorCode::unreachable) {
-    return tl::unexpected(NoClient{true, "no node runs at " + socket});
+  switch (why.code) {
+    case v0::ErrorCode::unreachable:
+      return tl::unexpected(NoClient{true, "no node runs at " + socket});
+    case v0::ErrorCode::timed_out: return tl::unexpected(NoClient{false, silent_text(socket)});
+    case v0::ErrorCode::not_permitted:
+      return tl::unexpected(
+          NoClient{false, why.message + ": accepted are the user who runs the node, root, and "
+                                        "whom a [[client]] of its configuration lets in"});
+    default: return tl::unexpected(NoClient{false, why.message});
   }
-  return tl::unexpected(NoClient{false, why.message});
 }
 
 Result<v0::Client, std::string> connect_any(const std::string& to,

@@ -17,6 +17,9 @@ struct NoClient {
   std::string text;     ///< one line
 };
 
+/// What there is to say of a node that listens at a socket and says nothing.
+std::string silent_text(const std::string& socket);
+
 /// A client of the node at a socket; `options` say the rest. Its session ends with its connection:
 /// a connection to a socket breaks only if the node is gone, and the session with it.
 Result<v0::Client, NoClient> connect_to(const std::string& socket, v0::ClientOptions options);

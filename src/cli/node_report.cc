@@ -166,7 +166,13 @@ NodeReport NodePoller::ask_one(Source& source, int timeout_ms) const {
     if (answer) {
       if (auto parsed = parse_report(answer.value())) return std::move(*parsed);
     }
-    report.problem = answer ? "answers nonsense" : answer.error().message;
+    if (answer) {
+      report.problem = "answers nonsense";
+    } else if (answer.error().code == v0::ErrorCode::timed_out) {
+      report.problem = silent_text(source.path);
+    } else {
+      report.problem = answer.error().message;
+    }
     source.client.reset();
     if (fresh) break;
   }

@@ -22,8 +22,9 @@ Result<std::string, std::string> reload_one(const std::string& socket) {
   auto client = connect_to(socket, options);
   if (!client) return tl::unexpected(client.error().text);
   auto answer = client->ask("reload", kPatience);
-  if (!answer) return tl::unexpected(answer.error().message);
-  return answer.value();
+  if (answer) return answer.value();
+  const bool silent = answer.error().code == v0::ErrorCode::timed_out;
+  return tl::unexpected(silent ? silent_text(socket) : socket + ": " + answer.error().message);
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ int run_reload(const ReloadCommand& command) {
     if (done) {
       std::printf("%s: %s\n", socket.c_str(), done->c_str());
     } else {
-      status = fail(1, "reload: " + socket + ": " + done.error());
+      status = fail(1, "reload: " + done.error());
     }
   }
   return status;

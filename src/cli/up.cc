@@ -5,8 +5,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <map>
 
 #include "cli/cluster.h"
@@ -28,8 +30,15 @@ constexpr int kStopTimeoutMs = 5'000;
 
 /// Only one `peal up` may use a folder; the kernel gives the lock back when the process ends.
 Result<int, std::string> lock_dir(const std::string& dir) {
-  const int fd = ::open((dir + "/up.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0 || ::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+  const std::string path = dir + "/up.lock";
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    return tl::unexpected("--dir " + quote(dir) + ": " + quote(path) + " cannot be made (" +
+                          std::strerror(errno) +
+                          "): accepted is a folder in which files can be made");
+  }
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    ::close(fd);
     return tl::unexpected("--dir " + quote(dir) +
                           " is in use by another `peal up`: accepted is another folder, such as "
                           "--dir /tmp/second");

@@ -47,10 +47,28 @@ Result<std::shared_ptr<const io::TlsContext>, io::IoError> read_tls(
   return unexpected(io::IoError{Errc::invalid_option, "clients: " + context.error().message});
 }
 
+/// What keeps a port of TCP from being opened, with what to do about it.
+io::IoError with_remedy(io::IoError why) {
+  if (!why.message.starts_with("listen at ")) return why;
+  switch (why.code) {
+    case Errc::address_in_use:
+      why.message += " (another node or program has it: stop that one, or choose another port)";
+      break;
+    case Errc::invalid_option:
+      why.message += " (it is not an address of this machine: choose one that is)";
+      break;
+    case Errc::not_permitted:
+      why.message += " (ports below 1024 are reserved: choose a higher one)";
+      break;
+    default: break;
+  }
+  return why;
+}
+
 /// What keeps a node from starting, behind the key that it comes from.
 io::IoError with_key(const io::IoError& why) {
   const bool has_key = why.message.starts_with("trace: ") || why.message.starts_with("data_dir: ");
-  return {why.code, (has_key ? "" : "nodes.address: ") + why.message};
+  return {why.code, (has_key ? "" : "nodes.address: ") + with_remedy(why).message};
 }
 
 Result<void, io::IoError> check_folder(const std::string& folder) {
@@ -166,7 +184,7 @@ Result<Daemon::Doors, io::IoError> Daemon::open_doors() {
   });
   if (!remote) {
     return unexpected(
-        io::IoError{remote.error().code, "clients.listen: " + remote.error().message});
+        io::IoError{remote.error().code, "clients.listen: " + with_remedy(remote.error()).message});
   }
   doors.push_back(std::move(*remote));
   return doors;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tool says about files, lines and arguments that it cannot use.
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "io/fd.h"
 #include "tool.h"
 
 namespace peal::cli {
@@ -64,6 +68,7 @@ TEST_F(BadInput, ANodeStartsWithAKeyFileThatItsOwnerAloneCanRead) {
       {"insecure = false\n", "key_file is missing"},
       {"key_file = \"good.key\"\ninsecure = true\n", "c.toml:4: insecure = true together with"},
       {"key_file = \"none.key\"\n", in + "/none.key\""},
+      {"key_file = \"none.key\"\n", "`peal keygen " + dir_ + "/none.key` makes the first one"},
       {"key_file = \"open.key\"\n", in + "/open.key\""},
       {"key_file = \"open.key\"\n", "chmod 600"},
       {"key_file = \"text.key\"\n", "c.toml:3: key_file = " + dir_ + "/text.key:1: "},
@@ -75,6 +80,36 @@ TEST_F(BadInput, ANodeStartsWithAKeyFileThatItsOwnerAloneCanRead) {
     const Ran ran = run("peal node --config $DIR/c.toml");
     expect_refused(ran.status, ran.err, what);
   }
+}
+
+TEST_F(BadInput, APortThatIsTakenIsNamedWithTheRemedy) {
+  const auto ports = free_port_pairs(1);
+  ASSERT_EQ(ports.size(), 1U);
+  const std::string own = "127.0.0.1:" + std::to_string(ports[0]);
+  write("c.toml",
+        "cluster = \"t\"\nnode = \"a\"\ninsecure = true\norder = \"paxos\"\ndata_dir = \"data\"\n"
+        "[[nodes]]\nname = \"a\"\naddress = \"" +
+            own + "\"\n[network]\ndata = \"streams\"\n");
+  ASSERT_EQ(run("mkdir -m 700 $DIR/data").status, 0);
+  const auto above = static_cast<std::uint16_t>(ports[0] + 1);
+  const io::Fd other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(above);
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(other.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+  ASSERT_EQ(::listen(other.get(), 1), 0);
+  const Ran ran = run("peal node --config $DIR/c.toml");
+  expect_refused(
+      ran.status, ran.err,
+      "c.toml:8: nodes.address = \"" + own + "\": listen at 127.0.0.1:" + std::to_string(above));
+  EXPECT_THAT(ran.err, HasSubstr("stop that one, or choose another port"));
+}
+
+TEST_F(BadInput, AFolderThatTakesNoFilesIsNotSaidToBeInUse) {
+  ASSERT_EQ(run("mkdir $DIR/up.lock").status, 0);
+  const Ran ran = run("peal up --dir $DIR");
+  expect_refused(ran.status, ran.err, "/up.lock\" cannot be made (Is a directory)");
 }
 
 TEST_F(BadInput, ConfigurationsThatCannotBeReadSayWhy) {
