@@ -11,7 +11,16 @@ namespace {
 
 constexpr std::size_t kMembershipsLookedAt = 256;
 
-std::string wait_text(const Session& it) {
+/// As much is under way as may be, or nearly: a client that knows the limits sends no more, and the
+/// daemon does not come to stop reading it.
+bool has_sent_its_fill(const Account& account, const Options& options) {
+  constexpr std::uint64_t kNearly = 16;
+  return account.unsettled_messages >= options.unsettled_messages_max ||
+         account.unsettled_bytes >
+             options.unsettled_bytes_max - options.unsettled_bytes_max / kNearly;
+}
+
+std::string wait_text(const Session& it, const Options& options) {
   if (it.ending != wire::ClientCode::ok) return it.ending_text;
   for (const std::uint32_t slot : it.block_slots) {
     const Membership* member = it.events.memberships()[slot].get();
@@ -21,9 +30,11 @@ std::string wait_text(const Session& it) {
   }
   if (it.connection == nullptr) return "the client, which is not connected";
   switch (it.connection->pause) {
-    case Connection::Pause::none: break;
-    case Connection::Pause::node: return "the node, which has too much to order";
+    case Connection::Pause::none:
+      if (!has_sent_its_fill(it.account, options)) break;
+      [[fallthrough]];
     case Connection::Pause::unsettled: return "what was sent before, which is not settled yet";
+    case Connection::Pause::node: return "the node, which has too much to order";
     case Connection::Pause::input: return "other clients, whose large messages come in";
     case Connection::Pause::output: return "the client, which does not read its replies";
   }
@@ -32,7 +43,7 @@ std::string wait_text(const Session& it) {
   return {};
 }
 
-SessionStatus status_of(const Session& it, Instant now) {
+SessionStatus status_of(const Session& it, const Options& options, Instant now) {
   SessionStatus status;
   status.name = it.private_name;
   status.identity = person_text(it.person);
@@ -42,7 +53,7 @@ SessionStatus status_of(const Session& it, Instant now) {
   status.events = it.events.pushed();
   status.events_seen = it.events.released();
   if (const auto oldest = it.events.oldest()) status.oldest = now - *oldest;
-  status.waits_for = wait_text(it);
+  status.waits_for = wait_text(it, options);
   status.memberships_count = it.groups.size() + 1;
   // Rather those for which something waits, as far as a bounded look finds them.
   const auto& memberships = it.events.memberships();
@@ -89,8 +100,8 @@ Status Sessions::Core::status(Instant now, std::string_view prefix) const {
       if (it->private_name.rfind(prefix, 0) != 0) continue;
       if (held) ++status.sessions_count;
       if (status.sessions.size() >= kStatusSessionsMax) continue;
-      if (wait_text(*it).empty() == held) continue;
-      status.sessions.push_back(status_of(*it, now));
+      if (wait_text(*it, options_).empty() == held) continue;
+      status.sessions.push_back(status_of(*it, options_, now));
     }
   }
   return status;

@@ -140,6 +140,28 @@ TEST(Sessions, AFullNodeStopsReadingUntilThereIsRoom) {
   EXPECT_EQ(alone.x.acked, 9U);
 }
 
+TEST(Sessions, WhoHasSentAsMuchAsItMayIsSaidToWait) {
+  Options few = options();
+  for (const std::size_t bytes : {1U, 800U}) {
+    SCOPED_TRACE(bytes);
+    few.unsettled_messages_max = bytes == 1 ? 2 : 100;
+    few.unsettled_bytes_max = bytes == 1 ? 100 : 1'600;
+    Alone alone(few);
+    const auto waits_for = [&alone] {
+      return alone.daemon.sessions->status(alone.daemon.now).sessions[0].waits_for;
+    };
+    alone.x.send("g", std::string(bytes, 'a'));
+    alone.daemon.pump();
+    EXPECT_EQ(waits_for(), "");
+    alone.x.send("g", std::string(bytes, 'b'));
+    alone.daemon.pump();
+    EXPECT_FALSE(alone.daemon.pipe(alone.x.connection).paused);
+    EXPECT_EQ(waits_for(), "what was sent before, which is not settled yet");
+    alone.daemon.run();
+    EXPECT_EQ(waits_for(), "");
+  }
+}
+
 TEST(Sessions, WhoHasTooMuchThatIsNotSettledIsNotReadOn) {
   Options few = options();
   few.unsettled_messages_max = 3;
