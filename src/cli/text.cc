@@ -59,6 +59,24 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+std::vector<std::string> folded(std::string_view line, std::size_t columns) {
+  constexpr std::string_view kIndent = "      ";
+  columns = std::max(columns, 2 * kIndent.size());
+  std::vector<std::string> lines;
+  while (true) {
+    const std::string_view indent = lines.empty() ? "" : kIndent;
+    const std::size_t room = columns - indent.size();
+    if (line.size() <= room) {
+      lines.push_back(std::string(indent) + std::string(line));
+      return lines;
+    }
+    const std::size_t space = line.rfind(' ', room);
+    const bool breaks = space != line.npos && space > 0;
+    lines.push_back(std::string(indent) + std::string(line.substr(0, breaks ? space : room)));
+    line.remove_prefix(breaks ? space + 1 : room);
+  }
+}
+
 std::string decimal(double value) {
   char text[64];
   std::snprintf(text, sizeof text, "%.15g", value);

@@ -18,6 +18,10 @@ std::string joined(const std::vector<std::string>& words);
 /// "a,b,c"
 std::string comma_separated(const std::vector<std::string>& words);
 
+/// `line` in lines of up to `columns`, broken at spaces where there are any; those after the first
+/// stand further in.
+std::vector<std::string> folded(std::string_view line, std::size_t columns);
+
 /// A number for a person: 8 or 0.5, never 8.000000.
 std::string decimal(double value);
 

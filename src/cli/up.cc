@@ -19,6 +19,9 @@
 #include "cli/signals.h"
 #include "cli/text.h"
 
+// Last: see cli/inner_names.h.
+#include "cli/connect.h"
+
 namespace peal::cli {
 namespace {
 
@@ -97,8 +100,10 @@ class Up {
         "  seq 1000 | peal send%s   send lines as messages\n"
         "  peal status --views%s    what each node does\n"
         "  kill -9 PID%*s      and see the others go on\n"
+        "To run a node again: peal node --config %s --name NAME\n"
         "Ctrl-C stops all nodes.\n\n",
-        to.c_str(), to.c_str(), to.c_str(), static_cast<int>(to.size()) + 6, "");
+        to.c_str(), to.c_str(), to.c_str(), static_cast<int>(to.size()) + 6, "",
+        cluster_.config.c_str());
     std::fflush(stdout);
   }
 
@@ -165,13 +170,14 @@ class Up {
     if (lines_ > 0) out += "\x1b[" + std::to_string(lines_) + "A";
     auto table = table_of(reports, rates);
     for (std::string& line : drop_lines(reports)) table.push_back(std::move(line));
-    const std::size_t columns = terminal_columns();
-    for (std::string& line : table) {
+    lines_ = 0;
+    for (const std::string& line : table) {
       // A line that the terminal wraps would be two, and the next table too high.
-      if (line.size() > columns) line.resize(columns);
+      for (const std::string& part : folded(line, terminal_columns())) {
+        out += "\x1b[2K" + part + "\n";
+        ++lines_;
+      }
     }
-    for (const std::string& line : table) out += "\x1b[2K" + line + "\n";
-    lines_ = table.size();
     out += "\x1b[J";  // of a longer table
     std::fputs(out.c_str(), stdout);
     std::fflush(stdout);
@@ -203,6 +209,11 @@ class Up {
                 counted(children_.size(), "node").c_str());
     std::fflush(stdout);
     stop_all(children_, kStopTimeoutMs);
+    // A node that was killed left its own behind. Another may have been run at it by hand.
+    for (const std::string& socket : sockets_) {
+      const auto client = connect_to(socket, {});
+      if (!client && client.error().absent) ::unlink(socket.c_str());
+    }
     if (!command_.trace) return;
     std::printf("judge the run with:\n  peal check %s/*.trace\n", cluster_.dir.c_str());
   }

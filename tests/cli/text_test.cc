@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace peal::cli {
@@ -49,6 +50,16 @@ TEST(Text, Joined) {
   EXPECT_EQ(joined({}), "");
   EXPECT_EQ(joined({"a"}), "a");
   EXPECT_EQ(joined({"a", "b"}), "a, b");
+}
+
+TEST(Text, FoldedLinesAreNoWiderThanWanted) {
+  using testing::ElementsAre;
+  EXPECT_THAT(folded("", 80), ElementsAre(""));
+  EXPECT_THAT(folded("n1  1@a  nothing", 16), ElementsAre("n1  1@a  nothing"));
+  EXPECT_THAT(folded("n1  1@a  c to vote for position 1", 20),
+              ElementsAre("n1  1@a  c to vote", "      for position 1"));
+  EXPECT_THAT(folded("no_space_in_all_of_it", 14), ElementsAre("no_space_in_al", "      l_of_it"));
+  EXPECT_THAT(folded("abcdefgh ijklmnop", 0), ElementsAre("abcdefgh", "      ijklmn", "      op"));
 }
 
 }  // namespace

@@ -176,6 +176,22 @@ TEST_F(Tool, ANodeThatDiesComesBackAsANewMember) {
   EXPECT_THAT(views.out, HasSubstr("members=n1,n2 "));
 }
 
+TEST_F(Tool, UpLeavesNoSocketOfANodeThatWasKilled) {
+  up({"--nodes", "2"});
+  wait_for("members=2");
+  EXPECT_THAT(content(dir_ + "/up.out"),
+              HasSubstr("peal node --config " + dir_ + "/peal.toml --name NAME\n"));
+  ASSERT_EQ(run("kill -9 $(peal status --to $DIR/n2.sock | awk '$1 == \"n2\" { print $2; exit }')")
+                .status,
+            0);
+  wait_for("members=1");
+  EXPECT_TRUE(std::filesystem::exists(dir_ + "/n2.sock"));
+  children_[0].signal(SIGTERM);
+  children_[0].wait();
+  EXPECT_EQ(children_[0].status(), 0);
+  EXPECT_FALSE(std::filesystem::exists(dir_ + "/n2.sock"));
+}
+
 TEST_F(Tool, OnlyOneUpInAFolder) {
   up({"--nodes", "1"});
   wait_for("members=1");
