@@ -14,20 +14,21 @@ namespace {
 const std::vector<std::string> kCommands = {"up",    "node", "send",  "recv",   "status", "reload",
                                             "check", "sim",  "bench", "keygen", "version"};
 
-constexpr std::size_t kHelpColumn = 28;
+constexpr std::size_t kHelpColumn = 26;
 
 constexpr const char* kToHelp =
     "a node's socket, or a folder with such sockets; without it, the folder that `peal up` uses";
 
 void build_up(Builder& b, UpCommand& c) {
   b.app().footer(
-      "Starts a cluster on this machine: real processes that talk over the loopback interface.\n"
-      "No root, no set-up: free ports and a folder for sockets and logs are found by themselves.\n"
+      "Starts a cluster on this machine: real processes that talk over the loopback\n"
+      "interface. No root, no set-up: free ports and a folder for sockets and logs are\n"
+      "found by themselves.\n"
       "\nExamples:\n"
-      "  peal up                          three nodes; Ctrl-C stops them\n"
-      "  peal recv --views                in a second terminal: see what is delivered\n"
-      "  seq 1000 | peal send             in a third: send a thousand messages\n"
-      "  peal up --nodes 5 --dir /tmp/c   five nodes, with sockets in /tmp/c");
+      "  peal up                         three nodes; Ctrl-C stops them\n"
+      "  peal recv --views               in a second terminal: see what is delivered\n"
+      "  seq 1000 | peal send            in a third: send a thousand messages\n"
+      "  peal up --nodes 5 --dir /tmp/c  five nodes, with sockets in /tmp/c");
   b.number<std::uint32_t>("--nodes", "N", c.nodes, 1, 32, "how many nodes (3)");
   b.path("--dir", "DIR", c.dir, "folder for the configuration, sockets, logs and traces");
   b.order(c.order);
@@ -39,16 +40,14 @@ void build_up(Builder& b, UpCommand& c) {
 
 void build_node(Builder& b, NodeCommand& c) {
   b.app().footer(
-      "Runs one node until it gets SIGINT or SIGTERM, and then leaves the others in good order. "
-      "It\n"
-      "serves clients, programs that join groups and send to them, at the socket of the\n"
-      "configuration, or with TLS. SIGHUP makes it read rules, limits and keys again. It writes "
-      "one\n"
-      "line per event that matters to standard error.\n"
+      "Runs one node until it gets SIGINT or SIGTERM, and then leaves the others in\n"
+      "good order. It serves clients, programs that join groups and send to them, at\n"
+      "the socket of the configuration, or with TLS. SIGHUP makes it read rules, limits\n"
+      "and keys again. It writes one line per event that matters to standard error.\n"
       "\nExamples:\n"
-      "  peal node --print-config > peal.toml     every key, its default and what is accepted\n"
-      "  peal node --config peal.toml --name a    run node a of that file\n"
-      "  peal status --to a.sock                  ask it how it is");
+      "  peal node --print-config > peal.toml   every key, and what is accepted\n"
+      "  peal node --config peal.toml --name a  run node a of that file\n"
+      "  peal status --to a.sock                ask it how it is");
   b.path("--config", "FILE", c.config, "the configuration, in TOML");
   b.value("--name", "NAME", std::string(kAcceptedName), "which node of the file this one is",
           [&c](const std::string& text) {
@@ -63,16 +62,14 @@ void build_node(Builder& b, NodeCommand& c) {
 
 void build_send(Builder& b, SendCommand& c) {
   b.app().footer(
-      "Sends each line of standard input, or of the files, as one message to a group, or to "
-      "several\n"
-      "at once. Ends with exit status 0 when all of them have their place in the order and every\n"
-      "node of the view has them.\n"
+      "Sends each line of standard input, or of the files, as one message to a group,\n"
+      "or to several at once. Ends with exit status 0 when all of them have their place\n"
+      "in the order and every node of the view has them.\n"
       "\nExamples:\n"
-      "  echo hello | peal send                         to the group all, through a node of `peal "
-      "up`\n"
-      "  peal send --to /tmp/c/n2.sock story.txt        through node n2, line by line\n"
-      "  peal send --group news --group logs day.txt    to two groups, at one place of the order\n"
-      "  peal send --service safe orders.txt            delivered once every node has it");
+      "  echo hello | peal send                       to the group all of `peal up`\n"
+      "  peal send --to /tmp/c/n2.sock story.txt      through node n2, line by line\n"
+      "  peal send --group news --group logs day.txt  to two groups, at one place\n"
+      "  peal send --service safe orders.txt          delivered once every node has it");
   b.path("--to", "PATH", c.to, kToHelp);
   b.several("--group", "GROUP",
             "a group, 1 to 128 bytes without control characters, or a private name "
@@ -86,16 +83,17 @@ void build_send(Builder& b, SendCommand& c) {
 
 void build_recv(Builder& b, RecvCommand& c) {
   b.app().footer(
-      "Joins groups and prints each message to them as one line, in the order that is the same "
-      "for\n"
-      "all. Lines that start with # tell of members (--views), of digests (--digest), and of\n"
-      "messages that were left out because they were not taken fast enough (--policy drop).\n"
+      "Joins groups and prints each message to them as one line, in the order that is\n"
+      "the same for all. Lines that start with # tell of members (--views), of digests\n"
+      "(--digest), and of messages that were left out because they were not taken fast\n"
+      "enough (--policy drop).\n"
       "\nExamples:\n"
-      "  peal recv --views                   messages and members, until Ctrl-C\n"
-      "  peal recv --group a --group b       what is sent to a, to b or to both, each once\n"
-      "  peal recv --count 100 --json        one JSON object per message, then stop\n"
-      "  peal recv --digest                  no messages: a digest of the order of each view of a\n"
-      "                                      group, equal at all members that went through it");
+      "  peal recv --views              messages and members, until Ctrl-C\n"
+      "  peal recv --group a --group b  what is sent to a, to b or to both, each once\n"
+      "  peal recv --count 100 --json   one JSON object per message, then stop\n"
+      "  peal recv --digest             no messages: a digest of the order of each view\n"
+      "                                 of a group, equal at all members that went\n"
+      "                                 through it");
   b.path("--to", "PATH", c.to, kToHelp);
   b.several("--group", "GROUP",
             "1 to 128 bytes without control characters, not beginning with '#', up to 64 times",
@@ -127,12 +125,12 @@ void build_status(Builder& b, StatusCommand& c) {
       "\nExamples:\n"
       "  peal status                               the nodes of `peal up`\n"
       "  peal status --to /tmp/c --json            for programs\n"
-      "  peal status --clients '#'                 also its clients, and who holds up whom\n"
-      "  peal status --wait members=3 --timeout 5  return when three nodes are in one view");
+      "  peal status --clients '#'                 also clients, and who holds up whom\n"
+      "  peal status --wait members=3 --timeout 5  return when three are in one view");
   b.path("--to", "PATH", c.to, kToHelp);
   b.flag("--json", c.json, "JSON");
   b.flag("--views", c.views, "also the views of the past, with a digest of the order in each");
-  b.value("--clients", "PREFIX", "the begin of a name; '#' for all",
+  b.value("--clients", "PREFIX", "the beginning of a name, as '#alice'; '#' is all",
           "also its clients whose names begin with PREFIX, as '#alice' does, up to 100: what each "
           "sent and received, what waits for it, and what it waits for itself",
           [&c](const std::string& text) {
@@ -163,34 +161,40 @@ void build_status(Builder& b, StatusCommand& c) {
 
 void build_reload(Builder& b, ReloadCommand& c) {
   b.app().footer(
-      "Has nodes read their configuration files again, as SIGHUP does, and says what each of them\n"
-      "answers: rules and limits of clients, secrets, certificates and keys, the list of nodes, "
-      "and\nwhich of them are acceptors.\n"
-      "What cannot change while a node runs is refused, and then nothing of the file is taken.\n"
-      "\nTo add a node: write it into [[nodes]] on all nodes, reload each of them, and start it.\n"
-      "To remove one: stop it, take it out of [[nodes]] on the others, and reload each of them.\n"
-      "Nodes that stay keep their numbers: if their places in the file change, write number = N.\n"
-      "The new list counts once all nodes of the view have it; `peal status` says what it waits "
-      "for.\n"
+      "Has nodes read their configuration files again, as SIGHUP does, and says what\n"
+      "each of them answers: rules and limits of clients, secrets, certificates and\n"
+      "keys, the list of nodes, and which of them are acceptors.\n"
+      "What cannot change while a node runs is refused, and then nothing of the file is\n"
+      "taken.\n"
+      "\nTo add a node: write it into [[nodes]] on all nodes, reload each, and start it.\n"
+      "To remove one: stop it, take it out of [[nodes]] on the others, and reload each.\n"
+      "Nodes that stay keep their numbers: if their places in the file change, write\n"
+      "number = N. The new list counts once all nodes of the view have it; `peal\n"
+      "status` says what it waits for.\n"
       "\nExamples:\n"
-      "  peal reload --to /run/peal/a.sock    one node\n"
-      "  peal reload                          the nodes of `peal up`");
+      "  peal reload --to /run/peal/a.sock  one node\n"
+      "  peal reload                        the nodes of `peal up`");
   b.path("--to", "PATH", c.to, kToHelp);
 }
 
 void build_check(Builder& b, CheckCommand& c) {
   b.app().footer(
-      "Reads the traces of all nodes of one run and judges whether what the applications saw is\n"
-      "what Peal promises: one order, views agreed on, nothing lost, nothing twice.\n"
+      "Reads the traces of all nodes of one run and judges whether what the\n"
+      "applications saw is what Peal promises: one order, views agreed on, nothing\n"
+      "lost, nothing twice.\n"
       "Exit status: 0 all promises kept, 1 violations, 2 a file that is not a trace.\n"
       "\nExamples:\n"
-      "  peal up --trace --dir /tmp/c        run a while, send something, Ctrl-C\n"
+      "  peal up --trace --dir /tmp/c  run a while, send something, Ctrl-C\n"
       "  peal check /tmp/c/*.trace");
   b.files(c.files, true, "trace files, of all nodes of one run");
   b.flag("--json", c.json, "JSON");
 }
 
-void build_version(Builder& b, VersionCommand&) { b.app().footer("\nExamples:\n  peal version"); }
+void build_version(Builder& b, VersionCommand&) {
+  b.app().footer(
+      "\nExamples:\n"
+      "  peal version");
+}
 
 /// One line for a person from what CLI11 found wrong.
 std::string explain(const CLI::ParseError& error, Builder& builder, const std::string& command,
@@ -232,6 +236,10 @@ std::string explain(const CLI::ParseError& error, Builder& builder, const std::s
     if (!near.empty()) text += "did you mean " + near + "? ";
     return text + "accepted are " + joined(options);
   }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const auto extra = what.substr(what.find(": ") + 2);
+    return where + quote(extra) + " is too much: accepted are " + joined(options);
+  }
   std::replace(what.begin(), what.end(), '\n', ' ');
   return where + what + " (accepted are " + joined(options) + ")";
 }
@@ -256,9 +264,8 @@ Result<Command, Stop> run(const std::string& name, const std::string& about,
 }
 
 std::string overview() {
-  return "Peal delivers every message to every member in the same order, through loss, crashes "
-         "and\n"
-         "partitions.\n"
+  return "Peal delivers every message to every member in the same order, through loss,\n"
+         "crashes and partitions.\n"
          "\n"
          "Usage: peal COMMAND [OPTIONS]        peal COMMAND --help explains each command\n"
          "\n"
@@ -270,6 +277,7 @@ std::string overview() {
          "\n"
          "Run it:\n"
          "  node      run one node, and serve its clients, from a configuration file\n"
+         "  keygen    make and change the keys that nodes share\n"
          "  reload    have nodes read their configuration again\n"
          "  bench     measure throughput and latency on this machine\n"
          "\n"
@@ -279,8 +287,8 @@ std::string overview() {
          "\n"
          "  version   print the version\n"
          "\n"
-         "Exit status: 0 all went well, 1 it did not, 2 the arguments or the configuration are "
-         "wrong.\n";
+         "Exit status: 0 all went well, 1 it did not, 2 the arguments or the configuration\n"
+         "are wrong.\n";
 }
 
 /// Options that `peal bench` gives to its own processes.
@@ -337,16 +345,25 @@ Result<Command, Stop> parse_node(std::span<const std::string> rest) {
   return command;
 }
 
+/// Whether `words` are what help may be asked for. A single one may also be no command at all.
+bool is_command(std::span<const std::string> words) {
+  if (words.size() == 1) return words[0] != "help";
+  return words.size() == 2 && words[0] == "bench" && (words[1] == "limit" || words[1] == "clients");
+}
+
 }  // namespace
 
 Result<Command, Stop> parse_arguments(std::span<const std::string> arguments) {
-  // `peal help up` is `peal up --help`.
-  if (arguments.size() == 2 && arguments[0] == "help") {
-    return parse_arguments(std::vector<std::string>{arguments[1], "--help"});
+  // `peal help up` is `peal up --help`, and `peal help bench limit` is `peal bench limit --help`.
+  if (arguments.size() > 1 && arguments[0] == "help" && is_command(arguments.subspan(1))) {
+    std::vector<std::string> asked(arguments.begin() + 1, arguments.end());
+    asked.push_back("--help");
+    return parse_arguments(asked);
   }
   const bool help = !arguments.empty() &&
                     (arguments[0] == "help" || arguments[0] == "--help" || arguments[0] == "-h");
-  if (help && arguments.size() > 1) {
+  const bool of_help = arguments.size() == 2 && arguments[1] == "help";
+  if (help && arguments.size() > 1 && !of_help) {
     return tl::unexpected(
         Stop{2, arguments[0] + ": " + quote(arguments.back()) +
                     " is too much: accepted is one command, as in `peal help up`"});

@@ -89,21 +89,21 @@ void add_pace(Builder& b, BenchCommand& c) {
 
 void build_bench(Builder& b, BenchCommand& c) {
   b.app().footer(
-      "Measures real node processes, each in a network namespace of its own on one bridge, with\n"
-      "one sender and one receiver each. Checks while it measures that nothing is lost, delivered\n"
-      "twice or in another order: then the exit status is 1, whatever the speed. Latency runs\n"
-      "from the time at which a message was due until each node delivered it; with --rate max it\n"
-      "is due when it is sent.\n"
+      "Measures real node processes, each in a network namespace of its own on one\n"
+      "bridge, with one sender and one receiver each. Checks while it measures that\n"
+      "nothing is lost, delivered twice or in another order: then the exit status is 1,\n"
+      "whatever the speed. Latency runs from the time at which a message was due until\n"
+      "each node delivered it; with --rate max it is due when it is sent.\n"
       "`peal bench limit` measures what the machine can do without a protocol.\n"
       "\nExamples:\n"
-      "  peal bench                               the greatest throughput of three nodes\n"
+      "  peal bench                               as fast as three nodes can\n"
       "  peal bench --under-way 1                 one message of each node at a time\n"
       "  peal bench --rate 20mbit --service safe  latency at 20 Mb/s of payload in all\n"
       "  peal bench --link 1gbit --loss 1         on shaped links, with loss\n"
-      "  peal bench --limit --runs 5              beside the limit of the machine, five times\n"
+      "  peal bench --limit --runs 5              beside what the machine can do\n"
       "  peal bench --daemon                      through daemons and their clients\n"
       "  peal bench clients                       what clients and groups cost a daemon\n"
-      "  peal bench --plot ring.png               latency against throughput, and ring.csv");
+      "  peal bench --plot ring.png               latency against throughput");
   add_common(b, c, 1);
   add_engine(b, c);
   b.service(c.service);
@@ -154,26 +154,28 @@ void build_bench(Builder& b, BenchCommand& c) {
 
 void build_bench_limit(Builder& b, BenchCommand& c) {
   b.app().footer(
-      "Sends through the same sockets as a node, with the same batches, but without order or\n"
-      "repair: one node to all, then all to all, and then a packet there and back. Receivers\n"
-      "acknowledge now and then, so that senders do not overrun them. Small messages share a\n"
-      "packet. Every figure of `peal bench` can be read as a part of these.\n"
+      "Sends through the same sockets as a node, with the same batches, but without\n"
+      "order or repair: one node to all, then all to all, and then a packet there and\n"
+      "back. Receivers acknowledge now and then, so that senders do not overrun them.\n"
+      "Small messages share a packet. Every figure of `peal bench` can be read as a\n"
+      "part of these.\n"
       "\nExamples:\n"
-      "  peal bench limit                    three nodes in network namespaces\n"
-      "  peal bench limit --nodes 8 --json   eight, for a program");
+      "  peal bench limit                   three nodes in network namespaces\n"
+      "  peal bench limit --nodes 8 --json  eight, for a program");
   c.limit_only = true;
   add_common(b, c, 2);
 }
 
 void build_bench_clients(Builder& b, BenchClientsCommand& c) {
   b.app().footer(
-      "Runs one daemon and its clients on this machine. Prints how much memory of the daemon each\n"
-      "idle client and each group takes; how long it takes to connect and to join; what 1,000\n"
-      "connections that say nothing mean for a good client; and what one client of 100 that stops\n"
-      "reading does to the others, under each policy for slow clients.\n"
+      "Runs one daemon and its clients on this machine. Prints how much memory of the\n"
+      "daemon each idle client and each group takes; how long it takes to connect and\n"
+      "to join; what 1,000 connections that say nothing mean for a good client; and\n"
+      "what one client of 100 that stops reading does to the others, under each policy\n"
+      "for slow clients.\n"
       "\nExamples:\n"
-      "  peal bench clients                            1,000 clients, 10,000 groups\n"
-      "  peal bench clients --clients 100 --runs 5     fewer, with medians of 5 runs");
+      "  peal bench clients                         1,000 clients, 10,000 groups\n"
+      "  peal bench clients --clients 100 --runs 5  fewer, with medians of 5 runs");
   b.number<std::uint32_t>("--clients", "N", c.clients, 1, 3'000, "clients that stay (1000)");
   b.number<std::uint32_t>("--groups", "N", c.groups, 1, 100'000,
                           "groups, each with one member (10000)");

@@ -22,7 +22,7 @@ namespace peal::cli {
 
 /// `text` in lines that fit beside the options' names.
 inline std::string wrapped(std::string_view text) {
-  constexpr std::size_t kWidth = 68;
+  constexpr std::size_t kWidth = 54;  // beside the column of names, on a terminal of 80
   std::string out;
   std::size_t column = 0;
   while (!text.empty()) {

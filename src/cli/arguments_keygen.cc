@@ -5,20 +5,20 @@ namespace peal::cli {
 
 void build_keygen(Builder& b, KeygenCommand& c) {
   b.app().footer(
-      "Makes and changes the file with the secret keys that the nodes of a cluster share, and "
-      "that\n"
-      "packets between them are sealed with: see key_file in `peal node --print-config`. It is "
-      "text\n"
-      "that explains itself, is the same on every node, and nobody but its owner may read it.\n"
+      "Makes and changes the file with the secret keys that the nodes of a cluster\n"
+      "share, and that packets between them are sealed with: see key_file in `peal node\n"
+      "--print-config`. It is text that explains itself, is the same on every node, and\n"
+      "nobody but its owner may read it.\n"
       "Without an option, FILE must not be there yet.\n"
-      "\nA new key for a running cluster, in three steps. After each, bring the file to every\n"
-      "node, and `kill -HUP` its `peal node`; go on when all have said `reloaded`:\n"
-      "  peal keygen --add FILE              1. a second key, which all accept and nobody uses\n"
-      "  peal keygen --use 3f9a0c12 FILE     2. send with it; the old key is still accepted\n"
+      "\nA new key for a running cluster, in three steps. After each, bring the file to\n"
+      "every node, and `kill -HUP` its `peal node`; go on when all have said\n"
+      "`reloaded`:\n"
+      "  peal keygen --add FILE              1. a second key, which all accept\n"
+      "  peal keygen --use 3f9a0c12 FILE     2. send with it; accept the old one\n"
       "  peal keygen --remove 8b1744e0 FILE  3. the old key is accepted no more\n"
       "\nExamples:\n"
-      "  peal keygen peal.keys               a new file with one key, mode 0600\n"
-      "  peal keygen --list peal.keys        which keys there are, without the secrets");
+      "  peal keygen peal.keys         a new file with one key, mode 0600\n"
+      "  peal keygen --list peal.keys  which keys there are, without the secrets");
   const auto id = [&b, &c](const std::string& name, KeygenAction action, const std::string& help) {
     b.value(name, "ID", "the id of a key, 8 hexadecimal digits as in 3f9a0c12", help,
             [&c, action](const std::string& text) {

@@ -153,7 +153,7 @@ TEST(Arguments, SimTakesEverythingAsItIs) {
 
 TEST(Arguments, HelpTeachesWithExamples) {
   for (const char* name :
-       {"up", "node", "send", "recv", "status", "reload", "check", "bench", "version"}) {
+       {"up", "node", "send", "recv", "status", "reload", "check", "bench", "keygen", "version"}) {
     const auto help = parse({name, "--help"});
     ASSERT_FALSE(help) << name;
     EXPECT_EQ(help.error().status, 0);
@@ -162,15 +162,21 @@ TEST(Arguments, HelpTeachesWithExamples) {
     EXPECT_EQ(parse({"help", name}).error().text, help.error().text);
     std::string line;
     for (std::istringstream in(help.error().text); std::getline(in, line);) {
-      EXPECT_LE(line.size(), 100U) << line;
+      EXPECT_LE(line.size(), 80U) << line;
     }
   }
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{}, {"help"}, {"--help"}, {"-h"}}) {
+       {std::vector<std::string>{}, {"help"}, {"--help"}, {"-h"}, {"help", "help"}}) {
     const auto help = parse(words);
     ASSERT_FALSE(help);
     EXPECT_EQ(help.error().status, 0);
     EXPECT_THAT(help.error().text, HasSubstr("Usage: peal COMMAND"));
+    EXPECT_THAT(help.error().text, HasSubstr("\n  keygen "));
+  }
+  for (const char* part : {"limit", "clients"}) {
+    const auto help = parse({"help", "bench", part});
+    ASSERT_FALSE(help);
+    EXPECT_THAT(help.error().text, HasSubstr(std::string("Usage: peal bench ") + part));
   }
 }
 
@@ -203,7 +209,10 @@ const Bad kBad[] = {
     {"up --dir", "--dir", "no value", "a path"},
     {"up --dir ''", "--dir", "\"\"", "a path"},
     {"up --order toto", "--order", "\"toto\"", "\"ring\""},
-    {"up extra", "up:", "extra", "accepted are"},
+    {"up extra", "up:", "\"extra\" is too much", "accepted are"},
+    {"help bench extra", "help:", "\"extra\"", "accepted is one command"},
+    {"status --clients alice", "status: --clients", "\"alice\"",
+     "the beginning of a name, as '#alice'"},
     {"node", "node: --config", "is missing", "a configuration file"},
     {"node --config", "--config", "no value", "a path"},
     {"daemon", "command", "\"daemon\"", "accepted are up, node"},
@@ -232,7 +241,7 @@ const Bad kBad[] = {
     {"recv --count 1000000000000000001", "--count", "1000000000000000001", "1 to 10000"},
     {"recv --count", "--count", "no value", "a whole number from 1"},
     {"recv --view", "unknown option", "\"--view\"", "did you mean --views?"},
-    {"recv file", "recv:", "file", "accepted are"},
+    {"recv file", "recv:", "\"file\" is too much", "accepted are --help, --to"},
     {"status --wait", "status: --wait", "no value", "members=N (1 to 128) or delivered=N"},
     {"status --wait 3", "--wait", "\"3\"", "members=N (1 to 128) or delivered=N"},
     {"status --wait members", "--wait", "\"members\"", "members=N"},
