@@ -87,7 +87,8 @@ Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
   for (const std::uint16_t port : ports) {
     addresses.push_back("127.0.0.1:" + std::to_string(port));
   }
-  return make_cluster(dir, cluster, addresses, rules);
+  // Clusters of one name have one multicast group, and would hear each other.
+  return make_cluster(dir, cluster + "-" + std::to_string(ports.front()), addresses, rules);
 }
 
 Result<void, std::string> clear_data(const LocalCluster& cluster) {

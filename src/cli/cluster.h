@@ -40,7 +40,7 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
                                                const std::vector<std::string>& addresses,
                                                const LocalRules& rules);
 
-/// The same on the loopback interface, on ports that are free.
+/// The same on the loopback interface, on ports that are free; the first is in the cluster's name.
 Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
                                                      const std::string& cluster,
                                                      std::uint32_t nodes, const LocalRules& rules);

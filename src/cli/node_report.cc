@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/text.h"
 #include "seal/packet.h"
@@ -77,6 +78,25 @@ std::vector<std::string> drop_counters() {
     names.push_back("seal_" + std::string(seal::refusal_name(reason)));
   }
   return names;
+}
+
+/// What a person can do something about; nothing of the others, which only a broken network or
+/// program sends.
+std::string_view drop_remedy(std::string_view counter) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kRemedies{{
+      {"other_cluster", "of nodes of another cluster"},
+      {"other_settings", "of nodes whose settings differ: see the log"},
+      {"other_list", "of nodes with another list of nodes: reload them"},
+      {"bad_version", "of nodes of another version of Peal"},
+      {"udp_drop_unknown_source", "from addresses that are not in [[nodes]]"},
+      {"udp_probe_bad", "probes of multicast, as of another cluster"},
+      {"seal_unknown_key", "sealed with a key that is not in the key file here"},
+      {"seal_unknown_version", "not sealed, or of another version of Peal"},
+  }};
+  for (const auto& [name, remedy] : kRemedies) {
+    if (name == counter) return remedy;
+  }
+  return {};
 }
 
 }  // namespace
@@ -227,6 +247,8 @@ std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports) {
     std::uint64_t packets = 0;
     for (const auto& [name, count] : report.dropped) {
       reasons += (reasons.empty() ? "" : ", ") + name + " " + grouped(count);
+      const std::string_view remedy = drop_remedy(name);
+      if (!remedy.empty()) reasons += " (" + std::string(remedy) + ")";
       packets += count;
     }
     lines.push_back(report.name + " dropped " + counted(packets, "packet") +

@@ -53,5 +53,14 @@ TEST(Cluster, WithoutANumberTheEngineChoosesWhoVotes) {
   EXPECT_TRUE(config->acceptors.empty());
 }
 
+TEST(Cluster, OneOnThisMachineHasANameOfItsOwn) {
+  const TempDir dir;
+  const auto cluster = make_local_cluster(dir.path(), "c", 2, {});
+  ASSERT_TRUE(cluster) << cluster.error();
+  const auto config = read_config(cluster->config, "n1");
+  ASSERT_TRUE(config) << config.error();
+  EXPECT_EQ(config->cluster, "c-" + std::to_string(config->own().address.port));
+}
+
 }  // namespace
 }  // namespace peal::cli

@@ -140,7 +140,8 @@ TEST(NodeStatus, DroppedPacketsAreShownByReason) {
   ASSERT_TRUE(report);
   EXPECT_THAT(drop_lines({*report, NodeReport{}}),
               ElementsAre("a dropped 1,235 packets that it cannot use: bad_magic 34, "
-                          "other_cluster 1,200, udp_probe_bad 1"));
+                          "other_cluster 1,200 (of nodes of another cluster), udp_probe_bad 1 "
+                          "(probes of multicast, as of another cluster)"));
 }
 
 TEST(NodeStatus, NonsenseIsNoReport) {
