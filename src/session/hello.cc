@@ -87,8 +87,9 @@ Sessions::Core::Handled Sessions::Core::begin(Connection& from, const wire::Hell
   const ClientRule* rule = find_rule(options_, person, name);
   if (rule == nullptr) {
     return turn_away(from, wire::ClientCode::not_permitted,
-                     "no rule for clients allows " + person_text(person) + " the name " +
-                         quoted(name) + "; see [[client]] in the daemon's configuration");
+                     "no rule for clients allows " + person_text(person) +
+                         (name.empty() ? "" : " the name " + quoted(name)) +
+                         "; see [[client]] in the daemon's configuration");
   }
   const std::uint32_t by_rule = by_rule_[static_cast<std::size_t>(rule - options_.clients.data())];
   if (by_rule >= rule->sessions_max || sessions_.size() >= options_.sessions_max) {

@@ -55,6 +55,23 @@ std::vector<std::string> hello(const Options& rules, const std::string& name,
   return x.take();
 }
 
+TEST(Rules, SayTheNameOfWhomTheyTurnAwayIfThereIsOne) {
+  Options rules = options();
+  rules.clients = {{{Who::Kind::uid, 7, {}}, "ann-*", 10, 10, 0, false}};
+  for (const auto& [name, who] :
+       {std::pair("", "user bob (8)"), std::pair("x", "user bob (8) the name 'x'")}) {
+    Daemon daemon(rules);
+    Client x(daemon, name, 60'000, user(8, "bob"));
+    x.connect();
+    daemon.run();
+    const wire::Framed framed = wire::next_record(daemon.pipe(x.connection).from_daemon, 10'000);
+    wire::Closing closing;
+    ASSERT_EQ(decode(framed.record.body, closing), wire::Drop::none);
+    EXPECT_EQ(closing.text, std::string("no rule for clients allows ") + who +
+                                "; see [[client]] in the daemon's configuration");
+  }
+}
+
 TEST(Rules, SayWhoIsTurnedAwayAndWhy) {
   Options rules = options();
   rules.clients = {{{Who::Kind::uid, 7, {}}, "ann-*", 10, 10, 0, false},
