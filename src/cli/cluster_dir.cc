@@ -44,6 +44,13 @@ std::string default_dir() {
 }
 
 Result<void, std::string> make_private_dir(const std::string& dir) {
+  // The kernel takes no longer path of a socket than 107 bytes, and the last is at /n32.sock.
+  constexpr std::size_t kDirBytesMax = 98;
+  if (dir.size() > kDirBytesMax) {
+    return tl::unexpected("--dir " + quote(dir) + " has " + std::to_string(dir.size()) +
+                          " bytes: accepted are up to " + std::to_string(kDirBytesMax) +
+                          ", as the sockets of the nodes are in it");
+  }
   if (::mkdir(dir.c_str(), 0700) != 0 && errno != EEXIST) {
     return tl::unexpected("--dir " + quote(dir) + " cannot be made (" + std::strerror(errno) +
                           "): accepted is a folder, or a new name in an existing one");

@@ -109,13 +109,15 @@ int run_status(const StatusCommand& command) {
       ::poll(nullptr, 0, asked < kQuickAsks ? kAskSoonMs : kAskAgainMs);
       continue;
     }
-    if (command.json)
+    if (command.json) {
       print_json(reports);
-    else
+    } else if (sockets) {
       print_text(command, reports);
+    }
     if (late) {
       return fail(1, "status: --wait " + wanted(command) + " did not come true in " +
-                         decimal(command.timeout_s) + " s");
+                         decimal(command.timeout_s) + " s" +
+                         (sockets ? "" : "; " + sockets.error()));
     }
     const bool any = std::any_of(reports.begin(), reports.end(),
                                  [](const auto& report) { return report.problem.empty(); });

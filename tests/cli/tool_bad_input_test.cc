@@ -188,6 +188,23 @@ TEST_F(BadInput, WithoutANodeTheSocketAndTheRemedyAreNamed) {
   }
 }
 
+TEST_F(BadInput, WaitingForNodesThatAreNotThereSaysSo) {
+  const Ran ran = run("peal status --to $DIR/none --wait members=3 --timeout 0");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("--wait members=3 did not come true in 0 s; --to \"" + dir_));
+  EXPECT_THAT(ran.err, HasSubstr("no node runs there"));
+}
+
+TEST_F(BadInput, AFolderInWhichSocketsHaveNoRoomIsRefused) {
+  const std::string fits = dir_ + "/" + std::string(97 - dir_.size(), 'd');
+  const Ran ran = run("peal up --dir " + fits + "d");
+  expect_refused(ran.status, ran.err, "has 99 bytes: accepted are up to 98, as the sockets");
+  start({"up", "--dir", fits, "--nodes", "10"}, "up.out");
+  const Ran waited = run("peal status --to " + fits + "/n10.sock --wait delivered=0 --timeout 60");
+  EXPECT_EQ(waited.status, 0) << waited.err << content(dir_ + "/up.out");
+}
+
 TEST_F(BadInput, OutputThatNobodyTakesEndsTheTool) {
   EXPECT_EQ(run("peal help | head -n 1").err, "");
   const Ran full = run("peal help > /dev/full");
