@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/lines.h"
@@ -21,8 +22,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Between two looks at what the node says while everything has been sent.
-constexpr std::chrono::milliseconds kLook{50};
+constexpr int kLookMs = 50;
+constexpr std::chrono::milliseconds kLook(kLookMs);
 constexpr const char* kInterrupted = "interrupted";
+/// So long without progress is more than a person takes for granted.
+constexpr std::chrono::seconds kStuck{2};
 
 class Sender {
  public:
@@ -30,6 +34,7 @@ class Sender {
       : client_(client),
         signals_(signals),
         lines_(command.files),
+        to_(command.to),
         targets_(command.groups.begin(), command.groups.end()),
         line_bytes_max_(client.status().message_bytes_max) {
     options_.service = is_safe(command.service) ? v0::Service::safe : v0::Service::agreed;
@@ -38,8 +43,10 @@ class Sender {
   /// Sends everything, and waits until it is settled. The error is one line.
   Result<void, std::string> run() {
     while (problem_.empty() && send_lines()) wait();
+    moved_ = Clock::now();
     // What was sent before a problem is ordered all the same: it is waited for and counted.
     while (!ended_) {
+      tell_if_stuck();
       take_events();
       const auto done = client_.flush(kLook);
       if (done || done.error().code != v0::ErrorCode::timed_out) break;
@@ -93,7 +100,12 @@ class Sender {
     std::array<pollfd, 3> fds{pollfd{client_.fd(), POLLIN, 0},
                               pollfd{blocked_ ? client_.room_fd() : input_, POLLIN, 0},
                               pollfd{signals_.fd(), POLLIN, 0}};
-    ::poll(fds.data(), fds.size(), -1);
+    ::poll(fds.data(), fds.size(), blocked_ ? kLookMs : -1);
+    if (blocked_) {
+      tell_if_stuck();
+    } else {
+      moved_ = Clock::now();
+    }
     if (signals_.take() != 0) {
       interrupted_ = true;
       stop(kInterrupted);
@@ -101,6 +113,19 @@ class Sender {
     }
     if (blocked_ || fds[1].revents == 0) return;
     if (auto read = lines_.read(); !read) stop(std::move(read.error()));
+  }
+
+  /// A person who sees nothing happen is told where to look, once.
+  void tell_if_stuck() {
+    const v0::ClientStatus status = client_.status();
+    const auto now = Clock::now();
+    if (status.settled != std::exchange(settled_, status.settled)) moved_ = now;
+    if (told_ || now - moved_ < kStuck || ::isatty(STDERR_FILENO) != 1) return;
+    told_ = true;
+    const std::uint64_t waiting = status.sent - status.settled;
+    std::fprintf(stderr, "%s not settled yet: `peal status%s%s` says what the nodes wait for\n",
+                 (counted(waiting, "message") + (waiting == 1 ? " is" : " are")).c_str(),
+                 to_.empty() ? "" : " --to ", to_.c_str());
   }
 
   void take_events() {
@@ -118,6 +143,7 @@ class Sender {
   v0::Client& client_;
   const StopSignals& signals_;
   Lines lines_;
+  const std::string& to_;
   std::vector<std::string_view> targets_;
   v0::SendOptions options_;
   std::size_t line_bytes_max_;
@@ -128,6 +154,9 @@ class Sender {
   std::string problem_;  ///< the first
   std::optional<std::string> ended_;
   std::uint64_t refused_ = 0;
+  std::uint64_t settled_ = 0;
+  Clock::time_point moved_{};  ///< when last more was settled, or there was nothing to wait for
+  bool told_ = false;
 };
 
 /// The messages about which nothing can be said.

@@ -192,6 +192,23 @@ TEST_F(Tool, UpLeavesNoSocketOfANodeThatWasKilled) {
   EXPECT_FALSE(std::filesystem::exists(dir_ + "/n2.sock"));
 }
 
+TEST_F(Tool, SendTellsAPersonWhereToLookWhenNothingMoves) {
+  up({"--order", "paxos"});
+  wait_for("members=3");
+  ASSERT_EQ(run("for n in n2 n3; do kill -9 $(peal status --to $DIR/$n.sock | "
+                "awk -v n=$n '$1 == n { print $2; exit }'); done; echo x > $DIR/line")
+                .status,
+            0);
+  const std::string send = PEAL_PROGRAM " send --to " + dir_ + "/n1.sock " + dir_ + "/line";
+  auto terminal = Child::start(find_program("script"), {"-qfc", send, "/dev/null"}, dir_ + "/told");
+  ASSERT_TRUE(terminal) << terminal.error();
+  children_.push_back(std::move(*terminal));
+  ASSERT_EQ(run("timeout 20 tail -n +1 -f $DIR/told | grep -q -m 1 says").status, 0);
+  EXPECT_THAT(
+      content(dir_ + "/told"),
+      HasSubstr("1 message is not settled yet: `peal status --to " + dir_ + "/n1.sock` says what"));
+}
+
 TEST_F(Tool, OnlyOneUpInAFolder) {
   up({"--nodes", "1"});
   wait_for("members=1");
