@@ -187,6 +187,7 @@ std::vector<Record> one_of_each(const Bytes& text) {
   all[3].round = {3, kTwo};
   all[3].instance = 1;
   all[3].state.next = 9;
+  all[3].state.key = 11;
   all[3].state.nodes = first_nodes();
   all[3].state.nodes.number = 4;
   all[3].state.view = {1, kOne};
