@@ -77,6 +77,17 @@ std::vector<std::string> folded(std::string_view line, std::size_t columns) {
   }
 }
 
+std::string shell_word(const std::string& text) {
+  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_./-+,:@%").find(c) != std::string_view::npos;
+  });
+  if (plain) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
 std::string decimal(double value) {
   char text[64];
   std::snprintf(text, sizeof text, "%.15g", value);

@@ -22,6 +22,9 @@ std::string comma_separated(const std::vector<std::string>& words);
 /// stand further in.
 std::vector<std::string> folded(std::string_view line, std::size_t columns);
 
+/// `text` as one word of a shell: in quotes, if it needs them.
+std::string shell_word(const std::string& text);
+
 /// A number for a person: 8 or 0.5, never 8.000000.
 std::string decimal(double value);
 

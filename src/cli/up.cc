@@ -91,7 +91,7 @@ class Up {
   }
 
   void explain() const {
-    const std::string to = command_.dir.empty() ? "" : " --to " + cluster_.dir;
+    const std::string to = command_.dir.empty() ? "" : " --to " + shell_word(cluster_.dir);
     std::printf("%s on 127.0.0.1; configuration, sockets and logs are in %s\n\n",
                 counted(cluster_.names.size(), "node").c_str(), cluster_.dir.c_str());
     std::printf(
@@ -103,7 +103,7 @@ class Up {
         "To run a node again: peal node --config %s --name NAME\n"
         "Ctrl-C stops all nodes.\n\n",
         to.c_str(), to.c_str(), to.c_str(), static_cast<int>(to.size()) + 6, "",
-        cluster_.config.c_str());
+        shell_word(cluster_.config).c_str());
     std::fflush(stdout);
   }
 
@@ -215,7 +215,7 @@ class Up {
       if (!client && client.error().absent) ::unlink(socket.c_str());
     }
     if (!command_.trace) return;
-    std::printf("judge the run with:\n  peal check %s/*.trace\n", cluster_.dir.c_str());
+    std::printf("judge the run with:\n  peal check %s/*.trace\n", shell_word(cluster_.dir).c_str());
   }
 
   const UpCommand& command_;

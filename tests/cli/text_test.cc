@@ -39,6 +39,13 @@ TEST(Text, Numbers) {
   EXPECT_EQ(counted(2, "node"), "2 nodes");
 }
 
+TEST(Text, WordsOfAShellAreQuotedIfTheyMustBe) {
+  EXPECT_EQ(shell_word("/tmp/c-1"), "/tmp/c-1");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("it's $x"), "'it'\\''s $x'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(Text, ShortIds) {
   EXPECT_EQ(short_id("12@a-1.210987654321"), "12@a-1");
   EXPECT_EQ(short_id("a.7"), "a");

@@ -209,6 +209,12 @@ TEST_F(Tool, SendTellsAPersonWhereToLookWhenNothingMoves) {
       HasSubstr("1 message is not settled yet: `peal status --to " + dir_ + "/n1.sock` says what"));
 }
 
+TEST_F(Tool, WhatUpSaysCanBePasted) {
+  start({"up", "--dir", dir_ + "/a b", "--nodes", "1"}, "up.out");
+  ASSERT_EQ(run("peal status --to \"$DIR/a b\" --timeout 30 --wait members=1").status, 0);
+  EXPECT_THAT(content(dir_ + "/up.out"), HasSubstr("peal recv --views --to '" + dir_ + "/a b' "));
+}
+
 TEST_F(Tool, OnlyOneUpInAFolder) {
   up({"--nodes", "1"});
   wait_for("members=1");
