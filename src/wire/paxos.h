@@ -95,6 +95,9 @@ struct Placing {
   friend bool operator==(const Placing&, const Placing&) = default;
 };
 inline constexpr std::size_t kPlacingBytes = 24;
+/// What claims more says nothing of its key: so keys always have room to ascend.
+inline constexpr std::uint64_t kStampMax = kCounterMax / 2;
+inline constexpr std::uint64_t kKeyMax = kStampMax + kStampMax / 2;
 
 /// Of the members of a view that is to come: who, and its last view's number; 0: it had none.
 struct ViewMember {
@@ -210,7 +213,7 @@ inline constexpr std::uint16_t kLacksMax = 64;
 /// Where somebody may begin who was in no view: the state of the order before an instance.
 struct Checkpoint {
   Instance next{};      ///< at least 1
-  std::uint64_t key{};  ///< of the value before; see Placing
+  std::uint64_t key{};  ///< of the value before, at most kKeyMax; see Placing
   Nodes nodes;
   ViewId view{};                       ///< number 0: none yet
   std::vector<ViewMember> members;     ///< of that view; sorted

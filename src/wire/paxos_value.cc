@@ -162,7 +162,8 @@ void write_nodes(Writer& out, const Nodes& in) {
 
 void read_checkpoint(Reader& in, Checkpoint& out) {
   out.next = read_instance(in);
-  out.key = read_counter(in);
+  out.key = in.u<std::uint64_t>();
+  in.require(out.key <= kKeyMax, Drop::bad_value);
   out.nodes.number = in.u<std::uint64_t>();
   in.require(out.nodes.number <= kListMax, Drop::bad_value);
   out.nodes.first = in.u<std::uint64_t>();

@@ -42,10 +42,13 @@ TEST(PaxosKeys, AreWhatValuesSayAndAscend) {
   EXPECT_EQ(key_behind(7, 1'000'000), 1'000'000U);
 }
 
-TEST(PaxosKeys, AreNeverMoreThanACheckpointCanHold) {
-  EXPECT_EQ(key_behind(7, wire::kCounterMax), wire::kCounterMax);
-  EXPECT_EQ(key_behind(wire::kCounterMax - 1, 0), wire::kCounterMax);
-  EXPECT_EQ(key_behind(wire::kCounterMax, 0), wire::kCounterMax);
+// Or one that claims the end of all numbers would end the order of keys: the merge relies on it.
+TEST(PaxosKeys, AscendWhateverAStampClaims) {
+  EXPECT_EQ(key_behind(7, wire::kStampMax), wire::kStampMax);
+  EXPECT_EQ(key_behind(7, wire::kStampMax + 1), 8U);
+  EXPECT_EQ(key_behind(7, wire::kCounterMax), 8U);
+  EXPECT_EQ(key_behind(wire::kStampMax, wire::kCounterMax), wire::kStampMax + 1);
+  EXPECT_EQ(key_behind(wire::kKeyMax, wire::kCounterMax), wire::kKeyMax + 1);
 }
 
 TEST(PaxosKeys, ValuesOfEachKindHaveOneWhetherTheyCountOrNot) {

@@ -255,7 +255,7 @@ const char* broken_rule(const Lacks& lacks) {
 
 const char* broken_rule(const Checkpoint& checkpoint) {
   if (!instance(checkpoint.next)) return "checkpoint.next";
-  if (checkpoint.key > kLast) return "checkpoint.key";
+  if (checkpoint.key > 0x5fff'ffff'ffff'fffe) return "checkpoint.key";
   const Nodes& nodes = checkpoint.nodes;
   if (nodes.number > 8'388'607) return "checkpoint.nodes.number";
   if (nodes.number == 0 && nodes.first != nodes.hash) return "a first list that is not the first";

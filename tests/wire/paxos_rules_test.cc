@@ -189,8 +189,14 @@ TEST(WirePaxosCheckpoint, HasAnInstanceToBeginAt) {
 }
 
 TEST(WirePaxosCheckpoint, HasTheKeyOfTheValueBefore) {
-  expect_counter(
-      [](std::uint64_t key) { return with_checkpoint([&](Checkpoint& c) { c.key = key; }); });
+  const auto with = [](std::uint64_t key) {
+    return with_checkpoint([&](Checkpoint& c) { c.key = key; });
+  };
+  EXPECT_EQ(with(0), "none");
+  EXPECT_EQ(with(kKeyMax), "none");
+  // Those of the values behind it have to be larger.
+  EXPECT_EQ(with(kKeyMax + 1), "bad_value");
+  EXPECT_EQ(with(~0ULL), "bad_value");
 }
 
 TEST(WirePaxosCheckpoint, HasAViewOfMembersOrNeither) {

@@ -295,7 +295,7 @@ Nodes random_nodes(Random& random) {
 Checkpoint random_checkpoint(Random& random) {
   Checkpoint checkpoint;
   checkpoint.next = random_instance(random);
-  checkpoint.key = random.chance(0.3) ? 0 : skewed(random, kCounterMax);
+  checkpoint.key = random.chance(0.3) ? 0 : skewed(random, kKeyMax);
   checkpoint.nodes = random_nodes(random);
   if (random.chance(0.1)) return checkpoint;
   checkpoint.view = random_view(random);

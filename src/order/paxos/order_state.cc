@@ -37,7 +37,7 @@ OrderState::Outcome OrderState::apply(const wire::ValueHead& head, ByteView byte
                                       std::uint64_t stamp) {
   PEAL_ASSERT(known());
   ++at_.next;
-  at_.key = std::min(std::max(stamp, at_.key + 1), wire::kCounterMax);
+  at_.key = std::max(stamp <= wire::kStampMax ? stamp : 0, at_.key + 1);
   switch (head.kind) {
     case wire::ValueKind::nothing: return Outcome::ignored;
     case wire::ValueKind::unit: {

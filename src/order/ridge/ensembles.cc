@@ -211,7 +211,9 @@ void Ensembles::let_others_pass() {
     for (const auto& other : inner_) {
       if (other != inner) last = std::max(last, other->last_item);
     }
-    const bool enough = last == 0 || inner->engine->key() >= last + kAheadUs / 2;
+    // What is beyond all stamps nobody can pass.
+    const bool none = last == 0 || last > wire::kStampMax;
+    const bool enough = none || inner->engine->key() >= last + kAheadUs / 2;
     if (stopped_ || enough || !inner->engine->idle()) continue;
     if (PEAL_MUTANT(re_never_passes)) continue;
     if (!inner->engine->pass(now_, std::max(key_now(), last) + kAheadUs, *inner)) continue;

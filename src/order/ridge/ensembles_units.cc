@@ -84,7 +84,7 @@ std::uint64_t Ensembles::key_now() const {
 
 void Ensembles::see_key(std::uint64_t key) {
   const std::uint64_t now = key_now();
-  if (key >= now && key < wire::kCounterMax / 2) {
+  if (key >= now && key <= wire::kStampMax) {
     keys_ahead_ += static_cast<std::int64_t>(key - now + 1);
   }
 }
