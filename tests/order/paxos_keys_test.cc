@@ -95,7 +95,7 @@ Record checkpoint_record(std::uint64_t key) {
 }
 
 TEST(PaxosKeys, RecordsOfCheckpointsKeepThem) {
-  for (const std::uint64_t key : {std::uint64_t{0}, std::uint64_t{1}, wire::kCounterMax}) {
+  for (const std::uint64_t key : {std::uint64_t{0}, std::uint64_t{1}, wire::kKeyMax}) {
     std::vector<std::byte> bytes;
     write_record(checkpoint_record(key), bytes);
     Record read;
@@ -103,7 +103,7 @@ TEST(PaxosKeys, RecordsOfCheckpointsKeepThem) {
     EXPECT_EQ(read.state.key, key);
     EXPECT_EQ(read.state, checkpoint_record(key).state);
   }
-  for (const std::uint64_t key : {wire::kCounterMax + 1, ~std::uint64_t{0}}) {
+  for (const std::uint64_t key : {wire::kKeyMax + 1, ~std::uint64_t{0}}) {
     std::vector<std::byte> bytes;
     write_record(checkpoint_record(key), bytes);
     Record read;
@@ -113,7 +113,7 @@ TEST(PaxosKeys, RecordsOfCheckpointsKeepThem) {
 
 TEST(PaxosKeys, RecordsOfVotesAndDecisionsKeepThem) {
   for (const Record::Kind kind : {Record::Kind::vote, Record::Kind::decided}) {
-    for (const std::uint64_t key : {std::uint64_t{0}, std::uint64_t{1}, wire::kCounterMax}) {
+    for (const std::uint64_t key : {std::uint64_t{0}, std::uint64_t{1}, wire::kKeyMax}) {
       Record record;
       record.kind = kind;
       record.round = {3, kTwo};
@@ -131,7 +131,7 @@ TEST(PaxosKeys, RecordsOfVotesAndDecisionsKeepThem) {
 
 /// A record of the largest list and the largest view has room for every part of a checkpoint.
 TEST(PaxosKeys, TheLargestCheckpointFitsARecord) {
-  Record record = checkpoint_record(wire::kCounterMax);
+  Record record = checkpoint_record(wire::kKeyMax);
   record.round = {3, kTwo};
   record.state.nodes.all.clear();
   record.state.nodes.acceptors.clear();

@@ -189,9 +189,10 @@ TEST(WireRoundTrip, RandomStatesAndCheckpointsAreOfFirstAndLaterLists) {
 /// Such frames are there without keys, and with every key that may be.
 TEST(WireRoundTrip, RandomFramesAreOfOneAndOfSeveralEnsembles) {
   Random random(20'267);
-  const std::array<std::uint64_t, 2> border{0, kCounterMax};
   std::map<std::string, std::array<int, 3>> seen;
-  const auto note = [&](const std::string& what, std::uint64_t key) {
+  const auto note = [&](const std::string& what, std::uint64_t key,
+                        std::uint64_t most = kCounterMax) {
+    const std::array<std::uint64_t, 2> border{0, most};
     const auto* at = std::find(border.begin(), border.end(), key);
     ++seen[what][static_cast<std::size_t>(at - border.begin())];
   };
@@ -200,7 +201,7 @@ TEST(WireRoundTrip, RandomFramesAreOfOneAndOfSeveralEnsembles) {
     const State state = random_state(random);
     visiting += state.visiting ? 1 : 0;
     note("state", state.from);
-    note("checkpoint", random_checkpoint(random).key);
+    note("checkpoint", random_checkpoint(random).key, kKeyMax);
     const ValueHead head = random_fetched(random).frame.head;
     if (head.kind == ValueKind::nothing) note("nothing", head.number);
     if (head.kind == ValueKind::view) note("view", head.number);
