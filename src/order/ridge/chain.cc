@@ -184,7 +184,11 @@ void Chain::pass_on(const Arrival& arrival, const BufferRef& packet, Effects& ou
 // values at a time.
 void Chain::send_to_rest(Bits chain, const BufferRef& packet, Effects& out) {
   if (!packet) return;
-  for (const Peer& peer : l_.peers.all()) {
+  const std::vector<Peer>& peers = l_.peers.all();
+  // Each ensemble begins somewhere else, far from the others: they all distribute at once.
+  const std::size_t first = l_.config.first_candidate * peers.size() * 5 / 8;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    const Peer& peer = peers[(first + i) % peers.size()];
     if (peer.self || peer.suspected || has(chain, peer.node)) continue;
     out.send(peer.node, l_.outbox.lane_for(packet), packet);
   }
