@@ -216,10 +216,8 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
     if (options_.order == OrderEngine::paxos) {
       return order::paxos::make_engine(config, pool, host);
     }
-    return options_.ensembles > 1
-               ? order::ridge::make_ensembles(config, options_.ensembles, pool, host,
-                                              options_.dissemination)
-               : order::ridge::make_engine(config, pool, host, options_.dissemination);
+    return order::ridge::make_engine(config, pool, host, options_.dissemination,
+                                     options_.ensembles);
   }
   order::ring::Config config;
   config.self = process.self;

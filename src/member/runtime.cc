@@ -218,8 +218,7 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
   using Ways = order::ridge::Dissemination;
   const Ways ways =
       settings_.dissemination == Dissemination::ring ? Ways::ring : Ways::distributors;
-  if (settings_.ensembles == 1) return order::ridge::make_engine(paxos, frames_, host, ways);
-  return order::ridge::make_ensembles(paxos, settings_.ensembles, frames_, host, ways);
+  return order::ridge::make_engine(paxos, frames_, host, ways, settings_.ensembles);
 }
 
 std::unique_ptr<order::Engine> Runtime::make_ring(std::uint64_t epoch, order::Host& host) {

@@ -97,8 +97,8 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
     case wire::Drop::other_settings:
       return "node " + name +
              " is ignored: its cluster-wide settings differ; order, dissemination, ensembles, "
-             "data, "
-             "nodes_max, message_bytes_max, primary and the times in ring must be the same on all "
+             "data, nodes_max, message_bytes_max, primary and the times in ring must be the same "
+             "on all "
              "nodes (with acceptors, the size of packets too)";
     case wire::Drop::other_list:
       return "node " + name +

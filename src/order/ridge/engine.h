@@ -9,14 +9,11 @@
 
 namespace peal::order::ridge {
 
-/// The Paxos engine with Ridge's ways. At most wire::kChainMax acceptors; else as
+/// The Paxos engine with these ways, or `ensembles` of them, 1 to kEnsemblesMax, as one engine,
+/// which share the log (ensembles.h). At most wire::kChainMax acceptors; else as
 /// paxos::make_engine().
 std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& packets, Host& host,
-                                    Dissemination dissemination = Dissemination::distributors);
-
-/// `ensembles` of them, 2 to kEnsemblesMax, as one engine: ensembles.h. They share the log.
-std::unique_ptr<Engine> make_ensembles(const paxos::Config& config, std::uint32_t ensembles,
-                                       BufferPool& packets, Host& host,
-                                       Dissemination dissemination = Dissemination::distributors);
+                                    Dissemination dissemination = Dissemination::distributors,
+                                    std::uint32_t ensembles = 1);
 
 }  // namespace peal::order::ridge
