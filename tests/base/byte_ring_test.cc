@@ -104,6 +104,25 @@ TEST(ByteRing, PiecesNeverMeet) {
   }
 }
 
+TEST(ByteRing, IsFullOfTheNewestWhateverTheirSizes) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    constexpr std::uint64_t kSize = 100'000;
+    constexpr std::uint32_t kLargest = 1'600;
+    Pieces ring(kSize);
+    for (int step = 0; step < 5'000; ++step) {
+      const auto bytes =
+          random.chance(0.7) ? kLargest : static_cast<std::uint32_t>(1 + random.below(kLargest));
+      const bool was_full = ring.used() > kSize - 3 * kLargest;
+      while (!ring.take(bytes)) ring.give_back();  // the oldest go, one by one, for what comes
+      if (was_full) {
+        ASSERT_GT(ring.used(), kSize - 3 * kLargest) << "seed " << seed << ", step " << step;
+      }
+    }
+    EXPECT_GT(ring.used(), kSize - 3 * kLargest) << "seed " << seed;
+  }
+}
+
 TEST(ByteRing, LittleIsUsedAgainAndAgain) {
   constexpr std::uint64_t kSize = 1U << 20;
   for (const std::uint64_t in_use : {1'000U, 10'000U, 100'000U, 200'000U}) {
