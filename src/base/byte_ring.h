@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/assert.h"
 
@@ -20,8 +21,8 @@ class ByteRing {
   explicit ByteRing(std::uint64_t bytes) : size_(bytes), bytes_(new std::byte[bytes]) {}
 
   /// Room for `size` bytes in one piece, or null: then there will be some when pieces have been
-  /// given back. A little may be free and not found: in places that are too small, or in more of
-  /// them than are kept track of.
+  /// given back. A little may be free and not found: an eighth of all at most, and what is left
+  /// where a larger piece did not fit.
   std::byte* take(std::uint32_t size) {
     while (laps_count_ > 1 && laps_[1].from <= head_) drop_oldest_lap();
     if (head_ == tail_) laps_[0] = {tail_, 0};
@@ -32,8 +33,9 @@ class ByteRing {
     }
     std::uint64_t place = end_of(laps_count_ - 1);
     if (room_at(place) < size) {
-      place = roomiest_place();
-      if (laps_count_ == kLapsMax || room_at(place) < size) return nullptr;
+      const std::optional<std::uint64_t> elsewhere = roomiest_place();
+      if (!elsewhere || laps_count_ == kLapsMax || room_at(*elsewhere) < size) return nullptr;
+      place = *elsewhere;
       begin_lap(place);
     }
     tail_ += size;
@@ -75,11 +77,20 @@ class ByteRing {
     }
     return end - place;
   }
-  std::uint64_t roomiest_place() const {
-    std::uint64_t best = 0;
-    for (std::size_t lap = 0; lap < laps_count_; ++lap) {
-      if (room_at(end_of(lap)) > room_at(best)) best = end_of(lap);
-    }
+  /// Laps in gaps between others would soon be too many to keep track of, and then nothing fits
+  /// until all of the oldest was given back. So one begins where there is much room, or where there
+  /// will be: before the oldest piece.
+  bool may_begin_at(std::uint64_t place) const {
+    const std::uint64_t room = room_at(place);
+    return room >= size_ / kWarmPart || place + room == begin_of(0);
+  }
+  std::optional<std::uint64_t> roomiest_place() const {
+    std::optional<std::uint64_t> best;
+    const auto consider = [&](std::uint64_t place) {
+      if (may_begin_at(place) && (!best || room_at(place) > room_at(*best))) best = place;
+    };
+    consider(0);
+    for (std::size_t lap = 0; lap < laps_count_; ++lap) consider(end_of(lap));
     return best;
   }
   void begin_lap(std::uint64_t place) { laps_[laps_count_++] = {tail_, place}; }

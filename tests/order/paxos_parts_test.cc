@@ -3,8 +3,11 @@
 // disk, and what is known of the others.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
+#include "base/random.h"
+#include "order/paxos/options.h"
 #include "order/paxos/order_state.h"
 #include "order/paxos/peers.h"
 #include "order/paxos/records.h"
@@ -125,6 +128,35 @@ TEST(PaxosStore, TheHistoryForgetsTheOldestFirst) {
     EXPECT_EQ(store.decided(k)->bytes[0], static_cast<std::byte>(k));
   }
   EXPECT_EQ(pool.free_count(), 16U) << "the history holds no buffers";
+}
+
+// Who is as far behind as the coordinator lets it come can still be given all it lacks.
+TEST(PaxosStore, TheHistoryHoldsWhatTheSlowestMemberLacks) {
+  for (const std::uint32_t packet : {256U, 1'472U, 16'384U, 65'507U}) {
+    Options options;
+    options.packet_bytes_max = packet;
+    options.history_bytes_max = 4U << 20;
+    BufferPool pool(65'536, 4);
+    Store store(8, options.history_bytes_max);
+    store.begin(1);
+    Random random(packet);
+    const Instance rounds = 3 * options.history_bytes_max / packet;
+    for (Instance k = 1; k <= rounds; ++k) {
+      const bool full = random.chance(0.7);
+      put(store, pool, k, full ? packet : 1 + static_cast<std::uint32_t>(random.below(packet)));
+      store.consume();
+      ASSERT_LE(store.oldest(), std::max(k + 1, 1 + gap_max(options)) - gap_max(options)) << packet;
+    }
+  }
+}
+
+TEST(PaxosStore, AMemberMayBeBehindByTheGapUnlessTheHistoryIsTooSmall) {
+  Options options;
+  EXPECT_EQ(gap_max(options), options.max_gap) << "with datagrams the history is no limit";
+  options.packet_bytes_max = 65'507;
+  EXPECT_EQ(gap_max(options), 1'020U);
+  options.history_bytes_max = 1U << 16;
+  EXPECT_EQ(gap_max(options), 1U) << "and there is always some room";
 }
 
 TEST(PaxosStore, SlotsAreBounded) {

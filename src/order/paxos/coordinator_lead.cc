@@ -148,7 +148,6 @@ bool Coordinator::forget_consumed() {
 }
 
 bool Coordinator::has_room() {
-  const Options& options = p_.config.options;
   // The next list of nodes begins behind its value, and with it another round.
   if (!tip_.governs(round_) && !PEAL_MUTANT(px_beyond_list)) return false;
   if (!window_.allows(now_, next_ - p_.state.next())) return false;
@@ -159,7 +158,7 @@ bool Coordinator::has_room() {
           return true;
         }
         return !peer->has_state || peer->state.next == 0 ||
-               next_ < peer->state.next + options.max_gap;
+               next_ < peer->state.next + gap_max(p_.config.options);
       });
 }
 

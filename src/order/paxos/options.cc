@@ -44,6 +44,12 @@ std::string validate(const Options& options) {
   return {};
 }
 
+wire::Instance gap_max(const Options& options) {
+  constexpr std::uint64_t kSpare = 4;  // a full ring of bytes has gaps
+  const std::uint64_t held = options.history_bytes_max / options.packet_bytes_max;
+  return std::clamp<std::uint64_t>(held, kSpare + 1, kSpare + options.max_gap) - kSpare;
+}
+
 std::vector<NodeId> default_acceptors(const std::vector<NodeId>& universe) {
   std::size_t count = universe.size();
   if (count > kFewAcceptors) count = count < kManyAcceptors ? kFewAcceptors : kManyAcceptors;

@@ -12,6 +12,7 @@
 #include "order/engine.h"
 #include "port/log.h"
 #include "wire/frames.h"
+#include "wire/paxos.h"
 
 namespace peal::order::paxos {
 
@@ -38,6 +39,10 @@ struct Options {
 /// Checks each value and the rules between them; empty if all is well, else one line that names the
 /// key, the value and what is accepted.
 std::string validate(const Options& options);
+
+/// Instances between the slowest member and a new one: `max_gap`, or fewer if the history does not
+/// hold as many of the largest values. At least 1.
+wire::Instance gap_max(const Options& options);
 
 /// Who votes if nobody says otherwise: all of up to two nodes, three of up to four, else five; the
 /// lowest ones.
