@@ -81,6 +81,12 @@ namespace peal::sim_hooks {
   X(re_skips_at_will, "a member of the view skips what another ensemble ordered")                 \
   X(re_key_not_kept, "who begins with a checkpoint of an ensemble begins its keys anew")          \
   X(re_never_passes, "an ensemble with nothing to order does not say so")                         \
+  X(op_told_twice, "some units are told early twice")                                             \
+  X(op_not_told, "some units are not told before they are delivered")                             \
+  X(op_told_kept, "units of the view before count as told in the next one")                       \
+  X(op_guess_claimed, "every guess is said to have been right")                                   \
+  X(op_other_message, "what is told early is said to be another message")                         \
+  X(op_wrong_order, "two messages of one unit are told early in reverse order")                   \
   X(primary_of_half, "half of the nodes are a majority")                                          \
   X(list_at_own_wish, "a node goes over to its next list of nodes at once")                       \
   X(list_unconfirmed, "a list of nodes is left that no primary view has gone by")                 \

@@ -121,15 +121,24 @@ void Node::Core::take_back_pending() {
 void Node::Core::deliver(const order::Delivery& delivery) {
   sink_.on_unit_delivered(delivery);
   outcome_.add(delivery.seq);
-  const wire::Drop drop =
-      decode_unit(delivery.unit.view(), delivery.service, limits_.message_bytes_max, chunks_);
-  if (drop != wire::Drop::none) {
-    ++bad_units_;
-    PEAL_PROBE("node.bad_unit");
-    return;
-  }
-  if (PEAL_MUTANT(pack_wrong_order) && chunks_.size() > 1 && chunks_[0].whole() &&
-      chunks_[1].whole()) {
+  if (take_apart(delivery)) return deliver_chunks(delivery, false);
+  ++bad_units_;
+  PEAL_PROBE("node.bad_unit");
+}
+
+void Node::Core::opt_deliver(const order::Delivery& early) {
+  sink_.on_unit_early(early);
+  if (take_apart(early)) deliver_chunks(early, true);
+}
+
+bool Node::Core::take_apart(const order::Delivery& delivery) {
+  return decode_unit(delivery.unit.view(), delivery.service, limits_.message_bytes_max, chunks_) ==
+         wire::Drop::none;
+}
+
+void Node::Core::deliver_chunks(const order::Delivery& delivery, bool early) {
+  const bool turned = PEAL_MUTANT(pack_wrong_order) || (early && PEAL_MUTANT(op_wrong_order));
+  if (turned && chunks_.size() > 1 && chunks_[0].whole() && chunks_[1].whole()) {
     std::swap(chunks_[0], chunks_[1]);
   }
   Message message;
@@ -137,34 +146,50 @@ void Node::Core::deliver(const order::Delivery& delivery) {
   message.view = delivery.view;
   message.transitional = delivery.transitional;
   message.seq = delivery.seq;
+  message.as_guessed = !early && delivery.guess == delivery.seq;
   for (const Chunk& chunk : chunks_) {
-    deliver_chunk(chunk, message);
+    deliver_chunk(chunk, message, early);
     // Every last chunk counts, delivered or not: so does the sender.
     if (chunk.last) ++message.index;
   }
 }
 
-void Node::Core::deliver_chunk(const Chunk& chunk, Message& message) {
+void Node::Core::deliver_chunk(const Chunk& chunk, Message& message, bool early) {
   Gathered gathered;
-  switch (reassembly_.feed(message.sender, chunk)) {
+  Reassembly& reassembly = early ? early_ : reassembly_;
+  switch (reassembly.feed(message.sender, chunk)) {
     case Reassembly::Fed::open: return;
-    case Reassembly::Fed::ignored: ++ignored_chunks_; return;
+    case Reassembly::Fed::ignored:
+      if (!early) ++ignored_chunks_;
+      return;
     case Reassembly::Fed::whole: message.payload = chunk.bytes; break;
     case Reassembly::Fed::complete:
-      gathered = reassembly_.take();
+      gathered = reassembly.take();
       message.payload = {gathered.bytes.get(), gathered.size};
       message.gathered = &gathered;
-      ++gathered_messages_;
+      if (!early) ++gathered_messages_;
       break;
   }
   message.number = chunk.number;
   message.service = chunk.service;
-  ++delivered_messages_;
-  delivered_bytes_ += message.payload.size();
-  outcome_.add(chunk.number);
-  sink_.on_message(message);
+  if (early) {
+    tell_early(message);
+  } else {
+    ++delivered_messages_;
+    delivered_bytes_ += message.payload.size();
+    outcome_.add(chunk.number);
+    sink_.on_message(message);
+  }
   message.gathered = nullptr;
-  reassembly_.give_back(std::move(gathered));  // unless the sink took it
+  reassembly.give_back(std::move(gathered));  // unless the sink took it
+}
+
+void Node::Core::tell_early(const Message& message) {
+  ++early_messages_;
+  if (!PEAL_MUTANT(op_other_message)) return sink_.on_early(message);
+  Message other = message;
+  ++other.number;
+  sink_.on_early(other);
 }
 
 void Node::Core::install(const order::View& view) {
@@ -174,6 +199,7 @@ void Node::Core::install(const order::View& view) {
     // all forget what is unfinished, and its sender begins again.
     const bool cut_stays = PEAL_MUTANT(fragment_tail_kept) || PEAL_MUTANT(fragment_not_restarted);
     if (!PEAL_MUTANT(fragment_tail_kept)) reassembly_.clear();
+    early_.clear();
     if (!pending_.empty() || !cut_stays) take_back_pending();
     transport_.set_audience(view.members);
   }
@@ -200,6 +226,7 @@ std::span<const order::Counter> Node::Core::counters() {
       {"node_gathered_messages", gathered_messages_},
       {"node_dropped_partials", reassembly_.drops()},
       {"node_bad_units", bad_units_},
+      {"node_early_messages", early_messages_},
       {"node_ignored_chunks", ignored_chunks_},
   }};
   const auto engine = engine_->counters();
@@ -223,6 +250,7 @@ void Node::Core::check_invariants() const {
   control_.check_invariants();
   packer_.check_invariants();
   reassembly_.check_invariants(limits_.message_bytes_max);
+  early_.check_invariants(limits_.message_bytes_max);
   engine_->check_invariants();
 }
 
@@ -240,6 +268,7 @@ std::uint64_t Node::Core::digest() const {
     digest.add(control_.forgotten());
   }
   reassembly_.add_to(digest);
+  early_.add_to(digest);
   digest.add(engine_->digest());
   return digest.value();
 }

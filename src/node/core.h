@@ -32,7 +32,7 @@ class Node::Core final : public order::Host, public order::Effects {
   const SubmitQueue& queue() const { return queue_; }
   std::uint64_t queued_messages() const { return queue_.messages() + control_.messages(); }
   std::uint64_t queued_bytes() const { return queue_.bytes() + control_.bytes(); }
-  const Reassembly& reassembly() const { return reassembly_; }
+  std::uint64_t reassembly_bytes() const { return reassembly_.bytes() + early_.bytes(); }
 
   bool running() const { return state_ == State::running; }
   void start(Instant now);
@@ -73,6 +73,7 @@ class Node::Core final : public order::Host, public order::Effects {
   }
   void originate(const ViewId& view, Seq seq) override;
   void deliver(const order::Delivery& delivery) override;
+  void opt_deliver(const order::Delivery& early) override;
   void install(const order::View& view) override;
   void report(const order::Event& event) override { sink_.on_event(event); }
   void fatal(std::string_view reason) override;
@@ -85,7 +86,7 @@ class Node::Core final : public order::Host, public order::Effects {
     Packed packed;
   };
   static constexpr std::size_t kPendingLeast = 8;  ///< without growing; the ring has one at most
-  static constexpr std::size_t kOwnCounters = 14;
+  static constexpr std::size_t kOwnCounters = 15;
 
   template <class Push>
   Result<std::uint64_t> enqueue(ByteView payload, Service service, Push push) {
@@ -99,7 +100,10 @@ class Node::Core final : public order::Host, public order::Effects {
     return number;
   }
   void take_back_pending();
-  void deliver_chunk(const Chunk& chunk, Message& message);
+  bool take_apart(const order::Delivery& delivery);
+  void deliver_chunks(const order::Delivery& delivery, bool early);
+  void deliver_chunk(const Chunk& chunk, Message& message, bool early);
+  void tell_early(const Message& message);
 
   Limits limits_;
   port::Transport& transport_;
@@ -108,6 +112,7 @@ class Node::Core final : public order::Host, public order::Effects {
   SubmitQueue control_;
   Packer packer_;
   Reassembly reassembly_;
+  Reassembly early_;  ///< of messages that have no place yet
   std::unique_ptr<order::Engine> engine_;
   State state_ = State::created;
   bool engine_knows_ = false;             ///< of the work that waits
@@ -118,6 +123,7 @@ class Node::Core final : public order::Host, public order::Effects {
   std::uint64_t submit_blocked_ = 0;
   std::uint64_t originated_messages_ = 0;
   std::uint64_t restarts_ = 0;
+  std::uint64_t early_messages_ = 0;
   std::uint64_t delivered_messages_ = 0;
   std::uint64_t delivered_bytes_ = 0;
   std::uint64_t gathered_messages_ = 0;

@@ -91,7 +91,7 @@ order::WaitReason Node::why() const { return core_->engine().why(); }
 std::span<const order::Counter> Node::counters() const { return core_->counters(); }
 std::uint64_t Node::queued_messages() const { return core_->queued_messages(); }
 std::uint64_t Node::queued_bytes() const { return core_->queued_bytes(); }
-std::uint64_t Node::reassembly_bytes() const { return core_->reassembly().bytes(); }
+std::uint64_t Node::reassembly_bytes() const { return core_->reassembly_bytes(); }
 void Node::check_invariants() const { core_->check_invariants(); }
 std::uint64_t Node::digest() const { return core_->digest(); }
 

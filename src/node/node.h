@@ -60,6 +60,7 @@ struct Message {
   Seq seq{};              ///< position of the unit that completed it
   std::uint32_t index{};  ///< among the messages that this unit completed, from 0
   Service service = Service::agreed;
+  bool as_guessed = false;  ///< on_early() named this very position; never true in on_early()
   /// Valid during the call. It lies in the unit that on_unit_delivered() gave a reference to, or
   ByteView payload;
   /// was gathered from several: a sink that wants to keep the bytes may move them out.
@@ -79,6 +80,14 @@ class Sink {
   virtual void on_fatal(std::string_view reason) = 0;
   /// Units that the application's side could still take in.
   virtual std::uint32_t receive_room_units() const = 0;
+
+  /// Optimistic delivery: this message probably comes next in the order, at `seq`, but has no
+  /// position yet. Each message at most once in a view, those of one sender in its order, and all
+  /// before on_message(). The next regular view is the end of those that did not come before it:
+  /// their senders begin anew with them.
+  virtual void on_early(const Message& /*message*/) {}
+  /// The unit that they come of, before them.
+  virtual void on_unit_early(const order::Delivery& /*early*/) {}
 
   // The engine's own level, for the simulator's oracle; ignored by default.
   virtual void on_unit_originated(const ViewId& /*view*/, Seq /*seq*/, Service /*service*/,

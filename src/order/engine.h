@@ -54,6 +54,7 @@ struct Delivery {
   MemberId origin{};
   Service service = Service::agreed;
   BufferRef unit;
+  Seq guess{};  ///< with optimistic delivery: the position that opt_deliver() said; else 0
 };
 
 /// Whether a view may act for the whole cluster; `unclaimed` unless the option asks for a rule.
@@ -123,6 +124,11 @@ class Effects {
   /// behind those of the units before it; before it is delivered here.
   virtual void originate(const ViewId& view, Seq seq) = 0;
   virtual void deliver(const Delivery& delivery) = 0;
+  /// Optimistic delivery: the unit probably comes next in the order, at `seq`, but has no place
+  /// yet. Each unit at most once in a view, those of one sender in its order, and all before they
+  /// are delivered; deliver() says whether the guess was right. The next regular view is the end of
+  /// those that were not delivered before it.
+  virtual void opt_deliver(const Delivery& /*early*/) {}
   /// A regular view takes back the units that have no place in the one before; the engine forgets
   /// them too, and looks at backlog_units() again.
   virtual void install(const View& view) = 0;

@@ -70,7 +70,8 @@ Drop decode_value(ByteView packet, ValueFrame& out) {
   out.behind = in.u<std::uint32_t>();
   out.head = read_value_head(in);
   const bool proposed = kind == PaxosKind::propose;
-  in.require((out.count >= 1) == proposed, Drop::bad_value);
+  const bool stamped = kind == PaxosKind::submit && out.count <= kStampMax;
+  in.require((out.count >= 1) == proposed || stamped, Drop::bad_value);
   in.require(proposed || out.behind == 0, Drop::bad_value);
   in.require((out.instance >= 1) == (kind != PaxosKind::submit), Drop::bad_value);
   in.require(out.behind < out.instance || out.behind == 0, Drop::bad_value);

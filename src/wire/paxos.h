@@ -76,9 +76,10 @@ struct ValueHead {
 /// has a unit. A unit's bytes are anything, a view's are its members, a list's its nodes, and
 /// nothing has none.
 struct ValueFrame {
-  std::uint64_t
-      count{};          ///< PROPOSE: of the round, whose coordinator is the packet's sender. Else 0
-  Instance instance{};  ///< PROPOSE, DECIDED. SUBMIT: 0
+  /// PROPOSE: of the round, whose coordinator is the packet's sender. SUBMIT: with optimistic
+  /// delivery the unit's stamp, 1 to kStampMax, else 0. DECIDED: 0
+  std::uint64_t count{};
+  Instance instance{};     ///< PROPOSE, DECIDED. SUBMIT: 0
   std::uint32_t behind{};  ///< PROPOSE: everything below instance - behind is decided; less than
                            ///< instance. Else 0
   ValueHead head;

@@ -349,6 +349,11 @@ void Bench::deliver(const Delivery& d) {
   log.push_back(std::to_string(d.seq) + ":" + std::string(as_text(d.unit.view())));
 }
 
+void Bench::opt_deliver(const Delivery& early) {
+  log.push_back("early " + std::to_string(early.seq) + ":" +
+                std::string(as_text(early.unit.view())));
+}
+
 void Bench::install(const View& view) {
   std::string line =
       (view.transitional ? "trans " : "view ") + std::to_string(view.id.number) + " ";

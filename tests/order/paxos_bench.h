@@ -96,6 +96,8 @@ class Bench final : public Host, public Effects {
   void decided_view(const MemberId& from, Instance instance, std::uint64_t number,
                     const std::vector<wire::ViewMember>& members);
   void submitted(const MemberId& from, std::uint64_t number, std::string_view text);
+  void value(wire::PaxosKind kind, const MemberId& from, const wire::ValueFrame& frame,
+             ByteView bytes);
   void lacks(const MemberId& from, const wire::Lacks& said);
   void repeat(const MemberId& from, Instance first, std::uint16_t count);
   void fetch(const MemberId& from, const Round& round, Instance instance);
@@ -125,6 +127,7 @@ class Bench final : public Host, public Effects {
   void multicast(Lane lane, const BufferRef& packet) override { send({}, lane, packet); }
   void originate(const ViewId& view, Seq seq) override;
   void deliver(const Delivery& delivery) override;
+  void opt_deliver(const Delivery& early) override;
   void install(const View& view) override;
   void report(const Event& event) override;
   void fatal(std::string_view reason) override;
@@ -134,14 +137,12 @@ class Bench final : public Host, public Effects {
   std::unique_ptr<Engine> engine;
   Instant now{1'000'000'000};
   std::vector<Sent> sent;
-  std::vector<std::string> log;  ///< "view 1 123", "trans 1", "2:text", "fatal"
+  std::vector<std::string> log;  ///< "view 1 123", "trans 1", "2:text", "early 2:text", "fatal"
   std::uint32_t room = 1U << 20;
 
  private:
   template <class Encode>
   void say(const MemberId& from, Encode encode);
-  void value(wire::PaxosKind kind, const MemberId& from, const wire::ValueFrame& frame,
-             ByteView bytes);
   wire::Header header(const MemberId& from) const;
   void introduce(const MemberId& coordinator);
   void make();

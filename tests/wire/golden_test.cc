@@ -226,6 +226,8 @@ TEST(WireGolden, Values) {
   expect_golden_value("v1-submit", PaxosKind::submit, kC, {0, 0, 0, unit}, counting(9));
   expect_golden_value("v1-propose-unit", PaxosKind::propose, kB, {12, 9'000, 50, unit},
                       counting(9));
+  expect_golden_value("v1-submit-stamped", PaxosKind::submit, kC, {kKey + 7, 0, 0, unit},
+                      counting(9));
   const ValueHead nothing{ValueKind::nothing, Service::agreed, 0, kB, 0};
   expect_golden_value("v1-propose-nothing", PaxosKind::propose, kB, {12, 9'001, 51, nothing}, {});
   const ValueHead view{ValueKind::view, Service::agreed, 78, kB, 0};

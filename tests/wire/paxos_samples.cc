@@ -166,6 +166,9 @@ ValueSample random_value(Random& random) {
   ValueSample sample;
   sample.kind = kKinds[random.below(3)];
   if (sample.kind != PaxosKind::submit) sample.frame.instance = random_instance(random);
+  if (sample.kind == PaxosKind::submit && random.chance(0.5)) {
+    sample.frame.count = skewed(random, kStampMax);
+  }
   if (sample.kind == PaxosKind::propose) {
     sample.frame.count = 1 + skewed(random, kCounterMax - 1);
     const std::uint64_t most = std::min<std::uint64_t>(sample.frame.instance - 1, 0xffff'ffff);

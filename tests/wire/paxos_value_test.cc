@@ -52,14 +52,20 @@ TEST(WirePaxosValue, PlainOnesAreAccepted) {
   }
 }
 
-TEST(WirePaxosValue, OnlyAProposalHasARound) {
+TEST(WirePaxosValue, OnlyAProposalHasARoundAndOnlyASubmissionAStamp) {
   expect_from_one([](std::uint64_t count) {
     return with_value(plain_propose(), [&](ValueFrame& v) { v.count = count; });
   });
-  for (const ValueSample& sample : {plain_submit(), plain_decided()}) {
-    EXPECT_EQ(with_value(sample, [](ValueFrame& v) { v.count = 1; }), "bad_value");
-    EXPECT_EQ(with_value(sample, [](ValueFrame& v) { v.count = kTop + 1; }), "bad_value");
-  }
+  EXPECT_EQ(with_value(plain_decided(), [](ValueFrame& v) { v.count = 1; }), "bad_value");
+  EXPECT_EQ(with_value(plain_decided(), [](ValueFrame& v) { v.count = kTop + 1; }), "bad_value");
+  const auto stamp = [](std::uint64_t value) {
+    return with_value(plain_submit(), [&](ValueFrame& v) { v.count = value; });
+  };
+  EXPECT_EQ(stamp(0), "none");
+  EXPECT_EQ(stamp(1), "none");
+  EXPECT_EQ(stamp(kStampMax), "none");
+  EXPECT_EQ(stamp(kStampMax + 1), "bad_value");
+  EXPECT_EQ(stamp(kTop + 1), "bad_value");
 }
 
 TEST(WirePaxosValue, OnlyASubmissionHasNoInstance) {

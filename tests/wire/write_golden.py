@@ -398,6 +398,8 @@ def golden_of_quorums():
         C, ROUND, 14, ROUND, 8999, 8999, 8900, 8900, 77, (0, LIST, 0), 2 ** 63 - 1)
     yield "v1-submit", "A member's unit on its way to the coordinator.", value_frame(
         "submit", C, 0, 0, 0, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
+    yield "v1-submit-stamped", "The same with its stamp, for optimistic delivery.", value_frame(
+        "submit", C, KEY + 7, 0, 0, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
     yield "v1-submit-placed", "A unit with its placing, to one of several ensembles.", value_frame(
         "submit", C, 0, 0, 0, (UNIT, AGREED, 3, C, 12, (KEY + 7, 77, 41, bytes(range(9)))))
     yield "v1-propose-unit", "The same unit, proposed.", value_frame(

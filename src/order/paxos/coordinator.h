@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/digest.h"
 #include "order/paxos/acceptor.h"
+#include "order/paxos/early.h"
 #include "order/paxos/given_list.h"
 #include "order/paxos/outbox.h"
 #include "order/paxos/pace.h"
@@ -29,6 +31,7 @@ struct Parts {
   Acceptor& acceptor;
   Outbox& outbox;
   Routes& routes;
+  const Early* early;  ///< with optimistic delivery, else null
 };
 
 /// What an acceptor answers in Phase 1.
@@ -59,11 +62,13 @@ class Coordinator {
   void on_fetched(const wire::Fetched& frame, const BufferRef& bytes);
   /// A member's unit. `fresh`: nobody else uses the headroom in front of the bytes. False: not
   /// taken, as it is for another view, or too far ahead, or was taken before. What is missing in
-  /// front of it did not come: work() asks its sender for it.
-  bool submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh);
+  /// front of it did not come: work() asks its sender for it. `stamp`: with optimistic delivery.
+  bool submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
   /// Proposes what can be. Call it whenever anything changed.
   void work(Instant now, Effects& out);
   void tick(Instant now, Effects& out);
+  /// With optimistic delivery: when the next unit that waits is to be proposed.
+  std::optional<Instant> next_due() const;
   /// Proposes nothing with this key. False: not now.
   bool pass(Instant now, std::uint64_t key, Effects& out);
   /// Sends what is under way of these instances to a node that lacks it.
@@ -87,6 +92,7 @@ class Coordinator {
     BufferRef bytes;
     Service service = Service::agreed;
     bool fresh = false;
+    std::uint64_t stamp = 0;
   };
   struct Flight {
     BufferRef packet;  ///< empty if there was no buffer when it was built
@@ -116,6 +122,10 @@ class Coordinator {
   bool forget_consumed();
   bool has_room();
   bool propose_units(Effects& out);
+  bool propose_by_stamp(Effects& out);
+  void propose_unit(std::size_t index, Effects& out);
+  bool has_next(std::size_t index) const;
+  std::optional<std::size_t> lowest_stamp() const;
   void propose_view(Instant now, Effects& out);
   bool wants_list() const;
   void propose_list(Effects& out);

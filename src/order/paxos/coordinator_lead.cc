@@ -21,13 +21,14 @@ constexpr std::int64_t kFirstViewPatience = 3;
 
 }  // namespace
 
-bool Coordinator::submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh) {
+bool Coordinator::submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh,
+                         std::uint64_t stamp) {
   if (phase_ != Phase::lead || head.view != tip_.view().number) return false;
   const std::size_t index = tip_.index_of(head.origin);
   if (index == OrderState::kNobody) return false;
   const std::uint64_t placed = tip_.units_of(index);
   if (head.number <= placed || head.number - placed > p_.config.options.member_window) return false;
-  if (!waiting_[index].emplace(head.number, Waiting{bytes, head.service, fresh}).second) {
+  if (!waiting_[index].emplace(head.number, Waiting{bytes, head.service, fresh, stamp}).second) {
     return false;
   }
   note_came(index, head.number);
@@ -165,23 +166,58 @@ bool Coordinator::has_room() {
 // One unit of each member in turn. False if there was none. Who is next stays so: mostly the window
 // has room for one more, and that must not be the first member's each time.
 bool Coordinator::propose_units(Effects& out) {
+  if (p_.early != nullptr) return propose_by_stamp(out);
   bool any = false;
   for (std::size_t i = 0; i < waiting_.size() && has_room(); ++i) {
     const std::size_t index = turn_++ % waiting_.size();
-    const auto first = waiting_[index].begin();
-    if (first == waiting_[index].end() || first->first != tip_.units_of(index) + 1) continue;
-    Waiting unit = std::move(first->second);
-    wire::ValueHead head;
-    head.kind = wire::ValueKind::unit;
-    head.service = unit.service;
-    head.view = tip_.view().number;
-    head.origin = tip_.members()[index].member;
-    head.number = first->first;
-    waiting_[index].erase(first);
-    propose({head, std::move(unit.bytes)}, unit.fresh, out);
+    if (!has_next(index)) continue;
+    propose_unit(index, out);
     any = true;
   }
   return any;
+}
+
+// With optimistic delivery: the one with the lowest stamp, as all guess, once others that are lower
+// should have come. False if there was none.
+bool Coordinator::propose_by_stamp(Effects& out) {
+  const std::optional<std::size_t> index = lowest_stamp();
+  if (!index || p_.early->due(waiting_[*index].begin()->second.stamp) > now_) return false;
+  propose_unit(*index, out);
+  return true;
+}
+
+std::optional<std::size_t> Coordinator::lowest_stamp() const {
+  std::optional<std::size_t> best;
+  const auto stamp = [this](std::size_t index) { return waiting_[index].begin()->second.stamp; };
+  for (std::size_t index = 0; index < waiting_.size(); ++index) {
+    if (has_next(index) && (!best || stamp(index) < stamp(*best))) best = index;
+  }
+  return best;
+}
+
+std::optional<Instant> Coordinator::next_due() const {
+  const std::optional<std::size_t> index = leads() ? lowest_stamp() : std::nullopt;
+  if (!index) return std::nullopt;
+  return p_.early->due(waiting_[*index].begin()->second.stamp);
+}
+
+/// Is the member's next unit here?
+bool Coordinator::has_next(std::size_t index) const {
+  const auto first = waiting_[index].begin();
+  return first != waiting_[index].end() && first->first == tip_.units_of(index) + 1;
+}
+
+void Coordinator::propose_unit(std::size_t index, Effects& out) {
+  const auto first = waiting_[index].begin();
+  Waiting unit = std::move(first->second);
+  wire::ValueHead head;
+  head.kind = wire::ValueKind::unit;
+  head.service = unit.service;
+  head.view = tip_.view().number;
+  head.origin = tip_.members()[index].member;
+  head.number = first->first;
+  waiting_[index].erase(first);
+  propose({head, std::move(unit.bytes)}, unit.fresh, out);
 }
 
 // Who has been given another list than the one that counts may not know all members. It comes in if

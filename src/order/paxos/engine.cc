@@ -27,6 +27,7 @@ std::uint32_t slots_max(const Options& options) {
 std::unique_ptr<Ensemble> make_ensemble(const Config& config, BufferPool& packets, Host& host,
                                         MakeRoutes make_routes) {
   PEAL_ASSERT(validate(config.options).empty());
+  PEAL_ASSERT(!config.options.optimistic || config.merger == nullptr);
   PEAL_ASSERT(packets.slab_bytes() >= config.options.packet_bytes_max);
   return std::make_unique<PaxosEngine>(config, packets, host, make_routes);
 }
@@ -57,10 +58,11 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       own_patience_(config_.options.resend / 4, config_.options.suspect * 2,
                     config_.options.suspect * 4),
       own_window_(config_.options.window_first, config_.options.member_window) {
+  if (config_.options.optimistic) early_.emplace(config_.options);
   if (config_.log != nullptr) {
     acceptor_.emplace(*config_.log);
-    coordinator_.emplace(
-        Parts{config_, peers_, store_, state_, given_, *acceptor_, outbox_, *routes_});
+    coordinator_.emplace(Parts{config_, peers_, store_, state_, given_, *acceptor_, outbox_,
+                               *routes_, early_ ? &*early_ : nullptr});
   }
   counters_.reserve(64);
   visiting_ = config_.merger != nullptr;
@@ -145,6 +147,7 @@ std::optional<Instant> PaxosEngine::next_deadline() const {
   if (is_missing_) next = std::min(next, ask_again_at());
   if (!own_.empty()) next = std::min(next, resend_own_at());
   if (announce_) next = std::min(next, announce_at_);
+  if (early_at_) next = std::min(next, *early_at_);
   return next;
 }
 
@@ -177,6 +180,7 @@ void PaxosEngine::work(Instant now, Effects& out) {
   routes_->end_turn(peers_.self().state, out);
   ask_for_missing(now, out);
   if (!own_.empty() && now >= resend_own_at()) resend_late(now, out);
+  tell_early(out);
 }
 
 bool PaxosEngine::pass(Instant now, std::uint64_t key, Effects& out) {
@@ -294,7 +298,7 @@ void PaxosEngine::update_self() {
   self.has_state = true;
   if (coordinator_ && coordinator_->leads() && leading_ < coordinator_->round()) {
     leading_ = coordinator_->round();
-    for (const Own& own : own_) coordinator_->submit(own.head, own.bytes, false);
+    for (const Own& own : own_) coordinator_->submit(own.head, own.bytes, false, own.stamp);
   }
 }
 
@@ -348,6 +352,7 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"paxos_acceptors", peers_.acceptors()},
       {"paxos_acceptors_heard", peers_.live_acceptors()},
   });
+  if (early_) early_->append_counters(counters_);
   for (std::size_t i = 1; i < drops_.size(); ++i) {
     counters_.push_back({wire::drop_name(static_cast<wire::Drop>(i)), drops_[i]});
   }
@@ -357,6 +362,7 @@ std::span<const Counter> PaxosEngine::counters() const {
 void PaxosEngine::check_invariants() const {
   if (acceptor_) acceptor_->check_invariants();
   if (coordinator_) coordinator_->check_invariants();
+  if (early_) early_->check_invariants();
   PEAL_ASSERT(!state_.known() || store_.next() == state_.next());
   PEAL_ASSERT(own_.size() <= config_.options.member_window);
   PEAL_ASSERT(own_.empty() || own_.back().head.number == own_number_);
@@ -386,6 +392,7 @@ std::uint64_t PaxosEngine::digest() const {
   peers_.add_to(digest);
   if (acceptor_) acceptor_->add_to(digest);
   if (coordinator_) coordinator_->add_to(digest);
+  if (early_) early_->add_to(digest);
   routes_->add_to(digest);
   return digest.value();
 }

@@ -11,6 +11,7 @@
 
 #include "order/paxos/acceptor.h"
 #include "order/paxos/coordinator.h"
+#include "order/paxos/early.h"
 #include "order/paxos/ensemble.h"
 #include "order/paxos/given_list.h"
 #include "order/paxos/options.h"
@@ -31,8 +32,8 @@ namespace peal::order::paxos {
 /// on in a minority. So is which list of nodes counts.
 ///
 /// engine.cc: inputs, timers, what people see. exchange.cc: packets. learner.cc: what is decided,
-/// and what comes of it. own_units.cc: what this node sends. nodes.cc: going over to another list
-/// of nodes.
+/// and what comes of it. own_units.cc: what this node sends. early_units.cc: what is told before it
+/// has its place. nodes.cc: going over to another list of nodes.
 class PaxosEngine final : public Ensemble {
  public:
   PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);
@@ -74,9 +75,10 @@ class PaxosEngine final : public Ensemble {
   struct Own {
     wire::ValueHead head;
     BufferRef bytes;
-    BufferRef packet;   ///< as it was sent; empty if it never was
-    bool used = false;  ///< somebody wrote into the headroom in front of the bytes
-    Instant at{};       ///< when it was handed over
+    BufferRef packet;         ///< as it was sent; empty if it never was
+    bool used = false;        ///< somebody wrote into the headroom in front of the bytes
+    std::uint64_t stamp = 0;  ///< with optimistic delivery
+    Instant at{};             ///< when it was handed over
     bool resent = false;
   };
 
@@ -99,7 +101,7 @@ class PaxosEngine final : public Ensemble {
   wire::Drop dispatch(Instant now, const Peer& from, wire::PaxosKind kind, const BufferRef& packet,
                       Effects& out);
   wire::Drop on_state(Instant now, const BufferRef& packet, Peer& from, Effects& out);
-  wire::Drop on_submit(const Peer& from, const BufferRef& packet);
+  wire::Drop on_submit(Instant now, const Peer& from, const BufferRef& packet);
   wire::Drop on_value(Instant now, const Peer& from, wire::PaxosKind kind, const BufferRef& packet,
                       Effects& out);
   wire::Drop take_proposal(Instant now, const Arrival& arrival, const BufferRef& bytes,
@@ -157,6 +159,13 @@ class PaxosEngine final : public Ensemble {
   wire::Drop on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   void follow(Instant now, const Round& round, Effects& out);
 
+  // early_units.cc
+  wire::Drop hear_early(Instant now, const wire::ValueFrame& frame, const BufferRef& bytes);
+  void send_early(const BufferRef& packet, const Peer& leader, Effects& out);
+  void tell_early(Effects& out);
+  void tell(std::size_t index, const Early::Unit& unit, Effects& out);
+  Seq placed_early(const Value& value, Seq seq, Effects& out);
+
   /// Ticks in a row in which nobody had what a member lacks, and nobody who may
   /// yet help came any further, before it stops: what it knows of others may be old.
   static constexpr unsigned kCutOffTicks = 100;
@@ -173,6 +182,8 @@ class PaxosEngine final : public Ensemble {
   std::unique_ptr<Routes> routes_;
   BufferPool& pool_;
   std::optional<Acceptor> acceptor_;
+  std::optional<Early> early_;       ///< with optimistic delivery
+  std::optional<Instant> early_at_;  ///< when a unit is to be told or proposed
   std::optional<Coordinator> coordinator_;
 
   enum class Life : std::uint8_t { created, running, stopped } life_ = Life::created;

@@ -57,7 +57,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
                            Effects& out) {
   switch (kind) {
     case PaxosKind::state: return on_state(now, packet, *peers_.find(from.node), out);
-    case PaxosKind::submit: return on_submit(from, packet);
+    case PaxosKind::submit: return on_submit(now, from, packet);
     case PaxosKind::lacks: return on_lacks(now, from, packet, out);
     case PaxosKind::propose:
     case PaxosKind::relay:
@@ -106,14 +106,21 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
   return Drop::none;
 }
 
-Drop PaxosEngine::on_submit(const Peer& from, const BufferRef& packet) {
+Drop PaxosEngine::on_submit(Instant now, const Peer& from, const BufferRef& packet) {
   wire::ValueFrame frame;
   const Drop reason = wire::decode_value(packet.view(), frame);
   if (reason != Drop::none) return reason;
   if (frame.head.origin != from.member) return Drop::bad_sender;
-  if (!coordinator_ || !coordinator_->leads()) return Drop::wrong_state;
+  if ((frame.count != 0) != config_.options.optimistic) return Drop::bad_value;
   const BufferRef bytes = bytes_behind(packet, wire::kDataHeaderBytes);
-  return coordinator_->submit(frame.head, bytes, false) ? Drop::none : Drop::duplicate;
+  Drop early = Drop::wrong_state;
+  if (early_) {
+    // Also of a unit that is not told here, so that the coordinator knows when it is due.
+    frame.count = early_->see(now, frame.count);
+    early = hear_early(now, frame, bytes);
+  }
+  if (!coordinator_ || !coordinator_->leads()) return early;
+  return coordinator_->submit(frame.head, bytes, false, frame.count) ? Drop::none : Drop::duplicate;
 }
 
 // A value comes by the routes, and goes on its way also if this node knew it before: somebody

@@ -143,6 +143,7 @@ void PaxosEngine::deliver_unit(const Value& value, bool member, Effects& out) {
     return;
   }
   ++seq_;
+  const Seq guess = early_ ? placed_early(value, seq_, out) : 0;
   if (own) {
     out.originate(view_, seq_);
     // One that was behind a lost one says nothing of its own way. Until one does, what was waited
@@ -161,6 +162,7 @@ void PaxosEngine::deliver_unit(const Value& value, bool member, Effects& out) {
   Delivery delivery;
   delivery.view = view_;
   delivery.seq = seq_;
+  delivery.guess = guess;
   delivery.origin = value.head.origin;
   delivery.service = value.head.service;
   delivery.unit = value.bytes;
@@ -174,6 +176,7 @@ void PaxosEngine::change_view(Effects& out) {
   own_vain_ = 0;
   own_number_ = 0;
   const std::size_t index = state_.index_of(config_.self);
+  if (early_) early_->begin_view(index == OrderState::kNobody ? 0 : state_.members().size());
   if (index == OrderState::kNobody) {
     if (config_.merger != nullptr) config_.merger->on_left_out();
     return;

@@ -28,6 +28,7 @@ std::string validate(const Options& options) {
       Range{"suspect_max (µs)", us(options.suspect_max), us(options.suspect), 600'000'000},
       Range{"resend (µs)", us(options.resend), 100, 60'000'000},
       Range{"gap (µs)", us(options.gap), 10, 60'000'000},
+      Range{"early_wait_max (µs)", us(options.early_wait_max), 10, 1'000'000},
       Range{"window", options.window, 1, kWindowMax},
       Range{"window_first", options.window_first, 1, kWindowMax},
       Range{"member_window", options.member_window, 1, 4'096},

@@ -33,7 +33,11 @@ struct Options {
   std::uint32_t max_gap = 4'096;         ///< instances between the slowest member and a new one
   std::uint32_t checkpoint_every = 256;  ///< instances between two checkpoints in the log
   std::uint64_t history_bytes_max = 64ULL << 20;  ///< of decided values, for those who are behind
-  std::uint32_t packet_bytes_max = 1'472;         ///< largest datagram; equal on all nodes
+  /// Optimistic delivery (early.h); equal on all nodes.
+  bool optimistic = false;
+  /// Units that are later than this say nothing of what packets take, but of clocks.
+  Duration early_wait_max = milliseconds(20);
+  std::uint32_t packet_bytes_max = 1'472;  ///< largest datagram; equal on all nodes
 };
 
 /// Checks each value and the rules between them; empty if all is well, else one line that names the

@@ -30,6 +30,12 @@ void PaxosEngine::pull(Effects& out) {
     own.bytes = std::move(unit.bytes);
     own.at = now_;
     if (own_.empty()) own_sent_at_ = now_;
+    if (early_) {
+      wire::ValueFrame frame;
+      frame.count = own.stamp = early_->stamp(now_);
+      frame.head = own.head;
+      ignore(hear_early(now_, frame, own.bytes), "it is told with its place");
+    }
     own_.push_back(std::move(own));
     submit(own_.back(), out);
   }
@@ -39,18 +45,23 @@ void PaxosEngine::submit(Own& own, Effects& out) {
   const Peer* leader = coordinator();
   if (leader == nullptr) return;
   const bool fresh = !own.used;
-  if (leader->self) {
-    if (coordinator_->submit(own.head, own.bytes, fresh)) own.used = true;
+  if (leader->self && !early_) {
+    if (coordinator_->submit(own.head, own.bytes, fresh, 0)) own.used = true;
     return;
   }
-  if (!own.packet) {
+  const bool first = !own.packet;
+  if (first) {
     wire::ValueFrame frame;
+    frame.count = own.stamp;
     frame.head = own.head;
     own.packet = fresh ? outbox_.wrap(wire::PaxosKind::submit, frame, own.bytes)
                        : outbox_.value_packet(wire::PaxosKind::submit, frame, own.bytes.view());
     own.used = true;
   }
-  if (own.packet) out.send(leader->node, Lane::data, own.packet);
+  if (leader->self) coordinator_->submit(own.head, own.bytes, false, own.stamp);
+  if (!own.packet) return;
+  if (early_ && first) return send_early(own.packet, *leader, out);
+  if (!leader->self) out.send(leader->node, Lane::data, own.packet);
 }
 
 // Nothing behind the first one came there either, or it would be asked for; or its coordinator has
