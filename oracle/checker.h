@@ -32,10 +32,11 @@ enum class Property : std::uint8_t {
   primary,
   uniform,  ///< with Options::quorum only, as the next one
   chain,
+  early,  ///< of members that are told of messages before these have their places
 };
-inline constexpr std::size_t kPropertyCount = 13;
+inline constexpr std::size_t kPropertyCount = 14;
 
-/// "E1" to "E9", "acyclic", "primary", "uniform", "chain".
+/// "E1" to "E9", "acyclic", "primary", "uniform", "chain", "early".
 std::string_view property_id(Property property);
 
 struct Options {
@@ -70,6 +71,7 @@ struct Figures {
   std::uint64_t submitted = 0;
   std::uint64_t messages = 0;  ///< originated
   std::uint64_t deliveries = 0;
+  std::uint64_t told_early = 0;
   std::uint64_t views = 0;                  ///< distinct regular views
   std::uint64_t installs = 0;               ///< of regular views, at all members
   std::uint64_t transitional_views = 0;     ///< distinct

@@ -20,6 +20,7 @@ void Core::add(const Event& event) {
     case Kind::submit: return submit(member, event);
     case Kind::originate: return originate(member, event);
     case Kind::deliver: return deliver(member, event);
+    case Kind::early: return tell_early(member, event);
     case Kind::view:
       return event.transitional ? install_transitional(member, event) : install(member, event);
   }
@@ -32,6 +33,7 @@ void Core::start(Process& process, const Event& event) {
             [&] { return name(member) + " starts, but it did something before"; });
   }
   process.stage = Stage::alive;
+  process.optimistic = event.optimistic;
 }
 
 void Core::end(Process& process, const Event& event) {

@@ -65,6 +65,13 @@ class Core {
   void check_number(Index member, Index view, const Event& event);
   void finish_chain(const View& view);
 
+  // early.cc
+  void tell_early(Index member, const Event& event);
+  bool check_sent(Index member, Index message, std::uint64_t hash, std::int64_t at_ns,
+                  bool may_come);
+  void check_told_early(Index member, Index message, const Event& event);
+  void finish_early();
+
   // views.cc
   void install(Index member, const Event& event);
   void install_transitional(Index member, const Event& event);
@@ -117,6 +124,14 @@ class Core {
   History history_;
   Report report_;
   bool unwitnessed_ok_ = false;
+  /// What was told early, and not seen to be submitted.
+  struct Unsent {
+    Index member;
+    Index message;
+    std::uint64_t hash;
+    std::int64_t at_ns;
+  };
+  std::vector<Unsent> unsent_;
   std::unordered_map<std::uint64_t, Index> numbers_;  ///< of regular views, if Options::quorum
 };
 

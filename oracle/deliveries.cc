@@ -18,6 +18,7 @@ void Core::deliver(Index member, const Event& event) {
   Process& process = history_.processes[member];
   Span& span = history_.spans[process.span];
   check_same_message(member, message, event);
+  check_told_early(member, message, event);
   check_position(member, span, message, event);
   check_fifo(member, span, message, event);
   check_causality(member, span, message, event);

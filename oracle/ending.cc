@@ -17,6 +17,7 @@ Report Core::finish() {
     finish_safe(transition);
   }
   finish_cycles();
+  finish_early();
   finish_figures();
   return std::move(report_);
 }

@@ -99,13 +99,24 @@ struct Transition {
 
 enum class Stage : std::uint8_t { named, alive, crashed, left };
 
+/// Where a message should come, as a member was told.
+struct EarlyPlace {
+  Seq seq = 0;
+  std::uint32_t index = 0;
+  friend auto operator<=>(const EarlyPlace&, const EarlyPlace&) = default;
+};
+
 struct Process {
   MemberId id{};
   Stage stage = Stage::named;
   Index view = kNone;  ///< current, or last, regular view
   ViewId view_id{};    ///< its id
   Index span = kNone;
-  bool transitional = false;  ///< in the transitional view after `view`
+  bool transitional = false;                    ///< in the transitional view after `view`
+  bool optimistic = false;                      ///< is told of messages early
+  std::unordered_map<Index, EarlyPlace> early;  ///< those of `view`
+  EarlyPlace early_last;                        ///< of them, as the next one
+  std::unordered_map<Index, std::uint64_t> early_numbers;  ///< the last one of each sender
   std::int64_t last_at = 0;
   std::uint64_t last_originated = 0;
   std::uint64_t last_submitted = 0;

@@ -175,6 +175,9 @@ void Core::open_span(Index member, Index index, const Event& event) {
   process.spans.push_back(at);
   process.span = at;
   process.view = index;
+  process.early.clear();
+  process.early_numbers.clear();
+  process.early_last = {};
   process.view_id = event.view;
   process.transitional = false;
 }

@@ -30,6 +30,7 @@ constexpr Applies kApplies[] = {
     {"--nodes", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--dissemination", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--ensembles", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--optimistic", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--set", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--accelerated-window", kSeeds | kSeed | kMutants,
      "come without --scenario, whose file says "
@@ -60,6 +61,12 @@ std::string clash_with_engine(const Given& given, const Arguments& a) {
     if (given(name) && a.swarm.order != OrderEngine::ridge) {
       return std::string(name) + " is not accepted here: it must come with --order ridge";
     }
+  }
+  if (a.swarm.optimistic && !on_quorums(a.swarm.order)) {
+    return "--optimistic is not accepted here: it must come with --order paxos or ridge";
+  }
+  if (a.swarm.optimistic && a.swarm.ensembles > 1) {
+    return "--optimistic is not accepted here: it must come without --ensembles, or with 1";
   }
   if (!on_quorums(a.swarm.order)) return {};
   for (const char* name : {"--accelerated-window"}) {

@@ -172,6 +172,7 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
 
 void add_runs(Builder& b, Arguments& a, Texts& texts, bool& no_faults) {
   b.flag("--no-faults", no_faults, "load only");
+  b.flag("--optimistic", a.swarm.optimistic, "with paxos and ridge: messages are told early, too");
   b.flag("--sessions", a.swarm.sessions,
          "the same, and clients are cut off, stop reading and vanish");
   b.flag("--lists", a.swarm.lists, "the list of nodes changes in every story, not in some");

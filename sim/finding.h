@@ -30,6 +30,7 @@ void each_figure(Figures& f, Figure figure) {
   figure("messages_submitted", f.messages_submitted);
   figure("units_originated", f.units_originated);
   figure("deliveries_checked", f.deliveries_checked);
+  figure("told_early", f.told_early);
   figure("views_installed", f.views_installed);
   figure("view_changes", f.view_changes);
   figure("recoveries_with_second_failure", f.recoveries_with_second_failure);

@@ -82,6 +82,7 @@ void Ledger::publish(const trace::Event& event) {
 void Ledger::started(Instant now, MemberId who) {
   trace::Event& event = fresh(trace::Kind::start, trace::Layer::order, now, who);
   event.engine = options_.quorum ? trace::Engine::paxos : trace::Engine::ring;
+  event.optimistic = options_.optimistic;
   publish(event);
 }
 void Ledger::crashed(Instant now, MemberId who) {
@@ -122,7 +123,20 @@ void Ledger::delivered(Instant now, MemberId who, const node::Message& message) 
   event.transitional = message.transitional;
   event.service = message.service;
   event.hash = digest_of(message.payload);
+  event.as_guessed = message.as_guessed;
   ++figures_.deliveries_checked;
+  publish(event);
+}
+
+void Ledger::told_early(Instant now, MemberId who, const node::Message& message) {
+  trace::Event& event = fresh(trace::Kind::early, trace::Layer::order, now, who);
+  event.message = {message.sender, message.number};
+  event.view = message.view;
+  event.seq = message.seq;
+  event.index = message.index;
+  event.service = message.service;
+  event.hash = digest_of(message.payload);
+  ++figures_.told_early;
   publish(event);
 }
 

@@ -36,6 +36,7 @@ struct Figures {
   std::uint64_t messages_submitted = 0;
   std::uint64_t units_originated = 0;
   std::uint64_t deliveries_checked = 0;  ///< of units and of messages
+  std::uint64_t told_early = 0;          ///< messages, before they had their places
   std::uint64_t views_installed = 0;     ///< regular views, at each member
   std::uint64_t view_changes = 0;        ///< distinct regular views
   std::uint64_t recoveries_with_second_failure = 0;
@@ -58,6 +59,7 @@ class Ledger {
   struct Options {
     std::uint32_t nodes = 0;     ///< for the majority rule of primary views
     bool quorum = false;         ///< the engine orders on a quorum: see oracle::Options
+    bool optimistic = false;     ///< messages are told early, too
     bool lists_change = false;   ///< what a majority is changes
     Seq first_count = 0;         ///< positions begin after it; events count from 1
     bool keep_history = false;   ///< events() holds the layer of messages
@@ -76,6 +78,7 @@ class Ledger {
   void originated(Instant now, const trace::MessageId& message, const ViewId& view, Seq seq,
                   std::uint32_t index, Service service);
   void delivered(Instant now, MemberId who, const node::Message& message);
+  void told_early(Instant now, MemberId who, const node::Message& message);
   void installed(Instant now, MemberId who, const order::View& view);
   void unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq, Service service,
                        ByteView unit);

@@ -67,7 +67,8 @@ void try_seeds(const MutantOptions& options, MutantRow& row) {
   // Those of process groups are named gm1, gm2 ..., and need clients to be noticed.
   if (sim_hooks::mutant_name(row.mutant).substr(0, 2) == "gm") seeds.swarm.groups = true;
   // Those of the engines on quorums are named px_..., those of Ridge's ways rd_...,
-  // those of its ring rr_..., and those of its ensembles re_....
+  // those of its ring rr_..., those of its ensembles re_..., and those of optimistic delivery
+  // op_....
   if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "px_") {
     seeds.swarm.order = OrderEngine::paxos;
   }
@@ -81,6 +82,10 @@ void try_seeds(const MutantOptions& options, MutantRow& row) {
   if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "re_") {
     seeds.swarm.order = OrderEngine::ridge;
     seeds.swarm.ensembles = 3;
+  }
+  if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "op_") {
+    seeds.swarm.order = OrderEngine::ridge;
+    seeds.swarm.optimistic = true;
   }
   seeds.replay_check = false;
   PoolOptions pool;

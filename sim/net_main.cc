@@ -29,7 +29,7 @@ struct NetArguments {
   double disk_us = 0, loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2,
          measure = 0.2;
   std::uint64_t seed = 1;
-  bool json = false, no_multicast = false;
+  bool json = false, no_multicast = false, optimistic = false;
 };
 
 constexpr const char* kNetAbout =
@@ -79,6 +79,8 @@ void add_options(CLI::App& app, NetArguments& a) {
   app.add_option("--ensembles", a.ensembles,
                  "with ridge: so many ensembles order together; default: 1")
       ->check(CLI::Range(1U, order::ridge::kEnsemblesMax));
+  app.add_flag("--optimistic", a.optimistic,
+               "with paxos and ridge: messages are told before they have their places, too");
   app.add_option("--disk-us", a.disk_us,
                  "with paxos and ridge: a sync of all that an acceptor's log has to write takes so "
                  "long; default: 0, in memory")
@@ -147,6 +149,7 @@ NetRunOptions options_of(const CLI::App& app, const NetArguments& a) {
   options.multicast = !a.no_multicast;
   options.acceptors = app.count("--acceptors") > 0 ? a.acceptors : std::min(a.acceptors, a.nodes);
   options.ensembles = a.ensembles;
+  options.optimistic = a.optimistic;
   options.disk = Duration{static_cast<std::int64_t>(a.disk_us * 1e3)};
   options.payload_bytes = a.payload;
   options.service = a.service == "safe" ? Service::safe : Service::agreed;
@@ -220,8 +223,11 @@ std::string problem(const CLI::App& app, const NetRunOptions& options) {
   if (options.order != OrderEngine::ridge && app.count("--ensembles") != 0) {
     return "--ensembles is not accepted here: it must come with --order ridge";
   }
+  if (options.optimistic && options.ensembles > 1) {
+    return "--optimistic is not accepted here: it must come without --ensembles, or with 1";
+  }
   if (!on_quorums(options.order)) {
-    for (const char* name : {"--acceptors", "--disk-us"}) {
+    for (const char* name : {"--acceptors", "--disk-us", "--optimistic"}) {
       if (app.count(name) == 0) continue;
       return std::string(name) + " is not accepted here: it must come with --order paxos or ridge";
     }

@@ -29,6 +29,7 @@ std::string quorum_text(const NetRunOptions& options) {
   std::string text = ", " + std::string(order_engine_name(options.order)) + ", " + count +
                      (options.acceptors == 1 ? " acceptor" : " acceptors");
   if (options.ensembles > 1) text += ", " + std::to_string(options.ensembles) + " ensembles";
+  if (options.optimistic) text += ", optimistic";
   if (options.disk.ns == 0) return text + " in memory";
   const double disk_us = static_cast<double>(options.disk.ns) / 1e3;
   return text + ", " + formatted("%g", disk_us) + " us a sync";
@@ -79,6 +80,11 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("accelerated_percent", std::to_string(f.accelerated_percent), false);
   visit("messages_compared", std::to_string(f.messages_compared), false);
   visit("views", std::to_string(f.views), false);
+  visit("optimistic", options.optimistic ? "1" : "0", false);
+  visit("early_p50_us", formatted("%.1f", f.early_p50_us), false);
+  visit("early_p99_us", formatted("%.1f", f.early_p99_us), false);
+  visit("mistaken_percent", formatted("%.3f", f.mistaken * 100), false);
+  visit("inverted_percent", formatted("%.3f", f.inverted * 100), false);
   visit("keeps_up", f.keeps_up() ? "1" : "0", false);
 }
 
@@ -121,7 +127,15 @@ std::string net_row(const NetFigures& f) {
                 !f.keeps_up()   ? "  falls behind"
                 : f.max_us == 0 ? "  no latency: measure for longer"
                                 : "");
-  return text;
+  std::string row = text;
+  if (f.early_p50_us > 0) {
+    std::snprintf(text, sizeof text,
+                  "    told early: median %.0f us, 99th percentile %.0f us; at another place than "
+                  "told %.2f %%, two the other way round %.2f %%\n",
+                  f.early_p50_us, f.early_p99_us, f.mistaken * 100, f.inverted * 100);
+    row += text;
+  }
+  return row;
 }
 
 std::string net_json(const NetRunOptions& options, const NetFigures& figures) {

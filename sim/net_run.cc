@@ -64,6 +64,7 @@ Ledger::Options ledger_of(const NetRunOptions& options) {
   Ledger::Options ledger;
   ledger.nodes = options.nodes;
   ledger.quorum = on_quorums(options.order);
+  ledger.optimistic = options.optimistic;
   return ledger;
 }
 
@@ -91,10 +92,12 @@ class Experiment final : public Watcher {
   void on_event(MemberId, const order::Event&) override {}
   void on_originate(MemberId who) override;
   void on_message(Instant at, MemberId who, const node::Message& message) override;
+  void on_early(Instant at, MemberId who, const node::Message& message) override;
 
  private:
   struct Sums {
     std::uint64_t visits = 0, retransmitted = 0;
+    std::uint64_t delivered = 0, mistakes = 0, inversions = 0;
     std::vector<std::uint64_t> originated_by;
     std::vector<Duration> worked;
     Duration port_busy{}, card_busy{};
@@ -119,6 +122,7 @@ class Experiment final : public Watcher {
   bool sending_ = false;
   std::uint64_t delivered_ = 0;  ///< while measuring, at all nodes
   std::vector<std::int64_t> latencies_ns_;
+  std::vector<std::int64_t> early_ns_;
 };
 
 bool Experiment::form_view() {
@@ -193,6 +197,12 @@ void Experiment::on_message(Instant at, MemberId /*who*/, const node::Message& m
   if (due >= from_ && due < until_) latencies_ns_.push_back((at - due).ns);
 }
 
+void Experiment::on_early(Instant at, MemberId /*who*/, const node::Message& message) {
+  Instant due;
+  std::memcpy(&due.ns, message.payload.data(), kStampBytes);
+  if (due >= from_ && due < until_) early_ns_.push_back((at - due).ns);
+}
+
 Experiment::Sums Experiment::sums() const {
   Sums sums;
   for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
@@ -201,6 +211,10 @@ Experiment::Sums Experiment::sums() const {
     if (on_quorums(options_.order)) {
       sums.originated_by.push_back(counter(process, "paxos_originated"));
       sums.retransmitted += counter(process, "paxos_resent") + counter(process, "paxos_repeated");
+      if (!options_.optimistic) continue;
+      sums.delivered += counter(process, "paxos_delivered");
+      sums.mistakes += counter(process, "opt_mistakes");
+      sums.inversions += counter(process, "opt_inversions");
       continue;
     }
     sums.visits += counter(process, "visits");
@@ -272,13 +286,27 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
   figures.dropped_frames = world_.model()->dropped_frames();
   figures.dropped_packets = ledger_.faults().of(Fault::socket_full);
   figures.port_queue_bytes = world_.model()->queue_bytes_most();
+  if (after.delivered > before.delivered) {
+    const auto placed = static_cast<double>(after.delivered - before.delivered);
+    figures.mistaken = static_cast<double>(after.mistakes - before.mistakes) / placed;
+    figures.inverted = static_cast<double>(after.inversions - before.inversions) / placed;
+  }
   if (on_quorums(options_.order)) return;
   const Process& one = *world_.process(NodeId{1});
   figures.global_window = static_cast<std::uint32_t>(counter(one, "global_window"));
   figures.accelerated_percent = static_cast<std::uint32_t>(counter(one, "accelerated_percent"));
 }
 
+double microseconds_at(double share, const std::vector<std::int64_t>& sorted_ns) {
+  if (sorted_ns.empty()) return 0;
+  const auto index = static_cast<std::size_t>(share * static_cast<double>(sorted_ns.size() - 1));
+  return static_cast<double>(sorted_ns[index]) / 1e3;
+}
+
 void Experiment::latencies(NetFigures& figures) {
+  std::sort(early_ns_.begin(), early_ns_.end());
+  figures.early_p50_us = microseconds_at(0.5, early_ns_);
+  figures.early_p99_us = microseconds_at(0.99, early_ns_);
   std::vector<std::int64_t>& all = latencies_ns_;
   if (all.empty()) return;
   std::sort(all.begin(), all.end());
@@ -287,10 +315,7 @@ void Experiment::latencies(NetFigures& figures) {
                                        0.0, [](double a, std::int64_t b) { return a + double(b); });
     return sum / static_cast<double>(all.size() - first) / 1e3;
   };
-  const auto at = [&all](double share) {
-    const auto index = static_cast<std::size_t>(share * static_cast<double>(all.size() - 1));
-    return static_cast<double>(all[index]) / 1e3;
-  };
+  const auto at = [&all](double share) { return microseconds_at(share, all); };
   figures.mean_us = mean(0);
   figures.worst_us = mean(all.size() - (all.size() + 19) / 20);
   figures.p50_us = at(0.5);
@@ -329,6 +354,7 @@ order::paxos::Options paxos_of(const NetRunOptions& options) {
   // As nodes run it: see member/runtime.cc.
   paxos.gap = microseconds(500);
   paxos.suspect = milliseconds(200);
+  paxos.optimistic = options.optimistic;
   return paxos;
 }
 

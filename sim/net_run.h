@@ -38,6 +38,7 @@ struct NetRunOptions {
   bool multicast = true;        ///< else each multicast is a unicast to each other node
   std::uint32_t acceptors = 3;  ///< on quorums: the lowest nodes; all, if there are fewer
   std::uint32_t ensembles = 1;  ///< of ridge
+  bool optimistic = false;      ///< on quorums: messages are told before they have their places
   Duration disk{};              ///< on quorums: of a sync of all that waits; 0: logs in memory
   Duration warm_up = milliseconds(200);
   Duration measure = milliseconds(200);
@@ -58,7 +59,10 @@ struct NetFigures {
   double messages_per_second = 0;
   // From when a message was due until each node had delivered it; microseconds.
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
-  double worst_us = 0;                 ///< mean of the worst twentieth
+  double worst_us = 0;  ///< mean of the worst twentieth
+  // With optimistic delivery: the same until each node was told early, and of the units that have
+  // their places how many were told for another one, and how many behind the one that came next.
+  double early_p50_us = 0, early_p99_us = 0, mistaken = 0, inverted = 0;
   double rotation_us = 0;              ///< on quorums 0: nothing goes around
   double least_sender = 0;             ///< packets of the node with the fewest, per sender's mean
   double retransmitted = 0;            ///< packets sent again, per packet

@@ -113,6 +113,15 @@ void Process::on_message(const node::Message& message) {
   world.told(*this, message);
 }
 
+void Process::on_early(const node::Message& message) {
+  if (end != End::none) return;
+  ++effects_in_call;
+  if (node::is_control(message.number)) return;
+  if (message.sender == self && message.number == pending.number) announce_submission();
+  world.ledger().told_early(world.now(), self, message);
+  world.told_early(*this, message);
+}
+
 void Process::on_view(const order::View& installed) {
   if (end != End::none) return;
   ++effects_in_call;

@@ -74,6 +74,7 @@ class Process final : public port::Transport, public node::Sink {
 
   // node::Sink
   void on_message(const node::Message& message) override;
+  void on_early(const node::Message& message) override;
   void on_view(const order::View& view) override;
   void on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
                     Service service) override;

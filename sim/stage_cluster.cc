@@ -36,6 +36,10 @@ void read_engine(Words& words, WorldOptions& options) {
   if (options.ensembles > 1 && options.order != OrderEngine::ridge) {
     words.fail("ensembles=" + std::to_string(options.ensembles) + ": accepted with order=ridge");
   }
+  options.paxos.optimistic = words.yes_no("optimistic").value_or(false);
+  if (options.paxos.optimistic && (!on_quorums(options.order) || options.ensembles > 1)) {
+    words.fail("optimistic=yes: accepted with order=paxos and order=ridge, and one ensemble");
+  }
 }
 
 }  // namespace
@@ -173,6 +177,7 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   Ledger::Options ledger;
   ledger.nodes = options.nodes;
   ledger.quorum = on_quorums(options.order);
+  ledger.optimistic = options.paxos.optimistic;
   ledger.lists_change = !options.list.empty();
   ledger.first_count = options.first_count;
   ledger.keep_history = options_.keep_history;

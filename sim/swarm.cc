@@ -172,6 +172,7 @@ void Author::write_cluster() {
   }
   if (options_.dissemination == Dissemination::ring) line += " dissemination=ring";
   if (options_.ensembles > 1) line += " ensembles=" + std::to_string(options_.ensembles);
+  if (options_.optimistic) line += " optimistic=yes";
   if (options_.groups || options_.sessions) line += " groups=yes";
   if (options_.sessions) line += " sessions=yes";
   if (!list_before_.empty()) line += " list=" + nodes_text(list_before_) + list_majority_;

@@ -14,7 +14,8 @@ struct SwarmOptions {
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge
-  std::uint32_t nodes = 0;                                    ///< 0: drawn, 2 to 9, mostly 3 and 4
+  bool optimistic = false;  ///< on quorums: messages are told before they have their places
+  std::uint32_t nodes = 0;  ///< 0: drawn, 2 to 9, mostly 3 and 4
   std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0
   double targeted = -1;                ///< probability of targeted faults; below 0: drawn
   bool faults = true;                  ///< false: load only

@@ -81,6 +81,8 @@ class Watcher {
   virtual void on_originate(MemberId /*who*/) {}
   /// `who` delivered a message; the work before it in the same step is done at `at`.
   virtual void on_message(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
+  /// The same of a message that has no place yet.
+  virtual void on_early(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
 };
 
 /// A background load: each of its nodes submits messages at random times.
@@ -174,6 +176,7 @@ class World {
   std::unique_ptr<node::Node> make_node(Process& process);
   void originated(Process& from);
   void told(Process& process, const node::Message& message);
+  void told_early(Process& process, const node::Message& message);
   /// Has clients->serve() called at that time, or when the process gets to run after it.
   void wake_clients(Process& process, Instant at);
 

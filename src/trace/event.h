@@ -16,7 +16,16 @@ enum class Layer : std::uint8_t {
   order,  ///< the messages of applications, at node level
 };
 
-enum class Kind : std::uint8_t { start, crash, leave, submit, originate, view, deliver };
+enum class Kind : std::uint8_t {
+  start,
+  crash,
+  leave,
+  submit,
+  originate,
+  view,
+  deliver,
+  early,  ///< the application is told of a message before it has its place; layer order only
+};
 
 /// What orders at a process: it decides which promises its history is held to.
 enum class Engine : std::uint8_t { ring, paxos, ridge };
@@ -37,19 +46,21 @@ struct Event {
   MemberId node{};       ///< where it happened
 
   Engine engine = Engine::ring;  ///< start
+  bool optimistic = false;       ///< start: the application is told of messages early
 
-  // submit, originate, deliver
+  // submit, originate, deliver, early
   MessageId message{};
   Service service = Service::agreed;
-  std::uint64_t hash{};   ///< of the payload: submit, deliver; at layer unit also originate
+  std::uint64_t hash{};   ///< of the payload: submit, deliver, early; at layer unit also originate
   std::uint64_t bytes{};  ///< of the payload: submit
 
-  // originate, deliver: the regular view in which the message got its place; view: the regular
-  // view that is installed, or, for a transitional one, the new view
+  // originate, deliver, early: the regular view in which the message got its place; view: the
+  // regular view that is installed, or, for a transitional one, the new view
   ViewId view{};
-  Seq seq{};              ///< originate, deliver: position in `view`
-  std::uint32_t index{};  ///< originate, deliver: order of messages within one position, from 0
+  Seq seq{};              ///< originate, deliver: position in `view`; early: what it should be
+  std::uint32_t index{};  ///< the same three: order of messages within one position, from 0
 
+  bool as_guessed = false;        ///< deliver: the member said early that it comes there
   bool transitional = false;      ///< view: which kind; deliver: in the transitional view
   ViewId old{};                   ///< view, transitional: the regular view left
   std::vector<MemberId> members;  ///< view; sorted

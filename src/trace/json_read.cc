@@ -236,6 +236,7 @@ void read_details(Reader& in, Event& event) {
       if (in.has("order")) {
         event.engine = static_cast<Engine>(in.word("order", kEngineWords, "order"));
       }
+      if (in.has("optimistic")) event.optimistic = in.flag("optimistic");
       break;
     case Kind::crash:
     case Kind::leave: break;
@@ -252,6 +253,11 @@ void read_details(Reader& in, Event& event) {
     case Kind::deliver:
       read_placed(in, event);
       if (in.has("transitional")) event.transitional = in.flag("transitional");
+      if (in.has("as_guessed")) event.as_guessed = in.flag("as_guessed");
+      event.hash = in.hash("hash");
+      break;
+    case Kind::early:
+      read_placed(in, event);
       event.hash = in.hash("hash");
       break;
     case Kind::view: read_view(in, event); break;

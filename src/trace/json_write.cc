@@ -84,7 +84,7 @@ void put_submit(std::string& out, const Event& event, const Names& names) {
   put_integer(out, "bytes", event.bytes);
 }
 
-// What `originate` and `deliver` share.
+// What `originate`, `deliver` and `early` share.
 void put_placed(std::string& out, const Event& event, const Names& names) {
   put_id(out, "msg", event.message, names);
   put_id(out, "view", event.view, names);
@@ -124,6 +124,7 @@ void put_details(std::string& out, const Event& event, const Names& names) {
   switch (event.kind) {
     case Kind::start:
       if (event.engine != Engine::ring) put_text(out, "order", word_of(event.engine));
+      if (event.optimistic) out += ",\"optimistic\":true";
       break;
     case Kind::crash:
     case Kind::leave: break;
@@ -135,6 +136,11 @@ void put_details(std::string& out, const Event& event, const Names& names) {
     case Kind::deliver:
       put_placed(out, event, names);
       if (event.transitional) out += ",\"transitional\":true";
+      if (event.as_guessed) out += ",\"as_guessed\":true";
+      put_hash_key(out, event);
+      break;
+    case Kind::early:
+      put_placed(out, event, names);
       put_hash_key(out, event);
       break;
     case Kind::view: put_view(out, event, names); break;

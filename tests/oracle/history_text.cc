@@ -56,6 +56,7 @@ struct Extras {
   std::optional<bool> transitional;
   std::optional<MemberId> from;
   bool other_bytes = false;
+  bool as_guessed = false;
 };
 
 // Reads the lines of one history. They are read twice: first to learn where each message is
@@ -155,11 +156,15 @@ class HistoryReader {
   void act(MemberId member, const std::vector<std::string_view>& words) {
     const std::string_view verb = words[1];
     if (verb == "start" || verb == "crash" || verb == "leave") {
-      if (words.size() != 2) return fail("nothing may follow '" + std::string(verb) + "'");
+      const bool optimistic = verb == "start" && words.size() == 3 && words[2] == "optimistic";
+      if (words.size() != 2 && !optimistic) {
+        return fail("nothing may follow '" + std::string(verb) + "'");
+      }
       Event event = make(member, verb == "start"   ? Kind::start
                                  : verb == "crash" ? Kind::crash
                                                    : Kind::leave);
       event.layer = trace::Layer::order;
+      event.optimistic = optimistic;
       return emit(event);
     }
     if (verb == "reg") return regular(member, words);
@@ -172,7 +177,8 @@ class HistoryReader {
       if (out_.layer == trace::Layer::order) submit(member, extras);
       return originate(member, extras);
     }
-    if (verb == "dlv") return deliver(member, extras);
+    if (verb == "dlv") return deliver(member, Kind::deliver, extras);
+    if (verb == "early") return deliver(member, Kind::early, extras);
     fail("unknown verb '" + std::string(verb) + "'");
   }
 
@@ -221,6 +227,9 @@ class HistoryReader {
         }
       } else if (word == "from" && more) {
         out.from = parse_member(words[++i]);
+      } else if (word == "as" && more && words[i + 1] == "guessed") {
+        ++i;
+        out.as_guessed = true;
       } else if (word == "other" && more && words[i + 1] == "bytes") {
         ++i;
         out.other_bytes = true;
@@ -285,7 +294,7 @@ class HistoryReader {
     }
   }
 
-  void deliver(MemberId member, const Extras& extras) {
+  void deliver(MemberId member, Kind kind, const Extras& extras) {
     if (!emit_) return;
     for (const std::string_view name : extras.messages) {
       const bool known = messages_.contains(std::string(name.substr(0, name.find('#'))));
@@ -296,9 +305,11 @@ class HistoryReader {
       const std::optional<TextPosition> position =
           extras.position.has_value() ? extras.position : sent.position;
       if (!position.has_value()) return fail("'" + std::string(name) + "' needs a position");
-      Event event = make_message(member, Kind::deliver, sent, name, extras);
+      Event event = make_message(member, kind, sent, name, extras);
       event.view = extras.view.value_or(processes_[member].view);
-      event.transitional = extras.transitional.value_or(processes_[member].transitional);
+      event.transitional =
+          kind == Kind::deliver && extras.transitional.value_or(processes_[member].transitional);
+      event.as_guessed = kind == Kind::deliver && extras.as_guessed;
       event.seq = position->seq;
       event.index = position->index;
       emit(event);

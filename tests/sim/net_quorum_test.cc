@@ -93,6 +93,24 @@ TEST(NetQuorum, WithoutMulticastAllEnginesSendToEach) {
   EXPECT_NEAR(fanned.mbps, 890.0 / 4, 20);
 }
 
+// A third of the messages would come the other way round at one node or another if all told them as
+// they come.
+TEST(NetQuorum, EarlyMessagesComeSoonAndMostlyInTheOrderThatIsDecided) {
+  for (const double megabits : {50.0, 300.0}) {
+    SCOPED_TRACE(megabits);
+    NetRunOptions options = at_rate(OrderEngine::ridge, megabits);
+    const NetFigures plain = run_net(options);
+    options.optimistic = true;
+    const NetFigures early = run_net(options);
+    expect_orderly(early);
+    EXPECT_LT(early.early_p50_us, plain.p50_us * 0.75);
+    EXPECT_LT(early.early_p50_us, early.p50_us * 0.6);
+    EXPECT_LT(early.mistaken, 0.03);
+    EXPECT_LE(early.inverted, early.mistaken);
+    EXPECT_EQ(plain.early_p50_us, 0);
+  }
+}
+
 TEST(NetQuorum, MembersGetEqualShares) {
   NetRunOptions options = quorum_experiment(OrderEngine::ridge, 4);
   options.port_buffer_bytes = 4U << 20;
@@ -161,6 +179,10 @@ TEST(NetCommand, RefusesWhatMakesNoSense) {
                  "--acceptors is not accepted here: it must come with --order paxos or ridge");
   expect_refused({"--order", "ring", "--disk-us", "50"},
                  "--disk-us is not accepted here: it must come with --order paxos or ridge");
+  expect_refused({"--optimistic"},
+                 "--optimistic is not accepted here: it must come with --order paxos or ridge");
+  expect_refused({"--order", "ridge", "--ensembles", "2", "--optimistic"},
+                 "--optimistic is not accepted here: it must come without --ensembles, or with 1");
   for (const char* window : {"--personal-window", "--accelerated-window", "--global-window"}) {
     expect_refused({"--order", "ridge", window, "20"},
                    std::string(window) + " is not accepted here: it must come with --order ring");

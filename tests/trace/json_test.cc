@@ -37,7 +37,7 @@ Event placed(Kind kind) {
   event.view = kOld;
   event.seq = 5;
   event.service = Service::safe;
-  if (kind == Kind::deliver) event.hash = 0xc0ffee;
+  if (kind == Kind::deliver || kind == Kind::early) event.hash = 0xc0ffee;
   return event;
 }
 
@@ -72,6 +72,8 @@ void expect_equal(const Event& a, const Event& b) {
   EXPECT_EQ(a.old, b.old);
   EXPECT_EQ(a.members, b.members);
   EXPECT_EQ(a.primary, b.primary);
+  EXPECT_EQ(a.optimistic, b.optimistic);
+  EXPECT_EQ(a.as_guessed, b.as_guessed);
 }
 
 void expect_round_trip(const Event& event) {
@@ -139,6 +141,26 @@ TEST(Json, WritesDeliveries) {
   EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"deliver","node":"a.1763",)"
                           R"("msg":"a.1763:42","view":"12@a.1763","seq":5,"service":"safe",)"
                           R"("transitional":true,"hash":"0000000000c0ffee"})"
+                          "\n");
+}
+
+TEST(Json, WritesWhatIsToldEarly) {
+  EXPECT_EQ(write(placed(Kind::early)),
+            R"({"at":17,"layer":"order","ev":"early","node":"a.1763",)"
+            R"("msg":"a.1763:42","view":"12@a.1763","seq":5,"service":"safe",)"
+            R"("hash":"0000000000c0ffee"})"
+            "\n");
+  Event event = placed(Kind::deliver);
+  event.as_guessed = true;
+  EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"deliver","node":"a.1763",)"
+                          R"("msg":"a.1763:42","view":"12@a.1763","seq":5,"service":"safe",)"
+                          R"("as_guessed":true,"hash":"0000000000c0ffee"})"
+                          "\n");
+  event = make(Kind::start);
+  event.engine = Engine::ridge;
+  event.optimistic = true;
+  EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"start","node":"a.1763",)"
+                          R"("order":"ridge","optimistic":true})"
                           "\n");
 }
 
@@ -220,29 +242,31 @@ TEST(Json, ReadsBackRandomEvents) {
   Random random(7);
   for (int i = 0; i < 2'000; ++i) {
     Event event;
-    event.kind = static_cast<Kind>(random.below(7));
+    event.kind = static_cast<Kind>(random.below(8));
     event.layer = static_cast<Layer>(random.below(2));
     event.at_ns = static_cast<std::int64_t>(random.next());
     const auto member = [&] {
       return MemberId{NodeId{static_cast<std::uint32_t>(1 + random.below(2))}, random.next()};
     };
     event.node = member();
+    if (event.kind == Kind::start) event.optimistic = random.below(2) == 0;
     if (event.kind == Kind::submit || event.kind == Kind::originate ||
-        event.kind == Kind::deliver) {
+        event.kind == Kind::deliver || event.kind == Kind::early) {
       event.message = {member(), random.next()};
       event.service = static_cast<Service>(random.below(4));
     }
-    if (event.kind == Kind::originate || event.kind == Kind::deliver) {
+    if (event.kind == Kind::originate || event.kind == Kind::deliver || event.kind == Kind::early) {
       event.view = {random.next(), member()};
       event.seq = random.next();
       event.index = static_cast<std::uint32_t>(random.below(3));
     }
-    if (event.kind == Kind::submit || event.kind == Kind::deliver ||
+    if (event.kind == Kind::submit || event.kind == Kind::deliver || event.kind == Kind::early ||
         (event.kind == Kind::originate && event.layer == Layer::unit)) {
       event.hash = random.next();
     }
     if (event.kind == Kind::submit) event.bytes = random.next();
     if (event.kind == Kind::deliver) event.transitional = random.below(2) == 0;
+    if (event.kind == Kind::deliver) event.as_guessed = random.below(2) == 0;
     if (event.kind == Kind::view) {
       event.transitional = random.below(2) == 0;
       event.view = {random.next(), member()};
