@@ -45,9 +45,9 @@ struct Node {
 };
 
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
-/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `ensembles`, `acceptors`,
-/// `primary` and the times in `ring` must be the same on all nodes; with `order` "paxos" and
-/// "ridge", `data` and `packet_bytes_max` too.
+/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `ensembles`, `optimistic`,
+/// `acceptors`, `primary` and the times in `ring` must be the same on all nodes; with `order`
+/// "paxos" and "ridge", `data` and `packet_bytes_max` too.
 struct Config {
   std::string cluster;           ///< name of the cluster, as a node's name; others are ignored
   std::string name;              ///< which of `nodes` this one is
@@ -102,6 +102,9 @@ struct Config {
   /// a message may wait until the other ensembles say that they have nothing before it. The log in
   /// `data_dir` is one of so many ensembles, and of no other number.
   std::uint32_t ensembles = 1;
+  /// With "ridge" and one ensemble: each message comes as Early, too, before it has its place,
+  /// which it has a little later then. The network carries each twice.
+  bool optimistic = false;  ///< the same on all nodes
   /// With "paxos" and "ridge": the numbers of the nodes that vote, an odd number of them, the same
   /// on all nodes; Member::set_nodes() changes them. Empty: all of up to two nodes, three of up to
   /// four, else the five lowest.
@@ -137,11 +140,18 @@ struct Message {
   std::uint64_t position{};   ///< from 1
   std::uint32_t index{};      ///< among the messages of one position, from 0
   bool transitional = false;  ///< delivered in the transitional view that follows `view`
+  bool as_guessed = false;    ///< with Config::optimistic: Early said that it comes exactly here
 
   /// The payload as text.
   std::string_view text() const {
     return {reinterpret_cast<const char*>(payload.data()), payload.size()};
   }
+};
+
+/// With Config::optimistic: a message before it has its place, once in a view, each sender's in its
+/// order. What has not come as a Message when the next regular view does is void.
+struct Early {
+  Message message;  ///< `position` and `index` are where it will probably come
 };
 
 /// Who is there. A regular view starts a new order; the transitional view before it says who comes
@@ -166,8 +176,8 @@ struct Closed {
   std::string reason;       ///< one line
 };
 
-/// What next() and wait() return: a message, a view, a warning, or the end.
-using Event = std::variant<Message, View, Warning, Closed>;
+/// What next() and wait() return.
+using Event = std::variant<Message, View, Warning, Closed, Early>;
 
 /// Another node of the cluster, and where it is.
 struct NodeAddress {

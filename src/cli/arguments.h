@@ -107,6 +107,7 @@ struct BenchCommand {
   Ordering order = Ordering::ring;
   std::optional<Dissemination> dissemination;  ///< of ridge
   std::optional<std::uint32_t> ensembles;      ///< of ridge, that order together
+  bool optimistic = false;                     ///< of ridge: messages are told early, too
   std::optional<std::uint32_t> acceptors;      ///< on quorums: so many, the first nodes
   std::uint32_t nodes = 3;
   std::uint32_t payload_bytes = 1'350;

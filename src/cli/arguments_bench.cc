@@ -59,6 +59,9 @@ void add_engine(Builder& b, BenchCommand& c) {
   b.order(c.order);
   b.dissemination(c.dissemination);
   b.ensembles(c.ensembles);
+  b.flag("--optimistic", c.optimistic,
+         "with --order ridge, nodes are told of messages before these have their places, too, and "
+         "it is measured how soon, and how often at another place than they get");
   b.data(c.data);
   b.value("--acceptors", "K", "an odd whole number from 1 to " + std::to_string(kBenchAcceptorsMax),
           "with --order paxos or ridge, how many nodes vote; the others only learn what was "
@@ -196,6 +199,21 @@ std::string ridge_conflict(Ordering order, std::optional<Dissemination> dissemin
          ": leave it out, or say --order ridge";
 }
 
+std::string optimistic_conflict(const BenchCommand& c) {
+  if (!c.optimistic) return {};
+  if (c.order != Ordering::ridge) {
+    return "--optimistic does not go with --order " + std::string(ordering_name(c.order)) +
+           ": leave it out, or say --order ridge";
+  }
+  if (c.ensembles.value_or(1) > 1) {
+    return "--optimistic does not go with several --ensembles, which make no guess: leave out one "
+           "of them";
+  }
+  if (!c.daemon) return {};
+  return "--optimistic does not go with --daemon, whose clients are told nothing early: leave out "
+         "one of them";
+}
+
 std::string data_conflict(Ordering order, Data data) {
   if (data == Data::datagrams || order != Ordering::ring) return {};
   return "--data streams does not go with --order ring, which lives from multicast: leave it out, "
@@ -234,6 +252,7 @@ std::string bench_conflict(const BenchCommand& c) {
   if (std::string wrong = ridge_conflict(c.order, c.dissemination, c.ensembles); !wrong.empty()) {
     return wrong;
   }
+  if (std::string wrong = optimistic_conflict(c); !wrong.empty()) return wrong;
   if (std::string wrong = data_conflict(c.order, c.data); !wrong.empty()) return wrong;
   if (std::string wrong = acceptors_conflict(c); !wrong.empty()) return wrong;
   if (c.daemon && c.own_thread) {

@@ -121,6 +121,7 @@ bool write_result(const std::string& dir, const std::string& name, const BenchRe
                   {"delivered_bytes", result.delivered_bytes},
                   {"cpu_s", result.cpu_s},
                   {"latency", json_of(result.latency)},
+                  {"early", json_of(result.early)},
                   {"views", PlanJson::array()},
                   {"counters", result.counters},
                   {"gauges", result.gauges}};
@@ -154,6 +155,7 @@ std::optional<BenchResult> read_result(const std::string& dir, const std::string
   result.delivered_bytes = in.at("delivered_bytes").get<std::uint64_t>();
   result.cpu_s = in.at("cpu_s").get<double>();
   result.latency = latency_of(in.at("latency"));
+  result.early = latency_of(in.at("early"));
   for (const PlanJson& view : in.at("views")) {
     BenchView out;
     out.id = view.at(0).get<std::string>();

@@ -63,6 +63,7 @@ struct BenchResult {
   std::uint64_t delivered_bytes = 0;
   double cpu_s = 0;
   BenchLatency latency;
+  BenchLatency early;  ///< until it was told of messages that have no place yet
   std::vector<BenchView> views;
   /// How much each counter of the node grew.
   std::map<std::string, std::uint64_t> counters;

@@ -53,6 +53,7 @@ void print_setting(const BenchCommand& c) {
     line += ordering_name(c.order);
   }
   if (c.dissemination == Dissemination::ring) line += " in a ring";
+  if (c.optimistic) line += ", optimistic";
   if (c.acceptors) line += " with " + counted(*c.acceptors, "acceptor");
   if (c.data == Data::streams) {
     line += ", over streams";
@@ -172,6 +173,11 @@ void print_cluster(const BenchCommand& c, const BenchReport& report) {
   table.line("", &F::latency_p99_us, 0, "us p99");
   table.line("", &F::latency_p999_us, 0, "us p99.9");
   table.line("", &F::latency_max_us, 0, "us max");
+  if (c.optimistic) {
+    table.line("told early", &F::early_p50_us, 0, "us p50");
+    table.line("", &F::early_p99_us, 0, "us p99");
+    table.line("", &F::mistaken_percent, 2, "% of packets at another place than told");
+  }
   table.line("processor", &F::cpu_s_per_delivered_gb, 2,
              "CPU s per delivered GB, all nodes by all receivers");
   table.line("", &F::cores_per_node, 2, "cores per node");
@@ -213,6 +219,7 @@ Json setting_of(const BenchCommand& c) {
     out["dissemination"] =
         dissemination_name(c.dissemination.value_or(Dissemination::distributors));
     out["ensembles"] = c.ensembles.value_or(1);
+    out["optimistic"] = c.optimistic;
   }
   if (c.acceptors) out["acceptors"] = *c.acceptors;
   out["service"] = is_safe(c.service) ? "safe" : "agreed";

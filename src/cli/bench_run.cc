@@ -43,7 +43,8 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
                          command.ensembles.value_or(1),
                          command.multicast,
                          command.data,
-                         command.acceptors.value_or(0)};
+                         command.acceptors.value_or(0),
+                         command.optimistic};
   Result<LocalCluster, std::string> cluster;
   if (command.loopback) {
     cluster = make_local_cluster(place->dir_, "bench", command.nodes, rules);

@@ -33,6 +33,9 @@ constexpr std::array kBenchFields{
     FigureField<BenchFigures>{"personal_window_packets", &BenchFigures::personal_window_packets},
     FigureField<BenchFigures>{"after_token_percent", &BenchFigures::after_token_percent},
     FigureField<BenchFigures>{"of_limit_percent", &BenchFigures::of_limit_percent},
+    FigureField<BenchFigures>{"early_p50_us", &BenchFigures::early_p50_us},
+    FigureField<BenchFigures>{"early_p99_us", &BenchFigures::early_p99_us},
+    FigureField<BenchFigures>{"mistaken_percent", &BenchFigures::mistaken_percent},
 };
 static_assert(kBenchFields.size() * sizeof(double) == sizeof(BenchFigures),
               "every figure has a name");
@@ -109,6 +112,7 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
       count("retransmitted") + count("paxos_repeated") + count("paxos_resent");
   f.retransmitted_percent =
       100 * ratio(f.retransmitted_packets, count("data_sent") + count("paxos_originated"));
+  f.mistaken_percent = 100 * ratio(count("opt_mistakes"), count("paxos_delivered"));
   f.requested_packets = count("requested") + count("paxos_repeats_asked");
   f.lost_at_sockets_packets = count("udp_drop_kernel");
   f.dropped_packets = count("udp_drop_fault_in");
@@ -146,7 +150,7 @@ BenchRun summarise(const std::vector<BenchResult>& results, double seconds) {
   BenchFigures& f = run.figures;
   const auto nodes = static_cast<double>(results.size());
   double bytes = 0, cpu = 0, due = 0, sent = 0, delivered = 0;
-  BenchLatency latency;
+  BenchLatency latency, early;
   for (const BenchResult& result : results) {
     const auto got = static_cast<double>(result.delivered_bytes);
     run.receivers_mbit_per_s.push_back(got * 8 / 1e6 / seconds);
@@ -156,6 +160,7 @@ BenchRun summarise(const std::vector<BenchResult>& results, double seconds) {
     sent += static_cast<double>(result.sent);
     delivered += static_cast<double>(result.delivered);
     latency.add(result.latency);
+    early.add(result.early);
   }
   f.throughput_mbit_per_s = bytes * 8 / 1e6 / seconds / nodes;
   f.messages_per_s = delivered / seconds / nodes;
@@ -167,6 +172,8 @@ BenchRun summarise(const std::vector<BenchResult>& results, double seconds) {
   f.latency_p99_us = percentile_us(latency, 0.99);
   f.latency_p999_us = percentile_us(latency, 0.999);
   f.latency_max_us = microseconds(latency.max_ns);
+  f.early_p50_us = percentile_us(early, 0.5);
+  f.early_p99_us = percentile_us(early, 0.99);
   f.cpu_s_per_delivered_gb = ratio(cpu, bytes / 1e9);
   f.cores_per_node = cpu / seconds / nodes;
   add_counters(results, run);

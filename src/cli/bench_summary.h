@@ -35,6 +35,9 @@ struct BenchFigures {
   double personal_window_packets = 0;
   double after_token_percent = 0;  ///< of a visit's packets
   double of_limit_percent = 0;     ///< throughput against LimitFigures::all_mbit_per_s; 0: unknown
+  // With optimistic delivery.
+  double early_p50_us = 0, early_p99_us = 0;
+  double mistaken_percent = 0;  ///< of packets: told at another place than they got
 };
 
 /// What the machine can do without a protocol.

@@ -60,6 +60,10 @@ class CoreLink {
   template <class W>
   bool tell(W& worker, const member::Reader::Out& event) {
     if (const auto* message = std::get_if<member::MessageOut>(&event)) {
+      if (message->early) {
+        worker.on_early(message->payload);
+        return true;
+      }
       worker.on_message(message->sender, message->number, message->payload, message->own);
     } else if (const auto* notice = std::get_if<std::unique_ptr<member::Notice>>(&event)) {
       tell(worker, **notice);

@@ -103,6 +103,12 @@ class BenchWorker {
       note_delivery(now, head.time_ns, payload.size());
     }
   }
+  /// It has no place yet, and comes as a message later.
+  void on_early(ByteView payload) {
+    if (begin_ns_ == 0 || payload.size() != payload_.size()) return;
+    const BenchHead head = BenchHead::read(payload.data(), received_ns_);
+    if (head.kind == BenchHead::data) note_latency(result_.early, head.time_ns);
+  }
 
  private:
   /// Whoever leaves earlier makes the others wait for the next view, and that would be measured. A
@@ -210,9 +216,11 @@ class BenchWorker {
       ++result_.delivered;
       result_.delivered_bytes += bytes;
     }
-    if (due >= measure_from()) {
-      result_.latency.add(static_cast<std::uint64_t>(std::max<std::int64_t>(0, now - due)));
-    }
+    note_latency(result_.latency, due);
+  }
+  void note_latency(BenchLatency& latency, std::int64_t due) const {
+    if (due < measure_from()) return;
+    latency.add(static_cast<std::uint64_t>(std::max<std::int64_t>(0, received_ns_ - due)));
   }
 
   /// Until an event comes, or the next message is due.

@@ -57,6 +57,7 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
     out << "ridge.dissemination = \"" << dissemination_name(rules.dissemination) << "\"\n";
   }
   if (rules.ensembles > 1) out << "ridge.ensembles = " << rules.ensembles << "\n";
+  if (rules.optimistic) out << "ridge.optimistic = true\n";
   if (rules.acceptors > 0) {
     out << "paxos.acceptors = [1";
     for (std::uint32_t number = 2; number <= rules.acceptors; ++number) out << ", " << number;

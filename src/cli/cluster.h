@@ -31,6 +31,7 @@ struct LocalRules {
   bool multicast = true;  ///< if it works; else each node is sent a copy
   Data data = Data::datagrams;
   std::uint32_t acceptors = 0;  ///< on quorums: so many, the first nodes; 0: the engine's choice
+  bool optimistic = false;      ///< of ridge: messages are told early, too
 };
 
 /// Writes DIR/peal.toml for nodes at these addresses. With paxos, acceptors keep their logs in

@@ -290,6 +290,11 @@ class Loader {
       return refuse({file_, line},
                     path + " = " + values_[path] + " does not go with order = " + clash);
     }
+    if (out_.optimistic && out_.ensembles > 1) {
+      return refuse({file_, out_.lines["ridge.optimistic"]},
+                    "ridge.optimistic = true does not go with ridge.ensembles = " +
+                        std::to_string(out_.ensembles) + ": leave one of the two out");
+    }
     std::vector<std::string> numbers;
     for (const NodeEntry& each : out_.nodes) numbers.push_back(std::to_string(each.number));
     for (const std::uint32_t acceptor : out_.acceptors) {

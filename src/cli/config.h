@@ -72,6 +72,7 @@ struct NodeConfig {
   Ordering order = Ordering::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge, that order together
+  bool optimistic = false;  ///< of ridge: messages are told before they have their places, too
   std::vector<std::uint32_t>
       acceptors;         ///< numbers of nodes, on quorums; empty: the engine's choice
   std::string data_dir;  ///< on quorums: where acceptors keep their logs

@@ -45,6 +45,23 @@ void add_ridge_keys(std::vector<Key>& rows) {
     return true;
   };
   rows.push_back(std::move(ensembles));
+
+  Key optimistic;
+  optimistic.table = "ridge";
+  optimistic.name = "optimistic";
+  optimistic.accepted = "true or false";
+  optimistic.normal = "false";
+  optimistic.help =
+      "With true, applications that embed a member are told of each message before it has its "
+      "place, in the order that is probable, and then whether that was right; clients of a daemon "
+      "are not. The network carries each message twice. With one ensemble only. The same on all "
+      "nodes.";
+  optimistic.set = [](const Value& value, NodeConfig& config) {
+    const auto* truth = std::get_if<bool>(&value);
+    if (truth != nullptr) config.optimistic = *truth;
+    return truth != nullptr;
+  };
+  rows.push_back(std::move(optimistic));
 }
 
 }  // namespace peal::cli

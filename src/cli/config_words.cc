@@ -49,7 +49,8 @@ std::string order_clash(std::string_view path, const NodeConfig& config) {
   // The default is what the others have, too.
   const bool of_ridge =
       (path == "ridge.dissemination" && config.dissemination != Dissemination{}) ||
-      (path == "ridge.ensembles" && config.ensembles != 1);
+      (path == "ridge.ensembles" && config.ensembles != 1) ||
+      (path == "ridge.optimistic" && config.optimistic);
   const bool of_streams = path == "network.data" && config.data != Data{};
   const bool of_quorums = of_ridge || of_streams || path == "data_dir" || path == "paxos.acceptors";
   if (ring ? !of_quorums : !of_ring && !(of_ridge && order != Ordering::ridge)) return {};

@@ -25,6 +25,7 @@ v0::Config member_config(const NodeConfig& config) {
   out.order = ordering_name(config.order);
   out.dissemination = dissemination_name(config.dissemination);
   out.ensembles = config.ensembles;
+  out.optimistic = config.optimistic;
   out.acceptors = config.acceptors;
   out.data_dir = config.data_dir;
   out.primary = config.ring.primary == order::ring::PrimaryRule::majority ? "majority" : "none";

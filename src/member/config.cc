@@ -108,6 +108,7 @@ std::string set_order(const v0::Config& config, Settings& settings) {
   }
   if (config.dissemination == "ring") settings.dissemination = Dissemination::ring;
   settings.ensembles = config.ensembles;
+  settings.optimistic = config.optimistic;
   if (on_quorums(settings.order) && !config.ring.empty()) {
     return "ring." + config.ring.begin()->first + " = " + plain(config.ring.begin()->second) +
            " is not accepted with order = " + quoted(config.order) +

@@ -255,6 +255,16 @@ void Core::feed(Instant now) {
 }
 
 void Core::on_unit_delivered(const order::Delivery& delivery) {
+  begin_unit(delivery);
+  unit_.as_guessed = delivery.guess == delivery.seq;
+}
+
+void Core::on_unit_early(const order::Delivery& early) {
+  begin_unit(early);
+  unit_.early = true;
+}
+
+void Core::begin_unit(const order::Delivery& delivery) {
   push_unit();
   unit_.sender = delivery.origin;
   unit_.own = delivery.origin == runtime_->node().self();
@@ -265,10 +275,16 @@ void Core::on_unit_delivered(const order::Delivery& delivery) {
 }
 
 void Core::on_message(const node::Message& message) {
+  take_message(message);
+  if (unit_.own) own_delivered_ = message.number;
+}
+
+void Core::on_early(const node::Message& message) { take_message(message); }
+
+void Core::take_message(const node::Message& message) {
   PEAL_ASSERT(message.seq == unit_.seq && message.view == view_);
   unit_has_messages_ = true;
   if (message.gathered != nullptr) unit_.make_rare().gathered = std::move(*message.gathered);
-  if (unit_.own) own_delivered_ = message.number;
 }
 
 void Core::push_unit() {

@@ -78,17 +78,21 @@ class Core final : private Application {
   void on_warning(const std::string& text) override;
   void on_address(const io::AddressBook::Change& change) override;
   void on_message(const node::Message& message) override;
+  void on_early(const node::Message& message) override;
   void on_view(const order::View& view) override;
   void on_originate(std::uint64_t, const ViewId&, Seq, std::uint32_t, Service) override {}
   void on_event(const order::Event& event) override;
   void on_fatal(std::string_view reason) override;
   std::uint32_t receive_room_units() const override { return queue_.room_units(); }
   void on_unit_delivered(const order::Delivery& delivery) override;
+  void on_unit_early(const order::Delivery& early) override;
 
   /// Hands staged messages to the node, as many as it takes.
   void feed(Instant now);
   /// Puts the unit whose messages were delivered last on the queue.
   void push_unit();
+  void begin_unit(const order::Delivery& delivery);
+  void take_message(const node::Message& message);
   void push_notice(Notice notice);
   void leave_if_done(Instant now);
   void close(bool on_request, std::string reason);

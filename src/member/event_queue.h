@@ -34,6 +34,8 @@ struct DeliveredUnit {
   std::unique_ptr<Rare> rare;
   Service service{};  ///< of the unit: agreed or safe
   bool own = false;
+  bool early = false;       ///< it has no place yet, and `seq` is a guess
+  bool as_guessed = false;  ///< the guess was right
 
   Rare& make_rare() {
     if (rare == nullptr) rare = std::make_unique<Rare>();

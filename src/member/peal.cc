@@ -46,6 +46,7 @@ Message to_message(const member::MessageOut& from) {
   to.position = from.seq;
   to.index = from.index;
   to.transitional = from.transitional;
+  to.as_guessed = from.as_guessed;
   return to;
 }
 
@@ -73,7 +74,10 @@ class Member::Core {
     return Ticket{*number};
   }
   std::optional<Event> event(member::Reader::Out out) {
-    if (const auto* message = std::get_if<member::MessageOut>(&out)) return to_message(*message);
+    if (const auto* message = std::get_if<member::MessageOut>(&out)) {
+      if (message->early) return Early{to_message(*message)};
+      return to_message(*message);
+    }
     const auto* notice = std::get_if<std::unique_ptr<member::Notice>>(&out);
     if (notice == nullptr) return std::nullopt;
     member::Notice& it = **notice;

@@ -79,6 +79,8 @@ bool Reader::next_message(MessageOut& out) {
     out.seq = current_->seq;
     out.index = index;
     out.transitional = transitional_;
+    out.early = current_->early;
+    out.as_guessed = current_->as_guessed;
     return true;
   }
   return false;

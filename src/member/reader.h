@@ -30,6 +30,8 @@ struct MessageOut {
   Seq seq;
   std::uint32_t index;
   bool transitional;
+  bool early;
+  bool as_guessed;
 };
 
 /// Takes units off the queue and messages out of units. Thread: one at a time.

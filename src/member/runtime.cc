@@ -38,7 +38,10 @@ constexpr std::uint32_t kReceiveSlabsMax = 512;
 /// Slabs for what the engine keeps until all have it, and for what waits to be read. Slabs that are
 /// never used cost address space only.
 std::uint32_t receive_slabs(const Settings& settings) {
-  const std::uint64_t kept = std::uint64_t{max_gap(settings)} * 4 * settings.ring.packet_bytes_max;
+  // With optimistic delivery each unit comes twice, and waits twice.
+  const std::uint64_t copies = settings.optimistic ? 8 : 4;
+  const std::uint64_t kept =
+      std::uint64_t{max_gap(settings)} * copies * settings.ring.packet_bytes_max;
   const std::uint64_t slabs =
       (kept + settings.receive_bytes_max) / io::UdpTransport::kSlabBytes + kReceiveSlabsMin;
   // A stream that is read has one of its own.
@@ -151,7 +154,8 @@ Result<void, io::IoError> Runtime::prepare() {
   if (auto attached = udp_->attach(loop_); !attached) return attached;
 
   if (!settings_.trace.empty()) {
-    auto trace = TraceLog::open(settings_.trace, names_, traced(settings_.order));
+    auto trace =
+        TraceLog::open(settings_.trace, names_, {traced(settings_.order), settings_.optimistic});
     if (!trace) {
       return unexpected(io::IoError{trace.error().code, "trace: " + trace.error().message});
     }
@@ -209,6 +213,7 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
     paxos.options.member_window = std::min(paxos.options.member_window, window);
   }
   paxos.options.suspect = kSuspect;
+  paxos.options.optimistic = settings_.optimistic;
   // As for the ring.
   if (settings_.keys) paxos.checksum = wire::Checksum::absent;
   if (log_ != nullptr) paxos.log = &log_->log();
@@ -380,6 +385,11 @@ std::optional<seal::KeyId> Runtime::sending_key() const {
 void Runtime::on_message(const node::Message& message) {
   if (trace_ != nullptr && !node::is_control(message.number)) trace_->deliver(message);
   application_.on_message(message);
+}
+
+void Runtime::on_early(const node::Message& message) {
+  if (trace_ != nullptr && !node::is_control(message.number)) trace_->early(message);
+  application_.on_early(message);
 }
 
 void Runtime::on_view(const order::View& view) {

@@ -146,6 +146,7 @@ class Runtime final : private io::LoopHost,
 
   // node::Sink
   void on_message(const node::Message& message) override;
+  void on_early(const node::Message& message) override;
   void on_view(const order::View& view) override;
   void on_originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
                     Service service) override;
@@ -155,6 +156,7 @@ class Runtime final : private io::LoopHost,
   void on_unit_delivered(const order::Delivery& delivery) override {
     application_.on_unit_delivered(delivery);
   }
+  void on_unit_early(const order::Delivery& early) override { application_.on_unit_early(early); }
 
   // port::Transport: nothing leaves before what it may show is in the trace.
   void send(NodeId to, Lane lane, const BufferRef& packet) override;

@@ -129,6 +129,10 @@ std::string validate_ridge(const Settings& settings) {
     return ensembles + " is not accepted: it must be 1 to " +
            std::to_string(order::ridge::kEnsemblesMax);
   }
+  if (settings.optimistic && settings.ensembles > 1) {
+    return "optimistic = true is not accepted with " + ensembles +
+           ": leave one of the two out, since several ensembles make no guess";
+  }
   if (settings.order == OrderEngine::ridge) return {};
   const std::string end = " is not accepted with order = \"" +
                           std::string(order_name(settings.order)) +
@@ -137,6 +141,7 @@ std::string validate_ridge(const Settings& settings) {
     return "dissemination = \"" + std::string(dissemination_name(settings.dissemination)) + "\"" +
            end;
   }
+  if (settings.optimistic) return "optimistic = true" + end;
   return settings.ensembles == 1 ? std::string() : ensembles + end;
 }
 
@@ -301,6 +306,7 @@ void add_quorum_rules(const Settings& settings, Digest& rules) {
     rules.add(as_bytes_view("ensembles"));
     rules.add(settings.ensembles);
   }
+  if (settings.optimistic) rules.add(as_bytes_view("optimistic"));
   if (settings.streams) rules.add(as_bytes_view("streams"));
   rules.add(settings.ring.packet_bytes_max);
 }

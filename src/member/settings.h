@@ -76,6 +76,7 @@ struct Settings {
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge, that order together
+  bool optimistic = false;  ///< of ridge: messages are told before they have their places, too
   std::vector<NodeId> acceptors;  ///< on quorums; empty: as acceptors_of() chooses
   bool streams = false;           ///< data goes over TCP; on quorums only
   std::string data_dir;  ///< on quorums: where who is an acceptor, or may become one, has its log

@@ -9,16 +9,17 @@ namespace peal::member {
 
 Result<std::unique_ptr<TraceLog>, io::IoError> TraceLog::open(const std::string& path,
                                                               const trace::Names& names,
-                                                              trace::Engine engine) {
+                                                              Order order) {
   auto file = io::FileSink::open(path, io::FileSink::Mode::append);
   if (!file) return unexpected(file.error());
-  return std::unique_ptr<TraceLog>(new TraceLog(std::move(*file), names, engine));
+  return std::unique_ptr<TraceLog>(new TraceLog(std::move(*file), names, order));
 }
 
 void TraceLog::start(MemberId self) {
   self_ = self;
   trace::Event line = event(trace::Kind::start);
-  line.engine = engine_;
+  line.engine = order_.engine;
+  line.optimistic = order_.optimistic;
   write(line);
 }
 
@@ -48,15 +49,14 @@ void TraceLog::originate(std::uint64_t number, const ViewId& view, Seq seq, std:
 }
 
 void TraceLog::deliver(const node::Message& message) {
-  trace::Event line = event(trace::Kind::deliver);
-  line.message = {message.sender, message.number};
-  line.service = message.service;
-  line.hash = digest_of(message.payload);
-  line.view = message.view;
-  line.seq = message.seq;
-  line.index = message.index;
+  trace::Event line = of_message(trace::Kind::deliver, message);
   line.transitional = message.transitional;
+  line.as_guessed = message.as_guessed;
   write(line);
+}
+
+void TraceLog::early(const node::Message& message) {
+  write(of_message(trace::Kind::early, message));
 }
 
 void TraceLog::view(const order::View& view) {
@@ -99,6 +99,17 @@ trace::Event TraceLog::event(trace::Kind kind) const {
   line.kind = kind;
   line.at_ns = io::Clock::now().ns;
   line.node = self_;
+  return line;
+}
+
+trace::Event TraceLog::of_message(trace::Kind kind, const node::Message& message) const {
+  trace::Event line = event(kind);
+  line.message = {message.sender, message.number};
+  line.service = message.service;
+  line.hash = digest_of(message.payload);
+  line.view = message.view;
+  line.seq = message.seq;
+  line.index = message.index;
   return line;
 }
 

@@ -22,9 +22,14 @@ namespace peal::member {
 /// anybody knows is in the file even if the process is killed the next moment.
 class TraceLog {
  public:
+  /// What orders.
+  struct Order {
+    trace::Engine engine{};
+    bool optimistic = false;
+  };
   static Result<std::unique_ptr<TraceLog>, io::IoError> open(const std::string& path,
                                                              const trace::Names& names,
-                                                             trace::Engine engine);
+                                                             Order order);
 
   /// The incarnation of all that follows; again if it is corrected before the first view.
   void start(MemberId self);
@@ -32,6 +37,7 @@ class TraceLog {
   void originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
                  Service service);
   void deliver(const node::Message& message);
+  void early(const node::Message& message);
   void view(const order::View& view);
   void leave();
 
@@ -41,14 +47,15 @@ class TraceLog {
   std::optional<io::IoError> take_error();
 
  private:
-  TraceLog(std::unique_ptr<io::FileSink> file, const trace::Names& names, trace::Engine engine)
-      : file_(std::move(file)), names_(names), engine_(engine) {}
+  TraceLog(std::unique_ptr<io::FileSink> file, const trace::Names& names, Order order)
+      : file_(std::move(file)), names_(names), order_(order) {}
   trace::Event event(trace::Kind kind) const;
+  trace::Event of_message(trace::Kind kind, const node::Message& message) const;
   void write(const trace::Event& event);
 
   std::unique_ptr<io::FileSink> file_;
   const trace::Names& names_;
-  const trace::Engine engine_;
+  const Order order_;
   MemberId self_{};
   bool named_ = false;                 ///< a view was installed: `self_` is final
   std::vector<trace::Event> unnamed_;  ///< submissions that wait for that

@@ -431,6 +431,15 @@ TEST(BadConfig, KeysOfRidge) {
       {"order = \"paxos\"\nridge.ensembles = 2\n",
        "f.toml:4: ridge.ensembles = 2 does not go with order = \"paxos\": leave it out, or set "
        "order = \"ridge\""},
+      {"ridge.optimistic = true\n",
+       "f.toml:3: ridge.optimistic = true does not go with order = \"ring\", the default: leave it "
+       "out, or set order = \"ridge\""},
+      {"order = \"ridge\"\nridge.optimistic = 1\n",
+       "f.toml:4: ridge.optimistic = 1: accepted is true or false"},
+      {"order = \"ridge\"\nridge.optimistic = true\nridge.ensembles = 2\n",
+       "f.toml:4: ridge.optimistic = true does not go with ridge.ensembles = 2: leave one of the "
+       "two "
+       "out"},
       {"order = \"ridge\"\nridge.ensembles = 0\n",
        "f.toml:4: ridge.ensembles = 0: accepted is a whole number from 1 to 16"},
       {"order = \"ridge\"\nridge.ensembles = 17\n",
@@ -456,7 +465,16 @@ TEST(BadConfig, KeysOfRidge) {
   ASSERT_TRUE(ring) << ring.error();
   EXPECT_EQ(ring->dissemination, Dissemination::ring);
   EXPECT_EQ(ring->ensembles, 3U);
+  const auto early = parse_config(kTop +
+                                      "order = \"ridge\"\nridge.optimistic = true\n"
+                                      "data_dir = \"d\"\ninsecure = true\n" +
+                                      kNodes,
+                                  "f.toml", "");
+  ASSERT_TRUE(early) << early.error();
+  EXPECT_TRUE(early->optimistic);
   // The default goes with everything.
+  EXPECT_TRUE(
+      parse_config(kTop + "ridge.optimistic = false\ninsecure = true\n" + kNodes, "f.toml", ""));
   EXPECT_TRUE(parse_config(kTop + "ridge.ensembles = 1\ninsecure = true\n" + kNodes, "f.toml", ""));
 }
 

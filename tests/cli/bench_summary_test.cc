@@ -23,7 +23,9 @@ BenchResult result(std::uint64_t delivered, std::uint64_t digest) {
   made.delivered_bytes = 1'000 * delivered;
   made.cpu_s = 0.5;
   made.latency.add(delivered * 1'000);
-  made.counters = {{"retransmitted", 1}, {"data_sent", 50}};
+  made.early.add(delivered * 500);
+  made.counters = {
+      {"retransmitted", 1}, {"data_sent", 50}, {"paxos_delivered", 50}, {"opt_mistakes", 2}};
   made.gauges = {{"global_window", 20}};
   BenchView view;
   view.id = "1@a.1";
@@ -47,6 +49,8 @@ TEST(BenchSummary, AddsUpWhatTheNodesSaw) {
   EXPECT_DOUBLE_EQ(f.cores_per_node, 0.25);
   EXPECT_DOUBLE_EQ(f.retransmitted_percent, 2);
   EXPECT_DOUBLE_EQ(f.global_window_packets, 20);
+  EXPECT_DOUBLE_EQ(f.early_p99_us, 1'500);
+  EXPECT_DOUBLE_EQ(f.mistaken_percent, 4);
   EXPECT_TRUE(run.one_order);
 }
 

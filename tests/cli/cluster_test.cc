@@ -40,6 +40,14 @@ TEST(Cluster, WithRidgeItsWaysAreInItsFile) {
   ASSERT_TRUE(config) << config.error();
   EXPECT_EQ(config->dissemination, Dissemination::ring);
   EXPECT_EQ(config->ensembles, 3U);
+  EXPECT_FALSE(config->optimistic);
+  rules.ensembles = 1;
+  rules.optimistic = true;
+  const auto early = make_cluster(dir.path(), "c", kAddresses, rules);
+  ASSERT_TRUE(early) << early.error();
+  const auto told = read_config(early->config, "n1");
+  ASSERT_TRUE(told) << told.error();
+  EXPECT_TRUE(told->optimistic);
 }
 
 TEST(Cluster, WithoutANumberTheEngineChoosesWhoVotes) {

@@ -118,6 +118,21 @@ TEST_F(Bench, SeveralEnsemblesOrderTheSame) {
   EXPECT_THAT(said.out, testing::HasSubstr("ordered by 3 ensembles of ridge"));
 }
 
+TEST_F(Bench, MessagesThatAreToldEarlyAreOrderedTheSame) {
+  const std::string command = "peal bench --order ridge --optimistic --loopback --warm-up 0.1 ";
+  const Json out = json(command + "--seconds 0.3 --rate 2000 --json");
+  EXPECT_TRUE(out.value("one_order", false));
+  EXPECT_EQ(out["setting"]["optimistic"], true);
+  const Json& first = out["each_run"][0];
+  EXPECT_GT(first["early_p50_us"].get<double>(), 0);
+  EXPECT_LE(first["early_p50_us"].get<double>(), first["latency_p50_us"].get<double>());
+  EXPECT_GT(first["counters"]["opt_delivered"].get<int>(), 0);
+  const Ran said = run(command + "--seconds 0.1");
+  EXPECT_EQ(said.status, 0) << said.err;
+  EXPECT_THAT(said.out, testing::HasSubstr("ordered by ridge, optimistic"));
+  EXPECT_THAT(said.out, testing::HasSubstr("told early"));
+}
+
 TEST_F(Bench, DataOverStreamsIsOrderedTheSame) {
   const Json out = json(
       "peal bench --order paxos --data streams --loopback --seconds 0.3 --warm-up 0.1 --rate 2000 "
