@@ -15,15 +15,16 @@ DATA = "data"
 REJOIN_S = 60
 
 
-def quorum_settings(order, ensembles=1):
+def quorum_settings(order, ensembles=1, optimistic=False):
     """Lines of the configuration of a cluster with acceptors."""
     several = f"ridge.ensembles = {ensembles}\n" if ensembles > 1 else ""
-    return f'order = "{order}"\ndata_dir = "{DATA}"\n{several}'
+    early = "ridge.optimistic = true\n" if optimistic else ""
+    return f'order = "{order}"\ndata_dir = "{DATA}"\n{several}{early}'
 
 
-def paxos_cluster(bench, order="paxos", ensembles=1):
+def paxos_cluster(bench, order="paxos", ensembles=1, optimistic=False):
     """A cluster with acceptors, nothing started."""
-    cluster = bench.cluster(settings=quorum_settings(order, ensembles))
+    cluster = bench.cluster(settings=quorum_settings(order, ensembles, optimistic))
     os.mkdir(os.path.join(cluster.folder, DATA), 0o700)
     return cluster
 
@@ -95,8 +96,15 @@ def ensembles_sigkill(bench):
     return sigkill(bench, "ridge", ensembles=3, rounds=(5, 3))
 
 
-def sigkill(bench, order, ensembles=1, rounds=(10, 4)):
-    cluster = paxos_cluster(bench, order, ensembles)
+@case(3)
+def optimistic_sigkill(bench):
+    """The same with messages that are told early; whether they were, and were told truly, is
+    judged too."""
+    return sigkill(bench, "ridge", optimistic=True, rounds=(5, 3))
+
+
+def sigkill(bench, order, ensembles=1, optimistic=False, rounds=(10, 4)):
+    cluster = paxos_cluster(bench, order, ensembles, optimistic)
     cluster.start()
     kills, returns, stalls = [], [], []
     for turn in range(bench.rounds(*rounds)):
@@ -113,6 +121,8 @@ def sigkill(bench, order, ensembles=1, rounds=(10, 4)):
         back(cluster, [victim])
     bench.step("end")
     expect_counters(cluster, bench.names, order)
+    if optimistic and cluster[bench.names[0]].status()["counters"]["opt_delivered"] == 0:
+        raise Failure(f"{bench.names[0]} was told nothing early")
     checked = bench.finish(cluster)
     took, came = times_to_view(cluster, kills), times_to_view(cluster, returns)
     stall = max(longest_stall_ms(cluster, begin, end) for begin, end in stalls)
