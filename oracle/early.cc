@@ -25,10 +25,8 @@ void Core::tell_early(Index member, const Event& event) {
     });
     return;
   }
-  if (!process.early.try_emplace(message, EarlyPlace{event.seq, event.index}).second) {
-    return wrong(" twice in one view");
-  }
   const EarlyPlace place{event.seq, event.index};
+  if (!process.early.try_emplace(message, place).second) return wrong(" twice in one view");
   if (place <= process.early_last) {
     wrong(" for " + position(place.seq, place.index) + ", behind one for " +
           position(process.early_last.seq, process.early_last.index));
@@ -71,7 +69,7 @@ void Core::check_told_early(Index member, Index message, const Event& event) {
     });
     return;
   }
-  const bool right = told->second.seq == event.seq && told->second.index == event.index;
+  const bool right = told->second == EarlyPlace{event.seq, event.index};
   if (right == event.as_guessed) return;
   violate(Property::early, member, event.at_ns, [&] {
     return name(member) + " delivers " + message_text(message) + " at " +

@@ -115,29 +115,28 @@ void Ledger::originated(Instant now, const trace::MessageId& message, const View
 }
 
 void Ledger::delivered(Instant now, MemberId who, const node::Message& message) {
-  trace::Event& event = fresh(trace::Kind::deliver, trace::Layer::order, now, who);
-  event.message = {message.sender, message.number};
-  event.view = message.view;
-  event.seq = message.seq - options_.first_count;
-  event.index = message.index;
+  trace::Event& event = of_message(trace::Kind::deliver, now, who, message);
   event.transitional = message.transitional;
-  event.service = message.service;
-  event.hash = digest_of(message.payload);
   event.as_guessed = message.as_guessed;
   ++figures_.deliveries_checked;
   publish(event);
 }
 
 void Ledger::told_early(Instant now, MemberId who, const node::Message& message) {
-  trace::Event& event = fresh(trace::Kind::early, trace::Layer::order, now, who);
+  ++figures_.told_early;
+  publish(of_message(trace::Kind::early, now, who, message));
+}
+
+trace::Event& Ledger::of_message(trace::Kind kind, Instant now, MemberId who,
+                                 const node::Message& message) {
+  trace::Event& event = fresh(kind, trace::Layer::order, now, who);
   event.message = {message.sender, message.number};
   event.view = message.view;
-  event.seq = message.seq;
+  event.seq = message.seq - options_.first_count;
   event.index = message.index;
   event.service = message.service;
   event.hash = digest_of(message.payload);
-  ++figures_.told_early;
-  publish(event);
+  return event;
 }
 
 void Ledger::installed(Instant now, MemberId who, const order::View& view) {

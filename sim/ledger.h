@@ -122,6 +122,8 @@ class Ledger {
   };
 
   trace::Event& fresh(trace::Kind kind, trace::Layer layer, Instant now, MemberId who);
+  trace::Event& of_message(trace::Kind kind, Instant now, MemberId who,
+                           const node::Message& message);
   void publish(const trace::Event& event);
   UnitsOfView& units_of(const ViewId& view);
   std::uint64_t unit_number(const order::Delivery& delivery, Seq seq);

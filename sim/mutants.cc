@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <string_view>
 
 #include "sim/pool.h"
 
@@ -65,28 +66,19 @@ void try_seeds(const MutantOptions& options, MutantRow& row) {
   SeedOptions seeds = options.seeds;
   seeds.mutant = row.mutant;
   // Those of process groups are named gm1, gm2 ..., and need clients to be noticed.
-  if (sim_hooks::mutant_name(row.mutant).substr(0, 2) == "gm") seeds.swarm.groups = true;
+  const std::string_view name = sim_hooks::mutant_name(row.mutant);
+  if (name.substr(0, 2) == "gm") seeds.swarm.groups = true;
   // Those of the engines on quorums are named px_..., those of Ridge's ways rd_...,
   // those of its ring rr_..., those of its ensembles re_..., and those of optimistic delivery
   // op_....
-  if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "px_") {
-    seeds.swarm.order = OrderEngine::paxos;
+  const std::string_view family = name.substr(0, 3);
+  if (family == "px_") seeds.swarm.order = OrderEngine::paxos;
+  for (const std::string_view of_ridge : {"rd_", "rr_", "re_", "op_"}) {
+    if (family == of_ridge) seeds.swarm.order = OrderEngine::ridge;
   }
-  if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "rd_") {
-    seeds.swarm.order = OrderEngine::ridge;
-  }
-  if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "rr_") {
-    seeds.swarm.order = OrderEngine::ridge;
-    seeds.swarm.dissemination = Dissemination::ring;
-  }
-  if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "re_") {
-    seeds.swarm.order = OrderEngine::ridge;
-    seeds.swarm.ensembles = 3;
-  }
-  if (sim_hooks::mutant_name(row.mutant).substr(0, 3) == "op_") {
-    seeds.swarm.order = OrderEngine::ridge;
-    seeds.swarm.optimistic = true;
-  }
+  if (family == "rr_") seeds.swarm.dissemination = Dissemination::ring;
+  if (family == "re_") seeds.swarm.ensembles = 3;
+  if (family == "op_") seeds.swarm.optimistic = true;
   seeds.replay_check = false;
   PoolOptions pool;
   pool.last = options.budget;

@@ -57,21 +57,20 @@ bool World::charge_receive(Process& process, const Packet& packet) {
 }
 
 void World::told_early(Process& process, const node::Message& message) {
-  if (model_ != nullptr) {
-    charge(process, model_->options().cpu.deliver.of(message.payload.size(), 1));
-  }
-  if (watcher_ == nullptr) return;
-  const Instant at = now_ + (options_.step_cost + process.charged) * process.slowness;
-  watcher_->on_early(at, process.self, message);
+  const Instant at = charge_told(process, message);
+  if (watcher_ != nullptr) watcher_->on_early(at, process.self, message);
 }
 
 void World::told(Process& process, const node::Message& message) {
+  const Instant at = charge_told(process, message);
+  if (watcher_ != nullptr) watcher_->on_message(at, process.self, message);
+}
+
+Instant World::charge_told(Process& process, const node::Message& message) {
   if (model_ != nullptr) {
     charge(process, model_->options().cpu.deliver.of(message.payload.size(), 1));
   }
-  if (watcher_ == nullptr) return;
-  const Instant at = now_ + (options_.step_cost + process.charged) * process.slowness;
-  watcher_->on_message(at, process.self, message);
+  return now_ + (options_.step_cost + process.charged) * process.slowness;
 }
 
 }  // namespace peal::sim

@@ -237,6 +237,8 @@ class World {
   void pass_switch(std::uint32_t flight);
   /// False if the node throws the packet away.
   bool charge_receive(Process& process, const Packet& packet);
+  /// For what is told to an application. Returns when that is done.
+  Instant charge_told(Process& process, const node::Message& message);
   void charge(Process& process, Duration work) { process.charged = process.charged + work; }
 
   void submit_load(std::uint32_t index);

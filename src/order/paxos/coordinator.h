@@ -48,6 +48,7 @@ class Coordinator {
 
   explicit Coordinator(const Parts& parts)
       : p_(parts),
+        gap_max_(gap_max(parts.config.options)),
         pace_(parts.config.options.resend, parts.config.options.suspect * 2),
         window_(parts.config.options.window_first, parts.config.options.window) {}
 
@@ -135,6 +136,7 @@ class Coordinator {
   void add_flight(Digest& digest) const;
 
   Parts p_;
+  const wire::Instance gap_max_;
   Phase phase_ = Phase::idle;
   Round round_{};
   Instant since_{};  ///< when this phase began, or last did something

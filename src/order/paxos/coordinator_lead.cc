@@ -158,8 +158,7 @@ bool Coordinator::has_room() {
         if (peer == nullptr || peer->self || peer->suspected || peer->member != each.member) {
           return true;
         }
-        return !peer->has_state || peer->state.next == 0 ||
-               next_ < peer->state.next + gap_max(p_.config.options);
+        return !peer->has_state || peer->state.next == 0 || next_ < peer->state.next + gap_max_;
       });
 }
 
