@@ -136,12 +136,27 @@ struct Site {
 
 using Sites = std::vector<std::unique_ptr<Site>>;
 
+/// What each site has got, and in which views: for a test that failed.
+inline std::string what_came(const Sites& sites) {
+  std::string text;
+  for (const auto& site : sites) {
+    text += "\n" + std::to_string(site->got.size()) + " messages; views:";
+    for (const View& view : site->views) {
+      text += (view.transitional ? " (" : " ") + std::to_string(view.members.size()) +
+              (view.transitional ? ")" : "");
+    }
+    for (const std::string& warning : site->warnings) text += "\n  " + warning;
+    for (const Closed& end : site->closed) text += "\n  closed: " + end.reason;
+  }
+  return text;
+}
+
 /// Reads at all sites until `done`; fails after a minute.
 inline bool read_until(Sites& sites, const std::function<bool()>& done) {
   const auto end = std::chrono::steady_clock::now() + 60s;
   while (!done()) {
     if (std::chrono::steady_clock::now() > end) {
-      ADD_FAILURE() << "nothing came of it within a minute";
+      ADD_FAILURE() << "nothing came of it within a minute" << what_came(sites);
       return false;
     }
     bool any = false;

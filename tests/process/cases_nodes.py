@@ -280,7 +280,7 @@ def paxos_nodes_churn(bench):
 
 
 def churn_of(bench, order):
-    rounds = bench.rounds(12, 4)
+    rounds = bench.rounds(8, 4)
     rng = random.Random(os.environ.get("PEAL_CHURN_SEED", "nodes churn"))
     bench.step("the start")
     churn = Churn(bench, rng, order)

@@ -103,7 +103,7 @@ def optimistic_sigkill(bench):
     return sigkill(bench, "ridge", optimistic=True, rounds=(5, 3))
 
 
-def sigkill(bench, order, ensembles=1, optimistic=False, rounds=(10, 4)):
+def sigkill(bench, order, ensembles=1, optimistic=False, rounds=(6, 4)):
     cluster = paxos_cluster(bench, order, ensembles, optimistic)
     cluster.start()
     kills, returns, stalls = [], [], []
@@ -206,7 +206,7 @@ def ensembles_power(bench):
     return power(bench, "ridge", ensembles=3, rounds=(4, 2))
 
 
-def power(bench, order, ensembles=1, rounds=(6, 3)):
+def power(bench, order, ensembles=1, rounds=(4, 3)):
     cluster = paxos_cluster(bench, order, ensembles)
     cluster.start()
     returns, consumed = [], 0

@@ -47,13 +47,13 @@ def delays_ms(cluster, began):
 
 @case(3)
 def silence(bench):
-    """Nobody sends, first for a minute and then four times for ten seconds: processor time of all
+    """Nobody sends, first for a minute and then twice for ten seconds: processor time of all
     nodes together. After each silence one message, and how long it takes to all."""
     cluster = bench.cluster()
     cluster.start(load=False)
     time.sleep(SETTLE_S)
     began = now_ns()
-    used, rounds = [], bench.rounds(5, 2)
+    used, rounds = [], bench.rounds(3, 2)
     for turn in range(rounds):
         pids = [node.status()["pid"] for node in cluster]
         before, start = sum(map(processor_ns, pids)), now_ns()
