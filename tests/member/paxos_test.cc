@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "members.h"
+#include "talk.h"
 
 // Members that order on a majority of acceptors, with logs in real folders.
 
@@ -63,29 +63,6 @@ std::uint64_t counted(const Site& site, const std::string& name) {
   }
   ADD_FAILURE() << "no counter " << name;
   return 0;
-}
-
-/// Each member sends `count` messages; all deliver all, in one order.
-void talk(Sites& sites, std::size_t count) {
-  std::vector<std::size_t> before;
-  for (auto& site : sites) before.push_back(site->got.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    for (auto& site : sites) {
-      // Some share a packet, some take many.
-      ASSERT_TRUE(site->member->multicast(pattern((i * 401) % 9'000, i), Service::agreed));
-    }
-  }
-  ASSERT_TRUE(read_until(sites, [&] {
-    for (std::size_t s = 0; s < sites.size(); ++s) {
-      if (sites[s]->got.size() != before[s] + count * sites.size()) return false;
-    }
-    return true;
-  }));
-  for (std::size_t s = 1; s < sites.size(); ++s) {
-    for (std::size_t i = 0; i < count * sites.size(); ++i) {
-      ASSERT_TRUE(sites[s]->got[before[s] + i].same_as(sites[0]->got[before[0] + i])) << i;
-    }
-  }
 }
 
 TEST_F(PaxosMembers, OverStreamsTheyAgreeOnTheSame) {
