@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracle/checker.h"
 
+#include <optional>
+
 #include "oracle/causal.h"
 #include "oracle/core.h"
+#include "oracle/domains.h"
 
 namespace peal::oracle {
 
@@ -16,19 +19,28 @@ std::string_view property_id(Property property) {
 class Checker::Judge {
  public:
   explicit Judge(const Options& options)
-      : live_(options.live_order), core_(options), causal_(core_, options) {}
+      : live_(options.live_order), core_(options), causal_(core_, options) {
+    if (!options.domains.empty()) domains_.emplace(options);
+  }
 
-  void add(const trace::Event& event) { live_ ? core_.add(event) : causal_.add(event); }
+  void add(const trace::Event& event) {
+    if (domains_) return domains_->add(event);
+    live_ ? core_.add(event) : causal_.add(event);
+  }
   Report finish() {
+    if (domains_) return domains_->finish();
     causal_.finish();
     return core_.finish();
   }
-  std::uint64_t violations_total() const { return core_.violations_total(); }
+  std::uint64_t violations_total() const {
+    return domains_ ? domains_->violations_total() : core_.violations_total();
+  }
 
  private:
   bool live_;
   Core core_;
   CausalOrder causal_;
+  std::optional<Domains> domains_;
 };
 
 Checker::Checker(const Options& options) : judge_(std::make_unique<Judge>(options)) {}

@@ -51,6 +51,11 @@ struct Options {
   /// The engine orders on a quorum: a message may have its place before its sender knows, and is
   /// delivered by all that go on if anybody delivered it. See oracle/README.md.
   bool quorum = false;
+  /// Domains of the engine (order/ridge/layout.h): the nodes of each, sorted. A message of a domain
+  /// is for its nodes alone; what all learn and what they learn is one order at each of them.
+  std::vector<std::vector<NodeId>> domains;
+  /// Positions ascend and need not count: of what others order, a part is not seen.
+  bool sparse = false;
   /// Number of configured nodes, for the majority rule of primary views; 0 if unknown.
   std::uint32_t universe = 0;
   /// Violations kept with their text; all are counted.

@@ -140,7 +140,8 @@ void Core::check_position(Index member, Span& span, Index message, const Event& 
   if (event.transitional || span.hole_reported) return;
   const View& view = history_.views[span.view];
   const std::uint32_t count = span.regular_count();
-  const bool unit_hole = options_.layer == trace::Layer::unit && record.seq != Seq{count} + 1;
+  const bool counted = options_.layer == trace::Layer::unit && !options_.sparse;
+  const bool unit_hole = counted && record.seq != Seq{count} + 1;
   if (!unit_hole && (record.ordinal == count || !view.sorted)) return;
   span.hole_reported = true;
   violate(Property::e7_total_order, member, event.at_ns, [&] {

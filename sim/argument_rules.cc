@@ -31,6 +31,7 @@ constexpr Applies kApplies[] = {
     {"--dissemination", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--ensembles", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--optimistic", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--domains", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--set", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--accelerated-window", kSeeds | kSeed | kMutants,
      "come without --scenario, whose file says "
@@ -52,12 +53,13 @@ constexpr Applies kApplies[] = {
 /// Of two options, the first says nothing beside the second.
 constexpr std::pair<const char*, const char*> kApart[] = {
     {"--shrink", "--print"}, {"--trace", "--print"}, {"--record", "--shrink"},
+    {"--ensembles", "--domains"},
     {"--json", "--print"},   {"--json", "--shrink"}, {"--trace", "--shrink"},
 };
 
 /// What one engine alone has, beside another: one line, or nothing.
 std::string clash_with_engine(const Given& given, const Arguments& a) {
-  for (const char* name : {"--dissemination", "--ensembles"}) {
+  for (const char* name : {"--dissemination", "--ensembles", "--domains"}) {
     if (given(name) && a.swarm.order != OrderEngine::ridge) {
       return std::string(name) + " is not accepted here: it must come with --order ridge";
     }

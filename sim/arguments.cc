@@ -151,6 +151,8 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
           });
   b.number("--ensembles", "K", a.swarm.ensembles, 1, order::ridge::kEnsemblesMax,
            "ensembles of ridge that order together (1)");
+  b.number("--domains", "N", a.swarm.domains, 0, order::ridge::kEnsemblesMax - 1,
+           "up to so many domains of ridge, of nodes left to chance (0)");
   b.number("--nodes", "N", a.swarm.nodes, 1, 128,
            "number of nodes; without it each seed draws its own");
   b.words("--set", "KEY=VALUE", texts.settings, kSettingMust,

@@ -36,7 +36,7 @@ Result<std::uint64_t> ClientSide::submit_to_node(ByteView message, Service servi
   const Result<std::uint64_t> number = process_.node->submit_block(block, service);
   if (!number) return number;
   PEAL_ASSERT(*number == process_.submitted + 1);
-  process_.pending = {*number, digest_of(message), message.size(), service, false};
+  process_.pending = {*number, digest_of(message), message.size(), service, 0, false};
   ++process_.submitted;
   ++process_.world.ledger().figures().messages_submitted;
   process_.announce_submission();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/ledger.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "order/ridge/layout.h"
 
 namespace peal::sim {
 namespace {
@@ -16,6 +19,7 @@ oracle::Options checker_options(trace::Layer layer, const Ledger::Options& optio
   out.layer = layer;
   out.universe = options.lists_change ? 0 : options.nodes;
   out.quorum = options.quorum;
+  out.domains = options.domains;
   out.violations_max = 8;
   out.names = names;
   return out;
@@ -93,12 +97,13 @@ void Ledger::left(Instant now, MemberId who) {
 }
 
 void Ledger::submitted(Instant now, const trace::MessageId& message, std::uint64_t hash,
-                       std::uint64_t bytes, Service service) {
+                       std::uint64_t bytes, Service service, std::uint8_t domain) {
   trace::Event& event = fresh(trace::Kind::submit, trace::Layer::order, now, message.sender);
   event.message = message;
   event.hash = hash;
   event.bytes = bytes;
   event.service = service;
+  event.domain = domain;
   publish(event);
 }
 
@@ -111,6 +116,7 @@ void Ledger::originated(Instant now, const trace::MessageId& message, const View
   event.seq = seq;
   event.index = index;
   event.service = service;
+  event.domain = domain_of(seq);
   publish(event);
 }
 
@@ -118,6 +124,7 @@ void Ledger::delivered(Instant now, MemberId who, const node::Message& message) 
   trace::Event& event = of_message(trace::Kind::deliver, now, who, message);
   event.transitional = message.transitional;
   event.as_guessed = message.as_guessed;
+  event.domain = domain_of(event.seq);
   ++figures_.deliveries_checked;
   publish(event);
 }
@@ -162,23 +169,24 @@ Ledger::UnitsOfView& Ledger::units_of(const ViewId& view) {
   return *units_cache_.second;
 }
 
+/// With domains a position says in which one it is.
+std::uint8_t Ledger::domain_of(Seq seq) const {
+  return options_.domains.empty() ? 0 : order::ridge::domain_of(seq);
+}
+
 void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq,
                              Service service, ByteView unit) {
   seq -= options_.first_count;
   UnitsOfView& units = units_of(view);
-  const bool known = options_.quorum && seq >= 1 && seq <= units.by_seq.size() &&
-                     units.by_seq[seq - 1].origin == who;
-  const std::uint64_t number = known ? units.by_seq[seq - 1].number : ++units_originated_[who];
+  UnitRecord& record = units.by_seq[seq];
+  units.last = std::max(units.last, seq);
+  const bool known = options_.quorum && record.number != 0 && record.origin == who;
+  const std::uint64_t number = known ? record.number : ++units_originated_[who];
   ++figures_.units_originated;
-  // A place far ahead cannot be right; the oracle reports the delivery as never originated.
-  if (seq >= 1 && seq <= units.by_seq.size() + (1U << 20)) {
-    if (seq > units.by_seq.size()) units.by_seq.resize(seq);
-    UnitRecord& record = units.by_seq[seq - 1];
-    if (record.number == 0) {
-      record = {who, number};
-    } else if (!known) {
-      units.again.emplace(std::pair{seq, who}, number);
-    }
+  if (record.number == 0) {
+    record = {who, number};
+  } else if (!known) {
+    units.again.emplace(std::pair{seq, who}, number);
   }
   trace::Event& event = fresh(trace::Kind::originate, trace::Layer::unit, now, who);
   event.message = {who, number};
@@ -186,17 +194,22 @@ void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq 
   event.seq = seq;
   event.service = service;
   event.hash = digest_of(unit);
+  event.domain = domain_of(seq);
   publish(event);
 }
 
 std::uint64_t Ledger::unit_number(const order::Delivery& delivery, Seq seq) {
   UnitsOfView& units = units_of(delivery.view);
-  if (options_.quorum && seq == units.by_seq.size() + 1) {
-    // Whoever is first to deliver it shows that it has its place: its sender may not know yet.
-    units.by_seq.push_back({delivery.origin, ++units_originated_[delivery.origin]});
+  // Whoever is first to deliver it shows that it has its place: its sender may not know yet. With
+  // domains others may have got further.
+  const bool next = options_.domains.empty() ? seq == units.last + 1 : !units.by_seq.contains(seq);
+  if (options_.quorum && next) {
+    units.by_seq[seq] = {delivery.origin, ++units_originated_[delivery.origin]};
+    units.last = std::max(units.last, seq);
   }
-  if (seq >= 1 && seq <= units.by_seq.size()) {
-    const UnitRecord& record = units.by_seq[seq - 1];
+  const auto at = units.by_seq.find(seq);
+  if (at != units.by_seq.end()) {
+    const UnitRecord& record = at->second;
     if (record.number != 0 && record.origin == delivery.origin) return record.number;
     const auto again = units.again.find({seq, delivery.origin});
     if (again != units.again.end()) return again->second;
@@ -213,6 +226,7 @@ void Ledger::unit_delivered(Instant now, MemberId who, const order::Delivery& de
   event.transitional = delivery.transitional;
   event.service = delivery.service;
   event.hash = digest_of(delivery.unit.view());
+  event.domain = domain_of(seq);
   ++figures_.deliveries_checked;
   publish(event);
 }

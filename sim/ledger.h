@@ -57,14 +57,15 @@ struct Figures {
 class Ledger {
  public:
   struct Options {
-    std::uint32_t nodes = 0;     ///< for the majority rule of primary views
-    bool quorum = false;         ///< the engine orders on a quorum: see oracle::Options
-    bool optimistic = false;     ///< messages are told early, too
-    bool lists_change = false;   ///< what a majority is changes
-    Seq first_count = 0;         ///< positions begin after it; events count from 1
-    bool keep_history = false;   ///< events() holds the layer of messages
-    std::FILE* trace = nullptr;  ///< JSON lines of every event; may be null
-    std::FILE* echo = nullptr;   ///< the same for a person who reads along; may be null
+    std::uint32_t nodes = 0;  ///< for the majority rule of primary views
+    bool quorum = false;      ///< the engine orders on a quorum: see oracle::Options
+    bool optimistic = false;  ///< messages are told early, too
+    std::vector<std::vector<NodeId>> domains{};  ///< see oracle::Options
+    bool lists_change = false;                   ///< what a majority is changes
+    Seq first_count = 0;                         ///< positions begin after it; events count from 1
+    bool keep_history = false;                   ///< events() holds the layer of messages
+    std::FILE* trace = nullptr;                  ///< JSON lines of every event; may be null
+    std::FILE* echo = nullptr;  ///< the same for a person who reads along; may be null
   };
   explicit Ledger(const Options& options);
   Ledger(const Ledger&) = delete;
@@ -74,7 +75,7 @@ class Ledger {
   void crashed(Instant now, MemberId who);
   void left(Instant now, MemberId who);
   void submitted(Instant now, const trace::MessageId& message, std::uint64_t hash,
-                 std::uint64_t bytes, Service service);
+                 std::uint64_t bytes, Service service, std::uint8_t domain = 0);
   void originated(Instant now, const trace::MessageId& message, const ViewId& view, Seq seq,
                   std::uint32_t index, Service service);
   void delivered(Instant now, MemberId who, const node::Message& message);
@@ -117,7 +118,8 @@ class Ledger {
   };
   /// Which unit has which place in one view, as their originators said.
   struct UnitsOfView {
-    std::vector<UnitRecord> by_seq;                           ///< seq - 1
+    std::unordered_map<Seq, UnitRecord> by_seq;
+    Seq last = 0;                                             ///< the highest place
     std::map<std::pair<Seq, MemberId>, std::uint64_t> again;  ///< second claims of one place
   };
 
@@ -125,6 +127,7 @@ class Ledger {
   trace::Event& of_message(trace::Kind kind, Instant now, MemberId who,
                            const node::Message& message);
   void publish(const trace::Event& event);
+  std::uint8_t domain_of(Seq seq) const;
   UnitsOfView& units_of(const ViewId& view);
   std::uint64_t unit_number(const order::Delivery& delivery, Seq seq);
   void keep(const oracle::Report& report, const char* layer);

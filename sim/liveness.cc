@@ -42,13 +42,16 @@ bool consists_of(const std::vector<MemberId>& members, const std::vector<NodeId>
 }
 
 bool cluster_is_idle(const World& world) {
-  std::map<ViewId, Seq> reached;
+  std::map<std::pair<ViewId, std::size_t>, Seq> reached;
   for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
     const Process* process = world.process(NodeId{n});
     if (process == nullptr) continue;
     if (!process->operational || !process->view || !has_nothing_left(*process)) return false;
-    const auto [entry, fresh] = reached.emplace(*process->view, process->last_seq);
-    if (!fresh && entry->second != process->last_seq) return false;
+    for (const order::Domain domain : world.domains_of(NodeId{n})) {
+      const Seq seq = process->reached[domain].seq;
+      const auto [entry, fresh] = reached.emplace(std::pair{*process->view, domain}, seq);
+      if (!fresh && entry->second != seq) return false;
+    }
   }
   return true;
 }
@@ -214,7 +217,8 @@ void Liveness::submit_more() {
     for (const NodeId node : part.alive) {
       for (int i = 0; i < 4; ++i) {
         world_.submit(node, i % 2 == 0 ? Service::safe : Service::agreed,
-                      world_.make_payload(node, std::min<std::size_t>(most, 16)));
+                      world_.make_payload(node, std::min<std::size_t>(most, 16)),
+                      world_.some_domain(node));
       }
       world_.submit(node, Service::agreed, world_.make_payload(node, most));
     }
@@ -223,18 +227,19 @@ void Liveness::submit_more() {
 
 void Liveness::check_agreement() {
   for (const Part& part : parts_) {
+    std::map<order::Domain, NodeId> first;
     for (const NodeId node : part.alive) {
-      const Process& first = *world_.process(part.alive[0]);
-      const Process& other = *world_.process(node);
-      if (first.last_seq == other.last_seq &&
-          first.view_digest.value() == other.view_digest.value()) {
-        continue;
+      for (const order::Domain domain : world_.domains_of(node)) {
+        const NodeId other = first.emplace(domain, node).first->second;
+        const Process::Reached& a = world_.process(other)->reached[domain];
+        const Process::Reached& b = world_.process(node)->reached[domain];
+        if (a.seq == b.seq && a.digest.value() == b.digest.value()) continue;
+        world_.ledger().violation(
+            world_.now(), "E10",
+            nodes_text({other, node}) +
+                " are in one view and delivered different units: " + state_text());
+        return;
       }
-      world_.ledger().violation(
-          world_.now(), "E10",
-          nodes_text({part.alive[0], node}) +
-              " are in one view and delivered different units: " + state_text());
-      return;
     }
   }
 }

@@ -116,10 +116,13 @@ void Liveness::check_idleness() {
   const bool paxos = on_quorums(world_.options().order);
   const auto heartbeats =
       static_cast<std::uint64_t>(kIdleWatch.ns / world_.options().paxos.heartbeat.ns);
-  // Each ensemble has heartbeats of its own.
-  const std::uint64_t most =
-      paxos ? 2 * heartbeats * world_.options().ensembles + 100 : 4 * rotations + 100;
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
+    // Each ensemble has heartbeats of its own, those of a domain one for each of its nodes.
+    std::uint64_t to = world_.options().ensembles;
+    for (const order::Domain domain : world_.domains_of(NodeId{n})) {
+      if (domain != 0) to += world_.options().domains[domain - 1].nodes.size();
+    }
+    const std::uint64_t most = paxos ? 2 * heartbeats * to + 100 : 4 * rotations + 100;
     const Process* process = world_.process(NodeId{n});
     if (process == nullptr || process->incarnation != before[n].incarnation) continue;
     const std::uint64_t sent = process->packets_sent - before[n].sent;

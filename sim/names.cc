@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, kPacketKinds> kKindNames{
     "other",       "token",        "data",       "join",   "commit",  "probe",
     "hold_cancel", "epoch_notice", "state",      "submit", "propose", "prepare",
     "promise",     "fetch",        "fetched",    "repeat", "decided", "checkpoint-get",
-    "checkpoint",  "relay",        "distribute", "lacks"};
+    "checkpoint",  "relay",        "distribute", "lacks",  "pass"};
 
 struct FaultRow {
   std::string_view name;

@@ -95,7 +95,7 @@ void Process::announce_submission() {
   if (pending.announced) return;
   pending.announced = true;
   world.ledger().submitted(world.now(), {self, pending.number}, pending.hash, pending.bytes,
-                           pending.service);
+                           pending.service, pending.domain);
   if (views == 0) before_first_view.push_back(pending);
 }
 
@@ -131,7 +131,7 @@ void Process::on_view(const order::View& installed) {
   view = installed.id;
   members.assign(installed.members.begin(), installed.members.end());
   last_seq = 0;
-  view_digest = Digest{};
+  reached = {};
   ++views;
   before_first_view.clear();
 }
@@ -176,7 +176,7 @@ void Process::on_event(const order::Event& event) {
       if (clients != nullptr) clients->renamed(before);
       for (const PendingSubmission& early : before_first_view) {
         world.ledger().submitted(world.now(), {self, early.number}, early.hash, early.bytes,
-                                 early.service);
+                                 early.service, early.domain);
       }
       break;
     }
@@ -210,8 +210,10 @@ void Process::on_unit_delivered(const order::Delivery& delivery) {
   if (consume_every.ns > 0) ++room_used;
   if (view && delivery.view == *view) {
     last_seq = delivery.seq;
-    view_digest.add(delivery.seq ^ std::uint64_t{delivery.origin.node.value} << 48 ^
-                    std::uint64_t{delivery.unit.size()} << 32);
+    Reached& of = reached[world.domain_of(delivery.seq)];
+    of.seq = delivery.seq;
+    of.digest.add(delivery.seq ^ std::uint64_t{delivery.origin.node.value} << 48 ^
+                  std::uint64_t{delivery.unit.size()} << 32);
   }
   world.ledger().unit_delivered(world.now(), self, delivery);
 }

@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/digest.h"
 #include "node/node.h"
+#include "order/ridge/layout.h"
 #include "port/transport.h"
 #include "sim/client_side.h"
 #include "sim/clock.h"
@@ -24,6 +25,7 @@ class World;
 /// What the simulated application of a node wants to send.
 struct Submission {
   Service service = Service::agreed;
+  order::Domain domain = 0;
   std::string payload;
   std::optional<ClientWish> wish;  ///< with groups: what exactly; without it, something at random
 };
@@ -136,6 +138,7 @@ class Process final : public port::Transport, public node::Sink {
     std::uint64_t hash = 0;
     std::uint64_t bytes = 0;
     Service service = Service::agreed;
+    order::Domain domain = 0;
     bool announced = true;
   };
   PendingSubmission pending;
@@ -155,7 +158,12 @@ class Process final : public port::Transport, public node::Sink {
   std::vector<MemberId> members;
   std::uint64_t views = 0;  ///< regular ones
   Seq last_seq = 0;         ///< delivered in `view`
-  Digest view_digest;       ///< of the deliveries in `view`
+  /// What it delivered in `view` of one domain.
+  struct Reached {
+    Seq seq = 0;
+    Digest digest;
+  };
+  std::array<Reached, order::ridge::kEnsemblesMax> reached;  ///< by domain
   std::string fatal_reason;
 
   // Work, for the bounds on it.

@@ -42,6 +42,18 @@ void read_engine(Words& words, WorldOptions& options) {
   }
 }
 
+/// domain1=n1-n3 domain2=n3-n5 and so on.
+void read_domains(Words& words, WorldOptions& options) {
+  for (std::uint32_t i = 1; i < order::ridge::kEnsemblesMax; ++i) {
+    std::vector<NodeId> nodes = words.nodes("domain" + std::to_string(i), {});
+    if (nodes.empty()) break;
+    options.domains.push_back({std::move(nodes), {}});
+  }
+  if (options.domains.empty()) return;
+  if (options.order != OrderEngine::ridge) words.fail("domain1: accepted with order=ridge");
+  if (options.ensembles > 1) words.fail("domain1: not accepted together with ensembles");
+}
+
 }  // namespace
 
 void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
@@ -50,6 +62,7 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   options.seed = words.number("seed", 1, 0, ~0ULL);
   words.set_cluster(options.nodes);
   options.list = words.nodes("list", {});
+  read_domains(words, options);
   options.first_count = words.number("first-count", 0, 0, kFirstCountMost);
   options.drift_ppm = static_cast<std::int32_t>(words.number("drift", 0, 0, 200'000));
   ProcessLimits& process = options.process;
@@ -178,6 +191,9 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   ledger.nodes = options.nodes;
   ledger.quorum = on_quorums(options.order);
   ledger.optimistic = options.paxos.optimistic;
+  for (const order::ridge::DomainNodes& domain : options.domains) {
+    ledger.domains.push_back(domain.nodes);
+  }
   ledger.lists_change = !options.list.empty();
   ledger.first_count = options.first_count;
   ledger.keep_history = options_.keep_history;

@@ -71,7 +71,7 @@ void Stage::do_client(Words& words) {
       for (const std::string& group : groups) {
         wish.client = client;
         wish.targets = {group};
-        world_->submit(node, Service::agreed, {}, wish);
+        world_->submit(node, Service::agreed, {}, 0, wish);
       }
     }
   }
@@ -94,7 +94,8 @@ void Stage::client_sends(Words& words, const std::vector<NodeId>& nodes,
     for (const NodeId node : nodes) {
       for (const std::string& client : clients) {
         wish.client = client;
-        world_->submit(node, service, text ? *text : world_->make_payload(node, size), wish);
+        world_->submit(node, service, text ? *text : world_->make_payload(node, size), 0,
+                       wish);
       }
     }
   }

@@ -173,11 +173,37 @@ void Author::write_cluster() {
   if (options_.dissemination == Dissemination::ring) line += " dissemination=ring";
   if (options_.ensembles > 1) line += " ensembles=" + std::to_string(options_.ensembles);
   if (options_.optimistic) line += " optimistic=yes";
+  if (options_.domains > 0) line += domains();
   if (options_.groups || options_.sessions) line += " groups=yes";
   if (options_.sessions) line += " sessions=yes";
   if (!list_before_.empty()) line += " list=" + nodes_text(list_before_) + list_majority_;
   for (const std::string& word : options_.overrides) line += " " + word;
   script_.add(line);
+}
+
+/// Some nodes each, which may share some. Drawn apart, as first-count.
+std::string Author::domains() {
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x64);
+  std::string words;
+  const std::uint64_t count = 1 + own.below(options_.domains);
+  // Of fewer than three acceptors, one that is removed for good may be needed.
+  const std::size_t least =
+      list_before_.empty() ? 1 : std::min<std::size_t>(3, list_before_.size());
+  const auto counts = [this](NodeId node) {
+    return list_before_.empty() ||
+           std::binary_search(list_before_.begin(), list_before_.end(), node);
+  };
+  for (std::uint64_t i = 1; i <= count; ++i) {
+    std::vector<NodeId> nodes;
+    while (static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), counts)) < least) {
+      nodes.clear();
+      for (std::uint32_t n = 1; n <= nodes_; ++n) {
+        if (own.chance(0.6)) nodes.push_back(NodeId{n});
+      }
+    }
+    words += " domain" + std::to_string(i) + "=" + nodes_text(nodes);
+  }
+  return words;
 }
 
 void Author::plan_load() {

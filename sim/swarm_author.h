@@ -51,6 +51,7 @@ class Author {
   void draw_network();
   void draw_load();
   void write_cluster();
+  std::string domains();
   void plan_load();
   void plan_faults();
   void plan_packets();

@@ -44,6 +44,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
       network_(options.nodes, mixed(options.seed, 1), ledger.faults()),
       driver_random_(mixed(options.seed, 2)),
       load_random_(mixed(options.seed, 3)),
+      domain_random_(mixed(options.seed, 9)),
       replay_random_(mixed(options.seed, 4)),
       processes_(options.nodes + 1),
       incarnations_(options.nodes + 1),
@@ -62,6 +63,14 @@ World::World(const WorldOptions& options, Ledger& ledger)
     for (const NodeId node : universe_) {
       logs_[node.value] =
           std::make_unique<NodeLog>(options.disks, mixed(options.seed, 8'000 + node.value));
+    }
+  }
+  domains_.resize(options.nodes + 1);
+  const order::ridge::Layout layout{options.ensembles, options.domains};
+  for (const NodeId node : universe_) {
+    for (std::size_t i = 0; i <= options.domains.size(); ++i) {
+      const auto domain = static_cast<order::Domain>(i);
+      if (layout.has(domain, node)) domains_[node.value].push_back(domain);
     }
   }
   files_.assign(options.nodes + 1,
@@ -217,7 +226,7 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
       return order::paxos::make_engine(config, pool, host);
     }
     return order::ridge::make_engine(config, pool, host, options_.dissemination,
-                                     options_.ensembles);
+                                     {options_.ensembles, options_.domains});
   }
   order::ring::Config config;
   config.self = process.self;

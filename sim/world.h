@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "node/node.h"
 #include "order/paxos/options.h"
+#include "order/ridge/layout.h"
 #include "order/ring/options.h"
 #include "sim/event_queue.h"
 #include "sim/ledger.h"
@@ -40,6 +41,7 @@ struct WorldOptions {
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge
+  std::vector<order::ridge::DomainNodes> domains;             ///< of ridge
   std::uint32_t nodes = 3;                                    ///< 1 to kNodesMax
   /// The list of nodes in the file of each of them; empty: all, and it never changes.
   std::vector<NodeId> list;
@@ -131,8 +133,14 @@ class World {
   void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);
   /// The disk of an acceptor, or null.
   NodeLog* disk(NodeId node) { return logs_.empty() ? nullptr : logs_[node.value].get(); }
+  /// What the node learns: domain 0, and those that it is in.
+  const std::vector<order::Domain>& domains_of(NodeId node) const;
+  /// One of them, by chance.
+  order::Domain some_domain(NodeId node);
+  /// In which one a position is.
+  order::Domain domain_of(Seq position) const;
   /// With groups: by a client, as `wish` says, or else at random.
-  void submit(NodeId node, Service service, std::string payload,
+  void submit(NodeId node, Service service, std::string payload, order::Domain domain = 0,
               std::optional<ClientWish> wish = {});
   /// A payload of its own kind: no two are equal.
   std::string make_payload(NodeId node, std::size_t bytes);
@@ -251,11 +259,13 @@ class World {
   std::unique_ptr<NetModel> model_;  ///< null: packets cost `send_cost`, and their sender's wire
   Random driver_random_;
   Random load_random_;
+  Random domain_random_;
   Random replay_random_;
   Instant now_{};
   EventQueue queue_;
   PacketStore packets_;
   std::vector<NodeId> universe_;
+  std::vector<std::vector<order::Domain>> domains_;  ///< of each node; 0 first
   std::vector<order::NodeList> files_;               ///< by node
   std::vector<std::unique_ptr<Process>> processes_;  ///< by node
   std::vector<std::unique_ptr<NodeLog>> logs_;       ///< by node; null if it is no acceptor

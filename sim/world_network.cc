@@ -246,12 +246,26 @@ std::string World::make_payload(NodeId node, std::size_t bytes) {
   return payload;
 }
 
-void World::submit(NodeId node, Service service, std::string payload,
+void World::submit(NodeId node, Service service, std::string payload, order::Domain domain,
                    std::optional<ClientWish> wish) {
   Process* process = processes_[node.value].get();
   if (process == nullptr) return;
-  process->inbox.push_back({service, std::move(payload), std::move(wish)});
+  process->inbox.push_back({service, domain, std::move(payload), std::move(wish)});
   kick(*process);
+}
+
+const std::vector<order::Domain>& World::domains_of(NodeId node) const {
+  return domains_[node.value];
+}
+
+// Also that of all nodes. Without domains nothing is drawn.
+order::Domain World::some_domain(NodeId node) {
+  const std::vector<order::Domain>& own = domains_of(node);
+  return own.size() == 1 ? own[0] : own[domain_random_.below(own.size())];
+}
+
+order::Domain World::domain_of(Seq position) const {
+  return options_.domains.empty() ? 0 : order::ridge::domain_of(position);
 }
 
 void World::add_load(const Load& load) {
@@ -275,7 +289,8 @@ void World::submit_load(std::uint32_t index) {
         static_cast<std::size_t>(large ? load_random_.between(load.large_low, load.large_high)
                                        : load_random_.between(load.size_low, load.size_high));
     const bool safe = load_random_.chance(load.safe);
-    submit(node, safe ? Service::safe : Service::agreed, make_payload(node, size));
+    submit(node, safe ? Service::safe : Service::agreed, make_payload(node, size),
+           some_domain(node));
   }
   const double mean_ns = 1e9 * (1.0 + static_cast<double>(load.burst - 1) / 2) /
                          (load.rate * static_cast<double>(load.nodes.size()));

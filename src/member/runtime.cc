@@ -223,7 +223,7 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
   using Ways = order::ridge::Dissemination;
   const Ways ways =
       settings_.dissemination == Dissemination::ring ? Ways::ring : Ways::distributors;
-  return order::ridge::make_engine(paxos, frames_, host, ways, settings_.ensembles);
+  return order::ridge::make_engine(paxos, frames_, host, ways, {settings_.ensembles, {}});
 }
 
 std::unique_ptr<order::Engine> Runtime::make_ring(std::uint64_t epoch, order::Host& host) {

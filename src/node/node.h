@@ -111,19 +111,21 @@ class Node {
   Node& operator=(const Node&) = delete;
 
   void start(Instant now);
-  /// Queues a message; copies `payload`, which may be empty. Returns its number (from 1), or:
+  /// Queues a message for those who learn `domain`, one that this node is in; copies `payload`,
+  /// which may be empty. Returns its number (from 1), or:
   /// would_block (the queue is full: call again after on_originate), too_large, closed.
-  Result<std::uint64_t> submit(Instant now, ByteView payload, Service service);
+  Result<std::uint64_t> submit(Instant now, ByteView payload, Service service,
+                               order::Domain domain = 0);
   /// As submit, but the engine hears of it at the next flush() only: nothing is delivered before
   /// that, so that this may be called from whoever is told of deliveries.
-  Result<std::uint64_t> enqueue(ByteView payload, Service service);
+  Result<std::uint64_t> enqueue(ByteView payload, Service service, order::Domain domain = 0);
   /// As submit, but without a copy: `payload` stays where it is until released() says otherwise.
   /// The engine hears of it at the next flush() only: several messages submitted at once then share
   /// units even if the engine could order the first of them immediately.
-  Result<std::uint64_t> submit_lent(ByteView payload, Service service);
+  Result<std::uint64_t> submit_lent(ByteView payload, Service service, order::Domain domain = 0);
   /// The same for bytes that the caller has in a block of its own: takes the block, unless there is
   /// an error.
-  Result<std::uint64_t> submit_block(Gathered& message, Service service);
+  Result<std::uint64_t> submit_block(Gathered& message, Service service, order::Domain domain = 0);
   /// Queues a control message: it goes before all that submit() queued and that is not ordered yet,
   /// a message that is half done included. Returns its number, with kControlNumber in it, or
   /// would_block, too_large, closed. This, drop_control() and block() may be called from the sink:

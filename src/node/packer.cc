@@ -40,10 +40,11 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
   }
   packed.continues = half_done();
   const bool safe = is_safe(queue.front_service());
+  const order::Domain domain = queue.front_domain();
   packed.first_completed = queue.front_number() | (control ? kControlNumber : 0);
   UnitWriter writer({unit.data(), unit.size()}, packed.first_completed);
   while (queue.waiting() > 0 && is_safe(queue.front_service()) == safe &&
-         writer.chunks() < kChunksMax) {
+         queue.front_domain() == domain && writer.chunks() < kChunksMax) {
     if (!add_front(queue, writer, packed)) break;
   }
   PEAL_ASSERT(writer.chunks() > 0);
@@ -98,6 +99,10 @@ void Packer::rewind() {
   restart();
   queue_.rewind();
   control_.rewind();
+}
+
+order::Domain Packer::next_domain() const {
+  return control_.waiting() > 0 || queue_.waiting() == 0 ? 0 : queue_.front_domain();
 }
 
 std::uint32_t Packer::backlog_units() const {

@@ -21,7 +21,7 @@ struct Packed {
 };
 
 /// Turns two queues into units, each in the order submitted: `control` goes before all of `queue`,
-/// and no unit holds messages of both. A message that fits into one unit is never cut; one that
+/// and no unit holds messages of both, or of two domains. A message that fits into one unit is never cut; one that
 /// does not fills all units but its last to the brim, so that their packets are equally long, which
 /// is what segmentation offload wants.
 class Packer {
@@ -45,6 +45,8 @@ class Packer {
   /// True if the start of a queue's front message is in a unit and its end is not.
   bool half_done() const { return offset_ > 0; }
   std::uint32_t backlog_units() const;
+  /// Who learns the unit that next() would build now: control messages are for all.
+  order::Domain next_domain() const;
 
   std::uint64_t units() const { return units_; }
   std::uint64_t parts() const { return parts_; }

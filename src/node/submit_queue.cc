@@ -29,14 +29,15 @@ Result<void> SubmitQueue::admit(ByteView payload) const {
 }
 
 std::uint64_t SubmitQueue::add(const std::byte* bytes, std::size_t size, Service service,
-                               Place place) {
-  entry(pushed_) = {bytes, ring_.tail(), static_cast<std::uint32_t>(size), service, place, false};
+                               order::Domain domain, Place place) {
+  entry(pushed_) = {bytes, ring_.tail(), static_cast<std::uint32_t>(size), service, domain, place, false};
   bytes_ += size;
   waiting_bytes_ += size;
   return ++pushed_;
 }
 
-Result<std::uint64_t> SubmitQueue::push(ByteView payload, Service service) {
+Result<std::uint64_t> SubmitQueue::push(ByteView payload, Service service,
+                                        order::Domain domain) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
   const auto size = static_cast<std::uint32_t>(payload.size());
   const Place place = size > small_bytes_max_ ? Place::block : Place::ring;
@@ -46,19 +47,20 @@ Result<std::uint64_t> SubmitQueue::push(ByteView payload, Service service) {
     if (bytes == nullptr) return unexpected(Errc::would_block);
     std::memcpy(bytes, payload.data(), size);
   }
-  return add(bytes, size, service, place);
+  return add(bytes, size, service, domain, place);
 }
 
 Result<std::uint64_t> SubmitQueue::push_block(ByteView payload, std::unique_ptr<std::byte[]>& block,
-                                              Service service) {
+                                              Service service, order::Domain domain) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
   PEAL_ASSERT(block != nullptr && payload.data() == block.get());
-  return add(block.release(), payload.size(), service, Place::block);
+  return add(block.release(), payload.size(), service, domain, Place::block);
 }
 
-Result<std::uint64_t> SubmitQueue::push_lent(ByteView payload, Service service) {
+Result<std::uint64_t> SubmitQueue::push_lent(ByteView payload, Service service,
+                                             order::Domain domain) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
-  return add(payload.data(), payload.size(), service, Place::lent);
+  return add(payload.data(), payload.size(), service, domain, Place::lent);
 }
 
 void SubmitQueue::pop(std::uint64_t count) {

@@ -28,12 +28,12 @@ class SubmitQueue {
 
   /// Copies `payload` and returns its number; or too_large, or would_block. An empty queue takes
   /// any message that is not too large.
-  Result<std::uint64_t> push(ByteView payload, Service service);
+  Result<std::uint64_t> push(ByteView payload, Service service, order::Domain domain = 0);
   /// The same; takes `block`, in which `payload` lies, instead of copying.
   Result<std::uint64_t> push_block(ByteView payload, std::unique_ptr<std::byte[]>& block,
-                                   Service service);
+                                   Service service, order::Domain domain = 0);
   /// The same; `payload` stays where it is until its message was popped.
-  Result<std::uint64_t> push_lent(ByteView payload, Service service);
+  Result<std::uint64_t> push_lent(ByteView payload, Service service, order::Domain domain = 0);
 
   bool empty() const { return popped_ == pushed_; }
   /// All that is here, taken or not.
@@ -51,6 +51,7 @@ class SubmitQueue {
   std::uint64_t front_number() const { return next_ + 1; }
   ByteView front_payload() const { return {front().bytes, front().size}; }
   Service front_service() const { return front().service; }
+  order::Domain front_domain() const { return front().domain; }
   /// Takes that one.
   void take() {
     waiting_bytes_ -= front().size;
@@ -83,6 +84,7 @@ class SubmitQueue {
     std::uint64_t ring_tail;  ///< where the ring's tail stood after it
     std::uint32_t size;
     Service service;
+    order::Domain domain;
     Place place;
     bool forgotten;  ///< while it was not taken: no unit will remove it
   };
@@ -94,7 +96,8 @@ class SubmitQueue {
   }
   /// Why `payload` cannot be queued, if so.
   Result<void> admit(ByteView payload) const;
-  std::uint64_t add(const std::byte* bytes, std::size_t size, Service service, Place place);
+  std::uint64_t add(const std::byte* bytes, std::size_t size, Service service, order::Domain domain,
+                    Place place);
   void remove(std::uint64_t count);
 
   std::uint32_t message_bytes_max_;

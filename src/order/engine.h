@@ -32,6 +32,10 @@ struct Unit {
   Service service = Service::agreed;  ///< agreed or safe
 };
 
+/// Who learns a message: 0: all nodes; else those of one of the domains that the engine was made
+/// with. A node sends in the domains that it is in.
+using Domain = std::uint8_t;
+
 /// What the engine asks of its node while it works.
 class Host {
  public:
@@ -42,6 +46,8 @@ class Host {
   /// buffer. Several may be handed over before the first of them is placed: how many, the engine
   /// decides. Their messages stay in the node's queues, and count towards its limits, until then.
   virtual bool next_unit(std::uint32_t unit_bytes_max, Unit& out) = 0;
+  /// Who learns the unit that next_unit() would build now. Only engines with domains ask.
+  virtual Domain next_domain() const { return 0; }
   /// Units that the application's side could still take in; the ring slows down as it shrinks.
   virtual std::uint32_t receive_room_units() const = 0;
 };

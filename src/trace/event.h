@@ -51,6 +51,7 @@ struct Event {
   // submit, originate, deliver, early
   MessageId message{};
   Service service = Service::agreed;
+  std::uint8_t domain = 0;  ///< who learns it; 0: all nodes
   std::uint64_t hash{};   ///< of the payload: submit, deliver, early; at layer unit also originate
   std::uint64_t bytes{};  ///< of the payload: submit
 

@@ -210,6 +210,7 @@ void read_placed(Reader& in, Event& event) {
   event.view = in.view("view");
   event.seq = in.number("seq", kAny);
   if (in.has("index")) event.index = static_cast<std::uint32_t>(in.number("index", kAny32));
+  if (in.has("domain")) event.domain = static_cast<std::uint8_t>(in.number("domain", 15));
   event.service = read_service(in);
 }
 
@@ -243,6 +244,7 @@ void read_details(Reader& in, Event& event) {
     case Kind::submit:
       event.message = in.message("msg");
       event.service = read_service(in);
+      if (in.has("domain")) event.domain = static_cast<std::uint8_t>(in.number("domain", 15));
       event.hash = in.hash("hash");
       event.bytes = in.number("bytes", kAny);
       break;

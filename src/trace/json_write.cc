@@ -80,6 +80,7 @@ void put_hash_key(std::string& out, const Event& event) {
 void put_submit(std::string& out, const Event& event, const Names& names) {
   put_id(out, "msg", event.message, names);
   put_text(out, "service", word_of(event.service));
+  if (event.domain != 0) put_integer(out, "domain", event.domain);
   put_hash_key(out, event);
   put_integer(out, "bytes", event.bytes);
 }
@@ -90,6 +91,7 @@ void put_placed(std::string& out, const Event& event, const Names& names) {
   put_id(out, "view", event.view, names);
   put_integer(out, "seq", event.seq);
   if (event.index != 0) put_integer(out, "index", event.index);
+  if (event.domain != 0) put_integer(out, "domain", event.domain);
   put_text(out, "service", word_of(event.service));
 }
 

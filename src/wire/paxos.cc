@@ -294,6 +294,20 @@ std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan packet)
   return finish(out, packet, header.checksum);
 }
 
+Drop decode_pass(ByteView packet, Pass& out) {
+  Reader in = body_of(packet);
+  out.key = read_counter(in);
+  in.require(out.key >= 1 && out.key <= kStampMax, Drop::bad_value);
+  return in.finish();
+}
+
+std::size_t encode_pass(const Header& header, const Pass& in, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::pass, header);
+  out.u(in.key);
+  return finish(out, packet, header.checksum);
+}
+
 Drop decode_checkpoint_get(ByteView packet) { return body_of(packet).finish(); }
 
 std::size_t encode_checkpoint_get(const Header& header, ByteSpan packet) {

@@ -29,7 +29,8 @@ enum class PaxosKind : std::uint8_t {
   checkpoint = 42,
   relay = 43,              ///< Phase 2a from acceptor to acceptor
   distribute = 44,         ///< a decided value, for the receiver to send to others
-  lacks = kPaxosKindLast,  ///< asks a member for units of its own, which did not come
+  lacks = 45,              ///< asks a member for units of its own, which did not come
+  pass = kPaxosKindLast,   ///< asks a coordinator to let other ensembles go ahead of it
 };
 
 /// Numbers one agreement; the first is 1, and 0 means nothing.
@@ -97,7 +98,7 @@ struct Placing {
 };
 inline constexpr std::size_t kPlacingBytes = 24;
 /// What claims more says nothing of its key: so keys always have room to ascend.
-inline constexpr std::uint64_t kStampMax = kCounterMax / 2;
+inline constexpr std::uint64_t kStampMax = kCounterMax >> 6;
 inline constexpr std::uint64_t kKeyMax = kStampMax + kStampMax / 2;
 
 /// Of the members of a view that is to come: who, and its last view's number; 0: it had none.
@@ -211,6 +212,12 @@ struct Lacks {
 };
 inline constexpr std::uint16_t kLacksMax = 64;
 
+/// What the sender has of other ensembles waits for this one: it is to say how far it has come.
+struct Pass {
+  std::uint64_t key{};  ///< that its keys are to be above; 1 to kStampMax
+  friend bool operator==(const Pass&, const Pass&) = default;
+};
+
 /// Where somebody may begin who was in no view: the state of the order before an instance.
 struct Checkpoint {
   Instance next{};      ///< at least 1
@@ -223,7 +230,7 @@ struct Checkpoint {
 };
 
 // Decoding and encoding, with the rules of frames.h. A decoder of a kind is for packets of it.
-// Those of ValueFrame, State, Prepare, Fetch, Fetched, Repeat, Lacks and Relay do not allocate.
+// Those of ValueFrame, State, Prepare, Fetch, Fetched, Repeat, Lacks, Pass and Relay do not allocate.
 [[nodiscard]] Drop decode_value(ByteView packet, ValueFrame& out);
 [[nodiscard]] Drop decode_state(ByteView packet, State& out);
 [[nodiscard]] Drop decode_prepare(ByteView packet, Prepare& out);
@@ -232,6 +239,7 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_fetched(ByteView packet, Fetched& out);
 [[nodiscard]] Drop decode_repeat(ByteView packet, Repeat& out);
 [[nodiscard]] Drop decode_lacks(ByteView packet, Lacks& out);
+[[nodiscard]] Drop decode_pass(ByteView packet, Pass& out);
 [[nodiscard]] Drop decode_relay(ByteView packet, Relay& out);
 [[nodiscard]] Drop decode_checkpoint_get(ByteView packet);
 [[nodiscard]] Drop decode_checkpoint(ByteView packet, Checkpoint& out);
@@ -260,6 +268,7 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 [[nodiscard]] std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_pass(const Header& header, const Pass& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_checkpoint_get(const Header& header, ByteSpan out);
 [[nodiscard]] std::size_t encode_checkpoint(const Header& header, const Checkpoint& in,
                                             ByteSpan out);

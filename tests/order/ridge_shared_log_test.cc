@@ -43,7 +43,7 @@ using Records = std::vector<std::string>;
 TEST(RidgeSharedLog, EachAcceptorReadsItsOwnRecordsWithPositionsOfTheOneLog) {
   MemoryLog log;
   {
-    SharedLog shared(log, 3);
+    SharedLog shared(log, {0, 1, 2});
     ASSERT_TRUE(shared.replay());
     EXPECT_EQ(shared.of(0).append(bytes_of("a"))->value, 1U);
     EXPECT_EQ(shared.of(2).append(bytes_of("b"))->value, 2U);
@@ -53,7 +53,7 @@ TEST(RidgeSharedLog, EachAcceptorReadsItsOwnRecordsWithPositionsOfTheOneLog) {
     log.sync();
     EXPECT_EQ(shared.of(2).durable().value, 3U) << "one sync is for all";
   }
-  SharedLog again(log, 3);
+  SharedLog again(log, {0, 1, 2});
   ASSERT_TRUE(again.replay());
   EXPECT_EQ(replayed(again.of(0)), (Records{"1a", "3c"}));
   EXPECT_EQ(replayed(again.of(1)), Records{});
@@ -62,7 +62,7 @@ TEST(RidgeSharedLog, EachAcceptorReadsItsOwnRecordsWithPositionsOfTheOneLog) {
 
 TEST(RidgeSharedLog, TheBeginningStaysUntilNoAcceptorNeedsIt) {
   MemoryLog log;
-  SharedLog shared(log, 2);
+  SharedLog shared(log, {0, 1});
   ASSERT_TRUE(shared.replay());
   for (int i = 0; i < 4; ++i) {
     ASSERT_TRUE(shared.of(static_cast<std::size_t>(i % 2)).append(bytes_of("x")).has_value());
@@ -74,7 +74,7 @@ TEST(RidgeSharedLog, TheBeginningStaysUntilNoAcceptorNeedsIt) {
   ASSERT_TRUE(shared.of(1).checkpoint(bytes_of("D"), {4}).has_value());
   log.sync();
   EXPECT_EQ(log.kept(), 3U) << "from position 4 on";
-  SharedLog again(log, 2);
+  SharedLog again(log, {0, 1});
   ASSERT_TRUE(again.replay());
   EXPECT_EQ(replayed(again.of(0)), Records{"5C"});
   EXPECT_EQ(replayed(again.of(1)), (Records{"4x", "6D"}));
@@ -82,7 +82,7 @@ TEST(RidgeSharedLog, TheBeginningStaysUntilNoAcceptorNeedsIt) {
 
 TEST(RidgeSharedLog, ACheckpointThatIsRefusedLetsGoOfNothing) {
   MemoryLog log;
-  SharedLog shared(log, 2);
+  SharedLog shared(log, {0, 1});
   ASSERT_TRUE(shared.replay());
   ASSERT_TRUE(shared.of(0).append(bytes_of("x")).has_value());
   ASSERT_TRUE(shared.of(1).append(bytes_of("y")).has_value());
@@ -97,12 +97,12 @@ TEST(RidgeSharedLog, ACheckpointThatIsRefusedLetsGoOfNothing) {
 TEST(RidgeSharedLog, ALogOfMoreAcceptorsOrOfNoneIsRefused) {
   MemoryLog log;
   {
-    SharedLog shared(log, 3);
+    SharedLog shared(log, {0, 1, 2});
     ASSERT_TRUE(shared.replay());
     ASSERT_TRUE(shared.of(2).append(bytes_of("b")).has_value());
     log.sync();
   }
-  SharedLog two(log, 2);
+  SharedLog two(log, {0, 1});
   EXPECT_FALSE(two.replay());
   MemoryLog empty;
   ASSERT_TRUE(empty.append({}).has_value());
@@ -112,7 +112,7 @@ TEST(RidgeSharedLog, ALogOfMoreAcceptorsOrOfNoneIsRefused) {
 
 TEST(RidgeSharedLog, AFailureIsEverybodys) {
   MemoryLog log;
-  SharedLog shared(log, 2);
+  SharedLog shared(log, {0, 1});
   ASSERT_TRUE(shared.replay());
   EXPECT_FALSE(shared.of(1).failure().has_value());
   log.fail();

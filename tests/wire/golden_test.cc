@@ -286,6 +286,8 @@ TEST(WireGolden, PhaseOneAndCatchingUp) {
                 Repeat{8'900, kRepeatMax}, decode_repeat, encode_repeat);
   expect_golden("v1-lacks", static_cast<FrameKind>(PaxosKind::lacks), kB,
                 Lacks{77, 8'191, kLacksMax}, decode_lacks, encode_lacks);
+  expect_golden("v1-pass", static_cast<FrameKind>(PaxosKind::pass), kC, Pass{kKey}, decode_pass,
+                encode_pass);
   struct Nothing {
     bool operator==(const Nothing&) const = default;
   };

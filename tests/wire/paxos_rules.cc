@@ -254,9 +254,13 @@ const char* broken_rule(const Lacks& lacks) {
   return kLast - lacks.first < lacks.count ? "lacks wraps" : nullptr;
 }
 
+const char* broken_rule(const Pass& pass) {
+  return pass.key >= 1 && pass.key <= 0x01ff'ffff'ffff'ffff ? nullptr : "pass.key";
+}
+
 const char* broken_rule(const Checkpoint& checkpoint) {
   if (!instance(checkpoint.next)) return "checkpoint.next";
-  if (checkpoint.key > 0x5fff'ffff'ffff'fffe) return "checkpoint.key";
+  if (checkpoint.key > 0x02ff'ffff'ffff'fffe) return "checkpoint.key";
   const Nodes& nodes = checkpoint.nodes;
   if (nodes.number > 8'388'607) return "checkpoint.nodes.number";
   if (nodes.number == 0 && nodes.first != nodes.hash) return "a first list that is not the first";

@@ -39,6 +39,10 @@ std::string with_prepare(const Prepare& prepare) {
 std::string with_fetch(const Fetch& fetch) {
   return outcome(fetch, frame_kind(PaxosKind::fetch), encode_fetch, decode_fetch);
 }
+std::string with_pass(std::uint64_t key) {
+  return outcome(Pass{key}, frame_kind(PaxosKind::pass), encode_pass, decode_pass);
+}
+
 std::string with_lacks(const Lacks& lacks) {
   return outcome(lacks, frame_kind(PaxosKind::lacks), encode_lacks, decode_lacks);
 }
@@ -143,6 +147,14 @@ TEST(WirePaxosPromise, HoldsUpToKVoteRunsMax) {
 TEST(WirePaxosFetch, NamesARoundAndAnInstance) {
   expect_begun_round([](const Round& round) { return with_fetch({round, 1}); });
   expect_from_one([](Instance instance) { return with_fetch({kSomeRound, instance}); });
+}
+
+TEST(WirePaxosPass, AsksForAKeyThatAStampMayHave) {
+  EXPECT_EQ(with_pass(0), "bad_value");
+  EXPECT_EQ(with_pass(1), "none");
+  EXPECT_EQ(with_pass(kStampMax), "none");
+  EXPECT_EQ(with_pass(kStampMax + 1), "bad_value");
+  EXPECT_EQ(with_pass(~std::uint64_t{0}), "bad_value");
 }
 
 TEST(WirePaxosLacks, AsksForOneToKLacksMaxUnitsOfAView) {

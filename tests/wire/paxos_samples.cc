@@ -261,6 +261,8 @@ Lacks random_lacks(Random& random) {
   return {1 + skewed(random, kCounterMax - 1), 1 + skewed(random, kCounterMax - 1 - count), count};
 }
 
+Pass random_pass(Random& random) { return {1 + skewed(random, kStampMax - 1)}; }
+
 Placing random_placing(Random& random) {
   return {skewed(random, kCounterMax), 1 + skewed(random, kCounterMax - 1),
           1 + skewed(random, kCounterMax - 1)};

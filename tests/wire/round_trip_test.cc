@@ -88,6 +88,7 @@ TEST(WireRoundTrip, Repeats) {
                              frame_kind(PaxosKind::repeat));
 }
 TEST(WireRoundTrip, LackedUnits) {
+  expect_round_trips<Pass>(random_pass, encode_pass, decode_pass, frame_kind(PaxosKind::pass));
   expect_round_trips<Lacks>(random_lacks, encode_lacks, decode_lacks, frame_kind(PaxosKind::lacks));
 }
 TEST(WireRoundTrip, Checkpoints) {

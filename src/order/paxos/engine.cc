@@ -184,11 +184,24 @@ void PaxosEngine::work(Instant now, Effects& out) {
 }
 
 bool PaxosEngine::pass(Instant now, std::uint64_t key, Effects& out) {
-  if (life_ != Life::running || !idle()) return false;
+  if (life_ != Life::running || !coordinator_) return false;
   now_ = now;
   if (!coordinator_->pass(now, key, out)) return false;
   work(now, out);
   return true;
+}
+
+MemberId PaxosEngine::coordinated_by() const {
+  const Peer* leader = coordinator();
+  return leader == nullptr ? MemberId{} : leader->member;
+}
+
+void PaxosEngine::want_pass(std::uint64_t key, Effects& out) {
+  const Peer* leader = coordinator();
+  if (life_ != Life::running || leader == nullptr || leader->self) return;
+  outbox_.send(leader->node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_pass(header, {key}, bytes);
+  });
 }
 
 // ---- time ----

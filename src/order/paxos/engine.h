@@ -65,6 +65,8 @@ class PaxosEngine final : public Ensemble {
     return coordinator_ && coordinator_->leads() && coordinator_->under_way() == 0;
   }
   bool pass(Instant now, std::uint64_t key, Effects& out) override;
+  MemberId coordinated_by() const override;
+  void want_pass(std::uint64_t key, Effects& out) override;
   void set_ready(bool ready, std::uint64_t from) override {
     visiting_ = !ready;
     views_from_ = from;

@@ -22,6 +22,8 @@ class Merger {
   virtual void on_left_out() = 0;
   /// Needs all that is decided from now on, whether this node is in the ensemble's view or not.
   virtual bool needs_all() const = 0;
+  /// A node needs keys of this ensemble above this one, which is a stamp.
+  virtual void on_pass_wanted(std::uint64_t key) = 0;
 };
 
 /// An engine that orders a part of the units, as one of several: see Config::merger. Delivers
@@ -41,8 +43,12 @@ class Ensemble : public Engine {
   /// Coordinates, and has nothing under way.
   virtual bool idle() const = 0;
   /// Proposes nothing with this key, so that others need not wait for this ensemble. False: it
-  /// cannot now. Only while idle().
+  /// cannot now.
   virtual bool pass(Instant now, std::uint64_t key, Effects& out) = 0;
+  /// Who coordinates, as far as this node knows; nobody if it does not.
+  virtual MemberId coordinated_by() const = 0;
+  /// Asks whoever coordinates for keys above this one, which is a stamp.
+  virtual void want_pass(std::uint64_t key, Effects& out) = 0;
   /// May this node be taken into views, and with keys of at least `from`? Not at first.
   virtual void set_ready(bool ready, std::uint64_t from) = 0;
 };

@@ -59,6 +59,14 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     case PaxosKind::state: return on_state(now, packet, *peers_.find(from.node), out);
     case PaxosKind::submit: return on_submit(now, from, packet);
     case PaxosKind::lacks: return on_lacks(now, from, packet, out);
+    case PaxosKind::pass: {
+      wire::Pass pass;
+      const Drop reason = wire::decode_pass(packet.view(), pass);
+      if (reason == Drop::none && config_.merger != nullptr) {
+        config_.merger->on_pass_wanted(pass.key);
+      }
+      return reason;
+    }
     case PaxosKind::propose:
     case PaxosKind::relay:
     case PaxosKind::distribute: return on_value(now, from, kind, packet, out);

@@ -9,12 +9,12 @@
 namespace peal::order::ridge {
 
 std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& packets, Host& host,
-                                    Dissemination dissemination, std::uint32_t ensembles) {
+                                    Dissemination dissemination, const Layout& layout) {
   PEAL_ASSERT(config.acceptors.size() <= wire::kChainMax);
-  PEAL_ASSERT(ensembles >= 1 && ensembles <= kEnsemblesMax);
+  PEAL_ASSERT(validate(layout, config.universe).empty());
   const paxos::MakeRoutes routes = dissemination == Dissemination::ring ? &make_ring : &make_chain;
-  if (ensembles == 1) return paxos::make_engine(config, packets, host, routes);
-  return std::make_unique<Ensembles>(config, ensembles, packets, host, routes);
+  if (layout.one_engine()) return paxos::make_engine(config, packets, host, routes);
+  return std::make_unique<Ensembles>(config, layout, packets, host, routes);
 }
 
 }  // namespace peal::order::ridge

@@ -6,14 +6,15 @@
 
 #include "order/paxos/options.h"
 #include "order/ridge/dissemination.h"
+#include "order/ridge/layout.h"
 
 namespace peal::order::ridge {
 
-/// The Paxos engine with these ways, or `ensembles` of them, 1 to kEnsemblesMax, as one engine,
-/// which share the log (ensembles.h). At most wire::kChainMax acceptors; else as
-/// paxos::make_engine().
+/// The Paxos engine with these ways, or several of them as one engine, which share the log
+/// (ensembles.h). The layout is one that validate() accepts. At most wire::kChainMax acceptors; else
+/// as paxos::make_engine().
 std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& packets, Host& host,
                                     Dissemination dissemination = Dissemination::distributors,
-                                    std::uint32_t ensembles = 1);
+                                    const Layout& layout = {});
 
 }  // namespace peal::order::ridge

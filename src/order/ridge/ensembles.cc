@@ -17,9 +17,15 @@ constexpr int kPassesMax = 4;
 /// A coordinator that has nothing to order says so for so long ahead: what others order meanwhile
 /// waits for nobody.
 constexpr std::uint64_t kAheadUs = 2'000;
+/// Between two requests of a node that an ensemble say so; and before it asks if another does.
+constexpr Duration kWantAgain = microseconds(500);
+constexpr Duration kWantLate = milliseconds(2);
+/// Nothing that was proposed that long ago, and is not decided, may be lost.
+constexpr Duration kPassingMax = milliseconds(10);
 
 /// Each ensemble has its part of what one engine may keep.
-paxos::Options part_of(paxos::Options options, std::uint32_t count) {
+paxos::Options part_of(paxos::Options options, std::size_t ensembles) {
+  const auto count = static_cast<std::uint32_t>(ensembles);
   const auto part = [count](auto& of, auto least) {
     of = std::max<std::decay_t<decltype(of)>>(of / count, least);
   };
@@ -45,33 +51,61 @@ bool is_one_for_all(std::string_view name) {
          name == "paxos_round";
 }
 
+/// Of all ensembles those that the node learns, by number.
+std::vector<std::uint8_t> learned_by(NodeId node, const Layout& layout) {
+  std::vector<std::uint8_t> numbers;
+  for (std::uint32_t i = 0; i < layout.ensembles; ++i) numbers.push_back(static_cast<std::uint8_t>(i));
+  for (std::size_t i = 1; i <= layout.domains.size(); ++i) {
+    const auto domain = static_cast<Domain>(i);
+    if (layout.has(domain, node)) numbers.push_back(static_cast<std::uint8_t>(layout.ensembles + i - 1));
+  }
+  return numbers;
+}
+
 }  // namespace
 
-Ensembles::Ensembles(const paxos::Config& config, std::uint32_t count, BufferPool& packets,
+Ensembles::Ensembles(const paxos::Config& config, const Layout& layout, BufferPool& packets,
                      Host& host, paxos::MakeRoutes make_routes)
     : self_(config.self),
       cluster_(config.cluster),
-      waiting_max_(part_of(config.options, count).max_gap),
+      layout_(layout),
+      waiting_max_(
+          part_of(config.options, learned_by(config.self.node, layout).size()).max_gap),
       own_max_(config.options.member_window),
       host_(host),
       pool_(packets),
-      merge_(count) {
+      merge_(learned_by(config.self.node, layout).size()) {
+  const std::vector<std::uint8_t> numbers = learned_by(self_.node, layout);
   if (config.log != nullptr) {
-    log_ = std::make_unique<SharedLog>(*config.log, count);
+    log_ = std::make_unique<SharedLog>(*config.log, numbers);
     has_log_ = log_->replay();
   }
-  for (std::uint32_t i = 0; i < count; ++i) {
-    auto& inner = inner_.emplace_back(std::make_unique<Inner>(*this, i));
-    paxos::Config part = config;
-    part.options = part_of(config.options, count);
-    part.cluster = ensemble_cluster(config.cluster, i);
-    part.log = log_ == nullptr ? nullptr : &log_->of(i);
-    part.merger = inner.get();
-    part.first_candidate = i;
-    part.far_behind = config.options.max_gap;
-    inner->engine = paxos::make_ensemble(part, packets, *inner, make_routes);
-  }
+  for (const std::uint8_t number : numbers) add(number, config, make_routes);
   counters_.reserve(96);
+}
+
+void Ensembles::add(std::uint8_t number, const paxos::Config& config,
+                    paxos::MakeRoutes make_routes) {
+  const std::size_t index = inner_.size();
+  const auto domain =
+      static_cast<Domain>(number < layout_.ensembles ? 0 : number - layout_.ensembles + 1);
+  auto& inner = inner_.emplace_back(std::make_unique<Inner>(*this, index, number, domain));
+  paxos::Config part = config;
+  part.options = part_of(config.options, merge_.streams());
+  part.cluster = ensemble_cluster(config.cluster, number);
+  part.log = log_ == nullptr ? nullptr : &log_->of(index);
+  part.merger = inner.get();
+  part.first_candidate = domain == 0 ? number : 0;
+  part.far_behind = config.options.max_gap;
+  if (domain != 0) {
+    const NodeList nodes = ridge::part_of(
+        layout_, domain, {config.nodes_hash, config.universe, config.acceptors});
+    part.universe = nodes.nodes;
+    part.acceptors = nodes.acceptors;
+    inner->others = nodes.nodes;
+    std::erase(inner->others, self_.node);
+  }
+  inner->engine = paxos::make_ensemble(part, pool_, *inner, make_routes);
 }
 
 Ensembles::~Ensembles() = default;
@@ -104,7 +138,7 @@ void Ensembles::on_packet(Instant now, const BufferRef& packet, Effects& out) {
   const std::optional<std::uint64_t> cluster = wire::cluster_of(packet.view());
   std::size_t to = 0;  // it counts what is for none
   for (std::size_t i = 0; i < inner_.size(); ++i) {
-    if (cluster == ensemble_cluster(cluster_, i)) to = i;
+    if (cluster == ensemble_cluster(cluster_, inner_[i]->number)) to = i;
   }
   inner_[to]->engine->on_packet(now, packet, *inner_[to]);
   if (!stopped_) pump();
@@ -144,7 +178,12 @@ void Ensembles::leave(Instant now, Effects& out) {
 }
 
 void Ensembles::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
-  each(now, out, [&](Engine& engine, Effects& to) { engine.set_nodes(now, nodes, to); });
+  each(now, out, [&](Engine& engine, Inner& to) {
+    if (to.domain == 0) return engine.set_nodes(now, nodes, to);
+    const NodeList part = ridge::part_of(layout_, to.domain, nodes);
+    to.may_learn(part.nodes);
+    engine.set_nodes(now, part, to);
+  });
 }
 
 NodesWait Ensembles::nodes_wait() const {
@@ -162,6 +201,7 @@ std::optional<Instant> Ensembles::next_deadline() const {
   for (const auto& inner : inner_) {
     const std::optional<Instant> due = inner->engine->next_deadline();
     if (due && (!next || *due < *next)) next = due;
+    if (inner->want_at && (!next || *inner->want_at < *next)) next = inner->want_at;
   }
   return next;
 }
@@ -212,14 +252,62 @@ void Ensembles::let_others_pass() {
       if (other != inner) last = std::max(last, other->last_item);
     }
     // What is beyond all stamps nobody can pass.
-    const bool none = last == 0 || last > wire::kStampMax;
-    const bool enough = none || inner->engine->key() >= last + kAheadUs / 2;
-    if (stopped_ || enough || !inner->engine->idle()) continue;
-    if (PEAL_MUTANT(re_never_passes)) continue;
-    if (!inner->engine->pass(now_, std::max(key_now(), last) + kAheadUs, *inner)) continue;
-    ++counts_.passed;
-    more_ = true;
+    if (last > wire::kStampMax) last = 0;
+    if (stopped_ || PEAL_MUTANT(re_never_passes)) return;
+    let_pass(*inner, last);
+    want_pass(*inner, last);
   }
+}
+
+// Behind units of its own nothing has to be said, unless they come from nodes whose keys are behind
+// those of others, which this one need not learn.
+void Ensembles::let_pass(Inner& inner, std::uint64_t last) {
+  const bool idle = inner.engine->idle();
+  const bool enough = last == 0 || inner.engine->key() >= last + kAheadUs / 2;
+  const bool wanted = inner.engine->key() < inner.wanted && (idle || inner.engine->coordinated_by() == self_) &&
+                      (inner.passing < inner.wanted || now_ >= inner.passing_at + kPassingMax);
+  if (!wanted && (enough || !idle)) return;
+  const std::uint64_t key = std::max({key_now(), last, inner.wanted}) + kAheadUs;
+  if (!inner.engine->pass(now_, key, inner)) return;
+  inner.passing = key;
+  inner.passing_at = now_;
+  ++counts_.passed;
+  more_ = true;
+}
+
+// Whoever coordinates an ensemble need not learn what waits for it. Then the first of those who
+// learn both asks it; and all others, if that does not help.
+void Ensembles::want_pass(Inner& inner, std::uint64_t last) {
+  const bool waits = inner.engine->key() < last;
+  const std::uint64_t enough = last + kAheadUs / 2;
+  if (layout_.domains.empty() || last == 0 || inner.engine->key() >= enough) {
+    inner.want_at.reset();
+    return;
+  }
+  const MemberId coordinator = inner.engine->coordinated_by();
+  if (coordinator == MemberId{} || coordinator == self_) return;
+  bool learns = true;
+  bool first = false;
+  for (const auto& other : inner_) {
+    if (other->last_item != last || layout_.has(other->domain, coordinator.node)) continue;
+    learns = false;
+    first = first_to_learn(inner.domain, other->domain);
+  }
+  if (learns) return;
+  if (!inner.want_at) inner.want_at = first ? now_ : now_ + kWantLate;
+  if (now_ < *inner.want_at) return;
+  inner.want_at = now_ + (first ? kWantAgain : kWantLate);
+  if (!first && !waits) return;
+  inner.engine->want_pass(enough, inner);
+  ++counts_.asked;
+}
+
+/// Is this node the first of the view that learns both?
+bool Ensembles::first_to_learn(Domain one, Domain other) const {
+  for (const MemberId& member : members_) {
+    if (layout_.has(one, member.node) && layout_.has(other, member.node)) return member == self_;
+  }
+  return true;
 }
 
 // Units for the ensembles, and room for what they bring.
@@ -236,6 +324,19 @@ void Ensembles::feed() {
 
 // ---- what people see ----
 
+void Ensembles::Inner::multicast(Lane lane, const BufferRef& packet) {
+  if (domain == 0) return all_.out_->multicast(lane, packet);
+  for (const NodeId node : others) all_.out_->send(node, lane, packet);
+}
+
+/// Also those of a list that does not count yet.
+void Ensembles::Inner::may_learn(const std::vector<NodeId>& nodes) {
+  for (const NodeId node : nodes) {
+    const auto at = std::lower_bound(others.begin(), others.end(), node);
+    if (node != all_.self_.node && (at == others.end() || *at != node)) others.insert(at, node);
+  }
+}
+
 void Ensembles::Inner::report(const Event& event) {
   switch (event.code) {
     case EventCode::view_installed: return;  // said for all ensembles together
@@ -244,7 +345,7 @@ void Ensembles::Inner::report(const Event& event) {
   }
   // What concerns all ensembles, each of them says.
   const bool once = event.code == EventCode::paused || event.code == EventCode::nodes_not_given;
-  if (!once || number_ == 0) all_.out_->report(event);
+  if (!once || index_ == 0) all_.out_->report(event);
 }
 
 /// The list of nodes that all ensembles have gone over to counts.
@@ -300,6 +401,7 @@ std::span<const Counter> Ensembles::counters() const {
            {"ensembles_delivered", counts_.delivered},
            {"ensembles_views", counts_.views},
            {"ensembles_passed", counts_.passed},
+           {"ensembles_asked", counts_.asked},
            {"ensembles_deferred", counts_.deferred},
            {"ensembles_ignored", counts_.ignored},
            {"ensembles_waiting", waiting},

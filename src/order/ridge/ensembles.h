@@ -14,7 +14,7 @@
 
 #include "order/member_set.h"
 #include "order/paxos/ensemble.h"
-#include "order/ridge/engine.h"
+#include "order/ridge/layout.h"
 #include "order/ridge/merge.h"
 #include "order/ridge/shared_log.h"
 
@@ -22,7 +22,7 @@ namespace peal::order::ridge {
 
 /// Several ensembles, each with a coordinator of its own, as one engine: each orders a part of the
 /// units, and the orders of all become one by the keys of their values (merge.h). All nodes take
-/// part in all ensembles. To its node this is an engine like others: one view, one order, and the
+/// part in all ensembles but those of domains, which only their nodes learn (layout.h). To its node this is an engine like others: one view, one order, and the
 /// units of a member in the order in which it handed them over, whichever ensembles they went to.
 ///
 /// The views are those of the first ensemble. Whoever is taken into one is in the views of the
@@ -32,7 +32,7 @@ namespace peal::order::ridge {
 /// ensembles_order.cc: what the merged order comes to.
 class Ensembles final : public Engine {
  public:
-  Ensembles(const paxos::Config& config, std::uint32_t count, BufferPool& packets, Host& host,
+  Ensembles(const paxos::Config& config, const Layout& layout, BufferPool& packets, Host& host,
             paxos::MakeRoutes make_routes);
   ~Ensembles() override;
 
@@ -71,6 +71,7 @@ class Ensembles final : public Engine {
   struct Own {
     BufferRef bytes;
     Service service = Service::agreed;
+    Domain domain = 0;
   };
 
   // ensembles.cc
@@ -79,8 +80,14 @@ class Ensembles final : public Engine {
   void pump();
   void make_ready();
   void let_others_pass();
+  void let_pass(Inner& inner, std::uint64_t last);
+  void want_pass(Inner& inner, std::uint64_t last);
+  bool first_to_learn(Domain one, Domain other) const;
   void feed();
+  void add(std::uint8_t number, const paxos::Config& config, paxos::MakeRoutes make_routes);
   bool may_take(std::size_t ensemble) const;
+  bool may_add() const;
+  Domain next_domain() const;
   std::uint32_t backlog(std::size_t ensemble) const;
   bool next_unit(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out);
   bool hand_again(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out);
@@ -94,11 +101,13 @@ class Ensembles final : public Engine {
   bool merge_some();
   void take_unit(Item item);
   void place(const Item& item);
+  Seq next_position() const;
   void place_deferred(std::size_t index);
   void install(Item item);
 
   const MemberId self_;
   const std::uint64_t cluster_;
+  const Layout layout_;
   const std::uint32_t waiting_max_;  ///< items of one ensemble that wait to be merged
   const std::uint32_t own_max_;      ///< units of one member without a place
   Host& host_;
@@ -123,6 +132,7 @@ class Ensembles final : public Engine {
   std::vector<std::map<std::uint64_t, Item>> deferred_;  ///< that came before earlier ones
   Seq seq_ = 0;
   std::uint64_t merged_ = 0;     ///< key of the last item
+  std::size_t merged_from_ = 0;  ///< number of the ensemble that brought it
   std::size_t views_ahead_ = 0;  ///< of the first ensemble, that are not merged yet
 
   // This node's units.
@@ -132,7 +142,8 @@ class Ensembles final : public Engine {
   std::set<std::uint64_t> again_;  ///< numbers of those that an ensemble's view took back
 
   struct Counts {
-    std::uint64_t originated = 0, delivered = 0, views = 0, passed = 0, deferred = 0, ignored = 0;
+    std::uint64_t originated = 0, delivered = 0, views = 0, passed = 0, asked = 0, deferred = 0,
+                  ignored = 0;
   } counts_;
   mutable std::vector<Counter> counters_;
 };

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "order/ridge/ensembles.h"
 
@@ -15,22 +19,22 @@ namespace peal::order::ridge {
 /// through here. It brings its order to the merge; packets go on as they are.
 class Ensembles::Inner final : public Host, public Effects, public paxos::Merger {
  public:
-  Inner(Ensembles& all, std::size_t number) : all_(all), number_(number) {}
+  /// `index` among those of this node, `number` among all.
+  Inner(Ensembles& all, std::size_t index, std::uint8_t its_number, Domain its_domain)
+      : number(its_number), domain(its_domain), all_(all), index_(index) {}
 
   // Host
-  std::uint32_t backlog_units() const override { return all_.backlog(number_); }
+  std::uint32_t backlog_units() const override { return all_.backlog(index_); }
   bool next_unit(std::uint32_t unit_bytes_max, Unit& out) override {
-    return all_.next_unit(number_, unit_bytes_max, out);
+    return all_.next_unit(index_, unit_bytes_max, out);
   }
-  std::uint32_t receive_room_units() const override { return all_.room(number_); }
+  std::uint32_t receive_room_units() const override { return all_.room(index_); }
 
   // Effects
   void send(NodeId to, Lane lane, const BufferRef& packet) override {
     all_.out_->send(to, lane, packet);
   }
-  void multicast(Lane lane, const BufferRef& packet) override {
-    all_.out_->multicast(lane, packet);
-  }
+  void multicast(Lane lane, const BufferRef& packet) override;
   void originate(const ViewId& /*view*/, Seq /*seq*/) override { handed.pop_front(); }
   void deliver(const Delivery& delivery) override;
   void install(const View& view) override;
@@ -44,19 +48,31 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
     last_item = key;
     all_.see_key(key);
   }
+  void may_learn(const std::vector<NodeId>& nodes);
   bool needs_all() const override {
     // Until it has merged the end of its last view, it owes that what belongs before.
-    return number_ != 0 && (all_.ready_ || all_.joined_ || all_.views_ahead_ > 0);
+    return index_ != 0 && (all_.ready_ || all_.joined_ || all_.views_ahead_ > 0);
   }
   void on_left_out() override;
+  void on_pass_wanted(std::uint64_t key) override {
+    wanted = std::max(wanted, key);
+    all_.see_key(key);
+  }
 
   /// A unit of this node that the ensemble was handed and has not placed.
   struct Handed {
     std::uint64_t view{};
     std::uint64_t number{};
   };
+  const std::uint8_t number;
+  const Domain domain;         ///< who learns it
+  std::vector<NodeId> others;  ///< of a domain: who else may learn it
   std::deque<Handed> handed;
   std::uint64_t last_item = 0;     ///< key of the last value that was more than nothing
+  std::uint64_t wanted = 0;   ///< somebody needs keys above this one
+  std::uint64_t passing = 0;  ///< key that nothing was proposed with
+  Instant passing_at{};
+  std::optional<Instant> want_at;  ///< when to ask that it pass; nothing: no need
   bool starved = false;            ///< there was no room for what it brings
   std::uint64_t adopted_list = 0;  ///< hash of the list of nodes that it went over to last
   std::unique_ptr<paxos::Ensemble> engine;
@@ -65,7 +81,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   void take_back();
 
   Ensembles& all_;
-  std::size_t number_;
+  const std::size_t index_;
   std::uint64_t key_ = 0;
   MemberSet company_;     ///< of the transitional view that came last
   bool in_view_ = false;  ///< the last view that it brought is one with this node

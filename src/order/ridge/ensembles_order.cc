@@ -34,7 +34,7 @@ void Ensembles::Inner::deliver(const Delivery& delivery) {
   item.origin = delivery.origin;
   item.service = delivery.service;
   item.bytes = delivery.unit.slice(head, delivery.unit.size() - head);
-  all_.merge_.push(number_, key_, std::move(item));
+  all_.merge_.push(index_, key_, std::move(item));
 }
 
 void Ensembles::Inner::install(const View& view) {
@@ -43,7 +43,7 @@ void Ensembles::Inner::install(const View& view) {
     return;
   }
   take_back();
-  if (number_ != 0) return;
+  if (index_ != 0) return;
   Item item;
   item.kind = Item::Kind::view;
   item.view = view.id;
@@ -51,17 +51,17 @@ void Ensembles::Inner::install(const View& view) {
   item.company = std::exchange(company_, {});
   in_view_ = true;
   ++all_.views_ahead_;
-  all_.merge_.push(number_, key_, std::move(item));
+  all_.merge_.push(index_, key_, std::move(item));
 }
 
 void Ensembles::Inner::on_left_out() {
   take_back();
   // Who was in none has nothing to end, and may begin anew in the other ensembles.
-  if (number_ != 0 || !std::exchange(in_view_, false)) return;
+  if (index_ != 0 || !std::exchange(in_view_, false)) return;
   Item item;
   item.kind = Item::Kind::left_out;
   ++all_.views_ahead_;
-  all_.merge_.push(number_, key_, std::move(item));
+  all_.merge_.push(index_, key_, std::move(item));
 }
 
 /// The units that had no place when this ensemble's view ended go out once more.
@@ -85,6 +85,7 @@ bool Ensembles::merge_some() {
     if (!stream) break;
     any = true;
     merged_ = merge_.key(*stream);
+    merged_from_ = inner_[*stream]->number;
     Item item = merge_.pop(*stream);
     switch (item.kind) {
       case Item::Kind::unit: take_unit(std::move(item)); break;
@@ -111,7 +112,9 @@ void Ensembles::take_unit(Item item) {
   }
   const std::uint64_t number = item.placing.number;
   const std::uint64_t placed = placed_[index];
-  if (number == placed + 1 || PEAL_MUTANT(re_arrival_order)) {
+  // With domains a sender waits at each change of its own, and others see some of its units only.
+  const bool in_order = layout_.domains.empty() ? number == placed + 1 : number > placed;
+  if (in_order || PEAL_MUTANT(re_arrival_order)) {
     placed_[index] = number;
     place(item);
     return place_deferred(index);
@@ -135,8 +138,16 @@ void Ensembles::place_deferred(std::size_t index) {
   }
 }
 
+// Who learns more domains delivers more, so that units cannot be counted: with domains a position
+// is that of the value, which all who learn it see alike. Keys leave room for it (wire::kKeyMax).
+Seq Ensembles::next_position() const {
+  if (layout_.domains.empty()) return seq_ + 1;
+  static_assert(kEnsemblesMax <= 16 && wire::kKeyMax < (std::uint64_t{1} << 60));
+  return merged_ * kEnsemblesMax + merged_from_;
+}
+
 void Ensembles::place(const Item& item) {
-  ++seq_;
+  seq_ = next_position();
   if (item.origin == self_) {
     if (own_.empty() || item.placing.number != own_first_) {
       return stop("others decided what is said to come from this node, and does not");

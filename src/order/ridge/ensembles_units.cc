@@ -20,32 +20,50 @@ constexpr std::size_t kHandedAhead = 16;
 
 /// The first ensemble is enough while there is little to order: no other has to be waited for then
 /// than one that says nothing.
+///
+/// Who learns two domains sees what this node sends in them by the keys of their ensembles, which
+/// say nothing of what was sent first: so all units under way are of one domain, and the first of
+/// another waits until they have their places.
 bool Ensembles::may_take(std::size_t ensemble) const {
+  const Domain domain = inner_[ensemble]->domain;
+  if (domain != next_domain()) return false;
   std::size_t least = inner_[ensemble]->handed.size();
   for (const auto& inner : inner_) {
-    if (inner->engine->joined()) least = std::min(least, inner->handed.size());
+    if (inner->domain == domain && inner->engine->joined()) least = std::min(least, inner->handed.size());
   }
   if (inner_[ensemble]->handed.size() >= least + kHandedAhead) return false;
-  return ensemble == 0 || inner_.front()->handed.size() >= kHandedAhead;
+  return ensemble == 0 || domain != 0 || inner_.front()->handed.size() >= kHandedAhead;
+}
+
+/// The next unit that waits may go beside those that are under way.
+bool Ensembles::may_add() const {
+  return own_.empty() || layout_.domains.empty() || PEAL_MUTANT(re_domains_at_once) ||
+         host_.next_domain() == own_.back().domain;
+}
+
+/// Of what goes next: units that a view took back go before others.
+Domain Ensembles::next_domain() const {
+  if (layout_.domains.empty()) return 0;
+  return again_.empty() ? host_.next_domain() : own_[*again_.begin() - own_first_].domain;
 }
 
 std::uint32_t Ensembles::backlog(std::size_t ensemble) const {
   if (!joined_ || !may_take(ensemble)) return 0;
   const auto again = static_cast<std::uint32_t>(again_.size());
-  return own_.size() < own_max_ ? again + host_.backlog_units() : again;
+  return own_.size() < own_max_ && may_add() ? again + host_.backlog_units() : again;
 }
 
 bool Ensembles::next_unit(std::size_t ensemble, std::uint32_t unit_bytes_max, Unit& out) {
   if (!joined_ || !may_take(ensemble)) return false;
   if (!again_.empty()) return hand_again(ensemble, unit_bytes_max, out);
   const auto head = static_cast<std::uint32_t>(wire::kPlacingBytes);
-  if (own_.size() >= own_max_) return false;  // others would not keep one so far ahead
+  if (own_.size() >= own_max_ || !may_add()) return false;  // others would not keep one so far ahead
   if (!host_.next_unit(unit_bytes_max - head, out)) return false;
   stamped_ = std::max(key_now(), stamped_ + 1);
   const wire::Placing placing{stamped_, view_.number, own_first_ + own_.size()};
   out.bytes.grow_front(head);
   wire::encode_placing_in_place(placing, {out.bytes.data(), out.bytes.size()});
-  own_.push_back({out.bytes, out.service});
+  own_.push_back({out.bytes, out.service, inner_[ensemble]->domain});
   inner_[ensemble]->handed.push_back({placing.view, placing.number});
   return true;
 }

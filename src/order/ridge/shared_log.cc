@@ -16,18 +16,18 @@ class SharedLog::Part final : public port::Log {
     std::vector<std::byte> record;
   };
 
-  Part(SharedLog& shared, std::uint8_t number) : shared_(shared), number_(number) {}
+  Part(SharedLog& shared, std::uint8_t of) : number(of), shared_(shared) {}
 
   Result<void, port::LogFailure> replay(port::LogReader& reader) override {
     for (const Kept& each : std::exchange(kept, {})) reader.on_record(each.position, each.record);
     return {};
   }
   Result<LogPosition> append(ByteView record) override {
-    return shared_.log_.append(shared_.labelled(number_, record));
+    return shared_.log_.append(shared_.labelled(number, record));
   }
   Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override {
     const LogPosition before = std::exchange(needed_from, keep_from);
-    auto position = shared_.checkpoint(shared_.labelled(number_, record));
+    auto position = shared_.checkpoint(shared_.labelled(number, record));
     if (!position) needed_from = before;
     return position;
   }
@@ -35,18 +35,18 @@ class SharedLog::Part final : public port::Log {
   LogPosition durable() const override { return shared_.log_.durable(); }
   const std::optional<port::LogFailure>& failure() const override { return shared_.log_.failure(); }
 
+  const std::uint8_t number;
   std::vector<Kept> kept;
   LogPosition needed_from{};  ///< everything before is of no use to this acceptor
 
  private:
   SharedLog& shared_;
-  std::uint8_t number_;
 };
 
-SharedLog::SharedLog(port::Log& log, std::size_t acceptors) : log_(log) {
-  PEAL_ASSERT(acceptors >= 1 && acceptors <= 256);
-  for (std::size_t i = 0; i < acceptors; ++i) {
-    parts_.push_back(std::make_unique<Part>(*this, static_cast<std::uint8_t>(i)));
+SharedLog::SharedLog(port::Log& log, const std::vector<std::uint8_t>& numbers) : log_(log) {
+  PEAL_ASSERT(!numbers.empty());
+  for (const std::uint8_t number : numbers) {
+    parts_.push_back(std::make_unique<Part>(*this, number));
   }
 }
 
@@ -57,13 +57,15 @@ bool SharedLog::replay() {
     explicit Sorter(SharedLog& to) : shared(to) {}
     void on_record(LogPosition position, ByteView record) override {
       if (!first) first = position;
-      const auto number =
-          record.empty() ? ~std::size_t{0} : std::to_integer<std::size_t>(record[0]);
-      if (number >= shared.parts_.size()) {
+      const auto part = std::find_if(
+          shared.parts_.begin(), shared.parts_.end(), [&](const std::unique_ptr<Part>& each) {
+            return !record.empty() && each->number == std::to_integer<std::uint8_t>(record[0]);
+          });
+      if (part == shared.parts_.end()) {
         fine = false;
         return;
       }
-      shared.parts_[number]->kept.push_back({position, {record.begin() + 1, record.end()}});
+      (*part)->kept.push_back({position, {record.begin() + 1, record.end()}});
     }
     SharedLog& shared;
     std::optional<LogPosition> first;
@@ -76,7 +78,7 @@ bool SharedLog::replay() {
   return true;
 }
 
-port::Log& SharedLog::of(std::size_t acceptor) { return *parts_[acceptor]; }
+port::Log& SharedLog::of(std::size_t index) { return *parts_[index]; }
 
 // An acceptor's last checkpoint is not before what it needs, so it stays.
 Result<LogPosition> SharedLog::checkpoint(ByteView labelled) {

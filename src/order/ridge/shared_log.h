@@ -15,16 +15,18 @@ namespace peal::order::ridge {
 /// beginning is let go of once no acceptor needs it any more.
 class SharedLog {
  public:
-  /// At most 256 acceptors; `log` outlives this.
-  SharedLog(port::Log& log, std::size_t acceptors);
+  /// One acceptor of each of these numbers; `log` outlives this.
+  SharedLog(port::Log& log, const std::vector<std::uint8_t>& numbers);
   ~SharedLog();
   SharedLog(const SharedLog&) = delete;
   SharedLog& operator=(const SharedLog&) = delete;
 
   /// Reads all records, and keeps each for its acceptor until that replays its part. Call it before
-  /// any part is used. False: the log cannot be read, or is not one of so many acceptors.
+  /// any part is used. False: the log cannot be read, or holds what none of these
+  /// acceptors wrote.
   bool replay();
-  port::Log& of(std::size_t acceptor);
+  /// Of the acceptor with this index among the numbers.
+  port::Log& of(std::size_t index);
 
  private:
   class Part;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle/domains.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace peal::oracle {
+namespace {
+
+std::string set_text(std::uint32_t domains) {
+  std::string text;
+  for (std::uint32_t i = 1; i < 32; ++i) {
+    if ((domains >> i & 1U) != 0) text += (text.empty() ? "domain " : ",") + std::to_string(i);
+  }
+  return text.empty() ? std::string() : text + ": ";
+}
+
+void add_up(Report& to, const Report& from, std::uint32_t most, const std::string& where) {
+  to.violations_total += from.violations_total;
+  for (std::size_t i = 0; i < kPropertyCount; ++i) to.violations_of[i] += from.violations_of[i];
+  for (Violation violation : from.violations) {
+    if (to.violations.size() >= most) break;
+    violation.text = where + violation.text;
+    to.violations.push_back(std::move(violation));
+  }
+}
+
+}  // namespace
+
+Domains::Domains(const Options& options) : options_(options) { add_sets(options); }
+
+Domains::Set Domains::set_of(NodeId node) const {
+  Set learned = 1;
+  for (std::size_t i = 0; i < options_.domains.size(); ++i) {
+    const std::vector<NodeId>& nodes = options_.domains[i];
+    if (std::binary_search(nodes.begin(), nodes.end(), node)) learned |= Set{2} << i;
+  }
+  return learned;
+}
+
+bool Domains::learns(NodeId node, const Part& part) const {
+  return (set_of(node) & part.learned) == part.learned;
+}
+
+// What is common to two nodes: each domain alone, all of one node, and what two of them share.
+void Domains::add_sets(const Options& options) {
+  std::set<Set> sets{1};
+  for (std::size_t i = 0; i < options.domains.size(); ++i) {
+    sets.insert(1 | Set{2} << i);
+    for (const NodeId node : options.domains[i]) sets.insert(set_of(node));
+  }
+  const std::set<Set> of_nodes = sets;
+  for (const Set one : of_nodes) {
+    for (const Set other : of_nodes) sets.insert(one & other);
+  }
+  for (const Set each : sets) {
+    Options part = options;
+    part.domains.clear();
+    part.sparse = true;
+    // The views of some nodes say nothing of majorities.
+    if (each != 1) part.universe = 0;
+    parts_.push_back(std::make_unique<Part>(part, each));
+  }
+}
+
+void Domains::add(const trace::Event& event) {
+  const bool of_message = event.kind == trace::Kind::submit ||
+                          event.kind == trace::Kind::originate ||
+                          event.kind == trace::Kind::deliver;
+  if (event.kind == trace::Kind::deliver && event.layer == options_.layer) check_order(event);
+  for (const auto& part : parts_) {
+    if (!learns(event.node.node, *part)) continue;
+    if (of_message && (event.domain >= 31 || (part->learned >> event.domain & 1U) == 0)) continue;
+    // What others send to all is judged with all nodes, and its order by the positions.
+    if (of_message && !learns(event.message.sender.node, *part)) continue;
+    feed(*part, event);
+  }
+}
+
+void Domains::feed(Part& part, const trace::Event& event) {
+  const trace::Event* seen = &event;
+  if (event.kind == trace::Kind::view && part.learned != 1) {
+    scratch_ = event;
+    std::erase_if(scratch_.members,
+                  [&](const MemberId& member) { return !learns(member.node, part); });
+    scratch_.primary = trace::Claim::absent;
+    seen = &scratch_;
+  }
+  options_.live_order ? part.core.add(*seen) : part.causal.add(*seen);
+}
+
+void Domains::check_order(const trace::Event& event) {
+  Last& last = last_[event.node];
+  const std::pair before{last.seq, last.index};
+  if (last.view == event.view && before >= std::pair{event.seq, event.index}) {
+    ++own_.violations_total;
+    ++own_.violations_of[static_cast<std::size_t>(Property::e7_total_order)];
+    if (own_.violations.size() < options_.violations_max) {
+      own_.violations.push_back({Property::e7_total_order,
+                                 "a message of domain " + std::to_string(event.domain) +
+                                     " is delivered at position " + std::to_string(event.seq) +
+                                     ", after one at " + std::to_string(last.seq),
+                                 event.at_ns, event.node});
+    }
+  }
+  last = {event.view, event.seq, event.index};
+}
+
+std::uint64_t Domains::violations_total() const {
+  std::uint64_t total = own_.violations_total;
+  for (const auto& part : parts_) total += part->core.violations_total();
+  return total;
+}
+
+// The figures are those of all nodes; what domains order is counted where it is learned.
+Report Domains::finish() {
+  Report all = std::move(own_);
+  for (const auto& part : parts_) {
+    part->causal.finish();
+    const Report report = part->core.finish();
+    if (part->learned == 1) all.figures = report.figures;
+    add_up(all, report, options_.violations_max, set_text(part->learned));
+  }
+  return all;
+}
+
+}  // namespace peal::oracle
