@@ -70,7 +70,7 @@ Drop decode_value(ByteView packet, ValueFrame& out) {
   out.behind = in.u<std::uint32_t>();
   out.head = read_value_head(in);
   const bool proposed = kind == PaxosKind::propose;
-  const bool stamped = kind == PaxosKind::submit && out.count <= kStampMax;
+  const bool stamped = kind == PaxosKind::submit && out.count <= kEarlyStampMax;
   in.require((out.count >= 1) == proposed || stamped, Drop::bad_value);
   in.require(proposed || out.behind == 0, Drop::bad_value);
   in.require((out.instance >= 1) == (kind != PaxosKind::submit), Drop::bad_value);

@@ -78,7 +78,7 @@ struct ValueHead {
 /// nothing has none.
 struct ValueFrame {
   /// PROPOSE: of the round, whose coordinator is the packet's sender. SUBMIT: with optimistic
-  /// delivery the unit's stamp, 1 to kStampMax, else 0. DECIDED: 0
+  /// delivery the unit's stamp, 1 to kEarlyStampMax, else 0. DECIDED: 0
   std::uint64_t count{};
   Instance instance{};     ///< PROPOSE, DECIDED. SUBMIT: 0
   std::uint32_t behind{};  ///< PROPOSE: everything below instance - behind is decided; less than
@@ -97,6 +97,8 @@ struct Placing {
   friend bool operator==(const Placing&, const Placing&) = default;
 };
 inline constexpr std::size_t kPlacingBytes = 24;
+/// A unit's stamp with optimistic delivery, in nanoseconds.
+inline constexpr std::uint64_t kEarlyStampMax = kCounterMax / 2;
 /// What claims more says nothing of its key: so keys always have room to ascend.
 inline constexpr std::uint64_t kStampMax = kCounterMax >> 6;
 inline constexpr std::uint64_t kKeyMax = kStampMax + kStampMax / 2;

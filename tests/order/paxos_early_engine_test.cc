@@ -135,7 +135,7 @@ TEST(PaxosEarlyEngine, ACoordinatorGoesByTheClocksOfUnitsThatItIsNotToldOf) {
 TEST(PaxosEarlyEngine, NoClockHoldsUpTheUnitsOfOthers) {
   Bench one(kOne, optimistic());
   one.lead();
-  stamped(one, kThree, 1, "x", wire::kStampMax);
+  stamped(one, kThree, 1, "x", wire::kEarlyStampMax);
   stamped(one, kTwo, 1, "a", stamp_at(one.now));
   one.run(milliseconds(1));
   EXPECT_EQ(proposed(one), "3:1 2:1");

@@ -181,7 +181,7 @@ TEST(PaxosEarly, AClockThatIsFarBehindHasLittleOfIt) {
 
 // Else all stamps would be equal from then on, and the lowest member's units always the first ones.
 TEST(PaxosEarly, ClocksAreNotMovedToTheEndOfAllStamps) {
-  for (const std::uint64_t stamp : {wire::kStampMax, wire::kStampMax / 2 + 1}) {
+  for (const std::uint64_t stamp : {wire::kEarlyStampMax, wire::kEarlyStampMax / 2 + 1}) {
     SCOPED_TRACE(stamp);
     Early early{Options{}};
     early.begin_view(2);
@@ -192,7 +192,7 @@ TEST(PaxosEarly, ClocksAreNotMovedToTheEndOfAllStamps) {
   }
   Early early{Options{}};
   early.begin_view(2);
-  early.see(at_us(0), wire::kStampMax / 2);
+  early.see(at_us(0), wire::kEarlyStampMax / 2);
   const std::uint64_t next = early.stamp(at_us(5));
   EXPECT_LT(next, early.stamp(at_us(6))) << "beyond it they go on as ever";
   EXPECT_EQ(early.see(at_us(6), next), next);

@@ -158,7 +158,7 @@ const char* broken_value(const ValueHead& head, ByteView bytes) {
 const char* broken_rule(const ValueFrame& value, PaxosKind kind, ByteView bytes) {
   switch (kind) {
     case PaxosKind::submit:
-      if (value.count > kStampMax) return "submit stamp";
+      if (value.count > kEarlyStampMax) return "submit stamp";
       if (value.instance != 0 || value.behind != 0) return "submit numbers";
       if (value.head.kind != ValueKind::unit) return "submit of no unit";
       break;

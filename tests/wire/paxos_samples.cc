@@ -167,7 +167,7 @@ ValueSample random_value(Random& random) {
   sample.kind = kKinds[random.below(3)];
   if (sample.kind != PaxosKind::submit) sample.frame.instance = random_instance(random);
   if (sample.kind == PaxosKind::submit && random.chance(0.5)) {
-    sample.frame.count = skewed(random, kStampMax);
+    sample.frame.count = skewed(random, kEarlyStampMax);
   }
   if (sample.kind == PaxosKind::propose) {
     sample.frame.count = 1 + skewed(random, kCounterMax - 1);

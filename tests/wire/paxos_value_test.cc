@@ -63,8 +63,8 @@ TEST(WirePaxosValue, OnlyAProposalHasARoundAndOnlyASubmissionAStamp) {
   };
   EXPECT_EQ(stamp(0), "none");
   EXPECT_EQ(stamp(1), "none");
-  EXPECT_EQ(stamp(kStampMax), "none");
-  EXPECT_EQ(stamp(kStampMax + 1), "bad_value");
+  EXPECT_EQ(stamp(kEarlyStampMax), "none");
+  EXPECT_EQ(stamp(kEarlyStampMax + 1), "bad_value");
   EXPECT_EQ(stamp(kTop + 1), "bad_value");
 }
 

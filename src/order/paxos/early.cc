@@ -13,7 +13,7 @@ namespace {
 
 /// No stamp moves clocks beyond this, which is decades from any honest one: were they at the end of
 /// all stamps, those of all units would be equal from then on.
-constexpr std::uint64_t kClockMax = wire::kStampMax / 2;
+constexpr std::uint64_t kClockMax = wire::kEarlyStampMax / 2;
 /// No stamp counts as older. Long enough for units that were lost, and for links that are full:
 /// what others sent later waits behind them. Who says that it sent everything long ago is no
 /// further ahead of the others than this.
@@ -35,12 +35,12 @@ void Lateness::took(Duration late) {
 // ---- stamps ----
 
 std::uint64_t Early::clock(Instant now) const {
-  const std::int64_t most = static_cast<std::int64_t>(wire::kStampMax);
+  const std::int64_t most = static_cast<std::int64_t>(wire::kEarlyStampMax);
   return static_cast<std::uint64_t>(std::clamp<std::int64_t>(now.ns + ahead_ns_, 1, most));
 }
 
 std::uint64_t Early::stamp(Instant now) {
-  stamped_ = std::min(std::max(clock(now), stamped_ + 1), wire::kStampMax);
+  stamped_ = std::min(std::max(clock(now), stamped_ + 1), wire::kEarlyStampMax);
   see(now, stamped_);
   return stamped_;
 }
