@@ -70,6 +70,9 @@ std::string clash_with_engine(const Given& given, const Arguments& a) {
   if (a.swarm.optimistic && a.swarm.ensembles > 1) {
     return "--optimistic is not accepted here: it must come without --ensembles, or with 1";
   }
+  if (a.swarm.optimistic && a.swarm.domains > 0) {
+    return "--optimistic is not accepted here: it must come without --domains";
+  }
   if (!on_quorums(a.swarm.order)) return {};
   for (const char* name : {"--accelerated-window"}) {
     if (given(name))

@@ -29,14 +29,30 @@ std::string ClientSide::members_text(std::string_view group) const {
   return text;
 }
 
-Result<std::uint64_t> ClientSide::submit_to_node(ByteView message, Service service) {
+group::Domains domains_of(const Process& process, const ClientMix& mix) {
+  const auto& nodes = process.world.options().domains;
+  std::vector<group::GroupDomain> domains;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    group::GroupDomain& domain = domains.emplace_back();
+    domain.name = "d" + std::to_string(i + 1);
+    domain.nodes = nodes[i].nodes;
+    // In turn, and some in none.
+    for (std::size_t g = i; g < mix.groups.size(); g += nodes.size() + 1) {
+      domain.groups.push_back(mix.groups[g]);
+    }
+  }
+  return {std::move(domains), process.self.node};
+}
+
+Result<std::uint64_t> ClientSide::submit_to_node(ByteView message, Service service,
+                                                 order::Domain domain) {
   node::Gathered block{std::make_unique<std::byte[]>(message.size()),
                        static_cast<std::uint32_t>(message.size())};
   std::copy(message.begin(), message.end(), block.bytes.get());
-  const Result<std::uint64_t> number = process_.node->submit_block(block, service);
+  const Result<std::uint64_t> number = process_.node->submit_block(block, service, domain);
   if (!number) return number;
   PEAL_ASSERT(*number == process_.submitted + 1);
-  process_.pending = {*number, digest_of(message), message.size(), service, 0, false};
+  process_.pending = {*number, digest_of(message), message.size(), service, domain, false};
   ++process_.submitted;
   ++process_.world.ledger().figures().messages_submitted;
   process_.announce_submission();

@@ -35,6 +35,8 @@ struct ClientMix {
   std::uint32_t nodes = 0;  ///< for private names
 };
 ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes);
+/// Which of these groups belong to the domains of the process's world.
+group::Domains domains_of(const Process& process, const ClientMix& mix);
 
 /// A message of a client, told to the oracle before its node's first view.
 struct SentEarly {
@@ -85,7 +87,7 @@ class ClientSide {
  protected:
   explicit ClientSide(Process& process) : process_(process) {}
   // What both kinds ask of the node, and tell of it.
-  Result<std::uint64_t> submit_to_node(ByteView message, Service service);
+  Result<std::uint64_t> submit_to_node(ByteView message, Service service, order::Domain domain);
   void replace_control_of_node(ByteView message);
   void count_exchanges(const group::Groups::Counters& before);
   void check_counters() const;

@@ -16,12 +16,13 @@ constexpr std::uint64_t kNamesOfClients = 4;  ///< few, so that names come back
 
 std::string name_of(NodeId node) { return "n" + std::to_string(node.value); }
 
-group::Options options_of(const Process& process) {
+group::Options options_of(const Process& process, const ClientMix& mix) {
   const WorldOptions& world = process.world.options();
   group::Options options;
   options.node_name = name_of(process.self.node);
   options.nodes = world.nodes;
   options.message_bytes_max = world.limits.message_bytes_max;
+  options.domains = domains_of(process, mix);
   return options;
 }
 
@@ -54,7 +55,7 @@ ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes) {
 }
 
 Clients::Clients(Process& process, const ClientMix& mix, std::uint64_t seed)
-    : ClientSide(process), mix_(mix), random_(seed), groups_(options_of(process), *this) {}
+    : ClientSide(process), mix_(mix), random_(seed), groups_(options_of(process, mix), *this) {}
 
 oracle::ClientId Clients::id_of(std::uint32_t connection) const {
   return {process_.self, connection};
@@ -278,8 +279,8 @@ void Clients::left(std::uint32_t connection, std::string_view group) {
 
 // ---- to the node ----
 
-Result<void> Clients::submit(ByteView message, Service service) {
-  const auto number = submit_to_node(message, service);
+Result<void> Clients::submit(ByteView message, Service service, order::Domain domain) {
+  const auto number = submit_to_node(message, service, domain);
   if (!number) return unexpected(number.error());
   return {};
 }

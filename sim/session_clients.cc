@@ -16,7 +16,7 @@ constexpr std::uint64_t kSlots = 4;
 constexpr std::uint32_t kKeepMs = 400;
 constexpr std::size_t kRecordsUnder = 64U << 10;  // bytes of one turn of a connection, at most
 
-session::Options options_of(const Process& process, Random& random) {
+session::Options options_of(const Process& process, const ClientMix& mix, Random& random) {
   const WorldOptions& world = process.world.options();
   session::Options options;
   options.cluster = "sim";
@@ -30,6 +30,7 @@ session::Options options_of(const Process& process, Random& random) {
   options.shared_bytes = static_cast<std::uint32_t>(random.between(60'000, 400'000)) & ~7U;
   options.clients.push_back({});
   options.groups.push_back({{}, "*", true, true, true});
+  options.domains = domains_of(process, mix);
   return options;
 }
 
@@ -47,7 +48,7 @@ SessionClients::SessionClients(Process& process, const ClientMix& mix, ClientNam
       names_(names),
       random_(seed),
       spool_(seed + 1, 0.001),
-      sessions_(options_of(process, random_), *this, spool_) {
+      sessions_(options_of(process, mix, random_), *this, spool_) {
   for (std::uint32_t node = 0; node <= process.world.nodes(); ++node) {
     node_names_.push_back("n" + std::to_string(node));
   }

@@ -107,8 +107,9 @@ std::vector<order::Counter> SessionClients::named_counters() const {
   return sessions_.named_counters();
 }
 
-Result<std::uint64_t> SessionClients::submit(ByteView message, Service service) {
-  return submit_to_node(message, service);
+Result<std::uint64_t> SessionClients::submit(ByteView message, Service service,
+                                             order::Domain domain) {
+  return submit_to_node(message, service, domain);
 }
 
 void SessionClients::replace_control(ByteView message) { replace_control_of_node(message); }

@@ -52,6 +52,7 @@ void read_domains(Words& words, WorldOptions& options) {
   if (options.domains.empty()) return;
   if (options.order != OrderEngine::ridge) words.fail("domain1: accepted with order=ridge");
   if (options.ensembles > 1) words.fail("domain1: not accepted together with ensembles");
+  if (options.paxos.optimistic) words.fail("domain1: not accepted together with optimistic");
 }
 
 }  // namespace

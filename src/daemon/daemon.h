@@ -85,7 +85,7 @@ class Daemon final : private member::Application, private session::Host {
   std::uint32_t receive_room_units() const override;
 
   // session::Host
-  Result<std::uint64_t> submit(ByteView message, Service service) override;
+  Result<std::uint64_t> submit(ByteView message, Service service, order::Domain domain) override;
   void replace_control(ByteView message) override;
   void block(bool blocked) override;
   void tables_equal(const ViewId& /*view*/, std::uint64_t /*hash*/) override {}

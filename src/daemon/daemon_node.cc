@@ -128,9 +128,9 @@ member::Snapshot Daemon::node_status() const { return member::snapshot_of(*runti
 
 // ---- what the sessions say ----
 
-Result<std::uint64_t> Daemon::submit(ByteView message, Service service) {
+Result<std::uint64_t> Daemon::submit(ByteView message, Service service, order::Domain domain) {
   engine_has_work_ = true;
-  const auto number = runtime_->enqueue(message, service);
+  const auto number = runtime_->enqueue(message, service, domain);
   was_full_ = was_full_ || (!number && number.error() == Errc::would_block);
   return number;
 }

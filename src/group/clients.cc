@@ -28,8 +28,8 @@ Groups::Local* Groups::local(std::uint32_t connection) {
 }
 
 /// Submits `encoded_`.
-Result<void, Refusal> Groups::submit(Service service) {
-  const Result<void> submitted = effects_.submit(encoded_, service);
+Result<void, Refusal> Groups::submit(Service service, order::Domain domain) {
+  const Result<void> submitted = effects_.submit(encoded_, service, domain);
   if (!submitted) return unexpected(refusal_of(submitted.error()));
   return {};
 }
@@ -53,6 +53,8 @@ Result<void, Refusal> Groups::join(std::uint32_t connection, std::string_view gr
   if (client == nullptr) return unexpected(Refusal::no_client);
   if (!is_group_name(group)) return unexpected(Refusal::bad_name);
   if (client->groups.contains(group)) return unexpected(Refusal::member_already);
+  const Domains& domains = options_.domains;
+  if (!domains.has_self(domains.of_group(group))) return unexpected(Refusal::other_nodes);
   const std::uint64_t bytes = Table::bytes_of(client->name, group);
   if (table_.bytes_of(self_) + joining_bytes_ + bytes > daemon_bytes_max_) {
     return unexpected(Refusal::no_room);
@@ -93,7 +95,7 @@ Result<void, Refusal> Groups::send(std::uint32_t connection, const Outgoing& mes
   data.targets.truncate(static_cast<std::size_t>(last - data.targets.begin()));
   data.payload = message.payload;
   encode(data, encoded_);
-  return submit(message.service);
+  return submit(message.service, options_.domains.of_message(targets));
 }
 
 void Groups::disconnect(std::uint32_t connection, wire::ClientCode reason) {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "group/message.h"
 #include "group/table.h"
+#include "order/engine.h"
 #include "wire/client.h"
 
 namespace peal::group {
@@ -64,8 +65,9 @@ class Effects {
   virtual void left(std::uint32_t connection, std::string_view group) = 0;
 
   // To the node.
-  /// Only inside calls of clients and work(), never while the node tells something.
-  virtual Result<void> submit(ByteView message, Service service) = 0;
+  /// For those who learn `domain`, one that this node is in. Only inside calls of clients and
+  /// work(), never while the node tells something.
+  virtual Result<void> submit(ByteView message, Service service, order::Domain domain) = 0;
   /// A control message in the place of those that are not ordered yet; none if it is empty.
   virtual void replace_control(ByteView message) = 0;
   /// Holds back what submit() gave, or no longer.

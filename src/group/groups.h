@@ -16,6 +16,7 @@
 #include "base/digest.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "group/domains.h"
 #include "group/events.h"
 #include "group/message.h"
 #include "group/table.h"
@@ -30,6 +31,7 @@ struct Options {
   std::uint32_t nodes = 1;                      ///< that the cluster may ever have
   std::uint32_t message_bytes_max = 64U << 20;  ///< of one ordered message
   std::uint32_t clients_max = 65'536;           ///< connected at a time
+  Domains domains;                              ///< of whose groups not all nodes learn
 };
 
 /// Empty if all is well, else one line that names the key, the value and what is accepted.
@@ -45,7 +47,8 @@ enum class Refusal : std::uint8_t {
   no_client,    ///< no such connection
   member_already,
   no_member,
-  no_room,  ///< too many clients, or this node's clients are in too many groups
+  other_nodes,  ///< this node does not learn messages to that group
+  no_room,      ///< too many clients, or this node's clients are in too many groups
 };
 
 /// What a client sends.
@@ -165,7 +168,7 @@ class Groups {
 
   // clients.cc: wishes
   Local* local(std::uint32_t connection);
-  Result<void, Refusal> submit(Service service);
+  Result<void, Refusal> submit(Service service, order::Domain domain = 0);
 
   Options options_;
   Effects& effects_;

@@ -251,8 +251,8 @@ void Runtime::start(Instant now) {
   node_->start(now);
 }
 
-Result<std::uint64_t> Runtime::enqueue(ByteView payload, Service service) {
-  const auto number = node_->enqueue(payload, service);
+Result<std::uint64_t> Runtime::enqueue(ByteView payload, Service service, order::Domain domain) {
+  const auto number = node_->enqueue(payload, service, domain);
   if (number && trace_ != nullptr) trace_->submit(*number, service, payload);
   return number;
 }

@@ -85,7 +85,7 @@ class Runtime final : private io::LoopHost,
   io::LoopHost& host() { return *this; }
 
   /// As in node::Node, with an entry in the trace.
-  Result<std::uint64_t> enqueue(ByteView payload, Service service);
+  Result<std::uint64_t> enqueue(ByteView payload, Service service, order::Domain domain = 0);
   Result<std::uint64_t> submit_lent(ByteView payload, Service service);
   Result<std::uint64_t> submit_block(node::Gathered& message, Service service);
   /// As in node::Node; control messages are no application's, and not in the trace. These may be

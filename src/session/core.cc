@@ -17,7 +17,8 @@ constexpr Duration kCheckEvery = milliseconds(10);
 constexpr std::int64_t kSilentPings = 3;
 
 group::Options group_options(const Options& options) {
-  return {options.node, options.nodes, options.message_bytes_max, options.sessions_max};
+  return {options.node, options.nodes, options.message_bytes_max, options.sessions_max,
+          options.domains};
 }
 
 }  // namespace

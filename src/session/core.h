@@ -188,7 +188,7 @@ class Sessions::Core final : public group::Effects {
   void view(std::span<const std::uint32_t> clients, const group::GroupView& view) override;
   void transitional(std::uint32_t client, std::string_view group) override;
   void left(std::uint32_t client, std::string_view group) override;
-  Result<void> submit(ByteView message, Service service) override;
+  Result<void> submit(ByteView message, Service service, order::Domain domain) override;
   void replace_control(ByteView message) override { host_.replace_control(message); }
   void block(bool blocked) override { host_.block(blocked); }
   void settled(const ViewId& view) override;

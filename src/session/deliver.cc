@@ -124,8 +124,8 @@ void Sessions::Core::left(std::uint32_t client, std::string_view group) {
   it->events.drop_membership(slot);
 }
 
-Result<void> Sessions::Core::submit(ByteView message, Service service) {
-  const Result<std::uint64_t> number = host_.submit(message, service);
+Result<void> Sessions::Core::submit(ByteView message, Service service, order::Domain domain) {
+  const Result<std::uint64_t> number = host_.submit(message, service, domain);
   if (!number) {
     closed_ = closed_ || number.error() == Errc::closed;
     return unexpected(number.error());

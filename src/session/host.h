@@ -42,10 +42,10 @@ class Host {
   virtual ~Host() = default;
 
   // The node.
-  /// Queues a message to be ordered; copies it. Returns its number, which grows by one each time,
-  /// or would_block, too_large, closed. After would_block the owner calls Sessions::on_room() when
-  /// there may be room again.
-  virtual Result<std::uint64_t> submit(ByteView message, Service service) = 0;
+  /// Queues a message to be ordered for those who learn `domain`; copies it. Returns its number,
+  /// which grows by one each time, or would_block, too_large, closed. After would_block the owner
+  /// calls Sessions::on_room() when there may be room again.
+  virtual Result<std::uint64_t> submit(ByteView message, Service service, order::Domain domain) = 0;
   /// A control message in the place of those that are not ordered yet; none if it is empty. May be
   /// called while the node delivers.
   virtual void replace_control(ByteView message) = 0;

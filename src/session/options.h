@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "group/domains.h"
 #include "wire/client.h"
 
 // Who clients are, what they may do, and how much of the daemon they may use.
@@ -80,6 +81,7 @@ struct Options {
   Duration ping = seconds(5);            ///< on connections that are not local
   std::vector<ClientRule> clients;
   std::vector<GroupRule> groups;
+  group::Domains domains;  ///< of whose groups not all nodes learn
 };
 
 /// Empty if all is well, else one line that names the key, the value and what is accepted.

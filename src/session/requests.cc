@@ -163,6 +163,13 @@ Sessions::Core::Handled Sessions::Core::refused_by_groups(Connection& from, std:
                    name +
                        " is no name of a group: 1 to 128 bytes without control characters are, "
                        "the first not '#'");
+    case group::Refusal::other_nodes: {
+      const group::Domains& domains = options_.domains;
+      return reply(from, request, ClientCode::not_permitted,
+                   name + " is a group of the domain " +
+                       quoted(domains.at(domains.of_group(group)).name) +
+                       ", and this node is in none of it: join at a node of the domain");
+    }
     case group::Refusal::closed:
       return reply(from, request, ClientCode::shutdown, "the node has stopped");
     default:

@@ -81,12 +81,6 @@ bool fits(const Who& who, const Person& person) {
   return false;
 }
 
-bool fits(std::string_view pattern, std::string_view name) {
-  if (pattern.empty() || pattern.back() != '*') return pattern == name;
-  pattern.remove_suffix(1);
-  return name.substr(0, pattern.size()) == pattern;
-}
-
 const ClientRule* find_rule(const Options& options, const Person& person, std::string_view name) {
   for (const ClientRule& rule : options.clients) {
     if (fits(rule.who, person) && (name.empty() || fits(rule.names, name))) return &rule;
@@ -117,7 +111,7 @@ bool may(const Options& options, const Person& person, GroupWish wish, std::stri
 std::string validate(const Options& options) {
   if (options.sessions_max < 1) return bound("sessions_max", options.sessions_max, "1 and more");
   const group::Options groups{options.node, options.nodes, options.message_bytes_max,
-                              options.sessions_max};
+                              options.sessions_max, options.domains};
   if (std::string wrong = group::validate(groups); !wrong.empty()) return wrong;
   if (options.cluster.empty() || options.cluster.size() > wire::kClientNameMax) {
     return "the name of the cluster has " + std::to_string(options.cluster.size()) +

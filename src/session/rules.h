@@ -21,8 +21,7 @@ std::string person_text(const Person& person);
 inline std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
 bool fits(const Who& who, const Person& person);
-/// A name, or with '*' at its end any name that begins so.
-bool fits(std::string_view pattern, std::string_view name);
+using group::fits;
 
 /// The first rule that fits a client who wishes for the name (empty: any will do); or null.
 const ClientRule* find_rule(const Options& options, const Person& person, std::string_view name);

@@ -89,7 +89,7 @@ void Daemon::left(std::uint32_t connection, std::string_view group) {
   log.push_back(std::to_string(connection) + " left " + std::string(group));
 }
 
-Result<void> Daemon::submit(ByteView message, Service service) {
+Result<void> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
   if (waiting.size() >= room) return unexpected(Errc::would_block);
   waiting.push_back({service, {message.begin(), message.end()}});
   return {};

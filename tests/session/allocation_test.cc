@@ -16,7 +16,8 @@ constexpr ConnectionId kClients = 10;
 
 /// A node that gives each message its place at once, and keeps one of them at a time.
 struct OneSlot final : Host {
-  Result<std::uint64_t> submit(ByteView message, Service its_service) override {
+  Result<std::uint64_t> submit(ByteView message, Service its_service,
+                               order::Domain /*domain*/) override {
     if (full) return unexpected(Errc::would_block);
     full = true;
     service = its_service;

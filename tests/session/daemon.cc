@@ -76,7 +76,7 @@ void Daemon::change_view() {
   sessions->on_view(now, {false, next, {}, members, {}}, self_);
 }
 
-Result<std::uint64_t> Daemon::submit(ByteView message, Service service) {
+Result<std::uint64_t> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
   if (waiting.size() >= room) return unexpected(Errc::would_block);
   waiting.push_back({++number_, service, false, {message.begin(), message.end()}});
   return number_;

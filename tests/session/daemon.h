@@ -51,7 +51,8 @@ class Daemon final : public Host {
   void change_view();
 
   // Host
-  Result<std::uint64_t> submit(ByteView message, Service service) override;
+  Result<std::uint64_t> submit(ByteView message, Service service,
+                               order::Domain /*domain*/) override;
   void replace_control(ByteView message) override;
   void block(bool on) override { blocked = on; }
   void tables_equal(const ViewId&, std::uint64_t) override {}
