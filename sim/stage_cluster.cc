@@ -102,7 +102,11 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
   const std::string problem = node::validate(limits, options.nodes);
   if (!problem.empty()) words.fail(problem);
   if (options.groups) {
-    const std::string refused = group::validate({"n1", options.nodes, limits.message_bytes_max});
+    group::Options groups;
+    groups.node_name = "n1";
+    groups.nodes = options.nodes;
+    groups.message_bytes_max = limits.message_bytes_max;
+    const std::string refused = group::validate(groups);
     if (!refused.empty()) words.fail(refused);
   }
 

@@ -106,7 +106,7 @@ TEST(RidgeSharedLog, ALogOfMoreAcceptorsOrOfNoneIsRefused) {
   EXPECT_FALSE(two.replay());
   MemoryLog empty;
   ASSERT_TRUE(empty.append({}).has_value());
-  SharedLog of_empty(empty, 2);
+  SharedLog of_empty(empty, {0, 1});
   EXPECT_FALSE(of_empty.replay());
 }
 
