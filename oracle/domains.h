@@ -12,9 +12,9 @@
 
 namespace peal::oracle {
 
-/// Judges a history with domains: a message of one is for its nodes alone. Nodes that learn the same
-/// domains have one history of what all of these order, which keeps all promises. So each set of
-/// domains that nodes have in common is judged by itself, as if there were no other nodes and
+/// Judges a history with domains: a message of one is for its nodes alone. Nodes that learn the
+/// same domains have one history of what all of these order, which keeps all promises. So each set
+/// of domains that nodes have in common is judged by itself, as if there were no other nodes and
 /// messages; and whatever a node delivers of all sets is in the order of the positions.
 class Domains {
  public:

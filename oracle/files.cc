@@ -136,7 +136,7 @@ class Merge {
     for (std::size_t i = 0; i < files_.size() && error_.empty(); ++i) {
       if (!files_[i]->has_event()) continue;
       const trace::Event& first = files_[i]->event();
-      if (first.kind == trace::Kind::start) note_engine(i, first.engine);
+      if (first.kind == trace::Kind::start) note_order(i, first);
     }
   }
 
@@ -148,7 +148,7 @@ class Merge {
     heads_.pop();
     const trace::Event& event = files_[*current_]->event();
     if (event.kind == trace::Kind::start) {
-      note_engine(*current_, event.engine);
+      note_order(*current_, event);
       if (!error_.empty()) return nullptr;
       const auto [owner, first] = owners_.emplace(event.node, *current_);
       if (!first && owner->second != *current_) return twice(*current_, owner->second), nullptr;
@@ -161,6 +161,18 @@ class Merge {
   std::optional<trace::Engine> engine() const {
     if (!engine_) return std::nullopt;
     return engine_->first;
+  }
+  /// The nodes of each domain, as their files say at the beginning; see Options.
+  std::vector<std::vector<NodeId>> domains() const {
+    std::vector<std::vector<NodeId>> all;
+    for (const auto& [node, bits] : domains_) {
+      for (std::uint32_t i = 1; i <= trace::kDomainMax; ++i) {
+        if ((bits >> i & 1U) == 0) continue;
+        if (all.size() < i) all.resize(i);
+        all[i - 1].push_back(node);
+      }
+    }
+    return all;
   }
   const std::string& error() const { return error_; }
   void count(FilesReport& report) const {
@@ -180,6 +192,15 @@ class Merge {
     } else if (error_.empty()) {
       error_ = file.error();
     }
+  }
+
+  // What a node learns is the same in all its lives: its log is of these domains.
+  void note_order(std::size_t i, const trace::Event& start) {
+    note_engine(i, start.engine);
+    const auto [known, fresh] = domains_.emplace(start.node.node, start.domains);
+    if (known->second == start.domains || !error_.empty()) return;
+    error_ = files_[i]->path() + ":" + std::to_string(files_[i]->lines()) +
+             ": this node was in other domains before: accepted are traces of one cluster";
   }
 
   // Another engine keeps other promises: its history is no part of this one.
@@ -211,6 +232,7 @@ class Merge {
   std::vector<std::unique_ptr<TraceFile>> files_;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
   std::optional<std::pair<trace::Engine, std::size_t>> engine_;  // and the file that said so
+  std::map<NodeId, std::uint16_t> domains_;                      // as trace::Event::domains
   std::map<MemberId, std::size_t> owners_;  // the file in which a process starts
   std::optional<std::size_t> current_;
   std::string error_;
@@ -232,6 +254,7 @@ Result<FilesReport, std::string> check_files(std::span<const std::string> paths,
   for_order.layer = trace::Layer::order;
   for_order.names = &merge.names();
   if (merge.engine()) for_order.quorum = *merge.engine() != trace::Engine::ring;
+  for_order.domains = merge.domains();
   Options for_unit = for_order;
   for_unit.layer = trace::Layer::unit;
   Checker order(for_order);

@@ -52,9 +52,9 @@ constexpr Applies kApplies[] = {
 };
 /// Of two options, the first says nothing beside the second.
 constexpr std::pair<const char*, const char*> kApart[] = {
-    {"--shrink", "--print"}, {"--trace", "--print"}, {"--record", "--shrink"},
-    {"--ensembles", "--domains"},
-    {"--json", "--print"},   {"--json", "--shrink"}, {"--trace", "--shrink"},
+    {"--shrink", "--print"},      {"--trace", "--print"}, {"--record", "--shrink"},
+    {"--ensembles", "--domains"}, {"--json", "--print"},  {"--json", "--shrink"},
+    {"--trace", "--shrink"},
 };
 
 /// What one engine alone has, beside another: one line, or nothing.

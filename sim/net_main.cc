@@ -24,7 +24,7 @@ struct NetArguments {
   std::string net = "10g", cpu = "peal", order = "ring", service = "agreed", rate = "max", csv;
   std::uint32_t nodes = 8, senders = 0, payload = 1'350, datagram = 0, step = 0;
   std::uint32_t acceptors = 3;
-  std::uint32_t ensembles = 1;
+  std::uint32_t ensembles = 1, domains = 0;
   std::uint32_t personal = 0, accelerated = 0, global = 0, buffer = 0;
   double disk_us = 0, loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2,
          measure = 0.2;
@@ -79,6 +79,10 @@ void add_options(CLI::App& app, NetArguments& a) {
   app.add_option("--ensembles", a.ensembles,
                  "with ridge: so many ensembles order together; default: 1")
       ->check(CLI::Range(1U, order::ridge::kEnsemblesMax));
+  app.add_option("--domains", a.domains,
+                 "with ridge: the nodes are shared out evenly to so many domains, and send in "
+                 "theirs alone; each has --acceptors of its own")
+      ->check(CLI::Range(1U, order::ridge::kEnsemblesMax - 1));
   app.add_flag("--optimistic", a.optimistic,
                "with paxos and ridge: messages are told before they have their places, too");
   app.add_option("--disk-us", a.disk_us,
@@ -149,6 +153,7 @@ NetRunOptions options_of(const CLI::App& app, const NetArguments& a) {
   options.multicast = !a.no_multicast;
   options.acceptors = app.count("--acceptors") > 0 ? a.acceptors : std::min(a.acceptors, a.nodes);
   options.ensembles = a.ensembles;
+  options.domains = a.domains;
   options.optimistic = a.optimistic;
   options.disk = Duration{static_cast<std::int64_t>(a.disk_us * 1e3)};
   options.payload_bytes = a.payload;
@@ -220,8 +225,20 @@ std::string problem(const CLI::App& app, const NetRunOptions& options) {
     return "--senders " + std::to_string(options.senders) + ": accepted is 1 to " +
            std::to_string(options.nodes) + ": senders are nodes";
   }
-  if (options.order != OrderEngine::ridge && app.count("--ensembles") != 0) {
-    return "--ensembles is not accepted here: it must come with --order ridge";
+  for (const char* name : {"--ensembles", "--domains"}) {
+    if (options.order == OrderEngine::ridge || app.count(name) == 0) continue;
+    return std::string(name) + " is not accepted here: it must come with --order ridge";
+  }
+  if (options.domains > 0 && (options.ensembles > 1 || options.optimistic)) {
+    return "--domains is not accepted here: it must come without --ensembles and --optimistic";
+  }
+  if (options.domains > 0 && options.nodes % options.domains != 0) {
+    return "--nodes " + std::to_string(options.nodes) + ": accepted are multiples of --domains " +
+           std::to_string(options.domains);
+  }
+  if (options.domains > 0 && options.acceptors > options.nodes / options.domains) {
+    return "--acceptors " + std::to_string(options.acceptors) + ": accepted is 1 to " +
+           std::to_string(options.nodes / options.domains) + ", the nodes of a domain";
   }
   if (options.optimistic && options.ensembles > 1) {
     return "--optimistic is not accepted here: it must come without --ensembles, or with 1";

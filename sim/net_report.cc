@@ -29,6 +29,7 @@ std::string quorum_text(const NetRunOptions& options) {
   std::string text = ", " + std::string(order_engine_name(options.order)) + ", " + count +
                      (options.acceptors == 1 ? " acceptor" : " acceptors");
   if (options.ensembles > 1) text += ", " + std::to_string(options.ensembles) + " ensembles";
+  if (options.domains > 0) text += ", " + std::to_string(options.domains) + " domains";
   if (options.optimistic) text += ", optimistic";
   if (options.disk.ns == 0) return text + " in memory";
   const double disk_us = static_cast<double>(options.disk.ns) / 1e3;
@@ -85,6 +86,8 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("early_p99_us", formatted("%.1f", f.early_p99_us), false);
   visit("mistaken_percent", formatted("%.3f", f.mistaken * 100), false);
   visit("inverted_percent", formatted("%.3f", f.inverted * 100), false);
+  visit("domains", std::to_string(options.domains), false);
+  visit("total_mbps", formatted("%.1f", f.total_mbps), false);
   visit("keeps_up", f.keeps_up() ? "1" : "0", false);
 }
 
@@ -128,6 +131,9 @@ std::string net_row(const NetFigures& f) {
                 : f.max_us == 0 ? "  no latency: measure for longer"
                                 : "");
   std::string row = text;
+  if (f.total_mbps > f.mbps) {
+    row += "    all domains together: " + formatted("%.1f", f.total_mbps) + " Mb/s\n";
+  }
   if (f.early_p50_us > 0) {
     std::snprintf(text, sizeof text,
                   "    told early: median %.0f us, 99th percentile %.0f us; at another place than "

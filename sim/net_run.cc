@@ -34,6 +34,18 @@ std::uint32_t datagram_of(const NetRunOptions& options) {
                                                                : options.cpu->datagram_bytes_large;
 }
 
+std::vector<NodeId> nodes_of(const NetRunOptions& options, std::uint32_t domain) {
+  const std::uint32_t size = options.nodes / options.domains;
+  std::vector<NodeId> nodes;
+  for (std::uint32_t i = 1; i <= size; ++i) nodes.push_back(NodeId{(domain - 1) * size + i});
+  return nodes;
+}
+
+order::Domain domain_of(const NetRunOptions& options, NodeId node) {
+  if (options.domains == 0) return 0;
+  return static_cast<order::Domain>((node.value - 1) / (options.nodes / options.domains) + 1);
+}
+
 WorldOptions world_of(const NetRunOptions& options) {
   NetModelOptions net;
   net.megabits = options.net->megabits;
@@ -50,6 +62,10 @@ WorldOptions world_of(const NetRunOptions& options) {
   world.paxos = paxos_of(options);
   world.acceptors = options.acceptors;
   world.ensembles = options.ensembles;
+  for (std::uint32_t domain = 1; domain <= options.domains; ++domain) {
+    const std::vector<NodeId> nodes = nodes_of(options, domain);
+    world.domains.push_back({nodes, {nodes.begin(), nodes.begin() + options.acceptors}});
+  }
   world.disks = {options.disk, options.disk, 0, options.disk};
   world.multicast = options.multicast;
   world.step_cost = options.cpu->step;
@@ -65,6 +81,9 @@ Ledger::Options ledger_of(const NetRunOptions& options) {
   ledger.nodes = options.nodes;
   ledger.quorum = on_quorums(options.order);
   ledger.optimistic = options.optimistic;
+  for (std::uint32_t domain = 1; domain <= options.domains; ++domain) {
+    ledger.domains.push_back(nodes_of(options, domain));
+  }
   return ledger;
 }
 
@@ -148,7 +167,7 @@ void Experiment::submit(NodeId node, Instant due) {
   if (payload.size() >= 2 * kStampBytes) {
     std::memcpy(payload.data() + kStampBytes, &++stamps_[node.value], kStampBytes);
   }
-  world_.submit(node, options_.service, std::move(payload));
+  world_.submit(node, options_.service, std::move(payload), domain_of(options_, node));
 }
 
 /// The messages that a node sends next, the first of which is its `number`-th: it sends at a
@@ -266,6 +285,7 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
   figures.offered_mbps = options_.rate * bits / 1e6;
   figures.messages_per_second = static_cast<double>(delivered_) / options_.nodes / length * 1e9;
   figures.mbps = figures.messages_per_second * bits / 1e6;
+  figures.total_mbps = figures.mbps * std::max(options_.domains, 1U);
   figures.rotation_us = rotations > 0 ? length / rotations / 1e3 : 0;
   const std::uint32_t senders = senders_of(options_);
   double packets = 0, fewest = 1e300;

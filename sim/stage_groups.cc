@@ -94,8 +94,7 @@ void Stage::client_sends(Words& words, const std::vector<NodeId>& nodes,
     for (const NodeId node : nodes) {
       for (const std::string& client : clients) {
         wish.client = client;
-        world_->submit(node, service, text ? *text : world_->make_payload(node, size), 0,
-                       wish);
+        world_->submit(node, service, text ? *text : world_->make_payload(node, size), 0, wish);
       }
     }
   }

@@ -235,10 +235,11 @@ void World::submit_now(Process& process, Submission submission) {
   }
   const ByteView payload = as_bytes_view(submission.payload);
   if (model_ != nullptr) charge(process, model_->options().cpu.submit.of(payload.size(), 1));
-  process.pending = {process.submitted + 1, digest_of(payload), payload.size(), submission.service,
-                     submission.domain, false};
+  process.pending = {process.submitted + 1, digest_of(payload), payload.size(),
+                     submission.service,    submission.domain,  false};
   call(process, [&](node::Node& node, Instant local) {
-    const Result<std::uint64_t> number = node.submit(local, payload, submission.service, submission.domain);
+    const Result<std::uint64_t> number =
+        node.submit(local, payload, submission.service, submission.domain);
     if (!number) {
       process.pending.announced = true;
       ++process.refused;

@@ -44,10 +44,25 @@ struct Node {
   std::uint32_t number = 0;
 };
 
+/// Some nodes of a cluster with an order of their own: what is sent to a domain, only they learn,
+/// and only their links carry. Each of them has it in one order with what all nodes learn, and with
+/// what its other domains learn.
+struct Domain {
+  std::string name;                  ///< 1 to 255 letters, digits, '.', '_' or '-'
+  std::vector<std::uint32_t> nodes;  ///< Node::number; not all of them need be in the list (yet)
+  /// Numbers of those that vote, an odd number of `nodes`. Empty: all of up to two that are in the
+  /// list, three of up to four, else the five lowest. Without a majority of them its nodes stand
+  /// still in all that they learn.
+  std::vector<std::uint32_t> acceptors;
+  /// For daemons: process groups whose messages go to the domain, by name, or by the beginning of
+  /// names and '*'. Members do not use it; it must be the same on all nodes all the same.
+  std::vector<std::string> groups;
+};
+
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
-/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `ensembles`, `optimistic`,
-/// `acceptors`, `primary` and the times in `ring` must be the same on all nodes; with `order`
-/// "paxos" and "ridge", `data` and `packet_bytes_max` too.
+/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `ensembles`, `domains`,
+/// `optimistic`, `acceptors`, `primary` and the times in `ring` must be the same on all nodes; with
+/// `order` "paxos" and "ridge", `data` and `packet_bytes_max` too.
 struct Config {
   std::string cluster;           ///< name of the cluster, as a node's name; others are ignored
   std::string name;              ///< which of `nodes` this one is
@@ -102,8 +117,11 @@ struct Config {
   /// a message may wait until the other ensembles say that they have nothing before it. The log in
   /// `data_dir` is one of so many ensembles, and of no other number.
   std::uint32_t ensembles = 1;
-  /// With "ridge" and one ensemble: each message comes as Early, too, before it has its place,
-  /// which it has a little later then. The network carries each twice.
+  /// With "ridge" and one ensemble: up to 15 domains, the same on all nodes. The log in `data_dir`
+  /// is one of these domains, and of no others.
+  std::vector<Domain> domains;
+  /// With "ridge" and one ensemble, without domains: each message comes as Early, too, before it
+  /// has its place, which it has a little later then. The network carries each twice.
   bool optimistic = false;  ///< the same on all nodes
   /// With "paxos" and "ridge": the numbers of the nodes that vote, an odd number of them, the same
   /// on all nodes; Member::set_nodes() changes them. Empty: all of up to two nodes, three of up to
@@ -137,9 +155,10 @@ struct Message {
 
   // Its place: the same at every member. Places in a view's order ascend in (position, index).
   std::string_view view;      ///< the view that ordered it
-  std::uint64_t position{};   ///< from 1
+  std::uint64_t position{};   ///< from 1; with domains there are gaps
   std::uint32_t index{};      ///< among the messages of one position, from 0
   bool transitional = false;  ///< delivered in the transitional view that follows `view`
+  std::string_view domain;    ///< that learns it; empty: all nodes
   bool as_guessed = false;    ///< with Config::optimistic: Early said that it comes exactly here
 
   /// The payload as text.
@@ -198,6 +217,7 @@ struct Status {
   std::string order;                 ///< Config::order
   std::string dissemination;         ///< Config::dissemination; empty if `order` is not "ridge"
   std::uint32_t ensembles{};         ///< Config::ensembles; 0 if `order` is not "ridge"
+  std::vector<std::string> domains;  ///< of Config::domains, those that this node is in
   std::string waits_for;             ///< what the next delivery or message waits for, in words
   std::string multicast;             ///< how data reaches the others, in words
   std::string data;                  ///< Config::data, and who is not reached, in words
@@ -236,16 +256,21 @@ class Member {
   /// Queues a message for ordered delivery to all members of the view, this one included.
   ///
   /// @param payload  0 to Config::message_bytes_max bytes; copied before return.
+  /// @param domain   of Config::domains, one that this node is in: only its nodes learn the
+  /// message.
+  ///                 What this member sent to another domain, or to all, before it, has its place
+  ///                 before this one can get its own, which takes a round of messages. Empty: all.
   /// @return         a ticket; or would_block (too much waits: read events, or wait with
-  ///                 multicast_for), too_large, closed.
+  ///                 multicast_for), too_large, closed, invalid_option (no such domain here).
   /// Blocks: never for long.
-  Result<Ticket> multicast(std::span<const std::byte> payload, Service service);
-  Result<Ticket> multicast(std::string_view text, Service service);
+  Result<Ticket> multicast(std::span<const std::byte> payload, Service service,
+                           std::string_view domain = {});
+  Result<Ticket> multicast(std::string_view text, Service service, std::string_view domain = {});
   /// The same, waiting up to `patience` while too much waits. Do not call it from the only thread
   /// that reads events: if this member's own events are what is full, nothing would move. A thread
   /// that runs the member goes on running it meanwhile.
   Result<Ticket> multicast_for(std::span<const std::byte> payload, Service service,
-                               std::chrono::milliseconds patience);
+                               std::chrono::milliseconds patience, std::string_view domain = {});
 
   /// The next event, or nothing if there is none at the moment. After Closed there is never one.
   /// Blocks: never. A thread that runs the member does what there is to do, if no event waits.

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cli/config_domains.h"
 #include "cli/config_keys.h"
 #include "cli/config_rules.h"
 #include "cli/config_text.h"
@@ -68,6 +69,7 @@ class Loader {
     auto known = check_own_name(name);
     if (!known) return known;
     if (auto order = check_order(); !order) return order;
+    if (auto domains = check_domains(out_); !domains) return domains;
     const std::string wrong = order::ring::validate(out_.ring);
     if (!wrong.empty()) return refuse_together(wrong);
     if (out_.submit_bytes_max < out_.message_bytes_max) {
@@ -84,6 +86,7 @@ class Loader {
   Status top_level(const toml::key& name, const toml::node& node) {
     const Place place{file_, line_of(name.source())};
     if (name == "nodes") return nodes(place, node);
+    if (name == "domain") return read_domains(file_, name, node, out_);
     if (name == "client" || name == "group") {
       return read_rules(file_, name, node, out_.clients.sessions);
     }
@@ -110,7 +113,7 @@ class Loader {
       auto known = names_in(table);
       if (table.empty()) {
         known.insert(known.end(), {"nodes", "network", "ring", "paxos", "ridge", "limits",
-                                   "clients", "client", "group"});
+                                   "clients", "client", "group", "domain"});
       }
       const std::string prefix = table.empty() ? "" : std::string(table) + ".";
       return refuse(place, unknown_key(prefix, name.str(), node, known));

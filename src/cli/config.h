@@ -28,6 +28,21 @@ struct NodeEntry {
   std::uint32_t line = 0;    ///< of the address in the file
 };
 
+/// Some nodes with an ensemble of their own.
+struct DomainEntry {
+  std::string name;
+  std::vector<std::uint32_t> nodes;      ///< numbers
+  std::vector<std::uint32_t> acceptors;  ///< of these; empty: the engine's choice
+  std::vector<std::string> groups;       ///< names, or beginnings with '*' behind
+  std::uint32_t line = 0;                ///< of the table in the file
+
+  bool same_as(const DomainEntry& other) const {
+    return name == other.name && nodes == other.nodes && acceptors == other.acceptors &&
+           groups == other.groups;
+  }
+};
+inline constexpr std::size_t kDomainsMax = 15;
+
 /// The engine that orders.
 enum class Ordering : std::uint8_t { ring, paxos, ridge };
 /// As the file has it.
@@ -73,6 +88,7 @@ struct NodeConfig {
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge, that order together
   bool optimistic = false;  ///< of ridge: messages are told before they have their places, too
+  std::vector<DomainEntry> domains;  ///< of ridge
   std::vector<std::uint32_t>
       acceptors;         ///< numbers of nodes, on quorums; empty: the engine's choice
   std::string data_dir;  ///< on quorums: where acceptors keep their logs

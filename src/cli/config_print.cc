@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/config.h"
+#include "cli/config_domains.h"
 #include "cli/config_keys.h"
 #include "cli/config_rules.h"
 
@@ -82,6 +83,7 @@ std::string annotated_config() {
       "# Programs that connect to this node: what waits for them, and for how long.\n"
       "[clients]\n" +
       entries("clients");
+  out += domains_help();
   out += rules_help();
   out.pop_back();
   return out;

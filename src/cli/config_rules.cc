@@ -21,7 +21,6 @@ using session::Who;
 constexpr std::string_view kAcceptedWho =
     "\"everyone\", \"user:NAME\", \"group:NAME\", \"certificate:NAME\" or \"secret:FILE\"; NAME of "
     "a user or a group of this machine, or its number";
-constexpr std::string_view kAcceptedPattern = "a name of 1 to 128 bytes, or its beginning and '*'";
 
 /// A number, if the text is one.
 std::optional<std::uint32_t> number_of(const std::string& text) {
@@ -44,8 +43,8 @@ std::optional<std::uint32_t> user_id(const std::string& name) {
 std::optional<std::uint32_t> unix_group_id(const std::string& name) {
   if (const auto number = number_of(name)) return number;
   std::array<char, 65'536> space{};
-  group entry{};
-  group* found = nullptr;
+  struct group entry {};
+  struct group* found = nullptr;
   ::getgrnam_r(name.c_str(), &entry, space.data(), space.size(), &found);
   if (found == nullptr) return std::nullopt;
   return found->gr_gid;
@@ -75,12 +74,6 @@ std::string read_who(const std::string& text, Who& out) {
   if (kind == "certificate") return out = {Who::Kind::certificate, 0, name}, "";
   if (kind == "secret") return out = {Who::Kind::secret, 0, name}, "";
   return "accepted is";
-}
-
-bool is_pattern(const std::string& text) {
-  return is_text(text, wire::kClientNameMax + 1) &&
-         (text.back() == '*' || text.size() <= wire::kClientNameMax) &&
-         text.find('*') >= text.size() - 1;
 }
 
 template <class Rule>
@@ -180,6 +173,12 @@ Status read_rule(std::string_view file, const std::string& kind,
 }
 
 }  // namespace
+
+bool is_pattern(const std::string& text) {
+  return is_text(text, wire::kClientNameMax + 1) &&
+         (text.back() == '*' || text.size() <= wire::kClientNameMax) &&
+         text.find('*') >= text.size() - 1;
+}
 
 Result<void, std::string> read_rules(std::string_view file, const toml::key& kind,
                                      const toml::node& node, session::Options& out) {

@@ -12,6 +12,11 @@
 
 namespace peal::cli {
 
+/// What is_pattern() takes, for "accepted is".
+inline constexpr std::string_view kAcceptedPattern =
+    "a name of 1 to 128 bytes, or its beginning and '*'";
+bool is_pattern(const std::string& text);
+
 inline constexpr std::size_t kRulesMax = 1'000;  ///< of each kind
 
 /// Reads all tables `kind` ("client" or "group") of the file. The error is one line, as those of

@@ -25,6 +25,9 @@ v0::Config member_config(const NodeConfig& config) {
   out.order = ordering_name(config.order);
   out.dissemination = dissemination_name(config.dissemination);
   out.ensembles = config.ensembles;
+  for (const DomainEntry& each : config.domains) {
+    out.domains.push_back({each.name, each.nodes, each.acceptors, each.groups});
+  }
   out.optimistic = config.optimistic;
   out.acceptors = config.acceptors;
   out.data_dir = config.data_dir;

@@ -292,6 +292,11 @@ class NodeProcess final : public daemon::Owner {
     if (other.order != config_.order) return "order";
     if (other.dissemination != config_.dissemination) return "ridge.dissemination";
     if (other.ensembles != config_.ensembles) return "ridge.ensembles";
+    if (!std::equal(other.domains.begin(), other.domains.end(), config_.domains.begin(),
+                    config_.domains.end(),
+                    [](const DomainEntry& a, const DomainEntry& b) { return a.same_as(b); })) {
+      return "[[domain]]";
+    }
     if (other.optimistic != config_.optimistic) return "ridge.optimistic";
     if (other.data != config_.data) return "network.data";
     if (other.data_dir != config_.data_dir) return "data_dir";

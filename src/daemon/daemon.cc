@@ -36,6 +36,13 @@ session::Options with_node(session::Options sessions, const member::Settings& me
   sessions.node = member.name;
   sessions.nodes = member.nodes_max;  // the list may become as long
   sessions.message_bytes_max = member.limits.message_bytes_max;
+  std::vector<group::GroupDomain> domains;
+  for (const member::DomainEntry& each : member.domains) {
+    std::vector<NodeId> nodes = each.nodes;
+    std::sort(nodes.begin(), nodes.end());
+    domains.push_back({each.name, std::move(nodes), each.groups});
+  }
+  sessions.domains = group::Domains(std::move(domains), member.self());
   return sessions;
 }
 

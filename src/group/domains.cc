@@ -33,9 +33,8 @@ order::Domain Domains::of_group(std::string_view group) const {
 order::Domain Domains::of_message(std::span<const std::string_view> targets) const {
   if (domains_.empty() || targets.empty()) return 0;
   const order::Domain first = of_group(targets.front());
-  const bool one = std::all_of(targets.begin() + 1, targets.end(), [&](std::string_view target) {
-    return of_group(target) == first;
-  });
+  const bool one = std::all_of(targets.begin() + 1, targets.end(),
+                               [&](std::string_view target) { return of_group(target) == first; });
   return one && has_self(first) ? first : order::Domain{0};
 }
 

@@ -12,6 +12,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "member/data_dir.h"
+#include "member/domains.h"
 #include "seal/random.h"
 
 namespace peal::member {
@@ -31,25 +32,32 @@ tl::unexpected<io::IoError> disk_refused(const port::DiskError& error) {
   return refused(Errc::system, error.message);
 }
 
-constexpr std::string_view kEnsembles = "ensembles ";
-
-/// One line each, "key value". A single ensemble is not said: logs of before there were several are
-/// as good as those of now.
+/// One line each, "key value".
 std::string identity_of(const Settings& settings) {
-  std::string text = "cluster " + settings.cluster + "\nnode " + settings.name + "\nnumber " +
-                     std::to_string(settings.self().value) + "\n";
-  if (settings.ensembles > 1) {
-    text += std::string(kEnsembles) + std::to_string(settings.ensembles) + "\n";
-  }
-  return text;
+  return "cluster " + settings.cluster + "\nnode " + settings.name + "\nnumber " +
+         std::to_string(settings.self().value) + "\n" + log_lines(settings);
 }
 
-/// Of how many ensembles a log is; empty if the line does not say it. The bytes may be anything.
-std::string ensembles_of(const std::string& line) {
-  if (line.empty()) return "1";
-  const std::string number = line.starts_with(kEnsembles) ? line.substr(kEnsembles.size()) : "";
-  const bool digits = number.find_first_not_of("0123456789") == std::string::npos;
-  return digits && number.size() <= 2 ? number : "";
+/// Whose log it is stands in the lines before those that say of which ensembles.
+constexpr int kOwnerLines = 3;
+
+/// Of which ensembles a log is, in the words of the configuration; empty if the lines do not say
+/// it. The bytes may be anything.
+std::string ensembles_of(std::istream& lines) {
+  std::string text, line;
+  while (std::getline(lines, line)) {
+    constexpr std::string_view kEnsembles = "ensembles ", kDomain = "domain ";
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyz0123456789 ";
+    const bool single = line.starts_with(kEnsembles) && text.empty();
+    if (!single && !line.starts_with(kDomain)) return {};
+    if (line.find_first_not_of(kPlain) != std::string::npos) return {};
+    if (!text.empty()) text += ", ";
+    text += single ? "ensembles = " + line.substr(kEnsembles.size())
+                   : "a domain with the " + line.substr(kDomain.size());
+    constexpr std::size_t kShownMax = 1'000;
+    if (text.size() > kShownMax) return text.substr(0, kShownMax) + "…";
+  }
+  return text.empty() ? "ensembles = 1" : text;
 }
 
 /// What differs, what was expected, and what to do. The bytes may be anything.
@@ -58,21 +66,17 @@ std::string difference(const std::string& path, const std::string& there,
   std::istringstream theirs(there);
   std::istringstream ours(identity_of(settings));
   std::string wanted, found;
-  while (std::getline(ours, wanted) && !wanted.starts_with(kEnsembles)) {
+  for (int i = 0; i < kOwnerLines && std::getline(ours, wanted); ++i) {
     found.clear();
     if (std::getline(theirs, found) && found == wanted) continue;
     constexpr std::size_t kShownMax = 300;
     return path + " says " + quote(found.substr(0, kShownMax)) + ", and this node has " +
            quote(wanted) + ": start each node with its own data_dir";
   }
-  found.clear();
-  std::getline(theirs, found);
-  const std::string ensembles = ensembles_of(found);
-  const std::string own = std::to_string(settings.ensembles);
-  if (ensembles.empty() || ensembles == own) return path + " is not what Peal wrote: restore it";
-  return path + " says that the log here is one of ensembles = " + ensembles +
-         ", and this node has ensembles = " + own + ": set ensembles = " + ensembles +
-         " again, or stop all nodes and start them with data_dirs that are empty";
+  const std::string was = ensembles_of(theirs), is = ensembles_of(ours);
+  if (was.empty() || was == is) return path + " is not what Peal wrote: restore it";
+  return path + " says that the log here is one of " + was + ", and this node has " + is +
+         ": set " + was + " again, or stop all nodes and start them with data_dirs that are empty";
 }
 
 /// Binds the segments too, so that a log that is moved alone is found out.
@@ -80,6 +84,7 @@ wal::Identity owner_of(const Settings& settings) {
   Digest cluster;
   cluster.add(as_bytes_view(settings.cluster));
   if (settings.ensembles > 1) cluster.add(settings.ensembles);
+  if (!settings.domains.empty()) cluster.add(as_bytes_view(log_lines(settings)));
   return {cluster.value(), settings.self()};
 }
 

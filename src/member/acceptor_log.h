@@ -21,8 +21,8 @@ namespace peal::member {
 /// a file beside it that says whose it is. A thread writes and syncs, so that the loop never waits
 /// for the disk. Thread: the loop's, for everything else.
 ///
-///     DATA_DIR/NAME/identity   the cluster, the node and the ensembles that the log is bound to
-///     DATA_DIR/NAME/epoch      of the last incarnation, unless there is a state file
+///     DATA_DIR/NAME/identity   the cluster, the node and the ensembles or domains that the log is
+///     bound to DATA_DIR/NAME/epoch      of the last incarnation, unless there is a state file
 ///     DATA_DIR/NAME/log/       segments (docs/wal.md)
 class AcceptorLog {
  public:

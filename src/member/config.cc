@@ -95,6 +95,12 @@ std::string set_nodes(const std::vector<v0::Node>& nodes, Settings& settings) {
   return {};
 }
 
+std::vector<NodeId> node_ids(const std::vector<std::uint32_t>& numbers) {
+  std::vector<NodeId> nodes;
+  for (const std::uint32_t number : numbers) nodes.push_back(NodeId{number});
+  return nodes;
+}
+
 std::string set_order(const v0::Config& config, Settings& settings) {
   if (config.order != "ring" && config.order != "paxos" && config.order != "ridge") {
     return "order = " + quoted(config.order) +
@@ -108,15 +114,17 @@ std::string set_order(const v0::Config& config, Settings& settings) {
   }
   if (config.dissemination == "ring") settings.dissemination = Dissemination::ring;
   settings.ensembles = config.ensembles;
+  for (const v0::Domain& each : config.domains) {
+    settings.domains.push_back(
+        {each.name, node_ids(each.nodes), node_ids(each.acceptors), each.groups});
+  }
   settings.optimistic = config.optimistic;
   if (on_quorums(settings.order) && !config.ring.empty()) {
     return "ring." + config.ring.begin()->first + " = " + plain(config.ring.begin()->second) +
            " is not accepted with order = " + quoted(config.order) +
            ": leave out what is the ring's";
   }
-  for (const std::uint32_t number : config.acceptors) {
-    settings.acceptors.push_back(NodeId{number});
-  }
+  settings.acceptors = node_ids(config.acceptors);
   settings.data_dir = config.data_dir;
   if (config.data != "datagrams" && config.data != "streams") {
     return "data = " + quoted(config.data) +

@@ -126,25 +126,25 @@ void Core::finish() {
 
 // ---- the application's threads ----
 
-Result<std::uint64_t> Core::submit(ByteView payload, Service service) {
-  const auto pushed = stage_.push(payload, service);
+Result<std::uint64_t> Core::submit(ByteView payload, Service service, order::Domain domain) {
+  const auto pushed = stage_.push(payload, service, domain);
   if (!pushed) return unexpected(pushed.error());
   if (pushed->first) loop_->wake();
   return pushed->number;
 }
 
-Result<std::uint64_t> Core::submit_until(ByteView payload, Service service,
+Result<std::uint64_t> Core::submit_until(ByteView payload, Service service, order::Domain domain,
                                          std::chrono::steady_clock::time_point deadline) {
   if (runs_loop() && runner_ == std::this_thread::get_id()) {
     // Nobody but this thread can make room.
     while (true) {
-      const auto number = submit(payload, service);
+      const auto number = submit(payload, service, domain);
       const auto left = deadline - std::chrono::steady_clock::now();
       if (number || number.error() != Errc::would_block || left.count() <= 0) return number;
       turn(duration_of(left));
     }
   }
-  const auto pushed = stage_.push_until(payload, service, deadline);
+  const auto pushed = stage_.push_until(payload, service, domain, deadline);
   if (!pushed) return unexpected(pushed.error());
   if (pushed->first) loop_->wake();
   return pushed->number;
@@ -242,10 +242,10 @@ void Core::feed(Instant now) {
     Result<std::uint64_t> number = 0;
     if (item->block) {
       node::Gathered block{std::unique_ptr<std::byte[]>(item->bytes), item->size};
-      number = runtime_->submit_block(block, item->service);
+      number = runtime_->submit_block(block, item->service, item->domain);
       item->bytes = block.bytes.release();
     } else {
-      number = runtime_->submit_lent(item->payload(), item->service);
+      number = runtime_->submit_lent(item->payload(), item->service, item->domain);
     }
     if (!number) break;  // the node is full: again at the next turn's end
     stage_.pop();

@@ -34,9 +34,11 @@ class Core final : private Application {
   static Result<std::unique_ptr<Core>, io::IoError> open(const Settings& settings);
   ~Core() override;
 
-  /// Queues a message; its number. Errors: would_block, too_large, closed.
-  Result<std::uint64_t> submit(ByteView payload, Service service);
-  Result<std::uint64_t> submit_until(ByteView payload, Service service,
+  const Settings& settings() const { return settings_; }
+  /// Queues a message for those who learn `domain`, one of this node's; its number. Errors:
+  /// would_block, too_large, closed.
+  Result<std::uint64_t> submit(ByteView payload, Service service, order::Domain domain = 0);
+  Result<std::uint64_t> submit_until(ByteView payload, Service service, order::Domain domain,
                                      std::chrono::steady_clock::time_point deadline);
 
   /// The next message or notice. Thread: the reader's.

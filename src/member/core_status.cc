@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "member/core.h"
+#include "member/domains.h"
 #include "member/nodes.h"
 #include "member/text.h"
 #include "trace/json.h"
@@ -63,6 +64,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.order = order_name(runtime.order());
   now.dissemination = runtime.dissemination();
   now.ensembles = runtime.ensembles();
+  now.domains = own_domain_names(runtime.settings());
   const NodeId slow = runtime.transport().congested();
   now.waits_for = slow != NodeId{} && node.queued_messages() > 0
                       ? congested_text(slow, runtime.names())

@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "member/domains.h"
 #include "wire/frames.h"
 
 namespace peal::member {
@@ -65,6 +66,17 @@ std::string why_not_address(const Settings& settings, const std::vector<NodeEntr
   return {};
 }
 
+std::string why_not_strangers(const Settings& settings, const std::vector<NodeId>& acceptors,
+                              const std::string& where) {
+  const auto strangers =
+      std::count_if(acceptors.begin(), acceptors.end(),
+                    [&settings](NodeId node) { return find(settings.nodes, node) == nullptr; });
+  if (static_cast<std::size_t>(strangers) < acceptors.size() / 2 + 1) return {};
+  return std::to_string(strangers) + " of " + std::to_string(acceptors.size()) + " acceptors" +
+         where + " would be new: add one node at a time, and wait until that list counts before " +
+         "the next";
+}
+
 /// Those who know the order are needed for a majority: nodes that are new, and know nothing, must
 /// not be able to begin one of their own.
 std::string why_not_acceptors(const Settings& settings, const Listing& wanted) {
@@ -74,14 +86,19 @@ std::string why_not_acceptors(const Settings& settings, const Listing& wanted) {
     return "this node would be an acceptor, and has no data_dir: restart it with one and with this "
            "list";
   }
-  const std::vector<NodeId> acceptors = acceptors_of(then);
-  const auto strangers =
-      std::count_if(acceptors.begin(), acceptors.end(),
-                    [&settings](NodeId node) { return find(settings.nodes, node) == nullptr; });
-  if (static_cast<std::size_t>(strangers) < acceptors.size() / 2 + 1) return {};
-  return std::to_string(strangers) + " of " + std::to_string(acceptors.size()) +
-         " acceptors would be new: add one node at a time, and wait until that list counts before "
-         "the next";
+  const order::NodeList all = list_of(then);
+  if (std::string wrong = why_not_strangers(settings, all.acceptors, ""); !wrong.empty()) {
+    return wrong;
+  }
+  const order::ridge::Layout layout = layout_of(then);
+  for (std::size_t i = 0; i < then.domains.size(); ++i) {
+    const auto part = order::ridge::part_of(layout, static_cast<order::Domain>(i + 1), all);
+    const std::string where = " of domain " + quote(then.domains[i].name);
+    if (std::string wrong = why_not_strangers(settings, part.acceptors, where); !wrong.empty()) {
+      return wrong;
+    }
+  }
+  return {};
 }
 
 }  // namespace

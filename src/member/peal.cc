@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "member/core.h"
+#include "member/domains.h"
 #include "trace/json.h"
 
 // Last: see member/config.h.
@@ -35,7 +36,7 @@ Error submit_error(Errc code, std::uint32_t message_bytes_max) {
   }
 }
 
-Message to_message(const member::MessageOut& from) {
+Message to_message(const member::MessageOut& from, const member::Settings& settings) {
   Message to;
   to.sender = from.sender;
   to.number = from.number;
@@ -47,6 +48,7 @@ Message to_message(const member::MessageOut& from) {
   to.index = from.index;
   to.transitional = from.transitional;
   to.as_guessed = from.as_guessed;
+  to.domain = member::domain_name(settings, from.seq);
   return to;
 }
 
@@ -69,14 +71,24 @@ class Member::Core {
  public:
   explicit Core(std::unique_ptr<member::Core> made) : inner(std::move(made)) {}
 
+  /// `send` takes the message for a domain.
+  template <class Send>
+  v0::Result<Ticket> send(std::string_view domain, Send&& send) {
+    const auto known = member::domain_of(inner->settings(), domain);
+    if (known) return ticket(send(*known));
+    return Error{ErrorCode::invalid_option, "domain \"" + std::string(domain) +
+                                                "\" is none that this node is in: " +
+                                                member::own_domains_text(inner->settings())};
+  }
   v0::Result<Ticket> ticket(const decltype(std::declval<member::Core&>().submit({}, {}))& number) {
     if (!number) return submit_error(number.error(), inner->message_bytes_max());
     return Ticket{*number};
   }
   std::optional<Event> event(member::Reader::Out out) {
     if (const auto* message = std::get_if<member::MessageOut>(&out)) {
-      if (message->early) return Early{to_message(*message)};
-      return to_message(*message);
+      Message public_one = to_message(*message, inner->settings());
+      if (message->early) return Early{public_one};
+      return public_one;
     }
     const auto* notice = std::get_if<std::unique_ptr<member::Notice>>(&out);
     if (notice == nullptr) return std::nullopt;
@@ -106,18 +118,25 @@ Member::Member(Member&&) noexcept = default;
 Member& Member::operator=(Member&&) noexcept = default;
 Member::~Member() = default;
 
-v0::Result<Ticket> Member::multicast(std::span<const std::byte> payload, v0::Service service) {
-  return core_->ticket(core_->inner->submit(payload, static_cast<InnerService>(service)));
+v0::Result<Ticket> Member::multicast(std::span<const std::byte> payload, v0::Service service,
+                                     std::string_view domain) {
+  return core_->send(domain, [&](order::Domain known) {
+    return core_->inner->submit(payload, static_cast<InnerService>(service), known);
+  });
 }
 
-v0::Result<Ticket> Member::multicast(std::string_view text, v0::Service service) {
-  return multicast(std::as_bytes(std::span<const char>(text.data(), text.size())), service);
+v0::Result<Ticket> Member::multicast(std::string_view text, v0::Service service,
+                                     std::string_view domain) {
+  return multicast(std::as_bytes(std::span<const char>(text.data(), text.size())), service, domain);
 }
 
 v0::Result<Ticket> Member::multicast_for(std::span<const std::byte> payload, v0::Service service,
-                                         std::chrono::milliseconds patience) {
-  return core_->ticket(core_->inner->submit_until(payload, static_cast<InnerService>(service),
-                                                  std::chrono::steady_clock::now() + patience));
+                                         std::chrono::milliseconds patience,
+                                         std::string_view domain) {
+  return core_->send(domain, [&](order::Domain known) {
+    return core_->inner->submit_until(payload, static_cast<InnerService>(service), known,
+                                      std::chrono::steady_clock::now() + patience);
+  });
 }
 
 std::optional<Event> Member::next() { return core_->event(core_->inner->next()); }
@@ -159,6 +178,7 @@ Status Member::status() const {
   to.order = std::move(from.order);
   to.dissemination = std::move(from.dissemination);
   to.ensembles = from.ensembles;
+  to.domains = std::move(from.domains);
   to.waits_for = std::move(from.waits_for);
   to.multicast = std::move(from.multicast);
   to.data = std::move(from.data);

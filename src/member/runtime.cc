@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "io/clock.h"
 #include "member/acceptor_log.h"
+#include "member/domains.h"
 #include "member/nodes.h"
 #include "member/text.h"
 #include "order/paxos/options.h"
@@ -99,6 +100,13 @@ trace::Engine traced(OrderEngine order) {
 
 std::uint32_t unit_slabs(const Settings& settings) { return max_gap(settings) * 2 + 1'024; }
 
+/// As trace::Event::domains.
+std::uint16_t domain_bits(const Settings& settings) {
+  std::uint32_t bits = 0;
+  for (const order::Domain domain : own_domains(settings)) bits |= 1U << domain;
+  return static_cast<std::uint16_t>(bits);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Runtime>, io::IoError> Runtime::open(const Settings& settings,
@@ -154,8 +162,9 @@ Result<void, io::IoError> Runtime::prepare() {
   if (auto attached = udp_->attach(loop_); !attached) return attached;
 
   if (!settings_.trace.empty()) {
-    auto trace =
-        TraceLog::open(settings_.trace, names_, {traced(settings_.order), settings_.optimistic});
+    auto trace = TraceLog::open(settings_.trace, names_,
+                                {traced(settings_.order), settings_.optimistic,
+                                 !settings_.domains.empty(), domain_bits(settings_)});
     if (!trace) {
       return unexpected(io::IoError{trace.error().code, "trace: " + trace.error().message});
     }
@@ -171,6 +180,7 @@ Result<void, io::IoError> Runtime::prepare() {
     if (auto recovered = log_->recover(choice.epoch); !recovered) return recovered;
     if (log_->is_new()) start_warnings_.push_back(new_log_text(log_->folder()));
   }
+  for (std::string& each : absent_texts(settings_)) start_warnings_.push_back(std::move(each));
   udp_->set_epoch(choice.epoch);
   make_node(choice.epoch);
   return {};
@@ -223,7 +233,7 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
   using Ways = order::ridge::Dissemination;
   const Ways ways =
       settings_.dissemination == Dissemination::ring ? Ways::ring : Ways::distributors;
-  return order::ridge::make_engine(paxos, frames_, host, ways, {settings_.ensembles, {}});
+  return order::ridge::make_engine(paxos, frames_, host, ways, layout_of(settings_));
 }
 
 std::unique_ptr<order::Engine> Runtime::make_ring(std::uint64_t epoch, order::Host& host) {
@@ -253,7 +263,7 @@ void Runtime::start(Instant now) {
 
 Result<std::uint64_t> Runtime::enqueue(ByteView payload, Service service, order::Domain domain) {
   const auto number = node_->enqueue(payload, service, domain);
-  if (number && trace_ != nullptr) trace_->submit(*number, service, payload);
+  if (number && trace_ != nullptr) trace_->submit(*number, service, payload, domain);
   return number;
 }
 
@@ -261,17 +271,19 @@ Result<std::uint64_t> Runtime::submit_control(ByteView payload, Service service)
   return node_->submit_control(payload, service);
 }
 
-Result<std::uint64_t> Runtime::submit_lent(ByteView payload, Service service) {
-  const auto number = node_->submit_lent(payload, service);
-  if (number && trace_ != nullptr) trace_->submit(*number, service, payload);
+Result<std::uint64_t> Runtime::submit_lent(ByteView payload, Service service,
+                                           order::Domain domain) {
+  const auto number = node_->submit_lent(payload, service, domain);
+  if (number && trace_ != nullptr) trace_->submit(*number, service, payload, domain);
   return number;
 }
 
-Result<std::uint64_t> Runtime::submit_block(node::Gathered& message, Service service) {
+Result<std::uint64_t> Runtime::submit_block(node::Gathered& message, Service service,
+                                            order::Domain domain) {
   // The block keeps its address when the node takes it, and stays until its message is ordered.
   const ByteView payload{message.bytes.get(), message.size};
-  const auto number = node_->submit_block(message, service);
-  if (number && trace_ != nullptr) trace_->submit(*number, service, payload);
+  const auto number = node_->submit_block(message, service, domain);
+  if (number && trace_ != nullptr) trace_->submit(*number, service, payload, domain);
   return number;
 }
 

@@ -86,8 +86,9 @@ class Runtime final : private io::LoopHost,
 
   /// As in node::Node, with an entry in the trace.
   Result<std::uint64_t> enqueue(ByteView payload, Service service, order::Domain domain = 0);
-  Result<std::uint64_t> submit_lent(ByteView payload, Service service);
-  Result<std::uint64_t> submit_block(node::Gathered& message, Service service);
+  Result<std::uint64_t> submit_lent(ByteView payload, Service service, order::Domain domain = 0);
+  Result<std::uint64_t> submit_block(node::Gathered& message, Service service,
+                                     order::Domain domain = 0);
   /// As in node::Node; control messages are no application's, and not in the trace. These may be
   /// called from the application's side of node::Sink.
   Result<std::uint64_t> submit_control(ByteView payload, Service service);
@@ -103,6 +104,7 @@ class Runtime final : private io::LoopHost,
   const io::UdpTransport& transport() const { return *udp_; }
   const io::AddressBook& addresses() const { return *addresses_; }
   const trace::Names& names() const { return names_; }
+  const Settings& settings() const { return settings_; }
   OrderEngine order() const { return settings_.order; }
   /// Its name; empty if the engine has only one.
   std::string_view dissemination() const {

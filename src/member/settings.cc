@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/digest.h"
 #include "io/address_book.h"
+#include "member/domains.h"
 #include "member/nodes.h"
 #include "order/paxos/options.h"
 #include "order/ridge/dissemination.h"
@@ -148,6 +149,7 @@ std::string validate_ridge(const Settings& settings) {
 /// What only one of the engines has must not be set for another.
 std::string validate_order(const Settings& settings) {
   if (std::string wrong = validate_ridge(settings); !wrong.empty()) return wrong;
+  if (std::string wrong = validate_domains(settings); !wrong.empty()) return wrong;
   if (settings.order == OrderEngine::ring) {
     if (settings.streams) {
       return "data = \"streams\" is not accepted with order = \"ring\", which lives from "
@@ -264,7 +266,8 @@ std::vector<NodeId> acceptors_of(const Settings& settings) {
 bool votes(const Settings& settings) {
   if (!on_quorums(settings.order)) return false;
   const std::vector<NodeId> acceptors = acceptors_of(settings);
-  return std::binary_search(acceptors.begin(), acceptors.end(), settings.self());
+  return std::binary_search(acceptors.begin(), acceptors.end(), settings.self()) ||
+         votes_in_domain(settings);
 }
 
 bool keeps_log(const Settings& settings) {
@@ -306,6 +309,7 @@ void add_quorum_rules(const Settings& settings, Digest& rules) {
     rules.add(as_bytes_view("ensembles"));
     rules.add(settings.ensembles);
   }
+  add_domains(settings, rules);
   if (settings.optimistic) rules.add(as_bytes_view("optimistic"));
   if (settings.streams) rules.add(as_bytes_view("streams"));
   rules.add(settings.ring.packet_bytes_max);

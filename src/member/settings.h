@@ -31,7 +31,6 @@ struct NodeEntry {
   friend bool operator==(const NodeEntry&, const NodeEntry&) = default;
 };
 
-/// The node with this number or name; null if there is none.
 /// What a reload gives: the list of nodes, and who of them votes.
 struct Listing {
   std::vector<NodeEntry> nodes;
@@ -39,6 +38,7 @@ struct Listing {
   friend bool operator==(const Listing&, const Listing&) = default;
 };
 
+/// The node with this number or name; null if there is none.
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number);
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, std::string_view name);
 
@@ -62,6 +62,14 @@ enum class Dissemination : std::uint8_t {
 /// "distributors" or "ring".
 std::string_view dissemination_name(Dissemination dissemination);
 
+/// Some nodes with an ensemble of their own, which no others learn.
+struct DomainEntry {
+  std::string name;
+  std::vector<NodeId> nodes;        ///< those that are not in the list (yet) do not count
+  std::vector<NodeId> acceptors;    ///< of these; empty: as acceptors_of() chooses
+  std::vector<std::string> groups;  ///< of daemons: names, or beginnings with '*' behind
+};
+
 /// What a member is made from: the public configuration with its texts read.
 struct Settings {
   std::string cluster;
@@ -77,8 +85,9 @@ struct Settings {
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge, that order together
   bool optimistic = false;  ///< of ridge: messages are told before they have their places, too
-  std::vector<NodeId> acceptors;  ///< on quorums; empty: as acceptors_of() chooses
-  bool streams = false;           ///< data goes over TCP; on quorums only
+  std::vector<DomainEntry> domains;  ///< of ridge: domain 1 and so on
+  std::vector<NodeId> acceptors;     ///< on quorums; empty: as acceptors_of() chooses
+  bool streams = false;              ///< data goes over TCP; on quorums only
   std::string data_dir;  ///< on quorums: where who is an acceptor, or may become one, has its log
   order::ring::Options ring;  ///< `packet_bytes_max` is that of every engine
   node::Limits limits;

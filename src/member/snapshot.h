@@ -27,9 +27,10 @@ struct Snapshot {
   std::uint64_t queued_messages{};
   std::uint64_t queued_bytes{};
   std::uint64_t unread_bytes{};
-  std::string order;          ///< "ring", "paxos" or "ridge"
-  std::string dissemination;  ///< of ridge: "distributors" or "ring"; else empty
-  std::uint32_t ensembles{};  ///< of ridge; else 0
+  std::string order;                 ///< "ring", "paxos" or "ridge"
+  std::string dissemination;         ///< of ridge: "distributors" or "ring"; else empty
+  std::vector<std::string> domains;  ///< of ridge, that the node is in
+  std::uint32_t ensembles{};         ///< of ridge; else 0
   std::string waits_for;
   std::string multicast;
   std::string data;                    ///< "datagrams" or "streams", and who is not reached

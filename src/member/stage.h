@@ -41,6 +41,7 @@ class Stage {
     std::uint64_t ring_tail;  ///< where the ring's tail stood after it
     std::uint32_t size;
     Service service;
+    order::Domain domain;  ///< who learns it
     bool block;
 
     ByteView payload() const { return {bytes, size}; }
@@ -51,9 +52,9 @@ class Stage {
   };
 
   /// Copies a message. Errors: would_block, too_large, closed. Thread: any.
-  Result<Pushed> push(ByteView payload, Service service);
+  Result<Pushed> push(ByteView payload, Service service, order::Domain domain = 0);
   /// The same, waiting until there is room, at most until `deadline`.
-  Result<Pushed> push_until(ByteView payload, Service service,
+  Result<Pushed> push_until(ByteView payload, Service service, order::Domain domain,
                             std::chrono::steady_clock::time_point deadline);
   /// No more messages: push says closed. Thread: any.
   void close();
@@ -74,7 +75,7 @@ class Stage {
   bool waiting() const { return waiting_.load(std::memory_order_acquire); }
 
  private:
-  Result<Pushed> push_locked(ByteView payload, Service service,
+  Result<Pushed> push_locked(ByteView payload, Service service, order::Domain domain,
                              std::unique_ptr<std::byte[]>& block);
 
   Item& item(std::uint64_t position) { return items_[position & mask_]; }

@@ -3,6 +3,7 @@
 
 #include "base/digest.h"
 #include "io/clock.h"
+#include "order/ridge/layout.h"
 #include "trace/json.h"
 
 namespace peal::member {
@@ -20,13 +21,16 @@ void TraceLog::start(MemberId self) {
   trace::Event line = event(trace::Kind::start);
   line.engine = order_.engine;
   line.optimistic = order_.optimistic;
+  line.domains = order_.own_domains;
   write(line);
 }
 
-void TraceLog::submit(std::uint64_t number, Service service, ByteView payload) {
+void TraceLog::submit(std::uint64_t number, Service service, ByteView payload,
+                      std::uint8_t domain) {
   trace::Event line = event(trace::Kind::submit);
   line.message = {self_, number};
   line.service = service;
+  line.domain = domain;
   line.hash = digest_of(payload);
   line.bytes = payload.size();
   // Until the first view the incarnation may change, and the message would change its name.
@@ -45,6 +49,7 @@ void TraceLog::originate(std::uint64_t number, const ViewId& view, Seq seq, std:
   line.view = view;
   line.seq = seq;
   line.index = index;
+  line.domain = domain_of(seq);
   write(line);
 }
 
@@ -110,7 +115,12 @@ trace::Event TraceLog::of_message(trace::Kind kind, const node::Message& message
   line.view = message.view;
   line.seq = message.seq;
   line.index = message.index;
+  line.domain = domain_of(message.seq);
   return line;
+}
+
+std::uint8_t TraceLog::domain_of(Seq seq) const {
+  return order_.domains ? order::ridge::domain_of(seq) : std::uint8_t{0};
 }
 
 void TraceLog::write(const trace::Event& event) { trace::append_json(text_, event, names_); }

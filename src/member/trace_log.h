@@ -26,6 +26,8 @@ class TraceLog {
   struct Order {
     trace::Engine engine{};
     bool optimistic = false;
+    bool domains = false;           ///< there are some
+    std::uint16_t own_domains = 0;  ///< as trace::Event::domains
   };
   static Result<std::unique_ptr<TraceLog>, io::IoError> open(const std::string& path,
                                                              const trace::Names& names,
@@ -33,7 +35,7 @@ class TraceLog {
 
   /// The incarnation of all that follows; again if it is corrected before the first view.
   void start(MemberId self);
-  void submit(std::uint64_t number, Service service, ByteView payload);
+  void submit(std::uint64_t number, Service service, ByteView payload, std::uint8_t domain = 0);
   void originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
                  Service service);
   void deliver(const node::Message& message);
@@ -50,6 +52,7 @@ class TraceLog {
   TraceLog(std::unique_ptr<io::FileSink> file, const trace::Names& names, Order order)
       : file_(std::move(file)), names_(names), order_(order) {}
   trace::Event event(trace::Kind kind) const;
+  std::uint8_t domain_of(Seq seq) const;
   trace::Event of_message(trace::Kind kind, const node::Message& message) const;
   void write(const trace::Event& event);
 

@@ -31,8 +31,7 @@ Result<std::uint64_t> Node::submit_lent(ByteView payload, Service service, order
   return core_->submit_lent(payload, service, domain);
 }
 
-Result<std::uint64_t> Node::submit_block(Gathered& message, Service service,
-                                         order::Domain domain) {
+Result<std::uint64_t> Node::submit_block(Gathered& message, Service service, order::Domain domain) {
   return core_->submit_block(message, service, domain);
 }
 

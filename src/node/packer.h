@@ -21,9 +21,9 @@ struct Packed {
 };
 
 /// Turns two queues into units, each in the order submitted: `control` goes before all of `queue`,
-/// and no unit holds messages of both, or of two domains. A message that fits into one unit is never cut; one that
-/// does not fills all units but its last to the brim, so that their packets are equally long, which
-/// is what segmentation offload wants.
+/// and no unit holds messages of both, or of two domains. A message that fits into one unit is
+/// never cut; one that does not fills all units but its last to the brim, so that their packets are
+/// equally long, which is what segmentation offload wants.
 class Packer {
  public:
   Packer(SubmitQueue& queue, SubmitQueue& control, BufferPool& pool)

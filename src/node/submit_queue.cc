@@ -30,14 +30,14 @@ Result<void> SubmitQueue::admit(ByteView payload) const {
 
 std::uint64_t SubmitQueue::add(const std::byte* bytes, std::size_t size, Service service,
                                order::Domain domain, Place place) {
-  entry(pushed_) = {bytes, ring_.tail(), static_cast<std::uint32_t>(size), service, domain, place, false};
+  entry(pushed_) = {bytes, ring_.tail(), static_cast<std::uint32_t>(size), service, domain,
+                    place, false};
   bytes_ += size;
   waiting_bytes_ += size;
   return ++pushed_;
 }
 
-Result<std::uint64_t> SubmitQueue::push(ByteView payload, Service service,
-                                        order::Domain domain) {
+Result<std::uint64_t> SubmitQueue::push(ByteView payload, Service service, order::Domain domain) {
   if (const auto admitted = admit(payload); !admitted) return unexpected(admitted.error());
   const auto size = static_cast<std::uint32_t>(payload.size());
   const Place place = size > small_bytes_max_ ? Place::block : Place::ring;

@@ -30,6 +30,9 @@ enum class Kind : std::uint8_t {
 /// What orders at a process: it decides which promises its history is held to.
 enum class Engine : std::uint8_t { ring, paxos, ridge };
 
+/// Domains are numbered from 1 to this.
+inline constexpr std::uint32_t kDomainMax = 15;
+
 enum class Claim : std::uint8_t { absent, yes, no };  ///< of being the primary view
 
 struct MessageId {
@@ -47,6 +50,7 @@ struct Event {
 
   Engine engine = Engine::ring;  ///< start
   bool optimistic = false;       ///< start: the application is told of messages early
+  std::uint16_t domains = 0;     ///< start: bit i is set if it is in domain i, from 1
 
   // submit, originate, deliver, early
   MessageId message{};

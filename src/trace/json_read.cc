@@ -114,6 +114,22 @@ class Reader {
     next = parse_view(key, value.substr(arrow + 1));
   }
 
+  /// Numbers, as bits.
+  std::uint16_t domains(const char* key) {
+    const json* value = find(key);
+    if (value == nullptr) return 0;
+    if (!value->is_array()) return wrong(key, "is not a list"), std::uint16_t{0};
+    std::uint32_t bits = 0;
+    for (const json& item : *value) {
+      const auto* number = item.get_ptr<const std::uint64_t*>();
+      if (number == nullptr || *number < 1 || *number > kDomainMax) {
+        return wrong(key, "has an item that is not a number from 1 to 15"), std::uint16_t{0};
+      }
+      bits |= 1U << *number;
+    }
+    return static_cast<std::uint16_t>(bits);
+  }
+
   std::vector<MemberId> members(const char* key) {
     std::vector<MemberId> out;
     const json* value = find(key);
@@ -210,7 +226,7 @@ void read_placed(Reader& in, Event& event) {
   event.view = in.view("view");
   event.seq = in.number("seq", kAny);
   if (in.has("index")) event.index = static_cast<std::uint32_t>(in.number("index", kAny32));
-  if (in.has("domain")) event.domain = static_cast<std::uint8_t>(in.number("domain", 15));
+  if (in.has("domain")) event.domain = static_cast<std::uint8_t>(in.number("domain", kDomainMax));
   event.service = read_service(in);
 }
 
@@ -238,13 +254,15 @@ void read_details(Reader& in, Event& event) {
         event.engine = static_cast<Engine>(in.word("order", kEngineWords, "order"));
       }
       if (in.has("optimistic")) event.optimistic = in.flag("optimistic");
+      if (in.has("domains")) event.domains = in.domains("domains");
       break;
     case Kind::crash:
     case Kind::leave: break;
     case Kind::submit:
       event.message = in.message("msg");
       event.service = read_service(in);
-      if (in.has("domain")) event.domain = static_cast<std::uint8_t>(in.number("domain", 15));
+      if (in.has("domain"))
+        event.domain = static_cast<std::uint8_t>(in.number("domain", kDomainMax));
       event.hash = in.hash("hash");
       event.bytes = in.number("bytes", kAny);
       break;

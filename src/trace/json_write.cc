@@ -122,11 +122,24 @@ void put_view(std::string& out, const Event& event, const Names& names) {
   }
 }
 
+void put_domains(std::string& out, std::uint16_t domains) {
+  out += ",\"domains\":[";
+  bool first = true;
+  for (std::uint32_t i = 1; i <= kDomainMax; ++i) {
+    if ((domains >> i & 1U) == 0) continue;
+    if (!first) out += ',';
+    out += std::to_string(i);
+    first = false;
+  }
+  out += ']';
+}
+
 void put_details(std::string& out, const Event& event, const Names& names) {
   switch (event.kind) {
     case Kind::start:
       if (event.engine != Engine::ring) put_text(out, "order", word_of(event.engine));
       if (event.optimistic) out += ",\"optimistic\":true";
+      if (event.domains != 0) put_domains(out, event.domains);
       break;
     case Kind::crash:
     case Kind::leave: break;

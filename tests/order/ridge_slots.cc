@@ -32,8 +32,7 @@ class Slots::Node final : public Host, public Effects {
     const bool votes = std::binary_search(acceptors.begin(), acceptors.end(), mine.self.node);
     mine.log = votes ? &log_ : nullptr;
     const Shape& shape = slots.shape_;
-    engine_ = ridge::make_engine(mine, pool_, *this, shape.dissemination,
-                                 {shape.ensembles, {}});
+    engine_ = ridge::make_engine(mine, pool_, *this, shape.dissemination, {shape.ensembles, {}});
   }
 
   void start() {

@@ -11,8 +11,8 @@
 namespace peal::order::ridge {
 
 /// The Paxos engine with these ways, or several of them as one engine, which share the log
-/// (ensembles.h). The layout is one that validate() accepts. At most wire::kChainMax acceptors; else
-/// as paxos::make_engine().
+/// (ensembles.h). The layout is one that validate() accepts. At most wire::kChainMax acceptors;
+/// else as paxos::make_engine().
 std::unique_ptr<Engine> make_engine(const paxos::Config& config, BufferPool& packets, Host& host,
                                     Dissemination dissemination = Dissemination::distributors,
                                     const Layout& layout = {});

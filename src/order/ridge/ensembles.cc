@@ -54,10 +54,12 @@ bool is_one_for_all(std::string_view name) {
 /// Of all ensembles those that the node learns, by number.
 std::vector<std::uint8_t> learned_by(NodeId node, const Layout& layout) {
   std::vector<std::uint8_t> numbers;
-  for (std::uint32_t i = 0; i < layout.ensembles; ++i) numbers.push_back(static_cast<std::uint8_t>(i));
+  for (std::uint32_t i = 0; i < layout.ensembles; ++i)
+    numbers.push_back(static_cast<std::uint8_t>(i));
   for (std::size_t i = 1; i <= layout.domains.size(); ++i) {
     const auto domain = static_cast<Domain>(i);
-    if (layout.has(domain, node)) numbers.push_back(static_cast<std::uint8_t>(layout.ensembles + i - 1));
+    if (layout.has(domain, node))
+      numbers.push_back(static_cast<std::uint8_t>(layout.ensembles + i - 1));
   }
   return numbers;
 }
@@ -69,8 +71,7 @@ Ensembles::Ensembles(const paxos::Config& config, const Layout& layout, BufferPo
     : self_(config.self),
       cluster_(config.cluster),
       layout_(layout),
-      waiting_max_(
-          part_of(config.options, learned_by(config.self.node, layout).size()).max_gap),
+      waiting_max_(part_of(config.options, learned_by(config.self.node, layout).size()).max_gap),
       own_max_(config.options.member_window),
       host_(host),
       pool_(packets),
@@ -98,8 +99,8 @@ void Ensembles::add(std::uint8_t number, const paxos::Config& config,
   part.first_candidate = domain == 0 ? number : 0;
   part.far_behind = config.options.max_gap;
   if (domain != 0) {
-    const NodeList nodes = ridge::part_of(
-        layout_, domain, {config.nodes_hash, config.universe, config.acceptors});
+    const NodeList nodes =
+        ridge::part_of(layout_, domain, {config.nodes_hash, config.universe, config.acceptors});
     part.universe = nodes.nodes;
     part.acceptors = nodes.acceptors;
     inner->others = nodes.nodes;
@@ -264,7 +265,8 @@ void Ensembles::let_others_pass() {
 void Ensembles::let_pass(Inner& inner, std::uint64_t last) {
   const bool idle = inner.engine->idle();
   const bool enough = last == 0 || inner.engine->key() >= last + kAheadUs / 2;
-  const bool wanted = inner.engine->key() < inner.wanted && (idle || inner.engine->coordinated_by() == self_) &&
+  const bool wanted = inner.engine->key() < inner.wanted &&
+                      (idle || inner.engine->coordinated_by() == self_) &&
                       (inner.passing < inner.wanted || now_ >= inner.passing_at + kPassingMax);
   if (!wanted && (enough || !idle)) return;
   const std::uint64_t key = std::max({key_now(), last, inner.wanted}) + kAheadUs;

@@ -22,8 +22,9 @@ namespace peal::order::ridge {
 
 /// Several ensembles, each with a coordinator of its own, as one engine: each orders a part of the
 /// units, and the orders of all become one by the keys of their values (merge.h). All nodes take
-/// part in all ensembles but those of domains, which only their nodes learn (layout.h). To its node this is an engine like others: one view, one order, and the
-/// units of a member in the order in which it handed them over, whichever ensembles they went to.
+/// part in all ensembles but those of domains, which only their nodes learn (layout.h). To its node
+/// this is an engine like others: one view, one order, and the units of a member in the order in
+/// which it handed them over, whichever ensembles they went to.
 ///
 /// The views are those of the first ensemble. Whoever is taken into one is in the views of the
 /// others by then; those say who may hand units to them, and nothing else.

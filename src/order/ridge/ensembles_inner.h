@@ -68,9 +68,9 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   const Domain domain;         ///< who learns it
   std::vector<NodeId> others;  ///< of a domain: who else may learn it
   std::deque<Handed> handed;
-  std::uint64_t last_item = 0;     ///< key of the last value that was more than nothing
-  std::uint64_t wanted = 0;   ///< somebody needs keys above this one
-  std::uint64_t passing = 0;  ///< key that nothing was proposed with
+  std::uint64_t last_item = 0;  ///< key of the last value that was more than nothing
+  std::uint64_t wanted = 0;     ///< somebody needs keys above this one
+  std::uint64_t passing = 0;    ///< key that nothing was proposed with
   Instant passing_at{};
   std::optional<Instant> want_at;  ///< when to ask that it pass; nothing: no need
   bool starved = false;            ///< there was no room for what it brings

@@ -29,7 +29,8 @@ bool Ensembles::may_take(std::size_t ensemble) const {
   if (domain != next_domain()) return false;
   std::size_t least = inner_[ensemble]->handed.size();
   for (const auto& inner : inner_) {
-    if (inner->domain == domain && inner->engine->joined()) least = std::min(least, inner->handed.size());
+    if (inner->domain == domain && inner->engine->joined())
+      least = std::min(least, inner->handed.size());
   }
   if (inner_[ensemble]->handed.size() >= least + kHandedAhead) return false;
   return ensemble == 0 || domain != 0 || inner_.front()->handed.size() >= kHandedAhead;
@@ -57,7 +58,8 @@ bool Ensembles::next_unit(std::size_t ensemble, std::uint32_t unit_bytes_max, Un
   if (!joined_ || !may_take(ensemble)) return false;
   if (!again_.empty()) return hand_again(ensemble, unit_bytes_max, out);
   const auto head = static_cast<std::uint32_t>(wire::kPlacingBytes);
-  if (own_.size() >= own_max_ || !may_add()) return false;  // others would not keep one so far ahead
+  if (own_.size() >= own_max_ || !may_add())
+    return false;  // others would not keep one so far ahead
   if (!host_.next_unit(unit_bytes_max - head, out)) return false;
   stamped_ = std::max(key_now(), stamped_ + 1);
   const wire::Placing placing{stamped_, view_.number, own_first_ + own_.size()};
