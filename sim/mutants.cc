@@ -62,23 +62,24 @@ bool try_scenarios(const MutantOptions& options, MutantRow& row) {
   return false;
 }
 
+/// What the family of a mutant needs to be noticed: the beginning of its name says it.
+void set_family(std::string_view name, SwarmOptions& swarm) {
+  const auto of = [name](std::string_view family) { return name.starts_with(family); };
+  if (of("gm")) swarm.groups = true;                                    // process groups
+  if (of("px_")) swarm.order = OrderEngine::paxos;                      // engines on quorums
+  if (of("rd_") || of("rr_") || of("re_") || of("do_") || of("op_")) {  // Ridge:
+    swarm.order = OrderEngine::ridge;
+  }
+  if (of("rr_")) swarm.dissemination = Dissemination::ring;  // its ring
+  if (of("re_")) swarm.ensembles = 3;                        // its ensembles
+  if (of("do_")) swarm.domains = 3;                          // its domains
+  if (of("op_")) swarm.optimistic = true;                    // optimistic delivery
+}
+
 void try_seeds(const MutantOptions& options, MutantRow& row) {
   SeedOptions seeds = options.seeds;
   seeds.mutant = row.mutant;
-  // Those of process groups are named gm1, gm2 ..., and need clients to be noticed.
-  const std::string_view name = sim_hooks::mutant_name(row.mutant);
-  if (name.substr(0, 2) == "gm") seeds.swarm.groups = true;
-  // Those of the engines on quorums are named px_..., those of Ridge's ways rd_...,
-  // those of its ring rr_..., those of its ensembles re_..., and those of optimistic delivery
-  // op_....
-  const std::string_view family = name.substr(0, 3);
-  if (family == "px_") seeds.swarm.order = OrderEngine::paxos;
-  for (const std::string_view of_ridge : {"rd_", "rr_", "re_", "op_"}) {
-    if (family == of_ridge) seeds.swarm.order = OrderEngine::ridge;
-  }
-  if (family == "rr_") seeds.swarm.dissemination = Dissemination::ring;
-  if (family == "re_") seeds.swarm.ensembles = 3;
-  if (family == "op_") seeds.swarm.optimistic = true;
+  set_family(sim_hooks::mutant_name(row.mutant), seeds.swarm);
   seeds.replay_check = false;
   PoolOptions pool;
   pool.last = options.budget;

@@ -114,7 +114,7 @@ void Stage::do_disk(Words& words) {
   }
 }
 
-/// submit n1 safe "text" | submit n1 agreed size=1000 [count=50]
+/// submit n1 safe "text" [domain=1] | submit n1 agreed size=1000 [count=50] [domain=1]
 void Stage::do_submit(Words& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const Service service = take_service(words);
@@ -123,11 +123,18 @@ void Stage::do_submit(Words& words) {
   const bool sized = words.has("size");
   const std::uint64_t size = words.number("size", 0, 0, 1U << 30);
   const std::uint64_t count = words.number("count", 1, 1, 1'000'000);
+  const auto domain =
+      static_cast<order::Domain>(words.number("domain", 0, 0, order::ridge::kEnsemblesMax - 1));
   if (!sized) text = words.text();
   if (!acting(words)) return;
+  for (const NodeId node : nodes) {
+    const auto& own = world_->domains_of(node);
+    if (std::find(own.begin(), own.end(), domain) != own.end()) continue;
+    return words.fail("a node is not in domain " + std::to_string(domain));
+  }
   for (std::uint64_t i = 0; i < count; ++i) {
     for (const NodeId node : nodes) {
-      world_->submit(node, service, text ? *text : world_->make_payload(node, size));
+      world_->submit(node, service, text ? *text : world_->make_payload(node, size), domain);
     }
   }
 }

@@ -77,11 +77,12 @@ namespace peal::sim_hooks {
   X(rr_proposed_is_decided, "in a ring all that was proposed before is said to be decided")       \
   X(re_arrival_merges, "ensembles are merged as their values come")                               \
   X(re_arrival_order, "units of one member are placed as its ensembles bring them")               \
-  X(re_domains_at_once, "a node sends in several domains without waiting for places")           \
   X(re_old_view_counts, "units for a view of the ensembles that ended are placed")                \
   X(re_skips_at_will, "a member of the view skips what another ensemble ordered")                 \
   X(re_key_not_kept, "who begins with a checkpoint of an ensemble begins its keys anew")          \
   X(re_never_passes, "an ensemble with nothing to order does not say so")                         \
+  X(do_at_once, "a node sends in several domains without waiting for places")                     \
+  X(do_skips_all, "a node of one domain skips what is sent to all")                               \
   X(op_told_twice, "some units are told early twice")                                             \
   X(op_not_told, "some units are not told before they are delivered")                             \
   X(op_told_kept, "units of the view before count as told in the next one")                       \

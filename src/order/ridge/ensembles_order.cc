@@ -110,6 +110,10 @@ void Ensembles::take_unit(Item item) {
     ++counts_.ignored;
     return;
   }
+  if (PEAL_MUTANT(do_skips_all) && merged_from_ == 0 && inner_.size() == 2 &&
+      item.origin != self_) {
+    return;
+  }
   const std::uint64_t number = item.placing.number;
   const std::uint64_t placed = placed_[index];
   // With domains a sender waits at each change of its own, and others see some of its units only.

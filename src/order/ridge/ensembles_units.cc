@@ -38,7 +38,7 @@ bool Ensembles::may_take(std::size_t ensemble) const {
 
 /// The next unit that waits may go beside those that are under way.
 bool Ensembles::may_add() const {
-  return own_.empty() || layout_.domains.empty() || PEAL_MUTANT(re_domains_at_once) ||
+  return own_.empty() || layout_.domains.empty() || PEAL_MUTANT(do_at_once) ||
          host_.next_domain() == own_.back().domain;
 }
 
