@@ -80,6 +80,7 @@ struct Got {
   bool own;
   Service service;
   std::string text;
+  std::string domain;
   std::string view;
   std::uint64_t position;
   std::uint32_t index;
@@ -91,6 +92,7 @@ struct Got {
         own(m.own),
         service(m.service),
         text(m.text()),
+        domain(m.domain),
         view(m.view),
         position(m.position),
         index(m.index),
