@@ -69,6 +69,50 @@ std::string receiver(int count) {
   return text;
 }
 
+// What node a, which sends, and node b learn of domain 1; all nodes of one cluster say the same of
+// themselves each time.
+TEST_F(Files, KnowWhoLearnsWhat) {
+  const auto insert_before = [](std::string& text, const std::string& mark,
+                                const std::string& what) {
+    for (auto at = text.find(mark); at != std::string::npos;
+         at = text.find(mark, at + what.size() + mark.size())) {
+      text.insert(at, what);
+    }
+  };
+  const auto with = [&](std::string text, const std::string& domains) {
+    const std::string start = R"("ev":"start")";
+    text.insert(text.find(start) + start.size(), R"(,"order":"ridge")" + domains);
+    insert_before(text, R"("seq":)", R"("domain":1,)");
+    insert_before(text, R"("bytes":)", R"("domain":1,)");
+    return text;
+  };
+  const std::string in_it = R"(,"domains":[1])";
+  const std::string sends = with(sender(2), in_it);
+  std::string lacks = receiver(2);
+  const auto first = lacks.find(R"("msg":"a.1:1")");
+  const auto begin = lacks.rfind('\n', first) + 1;
+  lacks.erase(begin, lacks.find('\n', first) + 1 - begin);
+  const auto nothing =
+      trace_line("b.1", R"("ev":"start","order":"ridge")") + trace_line("b.1", kFilesView);
+
+  const auto whole = check({write("a", sends), write("b", with(receiver(2), in_it))});
+  ASSERT_TRUE(whole.has_value()) << whole.error();
+  EXPECT_TRUE(whole->ok());
+  const auto outside = check({write("a", sends), write("b", nothing)});
+  ASSERT_TRUE(outside.has_value()) << outside.error();
+  EXPECT_TRUE(outside->ok());
+  const auto lacking = check({write("a", sends), write("b", with(lacks, in_it))});
+  ASSERT_TRUE(lacking.has_value()) << lacking.error();
+  EXPECT_FALSE(lacking->ok());
+  const auto changed =
+      check({write("a", sends),
+             write("b", nothing + trace_line("b.2", R"("ev":"start","order":"ridge","domains":[2])",
+                                             9))});
+  ASSERT_FALSE(changed.has_value());
+  EXPECT_NE(changed.error().find("b:3: this node was in other domains before"), std::string::npos)
+      << changed.error();
+}
+
 TEST_F(Files, AcceptsWhatIsLegal) {
   const auto report = check({write("a", sender(5)), write("b", receiver(5))});
   ASSERT_TRUE(report.has_value()) << report.error();

@@ -73,6 +73,8 @@ void expect_equal(const Event& a, const Event& b) {
   EXPECT_EQ(a.members, b.members);
   EXPECT_EQ(a.primary, b.primary);
   EXPECT_EQ(a.optimistic, b.optimistic);
+  EXPECT_EQ(a.domains, b.domains);
+  EXPECT_EQ(a.domain, b.domain);
   EXPECT_EQ(a.as_guessed, b.as_guessed);
 }
 
@@ -164,6 +166,21 @@ TEST(Json, WritesWhatIsToldEarly) {
                           "\n");
 }
 
+TEST(Json, WritesDomains) {
+  Event event = make(Kind::start);
+  event.engine = Engine::ridge;
+  event.domains = 1U << 1 | 1U << 15;
+  EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"start","node":"a.1763",)"
+                          R"("order":"ridge","domains":[1,15]})"
+                          "\n");
+  event = placed(Kind::originate);
+  event.domain = 3;
+  EXPECT_EQ(write(event), R"({"at":17,"layer":"order","ev":"originate","node":"a.1763",)"
+                          R"("msg":"a.1763:42","view":"12@a.1763","seq":5,"domain":3,)"
+                          R"("service":"safe"})"
+                          "\n");
+}
+
 TEST(Json, WritesViews) {
   Event event = make(Kind::view);
   event.view = kNew;
@@ -250,10 +267,14 @@ TEST(Json, ReadsBackRandomEvents) {
     };
     event.node = member();
     if (event.kind == Kind::start) event.optimistic = random.below(2) == 0;
+    if (event.kind == Kind::start) {
+      event.domains = static_cast<std::uint16_t>(random.next() & 0xfffe);
+    }
     if (event.kind == Kind::submit || event.kind == Kind::originate ||
         event.kind == Kind::deliver || event.kind == Kind::early) {
       event.message = {member(), random.next()};
       event.service = static_cast<Service>(random.below(4));
+      event.domain = static_cast<std::uint8_t>(random.below(kDomainMax + 1));
     }
     if (event.kind == Kind::originate || event.kind == Kind::deliver || event.kind == Kind::early) {
       event.view = {random.next(), member()};
@@ -347,6 +368,13 @@ TEST(Json, SaysWhatIsWrongWithAValue) {
       {R"({"at":1,"layer":"x","ev":"start","node":"a.1"})", "unknown layer 'x'"},
       {head + R"("start","order":"toto"})", "unknown order 'toto'"},
       {head + R"("start","order":1})", "key 'order' is not a string"},
+      {head + R"("start","domains":1})", "key 'domains' is not a list"},
+      {head + R"("start","domains":[0]})",
+       "key 'domains' has an item that is not a number from 1 to 15"},
+      {head + R"("start","domains":[16]})",
+       "key 'domains' has an item that is not a number from 1 to 15"},
+      {head + R"("start","domains":["a"]})",
+       "key 'domains' has an item that is not a number from 1 to 15"},
       {R"({"at":1,"layer":7,"ev":"start","node":"a.1"})", "key 'layer' is not a string"},
       {R"({"at":"1","layer":"unit","ev":"start","node":"a.1"})",
        "key 'at' is not a whole number of nanoseconds"},
