@@ -15,16 +15,16 @@ DATA = "data"
 REJOIN_S = 60
 
 
-def quorum_settings(order, ensembles=1, optimistic=False):
+def quorum_settings(order, ensembles=1, optimistic=False, domains=""):
     """Lines of the configuration of a cluster with acceptors."""
     several = f"ridge.ensembles = {ensembles}\n" if ensembles > 1 else ""
     early = "ridge.optimistic = true\n" if optimistic else ""
-    return f'order = "{order}"\ndata_dir = "{DATA}"\n{several}{early}'
+    return f'order = "{order}"\ndata_dir = "{DATA}"\n{several}{early}{domains}'
 
 
-def paxos_cluster(bench, order="paxos", ensembles=1, optimistic=False):
+def paxos_cluster(bench, order="paxos", ensembles=1, optimistic=False, domains=""):
     """A cluster with acceptors, nothing started."""
-    cluster = bench.cluster(settings=quorum_settings(order, ensembles, optimistic))
+    cluster = bench.cluster(settings=quorum_settings(order, ensembles, optimistic, domains))
     os.mkdir(os.path.join(cluster.folder, DATA), 0o700)
     return cluster
 
@@ -103,8 +103,20 @@ def optimistic_sigkill(bench):
     return sigkill(bench, "ridge", optimistic=True, rounds=(5, 3))
 
 
-def sigkill(bench, order, ensembles=1, optimistic=False, rounds=(6, 4)):
-    cluster = paxos_cluster(bench, order, ensembles, optimistic)
+@case(5)
+def domains_sigkill(bench):
+    """The same where a and b send to a domain of theirs and c's, d and e to one of theirs and c's,
+    and c to all."""
+    domains = "".join(f'[[domain]]\nname = "{name}"\nnodes = {nodes}\ngroups = ["{name}-*"]\n'
+                      for name, nodes in (("left", [1, 2, 3]), ("right", [3, 4, 5])))
+    cluster = paxos_cluster(bench, "ridge", domains=domains)
+    for name, group in zip(bench.names, ("left-1", "left-2", None, "right-1", "right-2")):
+        cluster[name].group = group
+    return sigkill(bench, "ridge", rounds=(5, 3), cluster=cluster)
+
+
+def sigkill(bench, order, ensembles=1, optimistic=False, rounds=(6, 4), cluster=None):
+    cluster = cluster or paxos_cluster(bench, order, ensembles, optimistic)
     cluster.start()
     kills, returns, stalls = [], [], []
     for turn in range(bench.rounds(*rounds)):

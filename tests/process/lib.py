@@ -110,6 +110,7 @@ class Node:
         self.cluster, self.name = cluster, name
         self.incarnation = 0
         self.child = None  # while it is to run
+        self.group = None  # whom its load goes to; None: as `peal send` has it
         self.load = None
 
     def start(self, config="peal.toml"):
@@ -147,6 +148,8 @@ class Node:
         # The same file again and again: more than any case can send, and no process to feed it.
         # Clients come after nodes when processors are short.
         send = [cluster.peal, "send", "--to", self.name + ".sock"]
+        if self.group is not None:
+            send += ["--group", self.group]
         command = ["nice", "-n", "10", *send, *[payload] * 20_000]
         self.load = Child(command, cluster.folder, f"{self.name}.send")
 
