@@ -51,8 +51,8 @@ struct Domain {
   std::string name;                  ///< 1 to 255 letters, digits, '.', '_' or '-'
   std::vector<std::uint32_t> nodes;  ///< Node::number; not all of them need be in the list (yet)
   /// Numbers of those that vote, an odd number of `nodes`. Empty: all of up to two that are in the
-  /// list, three of up to four, else the five lowest. Without a majority of them its nodes stand
-  /// still in all that they learn.
+  /// list, three of up to four, else the five lowest. Without a majority of them, or without
+  /// most of its nodes in the list, its nodes stand still in all that they learn.
   std::vector<std::uint32_t> acceptors;
   /// For daemons: process groups whose messages go to the domain, by name, or by the beginning of
   /// names and '*'. Members do not use it; it must be the same on all nodes all the same.

@@ -103,11 +103,14 @@ Result<order::Domain> domain_of(const Settings& settings, std::string_view name)
   return unexpected(Errc::invalid_option);
 }
 
-std::string_view domain_name(const Settings& settings, Seq position) {
-  if (settings.domains.empty()) return {};
-  const order::Domain domain = order::ridge::domain_of(position);
+std::string_view domain_name(const Settings& settings, order::Domain domain) {
   if (domain == 0 || domain > settings.domains.size()) return {};
   return settings.domains[domain - 1].name;
+}
+
+std::string_view domain_name_at(const Settings& settings, Seq position) {
+  if (settings.domains.empty()) return {};
+  return domain_name(settings, order::ridge::domain_of(position));
 }
 
 std::vector<order::Domain> own_domains(const Settings& settings) {

@@ -23,8 +23,10 @@ order::ridge::Layout layout_of(const Settings& settings);
 /// One that this node sends in by its name, 0 for the empty one, which is that of all nodes; or
 /// invalid_option.
 Result<order::Domain> domain_of(const Settings& settings, std::string_view name);
-/// The name of the one in which a position is; empty: all nodes learn it.
-std::string_view domain_name(const Settings& settings, Seq position);
+/// Empty for the one of all nodes.
+std::string_view domain_name(const Settings& settings, order::Domain domain);
+/// Of the one in which a position of the order is.
+std::string_view domain_name_at(const Settings& settings, Seq position);
 /// Those that this node is in, but for the one of all nodes.
 std::vector<order::Domain> own_domains(const Settings& settings);
 /// Their names.

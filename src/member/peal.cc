@@ -48,7 +48,7 @@ Message to_message(const member::MessageOut& from, const member::Settings& setti
   to.index = from.index;
   to.transitional = from.transitional;
   to.as_guessed = from.as_guessed;
-  to.domain = member::domain_name(settings, from.seq);
+  to.domain = member::domain_name_at(settings, from.seq);
   return to;
 }
 

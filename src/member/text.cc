@@ -97,6 +97,7 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
     case wire::Drop::other_settings:
       return "node " + name +
              " is ignored: its cluster-wide settings differ; order, dissemination, ensembles, "
+             "domains, "
              "data, nodes_max, message_bytes_max, primary and the times in ring must be the same "
              "on all "
              "nodes (with acceptors, the size of packets too)";

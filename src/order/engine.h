@@ -161,6 +161,7 @@ struct WaitReason {
   Kind kind = Kind::nothing;
   MemberId who{};
   Seq seq{};
+  Domain domain{};  ///< it is the order of this one that has to go on
 };
 std::string_view wait_name(WaitReason::Kind kind);
 std::string_view event_name(EventCode code);

@@ -215,6 +215,25 @@ TEST_F(MemberDomains, AreRefusedIfTheyAreNotRidgesOrNotWhole) {
               HasSubstr("16 domains are not accepted: there are at most 15"));
 }
 
+// All have a majority of acceptors, and one domain has not: its nodes say so.
+TEST_F(MemberDomains, SayInWhichDomainAMajorityIsMissing) {
+  Sites sites;
+  for (const char* name : {"n1", "n3", "n4", "n5"}) {
+    Config config = config_of(1, 5);
+    config.name = name;
+    set(config);
+    config.acceptors = {3, 4, 5};
+    config.domains.pop_back();
+    sites.push_back(std::make_unique<Site>(config));
+  }
+  ASSERT_TRUE(read_until(sites, [&] {
+    return sites[0]->member->status().waits_for.find("; n2 has not, in the domain east") !=
+           std::string::npos;
+  }));
+  ASSERT_TRUE(read_until(sites, [&] { return sites[3]->members() >= 3; }));
+  EXPECT_EQ(sites[0]->members(), 0U);  // what its domain orders may belong before
+}
+
 // Who votes in a domain alone needs a folder for that, too.
 TEST_F(MemberDomains, AnAcceptorOfADomainNeedsAFolder) {
   Config config = config_of(1, 5);

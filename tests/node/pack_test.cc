@@ -80,6 +80,29 @@ TEST(Packing, AUnitHoldsOneClassAndEachMessageKeepsItsService) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(receiver.sink.got[i].service, services[i]);
 }
 
+// Who need not learn a message does not, so no unit is of two domains; and what goes next says for
+// whom it is.
+TEST(Packing, AUnitIsOfOneDomain) {
+  Bench sender(1), receiver(2);
+  const order::Domain domains[] = {1, 1, 0, 2, 2, 2, 1};
+  for (const order::Domain domain : domains) {
+    ASSERT_TRUE(sender.node->enqueue(as_bytes_view("x"), Service::agreed, domain));
+  }
+  ASSERT_TRUE(sender.node->enqueue(as_bytes_view(pattern(3 * kPackUnit, 1)), Service::agreed, 1));
+  std::vector<order::Domain> next;
+  while (sender.engine->host->backlog_units() > 0) {
+    next.push_back(sender.engine->host->next_domain());
+    order::Unit unit;
+    ASSERT_TRUE(sender.engine->host->next_unit(kPackUnit, unit));
+  }
+  // The large message begins in the unit of the small one before it, if it may begin there at all.
+  ASSERT_GE(next.size(), 6U);
+  EXPECT_EQ((std::vector<order::Domain>(next.begin(), next.begin() + 4)),
+            (std::vector<order::Domain>{1, 0, 2, 1}));
+  for (std::size_t i = 4; i < next.size(); ++i) EXPECT_EQ(next[i], 1);
+  EXPECT_EQ(sender.engine->host->next_domain(), 0);
+}
+
 TEST(Packing, ALargeMessageFillsItsUnitsAndSharesTheLast) {
   Bench sender(1), receiver(2);
   sender.submit("before");

@@ -363,8 +363,15 @@ WaitReason Ensembles::why() const {
   const auto ask = [this](std::size_t ensemble) {
     WaitReason reason = inner_[ensemble]->engine->why();
     if (reason.seq != 0) reason.seq = seq_ + 1;
+    reason.domain = inner_[ensemble]->domain;
     return reason;
   };
+  // Who is in no view waits for the other ensembles' before the first one takes it into one.
+  for (std::size_t i = 1; i < inner_.size() && !joined_; ++i) {
+    if (inner_[i]->engine->joined()) continue;
+    const WaitReason reason = ask(i);
+    if (reason.kind != Kind::nothing) return reason;
+  }
   const std::optional<std::size_t> awaited = merge_.awaited();
   if (awaited) {
     const WaitReason reason = ask(*awaited);
@@ -375,7 +382,8 @@ WaitReason Ensembles::why() const {
     if (reason.kind != Kind::nothing) return reason;
   }
   const bool waits = awaited || !own_.empty() || host_.backlog_units() > 0;
-  return waits ? WaitReason{Kind::ensemble, {}, seq_ + 1} : WaitReason{};
+  if (!waits) return {};
+  return {Kind::ensemble, {}, seq_ + 1, awaited ? inner_[*awaited]->domain : Domain{0}};
 }
 
 std::span<const Counter> Ensembles::counters() const {
