@@ -41,8 +41,8 @@ struct NetRunOptions {
   /// Of ridge: the nodes are shared out evenly to so many domains, and send in theirs alone; 0: all
   /// learn everything.
   std::uint32_t domains = 0;
-  bool optimistic = false;      ///< on quorums: messages are told before they have their places
-  Duration disk{};              ///< on quorums: of a sync of all that waits; 0: logs in memory
+  bool optimistic = false;  ///< on quorums: messages are told before they have their places
+  Duration disk{};          ///< on quorums: of a sync of all that waits; 0: logs in memory
   Duration warm_up = milliseconds(200);
   Duration measure = milliseconds(200);
   std::uint64_t seed = 1;

@@ -154,13 +154,13 @@ Result<void, std::string> check_domains(const NodeConfig& config) {
 }
 
 std::string domains_help() {
-  return R"(# With order = "ridge": some nodes with an order of their own, up to 15 times. What is sent to a
-# domain, only its nodes learn, and only their links carry it; each of them has it in one order with
-# what all nodes learn. nodes: their numbers, from 1 in the order of [[nodes]] unless those say
-# another; some may be of nodes to come. acceptors: who votes, an odd number of them; default: all
-# of up to two, three of up to four, else the five lowest. groups: of clients, whose messages go to
-# the domain: a name, or its beginning and '*'; only clients at its nodes can join them. The same on
-# all nodes, for as long as they keep their logs.
+  return R"(# With order = "ridge": some nodes with an order of their own, up to 15 times. What is
+# sent to a domain, only its nodes learn, and only their links carry it; each of them has it in one
+# order with what all nodes learn. nodes: their numbers, from 1 in the order of [[nodes]] unless
+# those say another; some may be of nodes to come. acceptors: who votes, an odd number of them;
+# default: all of up to two, three of up to four, else the five lowest. groups: of clients, whose
+# messages go to the domain: a name, or its beginning and '*'; only clients at its nodes can join
+# them. The same on all nodes, for as long as they keep their logs.
 #[[domain]]
 #name = "east"
 #nodes = [1, 2, 3]

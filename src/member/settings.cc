@@ -327,6 +327,12 @@ std::uint64_t cluster_id(const Settings& settings) {
   return (name << 32U) | (rules.value() & 0xffff'ffffU);
 }
 
+std::uint32_t frame_bytes(const Settings& settings) {
+  constexpr std::uint32_t kPlain = (wire::kPacketBytesMax + 63U) & ~63U;
+  constexpr std::uint32_t kSealed = (wire::kPacketBytesMax - seal::overhead(Lane::control)) & ~63U;
+  return settings.keys ? kSealed : kPlain;
+}
+
 std::uint64_t seal_cluster_id(const Settings& settings) {
   return digest_of(as_bytes_view(settings.cluster));
 }

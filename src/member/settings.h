@@ -159,6 +159,9 @@ inline constexpr std::uint32_t sealed_data_longer(OrderEngine order) {
   return seal::overhead(Lane::data) - (order == OrderEngine::ring ? io::FrameHeader::kBytes : 0U);
 }
 
+/// Bytes of the largest frame: sealed, it still fits a datagram.
+std::uint32_t frame_bytes(const Settings& settings);
+
 /// seal::Sealer's number of the cluster: its name alone, so that nodes whose other settings differ
 /// can tell each other.
 std::uint64_t seal_cluster_id(const Settings& settings);

@@ -27,10 +27,10 @@ enum class PaxosKind : std::uint8_t {
   decided = 40,             ///< the answer, one instance each
   checkpoint_get = 41,      ///< asks for a place to begin
   checkpoint = 42,
-  relay = 43,              ///< Phase 2a from acceptor to acceptor
-  distribute = 44,         ///< a decided value, for the receiver to send to others
-  lacks = 45,              ///< asks a member for units of its own, which did not come
-  pass = kPaxosKindLast,   ///< asks a coordinator to let other ensembles go ahead of it
+  relay = 43,             ///< Phase 2a from acceptor to acceptor
+  distribute = 44,        ///< a decided value, for the receiver to send to others
+  lacks = 45,             ///< asks a member for units of its own, which did not come
+  pass = kPaxosKindLast,  ///< asks a coordinator to let other ensembles go ahead of it
 };
 
 /// Numbers one agreement; the first is 1, and 0 means nothing.
@@ -232,7 +232,8 @@ struct Checkpoint {
 };
 
 // Decoding and encoding, with the rules of frames.h. A decoder of a kind is for packets of it.
-// Those of ValueFrame, State, Prepare, Fetch, Fetched, Repeat, Lacks, Pass and Relay do not allocate.
+// Those of ValueFrame, State, Prepare, Fetch, Fetched, Repeat, Lacks, Pass and Relay do not
+// allocate.
 [[nodiscard]] Drop decode_value(ByteView packet, ValueFrame& out);
 [[nodiscard]] Drop decode_state(ByteView packet, State& out);
 [[nodiscard]] Drop decode_prepare(ByteView packet, Prepare& out);

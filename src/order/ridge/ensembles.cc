@@ -45,12 +45,6 @@ std::uint64_t ensemble_cluster(std::uint64_t cluster, std::size_t ensemble) {
   return (cluster & ~std::uint64_t{0xffff'ffff}) | settings;
 }
 
-/// Counters that say the same of each ensemble, or the most of one: nothing to be added up.
-bool is_one_for_all(std::string_view name) {
-  return name == "paxos_list" || name == "paxos_acceptors" || name == "paxos_acceptors_heard" ||
-         name == "paxos_round";
-}
-
 /// Of all ensembles those that the node learns, by number.
 std::vector<std::uint8_t> learned_by(NodeId node, const Layout& layout) {
   std::vector<std::uint8_t> numbers;
@@ -355,102 +349,6 @@ void Ensembles::adopted(const Event& event) {
   const bool all = std::all_of(inner_.begin(), inner_.end(),
                                [&](const auto& inner) { return inner->adopted_list == event.a; });
   if (all) out_->report({event.code, view_, event.who, event.a, event.b});
-}
-
-WaitReason Ensembles::why() const {
-  using Kind = WaitReason::Kind;
-  if (host_.receive_room_units() == 0) return {Kind::slow_application, self_, 0};
-  const auto ask = [this](std::size_t ensemble) {
-    WaitReason reason = inner_[ensemble]->engine->why();
-    if (reason.seq != 0) reason.seq = seq_ + 1;
-    reason.domain = inner_[ensemble]->domain;
-    return reason;
-  };
-  // Who is in no view waits for the other ensembles' before the first one takes it into one.
-  for (std::size_t i = 1; i < inner_.size() && !joined_; ++i) {
-    if (inner_[i]->engine->joined()) continue;
-    const WaitReason reason = ask(i);
-    if (reason.kind != Kind::nothing) return reason;
-  }
-  const std::optional<std::size_t> awaited = merge_.awaited();
-  if (awaited) {
-    const WaitReason reason = ask(*awaited);
-    if (reason.kind != Kind::nothing) return reason;
-  }
-  for (std::size_t i = 0; i < inner_.size(); ++i) {
-    const WaitReason reason = ask(i);
-    if (reason.kind != Kind::nothing) return reason;
-  }
-  const bool waits = awaited || !own_.empty() || host_.backlog_units() > 0;
-  if (!waits) return {};
-  return {Kind::ensemble, {}, seq_ + 1, awaited ? inner_[*awaited]->domain : Domain{0}};
-}
-
-std::span<const Counter> Ensembles::counters() const {
-  counters_.clear();
-  for (const auto& inner : inner_) {
-    const std::span<const Counter> its = inner->engine->counters();
-    if (counters_.empty()) {
-      counters_.assign(its.begin(), its.end());
-      continue;
-    }
-    for (std::size_t i = 0; i < its.size(); ++i) {
-      Counter& to = counters_[i];
-      to.value =
-          is_one_for_all(to.name) ? std::max(to.value, its[i].value) : to.value + its[i].value;
-    }
-  }
-  const std::size_t waiting = [this] {
-    std::size_t sum = 0;
-    for (std::size_t i = 0; i < inner_.size(); ++i) sum += merge_.waiting(i);
-    return sum;
-  }();
-  for (const Counter& own : std::initializer_list<Counter>{
-           {"ensembles", inner_.size()},
-           {"ensembles_originated", counts_.originated},
-           {"ensembles_delivered", counts_.delivered},
-           {"ensembles_views", counts_.views},
-           {"ensembles_passed", counts_.passed},
-           {"ensembles_asked", counts_.asked},
-           {"ensembles_deferred", counts_.deferred},
-           {"ensembles_ignored", counts_.ignored},
-           {"ensembles_waiting", waiting},
-       }) {
-    counters_.push_back(own);
-  }
-  return counters_;
-}
-
-void Ensembles::check_invariants() const {
-  for (std::size_t i = 0; i < inner_.size(); ++i) {
-    inner_[i]->engine->check_invariants();
-    // A view, or that this node is in none, needs no room.
-    PEAL_ASSERT(merge_.waiting(i) <= 2 * std::size_t{waiting_max_} + 64);
-  }
-  PEAL_ASSERT(!joined_ || contains(members_, self_));
-  PEAL_ASSERT(placed_.size() == members_.size() && deferred_.size() == members_.size());
-  PEAL_ASSERT(again_.empty() ||
-              (*again_.begin() >= own_first_ && *again_.rbegin() < own_first_ + own_.size()));
-}
-
-std::uint64_t Ensembles::digest() const {
-  Digest digest;
-  for (const auto& inner : inner_) {
-    digest.add(inner->engine->digest());
-    digest.add(inner->handed.size());
-    digest.add(inner->last_item);
-  }
-  for (std::size_t i = 0; i < inner_.size(); ++i) digest.add(merge_.waiting(i));
-  digest.add((joined_ ? 1U : 0U) | (stopped_ ? 2U : 0U));
-  digest.add(view_.number);
-  digest.add(seq_);
-  digest.add(own_first_);
-  digest.add(own_.size());
-  digest.add(again_.size());
-  digest.add(stamped_);
-  for (const std::uint64_t placed : placed_) digest.add(placed);
-  for (const auto& waiting : deferred_) digest.add(waiting.size());
-  return digest.value();
 }
 
 }  // namespace peal::order::ridge
