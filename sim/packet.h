@@ -40,8 +40,9 @@ enum class PacketKind : std::uint8_t {
   relay = 19,
   distribute = 20,
   lacks = 21,
+  lives = 22,
 };
-inline constexpr std::size_t kPacketKinds = 22;
+inline constexpr std::size_t kPacketKinds = 23;
 
 /// Does a packet of this kind bring units?
 inline bool carries_units(PacketKind kind) {

@@ -48,10 +48,12 @@ enum class FrameKind : std::uint8_t {
 /// The frames of engines on quorums have kinds of their own (paxos.h). What is not for an engine is
 /// of an unknown kind to it.
 inline constexpr std::uint8_t kPaxosKindFirst = 32;
-inline constexpr std::uint8_t kPaxosKindLast = 45;
+inline constexpr std::uint8_t kPaxosKindLast = 47;
+inline constexpr std::uint8_t kPaxosKindUnused = 46;  // of no frame
+inline constexpr unsigned kPaxosKinds = kPaxosKindLast - kPaxosKindFirst;
 constexpr bool is_paxos_kind(FrameKind kind) {
   const auto value = static_cast<std::uint8_t>(kind);
-  return value >= kPaxosKindFirst && value <= kPaxosKindLast;
+  return value >= kPaxosKindFirst && value <= kPaxosKindLast && value != kPaxosKindUnused;
 }
 
 /// Why a packet was dropped. `none` means that it was not.

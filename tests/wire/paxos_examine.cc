@@ -82,6 +82,7 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
   static Fetch fetch;
   static Repeat repeat;
   static Lacks lacks;
+  static Lives lives;
   static Checkpoint checkpoint;
   switch (static_cast<PaxosKind>(header.kind)) {
     case PaxosKind::state:
@@ -105,6 +106,8 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
       return examine_body(packet, repeat, decode_repeat, rule, with(encode_repeat), out);
     case PaxosKind::lacks:
       return examine_body(packet, lacks, decode_lacks, rule, with(encode_lacks), out);
+    case PaxosKind::lives:
+      return examine_body(packet, lives, decode_lives, rule, with(encode_lives), out);
     case PaxosKind::checkpoint_get: return examine_checkpoint_get(packet, header, out);
     case PaxosKind::checkpoint:
       return examine_body(packet, checkpoint, decode_checkpoint, rule, with(encode_checkpoint),

@@ -55,6 +55,9 @@ void PaxosEngine::report_incompatible(const wire::Header& header, Drop reason, E
 
 Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
                            Effects& out) {
+  const bool of_any_order = kind == PaxosKind::state || kind == PaxosKind::lives ||
+                            kind == PaxosKind::checkpoint || kind == PaxosKind::checkpoint_get;
+  if (!of_any_order && !shares_order(from)) return Drop::other_list;
   switch (kind) {
     case PaxosKind::state: return on_state(now, packet, *peers_.find(from.node), out);
     case PaxosKind::submit: return on_submit(now, from, packet);
@@ -75,14 +78,15 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     case PaxosKind::decided: return on_decided(now, packet);
     case PaxosKind::checkpoint_get: {
       const Drop reason = wire::decode_checkpoint_get(packet.view());
-      if (reason == Drop::none && state_.known()) {
+      if (reason == Drop::none && may_speak_for_order()) {
         outbox_.send(from.node, Lane::control, out, [&](const wire::Header& h, ByteSpan bytes) {
           return wire::encode_checkpoint(h, state_.checkpoint(), bytes);
         });
       }
       return reason;
     }
-    case PaxosKind::checkpoint: return on_checkpoint(packet, out);
+    case PaxosKind::checkpoint: return on_checkpoint(from, packet, out);
+    case PaxosKind::lives: return on_lives(from, packet, out);
   }
   return Drop::unknown_kind;
 }
@@ -270,11 +274,16 @@ Drop PaxosEngine::take_decided(Instance instance, const wire::ValueHead& head,
   return Drop::none;
 }
 
-Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& out) {
+Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effects& out) {
   wire::Checkpoint said;
   const Drop reason = wire::decode_checkpoint(packet.view(), said);
   if (reason != Drop::none) return reason;
   if (PEAL_MUTANT(re_key_not_kept)) said.key = 0;
+  if (state_.known() && said.nodes.first != state_.nodes().first) return Drop::other_list;
+  // Not of an order that is over: who says it goes by it now.
+  if (in_memory() && (!from.has_state || from.state.first_list != said.nodes.first)) {
+    return Drop::wrong_state;
+  }
   // A member owes its view what was decided in it, so it cannot skip anything.
   if (!may_skip() || said.next <= state_.next()) return Drop::duplicate;
   OrderState later(said);
@@ -286,14 +295,19 @@ Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& out) {
   }
   PEAL_PROBE("paxos.checkpoint_taken");
   const bool other_list = said.nodes != state_.nodes();
+  const bool known = state_.known();
+  const bool told = !known && in_memory() && is_told_by_acceptor(from, said);
   state_ = std::move(later);
   from_ = state_.key();
   if (said.next > store_.next()) store_.skip_to(said.next);
   ++counts_.checkpoints;
   cut_off_ticks_ = 0;  // it has waited for this
   checkpoint_at_ = said.next;
+  if (!known && in_memory()) forget_other_orders();
   if (other_list) change_nodes(out);
+  if (!known && in_memory()) sworn_ = told;
   checkpoint_wanted_ = acceptor_ && peers_.self().acceptor;
+  report_forgotten(out);
   return Drop::none;
 }
 

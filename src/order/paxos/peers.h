@@ -24,7 +24,9 @@ struct Peer {
   NodeId node{};
   bool self = false;
   bool listed = false;    ///< in the list that counts
-  bool acceptor = false;  ///< in that list
+  bool named = false;     ///< in that list as an acceptor
+  std::uint64_t life{};   ///< of an acceptor in memory: whose votes count. 0: those of any
+  bool acceptor = false;  ///< named, and its votes count: else it has forgotten some
   MemberId member{};      ///< its newest incarnation that was heard of; epoch 0: none was
   bool suspected = true;  ///< never true of this node itself
   Instant heard{};
@@ -53,6 +55,8 @@ class Peers {
   std::size_t acceptors() const { return acceptors_; }
   std::size_t majority() const { return acceptors_ / 2 + 1; }
 
+  /// Acceptors of the list in the life that counts, this node included, as far as is known.
+  std::size_t lives() const;
   /// A sign of life. False: of an incarnation that was before another.
   bool note(Instant now, Peer& peer, const MemberId& member);
   /// What it says of itself; older words of the same incarnation are not believed.
