@@ -31,6 +31,7 @@ constexpr Applies kApplies[] = {
     {"--dissemination", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--ensembles", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--optimistic", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--storage", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--set", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--accelerated-window", kSeeds | kSeed | kMutants,
      "come without --scenario, whose file says "
@@ -68,7 +69,13 @@ std::string clash_with_engine(const Given& given, const Arguments& a) {
   if (a.swarm.optimistic && a.swarm.ensembles > 1) {
     return "--optimistic is not accepted here: it must come without --ensembles, or with 1";
   }
-  if (!on_quorums(a.swarm.order)) return {};
+  if (!on_quorums(a.swarm.order)) {
+    if (!given("--storage")) return {};
+    return "--storage is not accepted here: it must come with --order paxos or ridge";
+  }
+  if (a.swarm.storage == Storage::memory && a.swarm.ensembles > 1) {
+    return "--storage memory is not accepted here: it must come without --ensembles";
+  }
   for (const char* name : {"--accelerated-window"}) {
     if (given(name))
       return std::string(name) + " is not accepted here: it must come with --order ring";

@@ -73,6 +73,10 @@ void try_seeds(const MutantOptions& options, MutantRow& row) {
   // op_....
   const std::string_view family = name.substr(0, 3);
   if (family == "px_") seeds.swarm.order = OrderEngine::paxos;
+  if (row.mutant == sim_hooks::Mutant::px_amnesiac_votes ||
+      row.mutant == sim_hooks::Mutant::px_founded_alone) {
+    seeds.swarm.storage = Storage::memory;
+  }
   for (const std::string_view of_ridge : {"rd_", "rr_", "re_", "op_"}) {
     if (family == of_ridge) seeds.swarm.order = OrderEngine::ridge;
   }

@@ -14,6 +14,7 @@ struct SwarmOptions {
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge
+  Storage storage = Storage::disk;                            ///< of votes, on quorums
   bool optimistic = false;  ///< on quorums: messages are told before they have their places
   std::uint32_t nodes = 0;  ///< 0: drawn, 2 to 9, mostly 3 and 4
   std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0
