@@ -46,8 +46,8 @@ struct Node {
 
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
 /// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `ensembles`, `optimistic`,
-/// `acceptors`, `primary` and the times in `ring` must be the same on all nodes; with `order`
-/// "paxos" and "ridge", `data` and `packet_bytes_max` too.
+/// `acceptors`, `storage`, `primary` and the times in `ring` must be the same on all nodes; with
+/// `order` "paxos" and "ridge", `data` and `packet_bytes_max` too.
 struct Config {
   std::string cluster;           ///< name of the cluster, as a node's name; others are ignored
   std::string name;              ///< which of `nodes` this one is
@@ -66,13 +66,11 @@ struct Config {
   /// "239.192.7.1:4800" is "auto" with that group.
   std::string multicast = "auto";
   /// How data travel, the same on all nodes: "datagrams", or, with `order` "paxos" and "ridge",
-  /// "streams": over one TCP connection from each node to each other one, to the port above its
-  /// own. Then there is no multicast, and packets may be larger than what the network carries in
-  /// one piece.
+  /// "streams": over a TCP connection from each node to each other one, to the port above its own,
+  /// without multicast. Packets may then be larger than what the network carries in one piece.
   std::string data = "datagrams";
-  /// Largest packet in bytes, without IP and UDP headers, 298 to 65507; from 256 if insecure.
-  /// With datagrams, larger than what the network carries in one piece costs speed. 0: 1,472, or
-  /// 16,384 with streams.
+  /// Largest packet in bytes without IP and UDP headers, 298 (insecure: 256) to 65507. Datagrams
+  /// above what the network carries in one piece cost speed. 0: 1,472, or 16,384 with streams.
   std::uint32_t packet_bytes_max = 0;
 
   std::uint32_t message_bytes_max = 64U << 20;    ///< of one message, 1 byte to 1 GiB
@@ -92,9 +90,8 @@ struct Config {
   /// then says that it is primary; `ring` and `primary` must be left out. "ridge": the same, but
   /// nodes send values on from one to the next, which needs no multicast; at most 15 acceptors.
   std::string order = "ring";
-  /// With "ridge", how values reach all nodes, the same on all of them: "distributors", along a
-  /// chain of acceptors and from one other node in turn; "ring", from node to node, to compare
-  /// with.
+  /// With "ridge", how values reach all nodes, the same on all: "distributors", along a chain of
+  /// acceptors and from one other node in turn; "ring", from node to node, to compare with.
   std::string dissemination = "distributors";
   /// With "ridge", how many ensembles order together, 1 to 16, the same on all nodes. Each has a
   /// coordinator of its own and a part of the messages, and their orders become one. It pays where
@@ -110,10 +107,13 @@ struct Config {
   /// four, else the five lowest.
   std::vector<std::uint32_t> acceptors;
   /// With both, on each node that is an acceptor or may become one: a folder that exists, belongs
-  /// to this user and is writable for nobody else. The node keeps its log in data_dir/name, and a
-  /// thread that writes it. Who has lost it must not come back with an empty one: it would vote
-  /// against what it has promised.
+  /// to this user and is writable for nobody else. The node keeps its log in data_dir/name, with a
+  /// thread that writes it. Who has lost it must not come back with an empty one.
   std::string data_dir;
+  /// With both, where acceptors keep their votes, the same on all nodes: "disk", in `data_dir`;
+  /// "memory", faster and without `data_dir`: if most acceptors are lost at once, so is what was
+  /// ordered, and all nodes have to be stopped and begin anew (docs/configuration.md).
+  std::string storage = "disk";
 
   /// Whose thread runs the member. "own": it starts one. "caller": the application's, inside next()
   /// and wait(), which saves handing every message from thread to thread; it must call one of them

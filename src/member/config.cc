@@ -117,6 +117,11 @@ std::string set_order(const v0::Config& config, Settings& settings) {
   for (const std::uint32_t number : config.acceptors) {
     settings.acceptors.push_back(NodeId{number});
   }
+  if (config.storage != "disk" && config.storage != "memory") {
+    return "storage = " + quoted(config.storage) +
+           " is not accepted: it must be \"disk\" or \"memory\"";
+  }
+  if (config.storage == "memory") settings.storage = Storage::memory;
   settings.data_dir = config.data_dir;
   if (config.data != "datagrams" && config.data != "streams") {
     return "data = " + quoted(config.data) +

@@ -194,6 +194,44 @@ def paxos_power(bench):
     return power(bench, "paxos")
 
 
+@case(3)
+def memory_sigkill(bench):
+    """With votes in memory: who is killed forgets its votes, is taken in anew, and votes again, so
+    that another one may die. If most are killed at once, nothing is ordered until all nodes have
+    been stopped; then they begin anew."""
+    cluster = bench.cluster(settings='order = "paxos"\npaxos.storage = "memory"\n')
+    cluster.start()
+    for turn, victim in enumerate(["b", "c", "a"], 1):
+        bench.step(f"kill of {victim}")
+        cluster[victim].crash()
+        survivors = [name for name in bench.names if name != victim]
+        cluster.wait_view(survivors)
+        cluster.progress(survivors)
+        back(cluster, [victim])
+        counters = cluster[victim].status()["counters"]
+        if counters["paxos_list"] != turn or counters["paxos_forgotten"] != 0:
+            raise Failure(f"{victim} goes by list {counters['paxos_list']}, and has forgotten: "
+                          f"{counters['paxos_forgotten']}")
+    bench.step("kill of most")
+    for name in ["b", "c"]:
+        cluster[name].crash()
+    for name in ["b", "c"]:
+        cluster[name].start()
+    deadline = now_ns() + START_S * 1e9
+    wanted = "all nodes to be stopped, and started again"
+    while wanted not in (found := str(cluster["a"].status()["waits_for"])):
+        if now_ns() > deadline:
+            raise Failure(f"a does not say that most votes are lost: {found}")
+    if any("view_installed" in line for line in list(cluster["b"].child.lines)):
+        raise Failure("b was in a view without a majority that remembers")
+    for node in cluster:
+        node.crash()
+    bench.step("all start again")
+    # What others say of the new order before it has begun here is dropped, and counted.
+    back(cluster, bench.names)
+    return f"three times one, once most; {bench.finish(cluster)}"
+
+
 @case(3, 5)
 def ridge_power(bench):
     """The same with values along a chain."""
