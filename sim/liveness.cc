@@ -157,8 +157,8 @@ std::string Liveness::state_text() const {
 /// whoever looks after it starts all of its nodes anew.
 bool Liveness::votes_are_lost() const {
   if (world_.options().storage != Storage::memory) return false;
-  std::uint64_t list = 0, named = 0, able = 0;
-  bool gone = false;
+  std::uint64_t list = 0, named = 0, able = 0, knowing = 0;
+  bool gone = false, told = false;
   std::set<std::uint64_t> orders;
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
     const Process* process = world_.process(NodeId{n});
@@ -168,15 +168,22 @@ bool Liveness::votes_are_lost() const {
     }
     std::map<std::string_view, std::uint64_t> counted;
     for (const order::Counter& each : process->counters()) counted[each.name] = each.value;
-    if (counted["paxos_acceptor"] != 0 && counted["paxos_forgotten"] == 0) ++able;
-    if (counted["paxos_order"] != 0) orders.insert(counted["paxos_order"]);
+    const bool acceptor = counted["paxos_acceptor"] != 0 && counted["paxos_forgotten"] == 0;
+    const bool knows = counted["paxos_order"] != 0;
+    if (acceptor) ++able;
+    if (acceptor && knows) ++knowing;
+    if (knows) orders.insert(counted["paxos_order"]);
+    // Acceptors that know no order do not count for one whose lives are lost.
+    const std::uint64_t most = counted["paxos_acceptors"] / 2 + 1;
+    if (knows && counted["paxos_acceptors_living"] < most) told = true;
     if (counted["paxos_list"] < list || counted["paxos_acceptors"] == 0) continue;
     list = counted["paxos_list"];
     named = counted["paxos_acceptors"];
   }
   // Nor do they begin without one of those that they were given first.
   if (orders.empty()) return gone;
-  return able < named / 2 + 1 || orders.size() > 1;
+  const std::uint64_t majority = named / 2 + 1;
+  return able < majority || (told && knowing < majority) || orders.size() > 1;
 }
 
 void Liveness::restart_all() {

@@ -127,7 +127,10 @@ class PaxosEngine final : public Ensemble {
   void forget_other_orders();
   bool shares_order(const Peer& peer) const;
   bool may_speak_for_order() const;
-  bool is_told_by_acceptor(const Peer& from, const wire::Checkpoint& said) const;
+  bool is_told_to_vote(const Peer& from, const wire::Nodes& order) const;
+  bool believes(const Peer& from, const wire::Checkpoint& said) const;
+  void hear_voter(const Peer& from);
+  void look_at_silence();
   MemberId silent_acceptor() const;
   bool has_forgotten() const;
   void report_forgotten(Effects& out);
@@ -160,6 +163,7 @@ class PaxosEngine final : public Ensemble {
   std::optional<Instance> missing() const;
   const Peer* who_has(Instance instance) const;
   bool can_catch_up() const;
+  bool has_voted() const;
   bool may_skip() const;
   void ask_for_checkpoint(Effects& out);
   void ask_checkpoint_of(const Peer& peer, Effects& out);

@@ -102,6 +102,7 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
     return Drop::other_list;
   }
   peers_.note_state(from, said);
+  if (said.voted_round.count != 0) hear_voter(from);
   see_round(now, said.round);
   highest_decided_ = std::max(highest_decided_, said.next == 0 ? 0 : said.next - 1);
   if (said.leading && said.round > leading_ && state_.governs(said.round)) {
@@ -172,6 +173,7 @@ Drop PaxosEngine::on_prepare(Instant now, const Peer& from, const BufferRef& pac
   const Drop reason = wire::decode_prepare(packet.view(), prepare);
   if (reason != Drop::none) return reason;
   const Round round{prepare.count, from.member};
+  hear_voter(from);  // who begins a round votes in it
   if (!votes() || !knows_order_of(round)) return Drop::wrong_state;
   if (wire::list_of(round) > state_.nodes().number) return Drop::wrong_state;
   see_round(now, round);
@@ -284,6 +286,7 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   if (in_memory() && (!from.has_state || from.state.first_list != said.nodes.first)) {
     return Drop::wrong_state;
   }
+  if (!believes(from, said)) return Drop::wrong_state;
   // A member owes its view what was decided in it, so it cannot skip anything.
   if (!may_skip() || said.next <= state_.next()) return Drop::duplicate;
   OrderState later(said);
@@ -296,7 +299,7 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   PEAL_PROBE("paxos.checkpoint_taken");
   const bool other_list = said.nodes != state_.nodes();
   const bool known = state_.known();
-  const bool told = !known && in_memory() && is_told_by_acceptor(from, said);
+  const bool told = !known && in_memory() && is_told_to_vote(from, said.nodes);
   state_ = std::move(later);
   from_ = state_.key();
   if (said.next > store_.next()) store_.skip_to(said.next);
@@ -306,6 +309,7 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   if (!known && in_memory()) forget_other_orders();
   if (other_list) change_nodes(out);
   if (!known && in_memory()) sworn_ = told;
+  look_at_silence();
   checkpoint_wanted_ = acceptor_ && peers_.self().acceptor;
   report_forgotten(out);
   return Drop::none;

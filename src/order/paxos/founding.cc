@@ -10,7 +10,11 @@ namespace peal::order::paxos {
 // An incarnation is only ever followed by later ones, so what is taken later differs from what was
 // taken before by later lives alone.
 bool Founding::take(const wire::Nodes& list, const Peers& peers) {
-  if (peers.anybody_knows()) return false;
+  const auto& all = peers.all();
+  const bool known = std::any_of(all.begin(), all.end(), [](const Peer& peer) {
+    return !peer.suspected && tells_of_order(peer);
+  });
+  if (known) return false;
   wire::Lives now;
   now.list = list.hash;
   for (const NodeId node : list.acceptors) {
@@ -23,6 +27,7 @@ bool Founding::take(const wire::Nodes& list, const Peers& peers) {
   }
   if (now != taken_) {
     taken_ = now;
+    acceptors_ = list.acceptors;
     agreed_.assign(now.epochs.size(), false);
   }
   const auto self =
@@ -43,6 +48,17 @@ bool Founding::complete() const {
   if (agreed_.empty()) return false;
   const auto silent = std::count(agreed_.begin(), agreed_.end(), false);
   return silent == 0 || PEAL_MUTANT(px_founded_alone);
+}
+
+bool Founding::took_those_of(const wire::Nodes& order) const {
+  wire::Nodes taken;
+  taken.hash = taken_.list;
+  taken.lives = taken_.epochs;
+  return !taken.lives.empty() && wire::first_of(taken) == order.first;
+}
+
+bool Founding::needs(NodeId node) const {
+  return taken_.epochs.empty() || std::binary_search(acceptors_.begin(), acceptors_.end(), node);
 }
 
 void Founding::add_to(Digest& digest) const {

@@ -26,12 +26,18 @@ class Founding {
 
   /// Whom this node took last; no epochs: nobody.
   const wire::Lives& taken() const { return taken_; }
+  /// Did this node take those who begin this order, and nobody since?
+  bool took_those_of(const wire::Nodes& order) const;
+  /// Would every order that this node's word may have begun need the word of `node`, too? So if
+  /// this node has said nothing.
+  bool needs(NodeId node) const;
 
   void add_to(Digest& digest) const;
 
  private:
   wire::Lives taken_;
-  std::vector<bool> agreed_;  ///< by acceptor of the list
+  std::vector<NodeId> acceptors_;  ///< of whom those are lives; always the same
+  std::vector<bool> agreed_;       ///< by acceptor of the list
 };
 
 }  // namespace peal::order::paxos

@@ -46,6 +46,7 @@ bool GivenList::is_near(const OrderState& state, const Peer& peer) const {
 
 bool GivenList::is_able(const OrderState& state, const Peer* peer) const {
   if (peer == nullptr || peer->suspected || peer->state.leaving) return false;
+  if (peer->silent) return false;
   return wants(*peer) && is_near(state, *peer);
 }
 
@@ -54,7 +55,8 @@ wire::Nodes GivenList::value(const OrderState& state, const Peers& peers) const 
   if (state.nodes().lives.empty()) return nodes;
   for (const NodeId node : nodes.acceptors) {
     const Peer* peer = peers.find(node);
-    nodes.lives.push_back(is_able(state, peer) ? peer->member.epoch : life_of(state.nodes(), node));
+    const std::uint64_t named = life_of(state.nodes(), node);
+    nodes.lives.push_back(is_able(state, peer) ? std::max(peer->member.epoch, named) : named);
   }
   return nodes;
 }
@@ -67,13 +69,14 @@ std::uint64_t GivenList::life_now(const OrderState& state, const Peers& peers,
   const bool heard = peer != nullptr && !peer->suspected && peer->has_state && !peer->state.leaving;
   // It knows this order already: what it said of beginning another one says nothing any more.
   const bool comes = heard && peer->state.first_list == nodes.first && is_near(state, *peer);
-  return comes ? peer->member.epoch : nodes.lives[index];
+  // A list may name a life that this node has not heard of yet: the one before is over.
+  return comes ? std::max(peer->member.epoch, nodes.lives[index]) : nodes.lives[index];
 }
 
 bool GivenList::wants_lives(const OrderState& state, const Peers& peers) const {
   const auto& lives = state.nodes().lives;
   for (std::size_t i = 0; i < lives.size(); ++i) {
-    if (life_now(state, peers, i) != lives[i]) return true;
+    if (life_now(state, peers, i) > lives[i]) return true;
   }
   return false;
 }

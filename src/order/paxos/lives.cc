@@ -12,6 +12,16 @@
 #include "order/paxos/engine.h"
 
 namespace peal::order::paxos {
+namespace {
+
+/// Is this the life of an acceptor that the list names?
+bool names(const wire::Nodes& list, const MemberId& member) {
+  const auto at = std::lower_bound(list.acceptors.begin(), list.acceptors.end(), member.node);
+  if (at == list.acceptors.end() || *at != member.node || list.lives.empty()) return false;
+  return list.lives[static_cast<std::size_t>(at - list.acceptors.begin())] == member.epoch;
+}
+
+}  // namespace
 
 // At each heartbeat, as long as no order is known: whom this acceptor takes for those that begin
 // one.
@@ -75,26 +85,45 @@ bool PaxosEngine::may_speak_for_order() const {
 }
 
 /// This node did not know of the order that it is told of. As an acceptor of it, in its life, may
-/// it vote? Not if another order may have begun meanwhile, with its word: it took other acceptors
-/// for those that begin one. Then an acceptor has to say that this one goes on.
-bool PaxosEngine::is_told_by_acceptor(const Peer& from, const wire::Checkpoint& said) const {
-  wire::Nodes taken;
-  taken.hash = founding_.taken().list;
-  taken.lives = founding_.taken().epochs;
-  if (!taken.lives.empty() && wire::first_of(taken) == said.nodes.first) return true;
+/// it vote at once? Not by hearsay: another order may have begun meanwhile, with its word.
+bool PaxosEngine::is_told_to_vote(const Peer& from, const wire::Nodes& order) const {
+  if (founding_.took_those_of(order)) return true;
+  return names(order, from.member) && founding_.needs(from.node);
+}
+
+/// An order in which nothing is decided may be over before any of its acceptors but one has heard
+/// that it began. So it is learnt from its acceptors alone, and by none that could not vote in it:
+/// else acceptors that are in no order yet would wait in this one for ever, and keep others from
+/// beginning one.
+bool PaxosEngine::believes(const Peer& from, const wire::Checkpoint& said) const {
+  if (!in_memory() || state_.known() || said.next > 1) return true;
+  if (founding_.took_those_of(said.nodes)) return true;
   const auto& acceptors = said.nodes.acceptors;
-  const auto at = std::lower_bound(acceptors.begin(), acceptors.end(), from.node);
-  if (!from.named || said.nodes.lives.empty() || at == acceptors.end() || *at != from.node) {
-    return false;
-  }
-  const auto index = static_cast<std::size_t>(at - acceptors.begin());
-  return said.nodes.lives[index] == from.member.epoch;
+  const bool own = std::binary_search(acceptors.begin(), acceptors.end(), config_.self.node);
+  return names(said.nodes, from.member) && (!own || names(said.nodes, config_.self));
+}
+
+/// This node knew of its order by hearsay. An acceptor that votes in it, in the life that the list
+/// names, says now that the order goes on.
+void PaxosEngine::hear_voter(const Peer& from) {
+  if (sworn_ || !from.acceptor || !shares_order(from) || !founding_.needs(from.node)) return;
+  PEAL_PROBE("paxos.told_to_vote");
+  sworn_ = true;
+  look_at_silence();
+  more_ = true;
+}
+
+void PaxosEngine::look_at_silence() {
+  Peer& self = peers_.self();
+  self.silent = self.acceptor && !sworn_ && !PEAL_MUTANT(px_amnesiac_votes);
 }
 
 /// One that is not heard from, or has forgotten its votes; nobody if all vote.
 MemberId PaxosEngine::silent_acceptor() const {
   for (const Peer& peer : peers_.all()) {
-    if (peer.named && (peer.suspected || !peer.acceptor)) return {peer.node, peer.member.epoch};
+    if (peer.named && (peer.suspected || !peer.acceptor || peer.silent)) {
+      return {peer.node, peer.member.epoch};
+    }
   }
   return {};
 }

@@ -61,6 +61,7 @@ void PaxosEngine::change_nodes(Effects& out) {
   know_nodes();
   // Named as it lives, it has said nothing in rounds of this list, and nothing of any other counts.
   if (in_memory() && !voted && peers_.self().acceptor) sworn_ = true;
+  look_at_silence();
   routes_->nodes_changed();
   // Rounds of the list before are over. Who coordinated them has the first word.
   if (coordinator_) coordinator_->step_down();

@@ -138,14 +138,17 @@ void Peers::forgive(Duration gap) {
 }
 
 std::size_t Peers::live_acceptors() const {
-  return static_cast<std::size_t>(std::count_if(
-      peers_.begin(), peers_.end(), [](const Peer& p) { return p.acceptor && !p.suspected; }));
+  return static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), [](const Peer& p) {
+    return p.acceptor && !p.suspected && !p.silent;
+  }));
 }
 
 std::size_t Peers::lives() const {
-  return static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), [](const Peer& p) {
-    return p.named && (p.acceptor || p.member.epoch == 0);
-  }));
+  const auto living =
+      static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), [](const Peer& p) {
+        return p.named && (p.acceptor || p.member.epoch == 0);
+      }));
+  return living == 1 && self().acceptor && self().silent ? 0 : living;
 }
 
 bool Peers::anybody_knows() const {
@@ -162,7 +165,7 @@ const Peer* Peers::candidate(std::size_t first) const {
   for (const Peer& peer : peers_) {
     if (!peer.named) continue;
     std::size_t rank = (index++ + acceptors_ - begin) % acceptors_;
-    if (!peer.acceptor || peer.suspected || peer.state.leaving) continue;
+    if (!peer.acceptor || peer.silent || peer.suspected || peer.state.leaving) continue;
     if (!peer.has_state || peer.state.next == 0) rank += acceptors_;
     if (best != nullptr && rank >= best_rank) continue;
     best = &peer;
