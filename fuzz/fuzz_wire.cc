@@ -22,9 +22,8 @@ void stop_if_wrong(const wire::test::Verdict& verdict) {
   std::abort();
 }
 
-/// The kinds that there are: of frames.h, and of paxos.h.
+/// The kinds of frames.h.
 constexpr unsigned kRingKinds = 7;
-constexpr unsigned kPaxosKinds = wire::kPaxosKindLast - wire::kPaxosKindFirst + 1U;
 
 /// A known kind is left as it is.
 std::uint8_t known_kind(std::uint8_t kind) {
@@ -32,9 +31,9 @@ std::uint8_t known_kind(std::uint8_t kind) {
       wire::is_paxos_kind(static_cast<wire::FrameKind>(kind))) {
     return kind;
   }
-  const unsigned index = kind % (kRingKinds + kPaxosKinds);
-  return static_cast<std::uint8_t>(
-      index < kRingKinds ? 1 + index : wire::kPaxosKindFirst + (index - kRingKinds));
+  const unsigned index = kind % (kRingKinds + wire::kPaxosKinds);
+  if (index < kRingKinds) return static_cast<std::uint8_t>(1 + index);
+  return static_cast<std::uint8_t>(wire::kPaxosKindFirst + (index - kRingKinds));
 }
 
 /// Magic, version, a known kind, a sender, length and checksum.

@@ -32,6 +32,7 @@ constexpr Applies kApplies[] = {
     {"--ensembles", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--optimistic", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--domains", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--storage", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--set", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--accelerated-window", kSeeds | kSeed | kMutants,
      "come without --scenario, whose file says "
@@ -73,7 +74,13 @@ std::string clash_with_engine(const Given& given, const Arguments& a) {
   if (a.swarm.optimistic && a.swarm.domains > 0) {
     return "--optimistic is not accepted here: it must come without --domains";
   }
-  if (!on_quorums(a.swarm.order)) return {};
+  if (!on_quorums(a.swarm.order)) {
+    if (!given("--storage")) return {};
+    return "--storage is not accepted here: it must come with --order paxos or ridge";
+  }
+  if (a.swarm.storage == Storage::memory && (a.swarm.ensembles > 1 || a.swarm.domains > 0)) {
+    return "--storage memory is not accepted here: it must come without --ensembles and --domains";
+  }
   for (const char* name : {"--accelerated-window"}) {
     if (given(name))
       return std::string(name) + " is not accepted here: it must come with --order ring";

@@ -153,6 +153,13 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
            "ensembles of ridge that order together (1)");
   b.number("--domains", "N", a.swarm.domains, 0, order::ridge::kEnsemblesMax - 1,
            "up to so many domains of ridge, of nodes left to chance (0)");
+  b.value("--storage", "PLACE", "\"disk\" or \"memory\"",
+          "where acceptors keep their votes: disk (default), or memory",
+          [&a](const std::string& text) {
+            const auto storage = storage_of_name(text);
+            if (storage) a.swarm.storage = *storage;
+            return storage.has_value();
+          });
   b.number("--nodes", "N", a.swarm.nodes, 1, 128,
            "number of nodes; without it each seed draws its own");
   b.words("--set", "KEY=VALUE", texts.settings, kSettingMust,

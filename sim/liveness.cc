@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include "sim/words.h"
 
@@ -153,6 +155,47 @@ std::string Liveness::state_text() const {
   return "parts " + text + "; " + waiting_text(world_);
 }
 
+/// With votes in memory: too few acceptors have theirs for anything to be decided, or some nodes
+/// know an order that nobody can go on with, while others have begun one. Then a cluster waits, and
+/// whoever looks after it starts all of its nodes anew.
+bool Liveness::votes_are_lost() const {
+  if (world_.options().storage != Storage::memory) return false;
+  std::uint64_t list = 0, named = 0, able = 0, knowing = 0;
+  bool gone = false, told = false;
+  std::set<std::uint64_t> orders;
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
+    const Process* process = world_.process(NodeId{n});
+    if (process == nullptr) {
+      gone = true;
+      continue;
+    }
+    std::map<std::string_view, std::uint64_t> counted;
+    for (const order::Counter& each : process->counters()) counted[each.name] = each.value;
+    const bool acceptor = counted["paxos_acceptor"] != 0 && counted["paxos_forgotten"] == 0;
+    const bool knows = counted["paxos_order"] != 0;
+    if (acceptor) ++able;
+    if (acceptor && knows) ++knowing;
+    if (knows) orders.insert(counted["paxos_order"]);
+    // Acceptors that know no order do not count for one whose lives are lost.
+    const std::uint64_t most = counted["paxos_acceptors"] / 2 + 1;
+    if (knows && counted["paxos_acceptors_living"] < most) told = true;
+    if (counted["paxos_list"] < list || counted["paxos_acceptors"] == 0) continue;
+    list = counted["paxos_list"];
+    named = counted["paxos_acceptors"];
+  }
+  // Nor do they begin without one of those that they were given first.
+  if (orders.empty()) return gone;
+  const std::uint64_t majority = named / 2 + 1;
+  return able < majority || (told && knowing < majority) || orders.size() > 1;
+}
+
+void Liveness::restart_all() {
+  restarted_ = true;
+  world_.ledger().faults().add(Fault::all_restarted);
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) world_.crash(NodeId{n});
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) world_.start(NodeId{n});
+}
+
 bool Liveness::wait_for_views() {
   // A pause that is still running is not over when the others are: time counts from its end, and
   // from when the last packet from before has arrived.
@@ -165,6 +208,10 @@ bool Liveness::wait_for_views() {
   }
   const Instant limit = std::max(world_.now(), strays_) + patience_;
   while (!stopped_() && !all_in_one_view()) {
+    if (world_.now() >= limit && !restarted_ && votes_are_lost()) {
+      restart_all();
+      return wait_for_views();
+    }
     if (world_.now() >= limit) {
       world_.ledger().violation(world_.now(), "E10",
                                 "no view of each part after " + duration_text(patience_) +

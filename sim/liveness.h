@@ -39,6 +39,8 @@ class Liveness {
   bool one_view(const Part& part) const;
   bool all_in_one_view() const;
   bool wait_for_views();
+  bool votes_are_lost() const;
+  void restart_all();
   bool drain();
   std::uint64_t progress() const;
   void submit_more();
@@ -56,6 +58,7 @@ class Liveness {
   Duration patience_;
   std::function<bool()> stopped_;
   Instant strays_{};                  ///< when the last packet from before the end arrives
+  bool restarted_ = false;            ///< all nodes were
   std::vector<std::uint64_t> views_;  ///< by node: views installed when all was well
 };
 

@@ -73,7 +73,8 @@ void set_family(std::string_view name, SwarmOptions& swarm) {
   if (of("rr_")) swarm.dissemination = Dissemination::ring;  // its ring
   if (of("re_")) swarm.ensembles = 3;                        // its ensembles
   if (of("do_")) swarm.domains = 3;                          // its domains
-  if (of("op_")) swarm.optimistic = true;                    // optimistic delivery
+  if (name == "px_amnesiac_votes" || name == "px_founded_alone") swarm.storage = Storage::memory;
+  if (of("op_")) swarm.optimistic = true;  // optimistic delivery
 }
 
 void try_seeds(const MutantOptions& options, MutantRow& row) {

@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, kPacketKinds> kKindNames{
     "other",       "token",        "data",       "join",   "commit",  "probe",
     "hold_cancel", "epoch_notice", "state",      "submit", "propose", "prepare",
     "promise",     "fetch",        "fetched",    "repeat", "decided", "checkpoint-get",
-    "checkpoint",  "relay",        "distribute", "lacks",  "pass"};
+    "checkpoint",  "relay",        "distribute", "lacks",  "pass",    "lives"};
 
 struct FaultRow {
   std::string_view name;
@@ -28,7 +28,7 @@ constexpr std::array<FaultRow, kFaults> kFaultRows{{
 constexpr std::size_t kKindOffset = 3;  // wire: magic u16, version u8, kind u8
 constexpr auto kRingKinds = static_cast<std::size_t>(PacketKind::epoch_notice);
 constexpr auto kFirstOfQuorums = static_cast<std::size_t>(PacketKind::state);
-static_assert(kFirstOfQuorums + wire::kPaxosKindLast - wire::kPaxosKindFirst + 1 == kPacketKinds);
+static_assert(kFirstOfQuorums + wire::kPaxosKinds == kPacketKinds);
 
 }  // namespace
 
@@ -47,8 +47,9 @@ PacketKind packet_kind_of(ByteView bytes) {
   if (bytes.size() <= kKindOffset) return PacketKind::other;
   const auto kind = static_cast<std::size_t>(bytes[kKindOffset]);
   if (kind <= kRingKinds) return static_cast<PacketKind>(kind);
-  if (kind < wire::kPaxosKindFirst || kind > wire::kPaxosKindLast) return PacketKind::other;
-  return static_cast<PacketKind>(kind - wire::kPaxosKindFirst + kFirstOfQuorums);
+  if (!wire::is_paxos_kind(static_cast<wire::FrameKind>(kind))) return PacketKind::other;
+  const std::size_t index = kind - wire::kPaxosKindFirst;
+  return static_cast<PacketKind>(index + kFirstOfQuorums);
 }
 
 std::string packet_kinds_text() {

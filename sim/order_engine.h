@@ -5,10 +5,12 @@
 #include <optional>
 #include <string_view>
 
+#include "order/paxos/options.h"
 #include "order/ridge/dissemination.h"
 
 namespace peal::sim {
 
+using order::paxos::Storage;
 using order::ridge::Dissemination;
 
 /// Which engine orders.
@@ -30,6 +32,12 @@ inline std::optional<OrderEngine> order_engine_of_name(std::string_view name) {
   for (const OrderEngine engine : {OrderEngine::ring, OrderEngine::paxos, OrderEngine::ridge}) {
     if (order_engine_name(engine) == name) return engine;
   }
+  return std::nullopt;
+}
+
+inline std::optional<Storage> storage_of_name(std::string_view name) {
+  if (name == "disk") return Storage::disk;
+  if (name == "memory") return Storage::memory;
   return std::nullopt;
 }
 

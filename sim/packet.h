@@ -41,8 +41,9 @@ enum class PacketKind : std::uint8_t {
   distribute = 20,
   lacks = 21,
   pass = 22,
+  lives = 23,
 };
-inline constexpr std::size_t kPacketKinds = 23;
+inline constexpr std::size_t kPacketKinds = 24;
 
 /// Does a packet of this kind bring units?
 inline bool carries_units(PacketKind kind) {

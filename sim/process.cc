@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/one_order.h"
 #include "sim/world.h"
 
 namespace peal::sim {
@@ -134,6 +135,7 @@ void Process::on_view(const order::View& installed) {
   reached = {};
   ++views;
   before_first_view.clear();
+  if (world.options().storage == Storage::memory) check_one_order(world);
 }
 
 void Process::on_originate(std::uint64_t number, const ViewId& in, Seq seq, std::uint32_t index,

@@ -31,6 +31,15 @@ void read_engine(Words& words, WorldOptions& options) {
   if (options.dissemination == Dissemination::ring && options.order != OrderEngine::ridge) {
     words.fail("dissemination=ring: accepted with order=ridge");
   }
+  const std::string storage = words.value("storage").value_or("disk");
+  if (const auto known = storage_of_name(storage)) {
+    options.storage = *known;
+  } else {
+    words.fail("storage=" + storage + ": accepted is disk or memory");
+  }
+  if (options.storage == Storage::memory && !on_quorums(options.order)) {
+    words.fail("storage=memory: accepted with order=paxos or order=ridge");
+  }
   options.ensembles =
       static_cast<std::uint32_t>(words.number("ensembles", 1, 1, order::ridge::kEnsemblesMax));
   if (options.ensembles > 1 && options.order != OrderEngine::ridge) {
@@ -39,6 +48,9 @@ void read_engine(Words& words, WorldOptions& options) {
   options.paxos.optimistic = words.yes_no("optimistic").value_or(false);
   if (options.paxos.optimistic && (!on_quorums(options.order) || options.ensembles > 1)) {
     words.fail("optimistic=yes: accepted with order=paxos and order=ridge, and one ensemble");
+  }
+  if (options.ensembles > 1 && options.storage == Storage::memory) {
+    words.fail("storage=memory: accepted with ensembles=1");
   }
 }
 
@@ -52,6 +64,7 @@ void read_domains(Words& words, WorldOptions& options) {
   if (options.domains.empty()) return;
   if (options.order != OrderEngine::ridge) words.fail("domain1: accepted with order=ridge");
   if (options.ensembles > 1) words.fail("domain1: not accepted together with ensembles");
+  if (options.storage == Storage::memory) words.fail("domain1: accepted with storage=disk");
   if (options.paxos.optimistic) words.fail("domain1: not accepted together with optimistic");
 }
 

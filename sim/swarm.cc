@@ -48,6 +48,7 @@ Script Author::write() {
   plan_load();
   plan_faults();
   plan_lists();
+  if (options_.storage == Storage::memory) spare_lives();
   write_timeline();
   write_ending();
   return std::move(script_);
@@ -174,6 +175,7 @@ void Author::write_cluster() {
   if (options_.ensembles > 1) line += " ensembles=" + std::to_string(options_.ensembles);
   if (options_.optimistic) line += " optimistic=yes";
   if (options_.domains > 0) line += domains();
+  if (options_.storage == Storage::memory) line += " storage=memory";
   if (options_.groups || options_.sessions) line += " groups=yes";
   if (options_.sessions) line += " sessions=yes";
   if (!list_before_.empty()) line += " list=" + nodes_text(list_before_) + list_majority_;
@@ -238,7 +240,8 @@ void Author::write_ending() {
   }
   if (on_quorums(options_.order)) {  // most acceptors and most nodes are needed
     // Who has nothing to write does not know yet, and would stop after everybody was started.
-    if (!failed_disk_.empty()) script_.add("crash " + failed_disk_);
+    if (!failed_disk_.empty() && options_.storage == Storage::disk)
+      script_.add("crash " + failed_disk_);
     script_.add("disk all mended");
     script_.add("start all");
     script_.add("settle");

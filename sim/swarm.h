@@ -15,6 +15,7 @@ struct SwarmOptions {
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge
   std::uint32_t domains = 0;                                  ///< of ridge: so many at most
+  Storage storage = Storage::disk;                            ///< of votes, on quorums
   bool optimistic = false;  ///< on quorums: messages are told before they have their places
   std::uint32_t nodes = 0;  ///< 0: drawn, 2 to 9, mostly 3 and 4
   std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0

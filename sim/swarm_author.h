@@ -65,6 +65,7 @@ class Author {
   std::string kind_on_quorums();
   void plan_quorum_targets();
   void plan_power_and_disks();
+  void spare_lives();
   void draw_lists();
   void plan_lists();
   void draw_replacement(const std::vector<NodeId>& first);

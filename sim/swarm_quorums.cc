@@ -92,6 +92,31 @@ void Author::plan_power_and_disks() {
   }
 }
 
+/// An acceptor in memory that crashed votes no more, and with most of them a story is over until
+/// all start again. So in most stories one node alone crashes or leaves, unless all do at once.
+void Author::spare_lives() {
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6d);
+  if (!own.chance(0.7)) return;
+  NodeId one{static_cast<std::uint32_t>(1 + own.below(nodes_))};
+  for (const NodeId node : list_before_) {  // who is taken out of the list has to stop
+    if (!std::binary_search(list_after_.begin(), list_after_.end(), node)) one = node;
+  }
+  const std::string victim = nodes_text({one});
+  std::multimap<std::int64_t, std::string> kept;
+  for (const auto& [when, text] : timeline_) {
+    std::string line = text;
+    if (line.starts_with("target ")) {
+      const std::size_t at = line.find("crash");
+      if (at != std::string::npos) line.replace(at, 5, "pause");
+    }
+    const bool ends = line.starts_with("crash ") || line.starts_with("leave ");
+    const std::string who = ends ? line.substr(6, line.find(' ', 6) - 6) : "";
+    const bool all = who == "all" && own.chance(0.4);
+    if (!ends || all || who == victim) kept.emplace(when, line);
+  }
+  timeline_ = std::move(kept);
+}
+
 /// Two changes, one after the other: one node of `first` goes, and the one that is not in it comes.
 void Author::draw_replacement(const std::vector<NodeId>& first) {
   list_before_ = first;

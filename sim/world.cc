@@ -58,7 +58,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
         static_cast<std::int32_t>(clocks.between(-options.drift_ppm, options.drift_ppm));
     clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
   }
-  if (on_quorums(options.order)) {
+  if (on_quorums(options.order) && options.storage == Storage::disk) {
     logs_.resize(options.nodes + 1);
     for (const NodeId node : universe_) {
       logs_[node.value] =
@@ -220,7 +220,8 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
     config.nodes_hash = files_[node.value].hash;
     config.cluster = kCluster;
     config.options = options_.paxos;
-    config.log = logs_[node.value] == nullptr ? nullptr : logs_[node.value]->open(process.self);
+    config.storage = options_.storage;
+    config.log = disk(node) == nullptr ? nullptr : disk(node)->open(process.self);
     BufferPool& pool = *process.unit_pool;
     if (options_.order == OrderEngine::paxos) {
       return order::paxos::make_engine(config, pool, host);

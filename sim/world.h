@@ -42,6 +42,7 @@ struct WorldOptions {
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge
   std::vector<order::ridge::DomainNodes> domains;             ///< of ridge
+  Storage storage = Storage::disk;                            ///< of votes, on quorums
   std::uint32_t nodes = 3;                                    ///< 1 to kNodesMax
   /// The list of nodes in the file of each of them; empty: all, and it never changes.
   std::vector<NodeId> list;

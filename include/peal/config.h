@@ -43,8 +43,8 @@ struct Domain {
 
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
 /// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `ensembles`, `domains`,
-/// `optimistic`, `acceptors`, `primary` and the times in `ring` must be the same on all nodes; with
-/// `order` "paxos" and "ridge", `data` and `packet_bytes_max` too.
+/// `optimistic`, `acceptors`, `storage`, `primary` and the times in `ring` must be the same on all
+/// nodes; with `order` "paxos" and "ridge", `data` and `packet_bytes_max` too.
 struct Config {
   std::string cluster;           ///< name of the cluster, as a node's name; others are ignored
   std::string name;              ///< which of `nodes` this one is
@@ -114,6 +114,11 @@ struct Config {
   /// thread that writes it. Who has lost it must not come back with an empty one: it would vote
   /// against what it has promised.
   std::string data_dir;
+  /// With both, where acceptors keep their votes, the same on all nodes: "disk", in `data_dir`;
+  /// "memory", faster and without `data_dir`: if most acceptors are lost at once, so is what was
+  /// ordered, and all nodes have to be stopped and begin anew (docs/configuration.md). Not with
+  /// several ensembles or domains.
+  std::string storage = "disk";
 
   /// Whose thread runs the member. "own": it starts one. "caller": the application's, inside next()
   /// and wait(), which saves handing every message from thread to thread; it must call one of them

@@ -72,6 +72,8 @@ namespace peal::sim_hooks {
   X(px_lists_mixed, "votes for rounds of another list of nodes are counted")                      \
   X(px_beyond_list, "a coordinator goes on in its round behind another list of nodes")            \
   X(px_list_not_logged, "an acceptor votes by a list of nodes that its log may not know")         \
+  X(px_amnesiac_votes, "an acceptor that has forgotten its votes votes again")                    \
+  X(px_founded_alone, "an acceptor in memory begins an order before all others agree")            \
   X(rd_vote_decides, "an acceptor of a chain says that its own vote decides")                     \
   X(rd_arrival_decides, "a value that comes along a chain is taken for decided")                  \
   X(rr_proposed_is_decided, "in a ring all that was proposed before is said to be decided")       \

@@ -34,6 +34,7 @@ void build_up(Builder& b, UpCommand& c) {
   b.order(c.order);
   b.dissemination(c.dissemination);
   b.ensembles(c.ensembles);
+  b.storage(c.storage);
   b.data(c.data);
   b.flag("--trace", c.trace, "write DIR/NAME.trace for each node, for `peal check`");
 }
@@ -319,9 +320,7 @@ Result<Command, Stop> parse_bench(std::span<const std::string> rest) {
 Result<Command, Stop> parse_up(std::span<const std::string> rest) {
   auto command = run("up", "Run a cluster on this machine.", rest, build_up);
   const auto* up = command ? std::get_if<UpCommand>(&*command) : nullptr;
-  std::string wrong =
-      up != nullptr ? ridge_conflict(up->order, up->dissemination, up->ensembles) : std::string();
-  if (wrong.empty() && up != nullptr) wrong = data_conflict(up->order, up->data);
+  std::string wrong = up != nullptr ? up_conflict(*up) : std::string();
   if (!wrong.empty()) return tl::unexpected(Stop{2, "up: " + std::move(wrong)});
   return command;
 }

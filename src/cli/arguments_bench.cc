@@ -62,6 +62,7 @@ void add_engine(Builder& b, BenchCommand& c) {
   b.flag("--optimistic", c.optimistic,
          "with --order ridge, nodes are told of messages before these have their places, too, and "
          "it is measured how soon, and how often at another place than they get");
+  b.storage(c.storage);
   b.data(c.data);
   b.value("--acceptors", "K", "an odd whole number from 1 to " + std::to_string(kBenchAcceptorsMax),
           "with --order paxos or ridge, how many nodes vote; the others only learn what was "
@@ -214,10 +215,31 @@ std::string optimistic_conflict(const BenchCommand& c) {
          "one of them";
 }
 
+std::string storage_conflict(Ordering order, std::optional<Storage> storage,
+                             std::optional<std::uint32_t> ensembles) {
+  if (!storage) return {};
+  if (order == Ordering::ring) {
+    return "--storage does not go with --order ring, which has no acceptors: leave it out, or say "
+           "--order paxos or --order ridge";
+  }
+  if (*storage == Storage::disk || ensembles.value_or(1) == 1) return {};
+  return "--storage memory does not go with --ensembles: leave out one of them";
+}
+
 std::string data_conflict(Ordering order, Data data) {
   if (data == Data::datagrams || order != Ordering::ring) return {};
   return "--data streams does not go with --order ring, which lives from multicast: leave it out, "
          "or say --order paxos or --order ridge";
+}
+
+std::string up_conflict(const UpCommand& c) {
+  if (std::string wrong = ridge_conflict(c.order, c.dissemination, c.ensembles); !wrong.empty()) {
+    return wrong;
+  }
+  if (std::string wrong = storage_conflict(c.order, c.storage, c.ensembles); !wrong.empty()) {
+    return wrong;
+  }
+  return data_conflict(c.order, c.data);
 }
 
 std::string acceptors_conflict(const BenchCommand& c) {
@@ -253,6 +275,9 @@ std::string bench_conflict(const BenchCommand& c) {
     return wrong;
   }
   if (std::string wrong = optimistic_conflict(c); !wrong.empty()) return wrong;
+  if (std::string wrong = storage_conflict(c.order, c.storage, c.ensembles); !wrong.empty()) {
+    return wrong;
+  }
   if (std::string wrong = data_conflict(c.order, c.data); !wrong.empty()) return wrong;
   if (std::string wrong = acceptors_conflict(c); !wrong.empty()) return wrong;
   if (c.daemon && c.own_thread) {

@@ -102,6 +102,17 @@ class Builder {
           });
   }
 
+  void storage(std::optional<Storage>& target) {
+    value(
+        "--storage", "PLACE", kStorages,
+        "with --order paxos or ridge, where acceptors keep their votes: on disk (the default), or "
+        "in memory, which is faster, and forgets them with the process",
+        [&target](const std::string& text) {
+          target = storage_of_name(text);
+          return target.has_value();
+        });
+  }
+
   void ensembles(std::optional<std::uint32_t>& target) {
     value("--ensembles", "K", "a whole number from 1 to " + std::to_string(kEnsemblesMax),
           "with --order ridge, how many ensembles order together, each with a coordinator of its "
@@ -188,6 +199,11 @@ std::string data_conflict(Ordering order, Data data);
 /// Why --dissemination or --ensembles does not go with the engine, in one line; empty if both do.
 std::string ridge_conflict(Ordering order, std::optional<Dissemination> dissemination,
                            std::optional<std::uint32_t> ensembles);
+/// Why --storage does not go with the engine, or with --ensembles; empty if it does.
+std::string storage_conflict(Ordering order, std::optional<Storage> storage,
+                             std::optional<std::uint32_t> ensembles);
+/// What of the options of `peal up` does not go together, in one line; empty if all does.
+std::string up_conflict(const UpCommand& command);
 /// What of the options of `peal bench` does not go together, in one line; empty if all does.
 std::string bench_conflict(const BenchCommand& command);
 

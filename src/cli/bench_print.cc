@@ -60,7 +60,9 @@ void print_setting(const BenchCommand& c) {
   } else if (!c.multicast) {
     line += ", without multicast";
   }
-  if (c.order != Ordering::ring) line += ", logs in " + c.place;
+  const bool in_memory = c.storage == Storage::memory;
+  if (in_memory) line += ", votes in memory";
+  if (c.order != Ordering::ring && !in_memory) line += ", logs in " + c.place;
   if (c.insecure) line += ", insecure";
   if (c.daemon) line += ", clients of daemons";
   if (c.own_thread) line += ", members with threads of their own";
@@ -220,6 +222,9 @@ Json setting_of(const BenchCommand& c) {
         dissemination_name(c.dissemination.value_or(Dissemination::distributors));
     out["ensembles"] = c.ensembles.value_or(1);
     out["optimistic"] = c.optimistic;
+  }
+  if (c.order != Ordering::ring) {
+    out["storage"] = storage_name(c.storage.value_or(Storage::disk));
   }
   if (c.acceptors) out["acceptors"] = *c.acceptors;
   out["service"] = is_safe(c.service) ? "safe" : "agreed";

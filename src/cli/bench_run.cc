@@ -43,6 +43,7 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
                          command.ensembles.value_or(1),
                          command.multicast,
                          command.data,
+                         command.storage.value_or(Storage::disk),
                          command.acceptors.value_or(0),
                          command.optimistic};
   Result<LocalCluster, std::string> cluster;

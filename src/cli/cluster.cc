@@ -34,7 +34,8 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
   result.dir = dir;
   result.config = dir + "/peal.toml";
   const bool sealed = rules.sealed == Sealed::yes;
-  if (rules.order != Ordering::ring) {
+  const bool on_disk = rules.order != Ordering::ring && rules.storage == Storage::disk;
+  if (on_disk) {
     result.data = dir + "/data";
     if (auto cleared = clear_data(result); !cleared) return tl::unexpected(cleared.error());
   }
@@ -46,7 +47,8 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
       << "#   peal node --config " << result.config << " --name n1\n"
       << "cluster = \"" << cluster << "\"\n";
   if (rules.order != Ordering::ring) {
-    out << "order = \"" << ordering_name(rules.order) << "\"\ndata_dir = \"data\"\n";
+    out << "order = \"" << ordering_name(rules.order) << "\"\n"
+        << (on_disk ? "data_dir = \"data\"\n" : "paxos.storage = \"memory\"\n");
   }
   if (sealed) {
     out << "key_file = \"" << kKeyFile << "\"\n";

@@ -30,6 +30,7 @@ struct LocalRules {
   std::uint32_t ensembles = 1;                                ///< of ridge, that order together
   bool multicast = true;  ///< if it works; else each node is sent a copy
   Data data = Data::datagrams;
+  Storage storage = Storage::disk;  ///< of votes, on quorums
   std::uint32_t acceptors = 0;  ///< on quorums: so many, the first nodes; 0: the engine's choice
   bool optimistic = false;      ///< of ridge: messages are told early, too
 };

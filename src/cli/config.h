@@ -56,6 +56,12 @@ std::string_view dissemination_name(Dissemination dissemination);
 std::optional<Dissemination> dissemination_of_name(std::string_view name);
 inline constexpr const char* kDisseminations = "\"distributors\" or \"ring\"";
 
+/// Where acceptors keep their votes.
+enum class Storage : std::uint8_t { disk, memory };
+std::string_view storage_name(Storage storage);
+std::optional<Storage> storage_of_name(std::string_view name);
+inline constexpr const char* kStorages = "\"disk\" or \"memory\"";
+
 /// How many ensembles of ridge may order together.
 inline constexpr std::uint32_t kEnsemblesMax = 16;
 
@@ -90,8 +96,9 @@ struct NodeConfig {
   bool optimistic = false;  ///< of ridge: messages are told before they have their places, too
   std::vector<DomainEntry> domains;  ///< of ridge
   std::vector<std::uint32_t>
-      acceptors;         ///< numbers of nodes, on quorums; empty: the engine's choice
-  std::string data_dir;  ///< on quorums: where acceptors keep their logs
+      acceptors;                    ///< numbers of nodes, on quorums; empty: the engine's choice
+  Storage storage = Storage::disk;  ///< of votes, on quorums
+  std::string data_dir;             ///< on quorums: where acceptors keep their logs
   order::ring::Options ring;
   std::uint32_t nodes_max = 32;
   std::uint32_t message_bytes_max = 64U << 20;

@@ -130,9 +130,10 @@ Result<void, std::string> check_domains(const NodeConfig& config) {
                              std::string(ordering_name(config.order)) +
                              "\": leave it out, or set order = \"ridge\"");
   }
-  const char* clash = config.ensembles > 1 ? "ridge.ensembles"
-                      : config.optimistic  ? "ridge.optimistic"
-                                           : nullptr;
+  const char* clash = config.ensembles > 1                ? "ridge.ensembles"
+                      : config.optimistic                 ? "ridge.optimistic"
+                      : config.storage == Storage::memory ? "paxos.storage = \"memory\""
+                                                          : nullptr;
   if (clash != nullptr) {
     return refuse(
         place, std::string("[[domain]] does not go with ") + clash + ": leave one of the two out");

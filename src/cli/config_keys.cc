@@ -292,11 +292,20 @@ void add_paxos(std::vector<Key>& rows) {
   };
   rows.push_back(std::move(acceptors));
   rows.push_back(text_key(
-      "paxos", "storage",
-      "\"disk\": an acceptor that forgets its votes when it restarts must not vote again before it "
-      "was taken out of the list of nodes and added anew",
-      "\"disk\"", "Where acceptors keep their votes.",
-      [](const std::string& text, NodeConfig&) { return text == "disk"; }));
+      "paxos", "storage", kStorages, "\"disk\"",
+      "Where acceptors keep their votes. \"disk\": in data_dir; what was ordered outlives all "
+      "crashes. \"memory\": in their processes alone, without data_dir, which is faster. An "
+      "acceptor "
+      "that restarts has then lost its votes, and is taken in anew by the others, as long as most "
+      "of "
+      "them kept theirs. If most are lost at once nothing is ordered any more: stop all nodes, "
+      "then "
+      "start them; they begin anew, and what was ordered is gone. The first start waits for all "
+      "acceptors. Never start nodes that were taken out of the list with a file that still has the "
+      "old one. The same on all nodes.",
+      [](const std::string& text, NodeConfig& config) {
+        return take_named(storage_of_name(text), config.storage);
+      }));
 }
 
 void add_network(std::vector<Key>& rows) {

@@ -33,6 +33,17 @@ std::optional<Dissemination> dissemination_of_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view storage_name(Storage storage) {
+  return storage == Storage::memory ? "memory" : "disk";
+}
+
+std::optional<Storage> storage_of_name(std::string_view name) {
+  for (const Storage each : {Storage::disk, Storage::memory}) {
+    if (storage_name(each) == name) return each;
+  }
+  return std::nullopt;
+}
+
 std::string_view data_name(Data data) { return data == Data::streams ? "streams" : "datagrams"; }
 
 std::optional<Data> data_of_name(std::string_view name) {
@@ -52,7 +63,9 @@ std::string order_clash(std::string_view path, const NodeConfig& config) {
       (path == "ridge.ensembles" && config.ensembles != 1) ||
       (path == "ridge.optimistic" && config.optimistic);
   const bool of_streams = path == "network.data" && config.data != Data{};
-  const bool of_quorums = of_ridge || of_streams || path == "data_dir" || path == "paxos.acceptors";
+  const bool of_memory = path == "paxos.storage" && config.storage != Storage{};
+  const bool of_quorums =
+      of_ridge || of_streams || of_memory || path == "data_dir" || path == "paxos.acceptors";
   if (ring ? !of_quorums : !of_ring && !(of_ridge && order != Ordering::ridge)) return {};
   std::string text = "\"" + std::string(ordering_name(order)) + "\"";
   text += ring ? ", the default: leave it out" : ": leave it out";

@@ -30,6 +30,7 @@ v0::Config member_config(const NodeConfig& config) {
   }
   out.optimistic = config.optimistic;
   out.acceptors = config.acceptors;
+  out.storage = storage_name(config.storage);
   out.data_dir = config.data_dir;
   out.primary = config.ring.primary == order::ring::PrimaryRule::majority ? "majority" : "none";
   out.data = data_name(config.data);

@@ -299,6 +299,7 @@ class NodeProcess final : public daemon::Owner {
     }
     if (other.optimistic != config_.optimistic) return "ridge.optimistic";
     if (other.data != config_.data) return "network.data";
+    if (other.storage != config_.storage) return "paxos.storage";
     if (other.data_dir != config_.data_dir) return "data_dir";
     if (other.node != config_.node) return "node";
     if (other.socket != config_.socket) return "socket";

@@ -125,6 +125,11 @@ std::string set_order(const v0::Config& config, Settings& settings) {
            ": leave out what is the ring's";
   }
   settings.acceptors = node_ids(config.acceptors);
+  if (config.storage != "disk" && config.storage != "memory") {
+    return "storage = " + quoted(config.storage) +
+           " is not accepted: it must be \"disk\" or \"memory\"";
+  }
+  if (config.storage == "memory") settings.storage = Storage::memory;
   settings.data_dir = config.data_dir;
   if (config.data != "datagrams" && config.data != "streams") {
     return "data = " + quoted(config.data) +

@@ -82,7 +82,7 @@ std::string why_not_strangers(const Settings& settings, const std::vector<NodeId
 std::string why_not_acceptors(const Settings& settings, const Listing& wanted) {
   if (!on_quorums(settings.order)) return {};
   const Settings then = with(settings, wanted);
-  if (votes(then) && !keeps_log(settings)) {
+  if (votes(then) && !may_vote(settings)) {
     return "this node would be an acceptor, and has no data_dir: restart it with one and with this "
            "list";
   }

@@ -361,6 +361,9 @@ void Runtime::on_event(const order::Event& event) {
         "the others go by another list of nodes now than this node was given: give it that one "
         "(peal reload)");
   }
+  if (event.code == order::EventCode::votes_forgotten) {
+    application_.on_warning(std::string(kForgottenText));
+  }
   application_.on_event(event);
 }
 

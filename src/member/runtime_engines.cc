@@ -52,6 +52,8 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
   paxos.options.optimistic = settings_.optimistic;
   // As for the ring.
   if (settings_.keys) paxos.checksum = wire::Checksum::absent;
+  paxos.storage = settings_.storage == Storage::memory ? order::paxos::Storage::memory
+                                                       : order::paxos::Storage::disk;
   if (log_ != nullptr) paxos.log = &log_->log();
   if (settings_.order == OrderEngine::paxos) {
     return order::paxos::make_engine(paxos, frames_, host);

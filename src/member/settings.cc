@@ -146,10 +146,30 @@ std::string validate_ridge(const Settings& settings) {
   return settings.ensembles == 1 ? std::string() : ensembles + end;
 }
 
+/// Votes in memory need no folder, and one ensemble.
+std::string validate_storage(const Settings& settings) {
+  if (settings.storage == Storage::disk) return {};
+  if (settings.order == OrderEngine::ring) {
+    return "storage = \"memory\" is not accepted with order = \"ring\", which has no acceptors: "
+           "leave it out, or set order = \"paxos\" or \"ridge\"";
+  }
+  if (settings.ensembles > 1) {
+    return "ensembles = " + std::to_string(settings.ensembles) +
+           " is not accepted with storage = \"memory\": leave out one of them";
+  }
+  if (!settings.domains.empty()) {
+    return "domains are not accepted with storage = \"memory\": leave out one of them";
+  }
+  if (settings.data_dir.empty()) return {};
+  return "data_dir is not accepted with storage = \"memory\", which keeps no log: leave out one of "
+         "them";
+}
+
 /// What only one of the engines has must not be set for another.
 std::string validate_order(const Settings& settings) {
   if (std::string wrong = validate_ridge(settings); !wrong.empty()) return wrong;
   if (std::string wrong = validate_domains(settings); !wrong.empty()) return wrong;
+  if (std::string wrong = validate_storage(settings); !wrong.empty()) return wrong;
   if (settings.order == OrderEngine::ring) {
     if (settings.streams) {
       return "data = \"streams\" is not accepted with order = \"ring\", which lives from "
@@ -169,9 +189,10 @@ std::string validate_order(const Settings& settings) {
            "\", whose views all have most of the nodes: leave it out";
   }
   if (std::string wrong = validate_acceptors(settings); !wrong.empty()) return wrong;
-  if (!votes(settings) || !settings.data_dir.empty()) return {};
+  if (!votes(settings) || may_vote(settings)) return {};
   return "data_dir is missing: with order = \"" + name + "\", " + settings.name +
-         " is one of the acceptors, and must keep what it votes for in a folder of its own";
+         " is one of the acceptors, and must keep what it votes for in a folder of its own (or, on "
+         "all nodes, storage = \"memory\")";
 }
 
 }  // namespace
@@ -274,6 +295,10 @@ bool keeps_log(const Settings& settings) {
   return on_quorums(settings.order) && !settings.data_dir.empty();
 }
 
+bool may_vote(const Settings& settings) {
+  return keeps_log(settings) || (on_quorums(settings.order) && settings.storage == Storage::memory);
+}
+
 std::uint32_t default_packet_bytes(bool streams) { return streams ? 16'384 : 1'472; }
 
 std::uint32_t max_gap(const Settings& settings) {
@@ -311,6 +336,7 @@ void add_quorum_rules(const Settings& settings, Digest& rules) {
   }
   add_domains(settings, rules);
   if (settings.optimistic) rules.add(as_bytes_view("optimistic"));
+  if (settings.storage == Storage::memory) rules.add(as_bytes_view("memory"));
   if (settings.streams) rules.add(as_bytes_view("streams"));
   rules.add(settings.ring.packet_bytes_max);
 }

@@ -59,6 +59,9 @@ enum class Dissemination : std::uint8_t {
   distributors,  ///< along a chain of acceptors, and from one other node in turn
   ring,          ///< from node to node
 };
+/// Where acceptors keep their votes.
+enum class Storage : std::uint8_t { disk, memory };
+
 /// "distributors" or "ring".
 std::string_view dissemination_name(Dissemination dissemination);
 
@@ -88,6 +91,7 @@ struct Settings {
   std::vector<DomainEntry> domains;  ///< of ridge: domain 1 and so on
   std::vector<NodeId> acceptors;     ///< on quorums; empty: as acceptors_of() chooses
   bool streams = false;              ///< data goes over TCP; on quorums only
+  Storage storage = Storage::disk;   ///< of votes, on quorums
   std::string data_dir;  ///< on quorums: where who is an acceptor, or may become one, has its log
   order::ring::Options ring;  ///< `packet_bytes_max` is that of every engine
   node::Limits limits;
@@ -128,10 +132,12 @@ std::string validate(const Settings& settings);
 /// Who votes, sorted: those of the settings, or the engine's choice out of `nodes`. With
 /// Engines on quorums only.
 std::vector<NodeId> acceptors_of(const Settings& settings);
-/// True if this node is one of them: it needs a data_dir.
+/// True if this node is one of them: it needs a data_dir, unless votes are in memory.
 bool votes(const Settings& settings);
-/// It has a log, and may become an acceptor while it runs.
+/// It has a log.
 bool keeps_log(const Settings& settings);
+/// It may become an acceptor while it runs.
+bool may_vote(const Settings& settings);
 
 /// The largest packet of data unless the configuration says otherwise. With streams no network cuts
 /// packets up, and large ones cost less.

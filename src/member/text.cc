@@ -25,6 +25,13 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
                                       : who + " to be elected coordinator";
     case Kind::quorum:
       return "a majority of the acceptors to vote for position " + seq + "; " + who + " has not";
+    case Kind::founding:
+      return "all acceptors to be there: votes are in memory, and nobody here knows of any" +
+             (reason.who == MemberId{} ? std::string() : "; " + who + " is not heard");
+    case Kind::forgotten:
+      return "all nodes to be stopped, and started again: votes are in memory, and most acceptors "
+             "lost theirs" +
+             (reason.who == MemberId{} ? std::string() : ", such as " + who);
     case Kind::ensemble:
       return "an ensemble with nothing to order to say so, before position " + seq;
   }
@@ -97,8 +104,9 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
     case wire::Drop::other_settings:
       return "node " + name +
              " is ignored: its cluster-wide settings differ; order, dissemination, ensembles, "
-             "domains, "
-             "data, nodes_max, message_bytes_max, primary and the times in ring must be the same "
+             "domains, storage, data, nodes_max, message_bytes_max, primary and the times in ring "
+             "must "
+             "be the same "
              "on all "
              "nodes (with acceptors, the size of packets too)";
     case wire::Drop::other_list:

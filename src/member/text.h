@@ -51,4 +51,9 @@ inline constexpr std::string_view kInsecureText =
     "insecure = true: packets between nodes are neither encrypted nor authenticated, and whoever "
     "reaches the network can read and forge everything; see key_file";
 
+inline constexpr std::string_view kForgottenText =
+    "votes are in memory, and this node lost its own when it restarted: it votes again once the "
+    "others have decided to take it in as it is now, which they do by themselves as long as most "
+    "acceptors kept theirs";
+
 }  // namespace peal::member

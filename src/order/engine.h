@@ -92,7 +92,8 @@ enum class EventCode : std::uint8_t {
   nodes_adopted,        ///< a = hash of the list of nodes that counts from now on
   nodes_not_given,      ///< a = hash of the list that counts from now on, which is another one than
                         ///< this node was given
-  paused,               ///< a = nanoseconds
+  votes_forgotten,  ///< this acceptor had its votes in memory, and has restarted: it does not vote
+  paused,           ///< a = nanoseconds
 };
 
 enum class GatherReason : std::uint8_t {
@@ -155,8 +156,10 @@ struct WaitReason {
     slow_application,  ///< the application of `who` does not take its messages
     window,            ///< flow control: the maximal gap is used up by `who`
     coordinator,       ///< no coordinator is elected, or `who` is about to be
-    quorum,    ///< a majority of the acceptors has not voted for `seq`; `who` is one that has not
-    ensemble,  ///< another ensemble has not said yet that it has nothing to order before `seq`
+    quorum,     ///< a majority of the acceptors has not voted for `seq`; `who` is one that has not
+    founding,   ///< acceptors in memory begin an order together; `who` is not heard
+    forgotten,  ///< most acceptors have restarted and forgotten their votes; `who` is one
+    ensemble,   ///< another ensemble has not said yet that it has nothing to order before `seq`
   };
   Kind kind = Kind::nothing;
   MemberId who{};

@@ -16,6 +16,8 @@ std::string_view wait_name(WaitReason::Kind kind) {
     case WaitReason::Kind::window: return "window";
     case WaitReason::Kind::coordinator: return "coordinator";
     case WaitReason::Kind::quorum: return "quorum";
+    case WaitReason::Kind::founding: return "founding";
+    case WaitReason::Kind::forgotten: return "forgotten";
     case WaitReason::Kind::ensemble: return "ensemble";
   }
   PEAL_ASSERT(false && "unknown wait reason");
@@ -37,6 +39,7 @@ std::string_view event_name(EventCode code) {
     case EventCode::incompatible_peer: return "incompatible_peer";
     case EventCode::nodes_adopted: return "nodes_adopted";
     case EventCode::nodes_not_given: return "nodes_not_given";
+    case EventCode::votes_forgotten: return "votes_forgotten";
     case EventCode::paused: return "paused";
   }
   PEAL_ASSERT(false && "unknown event");

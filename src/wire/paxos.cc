@@ -308,6 +308,26 @@ std::size_t encode_pass(const Header& header, const Pass& in, ByteSpan packet) {
   return finish(out, packet, header.checksum);
 }
 
+Drop decode_lives(ByteView packet, Lives& out) {
+  Reader in = body_of(packet);
+  out.list = in.u<std::uint64_t>();
+  in.require(out.list != 0, Drop::bad_value);
+  const auto count = in.u<std::uint16_t>();
+  in.require(count <= kMembersMax, Drop::count_too_large);
+  in.require(count >= 1, Drop::bad_value);
+  read_lives(in, in.failed() ? 0 : count, out.epochs);
+  return in.finish();
+}
+
+std::size_t encode_lives(const Header& header, const Lives& in, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::lives, header);
+  out.u(in.list);
+  out.count(in.epochs.size(), kMembersMax);
+  for (const std::uint64_t epoch : in.epochs) out.u(epoch);
+  return finish(out, packet, header.checksum);
+}
+
 Drop decode_checkpoint_get(ByteView packet) { return body_of(packet).finish(); }
 
 std::size_t encode_checkpoint_get(const Header& header, ByteSpan packet) {

@@ -27,10 +27,11 @@ enum class PaxosKind : std::uint8_t {
   decided = 40,             ///< the answer, one instance each
   checkpoint_get = 41,      ///< asks for a place to begin
   checkpoint = 42,
-  relay = 43,             ///< Phase 2a from acceptor to acceptor
-  distribute = 44,        ///< a decided value, for the receiver to send to others
-  lacks = 45,             ///< asks a member for units of its own, which did not come
-  pass = kPaxosKindLast,  ///< asks a coordinator to let other ensembles go ahead of it
+  relay = 43,              ///< Phase 2a from acceptor to acceptor
+  distribute = 44,         ///< a decided value, for the receiver to send to others
+  lacks = 45,              ///< asks a member for units of its own, which did not come
+  pass = 46,               ///< asks a coordinator to let other ensembles go ahead of it
+  lives = kPaxosKindLast,  ///< of the acceptors that begin an order with their votes in memory
 };
 
 /// Numbers one agreement; the first is 1, and 0 means nothing.
@@ -118,7 +119,23 @@ struct Nodes {
   std::uint64_t hash{};     ///< by which equal lists are known; not 0
   std::vector<NodeId> all;  ///< sorted; 1 to kMembersMax
   std::vector<NodeId> acceptors;  ///< sorted, of these; at least one
+  /// Of acceptors in memory: for each, in their order, the epoch of the incarnation whose votes
+  /// count; not 0. Else none.
+  std::vector<std::uint64_t> lives{};
   friend bool operator==(const Nodes&, const Nodes&) = default;
+};
+/// What `first` is where `nodes` is the first list of its order.
+std::uint64_t first_of(const Nodes& nodes);
+/// The number of the first view of an order that begins with these nodes. Where acceptors forget,
+/// an order that begins after another one was lost has lives of later epochs, and higher numbers.
+std::uint64_t first_view_of(const Nodes& nodes);
+
+/// LIVES: an acceptor in memory knows of no order, hears all acceptors of its list of nodes, and
+/// takes these incarnations of them for those that are to begin one.
+struct Lives {
+  std::uint64_t list{};                 ///< the hash of that list; not 0
+  std::vector<std::uint64_t> epochs{};  ///< as Nodes::lives: 1 to kMembersMax
+  friend bool operator==(const Lives&, const Lives&) = default;
 };
 
 /// RELAY and DISTRIBUTE: this, and then the value's bytes, from kRelayHeaderBytes on.
@@ -244,6 +261,7 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_lacks(ByteView packet, Lacks& out);
 [[nodiscard]] Drop decode_pass(ByteView packet, Pass& out);
 [[nodiscard]] Drop decode_relay(ByteView packet, Relay& out);
+[[nodiscard]] Drop decode_lives(ByteView packet, Lives& out);
 [[nodiscard]] Drop decode_checkpoint_get(ByteView packet);
 [[nodiscard]] Drop decode_checkpoint(ByteView packet, Checkpoint& out);
 /// The bytes of a value of kind view: 1 to kMembersMax members, sorted, no node twice.
@@ -272,6 +290,7 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 [[nodiscard]] std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_pass(const Header& header, const Pass& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_lives(const Header& header, const Lives& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_checkpoint_get(const Header& header, ByteSpan out);
 [[nodiscard]] std::size_t encode_checkpoint(const Header& header, const Checkpoint& in,
                                             ByteSpan out);

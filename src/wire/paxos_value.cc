@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/digest.h"
 #include "wire/packet.h"
 
 // Values and what decided ones come to, as packets and records of a log hold them.
@@ -15,6 +16,13 @@ constexpr std::size_t kNodeBytes = 4;
 /// Of a node's number in a list; numbers are smaller.
 constexpr std::uint32_t kIsAcceptor = 1U << 31;
 static_assert(kNodeMax < kIsAcceptor);
+/// Of a list's count: behind the nodes there are the lives of its acceptors.
+constexpr std::uint16_t kHasLives = 1U << 15;
+static_assert(kMembersMax < kHasLives);
+/// Views of one order, for each step of an epoch, before their numbers could meet those of the
+/// next.
+constexpr unsigned kViewShift = 8;
+constexpr std::uint64_t kLivesSumMax = 1ULL << 53;
 
 /// How many members of a view follow, if the bytes of all of them are there; else 0.
 std::uint16_t read_member_count(Reader& in, std::size_t bytes_each) {
@@ -33,12 +41,25 @@ ViewMember read_view_member(Reader& in, NodeId before) {
   return read;
 }
 
+struct NodeCount {
+  std::uint16_t nodes = 0;
+  bool lives = false;
+};
+
 /// How many nodes a list has, if the bytes of all of them are there; else 0. That a list of none is
 /// bad need not be asked: it has no acceptor.
-std::uint16_t read_node_count(Reader& in) {
-  const auto count = in.u<std::uint16_t>();
+NodeCount read_node_count(Reader& in) {
+  const auto said = in.u<std::uint16_t>();
+  const auto count = static_cast<std::uint16_t>(said & ~kHasLives);
   in.require(count <= kMembersMax, Drop::count_too_large);
-  return !in.failed() && in.holds(count, kNodeBytes) ? count : std::uint16_t{0};
+  if (in.failed() || !in.holds(count, kNodeBytes)) return {};
+  return {count, (said & kHasLives) != 0};
+}
+
+std::uint64_t read_life(Reader& in) {
+  const auto epoch = in.u<std::uint64_t>();
+  in.require(epoch != 0, Drop::bad_value);
+  return epoch;
 }
 
 struct ListedNode {
@@ -64,15 +85,16 @@ std::uint64_t read_list_hash(Reader& in) {
 /// What read_nodes() reads, without keeping any of it.
 void require_nodes(Reader& value) {
   read_list_hash(value);
-  const std::uint16_t count = read_node_count(value);
+  const NodeCount count = read_node_count(value);
   NodeId before{};
-  bool any = false;
-  for (std::uint16_t i = 0; i < count && !value.failed(); ++i) {
+  std::size_t acceptors = 0;
+  for (std::uint16_t i = 0; i < count.nodes && !value.failed(); ++i) {
     const ListedNode read = read_listed_node(value, before);
     before = read.node;
-    any = any || read.acceptor;
+    acceptors += read.acceptor ? 1U : 0U;
   }
-  value.require(any, Drop::bad_value);
+  value.require(acceptors != 0, Drop::bad_value);
+  for (std::size_t i = 0; count.lives && i < acceptors && !value.failed(); ++i) read_life(value);
 }
 
 }  // namespace
@@ -138,26 +160,57 @@ void read_nodes(Reader& in, Nodes& out) {
   out.hash = read_list_hash(in);
   out.all.clear();
   out.acceptors.clear();
-  const std::uint16_t count = read_node_count(in);
-  out.all.reserve(count);
-  out.acceptors.reserve(count);
+  out.lives.clear();
+  const NodeCount count = read_node_count(in);
+  out.all.reserve(count.nodes);
+  out.acceptors.reserve(count.nodes);
   NodeId before{};
-  for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
+  for (std::uint16_t i = 0; i < count.nodes && !in.failed(); ++i) {
     const ListedNode read = read_listed_node(in, before);
     before = read.node;
     out.all.push_back(read.node);
     if (read.acceptor) out.acceptors.push_back(read.node);
   }
   in.require(!out.acceptors.empty(), Drop::bad_value);
+  if (count.lives) read_lives(in, in.failed() ? 0 : out.acceptors.size(), out.lives);
+}
+
+void read_lives(Reader& in, std::size_t count, std::vector<std::uint64_t>& out) {
+  out.clear();
+  if (!in.holds(count, sizeof(std::uint64_t))) return;
+  out.reserve(count);
+  for (std::size_t i = 0; i < count && !in.failed(); ++i) out.push_back(read_life(in));
+}
+
+std::uint64_t first_of(const Nodes& nodes) {
+  if (nodes.lives.empty()) return nodes.hash;
+  Digest digest;
+  digest.add(nodes.hash);
+  for (const std::uint64_t epoch : nodes.lives) digest.add(epoch);
+  return digest.value();
+}
+
+std::uint64_t first_view_of(const Nodes& nodes) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t epoch : nodes.lives) {
+    sum = std::min(sum + std::min(epoch, kLivesSumMax), kLivesSumMax);
+  }
+  return (sum << kViewShift) + 1;
 }
 
 void write_nodes(Writer& out, const Nodes& in) {
+  PEAL_ASSERT(in.lives.empty() || in.lives.size() == in.acceptors.size());
   out.u(in.hash);
-  out.count(in.all.size(), kMembersMax);
+  if (in.lives.empty() || in.all.size() > kMembersMax) {
+    out.count(in.all.size(), kMembersMax);
+  } else {
+    out.u(static_cast<std::uint16_t>(in.all.size() | kHasLives));
+  }
   for (const NodeId node : in.all) {
     const bool acceptor = std::binary_search(in.acceptors.begin(), in.acceptors.end(), node);
     out.u(node.value | (acceptor ? kIsAcceptor : 0));
   }
+  for (const std::uint64_t epoch : in.lives) out.u(epoch);
 }
 
 void read_checkpoint(Reader& in, Checkpoint& out) {
@@ -168,7 +221,8 @@ void read_checkpoint(Reader& in, Checkpoint& out) {
   in.require(out.nodes.number <= kListMax, Drop::bad_value);
   out.nodes.first = in.u<std::uint64_t>();
   read_nodes(in, out.nodes);
-  in.require(out.nodes.number != 0 || out.nodes.first == out.nodes.hash, Drop::bad_value);
+  const bool named = out.nodes.number != 0 || !out.nodes.lives.empty();
+  in.require(named || out.nodes.first == out.nodes.hash, Drop::bad_value);
   out.view = read_any_view(in);
   out.members.clear();
   out.numbers.clear();

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "base/bytes.h"
 #include "wire/paxos.h"
 #include "wire/reader.h"
@@ -11,6 +15,8 @@ namespace peal::wire {
 
 /// At least 1.
 Instance read_instance(Reader& in);
+/// The epochs of so many incarnations, none of them 0.
+void read_lives(Reader& in, std::size_t count, std::vector<std::uint64_t>& out);
 /// The bytes of a value of this kind; none of them is kept. What nobody can read must not be voted
 /// for: it would be the value of its instance for good.
 void require_value(Reader& in, ValueKind kind, ByteView bytes);

@@ -390,9 +390,10 @@ TEST(BadConfig, KeysOfEngines) {
        "f.toml:4: paxos.acceptors = [-9223372036854775808]: accepted is an odd number"},
       {"order = \"paxos\"\npaxos.acceptors = [1, 2, 9]\n",
        "f.toml:4: paxos.acceptors has 9, which is no number of [[nodes]]: accepted are 1, 2"},
-      {"order = \"paxos\"\npaxos.storage = \"memory\"\n",
-       "f.toml:4: paxos.storage = \"memory\": accepted is \"disk\": an acceptor that forgets its "
-       "votes when it restarts must not vote again"},
+      {"order = \"paxos\"\npaxos.storage = \"tape\"\n",
+       "f.toml:4: paxos.storage = \"tape\": accepted is \"disk\" or \"memory\""},
+      {"paxos.storage = \"memory\"\n",
+       "f.toml:3: paxos.storage = \"memory\" does not go with order = \"ring\", the default"},
       {"order = \"paxos\"\npaxos.acceptor = [1]\n",
        "f.toml:4: unknown key paxos.acceptor = [1]: did you mean acceptors?"},
   };

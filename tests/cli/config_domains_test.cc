@@ -97,6 +97,8 @@ TEST(ConfigDomains, GoWithOneEnsembleOfRidgeAlone) {
               HasSubstr("[[domain]] does not go with ridge.ensembles"));
   EXPECT_THAT(domain_error(good, "order = \"ridge\"\nridge.optimistic = true\n"),
               HasSubstr("[[domain]] does not go with ridge.optimistic"));
+  EXPECT_THAT(domain_error(good, "order = \"ridge\"\npaxos.storage = \"memory\"\n"),
+              HasSubstr("[[domain]] does not go with paxos.storage = \"memory\""));
 }
 
 // What --print-config says of them is accepted, once the comment marks are gone.

@@ -189,6 +189,8 @@ TEST_F(MemberDomains, AreRefusedIfTheyAreNotRidgesOrNotWhole) {
               HasSubstr("ensembles = 2 is not accepted together with domains"));
   EXPECT_THAT(with([](Config& c) { c.optimistic = true; }),
               HasSubstr("optimistic = true is not accepted with domains"));
+  EXPECT_THAT(with([](Config& c) { c.storage = "memory"; }),
+              HasSubstr("domains are not accepted with storage = \"memory\""));
   EXPECT_THAT(with([](Config& c) { c.domains[1].name = "east"; }),
               HasSubstr("domains[1].name = \"east\" is not accepted: it must be different"));
   EXPECT_THAT(with([](Config& c) { c.domains[0].name = "a b"; }), HasSubstr("domains[0].name"));

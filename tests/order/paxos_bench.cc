@@ -83,7 +83,10 @@ void MemoryLog::crash() {
 
 // ---- the engine and its surroundings ----
 
-Bench::Bench(const MemberId& who, const Options& options) : self(who), options_(options) { make(); }
+Bench::Bench(const MemberId& who, const Options& options, Storage storage)
+    : self(who), options_(options), storage_(storage) {
+  make();
+}
 Bench::~Bench() { engine.reset(); }  // before its buffers
 
 void Bench::make() {
@@ -92,7 +95,8 @@ void Bench::make() {
   config.universe = config.acceptors = {kOne.node, kTwo.node, kThree.node};
   config.cluster = kCluster;
   config.options = options_;
-  config.log = &disk;
+  config.storage = storage_;
+  config.log = storage_ == Storage::disk ? &disk : nullptr;
   engine = make_engine(config, pool_, *this);
 }
 
@@ -266,6 +270,10 @@ void Bench::fetched(const MemberId& from, const Round& round, Instance instance,
 void Bench::checkpoint(const MemberId& from, const wire::Checkpoint& said) {
   say(from,
       [&](const wire::Header& h, ByteSpan out) { return wire::encode_checkpoint(h, said, out); });
+}
+
+void Bench::lives(const MemberId& from, const wire::Lives& said) {
+  say(from, [&](const wire::Header& h, ByteSpan out) { return wire::encode_lives(h, said, out); });
 }
 
 void Bench::vote(const MemberId& from, const Round& round, Instance upto, Instance next) {

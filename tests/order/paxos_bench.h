@@ -68,7 +68,8 @@ class Bench final : public Host, public Effects {
   };
 
   /// `self` is one of kOne, kTwo, kThree.
-  explicit Bench(const MemberId& self, const Options& options = {});
+  explicit Bench(const MemberId& self, const Options& options = {},
+                 Storage storage = Storage::disk);
   ~Bench() override;
 
   void start();
@@ -104,6 +105,7 @@ class Bench final : public Host, public Effects {
   void fetched(const MemberId& from, const Round& round, Instance instance,
                const wire::ValueHead& head, std::string_view text);
   void checkpoint(const MemberId& from, const wire::Checkpoint& said);
+  void lives(const MemberId& from, const wire::Lives& said);
   /// STATE of an acceptor: it voted in the round for all up to an instance.
   void vote(const MemberId& from, const Round& round, Instance upto, Instance next = 1);
   /// Another node coordinates in round `count` of its own; instance 1 is view 1 of all three, and
@@ -148,6 +150,7 @@ class Bench final : public Host, public Effects {
   void make();
 
   Options options_;
+  Storage storage_;
   std::vector<MemberId> introduced_;
   BufferPool pool_{8'192, 16'384};
   std::deque<Bytes> queue_;

@@ -207,6 +207,52 @@ def paxos_power(bench):
 
 
 @case(3, 5)
+def memory_sigkill(bench):
+    """With votes in memory: any minority that is killed forgets its votes, is taken in anew, and
+    votes again, so that another one may die. If most are killed at once, nothing is ordered until
+    all nodes have been stopped; then they begin anew."""
+    cluster = bench.cluster(settings='order = "paxos"\npaxos.storage = "memory"\n')
+    cluster.start()
+    minority = len(bench.names) // 2
+    victims = bench.names[1:] + bench.names[:1]
+    for turn in range(3):
+        killed = [victims[(turn * minority + i) % len(victims)] for i in range(minority)]
+        bench.step(f"kill of {' and '.join(killed)}")
+        for name in killed:
+            cluster[name].crash()
+        survivors = [name for name in bench.names if name not in killed]
+        cluster.wait_view(survivors)
+        cluster.progress(survivors)
+        back(cluster, killed)
+        deadline = now_ns() + START_S * 1e9
+        for name in killed:
+            while (counters := cluster[name].status()["counters"])["paxos_forgotten"] != 0:
+                if now_ns() > deadline:
+                    raise Failure(f"{name} does not vote: it goes by list {counters['paxos_list']}")
+            if counters["paxos_list"] <= turn:
+                raise Failure(f"{name} votes in list {counters['paxos_list']}")
+    bench.step("kill of most")
+    most = bench.names[1:minority + 2]
+    for name in most:
+        cluster[name].crash()
+    for name in most:
+        cluster[name].start()
+    deadline = now_ns() + START_S * 1e9
+    wanted = "all nodes to be stopped, and started again"
+    while wanted not in (found := str(cluster["a"].status()["waits_for"])):
+        if now_ns() > deadline:
+            raise Failure(f"a does not say that most votes are lost: {found}")
+    if any("view_installed" in line for name in most for line in list(cluster[name].child.lines)):
+        raise Failure("a node was in a view without a majority that remembers")
+    for node in cluster:
+        node.crash()
+    bench.step("all start again")
+    # What others say of the new order before it has begun here is dropped, and counted.
+    back(cluster, bench.names)
+    return f"three times {minority}, once most; {bench.finish(cluster)}"
+
+
+@case(3, 5)
 def ridge_power(bench):
     """The same with values along a chain."""
     return power(bench, "ridge")

@@ -40,15 +40,19 @@ TEST(WireEncode, GivesZeroIfTheRoomIsTooSmall) {
   expect_needs_its_size(Repeat{1, 1}, encode_repeat, frame_kind(PaxosKind::repeat));
   expect_needs_its_size(Pass{1}, encode_pass, frame_kind(PaxosKind::pass));
   expect_needs_its_size(Lacks{1, 1, 1}, encode_lacks, frame_kind(PaxosKind::lacks));
+  expect_needs_its_size(Lives{1, {1, 2, 3}}, encode_lives, frame_kind(PaxosKind::lives));
   expect_needs_its_size(plain_checkpoint(), encode_checkpoint, frame_kind(PaxosKind::checkpoint));
   std::vector<std::byte> small(kHeaderBytes - 1);
   EXPECT_EQ(encode_checkpoint_get(header_of(PaxosKind::checkpoint_get), small), 0U);
   small.resize(2 + 3 * kViewMemberBytes - 1);
   EXPECT_EQ(encode_view_members(first_view_members(3), small), 0U);
-  const Nodes list = first_nodes(4, 3);
-  for (std::size_t room = 0; room < 8 + 2 + 4 * 4; ++room) {
-    std::vector<std::byte> less(room);
-    EXPECT_EQ(encode_nodes(list, less), 0U) << room;
+  Nodes list = first_nodes(4, 3);
+  for (const std::size_t lives : {0U, 3U}) {
+    list.lives.assign(lives, 9);
+    for (std::size_t room = 0; room < 8 + 2 + 4 * 4 + 8 * lives; ++room) {
+      std::vector<std::byte> less(room);
+      EXPECT_EQ(encode_nodes(list, less), 0U) << room;
+    }
   }
 }
 

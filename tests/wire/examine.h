@@ -42,6 +42,7 @@ const char* broken_rule(const Fetched& fetched, ByteView bytes);
 const char* broken_rule(const Repeat& repeat);
 const char* broken_rule(const Lacks& lacks);
 const char* broken_rule(const Pass& pass);
+const char* broken_rule(const Lives& lives);
 const char* broken_rule(const Relay& relay, ByteView bytes);
 const char* broken_rule(const Checkpoint& checkpoint);
 

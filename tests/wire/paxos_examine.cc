@@ -83,6 +83,7 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
   static Repeat repeat;
   static Lacks lacks;
   static Pass pass;
+  static Lives lives;
   static Checkpoint checkpoint;
   switch (static_cast<PaxosKind>(header.kind)) {
     case PaxosKind::state:
@@ -108,6 +109,8 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
       return examine_body(packet, lacks, decode_lacks, rule, with(encode_lacks), out);
     case PaxosKind::pass:
       return examine_body(packet, pass, decode_pass, rule, with(encode_pass), out);
+    case PaxosKind::lives:
+      return examine_body(packet, lives, decode_lives, rule, with(encode_lives), out);
     case PaxosKind::checkpoint_get: return examine_checkpoint_get(packet, header, out);
     case PaxosKind::checkpoint:
       return examine_body(packet, checkpoint, decode_checkpoint, rule, with(encode_checkpoint),

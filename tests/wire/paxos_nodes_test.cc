@@ -155,6 +155,46 @@ TEST(WirePaxosNodes, AListEndsWithItsLastNode) {
   }
 }
 
+/// The list of nodes, and behind it what is said of its acceptors' lives.
+Bytes with_lives(const Entries& entries, const std::vector<std::uint64_t>& lives) {
+  Bytes bytes = raw_list(77, entries, entries.size() | 0x8000);
+  Bytes behind(8 * lives.size());
+  Writer out(behind);
+  for (const std::uint64_t epoch : lives) out.u(epoch);
+  bytes.insert(bytes.end(), behind.begin(), behind.end());
+  return bytes;
+}
+
+TEST(WirePaxosNodes, AListMayNameTheLifeOfEachAcceptor) {
+  const Entries two{1 | kAcceptor, 2, 3 | kAcceptor};
+  EXPECT_EQ(everywhere(with_lives(two, {1, ~0ULL})), "none");
+  EXPECT_EQ(everywhere(with_lives(two, {0, 5})), "bad_value");
+  EXPECT_EQ(everywhere(with_lives(two, {5, 0})), "bad_value");
+  EXPECT_EQ(list_outcome(with_lives(two, {})), "truncated");
+  EXPECT_EQ(list_outcome(with_lives(two, {5})), "truncated");
+  EXPECT_EQ(list_outcome(with_lives(two, {5, 5, 5})), "trailing_bytes");
+  EXPECT_EQ(everywhere(with_lives({1, 2}, {})), "bad_value") << "nobody is an acceptor";
+  EXPECT_EQ(everywhere(raw_list(77, nodes_upto(3), kMembersMax | 0x8000)), "truncated");
+  EXPECT_EQ(everywhere(raw_list(77, nodes_upto(3), (kMembersMax + 1) | 0x8000)), "count_too_large");
+  const std::vector<std::uint64_t> most(kMembersMax, 7);
+  Entries all = nodes_upto(kMembersMax);
+  for (std::uint32_t& entry : all) entry |= kAcceptor;
+  EXPECT_EQ(everywhere(with_lives(all, most)), "none");
+}
+
+TEST(WirePaxosNodes, LivesTellOneOrderFromTheNext) {
+  Nodes nodes = first_nodes(4, 3);
+  EXPECT_EQ(first_of(nodes), nodes.hash);
+  EXPECT_EQ(first_view_of(nodes), 1U);
+  nodes.lives = {5, 6, 7};
+  Nodes later = nodes;
+  later.lives = {8, 9, 10};
+  EXPECT_NE(first_of(nodes), first_of(later));
+  EXPECT_LT(first_view_of(nodes) + 255, first_view_of(later)) << "views of both do not meet";
+  later.lives = {~0ULL, ~0ULL, ~0ULL};
+  EXPECT_LE(first_view_of(later), kTop / 2) << "there is room for views";
+}
+
 TEST(WirePaxosNodes, TheFirstBrokenRuleIsTheReason) {
   EXPECT_EQ(everywhere(raw_list(0, {}, kMembersMax + 1)), "bad_value");
   EXPECT_EQ(everywhere(raw_list(77, {0, 0}, kMembersMax + 1)), "count_too_large");
@@ -232,6 +272,13 @@ TEST(WirePaxosNodes, ACheckpointSaysWhichListCountsAndWhichWasTheFirst) {
   EXPECT_EQ(with(0, 76, 77), "bad_value");
   EXPECT_EQ(with(0, 0, 77), "bad_value");
   EXPECT_EQ(with(0, 0, 0), "bad_value");
+  // Lives have a name of their own.
+  EXPECT_EQ(with_nodes([](Nodes& n) {
+              n.number = 0;
+              n.first = 76;
+              n.lives = {1, 2, 3};
+            }),
+            "none");
   // A later one may be as the first was.
   EXPECT_EQ(with(2, 77, 77), "none");
   EXPECT_EQ(with(1, 76, 77), "none");

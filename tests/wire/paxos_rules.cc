@@ -75,7 +75,10 @@ const char* broken_nodes(const Nodes& nodes) {
     if (node.value <= highest) return "acceptors not sorted";
     highest = node.value;
   }
-  return nullptr;
+  if (nodes.lives.empty()) return nullptr;
+  if (nodes.lives.size() != nodes.acceptors.size()) return "not a life for each acceptor";
+  const bool each = std::find(nodes.lives.begin(), nodes.lives.end(), 0) == nodes.lives.end();
+  return each ? nullptr : "a life without an epoch";
 }
 
 std::uint64_t number_at(ByteView bytes, std::size_t offset, std::size_t size) {
@@ -92,19 +95,26 @@ const char* broken_list(ByteView bytes) {
   nodes = {};
   if (bytes.size() < 10) return "a list without its front";
   nodes.hash = number_at(bytes, 0, 8);
-  if (bytes.size() != 10 + 4 * number_at(bytes, 8, 2)) return "a list of another length";
-  for (std::size_t at = 10; at < bytes.size(); at += 4) {
+  const std::uint64_t count = number_at(bytes, 8, 2) % 0x8000;
+  const bool lives = number_at(bytes, 8, 2) >= 0x8000;
+  const std::size_t end = 10 + 4 * count;
+  if (lives ? bytes.size() < end : bytes.size() != end) return "a list of another length";
+  for (std::size_t at = 10; at < end; at += 4) {
     const std::uint64_t entry = number_at(bytes, at, 4);
     const NodeId node{static_cast<std::uint32_t>(entry % 0x8000'0000)};
     nodes.all.push_back(node);
     if (entry >= 0x8000'0000) nodes.acceptors.push_back(node);
+  }
+  if (lives && bytes.size() != end + 8 * nodes.acceptors.size()) return "lives of another length";
+  for (std::size_t at = end; at < bytes.size(); at += 8) {
+    nodes.lives.push_back(number_at(bytes, at, 8));
   }
   if (const char* broken = broken_nodes(nodes)) return broken;
   static Nodes decoded;
   decoded.number = decoded.first = 0;  // which the bytes do not say
   if (decode_nodes(bytes, decoded) != Drop::none) return "a list that does not decode";
   if (decoded != nodes) return "a list that decodes to another";
-  std::vector<std::byte> again(10 + 4 * 128);
+  std::vector<std::byte> again(10 + (4 + 8) * 128);
   again.resize(encode_nodes(decoded, again));
   return std::equal(bytes.begin(), bytes.end(), again.begin(), again.end())
              ? nullptr
@@ -258,12 +268,21 @@ const char* broken_rule(const Pass& pass) {
   return pass.key >= 1 && pass.key <= 0x01ff'ffff'ffff'ffff ? nullptr : "pass.key";
 }
 
+const char* broken_rule(const Lives& lives) {
+  if (lives.list == 0) return "lives.list";
+  if (lives.epochs.empty() || lives.epochs.size() > 128) return "lives.epochs";
+  const bool all = std::find(lives.epochs.begin(), lives.epochs.end(), 0) == lives.epochs.end();
+  return all ? nullptr : "a life without an epoch";
+}
+
 const char* broken_rule(const Checkpoint& checkpoint) {
   if (!instance(checkpoint.next)) return "checkpoint.next";
   if (checkpoint.key > 0x02ff'ffff'ffff'fffe) return "checkpoint.key";
   const Nodes& nodes = checkpoint.nodes;
   if (nodes.number > 8'388'607) return "checkpoint.nodes.number";
-  if (nodes.number == 0 && nodes.first != nodes.hash) return "a first list that is not the first";
+  if (nodes.number == 0 && nodes.lives.empty() && nodes.first != nodes.hash) {
+    return "a first list that is not the first";
+  }
   if (const char* broken = broken_nodes(nodes)) return broken;
   if (checkpoint.numbers.size() != checkpoint.members.size()) return "checkpoint.numbers";
   for (const std::uint64_t each : checkpoint.numbers) {

@@ -47,6 +47,10 @@ std::string with_lacks(const Lacks& lacks) {
   return outcome(lacks, frame_kind(PaxosKind::lacks), encode_lacks, decode_lacks);
 }
 
+std::string with_lives(const Lives& lives) {
+  return outcome(lives, frame_kind(PaxosKind::lives), encode_lives, decode_lives);
+}
+
 std::string with_repeat(const Repeat& repeat) {
   return outcome(repeat, frame_kind(PaxosKind::repeat), encode_repeat, decode_repeat);
 }
@@ -155,6 +159,34 @@ TEST(WirePaxosPass, AsksForAKeyThatAStampMayHave) {
   EXPECT_EQ(with_pass(kStampMax), "none");
   EXPECT_EQ(with_pass(kStampMax + 1), "bad_value");
   EXPECT_EQ(with_pass(~std::uint64_t{0}), "bad_value");
+}
+
+TEST(WirePaxosLives, AreOfOneToKMembersMaxAcceptorsOfAList) {
+  EXPECT_EQ(with_lives({0, {1}}), "bad_value");
+  EXPECT_EQ(with_lives({1, {1}}), "none");
+  EXPECT_EQ(with_lives({~0ULL, {~0ULL}}), "none");
+  EXPECT_EQ(with_lives({1, {}}), "bad_value");
+  EXPECT_EQ(with_lives({1, {1, 0}}), "bad_value");
+  EXPECT_EQ(with_lives({1, std::vector<std::uint64_t>(kMembersMax, 1)}), "none");
+}
+
+TEST(WirePaxosLives, ACountIsBelievedIfItsBytesAreThere) {
+  const auto count = [](std::uint16_t value) {
+    Bytes packet(kPacketBytesMax);
+    packet.resize(encode_lives(header_of(PaxosKind::lives), {1, {1, 2, 3}}, packet));
+    packet[kHeaderBytes + 8] = static_cast<std::byte>(value & 0xff);
+    packet[kHeaderBytes + 9] = static_cast<std::byte>(value >> 8);
+    complete(packet);
+    Lives decoded;
+    return std::string(drop_name(decode_lives(packet, decoded)));
+  };
+  EXPECT_EQ(count(0), "bad_value");
+  EXPECT_EQ(count(2), "trailing_bytes");
+  EXPECT_EQ(count(3), "none");
+  EXPECT_EQ(count(4), "truncated");
+  EXPECT_EQ(count(kMembersMax), "truncated");
+  EXPECT_EQ(count(kMembersMax + 1), "count_too_large");
+  EXPECT_EQ(count(0xffff), "count_too_large");
 }
 
 TEST(WirePaxosLacks, AsksForOneToKLacksMaxUnitsOfAView) {

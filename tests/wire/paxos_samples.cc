@@ -107,7 +107,7 @@ Nodes first_nodes(std::uint32_t count, std::uint32_t acceptors) {
 }
 
 std::vector<std::byte> nodes_bytes(const Nodes& nodes) {
-  std::vector<std::byte> bytes(8 + 2 + nodes.all.size() * 4);
+  std::vector<std::byte> bytes(8 + 2 + nodes.all.size() * 4 + nodes.lives.size() * 8);
   bytes.resize(encode_nodes(nodes, bytes));
   return bytes;
 }
@@ -262,6 +262,12 @@ Lacks random_lacks(Random& random) {
 }
 
 Pass random_pass(Random& random) { return {1 + skewed(random, kStampMax - 1)}; }
+Lives random_lives(Random& random) {
+  Lives lives{1 + skewed(random, ~0ULL - 1), {}};
+  const std::size_t size = 1 + skewed(random, kMembersMax - 1);
+  while (lives.epochs.size() < size) lives.epochs.push_back(1 + skewed(random, ~0ULL - 1));
+  return lives;
+}
 
 Placing random_placing(Random& random) {
   return {skewed(random, kCounterMax), 1 + skewed(random, kCounterMax - 1),
@@ -284,7 +290,6 @@ Nodes random_nodes(Random& random) {
   Nodes nodes;
   nodes.hash = 1 + skewed(random, ~0ULL - 1);
   nodes.number = skewed(random, kListMax);
-  nodes.first = nodes.number == 0 ? nodes.hash : skewed(random, ~0ULL);
   std::set<NodeId> all;
   const std::size_t size = 1 + skewed(random, kMembersMax - 1);
   while (all.size() < size) all.insert(random_member(random).node);
@@ -294,6 +299,12 @@ Nodes random_nodes(Random& random) {
     nodes.all.push_back(node);
     if (random.chance(others) || node == sure) nodes.acceptors.push_back(node);
   }
+  const bool lives = random.chance(0.3);
+  while (lives && nodes.lives.size() < nodes.acceptors.size()) {
+    nodes.lives.push_back(1 + skewed(random, ~0ULL - 1));
+  }
+  const bool plain = nodes.number == 0 && !lives;
+  nodes.first = plain ? nodes.hash : skewed(random, ~0ULL);
   return nodes;
 }
 

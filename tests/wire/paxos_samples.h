@@ -75,6 +75,7 @@ FetchedSample random_fetched(Random& random);
 Repeat random_repeat(Random& random);
 Lacks random_lacks(Random& random);
 Pass random_pass(Random& random);
+Lives random_lives(Random& random);
 RelaySample random_relay(Random& random);
 Placing random_placing(Random& random);
 Checkpoint random_checkpoint(Random& random);

@@ -91,6 +91,9 @@ TEST(WireRoundTrip, LackedUnits) {
   expect_round_trips<Pass>(random_pass, encode_pass, decode_pass, frame_kind(PaxosKind::pass));
   expect_round_trips<Lacks>(random_lacks, encode_lacks, decode_lacks, frame_kind(PaxosKind::lacks));
 }
+TEST(WireRoundTrip, Lives) {
+  expect_round_trips<Lives>(random_lives, encode_lives, decode_lives, frame_kind(PaxosKind::lives));
+}
 TEST(WireRoundTrip, Checkpoints) {
   expect_round_trips<Checkpoint>(random_checkpoint, encode_checkpoint, decode_checkpoint,
                                  frame_kind(PaxosKind::checkpoint));

@@ -14,7 +14,8 @@ NO_INDEX = 0xFFFF
 KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel": 6,
          "epoch_notice": 7, "state": 32, "submit": 33, "propose": 34, "prepare": 35, "promise": 36,
          "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40, "checkpoint_get": 41,
-         "checkpoint": 42, "relay": 43, "distribute": 44, "lacks": 45}
+         "checkpoint": 42, "relay": 43, "distribute": 44, "lacks": 45,
+         "lives": 47}
 CLUSTER = 0xC0FFEE0012345678
 
 
@@ -100,11 +101,13 @@ class Packet:
         self.u64("placing number", number)
         self.raw("rest of the unit", rest)
 
-    def nodes(self, list_hash, nodes, acceptors):
+    def nodes(self, list_hash, nodes, acceptors, lives=()):
         self.u64("nodes hash", list_hash)
-        self.u16("nodes", len(nodes))
+        self.u16("nodes", len(nodes) + (2 ** 15 if lives else 0))
         for i, node in enumerate(nodes):
             self.u32(f"node[{i}]", node + (2 ** 31 if node in acceptors else 0))
+        for i, epoch in enumerate(lives):
+            self.u64(f"life[{i}]", epoch)
 
     def text(self, about):
         body = b"".join(value for _, value in self.fields)
@@ -132,6 +135,7 @@ BIRTH = (0, D)
 LIST = 0x1122334455667788
 KEY = 1795573380123456
 MORE_NODES = (2 ** 64 - 1, [1, 2, 3, 65535], [1, 3, 65535])
+LIVES = [9, 2 ** 64 - 1, 700]
 NO_ROUND = (0, (0, 0))
 ROUND = (12, B)
 OLD_ROUND = (11, A)
@@ -316,6 +320,15 @@ def lacks(view, first, count):
     return p
 
 
+def lives(list_hash, epochs):
+    p = Packet("lives", B)
+    p.u64("list", list_hash)
+    p.u16("lives", len(epochs))
+    for i, epoch in enumerate(epochs):
+        p.u64(f"life[{i}]", epoch)
+    return p
+
+
 def repeat(first, count):
     p = Packet("repeat", D)
     p.u64("first", first)
@@ -414,6 +427,8 @@ def golden_of_quorums():
         "propose", B, 12, 9002, 0, (NEW_VIEW, AGREED, 78, B, KEY, members))
     yield "v1-propose-nodes", "A list of four, three of them acceptors, is proposed.", value_frame(
         "propose", B, 12, 9003, 0, (NEW_NODES, AGREED, 1, B, 0, MORE_NODES))
+    yield "v1-propose-lives", "The same list, with the lives of its acceptors.", value_frame(
+        "propose", B, 12, 9003, 0, (NEW_NODES, AGREED, 1, B, 0, MORE_NODES + (LIVES,)))
     yield "v1-prepare", "Phase 1a.", prepare(12, 8950)
     yield "v1-promise-empty", "A promise of an acceptor that never voted.", promise(ROUND, 0, [])
     yield "v1-promise-busy", "A promise with votes of two rounds, and a gap.", promise(
@@ -430,6 +445,7 @@ def golden_of_quorums():
     yield "v1-distribute", "A decided unit for somebody to send to others.", relay(
         "distribute", OLD_ROUND, 8950, 0, 0x8003, (UNIT, SAFE, 77, D, 2 ** 63 - 1, b""))
     yield "v1-lacks", "Asks a member for units of its own.", lacks(77, 8191, 64)
+    yield "v1-lives", "Whom an acceptor in memory takes for those that begin.", lives(LIST, LIVES)
     yield "v1-repeat", "Asks for decided instances.", repeat(8900, 64)
     yield "v1-decided", "One of them.", value_frame(
         "decided", A, 0, 8900, 0, (UNIT, SAFE, 77, B, 7, b"\xff"))
@@ -440,6 +456,8 @@ def golden_of_quorums():
         8950, 0, 2 ** 23 - 1, LIST, MORE_NODES, VIEW, begin)
     yield "v1-checkpoint-key", "The same of one of several ensembles.", checkpoint(
         8950, KEY, 2 ** 23 - 1, LIST, MORE_NODES, VIEW, begin)
+    yield "v1-checkpoint-lives", "The beginning, with votes in memory.", checkpoint(
+        1, 0, 0, LIST, (2 ** 64 - 1, [1, 2], [2], [44]), NO_ROUND, [])
 
 
 def main():

@@ -188,7 +188,8 @@ void Coordinator::work(Instant now, Effects& out) {
   }
   if (!forget_consumed()) return;
   ask_for_gaps(out);
-  if (wants_list()) return propose_list(out);
+  if (wants_list()) return propose_list(p_.given.value(p_.state, p_.peers), out);
+  if (wants_lives()) return propose_list(p_.given.renewed(p_.state, p_.peers), out);
   propose_view(now, out);
   while (has_room() && propose_units(out)) {
   }

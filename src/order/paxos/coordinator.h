@@ -129,7 +129,8 @@ class Coordinator {
   std::optional<std::size_t> lowest_stamp() const;
   void propose_view(Instant now, Effects& out);
   bool wants_list() const;
-  void propose_list(Effects& out);
+  bool wants_lives() const;
+  void propose_list(const wire::Nodes& nodes, Effects& out);
   bool may_come(const Peer& peer) const;
   std::vector<wire::ViewMember> wanted_members() const;
   void resend(Instant now, Effects& out);

@@ -114,7 +114,7 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
 bool Coordinator::pass(Instant now, std::uint64_t key, Effects& out) {
   if (phase_ != Phase::lead) return false;
   now_ = now;
-  if (!forget_consumed() || wants_list() || !has_room()) return false;
+  if (!forget_consumed() || wants_list() || wants_lives() || !has_room()) return false;
   propose({{wire::ValueKind::nothing, Service::agreed, 0, p_.config.self, key}, {}}, false, out);
   return true;
 }
@@ -266,7 +266,7 @@ void Coordinator::propose_view(Instant now, Effects& out) {
   if (!bytes) return;
   wire::ValueHead head;
   head.kind = wire::ValueKind::view;
-  head.view = tip_.view().number + 1;
+  head.view = tip_.next_view();
   head.origin = p_.config.self;
   // Of several ensembles: who comes in has all that is ordered behind the view.
   for (const wire::ViewMember& each : wanted) {
@@ -283,12 +283,16 @@ bool Coordinator::wants_list() const {
          p_.given.waits(p_.state, p_.peers).kind == NodesWait::Kind::nothing;
 }
 
+/// An acceptor in memory has restarted, and is to vote again.
+bool Coordinator::wants_lives() const {
+  return tip_.governs(round_) && p_.given.wants_lives(p_.state, p_.peers);
+}
+
 // Once all that is under way is decided: those who vote from here on are others.
-void Coordinator::propose_list(Effects& out) {
+void Coordinator::propose_list(const wire::Nodes& nodes, Effects& out) {
   if (next_ != p_.state.next()) return;
-  const BufferRef bytes = p_.outbox.build([&](const wire::Header&, ByteSpan room) {
-    return wire::encode_nodes(nodes_of(p_.given.list()), room);
-  });
+  const BufferRef bytes = p_.outbox.build(
+      [&](const wire::Header&, ByteSpan room) { return wire::encode_nodes(nodes, room); });
   if (!bytes) return;
   PEAL_PROBE("paxos.list_proposed");
   wire::ValueHead head;

@@ -52,15 +52,18 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       outbox_(config_, packets),
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
       pool_(packets),
+      list_told_(config_.nodes_hash),
+      sworn_(!in_memory()),
       ask_max_(std::clamp<Instance>(kAskedBytesMax / config.options.packet_bytes_max, 1,
                                     wire::kRepeatMax)),
       patience_(config_.options.gap, config_.options.resend, config_.options.suspect),
       own_patience_(config_.options.resend / 4, config_.options.suspect * 2,
                     config_.options.suspect * 4),
       own_window_(config_.options.window_first, config_.options.member_window) {
+  PEAL_ASSERT(!in_memory() || config_.log == nullptr);
   if (config_.options.optimistic) early_.emplace(config_.options);
-  if (config_.log != nullptr) {
-    acceptor_.emplace(*config_.log);
+  if (port::Log* log = in_memory() ? &memory_log_ : config_.log; log != nullptr) {
+    acceptor_.emplace(*log);
     coordinator_.emplace(Parts{config_, peers_, store_, state_, given_, *acceptor_, outbox_,
                                *routes_, early_ ? &*early_ : nullptr});
   }
@@ -215,6 +218,7 @@ void PaxosEngine::tick(Instant now, Effects& out) {
     elect(now, out);
   }
   say(state(), Lane::control, out);
+  if (in_memory()) found(out);
   ask_for_checkpoint(out);
 }
 
@@ -323,6 +327,8 @@ WaitReason PaxosEngine::why() const {
   using Kind = WaitReason::Kind;
   if (host_.receive_room_units() == 0) return {Kind::slow_application, config_.self, 0};
   // Whoever is to coordinate, it cannot without most of them; nor will what comes next be ordered.
+  if (in_memory() && !state_.known()) return {Kind::founding, silent_acceptor(), 0};
+  if (peers_.lives() < peers_.majority()) return {Kind::forgotten, silent_acceptor(), seq_ + 1};
   if (peers_.live_acceptors() < peers_.majority()) {
     return {Kind::quorum, silent_acceptor(), seq_ + 1};
   }
@@ -334,14 +340,6 @@ WaitReason PaxosEngine::why() const {
     return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
   }
   return {Kind::quorum, silent_acceptor(), seq_ + 1};
-}
-
-/// One that is not heard from; nobody if all are.
-MemberId PaxosEngine::silent_acceptor() const {
-  for (const Peer& peer : peers_.all()) {
-    if (peer.acceptor && peer.suspected) return {peer.node, peer.member.epoch};
-  }
-  return {};
 }
 
 std::span<const Counter> PaxosEngine::counters() const {
@@ -364,6 +362,10 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"paxos_list", state_.nodes().number},
       {"paxos_acceptors", peers_.acceptors()},
       {"paxos_acceptors_heard", peers_.live_acceptors()},
+      {"paxos_acceptors_living", peers_.lives()},
+      {"paxos_acceptor", peers_.self().named ? 1U : 0U},
+      {"paxos_forgotten", has_forgotten() ? 1U : 0U},
+      {"paxos_order", state_.known() ? state_.nodes().first & 0xffff'ffff : 0},
   });
   if (early_) early_->append_counters(counters_);
   for (std::size_t i = 1; i < drops_.size(); ++i) {
@@ -398,7 +400,8 @@ std::uint64_t PaxosEngine::digest() const {
   digest.add(own_number_);
   digest.add(own_.size());
   digest.add(logged_list_);
-  digest.add((leads_again_ ? 1U : 0U) | (visiting_ ? 2U : 0U));
+  digest.add((leads_again_ ? 1U : 0U) | (visiting_ ? 2U : 0U) | (sworn_ ? 4U : 0U));
+  founding_.add_to(digest);
   state_.add_to(digest);
   given_.add_to(digest);
   store_.add_to(digest);

@@ -13,7 +13,9 @@
 #include "order/paxos/coordinator.h"
 #include "order/paxos/early.h"
 #include "order/paxos/ensemble.h"
+#include "order/paxos/founding.h"
 #include "order/paxos/given_list.h"
+#include "order/paxos/memory_log.h"
 #include "order/paxos/options.h"
 #include "order/paxos/outbox.h"
 #include "order/paxos/pace.h"
@@ -33,7 +35,8 @@ namespace peal::order::paxos {
 ///
 /// engine.cc: inputs, timers, what people see. exchange.cc: packets. learner.cc: what is decided,
 /// and what comes of it. own_units.cc: what this node sends. early_units.cc: what is told before it
-/// has its place. nodes.cc: going over to another list of nodes.
+/// has its place. nodes.cc: going over to another list of nodes. lives.cc: acceptors that keep
+/// their votes in memory.
 class PaxosEngine final : public Ensemble {
  public:
   PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);
@@ -94,7 +97,6 @@ class PaxosEngine final : public Ensemble {
   void see_round(Instant now, const Round& round);
   const Peer* coordinator() const;
   void stop(Effects& out, std::string_view reason);
-  MemberId silent_acceptor() const;
   bool leave_it_to_last() const;
 
   // exchange.cc
@@ -114,10 +116,26 @@ class PaxosEngine final : public Ensemble {
   wire::Drop on_fetched(const BufferRef& packet);
   wire::Drop on_repeat(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_decided(Instant now, const BufferRef& packet);
-  wire::Drop on_checkpoint(const BufferRef& packet, Effects& out);
+  wire::Drop on_checkpoint(const Peer& from, const BufferRef& packet, Effects& out);
   void answer_prepare(Effects& out);
   void tell_state(NodeId to, Effects& out);
   void send_decided(NodeId to, Instance instance, Effects& out);
+
+  // lives.cc
+  bool in_memory() const { return config_.storage == Storage::memory; }
+  void found(Effects& out);
+  wire::Drop on_lives(const Peer& from, const BufferRef& packet, Effects& out);
+  void begin_order(Effects& out);
+  void forget_other_orders();
+  bool shares_order(const Peer& peer) const;
+  bool may_speak_for_order() const;
+  bool is_told_to_vote(const Peer& from, const wire::Nodes& order) const;
+  bool believes(const Peer& from, const wire::Checkpoint& said) const;
+  void hear_voter(const Peer& from);
+  void look_at_silence();
+  MemberId silent_acceptor() const;
+  bool has_forgotten() const;
+  void report_forgotten(Effects& out);
 
   // nodes.cc
   void know_nodes();
@@ -147,6 +165,7 @@ class PaxosEngine final : public Ensemble {
   std::optional<Instance> missing() const;
   const Peer* who_has(Instance instance) const;
   bool can_catch_up() const;
+  bool has_voted() const;
   bool may_skip() const;
   void ask_for_checkpoint(Effects& out);
   void ask_checkpoint_of(const Peer& peer, Effects& out);
@@ -183,6 +202,7 @@ class PaxosEngine final : public Ensemble {
   Outbox outbox_;
   std::unique_ptr<Routes> routes_;
   BufferPool& pool_;
+  MemoryLog memory_log_;
   std::optional<Acceptor> acceptor_;
   std::optional<Early> early_;       ///< with optimistic delivery
   std::optional<Instant> early_at_;  ///< when a unit is to be told or proposed
@@ -202,7 +222,13 @@ class PaxosEngine final : public Ensemble {
   /// The last list of nodes that a checkpoint in the log knows of, on acceptors: nothing is said in
   /// a round of another one before.
   std::uint64_t logged_list_ = 0;
-  Instance noted_from_ = 0;   ///< from here on the log says what was decided
+  Instance noted_from_ = 0;  ///< from here on the log says what was decided
+  std::uint64_t list_told_;  ///< hash of the last one that people were told of, and of the first
+  Founding founding_;
+  /// It has forgotten nothing that an acceptor in its life may have said. Where votes are in
+  /// memory, it has to be told so (lives.cc).
+  bool sworn_;
+  std::uint64_t told_forgotten_ = ~std::uint64_t{0};  ///< number of the list for which people were
   bool leads_again_ = false;  ///< it coordinated when another list began to count
   bool visiting_ = false;     ///< is not to be taken into a view
   std::uint64_t from_ = 0;  ///< key before the first value that this incarnation consumed in a row

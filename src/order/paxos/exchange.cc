@@ -55,6 +55,9 @@ void PaxosEngine::report_incompatible(const wire::Header& header, Drop reason, E
 
 Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
                            Effects& out) {
+  const bool of_any_order = kind == PaxosKind::state || kind == PaxosKind::lives ||
+                            kind == PaxosKind::checkpoint || kind == PaxosKind::checkpoint_get;
+  if (!of_any_order && !shares_order(from)) return Drop::other_list;
   switch (kind) {
     case PaxosKind::state: return on_state(now, packet, *peers_.find(from.node), out);
     case PaxosKind::submit: return on_submit(now, from, packet);
@@ -83,14 +86,15 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     case PaxosKind::decided: return on_decided(now, packet);
     case PaxosKind::checkpoint_get: {
       const Drop reason = wire::decode_checkpoint_get(packet.view());
-      if (reason == Drop::none && state_.known()) {
+      if (reason == Drop::none && may_speak_for_order()) {
         outbox_.send(from.node, Lane::control, out, [&](const wire::Header& h, ByteSpan bytes) {
           return wire::encode_checkpoint(h, state_.checkpoint(), bytes);
         });
       }
       return reason;
     }
-    case PaxosKind::checkpoint: return on_checkpoint(packet, out);
+    case PaxosKind::checkpoint: return on_checkpoint(from, packet, out);
+    case PaxosKind::lives: return on_lives(from, packet, out);
   }
   return Drop::unknown_kind;
 }
@@ -106,6 +110,7 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
     return Drop::other_list;
   }
   peers_.note_state(from, said);
+  if (said.voted_round.count != 0) hear_voter(from);
   see_round(now, said.round);
   highest_decided_ = std::max(highest_decided_, said.next == 0 ? 0 : said.next - 1);
   if (said.leading && said.round > leading_ && state_.governs(said.round)) {
@@ -176,6 +181,7 @@ Drop PaxosEngine::on_prepare(Instant now, const Peer& from, const BufferRef& pac
   const Drop reason = wire::decode_prepare(packet.view(), prepare);
   if (reason != Drop::none) return reason;
   const Round round{prepare.count, from.member};
+  hear_voter(from);  // who begins a round votes in it
   if (!votes() || !knows_order_of(round)) return Drop::wrong_state;
   if (wire::list_of(round) > state_.nodes().number) return Drop::wrong_state;
   see_round(now, round);
@@ -278,11 +284,17 @@ Drop PaxosEngine::take_decided(Instance instance, const wire::ValueHead& head,
   return Drop::none;
 }
 
-Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& out) {
+Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effects& out) {
   wire::Checkpoint said;
   const Drop reason = wire::decode_checkpoint(packet.view(), said);
   if (reason != Drop::none) return reason;
   if (PEAL_MUTANT(re_key_not_kept)) said.key = 0;
+  if (state_.known() && said.nodes.first != state_.nodes().first) return Drop::other_list;
+  // Not of an order that is over: who says it goes by it now.
+  if (in_memory() && (!from.has_state || from.state.first_list != said.nodes.first)) {
+    return Drop::wrong_state;
+  }
+  if (!believes(from, said)) return Drop::wrong_state;
   // A member owes its view what was decided in it, so it cannot skip anything.
   if (!may_skip() || said.next <= state_.next()) return Drop::duplicate;
   OrderState later(said);
@@ -294,14 +306,20 @@ Drop PaxosEngine::on_checkpoint(const BufferRef& packet, Effects& out) {
   }
   PEAL_PROBE("paxos.checkpoint_taken");
   const bool other_list = said.nodes != state_.nodes();
+  const bool known = state_.known();
+  const bool told = !known && in_memory() && is_told_to_vote(from, said.nodes);
   state_ = std::move(later);
   from_ = state_.key();
   if (said.next > store_.next()) store_.skip_to(said.next);
   ++counts_.checkpoints;
   cut_off_ticks_ = 0;  // it has waited for this
   checkpoint_at_ = said.next;
+  if (!known && in_memory()) forget_other_orders();
   if (other_list) change_nodes(out);
+  if (!known && in_memory()) sworn_ = told;
+  look_at_silence();
   checkpoint_wanted_ = acceptor_ && peers_.self().acceptor;
+  report_forgotten(out);
   return Drop::none;
 }
 

@@ -10,6 +10,13 @@ bool holds(const std::vector<NodeId>& nodes, NodeId node) {
   return std::binary_search(nodes.begin(), nodes.end(), node);
 }
 
+/// 0: it is none of the acceptors.
+std::uint64_t life_of(const wire::Nodes& nodes, NodeId node) {
+  const auto at = std::lower_bound(nodes.acceptors.begin(), nodes.acceptors.end(), node);
+  if (at == nodes.acceptors.end() || *at != node) return 0;
+  return nodes.lives[static_cast<std::size_t>(at - nodes.acceptors.begin())];
+}
+
 }  // namespace
 
 wire::Nodes nodes_of(const NodeList& list) {
@@ -29,6 +36,55 @@ bool GivenList::holds_all(const std::vector<wire::ViewMember>& members, const Pe
         peer != nullptr && peer->member == each.member && !peer->suspected && !peer->state.leaving;
     return !stays || has(each.member.node);
   });
+}
+
+/// It knows this order, and where it stands.
+bool GivenList::is_near(const OrderState& state, const Peer& peer) const {
+  if (peer.self || state.has(peer.member)) return true;
+  return peer.state.next != 0 && peer.state.next + lag_ >= state.next();
+}
+
+bool GivenList::is_able(const OrderState& state, const Peer* peer) const {
+  if (peer == nullptr || peer->suspected || peer->state.leaving) return false;
+  if (peer->silent) return false;
+  return wants(*peer) && is_near(state, *peer);
+}
+
+wire::Nodes GivenList::value(const OrderState& state, const Peers& peers) const {
+  wire::Nodes nodes = nodes_of(list_);
+  if (state.nodes().lives.empty()) return nodes;
+  for (const NodeId node : nodes.acceptors) {
+    const Peer* peer = peers.find(node);
+    const std::uint64_t named = life_of(state.nodes(), node);
+    nodes.lives.push_back(is_able(state, peer) ? std::max(peer->member.epoch, named) : named);
+  }
+  return nodes;
+}
+
+/// Of the acceptor with this index, in memory: the one that it has, if it is to vote in it.
+std::uint64_t GivenList::life_now(const OrderState& state, const Peers& peers,
+                                  std::size_t index) const {
+  const wire::Nodes& nodes = state.nodes();
+  const Peer* peer = peers.find(nodes.acceptors[index]);
+  const bool heard = peer != nullptr && !peer->suspected && peer->has_state && !peer->state.leaving;
+  // It knows this order already: what it said of beginning another one says nothing any more.
+  const bool comes = heard && peer->state.first_list == nodes.first && is_near(state, *peer);
+  // A list may name a life that this node has not heard of yet: the one before is over.
+  return comes ? std::max(peer->member.epoch, nodes.lives[index]) : nodes.lives[index];
+}
+
+bool GivenList::wants_lives(const OrderState& state, const Peers& peers) const {
+  const auto& lives = state.nodes().lives;
+  for (std::size_t i = 0; i < lives.size(); ++i) {
+    if (life_now(state, peers, i) > lives[i]) return true;
+  }
+  return false;
+}
+
+wire::Nodes GivenList::renewed(const OrderState& state, const Peers& peers) const {
+  wire::Nodes nodes = state.nodes();
+  for (std::size_t i = 0; i < nodes.lives.size(); ++i) nodes.lives[i] = life_now(state, peers, i);
+  return nodes;
 }
 
 // Members must know where the others of the list are, and who is removed must have stopped: so all
@@ -53,22 +109,23 @@ NodesWait GivenList::waits(const OrderState& state, const Peers& peers) const {
       return {Kind::member, each.member};
     }
   }
-  const auto able = [&](const Peer* peer) {
-    if (peer == nullptr || peer->suspected || peer->state.leaving) return false;
-    if (peer->self || state.has(peer->member)) return wants(*peer);
-    return wants(*peer) && peer->state.next != 0 && peer->state.next + lag_ >= state.next();
-  };
+  const auto able = [&](const Peer* peer) { return is_able(state, peer); };
   std::ptrdiff_t ready = 0;
+  bool all_live = true;
   MemberId silent;
   for (const NodeId node : list_.acceptors) {
     const Peer* peer = peers.find(node);
     if (able(peer)) {
       ++ready;
-    } else if (silent == MemberId{}) {
-      silent = {node, peer == nullptr ? 0 : peer->member.epoch};
+      continue;
     }
+    const MemberId who{node, peer == nullptr ? 0 : peer->member.epoch};
+    // In memory, one that comes in needs a life to vote in: it must be there to be given one.
+    const bool live = state.nodes().lives.empty() || life_of(state.nodes(), node) != 0;
+    if (silent == MemberId{} || (all_live && !live)) silent = who;
+    all_live = all_live && live;
   }
-  if (ready < majority) return {Kind::acceptor, silent};
+  if (ready < majority || !all_live) return {Kind::acceptor, silent};
   const auto present = static_cast<std::size_t>(
       std::count_if(peers.all().begin(), peers.all().end(),
                     [&](const Peer& peer) { return has(peer.node) && able(&peer); }));

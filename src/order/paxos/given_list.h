@@ -27,6 +27,18 @@ class GivenList {
   /// What going over to next() waits for, as far as is known here.
   NodesWait waits(const OrderState& state, const Peers& peers) const;
 
+  /// The list as a value that takes the place of the one that counts. Acceptors in memory are in it
+  /// as they live now, those who forgot too: they are up to date, and have said nothing in its
+  /// rounds. One that is not heard, or is behind, stays as it was: it may come back, with all its
+  /// votes.
+  wire::Nodes value(const OrderState& state, const Peers& peers) const;
+
+  /// Has an acceptor in memory restarted since the list that counts was decided, and is it heard
+  /// and up to date?
+  bool wants_lives(const OrderState& state, const Peers& peers) const;
+  /// The list that counts, with its acceptors as they live now: a value that lets those vote again.
+  wire::Nodes renewed(const OrderState& state, const Peers& peers) const;
+
   /// Are all members that seem alive in it?
   bool holds_all(const std::vector<wire::ViewMember>& members, const Peers& peers) const;
 
@@ -35,6 +47,9 @@ class GivenList {
  private:
   bool wants(const Peer& peer) const { return peer.self || peer.state.next_list == list_.hash; }
   bool has(NodeId node) const;
+  bool is_near(const OrderState& state, const Peer& peer) const;
+  std::uint64_t life_now(const OrderState& state, const Peers& peers, std::size_t index) const;
+  bool is_able(const OrderState& state, const Peer* peer) const;
 
   NodeList list_;
   Instance lag_;

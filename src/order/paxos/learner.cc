@@ -326,6 +326,7 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
   const Peer* best = nullptr;
   for (const Peer& peer : peers_.all()) {
     if (peer.self || peer.suspected || !peer.has_state || peer.state.next == 0) continue;
+    if (in_memory() && !state_.known() && !tells_of_order(peer)) continue;
     if (best == nullptr || peer.state.next > best->state.next) best = &peer;
   }
   if (best == nullptr ||
@@ -334,7 +335,8 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
     const Instance far_behind =
         config_.far_behind == 0 ? config_.options.max_gap : config_.far_behind;
     const bool far = best != nullptr && best->state.next > state_.next() + far_behind;
-    if (far && may_skip()) ask_checkpoint_of(*best, out);
+    // In memory its vote is kept nowhere else, so it learns what was decided instead.
+    if (far && may_skip() && !(in_memory() && has_voted())) ask_checkpoint_of(*best, out);
     return;
   }
   // An acceptor that has not come as far may have a vote for it, to be proposed again.
@@ -352,13 +354,17 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
   }
   // An acceptor that voted for what is next is one of those who may help, and would forget its
   // vote.
-  const Slot* slot = store_.find(state_.next());
-  const bool voted = state_.known() && votes() && slot != nullptr && slot->vote_round.count != 0;
-  if (voted && cut_off_ticks_ < kCutOffTicks) {
+  if (has_voted() && cut_off_ticks_ < kCutOffTicks) {
     PEAL_PROBE("paxos.keeps_votes");
     return;
   }
   ask_checkpoint_of(*best, out);
+}
+
+/// For what is next here.
+bool PaxosEngine::has_voted() const {
+  const Slot* slot = store_.find(state_.next());
+  return state_.known() && votes() && slot != nullptr && slot->vote_round.count != 0;
 }
 
 /// A member owes its view what is decided in it.

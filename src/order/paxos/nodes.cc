@@ -14,6 +14,7 @@
 // of it. Else all might start again, before the value that they all promised to be past.
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/hooks.h"
@@ -31,6 +32,15 @@ void PaxosEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   PEAL_ASSERT(std::binary_search(nodes.nodes.begin(), nodes.nodes.end(), config_.self.node));
   if (life_ == Life::stopped) return;
   given_.give(nodes);
+  // With votes in memory the list of those who begin may change until this node has said whom it
+  // takes for them: it says so by one list alone in its life.
+  if (in_memory() && !state_.known() && founding_.taken().epochs.empty() &&
+      nodes.hash != state_.nodes().hash) {
+    state_ = OrderState(nodes_of(nodes));
+    list_told_ = nodes.hash;
+    routes_->nodes_changed();
+    out.report({EventCode::nodes_adopted, view_, {}, nodes.hash, 0});
+  }
   know_nodes();
   reported_.clear();
   if (life_ != Life::running) return;
@@ -49,6 +59,9 @@ void PaxosEngine::change_nodes(Effects& out) {
   const bool led = coordinator_ && coordinator_->leads();
   const bool voted = acceptor_ && peers_.self().acceptor;
   know_nodes();
+  // Named as it lives, it has said nothing in rounds of this list, and nothing of any other counts.
+  if (in_memory() && !voted && peers_.self().acceptor) sworn_ = true;
+  look_at_silence();
   routes_->nodes_changed();
   // Rounds of the list before are over. Who coordinated them has the first word.
   if (coordinator_) coordinator_->step_down();
@@ -62,7 +75,10 @@ void PaxosEngine::change_nodes(Effects& out) {
   if (!voted) noted_from_ = state_.next();
   announce_ = true;
   PEAL_PROBE("paxos.list_changed");
+  report_forgotten(out);
   const std::uint64_t hash = state_.nodes().hash;
+  // Who restarted votes again, and nothing else has changed.
+  if (in_memory() && hash == std::exchange(list_told_, hash)) return;
   if (hash == given_.list().hash) out.report({EventCode::nodes_adopted, view_, {}, hash, 0});
   // One that starts may have been given the list that is next.
   const bool member = view_.number != 0;
@@ -88,9 +104,12 @@ void PaxosEngine::lead_again(Instant now, Effects& out) {
   coordinator_->prepare(now, round.count, out);
 }
 
-/// This node may promise and vote: it is an acceptor of the list that counts, and its log knows.
+/// This node may promise and vote: it is an acceptor of the list that counts, and its log knows. If
+/// votes are in memory, the list names the life that it has.
 bool PaxosEngine::votes() const {
-  return acceptor_ && peers_.self().acceptor &&
+  const bool lives = !in_memory() || !state_.nodes().lives.empty();
+  return acceptor_ && peers_.self().acceptor && lives &&
+         (sworn_ || PEAL_MUTANT(px_amnesiac_votes)) &&
          (logged_list_ == state_.nodes().number || PEAL_MUTANT(px_list_not_logged));
 }
 
@@ -98,6 +117,11 @@ void PaxosEngine::vote() {
   const bool begun = votes() && acceptor_->round().count != 0;
   if (!begun || !state_.governs(acceptor_->round())) return;
   if (acceptor_->knows_list(state_.nodes())) acceptor_->vote(store_);
+  if (!in_memory() || !acceptor_->on_durable()) return;
+  // No disk is waited for: its own vote counts at once.
+  announce_ = true;
+  update_self();
+  more_ = true;
 }
 
 /// Two nodes that know orders know the same one; two that know none were given the same list.

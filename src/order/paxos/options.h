@@ -18,6 +18,10 @@ namespace peal::order::paxos {
 
 class Merger;
 
+/// Where acceptors keep their votes. In memory they vote as long as they live (README.md, "Votes in
+/// memory").
+enum class Storage : std::uint8_t { disk, memory };
+
 /// Tunables. The defaults suit a data centre; none needs to be set.
 struct Options {
   Duration heartbeat = milliseconds(10);  ///< between signs of life; also the timer of the engine
@@ -63,9 +67,10 @@ struct Config {
   std::uint64_t cluster{};        ///< see wire::Header; equal on all nodes
   wire::Checksum checksum = wire::Checksum::present;  ///< of packets; equal on all nodes
   Options options;
-  /// An acceptor's durable log, which belongs to this engine; null only on nodes that are never
-  /// one, whatever list counts. Whoever owns it commits what is appended, and calls on_durable()
-  /// then. Must outlive the engine.
+  Storage storage = Storage::disk;  ///< equal on all nodes
+  /// An acceptor's durable log, which belongs to this engine; null on nodes that are never one,
+  /// whatever list counts, and where votes are in memory. Whoever owns it commits what is appended,
+  /// and calls on_durable() then. Must outlive the engine.
   port::Log* log = nullptr;
   /// Of one ensemble of several (ensemble.h): who makes one order of theirs. Units then begin with
   /// a wire::Placing. Must outlive the engine.

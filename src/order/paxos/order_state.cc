@@ -51,7 +51,7 @@ OrderState::Outcome OrderState::apply(const wire::ValueHead& head, ByteView byte
     }
     case wire::ValueKind::view: {
       std::vector<wire::ViewMember> members;
-      if (head.view != at_.view.number + 1) return Outcome::ignored;
+      if (head.view != next_view()) return Outcome::ignored;
       if (wire::decode_view_members(bytes, members) != wire::Drop::none) return Outcome::ignored;
       at_.view = {head.view, head.origin};
       at_.members = std::move(members);
@@ -75,6 +75,7 @@ void OrderState::add_to(Digest& digest) const {
   digest.add(at_.key);
   digest.add(at_.nodes.number);
   digest.add(at_.nodes.hash);
+  for (const std::uint64_t epoch : at_.nodes.lives) digest.add(epoch);
   digest.add(at_.view.number);
   digest.add(at_.view.representative.node.value);
   digest.add(at_.view.representative.epoch);

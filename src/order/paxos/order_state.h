@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/bytes.h"
@@ -68,6 +70,17 @@ class OrderState {
   bool has(const MemberId& member) const { return index_of(member) != kNobody; }
   /// Of the member with this index: units that have had their place.
   std::uint64_t units_of(std::size_t index) const { return at_.numbers[index]; }
+
+  /// The number of the view after the one that counts.
+  std::uint64_t next_view() const {
+    return at_.view.number == 0 ? wire::first_view_of(at_.nodes) : at_.view.number + 1;
+  }
+  /// An order that acceptors in memory begin, in these lives.
+  void found(std::vector<std::uint64_t> lives) {
+    at_.nodes.lives = std::move(lives);
+    at_.nodes.first = wire::first_of(at_.nodes);
+    begin();
+  }
 
   /// Consumes the value of instance next(). `stamp`: what it says of its key.
   Outcome apply(const wire::ValueHead& head, ByteView bytes, std::uint64_t stamp = 0);

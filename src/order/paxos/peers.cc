@@ -5,12 +5,19 @@
 #include <iterator>
 #include <utility>
 
+#include "base/hooks.h"
+
 namespace peal::order::paxos {
 namespace {
 
 /// How long a node must not be suspected wrongly before it gets less patience. Whoever was cut off
 /// or stopped once would else be waited for longer for ever, should it die.
 constexpr Duration kTrial = seconds(10);
+
+void look_at_life(Peer& peer) {
+  const bool lives = peer.life == 0 || peer.life == peer.member.epoch;
+  peer.acceptor = peer.named && (lives || PEAL_MUTANT(px_amnesiac_votes));
+}
 
 }  // namespace
 
@@ -36,13 +43,17 @@ void Peers::know(const wire::Nodes& counts, const std::vector<NodeId>& others) {
       peer.heard = started_;
     }
     peer.listed = std::binary_search(counts.all.begin(), counts.all.end(), node);
-    peer.acceptor = std::binary_search(counts.acceptors.begin(), counts.acceptors.end(), node);
+    const auto at = std::lower_bound(counts.acceptors.begin(), counts.acceptors.end(), node);
+    peer.named = at != counts.acceptors.end() && *at == node;
+    const auto index = static_cast<std::size_t>(at - counts.acceptors.begin());
+    peer.life = peer.named && !counts.lives.empty() ? counts.lives[index] : 0;
     if (node == id_.node) {
       self_ = peers.size();
       peer.self = true;
       peer.suspected = false;
       peer.member = id_;
     }
+    look_at_life(peer);
     peers.push_back(peer);
   }
   peers_ = std::move(peers);
@@ -67,6 +78,7 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
     peer.member = member;
     peer.has_state = false;
     peer.state = {};
+    look_at_life(peer);
   } else if (peer.suspected) {
     // It was not dead: next time it gets longer.
     peer.patience = std::min(peer.patience + peer.patience / 2, options_.suspect_max);
@@ -126,8 +138,17 @@ void Peers::forgive(Duration gap) {
 }
 
 std::size_t Peers::live_acceptors() const {
-  return static_cast<std::size_t>(std::count_if(
-      peers_.begin(), peers_.end(), [](const Peer& p) { return p.acceptor && !p.suspected; }));
+  return static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), [](const Peer& p) {
+    return p.acceptor && !p.suspected && !p.silent;
+  }));
+}
+
+std::size_t Peers::lives() const {
+  const auto living =
+      static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), [](const Peer& p) {
+        return p.named && (p.acceptor || p.member.epoch == 0);
+      }));
+  return living == 1 && self().acceptor && self().silent ? 0 : living;
 }
 
 bool Peers::anybody_knows() const {
@@ -142,9 +163,9 @@ const Peer* Peers::candidate(std::size_t first) const {
   std::size_t best_rank = 0;
   std::size_t index = 0;
   for (const Peer& peer : peers_) {
-    if (!peer.acceptor) continue;
+    if (!peer.named) continue;
     std::size_t rank = (index++ + acceptors_ - begin) % acceptors_;
-    if (peer.suspected || peer.state.leaving) continue;
+    if (!peer.acceptor || peer.silent || peer.suspected || peer.state.leaving) continue;
     if (!peer.has_state || peer.state.next == 0) rank += acceptors_;
     if (best != nullptr && rank >= best_rank) continue;
     best = &peer;

@@ -24,7 +24,10 @@ struct Peer {
   NodeId node{};
   bool self = false;
   bool listed = false;    ///< in the list that counts
-  bool acceptor = false;  ///< in that list
+  bool named = false;     ///< in that list as an acceptor
+  std::uint64_t life{};   ///< of an acceptor in memory: whose votes count. 0: those of any
+  bool acceptor = false;  ///< named, and its votes count: else it has forgotten some
+  bool silent = false;    ///< this node itself: it must not vote until it is told so
   MemberId member{};      ///< its newest incarnation that was heard of; epoch 0: none was
   bool suspected = true;  ///< never true of this node itself
   Instant heard{};
@@ -34,6 +37,12 @@ struct Peer {
   bool has_state = false;
   wire::State state;  ///< as it said last
 };
+
+/// Where votes are in memory, an order in which nothing is decided yet is learnt from its acceptors
+/// alone.
+inline bool tells_of_order(const Peer& peer) {
+  return peer.has_state && (peer.state.next > 1 || (peer.state.next == 1 && peer.named));
+}
 
 /// The nodes: who is alive, as far as it seems, and what each said last.
 class Peers {
@@ -53,6 +62,9 @@ class Peers {
   std::size_t acceptors() const { return acceptors_; }
   std::size_t majority() const { return acceptors_ / 2 + 1; }
 
+  /// Acceptors of the list in the life that counts, this node included, as far as is known. If it
+  /// is silent and the only one, it stays so.
+  std::size_t lives() const;
   /// A sign of life. False: of an incarnation that was before another.
   bool note(Instant now, Peer& peer, const MemberId& member);
   /// What it says of itself; older words of the same incarnation are not believed.
@@ -64,7 +76,7 @@ class Peers {
   /// This process did not run for so long: others have that much longer.
   void forgive(Duration gap);
 
-  /// Acceptors that are not suspected, this node included.
+  /// Acceptors that are not suspected, this node included unless it is silent.
   std::size_t live_acceptors() const;
   /// The first such acceptor, from the one with index `first` on and round the list, that should
   /// coordinate if nobody does: one that knows where the order stands before one that does not.

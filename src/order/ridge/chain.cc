@@ -71,7 +71,12 @@ const Peer& Chain::acceptor(std::size_t index) const {
 // ---- for a coordinator ----
 
 bool Chain::usable(Instant now, std::size_t index) const {
-  return !acceptor(index).suspected && avoid_until_[index] <= now;
+  return votes(index) && avoid_until_[index] <= now;
+}
+
+/// It seems alive, and has forgotten nothing.
+bool Chain::votes(std::size_t index) const {
+  return acceptor(index).acceptor && !acceptor(index).suspected;
 }
 
 // The coordinator itself, and of the others those that are alive and quick; the chain stays as it
@@ -98,7 +103,7 @@ bool Chain::choose(Instant now, bool anew) {
     }
   };
   add([&](std::size_t i) { return usable(now, i); });
-  add([&](std::size_t i) { return !acceptor(i).suspected; });
+  add([&](std::size_t i) { return votes(i); });
   add([](std::size_t) { return true; });
   if (mine_ != before) PEAL_PROBE("ridge.chain_chosen");
   return mine_ != before;

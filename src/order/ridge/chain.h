@@ -59,6 +59,7 @@ class Chain final : public paxos::Routes {
   bool has(Bits chain, NodeId node) const;
   const Peer& acceptor(std::size_t index) const;
   bool usable(Instant now, std::size_t index) const;
+  bool votes(std::size_t index) const;
   /// This node works in a chain that a packet named.
   void join(const Arrival& arrival);
   bool is_last() const { return self_ != kNobody && last_ == self_; }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Acceptors whose votes are in memory: who begins an order, and who has forgotten what it said in
+// one. README.md has the reasons ("Votes in memory").
+//
+// The list of nodes that counts names the life (the incarnation) of each of its acceptors. An
+// acceptor votes and promises in that life alone, and others count nobody else's word.
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "order/paxos/engine.h"
+
+namespace peal::order::paxos {
+namespace {
+
+/// Is this the life of an acceptor that the list names?
+bool names(const wire::Nodes& list, const MemberId& member) {
+  const auto at = std::lower_bound(list.acceptors.begin(), list.acceptors.end(), member.node);
+  if (at == list.acceptors.end() || *at != member.node || list.lives.empty()) return false;
+  return list.lives[static_cast<std::size_t>(at - list.acceptors.begin())] == member.epoch;
+}
+
+}  // namespace
+
+// At each heartbeat, as long as no order is known: whom this acceptor takes for those that begin
+// one.
+void PaxosEngine::found(Effects& out) {
+  if (state_.known() || !peers_.self().named || now_ - started_ < config_.options.suspect) return;
+  founding_.take(state_.nodes(), peers_);
+  if (founding_.taken().epochs.empty()) return;
+  outbox_.multicast(Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_lives(header, founding_.taken(), bytes);
+  });
+  begin_order(out);
+}
+
+wire::Drop PaxosEngine::on_lives(const Peer& from, const BufferRef& packet, Effects& out) {
+  wire::Lives said;
+  const wire::Drop reason = wire::decode_lives(packet.view(), said);
+  if (reason != wire::Drop::none) return reason;
+  if (!in_memory() || !from.named) return wire::Drop::wrong_state;
+  if (state_.known()) return wire::Drop::stale;
+  founding_.note(said, from.member, state_.nodes());
+  begin_order(out);
+  return wire::Drop::none;
+}
+
+void PaxosEngine::begin_order(Effects& out) {
+  if (state_.known() || !founding_.complete()) return;
+  PEAL_PROBE("paxos.order_founded");
+  state_.found(founding_.taken().epochs);
+  from_ = state_.key();
+  checkpoint_at_ = state_.next();
+  sworn_ = true;
+  forget_other_orders();
+  know_nodes();
+  routes_->nodes_changed();
+  checkpoint_wanted_ = true;
+  more_ = true;
+  report_forgotten(out);
+}
+
+// What others said of orders that are not the one that this node goes by from now on.
+void PaxosEngine::forget_other_orders() {
+  round_seen_ = leading_ = decided_round_ = {};
+  highest_decided_ = decided_upto_ = told_ = marked_ = 0;
+  for (Peer& peer : peers_.all()) {
+    if (peer.self || peer.state.next == 0) continue;
+    if (peer.state.first_list == state_.nodes().first) continue;
+    peer.has_state = false;
+    peer.state = {};
+  }
+}
+
+/// Packets say of which order they are by who sends them: nobody ever goes over to another one.
+bool PaxosEngine::shares_order(const Peer& peer) const {
+  return !in_memory() || (state_.known() && peer.has_state && peer.state.next != 0 &&
+                          peer.state.first_list == state_.nodes().first);
+}
+
+/// An acceptor's word that an order goes on in its life is one that others vote by.
+bool PaxosEngine::may_speak_for_order() const {
+  return state_.known() && (sworn_ || !peers_.self().acceptor);
+}
+
+/// This node did not know of the order that it is told of. As an acceptor of it, in its life, may
+/// it vote at once? Not by hearsay: another order may have begun meanwhile, with its word.
+bool PaxosEngine::is_told_to_vote(const Peer& from, const wire::Nodes& order) const {
+  if (founding_.took_those_of(order)) return true;
+  return names(order, from.member) && founding_.needs(from.node);
+}
+
+/// An order in which nothing is decided may be over before any of its acceptors but one has heard
+/// that it began. So it is learnt from its acceptors alone, and by none that could not vote in it:
+/// else acceptors that are in no order yet would wait in this one for ever, and keep others from
+/// beginning one.
+bool PaxosEngine::believes(const Peer& from, const wire::Checkpoint& said) const {
+  if (!in_memory() || state_.known() || said.next > 1) return true;
+  if (founding_.took_those_of(said.nodes)) return true;
+  const auto& acceptors = said.nodes.acceptors;
+  const bool own = std::binary_search(acceptors.begin(), acceptors.end(), config_.self.node);
+  return names(said.nodes, from.member) && (!own || names(said.nodes, config_.self));
+}
+
+/// This node knew of its order by hearsay. An acceptor that votes in it, in the life that the list
+/// names, says now that the order goes on.
+void PaxosEngine::hear_voter(const Peer& from) {
+  if (sworn_ || !from.acceptor || !shares_order(from) || !founding_.needs(from.node)) return;
+  PEAL_PROBE("paxos.told_to_vote");
+  sworn_ = true;
+  look_at_silence();
+  more_ = true;
+}
+
+void PaxosEngine::look_at_silence() {
+  Peer& self = peers_.self();
+  self.silent = self.acceptor && !sworn_ && !PEAL_MUTANT(px_amnesiac_votes);
+}
+
+/// One that is not heard from, or has forgotten its votes; nobody if all vote.
+MemberId PaxosEngine::silent_acceptor() const {
+  for (const Peer& peer : peers_.all()) {
+    if (peer.named && (peer.suspected || !peer.acceptor || peer.silent)) {
+      return {peer.node, peer.member.epoch};
+    }
+  }
+  return {};
+}
+
+bool PaxosEngine::has_forgotten() const {
+  const Peer& self = peers_.self();
+  return in_memory() && state_.known() && self.named && !(self.acceptor && sworn_);
+}
+
+void PaxosEngine::report_forgotten(Effects& out) {
+  if (!has_forgotten() || told_forgotten_ == state_.nodes().number) return;
+  told_forgotten_ = state_.nodes().number;
+  PEAL_PROBE("paxos.votes_forgotten");
+  out.report({EventCode::votes_forgotten, view_, config_.self, 0, 0});
+}
+
+}  // namespace peal::order::paxos

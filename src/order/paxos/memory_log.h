@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "port/log.h"
+
+namespace peal::order::paxos {
+
+/// The log of an acceptor whose votes are in memory alone: nothing is kept, as nobody who restarts
+/// reads it. What an acceptor has to say while it lives is in its Store.
+class MemoryLog final : public port::Log {
+ public:
+  Result<void, port::LogFailure> replay(port::LogReader& /*reader*/) override { return {}; }
+  Result<LogPosition> append(ByteView /*record*/) override { return last_ = last_.next(); }
+  Result<LogPosition> checkpoint(ByteView /*record*/, LogPosition /*keep_from*/) override {
+    return last_ = last_.next();
+  }
+  LogPosition last() const override { return last_; }
+  LogPosition durable() const override { return last_; }
+  const std::optional<port::LogFailure>& failure() const override { return failure_; }
+
+ private:
+  LogPosition last_{};
+  const std::optional<port::LogFailure> failure_;
+};
+
+}  // namespace peal::order::paxos

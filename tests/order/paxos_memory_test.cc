@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "order/paxos/given_list.h"
+#include "order/paxos/peers.h"
+#include "paxos_bench.h"
+#include "with_mutant.h"
+
+// Acceptors with their votes in memory: how they begin an order, and that who has forgotten what it
+// said is silent until a list names its new life.
+
+namespace peal::order::paxos::test {
+namespace {
+
+using sim_hooks::Mutant;
+using wire::PaxosKind;
+
+constexpr std::uint64_t kLife = 100;  // of kOne, kTwo and kThree
+
+/// Node 1 hears for so long that the others are there, and know of no order.
+void hear_others(Bench& one, Duration span, const MemberId& three = kThree) {
+  for (const Instant end = one.now + span; one.now < end;) {
+    one.state(kTwo, {});
+    one.state(three, {});
+    one.run(milliseconds(10));
+  }
+}
+
+TEST(PaxosMemory, AnOrderBeginsWhenAllAcceptorsHaveTakenTheSame) {
+  Bench one(kOne, {}, Storage::memory);
+  one.start();
+  hear_others(one, milliseconds(300));
+  ASSERT_NE(one.last(PaxosKind::lives), nullptr);
+  wire::Lives said;
+  ASSERT_EQ(wire::decode_lives(one.last(PaxosKind::lives)->bytes, said), wire::Drop::none);
+  const wire::Lives all{1, {kLife, kLife, kLife}};
+  EXPECT_EQ(said, all);
+  EXPECT_EQ(one.counter("paxos_order"), 0U) << "nobody has agreed";
+  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::founding);
+  one.lives(kTwo, all);
+  one.lives(kTwo, all);
+  EXPECT_EQ(one.counter("paxos_order"), 0U) << "a majority is not enough";
+  one.lives(kThree, {1, {kLife, kLife, kLife - 1}});
+  one.lives(kThree, {2, all.epochs});
+  one.lives(kThree, {1, {kLife, kLife}});
+  EXPECT_EQ(one.counter("paxos_order"), 0U) << "it took others";
+  one.lives(kThree, all);
+  EXPECT_NE(one.counter("paxos_order"), 0U);
+  EXPECT_EQ(one.counter("paxos_forgotten"), 0U);
+
+  const WithMutant active(Mutant::px_founded_alone);
+  Bench other(kOne, {}, Storage::memory);
+  other.start();
+  hear_others(other, milliseconds(300));
+  EXPECT_NE(other.counter("paxos_order"), 0U) << "the mutant is noticed";
+}
+
+TEST(PaxosMemory, ALaterLifeIsTakenInThePlaceOfTheOneBefore) {
+  Bench one(kOne, {}, Storage::memory);
+  one.start();
+  hear_others(one, milliseconds(300));
+  const wire::Lives first{1, {kLife, kLife, kLife}};
+  one.lives(kTwo, first);
+  const MemberId later{kThree.node, kLife + 1};
+  hear_others(one, milliseconds(50), later);
+  one.lives(kThree, first);
+  EXPECT_EQ(one.counter("paxos_order"), 0U) << "the word of a life that is over";
+  one.lives(later, {1, {kLife, kLife, kLife + 1}});
+  EXPECT_EQ(one.counter("paxos_order"), 0U) << "node 2 took another one";
+  one.lives(kTwo, {1, {kLife, kLife, kLife + 1}});
+  EXPECT_NE(one.counter("paxos_order"), 0U);
+}
+
+TEST(PaxosMemory, NobodyBeginsBesideWhoKnowsAnOrder) {
+  Bench one(kOne, {}, Storage::memory);
+  one.start();
+  wire::State knows;
+  knows.next = 5;
+  knows.first_list = 77;
+  for (int i = 0; i < 30; ++i) {
+    one.state(kTwo, {});
+    one.state(kThree, knows);
+    one.run(milliseconds(10));
+  }
+  EXPECT_EQ(one.count(PaxosKind::lives), 0U);
+  EXPECT_GT(one.count(PaxosKind::checkpoint_get), 0U);
+}
+
+/// The order of the others: before instance 5, by list `number`, with this life of node 1.
+wire::Checkpoint order_of_others(std::uint64_t number, std::uint64_t life, Instance next) {
+  wire::Checkpoint at;
+  at.next = next;
+  at.nodes = first_nodes();
+  at.nodes.number = number;
+  at.nodes.first = 77;
+  at.nodes.lives = {life, kLife, kLife};
+  return at;
+}
+
+/// Promises that node 1 gives in a round of node 2, for a list of which it was told.
+std::uint64_t promises(Bench& one, const wire::Checkpoint& at) {
+  wire::State knows;
+  knows.next = at.next;
+  knows.first_list = 77;
+  knows.list = at.nodes.number;
+  one.state(kTwo, knows);
+  one.checkpoint(kTwo, at);
+  one.run(milliseconds(1));
+  one.sent.clear();
+  one.prepare(kTwo, wire::first_count(at.nodes.number), at.next);
+  one.run(milliseconds(1));
+  return one.count(PaxosKind::promise);
+}
+
+TEST(PaxosMemory, WhoHasForgottenIsSilentUntilAListNamesItsNewLife) {
+  Bench one(kOne, {}, Storage::memory);
+  one.start();
+  one.restart();
+  ASSERT_EQ(one.self.epoch, kLife + 1);
+  EXPECT_EQ(promises(one, order_of_others(0, kLife, 5)), 0U);
+  EXPECT_EQ(one.counter("paxos_forgotten"), 1U);
+  EXPECT_EQ(promises(one, order_of_others(1, kLife + 1, 6)), 1U);
+  EXPECT_EQ(one.counter("paxos_forgotten"), 0U);
+
+  const WithMutant active(Mutant::px_amnesiac_votes);
+  Bench other(kOne, {}, Storage::memory);
+  other.start();
+  other.restart();
+  EXPECT_EQ(promises(other, order_of_others(0, kLife, 5)), 1U) << "the mutant is noticed";
+}
+
+TEST(PaxosMemory, WhoTookOthersMeanwhileDoesNotVoteByHearsay) {
+  Bench one(kOne, {}, Storage::memory);
+  one.start();
+  const MemberId later{kThree.node, kLife + 1};
+  hear_others(one, milliseconds(300), later);
+  ASSERT_EQ(one.count(PaxosKind::lives) > 0, true);
+  // Node 3 tells of an order that names another life of it: this one may have begun another.
+  wire::State knows;
+  knows.next = 5;
+  knows.first_list = 77;
+  one.state(later, knows);
+  one.checkpoint(later, order_of_others(0, kLife, 5));
+  EXPECT_NE(one.counter("paxos_order"), 0U) << "it follows";
+  EXPECT_EQ(one.counter("paxos_forgotten"), 1U) << "and does not vote";
+
+  Bench other(kOne, {}, Storage::memory);
+  other.start();
+  hear_others(other, milliseconds(300), later);
+  EXPECT_EQ(promises(other, order_of_others(0, kLife, 5)), 1U)
+      << "node 2 says so, in the life that the order names";
+}
+
+/// Node 1 knows an order by hearsay alone: it took a later life of node 3 for another one.
+void hear_say(Bench& one) {
+  one.start();
+  const MemberId later{kThree.node, kLife + 1};
+  hear_others(one, milliseconds(300), later);
+  wire::State knows;
+  knows.next = 5;
+  knows.first_list = 77;
+  one.state(later, knows);
+  one.checkpoint(later, order_of_others(0, kLife, 5));
+  ASSERT_EQ(one.counter("paxos_forgotten"), 1U);
+}
+
+TEST(PaxosMemory, WhoKnowsByHearsayVotesOnceAnAcceptorBeginsARound) {
+  Bench one(kOne, {}, Storage::memory);
+  hear_say(one);
+  one.prepare({kThree.node, kLife + 1}, wire::first_count(0), 5);
+  EXPECT_EQ(one.counter("paxos_forgotten"), 1U) << "no list names that life";
+  EXPECT_EQ(promises(one, order_of_others(0, kLife, 5)), 1U);
+  EXPECT_EQ(one.counter("paxos_forgotten"), 0U);
+}
+
+TEST(PaxosMemory, WhoKnowsByHearsayVotesOnceAnAcceptorSaysThatItVoted) {
+  Bench one(kOne, {}, Storage::memory);
+  hear_say(one);
+  wire::State said;
+  said.next = 5;
+  said.first_list = 77;
+  one.state(kTwo, said);
+  EXPECT_EQ(one.counter("paxos_forgotten"), 1U) << "it may know by hearsay, too";
+  said.round = said.voted_round = {wire::first_count(0), kTwo};
+  said.voted_upto = 4;
+  one.state(kTwo, said);
+  EXPECT_EQ(one.counter("paxos_forgotten"), 0U);
+}
+
+TEST(PaxosMemory, OnlyAnAcceptorOfTheListThatItSpokeForTellsItToVote) {
+  Bench one(kOne, {}, Storage::memory);
+  one.start();
+  one.list({2, first_nodes().all, {kOne.node, kThree.node}});
+  wire::State unknowing;
+  unknowing.first_list = 2;
+  for (int i = 0; i < 30; ++i) {
+    one.state(kTwo, unknowing);
+    one.state({kThree.node, kLife + 1}, unknowing);
+    one.run(milliseconds(10));
+  }
+  ASSERT_GT(one.count(PaxosKind::lives), 0U);
+  EXPECT_EQ(promises(one, order_of_others(0, kLife, 5)), 0U)
+      << "an order may have begun without node 2";
+  EXPECT_EQ(one.counter("paxos_forgotten"), 1U);
+}
+
+TEST(PaxosMemory, WhoIsSilentIsNotCountedIfNobodyIsLeftToTellIt) {
+  Bench one(kOne, {}, Storage::memory);
+  hear_say(one);
+  EXPECT_EQ(one.counter("paxos_acceptors_living"), 2U) << "node 2 may say that it votes";
+  EXPECT_EQ(one.counter("paxos_acceptors_heard"), 1U);
+  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::quorum);
+  EXPECT_EQ(one.engine->why().who, kOne);
+  one.state({kTwo.node, kLife + 1}, {});
+  EXPECT_EQ(one.counter("paxos_acceptors_living"), 0U);
+  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::forgotten);
+}
+
+/// Does node 1 follow the order once `from` tells it of it?
+bool follows(Bench& one, const MemberId& from, const wire::Checkpoint& at) {
+  wire::State knows;
+  knows.next = at.next;
+  knows.first_list = at.nodes.first;
+  one.state(from, knows);
+  one.checkpoint(from, at);
+  return one.counter("paxos_order") != 0;
+}
+
+TEST(PaxosMemory, NobodyFollowsAnOrderByHearsayBeforeAnythingIsDecided) {
+  const MemberId later{kThree.node, kLife + 1};
+  Bench one(kOne, {}, Storage::memory);
+  one.start();
+  hear_others(one, milliseconds(300), later);
+  EXPECT_FALSE(follows(one, later, order_of_others(0, kLife, 1)));
+  EXPECT_TRUE(follows(one, kTwo, order_of_others(0, kLife, 1))) << "an acceptor of it says so";
+  EXPECT_EQ(one.counter("paxos_forgotten"), 0U);
+
+  Bench restarted(kOne, {}, Storage::memory);
+  restarted.start();
+  restarted.restart();
+  EXPECT_FALSE(follows(restarted, kTwo, order_of_others(0, kLife, 1))) << "it is not named";
+  EXPECT_TRUE(follows(restarted, kTwo, order_of_others(0, kLife, 2)));
+
+  Bench agreed(kOne, {}, Storage::memory);
+  agreed.start();
+  hear_others(agreed, milliseconds(300));
+  wire::Checkpoint own = order_of_others(0, kLife, 1);
+  own.nodes.first = wire::first_of(own.nodes);
+  EXPECT_TRUE(follows(agreed, later, own)) << "with those whom it took last";
+  EXPECT_EQ(agreed.counter("paxos_forgotten"), 0U);
+}
+
+TEST(PaxosMemory, WhoIsNoAcceptorAndKnowsOfABeginningKeepsNobodyFromAnother) {
+  Bench one(kOne, {}, Storage::memory);
+  one.start();
+  one.list({2, first_nodes().all, {kOne.node, kThree.node}});
+  wire::State unknowing;
+  unknowing.first_list = 2;
+  wire::State knows;
+  knows.next = 1;
+  knows.first_list = 77;
+  const auto hear_both = [&](const MemberId& knowing, const MemberId& other) {
+    for (int i = 0; i < 30; ++i) {
+      one.state(knowing, knows);
+      one.state(other, unknowing);
+      one.run(milliseconds(10));
+    }
+  };
+  hear_both(kTwo, kThree);
+  EXPECT_EQ(one.count(PaxosKind::checkpoint_get), 0U) << "it would not be believed";
+  EXPECT_GT(one.count(PaxosKind::lives), 0U);
+  hear_both(kThree, kTwo);
+  EXPECT_GT(one.count(PaxosKind::checkpoint_get), 0U) << "an acceptor is asked";
+}
+
+/// Node 1 is in an order that has just begun; `votes`: for the first instance. How often it asks
+/// for a checkpoint of node 2, which is far ahead.
+std::uint64_t asks_to_skip(bool votes) {
+  Bench one(kOne, {}, Storage::memory);
+  one.start();
+  hear_others(one, milliseconds(300));
+  for (const MemberId& each : {kTwo, kThree}) one.lives(each, {1, {kLife, kLife, kLife}});
+  EXPECT_NE(one.counter("paxos_order"), 0U);
+  one.run(milliseconds(50));
+  wire::State there;
+  there.first_list = one.last_state().first_list;
+  there.next = there.oldest = 1;
+  one.state(kTwo, there);
+  if (votes) one.propose(kTwo, 9, 1, unit_head(kTwo, 1), "a");
+  one.run(milliseconds(50));
+  EXPECT_EQ(one.last_state().voted_upto, votes ? 1U : 0U);
+  there.next = 2 * Options{}.max_gap;
+  one.sent.clear();
+  for (int i = 0; i < 20; ++i) {
+    one.state(kTwo, there);
+    one.run(milliseconds(10));
+  }
+  return one.count(PaxosKind::checkpoint_get);
+}
+
+TEST(PaxosMemory, WhoIsFarBehindDoesNotSkipWhatItVotedFor) {
+  EXPECT_GT(asks_to_skip(false), 0U);
+  EXPECT_EQ(asks_to_skip(true), 0U);
+}
+
+/// What node 1 knows of the others, and the order's list of three, which names these lives.
+struct Lives {
+  explicit Lives(std::vector<std::uint64_t> named) : given({5, {}, {}}, 512), peers(kOne, {}) {
+    at.next = 5;
+    at.nodes = first_nodes();
+    at.nodes.lives = std::move(named);
+    at.view = {1, kOne};
+    at.members = {{kOne, 0}};
+    at.numbers = {0};
+    given.give({5, at.nodes.all, at.nodes.acceptors});
+    peers.know(at.nodes, {});
+  }
+  void hear(const MemberId& who) {
+    Peer& peer = *peers.find(who.node);
+    ASSERT_TRUE(peers.note(Instant{1}, peer, who));
+    wire::State said;
+    said.next = at.next;
+    said.first_list = at.nodes.first;
+    said.next_list = 5;
+    peers.note_state(peer, said);
+  }
+
+  GivenList given;
+  Peers peers;
+  wire::Checkpoint at;
+};
+
+TEST(PaxosMemory, NoListNamesALifeBeforeTheOneThatCounts) {
+  Lives lives({kLife, kLife, kLife + 2});
+  const OrderState state(lives.at);
+  lives.hear({kThree.node, kLife + 1});
+  EXPECT_FALSE(lives.given.wants_lives(state, lives.peers));
+  EXPECT_EQ(lives.given.renewed(state, lives.peers).lives, lives.at.nodes.lives);
+  EXPECT_EQ(lives.given.value(state, lives.peers).lives, lives.at.nodes.lives);
+  lives.hear({kThree.node, kLife + 3});
+  EXPECT_TRUE(lives.given.wants_lives(state, lives.peers));
+  EXPECT_EQ(lives.given.renewed(state, lives.peers).lives.back(), kLife + 3);
+  EXPECT_EQ(lives.given.value(state, lives.peers).lives.back(), kLife + 3);
+}
+
+TEST(PaxosMemory, AListWaitsForAcceptorsThatVoteAndNobodyLeavesTheLeadToOthers) {
+  Lives lives({kLife, kLife, kLife});
+  const OrderState state(lives.at);
+  lives.hear(kTwo);
+  EXPECT_EQ(lives.given.waits(state, lives.peers).kind, NodesWait::Kind::nothing);
+  lives.peers.self().has_state = true;
+  lives.peers.self().state.next = 5;
+  EXPECT_TRUE(lives.peers.candidate(0)->self);
+  lives.peers.self().silent = true;
+  EXPECT_EQ(lives.given.waits(state, lives.peers).kind, NodesWait::Kind::acceptor);
+  EXPECT_EQ(lives.peers.candidate(0)->node, kTwo.node);
+}
+
+TEST(PaxosMemory, MostLostIsSaid) {
+  Bench one(kOne, {}, Storage::memory);
+  one.start();
+  hear_others(one, milliseconds(300));
+  const wire::Lives all{1, {kLife, kLife, kLife}};
+  one.lives(kTwo, all);
+  one.lives(kThree, all);
+  ASSERT_NE(one.counter("paxos_order"), 0U);
+  EXPECT_NE(one.engine->why().kind, WaitReason::Kind::forgotten);
+  one.state({kTwo.node, kLife + 1}, {});
+  one.state({kThree.node, kLife + 1}, {});
+  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::forgotten);
+  EXPECT_EQ(one.counter("paxos_acceptors_living"), 1U);
+}
+
+}  // namespace
+}  // namespace peal::order::paxos::test
