@@ -12,7 +12,7 @@
 namespace peal::cli {
 namespace {
 
-constexpr std::size_t kReadBytes = 256U << 10;
+constexpr std::size_t kPieceBytes = 256U << 10;
 
 }  // namespace
 
@@ -53,8 +53,8 @@ Result<void, std::string> Lines::read() {
   text_.erase(0, used_);
   used_ = 0;
   const std::size_t before = text_.size();
-  text_.resize(before + kReadBytes);
-  const ssize_t got = ::read(fd_, text_.data() + before, kReadBytes);
+  text_.resize(before + kPieceBytes);
+  const ssize_t got = ::read(fd_, text_.data() + before, kPieceBytes);
   const int error = errno;
   text_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
   if (got < 0) {
