@@ -12,12 +12,12 @@
 namespace peal::cli {
 namespace {
 
-constexpr std::string_view kAcceptedNodes =
+constexpr std::string_view kAcceptedDomainNodes =
     "a list of 1 to 128 different numbers of nodes, from 1 to 65535, such as [1, 2, 3]";
-constexpr std::string_view kAcceptedAcceptors =
+constexpr std::string_view kAcceptedDomainAcceptors =
     "an odd number of different numbers of the domain's nodes, such as [1, 2, 3]";
 constexpr std::size_t kGroupsMax = 1'000;
-constexpr std::string_view kAcceptedGroups =
+constexpr std::string_view kAcceptedDomainGroups =
     "a list of up to 1000 names of groups, or of their beginnings and '*', such as [\"east-*\"]";
 
 /// Different numbers of nodes; false if it is anything else.
@@ -56,14 +56,14 @@ Status read_key(const Place& place, const toml::key& key, const toml::node& node
     out.name = text->get();
   } else if (key == "nodes") {
     if (!read_nodes(node, out.nodes))
-      return refuse(place, not_accepted(path, node, kAcceptedNodes));
+      return refuse(place, not_accepted(path, node, kAcceptedDomainNodes));
   } else if (key == "acceptors") {
     if (!read_nodes(node, out.acceptors) || out.acceptors.size() % 2 == 0) {
-      return refuse(place, not_accepted(path, node, kAcceptedAcceptors));
+      return refuse(place, not_accepted(path, node, kAcceptedDomainAcceptors));
     }
   } else if (key == "groups") {
     if (!read_groups(node, out.groups)) {
-      return refuse(place, not_accepted(path, node, kAcceptedGroups));
+      return refuse(place, not_accepted(path, node, kAcceptedDomainGroups));
     }
   } else {
     return refuse(
@@ -85,7 +85,8 @@ Status read_domain(std::string_view file, const toml::table& table, NodeConfig& 
     return refuse(place, "domain.name is missing: accepted is " + std::string(kAcceptedName));
   }
   if (entry.nodes.empty()) {
-    return refuse(place, "domain.nodes is missing: accepted is " + std::string(kAcceptedNodes));
+    return refuse(place,
+                  "domain.nodes is missing: accepted is " + std::string(kAcceptedDomainNodes));
   }
   for (const DomainEntry& other : config.domains) {
     if (other.name != entry.name) continue;
@@ -94,9 +95,10 @@ Status read_domain(std::string_view file, const toml::table& table, NodeConfig& 
   }
   for (const std::uint32_t acceptor : entry.acceptors) {
     if (std::find(entry.nodes.begin(), entry.nodes.end(), acceptor) != entry.nodes.end()) continue;
-    return refuse(
-        place, "domain.acceptors of " + quote(entry.name) + " has " + std::to_string(acceptor) +
-                   ", which is none of its nodes: accepted is " + std::string(kAcceptedAcceptors));
+    return refuse(place, "domain.acceptors of " + quote(entry.name) + " has " +
+                             std::to_string(acceptor) +
+                             ", which is none of its nodes: accepted is " +
+                             std::string(kAcceptedDomainAcceptors));
   }
   config.domains.push_back(std::move(entry));
   return {};
