@@ -55,10 +55,12 @@ Snapshot Core::snapshot() const {
   return now;
 }
 
-/// In which domain the order has to go on, if not in all.
-std::string domain_text(const Runtime& runtime) {
-  const std::string_view name = domain_name(runtime.settings(), runtime.node().why().domain);
-  return name.empty() ? std::string() : ", in the domain " + std::string(name);
+/// What is waited for, and in which domain the order has to go on, if not in all.
+std::string wait_text(const Runtime& runtime) {
+  const order::WaitReason reason = runtime.node().why();
+  const std::string_view name = domain_name(runtime.settings(), reason.domain);
+  const std::string text = wait_text(reason, runtime.names());
+  return name.empty() ? text : text + ", in the domain " + std::string(name);
 }
 
 Snapshot snapshot_of(const Runtime& runtime) {
@@ -74,7 +76,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   const NodeId slow = runtime.transport().congested();
   now.waits_for = slow != NodeId{} && node.queued_messages() > 0
                       ? congested_text(slow, runtime.names())
-                      : wait_text(node.why(), runtime.names()) + domain_text(runtime);
+                      : wait_text(runtime);
   now.multicast = runtime.transport().multicast_status();
   now.data = data_text(runtime.transport(), runtime.names());
   const auto key = runtime.sending_key();
