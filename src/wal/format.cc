@@ -79,7 +79,7 @@ void seal_frame(ByteSpan out, const Frame& frame, std::size_t record_bytes, std:
   PEAL_ASSERT(out.size() == frame_bytes(record_bytes));
   store<std::uint32_t>(out.subspan(4), static_cast<std::uint32_t>(frame.kind));
   store<std::uint32_t>(out.subspan(8), static_cast<std::uint32_t>(record_bytes));
-  store<std::uint32_t>(out.subspan(12), 0);
+  store<std::uint32_t>(out.subspan(12), seed);
   store<std::uint64_t>(out.subspan(16), frame.position.value);
   store<std::uint64_t>(out.subspan(24), frame.durable.value);
   store<std::uint64_t>(out.subspan(32), frame.oldest);
@@ -88,12 +88,19 @@ void seal_frame(ByteSpan out, const Frame& frame, std::size_t record_bytes, std:
   store<std::uint32_t>(out, frame_checksum(out, seed));
 }
 
+bool looks_like_frame(ByteView segment, std::size_t at, std::uint32_t seed) {
+  if (at > segment.size() || segment.size() - at < kFrameBytes) return false;
+  const ByteView head = segment.subspan(at);
+  const bool of_segment = load<std::uint32_t>(head.subspan(12)) == seed;
+  return is_kind(load<std::uint32_t>(head.subspan(4))) &&
+         (of_segment || PEAL_MUTANT(wm5_stale_accepted));
+}
+
 std::optional<Frame> read_frame(ByteView segment, std::size_t at, std::uint32_t seed) {
-  if (at > segment.size() || segment.size() - at < kFrameBytes) return std::nullopt;
+  if (!looks_like_frame(segment, at, seed)) return std::nullopt;
   const ByteView head = segment.subspan(at);
   const auto kind = load<std::uint32_t>(head.subspan(4));
   const auto length = load<std::uint32_t>(head.subspan(8));
-  if (!is_kind(kind) || load<std::uint32_t>(head.subspan(12)) != 0) return std::nullopt;
   if (length > head.size() || frame_bytes(length) > head.size()) return std::nullopt;
   if (kind != static_cast<std::uint32_t>(FrameKind::record) && length != 0) return std::nullopt;
   const ByteView whole = head.first(frame_bytes(length));

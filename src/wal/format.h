@@ -15,7 +15,7 @@
 
 namespace peal::wal {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::size_t kHeaderBytes = 72;  ///< of a segment
 inline constexpr std::size_t kFrameBytes = 40;   ///< of a frame, without what it carries
 inline constexpr std::size_t kAlign = 8;         ///< frames begin at multiples of it
@@ -39,8 +39,9 @@ struct SegmentHeader {
 
 enum class HeaderFault : std::uint8_t { too_short, no_segment, unknown_version, bad_checksum };
 
-/// Fills the first kHeaderBytes of `out`. Returns the segment's seed: what the checksums of its
-/// frames continue from, so that no frame of another segment is ever taken for one of it.
+/// Fills the first kHeaderBytes of `out`. Returns the segment's seed, which all its frames hold and
+/// their checksums continue from: so no frame of another segment is ever taken for one of it,
+/// although a segment may lie in the file of an earlier one.
 std::uint32_t encode(const SegmentHeader& header, ByteSpan out);
 struct DecodedHeader {
   SegmentHeader header;
@@ -73,12 +74,16 @@ constexpr std::size_t frame_bytes(std::size_t record_bytes) {
 /// Writes head and padding of a frame around the record, which lies at its place in `out` already;
 /// `out` has frame_bytes(record_bytes). Frame::record is not looked at.
 void seal_frame(ByteSpan out, const Frame& frame, std::size_t record_bytes, std::uint32_t seed);
+/// Does what lies at `at` look like the head of a frame of this segment? What is no head of one, a
+/// client's bytes or an earlier segment's, almost never does: nobody knows the seed.
+bool looks_like_frame(ByteView segment, std::size_t at, std::uint32_t seed);
 /// The frame that begins at `at`, if there is one, whole and unchanged.
 std::optional<Frame> read_frame(ByteView segment, std::size_t at, std::uint32_t seed);
 
 /// Names of files. A segment gets its name only when its header is durable; until then it has
-/// kNewSuffix.
+/// kNewSuffix. One that is not needed any more may wait with kSpareSuffix for its next use.
 inline constexpr std::string_view kNewSuffix = ".new";
+inline constexpr std::string_view kSpareSuffix = ".spare";
 std::string segment_name(std::uint64_t serial);
 std::optional<std::uint64_t> serial_of(std::string_view name);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wal/log.h"
 
-#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/assert.h"
@@ -93,12 +93,12 @@ Result<LogPosition> Log::take(ByteView record, std::uint64_t disk_bytes_max) {
   if (after > disk_bytes_max) return unexpected(Errc::would_block);
   last_ = last_.next();
   if (filling_.empty()) filling_first_ = last_;
-  const std::size_t at = filling_.size();
-  filling_.resize(at + bytes);
-  store<std::uint32_t>(ByteSpan(filling_).subspan(at + 8),
-                       static_cast<std::uint32_t>(record.size()));
-  std::copy(record.begin(), record.end(),
-            filling_.begin() + static_cast<std::ptrdiff_t>(at + kFrameBytes));
+  const std::size_t end = filling_.size() + bytes;
+  std::array<std::byte, kFrameBytes> head{};
+  store<std::uint32_t>(ByteSpan(head).subspan(8), static_cast<std::uint32_t>(record.size()));
+  filling_.insert(filling_.end(), head.begin(), head.end());
+  filling_.insert(filling_.end(), record.begin(), record.end());
+  filling_.resize(end);  // not all of it at first: that would write zeros where the record goes
   return last_;
 }
 

@@ -62,7 +62,7 @@ class Recovery {
   port::Disk& disk_;
   const Options& options_;
   std::vector<std::uint64_t> serials_;  // that are there, in order
-  std::vector<std::string> leftovers_;  // of segments that never got their names
+  std::vector<std::string> leftovers_;  // without names of segments: half-made, or spare
   std::vector<std::byte> bytes_;
   Recovered out_;
 };
@@ -77,15 +77,18 @@ Recovery::Done Recovery::list() {
   }
   for (const port::DiskFile& file : *files) {
     std::string_view name = file.name;
-    const bool fresh = name.size() > kNewSuffix.size() &&
-                       name.substr(name.size() - kNewSuffix.size()) == kNewSuffix;
-    if (fresh) name.remove_suffix(kNewSuffix.size());
+    bool leftover = false;
+    for (const std::string_view suffix : {kNewSuffix, kSpareSuffix}) {
+      if (leftover || !name.ends_with(suffix)) continue;
+      name.remove_suffix(suffix.size());
+      leftover = true;
+    }
     const auto serial = serial_of(name);
     if (!serial) {
       return unexpected(problem(Kind::unknown_file, file.name, 0,
                                 " is no file of a log: move it out of this folder"));
     }
-    if (fresh) {
+    if (leftover) {
       leftovers_.push_back(file.name);
     } else {
       serials_.push_back(*serial);
@@ -319,12 +322,12 @@ Result<Recovered, Problem> create(port::Disk& disk, const Options& options) {
 }
 
 port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHeader& header,
-                                             std::uint64_t bytes) {
+                                             std::uint64_t bytes, const std::string& spare) {
   const std::string name = segment_name(header.serial);
   const std::string beside = name + std::string(kNewSuffix);
   std::vector<std::byte> start(kHeaderBytes);
   const std::uint32_t seed = encode(header, start);
-  auto done = disk.create(beside, bytes);
+  auto done = spare.empty() ? disk.create(beside, bytes) : disk.rename(spare, beside);
   if (done) done = disk.write(beside, 0, start);
   if (done) done = disk.sync(beside);
   if (done) done = disk.rename(beside, name);

@@ -8,8 +8,8 @@
 namespace peal::wal {
 namespace {
 
-/// How many bytes, in sizes of the segment, are tried as frames behind a bad one: what a record
-/// holds may look like the heads of very many.
+/// How many bytes, in sizes of the segment, are tried as frames behind a bad one: so that no file,
+/// whatever it holds, is read for ever.
 constexpr std::uint64_t kTriesMax = 64;
 
 /// A frame that was written at this place says these things of what is before it.
@@ -38,23 +38,20 @@ void call_damaged(Scan& scan, std::size_t at, std::size_t proof_at) {
   scan.proof_at = proof_at;
 }
 
-/// Behind the last whole frame there is something. If that was ever durable, then a frame behind it
-/// says so: each carries what was durable when it was written.
+/// Behind the last whole frame there may be parts of others: of a write that was cut off, or of
+/// what was durable and is damaged. In the second case a frame behind it says so: each carries what
+/// was durable when it was written.
 void judge_tail(ByteView segment, std::uint32_t seed, Scan& scan) {
-  const ByteView rest = segment.subspan(scan.end);
-  const auto found =
-      std::find_if(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; });
-  if (found == rest.end()) return;
-  const std::size_t first = scan.end + static_cast<std::size_t>(found - rest.begin());
-  if (scan.ended) {
-    call_damaged(scan, first, first);
-    return;
-  }
-  scan.tail = Tail::torn;
-  PEAL_PROBE("wal.torn_tail");
-  if (PEAL_MUTANT(wm6_damage_taken_for_torn)) return;
   std::uint64_t budget = kTriesMax * segment.size();
-  for (std::size_t at = scan.end + kAlign; at + kFrameBytes <= segment.size(); at += kAlign) {
+  for (std::size_t at = scan.end; at + kFrameBytes <= segment.size(); at += kAlign) {
+    if (!looks_like_frame(segment, at, seed)) continue;
+    if (scan.ended) {
+      call_damaged(scan, at, at);
+      return;
+    }
+    scan.tail = Tail::torn;
+    PEAL_PROBE("wal.torn_tail");
+    if (PEAL_MUTANT(wm6_damage_taken_for_torn)) return;
     const std::uint64_t cost = cost_of_trying(segment, at, scan.last);
     if (cost == 0) continue;
     const auto frame = cost <= budget ? read_frame(segment, at, seed) : std::nullopt;

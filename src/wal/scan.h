@@ -11,7 +11,7 @@ namespace peal::wal {
 
 /// What the bytes behind the last whole frame of a segment mean.
 enum class Tail : std::uint8_t {
-  clean,    ///< nothing but zeros
+  clean,    ///< nothing of this segment: zeros, or what an earlier one left in the file
   torn,     ///< a write that a crash cut off: nothing in it was ever reported durable
   damaged,  ///< something that was durable is not there any more
 };

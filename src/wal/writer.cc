@@ -109,8 +109,9 @@ Writer::Done Writer::next_segment() {
   const SegmentHeader header{options_.owner,  options_.epoch, segments_.back().serial + 1,
                              written_.next(), oldest_,        options_.salt};
   file_ = segment_name(header.serial);
-  const auto seed = make_segment(disk_, header, options_.segment_bytes);
+  const auto seed = make_segment(disk_, header, options_.segment_bytes, spare_);
   if (!seed) return unexpected(seed.error());
+  spare_.clear();
   segments_.push_back({header.serial, header.first, options_.segment_bytes});
   open_ = true;
   seed_ = *seed;
@@ -119,7 +120,9 @@ Writer::Done Writer::next_segment() {
 }
 
 /// First the log says durably what is not needed, then that is removed: whoever reads it after a
-/// crash knows whether something that is not there should be.
+/// crash knows whether something that is not there should be. One of the files is kept for the next
+/// segment, whose bytes then have their places on the disk already: to sync them costs half as much
+/// as those of a new file.
 Writer::Done Writer::remove_unneeded(LogPosition keep_from) {
   std::size_t count = 0;
   while (count + 1 < segments_.size() && segments_[count + 1].first <= keep_from) ++count;
@@ -130,7 +133,12 @@ Writer::Done Writer::remove_unneeded(LogPosition keep_from) {
   const std::string newest = file_;
   for (; done && count > 0; --count) {
     file_ = segment_name(segments_.front().serial);
-    done = disk_.remove(file_);
+    if (spare_.empty() && segments_.front().bytes == options_.segment_bytes) {
+      spare_ = file_ + std::string(kSpareSuffix);
+      done = disk_.rename(file_, spare_);
+    } else {
+      done = disk_.remove(file_);
+    }
     if (done) segments_.pop_front();
   }
   if (!done) return done;

@@ -52,6 +52,7 @@ class Writer {
   std::deque<Segment> segments_;
   std::uint64_t oldest_;    // serial of the first of them
   std::string file_;        // of the newest segment
+  std::string spare_;       // a file for the next segment; empty: there is none
   bool open_ = false;       // it takes frames
   std::uint32_t seed_ = 0;  // if open
   std::uint64_t end_ = 0;   // if open: behind its last frame

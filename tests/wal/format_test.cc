@@ -58,9 +58,9 @@ TEST(Segment, HeaderCutAnywhereIsTooShort) {
 
 TEST(Segment, AnotherVersionIsToldFromDamage) {
   auto bytes = header_bytes();
-  store<std::uint32_t>(ByteSpan(bytes).subspan(8), 2);
+  store<std::uint32_t>(ByteSpan(bytes).subspan(8), kVersion + 1);
   EXPECT_EQ(decode_header(bytes).error(), HeaderFault::unknown_version);
-  EXPECT_EQ(version_of(bytes), 2U);
+  EXPECT_EQ(version_of(bytes), kVersion + 1);
   bytes = header_bytes();
   bytes[0] = std::byte{'p'};
   EXPECT_EQ(decode_header(bytes).error(), HeaderFault::no_segment);
@@ -117,6 +117,15 @@ TEST(Frame, LengthsThatNoFileHasAreRefused) {
     store<std::uint32_t>(ByteSpan(bytes).subspan(8), length);
     EXPECT_FALSE(read_frame(bytes, 0, 42)) << length;
   }
+}
+
+/// A client may write what it likes, but does not know the seed; nor does another segment.
+TEST(Frame, HeadsOfAnotherSegmentDoNotLookLikeOne) {
+  const auto bytes = frame_of("vote", 42);
+  EXPECT_TRUE(looks_like_frame(bytes, 0, 42));
+  EXPECT_FALSE(looks_like_frame(bytes, 0, 43));
+  EXPECT_FALSE(looks_like_frame(bytes, 8, 42));
+  EXPECT_FALSE(looks_like_frame(bytes, bytes.size(), 42));
 }
 
 TEST(Frame, ZerosAreNone) {

@@ -118,6 +118,42 @@ TEST(Log, CheckpointLetsGoOfWholeSegments) {
   EXPECT_EQ(kept.records.back().bytes, "state");
 }
 
+/// The file of a segment that is not needed any more becomes the next one, with what it holds.
+TEST(Log, OneFileThatIsNotNeededIsUsedAgain) {
+  sim::Disk disk(1);
+  auto log = open_good(disk, 1, Start::create);
+  const auto spares = [&disk] {
+    std::vector<std::string> found = disk.names();
+    std::erase_if(found, [](const std::string& name) { return !name.ends_with(".spare"); });
+    return found;
+  };
+  const std::string record(300, 'r');
+  std::uint64_t reused = 0;
+  for (int i = 0; i < 40; ++i) {
+    const std::vector<std::string> before = spares();
+    if (i % 10 == 9) {
+      ASSERT_TRUE(log->checkpoint(as_bytes_view(record), log->last()));
+    } else {
+      append(*log, record);
+    }
+    ASSERT_TRUE(log->commit());
+    ASSERT_LE(spares().size(), 1U);
+    if (!before.empty() && spares().empty()) ++reused;
+  }
+  EXPECT_GE(reused, 2U);
+  // A start takes none: it cannot know what one holds.
+  while (spares().empty()) {
+    ASSERT_TRUE(log->checkpoint(as_bytes_view(record), log->last()));
+    ASSERT_TRUE(log->commit());
+  }
+  const LogPosition last = log->last();
+  log.reset();
+  log = open_good(disk, 2, Start::existing);
+  EXPECT_TRUE(spares().empty());
+  EXPECT_EQ(log->last(), last);
+  EXPECT_FALSE(log->found().tail_cut);
+}
+
 TEST(Log, FullIsBackPressureUntilACheckpoint) {
   sim::Disk disk(1);
   const auto log = open_good(disk, 1, Start::create);

@@ -14,9 +14,9 @@ namespace {
 /// The bytes of a segment, frame by frame.
 class Bytes {
  public:
-  Bytes() {
+  explicit Bytes(std::uint64_t salt = 5) {
     bytes_.resize(kHeaderBytes);
-    decoded_.header = {test::kOwner, 1, 1, LogPosition{1}, 1, 5};
+    decoded_.header = {test::kOwner, 1, 1, LogPosition{1}, 1, salt};
     decoded_.seed = encode(decoded_.header, bytes_);
   }
   /// Returns where it lies.
@@ -37,6 +37,7 @@ class Bytes {
     return scan_segment(bytes_, decoded_, [](const Frame&) {});
   }
   std::vector<std::byte>& bytes() { return bytes_; }
+  std::uint32_t seed() const { return decoded_.seed; }
 
  private:
   std::vector<std::byte> bytes_;
@@ -103,15 +104,32 @@ TEST(Scan, NothingIsBehindTheEnd) {
   bytes.frame(FrameKind::end, 0, 0);
   EXPECT_EQ(bytes.scan().tail, Tail::clean);
   EXPECT_TRUE(bytes.scan().ended);
-  bytes.bytes().resize(bytes.bytes().size() + 50);
-  EXPECT_EQ(bytes.scan().tail, Tail::clean);
-  bytes.bytes().back() = std::byte{1};
+  const std::size_t behind = bytes.frame(FrameKind::mark, 0, 0);
   EXPECT_EQ(bytes.scan().tail, Tail::damaged);
-  EXPECT_EQ(bytes.scan().damage_at, bytes.bytes().size() - 1);
+  EXPECT_EQ(bytes.scan().damage_at, behind);
 }
 
-/// What a client puts into a record may look like the heads of a million frames, each of which
-/// would have to be read up to its end to see that it is none.
+/// A segment may lie in the file of an earlier one, whose frames are behind its own.
+TEST(Scan, WhatAnEarlierSegmentLeftIsNothing) {
+  for (const bool ended : {false, true}) {
+    Bytes earlier(4);
+    for (std::uint64_t i = 1; i < 20; ++i) earlier.frame(FrameKind::record, i, i - 1, "of old");
+    Bytes bytes;
+    bytes.frame(FrameKind::record, 1, 0, "a");
+    bytes.frame(ended ? FrameKind::end : FrameKind::mark, 1, 1);
+    const std::size_t end = bytes.bytes().size();
+    const auto from = earlier.bytes().begin() + static_cast<std::ptrdiff_t>(end);
+    bytes.bytes().insert(bytes.bytes().end(), from, earlier.bytes().end());
+    const Scan scan = bytes.scan();
+    EXPECT_EQ(scan.tail, Tail::clean);
+    EXPECT_EQ(scan.end, end);
+    EXPECT_EQ(scan.last, LogPosition{1});
+    EXPECT_EQ(scan.ended, ended);
+  }
+}
+
+/// Whoever knew the seed could write a record that looks like the heads of a million frames, each
+/// of which would have to be read up to its end to see that it is none.
 TEST(Scan, RecordsFullOfHeadsAreNotReadForEver) {
   Bytes bytes;
   bytes.frame(FrameKind::record, 1, 0, "a");
@@ -120,6 +138,7 @@ TEST(Scan, RecordsFullOfHeadsAreNotReadForEver) {
     const ByteSpan head = std::as_writable_bytes(std::span<char>(heads)).subspan(at, kFrameBytes);
     store<std::uint32_t>(head.subspan(4), static_cast<std::uint32_t>(FrameKind::record));
     store<std::uint32_t>(head.subspan(8), 4 << 20);
+    store<std::uint32_t>(head.subspan(12), bytes.seed());
     store<std::uint64_t>(head.subspan(24), 2);
   }
   const std::size_t bad = bytes.frame(FrameKind::record, 2, 1, heads);
