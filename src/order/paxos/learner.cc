@@ -110,13 +110,8 @@ bool PaxosEngine::consume(Effects& out) {
 OrderState::Outcome PaxosEngine::apply(const Value& value) {
   const wire::ValueHead& head = value.head;
   const bool nothing = head.kind == wire::ValueKind::nothing;
-  std::uint64_t stamp = head.kind == wire::ValueKind::unit ? 0 : head.number;
-  if (config_.merger != nullptr && head.kind == wire::ValueKind::unit) {
-    wire::Placing placing;
-    if (wire::decode_placing(value.bytes.view(), placing) == wire::Drop::none) {
-      stamp = placing.stamp;
-    }
-  }
+  std::uint64_t stamp = stamp_of(head, value.bytes.view(), config_.merger != nullptr);
+  if (nothing && config_.self.node.value % 2 == 0 && PEAL_MUTANT(rt_skips_not_counted)) stamp = 0;
   const OrderState::Outcome outcome = state_.apply(head, value.bytes.view(), stamp);
   if (config_.merger != nullptr) config_.merger->on_key(state_.key(), nothing);
   return outcome;
