@@ -179,6 +179,18 @@ TEST(RidgeRotation, AnotherCoordinatorGoesOnWhereTheOthersAre) {
   EXPECT_EQ(its.back().key, others);
 }
 
+// Of skips an ensemble's history holds a great many, and the log is one for all: it does not keep
+// for it what another one has ordered since.
+TEST(RidgeRotation, TheLogDoesNotGrowWhereOneEnsembleOnlySkips) {
+  Slots slots(rotation());
+  slots.settle();
+  slots.send(2'000, 1, kTick);
+  const std::size_t before = slots.records_of(1);
+  EXPECT_GT(before, 2'000U) << "a vote for each value, and for each skip";
+  slots.send(4'000, 1, kTick);
+  EXPECT_LT(slots.records_of(1), before + 1'000);
+}
+
 // What is at rest stays so: heartbeats of each ensemble, and nothing else.
 TEST(RidgeRotation, NothingIsSkippedWhileNobodyOrders) {
   Slots by_keys(rotation(Merging::keys));
