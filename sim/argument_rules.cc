@@ -30,6 +30,7 @@ constexpr Applies kApplies[] = {
     {"--nodes", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--dissemination", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--ensembles", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--merge", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--optimistic", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--domains", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
     {"--storage", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
@@ -53,17 +54,20 @@ constexpr Applies kApplies[] = {
 };
 /// Of two options, the first says nothing beside the second.
 constexpr std::pair<const char*, const char*> kApart[] = {
-    {"--shrink", "--print"},      {"--trace", "--print"}, {"--record", "--shrink"},
-    {"--ensembles", "--domains"}, {"--json", "--print"},  {"--json", "--shrink"},
-    {"--trace", "--shrink"},
+    {"--shrink", "--print"},      {"--trace", "--print"},   {"--record", "--shrink"},
+    {"--ensembles", "--domains"}, {"--merge", "--domains"}, {"--json", "--print"},
+    {"--json", "--shrink"},       {"--trace", "--shrink"},
 };
 
 /// What one engine alone has, beside another: one line, or nothing.
 std::string clash_with_engine(const Given& given, const Arguments& a) {
-  for (const char* name : {"--dissemination", "--ensembles", "--domains"}) {
+  for (const char* name : {"--dissemination", "--ensembles", "--merge", "--domains"}) {
     if (given(name) && a.swarm.order != OrderEngine::ridge) {
       return std::string(name) + " is not accepted here: it must come with --order ridge";
     }
+  }
+  if (a.swarm.merging == Merging::rotation && a.swarm.ensembles == 1) {
+    return "--merge rotation is not accepted here: it must come with --ensembles, of 2 or more";
   }
   if (a.swarm.optimistic && !on_quorums(a.swarm.order)) {
     return "--optimistic is not accepted here: it must come with --order paxos or ridge";

@@ -151,6 +151,13 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
           });
   b.number("--ensembles", "K", a.swarm.ensembles, 1, order::ridge::kEnsemblesMax,
            "ensembles of ridge that order together (1)");
+  b.value("--merge", "HOW", "\"keys\" or \"rotation\"",
+          "how the orders of ensembles become one: keys (default), or rotation",
+          [&a](const std::string& text) {
+            const auto merging = order::ridge::merging_of_name(text);
+            if (merging) a.swarm.merging = *merging;
+            return merging.has_value();
+          });
   b.number("--domains", "N", a.swarm.domains, 0, order::ridge::kEnsemblesMax - 1,
            "up to so many domains of ridge, of nodes left to chance (0)");
   b.value("--storage", "PLACE", "\"disk\" or \"memory\"",

@@ -65,14 +65,15 @@ bool try_scenarios(const MutantOptions& options, MutantRow& row) {
 /// What the family of a mutant needs to be noticed: the beginning of its name says it.
 void set_family(std::string_view name, SwarmOptions& swarm) {
   const auto of = [name](std::string_view family) { return name.starts_with(family); };
-  if (of("gm")) swarm.groups = true;                                    // process groups
-  if (of("px_")) swarm.order = OrderEngine::paxos;                      // engines on quorums
-  if (of("rd_") || of("rr_") || of("re_") || of("do_") || of("op_")) {  // Ridge:
+  if (of("gm")) swarm.groups = true;                // process groups
+  if (of("px_")) swarm.order = OrderEngine::paxos;  // engines on quorums
+  if (of("rd_") || of("rr_") || of("re_") || of("rt_") || of("do_") || of("op_")) {  // Ridge:
     swarm.order = OrderEngine::ridge;
   }
   if (of("rr_")) swarm.dissemination = Dissemination::ring;  // its ring
   if (of("re_")) swarm.ensembles = 3;                        // its ensembles
-  if (of("do_")) swarm.domains = 3;                          // its domains
+  if (of("rt_")) swarm.ensembles = 3, swarm.merging = Merging::rotation;
+  if (of("do_")) swarm.domains = 3;  // its domains
   if (name == "px_amnesiac_votes" || name == "px_founded_alone") swarm.storage = Storage::memory;
   if (of("op_")) swarm.optimistic = true;  // optimistic delivery
 }

@@ -25,6 +25,7 @@ struct NetArguments {
   std::uint32_t nodes = 8, senders = 0, payload = 1'350, datagram = 0, step = 0;
   std::uint32_t acceptors = 3;
   std::uint32_t ensembles = 1, domains = 0;
+  std::string dissemination = "distributors", merge = "keys";
   std::uint32_t personal = 0, accelerated = 0, global = 0, buffer = 0;
   double disk_us = 0, loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2,
          measure = 0.2;
@@ -79,6 +80,11 @@ void add_options(CLI::App& app, NetArguments& a) {
   app.add_option("--ensembles", a.ensembles,
                  "with ridge: so many ensembles order together; default: 1")
       ->check(CLI::Range(1U, order::ridge::kEnsemblesMax));
+  app.add_option("--dissemination", a.dissemination,
+                 "with ridge: how values reach all nodes; default: distributors")
+      ->check(CLI::IsMember({"distributors", "ring"}));
+  app.add_option("--merge", a.merge, "with --ensembles: how their orders become one; default: keys")
+      ->check(CLI::IsMember({"keys", "rotation"}));
   app.add_option("--domains", a.domains,
                  "with ridge: the nodes are shared out evenly to so many domains, and send in "
                  "theirs alone; each has --acceptors of its own")
@@ -152,7 +158,9 @@ NetRunOptions options_of(const CLI::App& app, const NetArguments& a) {
   options.senders = a.senders;
   options.multicast = !a.no_multicast;
   options.acceptors = app.count("--acceptors") > 0 ? a.acceptors : std::min(a.acceptors, a.nodes);
+  options.dissemination = *order::ridge::dissemination_of_name(a.dissemination);
   options.ensembles = a.ensembles;
+  options.merging = *order::ridge::merging_of_name(a.merge);
   options.domains = a.domains;
   options.optimistic = a.optimistic;
   options.disk = Duration{static_cast<std::int64_t>(a.disk_us * 1e3)};
@@ -225,9 +233,12 @@ std::string problem(const CLI::App& app, const NetRunOptions& options) {
     return "--senders " + std::to_string(options.senders) + ": accepted is 1 to " +
            std::to_string(options.nodes) + ": senders are nodes";
   }
-  for (const char* name : {"--ensembles", "--domains"}) {
+  for (const char* name : {"--dissemination", "--ensembles", "--merge", "--domains"}) {
     if (options.order == OrderEngine::ridge || app.count(name) == 0) continue;
     return std::string(name) + " is not accepted here: it must come with --order ridge";
+  }
+  if (options.merging == Merging::rotation && options.ensembles == 1) {
+    return "--merge rotation is not accepted here: it must come with --ensembles, of 2 or more";
   }
   if (options.domains > 0 && (options.ensembles > 1 || options.optimistic)) {
     return "--domains is not accepted here: it must come without --ensembles and --optimistic";

@@ -29,6 +29,8 @@ std::string quorum_text(const NetRunOptions& options) {
   std::string text = ", " + std::string(order_engine_name(options.order)) + ", " + count +
                      (options.acceptors == 1 ? " acceptor" : " acceptors");
   if (options.ensembles > 1) text += ", " + std::to_string(options.ensembles) + " ensembles";
+  if (options.merging == Merging::rotation) text += " in rotation";
+  if (options.dissemination == Dissemination::ring) text += ", in a ring";
   if (options.domains > 0) text += ", " + std::to_string(options.domains) + " domains";
   if (options.optimistic) text += ", optimistic";
   if (options.disk.ns == 0) return text + " in memory";
@@ -88,6 +90,11 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("inverted_percent", formatted("%.3f", f.inverted * 100), false);
   visit("domains", std::to_string(options.domains), false);
   visit("total_mbps", formatted("%.1f", f.total_mbps), false);
+  const bool ridge = options.order == OrderEngine::ridge;
+  visit("dissemination", ridge ? std::string(dissemination_name(options.dissemination)) : "none",
+        true);
+  visit("merge",
+        ridge && options.ensembles > 1 ? std::string(merging_name(options.merging)) : "none", true);
   visit("keeps_up", f.keeps_up() ? "1" : "0", false);
 }
 

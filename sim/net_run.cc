@@ -61,7 +61,9 @@ WorldOptions world_of(const NetRunOptions& options) {
   world.ring = ring_of(options);
   world.paxos = paxos_of(options);
   world.acceptors = options.acceptors;
+  world.dissemination = options.dissemination;
   world.ensembles = options.ensembles;
+  world.merging = options.merging;
   for (std::uint32_t domain = 1; domain <= options.domains; ++domain) {
     const std::vector<NodeId> nodes = nodes_of(options, domain);
     world.domains.push_back({nodes, {nodes.begin(), nodes.begin() + options.acceptors}});

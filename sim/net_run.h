@@ -37,7 +37,9 @@ struct NetRunOptions {
   Duration coalesce{};          ///< of the network cards
   bool multicast = true;        ///< else each multicast is a unicast to each other node
   std::uint32_t acceptors = 3;  ///< on quorums: the lowest nodes; all, if there are fewer
-  std::uint32_t ensembles = 1;  ///< of ridge
+  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
+  std::uint32_t ensembles = 1;                                ///< of ridge
+  Merging merging = Merging::keys;                            ///< of several ensembles
   /// Of ridge: the nodes are shared out evenly to so many domains, and send in theirs alone; 0: all
   /// learn everything.
   std::uint32_t domains = 0;

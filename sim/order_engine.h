@@ -12,6 +12,7 @@ namespace peal::sim {
 
 using order::paxos::Storage;
 using order::ridge::Dissemination;
+using order::ridge::Merging;
 
 /// Which engine orders.
 enum class OrderEngine : std::uint8_t { ring, paxos, ridge };

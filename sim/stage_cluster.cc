@@ -45,6 +45,15 @@ void read_engine(Words& words, WorldOptions& options) {
   if (options.ensembles > 1 && options.order != OrderEngine::ridge) {
     words.fail("ensembles=" + std::to_string(options.ensembles) + ": accepted with order=ridge");
   }
+  const std::string merge = words.value("merge").value_or("keys");
+  if (const auto known = order::ridge::merging_of_name(merge)) {
+    options.merging = *known;
+  } else {
+    words.fail("merge=" + merge + ": accepted is keys or rotation");
+  }
+  if (options.merging == Merging::rotation && options.ensembles == 1) {
+    words.fail("merge=rotation: accepted with ensembles=2 and more");
+  }
   options.paxos.optimistic = words.yes_no("optimistic").value_or(false);
   if (options.paxos.optimistic && (!on_quorums(options.order) || options.ensembles > 1)) {
     words.fail("optimistic=yes: accepted with order=paxos and order=ridge, and one ensemble");

@@ -173,6 +173,7 @@ void Author::write_cluster() {
   }
   if (options_.dissemination == Dissemination::ring) line += " dissemination=ring";
   if (options_.ensembles > 1) line += " ensembles=" + std::to_string(options_.ensembles);
+  if (options_.merging == Merging::rotation) line += " merge=rotation";
   if (options_.optimistic) line += " optimistic=yes";
   if (options_.domains > 0) line += domains();
   if (options_.storage == Storage::memory) line += " storage=memory";

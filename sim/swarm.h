@@ -14,6 +14,7 @@ struct SwarmOptions {
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge
+  Merging merging = Merging::keys;                            ///< of several ensembles
   std::uint32_t domains = 0;                                  ///< of ridge: so many at most
   Storage storage = Storage::disk;                            ///< of votes, on quorums
   bool optimistic = false;  ///< on quorums: messages are told before they have their places

@@ -66,7 +66,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
     }
   }
   domains_.resize(options.nodes + 1);
-  const order::ridge::Layout layout{options.ensembles, options.domains};
+  const order::ridge::Layout layout{options.ensembles, options.domains, options.merging};
   for (const NodeId node : universe_) {
     for (std::size_t i = 0; i <= options.domains.size(); ++i) {
       const auto domain = static_cast<order::Domain>(i);
@@ -227,7 +227,7 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
       return order::paxos::make_engine(config, pool, host);
     }
     return order::ridge::make_engine(config, pool, host, options_.dissemination,
-                                     {options_.ensembles, options_.domains});
+                                     {options_.ensembles, options_.domains, options_.merging});
   }
   order::ring::Config config;
   config.self = process.self;

@@ -41,6 +41,7 @@ struct WorldOptions {
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge
+  Merging merging = Merging::keys;                            ///< of several ensembles
   std::vector<order::ridge::DomainNodes> domains;             ///< of ridge
   Storage storage = Storage::disk;                            ///< of votes, on quorums
   std::uint32_t nodes = 3;                                    ///< 1 to kNodesMax

@@ -42,9 +42,9 @@ struct Domain {
 };
 
 /// What a member is made from. `cluster`, `name`, `nodes` and `key_file` must be set; `cluster`,
-/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `ensembles`, `domains`,
-/// `optimistic`, `acceptors`, `storage`, `primary` and the times in `ring` must be the same on all
-/// nodes; with `order` "paxos" and "ridge", `data` and `packet_bytes_max` too.
+/// `nodes`, `nodes_max`, `message_bytes_max`, `order`, `dissemination`, `ensembles`, `merge`,
+/// `domains`, `optimistic`, `acceptors`, `storage`, `primary` and the times in `ring` must be the
+/// same on all nodes; with `order` "paxos" and "ridge", `data` and `packet_bytes_max` too.
 struct Config {
   std::string cluster;           ///< name of the cluster, as a node's name; others are ignored
   std::string name;              ///< which of `nodes` this one is
@@ -99,6 +99,10 @@ struct Config {
   /// a message may wait until the other ensembles say that they have nothing before it. The log in
   /// `data_dir` is one of so many ensembles, and of no other number.
   std::uint32_t ensembles = 1;
+  /// With several ensembles, how their orders become one, the same on all nodes: "keys", by their
+  /// senders' clocks; "rotation", one value of each in turn, to compare with: where one of them
+  /// orders much more than the others, its messages wait for their turns.
+  std::string merge = "keys";
   /// With "ridge" and one ensemble: up to 15 domains, the same on all nodes. The log in `data_dir`
   /// is one of these domains, and of no others.
   std::vector<Domain> domains;

@@ -103,6 +103,7 @@ struct Status {
   std::string order;                 ///< Config::order
   std::string dissemination;         ///< Config::dissemination; empty if `order` is not "ridge"
   std::uint32_t ensembles{};         ///< Config::ensembles; 0 if `order` is not "ridge"
+  std::string merge;                 ///< Config::merge; empty if `order` is not "ridge"
   std::vector<std::string> domains;  ///< of Config::domains, those that this node is in
   std::string waits_for;             ///< what the next delivery or message waits for, in words
   std::string multicast;             ///< how data reaches the others, in words

@@ -83,6 +83,8 @@ namespace peal::sim_hooks {
   X(re_skips_at_will, "a member of the view skips what another ensemble ordered")                 \
   X(re_key_not_kept, "who begins with a checkpoint of an ensemble begins its keys anew")          \
   X(re_never_passes, "an ensemble with nothing to order does not say so")                         \
+  X(rt_skips_not_counted, "in rotation a node does not count what a coordinator skips")           \
+  X(rt_skip_undecided, "a coordinator counts what it skips before that is decided")               \
   X(do_at_once, "a node sends in several domains without waiting for places")                     \
   X(do_skips_all, "a node of one domain skips what is sent to all")                               \
   X(op_told_twice, "some units are told early twice")                                             \

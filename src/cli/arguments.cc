@@ -34,6 +34,7 @@ void build_up(Builder& b, UpCommand& c) {
   b.order(c.order);
   b.dissemination(c.dissemination);
   b.ensembles(c.ensembles);
+  b.merging(c.merging);
   b.storage(c.storage);
   b.data(c.data);
   b.flag("--trace", c.trace, "write DIR/NAME.trace for each node, for `peal check`");

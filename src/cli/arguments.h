@@ -25,6 +25,7 @@ struct UpCommand {
   Ordering order = Ordering::ring;
   std::optional<Dissemination> dissemination;  ///< of ridge
   std::optional<std::uint32_t> ensembles;      ///< of ridge, that order together
+  std::optional<Merging> merging;              ///< of several ensembles
   std::optional<Storage> storage;              ///< of votes, on quorums
   Data data = Data::datagrams;
   bool trace = false;
@@ -108,6 +109,7 @@ struct BenchCommand {
   Ordering order = Ordering::ring;
   std::optional<Dissemination> dissemination;  ///< of ridge
   std::optional<std::uint32_t> ensembles;      ///< of ridge, that order together
+  std::optional<Merging> merging;              ///< of several ensembles
   bool optimistic = false;                     ///< of ridge: messages are told early, too
   std::optional<Storage> storage;              ///< of votes, on quorums
   std::optional<std::uint32_t> acceptors;      ///< on quorums: so many, the first nodes

@@ -59,6 +59,7 @@ void add_engine(Builder& b, BenchCommand& c) {
   b.order(c.order);
   b.dissemination(c.dissemination);
   b.ensembles(c.ensembles);
+  b.merging(c.merging);
   b.flag("--optimistic", c.optimistic,
          "with --order ridge, nodes are told of messages before these have their places, too, and "
          "it is measured how soon, and how often at another place than they get");
@@ -192,12 +193,21 @@ void build_bench_clients(Builder& b, BenchClientsCommand& c) {
   b.flag("--json", c.json, "JSON, for a program");
 }
 
-std::string ridge_conflict(Ordering order, std::optional<Dissemination> dissemination,
-                           std::optional<std::uint32_t> ensembles) {
-  if (order == Ordering::ridge || (!dissemination && !ensembles)) return {};
-  return std::string(dissemination ? "--dissemination" : "--ensembles") +
-         " does not go with --order " + std::string(ordering_name(order)) +
-         ": leave it out, or say --order ridge";
+/// Why --dissemination, --ensembles or --merge does not go with the engine, or with each other, in
+/// one line; empty if all do.
+template <class Command>
+std::string ridge_conflict(const Command& c) {
+  const char* given = c.dissemination ? "--dissemination"
+                      : c.ensembles   ? "--ensembles"
+                      : c.merging     ? "--merge"
+                                      : nullptr;
+  if (given != nullptr && c.order != Ordering::ridge) {
+    return std::string(given) + " does not go with --order " + std::string(ordering_name(c.order)) +
+           ": leave it out, or say --order ridge";
+  }
+  if (c.merging != Merging::rotation || c.ensembles.value_or(1) > 1) return {};
+  return "--merge rotation does not go with one ensemble: leave it out, or say --ensembles 2 or "
+         "more";
 }
 
 std::string optimistic_conflict(const BenchCommand& c) {
@@ -233,7 +243,7 @@ std::string data_conflict(Ordering order, Data data) {
 }
 
 std::string up_conflict(const UpCommand& c) {
-  if (std::string wrong = ridge_conflict(c.order, c.dissemination, c.ensembles); !wrong.empty()) {
+  if (std::string wrong = ridge_conflict(c); !wrong.empty()) {
     return wrong;
   }
   if (std::string wrong = storage_conflict(c.order, c.storage, c.ensembles); !wrong.empty()) {
@@ -271,7 +281,7 @@ std::string bench_conflict(const BenchCommand& c) {
     return "--ring does not go with --order " + std::string(ordering_name(c.order)) +
            ": leave out one of them";
   }
-  if (std::string wrong = ridge_conflict(c.order, c.dissemination, c.ensembles); !wrong.empty()) {
+  if (std::string wrong = ridge_conflict(c); !wrong.empty()) {
     return wrong;
   }
   if (std::string wrong = optimistic_conflict(c); !wrong.empty()) return wrong;

@@ -123,6 +123,16 @@ class Builder {
           });
   }
 
+  void merging(std::optional<Merging>& target) {
+    value("--merge", "HOW", kMergings,
+          "with --ensembles, how their orders become one: by keys (the default), or in rotation, "
+          "to compare with",
+          [&target](const std::string& text) {
+            target = merging_of_name(text);
+            return target.has_value();
+          });
+  }
+
   void data(Data& target) {
     value("--data", "WAY", kDatas,
           "how data travel: in datagrams (the default), or, with --order paxos and ridge, over TCP "
@@ -196,9 +206,6 @@ void build_bench_clients(Builder& builder, BenchClientsCommand& command);
 /// Why --data does not go with the engine, in one line; empty if it does.
 std::string data_conflict(Ordering order, Data data);
 
-/// Why --dissemination or --ensembles does not go with the engine, in one line; empty if both do.
-std::string ridge_conflict(Ordering order, std::optional<Dissemination> dissemination,
-                           std::optional<std::uint32_t> ensembles);
 /// Why --storage does not go with the engine, or with --ensembles; empty if it does.
 std::string storage_conflict(Ordering order, std::optional<Storage> storage,
                              std::optional<std::uint32_t> ensembles);

@@ -53,6 +53,7 @@ void print_setting(const BenchCommand& c) {
     line += ordering_name(c.order);
   }
   if (c.dissemination == Dissemination::ring) line += " in a ring";
+  if (c.merging == Merging::rotation) line += ", merged in rotation";
   if (c.optimistic) line += ", optimistic";
   if (c.acceptors) line += " with " + counted(*c.acceptors, "acceptor");
   if (c.data == Data::streams) {
@@ -221,6 +222,7 @@ Json setting_of(const BenchCommand& c) {
     out["dissemination"] =
         dissemination_name(c.dissemination.value_or(Dissemination::distributors));
     out["ensembles"] = c.ensembles.value_or(1);
+    out["merge"] = merging_name(c.merging.value_or(Merging::keys));
     out["optimistic"] = c.optimistic;
   }
   if (c.order != Ordering::ring) {

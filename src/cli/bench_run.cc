@@ -41,6 +41,7 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
                          command.order,
                          command.dissemination.value_or(Dissemination::distributors),
                          command.ensembles.value_or(1),
+                         command.merging.value_or(Merging::keys),
                          command.multicast,
                          command.data,
                          command.storage.value_or(Storage::disk),

@@ -59,6 +59,7 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
     out << "ridge.dissemination = \"" << dissemination_name(rules.dissemination) << "\"\n";
   }
   if (rules.ensembles > 1) out << "ridge.ensembles = " << rules.ensembles << "\n";
+  if (rules.merging == Merging::rotation) out << "ridge.merge = \"rotation\"\n";
   if (rules.optimistic) out << "ridge.optimistic = true\n";
   if (rules.acceptors > 0) {
     out << "paxos.acceptors = [1";

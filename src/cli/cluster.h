@@ -28,6 +28,7 @@ struct LocalRules {
   Ordering order = Ordering::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge, that order together
+  Merging merging = Merging::keys;                            ///< of several ensembles
   bool multicast = true;  ///< if it works; else each node is sent a copy
   Data data = Data::datagrams;
   Storage storage = Storage::disk;  ///< of votes, on quorums

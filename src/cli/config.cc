@@ -293,6 +293,12 @@ class Loader {
       return refuse({file_, line},
                     path + " = " + values_[path] + " does not go with order = " + clash);
     }
+    if (out_.merging == Merging::rotation && out_.ensembles == 1) {
+      return refuse(
+          {file_, out_.lines["ridge.merge"]},
+          "ridge.merge = \"rotation\" does not go with ridge.ensembles = 1: leave it out, "
+          "or set ridge.ensembles = 2 or more");
+    }
     if (out_.optimistic && out_.ensembles > 1) {
       return refuse({file_, out_.lines["ridge.optimistic"]},
                     "ridge.optimistic = true does not go with ridge.ensembles = " +

@@ -56,6 +56,12 @@ std::string_view dissemination_name(Dissemination dissemination);
 std::optional<Dissemination> dissemination_of_name(std::string_view name);
 inline constexpr const char* kDisseminations = "\"distributors\" or \"ring\"";
 
+/// How the orders of several ensembles become one.
+enum class Merging : std::uint8_t { keys, rotation };
+std::string_view merging_name(Merging merging);
+std::optional<Merging> merging_of_name(std::string_view name);
+inline constexpr const char* kMergings = "\"keys\" or \"rotation\"";
+
 /// Where acceptors keep their votes.
 enum class Storage : std::uint8_t { disk, memory };
 std::string_view storage_name(Storage storage);
@@ -93,6 +99,7 @@ struct NodeConfig {
   Ordering order = Ordering::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge, that order together
+  Merging merging = Merging::keys;                            ///< of several ensembles
   bool optimistic = false;  ///< of ridge: messages are told before they have their places, too
   std::vector<DomainEntry> domains;  ///< of ridge
   std::vector<std::uint32_t>

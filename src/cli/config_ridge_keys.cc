@@ -8,6 +8,30 @@
 
 namespace peal::cli {
 
+namespace {
+
+Key merge_key() {
+  Key merge;
+  merge.table = "ridge";
+  merge.name = "merge";
+  merge.accepted = kMergings;
+  merge.normal = "\"keys\"";
+  merge.help =
+      "How the orders of several ensembles become one. \"keys\": by their senders' clocks. "
+      "\"rotation\": one value of each in turn, as Multi-Ring Paxos, to compare with: each message "
+      "may wait for a turn of the others, which skip theirs every millisecond, and an ensemble "
+      "that "
+      "orders more than 50,000 values in a second is held up to that. Only with ensembles = 2 or "
+      "more. The same on all nodes.";
+  merge.set = [](const Value& value, NodeConfig& config) {
+    const auto* text = std::get_if<std::string>(&value);
+    return text != nullptr && take_named(merging_of_name(*text), config.merging);
+  };
+  return merge;
+}
+
+}  // namespace
+
 void add_ridge_keys(std::vector<Key>& rows) {
   Key key;
   key.table = "ridge";
@@ -45,6 +69,8 @@ void add_ridge_keys(std::vector<Key>& rows) {
     return true;
   };
   rows.push_back(std::move(ensembles));
+
+  rows.push_back(merge_key());
 
   Key optimistic;
   optimistic.table = "ridge";

@@ -33,6 +33,17 @@ std::optional<Dissemination> dissemination_of_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view merging_name(Merging merging) {
+  return merging == Merging::rotation ? "rotation" : "keys";
+}
+
+std::optional<Merging> merging_of_name(std::string_view name) {
+  for (const Merging each : {Merging::keys, Merging::rotation}) {
+    if (merging_name(each) == name) return each;
+  }
+  return std::nullopt;
+}
+
 std::string_view storage_name(Storage storage) {
   return storage == Storage::memory ? "memory" : "disk";
 }
@@ -61,6 +72,7 @@ std::string order_clash(std::string_view path, const NodeConfig& config) {
   const bool of_ridge =
       (path == "ridge.dissemination" && config.dissemination != Dissemination{}) ||
       (path == "ridge.ensembles" && config.ensembles != 1) ||
+      (path == "ridge.merge" && config.merging != Merging{}) ||
       (path == "ridge.optimistic" && config.optimistic);
   const bool of_streams = path == "network.data" && config.data != Data{};
   const bool of_memory = path == "paxos.storage" && config.storage != Storage{};

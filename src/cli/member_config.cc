@@ -25,6 +25,7 @@ v0::Config member_config(const NodeConfig& config) {
   out.order = ordering_name(config.order);
   out.dissemination = dissemination_name(config.dissemination);
   out.ensembles = config.ensembles;
+  out.merge = merging_name(config.merging);
   for (const DomainEntry& each : config.domains) {
     out.domains.push_back({each.name, each.nodes, each.acceptors, each.groups});
   }

@@ -292,6 +292,7 @@ class NodeProcess final : public daemon::Owner {
     if (other.order != config_.order) return "order";
     if (other.dissemination != config_.dissemination) return "ridge.dissemination";
     if (other.ensembles != config_.ensembles) return "ridge.ensembles";
+    if (other.merging != config_.merging) return "ridge.merge";
     if (!std::equal(other.domains.begin(), other.domains.end(), config_.domains.begin(),
                     config_.domains.end(),
                     [](const DomainEntry& a, const DomainEntry& b) { return a.same_as(b); })) {

@@ -78,6 +78,7 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
   out["order"] = facts.member.order;
   if (!facts.member.dissemination.empty()) out["dissemination"] = facts.member.dissemination;
   if (facts.member.ensembles > 0) out["ensembles"] = facts.member.ensembles;
+  if (facts.member.ensembles > 1) out["merge"] = facts.member.merge;
   if (!facts.member.domains.empty()) out["domains"] = facts.member.domains;
   out["waits_for"] = or_nothing(facts.member.waits_for);
   out["multicast"] = facts.member.multicast;

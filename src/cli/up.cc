@@ -243,7 +243,8 @@ int run_up(const UpCommand& command) {
   auto cluster = make_local_cluster(
       dir, "up", command.nodes,
       {Sealed::yes, command.order, command.dissemination.value_or(Dissemination::distributors),
-       command.ensembles.value_or(1), true, command.data, command.storage.value_or(Storage::disk)});
+       command.ensembles.value_or(1), command.merging.value_or(Merging::keys), true, command.data,
+       command.storage.value_or(Storage::disk)});
   if (!cluster) return fail(1, "up: " + cluster.error());
   Up up(command, std::move(*cluster));
   const int status = up.run();

@@ -114,6 +114,11 @@ std::string set_order(const v0::Config& config, Settings& settings) {
   }
   if (config.dissemination == "ring") settings.dissemination = Dissemination::ring;
   settings.ensembles = config.ensembles;
+  if (config.merge != "keys" && config.merge != "rotation") {
+    return "merge = " + quoted(config.merge) +
+           " is not accepted: it must be \"keys\" or \"rotation\"";
+  }
+  if (config.merge == "rotation") settings.merging = Merging::rotation;
   for (const v0::Domain& each : config.domains) {
     settings.domains.push_back(
         {each.name, node_ids(each.nodes), node_ids(each.acceptors), each.groups});

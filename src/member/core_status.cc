@@ -72,6 +72,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.order = order_name(runtime.order());
   now.dissemination = runtime.dissemination();
   now.ensembles = runtime.ensembles();
+  now.merge = runtime.merge();
   now.domains = own_domain_names(runtime.settings());
   const NodeId slow = runtime.transport().congested();
   now.waits_for = slow != NodeId{} && node.queued_messages() > 0

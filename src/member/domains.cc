@@ -86,6 +86,7 @@ std::string validate_domains(const Settings& settings) {
 order::ridge::Layout layout_of(const Settings& settings) {
   order::ridge::Layout layout;
   layout.ensembles = settings.ensembles;
+  if (settings.merging == Merging::rotation) layout.merging = order::ridge::Merging::rotation;
   for (const DomainEntry& domain : settings.domains) {
     layout.domains.push_back({sorted(domain.nodes), sorted(domain.acceptors)});
   }

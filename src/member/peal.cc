@@ -178,6 +178,7 @@ Status Member::status() const {
   to.order = std::move(from.order);
   to.dissemination = std::move(from.dissemination);
   to.ensembles = from.ensembles;
+  to.merge = std::move(from.merge);
   to.domains = std::move(from.domains);
   to.waits_for = std::move(from.waits_for);
   to.multicast = std::move(from.multicast);

@@ -115,6 +115,11 @@ class Runtime final : private io::LoopHost,
   std::uint32_t ensembles() const {
     return settings_.order == OrderEngine::ridge ? settings_.ensembles : 0;
   }
+  /// How their orders become one; empty if the engine has none.
+  std::string_view merge() const {
+    if (settings_.order != OrderEngine::ridge) return {};
+    return member::merging_name(settings_.merging);
+  }
   /// Why the newest view ended, from who is in the passage to the next; empty before that. For
   /// engines that do not say it themselves.
   const std::string& why_passage() const { return why_passage_; }

@@ -134,7 +134,12 @@ std::string validate_ridge(const Settings& settings) {
     return "optimistic = true is not accepted with " + ensembles +
            ": leave one of the two out, since several ensembles make no guess";
   }
-  if (settings.order == OrderEngine::ridge) return {};
+  const bool rotates = settings.merging == Merging::rotation;
+  if (settings.order == OrderEngine::ridge) {
+    if (!rotates || settings.ensembles > 1) return {};
+    return "merge = \"rotation\" is not accepted with ensembles = 1: leave it out, or set "
+           "ensembles = 2 or more";
+  }
   const std::string end = " is not accepted with order = \"" +
                           std::string(order_name(settings.order)) +
                           "\": leave it out, or set order = \"ridge\"";
@@ -143,6 +148,7 @@ std::string validate_ridge(const Settings& settings) {
            end;
   }
   if (settings.optimistic) return "optimistic = true" + end;
+  if (rotates) return "merge = \"rotation\"" + end;
   return settings.ensembles == 1 ? std::string() : ensembles + end;
 }
 
@@ -275,6 +281,10 @@ std::string_view dissemination_name(Dissemination dissemination) {
   return dissemination == Dissemination::ring ? "ring" : "distributors";
 }
 
+std::string_view merging_name(Merging merging) {
+  return merging == Merging::rotation ? "rotation" : "keys";
+}
+
 std::vector<NodeId> acceptors_of(const Settings& settings) {
   std::vector<NodeId> acceptors = settings.acceptors;
   if (acceptors.empty()) {
@@ -334,6 +344,7 @@ void add_quorum_rules(const Settings& settings, Digest& rules) {
     rules.add(as_bytes_view("ensembles"));
     rules.add(settings.ensembles);
   }
+  if (settings.merging == Merging::rotation) rules.add(as_bytes_view("rotation"));
   add_domains(settings, rules);
   if (settings.optimistic) rules.add(as_bytes_view("optimistic"));
   if (settings.storage == Storage::memory) rules.add(as_bytes_view("memory"));

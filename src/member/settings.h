@@ -59,11 +59,18 @@ enum class Dissemination : std::uint8_t {
   distributors,  ///< along a chain of acceptors, and from one other node in turn
   ring,          ///< from node to node
 };
+/// How the orders of several ensembles become one.
+enum class Merging : std::uint8_t {
+  keys,      ///< by their senders' clocks
+  rotation,  ///< one value of each in turn
+};
 /// Where acceptors keep their votes.
 enum class Storage : std::uint8_t { disk, memory };
 
 /// "distributors" or "ring".
 std::string_view dissemination_name(Dissemination dissemination);
+/// "keys" or "rotation".
+std::string_view merging_name(Merging merging);
 
 /// Some nodes with an ensemble of their own, which no others learn.
 struct DomainEntry {
@@ -87,6 +94,7 @@ struct Settings {
   OrderEngine order = OrderEngine::ring;
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge, that order together
+  Merging merging = Merging::keys;                            ///< of several ensembles
   bool optimistic = false;  ///< of ridge: messages are told before they have their places, too
   std::vector<DomainEntry> domains;  ///< of ridge: domain 1 and so on
   std::vector<NodeId> acceptors;     ///< on quorums; empty: as acceptors_of() chooses

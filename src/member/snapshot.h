@@ -31,6 +31,7 @@ struct Snapshot {
   std::string dissemination;         ///< of ridge: "distributors" or "ring"; else empty
   std::vector<std::string> domains;  ///< of ridge, that the node is in
   std::uint32_t ensembles{};         ///< of ridge; else 0
+  std::string merge;                 ///< of ridge: "keys" or "rotation"; else empty
   std::string waits_for;
   std::string multicast;
   std::string data;                    ///< "datagrams" or "streams", and who is not reached

@@ -104,7 +104,8 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
     case wire::Drop::other_settings:
       return "node " + name +
              " is ignored: its cluster-wide settings differ; order, dissemination, ensembles, "
-             "domains, storage, data, nodes_max, message_bytes_max, primary and the times in ring "
+             "merge, domains, storage, data, nodes_max, message_bytes_max, primary and the times "
+             "in ring "
              "must "
              "be the same "
              "on all "

@@ -50,6 +50,11 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(command<UpCommand>({"up", "--order", "ridge", "--dissemination", "ring"}).dissemination,
             Dissemination::ring);
   EXPECT_FALSE(up.ensembles);
+  EXPECT_FALSE(up.merging);
+  EXPECT_EQ(
+      command<UpCommand>({"up", "--order", "ridge", "--ensembles", "3", "--merge", "rotation"})
+          .merging,
+      Merging::rotation);
   EXPECT_EQ(command<UpCommand>({"up", "--order", "ridge", "--ensembles", "3"}).ensembles, 3U);
   EXPECT_EQ(up.data, Data::datagrams);
   EXPECT_EQ(command<UpCommand>({"up", "--order", "paxos", "--data", "streams"}).data,
@@ -115,6 +120,10 @@ TEST(Arguments, EveryOptionOfBenchIsStored) {
                 .dissemination,
             Dissemination::distributors);
   EXPECT_FALSE(shaped.ensembles);
+  EXPECT_EQ(command<BenchCommand>(
+                {"bench", "--order", "ridge", "--ensembles", "2", "--merge", "rotation"})
+                .merging,
+            Merging::rotation);
   EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--ensembles", "16"}).ensembles,
             16U);
   EXPECT_FALSE(shaped.acceptors);
@@ -304,6 +313,14 @@ const Bad kBad[] = {
      "leave it out", "--order ridge"},
     {"up --ensembles 1", "--ensembles does not go with --order ring", "leave it out",
      "--order ridge"},
+    {"bench --merge keys", "--merge does not go with --order ring", "leave it out",
+     "--order ridge"},
+    {"up --order ridge --merge rotation", "--merge rotation does not go with one ensemble",
+     "leave it out", "--ensembles 2 or more"},
+    {"bench --order ridge --ensembles 1 --merge rotation",
+     "--merge rotation does not go with one ensemble", "leave it out", "--ensembles 2 or more"},
+    {"up --order ridge --ensembles 2 --merge turns", "--merge", "\"turns\"",
+     "\"keys\" or \"rotation\""},
     {"bench --optimistic", "--optimistic does not go with --order ring", "leave it out",
      "--order ridge"},
     {"bench --order ridge --ensembles 2 --optimistic",

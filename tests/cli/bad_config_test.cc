@@ -479,6 +479,36 @@ TEST(BadConfig, KeysOfRidge) {
   EXPECT_TRUE(parse_config(kTop + "ridge.ensembles = 1\ninsecure = true\n" + kNodes, "f.toml", ""));
 }
 
+TEST(BadConfig, RotationIsOfSeveralEnsembles) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"ridge.merge = \"rotation\"\n",
+       "f.toml:3: ridge.merge = \"rotation\" does not go with order = \"ring\", the default: leave "
+       "it out, or set order = \"ridge\""},
+      {"order = \"ridge\"\nridge.merge = \"rotation\"\n",
+       "f.toml:4: ridge.merge = \"rotation\" does not go with ridge.ensembles = 1: leave it out, "
+       "or "
+       "set ridge.ensembles = 2 or more"},
+      {"order = \"ridge\"\nridge.merge = \"turns\"\n",
+       "f.toml:4: ridge.merge = \"turns\": accepted is \"keys\" or \"rotation\""},
+  };
+  for (const auto& [text, what] : wrong) {
+    SCOPED_TRACE(text);
+    const std::string error = error_of(kTop + text + "insecure = true\n" + kNodes);
+    expect_one_line(error);
+    EXPECT_THAT(error, testing::StartsWith(what));
+  }
+  const auto rotation = parse_config(kTop +
+                                         "order = \"ridge\"\nridge.ensembles = 3\n"
+                                         "ridge.merge = \"rotation\"\n"
+                                         "data_dir = \"d\"\ninsecure = true\n" +
+                                         kNodes,
+                                     "f.toml", "");
+  ASSERT_TRUE(rotation) << rotation.error();
+  EXPECT_EQ(rotation->merging, Merging::rotation);
+  EXPECT_TRUE(
+      parse_config(kTop + "ridge.merge = \"keys\"\ninsecure = true\n" + kNodes, "f.toml", ""));
+}
+
 TEST(BadConfig, StreamsAreNotForTheRing) {
   const std::string streams = kNodes + "[network]\ndata = \"streams\"\n";
   const std::string error = error_of(kTop + "insecure = true\n" + streams);

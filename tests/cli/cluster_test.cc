@@ -34,14 +34,17 @@ TEST(Cluster, WithRidgeItsWaysAreInItsFile) {
   rules.order = Ordering::ridge;
   rules.dissemination = Dissemination::ring;
   rules.ensembles = 3;
+  rules.merging = Merging::rotation;
   const auto cluster = make_cluster(dir.path(), "c", kAddresses, rules);
   ASSERT_TRUE(cluster) << cluster.error();
   const auto config = read_config(cluster->config, "n1");
   ASSERT_TRUE(config) << config.error();
   EXPECT_EQ(config->dissemination, Dissemination::ring);
   EXPECT_EQ(config->ensembles, 3U);
+  EXPECT_EQ(config->merging, Merging::rotation);
   EXPECT_FALSE(config->optimistic);
   rules.ensembles = 1;
+  rules.merging = Merging::keys;
   rules.optimistic = true;
   const auto early = make_cluster(dir.path(), "c", kAddresses, rules);
   ASSERT_TRUE(early) << early.error();

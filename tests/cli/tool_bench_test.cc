@@ -116,6 +116,19 @@ TEST_F(Bench, SeveralEnsemblesOrderTheSame) {
   const Ran said = run(command + "--seconds 0.1");
   EXPECT_EQ(said.status, 0) << said.err;
   EXPECT_THAT(said.out, testing::HasSubstr("ordered by 3 ensembles of ridge"));
+  EXPECT_EQ(out["setting"]["merge"], "keys");
+}
+
+TEST_F(Bench, RingsInRotationOrderTheSame) {
+  const std::string command =
+      "peal bench --order ridge --dissemination ring --ensembles 3 --merge rotation --loopback "
+      "--warm-up 0.1 --seconds 0.3 --rate 2000 ";
+  const Json out = json(command + "--json");
+  EXPECT_TRUE(out.value("one_order", false));
+  EXPECT_EQ(out["setting"]["merge"], "rotation");
+  EXPECT_GT(out["each_run"][0]["counters"]["ensembles_passed"].get<int>(), 0);
+  EXPECT_THAT(run(command).out,
+              testing::HasSubstr("ordered by 3 ensembles of ridge in a ring, merged in rotation"));
 }
 
 TEST_F(Bench, MessagesThatAreToldEarlyAreOrderedTheSame) {

@@ -174,11 +174,14 @@ TEST_F(ToolNode, WithRidgeStatusSaysWhatItsWaysAreAndTheyAreFixed) {
   ASSERT_EQ(run("mkdir -m 700 $DIR/data").status, 0);
   top_ += "order = \"ridge\"\ndata_dir = \"data\"\n";
   const std::string other = top_ + "ridge.ensembles = 2\n" + nodes_;
-  top_ += "ridge.dissemination = \"ring\"\nridge.ensembles = 2\n";
+  top_ +=
+      "ridge.dissemination = \"ring\"\nridge.ensembles = 2\n"
+      "ridge.merge = \"rotation\"\n";
   config("");
   start_node();
   EXPECT_THAT(run("peal status --json --to $DIR/a.sock").out,
-              AllOf(HasSubstr("\"dissemination\": \"ring\""), HasSubstr("\"ensembles\": 2")));
+              AllOf(HasSubstr("\"dissemination\": \"ring\""), HasSubstr("\"ensembles\": 2"),
+                    HasSubstr("\"merge\": \"rotation\"")));
   write("c.toml", other);
   const Ran reload = run("peal reload --to $DIR/a.sock");
   EXPECT_EQ(reload.status, 1);
@@ -186,6 +189,9 @@ TEST_F(ToolNode, WithRidgeStatusSaysWhatItsWaysAreAndTheyAreFixed) {
   write("c.toml", top_.substr(0, top_.find("ridge.ensembles")) + nodes_);
   EXPECT_THAT(run("peal reload --to $DIR/a.sock").err,
               HasSubstr("ridge.ensembles cannot change while the node runs"));
+  write("c.toml", top_.substr(0, top_.find("ridge.merge")) + nodes_);
+  EXPECT_THAT(run("peal reload --to $DIR/a.sock").err,
+              HasSubstr("ridge.merge cannot change while the node runs"));
   write("c.toml", top_ + nodes_ + "[network]\ndata = \"streams\"\n");
   EXPECT_THAT(run("peal reload --to $DIR/a.sock").err,
               HasSubstr("network.data cannot change while the node runs"));

@@ -96,11 +96,14 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesAgreeOnOneOrder) {
       Sites sites = start(3, [&](Config& each) {
         set_ensembles(each, 3);
         each.data = data;
+        // The second lives of logs of the one are in the other.
+        each.merge = life == 0 ? "keys" : "rotation";
       });
       ASSERT_EQ(sites.size(), 3U);
       talk(sites, 200);
       if (HasFatalFailure()) return;
       EXPECT_EQ(sites[0]->member->status().ensembles, 3U);
+      EXPECT_EQ(sites[0]->member->status().merge, life == 0 ? "keys" : "rotation");
       for (auto& site : sites) {
         EXPECT_EQ(counted(*site, "ensembles"), 3U);
         EXPECT_GT(counted(*site, "ensembles_delivered"), 0U);

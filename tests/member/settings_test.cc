@@ -81,6 +81,10 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
   other.ensembles = 2;
   const std::uint64_t two = cluster_id(other);
   EXPECT_NE(two, ridge);
+  other.merging = Merging::rotation;
+  EXPECT_NE(cluster_id(other), two);
+  other.merging = Merging::keys;
+  EXPECT_EQ(cluster_id(other), two);
   other.ensembles = 3;
   EXPECT_NE(cluster_id(other), two);
   EXPECT_NE(cluster_id(other), ridge);

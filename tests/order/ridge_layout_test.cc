@@ -47,8 +47,15 @@ TEST(RidgeLayout, WhatCannotBeIsRefusedWithTheReason) {
 TEST(RidgeLayout, CountsHaveBounds) {
   EXPECT_EQ(validate(Layout{0, {}}, kNodes), "ensembles = 0 is not accepted: it must be 1 to 16");
   EXPECT_EQ(validate(Layout{17, {}}, kNodes), "ensembles = 17 is not accepted: it must be 1 to 16");
+  EXPECT_EQ(validate(Layout{2, {}, Merging::rotation}, kNodes), "");
+  EXPECT_EQ(
+      validate(Layout{1, {}, Merging::rotation}, kNodes),
+      "merge = \"rotation\" is not accepted with ensembles = 1, which leaves nothing to merge: "
+      "leave it out, or set ensembles = 2 or more");
   EXPECT_EQ(validate(Layout{16, {}}, kNodes), "");
   const DomainNodes all{kNodes, {}};
+  EXPECT_EQ(validate(Layout{1, {all}, Merging::rotation}, kNodes),
+            "merge = \"rotation\" is not accepted together with domains: leave it out");
   EXPECT_EQ(validate(Layout{2, {all}}, kNodes),
             "ensembles = 2 is not accepted together with domains: it must be 1");
   EXPECT_EQ(validate(Layout{1, std::vector<DomainNodes>(15, all)}, kNodes), "");

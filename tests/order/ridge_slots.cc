@@ -32,7 +32,8 @@ class Slots::Node final : public Host, public Effects {
     const bool votes = std::binary_search(acceptors.begin(), acceptors.end(), mine.self.node);
     mine.log = votes ? &log_ : nullptr;
     const Shape& shape = slots.shape_;
-    engine_ = ridge::make_engine(mine, pool_, *this, shape.dissemination, {shape.ensembles, {}});
+    engine_ = ridge::make_engine(mine, pool_, *this, shape.dissemination,
+                                 {shape.ensembles, {}, shape.merging});
   }
 
   void start() {
@@ -61,7 +62,9 @@ class Slots::Node final : public Host, public Effects {
     return at ? at->ns : INT64_MAX;
   }
   std::size_t members() const { return members_; }
+  std::size_t records() const { return log_.kept(); }
 
+  bool gone = false;
   std::int64_t egress_free = 0;
   std::int64_t ingress_free = 0;
   std::deque<std::vector<std::byte>> arrived;  ///< values that wait for the link
@@ -133,6 +136,7 @@ Slots::~Slots() = default;
 void Slots::post(std::uint32_t from, std::uint32_t to, const BufferRef& packet) {
   std::int64_t at = now_;
   ++packets_;
+  note_nothing(from, packet);
   if (is_value(packet)) {
     ++copies_;
     Node& sender = *nodes_[from];
@@ -143,6 +147,16 @@ void Slots::post(std::uint32_t from, std::uint32_t to, const BufferRef& packet) 
   at += shape_.delay * kSlot;
   const ByteView bytes = packet.view();
   events_.insert({at, ++number_, to, is_value(packet), {bytes.begin(), bytes.end()}});
+}
+
+void Slots::note_nothing(std::uint32_t from, const BufferRef& packet) {
+  wire::Header header;
+  wire::Relay relay;
+  if (wire::decode_header(packet.view(), header) != wire::Drop::none) return;
+  if (header.kind != static_cast<wire::FrameKind>(wire::PaxosKind::relay)) return;
+  if (wire::decode_relay(packet.view(), relay) != wire::Drop::none) return;
+  if (relay.head.kind != wire::ValueKind::nothing || relay.head.origin.node.value != from) return;
+  nothings_.push_back({now_ / kSlot, from, header.cluster, relay.head.number});
 }
 
 void Slots::wake(Node& node, std::uint32_t number) {
@@ -159,6 +173,7 @@ bool Slots::step() {
   PEAL_ASSERT(event.at >= now_);
   now_ = event.at;
   Node& node = *nodes_[event.to];
+  if (node.gone) return true;
   if (event.packet.empty() && event.waits) {
     take_next(node, event.to);
     return true;
@@ -193,33 +208,42 @@ void Slots::take_next(Node& node, std::uint32_t number) {
   node.hear(packet);
 }
 
+bool Slots::all_in_a_view_of(std::uint32_t members) const {
+  return std::all_of(nodes_.begin() + 1, nodes_.end(),
+                     [=](const auto& node) { return node->gone || node->members() == members; });
+}
+
 void Slots::settle() {
   constexpr std::int64_t kLimit = 2'000'000'000;
-  const auto all_there = [this] {
-    return std::all_of(nodes_.begin() + 1, nodes_.end(),
-                       [this](const auto& node) { return node->members() == shape_.nodes; });
-  };
-  while (now_ < kLimit && !all_there()) PEAL_ASSERT(step());
-  PEAL_ASSERT(all_there());
+  while (now_ < kLimit && !all_in_a_view_of(shape_.nodes)) PEAL_ASSERT(step());
+  PEAL_ASSERT(all_in_a_view_of(shape_.nodes));
   // Until just behind somebody's heartbeat, all of which come at one time.
   const std::int64_t rest = now_ + 200'000'000;
   while (now_ < rest) PEAL_ASSERT(step());
 }
 
-void Slots::send(std::uint32_t count) {
+void Slots::crash(std::uint32_t node) {
+  nodes_[node]->gone = true;
+  ++crashed_;
+  const std::int64_t limit = now_ + 2'000'000'000;
+  while (now_ < limit && !all_in_a_view_of(alive())) PEAL_ASSERT(step());
+  PEAL_ASSERT(all_in_a_view_of(alive()));
+}
+
+void Slots::send(std::uint32_t count, std::uint32_t node, std::int64_t apart) {
   sent_at_.clear();
   latencies_.assign(count, 0);
   delivered_.assign(count, 0);
   std::fill(delivered_by_.begin(), delivered_by_.end(), 0U);
   copies_ = 0;
   const std::int64_t begin = now_;
-  while (done_ < static_cast<std::uint64_t>(count) * shape_.nodes) {
+  while (done_ < static_cast<std::uint64_t>(count) * alive()) {
     while (sent_at_.size() < count) {
-      const std::int64_t due = begin + static_cast<std::int64_t>(sent_at_.size()) * kSlot;
+      const std::int64_t due = begin + static_cast<std::int64_t>(sent_at_.size()) * apart * kSlot;
       if (!events_.empty() && events_.begin()->at < due) break;
       now_ = std::max(now_, due);
       sent_at_.push_back(due);
-      nodes_[1]->submit();
+      nodes_[node]->submit();
     }
     PEAL_ASSERT(step());
   }
@@ -234,11 +258,13 @@ std::uint64_t Slots::rest(std::int64_t slots) {
   return packets_ - before;
 }
 
+std::size_t Slots::records_of(std::uint32_t node) const { return nodes_[node]->records(); }
+
 void Slots::note_delivery(std::uint32_t node) {
   const std::uint32_t value = delivered_by_[node]++;
   PEAL_ASSERT(value < sent_at_.size());
   ++done_;
-  if (++delivered_[value] < shape_.nodes) return;
+  if (++delivered_[value] < alive()) return;
   latencies_[value] = now_ - sent_at_[value];
   if (value == 0) first_at_ = now_;
   span_ = (now_ - first_at_) / kSlot;

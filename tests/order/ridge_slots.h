@@ -23,6 +23,14 @@ class Slots {
     std::int64_t delay{};    ///< slots
     Dissemination dissemination = Dissemination::distributors;
     std::uint32_t ensembles = 1;
+    Merging merging = Merging::keys;
+  };
+  /// Nothing, as the coordinator of an ensemble proposes it first.
+  struct Nothing {
+    std::int64_t slot{};  ///< when
+    std::uint32_t node{};
+    std::uint64_t cluster{};  ///< which ensemble it is
+    std::uint64_t key{};      ///< that it is to have
   };
 
   explicit Slots(const Shape& shape);
@@ -30,9 +38,11 @@ class Slots {
 
   /// Runs until all nodes are in one view, and nothing is under way.
   void settle();
-  /// The coordinator's application, of the first ensemble, sends `count` values, one in each slot;
-  /// runs until all nodes have delivered all.
-  void send(std::uint32_t count);
+  /// The coordinator's application, of the first ensemble, or another node's, sends `count` values,
+  /// one in each `apart` slots; runs until all nodes have delivered all.
+  void send(std::uint32_t count, std::uint32_t node = 1, std::int64_t apart = 1);
+  /// The node is gone; runs until the others are in a view without it.
+  void crash(std::uint32_t node);
   /// Nothing happens for so many slots but what the engines do by themselves. Packets sent in them.
   std::uint64_t rest(std::int64_t slots);
 
@@ -40,6 +50,10 @@ class Slots {
   const std::vector<std::int64_t>& latencies() const { return latencies_; }
   /// Slots from when all nodes had the first value until all had the last one.
   std::int64_t span() const { return span_; }
+  /// What an acceptor's log holds.
+  std::size_t records_of(std::uint32_t node) const;
+  /// What was proposed of nothing, all the time.
+  const std::vector<Nothing>& nothings() const { return nothings_; }
   /// Times that a value was sent from one node to another.
   std::uint64_t copies() const { return copies_; }
 
@@ -62,7 +76,10 @@ class Slots {
   void take_next(Node& node, std::uint32_t number);
   void wake(Node& node, std::uint32_t number);
   Instant now() const { return {now_}; }
+  void note_nothing(std::uint32_t from, const BufferRef& packet);
   void note_delivery(std::uint32_t node);
+  bool all_in_a_view_of(std::uint32_t members) const;
+  std::uint32_t alive() const { return shape_.nodes - crashed_; }
 
   Shape shape_;
   std::int64_t now_ = 1'000'000'000;  ///< nanoseconds
@@ -73,7 +90,9 @@ class Slots {
   std::vector<std::int64_t> latencies_;
   std::vector<std::uint32_t> delivered_;     ///< by value: nodes that delivered it
   std::vector<std::uint32_t> delivered_by_;  ///< by node: values
-  std::uint64_t done_ = 0;                   ///< deliveries of all
+  std::vector<Nothing> nothings_;
+  std::uint32_t crashed_ = 0;
+  std::uint64_t done_ = 0;  ///< deliveries of all
   std::int64_t first_at_ = 0;
   std::int64_t span_ = 0;
   std::uint64_t copies_ = 0;

@@ -15,16 +15,16 @@ DATA = "data"
 REJOIN_S = 60
 
 
-def quorum_settings(order, ensembles=1, optimistic=False, domains=""):
+def quorum_settings(order, ensembles=1, optimistic=False, more=""):
     """Lines of the configuration of a cluster with acceptors."""
     several = f"ridge.ensembles = {ensembles}\n" if ensembles > 1 else ""
     early = "ridge.optimistic = true\n" if optimistic else ""
-    return f'order = "{order}"\ndata_dir = "{DATA}"\n{several}{early}{domains}'
+    return f'order = "{order}"\ndata_dir = "{DATA}"\n{several}{early}{more}'
 
 
-def paxos_cluster(bench, order="paxos", ensembles=1, optimistic=False, domains=""):
+def paxos_cluster(bench, order="paxos", ensembles=1, optimistic=False, more=""):
     """A cluster with acceptors, nothing started."""
-    cluster = bench.cluster(settings=quorum_settings(order, ensembles, optimistic, domains))
+    cluster = bench.cluster(settings=quorum_settings(order, ensembles, optimistic, more))
     os.mkdir(os.path.join(cluster.folder, DATA), 0o700)
     return cluster
 
@@ -97,6 +97,14 @@ def ensembles_sigkill(bench):
 
 
 @case(3)
+def rotation_sigkill(bench):
+    """The same with three rings that merge in rotation, as Multi-Ring Paxos."""
+    ways = 'ridge.merge = "rotation"\nridge.dissemination = "ring"\n'
+    cluster = paxos_cluster(bench, "ridge", ensembles=3, more=ways)
+    return sigkill(bench, "ridge", rounds=(5, 3), cluster=cluster)
+
+
+@case(3)
 def optimistic_sigkill(bench):
     """The same with messages that are told early; whether they were, and were told truly, is
     judged too."""
@@ -109,7 +117,7 @@ def domains_sigkill(bench):
     and c to all."""
     domains = "".join(f'[[domain]]\nname = "{name}"\nnodes = {nodes}\ngroups = ["{name}-*"]\n'
                       for name, nodes in (("left", [1, 2, 3]), ("right", [3, 4, 5])))
-    cluster = paxos_cluster(bench, "ridge", domains=domains)
+    cluster = paxos_cluster(bench, "ridge", more=domains)
     for name, group in zip(bench.names, ("left-1", "left-2", None, "right-1", "right-2")):
         cluster[name].group = group
     return sigkill(bench, "ridge", rounds=(5, 3), cluster=cluster)

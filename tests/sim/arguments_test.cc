@@ -70,6 +70,9 @@ TEST(SimArguments, EveryOptionIsStored) {
   EXPECT_EQ(seeds.swarm.dissemination, Dissemination::distributors);
   EXPECT_EQ(good({"--order", "ridge", "--dissemination", "ring"}).swarm.dissemination,
             Dissemination::ring);
+  EXPECT_EQ(seeds.swarm.merging, Merging::keys);
+  EXPECT_EQ(good({"--order", "ridge", "--ensembles", "2", "--merge", "rotation"}).swarm.merging,
+            Merging::rotation);
   EXPECT_EQ(good({"--seeds", "12"}).last, 12U);
   EXPECT_EQ(good({"--seed", "1000000000000000000"}).seed, kSeedMax);
   EXPECT_TRUE(good({"--seed=3", "--print"}).print);
@@ -182,6 +185,15 @@ const Bad kBad[] = {
      "it must be \"distributors\" or \"ring\""},
     {"--scenario tests/scenario/C30-bridge.txt --order ridge --dissemination ring",
      "--dissemination is not accepted here", "without --scenario, whose file says it"},
+    {"--merge rotation", "--merge is not accepted here", "it must come with --order ridge"},
+    {"--order ridge --merge rotation", "--merge rotation is not accepted here",
+     "it must come with --ensembles, of 2 or more"},
+    {"--order ridge --domains 2 --merge rotation", "--merge is not accepted here",
+     "it must come without --domains"},
+    {"--order ridge --ensembles 2 --merge turns", "--merge = \"turns\" is not",
+     "it must be \"keys\" or \"rotation\""},
+    {"--scenario tests/scenario/C30-bridge.txt --merge rotation", "--merge is not accepted here",
+     "without --scenario, whose file says it"},
     {"--optimistic", "--optimistic is not accepted here",
      "it must come with --order paxos or ridge"},
     {"--order ridge --ensembles 2 --optimistic", "--optimistic is not accepted here",

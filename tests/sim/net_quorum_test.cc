@@ -183,6 +183,13 @@ TEST(NetCommand, RefusesWhatMakesNoSense) {
                  "--optimistic is not accepted here: it must come with --order paxos or ridge");
   expect_refused({"--order", "ridge", "--ensembles", "2", "--optimistic"},
                  "--optimistic is not accepted here: it must come without --ensembles, or with 1");
+  expect_refused({"--order", "paxos", "--dissemination", "ring"},
+                 "--dissemination is not accepted here: it must come with --order ridge");
+  expect_refused({"--merge", "keys"},
+                 "--merge is not accepted here: it must come with --order ridge");
+  expect_refused(
+      {"--order", "ridge", "--merge", "rotation"},
+      "--merge rotation is not accepted here: it must come with --ensembles, of 2 or more");
   for (const char* window : {"--personal-window", "--accelerated-window", "--global-window"}) {
     expect_refused({"--order", "ridge", window, "20"},
                    std::string(window) + " is not accepted here: it must come with --order ring");

@@ -73,6 +73,8 @@ TEST(Scenario, ChecksTheClusterLine) {
        "optimistic=yes: accepted with order=paxos and order=ridge, and one ensemble"},
       {"cluster order=ridge ensembles=2 optimistic=yes",
        "optimistic=yes: accepted with order=paxos and order=ridge, and one ensemble"},
+      {"cluster order=ridge ensembles=2 merge=turns", "merge=turns: accepted is keys or rotation"},
+      {"cluster order=ridge merge=rotation", "merge=rotation: accepted with ensembles=2 and more"},
       {"cluster order=paxos dissemination=ring", "dissemination=ring: accepted with order=ridge"},
       {"cluster nodes=0", "nodes=0: accepted is a number from 1 to 128"},
       {"cluster color=red",

@@ -207,6 +207,7 @@ void Coordinator::begin_to_lead(Instant now, Effects& out) {
   p_.routes.choose(now, true);
   tip_ = p_.state;
   next_ = flight_first_ = p_.state.next();
+  passed_ = 0;
   view_at_ = next_ - 1;
   forget_waiting();
   p_.acceptor.accept(round_, next_);

@@ -77,6 +77,8 @@ class Coordinator {
   /// Somebody asked for what was lost on its way from this instance on.
   void note_lost(Instant now, Instance first);
 
+  /// Of the last value that was proposed.
+  std::uint64_t tip_key() const { return tip_.key(); }
   /// Proposed, and not consumed here.
   std::uint64_t under_way() const { return leads() ? next_ - p_.state.next() : 0; }
   /// How much may be.
@@ -122,6 +124,7 @@ class Coordinator {
   void ask_for_gaps(Effects& out);
   bool forget_consumed();
   bool has_room();
+  bool may_propose() const;
   bool propose_units(Effects& out);
   bool propose_by_stamp(Effects& out);
   void propose_unit(std::size_t index, Effects& out);
@@ -162,6 +165,7 @@ class Coordinator {
   Instance view_at_ = 0;       ///< where tip_'s view was proposed, or consumed before
   std::deque<Flight> flight_;  ///< from flight_first_ on
   Instance flight_first_ = 0;
+  Instance passed_ = 0;                                    ///< where pass() proposed nothing last
   std::vector<std::map<std::uint64_t, Waiting>> waiting_;  ///< by member of tip_, by number
   struct Came {
     std::uint64_t newest = 0;  ///< number of the last unit that came

@@ -97,8 +97,8 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
     value = slot->heard;
     fresh = false;
   }
-  const bool view = tip_.apply(value.head, value.bytes.view()) == OrderState::Outcome::view;
-  if (view) {
+  const std::uint64_t stamp = stamp_of(value.head, value.bytes.view(), p_.config.merger != nullptr);
+  if (tip_.apply(value.head, value.bytes.view(), stamp) == OrderState::Outcome::view) {
     view_at_ = instance;
     forget_waiting();
   }
@@ -114,7 +114,10 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
 bool Coordinator::pass(Instant now, std::uint64_t key, Effects& out) {
   if (phase_ != Phase::lead) return false;
   now_ = now;
-  if (!forget_consumed() || wants_list() || wants_lives() || !has_room()) return false;
+  if (!forget_consumed() || wants_list() || wants_lives() || !may_propose()) return false;
+  // Members may keep the window full all the time. One at a time goes beyond it.
+  if (under_way() >= window_.size() && passed_ >= p_.state.next()) return false;
+  passed_ = next_;
   propose({{wire::ValueKind::nothing, Service::agreed, 0, p_.config.self, key}, {}}, false, out);
   return true;
 }
@@ -149,9 +152,13 @@ bool Coordinator::forget_consumed() {
 }
 
 bool Coordinator::has_room() {
+  return may_propose() && window_.allows(now_, next_ - p_.state.next());
+}
+
+/// No member is too far behind for one more.
+bool Coordinator::may_propose() const {
   // The next list of nodes begins behind its value, and with it another round.
   if (!tip_.governs(round_) && !PEAL_MUTANT(px_beyond_list)) return false;
-  if (!window_.allows(now_, next_ - p_.state.next())) return false;
   return std::all_of(
       tip_.members().begin(), tip_.members().end(), [&](const wire::ViewMember& each) {
         const Peer* peer = p_.peers.find(each.member.node);

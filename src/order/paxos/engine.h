@@ -67,6 +67,10 @@ class PaxosEngine final : public Ensemble {
   bool idle() const override {
     return coordinator_ && coordinator_->leads() && coordinator_->under_way() == 0;
   }
+  std::optional<std::uint64_t> tip_key() const override {
+    if (!coordinator_ || !coordinator_->leads()) return std::nullopt;
+    return coordinator_->tip_key();
+  }
   bool pass(Instant now, std::uint64_t key, Effects& out) override;
   MemberId coordinated_by() const override;
   void want_pass(std::uint64_t key, Effects& out) override;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "order/paxos/options.h"
 #include "order/paxos/routes.h"
@@ -42,6 +43,8 @@ class Ensemble : public Engine {
   virtual std::uint64_t from() const = 0;
   /// Coordinates, and has nothing under way.
   virtual bool idle() const = 0;
+  /// If it coordinates, the key of the last value that it proposed.
+  virtual std::optional<std::uint64_t> tip_key() const = 0;
   /// Proposes nothing with this key, so that others need not wait for this ensemble. False: it
   /// cannot now.
   virtual bool pass(Instant now, std::uint64_t key, Effects& out) = 0;

@@ -110,13 +110,8 @@ bool PaxosEngine::consume(Effects& out) {
 OrderState::Outcome PaxosEngine::apply(const Value& value) {
   const wire::ValueHead& head = value.head;
   const bool nothing = head.kind == wire::ValueKind::nothing;
-  std::uint64_t stamp = head.kind == wire::ValueKind::unit ? 0 : head.number;
-  if (config_.merger != nullptr && head.kind == wire::ValueKind::unit) {
-    wire::Placing placing;
-    if (wire::decode_placing(value.bytes.view(), placing) == wire::Drop::none) {
-      stamp = placing.stamp;
-    }
-  }
+  std::uint64_t stamp = stamp_of(head, value.bytes.view(), config_.merger != nullptr);
+  if (nothing && config_.self.node.value % 2 == 0 && PEAL_MUTANT(rt_skips_not_counted)) stamp = 0;
   const OrderState::Outcome outcome = state_.apply(head, value.bytes.view(), stamp);
   if (config_.merger != nullptr) config_.merger->on_key(state_.key(), nothing);
   return outcome;
@@ -178,7 +173,10 @@ void PaxosEngine::change_view(Effects& out) {
   const std::size_t index = state_.index_of(config_.self);
   if (early_) early_->begin_view(index == OrderState::kNobody ? 0 : state_.members().size());
   if (index == OrderState::kNobody) {
-    if (config_.merger != nullptr) config_.merger->on_left_out();
+    if (config_.merger == nullptr) return;
+    // What it says of itself from now on, the merger allows anew: it may come from elsewhere then.
+    visiting_ = true;
+    config_.merger->on_left_out();
     return;
   }
   const std::vector<wire::ViewMember>& members = state_.members();
@@ -373,12 +371,19 @@ bool PaxosEngine::may_skip() const {
   return !joined() && (!needed || PEAL_MUTANT(re_skips_at_will));
 }
 
+// Who hears few others knows little of where they are, and their views may have ended the one that
+// this node is still in.
 bool PaxosEngine::near() const {
-  return state_.known() &&
-         std::all_of(peers_.all().begin(), peers_.all().end(), [&](const Peer& peer) {
-           return peer.self || peer.suspected || !peer.has_state ||
-                  peer.state.next <= state_.next() + join_lag(config_.options);
-         });
+  if (!state_.known()) return false;
+  std::size_t heard = 0;
+  for (const Peer& peer : peers_.all()) {
+    if (!peer.self && (peer.suspected || !peer.has_state)) continue;
+    if (peer.listed) ++heard;
+    if (peer.self) continue;
+    if (peer.state.next > state_.next() + join_lag(config_.options)) return false;
+    if (peer.state.view > state_.view().number) return false;
+  }
+  return heard * 2 > peers_.listed();
 }
 
 void PaxosEngine::ask_checkpoint_of(const Peer& peer, Effects& out) {

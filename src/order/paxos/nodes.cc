@@ -88,7 +88,14 @@ void PaxosEngine::change_nodes(Effects& out) {
 }
 
 void PaxosEngine::write_checkpoint() {
-  if (!acceptor_->checkpoint(state_, std::max(store_.oldest(), noted_from_))) return;
+  Instance oldest = std::max(store_.oldest(), noted_from_);
+  // Several ensembles share the log. One that orders hardly anything has a history that is small
+  // and begins long ago; for it the log would keep all that the others have ordered since.
+  const Instance kept = std::max<Instance>(512, gap_max(config_.options));
+  if (config_.merger != nullptr && state_.next() > kept) {
+    oldest = std::max(oldest, state_.next() - kept);
+  }
+  if (!acceptor_->checkpoint(state_, oldest)) return;
   checkpoint_wanted_ = false;
   checkpoint_at_ = state_.next();
   logged_list_ = state_.nodes().number;

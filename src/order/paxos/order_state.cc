@@ -9,6 +9,13 @@
 
 namespace peal::order::paxos {
 
+std::uint64_t stamp_of(const wire::ValueHead& head, ByteView bytes, bool placed) {
+  if (head.kind != wire::ValueKind::unit) return head.number;
+  wire::Placing placing;
+  const bool says = placed && wire::decode_placing(bytes, placing) == wire::Drop::none;
+  return says ? placing.stamp : 0;
+}
+
 void add_to(Digest& digest, const Round& round) {
   digest.add(round.count);
   digest.add(round.coordinator.node.value);

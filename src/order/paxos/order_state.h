@@ -23,6 +23,9 @@ struct Value {
   BufferRef bytes;  ///< of a unit or a view; empty for nothing
 };
 
+/// What a value says of its key, or 0. `placed`: units begin with a wire::Placing.
+std::uint64_t stamp_of(const wire::ValueHead& head, ByteView bytes, bool placed);
+
 void add_to(Digest& digest, const Round& round);
 void add_to(Digest& digest, const Value& value);
 

@@ -13,6 +13,12 @@ enum class Dissemination : std::uint8_t {
   ring,          ///< from node to node, to compare with
 };
 
+/// How the orders of several ensembles become one; equal on all nodes.
+enum class Merging : std::uint8_t {
+  keys,      ///< by keys that come of their senders' clocks
+  rotation,  ///< one value of each in turn, of some of them none: to compare with
+};
+
 /// How many ensembles may order together.
 inline constexpr std::uint32_t kEnsemblesMax = 16;
 
@@ -23,6 +29,17 @@ inline std::string_view dissemination_name(Dissemination dissemination) {
 inline std::optional<Dissemination> dissemination_of_name(std::string_view name) {
   for (const Dissemination each : {Dissemination::distributors, Dissemination::ring}) {
     if (dissemination_name(each) == name) return each;
+  }
+  return std::nullopt;
+}
+
+inline std::string_view merging_name(Merging merging) {
+  return merging == Merging::rotation ? "rotation" : "keys";
+}
+
+inline std::optional<Merging> merging_of_name(std::string_view name) {
+  for (const Merging each : {Merging::keys, Merging::rotation}) {
+    if (merging_name(each) == name) return each;
   }
   return std::nullopt;
 }

@@ -192,7 +192,7 @@ NodesWait Ensembles::nodes_wait() const {
 std::optional<Instant> Ensembles::next_deadline() const {
   if (stopped_) return std::nullopt;
   if (more_) return Instant{};
-  std::optional<Instant> next;
+  std::optional<Instant> next = skip_at_;
   for (const auto& inner : inner_) {
     const std::optional<Instant> due = inner->engine->next_deadline();
     if (due && (!next || *due < *next)) next = due;
@@ -241,17 +241,23 @@ void Ensembles::make_ready() {
 // with nothing to order says that there is nothing, and says it again before that is used up: as
 // long as others order something, and not when they have ended.
 void Ensembles::let_others_pass() {
+  if (rotates()) return skip_turns();
   for (const auto& inner : inner_) {
-    std::uint64_t last = 0;
-    for (const auto& other : inner_) {
-      if (other != inner) last = std::max(last, other->last_item);
-    }
-    // What is beyond all stamps nobody can pass.
-    if (last > wire::kStampMax) last = 0;
+    const std::uint64_t last = last_of_others(*inner);
     if (stopped_ || PEAL_MUTANT(re_never_passes)) return;
     let_pass(*inner, last);
     want_pass(*inner, last);
   }
+}
+
+/// Key of the last thing that another ensemble has ordered; 0 if that is beyond all stamps, which
+/// nobody can pass.
+std::uint64_t Ensembles::last_of_others(const Inner& inner) const {
+  std::uint64_t last = 0;
+  for (const auto& other : inner_) {
+    if (other.get() != &inner) last = std::max(last, other->last_item);
+  }
+  return last > wire::kStampMax ? 0 : last;
 }
 
 // Behind units of its own nothing has to be said, unless they come from nodes whose keys are behind

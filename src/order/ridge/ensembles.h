@@ -30,7 +30,8 @@ namespace peal::order::ridge {
 /// others by then; those say who may hand units to them, and nothing else.
 ///
 /// ensembles.cc: inputs, and what people see. ensembles_units.cc: this node's units.
-/// ensembles_order.cc: what the merged order comes to.
+/// ensembles_order.cc: what the merged order comes to. ensembles_rotation.cc: the merge in
+/// rotation.
 class Ensembles final : public Engine {
  public:
   Ensembles(const paxos::Config& config, const Layout& layout, BufferPool& packets, Host& host,
@@ -81,6 +82,7 @@ class Ensembles final : public Engine {
   void pump();
   void make_ready();
   void let_others_pass();
+  std::uint64_t last_of_others(const Inner& inner) const;
   void let_pass(Inner& inner, std::uint64_t last);
   void want_pass(Inner& inner, std::uint64_t last);
   bool first_to_learn(Domain one, Domain other) const;
@@ -95,8 +97,16 @@ class Ensembles final : public Engine {
   std::uint32_t room(std::size_t ensemble) const;
   std::uint64_t key_now() const;
   void see_key(std::uint64_t key);
+  void see_item(std::uint64_t key);
+  void see_nothing(std::uint64_t key);
   void adopted(const Event& event);
   void stop(std::string_view reason);
+
+  // ensembles_rotation.cc
+  bool rotates() const { return layout_.merging == Merging::rotation; }
+  std::uint64_t place_now() const;
+  void skip_turns();
+  std::size_t home_ring() const;
 
   // ensembles_order.cc
   bool merge_some();
@@ -124,6 +134,11 @@ class Ensembles final : public Engine {
   bool ready_ = false;  ///< may be taken into views, and skips nothing from then on
 
   std::int64_t keys_ahead_ = 0;  ///< microseconds that keys are ahead of this node's time
+
+  // In rotation.
+  std::int64_t places_ahead_ = 0;   ///< that the line is ahead of this node's time
+  std::optional<Instant> last_at_;  ///< when anything was ordered last
+  std::optional<Instant> skip_at_;  ///< the next tick; nothing: nobody needs one
 
   // The merged order.
   bool joined_ = false;  ///< is in view_

@@ -44,10 +44,12 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   // paxos::Merger
   void on_key(std::uint64_t key, bool nothing) override {
     key_ = key;
-    if (nothing) return;
+    if (nothing) return all_.see_nothing(key);
     last_item = key;
-    all_.see_key(key);
+    all_.see_item(key);
   }
+  /// In rotation. It may begin elsewhere than behind the value that it consumed last.
+  void see_where_it_begins();
   void may_learn(const std::vector<NodeId>& nodes);
   bool needs_all() const override {
     // Until it has merged the end of its last view, it owes that what belongs before.
@@ -55,6 +57,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   }
   void on_left_out() override;
   void on_pass_wanted(std::uint64_t key) override {
+    if (all_.rotates()) return;  // nobody asks there
     wanted = std::max(wanted, key);
     all_.see_key(key);
   }
@@ -71,6 +74,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   std::uint64_t last_item = 0;  ///< key of the last value that was more than nothing
   std::uint64_t wanted = 0;     ///< somebody needs keys above this one
   std::uint64_t passing = 0;    ///< key that nothing was proposed with
+  std::uint64_t skip_to = 0;    ///< in rotation, at the last tick: where its turn is to be
   Instant passing_at{};
   std::optional<Instant> want_at;  ///< when to ask that it pass; nothing: no need
   bool starved = false;            ///< there was no room for what it brings

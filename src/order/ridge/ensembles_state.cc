@@ -109,6 +109,7 @@ std::uint64_t Ensembles::digest() const {
   digest.add(own_.size());
   digest.add(again_.size());
   digest.add(stamped_);
+  digest.add(static_cast<std::uint64_t>(places_ahead_));
   for (const std::uint64_t placed : placed_) digest.add(placed);
   for (const auto& waiting : deferred_) digest.add(waiting.size());
   return digest.value();

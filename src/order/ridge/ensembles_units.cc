@@ -27,6 +27,7 @@ constexpr std::size_t kHandedAhead = 16;
 bool Ensembles::may_take(std::size_t ensemble) const {
   const Domain domain = inner_[ensemble]->domain;
   if (domain != next_domain()) return false;
+  if (rotates()) return ensemble == home_ring();
   std::size_t least = inner_[ensemble]->handed.size();
   for (const auto& inner : inner_) {
     if (inner->domain == domain && inner->engine->joined())
@@ -61,7 +62,8 @@ bool Ensembles::next_unit(std::size_t ensemble, std::uint32_t unit_bytes_max, Un
   if (own_.size() >= own_max_ || !may_add())
     return false;  // others would not keep one so far ahead
   if (!host_.next_unit(unit_bytes_max - head, out)) return false;
-  stamped_ = std::max(key_now(), stamped_ + 1);
+  // In rotation a unit takes the next place of its ring, whatever time it is.
+  stamped_ = rotates() ? 0 : std::max(key_now(), stamped_ + 1);
   const wire::Placing placing{stamped_, view_.number, own_first_ + own_.size()};
   out.bytes.grow_front(head);
   wire::encode_placing_in_place(placing, {out.bytes.data(), out.bytes.size()});
@@ -100,6 +102,15 @@ std::uint32_t Ensembles::room(std::size_t ensemble) const {
 /// purpose, and do not count.
 std::uint64_t Ensembles::key_now() const {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(now_.ns / 1'000 + keys_ahead_, 1));
+}
+
+/// An ensemble has ordered something with this key.
+void Ensembles::see_item(std::uint64_t key) {
+  if (rotates()) {
+    last_at_ = now_;
+  } else {
+    see_key(key);
+  }
 }
 
 void Ensembles::see_key(std::uint64_t key) {

@@ -51,6 +51,12 @@ std::string validate(const Layout& layout, const std::vector<NodeId>& universe) 
     return "ensembles = " + std::to_string(layout.ensembles) +
            " is not accepted: it must be 1 to " + most;
   }
+  if (layout.merging == Merging::rotation && (layout.ensembles == 1 || !layout.domains.empty())) {
+    return layout.domains.empty()
+               ? "merge = \"rotation\" is not accepted with ensembles = 1, which leaves nothing to "
+                 "merge: leave it out, or set ensembles = 2 or more"
+               : "merge = \"rotation\" is not accepted together with domains: leave it out";
+  }
   if (layout.domains.empty()) return {};
   if (layout.ensembles > 1) {
     return "ensembles = " + std::to_string(layout.ensembles) +

@@ -26,6 +26,7 @@ constexpr Domain domain_of(Seq position) { return static_cast<Domain>(position %
 struct Layout {
   std::uint32_t ensembles = 1;       ///< that all nodes learn, 1 to kEnsemblesMax
   std::vector<DomainNodes> domains;  ///< domain 1 and so on; only with one ensemble of all nodes
+  Merging merging = Merging::keys;   ///< in rotation: only with several ensembles of all nodes
 
   bool one_engine() const { return ensembles == 1 && domains.empty(); }
   /// Is the node in the domain? All are in domain 0.
