@@ -73,6 +73,8 @@ constexpr std::size_t frame_bytes(std::size_t record_bytes) {
 /// Writes head and padding of a frame around the record, which lies at its place in `out` already;
 /// `out` has frame_bytes(record_bytes). Frame::record is not looked at.
 void seal_frame(ByteSpan out, const Frame& frame, std::size_t record_bytes, std::uint32_t seed);
+/// By its head, which has kFrameBytes: so many bytes does the frame take. 0: that is no head.
+std::uint64_t frame_bytes_by_head(ByteView head);
 /// The frame that begins at `at`, if there is one, whole and unchanged.
 std::optional<Frame> read_frame(ByteView segment, std::size_t at, std::uint32_t seed);
 

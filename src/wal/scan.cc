@@ -2,6 +2,7 @@
 #include "wal/scan.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/hooks.h"
 
@@ -38,18 +39,38 @@ void call_damaged(Scan& scan, std::size_t at, std::size_t proof_at) {
   scan.proof_at = proof_at;
 }
 
+/// The frame that begins at `at`, if there is one, whole and unchanged.
+port::DiskResult<std::optional<Frame>> frame_at(SegmentReader& segment, std::uint64_t at,
+                                                std::uint32_t seed) {
+  const std::uint64_t left = segment.size() - at;
+  if (left < kFrameBytes) return std::nullopt;
+  const auto head = segment.at(at, kFrameBytes);
+  if (!head) return unexpected(head.error());
+  const std::uint64_t bytes = frame_bytes_by_head(*head);
+  if (bytes == 0 || bytes > left) return std::nullopt;
+  const auto whole = segment.at(at, static_cast<std::size_t>(bytes));
+  if (!whole) return unexpected(whole.error());
+  return read_frame(*whole, 0, seed);
+}
+
+/// The first byte from `at` on that is not 0; the size of the segment if there is none.
+port::DiskResult<std::uint64_t> end_of_zeros(SegmentReader& segment, std::uint64_t at) {
+  constexpr std::uint64_t kStep = 4'096;
+  while (at < segment.size()) {
+    const auto part = segment.at(
+        at, static_cast<std::size_t>(std::min<std::uint64_t>(kStep, segment.size() - at)));
+    if (!part) return unexpected(part.error());
+    const auto found =
+        std::find_if(part->begin(), part->end(), [](std::byte b) { return b != std::byte{0}; });
+    at += static_cast<std::uint64_t>(found - part->begin());
+    if (found != part->end()) break;
+  }
+  return at;
+}
+
 /// Behind the last whole frame there is something. If that was ever durable, then a frame behind it
 /// says so: each carries what was durable when it was written.
-void judge_tail(ByteView segment, std::uint32_t seed, Scan& scan) {
-  const ByteView rest = segment.subspan(scan.end);
-  const auto found =
-      std::find_if(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; });
-  if (found == rest.end()) return;
-  const std::size_t first = scan.end + static_cast<std::size_t>(found - rest.begin());
-  if (scan.ended) {
-    call_damaged(scan, first, first);
-    return;
-  }
+void judge_rest(ByteView segment, std::uint32_t seed, Scan& scan) {
   scan.tail = Tail::torn;
   PEAL_PROBE("wal.torn_tail");
   if (PEAL_MUTANT(wm6_damage_taken_for_torn)) return;
@@ -70,28 +91,40 @@ void judge_tail(ByteView segment, std::uint32_t seed, Scan& scan) {
 
 }  // namespace
 
-Scan scan_segment(ByteView segment, const DecodedHeader& header,
-                  const std::function<void(const Frame&)>& on_frame) {
+port::DiskResult<Scan> scan_segment(SegmentReader& segment, const DecodedHeader& header,
+                                    const std::function<void(const Frame&)>& on_frame) {
   Scan scan;
   scan.end = kHeaderBytes;
   scan.last = LogPosition{header.header.first.value - 1};
   scan.durable = scan.last;
   scan.oldest = header.header.oldest;
   while (!scan.ended) {
-    const auto frame = read_frame(segment, scan.end, header.seed);
-    if (!frame) break;
-    if (!follows(*frame, scan, header.header)) {
+    const auto read = frame_at(segment, scan.end, header.seed);
+    if (!read) return unexpected(read.error());
+    if (!*read) break;
+    const Frame& frame = **read;
+    if (!follows(frame, scan, header.header)) {
       call_damaged(scan, scan.end, scan.end);
       return scan;
     }
-    scan.last = frame->position;
-    scan.durable = frame->durable;
-    scan.oldest = frame->oldest;
-    scan.ended = frame->kind == FrameKind::end;
-    scan.end += frame_bytes(frame->record.size());
-    on_frame(*frame);
+    scan.last = frame.position;
+    scan.durable = frame.durable;
+    scan.oldest = frame.oldest;
+    scan.ended = frame.kind == FrameKind::end;
+    scan.end += frame_bytes(frame.record.size());
+    on_frame(frame);
   }
-  judge_tail(segment, header.seed, scan);
+  const auto rest = end_of_zeros(segment, scan.end);
+  if (!rest) return unexpected(rest.error());
+  if (*rest == segment.size()) return scan;
+  if (scan.ended) {
+    call_damaged(scan, static_cast<std::size_t>(*rest), static_cast<std::size_t>(*rest));
+    return scan;
+  }
+  // Rare, and what is tried may lie anywhere: all of it at once.
+  const auto whole = segment.at(0, static_cast<std::size_t>(segment.size()));
+  if (!whole) return unexpected(whole.error());
+  judge_rest(*whole, header.seed, scan);
   return scan;
 }
 
