@@ -60,14 +60,18 @@ port::DiskResult<std::vector<port::DiskFile>> Disk::list() {
   return files;
 }
 
-port::DiskResult<std::vector<std::byte>> Disk::read(const std::string& name,
-                                                    std::uint64_t bytes_max) {
+port::DiskResult<port::DiskRead> Disk::read(const std::string& name, std::uint64_t at,
+                                            ByteSpan to) {
   const Failure failure = begin();
   const File* file = find(name);
-  if (failure != Failure::none || file == nullptr || file->live.size() > bytes_max) {
+  if (failure != Failure::none || file == nullptr) {
     return unexpected(refuse("read", name, Failure::error).error());
   }
-  return file->live;
+  const ByteView whole = file->live;
+  const ByteView rest = whole.subspan(std::min<std::uint64_t>(at, whole.size()));
+  const ByteView part = rest.first(std::min(rest.size(), to.size()));
+  std::copy(part.begin(), part.end(), to.begin());
+  return port::DiskRead{part.size(), whole.size()};
 }
 
 port::DiskResult<void> Disk::create(const std::string& name, std::uint64_t bytes) {

@@ -117,26 +117,27 @@ port::DiskResult<std::vector<port::DiskFile>> FolderDisk::list() {
   return files;
 }
 
-port::DiskResult<std::vector<std::byte>> FolderDisk::read(const std::string& name,
-                                                          std::uint64_t bytes_max) {
+port::DiskResult<port::DiskRead> FolderDisk::read(const std::string& name, std::uint64_t at,
+                                                  ByteSpan to) {
   const Fd fd(
       ::openat(folder_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0) return failed("read", name);
   errno = S_ISREG(status.st_mode) ? 0 : EINVAL;
-  if (errno == 0 && static_cast<std::uint64_t>(status.st_size) > bytes_max) errno = EFBIG;
   if (errno != 0) return failed("read", name);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const ByteSpan bytes = to.first(
+      static_cast<std::size_t>(std::min<std::uint64_t>(size - std::min(at, size), to.size())));
   std::size_t got = 0;
   while (got < bytes.size()) {
     const ssize_t n =
-        ::pread(fd.get(), bytes.data() + got, bytes.size() - got, static_cast<off_t>(got));
+        ::pread(fd.get(), bytes.data() + got, bytes.size() - got, static_cast<off_t>(at + got));
     if (n < 0 && errno == EINTR) continue;
     if (n == 0) errno = EIO;  // it got shorter meanwhile
     if (n <= 0) return failed("read", name);
     got += static_cast<std::size_t>(n);
   }
-  return bytes;
+  return port::DiskRead{bytes.size(), size};
 }
 
 port::DiskResult<void> FolderDisk::create(const std::string& name, std::uint64_t bytes) {

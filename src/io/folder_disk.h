@@ -23,8 +23,8 @@ class FolderDisk : public port::Disk {
 
   std::string path_of(const std::string& name) const override;
   port::DiskResult<std::vector<port::DiskFile>> list() override;
-  port::DiskResult<std::vector<std::byte>> read(const std::string& name,
-                                                std::uint64_t bytes_max) override;
+  port::DiskResult<port::DiskRead> read(const std::string& name, std::uint64_t at,
+                                        ByteSpan to) override;
   port::DiskResult<void> create(const std::string& name, std::uint64_t bytes) override;
   port::DiskResult<void> write(const std::string& name, std::uint64_t at, ByteView bytes) override;
   port::DiskResult<void> sync(const std::string& name) override;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include "base/assert.h"
 #include "base/digest.h"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr const char* kIdentityFile = "identity";
 constexpr const char* kFreshIdentityFile = "identity.new";
-constexpr std::uint64_t kIdentityBytesMax = 1U << 16;
+constexpr std::size_t kIdentityBytesMax = 1U << 16;
 /// A new one is made, with its space, once per so many bytes of votes.
 constexpr std::uint64_t kSegmentBytes = 16U << 20;
 
@@ -138,9 +139,10 @@ Result<void, io::IoError> AcceptorLog::check_identity(const Settings& settings) 
     return file.name == kIdentityFile;
   });
   if (!has_identity_) return {};
-  const auto bytes = folder_->read(kIdentityFile, kIdentityBytesMax);
-  if (!bytes) return disk_refused(bytes.error());
-  const std::string there(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  std::vector<std::byte> bytes(kIdentityBytesMax);
+  const auto read = folder_->read(kIdentityFile, 0, bytes);
+  if (!read) return disk_refused(read.error());
+  const std::string there(reinterpret_cast<const char*>(bytes.data()), read->bytes);
   if (there == identity_) return {};
   return refused(Errc::invalid_option,
                  difference(folder_->path_of(kIdentityFile), there, settings));

@@ -29,6 +29,12 @@ struct DiskFile {
   std::uint64_t bytes{};
 };
 
+/// What was read of a file.
+struct DiskRead {
+  std::size_t bytes{};
+  std::uint64_t file_bytes{};  ///< so long was the file then
+};
+
 /// The files of one folder, which has one user. io/ implements it with system calls, the simulator
 /// with a disk that forgets what was not synced. Names have no slash. Calls block as long as the
 /// disk does; they come from one thread at a time. After an error the caller cannot know what the
@@ -41,9 +47,8 @@ class Disk {
   virtual std::string path_of(const std::string& name) const = 0;
   /// All there is, sorted by name. Errors: system, and too many files.
   virtual DiskResult<std::vector<DiskFile>> list() = 0;
-  /// The whole file. Error: longer than `bytes_max`.
-  virtual DiskResult<std::vector<std::byte>> read(const std::string& name,
-                                                  std::uint64_t bytes_max) = 0;
+  /// Fills `to` with the file's bytes from offset `at` on; with fewer only where the file ends.
+  virtual DiskResult<DiskRead> read(const std::string& name, std::uint64_t at, ByteSpan to) = 0;
   /// A new file of so many zeros, for which the space is taken. Error: it is there already.
   virtual DiskResult<void> create(const std::string& name, std::uint64_t bytes) = 0;
   /// All of `bytes`, from offset `at` on. Kept over a crash only once sync() came back.

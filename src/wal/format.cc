@@ -88,31 +88,30 @@ void seal_frame(ByteSpan out, const Frame& frame, std::size_t record_bytes, std:
   store<std::uint32_t>(out, frame_checksum(out, seed));
 }
 
-bool looks_like_frame(ByteView segment, std::size_t at, std::uint32_t seed) {
-  if (at > segment.size() || segment.size() - at < kFrameBytes) return false;
-  const ByteView head = segment.subspan(at);
+std::uint64_t frame_bytes_by_head(ByteView head, std::uint32_t seed) {
+  const auto kind = load<std::uint32_t>(head.subspan(4));
+  const auto length = load<std::uint32_t>(head.subspan(8));
   const bool of_segment = load<std::uint32_t>(head.subspan(12)) == seed;
-  return is_kind(load<std::uint32_t>(head.subspan(4))) &&
-         (of_segment || PEAL_MUTANT(wm5_stale_accepted));
+  if (!is_kind(kind) || !(of_segment || PEAL_MUTANT(wm5_stale_accepted))) return 0;
+  if (kind != static_cast<std::uint32_t>(FrameKind::record) && length != 0) return 0;
+  return frame_bytes(length);
 }
 
 std::optional<Frame> read_frame(ByteView segment, std::size_t at, std::uint32_t seed) {
-  if (!looks_like_frame(segment, at, seed)) return std::nullopt;
+  if (at > segment.size() || segment.size() - at < kFrameBytes) return std::nullopt;
   const ByteView head = segment.subspan(at);
-  const auto kind = load<std::uint32_t>(head.subspan(4));
-  const auto length = load<std::uint32_t>(head.subspan(8));
-  if (length > head.size() || frame_bytes(length) > head.size()) return std::nullopt;
-  if (kind != static_cast<std::uint32_t>(FrameKind::record) && length != 0) return std::nullopt;
-  const ByteView whole = head.first(frame_bytes(length));
+  const std::uint64_t bytes = frame_bytes_by_head(head, seed);
+  if (bytes == 0 || bytes > head.size()) return std::nullopt;
+  const ByteView whole = head.first(static_cast<std::size_t>(bytes));
   if (load<std::uint32_t>(whole) != frame_checksum(whole, seed) && !PEAL_MUTANT(wm1_no_checksum)) {
     return std::nullopt;
   }
   Frame frame;
-  frame.kind = static_cast<FrameKind>(kind);
+  frame.kind = static_cast<FrameKind>(load<std::uint32_t>(head.subspan(4)));
   frame.position = LogPosition{load<std::uint64_t>(head.subspan(16))};
   frame.durable = LogPosition{load<std::uint64_t>(head.subspan(24))};
   frame.oldest = load<std::uint64_t>(head.subspan(32));
-  frame.record = whole.subspan(kFrameBytes, length);
+  frame.record = whole.subspan(kFrameBytes, load<std::uint32_t>(head.subspan(8)));
   return frame;
 }
 

@@ -74,9 +74,10 @@ constexpr std::size_t frame_bytes(std::size_t record_bytes) {
 /// Writes head and padding of a frame around the record, which lies at its place in `out` already;
 /// `out` has frame_bytes(record_bytes). Frame::record is not looked at.
 void seal_frame(ByteSpan out, const Frame& frame, std::size_t record_bytes, std::uint32_t seed);
-/// Does what lies at `at` look like the head of a frame of this segment? What is no head of one, a
-/// client's bytes or an earlier segment's, almost never does: nobody knows the seed.
-bool looks_like_frame(ByteView segment, std::size_t at, std::uint32_t seed);
+/// By its head, which has kFrameBytes: so many bytes does the frame take. 0: that is no head of
+/// this segment. What is none, a client's bytes or an earlier segment's, almost never looks like
+/// one: nobody knows the seed.
+std::uint64_t frame_bytes_by_head(ByteView head, std::uint32_t seed);
 /// The frame that begins at `at`, if there is one, whole and unchanged.
 std::optional<Frame> read_frame(ByteView segment, std::size_t at, std::uint32_t seed);
 

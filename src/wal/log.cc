@@ -28,6 +28,10 @@ std::string fault_of(const Options& options) {
     return text("bytes_max", options.bytes_max,
                 "up to " + std::to_string(kFilesMax / 2) + " times segment_bytes");
   }
+  if (options.read_bytes < kHeaderBytes || options.read_bytes > kSegmentBytesMax) {
+    return text("read_bytes", options.read_bytes,
+                std::to_string(kHeaderBytes) + " to " + std::to_string(kSegmentBytesMax));
+  }
   const std::uint64_t most = segment - kHeaderBytes - 4 * kFrameBytes;
   if (options.record_bytes_max == 0 || options.record_bytes_max > most) {
     return text("record_bytes_max", options.record_bytes_max,
@@ -70,7 +74,7 @@ Log::Log(port::Disk& disk, const Options& options, Recovered recovered)
 
 Result<void, port::LogFailure> Log::replay(port::LogReader& reader) {
   PEAL_ASSERT(!under_way_ && last_ == found_.last);
-  return wal::replay(disk_, writer_.segments(), reader);
+  return wal::replay(disk_, options_, writer_.segments(), reader);
 }
 
 Result<LogPosition> Log::append(ByteView record) { return take(record, options_.bytes_max); }

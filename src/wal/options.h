@@ -23,6 +23,7 @@ struct Options {
   std::uint64_t salt{};                     ///< random, new at each start
   std::uint64_t segment_bytes = 64U << 20;  ///< kSegmentBytesMin to kSegmentBytesMax
   std::uint64_t bytes_max = 4ULL << 30;     ///< on disk, and one spare; 4 segments at least
+  std::size_t read_bytes = 512U << 10;      ///< of a segment at once; fits a processor's cache
   std::size_t record_bytes_max = 1U << 20;  ///< fits a segment and a batch
   std::size_t batch_bytes_max = 4U << 20;   ///< that wait for a commit; two of these are in memory
 };

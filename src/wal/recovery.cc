@@ -2,6 +2,7 @@
 #include "wal/recovery.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,10 +13,6 @@
 
 namespace peal::wal {
 namespace {
-
-constexpr std::string_view kRestore =
-    ": this node must not take part with it; keep a copy of the folder, and have the node replaced "
-    "or its log restored";
 
 /// No log gets that far: numbers beyond would wrap sooner or later.
 constexpr std::uint64_t kNumberMax = 1ULL << 62;
@@ -37,8 +34,8 @@ class Recovery {
   Result<Recovered, Problem> run_new();
 
  private:
-  /// What a segment holds; the bytes are of the last one that was read.
   struct Read {
+    std::uint64_t bytes{};
     DecodedHeader header;
     Scan scan;
   };
@@ -51,19 +48,20 @@ class Recovery {
   Done list();
   Result<Read, Problem> read(std::uint64_t serial);
   Done check_owner(const std::string& name, const DecodedHeader& header, std::uint64_t serial);
-  Problem header_problem(const std::string& name, HeaderFault fault) const;
+  Problem header_problem(const std::string& name, ByteView header, HeaderFault fault) const;
   Problem damage(const std::string& name, const Scan& scan) const;
   Done check_kept(const Read& newest);
   Done remove(const std::string& name);
   Done remove_leftovers();
   Done remove_unneeded(std::uint64_t oldest);
-  Done end_newest(std::uint64_t serial, const Read& newest, std::vector<std::byte> bytes);
+  Done end_newest(std::uint64_t serial, const Read& newest, SegmentReader& from);
+  port::DiskResult<void> copy(SegmentReader& from, std::uint64_t bytes, const std::string& to);
+  Done check_copy(const std::string& name, const std::string& beside, const Read& newest);
 
   port::Disk& disk_;
   const Options& options_;
   std::vector<std::uint64_t> serials_;  // that are there, in order
   std::vector<std::string> leftovers_;  // without names of segments: half-made, or spare
-  std::vector<std::byte> bytes_;
   Recovered out_;
 };
 
@@ -97,11 +95,12 @@ Recovery::Done Recovery::list() {
   return {};
 }
 
-Problem Recovery::header_problem(const std::string& name, HeaderFault fault) const {
+Problem Recovery::header_problem(const std::string& name, ByteView header,
+                                 HeaderFault fault) const {
   switch (fault) {
     case HeaderFault::unknown_version:
       return problem(Kind::unknown_version, name, 8,
-                     " has version " + std::to_string(version_of(bytes_)) +
+                     " has version " + std::to_string(version_of(header)) +
                          " or is damaged at offset 8; this release knows version " +
                          std::to_string(kVersion) + ": start the release that wrote it");
     case HeaderFault::too_short:
@@ -151,15 +150,17 @@ Recovery::Done Recovery::check_owner(const std::string& name, const DecodedHeade
 
 Result<Recovery::Read, Problem> Recovery::read(std::uint64_t serial) {
   const std::string name = segment_name(serial);
-  auto bytes = disk_.read(name, kSegmentBytesMax);
-  if (!bytes) return unexpected(disk_problem(name, bytes.error()));
-  bytes_ = std::move(*bytes);
-  const auto header = decode_header(bytes_);
-  if (!header) return unexpected(header_problem(name, header.error()));
+  SegmentReader file(disk_, name, options_.read_bytes);
+  if (auto opened = file.open(); !opened) return unexpected(disk_problem(name, opened.error()));
+  const auto first = file.beginning(kHeaderBytes);
+  if (!first) return unexpected(disk_problem(name, first.error()));
+  const auto header = decode_header(*first);
+  if (!header) return unexpected(header_problem(name, *first, header.error()));
   if (Done owner = check_owner(name, *header, serial); !owner) return unexpected(owner.error());
-  Read result{*header, scan_segment(bytes_, *header, [](const Frame&) {})};
-  if (result.scan.tail == Tail::damaged) return unexpected(damage(name, result.scan));
-  return result;
+  const auto scan = scan_segment(file, *header, [](const Frame&) {});
+  if (!scan) return unexpected(disk_problem(name, scan.error()));
+  if (scan->tail == Tail::damaged) return unexpected(damage(name, *scan));
+  return Read{file.size(), *header, *scan};
 }
 
 /// All segments from the oldest that is needed up to the newest are there and whole.
@@ -191,7 +192,7 @@ Recovery::Done Recovery::check_kept(const Read& newest) {
                                     ", the one before ends at " +
                                     std::to_string(out_.found.last.value) + std::string(kRestore)));
     }
-    out_.segments.push_back({serial, header.first, bytes_.size()});
+    out_.segments.push_back({serial, header.first, older->bytes});
     out_.found.last = scan.last;
   }
   const SegmentHeader& header = newest.header.header;
@@ -228,34 +229,66 @@ Recovery::Done Recovery::remove_unneeded(std::uint64_t oldest) {
   return {};
 }
 
+port::DiskResult<void> Recovery::copy(SegmentReader& from, std::uint64_t bytes,
+                                      const std::string& to) {
+  for (std::uint64_t at = 0; at < bytes;) {
+    const auto part = from.at(
+        at, static_cast<std::size_t>(std::min<std::uint64_t>(options_.read_bytes, bytes - at)));
+    if (!part) return unexpected(part.error());
+    if (auto done = disk_.write(to, at, *part); !done) return done;
+    at += part->size();
+  }
+  return {};
+}
+
+/// The newest segment was read twice, to look at it and to copy it: the copy is what was looked at.
+Recovery::Done Recovery::check_copy(const std::string& name, const std::string& beside,
+                                    const Read& newest) {
+  SegmentReader file(disk_, beside, options_.read_bytes);
+  if (auto opened = file.open(); !opened) return unexpected(disk_problem(name, opened.error()));
+  const auto first = file.beginning(kHeaderBytes);
+  if (!first) return unexpected(disk_problem(name, first.error()));
+  const auto header = decode_header(*first);
+  bool same = header && header->header == newest.header.header;
+  if (same) {
+    const auto scan = scan_segment(file, *header, [](const Frame&) {});
+    if (!scan) return unexpected(disk_problem(name, scan.error()));
+    same = scan->ended && scan->tail == Tail::clean && scan->last == newest.scan.last &&
+           scan->durable == newest.scan.durable && scan->oldest == newest.scan.oldest;
+  }
+  if (same) return {};
+  return unexpected(problem(Kind::disk, name, 0,
+                            " was not the same when it was read a second time: see to the disk"));
+}
+
 /// Writes the newest segment anew, without what a crash cut off and with its end. What was read may
 /// be in memory only, and a sync may have failed before: the new file is durable, whatever was.
-Recovery::Done Recovery::end_newest(std::uint64_t serial, const Read& newest,
-                                    std::vector<std::byte> bytes) {
+Recovery::Done Recovery::end_newest(std::uint64_t serial, const Read& newest, SegmentReader& from) {
   const std::string name = segment_name(serial);
   const Scan& scan = newest.scan;
   const LogPosition first = newest.header.header.first;
   if (PEAL_MUTANT(wm8_read_not_synced) && scan.ended) {
-    out_.segments.push_back({serial, first, bytes.size()});
+    out_.segments.push_back({serial, first, newest.bytes});
     return {};
   }
   const bool keeps_tail = PEAL_MUTANT(wm3_tail_not_cut) && scan.tail == Tail::torn;
-  if (!keeps_tail) bytes.resize(scan.end);
-  if (!scan.ended) {
-    const std::size_t at = bytes.size();
-    bytes.resize(at + kFrameBytes);
-    const Frame end{FrameKind::end, scan.last, scan.durable, scan.oldest, {}};
-    seal_frame(ByteSpan(bytes).subspan(at), end, 0, newest.header.seed);
-  }
+  const std::uint64_t kept = keeps_tail ? newest.bytes : scan.end;
+  std::array<std::byte, kFrameBytes> end{};
+  seal_frame(end, Frame{FrameKind::end, scan.last, scan.durable, scan.oldest, {}}, 0,
+             newest.header.seed);
+  const std::uint64_t bytes = kept + (scan.ended ? 0 : end.size());
   const std::string beside = name + std::string(kNewSuffix);
-  const std::vector<std::byte>& whole = bytes;
-  auto done = disk_.create(beside, whole.size());
-  if (done) done = disk_.write(beside, 0, whole);
+  auto done = disk_.create(beside, bytes);
+  if (done) done = copy(from, kept, beside);
+  if (done && !scan.ended) done = disk_.write(beside, kept, end);
   if (done) done = disk_.sync(beside);
+  if (done && !keeps_tail) {
+    if (Done same = check_copy(name, beside, newest); !same) return same;
+  }
   if (done) done = disk_.rename(beside, name);
   if (done) done = disk_.sync_folder();
   if (!done) return unexpected(disk_problem(name, done.error()));
-  out_.segments.push_back({serial, first, whole.size()});
+  out_.segments.push_back({serial, first, bytes});
   return {};
 }
 
@@ -269,7 +302,6 @@ Result<Recovered, Problem> Recovery::run() {
   const std::uint64_t serial = serials_.back();
   const auto newest = read(serial);
   if (!newest) return unexpected(newest.error());
-  std::vector<std::byte> bytes = std::move(bytes_);
   const Scan& scan = newest->scan;
   if (Done kept = check_kept(*newest); !kept) return unexpected(kept.error());
   if (Done removed = remove_leftovers(); !removed) return unexpected(removed.error());
@@ -277,9 +309,11 @@ Result<Recovered, Problem> Recovery::run() {
     if (Done removed = remove_unneeded(scan.oldest); !removed) return unexpected(removed.error());
     serials_.clear();
   }
-  if (Done ended = end_newest(serial, *newest, std::move(bytes)); !ended) {
-    return unexpected(ended.error());
+  SegmentReader from(disk_, segment_name(serial), options_.read_bytes);
+  if (auto opened = from.open(); !opened) {
+    return unexpected(disk_problem(segment_name(serial), opened.error()));
   }
+  if (Done ended = end_newest(serial, *newest, from); !ended) return unexpected(ended.error());
   if (Done removed = remove_unneeded(scan.oldest); !removed) return unexpected(removed.error());
   Found& found = out_.found;
   found.segments = out_.segments.size();
@@ -303,10 +337,11 @@ Result<Recovered, Problem> Recovery::run_new() {
   const SegmentHeader header{options_.owner, options_.epoch, 1, LogPosition{1}, 1, options_.salt};
   std::vector<std::byte> bytes(kHeaderBytes);
   const std::uint32_t seed = encode(header, bytes);
-  const Read newest{{header, seed}, scan_segment(bytes, {header, seed}, [](const Frame&) {})};
-  if (Done ended = end_newest(1, newest, std::move(bytes)); !ended) {
-    return unexpected(ended.error());
-  }
+  Read newest{bytes.size(), {header, seed}, {}};
+  newest.scan.end = bytes.size();
+  newest.scan.oldest = header.oldest;
+  SegmentReader from{ByteView(bytes)};
+  if (Done ended = end_newest(1, newest, from); !ended) return unexpected(ended.error());
   out_.found = {1, LogPosition{1}, LogPosition{0}, false, {}, 0};
   return std::move(out_);
 }
@@ -334,29 +369,6 @@ port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHead
   if (done && !PEAL_MUTANT(wm4_folder_not_synced)) done = disk.sync_folder();
   if (!done) return unexpected(done.error());
   return seed;
-}
-
-Result<void, port::LogFailure> replay(port::Disk& disk, const std::deque<Segment>& segments,
-                                      port::LogReader& reader) {
-  for (const Segment& segment : segments) {
-    const std::string name = segment_name(segment.serial);
-    const auto bytes = disk.read(name, kSegmentBytesMax);
-    if (!bytes) return unexpected(port::LogFailure{name, bytes.error().message});
-    const auto header = decode_header(*bytes);
-    const bool same = header && bytes->size() == segment.bytes;
-    // What was whole a moment ago is read with as little trust: nothing damaged is delivered.
-    Scan scan;
-    if (same) {
-      scan = scan_segment(*bytes, *header, [&reader](const Frame& frame) {
-        if (frame.kind == FrameKind::record) reader.on_record(frame.position, frame.record);
-      });
-    }
-    if (!same || !scan.ended || scan.tail != Tail::clean) {
-      return unexpected(port::LogFailure{
-          name, disk.path_of(name) + " changed since it was opened" + std::string(kRestore)});
-    }
-  }
-  return {};
 }
 
 }  // namespace peal::wal

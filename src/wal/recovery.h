@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <string_view>
 
 #include "port/disk.h"
 #include "port/log.h"
@@ -10,6 +11,11 @@
 #include "wal/scan.h"
 
 namespace peal::wal {
+
+/// What a person is told to do with a log that is not whole any more.
+inline constexpr std::string_view kRestore =
+    ": this node must not take part with it; keep a copy of the folder, and have the node replaced "
+    "or its log restored";
 
 /// A segment on disk.
 struct Segment {
@@ -34,7 +40,7 @@ Result<Recovered, Problem> create(port::Disk& disk, const Options& options);
 port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHeader& header,
                                              std::uint64_t bytes, const std::string& spare);
 /// The records of segments that recover() left, again.
-Result<void, port::LogFailure> replay(port::Disk& disk, const std::deque<Segment>& segments,
-                                      port::LogReader& reader);
+Result<void, port::LogFailure> replay(port::Disk& disk, const Options& options,
+                                      const std::deque<Segment>& segments, port::LogReader& reader);
 
 }  // namespace peal::wal

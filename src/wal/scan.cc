@@ -2,6 +2,7 @@
 #include "wal/scan.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/hooks.h"
 
@@ -38,20 +39,46 @@ void call_damaged(Scan& scan, std::size_t at, std::size_t proof_at) {
   scan.proof_at = proof_at;
 }
 
-/// Behind the last whole frame there may be parts of others: of a write that was cut off, or of
-/// what was durable and is damaged. In the second case a frame behind it says so: each carries what
-/// was durable when it was written.
-void judge_tail(ByteView segment, std::uint32_t seed, Scan& scan) {
-  std::uint64_t budget = kTriesMax * segment.size();
-  for (std::size_t at = scan.end; at + kFrameBytes <= segment.size(); at += kAlign) {
-    if (!looks_like_frame(segment, at, seed)) continue;
-    if (scan.ended) {
-      call_damaged(scan, at, at);
-      return;
+/// The frame that begins at `at`, if there is one, whole and unchanged.
+port::DiskResult<std::optional<Frame>> frame_at(SegmentReader& segment, std::uint64_t at,
+                                                std::uint32_t seed) {
+  const std::uint64_t left = segment.size() - at;
+  if (left < kFrameBytes) return std::nullopt;
+  const auto head = segment.at(at, kFrameBytes);
+  if (!head) return unexpected(head.error());
+  const std::uint64_t bytes = frame_bytes_by_head(*head, seed);
+  if (bytes == 0 || bytes > left) return std::nullopt;
+  const auto whole = segment.at(at, static_cast<std::size_t>(bytes));
+  if (!whole) return unexpected(whole.error());
+  return read_frame(*whole, 0, seed);
+}
+
+/// The first place from `at` on that looks like a frame of this segment; its size if there is none.
+port::DiskResult<std::uint64_t> find_head(SegmentReader& segment, std::uint64_t at,
+                                          std::uint32_t seed) {
+  constexpr std::uint64_t kStep = 4'096;
+  for (; at + kFrameBytes <= segment.size(); at += kStep) {
+    const std::uint64_t most = kStep + kFrameBytes - kAlign;
+    const auto part = segment.at(
+        at, static_cast<std::size_t>(std::min<std::uint64_t>(most, segment.size() - at)));
+    if (!part) return unexpected(part.error());
+    for (std::size_t i = 0; i + kFrameBytes <= part->size(); i += kAlign) {
+      if (frame_bytes_by_head(part->subspan(i), seed) != 0) return at + i;
     }
-    scan.tail = Tail::torn;
-    PEAL_PROBE("wal.torn_tail");
-    if (PEAL_MUTANT(wm6_damage_taken_for_torn)) return;
+  }
+  return segment.size();
+}
+
+/// From `first` on there are parts of frames: of a write that was cut off, or of what was durable
+/// and is damaged. In the second case a frame says so: each carries what was durable when it was
+/// written.
+void judge_rest(ByteView segment, std::size_t first, std::uint32_t seed, Scan& scan) {
+  scan.tail = Tail::torn;
+  PEAL_PROBE("wal.torn_tail");
+  if (PEAL_MUTANT(wm6_damage_taken_for_torn)) return;
+  std::uint64_t budget = kTriesMax * segment.size();
+  for (std::size_t at = first; at + kFrameBytes <= segment.size(); at += kAlign) {
+    if (frame_bytes_by_head(segment.subspan(at), seed) == 0) continue;
     const std::uint64_t cost = cost_of_trying(segment, at, scan.last);
     if (cost == 0) continue;
     const auto frame = cost <= budget ? read_frame(segment, at, seed) : std::nullopt;
@@ -67,28 +94,41 @@ void judge_tail(ByteView segment, std::uint32_t seed, Scan& scan) {
 
 }  // namespace
 
-Scan scan_segment(ByteView segment, const DecodedHeader& header,
-                  const std::function<void(const Frame&)>& on_frame) {
+port::DiskResult<Scan> scan_segment(SegmentReader& segment, const DecodedHeader& header,
+                                    const std::function<void(const Frame&)>& on_frame) {
   Scan scan;
   scan.end = kHeaderBytes;
   scan.last = LogPosition{header.header.first.value - 1};
   scan.durable = scan.last;
   scan.oldest = header.header.oldest;
   while (!scan.ended) {
-    const auto frame = read_frame(segment, scan.end, header.seed);
-    if (!frame) break;
-    if (!follows(*frame, scan, header.header)) {
+    const auto read = frame_at(segment, scan.end, header.seed);
+    if (!read) return unexpected(read.error());
+    if (!*read) break;
+    const Frame& frame = **read;
+    if (!follows(frame, scan, header.header)) {
       call_damaged(scan, scan.end, scan.end);
       return scan;
     }
-    scan.last = frame->position;
-    scan.durable = frame->durable;
-    scan.oldest = frame->oldest;
-    scan.ended = frame->kind == FrameKind::end;
-    scan.end += frame_bytes(frame->record.size());
-    on_frame(*frame);
+    scan.last = frame.position;
+    scan.durable = frame.durable;
+    scan.oldest = frame.oldest;
+    scan.ended = frame.kind == FrameKind::end;
+    scan.end += frame_bytes(frame.record.size());
+    on_frame(frame);
   }
-  judge_tail(segment, header.seed, scan);
+  const auto rest = find_head(segment, scan.end, header.seed);
+  if (!rest) return unexpected(rest.error());
+  if (*rest == segment.size()) return scan;
+  const auto first = static_cast<std::size_t>(*rest);
+  if (scan.ended) {
+    call_damaged(scan, first, first);
+    return scan;
+  }
+  // Rare, and what is tried may lie anywhere: all of it at once.
+  const auto whole = segment.at(0, static_cast<std::size_t>(segment.size()));
+  if (!whole) return unexpected(whole.error());
+  judge_rest(*whole, first, header.seed, scan);
   return scan;
 }
 

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 
+#include "port/disk.h"
 #include "wal/format.h"
+#include "wal/segment_reader.h"
 
 namespace peal::wal {
 
@@ -29,7 +31,7 @@ struct Scan {
 
 /// Reads the frames of a segment, whose header was decoded, and says how it ends. `on_frame` gets
 /// each in order.
-Scan scan_segment(ByteView segment, const DecodedHeader& header,
-                  const std::function<void(const Frame&)>& on_frame);
+port::DiskResult<Scan> scan_segment(SegmentReader& segment, const DecodedHeader& header,
+                                    const std::function<void(const Frame&)>& on_frame);
 
 }  // namespace peal::wal

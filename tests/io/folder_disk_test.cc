@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <vector>
 
 #include "io/fd.h"
 #include "temp_dir.h"
@@ -48,10 +50,22 @@ TEST(FolderDisk, KeepsWhatIsWrittenForTheNextUser) {
   EXPECT_EQ((*files)[0].name, "a");
   EXPECT_EQ((*files)[1].name, "b");
   EXPECT_EQ((*files)[1].bytes, 100U);
-  const auto bytes = disk->read("b", 100);
-  ASSERT_TRUE(bytes);
-  EXPECT_EQ(as_text(ByteView(*bytes).subspan(10, 11)), "hello world");
-  EXPECT_EQ((*bytes)[9], std::byte{0});
+  std::vector<std::byte> bytes(200, std::byte{'z'});
+  const auto whole = disk->read("b", 0, bytes);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->bytes, 100U);
+  EXPECT_EQ(whole->file_bytes, 100U);
+  EXPECT_EQ(as_text(ByteView(bytes).subspan(10, 11)), "hello world");
+  EXPECT_EQ(bytes[9], std::byte{0});
+  EXPECT_EQ(bytes[100], std::byte{'z'});
+  const auto part = disk->read("b", 16, ByteSpan(bytes).first(5));
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->bytes, 5U);
+  EXPECT_EQ(part->file_bytes, 100U);
+  EXPECT_EQ(as_text(ByteView(bytes).first(5)), "world");
+  EXPECT_EQ(disk->read("b", 98, bytes)->bytes, 2U);
+  EXPECT_EQ(disk->read("b", 100, bytes)->bytes, 0U);
+  EXPECT_EQ(disk->read("b", 1'000, bytes)->bytes, 0U);
   ASSERT_TRUE(disk->write("b", 0, as_bytes_view("x")));  // a file that was there already
   ASSERT_TRUE(disk->remove("b"));
   EXPECT_EQ(disk->list()->size(), 1U);
@@ -90,20 +104,20 @@ TEST(FolderDisk, SaysWhatItRefusesAndWhy) {
   EXPECT_THAT(nowhere.error().message, HasSubstr("no/log"));
   const auto disk = open_good(folder.path());
   ASSERT_TRUE(disk->create("a", 10));
+  std::array<std::byte, 9> bytes{};
   const auto text = [](const auto& result) { return result ? "" : result.error().message; };
   EXPECT_THAT(text(disk->create("a", 10)), HasSubstr(folder / "a" + ": File exists"));
-  EXPECT_THAT(text(disk->read("a", 9)), HasSubstr("File too large"));
-  EXPECT_THAT(text(disk->read("b", 9)), HasSubstr("No such file"));
+  EXPECT_THAT(text(disk->read("b", 0, bytes)), HasSubstr("No such file"));
   EXPECT_THAT(text(disk->write("b", 0, as_bytes_view("x"))), HasSubstr("No such file"));
   EXPECT_THAT(text(disk->sync("b")), HasSubstr("No such file"));
   EXPECT_THAT(text(disk->rename("b", "c")), HasSubstr("No such file"));
   EXPECT_THAT(text(disk->remove("b")), HasSubstr("No such file"));
   // Neither a link to somewhere else nor a pipe, on which a reader would wait for ever.
   ASSERT_EQ(::symlink("/dev/null", (folder / "link").c_str()), 0);
-  EXPECT_FALSE(disk->read("link", 9));
+  EXPECT_FALSE(disk->read("link", 0, bytes));
   EXPECT_FALSE(disk->write("link", 0, as_bytes_view("x")));
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
-  EXPECT_FALSE(disk->read("pipe", 9));
+  EXPECT_FALSE(disk->read("pipe", 0, bytes));
 }
 
 TEST(FolderDisk, ADeviceWithoutSpaceIsFull) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "order/paxos/acceptor.h"
 #include "paxos_bench.h"
@@ -217,6 +219,86 @@ TEST_F(PaxosAcceptor, ACheckpointLetsGoOfWhatNobodyNeeds) {
   EXPECT_EQ(store_.next(), 6U);
   ASSERT_NE(store_.find(6), nullptr);
   EXPECT_EQ(store_.find(6)->vote_round, first_) << "what is not consumed is kept";
+}
+
+// Between checkpoints come votes in other rounds, what was decided against them, and votes for what
+// is not consumed yet: history and slots are made of the last word on each.
+TEST_F(PaxosAcceptor, TheHistoryIsReadBackFromCheckpointToCheckpoint) {
+  const auto consume = [this](Instance upto) {
+    for (; store_.next() <= upto; store_.consume()) {
+      state_.apply(unit_head(kOne, store_.next()), {});
+      store_.find(store_.next())->decided = true;
+    }
+  };
+  vote_upto(first_, 4);
+  ASSERT_TRUE(acceptor_->note_decided(2, unit_head(kOne, 2), bytes_of("decided")));
+  consume(2);
+  ASSERT_TRUE(acceptor_->checkpoint(state_, 1));
+  ASSERT_TRUE(acceptor_->accept(second_, 3));
+  for (Instance k = 3; k <= 6; ++k) hear(second_, k, "second " + std::to_string(k));
+  ASSERT_EQ(acceptor_->vote(store_), 4U);
+  consume(5);
+  ASSERT_TRUE(acceptor_->checkpoint(state_, 1));
+  disk_.sync();
+  restart();
+  ASSERT_TRUE(fine_);
+  EXPECT_EQ(state_.next(), 6U);
+  EXPECT_EQ(store_.oldest(), 1U);
+  EXPECT_EQ(store_.end(), 7U) << "and one vote is not consumed";
+  const std::vector<std::string> texts{"text", "decided", "second 3", "second 4", "second 5"};
+  for (Instance k = 1; k <= 5; ++k) {
+    ASSERT_TRUE(store_.decided(k)) << k;
+    EXPECT_EQ(as_text(store_.decided(k)->bytes), texts[k - 1]);
+    EXPECT_EQ(store_.decided(k)->head, unit_head(kOne, k));
+  }
+  EXPECT_FALSE(store_.decided(6));
+  EXPECT_EQ(as_text(store_.find(6)->vote.bytes.view()), "second 6");
+}
+
+// Who skipped has votes in its log that may have come to nothing.
+TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
+  vote_upto(first_, 4);
+  for (Instance k = 1; k <= 2; ++k) {
+    store_.find(k)->decided = true;
+    store_.consume();
+    state_.apply(unit_head(kOne, k), {});
+  }
+  ASSERT_TRUE(acceptor_->checkpoint(state_, 1));
+  wire::Checkpoint later = state_.checkpoint();
+  later.next = 10;
+  state_ = OrderState(later);
+  store_.skip_to(10);
+  ASSERT_TRUE(acceptor_->checkpoint(state_, 10));
+  hear(first_, 10, "ten");
+  ASSERT_EQ(acceptor_->vote(store_), 1U);
+  disk_.sync();
+  restart();
+  ASSERT_TRUE(fine_);
+  EXPECT_EQ(store_.next(), 10U);
+  EXPECT_EQ(store_.oldest(), 10U);
+  ASSERT_NE(store_.find(10), nullptr);
+  EXPECT_EQ(as_text(store_.find(10)->vote.bytes.view()), "ten");
+  // The same without a gap: a checkpoint says from where on the log is to be believed.
+  state_.apply(unit_head(kOne, 10), {});
+  store_.find(10)->decided = true;
+  store_.consume();
+  ASSERT_TRUE(acceptor_->checkpoint(state_, 11));
+  disk_.sync();
+  restart();
+  EXPECT_EQ(store_.next(), 11U);
+  EXPECT_EQ(store_.oldest(), 11U);
+}
+
+TEST_F(PaxosAcceptor, ALogThatTakesBackWhatWasConsumedIsRefused) {
+  vote_upto(first_, 4);
+  wire::Checkpoint later = state_.checkpoint();
+  later.next = 4;
+  ASSERT_TRUE(acceptor_->checkpoint(OrderState(later), 1));
+  later.next = 3;
+  ASSERT_TRUE(acceptor_->checkpoint(OrderState(later), 1));
+  disk_.sync();
+  restart();
+  EXPECT_FALSE(fine_);
 }
 
 TEST_F(PaxosAcceptor, AFullLogMakesItWait) {

@@ -106,6 +106,68 @@ TEST(Failure, OfEveryOperationOfAStartIsSaidAndLosesNothing) {
   EXPECT_GT(failing, 8U);
 }
 
+/// Gives other bytes, or another length, from the so-manieth time on that a file is read.
+class FickleDisk final : public Disk {
+ public:
+  explicit FickleDisk(const Disk& like) : Disk(like) {}
+  port::DiskResult<port::DiskRead> read(const std::string& name, std::uint64_t at,
+                                        ByteSpan to) override {
+    auto got = Disk::read(name, at, to);
+    if (!got || ++reads_ < from) return got;
+    if (got->bytes != 0) to[got->bytes / 2] ^= flip;
+    got->file_bytes += longer;
+    return got;
+  }
+
+  std::uint64_t from = 1;
+  std::byte flip{};
+  std::uint64_t longer = 0;
+
+ private:
+  std::uint64_t reads_ = 0;
+};
+
+TEST(Failure, OfWhatIsReadTwiceIsNoticed) {
+  Disk whole(1);
+  make_log(whole, Ending::killed);
+  bool copies = false;  // it was the copy of the newest segment that was not the same
+  for (std::uint64_t from = 1;; ++from) {
+    FickleDisk disk(whole);
+    disk.from = from;
+    disk.flip = std::byte{16};
+    auto log = Log::open(disk, small_options(2), Start::existing);
+    Kept kept;
+    const bool replayed = log && (*log)->replay(kept);
+    for (const Kept::Record& record : kept.records) {
+      EXPECT_EQ(record.bytes, sample(record.position.value)) << from;
+    }
+    if (!log) {
+      copies |= log.error().message.find("a second time") != std::string::npos;
+      Disk mended = disk;
+      expect_kept(mended, LogPosition{kSamples}, from);
+    }
+    if (replayed) break;
+  }
+  EXPECT_TRUE(copies);
+}
+
+TEST(Failure, OfALengthThatChangesIsSaid) {
+  Disk whole(1);
+  make_log(whole, Ending::killed);
+  FickleDisk endless(whole);
+  endless.longer = kSegmentBytesMax;
+  auto log = Log::open(endless, small_options(2), Start::existing);
+  ASSERT_FALSE(log);
+  EXPECT_THAT(log.error().message, testing::HasSubstr("longer than any segment"));
+  FickleDisk growing(whole);
+  growing.from = 2;
+  growing.longer = 8;
+  log = Log::open(growing, small_options(2), Start::existing);
+  ASSERT_FALSE(log);
+  EXPECT_EQ(log.error().kind, Problem::Kind::disk);
+  EXPECT_THAT(log.error().message, testing::HasSubstr("its length changed"));
+}
+
 TEST(Failure, OfADiskThatIsFullSaysSo) {
   Disk disk(1);
   disk.limit(4096);

@@ -122,10 +122,9 @@ TEST(Frame, LengthsThatNoFileHasAreRefused) {
 /// A client may write what it likes, but does not know the seed; nor does another segment.
 TEST(Frame, HeadsOfAnotherSegmentDoNotLookLikeOne) {
   const auto bytes = frame_of("vote", 42);
-  EXPECT_TRUE(looks_like_frame(bytes, 0, 42));
-  EXPECT_FALSE(looks_like_frame(bytes, 0, 43));
-  EXPECT_FALSE(looks_like_frame(bytes, 8, 42));
-  EXPECT_FALSE(looks_like_frame(bytes, bytes.size(), 42));
+  EXPECT_EQ(frame_bytes_by_head(bytes, 42), bytes.size());
+  EXPECT_EQ(frame_bytes_by_head(bytes, 43), 0U);
+  EXPECT_EQ(frame_bytes_by_head(ByteView(bytes).subspan(8), 42), 0U);
 }
 
 TEST(Frame, ZerosAreNone) {

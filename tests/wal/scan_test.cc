@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "story.h"
@@ -33,8 +34,24 @@ class Bytes {
     return at;
   }
   void damage(std::size_t at) { bytes_[at] ^= std::byte{4}; }
+  /// To compare.
+  static auto fields(const Scan& scan) {
+    return std::tuple(scan.end, scan.last, scan.durable, scan.oldest, scan.ended, scan.tail,
+                      scan.damage_at, scan.proof_at);
+  }
+  /// The same whether it is read as a whole or in pieces.
   Scan scan() const {
-    return scan_segment(bytes_, decoded_, [](const Frame&) {});
+    SegmentReader whole{ByteView(bytes_)};
+    const auto at_once = scan_segment(whole, decoded_, [](const Frame&) {});
+    sim::Disk disk(1);
+    disk.put("s", bytes_);
+    for (const std::size_t piece : {kHeaderBytes, std::size_t{100}, std::size_t{4'096}}) {
+      SegmentReader pieces(disk, "s", piece);
+      EXPECT_TRUE(pieces.open());
+      const auto scan = scan_segment(pieces, decoded_, [](const Frame&) {});
+      EXPECT_EQ(fields(*scan), fields(*at_once)) << piece;
+    }
+    return *at_once;
   }
   std::vector<std::byte>& bytes() { return bytes_; }
   std::uint32_t seed() const { return decoded_.seed; }

@@ -22,6 +22,7 @@ inline Options small_options(std::uint64_t epoch) {
   options.salt = 0x5a17 + epoch;
   options.segment_bytes = 1024;
   options.bytes_max = 16 * options.segment_bytes;
+  options.read_bytes = 200;  // a few frames, and not the largest
   options.record_bytes_max = 400;
   options.batch_bytes_max = 2048;
   return options;

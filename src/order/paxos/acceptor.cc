@@ -13,7 +13,9 @@
 namespace peal::order::paxos {
 
 /// Folds the records of a log. The last word on an instance counts: a vote in a higher round, and
-/// what was decided over all votes. Holds as much as the log keeps, until replay() is done.
+/// what was decided over all votes. A checkpoint says what was consumed before it; no record behind
+/// it is of an instance below. So values move into the store's history from checkpoint to
+/// checkpoint, and of the log no more is held besides than what lies between two.
 class Acceptor::Replay final : public port::LogReader {
  public:
   struct Read {
@@ -21,24 +23,24 @@ class Acceptor::Replay final : public port::LogReader {
     wire::ValueHead head;
     std::vector<std::byte> bytes;
   };
+  using Values = std::map<Instance, Read>;
 
-  explicit Replay(Acceptor& acceptor) : acceptor_(acceptor) {}
+  Replay(Acceptor& acceptor, Store& store) : acceptor_(acceptor), store_(store) { store_.begin(1); }
 
   void on_record(LogPosition position, ByteView bytes) override {
     if (acceptor_.marks_.empty()) acceptor_.marks_.push_back({0, position});
     Record record;
-    if (!read_record(bytes, record)) {
-      fine = false;
-      return;
-    }
+    fine = fine && read_record(bytes, record);
+    if (!fine) return;
     acceptor_.promised_ = std::max(acceptor_.promised_, record.round);
     if (record.kind == Record::Kind::nodes) nodes = record.state.nodes;
     if (record.kind == Record::Kind::checkpoint) {
-      state = OrderState(record.state);
-      oldest = record.instance;
+      fine = consume(std::max<Instance>(record.state.next, 1), record.instance);
+      state = OrderState(std::move(record.state));
       return;
     }
     acceptor_.top_ = std::max(acceptor_.top_, record.instance);
+    if (record.instance < store_.next()) return;  // decided, as said before
     if (record.kind == Record::Kind::vote) keep(votes, record);
     if (record.kind == Record::Kind::decided) keep(decided, record);
   }
@@ -46,20 +48,48 @@ class Acceptor::Replay final : public port::LogReader {
   bool fine = true;
   std::optional<OrderState> state;
   std::optional<wire::Nodes> nodes;
-  Instance oldest = 0;
-  std::map<Instance, Read> votes;
-  std::map<Instance, Read> decided;
+  Values votes;    ///< for instances from the last checkpoint up
+  Values decided;  ///< the same
 
  private:
-  static void keep(std::map<Instance, Read>& in, const Record& record) {
-    in[record.instance] = {record.round, record.head, {record.bytes.begin(), record.bytes.end()}};
+  static void keep(Values& in, const Record& record) {
+    Read& read = in[record.instance];
+    read.round = record.round;
+    read.head = record.head;
+    read.bytes.assign(record.bytes.begin(), record.bytes.end());
+  }
+
+  const Read* find(Instance instance) const {
+    for (const Values* each : {&decided, &votes}) {
+      if (const auto found = each->find(instance); found != each->end()) return &found->second;
+    }
+    return nullptr;
+  }
+
+  /// Everything below `next` was consumed, so the last record of each is what was decided; but for
+  /// what this node skipped, below `oldest`: its votes there may have come to nothing. False: that
+  /// is less than a checkpoint before said.
+  bool consume(Instance next, Instance oldest) {
+    if (next < store_.next()) return false;
+    Instance from = next;
+    const Instance floor = std::max({store_.next(), oldest, Instance{1}});
+    while (from > floor && find(from - 1) != nullptr) --from;
+    if (from != store_.next()) store_.begin(from);
+    for (Instance instance = from; instance < next; ++instance) {
+      const Read& read = *find(instance);
+      store_.add_past(read.head, read.bytes);
+    }
+    store_.forget_below(oldest);
+    for (Values* each : {&votes, &decided}) each->erase(each->begin(), each->lower_bound(next));
+    return true;
   }
 
   Acceptor& acceptor_;
+  Store& store_;
 };
 
 bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
-  Replay log(*this);
+  Replay log(*this, store);
   if (!log_.replay(log) || !log.fine) return false;
   if (marks_.empty()) marks_.push_back({0, log_.last().next()});
   if (log.state) {
@@ -72,22 +102,8 @@ bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
     state.begin();
   }
   knows_list_ = log.state || log.nodes;
-  const Instance next = std::max<Instance>(state.next(), 1);
-  base_ = next;
-  // What is older than the checkpoint was consumed, so the last record of it is what was decided;
-  // but for what this node skipped: its votes there may have come to nothing.
-  const auto find = [&log](Instance instance) -> const Replay::Read* {
-    for (const auto* each : {&log.decided, &log.votes}) {
-      if (const auto found = each->find(instance); found != each->end()) return &found->second;
-    }
-    return nullptr;
-  };
-  Instance oldest = next;
-  while (oldest > std::max<Instance>(log.oldest, 1) && find(oldest - 1) != nullptr) --oldest;
-  store.begin(oldest);
-  for (Instance instance = oldest; instance < next; ++instance) {
-    store.add_past(find(instance)->head, find(instance)->bytes);
-  }
+  base_ = std::max<Instance>(state.next(), 1);
+  if (base_ > store.next()) store.begin(base_);
   const auto value_of = [&pool](const Replay::Read& read) -> std::optional<Value> {
     Value value{read.head, {}};
     if (read.bytes.empty()) return value;
@@ -98,8 +114,8 @@ bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
     std::memcpy(value.bytes.data(), read.bytes.data(), size);
     return value;
   };
-  for (const auto* each : {&log.votes, &log.decided}) {
-    for (auto at = each->lower_bound(next); at != each->end(); ++at) {
+  for (const Replay::Values* each : {&log.votes, &log.decided}) {
+    for (auto at = each->lower_bound(base_); at != each->end(); ++at) {
       Slot* slot = store.make(at->first);
       const std::optional<Value> value = value_of(at->second);
       if (slot == nullptr || !value) return false;

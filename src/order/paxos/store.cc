@@ -64,21 +64,26 @@ void Store::add_past(const wire::ValueHead& head, ByteView bytes) {
   add_to_history(head, bytes);
 }
 
+void Store::forget_below(Instance oldest) {
+  while (!past_.empty() && this->oldest() < oldest) drop_oldest();
+}
+
+void Store::drop_oldest() {
+  ring_.give_back(past_.front().tail);
+  past_.pop_front();
+}
+
 std::byte* Store::room_for(std::uint32_t size) {
   for (;;) {
     if (std::byte* bytes = ring_.take(size); bytes != nullptr) return bytes;
     if (past_.empty()) return nullptr;
-    ring_.give_back(past_.front().tail);
-    past_.pop_front();
+    drop_oldest();
   }
 }
 
 void Store::add_to_history(const wire::ValueHead& head, ByteView bytes) {
   const auto size = static_cast<std::uint32_t>(bytes.size());
-  if (past_.size() == kPastMax) {
-    ring_.give_back(past_.front().tail);
-    past_.pop_front();
-  }
+  if (past_.size() == kPastMax) drop_oldest();
   std::byte* copy = size == 0 ? nullptr : room_for(size);
   if (size != 0) {
     PEAL_ASSERT(copy != nullptr && "the history holds any one value");

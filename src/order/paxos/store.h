@@ -45,6 +45,9 @@ class Store {
   /// The same for a value that has no slot; there are no slots yet.
   void add_past(const wire::ValueHead& head, ByteView bytes);
 
+  /// The history begins with `oldest` at the earliest.
+  void forget_below(Instance oldest);
+
   struct Decided {
     wire::ValueHead head;
     ByteView bytes;  ///< valid until the store changes
@@ -66,6 +69,7 @@ class Store {
     std::uint32_t size = 0;
     std::uint64_t tail = 0;  ///< of the ring, behind it
   };
+  void drop_oldest();
   void add_to_history(const wire::ValueHead& head, ByteView bytes);
   std::byte* room_for(std::uint32_t size);
 
