@@ -151,8 +151,7 @@ Recovery::Done Recovery::check_owner(const std::string& name, const DecodedHeade
 Result<Recovery::Read, Problem> Recovery::read(std::uint64_t serial) {
   const std::string name = segment_name(serial);
   SegmentReader file(disk_, name, options_.read_bytes);
-  if (auto opened = file.open(); !opened) return unexpected(disk_problem(name, opened.error()));
-  const auto first = file.beginning(kHeaderBytes);
+  const auto first = file.open();
   if (!first) return unexpected(disk_problem(name, first.error()));
   const auto header = decode_header(*first);
   if (!header) return unexpected(header_problem(name, *first, header.error()));
@@ -245,8 +244,7 @@ port::DiskResult<void> Recovery::copy(SegmentReader& from, std::uint64_t bytes,
 Recovery::Done Recovery::check_copy(const std::string& name, const std::string& beside,
                                     const Read& newest) {
   SegmentReader file(disk_, beside, options_.read_bytes);
-  if (auto opened = file.open(); !opened) return unexpected(disk_problem(name, opened.error()));
-  const auto first = file.beginning(kHeaderBytes);
+  const auto first = file.open();
   if (!first) return unexpected(disk_problem(name, first.error()));
   const auto header = decode_header(*first);
   bool same = header && header->header == newest.header.header;

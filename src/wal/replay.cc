@@ -11,10 +11,7 @@ Result<void, port::LogFailure> replay(port::Disk& disk, const Options& options,
   for (const Segment& segment : segments) {
     const std::string name = segment_name(segment.serial);
     SegmentReader file(disk, name, options.read_bytes);
-    if (auto opened = file.open(); !opened) {
-      return unexpected(port::LogFailure{name, opened.error().message});
-    }
-    const auto first = file.beginning(kHeaderBytes);
+    const auto first = file.open();
     if (!first) return unexpected(port::LogFailure{name, first.error().message});
     const auto header = decode_header(*first);
     const bool same = header && file.size() == segment.bytes;

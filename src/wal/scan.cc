@@ -24,13 +24,14 @@ bool follows(const Frame& frame, const Scan& scan, const SegmentHeader& header) 
 
 /// How many bytes a checksum would have to read to say whether there is a frame here that calls
 /// something durable that is missing; 0: by its head, there is not.
-std::uint64_t cost_of_trying(ByteView segment, std::size_t at, LogPosition last) {
+std::uint64_t cost_of_trying(ByteView segment, std::size_t at, std::uint32_t seed,
+                             LogPosition last) {
+  const std::uint64_t bytes = frame_bytes_by_head(segment.subspan(at), seed);
+  if (bytes > segment.size() - at) return 0;
   const auto durable = load<std::uint64_t>(segment.subspan(at + 24));
-  const auto length = load<std::uint32_t>(segment.subspan(at + 8));
   const std::uint64_t positions_max = segment.size() / kFrameBytes;
   if (durable <= last.value || durable - last.value > positions_max) return 0;
-  if (length > segment.size() - at) return 0;
-  return kFrameBytes + std::uint64_t{length};
+  return bytes;
 }
 
 void call_damaged(Scan& scan, std::size_t at, std::size_t proof_at) {
@@ -78,8 +79,7 @@ void judge_rest(ByteView segment, std::size_t first, std::uint32_t seed, Scan& s
   if (PEAL_MUTANT(wm6_damage_taken_for_torn)) return;
   std::uint64_t budget = kTriesMax * segment.size();
   for (std::size_t at = first; at + kFrameBytes <= segment.size(); at += kAlign) {
-    if (frame_bytes_by_head(segment.subspan(at), seed) == 0) continue;
-    const std::uint64_t cost = cost_of_trying(segment, at, scan.last);
+    const std::uint64_t cost = cost_of_trying(segment, at, seed, scan.last);
     if (cost == 0) continue;
     const auto frame = cost <= budget ? read_frame(segment, at, seed) : std::nullopt;
     if (frame || cost > budget) {

@@ -8,10 +8,12 @@
 
 namespace peal::wal {
 
-port::DiskResult<void> SegmentReader::open() {
+port::DiskResult<ByteView> SegmentReader::open() {
   PEAL_ASSERT(disk_ != nullptr);
-  if (auto done = read(0, piece_bytes_); !done) return done;
-  if (size_ <= kSegmentBytesMax) return {};
+  if (auto done = read(0, piece_bytes_); !done) return unexpected(done.error());
+  if (size_ <= kSegmentBytesMax) {
+    return at(0, static_cast<std::size_t>(std::min<std::uint64_t>(kHeaderBytes, size_)));
+  }
   return unexpected(port::DiskError{
       port::DiskError::Kind::other,
       "read " + disk_->path_of(name_) + ": longer than any segment: " + std::to_string(size_)});
@@ -33,10 +35,6 @@ port::DiskResult<ByteView> SegmentReader::at(std::uint64_t offset, std::size_t b
     }
   }
   return window_.subspan(static_cast<std::size_t>(offset - window_at_), bytes);
-}
-
-port::DiskResult<ByteView> SegmentReader::beginning(std::size_t bytes) {
-  return at(0, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size_)));
 }
 
 port::DiskResult<void> SegmentReader::read(std::uint64_t offset, std::size_t bytes) {

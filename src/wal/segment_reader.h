@@ -23,14 +23,13 @@ class SegmentReader {
   /// Bytes that are there already, in the place of a file.
   explicit SegmentReader(ByteView whole) : size_(whole.size()), window_(whole) {}
 
-  /// Reads the first piece. Error: the file is longer than a segment may be.
-  port::DiskResult<void> open();
+  /// Reads the first piece. Returns the bytes of the header, as far as they are there, valid until
+  /// the next call. Error: the file is longer than a segment may be.
+  port::DiskResult<ByteView> open();
   std::uint64_t size() const { return size_; }
   /// These bytes, which are there: valid until the next call. What is longer than a piece is read
   /// at once, into as much memory as it takes.
   port::DiskResult<ByteView> at(std::uint64_t offset, std::size_t bytes);
-  /// The first bytes, as far as they are there.
-  port::DiskResult<ByteView> beginning(std::size_t bytes);
 
  private:
   port::DiskResult<void> read(std::uint64_t offset, std::size_t bytes);
