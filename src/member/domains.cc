@@ -80,7 +80,7 @@ std::string validate_domains(const Settings& settings) {
              " is not accepted: it must be different from the names before it";
     }
   }
-  return order::ridge::validate(layout_of(settings), list_of(settings.nodes).nodes);
+  return {};
 }
 
 order::ridge::Layout layout_of(const Settings& settings) {

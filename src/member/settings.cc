@@ -134,12 +134,7 @@ std::string validate_ridge(const Settings& settings) {
     return "optimistic = true is not accepted with " + ensembles +
            ": leave one of the two out, since several ensembles make no guess";
   }
-  const bool rotates = settings.merging == Merging::rotation;
-  if (settings.order == OrderEngine::ridge) {
-    if (!rotates || settings.ensembles > 1) return {};
-    return "merge = \"rotation\" is not accepted with ensembles = 1: leave it out, or set "
-           "ensembles = 2 or more";
-  }
+  if (settings.order == OrderEngine::ridge) return {};
   const std::string end = " is not accepted with order = \"" +
                           std::string(order_name(settings.order)) +
                           "\": leave it out, or set order = \"ridge\"";
@@ -148,7 +143,7 @@ std::string validate_ridge(const Settings& settings) {
            end;
   }
   if (settings.optimistic) return "optimistic = true" + end;
-  if (rotates) return "merge = \"rotation\"" + end;
+  if (settings.merging == Merging::rotation) return "merge = \"rotation\"" + end;
   return settings.ensembles == 1 ? std::string() : ensembles + end;
 }
 
@@ -175,6 +170,11 @@ std::string validate_storage(const Settings& settings) {
 std::string validate_order(const Settings& settings) {
   if (std::string wrong = validate_ridge(settings); !wrong.empty()) return wrong;
   if (std::string wrong = validate_domains(settings); !wrong.empty()) return wrong;
+  if (settings.order == OrderEngine::ridge) {
+    const std::string wrong =
+        order::ridge::validate(layout_of(settings), list_of(settings.nodes).nodes);
+    if (!wrong.empty()) return wrong;
+  }
   if (std::string wrong = validate_storage(settings); !wrong.empty()) return wrong;
   if (settings.order == OrderEngine::ring) {
     if (settings.streams) {

@@ -105,11 +105,7 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
       return "node " + name +
              " is ignored: its cluster-wide settings differ; order, dissemination, ensembles, "
              "merge, domains, storage, data, nodes_max, message_bytes_max, primary and the times "
-             "in ring "
-             "must "
-             "be the same "
-             "on all "
-             "nodes (with acceptors, the size of packets too)";
+             "in ring must be the same on all nodes (with acceptors, the size of packets too)";
     case wire::Drop::other_list:
       return "node " + name +
              " is ignored: it goes by another list of nodes, or of acceptors; give both the same, "
