@@ -75,23 +75,15 @@ Key path_key(std::string name, std::string normal, std::string example, std::str
 }
 
 Key policy_key() {
-  Key key;
-  key.table = "clients";
-  key.name = "slow";
-  key.accepted = kAcceptedPolicy;
-  key.normal = "\"spill\"";
-  key.help =
+  return text_key(
+      "clients", "slow", kAcceptedPolicy, "\"spill\"",
       "What happens to a client that does not take what it is sent, if it does not ask for "
       "something else when it joins: everybody who sends waits for it (block), what is too much "
       "goes to this machine's disk and comes back in order (spill), what is too much is left out "
-      "and the client is told so (drop), or its session ends (evict).";
-  key.set = [](const Value& value, NodeConfig& config) {
-    const auto* text = std::get_if<std::string>(&value);
-    const auto policy = text == nullptr ? std::nullopt : parse_policy(*text);
-    if (policy) config.clients.sessions.slow.policy = *policy;
-    return policy.has_value();
-  };
-  return key;
+      "and the client is told so (drop), or its session ends (evict).",
+      [](const std::string& text, NodeConfig& config) {
+        return take_named(parse_policy(text), config.clients.sessions.slow.policy);
+      });
 }
 
 void add_doors(std::vector<Key>& rows) {

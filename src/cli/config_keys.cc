@@ -124,36 +124,6 @@ Key limit_key(std::string name, std::int64_t minimum, std::int64_t maximum, T no
   return key;
 }
 
-Key text_key(std::string_view table, std::string name, std::string accepted, std::string normal,
-             std::string help, std::function<bool(const std::string&, NodeConfig&)> store) {
-  Key key;
-  key.table = table;
-  key.name = std::move(name);
-  key.accepted = std::move(accepted);
-  key.normal = std::move(normal);
-  key.help = std::move(help);
-  key.set = [store = std::move(store)](const Value& value, NodeConfig& config) {
-    const auto* text = std::get_if<std::string>(&value);
-    return text != nullptr && store(*text, config);
-  };
-  return key;
-}
-
-Key truth_key(std::string name, std::string help, bool NodeConfig::*to) {
-  Key key;
-  key.name = std::move(name);
-  key.accepted = "true or false";
-  key.normal = NodeConfig{}.*to ? "true" : "false";
-  key.help = std::move(help);
-  key.set = [to](const Value& value, NodeConfig& config) {
-    const auto* truth = std::get_if<bool>(&value);
-    if (truth == nullptr) return false;
-    config.*to = *truth;
-    return true;
-  };
-  return key;
-}
-
 bool is_path(const std::string& text, std::size_t bytes_max) {
   return !text.empty() && text.size() <= bytes_max && text.find('\0') == std::string::npos;
 }
@@ -172,7 +142,7 @@ void add_seal(std::vector<Key>& rows) {
       }));
   rows.back().example = "\"peal.key\"";
   rows.push_back(truth_key(
-      "insecure",
+      "", "insecure",
       "With true, and no key_file, packets between nodes are neither encrypted nor authenticated: "
       "whoever reaches the network can read and forge everything. The same on all nodes.",
       &NodeConfig::insecure));

@@ -34,6 +34,12 @@ struct Key {
   std::string path() const { return table.empty() ? name : std::string(table) + "." + name; }
 };
 
+/// A key whose value is a text, which `store` looks at and keeps; false: it is not accepted.
+Key text_key(std::string_view table, std::string name, std::string accepted, std::string normal,
+             std::string help, std::function<bool(const std::string&, NodeConfig&)> store);
+/// One whose value is true or false.
+Key truth_key(std::string_view table, std::string name, std::string help, bool NodeConfig::*to);
+
 /// All keys but those of [[nodes]], in the order in which a person reads them.
 std::span<const Key> keys();
 

@@ -8,48 +8,15 @@
 
 namespace peal::cli {
 
-namespace {
-
-Key merge_key() {
-  Key merge;
-  merge.table = "ridge";
-  merge.name = "merge";
-  merge.accepted = kMergings;
-  merge.normal = "\"keys\"";
-  merge.help =
-      "How the orders of several ensembles become one. \"keys\": by their senders' clocks. "
-      "\"rotation\": one value of each in turn, as Multi-Ring Paxos, to compare with: each message "
-      "may wait for a turn of the others, which skip theirs every millisecond, and an ensemble "
-      "that "
-      "orders more than 50,000 values in a second is held up to that. Only with ensembles = 2 or "
-      "more. The same on all nodes.";
-  merge.set = [](const Value& value, NodeConfig& config) {
-    const auto* text = std::get_if<std::string>(&value);
-    return text != nullptr && take_named(merging_of_name(*text), config.merging);
-  };
-  return merge;
-}
-
-}  // namespace
-
 void add_ridge_keys(std::vector<Key>& rows) {
-  Key key;
-  key.table = "ridge";
-  key.name = "dissemination";
-  key.accepted = kDisseminations;
-  key.normal = "\"distributors\"";
-  key.help =
+  rows.push_back(text_key(
+      "ridge", "dissemination", kDisseminations, "\"distributors\"",
       "How messages reach all nodes. \"distributors\": along a chain of acceptors, and from one of "
       "the other nodes in turn. \"ring\": from node to node, to compare with: as much throughput, "
-      "and latency that grows with each node. The same on all nodes.";
-  key.set = [](const Value& value, NodeConfig& config) {
-    const auto* text = std::get_if<std::string>(&value);
-    if (text == nullptr) return false;
-    const auto dissemination = dissemination_of_name(*text);
-    if (dissemination) config.dissemination = *dissemination;
-    return dissemination.has_value();
-  };
-  rows.push_back(std::move(key));
+      "and latency that grows with each node. The same on all nodes.",
+      [](const std::string& text, NodeConfig& config) {
+        return take_named(dissemination_of_name(text), config.dissemination);
+      }));
 
   Key ensembles;
   ensembles.table = "ridge";
@@ -70,24 +37,24 @@ void add_ridge_keys(std::vector<Key>& rows) {
   };
   rows.push_back(std::move(ensembles));
 
-  rows.push_back(merge_key());
+  rows.push_back(text_key(
+      "ridge", "merge", kMergings, "\"keys\"",
+      "How the orders of several ensembles become one. \"keys\": by their senders' clocks. "
+      "\"rotation\": one value of each in turn, as Multi-Ring Paxos, to compare with: each message "
+      "may wait for a turn of the others, which skip theirs every millisecond, and an ensemble "
+      "that orders more than 50,000 values in a second is held up to that. Only with ensembles = 2 "
+      "or more. The same on all nodes.",
+      [](const std::string& text, NodeConfig& config) {
+        return take_named(merging_of_name(text), config.merging);
+      }));
 
-  Key optimistic;
-  optimistic.table = "ridge";
-  optimistic.name = "optimistic";
-  optimistic.accepted = "true or false";
-  optimistic.normal = "false";
-  optimistic.help =
+  rows.push_back(truth_key(
+      "ridge", "optimistic",
       "With true, applications that embed a member are told of each message before it has its "
       "place, in the order that is probable, and then whether that was right; clients of a daemon "
       "are not. The network carries each message twice. With one ensemble only. The same on all "
-      "nodes.";
-  optimistic.set = [](const Value& value, NodeConfig& config) {
-    const auto* truth = std::get_if<bool>(&value);
-    if (truth != nullptr) config.optimistic = *truth;
-    return truth != nullptr;
-  };
-  rows.push_back(std::move(optimistic));
+      "nodes.",
+      &NodeConfig::optimistic));
 }
 
 }  // namespace peal::cli
