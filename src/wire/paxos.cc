@@ -17,6 +17,7 @@ constexpr std::uint8_t kLeaving = 2;
 constexpr std::uint8_t kJoined = 4;
 constexpr std::uint8_t kVisiting = 8;
 constexpr std::uint8_t kStateFlags = kLeading | kLeaving | kJoined | kVisiting;
+constexpr std::uint8_t kOwn = 1;
 
 /// A round, or all zero for none.
 Round read_any_round(Reader& in) {
@@ -243,10 +244,16 @@ Drop decode_relay(ByteView packet, Relay& out) {
   out.instance = read_instance(in);
   out.behind = in.u<std::uint32_t>();
   out.chain = in.u<std::uint16_t>();
+  const auto flags = in.u<std::uint8_t>();
+  in.require((flags & ~kOwn) == 0, Drop::bad_value);
+  out.own = (flags & kOwn) != 0;
   out.head = read_value_head(in);
   in.require(out.behind < out.instance, Drop::bad_value);
   in.require(out.chain != 0, Drop::bad_value);
-  require_value(in, out.head.kind, packet.subspan(kRelayHeaderBytes));
+  const ByteView value = packet.subspan(kRelayHeaderBytes);
+  in.require(!out.own || out.head.kind == ValueKind::unit, Drop::bad_value);
+  in.require(!out.own || value.empty(), Drop::trailing_bytes);
+  require_value(in, out.head.kind, value);
   return in.finish();
 }
 
@@ -258,6 +265,7 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
   out.u(in.instance);
   out.u(in.behind);
   out.u(in.chain);
+  out.u(in.own ? kOwn : std::uint8_t{0});
   write_value_head(out, in.head);
   PEAL_ASSERT(!out.failed() && out.written() == kRelayHeaderBytes);
   complete(packet, header.checksum);

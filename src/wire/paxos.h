@@ -147,9 +147,10 @@ struct Relay {
   /// which ring of the round this is. At least 1.
   std::uint16_t chain{};
   ValueHead head;
+  bool own = false;  ///< a unit of the receiver's, which has its bytes: they are left out
   friend bool operator==(const Relay&, const Relay&) = default;
 };
-inline constexpr std::size_t kRelayHeaderBytes = kHeaderBytes + 20 + 8 + 4 + 2 + 30;
+inline constexpr std::size_t kRelayHeaderBytes = kHeaderBytes + 20 + 8 + 4 + 2 + 1 + 30;
 /// The largest number of acceptors that a chain can name.
 inline constexpr std::size_t kChainMax = 16;
 /// The most that any engine writes in front of a unit.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "order/ridge/chain.h"
@@ -20,6 +21,21 @@ class RidgeChain : public RoutesBench {
     if (routes_->tell_decided(now_, state, *this)) {
       routes_->tell_votes(state, peers_->find({1}), *this);
     }
+  }
+
+  /// Of the first packet that was sent: was the value's sender told to take its own bytes?
+  bool first_is_own() const {
+    wire::Relay frame;
+    EXPECT_EQ(wire::decode_relay(sent_.at(0).packet.view(), frame), Drop::none);
+    EXPECT_EQ(sent_[0].packet.size() == wire::kRelayHeaderBytes, frame.own);
+    return frame.own;
+  }
+  /// The last of the chain of 1, 2 and 3 sees a unit of this member decided.
+  void decided_of(Instance instance, const MemberId& from) {
+    take(PaxosKind::relay, 2, relay(instance, kOneTwoThree, from.node.value));
+    decide(instance, 1'000, from);
+    sent_.clear();
+    tell_decided(said());
   }
 
   static constexpr std::uint16_t kOneTwoThree = 0b00111;
@@ -181,6 +197,83 @@ TEST_F(RidgeChain, ADistributorSendsToAllOutsideTheChainInOneOrder) {
   suspect(6);
   take(PaxosKind::distribute, 3, relay(10, kOneTwoThree));
   EXPECT_EQ(told(), line(PaxosKind::decided, {4, 7}));
+}
+
+TEST_F(RidgeChain, WhoSentAUnitIsItsDistributorAndGetsItWithoutBytes) {
+  be(3);
+  for (const Instance instance : {1U, 2U, 3U, 4U, 5U}) {
+    decided_of(instance, member(6));
+    EXPECT_EQ(told(), line(PaxosKind::distribute, {6}) + " " + line(PaxosKind::state, {1, 2}));
+    EXPECT_TRUE(first_is_own());
+  }
+}
+
+TEST_F(RidgeChain, OneThatSendsMoreThanOthersDoesNotDistributeItAllAlone) {
+  be(3);
+  std::map<std::uint32_t, int> turns;
+  for (Instance instance = 1; instance <= 60; ++instance) {
+    decided_of(instance, member(6));
+    ASSERT_EQ(first_is_own(), sent_[0].to == 6);
+    ++turns[sent_[0].to];
+  }
+  for (const std::uint32_t node : {4U, 5U, 7U}) EXPECT_GE(turns[node], 10) << node;
+}
+
+TEST_F(RidgeChain, AnIncarnationThatIsGoneHasNoBytesOfItsOwn) {
+  be(3);
+  decided_of(1, {{4}, 99});
+  EXPECT_EQ(sent_.at(0).to, 4U) << "its turn";
+  EXPECT_FALSE(first_is_own());
+}
+
+TEST_F(RidgeChain, AProposalGoesWithoutBytesToTheAcceptorThatSentIt) {
+  be(1);
+  routes_->choose(now_, true);
+  Arrival proposal = unit(1);
+  EXPECT_FALSE(routes_->propose_own(proposal, *this)) << "of this node";
+  proposal.head.origin = member(3);
+  EXPECT_FALSE(routes_->propose_own(proposal, *this)) << "2 is before it in the chain";
+  proposal.head.origin = {{2}, 99};
+  EXPECT_FALSE(routes_->propose_own(proposal, *this)) << "of an incarnation that is gone";
+  EXPECT_EQ(told(), "");
+  proposal.head.origin = member(2);
+  EXPECT_TRUE(routes_->propose_own(proposal, *this));
+  EXPECT_EQ(told(), line(PaxosKind::relay, {2}));
+  EXPECT_TRUE(first_is_own());
+  peers_->find({2})->state.next = 2;
+  EXPECT_FALSE(routes_->propose_own(proposal, *this)) << "it has consumed it, and let go of it";
+}
+
+TEST_F(RidgeChain, AnAcceptorPassesOnWithoutBytesToTheOneThatSentIt) {
+  be(2);
+  EXPECT_EQ(take(PaxosKind::relay, 1, relay(1, kOneTwoThree, 3)), Drop::none);
+  EXPECT_EQ(told(), line(PaxosKind::relay, {3}));
+  EXPECT_TRUE(first_is_own());
+  sent_.clear();
+  EXPECT_EQ(take(PaxosKind::relay, 1, relay(2, kOneTwoThree, 4)), Drop::none);
+  EXPECT_FALSE(first_is_own());
+}
+
+TEST_F(RidgeChain, WhatCameWithoutBytesIsSaidToBeOwn) {
+  be(6);
+  wire::Relay back = relay(9, kOneTwoThree, 6);
+  back.own = true;
+  EXPECT_EQ(take(PaxosKind::distribute, 3, back, 0), Drop::none);
+  EXPECT_TRUE(own_);
+}
+
+TEST_F(RidgeChain, BytesThatOthersUseAreCopiedToBeSentOn) {
+  be(6);
+  Arrival arrival = unit(9);
+  arrival.decided = true;
+  arrival.chain = kOneTwoThree;
+  const BufferRef unit = bytes();
+  routes_->pass_on(arrival, unit, false, *this);
+  EXPECT_EQ(told(), line(PaxosKind::decided, {4, 5, 7}));
+  EXPECT_FALSE(sent_[0].packet.shares_slab_with(unit));
+  sent_.clear();
+  routes_->pass_on(arrival, unit, true, *this);
+  EXPECT_TRUE(sent_.at(0).packet.shares_slab_with(unit));
 }
 
 TEST_F(RidgeChain, AnotherIsAskedInThePlaceOfWhoSeemsDeadOrIsSlow) {

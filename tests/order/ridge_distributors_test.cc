@@ -39,6 +39,32 @@ TEST(RidgeDistributors, WhoComesBackHasNothingToCatchUpOn) {
   EXPECT_GE(chosen[kC], 9);
 }
 
+TEST(RidgeDistributors, WhoHasTheValueGoesFirstButNotFarAheadOfTheOthers) {
+  Distributors distributors;
+  const std::vector<NodeId> all{kA, kB, kC};
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(distributors.choose(all, 1'000, kB), kB) << i;
+  EXPECT_EQ(distributors.choose(all, 1'000, kB), kA) << "it would be nine ahead";
+  EXPECT_EQ(distributors.choose(all, 1'000, kB), kC);
+  EXPECT_EQ(distributors.choose(all, 1'000, kB), kB) << "the others have caught up by one";
+  EXPECT_EQ(distributors.choose(all, 1'000, kA), kA);
+}
+
+TEST(RidgeDistributors, IfAllSendAsMuchEachDistributesItsOwn) {
+  Distributors distributors;
+  int own = 0;
+  for (std::uint32_t i = 0; i < 3'000; ++i) {
+    const NodeId sender = std::vector<NodeId>{kA, kB, kC}[i * 7 % 3];
+    own += distributors.choose({kA, kB, kC}, 1'000, sender) == sender ? 1 : 0;
+  }
+  EXPECT_EQ(own, 3'000);
+}
+
+TEST(RidgeDistributors, WhoIsNotAbleIsNotChosenAlthoughItHasTheValue) {
+  Distributors distributors;
+  EXPECT_EQ(distributors.choose({kA, kC}, 1'000, kB), kA);
+  EXPECT_EQ(distributors.choose({kA, kC}, 1'000, {}), kC);
+}
+
 TEST(RidgeDistributors, OnlyWhoIsAbleIsChosen) {
   Distributors distributors;
   EXPECT_EQ(distributors.choose({kC}, 1), kC);

@@ -98,7 +98,7 @@ TEST(RidgeRotation, WhoOrdersMoreThanItsShareWaitsForTheOthers) {
       EXPECT_GE(values_per_slot, 0.9 / kPlace);
       EXPECT_GT(slots.latencies().back(), 300);
     } else {
-      EXPECT_GE(values_per_slot, 0.65);
+      EXPECT_GE(values_per_slot, 1.2 / kPlace);
     }
     // Soon after it nothing is left of that.
     slots.rest(3 * kTick);
@@ -149,7 +149,10 @@ TEST(RidgeRotation, EachSenderHasARing) {
       EXPECT_EQ(slots.copies(), 40 * (kTurnNodes - 1)) << "it coordinates its ring itself";
     }
     slots.send(40, kInTurn + 2, 10);
-    EXPECT_EQ(slots.copies(), 40 * kTurnNodes) << "one more, to the second one's coordinator";
+    // One more, to the second one's coordinator; and one less where the sender distributes.
+    EXPECT_LE(slots.copies(), 40 * kTurnNodes);
+    const std::uint64_t least = 40 * (kTurnNodes - (ways == Dissemination::ring ? 0 : 1));
+    EXPECT_GE(slots.copies(), least);
   }
 }
 

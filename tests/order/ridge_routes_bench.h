@@ -77,8 +77,10 @@ class RoutesBench : public ::testing::Test, public Effects {
     wire::encode_relay_in_place(header, kind, frame, {packet.data(), packet.size()});
     return packet;
   }
-  wire::Relay relay(Instance instance, std::uint16_t way) const {
-    return {round_, instance, 0, way, unit(instance).head};
+  wire::Relay relay(Instance instance, std::uint16_t way, std::uint32_t from = 1) const {
+    wire::ValueHead head = unit(instance).head;
+    head.origin = member(from);
+    return {round_, instance, 0, way, head};
   }
   /// Takes a packet in, as the engine does.
   Drop take(PaxosKind kind, std::uint32_t from, const wire::Relay& frame,
@@ -88,13 +90,15 @@ class RoutesBench : public ::testing::Test, public Effects {
     const Drop reason = routes_->read(*peers_->find({from}), kind, in.view(), arrival);
     if (reason != Drop::none) return reason;
     asked_ = arrival.vote;
-    routes_->pass_on(arrival, in, *this);
+    own_ = arrival.own;
+    routes_->pass_on(arrival, paxos::bytes_behind(in, wire::kRelayHeaderBytes), true, *this);
     return reason;
   }
-  void decide(Instance instance, std::size_t size = 1'000) {
+  void decide(Instance instance, std::size_t size = 1'000, const MemberId& from = member(1)) {
     Slot* slot = store_.make(instance);
     slot->decided = true;
     slot->heard = {unit(instance).head, bytes(size)};
+    slot->heard.head.origin = from;
   }
   std::string told() const {
     std::string text;
@@ -159,6 +163,7 @@ class RoutesBench : public ::testing::Test, public Effects {
   std::unique_ptr<paxos::Routes> routes_;
   std::vector<Sent> sent_;
   bool asked_ = false;
+  bool own_ = false;
 };
 
 }  // namespace peal::order::ridge::test

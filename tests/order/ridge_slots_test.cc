@@ -34,6 +34,20 @@ TEST(RidgeSlots, AValueIsSentToEachNodeOnce) {
   }
 }
 
+// Whoever sent it: it goes to the coordinator, and comes back to its sender without its bytes.
+TEST(RidgeSlots, AValueOfAnyNodeIsSentToEachOtherOnce) {
+  for (const Slots::Shape& shape : {kShapes[0], kShapes[1], kShapes[2]}) {
+    Slots slots(shape);
+    slots.settle();
+    const std::uint32_t second = 2;  // of the chain
+    for (const std::uint32_t sender : {second, shape.nodes - 1, shape.nodes}) {
+      slots.send(1, sender);
+      EXPECT_EQ(slots.copies(), shape.nodes - 1) << "node " << sender << " of " << shape.nodes;
+      EXPECT_EQ(slots.latencies().at(0), shape.delay + formula(shape));
+    }
+  }
+}
+
 TEST(RidgeSlots, OneValueInEachSlotIsCarriedWithHardlyAnyWaiting) {
   for (const Slots::Shape& shape : {kShapes[0], kShapes[1], kShapes[2]}) {
     constexpr std::uint32_t kValues = 900;

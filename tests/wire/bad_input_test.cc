@@ -353,6 +353,10 @@ std::size_t start_of_unit(const Bytes& packet) {
     default: return kNowhere;
   }
   constexpr std::size_t kHeadBytes = 30;
+  const auto kind = static_cast<PaxosKind>(packet[3]);
+  const bool relay = kind == PaxosKind::relay || kind == PaxosKind::distribute;
+  // Own: the unit's bytes are left out.
+  if (relay && packet[start - kHeadBytes - 1] != std::byte{0}) return kNowhere;
   return static_cast<ValueKind>(packet[start - kHeadBytes]) == ValueKind::unit ? start : kNowhere;
 }
 

@@ -253,6 +253,8 @@ TEST(WireGolden, Values) {
   expect_golden_relay("v1-relay", PaxosKind::relay, {kRound, 9'000, 50, 5, unit}, counting(9));
   expect_golden_relay("v1-distribute", PaxosKind::distribute, {kOldRound, 8'950, 0, 0x8003, empty},
                       {});
+  const ValueHead back{ValueKind::unit, Service::agreed, 77, kD, 41};
+  expect_golden_relay("v1-relay-own", PaxosKind::relay, {kRound, 9'000, 50, 5, back, true}, {});
   expect_golden_fetched("v1-fetched-view", {kOldRound, 8'951, alone}, bytes_of_view({{kA, 77}}));
 }
 

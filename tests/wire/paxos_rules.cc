@@ -248,6 +248,8 @@ const char* broken_rule(const Relay& relay, ByteView bytes) {
   if (!instance(relay.instance)) return "relay.instance";
   if (relay.behind >= relay.instance) return "relay.behind";
   if (relay.chain == 0) return "relay.chain";
+  if (relay.own && relay.head.kind != ValueKind::unit) return "relay.own";
+  if (relay.own && !bytes.empty()) return "relay.own has bytes";
   return broken_value(relay.head, bytes);
 }
 

@@ -247,7 +247,8 @@ RelaySample random_relay(Random& random) {
   sample.frame.behind = static_cast<std::uint32_t>(skewed(random, most));
   sample.frame.chain = static_cast<std::uint16_t>(1 + skewed(random, 0xfffe));
   sample.frame.head = random_head(random, kind);
-  sample.bytes = random_bytes(random, kind);
+  sample.frame.own = kind == ValueKind::unit && random.chance(0.3);
+  if (!sample.frame.own) sample.bytes = random_bytes(random, kind);
   return sample;
 }
 

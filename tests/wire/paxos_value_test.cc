@@ -308,6 +308,39 @@ TEST(WirePaxosRelay, ItsValueObeysTheRulesOfValues) {
   });
 }
 
+TEST(WirePaxosRelay, OnlyAUnitMayComeWithoutItsBytesAndThenHasNone) {
+  const auto own = [](const std::function<void(RelaySample&)>& change) {
+    return with_relay(PaxosKind::distribute, [&](RelaySample& r) {
+      r.frame.own = true;
+      r.bytes.clear();
+      change(r);
+    });
+  };
+  EXPECT_EQ(own([](RelaySample&) {}), "none");
+  EXPECT_EQ(own([](RelaySample& r) { r.bytes.resize(1); }), "trailing_bytes");
+  EXPECT_EQ(own([](RelaySample& r) {
+              r.frame.head = {ValueKind::nothing, Service::agreed, 0, kSender, 0};
+            }),
+            "bad_value");
+  EXPECT_EQ(own([](RelaySample& r) {
+              r.frame.head = {ValueKind::view, Service::agreed, 10, kSender, 1};
+            }),
+            "bad_value");
+}
+
+TEST(WirePaxosRelay, FlagsThatNobodyKnowsAreRefused) {
+  constexpr std::size_t kFlags = kHeaderBytes + 20 + 8 + 4 + 2;
+  for (unsigned flags = 0; flags < 256; ++flags) {
+    RelaySample sample = plain_relay(PaxosKind::relay);
+    sample.bytes.clear();
+    Bytes packet = packet_of(sample);
+    packet[kFlags] = static_cast<std::byte>(flags);
+    complete(packet);
+    Relay decoded;
+    EXPECT_EQ(drop_name(decode_relay(packet, decoded)), flags < 2 ? "none" : "bad_value") << flags;
+  }
+}
+
 TEST(WirePaxosFetched, NamesARoundAndAnInstance) {
   expect_begun_round([](const Round& round) {
     return with_fetched([&](FetchedSample& f) { f.frame.round = round; });

@@ -140,6 +140,7 @@ NO_ROUND = (0, (0, 0))
 ROUND = (12, B)
 OLD_ROUND = (11, A)
 UNIT, NOTHING, NEW_VIEW, NEW_NODES = 1, 2, 3, 4
+OWN = 1
 AGREED, SAFE = 2, 3
 
 
@@ -302,12 +303,13 @@ def fetched(voted, instance, value):
     return p
 
 
-def relay(kind, proposed, instance, behind, chain, value):
+def relay(kind, proposed, instance, behind, chain, value, flags=0):
     p = Packet(kind, C)
     p.round("round", proposed)
     p.u64("instance", instance)
     p.u32("behind", behind)
     p.u16("chain", chain)
+    p.u8("flags", flags)
     p.value(*value)
     return p
 
@@ -444,6 +446,8 @@ def golden_of_quorums():
         "relay", ROUND, 9000, 50, 5, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
     yield "v1-distribute", "A decided unit for somebody to send to others.", relay(
         "distribute", OLD_ROUND, 8950, 0, 0x8003, (UNIT, SAFE, 77, D, 2 ** 63 - 1, b""))
+    yield "v1-relay-own", "A unit on its way to who sent it.", relay(
+        "relay", ROUND, 9000, 50, 5, (UNIT, AGREED, 77, D, 41, b""), OWN)
     yield "v1-lacks", "Asks a member for units of its own.", lacks(77, 8191, 64)
     yield "v1-lives", "Whom an acceptor in memory takes for those that begin.", lives(LIST, LIVES)
     yield "v1-repeat", "Asks for decided instances.", repeat(8900, 64)

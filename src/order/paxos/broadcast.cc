@@ -21,8 +21,7 @@ class Broadcast final : public Routes {
     frame.instance = proposal.instance;
     frame.behind = proposal.behind;
     frame.head = proposal.head;
-    if (fresh) return l_.outbox.wrap(wire::PaxosKind::propose, frame, bytes);
-    return l_.outbox.value_packet(wire::PaxosKind::propose, frame, bytes.view());
+    return l_.outbox.value(wire::PaxosKind::propose, frame, bytes, fresh);
   }
 
   void propose(const BufferRef& packet, Effects& out) override {
@@ -51,8 +50,9 @@ class Broadcast final : public Routes {
     return wire::Drop::none;
   }
 
-  void pass_on(const Arrival& /*arrival*/, const BufferRef& /*packet*/, Effects& /*out*/) override {
-  }
+  bool propose_own(const Arrival& /*proposal*/, Effects& /*out*/) override { return false; }
+  void pass_on(const Arrival& /*arrival*/, const BufferRef& /*bytes*/, bool /*fresh*/,
+               Effects& /*out*/) override {}
 
   void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) override {
     const BufferRef packet = l_.outbox.state_packet(said);

@@ -98,7 +98,8 @@ class Coordinator {
     std::uint64_t stamp = 0;
   };
   struct Flight {
-    BufferRef packet;  ///< empty if there was no buffer when it was built
+    /// Empty if there was no buffer when it was built, or who is asked first has the bytes.
+    BufferRef packet;
     Value value;
     Instant at{};         ///< when it was proposed
     bool resent = false;  ///< so nobody knows which of its packets was answered
@@ -116,6 +117,7 @@ class Coordinator {
 
   // coordinator_lead.cc
   void propose(Value value, bool fresh, Effects& out);
+  Arrival proposal_of(Instance instance, const Value& value) const;
   BufferRef packet_of(Instance instance, const Value& value, bool fresh);
   void propose_again(Effects& out);
   void forget_waiting();

@@ -77,13 +77,17 @@ void Coordinator::ask_for_gaps(Effects& out) {
   gaps_.clear();
 }
 
-BufferRef Coordinator::packet_of(Instance instance, const Value& value, bool fresh) {
+Arrival Coordinator::proposal_of(Instance instance, const Value& value) const {
   Arrival proposal;
   proposal.round = round_;
   proposal.instance = instance;
   proposal.behind = static_cast<std::uint32_t>(instance - p_.state.next());
   proposal.head = value.head;
-  return p_.routes.pack(proposal, value.bytes, fresh);
+  return proposal;
+}
+
+BufferRef Coordinator::packet_of(Instance instance, const Value& value, bool fresh) {
+  return p_.routes.pack(proposal_of(instance, value), value.bytes, fresh);
 }
 
 void Coordinator::propose(Value value, bool fresh, Effects& out) {
@@ -102,13 +106,16 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
     view_at_ = instance;
     forget_waiting();
   }
-  const BufferRef packet = packet_of(instance, value, fresh);
-  // One copy of the bytes is enough.
-  if (packet) value.bytes = bytes_behind(packet, p_.routes.header_bytes());
+  BufferRef packet;
+  if (!p_.routes.propose_own(proposal_of(instance, value), out)) {
+    packet = packet_of(instance, value, fresh);
+    // One copy of the bytes is enough.
+    if (packet) value.bytes = bytes_behind(packet, p_.routes.header_bytes());
+    if (packet) p_.routes.propose(packet, out);
+  }
   slot->heard_round = round_;
   slot->heard = value;
   flight_.push_back({packet, std::move(value), now_, false});
-  if (packet) p_.routes.propose(packet, out);
 }
 
 bool Coordinator::pass(Instant now, std::uint64_t key, Effects& out) {

@@ -178,6 +178,7 @@ class PaxosEngine final : public Ensemble {
   void pull(Effects& out);
   void submit(Own& own, Effects& out);
   void resend(Own& own, Effects& out);
+  BufferRef own_bytes(const wire::ValueHead& head, bool& fresh);
   void resend_own(std::size_t count, Effects& out);
   Instant resend_own_at() const { return own_sent_at_ + own_patience_.wait(own_vain_); }
   void resend_late(Instant now, Effects& out);

@@ -144,11 +144,15 @@ Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const 
   Drop reason = routes_->read(from, kind, packet.view(), arrival);
   if (reason != Drop::none) return reason;
   if (!arrival.decided && !is_ours(arrival)) return Drop::wrong_state;
-  const BufferRef bytes = bytes_behind(packet, routes_->header_bytes());
+  // The packet's own header makes room for that of the next one.
+  bool fresh = true;
+  const BufferRef bytes = arrival.own ? own_bytes(arrival.head, fresh)
+                                      : bytes_behind(packet, routes_->header_bytes());
+  if (arrival.own && !bytes) return Drop::stale;
   reason = arrival.decided ? take_decided(arrival.instance, arrival.head, bytes)
                            : take_proposal(now, arrival, bytes, out);
   if (reason == Drop::duplicate) note_twice(now, arrival.instance);
-  if (reason != Drop::stale) routes_->pass_on(arrival, packet, out);
+  if (reason != Drop::stale) routes_->pass_on(arrival, bytes, fresh, out);
   return reason;
 }
 

@@ -75,7 +75,12 @@ class Outbox {
     wire::encode_value_in_place(header_, kind, frame, ByteSpan{bytes.data(), bytes.size()});
     return bytes;
   }
-  /// The same two for what goes along a chain.
+  /// One of these two: wraps what is `fresh`, since nobody else uses the headroom in front of it.
+  BufferRef value(wire::PaxosKind kind, const wire::ValueFrame& frame, const BufferRef& bytes,
+                  bool fresh) {
+    return fresh ? wrap(kind, frame, bytes) : value_packet(kind, frame, bytes.view());
+  }
+  /// The same three for what goes along a chain.
   BufferRef relay_packet(wire::PaxosKind kind, const wire::Relay& frame, ByteView bytes) {
     BufferRef packet = with_room(wire::kRelayHeaderBytes, bytes);
     if (packet) {
@@ -88,6 +93,10 @@ class Outbox {
     bytes.grow_front(wire::kRelayHeaderBytes);
     wire::encode_relay_in_place(header_, kind, frame, ByteSpan{bytes.data(), bytes.size()});
     return bytes;
+  }
+  BufferRef relay(wire::PaxosKind kind, const wire::Relay& frame, const BufferRef& bytes,
+                  bool fresh) {
+    return fresh ? wrap_relay(kind, frame, bytes) : relay_packet(kind, frame, bytes.view());
   }
   BufferRef fetched_packet(const wire::Fetched& frame, ByteView bytes) {
     BufferRef packet = with_room(wire::kFetchedHeaderBytes, bytes);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hooks.h"
 #include "order/paxos/engine.h"
 
 // This node's own units, until they have their places.
@@ -71,6 +72,25 @@ void PaxosEngine::resend_late(Instant now, Effects& out) {
   resend_own(kResentAtOnce, out);
   ++own_vain_;
   own_window_.lost(now);
+}
+
+// The bytes of a unit that came back without them; none if it is not this node's, or has its place
+// by now: whoever misses it asks for it. `fresh`: a header may be written in front of them.
+BufferRef PaxosEngine::own_bytes(const wire::ValueHead& head, bool& fresh) {
+  const std::uint64_t oldest = own_.empty() ? 0 : own_.front().head.number;
+  const std::uint64_t at = head.number - oldest;
+  if (head.number < oldest || at >= own_.size() || own_[at].head != head) {
+    PEAL_PROBE("paxos.own_gone");
+    return {};
+  }
+  Own& own = own_[PEAL_MUTANT(rd_own_oldest) ? 0 : at];
+  if (!early_) {
+    // It came to its coordinator. Should it have to go to another one, it is copied.
+    own.packet.reset();
+    own.used = true;
+  }
+  fresh = own.bytes.unique();
+  return own.bytes;
 }
 
 // What is on its way to the coordinator before is not on its way to this one.

@@ -30,6 +30,7 @@ struct Arrival {
   wire::ValueHead head;
   bool vote = false;     ///< this node is asked for its vote
   bool decided = false;  ///< no vote is needed any more
+  bool own = false;      ///< a unit of this node, which came without its bytes
   /// What this node has heard of in the round below instance - behind was decided by votes of it.
   bool tells_decided = false;
   std::uint16_t chain{};
@@ -62,13 +63,18 @@ class Routes {
   /// nobody else uses the headroom in front of the bytes.
   virtual BufferRef pack(const Arrival& proposal, const BufferRef& bytes, bool fresh) = 0;
   virtual void propose(const BufferRef& packet, Effects& out) = 0;
+  /// Proposes a unit without its bytes, if nobody but its sender is to be sent it first. May be
+  /// tried once: a packet with the bytes does for whoever does not have them any more.
+  virtual bool propose_own(const Arrival& proposal, Effects& out) = 0;
 
   // For everybody.
   /// Reads a packet with a value. `from` sent it.
   virtual wire::Drop read(const Peer& from, wire::PaxosKind kind, ByteView packet,
                           Arrival& out) const = 0;
-  /// Sends it on, if it has to go anywhere.
-  virtual void pass_on(const Arrival& arrival, const BufferRef& packet, Effects& out) = 0;
+  /// Sends it on, if it has to go anywhere. `fresh`: nobody else uses the headroom in front of the
+  /// bytes.
+  virtual void pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh,
+                       Effects& out) = 0;
   /// More votes of this node are on disk, or it is in another view.
   virtual void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) = 0;
   /// More is decided. Called before any of it is consumed. True: tell_votes() is to say so to

@@ -123,13 +123,27 @@ BufferRef Chain::pack(const Arrival& proposal, const BufferRef& bytes, bool fres
   mine.chain = mine_;
   join(mine);
   const wire::Relay frame{proposal.round, proposal.instance, proposal.behind, mine_, proposal.head};
-  if (fresh) return l_.outbox.wrap_relay(PaxosKind::relay, frame, bytes);
-  return l_.outbox.relay_packet(PaxosKind::relay, frame, bytes.view());
+  return l_.outbox.relay(PaxosKind::relay, frame, bytes, fresh);
 }
 
 void Chain::propose(const BufferRef& packet, Effects& out) {
   const std::size_t next = next_in(mine_, self_, self_);
   if (next != kNobody) out.send(acceptor(next).node, l_.outbox.lane_for(packet), packet);
+}
+
+bool Chain::propose_own(const Arrival& proposal, Effects& out) {
+  const std::size_t next = next_in(mine_, self_, self_);
+  if (next == kNobody || !is_of(proposal.head, acceptor(next))) return false;
+  // After another coordinator, it may have consumed its unit, and let go of it.
+  if (acceptor(next).state.next > proposal.instance) return false;
+  Arrival mine = proposal;
+  mine.chain = mine_;
+  join(mine);
+  const wire::Relay frame{proposal.round, proposal.instance, proposal.behind,
+                          mine_,          proposal.head,     true};
+  const BufferRef packet = l_.outbox.relay_packet(PaxosKind::relay, frame, {});
+  if (packet) out.send(acceptor(next).node, Lane::data, packet);
+  return static_cast<bool>(packet);
 }
 
 // ---- for everybody ----
@@ -148,6 +162,7 @@ Drop Chain::read(const Peer& /*from*/, PaxosKind kind, ByteView packet, Arrival&
   out.behind = frame.behind;
   out.head = frame.head;
   out.chain = frame.chain;
+  out.own = frame.own;
   out.decided = kind == PaxosKind::distribute;
   out.vote = !out.decided && has(frame.chain, l_.config.self.node);
   return Drop::none;
@@ -165,23 +180,24 @@ void Chain::join(const Arrival& arrival) {
   }
 }
 
-void Chain::pass_on(const Arrival& arrival, const BufferRef& packet, Effects& out) {
-  // The packet's own header makes room for that of the next one.
-  const BufferRef bytes = paxos::bytes_behind(packet, wire::kRelayHeaderBytes);
+void Chain::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh, Effects& out) {
   if (arrival.decided) {
     wire::ValueFrame frame;
     frame.instance = arrival.instance;
     frame.head = arrival.head;
-    return send_to_rest(arrival.chain, l_.outbox.wrap(PaxosKind::decided, frame, bytes), out);
+    return send_to_rest(arrival.chain, l_.outbox.value(PaxosKind::decided, frame, bytes, fresh),
+                        out);
   }
   if (!arrival.vote) return;
   join(arrival);
   if (arrival.round != round_ || arrival.chain != chain_) return;
   const std::size_t next = next_in(chain_, first_, self_);
   if (next == kNobody) return;
-  const wire::Relay frame{arrival.round, arrival.instance, arrival.behind, arrival.chain,
-                          arrival.head};
-  const BufferRef onward = l_.outbox.wrap_relay(PaxosKind::relay, frame, bytes);
+  const bool own = is_of(arrival.head, acceptor(next));
+  const wire::Relay frame{arrival.round, arrival.instance, arrival.behind,
+                          arrival.chain, arrival.head,     own};
+  const BufferRef onward = own ? l_.outbox.relay_packet(PaxosKind::relay, frame, {})
+                               : l_.outbox.relay(PaxosKind::relay, frame, bytes, fresh);
   if (onward) out.send(acceptor(next).node, l_.outbox.lane_for(onward), onward);
 }
 
@@ -252,11 +268,14 @@ void Chain::distribute(Instance instance, const paxos::Slot& slot, const std::ve
     frame.head = slot.heard.head;
     return send_to_rest(chain_, l_.outbox.value_packet(PaxosKind::decided, frame, bytes), out);
   }
-  const wire::Relay frame{round_, instance, 0, chain_, slot.heard.head};
-  const BufferRef packet = l_.outbox.relay_packet(PaxosKind::distribute, frame, bytes);
-  if (!packet) return;
-  const NodeId chosen = distributors_.choose(nodes, bytes.size() * nodes.size());
-  out.send(chosen, l_.outbox.lane_for(packet), packet);
+  const Peer* sender = l_.peers.find(slot.heard.head.origin.node);
+  const bool own = sender != nullptr && is_of(slot.heard.head, *sender);
+  const NodeId wanted = own ? sender->node : NodeId{};
+  const NodeId chosen = distributors_.choose(nodes, bytes.size() * nodes.size(), wanted);
+  const wire::Relay frame{round_, instance, 0, chain_, slot.heard.head, chosen == wanted};
+  const BufferRef packet =
+      l_.outbox.relay_packet(PaxosKind::distribute, frame, frame.own ? ByteView{} : bytes);
+  if (packet) out.send(chosen, l_.outbox.lane_for(packet), packet);
 }
 
 void Chain::add_to(Digest& digest) const {

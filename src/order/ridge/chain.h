@@ -38,7 +38,8 @@ class Chain final : public paxos::Routes {
   void propose(const BufferRef& packet, Effects& out) override;
   wire::Drop read(const Peer& from, wire::PaxosKind kind, ByteView packet,
                   Arrival& out) const override;
-  void pass_on(const Arrival& arrival, const BufferRef& packet, Effects& out) override;
+  bool propose_own(const Arrival& proposal, Effects& out) override;
+  void pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh, Effects& out) override;
   void tell_votes(const wire::State& said, const Peer* coordinator, Effects& out) override;
   bool tell_decided(Instant now, const wire::State& said, Effects& out) override;
   void end_turn(const wire::State& /*said*/, Effects& /*out*/) override {}
@@ -58,6 +59,10 @@ class Chain final : public paxos::Routes {
   static bool is_in(Bits chain, std::size_t index) { return (chain >> index & 1U) != 0; }
   bool has(Bits chain, NodeId node) const;
   const Peer& acceptor(std::size_t index) const;
+  /// Did this node send the value as its unit, and is still the one that did? Then it has the bytes.
+  static bool is_of(const wire::ValueHead& head, const Peer& peer) {
+    return head.kind == wire::ValueKind::unit && head.origin == peer.member;
+  }
   bool usable(Instant now, std::size_t index) const;
   bool votes(std::size_t index) const;
   /// This node works in a chain that a packet named.

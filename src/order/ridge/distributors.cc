@@ -7,7 +7,7 @@
 
 namespace peal::order::ridge {
 
-NodeId Distributors::choose(const std::vector<NodeId>& able, std::uint64_t bytes) {
+NodeId Distributors::choose(const std::vector<NodeId>& able, std::uint64_t bytes, NodeId wanted) {
   PEAL_ASSERT(!able.empty());
   for (auto it = sent_.begin(); it != sent_.end();) {
     const bool stays = std::binary_search(able.begin(), able.end(), it->first);
@@ -21,6 +21,8 @@ NodeId Distributors::choose(const std::vector<NodeId>& able, std::uint64_t bytes
   for (const NodeId node : able) {
     if (sent_[node] < sent_[chosen]) chosen = node;
   }
+  const bool has_it = std::binary_search(able.begin(), able.end(), wanted);
+  if (has_it && sent_[wanted] <= sent_[chosen] + kAhead * bytes) chosen = wanted;
   sent_[chosen] += bytes;
   return chosen;
 }

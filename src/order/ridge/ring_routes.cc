@@ -122,8 +122,7 @@ BufferRef RingRoutes::pack(const Arrival& proposal, const BufferRef& bytes, bool
   floor = std::min(floor, proposal.instance);
   const auto behind = static_cast<std::uint32_t>(proposal.instance - floor);
   const wire::Relay frame{proposal.round, proposal.instance, behind, number_, proposal.head};
-  if (fresh) return l_.outbox.wrap_relay(PaxosKind::relay, frame, bytes);
-  return l_.outbox.relay_packet(PaxosKind::relay, frame, bytes.view());
+  return l_.outbox.relay(PaxosKind::relay, frame, bytes, fresh);
 }
 
 void RingRoutes::propose(const BufferRef& packet, Effects& out) {
@@ -137,6 +136,7 @@ Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival
   wire::Relay frame;
   const Drop reason = wire::decode_relay(packet, frame);
   if (reason != Drop::none) return reason;
+  if (frame.own) return Drop::bad_value;
   // Another list is another ring.
   if (!l_.state.governs(frame.round)) return Drop::wrong_state;
   const NodeId first = frame.round.coordinator.node;
@@ -155,14 +155,13 @@ Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival
 
 // What came along an earlier ring of the round goes on along this one: nobody behind this node may
 // have it.
-void RingRoutes::pass_on(const Arrival& arrival, const BufferRef& packet, Effects& out) {
+void RingRoutes::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh,
+                         Effects& out) {
   if (!join(arrival.round, arrival.chain) || !note_sent(arrival.instance)) return;
   const Peer* peer = next();
   if (peer == nullptr) return;
-  const BufferRef bytes = paxos::bytes_behind(packet, wire::kRelayHeaderBytes);
-  // The packet's own header makes room for that of the next one.
   const wire::Relay frame{arrival.round, arrival.instance, arrival.behind, number_, arrival.head};
-  const BufferRef onward = l_.outbox.wrap_relay(PaxosKind::relay, frame, bytes);
+  const BufferRef onward = l_.outbox.relay(PaxosKind::relay, frame, bytes, fresh);
   if (onward) out.send(peer->node, l_.outbox.lane_for(onward), onward);
 }
 

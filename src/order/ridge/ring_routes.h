@@ -32,7 +32,10 @@ class RingRoutes final : public paxos::Routes {
   void propose(const BufferRef& packet, Effects& out) override;
   wire::Drop read(const paxos::Peer& from, wire::PaxosKind kind, ByteView packet,
                   paxos::Arrival& out) const override;
-  void pass_on(const paxos::Arrival& arrival, const BufferRef& packet, Effects& out) override;
+  /// As the pattern that it is here to compare with, it sends all bytes round.
+  bool propose_own(const paxos::Arrival& /*proposal*/, Effects& /*out*/) override { return false; }
+  void pass_on(const paxos::Arrival& arrival, const BufferRef& bytes, bool fresh,
+               Effects& out) override;
   void tell_votes(const wire::State& said, const paxos::Peer* coordinator, Effects& out) override;
   bool tell_decided(Instant now, const wire::State& said, Effects& out) override;
   void end_turn(const wire::State& said, Effects& out) override;
