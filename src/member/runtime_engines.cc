@@ -16,8 +16,9 @@ namespace {
 /// Who comes back asks for 64 instances at a time, and must be faster than those who go on.
 constexpr Duration kPaxosGap = microseconds(500);
 /// Over streams hardly anything is lost, and what one of them brings later than another is on its
-/// way: asked for as early as datagrams, much would come twice, and make full streams fuller.
-constexpr Duration kStreamsGap = milliseconds(20);
+/// way, for as long as its queue is (order/paxos/headway.h): asked for as early as datagrams, much
+/// would come twice, and make full streams fuller.
+constexpr Duration kStreamsGap = milliseconds(50);
 constexpr Duration kStreamsResend = milliseconds(100);
 /// Of one node's values on their way, over streams: less than what may wait for one peer, so that a
 /// coordinator that sends to all does not drop what its own queues cannot hold.

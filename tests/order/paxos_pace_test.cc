@@ -2,6 +2,7 @@
 // How much may be under way, and how long to wait: what engines on quorums learn from answers.
 #include <gtest/gtest.h>
 
+#include "order/paxos/headway.h"
 #include "order/paxos/pace.h"
 #include "order/paxos/window.h"
 
@@ -90,6 +91,43 @@ TEST(Window, NeverExceedsASmallLimit) {
   window.took({}, kQuick);
   window.lost(Instant{} + seconds(1));
   EXPECT_EQ(window.size(), 8U);
+}
+
+// Half of 100 ms of silence, in heartbeats of 10 ms.
+constexpr wire::Instance kBeats = 5;
+
+TEST(Headway, IsWhatGoesThroughInHalfTheTimeOfSilence) {
+  Headway headway{Options{}};
+  headway.begin(1'000);
+  const wire::Instance least = (2U << 20) / 1'472;
+  EXPECT_EQ(headway.size(), least) << "enough to begin with";
+  headway.tick(1'100);
+  EXPECT_EQ(headway.size(), least);
+  headway.tick(1'700);
+  EXPECT_EQ(headway.size(), 600 * kBeats);
+  headway.tick(3'700);
+  EXPECT_EQ(headway.size(), gap_max(Options{})) << "not more than others keep";
+}
+
+TEST(Headway, ForgetsSlowlyHowFastItWas) {
+  Headway headway{Options{}};
+  headway.begin(1);
+  headway.tick(801);
+  headway.tick(801);
+  EXPECT_EQ(headway.size(), 700 * kBeats);
+  for (int i = 0; i < 100; ++i) headway.tick(801);
+  EXPECT_EQ(headway.size(), (2U << 20) / 1'472);
+  headway.tick(1'601);
+  headway.begin(1'601);
+  EXPECT_EQ(headway.size(), (2U << 20) / 1'472) << "another time as coordinator";
+}
+
+TEST(Headway, IsNeverMoreThanTheHistoryHolds) {
+  Options options;
+  options.packet_bytes_max = 65'507;
+  options.history_bytes_max = 1U << 20;
+  Headway headway{options};
+  EXPECT_EQ(headway.size(), gap_max(options));
 }
 
 TEST(Patience, IsTwiceAsLongAsAnythingTookLately) {

@@ -207,6 +207,7 @@ void Coordinator::begin_to_lead(Instant now, Effects& out) {
   p_.routes.choose(now, true);
   tip_ = p_.state;
   next_ = flight_first_ = p_.state.next();
+  headway_.begin(next_);
   passed_ = 0;
   view_at_ = next_ - 1;
   forget_waiting();
@@ -230,6 +231,7 @@ void Coordinator::tick(Instant now, Effects& out) {
   now_ = now;
   if (phase_ == Phase::idle) return;
   if (phase_ == Phase::lead) {
+    headway_.tick(p_.state.next());
     look_for_gaps();
     resend(now, out);
     return;

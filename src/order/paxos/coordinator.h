@@ -12,6 +12,7 @@
 #include "order/paxos/acceptor.h"
 #include "order/paxos/early.h"
 #include "order/paxos/given_list.h"
+#include "order/paxos/headway.h"
 #include "order/paxos/outbox.h"
 #include "order/paxos/pace.h"
 #include "order/paxos/peers.h"
@@ -48,7 +49,7 @@ class Coordinator {
 
   explicit Coordinator(const Parts& parts)
       : p_(parts),
-        gap_max_(gap_max(parts.config.options)),
+        headway_(parts.config.options),
         pace_(parts.config.options.resend, parts.config.options.suspect * 2),
         window_(parts.config.options.window_first, parts.config.options.window) {}
 
@@ -142,7 +143,7 @@ class Coordinator {
   void add_flight(Digest& digest) const;
 
   Parts p_;
-  const wire::Instance gap_max_;
+  Headway headway_;
   Phase phase_ = Phase::idle;
   Round round_{};
   Instant since_{};  ///< when this phase began, or last did something

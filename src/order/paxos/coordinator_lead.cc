@@ -166,13 +166,14 @@ bool Coordinator::has_room() {
 bool Coordinator::may_propose() const {
   // The next list of nodes begins behind its value, and with it another round.
   if (!tip_.governs(round_) && !PEAL_MUTANT(px_beyond_list)) return false;
+  const Instance headway = headway_.size();
   return std::all_of(
       tip_.members().begin(), tip_.members().end(), [&](const wire::ViewMember& each) {
         const Peer* peer = p_.peers.find(each.member.node);
         if (peer == nullptr || peer->self || peer->suspected || peer->member != each.member) {
           return true;
         }
-        return !peer->has_state || peer->state.next == 0 || next_ < peer->state.next + gap_max_;
+        return !peer->has_state || peer->state.next == 0 || next_ < peer->state.next + headway;
       });
 }
 
