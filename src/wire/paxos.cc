@@ -16,7 +16,8 @@ constexpr std::uint8_t kLeading = 1;
 constexpr std::uint8_t kLeaving = 2;
 constexpr std::uint8_t kJoined = 4;
 constexpr std::uint8_t kVisiting = 8;
-constexpr std::uint8_t kStateFlags = kLeading | kLeaving | kJoined | kVisiting;
+constexpr std::uint8_t kAsks = 16;
+constexpr std::uint8_t kStateFlags = kLeading | kLeaving | kJoined | kVisiting | kAsks;
 constexpr std::uint8_t kOwn = 1;
 
 /// A round, or all zero for none.
@@ -103,6 +104,7 @@ Drop decode_state(ByteView packet, State& out) {
   out.leaving = (flags & kLeaving) != 0;
   out.joined = (flags & kJoined) != 0;
   out.visiting = (flags & kVisiting) != 0;
+  out.asks = (flags & kAsks) != 0;
   out.voted_round = read_any_round(in);
   out.voted_upto = read_counter(in);
   out.decided_upto = read_counter(in);
@@ -129,7 +131,8 @@ std::size_t encode_state(const Header& header, const State& in, ByteSpan packet)
   write_paxos_header(out, PaxosKind::state, header);
   write_round(out, in.round);
   const int flags = (in.leading ? kLeading : 0) | (in.leaving ? kLeaving : 0) |
-                    (in.joined ? kJoined : 0) | (in.visiting ? kVisiting : 0);
+                    (in.joined ? kJoined : 0) | (in.visiting ? kVisiting : 0) |
+                    (in.asks ? kAsks : 0);
   out.u(static_cast<std::uint8_t>(flags));
   write_round(out, in.voted_round);
   out.u(in.voted_upto);

@@ -173,6 +173,7 @@ struct State {
   /// Hash of the first list of the order that it knows; of the one it was given if next is 0.
   std::uint64_t first_list{};
   std::uint64_t next_list{};  ///< hash of the list that it was given to go over to; 0: none
+  bool asks = false;          ///< it has asked for what was decided since it said this last
   friend bool operator==(const State&, const State&) = default;
 };
 

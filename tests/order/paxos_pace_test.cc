@@ -93,41 +93,83 @@ TEST(Window, NeverExceedsASmallLimit) {
   EXPECT_EQ(window.size(), 8U);
 }
 
-// Half of 100 ms of silence, in heartbeats of 10 ms.
-constexpr wire::Instance kBeats = 5;
+/// Of the values of a coordinator of 100,000 in a second, or of another rate in one heartbeat.
+class HeadwayTest : public testing::Test {
+ protected:
+  void beats(int count, wire::Instance values, bool lost) {
+    for (int i = 0; i < count; ++i) headway_.tick(next_ += values, lost);
+  }
 
-TEST(Headway, IsWhatGoesThroughInHalfTheTimeOfSilence) {
-  Headway headway{Options{}};
-  headway.begin(1'000);
-  const wire::Instance least = (2U << 20) / 1'472;
-  EXPECT_EQ(headway.size(), least) << "enough to begin with";
-  headway.tick(1'100);
-  EXPECT_EQ(headway.size(), least);
-  headway.tick(1'700);
-  EXPECT_EQ(headway.size(), 600 * kBeats);
-  headway.tick(3'700);
-  EXPECT_EQ(headway.size(), gap_max(Options{})) << "not more than others keep";
+  // Half of 100 ms of silence, in heartbeats of 10 ms.
+  static constexpr wire::Instance kBeats = 5;
+  static constexpr wire::Instance kFirst = (2U << 20) / 1'472;
+  static constexpr wire::Instance kMost = 4'096;
+
+  wire::Instance next_ = 1'000;
+  Headway headway_{Options{}};
+};
+
+TEST_F(HeadwayTest, IsWhatGoesThroughInHalfTheTimeOfSilence) {
+  headway_.begin(next_);
+  EXPECT_EQ(headway_.size(), kFirst) << "enough to begin with";
+  beats(1, 100, false);
+  EXPECT_EQ(headway_.size(), kFirst);
+  beats(1, 600, false);
+  EXPECT_EQ(headway_.size(), 600 * kBeats);
+  beats(1, 2'000, false);
+  EXPECT_EQ(headway_.size(), kMost) << "not more than others keep";
 }
 
-TEST(Headway, ForgetsSlowlyHowFastItWas) {
-  Headway headway{Options{}};
-  headway.begin(1);
-  headway.tick(801);
-  headway.tick(801);
-  EXPECT_EQ(headway.size(), 700 * kBeats);
-  for (int i = 0; i < 100; ++i) headway.tick(801);
-  EXPECT_EQ(headway.size(), (2U << 20) / 1'472);
-  headway.tick(1'601);
-  headway.begin(1'601);
-  EXPECT_EQ(headway.size(), (2U << 20) / 1'472) << "another time as coordinator";
+TEST_F(HeadwayTest, ForgetsSlowlyHowFastItWas) {
+  headway_.begin(next_);
+  beats(1, 800, false);
+  beats(1, 0, false);
+  EXPECT_EQ(headway_.size(), 700 * kBeats);
+  beats(100, 0, false);
+  EXPECT_EQ(headway_.size(), kFirst);
+  beats(1, 800, false);
+  headway_.begin(next_);
+  EXPECT_EQ(headway_.size(), kFirst) << "another time as coordinator";
 }
 
-TEST(Headway, IsNeverMoreThanTheHistoryHolds) {
+TEST_F(HeadwayTest, ShrinksByLossToWhatStillGoesThrough) {
+  headway_.begin(next_);
+  beats(10, 700, false);
+  ASSERT_EQ(headway_.size(), 700 * kBeats);
+  beats(1, 700, true);
+  EXPECT_NEAR(static_cast<double>(headway_.size()), 700.0 * kBeats * 7 / 8, 1);
+  beats(14, 700, true);
+  EXPECT_EQ(headway_.size(), 700U + 700 / 4);
+}
+
+TEST_F(HeadwayTest, GrowsAgainWhereNothingIsLost) {
+  headway_.begin(next_);
+  beats(10, 700, false);
+  beats(8, 700, true);
+  const wire::Instance shrunk = headway_.size();
+  beats(10, 700, false);
+  EXPECT_EQ(headway_.size(), shrunk + 10 * (kFirst / 128));
+}
+
+TEST_F(HeadwayTest, IsNotHeldUpByLossThatItDoesNotCure) {
+  headway_.begin(next_);
+  beats(10, 700, false);
+  beats(16, 700, true);
+  EXPECT_EQ(headway_.size(), 700 * kBeats) << "as much again";
+  beats(100, 700, true);
+  EXPECT_EQ(headway_.size(), 700 * kBeats) << "nobody looks for a second";
+  beats(16, 700, true);
+  beats(200, 700, true);
+  EXPECT_EQ(headway_.size(), 700 * kBeats) << "and twice as long the next time";
+  beats(1, 700, true);
+  EXPECT_LT(headway_.size(), 700 * kBeats);
+}
+
+TEST_F(HeadwayTest, IsNeverMoreThanTheHistoryHolds) {
   Options options;
   options.packet_bytes_max = 65'507;
   options.history_bytes_max = 1U << 20;
-  Headway headway{options};
-  EXPECT_EQ(headway.size(), gap_max(options));
+  EXPECT_EQ(Headway{options}.size(), gap_max(options));
 }
 
 TEST(Patience, IsTwiceAsLongAsAnythingTookLately) {

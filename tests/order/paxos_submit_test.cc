@@ -129,5 +129,43 @@ TEST(PaxosSubmit, WhatOnlyTakesLongIsNotSentAgainAndAgain) {
   EXPECT_LT(three.counter("paxos_resent"), kUnits / 3);
 }
 
+/// Units of the coordinator that it proposes of many more, while the others vote for what it
+/// proposes and consume all below `consumed`. In each heartbeat they say whether they asked.
+std::uint64_t proposed_ahead_of(Instance consumed, bool asks) {
+  Options options;
+  options.max_gap = 64;
+  options.checkpoint_every = 64;
+  Bench one(kOne, options);
+  const Round round = one.lead();
+  for (int i = 0; i < 20; ++i) {
+    for (int unit = 0; unit < 20; ++unit) one.submit("u");
+    one.run(milliseconds(1));
+    one.sync();
+    const Instance all = one.last_state().voted_upto;
+    wire::State said;
+    said.round = said.voted_round = round;
+    said.joined = true;
+    said.first_list = first_nodes().first;
+    said.voted_upto = all;
+    said.view = 1;
+    said.asks = asks;
+    said.next = all + 1;
+    one.state(kTwo, said);
+    said.next = consumed;
+    one.state(kThree, said);
+    one.run(milliseconds(10));
+  }
+  return units_proposed(one);
+}
+
+TEST(PaxosSubmit, ACoordinatorIsNoFurtherAheadOfTheSlowestThanTheHistory) {
+  EXPECT_EQ(proposed_ahead_of(2, false), 64U);
+}
+
+TEST(PaxosSubmit, WhereMembersAskForWhatWasLostItIsNotEvenAsFarAhead) {
+  EXPECT_LT(proposed_ahead_of(2, true), 64U);
+  EXPECT_GE(proposed_ahead_of(2, true), 16U);
+}
+
 }  // namespace
 }  // namespace peal::order::paxos::test

@@ -226,6 +226,8 @@ TEST(WireGolden, States) {
   expect("v1-state-visiting-last", kC,
          {kRound, false, true, true, true, kCounterMax, kRound, 8'999, 8'999, 8'900, 8'900, 77, 0,
           kList, 0});
+  expect("v1-state-asks", kC,
+         {kRound, false, false, true, false, 0, {}, 0, 0, 9'004, 9'004, 78, 0, kList, 0, true});
 }
 
 TEST(WireGolden, Values) {

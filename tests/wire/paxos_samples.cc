@@ -190,6 +190,7 @@ State random_state(Random& random) {
   }
   state.leaving = random.chance(0.3);
   state.visiting = random.chance(0.3);
+  state.asks = random.chance(0.3);
   state.from = random.chance(0.3) ? 0 : skewed(random, kCounterMax);
   if (state.round.count != 0 && random.chance(0.7)) {
     state.voted_round = random_round_upto(random, state.round);

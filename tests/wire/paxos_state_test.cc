@@ -175,7 +175,7 @@ TEST(WirePaxosState, FlagsAreFour) {
   std::vector<std::byte> packet(kPacketBytesMax);
   packet.resize(encode_state(header_of(PaxosKind::state), plain_state(), packet));
   std::vector<unsigned> flags;
-  for (unsigned value = 0; value < 16; ++value) flags.push_back(value);
+  for (unsigned value = 0; value < 32; ++value) flags.push_back(value);
   expect_bytes_accepted(packet, kHeaderBytes + 20, flags, [](ByteView bytes) {
     State decoded;
     return decode_state(bytes, decoded);

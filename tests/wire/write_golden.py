@@ -408,7 +408,9 @@ def golden_of_quorums():
     about = "The STATE of a node that began at a checkpoint, and is not to come into a view yet."
     yield "v1-state-visiting", about, state(
         C, ROUND, 8, NO_ROUND, 0, 0, 8960, 8950, 0, (0, LIST, 0), KEY)
-    about = "A goodbye with all flags but that of a coordinator, and the largest key."
+    yield "v1-state-asks", "The STATE of a member that has asked for what it lacks.", state(
+        C, ROUND, 20, NO_ROUND, 0, 0, 9004, 9004, 78, (0, LIST, 0))
+    about = "A goodbye with the first flags but that of a coordinator, and the largest key."
     yield "v1-state-visiting-last", about, state(
         C, ROUND, 14, ROUND, 8999, 8999, 8900, 8900, 77, (0, LIST, 0), 2 ** 63 - 1)
     yield "v1-submit", "A member's unit on its way to the coordinator.", value_frame(

@@ -231,7 +231,7 @@ void Coordinator::tick(Instant now, Effects& out) {
   now_ = now;
   if (phase_ == Phase::idle) return;
   if (phase_ == Phase::lead) {
-    headway_.tick(p_.state.next());
+    headway_.tick(p_.state.next(), somebody_asked());
     look_for_gaps();
     resend(now, out);
     return;

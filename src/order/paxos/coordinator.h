@@ -123,6 +123,7 @@ class Coordinator {
   void propose_again(Effects& out);
   void forget_waiting();
   void note_came(std::size_t index, std::uint64_t number);
+  bool somebody_asked();
   void look_for_gaps();
   void ask_for_gaps(Effects& out);
   bool forget_consumed();

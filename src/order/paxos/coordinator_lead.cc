@@ -177,6 +177,16 @@ bool Coordinator::may_propose() const {
       });
 }
 
+/// Did a member lack anything lately that others have?
+bool Coordinator::somebody_asked() {
+  bool asked = false;
+  for (const wire::ViewMember& each : p_.state.members()) {
+    Peer* peer = p_.peers.find(each.member.node);
+    if (peer != nullptr) asked = std::exchange(peer->asked, false) || asked;
+  }
+  return asked;
+}
+
 // One unit of each member in turn. False if there was none. Who is next stays so: mostly the window
 // has room for one more, and that must not be the first member's each time.
 bool Coordinator::propose_units(Effects& out) {

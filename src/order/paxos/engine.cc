@@ -218,6 +218,7 @@ void PaxosEngine::tick(Instant now, Effects& out) {
     elect(now, out);
   }
   say(state(), Lane::control, out);
+  asked_ = false;
   if (in_memory()) found(out);
   ask_for_checkpoint(out);
 }
@@ -305,6 +306,7 @@ wire::State PaxosEngine::state() const {
   state.view = view_.number;
   state.joined = joined();
   state.visiting = visiting_;
+  state.asks = asked_;
   state.from = views_from_;
   return state;
 }

@@ -251,6 +251,7 @@ class PaxosEngine final : public Ensemble {
   Instance missed_upto_ = 0;      ///< what is missing up to there is as late
   Instant missed_at_{};
   std::uint32_t asks_ = 0;  ///< for these
+  bool asked_ = false;      ///< since the last sign of life
   Instance asked_upto_ = 0;
   Instant asked_at_{};
   const Instance ask_max_;      ///< instances to be asked for at a time

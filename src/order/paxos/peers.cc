@@ -96,6 +96,7 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
 }
 
 void Peers::note_state(Peer& peer, const wire::State& state) {
+  peer.asked = peer.asked || state.asks;
   // Packets overtake each other: what only grows shows which of them is newer.
   const bool older =
       peer.has_state && (state.next < peer.state.next || state.view < peer.state.view ||

@@ -34,6 +34,7 @@ struct Peer {
   Duration patience{};  ///< without a sign of life before it is suspected
   Duration silence{};   ///< the longest since then
   Instant judged_at{};  ///< when patience was last looked at
+  bool asked = false;   ///< for what was decided, since its coordinator looked
   bool has_state = false;
   wire::State state;  ///< as it said last
 };
