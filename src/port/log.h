@@ -34,7 +34,9 @@ class Log {
   virtual Result<void, LogFailure> replay(LogReader& reader) = 0;
   /// Takes a copy. The record has its position at once, and is durable later. Errors: would_block
   /// (commit, or write a checkpoint, then try again), too_large, closed (see failure()).
-  virtual Result<LogPosition> append(ByteView record) = 0;
+  Result<LogPosition> append(ByteView record) { return append(record, {}); }
+  /// The same of a record in two parts, one behind the other.
+  virtual Result<LogPosition> append(ByteView first, ByteView rest) = 0;
   /// Appends a record after which all before `keep_from` are not needed any more, and lets go of
   /// them once it is durable, as far as whole segments hold nothing else. `keep_from` is at most
   /// the position that this record gets. Errors: as for append(), but the limit on disk does not

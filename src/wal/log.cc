@@ -77,19 +77,22 @@ Result<void, port::LogFailure> Log::replay(port::LogReader& reader) {
   return wal::replay(disk_, options_, writer_.segments(), reader);
 }
 
-Result<LogPosition> Log::append(ByteView record) { return take(record, options_.bytes_max); }
+Result<LogPosition> Log::append(ByteView first, ByteView rest) {
+  return take(first, rest, options_.bytes_max);
+}
 
 Result<LogPosition> Log::checkpoint(ByteView record, LogPosition keep_from) {
   PEAL_ASSERT(keep_from <= last_.next());
-  const auto position = take(record, UINT64_MAX);
+  const auto position = take(record, {}, UINT64_MAX);
   if (position && (!keep_from_ || *keep_from_ < keep_from)) keep_from_ = keep_from;
   return position;
 }
 
-Result<LogPosition> Log::take(ByteView record, std::uint64_t disk_bytes_max) {
+Result<LogPosition> Log::take(ByteView first, ByteView rest, std::uint64_t disk_bytes_max) {
   if (failure_ || closed_) return unexpected(Errc::closed);
-  if (record.size() > options_.record_bytes_max) return unexpected(Errc::too_large);
-  const std::size_t bytes = frame_bytes(record.size());
+  const std::size_t size = first.size() + rest.size();
+  if (size > options_.record_bytes_max) return unexpected(Errc::too_large);
+  const std::size_t bytes = frame_bytes(size);
   if (filling_.size() + bytes > options_.batch_bytes_max) return unexpected(Errc::would_block);
   // With the segment that may have to be begun for it.
   const std::uint64_t after =
@@ -99,9 +102,11 @@ Result<LogPosition> Log::take(ByteView record, std::uint64_t disk_bytes_max) {
   if (filling_.empty()) filling_first_ = last_;
   const std::size_t end = filling_.size() + bytes;
   std::array<std::byte, kFrameBytes> head{};
-  store<std::uint32_t>(ByteSpan(head).subspan(8), static_cast<std::uint32_t>(record.size()));
+  store<std::uint32_t>(ByteSpan(head).subspan(8), static_cast<std::uint32_t>(size));
   filling_.insert(filling_.end(), head.begin(), head.end());
-  filling_.insert(filling_.end(), record.begin(), record.end());
+  for (const ByteView part : {first, rest}) {
+    filling_.insert(filling_.end(), part.begin(), part.end());
+  }
   filling_.resize(end);  // not all of it at first: that would write zeros where the record goes
   return last_;
 }

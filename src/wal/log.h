@@ -39,7 +39,8 @@ class Log : public port::Log, public port::Work {
   std::uint64_t bytes_on_disk() const { return disk_bytes_; }
 
   Result<void, port::LogFailure> replay(port::LogReader& reader) override;
-  Result<LogPosition> append(ByteView record) override;
+  using port::Log::append;
+  Result<LogPosition> append(ByteView first, ByteView rest) override;
   Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
   LogPosition last() const override { return last_; }
   LogPosition durable() const override { return durable_; }
@@ -60,7 +61,7 @@ class Log : public port::Log, public port::Work {
 
  private:
   Log(port::Disk& disk, const Options& options, Recovered recovered);
-  Result<LogPosition> take(ByteView record, std::uint64_t disk_bytes_max);
+  Result<LogPosition> take(ByteView first, ByteView rest, std::uint64_t disk_bytes_max);
   void fail(const port::DiskError& error);
 
   port::Disk& disk_;

@@ -103,8 +103,9 @@ Result<void, port::LogFailure> MemoryLog::replay(port::LogReader& reader) {
   return {};
 }
 
-Result<LogPosition> MemoryLog::append(ByteView record) {
-  records_.emplace_back(record.begin(), record.end());
+Result<LogPosition> MemoryLog::append(ByteView first, ByteView rest) {
+  records_.emplace_back(first.begin(), first.end());
+  records_.back().insert(records_.back().end(), rest.begin(), rest.end());
   return last();
 }
 

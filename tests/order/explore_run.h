@@ -22,7 +22,8 @@ namespace peal::order::test {
 class MemoryLog final : public port::Log {
  public:
   Result<void, port::LogFailure> replay(port::LogReader& reader) override;
-  Result<LogPosition> append(ByteView record) override;
+  using port::Log::append;
+  Result<LogPosition> append(ByteView first, ByteView rest) override;
   Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
   LogPosition last() const override { return {records_.size()}; }
   LogPosition durable() const override { return {durable_}; }

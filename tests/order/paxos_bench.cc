@@ -51,10 +51,11 @@ Result<void, port::LogFailure> MemoryLog::replay(port::LogReader& reader) {
   return {};
 }
 
-Result<LogPosition> MemoryLog::append(ByteView record) {
+Result<LogPosition> MemoryLog::append(ByteView first, ByteView rest) {
   if (failure_) return unexpected(Errc::closed);
   if (full_) return unexpected(Errc::would_block);
-  records_.emplace_back(record.begin(), record.end());
+  records_.emplace_back(first.begin(), first.end());
+  records_.back().insert(records_.back().end(), rest.begin(), rest.end());
   return last();
 }
 

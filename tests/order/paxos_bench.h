@@ -31,7 +31,8 @@ Bytes view_bytes(const std::vector<wire::ViewMember>& members);
 class MemoryLog final : public port::Log {
  public:
   Result<void, port::LogFailure> replay(port::LogReader& reader) override;
-  Result<LogPosition> append(ByteView record) override;
+  using port::Log::append;
+  Result<LogPosition> append(ByteView first, ByteView rest) override;
   Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
   LogPosition last() const override { return {first_ + records_.size() - 1}; }
   LogPosition durable() const override { return {durable_}; }

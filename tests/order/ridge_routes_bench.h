@@ -138,7 +138,9 @@ class RoutesBench : public ::testing::Test, public Effects {
   class NoLog final : public port::Log {
    public:
     Result<void, port::LogFailure> replay(port::LogReader& /*reader*/) override { return {}; }
-    Result<LogPosition> append(ByteView /*record*/) override { return unexpected(Errc::closed); }
+    Result<LogPosition> append(ByteView /*first*/, ByteView /*rest*/) override {
+      return unexpected(Errc::closed);
+    }
     Result<LogPosition> checkpoint(ByteView /*record*/, LogPosition /*from*/) override {
       return unexpected(Errc::closed);
     }

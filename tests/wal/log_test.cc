@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "damage.h"
 
 namespace peal::wal::test {
@@ -47,6 +51,28 @@ TEST(Log, PositionsCountRecordsAndAreDurableAfterTheCommit) {
   EXPECT_EQ(log->durable(), LogPosition{2});
   EXPECT_EQ(append(*log, "c"), LogPosition{3});
   EXPECT_EQ(log->durable(), LogPosition{2});
+}
+
+TEST(Log, ARecordInTwoPartsIsOneRecord) {
+  struct Texts final : port::LogReader {
+    void on_record(LogPosition /*position*/, ByteView record) override {
+      all.emplace_back(reinterpret_cast<const char*>(record.data()), record.size());
+    }
+    std::vector<std::string> all;
+  } texts;
+  sim::Disk disk(1);
+  {
+    const auto log = open_good(disk, 1, Start::create);
+    for (const auto& [first, rest] : {std::pair{"one", " two"}, {"", "rest"}, {"first", ""}}) {
+      ASSERT_TRUE(log->append(as_bytes_view(first), as_bytes_view(rest)));
+    }
+    const std::string half(201, 'x');
+    EXPECT_EQ(log->append(as_bytes_view(half), as_bytes_view(half)).error(), Errc::too_large);
+    ASSERT_TRUE(log->commit());
+  }
+  const auto log = open_good(disk, 2, Start::existing);
+  ASSERT_TRUE(log->replay(texts));
+  EXPECT_EQ(texts.all, (std::vector<std::string>{"one two", "rest", "first"}));
 }
 
 TEST(Log, OneCommitOfManyRecordsSyncsOnce) {

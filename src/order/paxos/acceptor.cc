@@ -129,8 +129,8 @@ bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
 }
 
 Result<LogPosition> Acceptor::write(const Record& record) {
-  write_record(record, scratch_);
-  const auto position = log_.append(scratch_);
+  write_record_head(record, scratch_);
+  const auto position = log_.append(scratch_, record.bytes);
   if (position) top_ = std::max(top_, record.instance);
   return position;
 }

@@ -12,7 +12,9 @@ namespace peal::order::paxos {
 class MemoryLog final : public port::Log {
  public:
   Result<void, port::LogFailure> replay(port::LogReader& /*reader*/) override { return {}; }
-  Result<LogPosition> append(ByteView /*record*/) override { return last_ = last_.next(); }
+  Result<LogPosition> append(ByteView /*first*/, ByteView /*rest*/) override {
+    return last_ = last_.next();
+  }
   Result<LogPosition> checkpoint(ByteView /*record*/, LogPosition /*keep_from*/) override {
     return last_ = last_.next();
   }

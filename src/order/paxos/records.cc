@@ -12,10 +12,9 @@ constexpr std::size_t kFixedBytesMax = 256;
 constexpr std::size_t kMemberBytes = wire::kViewMemberBytes + 8;
 constexpr std::size_t kNodeBytes = 4;
 
-void write_value(wire::Writer& out, const Record& record) {
+void write_value_front(wire::Writer& out, const Record& record) {
   out.u(record.instance);
   wire::write_value_head(out, record.head);
-  out.bytes(record.bytes);
 }
 
 void read_value(wire::Reader& in, Record& out) {
@@ -28,7 +27,12 @@ void read_value(wire::Reader& in, Record& out) {
 }  // namespace
 
 void write_record(const Record& record, std::vector<std::byte>& bytes) {
-  bytes.resize(kFixedBytesMax + record.bytes.size() + record.state.members.size() * kMemberBytes +
+  write_record_head(record, bytes);
+  bytes.insert(bytes.end(), record.bytes.begin(), record.bytes.end());
+}
+
+void write_record_head(const Record& record, std::vector<std::byte>& bytes) {
+  bytes.resize(kFixedBytesMax + record.state.members.size() * kMemberBytes +
                record.state.nodes.all.size() * kNodeBytes);
   wire::Writer out(bytes);
   out.u(static_cast<std::uint8_t>(record.kind));
@@ -36,9 +40,9 @@ void write_record(const Record& record, std::vector<std::byte>& bytes) {
     case Record::Kind::promise: wire::write_round(out, record.round); break;
     case Record::Kind::vote:
       wire::write_round(out, record.round);
-      write_value(out, record);
+      write_value_front(out, record);
       break;
-    case Record::Kind::decided: write_value(out, record); break;
+    case Record::Kind::decided: write_value_front(out, record); break;
     case Record::Kind::checkpoint:
       out.u(static_cast<std::uint8_t>(record.round.count != 0));
       if (record.round.count != 0) wire::write_round(out, record.round);

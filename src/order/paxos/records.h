@@ -31,6 +31,8 @@ struct Record {
 
 /// Replaces `out` by the record's bytes.
 void write_record(const Record& record, std::vector<std::byte>& out);
+/// The same without `record.bytes`, which come last.
+void write_record_head(const Record& record, std::vector<std::byte>& out);
 /// False: these bytes are no record of this release.
 [[nodiscard]] bool read_record(ByteView bytes, Record& out);
 

@@ -22,8 +22,8 @@ class SharedLog::Part final : public port::Log {
     for (const Kept& each : std::exchange(kept, {})) reader.on_record(each.position, each.record);
     return {};
   }
-  Result<LogPosition> append(ByteView record) override {
-    return shared_.log_.append(shared_.labelled(number, record));
+  Result<LogPosition> append(ByteView first, ByteView rest) override {
+    return shared_.log_.append(shared_.labelled(number, first), rest);
   }
   Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override {
     const LogPosition before = std::exchange(needed_from, keep_from);
