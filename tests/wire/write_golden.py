@@ -356,6 +356,7 @@ def checkpoint(following, key, number, first, nodes, view, members):
 
 def golden():
     yield from golden_of_the_ring()
+    yield from golden_states()
     yield from golden_of_quorums()
 
 
@@ -392,10 +393,7 @@ def golden_of_the_ring():
     yield "v1-epoch-notice", "A hint that a later incarnation is known.", epoch_notice(B)
 
 
-def golden_of_quorums():
-    nothing = (NOTHING, AGREED, 0, B, 0, b"")
-    members = [(A, 76), (B, 0), (D, 2 ** 63 - 1)]
-    begin = [(A, 76, 1000), (B, 0, 0), (C, 2 ** 63 - 1, 40)]
+def golden_states():
     yield "v1-state-new", "The STATE of a node that has nothing yet.", state(
         D, NO_ROUND, 0, NO_ROUND, 0, 0, 0, 0, 0, (0, LIST, 0))
     yield "v1-state-coordinator", "The STATE of a coordinator that voted in a round before.", state(
@@ -413,6 +411,12 @@ def golden_of_quorums():
     about = "A goodbye with the first flags but that of a coordinator, and the largest key."
     yield "v1-state-visiting-last", about, state(
         C, ROUND, 14, ROUND, 8999, 8999, 8900, 8900, 77, (0, LIST, 0), 2 ** 63 - 1)
+
+
+def golden_of_quorums():
+    nothing = (NOTHING, AGREED, 0, B, 0, b"")
+    members = [(A, 76), (B, 0), (D, 2 ** 63 - 1)]
+    begin = [(A, 76, 1000), (B, 0, 0), (C, 2 ** 63 - 1, 40)]
     yield "v1-submit", "A member's unit on its way to the coordinator.", value_frame(
         "submit", C, 0, 0, 0, (UNIT, AGREED, 77, C, 41, bytes(range(9))))
     yield "v1-submit-stamped", "The same with its stamp, for optimistic delivery.", value_frame(

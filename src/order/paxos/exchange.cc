@@ -146,8 +146,8 @@ Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const 
   if (!arrival.decided && !is_ours(arrival)) return Drop::wrong_state;
   // The packet's own header makes room for that of the next one.
   bool fresh = true;
-  const BufferRef bytes = arrival.own ? own_bytes(arrival.head, fresh)
-                                      : bytes_behind(packet, routes_->header_bytes());
+  const BufferRef bytes =
+      arrival.own ? own_bytes(arrival.head, fresh) : bytes_behind(packet, routes_->header_bytes());
   if (arrival.own && !bytes) return Drop::stale;
   reason = arrival.decided ? take_decided(arrival.instance, arrival.head, bytes)
                            : take_proposal(now, arrival, bytes, out);

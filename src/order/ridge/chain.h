@@ -59,7 +59,8 @@ class Chain final : public paxos::Routes {
   static bool is_in(Bits chain, std::size_t index) { return (chain >> index & 1U) != 0; }
   bool has(Bits chain, NodeId node) const;
   const Peer& acceptor(std::size_t index) const;
-  /// Did this node send the value as its unit, and is still the one that did? Then it has the bytes.
+  /// Did this node send the value as its unit, and is still the one that did? Then it has the
+  /// bytes.
   static bool is_of(const wire::ValueHead& head, const Peer& peer) {
     return head.kind == wire::ValueKind::unit && head.origin == peer.member;
   }

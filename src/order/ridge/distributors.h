@@ -16,8 +16,8 @@ namespace peal::order::ridge {
 class Distributors {
  public:
   /// Of `able`, sorted and not empty; `bytes` will be sent by it. Who was not able for a while has
-  /// nothing to catch up on. `wanted` is who has the value, if anybody of them does: it may be ahead
-  /// by as much as kAhead such values.
+  /// nothing to catch up on. `wanted` is who has the value, if anybody of them does: it may be
+  /// ahead by as much as kAhead such values.
   NodeId choose(const std::vector<NodeId>& able, std::uint64_t bytes, NodeId wanted = {});
 
   void add_to(Digest& digest) const;

@@ -155,8 +155,7 @@ Drop RingRoutes::read(const Peer& from, PaxosKind kind, ByteView packet, Arrival
 
 // What came along an earlier ring of the round goes on along this one: nobody behind this node may
 // have it.
-void RingRoutes::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh,
-                         Effects& out) {
+void RingRoutes::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh, Effects& out) {
   if (!join(arrival.round, arrival.chain) || !note_sent(arrival.instance)) return;
   const Peer* peer = next();
   if (peer == nullptr) return;
