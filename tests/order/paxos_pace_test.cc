@@ -106,7 +106,7 @@ class HeadwayTest : public testing::Test {
   static constexpr wire::Instance kMost = 4'096;
 
   wire::Instance next_ = 1'000;
-  Headway headway_{Options{}};
+  Headway headway_{Options{}, true};
 };
 
 TEST_F(HeadwayTest, IsWhatGoesThroughInHalfTheTimeOfSilence) {
@@ -169,7 +169,14 @@ TEST_F(HeadwayTest, IsNeverMoreThanTheHistoryHolds) {
   Options options;
   options.packet_bytes_max = 65'507;
   options.history_bytes_max = 1U << 20;
-  EXPECT_EQ(Headway{options}.size(), gap_max(options));
+  EXPECT_EQ(Headway(options, true).size(), gap_max(options));
+}
+
+TEST_F(HeadwayTest, IsAllThatOthersKeepWhereVotesTellHowFullLinksAre) {
+  Headway headway{Options{}, false};
+  headway.begin(next_);
+  for (int i = 0; i < 20; ++i) headway.tick(next_ += 10, true);
+  EXPECT_EQ(headway.size(), kMost);
 }
 
 TEST(Patience, IsTwiceAsLongAsAnythingTookLately) {

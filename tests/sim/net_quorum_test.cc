@@ -139,6 +139,27 @@ TEST(RidgePaper, VotesThatShareASyncLeaveRoomForFourFifths) {
   }
 }
 
+// Where all nodes send, each distributes what it sent, and no link is full before the others: with
+// one that was, it ended at 744 Mb/s.
+TEST(NetQuorum, IfAllSendWithRidgeItCarriesFourFifthsOfALink) {
+  NetRunOptions options = at_rate(OrderEngine::ridge, 800);
+  options.nodes = 7;
+  const NetFigures figures = run_net(options);
+  expect_orderly(figures);
+  EXPECT_LT(figures.mean_us, 500);
+}
+
+// And where they send more than that, full ports do not make it much less.
+TEST(NetQuorum, MoreThanLinksCarryIsSlowedDown) {
+  NetRunOptions options = quorum_experiment(OrderEngine::ridge, 8);
+  options.payload_bytes = 65'536;
+  options.warm_up = seconds(1);
+  const NetFigures figures = run_net(options);
+  expect_orderly(figures);
+  EXPECT_GT(figures.mbps, 650);
+  EXPECT_LT(figures.retransmitted, 0.05);
+}
+
 TEST(RidgePaper, ClassicBroadcastIsDividedByTheDestinations) {
   for (const std::uint32_t nodes : {4U, 7U, 11U}) {
     NetRunOptions options = flood(OrderEngine::paxos, nodes);

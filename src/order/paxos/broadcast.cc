@@ -10,6 +10,7 @@ class Broadcast final : public Routes {
 
   std::size_t header_bytes() const override { return wire::kDataHeaderBytes; }
   bool tells_decided() const override { return false; }
+  bool distributes() const override { return false; }
   std::uint32_t hops() const override { return 1; }
   bool choose(Instant /*now*/, bool /*anew*/) override { return false; }
   bool asks(const Peer& /*acceptor*/) const override { return true; }

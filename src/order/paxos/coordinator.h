@@ -49,7 +49,7 @@ class Coordinator {
 
   explicit Coordinator(const Parts& parts)
       : p_(parts),
-        headway_(parts.config.options),
+        headway_(parts.config.options, parts.routes.distributes()),
         pace_(parts.config.options.resend, parts.config.options.suspect * 2),
         window_(parts.config.options.window_first, parts.config.options.window) {}
 

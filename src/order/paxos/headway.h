@@ -8,15 +8,17 @@
 
 namespace peal::order::paxos {
 
-/// How far ahead of the slowest member a coordinator may be. What is decided waits in the queues of
-/// nodes and links until all have it, and signs of life wait behind it: so it is no more than what
+/// How far ahead of the slowest member a coordinator may be: as far as others keep what is decided.
+/// Where values go on to most nodes once they are decided, that waits in the queues of nodes and
+/// links until all have it, and signs of life wait behind it: so it is no more than what
 /// goes through in half the time after which silence is taken for death. Where queues are shorter
 /// than that, members lack what was lost there; then it shrinks until they hardly do. If that does
 /// not help, loss has another reason, and to be slower would help nobody.
 class Headway {
  public:
-  explicit Headway(const Options& options)
-      : beats_(std::max<std::int64_t>(1, options.suspect.ns / 2 / options.heartbeat.ns)),
+  Headway(const Options& options, bool distributes)
+      : distributes_(distributes),
+        beats_(std::max<std::int64_t>(1, options.suspect.ns / 2 / options.heartbeat.ns)),
         most_(gap_max(options)),
         first_(std::min<wire::Instance>(most_, kFirstBytes / options.packet_bytes_max)),
         limit_(most_) {}
@@ -33,6 +35,7 @@ class Headway {
     next_ = next;
   }
   wire::Instance size() const {
+    if (!distributes_) return most_;
     const wire::Instance most = per_beat_ * static_cast<wire::Instance>(beats_);
     // What members say of themselves is up to a heartbeat old: less would end what goes through.
     const wire::Instance least = per_beat_ + per_beat_ / 4;
@@ -71,6 +74,7 @@ class Headway {
     }
   }
 
+  bool distributes_;
   std::int64_t beats_;
   wire::Instance most_;
   wire::Instance first_;

@@ -47,6 +47,9 @@ class Routes {
   virtual std::size_t header_bytes() const = 0;
   /// Do nodes say what a majority has voted for? Else everybody hears all votes.
   virtual bool tells_decided() const = 0;
+  /// Do values go on to most nodes once they are decided? Then nobody's votes tell how full the
+  /// links are that they take.
+  virtual bool distributes() const = 0;
   /// Nodes that send a value on at most until the last one has it. As long as nothing behind a
   /// value has come, it may be on its way for so many times as long as from one node to the next.
   virtual std::uint32_t hops() const = 0;

@@ -29,6 +29,7 @@ class Chain final : public paxos::Routes {
 
   std::size_t header_bytes() const override { return wire::kRelayHeaderBytes; }
   bool tells_decided() const override { return true; }
+  bool distributes() const override { return true; }
   /// Others are as soon there as the first ones, but for the time that a link needs for them.
   std::uint32_t hops() const override { return 1; }
   bool choose(Instant now, bool anew) override;

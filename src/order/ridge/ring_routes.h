@@ -24,6 +24,7 @@ class RingRoutes final : public paxos::Routes {
 
   std::size_t header_bytes() const override { return wire::kRelayHeaderBytes; }
   bool tells_decided() const override { return true; }
+  bool distributes() const override { return false; }
   std::uint32_t hops() const override;
   bool choose(Instant now, bool anew) override;
   bool asks(const paxos::Peer& /*acceptor*/) const override { return true; }
