@@ -130,8 +130,8 @@ TEST(PaxosSubmit, WhatOnlyTakesLongIsNotSentAgainAndAgain) {
 }
 
 /// Units of the coordinator that it proposes of many more, while the others vote for what it
-/// proposes and consume all below `consumed`. In each heartbeat they say whether they asked.
-std::uint64_t proposed_ahead_of(Instance consumed, bool asks) {
+/// proposes; one of them consumes nothing. In each heartbeat they say whether they asked.
+std::uint64_t proposed_ahead_of_the_slowest(bool asks) {
   Options options;
   options.max_gap = 64;
   options.checkpoint_every = 64;
@@ -151,7 +151,7 @@ std::uint64_t proposed_ahead_of(Instance consumed, bool asks) {
     said.asks = asks;
     said.next = all + 1;
     one.state(kTwo, said);
-    said.next = consumed;
+    said.next = 2;
     one.state(kThree, said);
     one.run(milliseconds(10));
   }
@@ -159,8 +159,8 @@ std::uint64_t proposed_ahead_of(Instance consumed, bool asks) {
 }
 
 TEST(PaxosSubmit, ACoordinatorIsNoFurtherAheadOfTheSlowestThanTheHistory) {
-  EXPECT_EQ(proposed_ahead_of(2, false), 64U);
-  EXPECT_EQ(proposed_ahead_of(2, true), 64U) << "its own window knows of loss";
+  EXPECT_EQ(proposed_ahead_of_the_slowest(false), 64U);
+  EXPECT_EQ(proposed_ahead_of_the_slowest(true), 64U) << "its own window knows of loss";
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST(RidgeRotation, WhoOrdersMoreThanItsShareWaitsForTheOthers) {
       EXPECT_GE(values_per_slot, 0.9 / kPlace);
       EXPECT_GT(slots.latencies().back(), 300);
     } else {
-      EXPECT_GE(values_per_slot, 1.2 / kPlace);
+      EXPECT_GE(values_per_slot, 0.64);
     }
     // Soon after it nothing is left of that.
     slots.rest(3 * kTick);
@@ -150,9 +150,12 @@ TEST(RidgeRotation, EachSenderHasARing) {
     }
     slots.send(40, kInTurn + 2, 10);
     // One more, to the second one's coordinator; and one less where the sender distributes.
-    EXPECT_LE(slots.copies(), 40 * kTurnNodes);
-    const std::uint64_t least = 40 * (kTurnNodes - (ways == Dissemination::ring ? 0 : 1));
-    EXPECT_GE(slots.copies(), least);
+    if (ways == Dissemination::ring) {
+      EXPECT_EQ(slots.copies(), 40 * kTurnNodes);
+    } else {
+      EXPECT_LE(slots.copies(), 40 * kTurnNodes - 9) << "nine, before it would be ahead of others";
+      EXPECT_GE(slots.copies(), 40 * (kTurnNodes - 1));
+    }
   }
 }
 

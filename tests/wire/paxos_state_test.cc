@@ -171,7 +171,7 @@ TEST(WirePaxosState, HashesOfListsAreAny) {
   }
 }
 
-TEST(WirePaxosState, FlagsAreFour) {
+TEST(WirePaxosState, FlagsAreFive) {
   std::vector<std::byte> packet(kPacketBytesMax);
   packet.resize(encode_state(header_of(PaxosKind::state), plain_state(), packet));
   std::vector<unsigned> flags;

@@ -119,7 +119,7 @@ class Coordinator {
   // coordinator_lead.cc
   void propose(Value value, bool fresh, Effects& out);
   Arrival proposal_of(Instance instance, const Value& value) const;
-  BufferRef packet_of(Instance instance, const Value& value, bool fresh);
+  BufferRef packet_again(Instance instance, const Value& value);
   void propose_again(Effects& out);
   void forget_waiting();
   void note_came(std::size_t index, std::uint64_t number);

@@ -86,8 +86,8 @@ Arrival Coordinator::proposal_of(Instance instance, const Value& value) const {
   return proposal;
 }
 
-BufferRef Coordinator::packet_of(Instance instance, const Value& value, bool fresh) {
-  return p_.routes.pack(proposal_of(instance, value), value.bytes, fresh);
+BufferRef Coordinator::packet_again(Instance instance, const Value& value) {
+  return p_.routes.pack(proposal_of(instance, value), value.bytes, false);
 }
 
 void Coordinator::propose(Value value, bool fresh, Effects& out) {
@@ -106,9 +106,10 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
     view_at_ = instance;
     forget_waiting();
   }
+  const Arrival proposal = proposal_of(instance, value);
   BufferRef packet;
-  if (!p_.routes.propose_own(proposal_of(instance, value), out)) {
-    packet = packet_of(instance, value, fresh);
+  if (!p_.routes.propose_own(proposal, out)) {
+    packet = p_.routes.pack(proposal, value.bytes, fresh);
     // One copy of the bytes is enough.
     if (packet) value.bytes = bytes_behind(packet, p_.routes.header_bytes());
     if (packet) p_.routes.propose(packet, out);
@@ -134,7 +135,7 @@ void Coordinator::propose_again(Effects& out) {
   PEAL_PROBE("paxos.other_voters");
   for (std::size_t i = 0; i < flight_.size(); ++i) {
     Flight& flight = flight_[i];
-    flight.packet = packet_of(flight_first_ + i, flight.value, false);
+    flight.packet = packet_again(flight_first_ + i, flight.value);
     flight.resent = true;
     if (flight.packet) p_.routes.propose(flight.packet, out);
   }
@@ -331,7 +332,7 @@ void Coordinator::repeat(NodeId to, Instance first, std::uint32_t count, Effects
   if (phase_ != Phase::lead) return;
   for (Instance k = std::max(first, flight_first_); k < std::min(next_, first + count); ++k) {
     Flight& flight = flight_[k - flight_first_];
-    if (!flight.packet) flight.packet = packet_of(k, flight.value, false);
+    if (!flight.packet) flight.packet = packet_again(k, flight.value);
     flight.resent = true;
     if (flight.packet) out.send(to, p_.outbox.lane_for(flight.packet), flight.packet);
   }

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/assert.h"
-#include "base/digest.h"
 #include "base/hooks.h"
 
 namespace peal::order::paxos {
@@ -323,96 +322,6 @@ void PaxosEngine::update_self() {
 
 void PaxosEngine::say(const wire::State& said, Lane lane, Effects& out) {
   if (const BufferRef packet = outbox_.state_packet(said)) out.multicast(lane, packet);
-}
-
-WaitReason PaxosEngine::why() const {
-  using Kind = WaitReason::Kind;
-  if (host_.receive_room_units() == 0) return {Kind::slow_application, config_.self, 0};
-  // Whoever is to coordinate, it cannot without most of them; nor will what comes next be ordered.
-  if (in_memory() && !state_.known()) return {Kind::founding, silent_acceptor(), 0};
-  if (peers_.lives() < peers_.majority()) return {Kind::forgotten, silent_acceptor(), seq_ + 1};
-  if (peers_.live_acceptors() < peers_.majority()) {
-    return {Kind::quorum, silent_acceptor(), seq_ + 1};
-  }
-  const bool waits = !own_.empty() || host_.backlog_units() > 0 || !joined();
-  if (is_missing_) return {Kind::packet, {}, seq_ + 1};
-  if (!waits) return {};
-  if (const Peer* leader = coordinator(); leader == nullptr) {
-    const Peer* best = peers_.candidate(config_.first_candidate);
-    return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
-  }
-  return {Kind::quorum, silent_acceptor(), seq_ + 1};
-}
-
-std::span<const Counter> PaxosEngine::counters() const {
-  counters_.assign({
-      {"paxos_originated", counts_.originated},
-      {"paxos_delivered", counts_.delivered},
-      {"paxos_ignored", counts_.ignored},
-      {"paxos_views", counts_.views},
-      {"paxos_elections", counts_.elections},
-      {"paxos_repeats_asked", counts_.repeats},
-      {"paxos_repeated", counts_.repeated},
-      {"paxos_resent", counts_.resent},
-      {"paxos_checkpoints", counts_.checkpoints},
-      {"paxos_no_buffer", outbox_.no_buffer()},
-      {"paxos_next", state_.next()},
-      {"paxos_instances_ahead", store_.end() - store_.next()},
-      {"paxos_round", round_seen_.count},
-      {"paxos_window", coordinator_ && coordinator_->leads() ? coordinator_->window() : 0},
-      {"paxos_member_window", own_window_.size()},
-      {"paxos_list", state_.nodes().number},
-      {"paxos_acceptors", peers_.acceptors()},
-      {"paxos_acceptors_heard", peers_.live_acceptors()},
-      {"paxos_acceptors_living", peers_.lives()},
-      {"paxos_acceptor", peers_.self().named ? 1U : 0U},
-      {"paxos_forgotten", has_forgotten() ? 1U : 0U},
-      {"paxos_order", state_.known() ? state_.nodes().first & 0xffff'ffff : 0},
-  });
-  if (early_) early_->append_counters(counters_);
-  for (std::size_t i = 1; i < drops_.size(); ++i) {
-    counters_.push_back({wire::drop_name(static_cast<wire::Drop>(i)), drops_[i]});
-  }
-  return counters_;
-}
-
-void PaxosEngine::check_invariants() const {
-  if (acceptor_) acceptor_->check_invariants();
-  if (coordinator_) coordinator_->check_invariants();
-  if (early_) early_->check_invariants();
-  PEAL_ASSERT(!state_.known() || store_.next() == state_.next());
-  PEAL_ASSERT(own_.size() <= config_.options.member_window);
-  PEAL_ASSERT(own_.empty() || own_.back().head.number == own_number_);
-}
-
-// All that the protocol goes by, but for times: with the same inputs at other times the same is
-// decided. tests/order/explore.h relies on it.
-std::uint64_t PaxosEngine::digest() const {
-  Digest digest;
-  digest.add(static_cast<std::uint64_t>(life_));
-  for (const Round& round : {round_seen_, leading_, decided_round_}) add_to(digest, round);
-  digest.add(promise_for_ ? promise_for_->value : 0);
-  digest.add((announce_ ? 1U : 0U) | (is_missing_ ? 2U : 0U) | (checkpoint_wanted_ ? 4U : 0U));
-  digest.add(decided_upto_);
-  digest.add(marked_);
-  digest.add(highest_decided_);
-  digest.add(checkpoint_at_);
-  digest.add(view_.number);
-  digest.add(seq_);
-  digest.add(own_number_);
-  digest.add(own_.size());
-  digest.add(logged_list_);
-  digest.add((leads_again_ ? 1U : 0U) | (visiting_ ? 2U : 0U) | (sworn_ ? 4U : 0U));
-  founding_.add_to(digest);
-  state_.add_to(digest);
-  given_.add_to(digest);
-  store_.add_to(digest);
-  peers_.add_to(digest);
-  if (acceptor_) acceptor_->add_to(digest);
-  if (coordinator_) coordinator_->add_to(digest);
-  if (early_) early_->add_to(digest);
-  routes_->add_to(digest);
-  return digest.value();
 }
 
 }  // namespace peal::order::paxos

@@ -33,10 +33,10 @@ namespace peal::order::paxos {
 /// one is decided like everything else, so that all members see one chain of views, and nobody goes
 /// on in a minority. So is which list of nodes counts.
 ///
-/// engine.cc: inputs, timers, what people see. exchange.cc: packets. learner.cc: what is decided,
-/// and what comes of it. own_units.cc: what this node sends. early_units.cc: what is told before it
-/// has its place. nodes.cc: going over to another list of nodes. lives.cc: acceptors that keep
-/// their votes in memory.
+/// engine.cc: inputs, timers. engine_state.cc: what people see. exchange.cc: packets. learner.cc:
+/// what is decided, and what comes of it. own_units.cc: what this node sends. early_units.cc: what
+/// is told before it has its place. nodes.cc: going over to another list of nodes. lives.cc:
+/// acceptors that keep their votes in memory.
 class PaxosEngine final : public Ensemble {
  public:
   PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);

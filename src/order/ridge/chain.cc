@@ -118,12 +118,15 @@ void Chain::note_slow(Instant now, NodeId node) {
   avoid_until_[index] = now + l_.config.options.suspect_max;
 }
 
-BufferRef Chain::pack(const Arrival& proposal, const BufferRef& bytes, bool fresh) {
+wire::Relay Chain::frame_of(const Arrival& proposal) {
   Arrival mine = proposal;
   mine.chain = mine_;
   join(mine);
-  const wire::Relay frame{proposal.round, proposal.instance, proposal.behind, mine_, proposal.head};
-  return l_.outbox.relay(PaxosKind::relay, frame, bytes, fresh);
+  return {proposal.round, proposal.instance, proposal.behind, mine_, proposal.head};
+}
+
+BufferRef Chain::pack(const Arrival& proposal, const BufferRef& bytes, bool fresh) {
+  return l_.outbox.relay(PaxosKind::relay, frame_of(proposal), bytes, fresh);
 }
 
 void Chain::propose(const BufferRef& packet, Effects& out) {
@@ -136,11 +139,8 @@ bool Chain::propose_own(const Arrival& proposal, Effects& out) {
   if (next == kNobody || !is_of(proposal.head, acceptor(next))) return false;
   // After another coordinator, it may have consumed its unit, and let go of it.
   if (acceptor(next).state.next > proposal.instance) return false;
-  Arrival mine = proposal;
-  mine.chain = mine_;
-  join(mine);
-  const wire::Relay frame{proposal.round, proposal.instance, proposal.behind,
-                          mine_,          proposal.head,     true};
+  wire::Relay frame = frame_of(proposal);
+  frame.own = true;
   const BufferRef packet = l_.outbox.relay_packet(PaxosKind::relay, frame, {});
   if (packet) out.send(acceptor(next).node, Lane::data, packet);
   return static_cast<bool>(packet);
@@ -193,11 +193,10 @@ void Chain::pass_on(const Arrival& arrival, const BufferRef& bytes, bool fresh, 
   if (arrival.round != round_ || arrival.chain != chain_) return;
   const std::size_t next = next_in(chain_, first_, self_);
   if (next == kNobody) return;
-  const bool own = is_of(arrival.head, acceptor(next));
-  const wire::Relay frame{arrival.round, arrival.instance, arrival.behind,
-                          arrival.chain, arrival.head,     own};
-  const BufferRef onward = own ? l_.outbox.relay_packet(PaxosKind::relay, frame, {})
-                               : l_.outbox.relay(PaxosKind::relay, frame, bytes, fresh);
+  wire::Relay frame{arrival.round, arrival.instance, arrival.behind, arrival.chain, arrival.head};
+  frame.own = is_of(arrival.head, acceptor(next));
+  const BufferRef onward = frame.own ? l_.outbox.relay_packet(PaxosKind::relay, frame, {})
+                                     : l_.outbox.relay(PaxosKind::relay, frame, bytes, fresh);
   if (onward) out.send(acceptor(next).node, l_.outbox.lane_for(onward), onward);
 }
 

@@ -67,6 +67,8 @@ class Chain final : public paxos::Routes {
   }
   bool usable(Instant now, std::size_t index) const;
   bool votes(std::size_t index) const;
+  /// Of a value that this node proposes along its chain.
+  wire::Relay frame_of(const Arrival& proposal);
   /// This node works in a chain that a packet named.
   void join(const Arrival& arrival);
   bool is_last() const { return self_ != kNobody && last_ == self_; }
