@@ -32,7 +32,7 @@ std::string any_frames(ByteView bytes) {
     const auto field = [&bytes](std::size_t i) { return std::to_integer<std::uint64_t>(bytes[i]); };
     constexpr FrameKind kKinds[] = {FrameKind::record, FrameKind::mark, FrameKind::end};
     const FrameKind kind = kKinds[field(0) % 3];
-    const std::size_t length = kind == FrameKind::record ? field(1) : 0;
+    const std::size_t length = kind == FrameKind::end ? 0 : field(1);
     const std::size_t at = file.size() + field(5) % 4 * kAlign;
     file.resize(at + frame_bytes(length), bytes[7]);
     const Frame frame{kind, LogPosition{field(2)}, LogPosition{field(3)}, field(4), {}};

@@ -135,7 +135,8 @@ namespace peal::sim_hooks {
   X(wm6_damage_taken_for_torn, "damage in the newest segment is taken for a write cut off")       \
   X(wm7_trim_not_durable, "segments are removed before the log says that they are not needed")    \
   X(wm8_read_not_synced, "what was read at the start counts as durable without a sync")           \
-  X(wm9_removed_at_start, "a start removes segments before what says so is durable")
+  X(wm9_removed_at_start, "a start removes segments before what says so is durable")              \
+  X(wm10_durable_too_early, "a mark behind the records of a commit calls them durable")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

@@ -38,6 +38,8 @@ class FolderDisk : public port::Disk {
   /// The error of errno.
   tl::unexpected<port::DiskError> failed(const char* what, const std::string& name) const;
   port::DiskResult<int> writable(const std::string& name);
+  void set_open(const std::string& name, Fd fd);
+  int around_cache();
 
   std::string path_;
   Fd folder_;
@@ -45,6 +47,8 @@ class FolderDisk : public port::Disk {
   // this descriptor, whenever it happens.
   std::string open_name_;
   Fd open_;
+  Fd around_cache_;  // the same file, once it was needed
+  bool has_way_around_ = true;
 };
 
 }  // namespace peal::io

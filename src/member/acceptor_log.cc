@@ -166,6 +166,7 @@ Result<void, io::IoError> AcceptorLog::recover(std::uint64_t epoch) {
   options.epoch = epoch;
   options.salt = fresh_salt();
   options.segment_bytes = kSegmentBytes;
+  options.pages = Pages::large;
   auto opened = wal::Log::open(*segments_, options, wal::Start::existing);
   if (!opened && opened.error().kind == wal::Problem::Kind::no_log && !has_identity_) {
     opened = wal::Log::open(*segments_, options, wal::Start::create);

@@ -93,7 +93,7 @@ std::uint64_t frame_bytes_by_head(ByteView head, std::uint32_t seed) {
   const auto length = load<std::uint32_t>(head.subspan(8));
   const bool of_segment = load<std::uint32_t>(head.subspan(12)) == seed;
   if (!is_kind(kind) || !(of_segment || PEAL_MUTANT(wm5_stale_accepted))) return 0;
-  if (kind != static_cast<std::uint32_t>(FrameKind::record) && length != 0) return 0;
+  if (kind == static_cast<std::uint32_t>(FrameKind::end) && length != 0) return 0;
   return frame_bytes(length);
 }
 

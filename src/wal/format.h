@@ -15,7 +15,7 @@
 
 namespace peal::wal {
 
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::size_t kHeaderBytes = 72;  ///< of a segment
 inline constexpr std::size_t kFrameBytes = 40;   ///< of a frame, without what it carries
 inline constexpr std::size_t kAlign = 8;         ///< frames begin at multiples of it
@@ -53,8 +53,8 @@ std::uint32_t version_of(ByteView bytes);
 
 enum class FrameKind : std::uint32_t {
   record = 0x31525750,  ///< "PWR1"
-  mark = 0x314d5750,    ///< "PWM1": what is durable, and which segments are needed
-  end = 0x31455750,     ///< "PWE1": the segment has nothing more
+  mark = 0x314d5750,  ///< "PWM1": what is durable, and which segments are needed; may fill a block
+  end = 0x31455750,   ///< "PWE1": the segment has nothing more
 };
 
 struct Frame {
@@ -62,7 +62,7 @@ struct Frame {
   LogPosition position{};  ///< of this record; of the last record before a mark or an end
   LogPosition durable{};   ///< known to be durable when the frame was written
   std::uint64_t oldest{};  ///< serial of the oldest segment that is needed
-  ByteView record;         ///< empty for a mark and an end
+  ByteView record;         ///< of a mark: what it fills, zeros; empty for an end
   friend bool operator==(const Frame&, const Frame&) = delete;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wal/log.h"
 
-#include <array>
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.h"
@@ -43,6 +43,12 @@ std::string fault_of(const Options& options) {
                 std::to_string(frame_bytes(options.record_bytes_max)) + " to " +
                     std::to_string(kSegmentBytesMax));
   }
+  if (options.block_bytes < kFrameBytes || options.block_bytes % kAlign != 0 ||
+      options.block_bytes > port::kDiskBlockBytes) {
+    return text("block_bytes", options.block_bytes,
+                "a multiple of 8 from " + std::to_string(kFrameBytes) + " to " +
+                    std::to_string(port::kDiskBlockBytes));
+  }
   if (options.owner.node.value == 0) return text("node", 0, "a number from 1");
   return {};
 }
@@ -67,10 +73,9 @@ Log::Log(port::Disk& disk, const Options& options, Recovered recovered)
       disk_bytes_(writer_.bytes_on_disk()),
       last_(recovered.found.last),
       durable_(last_),
-      result_(last_) {
-  filling_.reserve(options_.batch_bytes_max);
-  committing_.reserve(options_.batch_bytes_max);
-}
+      filling_(options_.batch_bytes_max + Writer::room_behind(options_), options_.pages),
+      committing_(options_.batch_bytes_max + Writer::room_behind(options_), options_.pages),
+      result_(last_) {}
 
 Result<void, port::LogFailure> Log::replay(port::LogReader& reader) {
   PEAL_ASSERT(!under_way_ && last_ == found_.last);
@@ -100,21 +105,20 @@ Result<LogPosition> Log::take(ByteView first, ByteView rest, std::uint64_t disk_
   if (after > disk_bytes_max) return unexpected(Errc::would_block);
   last_ = last_.next();
   if (filling_.empty()) filling_first_ = last_;
-  const std::size_t end = filling_.size() + bytes;
-  std::array<std::byte, kFrameBytes> head{};
-  store<std::uint32_t>(ByteSpan(head).subspan(8), static_cast<std::uint32_t>(size));
-  filling_.insert(filling_.end(), head.begin(), head.end());
-  for (const ByteView part : {first, rest}) {
-    filling_.insert(filling_.end(), part.begin(), part.end());
-  }
-  filling_.resize(end);  // not all of it at first: that would write zeros where the record goes
+  const ByteSpan frame = filling_.grow(bytes);
+  store<std::uint32_t>(frame.subspan(8), static_cast<std::uint32_t>(size));
+  const auto behind = std::copy(first.begin(), first.end(), frame.begin() + kFrameBytes);
+  std::copy(rest.begin(), rest.end(), behind);
+  if (under_way_) more_.store(true, std::memory_order_relaxed);
   return last_;
 }
 
 bool Log::begin() {
   if (under_way_ || failure_ || filling_.empty()) return false;
-  committing_.swap(filling_);
-  batch_ = {committing_, filling_first_, std::exchange(keep_from_, std::nullopt)};
+  swap(committing_, filling_);
+  more_.store(false, std::memory_order_relaxed);
+  batch_ = {committing_.whole(), committing_.size(), filling_first_,
+            std::exchange(keep_from_, std::nullopt), &more_};
   under_way_ = true;
   return true;
 }

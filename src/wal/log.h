@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "port/disk.h"
 #include "port/log.h"
 #include "port/work.h"
+#include "wal/block_bytes.h"
 #include "wal/options.h"
 #include "wal/writer.h"
 
@@ -71,9 +72,10 @@ class Log : public port::Log, public port::Work {
   std::uint64_t disk_bytes_;
   LogPosition last_;
   LogPosition durable_;
-  std::vector<std::byte> filling_;     // frames of the records that wait
-  std::vector<std::byte> committing_;  // and of those that are being committed
+  BlockBytes filling_;     // frames of the records that wait
+  BlockBytes committing_;  // and of those that are being committed
   LogPosition filling_first_;
+  std::atomic<bool> more_ = false;  // there are some of both: carry_out() reads it
   std::optional<LogPosition> keep_from_;
   bool under_way_ = false;
   bool closed_ = false;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/large_memory.h"
+#include "port/disk.h"
 #include "wal/format.h"
 
 namespace peal::wal {
@@ -26,6 +28,11 @@ struct Options {
   std::size_t read_bytes = 512U << 10;      ///< of a segment at once; fits a processor's cache
   std::size_t record_bytes_max = 1U << 20;  ///< fits a segment and a batch
   std::size_t batch_bytes_max = 4U << 20;   ///< that wait for a commit; two of these are in memory
+  Pages pages = Pages::ordinary;            ///< of the memory for these two
+  /// A commit of so many bytes is written in whole blocks, which a disk can take from memory as
+  /// they are; of fewer, behind the one before it in the same block, which keeps the log small.
+  std::size_t blocks_from = 64U << 10;
+  std::size_t block_bytes = port::kDiskBlockBytes;  ///< a multiple of 8, of kFrameBytes at least
 };
 
 /// Why a log was not opened. `message` is one line: file, place, what is wrong and what to do.

@@ -355,12 +355,15 @@ Result<Recovered, Problem> create(port::Disk& disk, const Options& options) {
 }
 
 port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHeader& header,
-                                             std::uint64_t bytes, const std::string& spare) {
+                                             const Options& options, const std::string& spare) {
   const std::string name = segment_name(header.serial);
   const std::string beside = name + std::string(kNewSuffix);
-  std::vector<std::byte> start(kHeaderBytes);
+  // With the rest of its block, which else would have to be read first.
+  std::vector<std::byte> start(
+      std::clamp<std::uint64_t>(options.block_bytes, kHeaderBytes, options.segment_bytes));
   const std::uint32_t seed = encode(header, start);
-  auto done = spare.empty() ? disk.create(beside, bytes) : disk.rename(spare, beside);
+  auto done =
+      spare.empty() ? disk.create(beside, options.segment_bytes) : disk.rename(spare, beside);
   if (done) done = disk.write(beside, 0, start);
   if (done) done = disk.sync(beside);
   if (done) done = disk.rename(beside, name);

@@ -35,10 +35,10 @@ Result<Recovered, Problem> recover(port::Disk& disk, const Options& options);
 /// Makes the first segment of a new log.
 Result<Recovered, Problem> create(port::Disk& disk, const Options& options);
 
-/// Makes the segment, durable with its header and its name. Returns its seed. `spare`: a file of so
-/// many bytes to make it of, whatever they are; empty: of a new one.
+/// Makes the segment, durable with its header and its name. Returns its seed. `spare`: a file of a
+/// segment's size to make it of, whatever it holds; empty: of a new one.
 port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHeader& header,
-                                             std::uint64_t bytes, const std::string& spare);
+                                             const Options& options, const std::string& spare);
 /// The records of segments that recover() left, again.
 Result<void, port::LogFailure> replay(port::Disk& disk, const Options& options,
                                       const std::deque<Segment>& segments, port::LogReader& reader);

@@ -2,7 +2,6 @@
 #include "wal/writer.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/assert.h"
@@ -28,7 +27,8 @@ Writer::Writer(port::Disk& disk, const Options& options, std::deque<Segment> seg
       oldest_(segments_.front().serial),
       file_(segment_name(segments_.back().serial)),
       written_(last),
-      durable_(last) {}
+      durable_(last),
+      filler_(room_behind(options)) {}
 
 std::uint64_t Writer::bytes_on_disk() const {
   std::uint64_t bytes = 0;
@@ -38,37 +38,107 @@ std::uint64_t Writer::bytes_on_disk() const {
 
 port::DiskResult<LogPosition> Writer::commit(const Batch& batch) {
   PEAL_ASSERT(batch.first == written_.next());
-  std::size_t run = 0;  // frames from here to `at` are sealed, and go to the disk in one write
-  std::size_t at = 0;
-  LogPosition position = written_;
-  Done done;
-  while (done && at < batch.frames.size()) {
-    const std::size_t bytes = frame_at(batch.frames, at);
-    if (!open_ || end_ + (at - run) + bytes + kReserveBytes > options_.segment_bytes) {
-      if (at > run) done = write(batch.frames.subspan(run, at - run));
-      written_ = position;
-      run = at;
-      if (done) done = next_segment();
-      if (!done) break;
-    }
-    PEAL_ASSERT(end_ + (at - run) + bytes + kReserveBytes <= options_.segment_bytes);
-    position = position.next();
-    const std::size_t record_bytes = load<std::uint32_t>(batch.frames.subspan(at + 8));
-    const Frame frame{FrameKind::record, position, durable_, oldest_, {}};
-    seal_frame(batch.frames.subspan(at, bytes), frame, record_bytes, seed_);
-    at += bytes;
-  }
-  if (done && at > run) done = write(batch.frames.subspan(run, at - run));
-  if (!done) return unexpected(done.error());
-  written_ = position;
-  if (!PEAL_MUTANT(wm2_sync_not_awaited)) done = sync();
-  // Without a sync: should the record before it be damaged later, the mark will say that it was
-  // durable. A power failure before the next sync may lose the mark, and nothing else.
+  Done done = write_frames(batch);
+  if (done && !PEAL_MUTANT(wm2_sync_not_awaited)) done = sync();
   if (done) durable_ = written_;
-  if (done) done = write_frame(FrameKind::mark);
+  // Without a sync: should the record before it be damaged later, the mark will say that it was
+  // durable. A power failure before the next sync may lose the mark, and nothing else. Where others
+  // wait, their frames say it.
+  if (done && !batch.more->load(std::memory_order_relaxed)) done = write_mark();
   if (done && batch.keep_from) done = remove_unneeded(*batch.keep_from);
   if (!done) return unexpected(done.error());
   return durable_;
+}
+
+Writer::Done Writer::write_frames(const Batch& batch) {
+  std::size_t run = 0;  // frames from here to `at` are sealed, and go to the disk in one write
+  std::size_t at = 0;
+  LogPosition position = written_;
+  const bool whole_blocks = batch.bytes >= options_.blocks_from;
+  Done done;
+  while (done && at < batch.bytes) {
+    const std::size_t bytes = frame_at(batch.memory, at);
+    if (!open_ || !fits(at - run + bytes)) {
+      if (at > run) done = write(batch.memory.subspan(run, at - run), at - run);
+      written_ = position;
+      run = at;
+      if (done) done = next_segment();
+    }
+    // Later ones of the batch do not begin where a block of its memory does.
+    if (done && at == 0 && whole_blocks) done = fill_block(bytes);
+    if (!done) break;
+    PEAL_ASSERT(fits(at - run + bytes));
+    position = position.next();
+    const std::size_t record_bytes = load<std::uint32_t>(batch.memory.subspan(at + 8));
+    const Frame frame{FrameKind::record, position, durable_, oldest_, {}};
+    seal_frame(batch.memory.subspan(at, bytes), frame, record_bytes, seed_);
+    at += bytes;
+  }
+  written_ = position;
+  if (done) done = write_last(batch.memory.subspan(run), batch.bytes - run, whole_blocks);
+  return done;
+}
+
+/// The frames, and whatever is behind them up to the end of the block, so that no part of one has
+/// to be read from the disk first: a mark that fills it, or zeros which the next frame replaces.
+Writer::Done Writer::write_last(ByteSpan memory, std::size_t frames, bool whole_blocks) {
+  const std::uint64_t place = end_ + frames;
+  const std::size_t mark = mark_to_fill(place);
+  const bool marked = whole_blocks && fits(frames + mark);
+  const std::size_t rest =
+      marked ? mark : std::min<std::uint64_t>(to_block_end(place), options_.segment_bytes - place);
+  const ByteSpan behind = memory.subspan(frames, rest);
+  std::fill(behind.begin(), behind.end(), std::byte{0});
+  if (marked && mark != 0) seal(FrameKind::mark, behind);
+  return write(memory.first(frames + rest), marked ? frames + rest : frames);
+}
+
+/// Writes at the end of the segment's frames; so many of the bytes are frames.
+Writer::Done Writer::write(ByteView bytes, std::size_t frames) {
+  PEAL_ASSERT(open_ && end_ + bytes.size() <= options_.segment_bytes);
+  Done done = disk_.write(file_, end_, bytes);
+  if (done) end_ += frames;
+  return done;
+}
+
+/// A frame without a record. The bytes behind its head are zeros.
+void Writer::seal(FrameKind kind, ByteSpan frame) const {
+  const LogPosition durable = PEAL_MUTANT(wm10_durable_too_early) ? written_ : durable_;
+  seal_frame(frame, Frame{kind, written_, durable, oldest_, {}}, frame.size() - kFrameBytes, seed_);
+}
+
+Writer::Done Writer::write_frame(FrameKind kind, std::size_t bytes) {
+  const ByteSpan frame = ByteSpan(filler_).first(bytes);
+  seal(kind, frame);
+  return write(frame, bytes);
+}
+
+/// In a block that nothing is in yet, it takes all of it: the rest would have to be read.
+Writer::Done Writer::write_mark() {
+  const bool fills = to_block_end(end_) == 0 && fits(options_.block_bytes);
+  return write_frame(FrameKind::mark, fills ? options_.block_bytes : kFrameBytes);
+}
+
+/// What comes next, so many bytes, begins where a block does, if the segment has room for that.
+Writer::Done Writer::fill_block(std::size_t next) {
+  const std::size_t mark = mark_to_fill(end_);
+  if (mark == 0 || !fits(mark + next)) return {};
+  return write_frame(FrameKind::mark, mark);
+}
+
+bool Writer::fits(std::uint64_t bytes) const {
+  return end_ + bytes + kReserveBytes <= options_.segment_bytes;
+}
+
+std::size_t Writer::to_block_end(std::uint64_t place) const {
+  const std::size_t in = place % options_.block_bytes;
+  return in == 0 ? 0 : options_.block_bytes - in;
+}
+
+/// The size of a mark at this place that ends where a block does; 0 if none is needed.
+std::size_t Writer::mark_to_fill(std::uint64_t place) const {
+  const std::size_t rest = to_block_end(place);
+  return rest == 0 || rest >= kFrameBytes ? rest : rest + options_.block_bytes;
 }
 
 port::DiskResult<void> Writer::close() {
@@ -78,24 +148,11 @@ port::DiskResult<void> Writer::close() {
   return done;
 }
 
-Writer::Done Writer::write(ByteView frames) {
-  PEAL_ASSERT(open_ && end_ + frames.size() <= options_.segment_bytes);
-  Done done = disk_.write(file_, end_, frames);
-  if (done) end_ += frames.size();
-  return done;
-}
-
-Writer::Done Writer::write_frame(FrameKind kind) {
-  std::array<std::byte, kFrameBytes> bytes{};
-  seal_frame(bytes, Frame{kind, written_, durable_, oldest_, {}}, 0, seed_);
-  return write(bytes);
-}
-
 Writer::Done Writer::sync() { return disk_.sync(file_); }
 
 /// All that the segment holds is durable afterwards, with its end.
 Writer::Done Writer::end_segment() {
-  Done done = write_frame(FrameKind::end);
+  Done done = write_frame(FrameKind::end, kFrameBytes);
   if (done) done = sync();
   if (done) durable_ = written_;
   return done;
@@ -109,7 +166,7 @@ Writer::Done Writer::next_segment() {
   const SegmentHeader header{options_.owner,  options_.epoch, segments_.back().serial + 1,
                              written_.next(), oldest_,        options_.salt};
   file_ = segment_name(header.serial);
-  const auto seed = make_segment(disk_, header, options_.segment_bytes, spare_);
+  const auto seed = make_segment(disk_, header, options_, spare_);
   if (!seed) return unexpected(seed.error());
   spare_.clear();
   segments_.push_back({header.serial, header.first, options_.segment_bytes});
@@ -128,7 +185,7 @@ Writer::Done Writer::remove_unneeded(LogPosition keep_from) {
   while (count + 1 < segments_.size() && segments_[count + 1].first <= keep_from) ++count;
   if (count == 0) return {};
   oldest_ = segments_[count].serial;
-  Done done = write_frame(FrameKind::mark);
+  Done done = write_frame(FrameKind::mark, kFrameBytes);
   if (done && !PEAL_MUTANT(wm7_trim_not_durable)) done = sync();
   const std::string newest = file_;
   for (; done && count > 0; --count) {

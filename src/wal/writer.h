@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <vector>
 
 #include "port/disk.h"
 #include "wal/options.h"
@@ -12,12 +14,14 @@
 
 namespace peal::wal {
 
-/// Records that are committed together: frames whose heads are still empty but for their lengths,
-/// as Log lays them out.
+/// Records that are committed together: frames whose heads are not written yet but for their
+/// lengths, as Log lays them out.
 struct Batch {
-  ByteSpan frames;
-  LogPosition first{};                   ///< of its first record
-  std::optional<LogPosition> keep_from;  ///< once durable: records before are not needed
+  ByteSpan memory;                          ///< of the frames, with room_behind() them
+  std::size_t bytes{};                      ///< of the frames
+  LogPosition first{};                      ///< of its first record
+  std::optional<LogPosition> keep_from;     ///< once durable: records before are not needed
+  const std::atomic<bool>* more = nullptr;  ///< others wait for the next commit already
 };
 
 /// Brings batches to the disk. Every call blocks. After an error nothing may be called any more.
@@ -32,6 +36,10 @@ class Writer {
   /// The newest segment gets its end.
   port::DiskResult<void> close();
 
+  /// What commit() needs behind the frames, to fill a block.
+  static std::size_t room_behind(const Options& options) {
+    return 2 * options.block_bytes + kFrameBytes;
+  }
   const std::deque<Segment>& segments() const { return segments_; }
   std::uint64_t bytes_on_disk() const;
   /// The file that was worked on when an error came.
@@ -40,8 +48,16 @@ class Writer {
  private:
   using Done = port::DiskResult<void>;
 
-  Done write(ByteView frames);
-  Done write_frame(FrameKind kind);
+  Done write_frames(const Batch& batch);
+  Done write_last(ByteSpan memory, std::size_t frames, bool whole_blocks);
+  Done write(ByteView bytes, std::size_t frames);
+  void seal(FrameKind kind, ByteSpan frame) const;
+  Done write_frame(FrameKind kind, std::size_t bytes);
+  Done write_mark();
+  Done fill_block(std::size_t next);
+  bool fits(std::uint64_t bytes) const;
+  std::size_t to_block_end(std::uint64_t place) const;
+  std::size_t mark_to_fill(std::uint64_t place) const;
   Done sync();
   Done end_segment();
   Done next_segment();
@@ -58,6 +74,7 @@ class Writer {
   std::uint64_t end_ = 0;   // if open: behind its last frame
   LogPosition written_;     // last record that was handed to the disk
   LogPosition durable_;
+  std::vector<std::byte> filler_;  // a frame without a record; zeros behind its head
 };
 
 }  // namespace peal::wal

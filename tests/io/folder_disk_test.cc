@@ -7,10 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <vector>
 
+#include "base/large_memory.h"
+#include "base/random.h"
 #include "io/fd.h"
 #include "temp_dir.h"
 
@@ -69,6 +72,42 @@ TEST(FolderDisk, KeepsWhatIsWrittenForTheNextUser) {
   ASSERT_TRUE(disk->write("b", 0, as_bytes_view("x")));  // a file that was there already
   ASSERT_TRUE(disk->remove("b"));
   EXPECT_EQ(disk->list()->size(), 1U);
+}
+
+/// Whole blocks go around the operating system's cache and others do not: whatever comes first, all
+/// read the same. Memory as a file system, which may have no such way, does as well.
+TEST(FolderDisk, WholeBlocksAndOthersLieInOneFile) {
+  constexpr std::size_t kBlock = port::kDiskBlockBytes;
+  constexpr std::size_t kFile = 64 * kBlock;
+  for (const char* in : {"/tmp", "/dev/shm"}) {
+    const TempDir folder(in);
+    const auto disk = open_good(folder / "log");
+    ASSERT_TRUE(disk->create("a", kFile));
+    std::vector<std::byte> expected(kFile);
+    const LargeMemory memory(kFile + 8, Pages::ordinary);
+    Random random(1);
+    for (int i = 0; i < 200; ++i) {
+      const bool blocks = random.chance(0.5);
+      const std::size_t unit = blocks ? kBlock : 8;
+      const std::size_t at = random.below(kFile / unit) * unit;
+      const std::size_t bytes = (1 + random.below((kFile - at) / unit)) * unit;
+      const ByteSpan written(memory.data() + (random.chance(0.2) ? 8 : 0), bytes);
+      std::fill(written.begin(), written.end(), static_cast<std::byte>(i));
+      std::copy(written.begin(), written.end(), expected.begin() + static_cast<long>(at));
+      ASSERT_TRUE(disk->write("a", at, written));
+      if (random.chance(0.1)) {
+        ASSERT_TRUE(disk->sync("a"));
+      }
+      std::vector<std::byte> read(kFile);
+      ASSERT_TRUE(disk->read("a", 0, read));
+      ASSERT_EQ(read, expected) << i;
+    }
+    ASSERT_TRUE(disk->rename("a", "b"));
+    ASSERT_TRUE(disk->write("b", 0, ByteView(memory.data(), kFile)));
+    const auto whole = disk->list();
+    ASSERT_EQ(whole->size(), 1U);
+    EXPECT_EQ((*whole)[0].bytes, kFile);
+  }
 }
 
 TEST(FolderDisk, OthersHaveNoRights) {

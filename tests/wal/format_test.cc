@@ -119,6 +119,15 @@ TEST(Frame, LengthsThatNoFileHasAreRefused) {
   }
 }
 
+/// A mark may fill a block; where a segment ends, it ends.
+TEST(Frame, OnlyAnEndHasNothingBehindItsHead) {
+  for (const FrameKind kind : {FrameKind::mark, FrameKind::end}) {
+    std::vector<std::byte> bytes(kFrameBytes + 24);
+    seal_frame(bytes, Frame{kind, LogPosition{2}, LogPosition{1}, 1, {}}, 24, 42);
+    EXPECT_EQ(read_frame(bytes, 0, 42).has_value(), kind == FrameKind::mark);
+  }
+}
+
 /// A client may write what it likes, but does not know the seed; nor does another segment.
 TEST(Frame, HeadsOfAnotherSegmentDoNotLookLikeOne) {
   const auto bytes = frame_of("vote", 42);

@@ -86,6 +86,91 @@ TEST(Log, OneCommitOfManyRecordsSyncsOnce) {
   EXPECT_EQ(disk.operations() - before, 3U);  // the records, the sync, the mark
 }
 
+/// Notes what is written, and where.
+class WatchedDisk final : public sim::Disk {
+ public:
+  struct Written {
+    std::uint64_t at{};
+    std::size_t bytes{};
+    bool in_blocks{};  // of its memory, too
+  };
+  using Disk::Disk;
+  port::DiskResult<void> write(const std::string& name, std::uint64_t at, ByteView bytes) override {
+    const auto memory = reinterpret_cast<std::uintptr_t>(bytes.data());
+    all.push_back({at, bytes.size(), (at | bytes.size() | memory) % port::kDiskBlockBytes == 0});
+    return Disk::write(name, at, bytes);
+  }
+  std::vector<Written> all;
+};
+
+Options real_options(std::uint64_t epoch) {
+  Options options;
+  options.owner = kOwner;
+  options.epoch = epoch;
+  options.segment_bytes = 1U << 20;
+  options.record_bytes_max = 2'048;
+  return options;
+}
+
+TEST(Log, LargeCommitsAreWholeBlocksAndSmallOnesShareOne) {
+  WatchedDisk disk(1);
+  auto log = Log::open(disk, real_options(1), Start::create);
+  ASSERT_TRUE(log);
+  const std::string record(1'421, 'r');
+  std::uint64_t appended = 0;
+  const auto commit = [&](std::size_t records) {
+    for (std::size_t i = 0; i < records; ++i, ++appended) append(**log, record);
+    disk.all.clear();
+    return (*log)->commit();
+  };
+  ASSERT_TRUE(commit(1));
+  for (const std::size_t records : {50U, 46U, 100U}) {
+    ASSERT_TRUE(commit(records));
+    // What fills the block before, the records, and the mark.
+    ASSERT_EQ(disk.all.size(), records == 50 ? 3U : 2U) << records;
+    const WatchedDisk::Written& written = disk.all[disk.all.size() - 2];
+    EXPECT_TRUE(written.in_blocks) << records;
+    EXPECT_LT(written.bytes, records * frame_bytes(record.size()) + 2 * port::kDiskBlockBytes);
+    EXPECT_EQ(disk.all.back().bytes, port::kDiskBlockBytes);
+  }
+  // A small one takes no block of its own, but is written up to the end of one.
+  const std::uint64_t end = disk.all.back().at + disk.all.back().bytes;
+  for (const std::uint64_t at : {end, end + frame_bytes(record.size()) + kFrameBytes}) {
+    ASSERT_TRUE(commit(1));
+    ASSERT_EQ(disk.all.size(), 2U);
+    EXPECT_EQ(disk.all[0].at, at);
+    EXPECT_EQ((disk.all[0].at + disk.all[0].bytes) % port::kDiskBlockBytes, 0U);
+  }
+  for (std::size_t i = 0; i < 20; ++i)
+    ASSERT_TRUE(commit(i * 13 % 120 + 1));  // and on to other segments
+  log->reset();
+  disk.lose(sim::Disk::Loss::unsynced);
+  log = Log::open(disk, real_options(2), Start::existing);
+  ASSERT_TRUE(log) << log.error().message;
+  const Kept kept = replayed(**log);
+  ASSERT_EQ(kept.records.size(), appended);
+  for (const Kept::Record& each : kept.records) EXPECT_EQ(each.bytes, record);
+}
+
+/// The frames of the next commit say what its mark would say.
+TEST(Log, WritesNoMarkWhereOthersWait) {
+  WatchedDisk disk(1);
+  const auto log = open_good(disk, 1, Start::create);
+  append(*log, "begins a segment");
+  ASSERT_TRUE(log->commit());
+  append(*log, "a");
+  ASSERT_TRUE(log->begin());
+  append(*log, "b");
+  disk.all.clear();
+  log->carry_out();
+  log->finish();
+  EXPECT_EQ(disk.all.size(), 1U);
+  ASSERT_TRUE(log->begin());
+  log->carry_out();
+  log->finish();
+  EXPECT_EQ(disk.all.size(), 3U);
+}
+
 TEST(Log, FillsWhileItCommits) {
   sim::Disk disk(1);
   const auto log = open_good(disk, 1, Start::create);
@@ -313,6 +398,9 @@ TEST(Log, BadOptionsAreNamed) {
   EXPECT_THAT(message([](Options& o) { o.record_bytes_max = 0; }), HasSubstr("record_bytes_max"));
   EXPECT_THAT(message([](Options& o) { o.record_bytes_max = 1000; }), HasSubstr("1 to 792"));
   EXPECT_THAT(message([](Options& o) { o.batch_bytes_max = 100; }), HasSubstr("batch_bytes_max"));
+  EXPECT_THAT(message([](Options& o) { o.block_bytes = 32; }), HasSubstr("block_bytes = 32"));
+  EXPECT_THAT(message([](Options& o) { o.block_bytes = 8'192; }), HasSubstr("from 40 to 4096"));
+  EXPECT_THAT(message([](Options& o) { o.block_bytes = 100; }), HasSubstr("multiple of 8"));
   EXPECT_THAT(message([](Options& o) { o.owner.node = NodeId{0}; }), HasSubstr("node = 0"));
 }
 

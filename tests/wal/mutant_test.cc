@@ -48,6 +48,9 @@ TEST(Mutants, ReadingWithoutSyncIsNoticed) {
 TEST(Mutants, RemovingTooEarlyAtAStartIsNoticed) {
   expect_noticed_by_stories(Mutant::wm9_removed_at_start);
 }
+TEST(Mutants, CallingDurableTooEarlyIsNoticed) {
+  expect_noticed_by_stories(Mutant::wm10_durable_too_early);
+}
 TEST(Mutants, DamageTakenForATornWriteIsNoticed) {
   EXPECT_EQ(flip_every_byte(), "");
   const WithMutant active(Mutant::wm6_damage_taken_for_torn);

@@ -79,6 +79,7 @@ void Story::append() {
 void Story::commit() {
   full_ = false;
   const bool begun = log_->begin();
+  for (std::uint64_t more = random_.below(3); begun && more > 0; --more) append();
   if (begun) log_->carry_out();
   for (std::uint64_t more = random_.below(4); begun && more > 0; --more) append();
   if (begun) log_->finish();
@@ -106,11 +107,19 @@ void Story::crash() {
   start();
 }
 
+/// Each start has blocks of another size, and writes other commits in whole ones.
+Options Story::options() {
+  Options options = small_options(epoch_);
+  options.block_bytes = kFrameBytes + random_.below(40) * kAlign;
+  options.blocks_from = random_.below(1'000);
+  return options;
+}
+
 void Story::start() {
   ++epoch_;
   ++figures_.restarts;
   log_.reset();
-  auto opened = Log::open(disk_, small_options(epoch_), created_ ? Start::existing : Start::create);
+  auto opened = Log::open(disk_, options(), created_ ? Start::existing : Start::create);
   if (!opened) {
     wrong("not opened: " + opened.error().message);
     return;

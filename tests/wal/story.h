@@ -25,6 +25,7 @@ inline Options small_options(std::uint64_t epoch) {
   options.read_bytes = 200;  // a few frames, and not the largest
   options.record_bytes_max = 400;
   options.batch_bytes_max = 2048;
+  options.block_bytes = 64;
   return options;
 }
 
@@ -71,6 +72,7 @@ class Story {
   void commit();
   void commit_on_a_bad_disk();
   void crash();
+  Options options();
   void start();
   void on_operation();
   void judge_crash(sim::Disk disk, sim::Disk::Loss loss);
