@@ -390,5 +390,40 @@ TEST(PaxosWhy, SaysWhatIsWaitedFor) {
   EXPECT_EQ(three.engine->why().who, kTwo);
 }
 
+TEST(PaxosWhy, ACoordinatorNamesTheMemberThatIsTooFarBehind) {
+  Options options;
+  options.max_gap = 32;
+  options.checkpoint_every = 8;
+  options.window = options.member_window = options.window_first = 8;
+  Bench one(kOne, options);
+  const Round round = one.lead();
+  Instance next = 0;
+  const auto says = [&](const MemberId& who, Instance consumed) {
+    wire::State said;
+    said.round = said.voted_round = round;
+    said.voted_upto = next - 1;
+    said.next = consumed;
+    said.oldest = 1;
+    said.view = 1;
+    one.state(who, said);
+  };
+  // Node 2 votes, and its application takes nothing.
+  for (int i = 0; i < 100; ++i) {
+    one.submit("unit");
+    one.sync();
+    next = one.counter("paxos_next") + one.counter("paxos_instances_ahead");
+    says(kTwo, 2);
+    says(kThree, next);
+    if (i == 0) {
+      EXPECT_EQ(one.engine->why().kind, Kind::nothing);
+    }
+  }
+  EXPECT_EQ(next, 2U + options.max_gap);
+  EXPECT_EQ(one.engine->why().kind, Kind::window);
+  EXPECT_EQ(one.engine->why().who, kTwo);
+  says(kTwo, next);
+  EXPECT_EQ(one.engine->why().kind, Kind::quorum);
+}
+
 }  // namespace
 }  // namespace peal::order::paxos::test

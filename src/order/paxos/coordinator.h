@@ -84,6 +84,8 @@ class Coordinator {
   std::uint64_t under_way() const { return leads() ? next_ - p_.state.next() : 0; }
   /// How much may be.
   std::uint32_t window() const { return window_.size(); }
+  /// A member for which it waits before it proposes more: it has consumed so little.
+  std::optional<MemberId> too_far_behind() const;
   void check_invariants() const;
   void add_to(Digest& digest) const;
 

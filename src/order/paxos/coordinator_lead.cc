@@ -163,19 +163,21 @@ bool Coordinator::has_room() {
   return may_propose() && window_.allows(now_, next_ - p_.state.next());
 }
 
-/// No member is too far behind for one more.
 bool Coordinator::may_propose() const {
   // The next list of nodes begins behind its value, and with it another round.
   if (!tip_.governs(round_) && !PEAL_MUTANT(px_beyond_list)) return false;
+  return !too_far_behind();
+}
+
+std::optional<MemberId> Coordinator::too_far_behind() const {
   const Instance headway = headway_.size();
-  return std::all_of(
-      tip_.members().begin(), tip_.members().end(), [&](const wire::ViewMember& each) {
-        const Peer* peer = p_.peers.find(each.member.node);
-        if (peer == nullptr || peer->self || peer->suspected || peer->member != each.member) {
-          return true;
-        }
-        return !peer->has_state || peer->state.next == 0 || next_ < peer->state.next + headway;
-      });
+  for (const wire::ViewMember& each : tip_.members()) {
+    const Peer* peer = p_.peers.find(each.member.node);
+    if (peer == nullptr || peer->self || peer->suspected || peer->member != each.member) continue;
+    if (!peer->has_state || peer->state.next == 0) continue;
+    if (next_ >= peer->state.next + headway) return each.member;
+  }
+  return std::nullopt;
 }
 
 /// Did a member lack anything lately that others have?

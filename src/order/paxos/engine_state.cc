@@ -23,6 +23,9 @@ WaitReason PaxosEngine::why() const {
     const Peer* best = peers_.candidate(config_.first_candidate);
     return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
   }
+  if (coordinator_ && coordinator_->leads()) {
+    if (const auto slow = coordinator_->too_far_behind()) return {Kind::window, *slow, 0};
+  }
   return {Kind::quorum, silent_acceptor(), seq_ + 1};
 }
 
