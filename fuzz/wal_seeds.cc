@@ -25,6 +25,7 @@ int main(int count, char** arguments) {
     // Kind, length, position, durable, oldest, zeros before, checksum, content.
     const std::vector<unsigned> record = {0, 9, 1, 0, 1, 0, 0, 'a'};
     const std::vector<unsigned> mark = {1, 0, 1, 1, 1, 0, 0, 0};
+    const std::vector<unsigned> filler = {1, 24, 1, 1, 1, 0, 0, 0};
     const std::vector<unsigned> end = {2, 0, 1, 1, 1, 0, 0, 0};
     const std::vector<unsigned> torn = {0, 9, 2, 1, 1, 0, 3, 'b'};
     const std::vector<unsigned> late = {0, 9, 3, 2, 1, 0, 0, 'c'};
@@ -35,6 +36,7 @@ int main(int count, char** arguments) {
     };
     bool good = folder.write("frames-ended", input(1, join({record, mark, end}))) &&
                 folder.write("frames-open", input(1, join({record, mark}))) &&
+                folder.write("frames-filled", input(1, join({filler, record, filler, mark}))) &&
                 folder.write("frames-torn", input(1, join({record, mark, torn}))) &&
                 folder.write("frames-damaged", input(1, join({record, mark, torn, late}))) &&
                 folder.write("frames-behind-the-end", input(1, join({end, record}))) &&
@@ -45,12 +47,15 @@ int main(int count, char** arguments) {
                                     input(2, {ending, at % 3, at, 0, 1, 0, 0x80, 0}));
       }
     }
-    peal::sim::Disk disk(1);
-    test::make_log(disk, test::Ending::killed);
-    for (const std::string& name : disk.names()) {
-      Bytes whole = disk.bytes_of(name);
-      whole.insert(whole.begin(), std::byte{0});
-      good = good && folder.write("segment-" + name.substr(15, 1), whole);
+    for (const bool blocks : {false, true}) {
+      peal::sim::Disk disk(1);
+      test::make_log(disk, test::Ending::killed, blocks ? 0 : peal::wal::Options{}.blocks_from);
+      for (const std::string& name : disk.names()) {
+        Bytes whole = disk.bytes_of(name);
+        whole.insert(whole.begin(), std::byte{0});
+        const std::string kind = blocks ? "blocks-" : "segment-";
+        good = good && folder.write(kind + name.substr(15, 1), whole);
+      }
     }
     return good;
   });

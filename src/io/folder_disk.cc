@@ -192,7 +192,7 @@ int FolderDisk::around_cache() {
   if (!around_cache_ && has_way_around_) {
     around_cache_ = Fd(
         ::openat(folder_.get(), open_name_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_DIRECT));
-    has_way_around_ = static_cast<bool>(around_cache_);
+    if (!around_cache_ && (errno == EINVAL || errno == EOPNOTSUPP)) has_way_around_ = false;
   }
   return around_cache_ ? around_cache_.get() : -1;
 }

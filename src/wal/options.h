@@ -32,7 +32,7 @@ struct Options {
   /// A commit of so many bytes is written in whole blocks, which a disk can take from memory as
   /// they are; of fewer, behind the one before it in the same block, which keeps the log small.
   std::size_t blocks_from = 64U << 10;
-  std::size_t block_bytes = port::kDiskBlockBytes;  ///< a multiple of 8, of kFrameBytes at least
+  std::size_t block_bytes = port::kDiskBlockBytes;  ///< kFrameBytes to this, a multiple of 8
 };
 
 /// Why a log was not opened. `message` is one line: file, place, what is wrong and what to do.

@@ -113,10 +113,11 @@ Writer::Done Writer::write_frame(FrameKind kind, std::size_t bytes) {
   return write(frame, bytes);
 }
 
-/// In a block that nothing is in yet, it takes all of it: the rest would have to be read.
+/// Of a block that nothing is in yet it takes all: the rest would have to be read.
 Writer::Done Writer::write_mark() {
-  const bool fills = to_block_end(end_) == 0 && fits(options_.block_bytes);
-  return write_frame(FrameKind::mark, fills ? options_.block_bytes : kFrameBytes);
+  const std::size_t rest = to_block_end(end_);
+  const std::size_t fills = rest < kFrameBytes ? rest + options_.block_bytes : kFrameBytes;
+  return write_frame(FrameKind::mark, fits(fills) ? fills : kFrameBytes);
 }
 
 /// What comes next, so many bytes, begins where a block does, if the segment has room for that.

@@ -10,8 +10,10 @@ std::string sample(std::uint64_t position) {
   return text;
 }
 
-void make_log(sim::Disk& disk, Ending ending) {
-  auto log = Log::open(disk, small_options(1), Start::create);
+void make_log(sim::Disk& disk, Ending ending, std::size_t blocks_from) {
+  Options options = small_options(1);
+  options.blocks_from = blocks_from;
+  auto log = Log::open(disk, options, Start::create);
   PEAL_ASSERT(log);
   for (std::uint64_t i = 1; i <= kSamples; ++i) {
     const bool appended = (*log)->append(as_bytes_view(sample(i))).has_value();
@@ -44,19 +46,26 @@ std::string judge_damage(sim::Disk& disk, const std::string& name, std::uint64_t
   return {};
 }
 
+std::string flip_every_byte_of(const sim::Disk& whole) {
+  for (const std::string& name : whole.names()) {
+    for (std::uint64_t at = 0; at < whole.bytes_of(name).size(); ++at) {
+      for (const std::byte bits : {std::byte{1}, std::byte{0x80}, std::byte{0xff}}) {
+        sim::Disk disk = whole;
+        disk.flip(name, at, bits);
+        const std::string wrong = judge_damage(disk, name, at);
+        if (!wrong.empty()) return name + ":" + std::to_string(at) + ": " + wrong;
+      }
+    }
+  }
+  return {};
+}
+
 std::string flip_every_byte() {
   for (const Ending ending : {Ending::closed, Ending::killed}) {
-    sim::Disk whole(1);
-    make_log(whole, ending);
-    for (const std::string& name : whole.names()) {
-      for (std::uint64_t at = 0; at < whole.bytes_of(name).size(); ++at) {
-        for (const std::byte bits : {std::byte{1}, std::byte{0x80}, std::byte{0xff}}) {
-          sim::Disk disk = whole;
-          disk.flip(name, at, bits);
-          const std::string wrong = judge_damage(disk, name, at);
-          if (!wrong.empty()) return name + ":" + std::to_string(at) + ": " + wrong;
-        }
-      }
+    for (const std::size_t blocks_from : {Options{}.blocks_from, std::size_t{0}}) {
+      sim::Disk whole(1);
+      make_log(whole, ending, blocks_from);
+      if (std::string wrong = flip_every_byte_of(whole); !wrong.empty()) return wrong;
     }
   }
   return {};

@@ -15,13 +15,14 @@ inline constexpr std::uint64_t kSamples = 12;
 /// How a process that has a log ends.
 enum class Ending : std::uint8_t { closed, killed };
 /// A log of kSamples records in several segments, two or three to a commit; all of them durable.
-void make_log(sim::Disk& disk, Ending ending);
+void make_log(sim::Disk& disk, Ending ending, std::size_t blocks_from = Options{}.blocks_from);
 
 /// Opens a log of make_log() that was changed at this place: either it is refused, and the file and
 /// the place are named, or all its records are there. Empty, or what is wrong on one line.
 std::string judge_damage(sim::Disk& disk, const std::string& name, std::uint64_t at);
 
-/// judge_damage() for each byte of two small logs, changed in three ways. Empty, or what is wrong.
+/// judge_damage() for each byte of small logs, in whole blocks and not, changed in three ways.
+/// Empty, or what is wrong.
 std::string flip_every_byte();
 
 /// Any folder that holds something: refused with a message, or opened as a log that can be read,

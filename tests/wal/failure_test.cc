@@ -17,9 +17,11 @@ struct Outcome {
 };
 
 /// Appends kSamples records, each with a commit of its own, and trims in the middle.
-Outcome run(Disk& disk, std::uint64_t failing, Disk::Failure failure) {
+Outcome run(Disk& disk, std::uint64_t failing, Disk::Failure failure, bool whole_blocks) {
   Outcome outcome;
-  auto log = Log::open(disk, small_options(1), Start::create);
+  Options options = small_options(1);
+  if (whole_blocks) options.blocks_from = 0;
+  auto log = Log::open(disk, options, Start::create);
   EXPECT_TRUE(log);
   const std::uint64_t before = disk.operations();
   disk.fail(failing, failure);
@@ -67,7 +69,7 @@ TEST(Failure, OfEveryOperationEndsTheLogAndLosesNothing) {
     for (;; ++failing) {
       for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         Disk disk(seed);
-        const Outcome outcome = run(disk, failing, failure);
+        const Outcome outcome = run(disk, failing, failure, seed % 2 == 0);
         if (!outcome.reached) break;
         ASSERT_TRUE(outcome.failure) << failing;
         EXPECT_THAT(outcome.failure->message, testing::HasSubstr("disk/"));
@@ -82,7 +84,7 @@ TEST(Failure, OfEveryOperationEndsTheLogAndLosesNothing) {
         expect_kept(disk, outcome.durable, failing);
       }
       Disk disk(1);
-      if (!run(disk, failing, failure).reached) break;
+      if (!run(disk, failing, failure, true).reached) break;
     }
     EXPECT_GT(failing, 50U);  // every operation of the story was made to fail
   }

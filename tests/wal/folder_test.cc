@@ -21,12 +21,15 @@ Options options_of(std::uint64_t epoch) {
   Options options;
   options.owner = {1, NodeId{2}};
   options.epoch = epoch;
-  options.segment_bytes = 64 << 10;
-  options.bytes_max = 64 * options.segment_bytes;
+  options.segment_bytes = 1 << 20;
+  options.bytes_max = 8 * options.segment_bytes;
   options.record_bytes_max = 8 << 10;
-  options.batch_bytes_max = 128 << 10;
+  options.batch_bytes_max = 512 << 10;
   return options;
 }
+
+/// Of about 4 KB each: so a third of the commits is smaller than what is written in whole blocks.
+std::uint64_t records_of(std::uint64_t commit) { return 5 + commit * 7 % 36; }
 
 std::string record_of(std::uint64_t position) {
   return std::string(position * 37 % 8'000, static_cast<char>('a' + position % 26));
@@ -63,8 +66,8 @@ TEST(FolderLog, IsThereAtTheNextStart) {
     Judge judge;
     ASSERT_TRUE((*log)->replay(judge));
     EXPECT_EQ(judge.last.value, appended);
-    for (int commit = 0; commit < 10; ++commit) {
-      for (int i = 0; i < 7; ++i) {
+    for (std::uint64_t commit = 0; commit < 10; ++commit) {
+      for (std::uint64_t i = records_of(commit); i > 0; --i) {
         const std::string record = record_of(appended + 1);
         ASSERT_EQ((*log)->append(as_bytes_view(record)), LogPosition{appended + 1});
         ++appended;
@@ -83,8 +86,8 @@ TEST(FolderLog, IsThereAtTheNextStart) {
   if (!disk) ::_exit(1);
   const auto log =
       Log::open(**disk, options_of(epoch), epoch == 1 ? Start::create : Start::existing);
-  while (log) {
-    for (int i = 0; i < 3; ++i) {
+  for (std::uint64_t commit = 0; log; ++commit) {
+    for (std::uint64_t i = records_of(commit); i > 0; --i) {
       const auto last = (*log)->last();
       if (!(*log)->append(as_bytes_view(record_of(last.next().value)))) {
         // It is full: nothing before is needed any more.
