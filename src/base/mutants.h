@@ -76,6 +76,7 @@ namespace peal::sim_hooks {
   X(px_founded_alone, "an acceptor in memory begins an order before all others agree")            \
   X(rd_vote_decides, "an acceptor of a chain says that its own vote decides")                     \
   X(rd_arrival_decides, "a value that comes along a chain is taken for decided")                  \
+  X(rd_chain_fixed, "a coordinator has the same chain always, whoever of it is alive")            \
   X(rd_own_oldest, "a unit that comes back without its bytes is taken for the oldest one")        \
   X(rr_proposed_is_decided, "in a ring all that was proposed before is said to be decided")       \
   X(re_arrival_merges, "ensembles are merged as their values come")                               \

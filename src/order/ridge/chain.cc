@@ -88,7 +88,7 @@ bool Chain::choose(Instant now, bool anew) {
   for (std::size_t i = 0; i < count; ++i) {
     if (i != self_ && is_in(mine_, i)) works = works && usable(now, i);
   }
-  if (works) return false;
+  if (works || (PEAL_MUTANT(rd_chain_fixed) && !anew)) return false;
   const auto chosen = [&] {
     std::size_t size = 0;
     for (std::size_t i = 0; i < count; ++i) size += is_in(mine_, i) ? 1U : 0U;
@@ -102,8 +102,10 @@ bool Chain::choose(Instant now, bool anew) {
       if (!is_in(mine_, index) && fits(index)) mine_ = static_cast<Bits>(mine_ | 1U << index);
     }
   };
-  add([&](std::size_t i) { return usable(now, i); });
-  add([&](std::size_t i) { return votes(i); });
+  if (!PEAL_MUTANT(rd_chain_fixed)) {
+    add([&](std::size_t i) { return usable(now, i); });
+    add([&](std::size_t i) { return votes(i); });
+  }
   add([](std::size_t) { return true; });
   if (mine_ != before) PEAL_PROBE("ridge.chain_chosen");
   return mine_ != before;
