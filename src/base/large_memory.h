@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace peal {
 
 /// How a piece of memory is divided where processors look up where it lies.
-enum class Pages : unsigned char {
+enum class Pages : std::uint8_t {
   ordinary,  ///< what is never used takes no room
   /// Of two megabytes, where the operating system has such: fewer lookups, for the processor and
   /// for whoever hands the memory to a device. All of it is taken at once: to be given such a page

@@ -20,15 +20,6 @@
 namespace peal::cli {
 namespace {
 
-/// Why a process that ended said nothing: mostly because there was no room for it.
-std::string why_silent(const std::string& dir) {
-  constexpr std::uintmax_t kLeast = 4'096;
-  std::error_code error;
-  const auto space = std::filesystem::space(dir, error);
-  if (error || space.available >= kLeast) return "its log is empty";
-  return "no space is left in " + quote(dir) + ": free some, or give another folder by --dir";
-}
-
 constexpr int kStopTimeoutMs = 3'000;
 constexpr std::uint16_t kPort = 4'800;  // in its own namespace, each node can have the same
 
@@ -140,8 +131,7 @@ Result<void, BenchFailure> BenchPlace::wait_for(std::vector<Child>& children) {
       const std::string line = last_line(log_of(i));
       return failure(1, line.starts_with("peal: bench: ")
                             ? line.substr(13)
-                            : names()[i] + " ended (" + *ended +
-                                  "): " + (line.empty() ? why_silent(dir_) : line));
+                            : names()[i] + " ended (" + *ended + "): " + line);
     }
     if (all) return {};
     pollfd wake{signals_.fd(), POLLIN, 0};

@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -91,6 +92,14 @@ bool binds(std::uint16_t port, int type) {
 
 /// Tokens and data by UDP, or data by TCP: all that a node may want.
 bool is_free(std::uint16_t port) { return binds(port, SOCK_DGRAM) && binds(port, SOCK_STREAM); }
+
+std::string why_silent(const std::filesystem::path& folder) {
+  constexpr std::uintmax_t kLeast = 4'096;
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  if (error || space.available >= kLeast) return "its log is empty";
+  return "no space is left in " + quote(folder.string()) + ": free some, or take another folder";
+}
 
 }  // namespace
 
@@ -212,7 +221,7 @@ std::string last_line(const std::string& path) {
   while (std::getline(in, line)) {
     if (!line.empty()) last = line;
   }
-  return last;
+  return last.empty() ? why_silent(std::filesystem::path(path).parent_path()) : last;
 }
 
 }  // namespace peal::cli

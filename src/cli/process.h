@@ -58,7 +58,8 @@ Result<Finished, std::string> run_program(const std::string& path,
 /// them: a port may be in use again when it is opened. Empty if there are not enough.
 std::vector<std::uint16_t> free_port_pairs(std::size_t count);
 
-/// The last line of a file that says something; empty if there is none.
+/// The last line that says something of a process's log. If none does, why: mostly because there
+/// was no room for it.
 std::string last_line(const std::string& path);
 
 }  // namespace peal::cli

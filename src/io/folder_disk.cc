@@ -19,8 +19,6 @@ namespace peal::io {
 namespace {
 
 constexpr std::size_t kFilesMax = 1U << 17;
-/// From here on it costs less to wait for the disk than to copy to the operating system's cache.
-constexpr std::size_t kAroundCacheFrom = 64U << 10;
 
 /// The disk can take them as they are.
 bool whole_blocks(std::uint64_t at, ByteView bytes) {
@@ -186,15 +184,15 @@ port::DiskResult<int> FolderDisk::writable(const std::string& name) {
   return open_.get();
 }
 
-/// Of the file that is open: writes through it go around the operating system's cache. Nothing
+/// The file that is open once more, so that writes go around the operating system's cache. False
 /// where the file system has no such way.
-int FolderDisk::around_cache() {
+bool FolderDisk::open_around_cache() {
   if (!around_cache_ && has_way_around_) {
     around_cache_ = Fd(
         ::openat(folder_.get(), open_name_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_DIRECT));
     if (!around_cache_ && (errno == EINVAL || errno == EOPNOTSUPP)) has_way_around_ = false;
   }
-  return around_cache_ ? around_cache_.get() : -1;
+  return static_cast<bool>(around_cache_);
 }
 
 port::DiskResult<void> FolderDisk::write(const std::string& name, std::uint64_t at,
@@ -202,7 +200,7 @@ port::DiskResult<void> FolderDisk::write(const std::string& name, std::uint64_t 
   const auto fd = writable(name);
   if (!fd) return unexpected(fd.error());
   std::size_t put = 0;
-  if (bytes.size() >= kAroundCacheFrom && whole_blocks(at, bytes) && around_cache() >= 0) {
+  if (bytes.size() >= port::kLargeWriteBytes && whole_blocks(at, bytes) && open_around_cache()) {
     put = write_all(around_cache_.get(), at, bytes);
     if (put == 0 && errno == EINVAL) {
       // It has one, and not for blocks of this size.

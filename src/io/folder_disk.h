@@ -39,7 +39,7 @@ class FolderDisk : public port::Disk {
   tl::unexpected<port::DiskError> failed(const char* what, const std::string& name) const;
   port::DiskResult<int> writable(const std::string& name);
   void set_open(const std::string& name, Fd fd);
-  int around_cache();
+  bool open_around_cache();
 
   std::string path_;
   Fd folder_;

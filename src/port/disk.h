@@ -32,6 +32,9 @@ struct DiskFile {
 /// Of how many bytes disks and file systems are made.
 inline constexpr std::size_t kDiskBlockBytes = 4'096;
 
+/// From so many bytes on it costs less to wait for a disk than to copy to a cache.
+inline constexpr std::size_t kLargeWriteBytes = 64U << 10;
+
 /// What was read of a file.
 struct DiskRead {
   std::size_t bytes{};
@@ -54,8 +57,8 @@ class Disk {
   virtual DiskResult<DiskRead> read(const std::string& name, std::uint64_t at, ByteSpan to) = 0;
   /// A new file of so many zeros, for which the space is taken. Error: it is there already.
   virtual DiskResult<void> create(const std::string& name, std::uint64_t bytes) = 0;
-  /// All of `bytes`, from offset `at` on. Kept over a crash only once sync() came back. What is
-  /// large costs least if its place, its length and its memory are whole blocks.
+  /// All of `bytes`, from offset `at` on. Kept over a crash only once sync() came back. Large ones
+  /// cost least if their place, their length and their memory are whole blocks.
   virtual DiskResult<void> write(const std::string& name, std::uint64_t at, ByteView bytes) = 0;
   /// What was written to the file is kept over a crash. Never to be tried again after an error:
   /// the operating system may have forgotten what it could not write.

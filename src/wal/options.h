@@ -31,7 +31,7 @@ struct Options {
   Pages pages = Pages::ordinary;            ///< of the memory for these two
   /// A commit of so many bytes is written in whole blocks, which a disk can take from memory as
   /// they are; of fewer, behind the one before it in the same block, which keeps the log small.
-  std::size_t blocks_from = 64U << 10;
+  std::size_t blocks_from = port::kLargeWriteBytes;
   std::size_t block_bytes = port::kDiskBlockBytes;  ///< kFrameBytes to this, a multiple of 8
 };
 

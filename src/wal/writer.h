@@ -36,9 +36,10 @@ class Writer {
   /// The newest segment gets its end.
   port::DiskResult<void> close();
 
-  /// What commit() needs behind the frames, to fill a block.
+  /// What commit() needs behind the frames: a mark that fills a block, or the next one if its head
+  /// does not fit.
   static std::size_t room_behind(const Options& options) {
-    return 2 * options.block_bytes + kFrameBytes;
+    return options.block_bytes + kFrameBytes;
   }
   const std::deque<Segment>& segments() const { return segments_; }
   std::uint64_t bytes_on_disk() const;

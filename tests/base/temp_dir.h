@@ -12,7 +12,7 @@ namespace peal {
 /// A folder of one test, which only its owner can enter; gone with it.
 class TempDir {
  public:
-  explicit TempDir(const std::string& in = testing::TempDir()) : path_(in + "/peal-XXXXXX") {
+  explicit TempDir(const std::string& in = testing::TempDir()) : path_(in + "peal-XXXXXX") {
     EXPECT_NE(::mkdtemp(path_.data()), nullptr);
   }
   ~TempDir() {

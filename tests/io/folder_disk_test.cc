@@ -79,7 +79,7 @@ TEST(FolderDisk, KeepsWhatIsWrittenForTheNextUser) {
 TEST(FolderDisk, WholeBlocksAndOthersLieInOneFile) {
   constexpr std::size_t kBlock = port::kDiskBlockBytes;
   constexpr std::size_t kFile = 64 * kBlock;
-  for (const char* in : {"/tmp", "/dev/shm"}) {
+  for (const char* in : {"/tmp/", "/dev/shm/"}) {
     const TempDir folder(in);
     const auto disk = open_good(folder / "log");
     ASSERT_TRUE(disk->create("a", kFile));
