@@ -79,6 +79,10 @@ class Bench:
         self.figures["check"] = figures
         return f"{figures['deliveries']:,} deliveries in {figures['views']} views checked"
 
+    def conditions(self):
+        """How all nodes are, a line each; after a failure, and before close()."""
+        return [node.condition() for cluster in self._clusters for node in cluster]
+
     def close(self):
         """Ends all processes and removes the networks, whatever has happened."""
         for child in self._children:

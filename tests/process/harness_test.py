@@ -97,6 +97,27 @@ class Children(unittest.TestCase):
                 child.wait_lines(lambda lines: "three" in lines, 10, "three")
 
 
+class Conditions(unittest.TestCase):
+    """lib.Node: what a failure says of every node"""
+
+    def test_of_what_has_ended_or_does_not_answer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cluster = mock.Mock(folder=folder)
+            cluster.run.return_value = mock.Mock(returncode=1, stderr="no answer", stdout="")
+            node = lib.Node(cluster, "a")
+            self.assertEqual(node.condition(), "a.0: was ended")
+            node.child = lib.Child(["sh", "-c", "echo why >&2; exit 3"], folder, "a")
+            node.child.wait()
+            self.assertRegex(node.condition(), "a.0: ended with 3; it says: .'why'.")
+            node.child = lib.Child(["sleep", "100"], folder, "b")
+            self.assertRegex(node.condition(), "a.0: runs, but status of a: no answer")
+            status = b'[{"delivered": {"messages": 5}, "waits_for": "a quorum"}]'
+            cluster.run.return_value = mock.Mock(returncode=0, stdout=status.decode())
+            self.assertEqual(node.condition(), "a.0: view none, 5 delivered, waits for a quorum")
+            self.assertTrue(os.path.exists(os.path.join(folder, "a.0.status.json")))
+            node.child.kill()
+
+
 ARP, IPV4 = b"\x08\x06", b"\x08\x00"
 
 

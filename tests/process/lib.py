@@ -209,6 +209,26 @@ class Node:
             raise Failure(f"{self.name} ended with {status}: {child.lines[-1:]}")
 
 
+    def condition(self):
+        """How it is now, in one line, whatever has happened to it: for who looks into a failure.
+        Its whole status goes to a file, LABEL.status.json."""
+        label = f"{self.name}.{self.incarnation}"
+        if self.child is None:
+            return f"{label}: was ended"
+        if self.child.process.poll() is not None:
+            return f"{label}: ended with {self.child.process.poll()}; it says: {self.child.lines[-2:]}"
+        try:
+            status = self.status()
+        except (Failure, subprocess.TimeoutExpired, ValueError) as problem:
+            return f"{label}: runs, but {problem}; it says: {self.child.lines[-2:]}"
+        with open(os.path.join(self.cluster.folder, label + ".status.json"), "w",
+                  encoding="utf-8") as out:
+            json.dump(status, out, indent=1)
+        view = status["view"]["members"] if "view" in status else "none"
+        return (f"{label}: view {view}, {status['delivered']['messages']:,} delivered, "
+                f"waits for {status['waits_for']}")
+
+
 class Cluster:
     """The nodes of one case: one configuration for all, one folder for all files."""
 

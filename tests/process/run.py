@@ -76,14 +76,15 @@ def run_case(options, name, size, number):
             traceback.print_exc(file=out)
         problem = f"the test itself failed: {error!r}, see {folder}/error.txt"
     finally:
+        conditions = bench.conditions() if problem is not None else []
         bench.close()
     seconds = time.monotonic() - began
     print(f"{'ok  ' if problem is None else 'FAIL'} {name} {size} nodes: "
-          f"{problem or figure} ({seconds:.1f} s)", flush=True)
+          f"{problem or figure} ({seconds:.1f} s)", *conditions, sep="\n     ", flush=True)
     if problem is None and not options.keep:
         bench.discard()
     return {"case": name, "nodes": size, "ok": problem is None, "seconds": round(seconds, 1),
-            "figure": figure, "problem": problem, **bench.figures}
+            "figure": figure, "problem": problem, "conditions": conditions, **bench.figures}
 
 
 def go_first():
