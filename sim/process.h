@@ -115,6 +115,7 @@ class Process final : public port::Transport, public node::Sink {
   bool room_grew = false;
   bool log_grew = false;  ///< more of its log is durable, or the log failed
   std::uint32_t reads_since_timer = 0;
+  bool control_next = false;  ///< whose turn it was last, where data and control are read in turn
   Instant busy_until{};
   Instant send_free{};  ///< when the network interface can send again
   std::optional<Instant> timer_planned;

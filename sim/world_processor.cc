@@ -140,7 +140,11 @@ std::optional<Lane> World::choose_lane(Process& process) {
   if (!options_.follow_preference && driver_random_.chance(0.5)) {
     return waiting[driver_random_.below(count)];
   }
-  const Lane preferred = process.node->preferred_lane();
+  Lane preferred = process.node->preferred_lane();
+  if (preferred == Lane::control) {  // both in turn
+    process.control_next = !process.control_next;
+    if (!process.control_next) preferred = Lane::data;
+  }
   return socket_of(process, preferred).empty() ? waiting[0] : preferred;
 }
 

@@ -108,10 +108,15 @@ void Receiver::retry_starved(Instant now) {
 
 // Hands over one datagram, or drops some; false if there is nothing to read.
 bool Receiver::step(const Context& context) {
-  if (context.sink.preferred_lane() == Lane::data) {
-    return step_data(context) || step_token(context, false);
+  switch (context.sink.preferred_lane()) {
+    case Lane::token: return step_token(context, inputs_[kToken].unsure) || step_data(context);
+    case Lane::data: return step_data(context) || step_token(context, false);
+    case Lane::control: break;
   }
-  return step_token(context, inputs_[kToken].unsure) || step_data(context);
+  // In turn, so that neither can keep the other waiting for ever.
+  control_next_ = !control_next_;
+  if (control_next_) return step_token(context, false) || step_data(context);
+  return step_data(context) || step_token(context, false);
 }
 
 // `look_again`: the socket was empty a while ago; it may not be now.

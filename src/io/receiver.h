@@ -129,6 +129,7 @@ class Receiver {
   SlabCursor data_slabs_;
   std::array<Input, kSockets> inputs_;
   Socket next_data_ = kGroup;  ///< which of the data sockets to read first
+  bool control_next_ = false;  ///< whose turn it was last, if the node wants them in turn
   std::optional<Instant> pool_retry_;
   Instant now_{};
 

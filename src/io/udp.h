@@ -156,7 +156,8 @@ class PacketSink {
   virtual void on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) = 0;
   /// A datagram from the address of `from` was not opened; its bytes are worth nothing.
   virtual void on_refused(Instant /*now*/, NodeId /*from*/, const seal::Opened& /*refused*/) {}
-  /// Which lane to drain first; asked before each datagram.
+  /// Which lane to drain first; asked before each datagram. Lane::control: data and what comes to
+  /// the token socket in turn.
   virtual Lane preferred_lane() const = 0;
 };
 

@@ -230,7 +230,8 @@ class Engine {
   virtual NodesWait nodes_wait() const { return {}; }
   /// When on_timer wants to be called; nothing means never.
   virtual std::optional<Instant> next_deadline() const = 0;
-  /// Which lane to drain first: token before data, or data before token.
+  /// Which lane to drain first: token (and control) before data, or data before token. Control:
+  /// both in turn, for engines whose signs of life must not wait until there is no more data.
   virtual Lane preferred_lane() const = 0;
   virtual MemberId self() const = 0;
   virtual WaitReason why() const = 0;

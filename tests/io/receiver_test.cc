@@ -56,6 +56,17 @@ TEST(Receive, ChangesItsPreferenceInTheMiddleOfABatch) {
   EXPECT_THAT(texts(nodes[2]), ElementsAre("d1", "d2", "t", "d3", "d4"));
 }
 
+// Who wants both in turn hears signs of life also while there is always more data.
+TEST(Receive, TakesControlAndDataInTurn) {
+  Stations nodes(2);
+  for (const char* text : {"d1", "d2", "d3", "d4"}) nodes[1].multicast(Lane::data, text);
+  for (const char* text : {"c1", "c2"}) nodes[1].send(2, Lane::control, text);
+  nodes[1].transport->flush();
+  nodes[2].preferred = Lane::control;
+  nodes[2].turn();
+  EXPECT_THAT(texts(nodes[2]), ElementsAre("c1", "d1", "c2", "d2", "d3", "d4"));
+}
+
 TEST(Receive, SeesATokenThatArrivesWhileDataIsRead) {
   Stations nodes(2);
   nodes[1].multicast(Lane::data, "dd");

@@ -52,7 +52,7 @@ class PaxosEngine final : public Ensemble {
   void set_nodes(Instant now, const NodeList& nodes, Effects& out) override;
   NodesWait nodes_wait() const override { return given_.waits(state_, peers_); }
   std::optional<Instant> next_deadline() const override;
-  Lane preferred_lane() const override { return Lane::data; }
+  Lane preferred_lane() const override { return Lane::control; }
   MemberId self() const override { return config_.self; }
   WaitReason why() const override;
   std::span<const Counter> counters() const override;

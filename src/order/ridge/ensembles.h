@@ -49,7 +49,7 @@ class Ensembles final : public Engine {
   void set_nodes(Instant now, const NodeList& nodes, Effects& out) override;
   NodesWait nodes_wait() const override;
   std::optional<Instant> next_deadline() const override;
-  Lane preferred_lane() const override { return Lane::data; }
+  Lane preferred_lane() const override { return Lane::control; }
   MemberId self() const override { return self_; }
   WaitReason why() const override;
   std::span<const Counter> counters() const override;
