@@ -196,7 +196,8 @@ bool Receiver::is_probe(const Input& input, const BufferRef& packet, Lane sealed
 bool Receiver::open(const Input& input, const Context& context, BufferRef& packet, NodeId& from,
                     Lane& sealed_as) {
   // Nobody else has seen these bytes of the slab yet.
-  const seal::Opened opened = opener_->open({packet.data(), packet.size()});
+  const seal::Way way = input.lane == Lane::token ? seal::Way::tokens : seal::Way::data;
+  const seal::Opened opened = opener_->open({packet.data(), packet.size()}, way);
   if (opened.reason != seal::Refusal::none) {
     context.sink.on_refused(now_, from, opened);
     return false;

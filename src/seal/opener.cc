@@ -60,13 +60,13 @@ void Opener::set_keys(const Keys& keys) {
   }
 }
 
-Opened Opener::open(ByteSpan packet) {
-  const Opened result = judge(packet);
+Opened Opener::open(ByteSpan packet, Way way) {
+  const Opened result = judge(packet, way);
   ++counts_[static_cast<std::size_t>(result.reason)];
   return result;
 }
 
-Opened Opener::judge(ByteSpan packet) {
+Opened Opener::judge(ByteSpan packet, Way way) {
   Opened out;
   Header header;
   const auto refuse = [&out](Refusal reason) {
@@ -83,14 +83,16 @@ Opened Opener::judge(ByteSpan packet) {
                                                 : find_short(header, *slot, candidates);
   if (unmet != Refusal::none) return refuse(unmet);
   Session* session = nullptr;
-  const Refusal unopened = try_all(header, packet, candidates, session);
+  const bool aside = header.lane == Lane::control && way == Way::data;
+  const std::size_t window = aside ? kLanes : static_cast<std::size_t>(header.lane);
+  const Refusal unopened = try_all(header, packet, candidates, window, session);
   if (unopened != Refusal::none) return refuse(unopened);
   if (session == &slot->next) {
     slot->current = std::move(slot->next);
     slot->next = Session{};
     session = &slot->current;
   }
-  session->windows[static_cast<std::size_t>(header.lane)].note(header.counter);
+  session->windows[window].note(header.counter);
   out.sender = session->incarnation.member;
   out.mark = header.mark;
   out.plain = text_of(header, packet);
@@ -163,22 +165,29 @@ Refusal Opener::meet(const Header& header, std::size_t key, Slot& slot, Opened& 
 
 /// Gives the session that a packet is of; if it is of none, the reason of the last that was tried.
 Refusal Opener::try_all(const Header& header, ByteSpan packet, const Candidates& candidates,
-                        Session*& session) {
+                        std::size_t window, Session*& session) {
   // A try that fails leaves nothing of the packet.
   if (candidates.size() > 1) copy_.assign(packet.begin(), packet.end());
   Refusal reason = Refusal::none;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (i > 0) std::copy(copy_.begin(), copy_.end(), packet.begin());
     session = candidates[i].session;
-    reason = try_one(header, packet, candidates[i]);
+    reason = try_one(header, packet, candidates[i], window);
     if (reason == Refusal::none) return reason;
   }
   return reason;
 }
 
-Refusal Opener::try_one(const Header& header, ByteSpan packet, const Candidate& candidate) {
+Refusal Opener::try_one(const Header& header, ByteSpan packet, const Candidate& candidate,
+                        std::size_t window) {
   Session& session = *candidate.session;
-  switch (session.windows[static_cast<std::size_t>(header.lane)].judge(header.counter)) {
+  // What came by one way is not taken again by the other.
+  const bool control = header.lane == Lane::control;
+  const std::size_t other = window == kLanes ? static_cast<std::size_t>(Lane::control) : kLanes;
+  if (control && session.windows[other].judge(header.counter) == ReplayWindow::Verdict::replayed) {
+    return Refusal::replayed;
+  }
+  switch (session.windows[window].judge(header.counter)) {
     case ReplayWindow::Verdict::fresh: break;
     case ReplayWindow::Verdict::replayed: return Refusal::replayed;
     case ReplayWindow::Verdict::too_old: return Refusal::too_old;

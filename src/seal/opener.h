@@ -17,6 +17,10 @@
 
 namespace peal::seal {
 
+/// Which sockets a packet came by: those of tokens and control, or those of data, as probes do too,
+/// which are sealed as control.
+enum class Way : std::uint8_t { tokens, data };
+
 /// What became of a packet.
 struct Opened {
   Refusal reason = Refusal::none;
@@ -51,7 +55,7 @@ class Opener {
 
   /// Checks a packet, any bytes, and decrypts it where it lies. If it is refused, its bytes are
   /// worth nothing any more.
-  Opened open(ByteSpan packet);
+  Opened open(ByteSpan packet, Way way = Way::tokens);
 
   /// How many packets had this result.
   std::uint64_t count(Refusal reason) const { return counts_[static_cast<std::size_t>(reason)]; }
@@ -69,7 +73,9 @@ class Opener {
     bool known = false;
     Incarnation incarnation;
     std::array<UnderKey, kKeysMax> under;  ///< in the order of schedules_
-    std::array<ReplayWindow, kLanes> windows;
+    /// Of each lane; and of control that came with data. Its sockets are read at other times, and
+    /// one window for both would take what waits in the one for too old because of the other.
+    std::array<ReplayWindow, kLanes + 1> windows;
   };
   struct Slot {
     NodeId node{};
@@ -85,15 +91,16 @@ class Opener {
   };
   using Candidates = FixedVector<Candidate, 2 * kKeysMax>;
 
-  Opened judge(ByteSpan packet);
+  Opened judge(ByteSpan packet, Way way);
   Slot* slot_of(NodeId node);
   std::size_t index_of(KeyId key) const;
   Refusal find_long(const Header& header, Slot& slot, Candidates& found, Opened& out);
   Refusal find_short(const Header& header, Slot& slot, Candidates& found) const;
   Refusal meet(const Header& header, std::size_t key, Slot& slot, Opened& out);
   Refusal try_all(const Header& header, ByteSpan packet, const Candidates& candidates,
-                  Session*& session);
-  Refusal try_one(const Header& header, ByteSpan packet, const Candidate& candidate);
+                  std::size_t window, Session*& session);
+  Refusal try_one(const Header& header, ByteSpan packet, const Candidate& candidate,
+                  std::size_t window);
   void begin(Session& session, const Incarnation& incarnation);
   void rekey(Session& session, const std::vector<KeyId>& before);
 

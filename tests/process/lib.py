@@ -215,8 +215,9 @@ class Node:
         label = f"{self.name}.{self.incarnation}"
         if self.child is None:
             return f"{label}: was ended"
-        if self.child.process.poll() is not None:
-            return f"{label}: ended with {self.child.process.poll()}; it says: {self.child.lines[-2:]}"
+        status = self.child.process.poll()
+        if status is not None:
+            return f"{label}: ended with {status}; it says: {self.child.lines[-2:]}"
         try:
             status = self.status()
         except (Failure, subprocess.TimeoutExpired, ValueError) as problem:

@@ -121,6 +121,29 @@ TEST(Opener, WindowEndsWhereItSays) {
   EXPECT_EQ(open_copy(receiver, second).reason, Refusal::replayed);
 }
 
+// Probes, which are sealed as control, come by other sockets, which may be read much earlier.
+TEST(Opener, ControlThatCameWithDataMakesNothingTooOld) {
+  Sealer one = sealer(incarnation(1, 5, 1));
+  Opener receiver = opener();
+  const Bytes waits = sealed(one, Lane::control, "waits in its socket");
+  one.skip_to(Lane::control, ReplayWindow::kWidth + 10);
+  const Bytes probe = sealed(one, Lane::control, "probe");
+  EXPECT_EQ(open_copy(receiver, probe, Way::data).reason, Refusal::none);
+  EXPECT_EQ(open_copy(receiver, probe, Way::data).reason, Refusal::replayed);
+  EXPECT_EQ(open_copy(receiver, waits).reason, Refusal::none);
+  for (const Way way : {Way::tokens, Way::data}) {
+    EXPECT_EQ(open_copy(receiver, waits, way).reason, Refusal::replayed);
+    EXPECT_EQ(open_copy(receiver, probe, way).reason, Refusal::replayed);
+  }
+  const Bytes next = sealed(one, Lane::control, "next");
+  EXPECT_EQ(open_copy(receiver, next).reason, Refusal::none);
+  EXPECT_EQ(open_copy(receiver, next, Way::data).reason, Refusal::replayed);
+  // Of other lanes no packet is opened twice, whichever way it comes.
+  const Bytes data = sealed(one, Lane::data, "d");
+  EXPECT_EQ(open_copy(receiver, data, Way::data).reason, Refusal::none);
+  EXPECT_EQ(open_copy(receiver, data).reason, Refusal::replayed);
+}
+
 TEST(Opener, ACounterFromNobodyMovesNoWindow) {
   Sealer one = sealer(incarnation(1, 5, 1));
   Opener receiver = opener();

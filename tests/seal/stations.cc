@@ -52,10 +52,10 @@ Bytes sealed(Sealer& sealer, Lane lane, std::string_view plain, std::uint32_t to
   return packet;
 }
 
-Answer open_copy(Opener& opener, const Bytes& packet) {
+Answer open_copy(Opener& opener, const Bytes& packet, Way way) {
   Answer answer;
   answer.storage = packet;
-  const Opened opened = opener.open(answer.storage);
+  const Opened opened = opener.open(answer.storage, way);
   answer.reason = opened.reason;
   answer.sender = opened.sender;
   answer.mark = opened.mark;

@@ -41,6 +41,6 @@ struct Answer {
   std::string_view plain;  ///< in `storage`
   Bytes storage;
 };
-Answer open_copy(Opener& opener, const Bytes& packet);
+Answer open_copy(Opener& opener, const Bytes& packet, Way way = Way::tokens);
 
 }  // namespace peal::seal::test
