@@ -11,7 +11,7 @@ import isolation
 import network
 from bench import case
 from cases_paxos import DATA, REJOIN_S, coordinator, quorum_settings
-from lib import Failure, PORT, START_S, view_in
+from lib import Failure, PORT, START_S
 
 STREAM_PORT = PORT + 1
 SILENT = 1_000
@@ -43,26 +43,6 @@ def expect_streams(cluster, names):
     return sum(cluster[name].status()["counters"]["stream_close_forged"] for name in names)
 
 
-def come_back(cluster, name, end_fault):
-    """Waits until a node that was away sees a view of all. Under full load the others may have
-    forgotten what it lacks: then it says so and ends, and is started again."""
-    node = cluster[name]
-    too_long = "this node was cut off for longer than the others keep what was decided"
-    members = tuple(sorted(each.name for each in cluster))
-    before = len(node.child.lines)
-    end_fault()
-
-    def decided(lines):
-        return any(too_long in line or view_in(line) == members for line in lines[before:])
-
-    node.child.wait_lines(decided, REJOIN_S, "view of all, or end")
-    if any(too_long in line for line in node.child.lines[before:]):
-        node.crash()
-        node.start()
-        cluster.wait_view([each.name for each in cluster], REJOIN_S)
-        node.start_load()
-
-
 def breaks(bench, order, ensembles=1, rounds=(3, 1)):
     """Kills, stops and cuts off nodes in turns, under full load."""
     cluster = stream_cluster(bench, order, ensembles)
@@ -86,8 +66,7 @@ def breaks(bench, order, ensembles=1, rounds=(3, 1)):
         time.sleep(STOP_S)  # this is the fault itself
         cluster.wait_view(others)
         cluster.progress(others)
-        child = cluster[victim].child
-        come_back(cluster, victim, lambda: child.signal(signal.SIGCONT))
+        cluster[victim].child.signal(signal.SIGCONT)
         cluster.wait_view(everybody, REJOIN_S)
         cluster.progress(everybody)
 
@@ -95,7 +74,7 @@ def breaks(bench, order, ensembles=1, rounds=(3, 1)):
         cluster.network.link(victim, False)
         cluster.wait_view(others)
         cluster.progress(others)
-        come_back(cluster, victim, lambda: cluster.network.link(victim, True))
+        cluster.network.link(victim, True)
         cluster.wait_view(everybody, REJOIN_S)
         cluster.progress(everybody)
     bench.step("end")

@@ -48,6 +48,7 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       given_({config_.nodes_hash, config_.universe, config_.acceptors}, join_lag(config_.options)),
       peers_(config_.self, config_.options),
       store_(slots_max(config_.options), config_.options.history_bytes_max),
+      left_out_(config_.options.history_bytes_max),
       outbox_(config_, packets),
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
       pool_(packets),
@@ -218,6 +219,7 @@ void PaxosEngine::tick(Instant now, Effects& out) {
   }
   say(state(), Lane::control, out);
   asked_ = false;
+  left_out_.look(peers_);
   if (in_memory()) found(out);
   ask_for_checkpoint(out);
 }

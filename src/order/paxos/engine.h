@@ -15,6 +15,7 @@
 #include "order/paxos/ensemble.h"
 #include "order/paxos/founding.h"
 #include "order/paxos/given_list.h"
+#include "order/paxos/left_out.h"
 #include "order/paxos/memory_log.h"
 #include "order/paxos/options.h"
 #include "order/paxos/outbox.h"
@@ -34,9 +35,9 @@ namespace peal::order::paxos {
 /// on in a minority. So is which list of nodes counts.
 ///
 /// engine.cc: inputs, timers. engine_state.cc: what people see. exchange.cc: packets. learner.cc:
-/// what is decided, and what comes of it. own_units.cc: what this node sends. early_units.cc: what
-/// is told before it has its place. nodes.cc: going over to another list of nodes. lives.cc:
-/// acceptors that keep their votes in memory.
+/// what is decided, and what comes of it. missing.cc: what is not here. own_units.cc: what this
+/// node sends. early_units.cc: what is told before it has its place. nodes.cc: going over to
+/// another list of nodes. lives.cc: acceptors that keep their votes in memory.
 class PaxosEngine final : public Ensemble {
  public:
   PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);
@@ -74,6 +75,7 @@ class PaxosEngine final : public Ensemble {
   bool pass(Instant now, std::uint64_t key, Effects& out) override;
   MemberId coordinated_by() const override;
   void want_pass(std::uint64_t key, Effects& out) override;
+  void keep_for(std::span<const MemberId> left_out) override;
   void set_ready(bool ready, std::uint64_t from) override {
     visiting_ = !ready;
     views_from_ = from;
@@ -160,7 +162,11 @@ class PaxosEngine final : public Ensemble {
   OrderState::Outcome apply(const Value& value);
   void deliver_unit(const Value& value, bool member, Effects& out);
   void change_view(Effects& out);
+  void keep_for_those_of(const std::vector<wire::ViewMember>& before);
+  std::optional<Store::Decided> decided(Instance instance) const;
   bool note_history(const Slot& slot, Instance instance);
+
+  // missing.cc
   void ask_for_missing(Instant now, Effects& out);
   void ask(const Peer& peer, Instance first, Effects& out);
   void note_twice(Instant now, Instance instance);
@@ -204,6 +210,7 @@ class PaxosEngine final : public Ensemble {
   GivenList given_;
   Peers peers_;
   Store store_;
+  LeftOut left_out_;
   Outbox outbox_;
   std::unique_ptr<Routes> routes_;
   BufferPool& pool_;
@@ -259,7 +266,7 @@ class PaxosEngine final : public Ensemble {
   Instance checkpoint_at_ = 0;  ///< of the last one in the log
   bool checkpoint_wanted_ = false;
   unsigned cut_off_ticks_ = 0;
-  Instance cut_off_behind_ = 0;  ///< how far those are who may yet help, in sum
+  Instance cut_off_behind_ = 0;  ///< how far this node and those are who may yet help, in sum
 
   ViewId view_{};  ///< the last that this node was in, and installed
   Seq seq_ = 0;    ///< units delivered in it

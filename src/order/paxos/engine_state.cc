@@ -92,6 +92,7 @@ std::uint64_t PaxosEngine::digest() const {
   state_.add_to(digest);
   given_.add_to(digest);
   store_.add_to(digest);
+  left_out_.add_to(digest);
   peers_.add_to(digest);
   if (acceptor_) acceptor_->add_to(digest);
   if (coordinator_) coordinator_->add_to(digest);

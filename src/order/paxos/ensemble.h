@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "order/paxos/options.h"
 #include "order/paxos/routes.h"
@@ -52,6 +53,9 @@ class Ensemble : public Engine {
   virtual MemberId coordinated_by() const = 0;
   /// Asks whoever coordinates for keys above this one, which is a stamp.
   virtual void want_pass(std::uint64_t key, Effects& out) = 0;
+  /// These were left out of the view of all ensembles, and may come back as they are: keeps what
+  /// they may still lack of what this ensemble has decided so far.
+  virtual void keep_for(std::span<const MemberId> left_out) = 0;
   /// May this node be taken into views, and with keys of at least `from`? Not at first.
   virtual void set_ready(bool ready, std::uint64_t from) = 0;
 };

@@ -217,7 +217,7 @@ Drop PaxosEngine::on_fetch(const Peer& from, const BufferRef& packet, Effects& o
   wire::Fetch fetch;
   const Drop reason = wire::decode_fetch(packet.view(), fetch);
   if (reason != Drop::none) return reason;
-  if (store_.decided(fetch.instance)) {
+  if (decided(fetch.instance)) {
     send_decided(from.node, fetch.instance, out);
     return Drop::none;
   }
@@ -239,7 +239,7 @@ Drop PaxosEngine::on_fetched(const BufferRef& packet) {
 }
 
 void PaxosEngine::send_decided(NodeId to, Instance instance, Effects& out) {
-  const auto known = store_.decided(instance);
+  const auto known = decided(instance);
   if (!known) return;
   wire::ValueFrame frame;
   frame.instance = instance;
@@ -255,7 +255,7 @@ Drop PaxosEngine::on_repeat(Instant now, const Peer& from, const BufferRef& pack
   const Drop reason = wire::decode_repeat(packet.view(), repeat);
   if (reason != Drop::none) return reason;
   const Instance end = repeat.first + repeat.count;
-  for (Instance k = std::max(repeat.first, store_.oldest()); k < std::min(end, store_.end()); ++k) {
+  for (Instance k = repeat.first; k < std::min(end, store_.end()); ++k) {
     send_decided(from.node, k, out);
   }
   if (coordinator_) {

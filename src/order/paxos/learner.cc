@@ -10,7 +10,7 @@
 #include "order/member_set.h"
 #include "order/paxos/engine.h"
 
-// What is decided, what comes of it, and what is missing.
+// What is decided, and what comes of it.
 
 namespace peal::order::paxos {
 namespace {
@@ -24,12 +24,6 @@ bool same_value(const Value& a, const Value& b) {
   // Mostly they are the very same bytes.
   return left.data() == right.data() || left.empty() ||
          std::memcmp(left.data(), right.data(), left.size()) == 0;
-}
-
-/// Another node that keeps what was decided for this instance, as far as it said.
-bool gives(const Peer& peer, Instance instance) {
-  return !peer.self && !peer.suspected && peer.has_state && peer.state.next > instance &&
-         peer.state.oldest <= instance;
 }
 
 }  // namespace
@@ -95,11 +89,16 @@ bool PaxosEngine::consume(Effects& out) {
     const Slot read = *slot;
     if (!note_history(read, state_.next())) return false;
     const bool member = joined();
+    std::vector<wire::ViewMember> before;
+    if (read.heard.head.kind == wire::ValueKind::view) before = state_.members();
     const OrderState::Outcome outcome = apply(read.heard);
     store_.consume();
     const bool wanted = member || config_.merger != nullptr;
     if (outcome == OrderState::Outcome::unit && wanted) deliver_unit(read.heard, member, out);
-    if (outcome == OrderState::Outcome::view) change_view(out);
+    if (outcome == OrderState::Outcome::view) {
+      keep_for_those_of(before);
+      change_view(out);
+    }
     if (outcome == OrderState::Outcome::nodes) change_nodes(out);
     if (outcome == OrderState::Outcome::ignored) ++counts_.ignored;
     if (life_ != Life::running) return false;
@@ -207,190 +206,35 @@ void PaxosEngine::change_view(Effects& out) {
   announce_ = true;
 }
 
-// ---- what is missing ----
-
-// Decided, or behind something that an acceptor has to vote for first; and not here.
-bool PaxosEngine::lacks(Instance instance) const {
-  const Slot* slot = store_.find(instance);
-  if (slot != nullptr && slot->decided) return false;
-  if (state_.known() && instance >= state_.next() && instance <= highest_decided_) return true;
-  if (!votes() || slot == nullptr || acceptor_->vote_next() == 0) return false;
-  return instance >= acceptor_->vote_next() && slot->heard_round != acceptor_->round();
-}
-
-std::optional<Instance> PaxosEngine::missing() const {
-  if (state_.known() && lacks(state_.next())) return state_.next();
-  if (votes() && lacks(acceptor_->vote_next())) return acceptor_->vote_next();
-  return std::nullopt;
-}
-
-// The coordinator has it for sure, and much to do: it is asked if nobody else is known to have it.
-// Of the others each node begins with another one, so that what many lack is not asked of one.
-const Peer* PaxosEngine::who_has(Instance instance) const {
-  const Peer* leader = coordinator();
-  if (leader != nullptr && leader->self) leader = nullptr;
-  std::vector<const Peer*> able;
-  std::size_t own = 0;
-  for (const Peer& peer : peers_.all()) {
-    if (peer.self) own = able.size();
-    if (&peer != leader && gives(peer, instance)) able.push_back(&peer);
+// Of several ensembles each has views of its own, which end at other places than the one of them
+// all: whoever merges them says who was left out of that.
+void PaxosEngine::keep_for_those_of(const std::vector<wire::ViewMember>& before) {
+  std::vector<MemberId> left_out;
+  for (const wire::ViewMember& each : before) {
+    if (!state_.has(each.member)) left_out.push_back(each.member);
   }
-  if (able.empty() || (leader != nullptr && asks_ % 2 == 1)) return leader;
-  return able[(own + asks_ / 2) % able.size()];
+  keep_for(left_out);
 }
 
-// Packets overtake each other, by more where links and disks are slow: how much is learnt from
-// what came by itself. Each time without success it takes longer.
-Instant PaxosEngine::ask_again_at() const {
-  if (!on_its_way_) return asked_at_ + patience_.wait(asks_);
-  const Duration way = std::min(config_.options.gap * routes_->hops(), config_.options.resend);
-  return asked_at_ + std::max(patience_.wait(0), way);
-}
-
-void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
-  const std::optional<Instance> first = missing();
-  if (is_missing_ && asks_ == 0 && first != missed_) patience_.took(now, now - missed_at_);
-  if (!first) {
-    is_missing_ = false;
-    asks_ = 0;
-    return;
+void PaxosEngine::keep_for(std::span<const MemberId> left_out) {
+  const Instance most = config_.options.max_gap + config_.options.window;
+  std::vector<MemberId> members;
+  Instance first = store_.next();
+  for (const MemberId& member : left_out) {
+    const Peer* peer = peers_.find(member.node);
+    if (peer == nullptr || peer->self || peer->member != member || peer->state.leaving) continue;
+    members.push_back(member);
+    // Nobody was further ahead of one that seemed alive.
+    const Instance guess = store_.next() - std::min(most, store_.next());
+    first = std::min(first, peer->has_state ? peer->state.next : guess);
   }
-  // What was asked for together with it may still be on its way.
-  const bool asked_for = is_missing_ && asks_ > 0 && *first >= missed_ && *first <= asked_upto_;
-  if (!asked_for && (!is_missing_ || *first != missed_)) {
-    // What is as late as what was asked for, or far behind it, is asked for once that has come.
-    const bool as_late = is_missing_ && asks_ > 0 && *first <= missed_upto_;
-    const bool far =
-        asks_ > 0 && *first == asked_upto_ + 1 && highest_decided_ >= *first + ask_max_;
-    is_missing_ = true;
-    missed_ = *first;
-    if (!as_late) {
-      missed_upto_ = std::max(highest_decided_, store_.end() - 1);
-      missed_at_ = now;
-    }
-    asks_ = 0;
-    asked_at_ = now;
-    // Others may know that it is decided long before it comes from node to node.
-    on_its_way_ = routes_->hops() > 1 && store_.find(*first) == nullptr;
-    if (!as_late && !far) return;
-  } else if (on_its_way_ && store_.find(*first) != nullptr) {
-    on_its_way_ = false;  // something behind it has come
-    asked_at_ = now;
-    return;
-  } else if (now < ask_again_at()) {
-    return;
-  }
-  asked_at_ = now;
-  on_its_way_ = false;
-  const Peer* peer = who_has(*first);
-  ++asks_;
-  if (peer != nullptr) ask(*peer, *first, out);
+  if (!members.empty()) left_out_.keep(std::move(members), first, store_);
 }
 
-// All that is as late as the first one: those in a row with one packet.
-void PaxosEngine::ask(const Peer& peer, Instance first, Effects& out) {
-  asked_ = true;
-  constexpr int kRunsAtOnce = 8;
-  const Instance end = std::min(std::max(missed_upto_, first), first + ask_max_ - 1) + 1;
-  Instance from = first;
-  for (int run = 0; run < kRunsAtOnce && from < end; ++run) {
-    Instance upto = from + 1;
-    while (upto < end && lacks(upto)) ++upto;
-    const auto count = static_cast<std::uint16_t>(upto - from);
-    ++counts_.repeats;
-    outbox_.send(peer.node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
-      return wire::encode_repeat(header, {from, count}, bytes);
-    });
-    asked_upto_ = upto - 1;
-    for (from = upto; from < end && !lacks(from);) ++from;
-  }
-}
-
-// Something came twice: if it was asked for, that was too soon.
-void PaxosEngine::note_twice(Instant now, Instance instance) {
-  const bool asked_for = asks_ > 0 && instance >= missed_ && instance <= asked_upto_;
-  if (asked_for) patience_.took(now, now - missed_at_);
-}
-
-// Does anybody have the next instance?
-bool PaxosEngine::can_catch_up() const {
-  return std::any_of(peers_.all().begin(), peers_.all().end(),
-                     [this](const Peer& peer) { return gives(peer, state_.next()); });
-}
-
-// Who is in no view may begin where others are, and does if it is far behind: to learn what was
-// decided meanwhile may take longer than the others take to decide as much again. Who is in a view,
-// and so far behind that nobody has what it lacks, cannot go on.
-void PaxosEngine::ask_for_checkpoint(Effects& out) {
-  const Peer* best = nullptr;
-  for (const Peer& peer : peers_.all()) {
-    if (peer.self || peer.suspected || !peer.has_state || peer.state.next == 0) continue;
-    if (in_memory() && !state_.known() && !tells_of_order(peer)) continue;
-    if (best == nullptr || peer.state.next > best->state.next) best = &peer;
-  }
-  if (best == nullptr ||
-      (state_.known() && (can_catch_up() || best->state.next <= state_.next()))) {
-    cut_off_ticks_ = 0;
-    const Instance far_behind =
-        config_.far_behind == 0 ? config_.options.max_gap : config_.far_behind;
-    const bool far = best != nullptr && best->state.next > state_.next() + far_behind;
-    // In memory its vote is kept nowhere else, so it learns what was decided instead.
-    if (far && may_skip() && !(in_memory() && has_voted())) ask_checkpoint_of(*best, out);
-    return;
-  }
-  // An acceptor that has not come as far may have a vote for it, to be proposed again.
-  Instance behind = 0;
-  for (const Peer& peer : peers_.all()) {
-    const bool may_help = peer.acceptor && !peer.self && !peer.suspected && peer.has_state;
-    if (may_help && peer.state.next <= state_.next()) behind += peer.state.next;
-  }
-  cut_off_ticks_ = behind == cut_off_behind_ ? cut_off_ticks_ + 1 : 1;
-  cut_off_behind_ = behind;
-  if (!may_skip()) {
-    if (peers_.live_acceptors() < peers_.majority() || cut_off_ticks_ < kCutOffTicks) return;
-    stop(out, kCutOff);
-    return;
-  }
-  // An acceptor that voted for what is next is one of those who may help, and would forget its
-  // vote.
-  if (has_voted() && cut_off_ticks_ < kCutOffTicks) {
-    PEAL_PROBE("paxos.keeps_votes");
-    return;
-  }
-  ask_checkpoint_of(*best, out);
-}
-
-/// For what is next here.
-bool PaxosEngine::has_voted() const {
-  const Slot* slot = store_.find(state_.next());
-  return state_.known() && votes() && slot != nullptr && slot->vote_round.count != 0;
-}
-
-/// A member owes its view what is decided in it.
-bool PaxosEngine::may_skip() const {
-  const bool needed = config_.merger != nullptr && config_.merger->needs_all();
-  return !joined() && (!needed || PEAL_MUTANT(re_skips_at_will));
-}
-
-// Who hears few others knows little of where they are, and their views may have ended the one that
-// this node is still in.
-bool PaxosEngine::near() const {
-  if (!state_.known()) return false;
-  std::size_t heard = 0;
-  for (const Peer& peer : peers_.all()) {
-    if (!peer.self && (peer.suspected || !peer.has_state)) continue;
-    if (peer.listed) ++heard;
-    if (peer.self) continue;
-    if (peer.state.next > state_.next() + join_lag(config_.options)) return false;
-    if (peer.state.view > state_.view().number) return false;
-  }
-  return heard * 2 > peers_.listed();
-}
-
-void PaxosEngine::ask_checkpoint_of(const Peer& peer, Effects& out) {
-  outbox_.send(peer.node, Lane::control, out, [](const wire::Header& header, ByteSpan bytes) {
-    return wire::encode_checkpoint_get(header, bytes);
-  });
+/// What was decided, for who asks for it.
+std::optional<Store::Decided> PaxosEngine::decided(Instance instance) const {
+  const auto known = store_.decided(instance);
+  return known ? known : left_out_.decided(instance);
 }
 
 }  // namespace peal::order::paxos

@@ -115,6 +115,7 @@ class Ensembles final : public Engine {
   Seq next_position() const;
   void place_deferred(std::size_t index);
   void install(Item item);
+  void keep_for_left_out(const MemberSet& members);
 
   const MemberId self_;
   const std::uint64_t cluster_;

@@ -172,10 +172,21 @@ void Ensembles::place(const Item& item) {
   out_->deliver(delivery);
 }
 
+/// All that belongs before the view without them has been merged here, so every ensemble has it.
+void Ensembles::keep_for_left_out(const MemberSet& members) {
+  if (!joined_) return;
+  MemberSet left_out;
+  for (const MemberId& member : members_) {
+    if (!contains(members, member)) left_out.push_back(member);
+  }
+  for (const auto& inner : inner_) inner->engine->keep_for(left_out);
+}
+
 void Ensembles::install(Item item) {
   for (std::size_t i = 1; i < inner_.size(); ++i) {
     if (inner_[i]->engine->from() > merged_) return stop(kTooLate);
   }
+  keep_for_left_out(item.members);
   View view;
   view.id = item.view;
   view.primary = Primary::yes;

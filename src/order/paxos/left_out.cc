@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/left_out.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hooks.h"
+
+namespace peal::order::paxos {
+namespace {
+
+bool needs_until(const Peers& peers, const MemberId& member, Instance end) {
+  const Peer* peer = peers.find(member.node);
+  if (peer == nullptr || peer->member != member) return false;
+  return !peer->has_state || (peer->state.next < end && !peer->state.leaving);
+}
+
+}  // namespace
+
+void LeftOut::keep(std::vector<MemberId> members, Instance first, const Store& store) {
+  first = std::max(first, store.oldest());
+  if (first >= store.next()) return;
+  // For the same ones more may be kept, up to another view's end.
+  const auto same = std::find_if(ranges_.begin(), ranges_.end(), [&](const Range& range) {
+    return range.members == members && range.first <= first && range.end() >= first;
+  });
+  const bool goes_on = same != ranges_.end();
+  if (!goes_on) ranges_.push_back({std::move(members), first, {}, {}});
+  Range& range = goes_on ? *same : ranges_.back();
+  bytes_ -= range.memory();
+  add(range, store);
+  bytes_ += range.memory();
+  PEAL_PROBE("paxos.kept_for_left_out");
+  for (; bytes_ > bytes_max_; ranges_.pop_front()) bytes_ -= ranges_.front().memory();
+}
+
+/// What the store holds behind it.
+void LeftOut::add(Range& range, const Store& store) {
+  const Instance from = range.end();
+  std::size_t size = range.bytes.size();
+  for (Instance k = from; k < store.next(); ++k) size += store.decided(k)->bytes.size();
+  range.bytes.reserve(size);
+  for (Instance k = from; k < store.next(); ++k) {
+    const Store::Decided value = *store.decided(k);
+    range.values.push_back({value.head, range.bytes.size(), value.bytes.size()});
+    range.bytes.insert(range.bytes.end(), value.bytes.begin(), value.bytes.end());
+  }
+}
+
+void LeftOut::look(const Peers& peers) {
+  for (auto range = ranges_.begin(); range != ranges_.end();) {
+    const bool needed = std::any_of(
+        range->members.begin(), range->members.end(),
+        [&](const MemberId& member) { return needs_until(peers, member, range->end()); });
+    if (!needed) bytes_ -= range->memory();
+    range = needed ? std::next(range) : ranges_.erase(range);
+  }
+}
+
+std::optional<Store::Decided> LeftOut::decided(Instance instance) const {
+  for (const Range& range : ranges_) {
+    if (instance < range.first || instance >= range.end()) continue;
+    const Kept& kept = range.values[instance - range.first];
+    return Store::Decided{kept.head, ByteView(range.bytes).subspan(kept.at, kept.size)};
+  }
+  return std::nullopt;
+}
+
+void LeftOut::add_to(Digest& digest) const {
+  for (const Range& range : ranges_) {
+    digest.add(range.first);
+    digest.add(range.values.size());
+    for (const MemberId& member : range.members) {
+      digest.add(member.node.value);
+      digest.add(member.epoch);
+    }
+  }
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <vector>
+
+#include "base/hooks.h"
+#include "order/paxos/engine.h"
+
+// What is missing: whom to ask for it, and when nobody has it any more.
+
+namespace peal::order::paxos {
+namespace {
+
+/// Another node that is past this instance.
+bool is_past(const Peer& peer, Instance instance) {
+  return !peer.self && !peer.suspected && peer.has_state && peer.state.next > instance;
+}
+
+/// One that has it in its history, as far as it said.
+bool gives(const Peer& peer, Instance instance) {
+  return is_past(peer, instance) && peer.state.oldest <= instance;
+}
+
+}  // namespace
+
+// Decided, or behind something that an acceptor has to vote for first; and not here.
+bool PaxosEngine::lacks(Instance instance) const {
+  const Slot* slot = store_.find(instance);
+  if (slot != nullptr && slot->decided) return false;
+  if (state_.known() && instance >= state_.next() && instance <= highest_decided_) return true;
+  if (!votes() || slot == nullptr || acceptor_->vote_next() == 0) return false;
+  return instance >= acceptor_->vote_next() && slot->heard_round != acceptor_->round();
+}
+
+std::optional<Instance> PaxosEngine::missing() const {
+  if (state_.known() && lacks(state_.next())) return state_.next();
+  if (votes() && lacks(acceptor_->vote_next())) return acceptor_->vote_next();
+  return std::nullopt;
+}
+
+// The coordinator has it for sure, and much to do: it is asked if nobody else is known to have it.
+// Of the others each node begins with another one, so that what many lack is not asked of one.
+const Peer* PaxosEngine::who_has(Instance instance) const {
+  const Peer* leader = coordinator();
+  if (leader != nullptr && leader->self) leader = nullptr;
+  std::vector<const Peer*> able;
+  std::size_t own = 0;
+  const auto look_for = [&](bool (*has)(const Peer&, Instance)) {
+    for (const Peer& peer : peers_.all()) {
+      if (peer.self) own = able.size();
+      if (&peer != leader && has(peer, instance)) able.push_back(&peer);
+    }
+  };
+  look_for(gives);
+  // If no history goes back as far, who left this node out of a view may have kept what it lacks.
+  if (able.empty() && (leader == nullptr || !gives(*leader, instance))) look_for(is_past);
+  if (able.empty() || (leader != nullptr && asks_ % 2 == 1)) return leader;
+  return able[(own + asks_ / 2) % able.size()];
+}
+
+// Packets overtake each other, by more where links and disks are slow: how much is learnt from
+// what came by itself. Each time without success it takes longer.
+Instant PaxosEngine::ask_again_at() const {
+  if (!on_its_way_) return asked_at_ + patience_.wait(asks_);
+  const Duration way = std::min(config_.options.gap * routes_->hops(), config_.options.resend);
+  return asked_at_ + std::max(patience_.wait(0), way);
+}
+
+void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
+  const std::optional<Instance> first = missing();
+  if (is_missing_ && asks_ == 0 && first != missed_) patience_.took(now, now - missed_at_);
+  if (!first) {
+    is_missing_ = false;
+    asks_ = 0;
+    return;
+  }
+  // What was asked for together with it may still be on its way.
+  const bool asked_for = is_missing_ && asks_ > 0 && *first >= missed_ && *first <= asked_upto_;
+  if (!asked_for && (!is_missing_ || *first != missed_)) {
+    // What is as late as what was asked for, or far behind it, is asked for once that has come.
+    const bool as_late = is_missing_ && asks_ > 0 && *first <= missed_upto_;
+    const bool far =
+        asks_ > 0 && *first == asked_upto_ + 1 && highest_decided_ >= *first + ask_max_;
+    is_missing_ = true;
+    missed_ = *first;
+    if (!as_late) {
+      missed_upto_ = std::max(highest_decided_, store_.end() - 1);
+      missed_at_ = now;
+    }
+    asks_ = 0;
+    asked_at_ = now;
+    // Others may know that it is decided long before it comes from node to node.
+    on_its_way_ = routes_->hops() > 1 && store_.find(*first) == nullptr;
+    if (!as_late && !far) return;
+  } else if (on_its_way_ && store_.find(*first) != nullptr) {
+    on_its_way_ = false;  // something behind it has come
+    asked_at_ = now;
+    return;
+  } else if (now < ask_again_at()) {
+    return;
+  }
+  asked_at_ = now;
+  on_its_way_ = false;
+  const Peer* peer = who_has(*first);
+  ++asks_;
+  if (peer != nullptr) ask(*peer, *first, out);
+}
+
+// All that is as late as the first one: those in a row with one packet.
+void PaxosEngine::ask(const Peer& peer, Instance first, Effects& out) {
+  asked_ = true;
+  constexpr int kRunsAtOnce = 8;
+  const Instance end = std::min(std::max(missed_upto_, first), first + ask_max_ - 1) + 1;
+  Instance from = first;
+  for (int run = 0; run < kRunsAtOnce && from < end; ++run) {
+    Instance upto = from + 1;
+    while (upto < end && lacks(upto)) ++upto;
+    const auto count = static_cast<std::uint16_t>(upto - from);
+    ++counts_.repeats;
+    outbox_.send(peer.node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+      return wire::encode_repeat(header, {from, count}, bytes);
+    });
+    asked_upto_ = upto - 1;
+    for (from = upto; from < end && !lacks(from);) ++from;
+  }
+}
+
+// Something came twice: if it was asked for, that was too soon.
+void PaxosEngine::note_twice(Instant now, Instance instance) {
+  const bool asked_for = asks_ > 0 && instance >= missed_ && instance <= asked_upto_;
+  if (asked_for) patience_.took(now, now - missed_at_);
+}
+
+// Does anybody have the next instance?
+bool PaxosEngine::can_catch_up() const {
+  return std::any_of(peers_.all().begin(), peers_.all().end(),
+                     [this](const Peer& peer) { return gives(peer, state_.next()); });
+}
+
+// Who is in no view may begin where others are, and does if it is far behind: to learn what was
+// decided meanwhile may take longer than the others take to decide as much again. Who is in a view,
+// and so far behind that nobody has what it lacks, cannot go on.
+void PaxosEngine::ask_for_checkpoint(Effects& out) {
+  const Peer* best = nullptr;
+  for (const Peer& peer : peers_.all()) {
+    if (peer.self || peer.suspected || !peer.has_state || peer.state.next == 0) continue;
+    if (in_memory() && !state_.known() && !tells_of_order(peer)) continue;
+    if (best == nullptr || peer.state.next > best->state.next) best = &peer;
+  }
+  if (best == nullptr ||
+      (state_.known() && (can_catch_up() || best->state.next <= state_.next()))) {
+    cut_off_ticks_ = 0;
+    const Instance far_behind =
+        config_.far_behind == 0 ? config_.options.max_gap : config_.far_behind;
+    const bool far = best != nullptr && best->state.next > state_.next() + far_behind;
+    // In memory its vote is kept nowhere else, so it learns what was decided instead.
+    if (far && may_skip() && !(in_memory() && has_voted())) ask_checkpoint_of(*best, out);
+    return;
+  }
+  // An acceptor that has not come as far may have a vote for it, to be proposed again; and others
+  // may have kept it, and be sending it.
+  Instance behind = state_.next();
+  for (const Peer& peer : peers_.all()) {
+    const bool may_help = peer.acceptor && !peer.self && !peer.suspected && peer.has_state;
+    if (may_help && peer.state.next <= state_.next()) behind += peer.state.next;
+  }
+  cut_off_ticks_ = behind == cut_off_behind_ ? cut_off_ticks_ + 1 : 1;
+  cut_off_behind_ = behind;
+  if (!may_skip()) {
+    if (peers_.live_acceptors() < peers_.majority() || cut_off_ticks_ < kCutOffTicks) return;
+    stop(out, kCutOff);
+    return;
+  }
+  // An acceptor that voted for what is next is one of those who may help, and would forget its
+  // vote.
+  if (has_voted() && cut_off_ticks_ < kCutOffTicks) {
+    PEAL_PROBE("paxos.keeps_votes");
+    return;
+  }
+  ask_checkpoint_of(*best, out);
+}
+
+/// For what is next here.
+bool PaxosEngine::has_voted() const {
+  const Slot* slot = store_.find(state_.next());
+  return state_.known() && votes() && slot != nullptr && slot->vote_round.count != 0;
+}
+
+/// A member owes its view what is decided in it.
+bool PaxosEngine::may_skip() const {
+  const bool needed = config_.merger != nullptr && config_.merger->needs_all();
+  return !joined() && (!needed || PEAL_MUTANT(re_skips_at_will));
+}
+
+// Who hears few others knows little of where they are, and their views may have ended the one that
+// this node is still in.
+bool PaxosEngine::near() const {
+  if (!state_.known()) return false;
+  std::size_t heard = 0;
+  for (const Peer& peer : peers_.all()) {
+    if (!peer.self && (peer.suspected || !peer.has_state)) continue;
+    if (peer.listed) ++heard;
+    if (peer.self) continue;
+    if (peer.state.next > state_.next() + join_lag(config_.options)) return false;
+    if (peer.state.view > state_.view().number) return false;
+  }
+  return heard * 2 > peers_.listed();
+}
+
+void PaxosEngine::ask_checkpoint_of(const Peer& peer, Effects& out) {
+  outbox_.send(peer.node, Lane::control, out, [](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_checkpoint_get(header, bytes);
+  });
+}
+
+}  // namespace peal::order::paxos
