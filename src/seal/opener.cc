@@ -178,13 +178,21 @@ Refusal Opener::try_all(const Header& header, ByteSpan packet, const Candidates&
   return reason;
 }
 
+/// A packet of control that came by one way is not taken again by the other. With data it would
+/// come early: one that is too old where control is read is an old one.
+bool Opener::was_opened_otherwise(const Session& session, std::uint64_t counter,
+                                  std::size_t window) {
+  using Verdict = ReplayWindow::Verdict;
+  const bool with_data = window == kLanes;
+  const std::size_t other = with_data ? static_cast<std::size_t>(Lane::control) : kLanes;
+  const Verdict verdict = session.windows[other].judge(counter);
+  return verdict == Verdict::replayed || (with_data && verdict == Verdict::too_old);
+}
+
 Refusal Opener::try_one(const Header& header, ByteSpan packet, const Candidate& candidate,
                         std::size_t window) {
   Session& session = *candidate.session;
-  // What came by one way is not taken again by the other.
-  const bool control = header.lane == Lane::control;
-  const std::size_t other = window == kLanes ? static_cast<std::size_t>(Lane::control) : kLanes;
-  if (control && session.windows[other].judge(header.counter) == ReplayWindow::Verdict::replayed) {
+  if (header.lane == Lane::control && was_opened_otherwise(session, header.counter, window)) {
     return Refusal::replayed;
   }
   switch (session.windows[window].judge(header.counter)) {

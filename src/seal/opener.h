@@ -101,6 +101,8 @@ class Opener {
                   std::size_t window, Session*& session);
   Refusal try_one(const Header& header, ByteSpan packet, const Candidate& candidate,
                   std::size_t window);
+  static bool was_opened_otherwise(const Session& session, std::uint64_t counter,
+                                   std::size_t window);
   void begin(Session& session, const Incarnation& incarnation);
   void rekey(Session& session, const std::vector<KeyId>& before);
 

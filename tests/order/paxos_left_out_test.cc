@@ -142,6 +142,14 @@ TEST(PaxosLeftOut, HoldsSoMuchAndNoMore) {
   one.keep({kThree}, 21, order.store);
   EXPECT_TRUE(one.decided(26)) << "the newer one";
   EXPECT_FALSE(one.decided(20)) << "in the place of the older one";
+  order.go_on(32);
+  one.keep({kThree}, 21, order.store);
+  EXPECT_TRUE(one.decided(26)) << "more of it does not fit, and nothing is lost by that";
+  EXPECT_FALSE(one.decided(27));
+  order.go_on(36);
+  one.keep({kTwo}, 36, order.store);
+  EXPECT_TRUE(one.decided(36));
+  EXPECT_FALSE(one.decided(26));
   LeftOut none(100);
   none.keep({kTwo}, 20, order.store);
   EXPECT_FALSE(none.decided(20));

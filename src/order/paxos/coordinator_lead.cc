@@ -183,9 +183,9 @@ std::optional<MemberId> Coordinator::too_far_behind() const {
 /// Did a member lack anything lately that others have?
 bool Coordinator::somebody_asked() {
   bool asked = false;
-  for (const wire::ViewMember& each : p_.state.members()) {
-    Peer* peer = p_.peers.find(each.member.node);
-    if (peer != nullptr) asked = std::exchange(peer->asked, false) || asked;
+  for (Peer& peer : p_.peers.all()) {
+    const bool member = p_.state.has(peer.member);
+    asked = (std::exchange(peer.asked, false) && member) || asked;
   }
   return asked;
 }

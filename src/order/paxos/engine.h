@@ -175,6 +175,7 @@ class PaxosEngine final : public Ensemble {
   std::optional<Instance> missing() const;
   const Peer* who_has(Instance instance) const;
   bool can_catch_up() const;
+  bool waits_for_others() const;
   bool has_voted() const;
   bool may_skip() const;
   void ask_for_checkpoint(Effects& out);
@@ -266,7 +267,7 @@ class PaxosEngine final : public Ensemble {
   Instance checkpoint_at_ = 0;  ///< of the last one in the log
   bool checkpoint_wanted_ = false;
   unsigned cut_off_ticks_ = 0;
-  Instance cut_off_behind_ = 0;  ///< how far this node and those are who may yet help, in sum
+  Instance cut_off_behind_ = 0;  ///< how far this node and those who may yet help are, in sum
 
   ViewId view_{};  ///< the last that this node was in, and installed
   Seq seq_ = 0;    ///< units delivered in it

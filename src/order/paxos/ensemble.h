@@ -24,6 +24,10 @@ class Merger {
   virtual void on_left_out() = 0;
   /// Needs all that is decided from now on, whether this node is in the ensemble's view or not.
   virtual bool needs_all() const = 0;
+  /// Key of the last value that the order of them all has come to.
+  virtual std::uint64_t merged() const = 0;
+  /// Does the application take what comes next in it?
+  virtual bool has_room() const = 0;
   /// A node needs keys of this ensemble above this one, which is a stamp.
   virtual void on_pass_wanted(std::uint64_t key) = 0;
 };

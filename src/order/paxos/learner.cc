@@ -223,10 +223,12 @@ void PaxosEngine::keep_for(std::span<const MemberId> left_out) {
   for (const MemberId& member : left_out) {
     const Peer* peer = peers_.find(member.node);
     if (peer == nullptr || peer->self || peer->member != member || peer->state.leaving) continue;
-    members.push_back(member);
     // Nobody was further ahead of one that seemed alive.
     const Instance guess = store_.next() - std::min(most, store_.next());
-    first = std::min(first, peer->has_state ? peer->state.next : guess);
+    const Instance next = peer->has_state ? peer->state.next : guess;
+    if (peer->has_state && next < store_.oldest()) continue;  // this node cannot help it any more
+    members.push_back(member);
+    first = std::min(first, next);
   }
   if (!members.empty()) left_out_.keep(std::move(members), first, store_);
 }

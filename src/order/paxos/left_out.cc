@@ -24,24 +24,42 @@ void LeftOut::keep(std::vector<MemberId> members, Instance first, const Store& s
   const auto same = std::find_if(ranges_.begin(), ranges_.end(), [&](const Range& range) {
     return range.members == members && range.first <= first && range.end() >= first;
   });
-  const bool goes_on = same != ranges_.end();
-  if (!goes_on) ranges_.push_back({std::move(members), first, {}, {}});
-  Range& range = goes_on ? *same : ranges_.back();
-  bytes_ -= range.memory();
-  add(range, store);
+  Range range;
+  if (same == ranges_.end()) {
+    range.members = std::move(members);
+    range.first = first;
+  } else {
+    range = std::move(*same);
+    ranges_.erase(same);
+    bytes_ -= range.memory();
+  }
+  std::uint64_t more = 0;
+  for (Instance k = range.end(); k < store.next(); ++k) more += memory_of(*store.decided(k));
+  // What does not fit is no reason to lose what is kept: that may be all that they lack.
+  if (range.memory() + more <= bytes_max_) {
+    for (; bytes_ + range.memory() + more > bytes_max_; ranges_.pop_front()) {
+      bytes_ -= ranges_.front().memory();
+    }
+    add(range, store);
+    PEAL_PROBE("paxos.kept_for_left_out");
+  }
+  if (range.values.empty()) return;
   bytes_ += range.memory();
-  PEAL_PROBE("paxos.kept_for_left_out");
-  for (; bytes_ > bytes_max_; ranges_.pop_front()) bytes_ -= ranges_.front().memory();
+  ranges_.push_back(std::move(range));
+}
+
+std::uint64_t LeftOut::memory_of(const Store::Decided& value) {
+  return value.bytes.size() + sizeof(Kept);
 }
 
 /// What the store holds behind it.
 void LeftOut::add(Range& range, const Store& store) {
-  const Instance from = range.end();
   std::size_t size = range.bytes.size();
-  for (Instance k = from; k < store.next(); ++k) size += store.decided(k)->bytes.size();
+  for (Instance k = range.end(); k < store.next(); ++k) size += store.decided(k)->bytes.size();
   range.bytes.reserve(size);
-  for (Instance k = from; k < store.next(); ++k) {
-    const Store::Decided value = *store.decided(k);
+  range.values.reserve(store.next() - range.first);
+  while (range.end() < store.next()) {
+    const Store::Decided value = *store.decided(range.end());
     range.values.push_back({value.head, range.bytes.size(), value.bytes.size()});
     range.bytes.insert(range.bytes.end(), value.bytes.begin(), value.bytes.end());
   }

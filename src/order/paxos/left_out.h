@@ -18,7 +18,8 @@ namespace peal::order::paxos {
 /// nothing behind them; so they are kept apart from the history, which others overrun soon.
 class LeftOut {
  public:
-  /// `bytes_max`: of what is kept for all. What comes on top takes the place of the oldest.
+  /// `bytes_max`: of what is kept for all. What comes on top takes the place of the oldest, and
+  /// what is more than that alone is not kept.
   explicit LeftOut(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
   /// For `members`, in any order that is always the same: what the store holds from `first` up.
@@ -45,6 +46,7 @@ class LeftOut {
     std::uint64_t memory() const { return bytes.size() + values.size() * sizeof(Kept); }
   };
 
+  static std::uint64_t memory_of(const Store::Decided& value);
   static void add(Range& range, const Store& store);
 
   std::uint64_t bytes_max_;

@@ -156,9 +156,13 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
     if (far && may_skip() && !(in_memory() && has_voted())) ask_checkpoint_of(*best, out);
     return;
   }
+  if (!may_skip() && !waits_for_others()) {
+    cut_off_ticks_ = 0;
+    return;
+  }
   // An acceptor that has not come as far may have a vote for it, to be proposed again; and others
-  // may have kept it, and be sending it.
-  Instance behind = state_.next();
+  // may have kept it, or what another ensemble lacks, and be sending it.
+  Instance behind = state_.next() + (config_.merger == nullptr ? 0 : config_.merger->merged());
   for (const Peer& peer : peers_.all()) {
     const bool may_help = peer.acceptor && !peer.self && !peer.suspected && peer.has_state;
     if (may_help && peer.state.next <= state_.next()) behind += peer.state.next;
@@ -177,6 +181,11 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
     return;
   }
   ask_checkpoint_of(*best, out);
+}
+
+/// What is next is not here; and it is not the application that takes nothing.
+bool PaxosEngine::waits_for_others() const {
+  return lacks(state_.next()) && (config_.merger == nullptr || config_.merger->has_room());
 }
 
 /// For what is next here.

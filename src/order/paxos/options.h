@@ -36,7 +36,9 @@ struct Options {
   std::uint32_t member_window = 512;     ///< the same for units of one member without a place
   std::uint32_t max_gap = 4'096;         ///< instances between the slowest member and a new one
   std::uint32_t checkpoint_every = 256;  ///< instances between two checkpoints in the log
-  std::uint64_t history_bytes_max = 64ULL << 20;  ///< of decided values, for those who are behind
+  /// Of decided values, for those who are behind; and up to twice as much of what members lack that
+  /// were left out of a view.
+  std::uint64_t history_bytes_max = 64ULL << 20;
   /// Optimistic delivery (early.h); equal on all nodes.
   bool optimistic = false;
   /// Units that are later than this say nothing of what packets take, but of clocks.

@@ -55,6 +55,8 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
     // Until it has merged the end of its last view, it owes that what belongs before.
     return index_ != 0 && (all_.ready_ || all_.joined_ || all_.views_ahead_ > 0);
   }
+  std::uint64_t merged() const override { return all_.merged_; }
+  bool has_room() const override { return all_.host_.receive_room_units() > 0; }
   void on_left_out() override;
   void on_pass_wanted(std::uint64_t key) override {
     if (all_.rotates()) return;  // nobody asks there
