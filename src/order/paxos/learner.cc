@@ -222,13 +222,14 @@ void PaxosEngine::keep_for(std::span<const MemberId> left_out) {
   Instance first = store_.next();
   for (const MemberId& member : left_out) {
     const Peer* peer = peers_.find(member.node);
-    if (peer == nullptr || peer->self || peer->member != member || peer->state.leaving) continue;
+    if (peer == nullptr || peer->self || peer->member.epoch > member.epoch) continue;
+    const bool heard = peer->member == member && peer->has_state;
+    // One that this node cannot help any more, or that wants nothing.
+    if (heard && (peer->state.leaving || peer->state.next < store_.oldest())) continue;
+    members.push_back(member);
     // Nobody was further ahead of one that seemed alive.
     const Instance guess = store_.next() - std::min(most, store_.next());
-    const Instance next = peer->has_state ? peer->state.next : guess;
-    if (peer->has_state && next < store_.oldest()) continue;  // this node cannot help it any more
-    members.push_back(member);
-    first = std::min(first, next);
+    first = std::min(first, heard ? peer->state.next : guess);
   }
   if (!members.empty()) left_out_.keep(std::move(members), first, store_);
 }

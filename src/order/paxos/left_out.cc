@@ -11,8 +11,9 @@ namespace {
 
 bool needs_until(const Peers& peers, const MemberId& member, Instance end) {
   const Peer* peer = peers.find(member.node);
-  if (peer == nullptr || peer->member != member) return false;
-  return !peer->has_state || (peer->state.next < end && !peer->state.leaving);
+  if (peer == nullptr || peer->member.epoch > member.epoch) return false;
+  if (peer->member != member || !peer->has_state) return true;  // it was not heard yet
+  return peer->state.next < end && !peer->state.leaving;
 }
 
 }  // namespace
