@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paxos_bench.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -19,6 +21,23 @@ Bytes bytes_of(std::string_view text) {
   Bytes bytes(text.size());
   if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;
+}
+
+void put(Store& store, BufferPool& pool, Instance instance, std::uint32_t size) {
+  Slot* slot = store.make(instance);
+  ASSERT_NE(slot, nullptr);
+  slot->decided = true;
+  slot->heard.head = unit_head(kOne, instance);
+  slot->heard.bytes = pool.take(0, size);
+  ASSERT_TRUE(slot->heard.bytes);
+  std::fill_n(slot->heard.bytes.data(), size, static_cast<std::byte>(instance));
+}
+
+Peers three_peers() {
+  Peers peers(kOne, Options{});
+  const std::vector<NodeId> nodes{kOne.node, kTwo.node, kThree.node};
+  peers.know({0, 1, 1, nodes, nodes}, {});
+  return peers;
 }
 
 wire::ValueHead unit_head(const MemberId& origin, std::uint64_t number, std::uint64_t view) {

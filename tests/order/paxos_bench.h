@@ -11,6 +11,8 @@
 
 #include "order/paxos/options.h"
 #include "order/paxos/order_state.h"
+#include "order/paxos/peers.h"
+#include "order/paxos/store.h"
 #include "port/log.h"
 #include "wire/paxos.h"
 
@@ -21,6 +23,11 @@ using Bytes = std::vector<std::byte>;
 inline constexpr MemberId kOne{{1}, 100}, kTwo{{2}, 100}, kThree{{3}, 100};
 
 Bytes bytes_of(std::string_view text);
+/// Makes an instance of the store decided: a unit of kOne with its number, of `size` bytes.
+/// digits.
+void put(Store& store, BufferPool& pool, Instance instance, std::uint32_t size);
+/// kOne, which knows itself and two others, all acceptors, and has heard nobody.
+Peers three_peers();
 wire::ValueHead unit_head(const MemberId& origin, std::uint64_t number, std::uint64_t view = 1);
 wire::ValueHead view_head(const MemberId& origin, std::uint64_t view);
 /// The list that all engines of a bench are given, as one that counts.

@@ -2,11 +2,9 @@
 // What is kept for members that were left out of a view.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "order/paxos/left_out.h"
-#include "order/paxos/options.h"
 #include "paxos_bench.h"
 
 namespace peal::order::paxos::test {
@@ -25,23 +23,14 @@ struct Ordered {
   }
   void go_on(Instance upto) {
     while (store.next() <= upto) {
-      const Instance instance = store.next();
-      Slot* slot = store.make(instance);
-      slot->decided = true;
-      slot->heard.head = unit_head(kOne, instance);
-      slot->heard.bytes = pool.take(0, kBytes);
-      std::fill_n(slot->heard.bytes.data(), kBytes, static_cast<std::byte>(instance));
+      put(store, pool, store.next(), kBytes);
       store.consume();
     }
   }
 };
 
 Peers heard_peers() {
-  Peers peers(kOne, Options{});
-  wire::Nodes nodes;
-  for (const MemberId& member : {kOne, kTwo, kThree}) nodes.all.push_back(member.node);
-  nodes.acceptors = nodes.all;
-  peers.know(nodes, {});
+  Peers peers = three_peers();
   peers.start(Instant{});
   for (const MemberId& member : {kTwo, kThree}) {
     peers.note(Instant{}, *peers.find(member.node), member);

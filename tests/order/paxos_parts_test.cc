@@ -98,16 +98,6 @@ TEST(PaxosOrderState, MutantsAreNoticed) {
 
 // ---- Store ----
 
-void put(Store& store, BufferPool& pool, Instance instance, std::uint32_t size) {
-  Slot* slot = store.make(instance);
-  ASSERT_NE(slot, nullptr);
-  slot->decided = true;
-  slot->heard.head = unit_head(kOne, instance);
-  slot->heard.bytes = pool.take(0, size);
-  ASSERT_TRUE(slot->heard.bytes);
-  std::fill_n(slot->heard.bytes.data(), size, static_cast<std::byte>(instance));
-}
-
 TEST(PaxosStore, TheHistoryForgetsTheOldestFirst) {
   BufferPool pool(1'024, 16);
   Store store(8, 10'000);
@@ -278,13 +268,6 @@ TEST(PaxosRecords, OfUnknownKindsAreRefused) {
 }
 
 // ---- Peers ----
-
-Peers three_peers() {
-  Peers peers(kOne, Options{});
-  const std::vector<NodeId> nodes{kOne.node, kTwo.node, kThree.node};
-  peers.know({0, 1, 1, nodes, nodes}, {});
-  return peers;
-}
 
 TEST(PaxosPeers, WhoIsSilentIsSuspectedAndGetsLongerNextTime) {
   const Options options;

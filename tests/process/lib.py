@@ -208,16 +208,15 @@ class Node:
         if status != 0:
             raise Failure(f"{self.name} ended with {status}: {child.lines[-1:]}")
 
-
     def condition(self):
         """How it is now, in one line, whatever has happened to it: for who looks into a failure.
         Its whole status goes to a file, LABEL.status.json."""
         label = f"{self.name}.{self.incarnation}"
         if self.child is None:
             return f"{label}: was ended"
-        status = self.child.process.poll()
-        if status is not None:
-            return f"{label}: ended with {status}; it says: {self.child.lines[-2:]}"
+        ended = self.child.process.poll()
+        if ended is not None:
+            return f"{label}: ended with {ended}; it says: {self.child.lines[-2:]}"
         try:
             status = self.status()
         except (Failure, subprocess.TimeoutExpired, ValueError) as problem:

@@ -209,7 +209,7 @@ void PaxosEngine::change_view(Effects& out) {
 // Of several ensembles each has views of its own, which end at other places than the one of them
 // all: whoever merges them says who was left out of that.
 void PaxosEngine::keep_for_those_of(const std::vector<wire::ViewMember>& before) {
-  std::vector<MemberId> left_out;
+  MemberSet left_out;
   for (const wire::ViewMember& each : before) {
     if (!state_.has(each.member)) left_out.push_back(each.member);
   }
@@ -217,8 +217,10 @@ void PaxosEngine::keep_for_those_of(const std::vector<wire::ViewMember>& before)
 }
 
 void PaxosEngine::keep_for(std::span<const MemberId> left_out) {
+  // Nobody was further ahead of one that seemed alive.
   const Instance most = config_.options.max_gap + config_.options.window;
-  std::vector<MemberId> members;
+  const Instance guess = store_.next() - std::min(most, store_.next());
+  MemberSet members;
   Instance first = store_.next();
   for (const MemberId& member : left_out) {
     const Peer* peer = peers_.find(member.node);
@@ -227,8 +229,6 @@ void PaxosEngine::keep_for(std::span<const MemberId> left_out) {
     // One that this node cannot help any more, or that wants nothing.
     if (heard && (peer->state.leaving || peer->state.next < store_.oldest())) continue;
     members.push_back(member);
-    // Nobody was further ahead of one that seemed alive.
-    const Instance guess = store_.next() - std::min(most, store_.next());
     first = std::min(first, heard ? peer->state.next : guess);
   }
   if (!members.empty()) left_out_.keep(std::move(members), first, store_);

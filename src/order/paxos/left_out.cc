@@ -18,7 +18,7 @@ bool needs_until(const Peers& peers, const MemberId& member, Instance end) {
 
 }  // namespace
 
-void LeftOut::keep(std::vector<MemberId> members, Instance first, const Store& store) {
+void LeftOut::keep(MemberSet members, Instance first, const Store& store) {
   first = std::max(first, store.oldest());
   if (first >= store.next()) return;
   // For the same ones more may be kept, up to another view's end.
@@ -34,14 +34,15 @@ void LeftOut::keep(std::vector<MemberId> members, Instance first, const Store& s
     ranges_.erase(same);
     bytes_ -= range.memory();
   }
-  std::uint64_t more = 0;
-  for (Instance k = range.end(); k < store.next(); ++k) more += memory_of(*store.decided(k));
+  std::size_t bytes = 0;
+  for (Instance k = range.end(); k < store.next(); ++k) bytes += store.decided(k)->bytes.size();
+  const std::uint64_t more = bytes + (store.next() - range.end()) * sizeof(Kept);
   // What does not fit is no reason to lose what is kept: that may be all that they lack.
   if (range.memory() + more <= bytes_max_) {
     for (; bytes_ + range.memory() + more > bytes_max_; ranges_.pop_front()) {
       bytes_ -= ranges_.front().memory();
     }
-    add(range, store);
+    add(range, store, bytes);
     PEAL_PROBE("paxos.kept_for_left_out");
   }
   if (range.values.empty()) return;
@@ -49,15 +50,9 @@ void LeftOut::keep(std::vector<MemberId> members, Instance first, const Store& s
   ranges_.push_back(std::move(range));
 }
 
-std::uint64_t LeftOut::memory_of(const Store::Decided& value) {
-  return value.bytes.size() + sizeof(Kept);
-}
-
-/// What the store holds behind it.
-void LeftOut::add(Range& range, const Store& store) {
-  std::size_t size = range.bytes.size();
-  for (Instance k = range.end(); k < store.next(); ++k) size += store.decided(k)->bytes.size();
-  range.bytes.reserve(size);
+/// What the store holds behind it: so many bytes.
+void LeftOut::add(Range& range, const Store& store, std::size_t bytes) {
+  range.bytes.reserve(range.bytes.size() + bytes);
   range.values.reserve(store.next() - range.first);
   while (range.end() < store.next()) {
     const Store::Decided value = *store.decided(range.end());

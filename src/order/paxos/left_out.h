@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "order/member_set.h"
 #include "order/paxos/peers.h"
 #include "order/paxos/store.h"
 
@@ -22,8 +23,8 @@ class LeftOut {
   /// what is more than that alone is not kept.
   explicit LeftOut(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  /// For `members`, in any order that is always the same: what the store holds from `first` up.
-  void keep(std::vector<MemberId> members, Instance first, const Store& store);
+  /// For `members`: what the store holds from `first` up.
+  void keep(MemberSet members, Instance first, const Store& store);
   /// Forgets what nobody needs any more: who has it all, has restarted, or said goodbye.
   void look(const Peers& peers);
   std::optional<Store::Decided> decided(Instance instance) const;
@@ -37,7 +38,7 @@ class LeftOut {
     std::size_t size = 0;
   };
   struct Range {
-    std::vector<MemberId> members;
+    MemberSet members;
     Instance first = 0;
     std::vector<Kept> values;
     std::vector<std::byte> bytes;
@@ -46,8 +47,7 @@ class LeftOut {
     std::uint64_t memory() const { return bytes.size() + values.size() * sizeof(Kept); }
   };
 
-  static std::uint64_t memory_of(const Store::Decided& value);
-  static void add(Range& range, const Store& store);
+  static void add(Range& range, const Store& store, std::size_t bytes);
 
   std::uint64_t bytes_max_;
   std::uint64_t bytes_ = 0;

@@ -175,10 +175,7 @@ void Ensembles::place(const Item& item) {
 /// All that belongs before the view without them has been merged here, so every ensemble has it.
 void Ensembles::keep_for_left_out(const MemberSet& members) {
   if (!joined_) return;
-  MemberSet left_out;
-  for (const MemberId& member : members_) {
-    if (!contains(members, member)) left_out.push_back(member);
-  }
+  const MemberSet left_out = set_minus(members_, members);
   for (const auto& inner : inner_) inner->engine->keep_for(left_out);
 }
 
