@@ -32,6 +32,16 @@ T field(const Json& object, const char* key, T otherwise) {
   }
 }
 
+/// The texts of a list, with commas between them.
+std::string names_in(const Json& object, const char* key) {
+  std::vector<std::string> all;
+  const Json found = object.is_object() ? object.value(key, Json::array()) : Json();
+  for (const Json& name : found) {
+    if (name.is_string()) all.push_back(name.get<std::string>());
+  }
+  return comma_separated(all);
+}
+
 std::string number_field(const Json& object, const char* key) {
   return std::to_string(field<std::uint64_t>(object, key, 0));
 }
@@ -277,18 +287,35 @@ std::vector<std::string> address_lines(const NodeReport& report) {
 std::vector<std::string> list_lines(const NodeReport& report) {
   const Json answer = Json::parse(report.json, nullptr, false);
   const Json list = answer.is_object() ? answer.value("list", Json::object()) : Json();
-  const auto names = [&list](const char* key) {
-    std::vector<std::string> all;
-    const Json found = list.is_object() ? list.value(key, Json::array()) : Json();
-    for (const Json& name : found) {
-      if (name.is_string()) all.push_back(name.get<std::string>());
-    }
-    return comma_separated(all);
-  };
-  const std::string next = names("next");
+  const std::string next = names_in(list, "next");
   if (next.empty()) return {};
-  return {report.name + " nodes=" + names("nodes") + " next=" + next +
+  return {report.name + " nodes=" + names_in(list, "nodes") + " next=" + next +
           " waits_for=" + quote(field(list, "waits_for", std::string()))};
+}
+
+std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> ways;  // and who goes by each
+  for (const NodeReport& report : reports) {
+    const Json answer = Json::parse(report.json, nullptr, false);
+    const auto order = field(answer, "order", std::string());
+    if (order.empty() || order == "ring") continue;
+    std::string way = "order=" + order;
+    for (const char* key : {"dissemination", "merge"}) {
+      const auto value = field(answer, key, std::string());
+      if (!value.empty()) way += " " + std::string(key) + "=" + value;
+    }
+    const auto ensembles = field<std::uint64_t>(answer, "ensembles", 0);
+    if (ensembles > 1) way += " ensembles=" + std::to_string(ensembles);
+    const std::string domains = names_in(answer, "domains");
+    if (!domains.empty()) way += " domains=" + domains;
+    auto same =
+        std::find_if(ways.begin(), ways.end(), [&](const auto& each) { return each.first == way; });
+    if (same == ways.end()) same = ways.insert(same, {way, {}});
+    same->second.push_back(report.name);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [way, names] : ways) lines.push_back(comma_separated(names) + " " + way);
+  return lines;
 }
 
 std::vector<std::string> client_lines(const NodeReport& report) {

@@ -67,6 +67,9 @@ class NodePoller {
 std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
                                   const std::vector<double>& rates);
 
+/// How the nodes order, if it is not by the ring: a line for all that do it alike.
+std::vector<std::string> order_lines(const std::vector<NodeReport>& reports);
+
 /// One line for each node that dropped packets: damaged ones, and those of strangers.
 std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports);
 

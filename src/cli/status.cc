@@ -62,6 +62,7 @@ void print_json(const std::vector<NodeReport>& reports) {
 
 void print_text(const StatusCommand& command, const std::vector<NodeReport>& reports) {
   for (const std::string& line : table_of(reports, {})) std::printf("%s\n", line.c_str());
+  for (const std::string& line : order_lines(reports)) std::printf("%s\n", line.c_str());
   for (const std::string& line : drop_lines(reports)) std::printf("%s\n", line.c_str());
   for (const NodeReport& report : reports) {
     for (const std::string& line : address_lines(report)) std::printf("%s\n", line.c_str());

@@ -42,6 +42,32 @@ TEST(NodeReport, SaysWhichListItGoesOverTo) {
   }
 }
 
+NodeReport ordering(const std::string& name, const std::string& json) {
+  NodeReport report;
+  report.name = name;
+  report.json = json;
+  return report;
+}
+
+TEST(NodeReport, SaysHowNodesOrderOnceForAllThatDoItAlike) {
+  const std::string two =
+      R"({"order":"ridge","dissemination":"ring","merge":"keys","ensembles":2})";
+  EXPECT_THAT(order_lines({ordering("a", two), ordering("b", two)}),
+              ElementsAre("a,b order=ridge dissemination=ring merge=keys ensembles=2"));
+  EXPECT_THAT(order_lines({ordering("a", R"({"order":"ridge","domains":["east"]})"),
+                           ordering("b", R"({"order":"ridge","domains":["east","west"]})"),
+                           ordering("c", R"({"order":"ridge","domains":["east"]})")}),
+              ElementsAre("a,c order=ridge domains=east", "b order=ridge domains=east,west"));
+  EXPECT_THAT(order_lines({ordering("a", R"({"order":"paxos","ensembles":1})")}),
+              ElementsAre("a order=paxos"));
+  for (const char* json :
+       {R"({"order":"ring"})", R"({"order":3,"domains":3})", "{}", "3", "", "}"}) {
+    EXPECT_THAT(order_lines({ordering("a", json)}), IsEmpty()) << json;
+  }
+  EXPECT_THAT(order_lines({ordering("a", R"({"order":"ridge","domains":{"x":1},"merge":[]})")}),
+              ElementsAre("a order=ridge"));
+}
+
 TEST(NodeReport, SurvivesAnswersThatAreNone) {
   for (const char* nodes : {"3", "[]", "[3, null, {}]", "[{\"name\":3}]", "}"}) {
     EXPECT_THAT(address_lines(report_of(nodes)), IsEmpty()) << nodes;
