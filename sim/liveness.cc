@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "sim/words.h"
 
@@ -143,7 +144,24 @@ bool Liveness::all_in_one_view() const {
 
 void Liveness::advance(Duration length) {
   const Instant limit = world_.now() + length;
-  while (!stopped_() && world_.step(limit)) {
+  const FaultCounts& faults = world_.ledger().faults();
+  while (!stopped_()) {
+    const std::uint64_t conflicts = faults.of(Fault::identity_conflict);
+    if (!world_.step(limit)) return;
+    if (faults.of(Fault::identity_conflict) != conflicts) start_again();
+  }
+}
+
+/// A packet from before may tell a node whose clock was set back that its place is another's: then
+/// it stops, and whoever looks after it starts it again.
+void Liveness::start_again() {
+  if (world_.now() > strays_ + patience_) return;  // who was told may say so at its next packet
+  for (const Part& part : parts_) {
+    for (const NodeId node : part.alive) {
+      if (world_.process(node) != nullptr) continue;
+      world_.start(node);
+      started_again_ = true;
+    }
   }
 }
 
@@ -206,8 +224,9 @@ bool Liveness::wait_for_views() {
   })) {
     advance(kSlice);
   }
-  const Instant limit = std::max(world_.now(), strays_) + patience_;
+  Instant limit = std::max(world_.now(), strays_) + patience_;
   while (!stopped_() && !all_in_one_view()) {
+    if (std::exchange(started_again_, false)) limit = world_.now() + patience_;
     if (world_.now() >= limit && !restarted_ && votes_are_lost()) {
       restart_all();
       return wait_for_views();
@@ -239,6 +258,7 @@ bool Liveness::drain() {
   Instant limit = world_.now() + patience_;
   while (!stopped_() && !cluster_is_idle(world_)) {
     advance(kSlice);
+    if (started_again_ && !wait_for_views()) return false;
     const std::uint64_t here = progress();
     if (here != last) limit = world_.now() + patience_;
     last = here;

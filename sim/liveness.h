@@ -52,6 +52,7 @@ class Liveness {
   void check_idleness();
   std::string state_text() const;
   void advance(Duration length);
+  void start_again();
 
   World& world_;
   std::vector<Part> parts_;
@@ -59,6 +60,7 @@ class Liveness {
   std::function<bool()> stopped_;
   Instant strays_{};                  ///< when the last packet from before the end arrives
   bool restarted_ = false;            ///< all nodes were
+  bool started_again_ = false;        ///< one was that had to stop, and not all was well since
   std::vector<std::uint64_t> views_;  ///< by node: views installed when all was well
 };
 
