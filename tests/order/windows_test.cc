@@ -108,18 +108,6 @@ TEST_F(WindowTest, GrowsAsLongAsItBringsMore) {
   EXPECT_GT(packets_per_s(seconds(2)), 0.95 * 1'024 / (200e-6 + 1'024 * 2e-6));
 }
 
-TEST_F(WindowTest, DoesNotTryAtOnceWhatDidNotHelp) {
-  const Duration step = microseconds(200);
-  std::uint32_t highest = window_.value();
-  while (window_.value() >= highest) {  // until the start has gone too far
-    highest = window_.value();
-    run({}, step);
-  }
-  const std::uint32_t home = window_.value();
-  while (window_.value() == home) run({}, step);
-  EXPECT_LT(window_.value(), home);
-}
-
 TEST_F(WindowTest, TrialsAreRareWhereNeitherWayIsBetter) {
   Plant plant;
   plant.serial = true;

@@ -190,7 +190,6 @@ void GlobalWindow::step(Instant now, const Side& epoch) {
       if (reference_window_ != 0 && window > reference_window_ &&
           epoch.rate() * 1'000 < reference_rate_ * kStartGain) {
         set(reference_window_);
-        up_next_ = false;  // that was tried just now
         return rest(now, Duration{});
       }
       reference_window_ = window;
