@@ -108,21 +108,6 @@ TEST_F(WindowTest, GrowsAsLongAsItBringsMore) {
   EXPECT_GT(packets_per_s(seconds(2)), 0.95 * 1'024 / (200e-6 + 1'024 * 2e-6));
 }
 
-TEST_F(WindowTest, TrialsAreRareWhereNeitherWayIsBetter) {
-  Plant plant;
-  plant.serial = true;
-  run(plant, seconds(10));
-  std::uint64_t elsewhere = 0, all = 0;
-  const std::uint32_t home = window_.value();
-  for (int i = 0; i < 10'000; ++i) {
-    run(plant, milliseconds(2));
-    ++all;
-    if (window_.value() != home) ++elsewhere;
-  }
-  EXPECT_GT(elsewhere, 0U) << "what changed later would never be noticed";
-  EXPECT_LT(elsewhere * 8, all);
-}
-
 TEST_F(WindowTest, LostTokensAskForMorePackets) {
   run({}, seconds(1));
   Plant plant;

@@ -18,9 +18,9 @@ constexpr std::uint32_t kSettling = 1;   // rotations until a new value has reac
 constexpr std::uint64_t kStartGain = 1'050;
 constexpr std::uint64_t kUpGain = 1'030;
 constexpr std::uint64_t kDownCost = 990;
-constexpr std::uint64_t kClear = 60;  // so far from the threshold, the fewest pairs are enough
+constexpr std::uint64_t kClear = 60;  // so far from the threshold, a few pairs of epochs are enough
 constexpr std::uint32_t kPairsMin = 4, kPairsMax = 16;
-constexpr Duration kRestMin = milliseconds(50), kRestMax = seconds(5);
+constexpr Duration kRestMin = milliseconds(50), kRestMax = seconds(1);
 constexpr std::uint32_t kAcceleratedEpochRotations = 32, kAcceleratedEpochRotationsMax = 512;
 constexpr std::uint64_t kControlPackets = 200;
 constexpr std::uint32_t kShareWithControl = 94;
@@ -220,9 +220,7 @@ void GlobalWindow::judge(Instant now, const Side& epoch) {
   const std::uint64_t ratio =
       trial_.at_other.rate() * 1'000 / std::max<std::uint64_t>(trial_.at_home.rate(), 1);
   const std::uint64_t wanted = trial_.other > trial_.home ? kUpGain : kDownCost;
-  // The more pairs there are, the less of a difference is chance.
-  const std::uint64_t margin =
-      kClear * (kPairsMax - std::min(trial_.pairs, kPairsMax)) / (kPairsMax - kPairsMin);
+  const std::uint64_t margin = trial_.pairs < kPairsMax ? kClear : 0;
   if (ratio >= wanted + margin) {
     set(trial_.other);
     cap_ = std::min(limit_, std::max(cap_, window_ * 2));
