@@ -308,6 +308,8 @@ std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
     if (ensembles > 1) way += " ensembles=" + std::to_string(ensembles);
     const std::string domains = names_in(answer, "domains");
     if (!domains.empty()) way += " domains=" + domains;
+    const auto data = field(answer, "data", std::string());  // over streams: who is not connected
+    if (!data.empty() && data != "datagrams") way += " data=" + quote(data);
     auto same =
         std::find_if(ways.begin(), ways.end(), [&](const auto& each) { return each.first == way; });
     if (same == ways.end()) same = ways.insert(same, {way, {}});

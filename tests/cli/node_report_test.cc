@@ -60,6 +60,10 @@ TEST(NodeReport, SaysHowNodesOrderOnceForAllThatDoItAlike) {
               ElementsAre("a,c order=ridge domains=east", "b order=ridge domains=east,west"));
   EXPECT_THAT(order_lines({ordering("a", R"({"order":"paxos","ensembles":1})")}),
               ElementsAre("a order=paxos"));
+  const std::string plain = R"({"order":"paxos","data":"datagrams"})";
+  const std::string streams = R"({"order":"paxos","data":"streams; c is not connected"})";
+  EXPECT_THAT(order_lines({ordering("a", plain), ordering("b", streams)}),
+              ElementsAre("a order=paxos", "b order=paxos data=\"streams; c is not connected\""));
   for (const char* json :
        {R"({"order":"ring"})", R"({"order":3,"domains":3})", "{}", "3", "", "}"}) {
     EXPECT_THAT(order_lines({ordering("a", json)}), IsEmpty()) << json;
