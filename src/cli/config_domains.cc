@@ -21,7 +21,7 @@ constexpr std::string_view kAcceptedDomainGroups =
     "a list of up to 1000 names of groups, or of their beginnings and '*', such as [\"east-*\"]";
 
 /// Different numbers of nodes; false if it is anything else.
-bool read_nodes(const toml::node& node, std::vector<std::uint32_t>& out) {
+bool read_node_numbers(const toml::node& node, std::vector<std::uint32_t>& out) {
   const Value value = value_of(node);
   const auto* numbers = std::get_if<Numbers>(&value);
   if (numbers == nullptr || numbers->empty() || numbers->size() > kNodesMax) return false;
@@ -55,10 +55,10 @@ Status read_key(const Place& place, const toml::key& key, const toml::node& node
     }
     out.name = text->get();
   } else if (key == "nodes") {
-    if (!read_nodes(node, out.nodes))
+    if (!read_node_numbers(node, out.nodes))
       return refuse(place, not_accepted(path, node, kAcceptedDomainNodes));
   } else if (key == "acceptors") {
-    if (!read_nodes(node, out.acceptors) || out.acceptors.size() % 2 == 0) {
+    if (!read_node_numbers(node, out.acceptors) || out.acceptors.size() % 2 == 0) {
       return refuse(place, not_accepted(path, node, kAcceptedDomainAcceptors));
     }
   } else if (key == "groups") {

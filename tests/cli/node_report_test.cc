@@ -10,12 +10,14 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-NodeReport report_of(const std::string& nodes) {
+NodeReport answer(const std::string& name, const std::string& json) {
   NodeReport report;
-  report.name = "a";
-  report.json = "{\"nodes\":" + nodes + "}";
+  report.name = name;
+  report.json = json;
   return report;
 }
+
+NodeReport report_of(const std::string& nodes) { return answer("a", "{\"nodes\":" + nodes + "}"); }
 
 TEST(NodeReport, SaysWhereNamesAre) {
   const auto lines = address_lines(report_of(R"([
@@ -31,44 +33,35 @@ TEST(NodeReport, SaysWhereNamesAre) {
 }
 
 TEST(NodeReport, SaysWhichListItGoesOverTo) {
-  NodeReport report;
-  report.name = "a";
-  report.json = R"({"list":{"nodes":["a","b"],"next":["a","b","c"],"waits_for":"b: reload it"}})";
+  const auto report = answer(
+      "a", R"({"list":{"nodes":["a","b"],"next":["a","b","c"],"waits_for":"b: reload it"}})");
   EXPECT_THAT(list_lines(report), ElementsAre("a nodes=a,b next=a,b,c waits_for=\"b: reload it\""));
   for (const char* json :
        {R"({"list":{"nodes":["a"]}})", R"({"list":{"next":3}})", "{}", "3", "{\"list\":3}", "}"}) {
-    report.json = json;
-    EXPECT_THAT(list_lines(report), IsEmpty()) << json;
+    EXPECT_THAT(list_lines(answer("a", json)), IsEmpty()) << json;
   }
-}
-
-NodeReport ordering(const std::string& name, const std::string& json) {
-  NodeReport report;
-  report.name = name;
-  report.json = json;
-  return report;
 }
 
 TEST(NodeReport, SaysHowNodesOrderOnceForAllThatDoItAlike) {
   const std::string two =
       R"({"order":"ridge","dissemination":"ring","merge":"keys","ensembles":2})";
-  EXPECT_THAT(order_lines({ordering("a", two), ordering("b", two)}),
+  EXPECT_THAT(order_lines({answer("a", two), answer("b", two)}),
               ElementsAre("a,b order=ridge dissemination=ring merge=keys ensembles=2"));
-  EXPECT_THAT(order_lines({ordering("a", R"({"order":"ridge","domains":["east"]})"),
-                           ordering("b", R"({"order":"ridge","domains":["east","west"]})"),
-                           ordering("c", R"({"order":"ridge","domains":["east"]})")}),
+  EXPECT_THAT(order_lines({answer("a", R"({"order":"ridge","domains":["east"]})"),
+                           answer("b", R"({"order":"ridge","domains":["east","west"]})"),
+                           answer("c", R"({"order":"ridge","domains":["east"]})")}),
               ElementsAre("a,c order=ridge domains=east", "b order=ridge domains=east,west"));
-  EXPECT_THAT(order_lines({ordering("a", R"({"order":"paxos","ensembles":1})")}),
+  EXPECT_THAT(order_lines({answer("a", R"({"order":"paxos","ensembles":1})")}),
               ElementsAre("a order=paxos"));
   const std::string plain = R"({"order":"paxos","data":"datagrams"})";
   const std::string streams = R"({"order":"paxos","data":"streams; c is not connected"})";
-  EXPECT_THAT(order_lines({ordering("a", plain), ordering("b", streams)}),
+  EXPECT_THAT(order_lines({answer("a", plain), answer("b", streams)}),
               ElementsAre("a order=paxos", "b order=paxos data=\"streams; c is not connected\""));
   for (const char* json :
        {R"({"order":"ring"})", R"({"order":3,"domains":3})", "{}", "3", "", "}"}) {
-    EXPECT_THAT(order_lines({ordering("a", json)}), IsEmpty()) << json;
+    EXPECT_THAT(order_lines({answer("a", json)}), IsEmpty()) << json;
   }
-  EXPECT_THAT(order_lines({ordering("a", R"({"order":"ridge","domains":{"x":1},"merge":[]})")}),
+  EXPECT_THAT(order_lines({answer("a", R"({"order":"ridge","domains":{"x":1},"merge":[]})")}),
               ElementsAre("a order=ridge"));
 }
 

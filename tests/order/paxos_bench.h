@@ -24,7 +24,6 @@ inline constexpr MemberId kOne{{1}, 100}, kTwo{{2}, 100}, kThree{{3}, 100};
 
 Bytes bytes_of(std::string_view text);
 /// Makes an instance of the store decided: a unit of kOne with its number, of `size` bytes.
-/// digits.
 void put(Store& store, BufferPool& pool, Instance instance, std::uint32_t size);
 /// kOne, which knows itself and two others, all acceptors, and has heard nobody.
 Peers three_peers();
