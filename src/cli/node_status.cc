@@ -74,6 +74,8 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
   if (!state.views().empty()) {
     out["view"] = json_of(state.views().back());
     out["view"]["changing"] = state.transitional();
+    // What was claimed when the view was installed is over as soon as most acceptors are silent.
+    if (facts.member.without_majority) out["view"]["primary"] = false;
   }
   out["order"] = facts.member.order;
   if (!facts.member.dissemination.empty()) out["dissemination"] = facts.member.dissemination;

@@ -78,6 +78,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.waits_for = slow != NodeId{} && node.queued_messages() > 0
                       ? congested_text(slow, runtime.names())
                       : wait_text(runtime);
+  now.without_majority = order::is_without_majority(node.why());
   now.multicast = runtime.transport().multicast_status();
   now.data = data_text(runtime.transport(), runtime.names());
   const auto key = runtime.sending_key();

@@ -33,6 +33,7 @@ struct Snapshot {
   std::uint32_t ensembles{};         ///< of ridge; else 0
   std::string merge;                 ///< of ridge: "keys" or "rotation"; else empty
   std::string waits_for;
+  bool without_majority = false;  ///< the view cannot act for all, whatever it claimed to be
   std::string multicast;
   std::string data;                    ///< "datagrams" or "streams", and who is not reached
   std::string seal;                    ///< which key packets are sealed with, or "insecure"

@@ -7,9 +7,30 @@
 
 namespace peal::member {
 
+namespace {
+
+/// "b", "b and c", "b, c and d"; `otherwise` if nobody is named.
+std::string awaited_text(const order::WaitReason& reason, const trace::Names& names,
+                         std::string_view otherwise) {
+  if (reason.all.empty()) {
+    return reason.who == MemberId{} ? std::string(otherwise) : names.name(reason.who.node);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < reason.all.size(); ++i) {
+    if (i > 0) text += i + 1 == reason.all.size() ? " and " : ", ";
+    text += names.name(reason.all[i].node);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string wait_text(const order::WaitReason& reason, const trace::Names& names) {
   using Kind = order::WaitReason::Kind;
-  const std::string who = reason.who == MemberId{} ? "a member" : names.name(reason.who.node);
+  const std::string who = awaited_text(reason, names, "a member");
+  const bool named = reason.who != MemberId{} || !reason.all.empty();
+  const std::string_view is = reason.all.size() > 1 ? " are" : " is";
+  const std::string_view has = reason.all.size() > 1 ? " have" : " has";
   const std::string seq = std::to_string(reason.seq);
   switch (reason.kind) {
     case Kind::nothing: return {};
@@ -24,14 +45,20 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
       return reason.who == MemberId{} ? "a coordinator to be elected"
                                       : who + " to be elected coordinator";
     case Kind::quorum:
-      return "a majority of the acceptors to vote for position " + seq + "; " + who + " has not";
+      return "a majority of the acceptors to vote for position " + seq + "; " + who +
+             std::string(has) + " not";
+    case Kind::majority:
+      return "a majority of the acceptors; " + who + std::string(is) + " not heard";
+    case Kind::unheard:
+      return "others to hear this node: " + who + std::string(is) +
+             " heard here, and nothing that is sent from here arrives there";
     case Kind::founding:
       return "all acceptors to be there: votes are in memory, and nobody here knows of any" +
-             (reason.who == MemberId{} ? std::string() : "; " + who + " is not heard");
+             (named ? "; " + who + std::string(is) + " not heard" : std::string());
     case Kind::forgotten:
       return "all nodes to be stopped, and started again: votes are in memory, and most acceptors "
              "lost theirs" +
-             (reason.who == MemberId{} ? std::string() : ", such as " + who);
+             (named ? ": " + who : std::string());
     case Kind::ensemble:
       return "an ensemble with nothing to order to say so, before position " + seq;
   }

@@ -160,12 +160,19 @@ struct WaitReason {
     founding,   ///< acceptors in memory begin an order together; `who` is not heard
     forgotten,  ///< most acceptors have restarted and forgotten their votes; `who` is one
     ensemble,   ///< another ensemble has not said yet that it has nothing to order before `seq`
+    majority,   ///< too few acceptors are heard to order anything; `who` is one that is not
+    unheard,    ///< others are heard here, and say that none of them hears this node; `who` is one
   };
   Kind kind = Kind::nothing;
   MemberId who{};
   Seq seq{};
   Domain domain{};  ///< it is the order of this one that has to go on
+  /// All that are waited for, sorted, if there are more than `who`. Not on the path of a message.
+  std::vector<MemberId> all{};
 };
+/// Whether this node knows that its view cannot act for the whole cluster at the moment, whatever
+/// was claimed when the view was installed.
+bool is_without_majority(const WaitReason& reason);
 std::string_view wait_name(WaitReason::Kind kind);
 std::string_view event_name(EventCode code);
 std::string_view gather_reason_name(GatherReason reason);

@@ -19,8 +19,16 @@ std::string_view wait_name(WaitReason::Kind kind) {
     case WaitReason::Kind::founding: return "founding";
     case WaitReason::Kind::forgotten: return "forgotten";
     case WaitReason::Kind::ensemble: return "ensemble";
+    case WaitReason::Kind::majority: return "majority";
+    case WaitReason::Kind::unheard: return "unheard";
   }
   PEAL_ASSERT(false && "unknown wait reason");
+}
+
+bool is_without_majority(const WaitReason& reason) {
+  using Kind = WaitReason::Kind;
+  return reason.kind == Kind::majority || reason.kind == Kind::founding ||
+         reason.kind == Kind::forgotten;
 }
 
 std::string_view event_name(EventCode code) {

@@ -98,6 +98,20 @@ TEST(NodeStatus, IsReadBackAsItWas) {
   EXPECT_EQ(report->views.size(), 1U);
 }
 
+TEST(NodeStatus, AViewWithoutAMajorityIsNotPrimaryAnyMore) {
+  NodeState state;
+  daemon::ViewNotice view = regular(3, {kA, kB});
+  view.primary = true;
+  state.on_view({1}, view);
+  StatusFacts facts;
+  facts.node = "a";
+  EXPECT_EQ(parse_report(status_json(state, facts))->view->primary, true);
+  facts.member.without_majority = true;
+  const auto report = parse_report(status_json(state, facts));
+  EXPECT_EQ(report->view->primary, false) << "what is true now";
+  EXPECT_EQ(report->views.front().primary, true) << "what was claimed then";
+}
+
 TEST(NodeStatus, ClientsAreShownWithWhatWaitsForThem) {
   StatusFacts facts;
   facts.node = "a";

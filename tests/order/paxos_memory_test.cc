@@ -212,7 +212,7 @@ TEST(PaxosMemory, WhoIsSilentIsNotCountedIfNobodyIsLeftToTellIt) {
   hear_say(one);
   EXPECT_EQ(one.counter("paxos_acceptors_living"), 2U) << "node 2 may say that it votes";
   EXPECT_EQ(one.counter("paxos_acceptors_heard"), 1U);
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::quorum);
+  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::majority);
   EXPECT_EQ(one.engine->why().who, kOne);
   one.state({kTwo.node, kLife + 1}, {});
   EXPECT_EQ(one.counter("paxos_acceptors_living"), 0U);

@@ -153,8 +153,9 @@ def sigkill(bench, order, ensembles=1, optimistic=False, rounds=(6, 4), cluster=
 
 @case(3, 5)
 def paxos_no_majority(bench):
-    """Most acceptors are killed: those that are left deliver nothing, and `peal status` names one
-    that is missing; when one is back that makes a majority, order goes on."""
+    """Most acceptors are killed: those that are left deliver nothing, and `peal status` names all
+    that are missing, and calls no view primary; when one is back that makes a majority, order goes
+    on."""
     cluster = paxos_cluster(bench)
     cluster.start()
     voters = acceptors(bench)
@@ -167,12 +168,14 @@ def paxos_no_majority(bench):
     bench.step("without a majority")
     deadline = now_ns() + START_S * 1e9
     for name in left:
-        # Both halves: it knows that there is no majority, and who is missing.
-        while not any("a majority of the acceptors to vote for position" in waits
-                      and f"; {lost} has not" in waits
-                      for lost in gone for waits in [cluster[name].status()["waits_for"]]):
+        # It knows that there is no majority, who is missing, and that its view is primary no more.
+        lost = gone[0] + " is" if len(gone) == 1 else (
+            ", ".join(gone[:-1]) + " and " + gone[-1] + " are")
+        wanted = f"a majority of the acceptors; {lost} not heard"
+        while (found := cluster[name].status())["waits_for"] != wanted or found["view"]["primary"]:
             if now_ns() > deadline:
-                raise Failure(f"{name} waits for {cluster[name].status()['waits_for']!r}")
+                raise Failure(f"{name} waits for {found['waits_for']!r}, not {wanted!r}; "
+                              f"its view: {found['view']}")
     counts = {name: cluster[name].delivered() for name in left}
     bench.step("with a majority again")
     began = now_ns()

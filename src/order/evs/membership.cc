@@ -200,10 +200,9 @@ Primary Membership::primary_of(std::span<const MemberId> members) const {
   return counted > settings_.nodes.nodes.size() ? Primary::yes : Primary::no;
 }
 
-MemberId Membership::awaited() const {
+MemberSet Membership::awaited() const {
   if (state_ != State::gather) return {};
-  const MemberSet silent = set_minus(candidates(), consensus_);
-  return silent.empty() ? MemberId{} : silent.front();
+  return set_minus(candidates(), consensus_);
 }
 
 Membership::Peer* Membership::peer(NodeId node) {

@@ -170,8 +170,8 @@ class Membership {
   std::uint64_t next_list() const { return next_ ? next_->hash : 0; }  ///< 0: none
   /// What keeps this view from going over to the next list, besides members who lack it.
   NodesWait adoption_waits() const;
-  /// Whom this member waits for while it gathers; none if nobody.
-  MemberId awaited() const;
+  /// Whom this member waits for while it gathers.
+  MemberSet awaited() const;
   Timers& timers() { return timers_; }
   const Timers& timers() const { return timers_; }
   Tally& tally() { return tally_; }

@@ -139,7 +139,8 @@ class PaxosEngine final : public Ensemble {
   bool believes(const Peer& from, const wire::Checkpoint& said) const;
   void hear_voter(const Peer& from);
   void look_at_silence();
-  MemberId silent_acceptor() const;
+  std::vector<MemberId> silent_acceptors() const;
+  WaitReason waits_for_acceptors(WaitReason::Kind kind, Seq seq) const;
   bool has_forgotten() const;
   void report_forgotten(Effects& out);
 

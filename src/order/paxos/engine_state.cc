@@ -11,10 +11,10 @@ WaitReason PaxosEngine::why() const {
   using Kind = WaitReason::Kind;
   if (host_.receive_room_units() == 0) return {Kind::slow_application, config_.self, 0};
   // Whoever is to coordinate, it cannot without most of them; nor will what comes next be ordered.
-  if (in_memory() && !state_.known()) return {Kind::founding, silent_acceptor(), 0};
-  if (peers_.lives() < peers_.majority()) return {Kind::forgotten, silent_acceptor(), seq_ + 1};
+  if (in_memory() && !state_.known()) return waits_for_acceptors(Kind::founding, 0);
+  if (peers_.lives() < peers_.majority()) return waits_for_acceptors(Kind::forgotten, seq_ + 1);
   if (peers_.live_acceptors() < peers_.majority()) {
-    return {Kind::quorum, silent_acceptor(), seq_ + 1};
+    return waits_for_acceptors(Kind::majority, seq_ + 1);
   }
   const bool waits = !own_.empty() || host_.backlog_units() > 0 || !joined();
   if (is_missing_) return {Kind::packet, {}, seq_ + 1};
@@ -26,7 +26,14 @@ WaitReason PaxosEngine::why() const {
   if (coordinator_ && coordinator_->leads()) {
     if (const auto slow = coordinator_->too_far_behind()) return {Kind::window, *slow, 0};
   }
-  return {Kind::quorum, silent_acceptor(), seq_ + 1};
+  return waits_for_acceptors(Kind::quorum, seq_ + 1);
+}
+
+WaitReason PaxosEngine::waits_for_acceptors(WaitReason::Kind kind, Seq seq) const {
+  WaitReason reason{kind, {}, seq};
+  reason.all = silent_acceptors();
+  if (!reason.all.empty()) reason.who = reason.all.front();
+  return reason;
 }
 
 std::span<const Counter> PaxosEngine::counters() const {

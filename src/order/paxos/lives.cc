@@ -118,14 +118,15 @@ void PaxosEngine::look_at_silence() {
   self.silent = self.acceptor && !sworn_ && !PEAL_MUTANT(px_amnesiac_votes);
 }
 
-/// One that is not heard from, or has forgotten its votes; nobody if all vote.
-MemberId PaxosEngine::silent_acceptor() const {
+/// Those that are not heard from, or have forgotten their votes; none if all vote.
+std::vector<MemberId> PaxosEngine::silent_acceptors() const {
+  std::vector<MemberId> silent;
   for (const Peer& peer : peers_.all()) {
     if (peer.named && (peer.suspected || !peer.acceptor || peer.silent)) {
-      return {peer.node, peer.member.epoch};
+      silent.push_back({peer.node, peer.member.epoch});
     }
   }
-  return {};
+  return silent;
 }
 
 bool PaxosEngine::has_forgotten() const {

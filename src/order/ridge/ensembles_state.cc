@@ -27,6 +27,11 @@ WaitReason Ensembles::why() const {
     reason.domain = inner_[ensemble]->domain;
     return reason;
   };
+  // An ensemble without a majority holds up all of them, whatever else is waited for.
+  for (std::size_t i = 0; i < inner_.size(); ++i) {
+    WaitReason reason = ask(i);
+    if (is_without_majority(reason)) return reason;
+  }
   // Who is in no view waits for the other ensembles' before the first one takes it into one.
   for (std::size_t i = 1; i < inner_.size() && !joined_; ++i) {
     if (inner_[i]->engine->joined()) continue;

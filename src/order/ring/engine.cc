@@ -266,7 +266,12 @@ WaitReason RingEngine::why() const {
     return index < members.size() ? members[index] : MemberId{};
   };
   switch (membership_.state()) {
-    case State::gather: return {WaitReason::Kind::gathering, membership_.awaited(), 0};
+    case State::gather: {
+      WaitReason reason{WaitReason::Kind::gathering, {}, 0};
+      reason.all = membership_.awaited();
+      if (!reason.all.empty()) reason.who = reason.all.front();
+      return reason;
+    }
     case State::commit: return {WaitReason::Kind::gathering, {}, 0};
     case State::recovery:
       return {WaitReason::Kind::recovering,
