@@ -49,7 +49,7 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
              std::string(has) + " not";
     case Kind::majority:
       return "a majority of the acceptors; " + who + std::string(is) + " not heard";
-    case Kind::unheard:
+    case Kind::not_heard:
       return "others to hear this node: " + who + std::string(is) +
              " heard here, and nothing that is sent from here arrives there";
     case Kind::founding:

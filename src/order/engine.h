@@ -161,7 +161,7 @@ struct WaitReason {
     forgotten,  ///< most acceptors have restarted and forgotten their votes; `who` is one
     ensemble,   ///< another ensemble has not said yet that it has nothing to order before `seq`
     majority,   ///< too few acceptors are heard to order anything; `who` is one that is not
-    unheard,    ///< others are heard here, and say that none of them hears this node; `who` is one
+    not_heard,  ///< packets of this node do not arrive at `who`, nor at others that are heard here
   };
   Kind kind = Kind::nothing;
   MemberId who{};

@@ -20,7 +20,7 @@ std::string_view wait_name(WaitReason::Kind kind) {
     case WaitReason::Kind::forgotten: return "forgotten";
     case WaitReason::Kind::ensemble: return "ensemble";
     case WaitReason::Kind::majority: return "majority";
-    case WaitReason::Kind::unheard: return "unheard";
+    case WaitReason::Kind::not_heard: return "not_heard";
   }
   PEAL_ASSERT(false && "unknown wait reason");
 }

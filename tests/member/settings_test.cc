@@ -122,7 +122,7 @@ TEST(Settings, EveryWaitHasWords) {
   trace::Names names;
   names.set({1}, "a");
   using Kind = order::WaitReason::Kind;
-  for (int kind = 1; kind <= static_cast<int>(Kind::unheard); ++kind) {
+  for (int kind = 1; kind <= static_cast<int>(Kind::not_heard); ++kind) {
     EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {NodeId{1}, 1}, 5}, names).empty());
     EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {}, 5}, names).empty());
   }
