@@ -19,6 +19,13 @@ class Clock {
   Instant local(Instant world) const {
     return Instant{origin_ns_ + world.ns + scaled(world.ns, drift_ppm_, 1'000'000)};
   }
+  /// The same clock, which runs at another rate from `now` on.
+  Clock drifting(Instant now, std::int32_t drift_ppm) const {
+    Clock other(Duration{}, drift_ppm);
+    other.origin_ns_ = local(now).ns - other.local(now).ns;
+    return other;
+  }
+  std::int32_t drift_ppm() const { return drift_ppm_; }
   /// The earliest time of the world at which the local clock shows at least `local_time`.
   Instant world(Instant local_time) const {
     Instant guess{scaled(local_time.ns - origin_ns_, 1'000'000, 1'000'000 + drift_ppm_)};

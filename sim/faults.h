@@ -48,7 +48,16 @@ namespace peal::sim {
   X(targeted_split, "splits at a chosen moment of the protocol")                            \
   X(targeted_cut, "one-way cuts at a chosen moment")                                        \
   X(targeted_crash, "crashes at a chosen moment")                                           \
-  X(targeted_pause, "pauses at a chosen moment")
+  X(targeted_pause, "pauses at a chosen moment")                                            \
+  X(lossy_link, "links that lose more than one packet in twenty")                           \
+  X(dead_lane, "links that lose all packets of one lane")                                   \
+  X(dead_large, "links that lose all packets above some size")                              \
+  X(deaf, "nodes that receive nothing")                                                     \
+  X(mute, "nodes that send nothing")                                                        \
+  X(disk_hangs, "disks that hang")                                                          \
+  X(application_stopped, "applications that take nothing")                                  \
+  X(clock_rate, "clocks that run at another rate")                                          \
+  X(lasting, "times at which faults stayed while headway was judged")
 
 enum class Fault : std::uint8_t {
 #define PEAL_FAULT_ENUM(id, text) id,

@@ -117,7 +117,8 @@ void Liveness::stop_faults() {
   network.split(groups);
   world_.ledger().faults().add(Fault::heal);
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
-    if (NodeLog* disk = world_.disk(NodeId{n})) disk->mend();
+    world_.mend_disk(NodeId{n});
+    world_.mend_clock(NodeId{n});
     Process* process = world_.process(NodeId{n});
     if (process == nullptr) continue;
     process->sends_until_crash = 0;

@@ -35,7 +35,24 @@ bool content_matches(const Rule& rule, const Packet& packet) {
   return true;
 }
 
+/// More than this share of packets lost, and a link does not work.
+constexpr double kLossOfWorkingLink = 0.05;
+
+double share_lost(const Conditions& c) {
+  return c.loss + c.burst * c.burst_packets + c.flip + c.partial;
+}
+
 }  // namespace
+
+bool works(const Conditions& c) {
+  return share_lost(c) < kLossOfWorkingLink && c.mtu == 0 && !c.bad_kind && !c.dead_data &&
+         !c.dead_control && c.dead_above == 0;
+}
+
+bool is_lossy(const Conditions& c) {
+  return share_lost(c) >= kLossOfWorkingLink && share_lost(c) < 1 &&
+         !(c.dead_data && c.dead_control);
+}
 
 Network::Network(std::uint32_t nodes, std::uint64_t seed, FaultCounts& faults)
     : nodes_(nodes),
@@ -79,6 +96,14 @@ void Network::heal_all() {
 }
 bool Network::connected(NodeId from, NodeId to) const { return !links_[index(from, to)].cut; }
 
+bool Network::link_works(NodeId from, NodeId to) const {
+  return connected(from, to) && works(of(links_[index(from, to)]));
+}
+
+bool Network::link_is_lossy(NodeId from, NodeId to) const {
+  return connected(from, to) && is_lossy(of(links_[index(from, to)]));
+}
+
 void Network::split(std::span<const std::vector<NodeId>> parts) {
   for (std::uint32_t a = 1; a <= nodes_; ++a) {
     for (std::uint32_t b = 1; b <= nodes_; ++b) {
@@ -105,6 +130,8 @@ bool Network::lost(const Packet& packet, const Conditions& here, Link& link) {
     faults_.add(Fault::too_large);
     return true;
   }
+  if (packet.lane == Lane::data ? here.dead_data : here.dead_control) return true;
+  if (here.dead_above != 0 && packet.bytes.size() > here.dead_above) return true;
   if (here.bad_kind && packet.kind == *here.bad_kind && random_.chance(here.bad_kind_loss)) {
     faults_.add(Fault::kind_loss);
     return true;

@@ -41,7 +41,15 @@ struct Conditions {
   Duration large_by = milliseconds(900);
   std::optional<PacketKind> bad_kind;  ///< packets of this kind are lost with `bad_kind_loss`
   double bad_kind_loss = 0;
+  bool dead_data = false;        ///< packets of the data lane are lost
+  bool dead_control = false;     ///< packets of the other lanes are lost
+  std::uint32_t dead_above = 0;  ///< larger packets are lost, whatever their lane; 0: none
 };
+
+/// A link works if it loses less than one packet in twenty, of every kind and size.
+bool works(const Conditions& conditions);
+/// It loses packets of every kind and size, and some arrive.
+bool is_lossy(const Conditions& conditions);
 
 /// A rule of a scenario: what to do with matching packets. Fields left empty match all.
 struct Rule {
@@ -88,6 +96,9 @@ class Network {
   void heal(NodeId from, NodeId to);
   void heal_all();
   bool connected(NodeId from, NodeId to) const;
+  /// The link from one to the other is not cut, and its conditions are those of one that works.
+  bool link_works(NodeId from, NodeId to) const;
+  bool link_is_lossy(NodeId from, NodeId to) const;
   /// Nodes are connected if they share a part; a part may overlap another. Nodes in no part are
   /// alone. Replaces all cuts.
   void split(std::span<const std::vector<NodeId>> parts);

@@ -2,6 +2,7 @@
 #include "sim/node_log.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -57,6 +58,11 @@ void NodeLog::finish() {
   if (failed_) fails_ = false;
 }
 
+bool NodeLog::end_hang() {
+  hangs_ = false;
+  return std::exchange(waits_, false);
+}
+
 void NodeLog::mend() {
   fails_ = false;
   slow_ = {};
@@ -70,7 +76,7 @@ void NodeLog::crash() {
     log_->carry_out();
     disk_.mend();
   }
-  under_way_ = false;
+  under_way_ = waits_ = false;
   log_.reset();
   const std::uint64_t which = random_.below(3);
   disk_.lose(which == 0   ? Disk::Loss::nothing

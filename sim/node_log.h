@@ -42,7 +42,14 @@ class NodeLog {
   void fail() { fails_ = true; }
   /// Each sync takes so long.
   void slow(Duration time) { slow_ = time; }
-  /// Ends both; what has failed has.
+  /// Nothing becomes durable until the hang ends; see World::end_hang().
+  void hang() { hangs_ = true; }
+  bool hangs() const { return hangs_; }
+  /// True if a write was done meanwhile, and has only not been told.
+  bool end_hang();
+  /// What was being written is done as soon as the hang ends.
+  void wait_for_end() { waits_ = true; }
+  /// Ends failures and slowness; what has failed has.
   void mend();
   /// Did the running process's log fail as it was told to?
   bool failed() const { return failed_; }
@@ -55,6 +62,7 @@ class NodeLog {
   bool made_ = false;
   bool under_way_ = false;
   bool fails_ = false, failed_ = false;
+  bool hangs_ = false, waits_ = false;
   Duration slow_{};  ///< 0: as `times_` say
 };
 

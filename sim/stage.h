@@ -112,6 +112,7 @@ class Stage final : public Watcher {
   void do_slow(Words& words);
   void do_application(Words& words);
   void do_disk(Words& words);
+  void do_clock(Words& words);
   void do_submit(Words& words);
   void do_load(Words& words);
   Service take_service(Words& words);
@@ -129,6 +130,9 @@ class Stage final : public Watcher {
   void do_link(Words& words);
   void do_mtu(Words& words);
   void do_cut(Words& words);
+  void do_deaf(Words& words);
+  void do_mute(Words& words);
+  void cut_off(Words& words, bool deaf);
   void do_heal(Words& words);
   void do_split(Words& words);
   void do_flap(Words& words);
@@ -153,6 +157,7 @@ class Stage final : public Watcher {
   void do_expect(Words& words);
   void expect_nodes(Words& words, const std::vector<NodeId>& nodes);
   void expect_install(Words& words, const std::vector<NodeId>& nodes);
+  void expect_headway(Words& words);
   void expect_view(Words& words, const std::vector<NodeId>& nodes);
   void expect_same_deliveries(const std::vector<NodeId>& nodes);
   void expect_delivers(Words& words, const std::vector<NodeId>& nodes, bool wanted);

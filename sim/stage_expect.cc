@@ -3,16 +3,20 @@
 #include <map>
 #include <set>
 
+#include "sim/headway.h"
 #include "sim/liveness.h"
 #include "sim/stage.h"
 
 namespace peal::sim {
 
-/// expect NODES ... | expect no view change [NODES] | expect counter|delta|events|views|queue NODE
+/// expect NODES ... | expect headway ... | expect no view change [NODES] | expect
+/// counter|delta|events|views|queue NODE
 /// ... | expect packets ... | expect clean | expect violation E5 | expect transcript
 void Stage::do_expect(Words& words) {
   if (words.accept("clean")) {
     if (acting(words) && ledger_->broken()) fail("the history is not clean");
+  } else if (words.accept("headway")) {
+    expect_headway(words);
   } else if (words.accept("violation")) {
     expect_violation(words);
   } else if (words.accept("transcript")) {
@@ -61,6 +65,18 @@ void Stage::do_expect(Words& words) {
   } else {
     expect_nodes(words, words.nodes());
   }
+}
+
+/// expect headway [within=2s] [for=3s]: E13, while the faults of now stay
+void Stage::expect_headway(Words& words) {
+  words.take_keys();
+  const Duration usual = world_ == nullptr ? seconds(2) : Headway::usual_bound(*world_);
+  Headway::Times times{};
+  times.bound = words.duration("within", usual);
+  times.watch = words.duration("for", seconds(3));
+  if (!acting(words)) return;
+  targets_->stop();
+  Headway(*world_, times).judge([this] { return stopped(); });
 }
 
 void Stage::expect_nodes(Words& words, const std::vector<NodeId>& nodes) {

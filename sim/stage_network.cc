@@ -78,6 +78,15 @@ void Stage::read_conditions(Words& words, Conditions& conditions) {
   c.large_by = words.duration("large-by", c.large_by);
   if (words.has("bad-kind")) c.bad_kind = read_kind(words, "bad-kind");
   c.bad_kind_loss = words.fraction("bad-kind-loss", c.bad_kind_loss);
+  const std::string lane = words.value("dead-lane").value_or("");
+  if (!lane.empty() && lane != "data" && lane != "control" && lane != "none") {
+    words.fail("dead-lane=" + lane + ": accepted is data, control or none");
+  }
+  if (!lane.empty()) {
+    c.dead_data = lane == "data";
+    c.dead_control = lane == "control";
+  }
+  c.dead_above = static_cast<std::uint32_t>(words.number("dead-above", c.dead_above, 0, 65'535));
 }
 
 /// network [calm] [key=value ...]
@@ -95,6 +104,9 @@ void Stage::do_link(Words& words) {
   if (world_ != nullptr) conditions = world_->network().conditions();
   read_conditions(words, conditions);
   if (!acting(words)) return;
+  if (is_lossy(conditions)) ledger_->faults().add(Fault::lossy_link);
+  if (conditions.dead_data || conditions.dead_control) ledger_->faults().add(Fault::dead_lane);
+  if (conditions.dead_above != 0) ledger_->faults().add(Fault::dead_large);
   each_link(ends, [&](NodeId a, NodeId b) { world_->network().set_link(a, b, conditions); });
 }
 
@@ -111,6 +123,22 @@ void Stage::do_cut(Words& words) {
   ledger_->faults().add(ends.both ? Fault::cut : Fault::cut_one_way);
   each_link(ends, [&](NodeId a, NodeId b) { world_->network().cut(a, b); });
 }
+
+/// deaf n1: no packet reaches it; mute n1: no packet leaves it; `heal` ends both
+void Stage::cut_off(Words& words, bool deaf) {
+  const std::vector<NodeId> nodes = words.nodes();
+  if (!acting(words)) return;
+  ledger_->faults().add(deaf ? Fault::deaf : Fault::mute, nodes.size());
+  for (const NodeId node : nodes) {
+    for (std::uint32_t n = 1; n <= world_options_.nodes; ++n) {
+      if (NodeId{n} == node) continue;
+      world_->network().cut(deaf ? NodeId{n} : node, deaf ? node : NodeId{n});
+    }
+  }
+}
+
+void Stage::do_deaf(Words& words) { cut_off(words, true); }
+void Stage::do_mute(Words& words) { cut_off(words, false); }
 
 /// heal | heal n1 with n2,n3 | heal n1 > n2
 void Stage::do_heal(Words& words) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "sim/stage.h"
 
 namespace peal::sim {
@@ -94,24 +96,42 @@ void Stage::do_application(Words& words) {
   for (const NodeId node : nodes) world_->set_application(node, room, per_unit);
 }
 
-/// disk n1 fails | disk n1 slow 200ms | disk n1 mended
+/// disk n1 fails | disk n1 slow 200ms | disk n1 hangs [10s] | disk n1 mended
 void Stage::do_disk(Words& words) {
   const std::vector<NodeId> nodes = words.nodes();
-  const std::string what = words.take("fails, slow or mended");
-  if (what != "fails" && what != "slow" && what != "mended") {
-    words.fail("'" + what + "': accepted is fails, slow or mended");
+  const std::string what = words.take("fails, slow, hangs or mended");
+  if (what != "fails" && what != "slow" && what != "hangs" && what != "mended") {
+    words.fail("'" + what + "': accepted is fails, slow, hangs or mended");
   }
-  const Duration time = what == "slow" ? words.duration() : Duration{};
+  const bool ends = what == "slow" || (what == "hangs" && !words.at_end());
+  const Duration time = ends ? words.duration() : Duration{};
   if (!acting(words)) return;
   for (const NodeId node : nodes) {
     NodeLog* disk = world_->disk(node);
     if (disk == nullptr) continue;  // no acceptor
     if (what == "fails") disk->fail();
-    if (what == "mended") disk->mend();
+    if (what == "mended") world_->mend_disk(node);
+    if (what == "hangs") {
+      ledger_->faults().add(Fault::disk_hangs);
+      disk->hang();
+      if (ends) world_->plan(now() + time, [this, node] { world_->end_hang(node); });
+    }
     if (what != "slow") continue;
     ledger_->faults().add(Fault::disk_slow);
     disk->slow(time);
   }
+}
+
+/// clock n1 rate=1.2: runs a fifth too fast from now on; rate=1 is right
+void Stage::do_clock(Words& words) {
+  const std::vector<NodeId> nodes = words.nodes();
+  words.take_keys();
+  const double rate = words.fraction("rate", 1, 1.5);
+  if (rate < 0.5) words.fail("rate= is 0.5 to 1.5");
+  if (!acting(words)) return;
+  const auto ppm = static_cast<std::int32_t>(std::lround((rate - 1) * 1e6));
+  if (ppm != 0) ledger_->faults().add(Fault::clock_rate, nodes.size());
+  for (const NodeId node : nodes) world_->set_clock_drift(node, ppm);
 }
 
 /// submit n1 safe "text" [domain=1] | submit n1 agreed size=1000 [count=50] [domain=1]

@@ -246,10 +246,12 @@ void Author::write_ending() {
     script_.add("disk all mended");
     script_.add("start all");
     script_.add("settle");
+    write_lasting();
     return;
   }
   // Mostly everybody comes back; sometimes some stay dead, or stay away.
-  if (maybe(0.8)) {
+  const bool all = maybe(0.8);
+  if (all) {
     script_.add("start all");
   } else if (nodes_ > 2) {
     const std::string a = node();
@@ -258,6 +260,7 @@ void Author::write_ending() {
   }
   if (maybe(0.85)) {
     script_.add("settle");
+    if (all) write_lasting();
   } else {
     script_.add("settle " + some_parts(2, false));
   }

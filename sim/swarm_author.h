@@ -72,6 +72,9 @@ class Author {
   void plan_replacement();
   void write_timeline();
   void write_ending();
+  void write_lasting();
+  /// The lines of one fault that stays, among `nodes`.
+  std::vector<std::string> lasting_fault(Random& own, const std::vector<NodeId>& nodes);
 
   std::uint64_t seed_;
   SwarmOptions options_;

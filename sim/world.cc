@@ -50,6 +50,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
       incarnations_(options.nodes + 1),
       epochs_(options.nodes + 1),
       clocks_(options.nodes + 1),
+      first_drift_(options.nodes + 1),
       payloads_(options.nodes + 1) {
   Random clocks(mixed(options.seed, 5));
   for (std::uint32_t n = 1; n <= options.nodes; ++n) {
@@ -57,6 +58,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
     const auto drift =
         static_cast<std::int32_t>(clocks.between(-options.drift_ppm, options.drift_ppm));
     clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
+    first_drift_[n] = drift;
   }
   if (on_quorums(options.order) && options.storage == Storage::disk) {
     logs_.resize(options.nodes + 1);
@@ -253,9 +255,36 @@ void World::commit_log(Process& process) {
 void World::log_written(NodeId node, std::uint32_t incarnation) {
   Process* process = processes_[node.value].get();
   if (process == nullptr || process->incarnation != incarnation) return;
+  if (logs_[node.value]->hangs()) {
+    logs_[node.value]->wait_for_end();
+    return;
+  }
   logs_[node.value]->finish();
   process->log_grew = true;
   kick(*process);
+}
+
+void World::end_hang(NodeId node) {
+  NodeLog* log = disk(node);
+  if (log == nullptr || !log->end_hang()) return;
+  if (Process* process = processes_[node.value].get()) log_written(node, process->incarnation);
+}
+
+void World::mend_disk(NodeId node) {
+  NodeLog* log = disk(node);
+  if (log == nullptr) return;
+  log->mend();
+  end_hang(node);
+}
+
+void World::set_clock_drift(NodeId node, std::int32_t drift_ppm) {
+  Clock& clock = clocks_[node.value];
+  if (clock.drift_ppm() == drift_ppm) return;
+  clock = clock.drifting(now_, drift_ppm);
+  Process* process = processes_[node.value].get();
+  if (process == nullptr) return;
+  process->clock = clock;
+  plan_timer(*process);
 }
 
 void World::set_list(NodeId node, const std::vector<NodeId>& list) {
@@ -332,7 +361,9 @@ void World::set_slowness(NodeId node, std::int64_t times) {
 void World::set_application(NodeId node, std::uint32_t room_units, Duration per_unit) {
   Process* process = processes_[node.value].get();
   if (process == nullptr) return;
-  if (room_units < options_.process.room_units || per_unit.ns > 0) {
+  if (room_units == 0) {
+    ledger_.faults().add(Fault::application_stopped);
+  } else if (room_units < options_.process.room_units || per_unit.ns > 0) {
     ledger_.faults().add(Fault::slow_application);
   }
   const std::uint32_t before = process->receive_room_units();

@@ -130,11 +130,23 @@ class World {
   /// A node that is not in its own file's list cannot be started.
   void set_list(NodeId node, const std::vector<NodeId>& list);
   const std::vector<NodeId>& list_of(NodeId node) const { return files_[node.value].nodes; }
+  const order::NodeList& file_of(NodeId node) const { return files_[node.value]; }
   /// All of its work takes `times` as long.
   void set_slowness(NodeId node, std::int64_t times);
   void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);
   /// The disk of an acceptor, or null.
+  const NodeLog* disk(NodeId node) const {
+    return logs_.empty() ? nullptr : logs_[node.value].get();
+  }
   NodeLog* disk(NodeId node) { return logs_.empty() ? nullptr : logs_[node.value].get(); }
+  /// A disk that hangs goes on.
+  void end_hang(NodeId node);
+  /// It works as it should again.
+  void mend_disk(NodeId node);
+  /// The clock of this node is fast by so many parts per million from now on; it never goes back.
+  void set_clock_drift(NodeId node, std::int32_t drift_ppm);
+  /// It runs as it did at first.
+  void mend_clock(NodeId node) { set_clock_drift(node, first_drift_[node.value]); }
   /// What the node learns: domain 0, and those that it is in.
   const std::vector<order::Domain>& domains_of(NodeId node) const;
   /// One of them, by chance.
@@ -274,6 +286,7 @@ class World {
   std::vector<std::uint32_t> incarnations_;
   std::vector<std::uint64_t> epochs_;
   std::vector<Clock> clocks_;
+  std::vector<std::int32_t> first_drift_;
   std::vector<std::uint64_t> payloads_;
   std::vector<Load> loads_;
   ClientMix client_mix_;
