@@ -94,6 +94,8 @@ struct ClientStatus {
 /// Threads: everything from any thread, also at the same time; but next() and wait() from one
 /// thread at a time, as what they return is valid until the next one. close() ends what waits in
 /// other threads. One that was moved from can only be destroyed or assigned to.
+/// fork(): a client is its maker's. In the child its descriptors are closed, it can be destroyed,
+/// which the parent's session does not notice, and all else is refused (closed): make a new one.
 class Client {
  public:
   /// Connects once, and starts a session.

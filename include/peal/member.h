@@ -124,6 +124,8 @@ struct Status {
 /// With Config::thread "caller", leave() counts as next() and wait(), and whoever calls status() or
 /// set_nodes() on another thread waits until one of them runs. One that was moved from can only be
 /// destroyed or assigned to.
+/// fork(): a member is its maker's. In the child its descriptors are closed, it can be destroyed,
+/// which the parent's member does not notice, and all else is refused (closed).
 class Member {
  public:
   /// Opens the node's sockets and starts its thread, if it has one: it looks for the other nodes.

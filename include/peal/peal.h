@@ -13,6 +13,8 @@
 // Threads: everything from any thread, also at the same time; but peal_receive from one thread at a
 // time, and peal_close when no other call runs: peal_end ends those that wait. If memory is used
 // up, the process stops.
+// fork(): a client is its maker's. In the child its descriptors are closed, peal_close() frees it
+// without a word to the daemon, and all else is PEAL_CLOSED, and peal_error_text() says why.
 
 #ifdef __cplusplus
 extern "C" {

@@ -53,6 +53,13 @@ std::int32_t wrong(const char* what) {
   return fail({peal::ErrorCode::invalid_option, what, peal::Reason::none});
 }
 
+/// A client of this process has descriptors, and a name.
+std::int32_t of_parent() {
+  return fail({peal::ErrorCode::closed,
+               "this client was made before fork(): open a new one in the child",
+               peal::Reason::none});
+}
+
 milliseconds patience_of(std::int64_t ms) { return ms < 0 ? peal::kForever : milliseconds(ms); }
 
 std::string string_of(const char* text) { return text == nullptr ? std::string() : text; }
@@ -189,17 +196,22 @@ int32_t peal_receive(peal_client* client, peal_event* event, int64_t patience_ms
     return 1;
   }
   const peal::ClientStatus status = client->client.status();
+  if (status.ended && status.name.empty()) return of_parent();
   if (!status.ended || status.unread_events > 0) return 0;
   return fail(
       {peal::ErrorCode::closed, "the client has ended, and all was read", peal::Reason::none});
 }
 
 int peal_fd(const peal_client* client) {
-  return client == nullptr ? wrong("client is NULL") : client->client.fd();
+  if (client == nullptr) return wrong("client is NULL");
+  const int fd = client->client.fd();
+  return fd >= 0 ? fd : of_parent();
 }
 
 int peal_room_fd(const peal_client* client) {
-  return client == nullptr ? wrong("client is NULL") : client->client.room_fd();
+  if (client == nullptr) return wrong("client is NULL");
+  const int fd = client->client.room_fd();
+  return fd >= 0 ? fd : of_parent();
 }
 
 int64_t peal_ask(peal_client* client, const char* what, char* answer, size_t size,
@@ -216,6 +228,7 @@ int32_t peal_get_status(const peal_client* client, peal_status* status) {
   if (client == nullptr || status == nullptr) return wrong("client or status is NULL");
   const peal::ClientStatus from = client->client.status();
   *status = {};
+  if (from.ended && from.name.empty()) return of_parent();
   copy_text(from.name, status->name, sizeof status->name);
   copy_text(from.node, status->node, sizeof status->node);
   copy_text(from.cluster, status->cluster, sizeof status->cluster);

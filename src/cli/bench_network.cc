@@ -57,7 +57,7 @@ Done leave_home() {
 }
 
 Result<io::Fd, std::string> current_space() {
-  io::Fd fd(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
+  io::Fd fd = io::Fd::for_children(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   if (!fd) return tl::unexpected("/proc/self/ns/net cannot be opened" + because());
   return fd;
 }
@@ -129,7 +129,7 @@ Result<io::Fd, std::string> add_node(NetworkTools& tools, const io::Fd& home, st
 
   const std::string port = "port" + std::to_string(node + 1);
   // `ip` opens the namespace by the number that the descriptor has there.
-  const io::Fd inherited(::dup(space->get()));
+  const io::Fd inherited = io::Fd::for_children(::dup(space->get()));
   auto done = tools.ip({"link", "add", port, "type", "veth", "peer", "name", "e0", "netns",
                         "/proc/self/fd/" + std::to_string(inherited.get())});
   if (done && link_bits_per_s > 0) {

@@ -34,6 +34,10 @@ Error bad_limit(std::int64_t age_ms) {
           "age_max is " + std::to_string(age_ms) + " ms: 0 to 4294967295"};
 }
 
+Error of_parent() {
+  return {ErrorCode::closed, "this client was made before fork(): open a new one in the child"};
+}
+
 v0::Result<Done> done(const client::Result<std::string, Error>& answer) {
   if (!answer) return answer.error();
   return Done{};
@@ -52,11 +56,24 @@ std::string_view reason_name(Reason reason) {
 
 class Client::Core {
  public:
-  explicit Core(std::unique_ptr<Inner> made) : inner(std::move(made)) {}
+  explicit Core(std::unique_ptr<Inner> made)
+      : inner(std::move(made)), reader(std::make_unique<client::Reader>()) {}
+  /// In a child by fork() what threads of the parent may have been changing stays as it is. Its
+  /// descriptors are closed already.
+  ~Core() {
+    if (!is_of_parent()) return;
+    io::leave_to_parent(inner.release());
+    io::leave_to_parent(reader.release());
+  }
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  bool is_of_parent() const { return io::forks() != forks_; }
 
   v0::Result<Ticket> send(std::span<const std::string_view> targets,
                           std::span<const std::byte> payload, const SendOptions& options,
                           Inner::Deadline deadline) {
+    if (is_of_parent()) return of_parent();
     const Inner::Outgoing message{targets, payload, static_cast<client::Service>(options.service),
                                   options.type, options.self_discard};
     const auto number = inner->send(message, deadline);
@@ -64,13 +81,21 @@ class Client::Core {
     return Ticket{*number};
   }
   std::optional<ClientEvent> event(Inner::Deadline deadline) {
-    std::optional<client::Item> item = inner->take(deadline, reader.release(), reader.message());
+    if (is_of_parent()) {
+      if (std::exchange(told_, true)) return std::nullopt;
+      return Ended{false, Reason::none, of_parent().message, 0, 0};
+    }
+    std::optional<client::Item> item = inner->take(deadline, reader->release(), reader->message());
     if (!item) return std::nullopt;
-    return reader.event(std::move(*item));
+    return reader->event(std::move(*item));
   }
 
   std::unique_ptr<Inner> inner;
-  client::Reader reader;
+  std::unique_ptr<client::Reader> reader;
+
+ private:
+  const std::uint64_t forks_ = io::forks();
+  bool told_ = false;  ///< that it is of the parent
 };
 
 v0::Result<Client> Client::connect(const ClientOptions& options) {
@@ -86,6 +111,7 @@ Client::~Client() = default;
 
 v0::Result<Done> Client::join(std::string_view group, const JoinOptions& options,
                               std::chrono::milliseconds patience) {
+  if (core_->is_of_parent()) return of_parent();
   const std::int64_t age_ms = options.age_max.count();
   if (age_ms < 0 || age_ms > 0xffff'ffff) return bad_limit(age_ms);
   wire::SlowLimits limits;
@@ -97,6 +123,7 @@ v0::Result<Done> Client::join(std::string_view group, const JoinOptions& options
 }
 
 v0::Result<Done> Client::leave(std::string_view group, std::chrono::milliseconds patience) {
+  if (core_->is_of_parent()) return of_parent();
   return done(core_->inner->leave(group, deadline_of(patience)));
 }
 
@@ -118,6 +145,7 @@ v0::Result<Ticket> Client::send_for(std::span<const std::string_view> targets,
 }
 
 v0::Result<Done> Client::flush(std::chrono::milliseconds patience) {
+  if (core_->is_of_parent()) return of_parent();
   if (auto failed = core_->inner->flush(deadline_of(patience))) return std::move(*failed);
   return Done{};
 }
@@ -132,20 +160,26 @@ std::optional<ClientEvent> Client::wait_until(std::chrono::steady_clock::time_po
   return core_->event(deadline);
 }
 
-int Client::fd() const { return core_->inner->events_fd(); }
-int Client::room_fd() const { return core_->inner->room_fd(); }
+int Client::fd() const { return core_->is_of_parent() ? -1 : core_->inner->events_fd(); }
+int Client::room_fd() const { return core_->is_of_parent() ? -1 : core_->inner->room_fd(); }
 
 v0::Result<std::string> Client::ask(std::string_view what, std::chrono::milliseconds patience) {
+  if (core_->is_of_parent()) return of_parent();
   auto answer = core_->inner->ask(what, deadline_of(patience));
   if (!answer) return answer.error();
   return std::move(*answer);
 }
 
 void Client::close(std::chrono::milliseconds patience) {
-  core_->inner->close(deadline_of(patience));
+  if (!core_->is_of_parent()) core_->inner->close(deadline_of(patience));
 }
 
-ClientStatus Client::status() const { return core_->inner->status(); }
+ClientStatus Client::status() const {
+  if (!core_->is_of_parent()) return core_->inner->status();
+  ClientStatus status;
+  status.ended = true;
+  return status;
+}
 
 }  // namespace v0
 }  // namespace peal

@@ -9,6 +9,7 @@
 #include "io/endpoint.h"
 #include "io/error.h"
 #include "io/fd.h"
+#include "io/fork.h"
 #include "io/polling.h"
 #include "io/resolve.h"
 #include "io/shared_memory.h"

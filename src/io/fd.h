@@ -5,13 +5,21 @@
 
 #include <utility>
 
+#include "io/fork.h"
+
 namespace peal::io {
 
-/// Owns a file descriptor; -1 is none.
+/// Owns a file descriptor; -1 is none. Children by fork() do not have it (io/fork.h).
 class Fd {
  public:
   Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
+  explicit Fd(int fd) : fd_(fd) { close_in_children(fd); }
+  /// One that children by fork() do have.
+  static Fd for_children(int fd) {
+    Fd result;
+    result.fd_ = fd;
+    return result;
+  }
   Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Fd& operator=(Fd&& other) noexcept {
     if (this != &other) {
@@ -25,7 +33,9 @@ class Fd {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
   void reset() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ < 0) return;
+    keep_in_children(fd_);
+    ::close(fd_);
     fd_ = -1;
   }
 

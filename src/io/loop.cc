@@ -15,6 +15,7 @@
 
 #include "base/assert.h"
 #include "io/clock.h"
+#include "io/fork.h"
 
 namespace peal::io {
 namespace {
@@ -53,7 +54,9 @@ Loop::Loop(const LoopOptions& options)
 
 Loop::~Loop() {
   for (const int fd : {epoll_, wake_fd_, timer_fd_}) {
-    if (fd >= 0) ::close(fd);
+    if (fd < 0) continue;
+    keep_in_children(fd);
+    ::close(fd);
   }
 }
 
@@ -63,6 +66,7 @@ Result<void, IoError> Loop::prepare() {
   wake_fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   timer_fd_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   if (wake_fd_ < 0 || timer_fd_ < 0) return unexpected(system_error("event descriptors", errno));
+  for (const int fd : {epoll_, wake_fd_, timer_fd_}) close_in_children(fd);
   // Edge-triggered: each write is an event of its own, and none needs to be read back.
   for (int* own : {&wake_fd_, &timer_fd_}) {
     epoll_event event{};

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "io/fork.h"
 
 namespace peal::member {
 namespace {
@@ -29,10 +30,13 @@ EventQueue::EventQueue(std::uint32_t units, std::uint32_t reserve_units, std::ui
       ring_(std::bit_ceil(units + reserve_units)),
       mask_(ring_.size() - 1) {
   PEAL_ASSERT(units > 0 && unit_bytes > 0 && bytes >= unit_bytes);
+  io::close_in_children(fd_);
 }
 
 EventQueue::~EventQueue() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ < 0) return;
+  io::keep_in_children(fd_);
+  ::close(fd_);
 }
 
 void EventQueue::push(Entry entry) {

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "io/fork.h"
 #include "member/core.h"
 #include "member/domains.h"
 #include "trace/json.h"
@@ -34,6 +35,10 @@ Error submit_error(Errc code, std::uint32_t message_bytes_max) {
                                  std::to_string(message_bytes_max)};
     default: return {code_of(code), "the member has left or stopped"};
   }
+}
+
+Error of_parent() {
+  return {ErrorCode::closed, "this member was made before fork(): open a new one in the child"};
 }
 
 Message to_message(const member::MessageOut& from, const member::Settings& settings) {
@@ -70,10 +75,20 @@ View to_view(const member::Notice& from, const trace::Names& names) {
 class Member::Core {
  public:
   explicit Core(std::unique_ptr<member::Core> made) : inner(std::move(made)) {}
+  /// In a child by fork() what threads of the parent may have been changing stays as it is. Its
+  /// descriptors are closed already.
+  ~Core() {
+    if (is_of_parent()) io::leave_to_parent(inner.release());
+  }
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  bool is_of_parent() const { return io::forks() != forks_; }
 
   /// `send` takes the message for a domain.
   template <class Send>
   v0::Result<Ticket> send(std::string_view domain, Send&& send) {
+    if (is_of_parent()) return of_parent();
     const auto known = member::domain_of(inner->settings(), domain);
     if (known) return ticket(send(*known));
     return Error{ErrorCode::invalid_option, "domain \"" + std::string(domain) +
@@ -102,7 +117,17 @@ class Member::Core {
     return std::nullopt;
   }
 
+  /// What reading comes to in a child.
+  std::optional<Event> event_of_parent() {
+    if (std::exchange(told_, true)) return std::nullopt;
+    return Closed{false, of_parent().message};
+  }
+
   std::unique_ptr<member::Core> inner;
+
+ private:
+  const std::uint64_t forks_ = io::forks();
+  bool told_ = false;  ///< that it is of the parent
 };
 
 v0::Result<Member> Member::embed(const Config& config) {
@@ -139,17 +164,28 @@ v0::Result<Ticket> Member::multicast_for(std::span<const std::byte> payload, v0:
   });
 }
 
-std::optional<Event> Member::next() { return core_->event(core_->inner->next()); }
+std::optional<Event> Member::next() {
+  if (core_->is_of_parent()) return core_->event_of_parent();
+  return core_->event(core_->inner->next());
+}
 
 std::optional<Event> Member::wait(std::chrono::milliseconds patience) {
+  if (core_->is_of_parent()) return core_->event_of_parent();
   return core_->event(core_->inner->wait_until(std::chrono::steady_clock::now() + patience));
 }
 
-int Member::fd() const { return core_->inner->fd(); }
-void Member::leave(std::chrono::milliseconds patience) { core_->inner->leave(patience); }
-std::string Member::id() const { return core_->inner->id(); }
+int Member::fd() const { return core_->is_of_parent() ? -1 : core_->inner->fd(); }
+
+void Member::leave(std::chrono::milliseconds patience) {
+  if (!core_->is_of_parent()) core_->inner->leave(patience);
+}
+
+std::string Member::id() const {
+  return core_->is_of_parent() ? std::string() : core_->inner->id();
+}
 
 v0::Result<std::string> Member::reload_keys() {
+  if (core_->is_of_parent()) return of_parent();
   const auto sending = core_->inner->reload_keys();
   if (sending) return seal::to_text(*sending);
   return Error{code_of(sending.error().code), sending.error().message};
@@ -157,6 +193,7 @@ v0::Result<std::string> Member::reload_keys() {
 
 v0::Result<Done> Member::set_nodes(const std::vector<Node>& nodes,
                                    const std::vector<std::uint32_t>& acceptors) {
+  if (core_->is_of_parent()) return of_parent();
   auto entries = member::nodes_of(nodes);
   if (auto* error = std::get_if<Error>(&entries)) return std::move(*error);
   member::Listing listing{std::move(std::get<std::vector<member::NodeEntry>>(entries)), {}};
@@ -167,8 +204,12 @@ v0::Result<Done> Member::set_nodes(const std::vector<Node>& nodes,
 }
 
 Status Member::status() const {
-  member::Snapshot from = core_->inner->status();
   Status to;
+  if (core_->is_of_parent()) {
+    to.waits_for = of_parent().message;
+    return to;
+  }
+  member::Snapshot from = core_->inner->status();
   to.id = std::move(from.id);
   to.view = std::move(from.view);
   to.members = std::move(from.members);

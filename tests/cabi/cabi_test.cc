@@ -20,6 +20,12 @@ TEST(C, NonsenseIsRefused) {
   EXPECT_STREQ(talk_nonsense(daemon.path().c_str()), nullptr);
 }
 
+TEST(C, AClientStaysTheParents) {
+  FakeDaemon daemon;
+  EXPECT_STREQ(talk_across_fork(daemon.path().c_str()), nullptr);
+  daemon.with([](ModelDaemon& model) { EXPECT_EQ(model.hellos, 1U); });
+}
+
 TEST(C, TheEndSaysWhy) {
   FakeDaemon daemon;
   const auto end = [](void* context) {

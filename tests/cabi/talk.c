@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
 #include "talk.h"
 
 #include <peal/peal.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define CHECK(condition)                                                               \
   do {                                                                                 \
@@ -119,5 +122,45 @@ const char* talk_to_the_end(const char* path, void (*end)(void*), void* context)
   const char* chat = "chat";
   CHECK(peal_send(client, &chat, 1, "x", 1, NULL, 0) == PEAL_CLOSED);
   peal_close(client, 0);
+  return NULL;
+}
+
+/* The number of the first call that is not refused as it should be, or 0. */
+static int use_in_child(peal_client* client) {
+  const char* chat = "chat";
+  peal_event event;
+  peal_status status;
+  char answer[8];
+  if (peal_send(client, &chat, 1, "x", 1, NULL, -1) != PEAL_CLOSED) return 1;
+  if (strstr(peal_error_text(), "made before fork()") == NULL) return 2;
+  if (peal_join(client, chat, NULL, -1) != PEAL_CLOSED) return 3;
+  if (peal_leave(client, chat, -1) != PEAL_CLOSED) return 4;
+  if (peal_flush(client, -1) != PEAL_CLOSED) return 5;
+  if (peal_ask(client, "status", answer, sizeof answer, -1) != PEAL_CLOSED) return 6;
+  if (peal_fd(client) != PEAL_CLOSED || peal_room_fd(client) != PEAL_CLOSED) return 7;
+  if (peal_get_status(client, &status) != PEAL_CLOSED) return 8;
+  if (peal_receive(client, &event, -1) != 1 || event.kind != PEAL_ENDED) return 9;
+  if (peal_receive(client, &event, -1) != PEAL_CLOSED) return 10;
+  if (strstr(peal_error_text(), "made before fork()") == NULL) return 11;
+  if (peal_end(client, -1) != PEAL_OK) return 12;
+  peal_close(client, -1);
+  return 0;
+}
+
+const char* talk_across_fork(const char* path) {
+  const char* chat = "chat";
+  peal_client* client = NULL;
+  int status = 0;
+  CHECK(open_client(path, &client) == PEAL_OK);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    _exit(use_in_child(client));
+  }
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  CHECK(peal_send(client, &chat, 1, "x", 1, NULL, -1) == 1);
+  CHECK(peal_flush(client, -1) == PEAL_OK);
+  peal_close(client, -1);
   return NULL;
 }

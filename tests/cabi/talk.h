@@ -14,6 +14,9 @@ const char* talk_nonsense(const char* path);
 /* The session is ended by the daemon: `end` makes it do so. */
 const char* talk_to_the_end(const char* path, void (*end)(void*), void* context);
 
+/* In a child by fork(), a client of the parent is refused, and freed. */
+const char* talk_across_fork(const char* path);
+
 #ifdef __cplusplus
 }
 #endif

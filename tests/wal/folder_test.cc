@@ -107,8 +107,8 @@ TEST(FolderLog, AProcessThatIsKilledTakesNothingWithIt) {
   for (std::uint64_t epoch = 1; epoch <= 20; epoch += 2) {
     int pipe[2];
     ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
-    io::Fd from(pipe[0]);
-    io::Fd to(pipe[1]);
+    io::Fd from = io::Fd::for_children(pipe[0]);
+    io::Fd to = io::Fd::for_children(pipe[1]);
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) append_until_killed(folder / "log", epoch, to.get());

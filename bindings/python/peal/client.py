@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import select
 import threading
 import time
@@ -18,6 +19,19 @@ from .events import Ended, Event, Reason, Service, SlowPolicy, from_raw
 _INTERRUPTIBLE_S = 0.2
 _WOULD_BLOCK = -1
 _TIMED_OUT = -8
+
+
+# How often this process was made by fork(): a client of a parent is of no use here. Its locks may
+# be held by threads that are not here.
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
 
 
 class Error(Exception):
@@ -157,6 +171,8 @@ class _Use:
 
     def __enter__(self) -> ctypes.c_void_p:
         client = self._client
+        if client._made != _forks:
+            raise Closed("this client was made before fork(): open a new one in the child")
         with client._lock:
             if client._handle is None or (client._closing and not self._is_last):
                 raise Closed("close() was called: make a new client")
@@ -166,6 +182,8 @@ class _Use:
 
     def __exit__(self, *_: object) -> None:
         client = self._client
+        if client._made != _forks:
+            return  # it forked inside: the parent ends this use
         unused = None
         with client._lock:
             client._uses.discard(self)
@@ -196,6 +214,7 @@ class Client:
                  keep: float = 30.0, receive_bytes_max: int = 4 << 20):
         """Connects once, and starts a session. Raises InvalidOption, Unreachable, Untrusted,
         Denied, TimedOut, NotPermitted or Error. `daemon` is a path, or "tls://host:port"."""
+        self._made = _forks
         self._handle: Optional[ctypes.c_void_p] = None
         self._lock = threading.RLock()  # guards the handle and the next two
         self._closing = False
@@ -307,6 +326,8 @@ class Client:
     def receive(self, timeout: Optional[float] = None) -> Optional[Event]:
         """The next event; None if none comes within `timeout`. Raises Closed after Ended."""
         end = _end_of(timeout)
+        if self._made != _forks:
+            self.use().__enter__()  # says so; the lock may be another thread's, in the parent
         with self._receiving, self.use() as handle:
             while True:
                 event = self.try_receive(handle)
@@ -368,7 +389,12 @@ class Client:
 
     def close(self, timeout: Optional[float] = 1.0) -> None:
         """Waits up to `timeout` until all is settled, says goodbye, and frees what it has, once
-        calls in other threads have ended."""
+        calls in other threads have ended. In a child by fork() it frees what the child has."""
+        if self._made != _forks:
+            unused, self._handle = self._handle, None
+            if unused is not None:
+                self._lib.peal_close(unused, 0)
+            return
         try:
             _interruptible(lambda: self._end(timeout), timeout)
         except Closed:

@@ -2,6 +2,7 @@
 """Python clients and a daemon made for tests. PEAL_LIBRARY and PEAL_FAKE_DAEMON name the two."""
 
 import asyncio
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -241,6 +242,76 @@ class ClientTest(unittest.TestCase):
         steps = asyncio.run(talk())
         self.assert_in_order(steps, "peal_join returned", "peal_close")
         self.assert_in_order(steps, "peal_ask returned", "peal_close")
+
+    def in_child(self, what):
+        """What `what` returns in a child by fork(): a text."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            try:
+                text = what()
+            except BaseException as error:  # pylint: disable=broad-except
+                text = f"raised {error!r}"
+            os.write(writing, text.encode())
+            os._exit(0)
+        os.close(writing)
+        with open(reading, encoding="utf-8") as pipe:
+            text = pipe.read()
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        return text
+
+    def test_a_client_stays_the_parents(self):
+        client = self.connect()
+        client.join("chat")
+        inside = threading.Event()
+        self.daemon.order("mute")
+
+        def ask():  # holds what only a thread of the parent can let go
+            with client._receiving, client._lock:
+                inside.set()
+                ended.wait()
+        ended = threading.Event()
+        holding = threading.Thread(target=ask)
+        holding.start()
+        inside.wait()
+
+        def use():
+            calls = [lambda: client.send("chat", "x"), lambda: client.join("other"),
+                     lambda: client.leave("chat"), client.flush, client.receive, client.status,
+                     client.fileno, client.room_fileno, lambda: client.ask("status")]
+            problems = []
+            for call in calls:
+                try:
+                    problems.append(f"returned {call()!r}")
+                except peal.Closed as error:
+                    if "made before fork()" not in str(error):
+                        problems.append(str(error))
+            client.close()
+            client.close()
+            client.__del__()
+            return "; ".join(problems)
+        self.assertEqual(self.in_child(use), "")
+        ended.set()
+        holding.join()
+        self.assertTrue(client.status().connected)
+        client.close(0)
+
+    def test_multiprocessing_may_fork_with_a_client(self):
+        client = self.connect()
+        client.join("chat")
+
+        def end():
+            client.close()
+            client.__del__()
+        process = multiprocessing.get_context("fork").Process(target=end)
+        process.start()
+        process.join()
+        self.assertEqual(process.exitcode, 0)
+        client.send("chat", "still here")
+        client.flush()
+        self.assertEqual(client.receive().payload, b"still here")
+        client.close()
 
 
 if __name__ == "__main__":
