@@ -23,6 +23,7 @@ void Core::add(const Event& event) {
     case Kind::early: return tell_early(member, event);
     case Kind::view:
       return event.transitional ? install_transitional(member, event) : install(member, event);
+    case Kind::lost: return;  // no trace with one comes here
   }
 }
 

@@ -38,7 +38,11 @@ class TraceFile {
     if (parsed.has_value()) {
       event_ = std::move(*parsed);
       has_event_ = true;
-      return true;
+      // What happened meanwhile would be missing at this process, and be a violation at others.
+      if (event_.kind != trace::Kind::lost) return true;
+      fail(std::to_string(event_.lines) +
+           " lines are missing here, as there was no room for them: accepted are whole traces");
+      return false;
     }
     if (ended_) {
       cut_ = true;  // the process was stopped while it wrote

@@ -92,6 +92,12 @@ struct NodeAddress {
   std::string problem;  ///< why the name was not found when it was looked up last; empty: it was
 };
 
+/// A node of the cluster that is not in the view.
+struct MissingNode {
+  std::string name;    ///< as in Config::nodes
+  std::string reason;  ///< what keeps it out, such as another key; empty: nothing is known here
+};
+
 /// How a member is doing.
 struct Status {
   std::string id;                    ///< this member, such as "a.210987654321"
@@ -106,6 +112,7 @@ struct Status {
   std::string merge;                 ///< Config::merge; empty if `order` is not "ridge"
   std::vector<std::string> domains;  ///< of Config::domains, those that this node is in
   std::string waits_for;             ///< what the next delivery or message waits for, in words
+  std::vector<MissingNode> missing;  ///< who is not in the view
   std::string multicast;             ///< how data reaches the others, in words
   std::string data;                  ///< Config::data, and who is not reached, in words
   std::string seal;                ///< "key 1f0e9a3b", which packets are sealed with, or "insecure"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -12,13 +15,27 @@
 #include "cli/text.h"
 
 namespace peal::cli {
+namespace {
+
+constexpr int kPatienceMs = 1'000;
+
+}  // namespace
 
 int fail(int status, std::string_view line) {
   std::string text = "peal: " + std::string(line);
   for (char& c : text) {
     if (c == '\n' || c == '\r') c = ' ';
   }
-  std::fprintf(stderr, "%s\n", text.c_str());
+  text += '\n';
+  // The exit status says it as well: nobody who has stopped reading may hold up the end.
+  pollfd ready{STDERR_FILENO, POLLOUT, 0};
+  std::string_view rest = text;
+  while (!rest.empty() && ::poll(&ready, 1, kPatienceMs) > 0) {
+    const std::string_view part = rest.substr(0, PIPE_BUF);  // so much does not block
+    const ssize_t put = ::write(STDERR_FILENO, part.data(), part.size());
+    if (put <= 0 && errno != EINTR) break;
+    rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(put, 0)));
+  }
   return status;
 }
 

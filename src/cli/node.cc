@@ -8,10 +8,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <variant>
 
 #include "cli/commands.h"
 #include "cli/config.h"
+#include "cli/drops.h"
 #include "cli/node_log.h"
 #include "cli/node_state.h"
 #include "cli/node_status.h"
@@ -34,6 +36,8 @@ namespace {
 
 constexpr std::string_view kStatus = "status";
 constexpr std::string_view kStatusOf = "status ";
+/// How exact it is when something was dropped last.
+constexpr Duration kLookAtDrops = seconds(1);
 
 std::string one_decimal(double value) {
   char text[32];
@@ -90,15 +94,16 @@ Result<daemon::Options, std::string> daemon_options(const NodeConfig& config) {
 /// The daemon, its log, its signals and its service manager.
 class NodeProcess final : public daemon::Owner {
  public:
-  NodeProcess(const NodeCommand& command, NodeConfig config, io::Notifier notifier)
+  NodeProcess(const NodeCommand& command, NodeConfig config, NodeLog log, io::Notifier notifier)
       : command_(command),
         config_(std::move(config)),
-        log_(command.json),
+        log_(std::move(log)),
         notifier_(std::move(notifier)) {}
 
   int run(daemon::Options options, const StopSignals& signals) {
     options.member.own_at = wait_for_own_address(options.member, signals, log_, notifier_);
-    if (!options.member.own_at) {
+    // What has begun is ended in order; if nothing has, there is nothing to end.
+    if (!options.member.own_at || told_to_stop(signals)) {
       log_.event("left", {{"delivered", "0"}, {"reason", "on request"}});
       return 0;
     }
@@ -112,7 +117,7 @@ class NodeProcess final : public daemon::Owner {
     const auto watched = daemon_->loop().watch(signals.fd(), EPOLLIN,
                                                [&](std::uint32_t) { on_signal(signals.take()); });
     if (!watched) return fail(1, "node: " + watched.error().message);
-    if (auto started = start_watchdog(); !started) {
+    if (auto started = start_timers(); !started) {
       return fail(1, "node: " + started.error().message);
     }
     log_.event("started", {{"node", config_.node},
@@ -211,23 +216,30 @@ class NodeProcess final : public daemon::Owner {
     if (!told) on_warning(io::Clock::now(), "the service manager: " + told.error().message);
   }
 
-  /// Twice as often as it is asked for, from the loop: one that hangs says nothing.
-  Result<void, io::IoError> start_watchdog() {
+  /// The watchdog twice as often as it is asked for, from the loop: one that hangs says nothing.
+  Result<void, io::IoError> start_timers() {
+    auto started = every(looks_, kLookAtDrops, [this] { ignore(snapshot(), "it has looked"); });
     const auto interval = notifier_.watchdog_interval();
-    if (!interval) return {};
-    timer_ = io::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    if (!started || !interval) return started;
+    return every(watchdog_, nanoseconds(interval->ns / 2 + 1),
+                 [this] { tell(notifier_.watchdog()); });
+  }
+
+  Result<void, io::IoError> every(io::Fd& timer, Duration interval, std::function<void()> what) {
+    timer = io::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     itimerspec period{};
-    period.it_interval.tv_sec = interval->ns / 2 / 1'000'000'000;
-    period.it_interval.tv_nsec = interval->ns / 2 % 1'000'000'000 + 1;
+    period.it_interval.tv_sec = interval.ns / 1'000'000'000;
+    period.it_interval.tv_nsec = interval.ns % 1'000'000'000;
     period.it_value = period.it_interval;
-    if (timer_.get() < 0 || ::timerfd_settime(timer_.get(), 0, &period, nullptr) != 0) {
-      return tl::unexpected(io::system_error("a timer for the watchdog", errno));
+    if (timer.get() < 0 || ::timerfd_settime(timer.get(), 0, &period, nullptr) != 0) {
+      return tl::unexpected(io::system_error("a timer", errno));
     }
-    return daemon_->loop().watch(timer_.get(), EPOLLIN, [this](std::uint32_t) {
-      std::uint64_t times = 0;
-      ignore(::read(timer_.get(), &times, sizeof times), "how often does not matter");
-      tell(notifier_.watchdog());
-    });
+    return daemon_->loop().watch(timer.get(), EPOLLIN,
+                                 [fd = timer.get(), what = std::move(what)](std::uint32_t) {
+                                   std::uint64_t times = 0;
+                                   ignore(::read(fd, &times, sizeof times), "no matter how often");
+                                   what();
+                                 });
   }
 
   void on_signal(int number) {
@@ -310,15 +322,27 @@ class NodeProcess final : public daemon::Owner {
     return "";
   }
 
+  /// The node's, with the counters of its clients and of its log.
+  member::Snapshot snapshot() {
+    member::Snapshot now = daemon_->node_status();
+    now.counters.emplace_back(kLogLines, log_.dropped());
+    drops_.look(io::Clock::now(), now.counters);
+    for (const order::Counter& each : daemon_->client_counters()) {
+      now.counters.emplace_back(each.name, each.value);
+    }
+    return now;
+  }
+
   /// Of clients, those whose names begin with `prefix`.
-  std::string status(std::string_view prefix) const {
+  std::string status(std::string_view prefix) {
     StatusFacts facts;
     facts.node = config_.node;
     facts.cluster = config_.cluster;
     facts.uptime = io::Clock::now() - started_;
-    facts.member = daemon_->node_status();
-    for (const order::Counter& each : daemon_->client_counters()) {
-      facts.member.counters.emplace_back(each.name, each.value);
+    facts.member = snapshot();
+    const Instant now = io::Clock::now();
+    for (const std::string& each : drop_counters()) {
+      if (const auto grew = drops_.grew(each)) facts.dropped_ago[each] = now - *grew;
     }
     facts.clients = daemon_->client_status(prefix);
     const io::StreamsCounters& streams = daemon_->connection_counters();
@@ -344,7 +368,9 @@ class NodeProcess final : public daemon::Owner {
   NodeConfig config_;
   NodeLog log_;
   io::Notifier notifier_;
-  io::Fd timer_;
+  io::Fd watchdog_;
+  io::Fd looks_;
+  DropTimes drops_;
   NodeState state_;
   Instant started_ = io::Clock::now();
   std::unique_ptr<daemon::Daemon> daemon_;
@@ -358,14 +384,19 @@ int run_node(const NodeCommand& command) {
     std::fputs(annotated_config().c_str(), stdout);
     return 0;
   }
+  // First: who is told to stop while it starts ends in good order, too.
+  const StopSignals signals(SIGHUP);
+  // A reader that goes away is no reason to stop.
+  ::signal(SIGPIPE, SIG_IGN);
   auto config = read_usable_config(command.config, command.name, command.trace);
   if (!config) return fail(2, "node: " + config.error());
   auto options = daemon_options(*config);
   if (!options) return fail(2, "node: " + options.error());
-  const StopSignals signals(SIGHUP);
   auto notifier = io::Notifier::open(io::NotifyVariables::of_process());
   if (!notifier) return fail(2, "node: " + notifier.error().message);
-  NodeProcess process(command, std::move(*config), std::move(*notifier));
+  auto log = NodeLog::open(command.json, STDERR_FILENO);
+  if (!log) return fail(1, "node: " + log.error().message);
+  NodeProcess process(command, std::move(*config), std::move(*log), std::move(*notifier));
   return process.run(std::move(*options), signals);
 }
 

@@ -30,17 +30,26 @@ std::string value_text(const std::string& value) {
   return plain ? value : Json(value).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-void write_line(bool json, std::string_view name, std::initializer_list<NodeLog::Field> fields) {
+std::string whole_line(bool json, std::string_view name,
+                       std::initializer_list<NodeLog::Field> fields) {
   const std::string rest = NodeLog::line(json, name, fields);
-  const std::string at = wall_time();
-  if (json) {
-    std::fprintf(stderr, "{\"at\":\"%s\",%s\n", at.c_str(), rest.c_str() + 1);
-  } else {
-    std::fprintf(stderr, "at=%s %s\n", at.c_str(), rest.c_str());
-  }
+  if (json) return "{\"at\":\"" + wall_time() + "\"," + rest.substr(1) + "\n";
+  return "at=" + wall_time() + " " + rest + "\n";
 }
 
 }  // namespace
+
+Result<NodeLog, io::IoError> NodeLog::open(bool json, int fd) {
+  auto writer = io::LineWriter::open(fd, [json](std::uint64_t lines) {
+    return whole_line(json, "lines_dropped",
+                      {{"count", std::to_string(lines)},
+                       {"reason", std::to_string(lines) +
+                                      " log lines were dropped: nobody read them, or there was no "
+                                      "room where they go"}});
+  });
+  if (!writer) return unexpected(writer.error());
+  return NodeLog(json, std::move(*writer));
+}
 
 std::string NodeLog::line(bool json, std::string_view name, std::initializer_list<Field> fields) {
   if (json) {
@@ -55,7 +64,7 @@ std::string NodeLog::line(bool json, std::string_view name, std::initializer_lis
 }
 
 void NodeLog::event(std::string_view name, std::initializer_list<Field> fields) const {
-  write_line(json_, name, fields);
+  writer_->write(whole_line(json_, name, fields));
 }
 
 void NodeLog::limited(std::int64_t now_ns, std::string_view name,

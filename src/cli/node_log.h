@@ -3,19 +3,24 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
+#include "io/line_writer.h"
+
 namespace peal::cli {
 
 /// Lines on standard error for whoever runs a node: `at=… event=view_installed view=12@a …`, or
-/// one JSON object each.
+/// one JSON object each. To write never takes long: see io::LineWriter.
 class NodeLog {
  public:
   using Field = std::pair<std::string_view, std::string>;
 
-  explicit NodeLog(bool json) : json_(json) {}
+  /// Lines go to the descriptor `fd`. Errors: system (no thread is left).
+  static Result<NodeLog, io::IoError> open(bool json, int fd);
 
   void event(std::string_view name, std::initializer_list<Field> fields) const;
   /// The same for what others can cause again and again: at most 20 lines in 10 seconds; then a
@@ -24,12 +29,18 @@ class NodeLog {
 
   /// The text of one line, without its time; for tests.
   static std::string line(bool json, std::string_view name, std::initializer_list<Field> fields);
+  /// Lines that found no room, or nobody who reads them.
+  std::uint64_t dropped() const { return writer_->dropped(); }
 
  private:
+  NodeLog(bool json, std::unique_ptr<io::LineWriter> writer)
+      : json_(json), writer_(std::move(writer)) {}
+
   static constexpr std::int64_t kPeriodNs = 10'000'000'000;
   static constexpr int kLinesMax = 20;
 
   bool json_;
+  std::unique_ptr<io::LineWriter> writer_;
   std::int64_t period_began_ = 0;
   int lines_ = 0;
   std::uint64_t left_out_ = 0;

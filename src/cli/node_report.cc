@@ -2,13 +2,11 @@
 #include "cli/node_report.h"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/drops.h"
 #include "cli/text.h"
-#include "seal/packet.h"
-#include "wire/frames.h"
 
 // Last: see cli/inner_names.h.
 #include "cli/connect.h"
@@ -69,46 +67,6 @@ std::string name_of_socket(const std::string& path) {
   return name;
 }
 
-/// Why packets are refused that no node of a healthy cluster sends. The others are part of normal
-/// work: after a restart, or where the network holds packets back.
-constexpr std::array kSuspicious{
-    seal::Refusal::too_short,   seal::Refusal::unknown_version, seal::Refusal::unknown_sender,
-    seal::Refusal::unknown_key, seal::Refusal::bad_badge,       seal::Refusal::bad_tag,
-};
-
-/// The counters of packets that a node could not use.
-std::vector<std::string> drop_counters() {
-  std::vector<std::string> names;
-  // From `stale` on they are part of normal work.
-  for (std::size_t i = 1; i < static_cast<std::size_t>(wire::Drop::stale); ++i) {
-    names.emplace_back(wire::drop_name(static_cast<wire::Drop>(i)));
-  }
-  names.insert(names.end(), {"udp_drop_unknown_source", "udp_drop_truncated", "udp_probe_bad"});
-  for (const seal::Refusal reason : kSuspicious) {
-    names.push_back("seal_" + std::string(seal::refusal_name(reason)));
-  }
-  return names;
-}
-
-/// What a person can do something about; nothing of the others, which only a broken network or
-/// program sends.
-std::string_view drop_remedy(std::string_view counter) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kRemedies{{
-      {"other_cluster", "of nodes of another cluster"},
-      {"other_settings", "of nodes whose settings differ: see the log"},
-      {"other_list", "of nodes with another list of nodes: reload them"},
-      {"bad_version", "of nodes of another version of Peal"},
-      {"udp_drop_unknown_source", "from addresses that are not in [[nodes]]"},
-      {"udp_probe_bad", "probes of multicast, as of another cluster"},
-      {"seal_unknown_key", "sealed with a key that is not in the key file here"},
-      {"seal_unknown_version", "not sealed, or of another version of Peal"},
-  }};
-  for (const auto& [name, remedy] : kRemedies) {
-    if (name == counter) return remedy;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::optional<NodeReport> parse_report(std::string_view json) {
@@ -133,6 +91,11 @@ std::optional<NodeReport> parse_report(std::string_view json) {
     for (const std::string& name : drop_counters()) {
       const auto count = field<std::uint64_t>(*counters, name.c_str(), 0);
       if (count > 0) report.dropped.emplace_back(name, count);
+    }
+  }
+  if (const auto ago = object.find("dropped_s_ago"); ago != object.end() && ago->is_object()) {
+    for (const auto& [name, count] : report.dropped) {
+      if (ago->contains(name)) report.dropped_s_ago[name] = field(*ago, name.c_str(), 0.0);
     }
   }
   if (const auto views = object.find("views"); views != object.end()) {
@@ -249,18 +212,43 @@ std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
   return lines;
 }
 
+namespace {
+
+/// "last 3 s ago"; empty if the node does not say.
+std::string last_text(const NodeReport& report, const std::string& counter) {
+  const auto ago = report.dropped_s_ago.find(counter);
+  if (ago == report.dropped_s_ago.end()) return {};
+  return "last " + grouped(static_cast<std::uint64_t>(std::max(ago->second, 0.0))) + " s ago";
+}
+
+/// What is behind a number: in brackets, or nothing.
+std::string in_brackets(std::string_view remedy, const std::string& last) {
+  if (remedy.empty() && last.empty()) return {};
+  return " (" + std::string(remedy) + (remedy.empty() || last.empty() ? "" : "; ") + last + ")";
+}
+
+}  // namespace
+
 std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports) {
   std::vector<std::string> lines;
   for (const NodeReport& report : reports) {
-    if (report.dropped.empty()) continue;
     std::string reasons;
     std::uint64_t packets = 0;
     for (const auto& [name, count] : report.dropped) {
-      reasons += (reasons.empty() ? "" : ", ") + name + " " + grouped(count);
-      const std::string_view remedy = drop_remedy(name);
-      if (!remedy.empty()) reasons += " (" + std::string(remedy) + ")";
-      packets += count;
+      const std::string last = last_text(report, name);
+      if (name == kLogLines) {
+        lines.push_back(report.name + " dropped " + counted(count, "log line") +
+                        in_brackets("nobody read them, or there was no room", last));
+      } else if (name == kTraceLines) {
+        lines.push_back(report.name + " lost " + counted(count, "line") + " of its trace" +
+                        in_brackets("peal check will refuse it", last));
+      } else {
+        reasons += (reasons.empty() ? "" : ", ") + name + " " + grouped(count) +
+                   in_brackets(drop_remedy(name), last);
+        packets += count;
+      }
     }
+    if (packets == 0) continue;
     lines.push_back(report.name + " dropped " + counted(packets, "packet") +
                     " that it cannot use: " + reasons);
   }
@@ -280,6 +268,27 @@ std::vector<std::string> address_lines(const NodeReport& report) {
     lines.push_back(report.name + " node=" + quote(field(node, "name", std::string())) +
                     " name=" + quote(address) + " at=" + quote(at.empty() ? "not found" : at) +
                     (problem.empty() ? "" : " reason=" + quote(problem)));
+  }
+  return lines;
+}
+
+std::vector<std::string> missing_lines(const NodeReport& report) {
+  const Json answer = Json::parse(report.json, nullptr, false);
+  const Json nodes = answer.is_object() ? answer.value("missing", Json::array()) : Json();
+  if (!nodes.is_array()) return {};
+  std::vector<std::string> lines;
+  std::vector<std::string> unknown;
+  for (const Json& node : nodes) {
+    const auto name = field(node, "name", std::string());
+    const auto reason = field(node, "reason", std::string());
+    if (reason.empty()) {
+      unknown.push_back(name);
+    } else {
+      lines.push_back(report.name + " missing=" + name + " reason=" + quote(reason));
+    }
+  }
+  if (!unknown.empty()) {
+    lines.insert(lines.begin(), report.name + " missing=" + comma_separated(unknown));
   }
   return lines;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,10 +35,11 @@ struct NodeReport {
   std::uint64_t delivered_bytes = 0;
   std::uint64_t queued_messages = 0;
   std::string waits_for;
-  /// Packets that it could not use, by reason; reasons without packets are left out.
+  /// What it could not use or had no room for, by reason; reasons without any are left out.
   std::vector<std::pair<std::string, std::uint64_t>> dropped;
-  std::vector<ViewReport> views;  ///< oldest first
-  std::string json;               ///< the whole answer
+  std::map<std::string, double> dropped_s_ago;  ///< since each of them grew last
+  std::vector<ViewReport> views;                ///< oldest first
+  std::string json;                             ///< the whole answer
 };
 
 /// Reads one answer; no value if it is not one.
@@ -70,12 +72,17 @@ std::vector<std::string> table_of(const std::vector<NodeReport>& reports,
 /// How the nodes order, if it is not by the ring: a line for all that do it alike.
 std::vector<std::string> order_lines(const std::vector<NodeReport>& reports);
 
-/// One line for each node that dropped packets: damaged ones, and those of strangers.
+/// Lines for nodes that dropped packets, damaged ones and those of strangers, or lines of their log
+/// or trace, and when that was last.
 std::vector<std::string> drop_lines(const std::vector<NodeReport>& reports);
 
 /// What a node's answer says of the others whose addresses are names: a line for each, with the
 /// address that was found, or why none was.
 std::vector<std::string> address_lines(const NodeReport& report);
+
+/// Who is not in a node's view: a line for all of whom nothing is known, and one for each of the
+/// others, with the reason.
+std::vector<std::string> missing_lines(const NodeReport& report);
 
 /// What a node's answer says of the list of nodes that it is going over to: a line, or none.
 std::vector<std::string> list_lines(const NodeReport& report);

@@ -83,6 +83,10 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
   if (facts.member.ensembles > 1) out["merge"] = facts.member.merge;
   if (!facts.member.domains.empty()) out["domains"] = facts.member.domains;
   out["waits_for"] = or_nothing(facts.member.waits_for);
+  out["missing"] = Json::array();
+  for (const member::MissingNode& each : facts.member.missing) {
+    out["missing"].push_back({{"name", each.name}, {"reason", each.reason}});
+  }
   out["multicast"] = facts.member.multicast;
   out["data"] = facts.member.data;
   out["seal"] = facts.member.seal;
@@ -118,6 +122,10 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
   }
   out["counters"] = Json::object();
   for (const auto& [name, value] : facts.member.counters) out["counters"][name] = value;
+  out["dropped_s_ago"] = Json::object();
+  for (const auto& [name, ago] : facts.dropped_ago) {
+    out["dropped_s_ago"][name] = milliseconds_of(ago) / 1e3;
+  }
   out["views"] = Json::array();
   for (const ViewHistory& history : state.views()) out["views"].push_back(json_of(history));
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "base/time.h"
@@ -16,7 +17,8 @@ struct StatusFacts {
   std::string node;
   std::string cluster;
   Duration uptime{};
-  member::Snapshot member;  ///< its counters with those of clients
+  member::Snapshot member;                      ///< its counters with those of clients
+  std::map<std::string, Duration> dropped_ago;  ///< since counters of what was dropped grew last
   session::Status clients;
   std::uint64_t accepted = 0;     ///< connections
   std::uint64_t turned_away = 0;  ///< connections that did not come in

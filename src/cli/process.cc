@@ -54,6 +54,7 @@ std::vector<char*> argument_vector(const std::string& program,
   // A group of its own: Ctrl-C in the terminal reaches the parent alone, which then stops all.
   ::setpgid(0, 0);
   unblock_stop_signals();
+  ::signal(SIGPIPE, SIG_DFL);  // a parent that ignores it does not do so for others
   const int input = ::open("/dev/null", O_RDONLY);
   ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);

@@ -46,6 +46,13 @@ int StopSignals::take() const {
   return static_cast<int>(info.ssi_signo);
 }
 
+bool told_to_stop(const StopSignals& signals) {
+  while (const int number = signals.take()) {
+    if (number == SIGINT || number == SIGTERM) return true;
+  }
+  return false;
+}
+
 void unblock_stop_signals() {
   const sigset_t set = stop_signals(0);
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);

@@ -24,6 +24,9 @@ class StopSignals {
   int fd_;
 };
 
+/// Takes what has come: true if one of them was to stop.
+bool told_to_stop(const StopSignals& signals);
+
 void unblock_stop_signals();
 
 }  // namespace peal::cli

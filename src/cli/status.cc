@@ -65,6 +65,9 @@ void print_text(const StatusCommand& command, const std::vector<NodeReport>& rep
   for (const std::string& line : order_lines(reports)) std::printf("%s\n", line.c_str());
   for (const std::string& line : drop_lines(reports)) std::printf("%s\n", line.c_str());
   for (const NodeReport& report : reports) {
+    for (const std::string& line : missing_lines(report)) std::printf("%s\n", line.c_str());
+  }
+  for (const NodeReport& report : reports) {
     for (const std::string& line : address_lines(report)) std::printf("%s\n", line.c_str());
   }
   for (const NodeReport& report : reports) {

@@ -7,9 +7,10 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
+#include <csignal>
 #include <cstring>
 #include <map>
+#include <memory>
 
 #include "cli/cluster.h"
 #include "cli/cluster_dir.h"
@@ -18,6 +19,7 @@
 #include "cli/process.h"
 #include "cli/signals.h"
 #include "cli/text.h"
+#include "io/line_writer.h"
 
 // Last: see cli/inner_names.h.
 #include "cli/connect.h"
@@ -51,8 +53,11 @@ Result<int, std::string> lock_dir(const std::string& dir) {
 
 class Up {
  public:
-  Up(const UpCommand& command, LocalCluster cluster)
-      : command_(command), cluster_(std::move(cluster)), live_(::isatty(STDOUT_FILENO) == 1) {}
+  Up(const UpCommand& command, LocalCluster cluster, std::unique_ptr<io::LineWriter> output)
+      : command_(command),
+        cluster_(std::move(cluster)),
+        output_(std::move(output)),
+        live_(::isatty(STDOUT_FILENO) == 1) {}
 
   int run() {
     for (const std::string& name : cluster_.names) {
@@ -92,19 +97,17 @@ class Up {
 
   void explain() const {
     const std::string to = command_.dir.empty() ? "" : " --to " + shell_word(cluster_.dir);
-    std::printf("%s on 127.0.0.1; configuration, sockets and logs are in %s\n\n",
-                counted(cluster_.names.size(), "node").c_str(), cluster_.dir.c_str());
-    std::printf(
-        "In other terminals:\n"
-        "  peal recv --views%s      what is delivered, and the members\n"
-        "  seq 1000 | peal send%s   send lines as messages\n"
-        "  peal status --views%s    what each node does\n"
-        "  kill -9 PID%*s      and see the others go on\n"
-        "To run a node again: peal node --config %s --name NAME\n"
-        "Ctrl-C stops all nodes.\n\n",
-        to.c_str(), to.c_str(), to.c_str(), static_cast<int>(to.size()) + 6, "",
-        shell_word(cluster_.config).c_str());
-    std::fflush(stdout);
+    const std::string& dir = cluster_.dir;
+    output_->write(counted(cluster_.names.size(), "node") +
+                   " on 127.0.0.1; configuration, sockets and logs are in " + dir +
+                   "\n\n"
+                   "In other terminals:\n"
+                   "  peal recv --views" +
+                   to + "      what is delivered, and the members\n" + "  seq 1000 | peal send" +
+                   to + "   send lines as messages\n" + "  peal status --views" + to +
+                   "    what each node does\n" + "  kill -9 PID" + std::string(to.size() + 6, ' ') +
+                   "      and see the others go on\n" + "To run a node again: peal node --config " +
+                   shell_word(cluster_.config) + " --name NAME\nCtrl-C stops all nodes.\n\n");
   }
 
   /// Shows how the nodes are until a signal comes or all have ended.
@@ -179,8 +182,7 @@ class Up {
       }
     }
     out += "\x1b[J";  // of a longer table
-    std::fputs(out.c_str(), stdout);
-    std::fflush(stdout);
+    output_->write(std::move(out));
   }
 
   void print_changes(const std::vector<NodeReport>& reports) {
@@ -198,16 +200,14 @@ class Up {
       }
       std::string& before = printed_[report.name];
       if (line == before) continue;
-      std::printf("%s\n", line.c_str());
+      output_->write(line + "\n");
       before = line;
     }
-    std::fflush(stdout);
   }
 
   void stop() {
-    std::printf("%sstopping %s\n", live_ ? "\r\x1b[2K" : "",
-                counted(children_.size(), "node").c_str());
-    std::fflush(stdout);
+    output_->write((live_ ? "\r\x1b[2K" : "") + ("stopping " + counted(children_.size(), "node")) +
+                   "\n");
     stop_all(children_, kStopTimeoutMs);
     // A node that was killed left its own behind. Another may have been run at it by hand.
     for (const std::string& socket : sockets_) {
@@ -215,11 +215,12 @@ class Up {
       if (!client && client.error().absent) ::unlink(socket.c_str());
     }
     if (!command_.trace) return;
-    std::printf("judge the run with:\n  peal check %s/*.trace\n", shell_word(cluster_.dir).c_str());
+    output_->write("judge the run with:\n  peal check " + shell_word(cluster_.dir) + "/*.trace\n");
   }
 
   const UpCommand& command_;
   LocalCluster cluster_;
+  std::unique_ptr<io::LineWriter> output_;  ///< whoever looks may stop to, and the nodes go on
   bool live_;
   StopSignals signals_;
   std::vector<Child> children_;
@@ -246,7 +247,13 @@ int run_up(const UpCommand& command) {
        command.ensembles.value_or(1), command.merging.value_or(Merging::keys), true, command.data,
        command.storage.value_or(Storage::disk)});
   if (!cluster) return fail(1, "up: " + cluster.error());
-  Up up(command, std::move(*cluster));
+  // A terminal that is gone ends nothing.
+  ::signal(SIGPIPE, SIG_IGN);
+  auto output = io::LineWriter::open(STDOUT_FILENO, [](std::uint64_t lines) {
+    return counted(lines, "line") + " of this output could not be written, and were dropped\n";
+  });
+  if (!output) return fail(1, "up: " + output.error().message);
+  Up up(command, std::move(*cluster), std::move(*output));
   const int status = up.run();
   ::close(*lock);
   return status;

@@ -160,6 +160,8 @@ void Connections::on_refused(const io::StreamPeer& peer, const io::IoError& why)
   refused_(peer.text, why);
 }
 
+void Connections::on_exhausted(const io::IoError& why) { refused_("clients", why); }
+
 bool Connections::make_place() {
   if (silent_.empty()) return false;
   lose(*silent_.begin());

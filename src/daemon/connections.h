@@ -65,6 +65,7 @@ class Connections final : private io::StreamsHost {
   void on_writable(io::StreamId id) override;
   void on_broken(io::StreamId id, const io::IoError& why) override;
   void on_refused(const io::StreamPeer& peer, const io::IoError& why) override;
+  void on_exhausted(const io::IoError& why) override;
   bool make_place() override;
 
   void take(io::StreamId id, Connection& connection, ByteView bytes);

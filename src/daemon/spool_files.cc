@@ -11,6 +11,8 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "io/descriptors.h"
+#include "io/error.h"
 
 namespace peal::daemon {
 namespace {
@@ -30,7 +32,7 @@ int open_unnamed(const std::string& folder) {
 
 tl::unexpected<Errc> SpoolFiles::fail(const char* what) {
   const int number = errno;
-  reason_ = std::string(what) + " in " + folder_ + ": " + std::strerror(number);
+  reason_ = io::system_error(std::string(what) + " in " + folder_, number).message;
   return unexpected(number == EACCES || number == EPERM || number == EROFS ? Errc::not_permitted
                                                                            : Errc::system);
 }
@@ -39,6 +41,10 @@ Result<SpoolFiles::File*> SpoolFiles::file_of(session::SpoolId id) {
   const auto found = files_.find(id);
   if (found != files_.end()) return &found->second;
   io::Fd fd(open_unnamed(folder_));
+  if (io::is_of_reserve(fd.get())) {
+    fd.reset();
+    errno = EMFILE;
+  }
   if (fd.get() < 0) return fail("a file for what waits on disk cannot be made");
   return &files_.emplace(id, File{std::move(fd), 0, {}}).first->second;
 }

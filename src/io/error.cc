@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "io/descriptors.h"
+
 namespace peal::io {
 namespace {
 
@@ -21,7 +23,9 @@ Errc code_of(int number) {
 }  // namespace
 
 IoError system_error(const std::string& what, int number) {
-  return {code_of(number), what + ": " + std::generic_category().message(number)};
+  const std::string limit = descriptor_limit_text(number);
+  return {code_of(number), what + ": " + std::generic_category().message(number) +
+                               (limit.empty() ? "" : "; " + limit)};
 }
 
 }  // namespace peal::io

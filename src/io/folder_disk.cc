@@ -103,9 +103,9 @@ tl::unexpected<port::DiskError> FolderDisk::failed(const char* what,
                                                    const std::string& name) const {
   const int number = errno;
   const bool full = number == ENOSPC || number == EDQUOT || number == EFBIG;
-  return unexpected(port::DiskError{
-      full ? port::DiskError::Kind::full : port::DiskError::Kind::other,
-      std::string(what) + " " + path_of(name) + ": " + std::generic_category().message(number)});
+  return unexpected(
+      port::DiskError{full ? port::DiskError::Kind::full : port::DiskError::Kind::other,
+                      system_error(std::string(what) + " " + path_of(name), number).message});
 }
 
 port::DiskResult<std::vector<port::DiskFile>> FolderDisk::list() {

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "io/descriptors.h"
+
 namespace peal::io {
 namespace {
 
@@ -88,11 +90,15 @@ StreamListener::Accepted StreamListener::accept() {
   socklen_t size = sizeof from;
   Fd fd(::accept4(socket_.fd.get(), reinterpret_cast<sockaddr*>(&from), &size,
                   SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!fd) return {answer_of(errno), nullptr};
+  if (!fd) {
+    const int number = errno;
+    return {answer_of(number), nullptr, number == EMFILE || number == ENFILE ? number : 0};
+  }
+  if (spares_reserve_ && is_of_reserve(fd.get())) return {Answer::refused, nullptr, EMFILE};
   if (!local_) tune_tcp(fd.get());
   auto peer = peer_of(fd.get(), from_sockaddr(from));
-  if (!peer) return {Answer::refused, nullptr};  // without knowing who it is, nobody comes in
-  return {Answer::taken, wrap_(std::move(fd), std::move(*peer))};
+  if (!peer) return {Answer::refused, nullptr, 0};  // without knowing who it is, nobody comes in
+  return {Answer::taken, wrap_(std::move(fd), std::move(*peer)), 0};
 }
 
 StreamListener::Answer StreamListener::answer_of(int number) {

@@ -37,8 +37,11 @@ class StreamListener {
   struct Accepted {
     Answer answer = Answer::nothing;
     std::unique_ptr<Stream> stream;  ///< if taken
+    int limit = 0;                   ///< EMFILE or ENFILE: there are no descriptors for it
   };
   Accepted accept();
+  /// Takes no connection that would need one of the last descriptors (io/descriptors.h).
+  void spare_reserve() { spares_reserve_ = true; }
 
   int fd() const { return socket_.fd.get(); }
   bool is_local() const { return local_; }
@@ -56,6 +59,7 @@ class StreamListener {
   std::string text_;
   Endpoint endpoint_;
   bool local_ = true;
+  bool spares_reserve_ = false;
   Wrap wrap_;
   Fd spare_;  ///< given up to take and close a connection when there are no descriptors left
 };

@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint32_t kEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 /// When the machine had no room for another connection.
 constexpr Duration kAcceptAgain = milliseconds(100);
+constexpr Duration kLimitAgain = seconds(60);
 constexpr std::size_t kWasteBytes = 16U << 10;
 
 }  // namespace
@@ -36,6 +37,7 @@ Result<void, IoError> Streams::listen(std::unique_ptr<StreamListener> listener) 
     for (Door& door : doors_) door.knocked = door.knocked || door.listener->fd() == fd;
   });
   if (!watched) return watched;
+  listener->spare_reserve();
   doors_.push_back({std::move(listener)});
   return {};
 }
@@ -90,6 +92,7 @@ void Streams::accept_some() {
     while (i < doors_.size() && doors_[i].knocked && !is_shut(doors_[i]) && left > 0) {
       --left;
       auto accepted = doors_[i].listener->accept();
+      if (accepted.limit != 0) tell_limit(accepted.limit);
       switch (accepted.answer) {
         case StreamListener::Answer::taken: take_in(std::move(accepted.stream)); break;
         case StreamListener::Answer::nothing: doors_[i].knocked = false; break;
@@ -100,6 +103,13 @@ void Streams::accept_some() {
   }
   // The first door must not keep the others shut.
   if (doors_.size() > 1) std::rotate(doors_.begin(), doors_.begin() + 1, doors_.end());
+}
+
+/// Who comes in vain comes again: it is said once in a while.
+void Streams::tell_limit(int number) {
+  if (limit_told_ && now_ - *limit_told_ < kLimitAgain) return;
+  limit_told_ = now_;
+  host_.on_exhausted(system_error("take a connection", number));
 }
 
 bool Streams::has_place() {

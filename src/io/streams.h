@@ -37,6 +37,8 @@ class StreamsHost {
   virtual void on_broken(StreamId id, const IoError& why) = 0;
   /// Somebody did not come in: the handshake failed or took too long.
   virtual void on_refused(const StreamPeer& peer, const IoError& why) = 0;
+  /// Connections are turned away: there are no descriptors for them. Not for each.
+  virtual void on_exhausted(const IoError& /*why*/) {}
   /// All places are taken, and somebody is at the door: close() a stream that is worth less than a
   /// new one, or return false to turn it away.
   virtual bool make_place() = 0;
@@ -140,6 +142,7 @@ class Streams {
   static void note_read(Entry& entry, const Transfer& got);
   void enqueue(StreamId id, Entry& entry);
   void accept_some();
+  void tell_limit(int number);
   void take_in(std::unique_ptr<Stream> stream);
   bool has_place();
   void open(StreamId id, Entry& entry);
@@ -159,6 +162,7 @@ class Streams {
   Instant now_{};
   std::vector<Door> doors_;
   std::optional<Instant> accept_again_;
+  std::optional<Instant> limit_told_;
   Instant next_step_{};  ///< of a handshake, not before
   StreamId last_id_ = 0;
   std::unordered_map<StreamId, Entry> entries_;

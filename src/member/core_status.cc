@@ -79,6 +79,9 @@ Snapshot snapshot_of(const Runtime& runtime) {
                       ? congested_text(slow, runtime.names())
                       : wait_text(runtime);
   now.without_majority = order::is_without_majority(node.why());
+  for (auto& [absent, reason] : runtime.missing()) {
+    now.missing.push_back({runtime.names().name(absent), std::move(reason)});
+  }
   now.multicast = runtime.transport().multicast_status();
   now.data = data_text(runtime.transport(), runtime.names());
   const auto key = runtime.sending_key();
@@ -95,6 +98,8 @@ Snapshot snapshot_of(const Runtime& runtime) {
     now.next_list = now.list;  // that of its file, and the others go by another one
   }
   now.list_waits_for = nodes_wait_text(wait, runtime.names());
+  if (const auto lost = runtime.trace_lines_lost())
+    now.counters.emplace_back("trace_lines_lost", *lost);
   for (const order::Counter& each : node.counters())
     now.counters.emplace_back(each.name, each.value);
   for (const io::CounterField& field : io::udp_counter_fields()) {

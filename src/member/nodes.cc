@@ -182,7 +182,16 @@ std::string nodes_wait_text(const order::NodesWait& wait, const trace::Names& na
     case Kind::nothing: return {};
     case Kind::view: return "a view: members are looking for each other";
     case Kind::member: return who + ", which does not have this list yet: run peal reload there";
-    case Kind::running: return who + ", which is not in this list and still runs: stop it";
+    case Kind::running:
+      return who +
+             ", which is not in this list and still runs: stop it, or if the list here is "
+             "outdated, "
+             "bring it up to date and run peal reload here";
+    case Kind::outdated:
+      return "a list with " + who +
+             ", which runs: this node alone has been given one without it; if it is outdated, "
+             "bring "
+             "it up to date and run peal reload here, else give it to the others too";
     case Kind::too_many:
       return "a list that differs by one node, as primary = \"majority\" wants it: add or remove "
              "one at a time";

@@ -222,6 +222,9 @@ Status Member::status() const {
   to.merge = std::move(from.merge);
   to.domains = std::move(from.domains);
   to.waits_for = std::move(from.waits_for);
+  for (auto& each : from.missing) {
+    to.missing.push_back({std::move(each.name), std::move(each.reason)});
+  }
   to.multicast = std::move(from.multicast);
   to.data = std::move(from.data);
   to.seal = std::move(from.seal);

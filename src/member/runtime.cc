@@ -252,7 +252,8 @@ void Runtime::on_turn_end(Instant now) {
   if (trace_ != nullptr) {
     trace_->flush();
     if (const auto error = trace_->take_error()) {
-      application_.on_warning("the trace ends here: " + error->message);
+      application_.on_warning("the trace has a hole from here on, and peal check will refuse it: " +
+                              error->message);
     }
   }
   application_.on_publish();
@@ -309,13 +310,28 @@ void Runtime::on_refused(Instant now, NodeId from, const seal::Opened& refused) 
   if ((said & bit) != 0) return;
   said |= bit;
   const std::string text = refused_text(from, refused.reason, names_);
-  if (!text.empty()) application_.on_warning(text);
+  if (text.empty()) return;
+  refused_[from] = text;
+  application_.on_warning(text);
 }
 
 void Runtime::set_keys(const seal::Keys& keys) {
   settings_.keys = keys;
   udp_->set_keys(keys);
   refused_said_.clear();
+  refused_.clear();
+}
+
+std::vector<std::pair<NodeId, std::string>> Runtime::missing() const {
+  std::vector<std::pair<NodeId, std::string>> missing;
+  for (const NodeEntry& node : settings_.nodes) {
+    const bool here = std::any_of(members_.begin(), members_.end(),
+                                  [&](const MemberId& each) { return each.node == node.number; });
+    if (here || node.number == settings_.self()) continue;
+    const auto why = refused_.find(node.number);
+    missing.emplace_back(node.number, why == refused_.end() ? std::string() : why->second);
+  }
+  return missing;
 }
 
 std::optional<seal::KeyId> Runtime::sending_key() const {
@@ -340,6 +356,10 @@ void Runtime::on_view(const order::View& view) {
   } else {
     addresses_->set_present(now_, view.members);
     members_.assign(view.members.begin(), view.members.end());
+    for (const MemberId& each : members_) {
+      refused_.erase(each.node);
+      refused_said_.erase(each.node);
+    }
   }
   application_.on_view(view);
 }
@@ -360,6 +380,10 @@ void Runtime::on_event(const order::Event& event) {
     application_.on_warning(
         "the others go by another list of nodes now than this node was given: give it that one "
         "(peal reload)");
+  }
+  if (event.code == order::EventCode::incompatible_peer && event.who != MemberId{}) {
+    refused_[event.who.node] =
+        incompatible_text(event.who, static_cast<wire::Drop>(event.a), names_);
   }
   if (event.code == order::EventCode::votes_forgotten) {
     application_.on_warning(std::string(kForgottenText));

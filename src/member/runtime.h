@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/buffer.h"
@@ -105,6 +106,14 @@ class Runtime final : private io::LoopHost,
   const io::AddressBook& addresses() const { return *addresses_; }
   const trace::Names& names() const { return names_; }
   const Settings& settings() const { return settings_; }
+  /// The nodes that count and are not in the newest view, with what is known to keep them out: one
+  /// line, or empty.
+  std::vector<std::pair<NodeId, std::string>> missing() const;
+  /// Lines that are missing in the trace; nothing if there is no trace.
+  std::optional<std::uint64_t> trace_lines_lost() const {
+    if (trace_ == nullptr) return std::nullopt;
+    return trace_->lost_lines();
+  }
   OrderEngine order() const { return settings_.order; }
   /// Its name; empty if the engine has only one.
   std::string_view dissemination() const {
@@ -187,9 +196,10 @@ class Runtime final : private io::LoopHost,
   Instant now_{};                                 ///< of the newest turn
   std::unique_ptr<TraceLog> trace_;               ///< null if there is none
   std::map<NodeId, std::uint32_t> refused_said_;  ///< a bit for each reason that was said
-  mutable bool held_ = false;                     ///< the node was told that somebody is slow
-  Instant look_at_streams_{};                     ///< at the streams, again
-  std::map<NodeId, std::uint32_t> unreached_;     ///< looks in a row that found no stream
+  std::map<NodeId, std::string> refused_;  ///< why its packets are of no use, until a view has it
+  mutable bool held_ = false;              ///< the node was told that somebody is slow
+  Instant look_at_streams_{};              ///< at the streams, again
+  std::map<NodeId, std::uint32_t> unreached_;  ///< looks in a row that found no stream
   std::vector<std::string> start_warnings_;
   std::vector<MemberId> members_;  ///< of the newest regular view
   std::string why_passage_;

@@ -170,7 +170,8 @@ inline constexpr Duration kSuspect = milliseconds(200);
 /// By how many bytes a packet of data is longer than its frame if it is sealed. The ring's leave
 /// out the frame's header: all of them are DATA.
 inline constexpr std::uint32_t sealed_data_longer(OrderEngine order) {
-  return seal::overhead(Lane::data) - (order == OrderEngine::ring ? io::FrameHeader::kBytes : 0U);
+  const std::size_t left_out = order == OrderEngine::ring ? io::FrameHeader::kBytes : 0;
+  return static_cast<std::uint32_t>(seal::overhead(Lane::data) - left_out);
 }
 
 /// Bytes of the largest frame: sealed, it still fits a datagram.

@@ -19,6 +19,12 @@ struct NodeAddress {
   std::string problem;  ///< of looking the name up; empty: none
 };
 
+/// A node that counts and is not in the view.
+struct MissingNode {
+  std::string name;
+  std::string reason;  ///< what keeps it out, one line; empty: nothing is known
+};
+
 /// How a member is doing, at one moment.
 struct Snapshot {
   std::string id;
@@ -34,6 +40,7 @@ struct Snapshot {
   std::string merge;                 ///< of ridge: "keys" or "rotation"; else empty
   std::string waits_for;
   bool without_majority = false;  ///< the view cannot act for all, whatever it claimed to be
+  std::vector<MissingNode> missing;
   std::string multicast;
   std::string data;                    ///< "datagrams" or "streams", and who is not reached
   std::string seal;                    ///< which key packets are sealed with, or "insecure"

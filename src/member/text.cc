@@ -51,7 +51,7 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
       return "a majority of the acceptors; " + who + std::string(is) + " not heard";
     case Kind::not_heard:
       return "others to hear this node: " + who + std::string(is) +
-             " heard here, and nothing that is sent from here arrives there";
+             " heard here, and nothing that this node sends arrives there";
     case Kind::founding:
       return "all acceptors to be there: votes are in memory, and nobody here knows of any" +
              (named ? "; " + who + std::string(is) + " not heard" : std::string());
@@ -135,8 +135,8 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
              "in ring must be the same on all nodes (with acceptors, the size of packets too)";
     case wire::Drop::other_list:
       return "node " + name +
-             " is ignored: it goes by another list of nodes, or of acceptors; give both the same, "
-             "and run peal reload on those that run";
+             " is ignored: it goes by another list of nodes, or of acceptors; bring the older list "
+             "up to date, and run peal reload there";
     default: return "node " + name + " is ignored: " + std::string(wire::drop_name(reason));
   }
 }

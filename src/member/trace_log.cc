@@ -11,9 +11,21 @@ namespace peal::member {
 Result<std::unique_ptr<TraceLog>, io::IoError> TraceLog::open(const std::string& path,
                                                               const trace::Names& names,
                                                               Order order) {
-  auto file = io::FileSink::open(path, io::FileSink::Mode::append);
+  std::unique_ptr<TraceLog> log(new TraceLog(names, order));
+  auto file =
+      io::FileSink::open(path, io::FileSink::Mode::append,
+                         [raw = log.get()](std::uint64_t lines) { return raw->lost(lines); });
   if (!file) return unexpected(file.error());
-  return std::unique_ptr<TraceLog>(new TraceLog(std::move(*file), names, order));
+  log->file_ = std::move(*file);
+  return log;
+}
+
+std::string TraceLog::lost(std::uint64_t lines) const {
+  trace::Event line = event(trace::Kind::lost);
+  line.lines = lines;
+  std::string text;
+  trace::append_json(text, line, names_);
+  return text;
 }
 
 void TraceLog::start(MemberId self) {

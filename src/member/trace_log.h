@@ -43,20 +43,22 @@ class TraceLog {
   void view(const order::View& view);
   void leave();
 
-  /// Hands all of it to the operating system.
+  /// Hands all of it to the operating system. Never blocks: what finds no room is lost, and the
+  /// trace says so.
   void flush();
-  /// Why the trace ended early; the first call after that only.
+  /// Why lines were lost; the first call after that only.
   std::optional<io::IoError> take_error();
+  /// Lines that are missing in the trace.
+  std::uint64_t lost_lines() const { return file_->lost(); }
 
  private:
-  TraceLog(std::unique_ptr<io::FileSink> file, const trace::Names& names, Order order)
-      : file_(std::move(file)), names_(names), order_(order) {}
+  TraceLog(const trace::Names& names, Order order) : names_(names), order_(order) {}
+  std::string lost(std::uint64_t lines) const;
   trace::Event event(trace::Kind kind) const;
   std::uint8_t domain_of(Seq seq) const;
   trace::Event of_message(trace::Kind kind, const node::Message& message) const;
   void write(const trace::Event& event);
 
-  std::unique_ptr<io::FileSink> file_;
   const trace::Names& names_;
   const Order order_;
   MemberId self_{};
@@ -64,6 +66,7 @@ class TraceLog {
   std::vector<trace::Event> unnamed_;  ///< submissions that wait for that
   std::string text_;
   bool told_ = false;
+  std::unique_ptr<io::FileSink> file_;  ///< last: its end may ask for a line that says what is lost
 };
 
 }  // namespace peal::member

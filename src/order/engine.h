@@ -201,6 +201,7 @@ struct NodesWait {
     majority,   ///< the view does not have most of the nodes of both lists
     acceptor,   ///< `who`, an acceptor of the list, is not heard, or is behind
     strangers,  ///< most of the list's acceptors are no nodes of the one that counts
+    outdated,   ///< no other node wants this list, which lacks `who`, who is in the view
   };
   Kind kind = Kind::nothing;
   MemberId who{};

@@ -25,6 +25,7 @@ enum class Kind : std::uint8_t {
   view,
   deliver,
   early,  ///< the application is told of a message before it has its place; layer order only
+  lost,   ///< lines of the trace are missing here: it is no history
 };
 
 /// What orders at a process: it decides which promises its history is held to.
@@ -70,6 +71,7 @@ struct Event {
   ViewId old{};                   ///< view, transitional: the regular view left
   std::vector<MemberId> members;  ///< view; sorted
   Claim primary = Claim::absent;  ///< view
+  std::uint64_t lines{};          ///< lost: how many
 };
 
 }  // namespace peal::trace

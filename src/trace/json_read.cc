@@ -281,6 +281,7 @@ void read_details(Reader& in, Event& event) {
       event.hash = in.hash("hash");
       break;
     case Kind::view: read_view(in, event); break;
+    case Kind::lost: event.lines = in.number("lines", kAny); break;
   }
 }
 

@@ -159,6 +159,10 @@ void put_details(std::string& out, const Event& event, const Names& names) {
       put_hash_key(out, event);
       break;
     case Kind::view: put_view(out, event, names); break;
+    case Kind::lost:
+      out += ",\"lines\":";
+      put_number(out, event.lines);
+      break;
   }
 }
 

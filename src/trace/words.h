@@ -12,8 +12,8 @@
 namespace peal::trace {
 
 inline constexpr std::array<std::string_view, 2> kLayerWords{"unit", "order"};
-inline constexpr std::array<std::string_view, 8> kKindWords{
-    "start", "crash", "leave", "submit", "originate", "view", "deliver", "early"};
+inline constexpr std::array<std::string_view, 9> kKindWords{
+    "start", "crash", "leave", "submit", "originate", "view", "deliver", "early", "lost"};
 inline constexpr std::array<std::string_view, 3> kEngineWords{"ring", "paxos", "ridge"};
 inline constexpr std::array<std::string_view, 4> kServiceWords{"fifo", "causal", "agreed", "safe"};
 inline constexpr std::string_view kRegular = "regular";
@@ -31,7 +31,7 @@ constexpr std::string_view word_of(Service service) {
 }
 
 static_assert(word_of(Layer::order) == "order");
-static_assert(word_of(Kind::early) == "early");
+static_assert(word_of(Kind::lost) == "lost");
 static_assert(word_of(Engine::ridge) == "ridge");
 static_assert(word_of(Service::safe) == "safe");
 

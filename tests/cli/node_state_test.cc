@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "cli/drops.h"
 #include "cli/node_report.h"
 #include "cli/node_status.h"
 
@@ -156,6 +157,46 @@ TEST(NodeStatus, DroppedPacketsAreShownByReason) {
               ElementsAre("a dropped 1,235 packets that it cannot use: bad_magic 34, "
                           "other_cluster 1,200 (of nodes of another cluster), udp_probe_bad 1 "
                           "(probes of multicast, as of another cluster)"));
+}
+
+TEST(NodeStatus, AllWhoAreMissingAreNamed) {
+  StatusFacts facts;
+  facts.node = "a";
+  EXPECT_THAT(missing_lines(*parse_report(status_json(NodeState(), facts))), ElementsAre());
+  facts.member.missing = {{"b", ""}, {"c", "node c is ignored: other settings"}, {"d", ""}};
+  EXPECT_THAT(
+      missing_lines(*parse_report(status_json(NodeState(), facts))),
+      ElementsAre("a missing=b,d", "a missing=c reason=\"node c is ignored: other settings\""));
+  NodeReport rubbish;
+  for (const char* json : {"", "[]", "{\"missing\":3}", "{\"missing\":[1,[],{\"name\":3}]}"}) {
+    rubbish.json = json;
+    missing_lines(rubbish);
+  }
+}
+
+TEST(NodeStatus, DropsSayWhenTheyLastGrew) {
+  DropTimes times;
+  using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
+  const auto at = [](std::int64_t s) { return Instant{s * 1'000'000'000}; };
+  times.look(at(1), Counters{{"other_cluster", 0}, {"bad_magic", 3}, {"tokens", 5}});
+  times.look(at(2), Counters{{"other_cluster", 2}, {"bad_magic", 3}, {"tokens", 6}});
+  times.look(at(9), Counters{{"other_cluster", 2}, {"bad_magic", 3}, {"log_lines_dropped", 7}});
+  EXPECT_EQ(times.grew("bad_magic"), at(1));
+  EXPECT_EQ(times.grew("other_cluster"), at(2));
+  EXPECT_EQ(times.grew("tokens"), std::nullopt) << "no drop";
+  StatusFacts facts;
+  facts.node = "a";
+  facts.member.counters = {{"bad_magic", 3}, {"log_lines_dropped", 1}, {"trace_lines_lost", 1'234}};
+  facts.dropped_ago = {{"bad_magic", seconds(8)},
+                       {"log_lines_dropped", milliseconds(900)},
+                       {"trace_lines_lost", seconds(70)}};
+  const auto report = parse_report(status_json(NodeState(), facts));
+  ASSERT_TRUE(report);
+  EXPECT_THAT(
+      drop_lines({*report}),
+      ElementsAre("a lost 1,234 lines of its trace (peal check will refuse it; last 70 s ago)",
+                  "a dropped 1 log line (nobody read them, or there was no room; last 0 s ago)",
+                  "a dropped 3 packets that it cannot use: bad_magic 3 (last 8 s ago)"));
 }
 
 TEST(NodeStatus, NonsenseIsNoReport) {

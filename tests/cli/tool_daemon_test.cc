@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 
 #include "io/fd.h"
 #include "tool.h"
@@ -227,6 +228,57 @@ TEST_F(ToolNode, TellsItsServiceManager) {
   EXPECT_THAT(hear(), HasSubstr("STOPPING=1"));
   children_[0].wait();
   EXPECT_EQ(children_[0].status(), 0);
+}
+
+// Two of three are missing, so that it never has a view: it is told to stop wherever it is.
+TEST_F(ToolNode, StopsInGoodOrderWhereverItIs) {
+  ASSERT_EQ(::mkdir((dir_ + "/data").c_str(), 0700), 0);
+  const auto ports = free_port_pairs(3);  // the first one is that of node a
+  ASSERT_EQ(ports.size(), 3U);
+  top_ += "order = \"paxos\"\ndata_dir = \"data\"\n";
+  for (const char* name : {"b", "c"}) {
+    nodes_ += std::string("[[nodes]]\nname = \"") + name +
+              "\"\naddress = \"127.0.0.1:" + std::to_string(ports[*name == 'b' ? 1 : 2]) + "\"\n";
+  }
+  config("");
+  for (const int after_ms : {0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 100, 300}) {
+    const std::string log = "log" + std::to_string(after_ms);
+    start({"node", "--config", dir_ + "/c.toml"}, log);
+    ::poll(nullptr, 0, after_ms);
+    children_.back().signal(SIGTERM);
+    children_.back().wait();
+    const std::string said = content(dir_ + "/" + log);
+    if (children_.back().status() == -1) {
+      // Before the program had begun: then it has said nothing, and made nothing.
+      EXPECT_EQ(said, "") << after_ms;
+      EXPECT_LT(after_ms, 300);
+    } else {
+      EXPECT_EQ(children_.back().status(), 0) << after_ms << " ms after the start: " << said;
+      EXPECT_THAT(said, HasSubstr("event=left")) << after_ms;
+    }
+    EXPECT_FALSE(std::filesystem::exists(dir_ + "/a.sock")) << after_ms;
+  }
+}
+
+// Nobody reads what it says, and who did is gone: it serves, and its status counts the lines.
+TEST_F(ToolNode, GoesOnWhenNobodyReadsItsLog) {
+  config("");
+  const std::string node = "peal node --config $DIR/c.toml --name a";
+  const Ran gone = run("{ " + node +
+                       "; echo $? >$DIR/ended; } 2>&1 | head -n 1 & "
+                       "peal status --to $DIR/a.sock --timeout 30 --wait members=1 && "
+                       "for i in 1 2 3; do peal reload --to $DIR/a.sock || exit 9; done; "
+                       "peal status --to $DIR/a.sock; peal status --json --to $DIR/a.sock");
+  EXPECT_EQ(gone.status, 0) << gone.err;
+  EXPECT_THAT(gone.out, HasSubstr(" log lines (nobody read them, or there was no room; last "));
+  const std::size_t pid = gone.out.find("\"pid\": ");
+  ASSERT_NE(pid, std::string::npos) << gone.out;
+  ASSERT_EQ(::kill(std::stoi(gone.out.substr(pid + 7)), SIGTERM), 0);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (content(dir_ + "/ended").empty() && std::chrono::steady_clock::now() < end) {
+    ::poll(nullptr, 0, 10);
+  }
+  EXPECT_EQ(content(dir_ + "/ended"), "0\n") << "it ended as it was told to";
 }
 
 }  // namespace

@@ -83,7 +83,10 @@ TEST(Nodes, AreAddedAndRemovedAndComeBackWithoutARestart) {
   };
   EXPECT_TRUE(one.reconfigure(without(1)));
   EXPECT_TRUE(three.reconfigure(without(3)));
-  wait_list(one, "n1,n2,n3; n1,n3; n2, which is not in this list and still runs: stop it");
+  wait_list(
+      one,
+      "n1,n2,n3; n1,n3; n2, which is not in this list and still runs: stop it, or if the list "
+      "here is outdated, bring it up to date and run peal reload here");
   bob.reset();
   two.reset();
   one.wait_nodes("n1,n3");

@@ -45,6 +45,7 @@ class StreamsRoom : public StreamsHost, public LoopHost {
   }
   void on_broken(StreamId id, const IoError& why) override { broken[id] = why; }
   void on_refused(const StreamPeer&, const IoError& why) override { refused.push_back(why); }
+  void on_exhausted(const IoError& why) override { exhausted.push_back(why.message); }
   bool make_place() override {
     ++place_wishes;
     if (worth_least == 0) return false;
@@ -93,6 +94,7 @@ class StreamsRoom : public StreamsHost, public LoopHost {
   std::vector<IoError> refused;
   int writable_calls = 0;
   int place_wishes = 0;
+  std::vector<std::string> exhausted;
 
   std::unique_ptr<Loop> loop;
   Streams streams;

@@ -13,12 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "io/descriptors.h"
 #include "streams_room.h"
 
 namespace peal::io {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -207,7 +209,28 @@ TEST(Streams, TurnsAwayInsteadOfTurningInCirclesWithoutDescriptors) {
   ASSERT_EQ(errno, EMFILE);
   room.settle();
   EXPECT_EQ(room.streams.counters().turned_away, 1U);
+  ASSERT_THAT(room.exhausted, SizeIs(1));
+  EXPECT_THAT(room.exhausted[0], HasSubstr("RLIMIT_NOFILE): raise that"));
   EXPECT_EQ(listen_to(*waiting), StreamOutcome::end);
+  hoard.clear();
+  const auto next = room.come_in();
+  EXPECT_EQ(listen_to(*next), StreamOutcome::blocked);
+}
+
+TEST(Streams, LeavesTheLastDescriptorsToOthersAndSaysSoOnce) {
+  UnixRoom room;
+  std::vector<std::unique_ptr<Stream>> waiting;
+  for (int i = 0; i < 3; ++i) waiting.push_back(room.knock());
+  std::vector<Fd> hoard;
+  for (int fd = 0; (fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) {
+    const bool enough = is_of_reserve(fd);
+    hoard.emplace_back(fd);
+    if (enough) break;
+  }
+  room.settle();
+  EXPECT_EQ(room.streams.counters().turned_away, 3U);
+  EXPECT_THAT(room.exhausted, SizeIs(1));
+  EXPECT_TRUE(Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC))) << "the node can open its files";
   hoard.clear();
   const auto next = room.come_in();
   EXPECT_EQ(listen_to(*next), StreamOutcome::blocked);

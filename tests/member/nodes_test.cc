@@ -179,14 +179,16 @@ TEST(NodeLists, EveryWaitForOneHasWords) {
   trace::Names names;
   names.set({3}, "c");
   using Kind = order::NodesWait::Kind;
-  for (int kind = 1; kind <= static_cast<int>(Kind::strangers); ++kind) {
+  for (int kind = 1; kind <= static_cast<int>(Kind::outdated); ++kind) {
     EXPECT_FALSE(nodes_wait_text({static_cast<Kind>(kind), {NodeId{3}, 1}}, names).empty());
   }
   EXPECT_EQ(nodes_wait_text({}, names), "");
   EXPECT_EQ(nodes_wait_text({Kind::member, {NodeId{3}, 1}}, names),
             "c, which does not have this list yet: run peal reload there");
-  EXPECT_EQ(nodes_wait_text({Kind::running, {NodeId{3}, 1}}, names),
-            "c, which is not in this list and still runs: stop it");
+  EXPECT_EQ(
+      nodes_wait_text({Kind::running, {NodeId{3}, 1}}, names),
+      "c, which is not in this list and still runs: stop it, or if the list here is outdated, "
+      "bring it up to date and run peal reload here");
   EXPECT_THAT(names_in({entry("c", 9), entry("a", 1), entry("b", 4)}),
               testing::ElementsAre("a", "b", "c"));
   EXPECT_THAT(incompatible_text({NodeId{3}, 1}, wire::Drop::other_list, names),

@@ -145,7 +145,30 @@ TEST(MemberSeal, MembersWithOtherKeysOrNoneAreIgnoredCountedAndSaid) {
     EXPECT_THAT(sites[0]->warnings[0], HasSubstr(reason));
     EXPECT_GT(counter(*sites[0], insecure ? "seal_unknown_version" : "seal_unknown_key"), 0U);
     ASSERT_TRUE(read_until(sites, [&] { return sites[0]->members() == 1; }));
+    const auto missing = sites[0]->member->status().missing;
+    ASSERT_EQ(missing.size(), 1U);
+    EXPECT_EQ(missing[0].name, "n2");
+    EXPECT_THAT(missing[0].reason, HasSubstr(reason)) << "who is alone says why";
   }
+}
+
+TEST(MemberSeal, MembersWithOtherSettingsSayWhyTheyAreAlone) {
+  Sites sites;
+  for (std::uint32_t self = 1; self <= 2; ++self) {
+    Config config = config_of(self, 2);
+    if (self == 2) config.ring["token_loss_ms"] = 2'500;
+    sites.push_back(std::make_unique<Site>(config));
+    ASSERT_NE(sites.back()->member, nullptr);
+  }
+  const auto reason = [](const Site& site) {
+    const auto missing = site.member->status().missing;
+    return missing.size() == 1 ? missing[0].reason : "";
+  };
+  ASSERT_TRUE(read_until(sites, [&] {
+    return sites[0]->members() == 1 && !reason(*sites[0]).empty() && !reason(*sites[1]).empty();
+  }));
+  EXPECT_THAT(reason(*sites[0]), HasSubstr("node n2 is ignored: its cluster-wide settings differ"));
+  EXPECT_THAT(reason(*sites[1]), HasSubstr("node n1 is ignored: its cluster-wide settings differ"));
 }
 
 TEST(MemberSeal, KeysChangeWithoutAnotherView) {

@@ -237,6 +237,14 @@ TEST_F(Files, RefusesALineThatIsCutOffInTheMiddle) {
   EXPECT_EQ(report.error(), path + ":3: the line is not JSON");
 }
 
+TEST_F(Files, RefusesATraceWithAHole) {
+  const std::string hole = trace_line("b.1", R"("ev":"lost","lines":3)", 99);
+  const auto report = check({write("a", sender(5)), write("b", receiver(5) + hole)});
+  ASSERT_FALSE(report.has_value());
+  EXPECT_NE(report.error().find(": 3 lines are missing here"), std::string::npos) << report.error();
+  EXPECT_NE(report.error().find("accepted are whole traces"), std::string::npos);
+}
+
 TEST_F(Files, RefusesABadLastLineThatHasItsEnd) {
   const std::string path = write("a.trace", sender(1) + "{\"at\":12\n");
   const auto report = check({path});

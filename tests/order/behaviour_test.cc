@@ -54,6 +54,40 @@ TEST(Behaviour, ALeavingMemberIsGoneAtOnce) {
   EXPECT_LT(cluster->now() - before, milliseconds(50));
 }
 
+TEST(Behaviour, ANodeThatNobodyHearsSaysSo) {
+  auto cluster = formed(3);
+  const auto says = [&](std::uint32_t node) { return cluster->engine(node).why(); };
+  EXPECT_NE(says(0).kind, WaitReason::Kind::not_heard);
+  cluster->filter = [](const Flight& flight) { return flight.from != 0; };
+  ASSERT_TRUE(cluster->run_until(
+      [&] { return says(0).kind == WaitReason::Kind::not_heard && says(0).all.size() == 2; },
+      seconds(10)));
+  EXPECT_EQ(cluster->log(0).back(), "view a") << "it goes on alone";
+  EXPECT_NE(says(1).kind, WaitReason::Kind::not_heard) << "nobody there hears of anybody";
+  cluster->filter = [](const Flight&) { return true; };
+  ASSERT_TRUE(cluster->run_until([&] { return cluster->in_view_of(3); }, seconds(10)));
+  EXPECT_NE(says(0).kind, WaitReason::Kind::not_heard);
+}
+
+TEST(Behaviour, TwoWhoMeetHearEachOther) {
+  // Parts that come together again: neither is ever told that it is not heard.
+  auto cluster = formed(4);
+  cluster->filter = [](const Flight& flight) { return flight.from / 2 == flight.to / 2; };
+  ASSERT_TRUE(cluster->run_until([&] { return cluster->log(0).back() == "view ab"; }, seconds(10)));
+  cluster->run(seconds(2));
+  cluster->filter = [](const Flight&) { return true; };
+  bool said = false;
+  ASSERT_TRUE(cluster->run_until(
+      [&] {
+        for (std::uint32_t node = 0; node < 4; ++node) {
+          said = said || cluster->engine(node).why().kind == WaitReason::Kind::not_heard;
+        }
+        return cluster->in_view_of(4);
+      },
+      seconds(10)));
+  EXPECT_FALSE(said);
+}
+
 TEST(Behaviour, AMemberThatHearsNoDataIsLeftOut) {
   auto cluster = formed(3);
   cluster->filter = [](const Flight& flight) {

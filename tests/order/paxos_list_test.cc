@@ -247,6 +247,9 @@ TEST(PaxosLists, WaitsSayWhoIsMissing) {
   EXPECT_EQ(one.engine->nodes_wait().kind, Waits::nothing);
   const Round round = one.lead();
   one.list({3, {{1}, {2}}, {{1}, {2}}});
+  EXPECT_EQ(one.engine->nodes_wait().kind, Waits::outdated) << "nobody else wants it";
+  EXPECT_EQ(one.engine->nodes_wait().who, kThree);
+  one.state(kTwo, state_of(round, 1, 2, 0, 3));
   EXPECT_EQ(one.engine->nodes_wait().kind, Waits::running);
   EXPECT_EQ(one.engine->nodes_wait().who, kThree);
   one.list({4, {{1}, {2}, {3}, {4}, {5}}, {{1}, {4}, {5}}});

@@ -14,4 +14,5 @@ import cases_nodes  # noqa: F401  pylint: disable=unused-import
 import cases_clients  # noqa: F401  pylint: disable=unused-import
 import cases_memory  # noqa: F401  pylint: disable=unused-import
 import cases_silence  # noqa: F401  pylint: disable=unused-import
+import cases_citizen  # noqa: F401  pylint: disable=unused-import
 from bench import ALL, Bench  # noqa: F401  pylint: disable=unused-import

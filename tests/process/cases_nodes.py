@@ -120,7 +120,7 @@ class Change:
             reload_node(cluster, name)
         cluster[rest[-1]].child.signal(signal.SIGHUP)
         wait_event(cluster[rest[-1]].child, "nodes_given", nodes=",".join(rest))
-        wait_list(cluster, rest[0], f"{first}, which is not in this list and still runs: stop it")
+        wait_list(cluster, rest[0], f"{first}, which is not in this list and still runs: stop it,")
         cluster.progress(self.names)
         self.quiet.append((began, now_ns()))
         cluster[first].leave()

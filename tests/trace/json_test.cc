@@ -65,6 +65,7 @@ void expect_equal(const Event& a, const Event& b) {
   EXPECT_EQ(a.service, b.service);
   EXPECT_EQ(a.hash, b.hash);
   EXPECT_EQ(a.bytes, b.bytes);
+  EXPECT_EQ(a.lines, b.lines);
   EXPECT_EQ(a.view, b.view);
   EXPECT_EQ(a.seq, b.seq);
   EXPECT_EQ(a.index, b.index);
@@ -197,6 +198,14 @@ TEST(Json, WritesViews) {
             "\n");
 }
 
+TEST(Json, SaysHowManyLinesAreMissing) {
+  Event lost = make(Kind::lost);
+  lost.lines = 12;
+  EXPECT_EQ(write(lost), R"({"at":17,"layer":"order","ev":"lost","node":"a.1763","lines":12})"
+                         "\n");
+  expect_round_trip(lost);
+}
+
 TEST(Json, ReadsBackEveryKindOfLine) {
   for (const Layer layer : {Layer::unit, Layer::order}) {
     for (const Kind kind : {Kind::start, Kind::crash, Kind::leave}) {
@@ -259,7 +268,7 @@ TEST(Json, ReadsBackRandomEvents) {
   Random random(7);
   for (int i = 0; i < 2'000; ++i) {
     Event event;
-    event.kind = static_cast<Kind>(random.below(8));
+    event.kind = static_cast<Kind>(random.below(9));
     event.layer = static_cast<Layer>(random.below(2));
     event.at_ns = static_cast<std::int64_t>(random.next());
     const auto member = [&] {
@@ -286,6 +295,7 @@ TEST(Json, ReadsBackRandomEvents) {
       event.hash = random.next();
     }
     if (event.kind == Kind::submit) event.bytes = random.next();
+    if (event.kind == Kind::lost) event.lines = random.next();
     if (event.kind == Kind::deliver) event.transitional = random.below(2) == 0;
     if (event.kind == Kind::deliver) event.as_guessed = random.below(2) == 0;
     if (event.kind == Kind::view) {

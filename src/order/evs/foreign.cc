@@ -11,6 +11,8 @@ namespace peal::order::evs {
 namespace {
 
 constexpr Duration kProbeGapMin = milliseconds(5);
+/// Looks in a row after which somebody is taken for deaf.
+constexpr std::uint8_t kDeaf = 2;
 // An epoch this large is no clock: following it would leave no room for later incarnations.
 constexpr std::uint64_t kEpochMax = std::uint64_t{1} << 62;
 
@@ -90,6 +92,37 @@ void Membership::answer(Instant now, const MemberId& from, Effects& out) {
   if (my_turn && (!probe_sent_ || now - last_probe_at_ > kProbeGapMin)) send_probe(now, out);
 }
 
+/// What somebody says of whom it hears. Between two probes it may not have had the time to hear us.
+void Membership::note_hearing(const MemberId& from, std::span<const MemberId> heard) {
+  Peer* known = peer(from.node);
+  if (known == nullptr) return;
+  if (contains(members_, from) || intersects(heard, members_)) {
+    known->deaf = 0;
+    known->said_deaf = false;
+  } else {
+    known->said_deaf = true;
+  }
+}
+
+void Membership::look_for_deaf(Instant now) {
+  for (Peer& known : peers_) {
+    // Each member of its view probes in its turn, so that it may be a while until it says more.
+    const bool gone = !known.was_heard || now - known.heard > settings_.probe * 8;
+    if (gone || contains(members_, {known.node, known.newest})) known.deaf = 0;
+    if (known.said_deaf && known.deaf < kDeaf) ++known.deaf;
+    known.said_deaf = false;
+  }
+}
+
+MemberSet Membership::deaf_peers() const {
+  MemberSet deaf;
+  if (state_ != State::operational) return deaf;
+  for (const Peer& known : peers_) {
+    if (known.deaf >= kDeaf) deaf.push_back({known.node, known.newest});
+  }
+  return deaf;
+}
+
 void Membership::send_probe(Instant now, Effects& out) {
   wire::ProbeFrame probe;
   probe.view = view_;
@@ -113,6 +146,7 @@ void Membership::on_probe_timer(Instant now, Effects& out) {
   // Where all are here there is nobody to look for, until the view ends.
   if (state_ == State::operational && members_.size() == settings_.nodes.nodes.size()) return;
   arm_probe(now);
+  look_for_deaf(now);
   ++probe_round_;
   if (state_ != State::operational) return;
   // The duty rotates, so that finding others does not depend on one member's links.
@@ -122,6 +156,7 @@ void Membership::on_probe_timer(Instant now, Effects& out) {
 void Membership::on_probe(Instant now, const MemberId& from, const wire::ProbeFrame& probe,
                           Effects& out) {
   mark_heard(now, from);
+  note_hearing(from, probe.heard);
   if (state_ == State::operational) {
     if (contains(members_, from)) return;
     if (!intersects(probe.heard, members_)) {

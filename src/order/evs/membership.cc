@@ -136,6 +136,9 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
   }
   view_ = agreement.view;
   members_ = agreement.members;
+  for (Peer& known : peers_) {
+    if (contains(members_, {known.node, known.newest})) known.deaf = 0;
+  }
   index_ = agreement.index;
   state_ = State::operational;
   installed_once_ = true;

@@ -170,6 +170,9 @@ class Membership {
   std::uint64_t next_list() const { return next_ ? next_->hash : 0; }  ///< 0: none
   /// What keeps this view from going over to the next list, besides members who lack it.
   NodesWait adoption_waits() const;
+  /// Members of other views that are heard here, and have said for a while that nobody of this view
+  /// is heard there.
+  MemberSet deaf_peers() const;
   /// Whom this member waits for while it gathers.
   MemberSet awaited() const;
   Timers& timers() { return timers_; }
@@ -194,6 +197,8 @@ class Membership {
     Instant noticed{};
     bool was_noticed = false;
     bool other_list = false;  ///< it goes by a list that is not ours
+    std::uint8_t deaf = 0;    ///< looks for it in a row in which it was heard and did not hear us
+    bool said_deaf = false;   ///< since the last look
   };
 
   Peer* peer(NodeId node);
@@ -201,6 +206,8 @@ class Membership {
   bool superseded(const MemberId& member) const;
   bool muted(Instant now, const MemberId& member) const;
   void mark_heard(Instant now, const MemberId& member);
+  void note_hearing(const MemberId& from, std::span<const MemberId> heard);
+  void look_for_deaf(Instant now);
   MemberSet heard_now(Instant now) const;
 
   // nodes.cc

@@ -87,6 +87,19 @@ wire::Nodes GivenList::renewed(const OrderState& state, const Peers& peers) cons
   return nodes;
 }
 
+/// Others are in the view that the list has, and none of them was given it. Whoever removes a node
+/// gives all the others a list without it; an outdated list is one node's alone.
+bool GivenList::is_alone_with_it(const OrderState& state, const Peers& peers) const {
+  bool any = false;
+  for (const wire::ViewMember& each : state.members()) {
+    const Peer* peer = peers.find(each.member.node);
+    if (peer == nullptr || peer->self || !has(peer->node)) continue;
+    if (wants(*peer)) return false;
+    any = true;
+  }
+  return any;
+}
+
 // Members must know where the others of the list are, and who is removed must have stopped: so all
 // of the view have been given the list, and are in it. Enough of those who come in must be there
 // and up to date, so that they can go on together at once, without anybody who is not.
@@ -101,7 +114,8 @@ NodesWait GivenList::waits(const OrderState& state, const Peers& peers) const {
   const auto majority = static_cast<std::ptrdiff_t>(list_.acceptors.size() / 2 + 1);
   if (strangers >= majority) return {Kind::strangers, {}};
   for (const wire::ViewMember& each : state.members()) {
-    if (!has(each.member.node)) return {Kind::running, each.member};
+    if (has(each.member.node)) continue;
+    return {is_alone_with_it(state, peers) ? Kind::outdated : Kind::running, each.member};
   }
   for (const wire::ViewMember& each : state.members()) {
     const Peer* peer = peers.find(each.member.node);

@@ -47,6 +47,7 @@ class GivenList {
  private:
   bool wants(const Peer& peer) const { return peer.self || peer.state.next_list == list_.hash; }
   bool has(NodeId node) const;
+  bool is_alone_with_it(const OrderState& state, const Peers& peers) const;
   bool is_near(const OrderState& state, const Peer& peer) const;
   std::uint64_t life_now(const OrderState& state, const Peers& peers, std::size_t index) const;
   bool is_able(const OrderState& state, const Peer* peer) const;

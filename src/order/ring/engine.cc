@@ -281,6 +281,10 @@ WaitReason RingEngine::why() const {
               0};
     case State::operational: break;
   }
+  if (MemberSet deaf = membership_.deaf_peers(); !deaf.empty()) {
+    const MemberId first = deaf.front();
+    return {WaitReason::Kind::not_heard, first, 0, 0, std::move(deaf)};
+  }
   const Seq next = r_.delivered + 1;
   if (r_.delivered < packets_.contiguous()) {
     return {WaitReason::Kind::stability, member_at(r_.stalled_index), next};
