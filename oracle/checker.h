@@ -33,10 +33,11 @@ enum class Property : std::uint8_t {
   uniform,  ///< with Options::quorum only, as the next one
   chain,
   early,  ///< of members that are told of messages before these have their places
+  told,   ///< who misses messages sees it in its views
 };
-inline constexpr std::size_t kPropertyCount = 14;
+inline constexpr std::size_t kPropertyCount = 15;
 
-/// "E1" to "E9", "acyclic", "primary", "uniform", "chain", "early".
+/// "E1" to "E9", "acyclic", "primary", "uniform", "chain", "early", "told".
 std::string_view property_id(Property property);
 
 struct Options {

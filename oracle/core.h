@@ -72,6 +72,11 @@ class Core {
   void check_told_early(Index member, Index message, const Event& event);
   void finish_early();
 
+  // told.cc
+  void finish_told();
+  void finish_told(const Span& span);
+  Index missed_since(Index member, const Span& other, Index since) const;
+
   // views.cc
   void install(Index member, const Event& event);
   void install_transitional(Index member, const Event& event);

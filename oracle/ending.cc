@@ -16,6 +16,7 @@ Report Core::finish() {
     finish_holes(transition);
     finish_safe(transition);
   }
+  finish_told();
   finish_cycles();
   finish_early();
   finish_figures();

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -20,7 +22,7 @@ class GroupCore {
   explicit GroupCore(const GroupChecker::Options& options) : options_(options) {}
 
   // group_views.cc
-  void connected(std::int64_t at, const ClientId& id);
+  void connected(std::int64_t at, const ClientId& id, std::string_view private_name);
   void gone(std::int64_t at, const ClientId& id);
   void viewed(std::int64_t at, const ClientId& to, const std::string& group, const GroupView& view);
   void transitional(std::int64_t at, const ClientId& to, const std::string& group);
@@ -31,6 +33,12 @@ class GroupCore {
             std::uint64_t hash, OwnCopy own);
   void delivered(std::int64_t at, const ClientId& to, const GroupMessageId& id,
                  std::span<const std::string> groups, std::uint64_t hash);
+
+  // group_gaps.cc
+  void ordered(std::int64_t at, MemberId node, const GroupMessageId& id,
+               std::span<const std::string> groups);
+  void entered(MemberId node, const ViewId& view);
+  void gapped(std::int64_t at, const ClientId& to, const std::string& group);
 
   // group_ending.cc
   void exchanged(std::int64_t at, MemberId node, const ViewId& view, std::uint64_t table_hash);
@@ -52,6 +60,19 @@ class GroupCore {
   struct Table {
     ViewId view{};
     std::map<Index, TableGroup> groups;
+  };
+  /// A node heard of messages that it had missed.
+  struct Absence {
+    ViewId view{};            ///< where it did
+    std::uint64_t ordered{};  ///< messages that it had got so far as before
+    std::set<Index> names;    ///< groups and private names that they were for
+  };
+  /// One incarnation of a node.
+  struct Node {
+    std::vector<std::uint64_t> known;                 ///< bits: messages that it got, or heard of
+    std::unordered_map<Index, std::uint64_t> places;  ///< of those that it got, from 1
+    std::vector<Absence> absences;
+    bool started = false;  ///< completed an exchange
   };
   struct Follower {
     Index message = kNone;
@@ -77,6 +98,13 @@ class GroupCore {
   void check_stranger(Index client, Index message, std::int64_t at);
   void follow(Index client, Index message);
   bool may_lack(Index client, Index message) const;
+
+  // group_gaps.cc
+  void hear(MemberId node, const ViewId& view);
+  bool must_be_told(Index client, const Absence& absence, Index name) const;
+  void pass_absence(Index client, const Node& node, std::int64_t at);
+  void pass_absences(Index client, Index message, std::int64_t at);
+  void finish_absences();
 
   // group_stretches.cc
   void check_stretch(Stretch& stretch, Index client, std::vector<Index> messages,
@@ -116,8 +144,11 @@ class GroupCore {
   GroupHistory history_;
   GroupReport report_;
   std::int64_t last_at_ = 0;
-  std::map<ViewId, Exchange> exchanges_;            ///< the first one in each view
-  std::map<MemberId, Table> tables_;                ///< final ones
+  std::map<ViewId, Exchange> exchanges_;  ///< the first one in each view
+  std::map<MemberId, Table> tables_;      ///< final ones
+  std::map<MemberId, Node> nodes_;
+  std::map<ViewId, std::vector<std::uint64_t>> known_in_;  ///< bits, by view: to who came there
+  std::vector<Index> ordered_for_;                         ///< targets, by message
   std::unordered_map<Index, Index> private_names_;  ///< the client that got messages to it alone
   std::vector<Follower> next_;  ///< by message: what the first client that went on got after it
   std::vector<Edge> edges_;     ///< what others got after it, where that is something else

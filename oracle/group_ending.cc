@@ -12,6 +12,7 @@ void GroupCore::exchanged(std::int64_t at, MemberId node, const ViewId& view,
                           std::uint64_t table_hash) {
   ++report_.figures.exchanges;
   last_at_ = at;
+  hear(node, view);
   const Exchange& first = exchanges_.try_emplace(view, Exchange{node, table_hash}).first->second;
   if (first.hash == table_hash) return;
   violate(GroupProperty::g1_equal_tables, at, [&] {
@@ -35,6 +36,7 @@ void GroupCore::final_table(MemberId node, const ViewId& view,
 }
 
 GroupReport GroupCore::finish() {
+  finish_absences();
   finish_tables();
   finish_memberships();
   finish_order();

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "oracle/groups.h"
@@ -48,6 +50,10 @@ struct GroupClient {
   Index last = kNone;  ///< the message delivered last
   std::int64_t last_at = 0;
   MessageSet delivered;
+  Index private_name = kNone;
+  std::size_t absences = 0;  ///< of its node: those before this one are dealt with
+  std::set<std::pair<std::size_t, Index>> told_of;  ///< gaps: which absence, which name
+  std::uint64_t told_at = 0;  ///< what its node had got when the last of these was due
 };
 
 /// What a message names, as a set.
@@ -101,6 +107,7 @@ struct Membership {
   Index client = kNone;
   Index group = kNone;
   Index state = kNone;                      ///< of the last view, while the client is a member
+  ViewId begun{};                           ///< of nodes: in which it became one
   std::vector<Index> since;                 ///< messages of the group since then
   std::vector<Index> owed;                  ///< own messages to the group, wanted back
   Index last_state = kNone;                 ///< of the last view, member or not

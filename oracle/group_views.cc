@@ -15,7 +15,7 @@ bool contains(const std::vector<Index>& sorted, Index item) {
 
 }  // namespace
 
-void GroupCore::connected(std::int64_t at, const ClientId& id) {
+void GroupCore::connected(std::int64_t at, const ClientId& id, std::string_view private_name) {
   const Index index = history_.client(id);
   GroupClient& client = history_.clients[index];
   client.last_at = at;
@@ -27,6 +27,9 @@ void GroupCore::connected(std::int64_t at, const ClientId& id) {
     return;
   }
   client.presence = Presence::connected;
+  if (!private_name.empty()) client.private_name = history_.name(private_name);
+  const auto node = nodes_.find(id.node);
+  if (node != nodes_.end()) client.absences = node->second.absences.size();
   ++report_.figures.clients;
 }
 
@@ -43,6 +46,7 @@ void GroupCore::viewed(std::int64_t at, const ClientId& to, const std::string& g
   if (view.cause == GroupCause::network) ++report_.figures.network_views;
   const Index client = history_.client(to);
   if (!listens(client, at)) return;
+  pass_absences(client, kNone, at);
   const Index name = history_.name(group);
   Membership& membership = history_.memberships[history_.membership(client, name)];
   const bool ascending = ascends(membership, view.id, at);
@@ -50,6 +54,7 @@ void GroupCore::viewed(std::int64_t at, const ClientId& to, const std::string& g
   highest = std::max(highest, view.id.index);
   const Index agreed = agreed_state(client, name, view, at);
   const Index previous = membership.state;
+  if (previous == kNone) membership.begun = view.id.view;
   membership.state = history_.find_state(name, view.id);
   membership.last_state = membership.state;
   std::vector<Index> messages;
@@ -64,6 +69,7 @@ void GroupCore::transitional(std::int64_t at, const ClientId& to, const std::str
   ++report_.figures.transitional;
   const Index client = history_.client(to);
   if (!listens(client, at)) return;
+  pass_absences(client, kNone, at);
   const Index known = history_.find_membership(client, history_.name(group));
   if (known != kNone && history_.memberships[known].state != kNone) return;
   violate(GroupProperty::g6_members_only, at, [&] {
@@ -76,6 +82,7 @@ void GroupCore::left(std::int64_t at, const ClientId& to, const std::string& gro
   ++report_.figures.left;
   const Index client = history_.client(to);
   if (!listens(client, at)) return;
+  pass_absences(client, kNone, at);
   const Index known = history_.find_membership(client, history_.name(group));
   if (known == kNone || history_.memberships[known].state == kNone) {
     violate(GroupProperty::g6_members_only, at, [&] {

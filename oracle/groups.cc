@@ -7,7 +7,7 @@ namespace peal::oracle {
 
 std::string_view group_property_id(GroupProperty property) {
   static constexpr std::array<std::string_view, kGroupPropertyCount> kIds{"G1", "G2", "G3", "G4",
-                                                                          "G5", "G6", "G7"};
+                                                                          "G5", "G6", "G7", "G8"};
   return kIds[static_cast<std::size_t>(property)];
 }
 
@@ -22,8 +22,9 @@ GroupChecker::~GroupChecker() = default;
 GroupChecker::GroupChecker(GroupChecker&&) noexcept = default;
 GroupChecker& GroupChecker::operator=(GroupChecker&&) noexcept = default;
 
-void GroupChecker::connected(std::int64_t at, const ClientId& client) {
-  judge_->connected(at, client);
+void GroupChecker::connected(std::int64_t at, const ClientId& client,
+                             std::string_view private_name) {
+  judge_->connected(at, client, private_name);
 }
 
 void GroupChecker::sent(std::int64_t at, const GroupMessageId& message,
@@ -47,6 +48,19 @@ void GroupChecker::transitional(std::int64_t at, const ClientId& to, const std::
 
 void GroupChecker::left(std::int64_t at, const ClientId& to, const std::string& group) {
   judge_->left(at, to, group);
+}
+
+void GroupChecker::gapped(std::int64_t at, const ClientId& to, const std::string& group) {
+  judge_->gapped(at, to, group);
+}
+
+void GroupChecker::ordered(std::int64_t at, MemberId node, const GroupMessageId& message,
+                           std::span<const std::string> groups) {
+  judge_->ordered(at, node, message, groups);
+}
+
+void GroupChecker::entered(std::int64_t /*at*/, MemberId node, const ViewId& view) {
+  judge_->entered(node, view);
 }
 
 void GroupChecker::gone(std::int64_t at, const ClientId& client) { judge_->gone(at, client); }

@@ -69,10 +69,11 @@ enum class GroupProperty : std::uint8_t {
   g5_final_view,
   g6_members_only,
   g7_one_order,
+  g8_every_gap,
 };
-inline constexpr std::size_t kGroupPropertyCount = 7;
+inline constexpr std::size_t kGroupPropertyCount = 8;
 
-/// "G1" to "G7".
+/// "G1" to "G8".
 std::string_view group_property_id(GroupProperty property);
 
 struct GroupViolation {
@@ -92,6 +93,7 @@ struct GroupFigures {
   std::uint64_t network_views = 0;
   std::uint64_t transitional = 0;
   std::uint64_t left = 0;
+  std::uint64_t gaps = 0;  ///< told to clients
   std::uint64_t exchanges = 0;
   std::uint64_t tables = 0;    ///< final ones
   std::uint64_t compared = 0;  ///< sequences of messages compared with another client's
@@ -114,6 +116,9 @@ class GroupChecker {
     std::uint32_t violations_max = 100;
     /// Names of nodes for texts; may be null. Must outlive the checker.
     const trace::Names* names = nullptr;
+    /// Clients are told things in the very moment in which their nodes get that far: so that the
+    /// place of a gap among views can be judged, too.
+    bool at_once = true;
   };
 
   GroupChecker();
@@ -122,8 +127,9 @@ class GroupChecker {
   GroupChecker(GroupChecker&&) noexcept;
   GroupChecker& operator=(GroupChecker&&) noexcept;
 
-  /// From here on the client may be told things, until it is gone.
-  void connected(std::int64_t at, const ClientId& client);
+  /// From here on the client may be told things, until it is gone. Without a private name gaps in
+  /// the messages to it are not judged.
+  void connected(std::int64_t at, const ClientId& client, std::string_view private_name = {});
   /// The client hands a message to its node. `groups` may hold private names, which begin with '#'.
   void sent(std::int64_t at, const GroupMessageId& message, std::span<const std::string> groups,
             std::uint64_t hash, OwnCopy own = OwnCopy::unknown);
@@ -135,8 +141,16 @@ class GroupChecker {
   void transitional(std::int64_t at, const ClientId& to, const std::string& group);
   /// The client is told that it is no member any more.
   void left(std::int64_t at, const ClientId& to, const std::string& group);
+  /// The client is told that messages to a group of its own are missing (empty: to its private
+  /// name), since its node was not where they were ordered.
+  void gapped(std::int64_t at, const ClientId& to, const std::string& group);
   /// The client disconnected, or its node crashed or left. May be repeated.
   void gone(std::int64_t at, const ClientId& client);
+  /// The node got so far as this message, whether it is for a client there or not.
+  void ordered(std::int64_t at, MemberId node, const GroupMessageId& message,
+               std::span<const std::string> groups);
+  /// The node came to a regular view.
+  void entered(std::int64_t at, MemberId node, const ViewId& view);
   /// The node completed the exchange of tables in `view`.
   void exchanged(std::int64_t at, MemberId node, const ViewId& view, std::uint64_t table_hash);
   /// The node's table and view when nothing is under way any more. The last call of a node counts.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "group/groups.h"
@@ -80,6 +81,10 @@ class ClientSide {
     return false;
   }
   virtual void keep_payloads() {}
+  /// The same: it was told that messages of the group are missing.
+  virtual bool was_told_of_gap(std::string_view /*client*/, std::string_view /*group*/) const {
+    return false;
+  }
 
   /// The members of a group as this node's table has them: "x@n1 y@n2".
   std::string members_text(std::string_view group) const;
@@ -89,11 +94,26 @@ class ClientSide {
   // What both kinds ask of the node, and tell of it.
   Result<std::uint64_t> submit_to_node(ByteView message, Service service, order::Domain domain);
   void replace_control_of_node(ByteView message);
+  /// Tells the oracle that the node got so far as this message, if a client sent it: `id_of` gives
+  /// a client of that name and connection its id.
+  template <class IdOf>
+  void note_order(const node::Message& message, IdOf id_of);
+  std::vector<NodeId> all_nodes() const;
   void count_exchanges(const group::Groups::Counters& before);
   void check_counters() const;
   std::int64_t now() const;
+  void note_order(const oracle::GroupMessageId& message, const std::vector<std::string>& targets);
 
   Process& process_;
 };
+
+template <class IdOf>
+void ClientSide::note_order(const node::Message& message, IdOf id_of) {
+  group::Data data;
+  if (message.payload.empty() || group::decode(message.payload, data) != wire::Drop::none) return;
+  if (data.payload.size() < kNumberBytes) return;
+  const std::vector<std::string> targets(data.targets.begin(), data.targets.end());
+  note_order({id_of(data.client), load<std::uint64_t>(data.payload)}, targets);
+}
 
 }  // namespace peal::sim

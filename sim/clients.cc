@@ -55,7 +55,13 @@ ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes) {
 }
 
 Clients::Clients(Process& process, const ClientMix& mix, std::uint64_t seed)
-    : ClientSide(process), mix_(mix), random_(seed), groups_(options_of(process, mix), *this) {}
+    : ClientSide(process), mix_(mix), random_(seed), groups_(options_of(process, mix), *this) {
+  groups_.set_nodes(all_nodes());
+}
+
+std::string Clients::private_name(const std::string& client) const {
+  return "#" + client + "#" + name_of(process_.self.node);
+}
 
 oracle::ClientId Clients::id_of(std::uint32_t connection) const {
   return {process_.self, connection};
@@ -113,7 +119,7 @@ Clients::Client* Clients::connect(const std::string& name) {
     ++process_.refused;
     return nullptr;
   }
-  process_.world.ledger().groups().connected(now(), id_of(*connection));
+  process_.world.ledger().groups().connected(now(), id_of(*connection), private_name(name));
   note(*connection, "is " + name);
   Client& client = clients_[name];
   client.connection = *connection;
@@ -162,6 +168,9 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
 
 void Clients::on_view(const order::View& view) {
   const group::Groups::Counters before = groups_.counters();
+  if (!view.transitional) {
+    process_.world.ledger().groups().entered(now(), process_.self, view.id);
+  }
   groups_.on_view(view, process_.self);
   count_exchanges(before);
   if (!view.transitional) {
@@ -171,7 +180,11 @@ void Clients::on_view(const order::View& view) {
 }
 
 void Clients::on_message(const node::Message& message) {
-  groups_.on_message(message.sender, message.service, message.payload);
+  note_order(message, [&message](const group::Client& client) {
+    return oracle::ClientId{message.sender, client.connection};
+  });
+  groups_.on_message(message.sender, message.service, {message.seq, message.index},
+                     message.payload);
   check_counters();
 }
 
@@ -179,7 +192,7 @@ void Clients::renamed(MemberId before) {
   oracle::GroupChecker& checker = process_.world.ledger().groups();
   for (const auto& [name, client] : clients_) {
     checker.gone(now(), {before, client.connection});
-    checker.connected(now(), id_of(client.connection));
+    checker.connected(now(), id_of(client.connection), private_name(name));
   }
   for (const SentEarly& sent : early_) {
     checker.sent(now(), {id_of(sent.connection), sent.number}, sent.targets, sent.hash, sent.own);
@@ -217,6 +230,12 @@ bool Clients::was_given(std::string_view client, std::string_view payload) const
   const auto& given = at->second.given;
   const std::uint64_t hash = digest_of(as_bytes_view(payload));
   return std::find(given.begin(), given.end(), hash) != given.end();
+}
+
+bool Clients::was_told_of_gap(std::string_view client, std::string_view group) const {
+  const auto at = clients_.find(std::string(client));
+  return at != clients_.end() &&
+         std::find(at->second.gaps.begin(), at->second.gaps.end(), group) != at->second.gaps.end();
 }
 
 // ---- what clients are told ----
@@ -275,6 +294,18 @@ void Clients::transitional(std::uint32_t connection, std::string_view group) {
 void Clients::left(std::uint32_t connection, std::string_view group) {
   note(connection, "left " + std::string(group));
   process_.world.ledger().groups().left(now(), id_of(connection), std::string(group));
+}
+
+void Clients::gap(std::span<const std::uint32_t> connections, std::string_view group) {
+  for (const std::uint32_t connection : connections) {
+    ++process_.world.ledger().figures().group_gaps;
+    note(connection, "missed messages to " + (group.empty() ? "itself" : std::string(group)));
+    process_.world.ledger().groups().gapped(now(), id_of(connection), std::string(group));
+    if (!keeps_payloads_) continue;
+    for (auto& [name, client] : clients_) {
+      if (client.connection == connection) client.gaps.emplace_back(group);
+    }
+  }
 }
 
 // ---- to the node ----

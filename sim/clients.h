@@ -38,6 +38,7 @@ class Clients final : public ClientSide, group::Effects {
   void work() override { groups_.work(); }
   bool was_given(std::string_view client, std::string_view payload) const override;
   void keep_payloads() override { keeps_payloads_ = true; }
+  bool was_told_of_gap(std::string_view client, std::string_view group) const override;
 
  private:
   // group::Effects
@@ -45,6 +46,7 @@ class Clients final : public ClientSide, group::Effects {
   void view(std::span<const std::uint32_t> connections, const group::GroupView& view) override;
   void transitional(std::uint32_t connection, std::string_view group) override;
   void left(std::uint32_t connection, std::string_view group) override;
+  void gap(std::span<const std::uint32_t> connections, std::string_view group) override;
   Result<void> submit(ByteView message, Service service, order::Domain domain) override;
   void replace_control(ByteView message) override;
   void block(bool blocked) override;
@@ -54,6 +56,7 @@ class Clients final : public ClientSide, group::Effects {
     std::uint32_t connection = 0;
     std::uint64_t sent = 0;
     std::vector<std::uint64_t> given;  ///< hashes of payloads, if asked to keep them
+    std::vector<std::string> gaps;     ///< groups, likewise
   };
 
   ClientWish draw_wish();
@@ -61,6 +64,7 @@ class Clients final : public ClientSide, group::Effects {
   void disconnect(const std::string& name);
   void send(const ClientWish& wish, Client& client, const Submission& submission);
   oracle::ClientId id_of(std::uint32_t connection) const;
+  std::string private_name(const std::string& client) const;
   void deliver_one(std::uint32_t connection, const group::Received& message,
                    const std::vector<std::string>& targets);
   void note(std::uint32_t connection, const std::string& text) const;

@@ -36,6 +36,7 @@ void each_figure(Figures& f, Figure figure) {
   figure("recoveries_with_second_failure", f.recoveries_with_second_failure);
   figure("group_deliveries", f.group_deliveries);
   figure("group_views", f.group_views);
+  figure("group_gaps", f.group_gaps);
   figure("group_exchanges", f.group_exchanges);
   figure("group_exchanges_interrupted", f.group_exchanges_interrupted);
   figure("session_settled", f.session_settled);

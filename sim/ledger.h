@@ -42,6 +42,7 @@ struct Figures {
   std::uint64_t recoveries_with_second_failure = 0;
   std::uint64_t group_deliveries = 0;  ///< to clients
   std::uint64_t group_views = 0;       ///< told to clients
+  std::uint64_t group_gaps = 0;        ///< the same: messages ordered where their nodes were not
   std::uint64_t group_exchanges = 0;   ///< of tables, begun at each node
   std::uint64_t group_exchanges_interrupted = 0;
   std::uint64_t session_settled = 0;  ///< messages of clients
@@ -61,11 +62,12 @@ class Ledger {
     bool quorum = false;      ///< the engine orders on a quorum: see oracle::Options
     bool optimistic = false;  ///< messages are told early, too
     std::vector<std::vector<NodeId>> domains{};  ///< see oracle::Options
-    bool lists_change = false;                   ///< what a majority is changes
-    Seq first_count = 0;                         ///< positions begin after it; events count from 1
-    bool keep_history = false;                   ///< events() holds the layer of messages
-    std::FILE* trace = nullptr;                  ///< JSON lines of every event; may be null
-    std::FILE* echo = nullptr;  ///< the same for a person who reads along; may be null
+    bool sessions = false;       ///< clients are told later than their nodes get so far
+    bool lists_change = false;   ///< what a majority is changes
+    Seq first_count = 0;         ///< positions begin after it; events count from 1
+    bool keep_history = false;   ///< events() holds the layer of messages
+    std::FILE* trace = nullptr;  ///< JSON lines of every event; may be null
+    std::FILE* echo = nullptr;   ///< the same for a person who reads along; may be null
   };
   explicit Ledger(const Options& options);
   Ledger(const Ledger&) = delete;

@@ -15,6 +15,9 @@ namespace peal::sim {
 
 void SessionClients::on_view(const order::View& view) {
   const group::Groups::Counters before = groups().counters();
+  if (!view.transitional) {
+    process_.world.ledger().groups().entered(now(), process_.self, view.id);
+  }
   sessions_.on_view(local_now(), view, process_.self);
   count_exchanges(before);
   if (view.transitional) return;
@@ -34,6 +37,9 @@ void SessionClients::on_message(const node::Message& message) {
       violation(*at->second.talk, "message " + std::to_string(number) + " is ordered twice");
     }
   }
+  note_order(message, [&](const group::Client& client) {
+    return id_of(private_name(client.name, message.sender.node));
+  });
   session::Delivered delivered;
   delivered.sender = message.sender;
   delivered.number = message.number;
@@ -55,7 +61,7 @@ void SessionClients::renamed(MemberId before) {
     if (!hears(station)) continue;
     checker.gone(now(), {before, station.id.connection});
     station.id.node = process_.self;
-    checker.connected(now(), station.id);
+    checker.connected(now(), station.id, private_name(name, process_.self.node));
   }
   for (const SentEarly& sent : early_) {
     checker.sent(now(), {{process_.self, sent.connection}, sent.number}, sent.targets, sent.hash,
@@ -153,7 +159,7 @@ void SessionClients::started(Talk& talk) {
   station.id = {process_.self, ++last_number_};
   names_.set(talk.private_name(), station.id);
   note(talk, "is there");
-  process_.world.ledger().groups().connected(now(), station.id);
+  process_.world.ledger().groups().connected(now(), station.id, talk.private_name());
 }
 
 void SessionClients::resumed(Talk& talk) {
@@ -201,6 +207,13 @@ void SessionClients::left(Talk& talk, std::string_view group) {
 
 void SessionClients::gap(Talk& talk, const wire::GapEvent& event) {
   Station& station = of(talk);
+  if (event.reason == wire::GapReason::away) {
+    ++process_.world.ledger().figures().group_gaps;
+    note(talk, "missed messages to " + (event.group.empty() ? "itself" : std::string(event.group)));
+    if (!hears(station)) return;
+    process_.world.ledger().groups().gapped(now(), station.id, std::string(event.group));
+    return;
+  }
   ++process_.world.ledger().figures().session_gaps;
   note(talk, "missed " + std::to_string(event.messages) + " of " + std::string(event.group));
   doom(station);

@@ -221,6 +221,7 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   for (const order::ridge::DomainNodes& domain : options.domains) {
     ledger.domains.push_back(domain.nodes);
   }
+  ledger.sessions = options.sessions;
   ledger.lists_change = !options.list.empty();
   ledger.first_count = options.first_count;
   ledger.keep_history = options_.keep_history;

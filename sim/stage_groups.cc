@@ -119,19 +119,25 @@ void Stage::expect_group(Words& words, const std::vector<NodeId>& nodes) {
 }
 
 /// expect NODES client NAMES got|missed "text"
+/// expect NODES client NAMES gap|no-gap "group", which is empty for messages to the client alone
 void Stage::expect_client(Words& words, const std::vector<NodeId>& nodes) {
   const std::vector<std::string> clients = names_of(words, words.take("names of clients"));
-  const bool got = words.accept("got");
-  if (!got) words.expect("missed");
+  const bool no_gap = words.accept("no-gap");
+  const bool gap = no_gap || words.accept("gap");
+  const bool wanted = !no_gap && (gap || words.accept("got"));
+  if (!gap && !wanted) words.expect("missed");
   const std::string text = words.text();
   if (!acting(words)) return;
   for (const NodeId node : nodes) {
     const Process* process = world_->process(node);
     for (const std::string& client : clients) {
-      const bool was_given = process != nullptr && process->clients != nullptr &&
-                             process->clients->was_given(client, text);
-      if (was_given == got) continue;
-      fail(client + " at " + nodes_text({node}) + (got ? " did not get it" : " got it"));
+      const ClientSide* side = process == nullptr ? nullptr : process->clients.get();
+      const bool was = side != nullptr &&
+                       (gap ? side->was_told_of_gap(client, text) : side->was_given(client, text));
+      if (was == wanted) continue;
+      const std::string what = gap ? (wanted ? " was not told of a gap" : " was told of a gap")
+                                   : (wanted ? " did not get it" : " got it");
+      fail(client + " at " + nodes_text({node}) + what);
       return;
     }
   }

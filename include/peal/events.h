@@ -77,10 +77,17 @@ struct Left {
   std::string group;  ///< its name
 };
 
-/// Messages of a group were left out here, since this client did not keep up (SlowPolicy::drop).
+/// Why messages are missing.
+enum class GapReason : std::uint8_t {
+  slow,  ///< this client did not keep up, and they were left out (SlowPolicy::drop)
+  away,  ///< they were ordered where this client's daemon was not, while the network was parted
+};
+
+/// Messages of a group are missing here: behind all that came before, ahead of all that follows.
 struct Gap {
   std::string group;         ///< its name; empty: messages to the private name
-  std::uint64_t messages{};  ///< how many
+  GapReason reason{};        ///< why
+  std::uint64_t messages{};  ///< how many; 0: not known, as with `away`, and so are the rest
   std::uint64_t bytes{};     ///< of their payloads
   Place first;               ///< of the first that is missing
   Place last;                ///< of the last that is missing

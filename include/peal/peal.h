@@ -141,7 +141,8 @@ typedef enum peal_event_kind {
   PEAL_GROUP_VIEW = 1,    ///< group, id, cause, reason, changed, members
   PEAL_TRANSITIONAL = 2,  ///< group: members are out of reach, until its next view
   PEAL_LEFT = 3,          ///< group: the last event of it
-  PEAL_GAP = 4,           ///< group, messages, bytes, place (the first missing), last
+  PEAL_GAP = 4,           ///< group (empty: private name), gap_reason; if known, else 0: messages,
+                          ///< bytes, place (the first missing), last
   PEAL_SLOW_WARNING = 5,  ///< group, policy, bytes, bytes_max, age_ms, age_ms_max
   PEAL_REFUSAL = 6,       ///< number, reason, text: a message that was not taken
   PEAL_DISCONNECTED = 7,  ///< text; the client tries to come back
@@ -158,6 +159,12 @@ typedef enum peal_view_cause {
   PEAL_CAUSE_NETWORK = 3      ///< daemons came or went
 } peal_view_cause;
 
+/// Why messages are missing.
+typedef enum peal_gap_reason {
+  PEAL_GAP_SLOW = 0,  ///< this client did not keep up, and they were left out
+  PEAL_GAP_AWAY = 1   ///< they were ordered where this client's daemon was not
+} peal_gap_reason;
+
 /// One event. Which fields have a meaning is said at its kind; the others are 0. What it points to
 /// is valid until the next peal_receive() or peal_close().
 typedef struct peal_event {
@@ -168,7 +175,7 @@ typedef struct peal_event {
   int32_t policy;                    ///< peal_slow_policy
   int32_t on_request;                ///< not 0: peal_end() was called
   uint32_t type;                     ///< the application's own number
-  uint32_t reserved;                 ///< 0
+  int32_t gap_reason;                ///< peal_gap_reason
   peal_text sender;                  ///< private name
   peal_text group;                   ///< its name
   peal_text id;                      ///< names this state of the group: equal at all its members

@@ -120,6 +120,14 @@ namespace peal::sim_hooks {
   X(gm10_once_per_target, "a message comes once for each of its groups")                          \
   X(gm11_last_data_dropped, "what is left of a view is not given to clients")                     \
   X(gm12_joiner_together, "who joins counts as having been there before")                         \
+  X(gm13_traffic_not_carried, "what was sent in earlier views is forgotten")                      \
+  X(gm14_traffic_not_merged, "what others say was sent is told, and forgotten")                   \
+  X(gm15_gap_after_views, "clients are told of a gap behind the views of a merge")                \
+  X(gm16_gap_without_message, "each merge is a gap to all members of groups")                     \
+  X(gm17_late_not_known, "what is delivered in a transitional view is not remembered")            \
+  X(gm18_private_gap_not_told, "who missed messages to its private name is not told")             \
+  X(gm19_traffic_forgotten_early, "what was sent is forgotten before all are known to know")      \
+  X(gm20_gap_not_told, "who missed messages is not told")                                         \
   X(sm1_settled_early, "a message counts as settled when it comes back, not when all have it")    \
   X(sm2_resume_drops_one, "who goes on with a session misses one event")                          \
   X(sm3_spill_out_of_order, "events pass others that went to the disk")                           \

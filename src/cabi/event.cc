@@ -56,6 +56,7 @@ void EventView::fill(const Left& from, peal_event& out) { out.group = text_of(fr
 
 void EventView::fill(const Gap& from, peal_event& out) {
   out.group = text_of(from.group);
+  out.gap_reason = static_cast<std::int32_t>(from.reason);
   out.messages = from.messages;
   out.bytes = from.bytes;
   out.place = place_of(from.first);

@@ -146,17 +146,20 @@ bool EventLines::on(const v0::Left& left) {
 bool EventLines::on(const v0::Gap& gap) {
   if (const auto group = groups_.find(gap.group); group != groups_.end()) {
     group->second.missing += gap.messages;
+    group->second.away = group->second.away || gap.reason == v0::GapReason::away;
   }
+  const std::string reason = gap.reason == v0::GapReason::away ? "away" : "slow";
   if (options_.json) {
     line(dumped(Json{{"event", "gap"},
                      {"group", gap.group},
+                     {"reason", reason},
                      {"messages", gap.messages},
                      {"bytes", gap.bytes},
                      {"first", json_of(gap.first)},
                      {"last", json_of(gap.last)}}));
   } else {
-    line("# gap group=" + gap.group + " messages=" + std::to_string(gap.messages) +
-         " bytes=" + std::to_string(gap.bytes));
+    line("# gap group=" + gap.group + " reason=" + reason +
+         " messages=" + std::to_string(gap.messages) + " bytes=" + std::to_string(gap.bytes));
   }
   return false;
 }
@@ -187,6 +190,7 @@ void EventLines::end_view(std::string_view name, Group& group) {
              {"view", ended.view},          {"messages", ended.digest.messages},
              {"bytes", ended.digest.bytes}, {"order", hex(ended.digest.value)}};
     if (ended.missing > 0) out["missing"] = ended.missing;
+    if (ended.away) out["away"] = true;
     return line(dumped(out));
   }
   std::string out = "# digest view=" + short_view(ended.view) +
@@ -194,6 +198,7 @@ void EventLines::end_view(std::string_view name, Group& group) {
                     " bytes=" + std::to_string(ended.digest.bytes) +
                     " order=" + hex(ended.digest.value) + " group=" + std::string(name);
   if (ended.missing > 0) out += " missing=" + std::to_string(ended.missing);
+  if (ended.away) out += " away=1";
   line(out);
 }
 

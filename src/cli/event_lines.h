@@ -41,6 +41,7 @@ class EventLines {
     std::string view;  ///< empty: not in it
     OrderDigest digest;
     std::uint64_t missing = 0;
+    bool away = false;  ///< more are missing, nobody knows how many
   };
 
   bool on(const v0::GroupMessage& message);

@@ -44,8 +44,9 @@ v0::GroupView view_of(const Item& item) {
 
 v0::Gap gap_of(const Item& item) {
   const auto from = decoded<wire::GapEvent>(item);
-  return {std::string(from.group), from.messages, from.bytes, place_of(from.first),
-          place_of(from.last)};
+  return {std::string(from.group), static_cast<v0::GapReason>(from.reason),
+          from.messages,           from.bytes,
+          place_of(from.first),    place_of(from.last)};
 }
 
 v0::SlowWarning warning_of(const Item& item) {

@@ -164,6 +164,7 @@ Result<void, io::IoError> Daemon::prepare() {
   runtime_ = std::move(*runtime);
   session::Host& host = *this;
   sessions_ = std::make_unique<session::Sessions>(options_.sessions, host, spool_);
+  set_session_nodes();
   connections_ = std::make_unique<Connections>(
       streams_options(options_.sessions), *loop_, *sessions_, regions_,
       [this](const std::string& who, const io::IoError& why) {
@@ -246,7 +247,22 @@ std::vector<std::string> Daemon::next_nodes() const {
   return member::names_in(wanted->nodes);
 }
 
-void Daemon::on_nodes() { owner_.on_nodes(now_, member::names_in(runtime_->nodes())); }
+void Daemon::on_nodes() {
+  owner_.on_nodes(now_, member::names_in(runtime_->nodes()));
+  set_session_nodes();
+}
+
+/// Those of the list, and of one to come: with clients that may have to be told what they missed.
+void Daemon::set_session_nodes() {
+  std::vector<NodeId> nodes;
+  for (const member::NodeEntry& node : runtime_->nodes()) nodes.push_back(node.number);
+  if (const auto& next = runtime_->next_listing()) {
+    for (const member::NodeEntry& node : next->nodes) nodes.push_back(node.number);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  sessions_->set_nodes(std::move(nodes));
+}
 
 void Daemon::name_nodes(const std::vector<member::NodeEntry>& nodes) {
   for (const member::NodeEntry& node : nodes) {

@@ -96,6 +96,7 @@ class Daemon final : private member::Application, private session::Host {
   session::Answer ask(std::string_view what, bool admin) override;
 
   const trace::Names& names() const { return runtime_->names(); }
+  void set_session_nodes();
   void name_nodes(const std::vector<member::NodeEntry>& nodes);
   std::uint32_t room_units() const;
   void feed(Instant now);

@@ -30,6 +30,7 @@ void Daemon::on_turn_end(Instant now) {
   if (new_nodes_) {
     name_nodes(new_nodes_->nodes);
     runtime_->set_nodes(now, *std::exchange(new_nodes_, std::nullopt));
+    set_session_nodes();
   }
   if (new_sessions_) sessions_->reconfigure(now, *std::exchange(new_sessions_, std::nullopt));
   feed(now);

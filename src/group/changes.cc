@@ -15,11 +15,15 @@ enum : std::uint64_t { kTogether = 0, kAlone = 1, kOfNode = 2 };
 
 }  // namespace
 
-void Groups::on_message(MemberId sender, Service service, ByteView message) {
+void Groups::on_message(MemberId sender, Service service, const Place& place, ByteView message) {
   outcome_.add(message.size());
   const auto kind = static_cast<Kind>(kind_of(message));
   if (kind == Kind::tables) {
     on_tables(sender, message);
+    return;
+  }
+  if (kind == Kind::domain_traffic) {
+    on_domain_traffic(sender, message);
     return;
   }
   if (state_ == State::exchanging || state_ == State::interrupted) {
@@ -31,9 +35,10 @@ void Groups::on_message(MemberId sender, Service service, ByteView message) {
     case Kind::join: on_join(sender, message); return;
     case Kind::leave: on_leave(sender, message); return;
     case Kind::disconnect: on_disconnect(sender, message); return;
-    case Kind::data: on_data(sender, service, message); return;
+    case Kind::data: on_data(sender, service, place, message); return;
     case Kind::marker: on_marker(message); return;
-    case Kind::tables: return;
+    case Kind::tables:
+    case Kind::domain_traffic: return;
   }
   ++counters_.bad_messages;
 }
@@ -175,7 +180,7 @@ void Groups::tell_view(const Entry& entry, Cause cause, const Change* change, co
 
 // ---- data ----
 
-void Groups::on_data(MemberId sender, Service service, ByteView message) {
+void Groups::on_data(MemberId sender, Service service, const Place& place, ByteView message) {
   Data data;
   if (decode(message, data) != wire::Drop::none) {
     ++counters_.bad_messages;
@@ -183,7 +188,9 @@ void Groups::on_data(MemberId sender, Service service, ByteView message) {
   }
   if (PEAL_MUTANT(gm11_last_data_dropped) && state_ == State::transitional) return;
   receivers_.clear();
-  for (const std::string_view target : data.targets) collect_receivers(target);
+  const std::span<const std::string_view> targets{data.targets.begin(), data.targets.size()};
+  TrafficLog& traffic = traffic_[options_.domains.of_message(targets, sender.node)];
+  for (const std::string_view target : targets) collect_receivers(target, place, traffic);
   if (data.targets.size() > 1 &&
       !PEAL_MUTANT(gm10_once_per_target)) {  // once to each, whatever it is in
     std::sort(receivers_.begin(), receivers_.end());
@@ -204,9 +211,20 @@ void Groups::on_data(MemberId sender, Service service, ByteView message) {
   effects_.deliver(receivers_, received);
 }
 
+/// Whoever is not here may have to be told that it missed a message for this name.
+void Groups::note(std::string_view target, const Place& place, TrafficLog& traffic,
+                  TrafficMark* mark) {
+  if (state_ == State::transitional) {
+    traffic.note_late(target, place);
+  } else {
+    traffic.note(target, place, mark);
+  }
+}
+
 /// The clients of this node that the target names.
-void Groups::collect_receivers(std::string_view target) {
+void Groups::collect_receivers(std::string_view target, const Place& place, TrafficLog& traffic) {
   if (target.front() == '#') {
+    note(target, place, traffic, nullptr);
     const std::size_t middle = target.find('#', 1);
     if (target.substr(middle + 1) != options_.node_name) return;
     const auto named = names_.find(target.substr(1, middle - 1));
@@ -215,7 +233,8 @@ void Groups::collect_receivers(std::string_view target) {
     }
     return;
   }
-  const Entry* entry = table_.find(target);
+  Entry* entry = table_.find(target);
+  note(target, place, traffic, entry == nullptr ? nullptr : &entry->second.traffic);
   const Table::Daemon* own = entry == nullptr ? nullptr : entry->second.at(self_);
   if (own == nullptr) return;
   for (const MemberClient& client : own->clients) {

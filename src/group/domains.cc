@@ -30,18 +30,18 @@ order::Domain Domains::of_group(std::string_view group) const {
   return 0;
 }
 
-order::Domain Domains::of_message(std::span<const std::string_view> targets) const {
+order::Domain Domains::of_message(std::span<const std::string_view> targets, NodeId from) const {
   if (domains_.empty() || targets.empty()) return 0;
   const order::Domain first = of_group(targets.front());
   const bool one = std::all_of(targets.begin() + 1, targets.end(),
                                [&](std::string_view target) { return of_group(target) == first; });
-  return one && has_self(first) ? first : order::Domain{0};
+  return one && has(first, from) ? first : order::Domain{0};
 }
 
-bool Domains::has_self(order::Domain domain) const {
+bool Domains::has(order::Domain domain, NodeId node) const {
   if (domain == 0) return true;
   const std::vector<NodeId>& nodes = at(domain).nodes;
-  return std::binary_search(nodes.begin(), nodes.end(), self_);
+  return std::binary_search(nodes.begin(), nodes.end(), node);
 }
 
 const GroupDomain& Domains::at(order::Domain domain) const {

@@ -30,9 +30,16 @@ class Domains {
   order::Domain of_group(std::string_view group) const;
   /// Of a message from this node to these targets: the one of all of them, if this node is in it.
   /// Else all nodes learn it, and those who need not know it drop it.
-  order::Domain of_message(std::span<const std::string_view> targets) const;
+  order::Domain of_message(std::span<const std::string_view> targets) const {
+    return of_message(targets, self_);
+  }
+  /// The same of one from any node.
+  order::Domain of_message(std::span<const std::string_view> targets, NodeId from) const;
   /// Is this node in the domain? All are in domain 0.
-  bool has_self(order::Domain domain) const;
+  bool has_self(order::Domain domain) const { return has(domain, self_); }
+  bool has(order::Domain domain, NodeId node) const;
+  /// Domains 0 to this one, exclusive.
+  std::size_t count() const { return domains_.size() + 1; }
   /// Not of domain 0.
   const GroupDomain& at(order::Domain domain) const;
 

@@ -63,6 +63,9 @@ class Effects {
   virtual void transitional(std::uint32_t connection, std::string_view group) = 0;
   /// The client is no longer a member: the last event of that group.
   virtual void left(std::uint32_t connection, std::string_view group) = 0;
+  /// Messages of the group (empty: to the private name) were ordered where this node was not:
+  /// behind all that these clients got, and ahead of what they get next.
+  virtual void gap(std::span<const std::uint32_t> connections, std::string_view group) = 0;
 
   // To the node.
   /// For those who learn `domain`, one that this node is in. Only inside calls of clients and
@@ -72,7 +75,8 @@ class Effects {
   virtual void replace_control(ByteView message) = 0;
   /// Holds back what submit() gave, or no longer.
   virtual void block(bool blocked) = 0;
-  /// This node's table is now the same as that of everyone in the view who gets so far.
+  /// This node's table is now the same as that of everyone in the view who gets so far; clients are
+  /// told of it next.
   virtual void settled(const ViewId& view) = 0;
 };
 

@@ -7,21 +7,22 @@
 #include "base/assert.h"
 #include "base/hooks.h"
 
-// Views, and the exchange of tables. What is here follows one argument: all members of a
-// transitional view have delivered the same, so that tables which were equal before are equal
-// after; whoever has not been together exchanges tables in the new view, before anything else.
+// Views. What is here follows one argument: all members of a transitional view have delivered the
+// same, so that tables which were equal before are equal after; whoever has not been together
+// exchanges tables in the new view, before anything else (exchange.cc).
 
 namespace peal::group {
 namespace {
 
 static_assert(std::uint64_t{wire::kNodeMax} << kBranchShift < kViewBranch);
 /// Of Tables, besides its members and its groups.
-constexpr std::uint64_t kTablesBytes = 1 + 20 + 2 + 4;
+constexpr std::uint64_t kTablesBytes = 1 + 20 + 2 + 4 + 1;
 constexpr std::uint64_t kPerMemberBytes = 12;
 constexpr std::uint32_t kMessageBytesMin = 1'024;
 
 std::uint64_t share_of(const Options& options) {
-  return (options.message_bytes_max - kTablesBytes) / options.nodes - kPerMemberBytes;
+  const std::uint64_t traffic = options.message_bytes_max / kTrafficShare;
+  return (options.message_bytes_max - kTablesBytes - traffic) / options.nodes - kPerMemberBytes;
 }
 
 }  // namespace
@@ -52,6 +53,9 @@ Groups::Groups(const Options& options, Effects& effects)
       daemon_bytes_max_(share_of(options)),
       table_(daemon_bytes_max_) {
   PEAL_ASSERT(validate(options).empty());
+  for (std::size_t domain = 0; domain < options_.domains.count(); ++domain) {
+    traffic_.emplace_back(static_cast<order::Domain>(domain));
+  }
 }
 
 void Groups::on_view(const order::View& view, MemberId self) {
@@ -106,11 +110,14 @@ void Groups::on_regular(const order::View& view) {
   const bool exchanged = state_ == State::transitional;
   PEAL_ASSERT(exchanged || state_ == State::interrupted);
   table_.keep_daemons(survivors_);
+  for (TrafficLog& each : traffic_) each.begin(view.id);
   if (!exchanged && !PEAL_MUTANT(gm4_synced_kept)) {
     std::erase_if(synced_,
                   [this](const MemberId& member) { return !order::contains(survivors_, member); });
   }
   if (!PEAL_MUTANT(gm5_gathered_kept)) gathered_.clear();
+  gathered_traffic_.clear();
+  forget_traffic(exchanged);
   view_ = id_view_ = view.id;
   id_branch_ = kViewBranch;
   id_count_ = 0;
@@ -122,100 +129,46 @@ void Groups::on_regular(const order::View& view) {
   }
 }
 
+/// What was sent before is of no use once no daemon can come that does not know of it. Whoever was
+/// with this one in two steps from view to view has completed the view between them, and with it
+/// heard of all before; others of its nodes are dead, or start later.
+void Groups::forget_traffic(bool exchanged) {
+  const order::MemberSet nobody;
+  const order::MemberSet& along = exchanged ? synced_ : nobody;
+  const bool all = !nodes_.empty() && std::all_of(nodes_.begin(), nodes_.end(), [&](NodeId node) {
+    const auto of_node = [node](const MemberId& member) { return member.node == node; };
+    const auto both = std::find_if(along.begin(), along.end(), of_node);
+    return both != along.end() && order::contains(came_along_, *both);
+  });
+  if (all || PEAL_MUTANT(gm19_traffic_forgotten_early)) {
+    for (TrafficLog& each : traffic_) each.keep(last_view_, view_);
+  }
+  came_along_ = along;
+  last_view_ = view_;
+}
+
 /// Nobody came, so everybody's table is the same already.
 void Groups::settle() {
+  name_changed();
+  state_ = State::operational;
+  ++counters_.settled;
+  effects_.settled(view_);
+  tell_changed([](const ClientKey&) { return 0; });
+}
+
+/// Gives the states of groups that changed their names.
+void Groups::name_changed() {
+  for (Entry& entry : table_.groups()) {
+    if (entry.second.changed) entry.second.id = next_id(entry.second.id);
+  }
+}
+
+void Groups::tell_changed(const SetOf& set_of) {
   for (Entry& entry : table_.groups()) {
     if (!entry.second.changed) continue;
-    entry.second.id = next_id(entry.second.id);
     entry.second.changed = false;
-    tell_view(entry, Cause::network, nullptr, [](const ClientKey&) { return 0; });
+    tell_view(entry, Cause::network, nullptr, set_of);
   }
-  state_ = State::operational;
-  ++counters_.settled;
-  effects_.settled(view_);
-}
-
-void Groups::start_exchange() {
-  state_ = State::exchanging;
-  ++counters_.exchanges;
-  if (!PEAL_MUTANT(gm3_sends_not_blocked)) effects_.block(true);
-  if (synced_.front() == self_) {
-    encode(table_.tables(view_, synced_), encoded_);
-    effects_.replace_control(encoded_);
-    encoded_ = {};  // may be large, and is rare
-  } else {
-    effects_.replace_control({});
-  }
-}
-
-void Groups::on_tables(MemberId sender, ByteView message) {
-  Tables tables;
-  if (decode(message, tables) != wire::Drop::none) {
-    ++counters_.bad_messages;
-    return;
-  }
-  const bool exchanging = state_ == State::exchanging || state_ == State::interrupted;
-  if (!exchanging || tables.view != view_) {
-    ++counters_.outdated_tables;
-    PEAL_PROBE("group.outdated_tables");
-    return;
-  }
-  if (!fits(sender, tables)) {
-    ++counters_.bad_tables;
-    return;
-  }
-  gathered_.push_back(std::move(tables));
-  std::size_t covered = 0;
-  for (const Tables& each : gathered_) covered += each.synced.size();
-  if (PEAL_MUTANT(gm8_one_table_short)) ++covered;
-  if (covered >= members_.size()) complete();
-}
-
-/// One table for each set of daemons that have equal ones, from the first of them.
-bool Groups::fits(MemberId sender, const Tables& tables) const {
-  return sender == tables.synced.front() && order::is_subset(tables.synced, members_) &&
-         std::none_of(
-             gathered_.begin(), gathered_.end(),
-             [&](const Tables& other) { return order::intersects(other.synced, tables.synced); }) &&
-         Table::is_consistent(tables, daemon_bytes_max_);
-}
-
-void Groups::complete() {
-  const bool interrupted = state_ == State::interrupted;
-  merge_tables();
-  for (Entry& entry : table_.groups()) {
-    Table::Group& group = entry.second;
-    if (!group.changed) continue;
-    group.id = next_id(group.id);
-    group.changed = false;
-    tell_view(entry, Cause::network, nullptr, [this](const ClientKey& client) {
-      return PEAL_MUTANT(gm6_one_set_after_merge) ? 0 : gathered_from(client.daemon);
-    });
-  }
-  gathered_.clear();
-  synced_ = members_;
-  state_ = State::operational;
-  effects_.block(false);
-  ++counters_.settled;
-  effects_.settled(view_);
-  if (interrupted) {
-    PEAL_PROBE("group.completed_in_transition");
-    begin_transition();
-  }
-}
-
-void Groups::merge_tables() {
-  Table merged(daemon_bytes_max_);
-  for (Tables& each : gathered_) merged.add(std::move(each));
-  table_ = std::move(merged);
-}
-
-/// Which of the gathered tables the daemon stood in.
-std::size_t Groups::gathered_from(MemberId daemon) const {
-  const auto from = std::find_if(gathered_.begin(), gathered_.end(), [&](const Tables& tables) {
-    return order::contains(tables.synced, daemon);
-  });
-  return static_cast<std::size_t>(from - gathered_.begin());
 }
 
 /// Ids count the changes of all groups in one view, after those in each of its parts before it: a
@@ -236,7 +189,7 @@ void Groups::tell_transitional(const Entry& entry) {
   }
 }
 
-std::array<order::Counter, 11> Groups::named_counters() const {
+std::array<order::Counter, 12> Groups::named_counters() const {
   return {{
       {"group_delivered", counters_.delivered},
       {"group_views", counters_.views},
@@ -248,6 +201,7 @@ std::array<order::Counter, 11> Groups::named_counters() const {
       {"group_bad_changes", counters_.bad_changes},
       {"group_bad_tables", counters_.bad_tables},
       {"group_outdated_tables", counters_.outdated_tables},
+      {"group_gaps", counters_.gaps},
       {"group_out_of_turn", counters_.out_of_turn},
   }};
 }

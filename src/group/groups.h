@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -20,10 +21,14 @@
 #include "group/events.h"
 #include "group/message.h"
 #include "group/table.h"
+#include "group/traffic.h"
 #include "order/engine.h"
 #include "order/member_set.h"
 
 namespace peal::group {
+
+/// Of the largest message, what may hold the traffic in Tables: one part in so many.
+inline constexpr std::uint32_t kTrafficShare = 4;
 
 /// `message_bytes_max` and `nodes` are the same on all nodes.
 struct Options {
@@ -86,8 +91,12 @@ class Groups {
   // What the node delivers, in its order.
   /// `self` is this node; it may change before the first view.
   void on_view(const order::View& view, MemberId self);
-  /// Any bytes are legal: nonsense is counted and dropped, by all nodes alike.
-  void on_message(MemberId sender, Service service, ByteView message);
+  /// Any bytes are legal: nonsense is counted and dropped, by all nodes alike. `place` grows in
+  /// each view, and is the same on all nodes.
+  void on_message(MemberId sender, Service service, const Place& place, ByteView message);
+  /// The nodes that may be in a view, sorted: only once all of them know of a message may it be
+  /// forgotten that it was missed. Without them, it never is.
+  void set_nodes(std::vector<NodeId> nodes) { nodes_ = std::move(nodes); }
 
   enum class State : std::uint8_t {
     operational,   ///< tables are equal in the view
@@ -112,11 +121,12 @@ class Groups {
     std::uint64_t bad_changes = 0;      ///< joins and leaves that the table contradicts
     std::uint64_t bad_tables = 0;       ///< tables that contradict the view or each other
     std::uint64_t outdated_tables = 0;  ///< of another view
+    std::uint64_t gaps = 0;             ///< told to clients
     std::uint64_t out_of_turn = 0;      ///< clients' messages during an exchange: stays 0
   };
   const Counters& counters() const { return counters_; }
   /// The same by name, for who shows them: "group_delivered" ...
-  std::array<order::Counter, 11> named_counters() const;
+  std::array<order::Counter, 12> named_counters() const;
   /// Of all that was told so far: equal runs have equal digests.
   std::uint64_t digest() const { return outcome_.value(); }
   void check_invariants() const;
@@ -140,31 +150,48 @@ class Groups {
   using Entry = Table::Map::value_type;
   using SetOf = std::function<std::uint64_t(const ClientKey&)>;
 
-  // groups.cc: views, and the exchange of tables
+  // groups.cc: views
   void begin_transition();
   void on_regular(const order::View& view);
+  void forget_traffic(bool exchanged);
   void settle();
-  void start_exchange();
-  void on_tables(MemberId sender, ByteView message);
-  bool fits(MemberId sender, const Tables& tables) const;
-  void complete();
-  void merge_tables();
-  std::size_t gathered_from(MemberId daemon) const;
+  void name_changed();
+  void tell_changed(const SetOf& set_of);
   GroupId next_id(const GroupId& last);
   /// To the members here; `set_of` gives equal numbers to those who came together.
   void tell_view(const Entry& entry, Cause cause, const Change* change, const SetOf& set_of);
   void tell_transitional(const Entry& entry);
+
+  // exchange.cc: tables, and what was missed
+  MemberId speaker(const order::MemberSet& synced, order::Domain domain) const;
+  bool speaks() const;
+  std::vector<Traffic> own_traffic() const;
+  void start_exchange();
+  bool in_exchange(const ViewId& view);
+  void on_tables(MemberId sender, ByteView message);
+  void on_domain_traffic(MemberId sender, ByteView message);
+  bool fits(MemberId sender, const Tables& tables) const;
+  bool is_complete() const;
+  void complete();
+  void merge_tables();
+  std::size_t gathered_from(MemberId daemon) const;
+  const Traffic* traffic_of(const Tables& tables, order::Domain domain) const;
+  std::vector<Missed> merge_traffic();
+  void tell_gaps(const std::vector<Missed>& missed);
+  bool is_missed(const std::vector<Missed>& missed, std::string_view group) const;
+  void tell_gap(std::string_view group);
 
   // changes.cc: clients' messages in their order
   void on_join(MemberId sender, ByteView message);
   void on_leave(MemberId sender, ByteView message);
   void on_disconnect(MemberId sender, ByteView message);
   void on_marker(ByteView message);
-  void on_data(MemberId sender, Service service, ByteView message);
+  void on_data(MemberId sender, Service service, const Place& place, ByteView message);
+  void note(std::string_view target, const Place& place, TrafficLog& traffic, TrafficMark* mark);
   void remove(std::string_view group, const Change& change);
   void tell_change(Entry& entry, const Change& change);
   bool is_partitioned(MemberId daemon) const;
-  void collect_receivers(std::string_view target);
+  void collect_receivers(std::string_view target, const Place& place, TrafficLog& traffic);
 
   // clients.cc: wishes
   Local* local(std::uint32_t connection);
@@ -181,8 +208,13 @@ class Groups {
   order::MemberSet synced_;     ///< daemons whose table is known to equal this one's
   Table table_;
   std::vector<Tables> gathered_;
-  ViewId next_view_{};  ///< what `survivors_` lead to
-  ViewId id_view_{};    ///< this and the next two: see next_id()
+  std::map<MemberId, std::vector<Traffic>> gathered_traffic_;  ///< besides what tables hold
+  std::vector<TrafficLog> traffic_;                            ///< by domain
+  std::vector<NodeId> nodes_;                                  ///< that may be in a view
+  order::MemberSet came_along_;  ///< with whom this daemon came to `view_`, with equal tables
+  ViewId last_view_{};           ///< before `view_`
+  ViewId next_view_{};           ///< what `survivors_` lead to
+  ViewId id_view_{};             ///< this and the next two: see next_id()
   std::uint64_t id_branch_ = 0;
   std::uint64_t id_count_ = 0;
 

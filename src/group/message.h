@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/fixed_vector.h"
 #include "base/ids.h"
+#include "group/traffic.h"
 #include "wire/client.h"
 #include "wire/frames.h"
 
@@ -24,8 +25,14 @@
 //   data:        kind u8, client, type u16, self-discard u8, targets u8 (1 to 64) of names, and the
 //                payload
 //   tables:      kind u8, view, synced u16 of members, groups u32 of {name, view, index u64,
-//                changed u8, daemons u16 of {member, clients u32 of client}}
+//                changed u8, daemons u16 of {member, clients u32 of client}}, traffic
 //   marker:      kind u8
+//   traffic of domains: kind u8, view, traffic
+//
+//   traffic:     domains u8 of {domain u8, forgotten u64, views u16 of {view, place, every name u8,
+//                then digest u64 if that is 1, else names u16 of {name, messages u64} and late u16
+//                of {place, name}}}
+//   place:       position u64, index u32
 //
 // Integers are little-endian; members, views and sets are written as in wire/frames.h, and sets are
 // sorted without repetition. Decoders are total, as those of frames are: any bytes give a message
@@ -44,6 +51,7 @@ enum class Kind : std::uint8_t {
   data = 4,
   tables = 5,
   marker = 6,
+  domain_traffic = 7,
 };
 
 /// A name of a group: 1 to kNameBytesMax bytes, none of them a control character, the first not
@@ -123,7 +131,15 @@ struct Tables {
   ViewId view{};                   ///< the regular view in which they exchange them
   std::vector<MemberId> synced;    ///< whose table this is; all daemons in `groups` are among them
   std::vector<GroupState> groups;  ///< sorted by name
+  std::vector<Traffic> traffic;    ///< of domains that the sender speaks for; sorted, none empty
   friend bool operator==(const Tables&, const Tables&) = default;
+};
+
+/// The traffic of domains that the sender of the tables is not in, from one of those who are.
+struct DomainTraffic {
+  ViewId view{};                 ///< as in Tables
+  std::vector<Traffic> traffic;  ///< as in Tables
+  friend bool operator==(const DomainTraffic&, const DomainTraffic&) = default;
 };
 
 /// The kind that a message says it is; 0 if it is empty. Not checked.
@@ -139,6 +155,7 @@ std::uint8_t kind_of(ByteView message);
 [[nodiscard]] wire::Drop decode(ByteView message, Data& out);
 [[nodiscard]] wire::Drop decode(ByteView message, Tables& out);
 [[nodiscard]] wire::Drop decode(ByteView message, Marker& out);
+[[nodiscard]] wire::Drop decode(ByteView message, DomainTraffic& out);
 
 /// Each replaces `out` by the one encoding of a message, which decode() must accept.
 void encode(const Join& message, std::vector<std::byte>& out);
@@ -147,5 +164,6 @@ void encode(const Disconnect& message, std::vector<std::byte>& out);
 void encode(const Data& message, std::vector<std::byte>& out);
 void encode(const Tables& message, std::vector<std::byte>& out);
 void encode(const Marker& message, std::vector<std::byte>& out);
+void encode(const DomainTraffic& message, std::vector<std::byte>& out);
 
 }  // namespace peal::group

@@ -35,6 +35,7 @@ class Table {
     GroupId id{};
     bool changed = false;         ///< lost members that its clients were not told about
     std::vector<Daemon> daemons;  ///< sorted, at least one
+    TrafficMark traffic;          ///< where its messages are counted; no part of the state
     const Daemon* at(MemberId daemon) const;
   };
   using Map = std::map<std::string, Group, std::less<>>;

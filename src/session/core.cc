@@ -234,7 +234,8 @@ void Sessions::Core::on_view(Instant now, const order::View& view, MemberId self
 void Sessions::Core::on_message(Instant now, const Delivered& message) {
   now_ = now;
   current_ = &message;
-  groups_.on_message(message.sender, message.service, message.payload);
+  groups_.on_message(message.sender, message.service, {message.seq, message.index},
+                     message.payload);
   current_ = nullptr;
   const bool own = !message.control && message.sender == self_;
   if (own && settlement_.came_back(message.number)) settle();

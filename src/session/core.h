@@ -172,6 +172,7 @@ class Sessions::Core final : public group::Effects {
   void check_invariants() const;
 
   const group::Groups& groups() const { return groups_; }
+  void set_nodes(std::vector<NodeId> nodes) { groups_.set_nodes(std::move(nodes)); }
   std::size_t session_count() const { return sessions_.size(); }
   std::size_t connection_count() const { return connections_.size(); }
   bool idle() const;
@@ -188,6 +189,7 @@ class Sessions::Core final : public group::Effects {
   void view(std::span<const std::uint32_t> clients, const group::GroupView& view) override;
   void transitional(std::uint32_t client, std::string_view group) override;
   void left(std::uint32_t client, std::string_view group) override;
+  void gap(std::span<const std::uint32_t> clients, std::string_view group) override;
   Result<void> submit(ByteView message, Service service, order::Domain domain) override;
   void replace_control(ByteView message) override { host_.replace_control(message); }
   void block(bool blocked) override { host_.block(blocked); }

@@ -124,6 +124,22 @@ void Sessions::Core::left(std::uint32_t client, std::string_view group) {
   it->events.drop_membership(slot);
 }
 
+/// As a view, it is not left out, and comes behind the gaps of slow clients.
+void Sessions::Core::gap(std::span<const std::uint32_t> clients, std::string_view group) {
+  wire::GapEvent event;
+  event.group = group;
+  event.reason = wire::GapReason::away;
+  const ChunkRef chunk = chunks_.make(wire::kRecordHeaderBytes + 2 + group.size(),
+                                      [&](std::vector<std::byte>& out) { append(out, event); });
+  const std::string_view groups[] = {group};
+  for (const std::uint32_t client : clients) {
+    Session* it = session(client);
+    if (it == nullptr) continue;
+    ++counters_.gaps_away;
+    offer(*it, group.empty() ? 0 : slot_of(*it, groups), chunk, nullptr);
+  }
+}
+
 Result<void> Sessions::Core::submit(ByteView message, Service service, order::Domain domain) {
   const Result<std::uint64_t> number = host_.submit(message, service, domain);
   if (!number) {

@@ -48,6 +48,7 @@ bool Sessions::evict(Instant now, std::string_view private_name) {
 Status Sessions::status(Instant now, std::string_view prefix) const {
   return core_->status(now, prefix);
 }
+void Sessions::set_nodes(std::vector<NodeId> nodes) { core_->set_nodes(std::move(nodes)); }
 const group::Groups& Sessions::groups() const { return core_->groups(); }
 std::size_t Sessions::sessions() const { return core_->session_count(); }
 std::size_t Sessions::connections() const { return core_->connection_count(); }
@@ -69,6 +70,7 @@ std::vector<order::Counter> Sessions::named_counters() const {
           {"session_shared", all.shared},
           {"session_shared_no_room", all.shared_no_room},
           {"session_left_out", all.left_out},
+          {"session_gaps_away", all.gaps_away},
           {"session_spilled_bytes", all.spilled_bytes},
           {"session_read_back_bytes", all.read_back_bytes},
           {"session_evicted", all.evicted},

@@ -121,6 +121,9 @@ class Sessions {
   /// What connections want; empties the lists.
   void take_wanted(Wanted& out);
 
+  /// The nodes that may be in a view, sorted; see group::Groups.
+  void set_nodes(std::vector<NodeId> nodes);
+
   // What the node delivers, in its order.
   void on_view(Instant now, const order::View& view, MemberId self);
   void on_message(Instant now, const Delivered& message);
@@ -163,6 +166,7 @@ class Sessions {
     std::uint64_t shared = 0;             ///< events that were put into a region
     std::uint64_t shared_no_room = 0;     ///< and those that found no room there
     std::uint64_t left_out = 0;           ///< messages that a gap stands for
+    std::uint64_t gaps_away = 0;          ///< that daemons were apart, told to clients
     std::uint64_t spilled_bytes = 0;      ///< written to disk
     std::uint64_t read_back_bytes = 0;    ///< read from it
     std::uint64_t evicted = 0;            ///< sessions that were ended for being slow

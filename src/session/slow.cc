@@ -14,7 +14,7 @@ namespace {
 
 /// More is as good as no limit, and leaves room to count.
 constexpr std::uint64_t kSlowBytesMost = 1ULL << 60;
-constexpr std::size_t kGapBytes = wire::kRecordHeaderBytes + 1 + wire::kClientNameMax + 16 + 64;
+constexpr std::size_t kGapBytes = wire::kRecordHeaderBytes + 2 + wire::kClientNameMax + 16 + 64;
 
 /// A client is as slow as its connection takes what it is sent. What it took and has not seen, as
 /// it says, counts only once that is much, since it may stand behind messages of its own, which

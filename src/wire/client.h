@@ -231,13 +231,20 @@ struct GroupEvent {
   std::string_view group;
 };
 
-/// Messages of a group that were left out at this place, since the client did not keep up.
+/// Why messages are missing.
+enum class GapReason : std::uint8_t {
+  slow,  ///< they were left out, since the client did not keep up
+  away,  ///< they were ordered where its daemon was not: how many, nobody here knows
+};
+
+/// Messages of a group that are missing at this place.
 struct GapEvent {
-  std::string_view group;  ///< empty: messages to the private name
-  std::uint64_t messages{};
+  std::string_view group;    ///< empty: messages to the private name
+  std::uint64_t messages{};  ///< this and the rest: 0 if the reason is `away`
   std::uint64_t bytes{};
   Place first;
   Place last;
+  GapReason reason{};
 };
 
 /// An event that lies in memory: as the record that would stand here else.

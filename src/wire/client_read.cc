@@ -201,6 +201,11 @@ Drop decode(ByteView body, GroupEvent& out) {
 Drop decode(ByteView body, GapEvent& out) {
   Reader in(body);
   out.group = read_name_or_none(in);
+  out.reason = read_choice(in, GapReason::slow, GapReason::away);
+  if (out.reason == GapReason::away) {
+    out = {out.group, 0, 0, {}, {}, GapReason::away};
+    return in.finish();
+  }
   out.messages = read_number(in);
   out.bytes = read_counter(in);
   out.first = read_place(in);

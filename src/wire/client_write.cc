@@ -189,6 +189,8 @@ void append(std::vector<std::byte>& out, RecordKind kind, const GroupEvent& reco
 void append(std::vector<std::byte>& out, const GapEvent& record) {
   RecordWriter to(out, RecordKind::gap);
   to.name(record.group);
+  to.u(static_cast<std::uint8_t>(record.reason));
+  if (record.reason == GapReason::away) return;
   to.u(record.messages);
   to.u(record.bytes);
   to.place(record.first);

@@ -26,6 +26,14 @@ TEST(C, AClientStaysTheParents) {
   daemon.with([](ModelDaemon& model) { EXPECT_EQ(model.hellos, 1U); });
 }
 
+TEST(C, AGapSaysWhy) {
+  FakeDaemon daemon;
+  const auto miss = [](void* context) {
+    static_cast<FakeDaemon*>(context)->with([](ModelDaemon& model) { model.tell_gap("chat"); });
+  };
+  EXPECT_STREQ(talk_of_a_gap(daemon.path().c_str(), miss, &daemon), nullptr);
+}
+
 TEST(C, TheEndSaysWhy) {
   FakeDaemon daemon;
   const auto end = [](void* context) {

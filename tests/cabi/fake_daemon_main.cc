@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A daemon for tests in other languages: prints where it listens, and obeys the lines that it
-// reads: "tell TEXT" is a message to the client, "cut" ends the connection, "mute" ends all answers
-// and acknowledgements, and the end of its input ends it.
+// reads: "tell TEXT" is a message to the client, "gap GROUP" says that it missed some, "cut" ends
+// the connection, "mute" ends all answers and acknowledgements, and the end of its input ends it.
 
 #include <iostream>
 #include <string>
@@ -18,6 +18,9 @@ int main() {
     }
     if (line.starts_with("tell ")) {
       daemon.with([&](auto& model) { model.tell(line.substr(5)); });
+    }
+    if (line.starts_with("gap ")) {
+      daemon.with([&](auto& model) { model.tell_gap(line.substr(4)); });
     }
     std::cout << "done" << std::endl;
   }

@@ -164,3 +164,15 @@ const char* talk_across_fork(const char* path) {
   peal_close(client, -1);
   return NULL;
 }
+
+const char* talk_of_a_gap(const char* path, void (*miss)(void*), void* context) {
+  peal_client* client = NULL;
+  peal_event event;
+  CHECK(open_client(path, &client) == PEAL_OK);
+  miss(context);
+  CHECK(peal_receive(client, &event, -1) == 1);
+  CHECK(event.kind == PEAL_GAP && event.gap_reason == PEAL_GAP_AWAY && is(event.group, "chat"));
+  CHECK(event.messages == 0 && event.bytes == 0 && event.place.position == 0);
+  peal_close(client, 0);
+  return NULL;
+}

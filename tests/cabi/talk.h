@@ -16,6 +16,8 @@ const char* talk_to_the_end(const char* path, void (*end)(void*), void* context)
 
 /* In a child by fork(), a client of the parent is refused, and freed. */
 const char* talk_across_fork(const char* path);
+/* The client is told that messages to `chat` are missing: `miss` makes the daemon say so. */
+const char* talk_of_a_gap(const char* path, void (*miss)(void*), void* context);
 
 #ifdef __cplusplus
 }

@@ -80,15 +80,35 @@ TEST(EventLines, WhatIsMissingIsAlwaysSaid) {
   gap.messages = 7;
   gap.bytes = 70;
   EXPECT_FALSE(text.take(gap));
-  EXPECT_THAT(lines_of(text), ElementsAre("# gap group=g messages=7 bytes=70"));
+  EXPECT_THAT(lines_of(text), ElementsAre("# gap group=g reason=slow messages=7 bytes=70"));
   EventLines digest({.digest = true});
   digest.take(view("g", 1));
   digest.take(gap);
   digest.finish();
   EXPECT_THAT(lines_of(digest),
-              ElementsAre("# gap group=g messages=7 bytes=70",
+              ElementsAre("# gap group=g reason=slow messages=7 bytes=70",
                           "# digest view=4@1/1 messages=0 bytes=0 order=0000000000000000 group=g "
                           "missing=7"));
+}
+
+TEST(EventLines, WhatIsMissingSinceTheDaemonWasAwayHasNoCount) {
+  v0::Gap gap;
+  gap.group = "g";
+  gap.reason = v0::GapReason::away;
+  EventLines text({});
+  EXPECT_FALSE(text.take(gap));
+  EXPECT_THAT(lines_of(text), ElementsAre("# gap group=g reason=away messages=0 bytes=0"));
+  EventLines json({.json = true});
+  json.take(gap);
+  EXPECT_EQ(Json::parse(lines_of(json).front())["reason"], "away");
+  EventLines digest({.digest = true});
+  digest.take(view("g", 1));
+  digest.take(gap);
+  digest.finish();
+  EXPECT_THAT(lines_of(digest),
+              ElementsAre("# gap group=g reason=away messages=0 bytes=0",
+                          "# digest view=4@1/1 messages=0 bytes=0 order=0000000000000000 group=g "
+                          "away=1"));
 }
 
 TEST(EventLines, ViewsTellWhoIsThereAndWhy) {

@@ -52,6 +52,27 @@ TEST(Client, TellsWhoItIs) {
   daemon.with([](ModelDaemon& model) { EXPECT_EQ(model.secret, "open sesame"); });
 }
 
+TEST(Client, AGapSaysWhy) {
+  FakeDaemon daemon;
+  v0::Client client = connect(daemon.options());
+  daemon.with([](ModelDaemon& model) {
+    model.tell_gap("");
+    std::vector<std::byte> record;
+    const wire::Place first{{1, {NodeId{1}, 1}}, 3, 0}, last{{1, {NodeId{1}, 1}}, 5, 1};
+    append(record, wire::GapEvent{"chat", 4, 40, first, last, wire::GapReason::slow});
+    model.tell_record(std::move(record));
+  });
+  const auto away = expect<v0::Gap>(client);
+  EXPECT_EQ(away.reason, v0::GapReason::away);
+  EXPECT_EQ(away.group, "");
+  EXPECT_EQ(away.messages, 0U);
+  EXPECT_EQ(away.first.position, 0U);
+  const auto slow = expect<v0::Gap>(client);
+  EXPECT_EQ(slow.reason, v0::GapReason::slow);
+  EXPECT_EQ(slow.messages, 4U);
+  EXPECT_EQ(slow.last.position, 5U);
+}
+
 TEST(Client, NobodyListens) {
   v0::ClientOptions options;
   options.daemon = testing::TempDir() + "no-such-socket";

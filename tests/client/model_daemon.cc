@@ -129,6 +129,12 @@ void ModelDaemon::tell_record(std::vector<std::byte> record) {
   if (welcomed_) out_.insert(out_.end(), events_.back().begin(), events_.back().end());
 }
 
+void ModelDaemon::tell_gap(const std::string& group) {
+  std::vector<std::byte> record;
+  append(record, wire::GapEvent{group, 0, 0, {}, {}, wire::GapReason::away});
+  tell_record(std::move(record));
+}
+
 void ModelDaemon::acknowledge(std::uint64_t number) {
   acked_ = number;
   if (welcomed_) append(out_, wire::RecordKind::acked, wire::Acked{number});

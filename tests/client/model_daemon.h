@@ -31,6 +31,8 @@ class ModelDaemon {
   void tell(const std::string& text);
   /// The same as a record that it is given.
   void tell_record(std::vector<std::byte> record);
+  /// Another event: messages to the group were ordered where the daemon was not.
+  void tell_gap(const std::string& group);
   void acknowledge(std::uint64_t number);
   void refuse(std::uint64_t number, wire::ClientCode code);
   void close(wire::ClientCode code, const std::string& text);

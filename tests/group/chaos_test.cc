@@ -111,8 +111,9 @@ TEST(Chaos, NonsenseIsDroppedByAllAlike) {
         bytes[random.below(bytes.size())] = static_cast<std::byte>(random.below(256));
       }
       if (random.chance(0.1)) bytes.resize(random.below(bytes.size() + 1));
+      const Seq place = 1'000'000 + static_cast<Seq>(step);
       for (const auto& daemon : cluster.daemons) {
-        daemon->groups->on_message(cluster[from].id, Service::agreed, bytes);
+        daemon->groups->on_message(cluster[from].id, Service::agreed, {place, 0}, bytes);
       }
       if (random.chance(0.5)) cluster.order_one(from);
     }

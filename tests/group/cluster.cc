@@ -89,6 +89,13 @@ void Daemon::left(std::uint32_t connection, std::string_view group) {
   log.push_back(std::to_string(connection) + " left " + std::string(group));
 }
 
+void Daemon::gap(std::span<const std::uint32_t> connections, std::string_view group) {
+  for (const std::uint32_t connection : connections) {
+    log.push_back(std::to_string(connection) + " missed some of " +
+                  (group.empty() ? "its own" : std::string(group)));
+  }
+}
+
 Result<void> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
   if (waiting.size() >= room) return unexpected(Errc::would_block);
   waiting.push_back({service, {message.begin(), message.end()}});
@@ -124,9 +131,10 @@ bool Cluster::order_one(char from, std::string_view to) {
   } else {
     return false;
   }
+  const Place place{++placed_[sender.in], 0};
   for (const auto& daemon : daemons) {
     const bool chosen = to.empty() ? daemon->in == sender.in : to.find(daemon->letter) != to.npos;
-    if (chosen) daemon->groups->on_message(sender.id, message.service, message.bytes);
+    if (chosen) daemon->groups->on_message(sender.id, message.service, place, message.bytes);
   }
   return true;
 }

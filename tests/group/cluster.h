@@ -37,6 +37,7 @@ class Daemon final : public Effects {
   void view(std::span<const std::uint32_t> connections, const GroupView& view) override;
   void transitional(std::uint32_t connection, std::string_view group) override;
   void left(std::uint32_t connection, std::string_view group) override;
+  void gap(std::span<const std::uint32_t> connections, std::string_view group) override;
   Result<void> submit(ByteView message, Service service, order::Domain /*domain*/) override;
   void replace_control(ByteView message) override;
   void block(bool on) override { blocked = on; }
@@ -81,6 +82,7 @@ class Cluster {
   std::vector<MemberId> ids(std::string_view letters) const;
 
   std::uint64_t views_ = 0;
+  std::map<ViewId, Seq> placed_;  ///< messages of each view that have their places
 };
 
 }  // namespace peal::group::test

@@ -37,6 +37,7 @@ Verdict examine(ByteView bytes) {
     case Kind::data: return examine_as<Data>(bytes);
     case Kind::tables: return examine_as<Tables>(bytes);
     case Kind::marker: return examine_as<Marker>(bytes);
+    case Kind::domain_traffic: return examine_as<DomainTraffic>(bytes);
   }
   return {other, nullptr};
 }

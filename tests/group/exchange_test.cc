@@ -125,7 +125,7 @@ TEST(Exchange, TablesOfAnotherViewAreIgnored) {
   cluster.install("ab");
   const auto outdated = cluster['b'].control.front();
   cluster.install("ab");
-  cluster['a'].groups->on_message(cluster['b'].id, Service::agreed, outdated.bytes);
+  cluster['a'].groups->on_message(cluster['b'].id, Service::agreed, {1, 0}, outdated.bytes);
   EXPECT_EQ(cluster['a'].groups->counters().outdated_tables, 1U);
   EXPECT_TRUE(cluster.order_one('a'));
   EXPECT_EQ(cluster['a'].groups->state(), State::exchanging);
@@ -144,7 +144,7 @@ TEST(Exchange, TablesThatDoNotFitTheViewAreDropped) {
     for (const char letter : synced) tables.synced.push_back(cluster[letter].id);
     std::vector<std::byte> bytes;
     encode(tables, bytes);
-    groups.on_message(cluster[sender].id, Service::agreed, bytes);
+    groups.on_message(cluster[sender].id, Service::agreed, {1, 0}, bytes);
     return groups.counters().bad_tables;
   };
   EXPECT_EQ(give('b', "ab"), 1U) << "a is the first of them";

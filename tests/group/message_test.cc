@@ -134,5 +134,38 @@ TEST(GroupMessages, TablesThatContradictThemselvesAreDropped) {
   EXPECT_EQ(verdict([&](Tables& t) { clients(t)[0].connection = 0; }), Drop::bad_value);
 }
 
+TEST(GroupMessages, TrafficThatContradictsItselfIsDropped) {
+  const auto verdict = [](const std::function<void(std::vector<Traffic>&)>& change) {
+    DomainTraffic message{{12, {NodeId{1}, 1}}, sample_traffic()};
+    change(message.traffic);
+    Bytes bytes;
+    encode(message, bytes);
+    return decode(bytes, message);
+  };
+  using All = std::vector<Traffic>;
+  EXPECT_EQ(verdict([](All&) {}), Drop::none);
+  EXPECT_EQ(verdict([](All& t) { std::swap(t[0], t[1]); }), Drop::not_sorted);
+  EXPECT_EQ(verdict([](All& t) { t[1].domain = 0; }), Drop::not_sorted);
+  EXPECT_EQ(verdict([](All& t) { t[1].forgotten = 0; }), Drop::bad_value) << "nothing is known";
+  const auto views = [](All & t) -> auto& { return t[0].views; };
+  EXPECT_EQ(verdict([&](All& t) { std::swap(views(t)[0], views(t)[1]); }), Drop::not_sorted);
+  EXPECT_EQ(verdict([&](All& t) { views(t)[0].view.number = 0; }), Drop::bad_value);
+  EXPECT_EQ(verdict([&](All& t) { views(t)[0] = {views(t)[0].view, {}, true, 0, {}, {}}; }),
+            Drop::bad_value);
+  EXPECT_EQ(verdict([&](All& t) { views(t)[1].upto = {}; }), Drop::bad_value);
+  EXPECT_EQ(verdict([&](All& t) {
+              views(t)[1].upto = {10, 0};
+            }),
+            Drop::bad_value)
+      << "late, and not";
+  EXPECT_EQ(verdict([&](All& t) { views(t)[1].names[0].messages = 0; }), Drop::bad_value);
+  EXPECT_EQ(verdict([&](All& t) { views(t)[1].names[0].name = "zz"; }), Drop::not_sorted);
+  EXPECT_EQ(verdict([&](All& t) { views(t)[1].names[0].name = "\n"; }), Drop::bad_value);
+  const auto late = [&](All & t) -> auto& { return views(t)[1].late; };
+  EXPECT_EQ(verdict([&](All& t) { std::swap(late(t)[0], late(t)[1]); }), Drop::not_sorted);
+  EXPECT_EQ(verdict([&](All& t) { late(t)[0] = late(t)[1]; }), Drop::not_sorted);
+  EXPECT_EQ(verdict([&](All& t) { views(t)[2].late.clear(); }), Drop::bad_value) << "nothing";
+}
+
 }  // namespace
 }  // namespace peal::group::test

@@ -36,7 +36,25 @@ Tables sample_tables() {
       {"bids", {{11, kSampleB}, 40}, true, {{kSampleA, {{1, "x"}}}, {kSampleB, {{2, "x"}}}}},
       {"orders", {{12, kSampleA}, 2}, false, {{kSampleB, {{2, "x"}, {3, "z"}}}}},
   };
+  tables.traffic = sample_traffic();
   return tables;
+}
+
+std::vector<Traffic> sample_traffic() {
+  ViewTraffic first;
+  first.view = {10, kSampleB};
+  first.upto = {77, 3};
+  first.every_name = true;
+  first.late_digest = 99;
+  ViewTraffic second;
+  second.view = {11, kSampleA};
+  second.upto = {9, 1};
+  second.names = {{"#x#a", 2}, {"bids", 7}};
+  second.late = {{{10, 0}, "asks"}, {{10, 0}, "bids"}, {{12, 5}, "bids"}};
+  ViewTraffic third;
+  third.view = {11, kSampleB};
+  third.late = {{{1, 0}, "orders"}};
+  return {{0, 0, {first, second, third}}, {2, 5, {}}};
 }
 
 std::vector<Sample> samples() {
@@ -57,6 +75,8 @@ std::vector<Sample> samples() {
       sample("data, empty, not to itself", discarding),
       sample("tables", sample_tables()),
       sample("tables without groups", none),
+      sample("traffic of domains", DomainTraffic{{12, kSampleA}, sample_traffic()}),
+      sample("traffic of no domain", DomainTraffic{{12, kSampleA}, {}}),
       sample("marker", Marker{}),
   };
 }

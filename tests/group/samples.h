@@ -16,6 +16,7 @@ struct Sample {
 
 /// Tables of two daemons with three groups.
 Tables sample_tables();
+std::vector<Traffic> sample_traffic();
 /// A message of each kind and shape.
 std::vector<Sample> samples();
 

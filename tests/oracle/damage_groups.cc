@@ -40,7 +40,10 @@ void damage_content(GroupEvent& event, Random& random) {
     case GroupVerb::view: return damage_view(event.view, random);
     case GroupVerb::table: return damage_table(event.entries, random);
     case GroupVerb::transitional:
-    case GroupVerb::left: event.group = "e"; return;
+    case GroupVerb::left:
+    case GroupVerb::gap: event.group = "e"; return;
+    case GroupVerb::order: event.client.node.node.value ^= 1; return;
+    case GroupVerb::enter:
     case GroupVerb::exchange: event.in.number += 1; return;
     case GroupVerb::send:
     case GroupVerb::deliver:

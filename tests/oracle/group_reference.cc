@@ -43,8 +43,30 @@ struct Member {
   Messages owed;  // own ones, wanted back
 };
 
+// A node heard of messages that it had missed.
+struct Absence {
+  std::size_t got = 0;  // messages, before
+  std::set<std::string> names;
+};
+
+struct Past {
+  std::vector<GroupMessageId> got;
+  Messages heard;
+  std::vector<Absence> absences;
+  bool started = false;
+
+  std::size_t place(const GroupMessageId& message) const {
+    const auto at = std::find(got.begin(), got.end(), message);
+    return at == got.end() ? 0 : static_cast<std::size_t>(at - got.begin()) + 1;
+  }
+};
+
 struct Client {
   bool connected = false, gone = false;
+  std::string name;
+  std::size_t passed = 0;  // absences of its node
+  std::set<std::pair<std::size_t, std::string>> told;
+  std::size_t told_at = 0;
   std::vector<GroupMessageId> delivered;
   std::map<std::string, Member> groups;
 };
@@ -57,15 +79,25 @@ class Slow {
     Client& client = clients_[event.client];
     switch (event.verb) {
       case GroupVerb::connect:
-        if (client.connected || client.gone) broken.insert("G6");
-        client.connected = !client.gone;
+        if (client.connected || client.gone) {
+          broken.insert("G6");
+          return;
+        }
+        client.connected = true;
+        client.name = event.name;
+        client.passed = nodes_[event.client.node].absences.size();
         return;
       case GroupVerb::gone:
         client.gone = true;
         client.connected = false;
         return;
       case GroupVerb::send: return send(event);
-      case GroupVerb::exchange: exchanges_.push_back(event); return;
+      case GroupVerb::exchange:
+        exchanges_.push_back(event);
+        hear(nodes_[event.client.node], said_[event.in]);
+        return;
+      case GroupVerb::order: return order(nodes_[event.client.node], event);
+      case GroupVerb::enter: return enter(nodes_[event.client.node], said_[event.in]);
       case GroupVerb::table: tables_[event.client.node] = event; return;
       default: break;
     }
@@ -73,7 +105,13 @@ class Slow {
       broken.insert("G6");
       return;
     }
-    if (event.verb == GroupVerb::deliver) return deliver(event, client);
+    if (event.verb == GroupVerb::gap) return gap(event, client);
+    pass(event.client, client);
+    if (event.verb == GroupVerb::deliver) {
+      const std::size_t place = nodes_[event.client.node].place(event.message);
+      if (place != 0 && place <= client.told_at) broken.insert("G8");
+      return deliver(event, client);
+    }
     Member& member = client.groups[event.group];
     if (event.verb == GroupVerb::view) return view(event, member);
     if (!member.now.has_value()) broken.insert("G6");
@@ -81,6 +119,9 @@ class Slow {
   }
 
   void finish() {
+    for (auto& [id, client] : clients_) {
+      if (client.connected && tables_.contains(id.node)) pass(id, client);
+    }
     one_table();
     companies();
     same_messages();
@@ -90,6 +131,55 @@ class Slow {
   }
 
  private:
+  void order(Past& node, const GroupEvent& event) {
+    names_[event.message] = set_of(event.groups);
+    if (node.place(event.message) == 0) node.got.push_back(event.message);
+  }
+
+  static void enter(const Past& node, Messages& said) {
+    said.insert(node.got.begin(), node.got.end());
+    said.insert(node.heard.begin(), node.heard.end());
+  }
+
+  void hear(Past& node, const Messages& said) {
+    Absence absence{node.got.size(), {}};
+    for (const GroupMessageId& message : said) {
+      if (node.place(message) != 0 || !node.heard.insert(message).second) continue;
+      absence.names.insert(names_[message].begin(), names_[message].end());
+    }
+    if (node.started) node.absences.push_back(absence);
+    node.started = true;
+  }
+
+  void gap(const GroupEvent& event, Client& client) {
+    const std::string name = event.group.empty() ? client.name : event.group;
+    if (!event.group.empty() && !client.groups[name].now.has_value()) {
+      broken.insert("G6");
+      return;
+    }
+    const std::vector<Absence>& all = nodes_[event.client.node].absences;
+    for (std::size_t i = client.passed; i < all.size(); ++i) {
+      if (!all[i].names.contains(name) || !client.told.emplace(i, name).second) continue;
+      client.told_at = std::max(client.told_at, all[i].got);
+      return;
+    }
+    broken.insert("G8");
+  }
+
+  // Whatever else a client is told, it was told of all gaps before.
+  void pass(const ClientId& id, Client& client) {
+    const std::vector<Absence>& all = nodes_[id.node].absences;
+    for (; client.passed < all.size(); ++client.passed) {
+      for (const std::string& name : all[client.passed].names) {
+        const auto group = client.groups.find(name);
+        const bool member = group != client.groups.end() && group->second.now.has_value();
+        if ((member || name == client.name) && !client.told.contains({client.passed, name})) {
+          broken.insert("G8");
+        }
+      }
+    }
+  }
+
   void send(const GroupEvent& event) {
     if (!sent_.try_emplace(event.message, event).second) {
       broken.insert("G6");
@@ -363,6 +453,9 @@ class Slow {
   std::vector<Told> told_;
   std::vector<GroupEvent> exchanges_;
   std::map<MemberId, GroupEvent> tables_;
+  std::map<MemberId, Past> nodes_;
+  std::map<ViewId, Messages> said_;  // what those knew who came to a view
+  std::map<GroupMessageId, std::set<std::string>> names_;
 };
 
 }  // namespace

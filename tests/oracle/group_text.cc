@@ -97,15 +97,24 @@ class GroupReader {
 
   void act(std::string_view who, const Words& words) {
     const std::string_view verb = words[1];
-    if (verb == "exchange" || verb == "table") return act_of_node(who, words);
+    if (verb == "exchange" || verb == "table" || verb == "enter") return act_of_node(who, words);
+    if (verb == "order") return order(who, words);
     event_.client = client(who);
     if (verb == "connect" || verb == "gone") {
-      if (words.size() != 2) return fail("nothing may follow '" + std::string(verb) + "'");
+      event_.name.clear();
+      if (verb == "connect" && words.size() == 3) event_.name = words[2];
+      if (words.size() != (event_.name.empty() ? 2 : 3)) {
+        return fail("nothing may follow '" + std::string(verb) + "'");
+      }
       return emit(verb == "gone" ? GroupVerb::gone : GroupVerb::connect);
     }
     if (words.size() < 3) return fail("what does it " + std::string(verb) + "?");
     if (verb == "send" || verb == "dlv") return message(words);
     event_.group = words[2];
+    if (verb == "gap") {
+      if (event_.group == "own") event_.group.clear();
+      return emit(GroupVerb::gap);
+    }
     if (verb == "trans") return emit(GroupVerb::transitional);
     if (verb == "left") return emit(GroupVerb::left);
     if (verb == "view") return told(words);
@@ -116,6 +125,7 @@ class GroupReader {
     event_.client.node = node(who);
     if (words.size() < 3) return fail("in which view?");
     event_.in = view(words[2]);
+    if (words[1] == "enter") return emit(GroupVerb::enter);
     if (words[1] == "exchange") {
       if (words.size() != 4) return fail("exchange needs a view and a hash");
       event_.hash = number(words[3]);
@@ -133,6 +143,18 @@ class GroupReader {
                                 clients(words[i].substr(colon + 1))});
     }
     emit(GroupVerb::table);
+  }
+
+  // order MESSAGE…
+  void order(std::string_view who, const Words& words) {
+    event_.client.node = node(who);
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      const auto known = messages_.find(words[i]);
+      if (known == messages_.end()) return fail("'" + std::string(words[i]) + "' was not sent");
+      event_.message = known->second.id;
+      event_.groups = known->second.groups;
+      emit(GroupVerb::order);
+    }
   }
 
   // view GROUP ID CAUSE MEMBERS [with COMPANY]
@@ -207,7 +229,7 @@ class GroupReader {
 
 void play(GroupChecker& checker, const GroupEvent& event) {
   switch (event.verb) {
-    case GroupVerb::connect: return checker.connected(event.at, event.client);
+    case GroupVerb::connect: return checker.connected(event.at, event.client, event.name);
     case GroupVerb::gone: return checker.gone(event.at, event.client);
     case GroupVerb::send:
       return checker.sent(event.at, event.message, event.groups, event.hash, event.own);
@@ -218,6 +240,10 @@ void play(GroupChecker& checker, const GroupEvent& event) {
     case GroupVerb::left: return checker.left(event.at, event.client, event.group);
     case GroupVerb::exchange:
       return checker.exchanged(event.at, event.client.node, event.in, event.hash);
+    case GroupVerb::order:
+      return checker.ordered(event.at, event.client.node, event.message, event.groups);
+    case GroupVerb::enter: return checker.entered(event.at, event.client.node, event.in);
+    case GroupVerb::gap: return checker.gapped(event.at, event.client, event.group);
     case GroupVerb::table: return checker.final_table(event.client.node, event.in, event.entries);
   }
 }

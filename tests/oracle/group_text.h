@@ -26,20 +26,24 @@ enum class GroupVerb : std::uint8_t {
   left,
   exchange,
   table,
+  order,
+  enter,
+  gap,
 };
 
 /// One call of the checker.
 struct GroupEvent {
   GroupVerb verb{};
   std::int64_t at = 0;
-  ClientId client;  ///< of exchange and table: its node only
+  ClientId client;  ///< of exchange, table, order and enter: its node only
   std::string group;
   GroupView view;
   GroupMessageId message;
   std::vector<std::string> groups;
   std::uint64_t hash = 0;  ///< of the message, or of the table
+  std::string name;        ///< of connect: the private one
   OwnCopy own = OwnCopy::unknown;
-  ViewId in;  ///< of exchange and table
+  ViewId in;  ///< of exchange, enter and table
   std::vector<GroupTableEntry> entries;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ struct Group {
   bool changed = false;           // since its members were told
 };
 using Table = std::map<std::string, Group>;
+using Known = std::map<GroupMessageId, std::vector<std::string>>;  // messages, and their names
 
 // What a node does when it comes to one place of the order.
 struct Step {
@@ -43,6 +45,8 @@ struct Node {
   bool up = false;
   std::shared_ptr<View> view;
   std::size_t done = 0;  // steps
+  Known known;           // what it got, or heard of
+  bool started = false;
 };
 
 // Nodes that leave a view together.
@@ -113,6 +117,7 @@ class World {
     const ClientId client{node.id, ++connections_};
     clients_.push_back(client);
     out_.push_back(make(GroupVerb::connect, client));
+    out_.back().name = private_name(client);
   }
 
   void forget(const ClientId& client) {
@@ -128,15 +133,51 @@ class World {
     }
   }
 
+  static std::string private_name(const ClientId& client) {
+    return "#" + std::to_string(client.connection);
+  }
+
   void advance(Node& node) {
     if (!node.up || node.done == node.view->order.size()) return;
-    for (const GroupEvent& event : node.view->order[node.done].events) {
-      if (event.client.node == node.id &&
-          (event.verb == GroupVerb::exchange || here(event.client))) {
-        out_.push_back(event);
-      }
+    const Step& step = node.view->order[node.done];
+    get(node, step);
+    for (const GroupEvent& event : step.events) {
+      if (event.client.node != node.id) continue;
+      const bool exchange = event.verb == GroupVerb::exchange;
+      if (exchange || here(event.client)) out_.push_back(event);
+      if (exchange) hear(node, step.table);
     }
     ++node.done;
+  }
+
+  // The node gets so far as what is sent in this step, if anything is.
+  void get(Node& node, const Step& step) {
+    if (step.sent.verb != GroupVerb::send) return;
+    out_.push_back(step.sent);
+    out_.back().verb = GroupVerb::order;
+    out_.back().client = {node.id, 0};
+    node.known[step.sent.message] = step.sent.groups;
+  }
+
+  // The node hears of what others know, and tells its clients what they missed.
+  void hear(Node& node, const Table& table) {
+    std::set<std::string> missed;
+    for (const auto& [message, names] : said_[node.view->id]) {
+      if (node.known.emplace(message, names).second) missed.insert(names.begin(), names.end());
+    }
+    if (!std::exchange(node.started, true)) return;
+    for (const ClientId& client : clients_) {
+      if (client.node != node.id) continue;
+      for (const std::string& name : missed) {
+        const auto group = table.find(name);
+        const bool member =
+            group != table.end() &&
+            std::binary_search(group->second.members.begin(), group->second.members.end(), client);
+        if (!member && name != private_name(client)) continue;
+        out_.push_back(make(GroupVerb::gap, client));
+        out_.back().group = member ? name : std::string();
+      }
+    }
   }
 
   void append(View& view, Step step) {
@@ -213,7 +254,7 @@ class World {
     if (random_.below(6) == 0) {
       to.push_back(clients_[random_.below(clients_.size())]);
       const ClientId& other = to.back();
-      sent.groups.push_back("#" + std::to_string(other.connection));
+      sent.groups.push_back(private_name(other));
       // Others in another view are out of its reach.
       if (node_of(other).view.get() != &view) to.pop_back();
     }
@@ -241,6 +282,8 @@ class World {
       if (node.view == nullptr || (!node.up && (merge || random_.below(2) == 0))) {
         node.id.epoch += 1;
         node.up = true;
+        node.known.clear();
+        node.started = false;
         bands.push_back({{node.id}, {}});
       } else if (node.up) {
         auto known = std::find_if(parts.begin(), parts.end(),
@@ -290,7 +333,9 @@ class World {
     std::erase_if(band.table, [](const auto& entry) { return entry.second.members.empty(); });
     for (std::size_t i = cut; i < view.order.size(); ++i) {
       const bool own = contains(band.nodes, view.order[i].sent.client.node);
-      if (own || random_.below(3) != 0) deliver_late(band, view.order[i]);
+      if (!own && random_.below(3) == 0) continue;
+      for (Node* node : nodes) get(*node, view.order[i]);
+      deliver_late(band, view.order[i]);
     }
     return band;
   }
@@ -347,6 +392,12 @@ class World {
     }
     append(*view, std::move(step));
     for (const MemberId& id : view->nodes) {
+      out_.push_back(make(GroupVerb::enter, {id, 0}));
+      out_.back().in = view->id;
+      const Known& known = nodes_[id.node.value - 1].known;
+      said_[view->id].insert(known.begin(), known.end());
+    }
+    for (const MemberId& id : view->nodes) {
       Node& node = nodes_[id.node.value - 1];
       node.view = view;
       node.done = 0;
@@ -360,6 +411,7 @@ class World {
   std::map<ClientId, std::uint64_t> numbers_;
   std::uint32_t connections_ = 0;
   std::uint64_t view_numbers_ = 0;
+  std::map<ViewId, Known> said_;  // what those who came to a view knew
   std::vector<GroupEvent> out_;
 };
 

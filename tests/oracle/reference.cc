@@ -55,6 +55,7 @@ class Slow {
     }
     for (const auto& [way, members] : ways_) travel(way, members);
     for (const auto& [view, order] : orders()) unique_positions(order);
+    for (const Stay& stay : stays_) told(stay);
     circles();
     if (quorum_) chain();
   }
@@ -339,6 +340,29 @@ class Slow {
     for (const MemberId& member : members) {
       const Stay* stay = stay_in(way.second, member);
       if (stay != nullptr && stay->from != way.first) broken.insert("E2");
+    }
+  }
+
+  // After a straight step nobody has what this member misses, but from before the view it left.
+  void told(const Stay& stay) {
+    if (!stay.way.has_value() || stay.next != stay.way->second) return;
+    const std::set<MemberId>& members = views_.at(*stay.next);
+    if (members != ways_.at(*stay.way)) return;
+    const Life& self = lives_.at(stay.member);
+    for (const MemberId& member : members) {
+      const auto life = lives_.find(member);
+      if (member == stay.member || life == lives_.end()) continue;
+      const std::vector<std::size_t>& stays = life->second.stays;
+      std::size_t at = 0;
+      while (at < stays.size() && stays_[stays[at]].view != *stay.next) ++at;
+      if (at == stays.size()) continue;
+      while (at-- > 0) {
+        const Stay& before = stays_[stays[at]];
+        for (const MessageId& message : delivered_in(before)) {
+          if (!self.delivered.contains(message)) broken.insert("told");
+        }
+        if (before.view == stay.view) break;
+      }
     }
   }
 

@@ -76,6 +76,30 @@ void Daemon::change_view() {
   sessions->on_view(now, {false, next, {}, members, {}}, self_);
 }
 
+void Daemon::meet(const std::vector<std::string>& names) {
+  const MemberId other{NodeId{2}, 9};
+  const std::vector<MemberId> self{self_}, both{self_, other};
+  const ViewId next{view_.number + 1, self_};
+  sessions->on_view(now, {true, next, view_, self, {}}, self_);
+  view_ = next;
+  seq_ = 0;
+  sessions->on_view(now, {false, next, {}, both, {}}, self_);
+  group::Tables tables;
+  tables.view = next;
+  tables.synced = {other};
+  group::ViewTraffic traffic;
+  traffic.view = {++met_, other};
+  traffic.upto = {1, 0};
+  for (const std::string& name : names) traffic.names.push_back({name, 1});
+  if (!names.empty()) tables.traffic = {{0, 0, {traffic}}};
+  std::vector<std::byte> bytes;
+  encode(tables, bytes);
+  sessions->on_message(now, {other, 1, true, view_, ++seq_, 0, Service::agreed, bytes});
+  PEAL_ASSERT(order_one());
+  pump();
+  change_view();
+}
+
 Result<std::uint64_t> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
   if (waiting.size() >= room) return unexpected(Errc::would_block);
   waiting.push_back({++number_, service, false, {message.begin(), message.end()}});
@@ -358,7 +382,9 @@ std::string Client::text_of(const wire::Record& record) {
     }
     case RecordKind::gap: {
       const auto gap = decoded<wire::GapEvent>(record);
-      return "gap " + std::string(gap.group) + " " + std::to_string(gap.messages);
+      const bool away = gap.reason == wire::GapReason::away;
+      return "gap " + std::string(gap.group) + " " +
+             (away ? std::string("away") : std::to_string(gap.messages));
     }
     case RecordKind::welcome: {
       const auto told = decoded<wire::Welcome>(record);

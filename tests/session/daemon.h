@@ -49,6 +49,8 @@ class Daemon final : public Host {
   void pass(Duration time);
   /// A new view of the same single member.
   void change_view();
+  /// Another member comes, has ordered messages for these names (sorted), and goes again.
+  void meet(const std::vector<std::string>& names);
 
   // Host
   Result<std::uint64_t> submit(ByteView message, Service service,
@@ -110,6 +112,7 @@ class Daemon final : public Host {
   ViewId view_{};
   Seq seq_ = 0;
   std::uint64_t number_ = 0;
+  std::uint64_t met_ = 0;
   std::uint64_t tokens_ = 0;
   ConnectionId last_connection_ = 0;
 };

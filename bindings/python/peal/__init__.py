@@ -11,12 +11,12 @@
 from .aio import AsyncClient
 from .client import (Client, Closed, Denied, Error, InvalidOption, NotPermitted, Status, TimedOut,
                      TooLarge, Unreachable, Untrusted, WouldBlock)
-from .events import (Disconnected, Ended, Event, Gap, GroupView, Left, Member, Message, Place,
-                     Reason, Reconnected, Refused, Service, SlowPolicy, SlowWarning, Transitional,
-                     ViewCause)
+from .events import (Disconnected, Ended, Event, Gap, GapReason, GroupView, Left, Member, Message,
+                     Place, Reason, Reconnected, Refused, Service, SlowPolicy, SlowWarning,
+                     Transitional, ViewCause)
 
 __all__ = ["AsyncClient", "Client", "Closed", "Denied", "Disconnected", "Ended", "Error", "Event",
-           "Gap", "GroupView", "InvalidOption", "Left", "Member", "Message", "NotPermitted",
-           "Place", "Reason", "Reconnected", "Refused", "Service", "SlowPolicy", "SlowWarning",
-           "Status", "TimedOut", "TooLarge", "Transitional", "Unreachable", "Untrusted",
-           "ViewCause", "WouldBlock"]
+           "Gap", "GapReason", "GroupView", "InvalidOption", "Left", "Member", "Message",
+           "NotPermitted", "Place", "Reason", "Reconnected", "Refused", "Service", "SlowPolicy",
+           "SlowWarning", "Status", "TimedOut", "TooLarge", "Transitional", "Unreachable",
+           "Untrusted", "ViewCause", "WouldBlock"]

@@ -52,7 +52,7 @@ class Event(Structure):
     """peal_event"""
     _fields_ = [("kind", c_int32), ("service", c_int32), ("cause", c_int32), ("reason", c_int32),
                 ("policy", c_int32), ("on_request", c_int32), ("type", c_uint32),
-                ("reserved", c_uint32), ("sender", Text), ("group", Text), ("id", Text),
+                ("gap_reason", c_int32), ("sender", Text), ("group", Text), ("id", Text),
                 ("changed", Text), ("text", Text), ("targets", POINTER(Text)),
                 ("target_count", c_size_t), ("members", POINTER(GroupMember)),
                 ("member_count", c_size_t), ("payload", c_void_p), ("payload_bytes", c_size_t),

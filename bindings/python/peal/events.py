@@ -61,6 +61,12 @@ class ViewCause(enum.IntEnum):
     NETWORK = 3
 
 
+class GapReason(IntEnum):
+    """Why messages are missing."""
+    SLOW = 0  # this client did not keep up, and they were left out
+    AWAY = 1  # they were ordered where this client's daemon was not
+
+
 @dataclass(frozen=True, order=True)
 class Place:
     """A place in the order; what one client is told ascends in it."""
@@ -117,9 +123,10 @@ class Left:
 
 @dataclass(frozen=True)
 class Gap:
-    """Messages were left out here, since this client did not keep up."""
-    group: str
-    messages: int
+    """Messages are missing here, behind all that came before and ahead of all that follows."""
+    group: str         # empty: messages to the private name
+    reason: GapReason
+    messages: int      # 0 if not known, as are the rest; so with GapReason.AWAY
     bytes: int
     first: Place
     last: Place
@@ -192,7 +199,8 @@ _MAKERS: tuple[Callable[[_library.Event], Event], ...] = (
     _view,
     lambda raw: Transitional(str(raw.group)),
     lambda raw: Left(str(raw.group)),
-    lambda raw: Gap(str(raw.group), raw.messages, raw.bytes, _place(raw.place), _place(raw.last)),
+    lambda raw: Gap(str(raw.group), GapReason(raw.gap_reason), raw.messages, raw.bytes,
+                    _place(raw.place), _place(raw.last)),
     lambda raw: SlowWarning(str(raw.group), SlowPolicy(raw.policy), raw.bytes, raw.bytes_max,
                             raw.age_ms, raw.age_ms_max),
     lambda raw: Refused(raw.number, Reason(raw.reason), str(raw.text)),

@@ -101,6 +101,13 @@ class ClientTest(unittest.TestCase):
                     break
             self.assertEqual(events, [peal.Disconnected, peal.Reconnected, peal.Message])
 
+    def test_a_gap_says_why(self):
+        with self.connect() as client:
+            self.daemon.order("gap chat")
+            gap = client.receive()
+            none = peal.Place(0, 0, 0)
+            self.assertEqual(gap, peal.Gap("chat", peal.GapReason.AWAY, 0, 0, none, none))
+
     def test_errors(self):
         with self.assertRaises(peal.Unreachable) as caught:
             peal.Client("/no/such/socket")

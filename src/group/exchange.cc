@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "group/groups.h"
+
+// The exchange of tables in a new view, among daemons that have not been together; and with it of
+// what they know of messages, so that clients are told if they missed any.
+
+namespace peal::group {
+namespace {
+
+/// Of the traffic of this domain; nothing if it is not there.
+const Traffic* find(const std::vector<Traffic>& traffic, order::Domain domain) {
+  const auto at = std::find_if(traffic.begin(), traffic.end(),
+                               [domain](const Traffic& each) { return each.domain == domain; });
+  return at == traffic.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+/// Who tells the others what these daemons, with equal tables, know of a domain's messages: the
+/// first that learns them; if none does, whoever sends their table knows as much as the rest.
+MemberId Groups::speaker(const order::MemberSet& synced, order::Domain domain) const {
+  const auto at = std::find_if(synced.begin(), synced.end(), [&](const MemberId& member) {
+    return options_.domains.has(domain, member.node);
+  });
+  return at == synced.end() ? synced.front() : *at;
+}
+
+/// What this daemon is to tell of the domains that it speaks for.
+std::vector<Traffic> Groups::own_traffic() const {
+  std::vector<Traffic> own;
+  const std::size_t bytes_max = options_.message_bytes_max / kTrafficShare / traffic_.size();
+  for (const TrafficLog& each : traffic_) {
+    const Traffic& known = each.known();
+    if (known.empty() || speaker(synced_, known.domain) != self_) continue;
+    own.push_back(known);
+    shrink(own.back(), bytes_max);
+  }
+  return own;
+}
+
+bool Groups::speaks() const {
+  return std::any_of(traffic_.begin(), traffic_.end(), [this](const TrafficLog& each) {
+    return speaker(synced_, each.known().domain) == self_;
+  });
+}
+
+void Groups::start_exchange() {
+  state_ = State::exchanging;
+  ++counters_.exchanges;
+  if (!PEAL_MUTANT(gm3_sends_not_blocked)) effects_.block(true);
+  encoded_.clear();
+  if (synced_.front() == self_) {
+    Tables tables = table_.tables(view_, synced_);
+    tables.traffic = own_traffic();
+    encode(tables, encoded_);
+  } else if (speaks()) {
+    encode(DomainTraffic{view_, own_traffic()}, encoded_);
+  }
+  effects_.replace_control(encoded_);
+  encoded_ = {};  // may be large, and is rare
+}
+
+bool Groups::in_exchange(const ViewId& view) {
+  const bool exchanging = state_ == State::exchanging || state_ == State::interrupted;
+  if (exchanging && view == view_) return true;
+  ++counters_.outdated_tables;
+  PEAL_PROBE("group.outdated_tables");
+  return false;
+}
+
+void Groups::on_tables(MemberId sender, ByteView message) {
+  Tables tables;
+  if (decode(message, tables) != wire::Drop::none) {
+    ++counters_.bad_messages;
+    return;
+  }
+  if (!in_exchange(tables.view)) return;
+  if (!fits(sender, tables)) {
+    ++counters_.bad_tables;
+    return;
+  }
+  gathered_.push_back(std::move(tables));
+  if (is_complete()) complete();
+}
+
+void Groups::on_domain_traffic(MemberId sender, ByteView message) {
+  DomainTraffic traffic;
+  if (decode(message, traffic) != wire::Drop::none) {
+    ++counters_.bad_messages;
+    return;
+  }
+  if (!in_exchange(traffic.view)) return;
+  if (!order::contains(members_, sender) ||
+      !gathered_traffic_.emplace(sender, std::move(traffic.traffic)).second) {
+    ++counters_.bad_tables;
+    return;
+  }
+  if (is_complete()) complete();
+}
+
+/// One table for each set of daemons that have equal ones, from the first of them.
+bool Groups::fits(MemberId sender, const Tables& tables) const {
+  return sender == tables.synced.front() && order::is_subset(tables.synced, members_) &&
+         std::none_of(
+             gathered_.begin(), gathered_.end(),
+             [&](const Tables& other) { return order::intersects(other.synced, tables.synced); }) &&
+         Table::is_consistent(tables, daemon_bytes_max_);
+}
+
+bool Groups::is_complete() const {
+  std::size_t covered = 0;
+  for (const Tables& each : gathered_) covered += each.synced.size();
+  if (PEAL_MUTANT(gm8_one_table_short)) ++covered;
+  if (covered < members_.size()) return false;
+  for (const Tables& each : gathered_) {
+    for (const TrafficLog& log : traffic_) {
+      const MemberId from = speaker(each.synced, log.known().domain);
+      if (from != each.synced.front() && !gathered_traffic_.contains(from)) return false;
+    }
+  }
+  return true;
+}
+
+void Groups::complete() {
+  const bool interrupted = state_ == State::interrupted;
+  merge_tables();
+  name_changed();
+  synced_ = members_;
+  state_ = State::operational;
+  effects_.block(false);
+  const bool first = counters_.settled++ == 0;
+  effects_.settled(view_);
+  const std::vector<Missed> missed = merge_traffic();
+  const bool late = PEAL_MUTANT(gm15_gap_after_views);
+  // What was sent before a daemon started is not missed there.
+  if (!first && !late) tell_gaps(missed);
+  tell_changed([this](const ClientKey& client) {
+    return PEAL_MUTANT(gm6_one_set_after_merge) ? 0 : gathered_from(client.daemon);
+  });
+  if (!first && late) tell_gaps(missed);
+  gathered_.clear();
+  gathered_traffic_.clear();
+  if (interrupted) {
+    PEAL_PROBE("group.completed_in_transition");
+    begin_transition();
+  }
+}
+
+void Groups::merge_tables() {
+  Table merged(daemon_bytes_max_);
+  for (Tables& each : gathered_) merged.add(std::move(each));
+  table_ = std::move(merged);
+}
+
+/// Which of the gathered tables the daemon stood in.
+std::size_t Groups::gathered_from(MemberId daemon) const {
+  const auto from = std::find_if(gathered_.begin(), gathered_.end(), [&](const Tables& tables) {
+    return order::contains(tables.synced, daemon);
+  });
+  return static_cast<std::size_t>(from - gathered_.begin());
+}
+
+/// What those with these tables know of a domain.
+const Traffic* Groups::traffic_of(const Tables& tables, order::Domain domain) const {
+  const MemberId from = speaker(tables.synced, domain);
+  if (from == tables.synced.front()) return find(tables.traffic, domain);
+  const auto at = gathered_traffic_.find(from);
+  return at == gathered_traffic_.end() ? nullptr : find(at->second, domain);
+}
+
+/// Everybody knows now what anybody knew. Returns what was missed here, by domain.
+std::vector<Missed> Groups::merge_traffic() {
+  std::vector<Missed> all_missed;
+  const std::size_t own = gathered_from(self_);
+  for (TrafficLog& log : traffic_) {
+    const order::Domain domain = log.known().domain;
+    Traffic all, known;
+    all.domain = known.domain = domain;
+    for (std::size_t i = 0; i < gathered_.size(); ++i) {
+      const Traffic* traffic = traffic_of(gathered_[i], domain);
+      if (traffic == nullptr) continue;
+      group::join(all, *traffic);
+      if (i == own) known = *traffic;
+    }
+    all_missed.push_back(missed(all, known));
+    log.adopt(PEAL_MUTANT(gm14_traffic_not_merged) ? std::move(known) : std::move(all));
+  }
+  return all_missed;
+}
+
+/// To the clients here whose groups or private names messages were missed for.
+void Groups::tell_gaps(const std::vector<Missed>& missed) {
+  const bool any =
+      std::any_of(missed.begin(), missed.end(), [](const Missed& each) { return !each.empty(); });
+  if (!any && !PEAL_MUTANT(gm16_gap_without_message)) return;
+  if (PEAL_MUTANT(gm20_gap_not_told)) return;
+  for (const Entry& entry : table_.groups()) {
+    const Table::Daemon* own = entry.second.at(self_);
+    if (own == nullptr) continue;
+    if (!is_missed(missed, entry.first) && !PEAL_MUTANT(gm16_gap_without_message)) continue;
+    receivers_.clear();
+    for (const MemberClient& client : own->clients) {
+      if (clients_.contains(client.connection)) receivers_.push_back(client.connection);
+    }
+    tell_gap(entry.first);
+  }
+  if (PEAL_MUTANT(gm18_private_gap_not_told)) return;
+  receivers_.clear();
+  for (const auto& [connection, client] : clients_) {
+    if (missed.front().contains("#" + client.name + "#" + options_.node_name)) {
+      receivers_.push_back(connection);
+    }
+  }
+  tell_gap({});
+}
+
+/// By a message for all, or by one of the group's domain.
+bool Groups::is_missed(const std::vector<Missed>& missed, std::string_view group) const {
+  return missed.front().contains(group) || missed[options_.domains.of_group(group)].contains(group);
+}
+
+void Groups::tell_gap(std::string_view group) {
+  if (receivers_.empty()) return;
+  counters_.gaps += receivers_.size();
+  for (const std::uint32_t connection : receivers_) outcome_.add(connection);
+  effects_.gap(receivers_, group);
+}
+
+}  // namespace peal::group

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cluster.h"
+#include "group/groups.h"
+#include "group/traffic.h"
+
+// Clients are told of messages that were ordered where their daemon was not, and only of those.
+
+namespace peal::group::test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+/// Client x at each daemon, and z at c alone in kv; a, b and c in one view.
+struct Kv {
+  explicit Kv(std::uint32_t nodes = 3) : cluster(nodes) {
+    for (std::uint32_t n = 0; n < nodes; ++n) all += static_cast<char>('a' + n);
+    cluster.settle(all);
+    for (const char letter : all) x = cluster[letter].connect("x");
+    z = cluster['c'].connect("z");
+    EXPECT_TRUE(cluster['c'].groups->join(z, "kv"));
+    cluster.order_all(all);
+    for (const auto& each : cluster.daemons) each->take_log();
+  }
+  void send(char from, std::string_view to, std::string_view text) {
+    EXPECT_TRUE(cluster[from].send(x, to, text));
+    cluster.order_all(std::string(1, from));
+  }
+  std::vector<std::string> told() { return cluster['c'].take_log(); }
+
+  std::string all;
+  Cluster cluster;
+  std::uint32_t x = 0, z = 0;
+};
+
+TEST(Gaps, AMemberThatIsAloneInItsGroupIsToldWhatItMissed) {
+  Kv kv;
+  kv.send('a', "kv", "one");
+  kv.cluster.settle("ab");
+  kv.send('a', "kv", "MISSED");
+  kv.cluster.settle("abc");
+  kv.send('a', "kv", "three");
+  EXPECT_THAT(kv.told(),
+              ElementsAre("2 got one from x@a", "2 missed some of kv", "2 got three from x@a"));
+}
+
+TEST(Gaps, NothingIsToldWithoutAMessage) {
+  Kv kv;
+  kv.send('a', "kv", "one");
+  kv.cluster.settle("ab");
+  kv.send('a', "other", "for others");
+  kv.send('a', "#x#b", "for another");
+  kv.cluster.settle("a");
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), ElementsAre("2 got one from x@a"));
+}
+
+TEST(Gaps, OneThatWasCutOffAloneIsTold) {
+  Kv kv;
+  kv.cluster.settle("c");
+  kv.cluster.settle("ab");
+  kv.send('a', "kv", "MISSED");
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
+  kv.cluster.settle("ab");
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), IsEmpty()) << "it was told already";
+}
+
+TEST(Gaps, PrivateNamesAreNamesToo) {
+  Kv kv;
+  kv.cluster.settle("ab");
+  kv.send('a', "#z#c", "MISSED");
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), ElementsAre("2 missed some of its own"));
+}
+
+TEST(Gaps, TheGapStandsBeforeTheViews) {
+  Kv kv;
+  EXPECT_TRUE(kv.cluster['a'].groups->join(kv.x, "kv"));
+  kv.cluster.order_all("abc");
+  kv.told();
+  kv.cluster.settle("c");
+  kv.cluster.settle("ab");
+  kv.send('a', "kv", "MISSED");
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), ElementsAre("2 loses members of kv", "2 sees kv by network: [z@c]",
+                                     "2 missed some of kv", "2 sees kv by network: x@a | [z@c]"));
+  EXPECT_THAT(kv.cluster['a'].take_log(), Not(Contains("1 missed some of kv")));
+}
+
+TEST(Gaps, WhatWasSentIsRememberedOverViewsAndByWhoHeardOfIt) {
+  Kv kv(5);
+  kv.cluster.settle("ab");
+  kv.send('a', "kv", "MISSED");
+  kv.cluster.settle("a");
+  kv.cluster.settle("abd");  // d hears of it here
+  kv.cluster.settle("d");
+  kv.cluster.settle("de");  // and e of d
+  kv.cluster.settle("ce");
+  EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
+}
+
+/// c delivers `one` with all others, who deliver more in the same view; not a name more than that
+/// is missed.
+TEST(Gaps, WhatALostMemberDeliveredOfTheViewIsNotMissed) {
+  Kv kv;
+  EXPECT_TRUE(kv.cluster['c'].groups->join(kv.z, "both"));
+  kv.cluster.order_all("abc");
+  kv.told();
+  kv.send('a', "kv", "one");
+  kv.send('a', "both", "one");
+  EXPECT_TRUE(kv.cluster['a'].send(kv.x, "both", "two"));
+  EXPECT_TRUE(kv.cluster.order_one('a', "ab"));
+  kv.cluster.settle("ab");
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(),
+              ElementsAre("2 got one from x@a", "2 got one from x@a", "2 missed some of both"));
+}
+
+/// Both parts deliver what is left of the view, c all of it, and a and b all but the last.
+TEST(Gaps, WhatBothPartsDeliverInTheirTransitionalViewsIsNotMissed) {
+  Kv kv;
+  for (const char* text : {"one", "two", "three"}) {
+    EXPECT_TRUE(kv.cluster['a'].send(kv.x, "kv", text));
+  }
+  const auto rest = [&](std::string_view to, Seq from, int count) {
+    for (int i = 0; i < count; ++i) {
+      const auto& message = kv.cluster['a'].waiting[static_cast<std::size_t>(i)];
+      for (const char letter : to) {
+        kv.cluster[letter].groups->on_message(kv.cluster['a'].id, message.service,
+                                              {from + static_cast<Seq>(i), 0}, message.bytes);
+      }
+    }
+  };
+  kv.cluster.install("ab", [&] { rest("ab", 10, 2); });
+  kv.cluster.install("c", [&] { rest("c", 10, 3); });
+  kv.cluster['a'].waiting.clear();
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), Not(Contains("2 missed some of kv")));
+
+  Kv other;
+  EXPECT_TRUE(other.cluster['a'].send(other.x, "kv", "one"));
+  const auto message = other.cluster['a'].waiting.front();
+  other.cluster['a'].waiting.clear();
+  const auto place = [&](char letter, Seq seq) {
+    other.cluster[letter].groups->on_message(other.cluster['a'].id, message.service, {seq, 0},
+                                             message.bytes);
+  };
+  other.cluster.install("ab", [&] {
+    for (const char letter : {'a', 'b'}) {
+      place(letter, 10);
+      place(letter, 12);
+    }
+  });
+  other.cluster.install("c", [&] {
+    place('c', 10);
+    place('c', 11);
+  });
+  other.cluster.settle("abc");
+  EXPECT_THAT(other.told(), Contains("2 missed some of kv")) << "12 went to the others";
+}
+
+TEST(Gaps, AStartCostsNothing) {
+  // Daemon b starts late: its clients are there before, and it comes straight to the others.
+  Cluster cluster(2);
+  cluster.settle("a");
+  const std::uint32_t x = cluster['a'].connect("x");
+  EXPECT_TRUE(cluster['a'].send(x, "g,#y#b", "before"));
+  cluster.order_all("a");
+  const std::uint32_t y = cluster['b'].connect("y");
+  EXPECT_TRUE(cluster['b'].groups->join(y, "g"));
+  cluster.settle("ab");
+  EXPECT_THAT(cluster['b'].take_log(), ElementsAre("1 sees g by join of y@b: [y@b]"));
+}
+
+/// Who was alone first may have missed what was sent meanwhile: nobody can say that it was earlier.
+TEST(Gaps, WhoJoinsWhileItsDaemonIsAloneIsTold) {
+  Cluster cluster(2);
+  cluster.settle("a");
+  cluster.settle("b");
+  const std::uint32_t y = cluster['b'].connect("y");
+  EXPECT_TRUE(cluster['b'].groups->join(y, "g"));
+  cluster.order_all("b");
+  EXPECT_TRUE(cluster['a'].send(cluster['a'].connect("x"), "g", "MISSED"));
+  cluster.order_all("a");
+  cluster['b'].take_log();
+  cluster.settle("ab");
+  EXPECT_THAT(cluster['b'].take_log(), ElementsAre("1 missed some of g"));
+}
+
+TEST(Gaps, AboveTheBoundAllNamesAreTold) {
+  Kv kv;
+  kv.cluster.settle("ab");
+  for (std::size_t i = 0; i <= kTrafficNamesMax; ++i) {
+    kv.send('a', "group " + std::to_string(i), "for others");
+  }
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv", "1 missed some of its own",
+                                     "2 missed some of its own"));
+}
+
+TEST(Gaps, JustBelowTheBoundNamesAreExact) {
+  Kv kv;
+  kv.cluster.settle("ab");
+  for (std::size_t i = 0; i < kTrafficNamesMax; ++i) {
+    kv.send('a', "group " + std::to_string(i), "for others");
+  }
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), IsEmpty());
+}
+
+/// What all nodes know of need not be remembered: else tables would grow for ever.
+TEST(Gaps, WhatAllNodesKnowIsForgotten) {
+  Kv kv;
+  for (const auto& each : kv.cluster.daemons) {
+    each->groups->set_nodes({NodeId{1}, NodeId{2}, NodeId{3}});
+  }
+  kv.send('a', "early", "for nobody");
+  kv.cluster.settle("abc");
+  kv.cluster.settle("abc");
+  kv.cluster.settle("abc");
+  kv.cluster.settle("abc");
+  kv.cluster.install("c");
+  kv.cluster.install("ab");
+  kv.cluster.install("abc");
+  ASSERT_EQ(kv.cluster['a'].control.size(), 1U);
+  Tables tables;
+  ASSERT_EQ(decode(kv.cluster['a'].control.front().bytes, tables), wire::Drop::none);
+  EXPECT_THAT(tables.traffic, IsEmpty());
+  kv.cluster.order_all("abc");
+  // But what not all have heard of is not.
+  kv.cluster.settle("ab");
+  kv.send('a', "kv", "MISSED");
+  for (int i = 0; i < 5; ++i) kv.cluster.settle("ab");
+  kv.told();
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
+}
+
+/// a and b believe that c came along to their last view, and it did not even complete the exchange
+/// before: what it missed long before must not be forgotten yet.
+TEST(Gaps, WhatIsForgottenIsKnownToAllEvenIfOneWasInTwoTransitionalViews) {
+  Kv kv;
+  for (const auto& each : kv.cluster.daemons) {
+    each->groups->set_nodes({NodeId{1}, NodeId{2}, NodeId{3}});
+  }
+  kv.cluster.settle("ab");
+  kv.send('a', "kv", "MISSED");
+  kv.cluster.settle("ab");
+  kv.cluster.settle("ab");
+  kv.cluster.install("abc");
+  // Tables of c reach a and b, and theirs not c.
+  EXPECT_TRUE(kv.cluster.order_one('a', "ab"));
+  EXPECT_TRUE(kv.cluster.order_one('c', "ab"));
+  const std::vector<MemberId> all{kv.cluster['a'].id, kv.cluster['b'].id, kv.cluster['c'].id};
+  const ViewId next{100, all.front()};
+  for (const char letter : {'a', 'b'}) {
+    Daemon& daemon = kv.cluster[letter];
+    daemon.groups->on_view({true, next, daemon.in, all, {}}, daemon.id);
+    daemon.in = next;
+    daemon.groups->on_view({false, next, {}, all, {}}, daemon.id);
+  }
+  kv.cluster.settle("ab");
+  kv.told();
+  kv.cluster.settle("abc");
+  EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
+}
+
+/// d knows of what was sent; its tables reach c only in the next view, as the exchange ends early.
+TEST(Gaps, AnExchangeThatFailedTellsNothingAndForgetsNothing) {
+  Kv kv;
+  kv.cluster.settle("ab");
+  kv.send('a', "kv", "MISSED");
+  kv.cluster.install("abc");
+  kv.cluster.order_one('a');
+  kv.cluster.install("bc");
+  EXPECT_THAT(kv.told(), IsEmpty());
+  kv.cluster.order_all("bc");
+  EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
+}
+
+}  // namespace
+}  // namespace peal::group::test
