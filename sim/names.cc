@@ -10,10 +10,10 @@ namespace peal::sim {
 namespace {
 
 constexpr std::array<std::string_view, kPacketKinds> kKindNames{
-    "other",       "token",        "data",       "join",   "commit",  "probe",
-    "hold_cancel", "epoch_notice", "state",      "submit", "propose", "prepare",
-    "promise",     "fetch",        "fetched",    "repeat", "decided", "checkpoint-get",
-    "checkpoint",  "relay",        "distribute", "lacks",  "pass",    "lives"};
+    "other",        "token",  "data",    "join",           "commit",     "probe",   "hold_cancel",
+    "epoch_notice", "state",  "submit",  "propose",        "prepare",    "promise", "fetch",
+    "fetched",      "repeat", "decided", "checkpoint-get", "checkpoint", "relay",   "distribute",
+    "lacks",        "pass",   "lives",   "link-check"};
 
 struct FaultRow {
   std::string_view name;

@@ -42,8 +42,9 @@ enum class PacketKind : std::uint8_t {
   lacks = 21,
   pass = 22,
   lives = 23,
+  link_check = 24,
 };
-inline constexpr std::size_t kPacketKinds = 24;
+inline constexpr std::size_t kPacketKinds = 25;
 
 /// Does a packet of this kind bring units?
 inline bool carries_units(PacketKind kind) {

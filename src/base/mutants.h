@@ -73,6 +73,14 @@ namespace peal::sim_hooks {
   X(px_beyond_list, "a coordinator goes on in its round behind another list of nodes")            \
   X(px_list_not_logged, "an acceptor votes by a list of nodes that its log may not know")         \
   X(px_amnesiac_votes, "an acceptor that has forgotten its votes votes again")                    \
+  X(px_loss_not_seen, "a link that loses most packets counts as one that works")                  \
+  X(px_large_not_checked, "a link that loses all data, or all large packets, counts as working")  \
+  X(px_links_not_told, "what others say of whom they hear is not believed")                       \
+  X(px_disk_not_told, "a coordinator whose disk hangs goes on")                                   \
+  X(px_stuck_stays, "a member that comes no further stays in the view")                           \
+  X(px_unfit_leads, "a coordinator that others cannot go on with goes on")                        \
+  X(px_one_misses, "one acceptor that misses the coordinator takes over")                         \
+  X(px_repairs_one_lane, "what was asked for in vain is sent by the same lane again")             \
   X(px_founded_alone, "an acceptor in memory begins an order before all others agree")            \
   X(rd_vote_decides, "an acceptor of a chain says that its own vote decides")                     \
   X(rd_arrival_decides, "a value that comes along a chain is taken for decided")                  \

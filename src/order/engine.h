@@ -159,9 +159,12 @@ struct WaitReason {
     quorum,     ///< a majority of the acceptors has not voted for `seq`; `who` is one that has not
     founding,   ///< acceptors in memory begin an order together; `who` is not heard
     forgotten,  ///< most acceptors have restarted and forgotten their votes; `who` is one
+    unheard,    ///< packets of `who`, a member of the view, do not arrive here: it goes on without
+                ///< this node
+    disk,       ///< the log of `who` has made nothing durable for long
     ensemble,   ///< another ensemble has not said yet that it has nothing to order before `seq`
     majority,   ///< too few acceptors are heard to order anything; `who` is one that is not
-    not_heard,  ///< packets of this node do not arrive at `who`, nor at others that are heard here
+    not_heard,  ///< packets of this node do not arrive at `who`, which is heard here
   };
   Kind kind = Kind::nothing;
   MemberId who{};

@@ -18,6 +18,8 @@ std::string_view wait_name(WaitReason::Kind kind) {
     case WaitReason::Kind::quorum: return "quorum";
     case WaitReason::Kind::founding: return "founding";
     case WaitReason::Kind::forgotten: return "forgotten";
+    case WaitReason::Kind::unheard: return "unheard";
+    case WaitReason::Kind::disk: return "disk";
     case WaitReason::Kind::ensemble: return "ensemble";
     case WaitReason::Kind::majority: return "majority";
     case WaitReason::Kind::not_heard: return "not_heard";

@@ -17,7 +17,9 @@ constexpr std::uint8_t kLeaving = 2;
 constexpr std::uint8_t kJoined = 4;
 constexpr std::uint8_t kVisiting = 8;
 constexpr std::uint8_t kAsks = 16;
-constexpr std::uint8_t kStateFlags = kLeading | kLeaving | kJoined | kVisiting | kAsks;
+constexpr std::uint8_t kMisses = 32;
+constexpr std::uint8_t kDiskHangs = 64;
+constexpr std::uint8_t kAppFull = 128;
 constexpr std::uint8_t kOwn = 1;
 
 /// A round, or all zero for none.
@@ -99,12 +101,14 @@ Drop decode_state(ByteView packet, State& out) {
   Reader in = body_of(packet);
   out.round = read_any_round(in);
   const auto flags = in.u<std::uint8_t>();
-  in.require((flags & ~kStateFlags) == 0, Drop::bad_value);
   out.leading = (flags & kLeading) != 0;
   out.leaving = (flags & kLeaving) != 0;
   out.joined = (flags & kJoined) != 0;
   out.visiting = (flags & kVisiting) != 0;
   out.asks = (flags & kAsks) != 0;
+  out.misses = (flags & kMisses) != 0;
+  out.disk_hangs = (flags & kDiskHangs) != 0;
+  out.app_full = (flags & kAppFull) != 0;
   out.voted_round = read_any_round(in);
   out.voted_upto = read_counter(in);
   out.decided_upto = read_counter(in);
@@ -115,6 +119,12 @@ Drop decode_state(ByteView packet, State& out) {
   out.first_list = in.u<std::uint64_t>();
   out.next_list = in.u<std::uint64_t>();
   out.from = read_counter(in);
+  out.beat = in.u<std::uint32_t>();
+  const auto fitness = in.u<std::uint8_t>();
+  in.require(fitness <= static_cast<std::uint8_t>(Fitness::chosen), Drop::bad_value);
+  out.fitness = static_cast<Fitness>(fitness);
+  for (std::uint64_t& word : out.unheard.words()) word = in.u<std::uint64_t>();
+  in.require(out.next != 0 || out.unheard.empty(), Drop::bad_value);
   in.require(out.voted_round <= out.round, Drop::bad_value);
   in.require(out.voted_round.count != 0 || out.voted_upto == 0, Drop::bad_value);
   in.require(out.decided_upto <= out.voted_upto, Drop::bad_value);
@@ -132,7 +142,8 @@ std::size_t encode_state(const Header& header, const State& in, ByteSpan packet)
   write_round(out, in.round);
   const int flags = (in.leading ? kLeading : 0) | (in.leaving ? kLeaving : 0) |
                     (in.joined ? kJoined : 0) | (in.visiting ? kVisiting : 0) |
-                    (in.asks ? kAsks : 0);
+                    (in.asks ? kAsks : 0) | (in.misses ? kMisses : 0) |
+                    (in.disk_hangs ? kDiskHangs : 0) | (in.app_full ? kAppFull : 0);
   out.u(static_cast<std::uint8_t>(flags));
   write_round(out, in.voted_round);
   out.u(in.voted_upto);
@@ -144,7 +155,34 @@ std::size_t encode_state(const Header& header, const State& in, ByteSpan packet)
   out.u(in.first_list);
   out.u(in.next_list);
   out.u(in.from);
+  out.u(in.beat);
+  out.u(static_cast<std::uint8_t>(in.fitness));
+  for (const std::uint64_t word : in.unheard.words()) out.u(word);
   return finish(out, packet, header.checksum);
+}
+
+Drop decode_link_check(ByteView packet, LinkCheck& out) {
+  Reader in = body_of(packet);
+  out.number = in.u<std::uint32_t>();
+  in.require(out.number >= 1, Drop::bad_value);
+  const ByteView rest = in.bytes(in.remaining());
+  const bool zeros =
+      std::all_of(rest.begin(), rest.end(), [](std::byte each) { return each == std::byte{0}; });
+  in.require(zeros, Drop::bad_value);
+  out.bytes = static_cast<std::uint32_t>(packet.size());
+  return in.finish();
+}
+
+std::size_t encode_link_check(const Header& header, const LinkCheck& in, ByteSpan packet) {
+  PEAL_ASSERT(in.bytes >= kLinkCheckHeaderBytes);
+  if (packet.size() < in.bytes) return 0;
+  packet = packet.first(in.bytes);
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::link_check, header);
+  out.u(in.number);
+  std::fill(packet.begin() + kLinkCheckHeaderBytes, packet.end(), std::byte{0});
+  complete(packet, header.checksum);
+  return in.bytes;
 }
 
 Drop decode_prepare(ByteView packet, Prepare& out) {
@@ -277,6 +315,9 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 Drop decode_repeat(ByteView packet, Repeat& out) {
   Reader in = body_of(packet);
   read_run(in, out.first, out.count, kRepeatMax);
+  const auto again = in.u<std::uint8_t>();
+  in.require(again <= 1, Drop::bad_value);
+  out.again = again != 0;
   return in.finish();
 }
 
@@ -285,6 +326,7 @@ std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan packe
   write_paxos_header(out, PaxosKind::repeat, header);
   out.u(in.first);
   out.u(in.count);
+  out.u(static_cast<std::uint8_t>(in.again ? 1 : 0));
   return finish(out, packet, header.checksum);
 }
 

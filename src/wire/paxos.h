@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -27,11 +29,42 @@ enum class PaxosKind : std::uint8_t {
   decided = 40,             ///< the answer, one instance each
   checkpoint_get = 41,      ///< asks for a place to begin
   checkpoint = 42,
-  relay = 43,              ///< Phase 2a from acceptor to acceptor
-  distribute = 44,         ///< a decided value, for the receiver to send to others
-  lacks = 45,              ///< asks a member for units of its own, which did not come
-  pass = 46,               ///< asks a coordinator to let other ensembles go ahead of it
-  lives = kPaxosKindLast,  ///< of the acceptors that begin an order with their votes in memory
+  relay = 43,                   ///< Phase 2a from acceptor to acceptor
+  distribute = 44,              ///< a decided value, for the receiver to send to others
+  lacks = 45,                   ///< asks a member for units of its own, which did not come
+  pass = 46,                    ///< asks a coordinator to let other ensembles go ahead of it
+  lives = 47,                   ///< of the acceptors that begin an order with their votes in memory
+  link_check = kPaxosKindLast,  ///< a large packet on the data lane, which tells that it arrives
+};
+
+/// A set of nodes, by their index in the list that counts.
+class NodeSet {
+ public:
+  static constexpr std::size_t kWords = kMembersMax / 64;
+
+  bool has(std::size_t index) const { return (words_[index / 64] >> (index % 64) & 1U) != 0; }
+  void add(std::size_t index) { words_[index / 64] |= std::uint64_t{1} << (index % 64); }
+  void remove(std::size_t index) { words_[index / 64] &= ~(std::uint64_t{1} << (index % 64)); }
+  bool empty() const { return *this == NodeSet{}; }
+  std::size_t size() const {
+    std::size_t count = 0;
+    for (const std::uint64_t word : words_) count += static_cast<std::size_t>(std::popcount(word));
+    return count;
+  }
+  std::array<std::uint64_t, kWords>& words() { return words_; }
+  const std::array<std::uint64_t, kWords>& words() const { return words_; }
+  friend bool operator==(const NodeSet&, const NodeSet&) = default;
+
+ private:
+  std::array<std::uint64_t, kWords> words_{};
+};
+
+/// How well a node could coordinate, as it judges by what it and others hear (order/paxos/links.h).
+enum class Fitness : std::uint8_t {
+  none,       ///< it does not hear a majority of the acceptors
+  hears,      ///< it hears a majority of the acceptors
+  connected,  ///< nodes whose links all work, most of both kinds, hold it
+  chosen,     ///< it is of those that are to be together
 };
 
 /// Numbers one agreement; the first is 1, and 0 means nothing.
@@ -174,8 +207,24 @@ struct State {
   std::uint64_t first_list{};
   std::uint64_t next_list{};  ///< hash of the list that it was given to go over to; 0: none
   bool asks = false;          ///< it has asked for what was decided since it said this last
+  /// The coordinator of `round` does not serve it: it is not heard, does not hear the sender, or is
+  /// less fit than the sender.
+  bool misses = false;
+  bool disk_hangs = false;  ///< what it wrote to its log has not become durable for long
+  bool app_full = false;    ///< its application takes nothing at the moment
+  std::uint32_t beat{};     ///< counts its signs of life on the control lane; 0: this is none
+  Fitness fitness = Fitness::none;
+  NodeSet unheard{};  ///< nodes of `list` whose packets do not arrive; empty if next is 0
   friend bool operator==(const State&, const State&) = default;
 };
+
+/// LINK_CHECK: this, and then zeros up to the size that is to be checked.
+struct LinkCheck {
+  std::uint32_t number{};  ///< counts the sender's; at least 1
+  std::uint32_t bytes{};   ///< of the packet: at least kLinkCheckHeaderBytes
+  friend bool operator==(const LinkCheck&, const LinkCheck&) = default;
+};
+inline constexpr std::size_t kLinkCheckHeaderBytes = kHeaderBytes + 4;
 
 struct Prepare {
   std::uint64_t count{};  ///< of the round; its coordinator is the packet's sender
@@ -220,6 +269,7 @@ inline constexpr std::size_t kFetchedHeaderBytes = kHeaderBytes + 20 + 8 + 30;
 struct Repeat {
   Instance first{};
   std::uint16_t count{};  ///< 1 to kRepeatMax; first + count is a counter too
+  bool again = false;     ///< it was asked for in vain: the answer is to take the control lane
   friend bool operator==(const Repeat&, const Repeat&) = default;
 };
 inline constexpr std::uint16_t kRepeatMax = 64;
@@ -251,10 +301,11 @@ struct Checkpoint {
 };
 
 // Decoding and encoding, with the rules of frames.h. A decoder of a kind is for packets of it.
-// Those of ValueFrame, State, Prepare, Fetch, Fetched, Repeat, Lacks, Pass and Relay do not
-// allocate.
+// Those of ValueFrame, State, LinkCheck, Prepare, Fetch, Fetched, Repeat, Lacks, Pass and Relay do
+// not allocate.
 [[nodiscard]] Drop decode_value(ByteView packet, ValueFrame& out);
 [[nodiscard]] Drop decode_state(ByteView packet, State& out);
+[[nodiscard]] Drop decode_link_check(ByteView packet, LinkCheck& out);
 [[nodiscard]] Drop decode_prepare(ByteView packet, Prepare& out);
 [[nodiscard]] Drop decode_promise(ByteView packet, Promise& out);
 [[nodiscard]] Drop decode_fetch(ByteView packet, Fetch& out);
@@ -286,6 +337,9 @@ void encode_fetched_in_place(const Header& header, const Fetched& in, ByteSpan p
 /// The same for kRelayHeaderBytes; `kind` is relay or distribute.
 void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in, ByteSpan packet);
 [[nodiscard]] std::size_t encode_state(const Header& header, const State& in, ByteSpan out);
+/// 0 if `out` is smaller than in.bytes.
+[[nodiscard]] std::size_t encode_link_check(const Header& header, const LinkCheck& in,
+                                            ByteSpan out);
 [[nodiscard]] std::size_t encode_prepare(const Header& header, const Prepare& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_promise(const Header& header, const Promise& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan out);

@@ -165,6 +165,7 @@ void ReplayedNode::hear(std::uint32_t node) {
     wire::State known;
     known.next = known.oldest = 1;
     known.first_list = 1;
+    known.misses = true;  // whoever coordinates
     return wire::encode_state(header_of(node, heard_[node - 1]), known, out);
   }));
 }
@@ -291,8 +292,7 @@ void ReplayedNode::record(std::uint32_t to, const BufferRef& packet) {
       PEAL_ASSERT(wire::decode_state(packet.view(), state) == wire::Drop::none);
       // Whoever votes tells everybody; that nothing is voted for helps nobody to decide.
       if (state.voted_round.count == 0 || state.voted_upto < 2) return;
-      to = 0;
-      break;
+      return post(0, kind, without_times(state));
     }
     case PaxosKind::propose: to = 0; break;
     case PaxosKind::submit:
@@ -306,7 +306,22 @@ void ReplayedNode::record(std::uint32_t to, const BufferRef& packet) {
   }
   if (to > kAcceptors) return;
   const ByteView bytes = packet.view();
-  sent_.insert(shared_.mail.number_of({node_, to, kind, epoch_, {bytes.begin(), bytes.end()}}));
+  post(to, kind, {bytes.begin(), bytes.end()});
+}
+
+void ReplayedNode::post(std::uint32_t to, PaxosKind kind, std::vector<std::byte> bytes) {
+  sent_.insert(shared_.mail.number_of({node_, to, kind, epoch_, std::move(bytes)}));
+}
+
+// What a node says of links and of who coordinates depends on when it says it. Here anybody may
+// take over at any time.
+std::vector<std::byte> ReplayedNode::without_times(wire::State state) const {
+  state.beat = 0;
+  state.misses = true;
+  state.fitness = wire::Fitness::none;
+  state.unheard = {};
+  return built(
+      [&](ByteSpan out) { return wire::encode_state(header_of(node_, epoch_), state, out); });
 }
 
 // ---- what it did ----

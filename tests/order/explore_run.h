@@ -72,6 +72,8 @@ class ReplayedNode final : public Effects, public Host {
   void take(const Mail::Packet& packet);
   std::uint64_t elections() const;
   void record(std::uint32_t to, const BufferRef& packet);
+  void post(std::uint32_t to, wire::PaxosKind kind, std::vector<std::byte> bytes);
+  std::vector<std::byte> without_times(wire::State state) const;
   void look_at_log();
   void note_said(const wire::Round& round, const char* what);
   void add_log_to(Digest& digest) const;

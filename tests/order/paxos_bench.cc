@@ -180,7 +180,15 @@ void Bench::say(const MemberId& from, Encode encode) {
   const std::size_t size = encode(header(from), ByteSpan(packet));
   PEAL_ASSERT(size != 0);
   packet.resize(size);
+  spoke_[from] = now;
   hear(packet);
+}
+
+bool Bench::misses(const MemberId& from, const Round& round) const {
+  if (round.count == 0) return true;
+  if (round.coordinator == from || round.coordinator == self) return false;
+  const auto last = spoke_.find(round.coordinator);
+  return last == spoke_.end() || now - last->second >= options_.suspect;
 }
 
 void Bench::value(wire::PaxosKind kind, const MemberId& from, const wire::ValueFrame& frame,
@@ -196,6 +204,7 @@ void Bench::state(const MemberId& from, const wire::State& said) {
   wire::State state = said;
   if (state.first_list == 0) state.first_list = 1;
   state.list = state.next == 0 ? 0 : state.list;
+  state.misses = state.misses || misses(from, state.round);
   say(from, [&](const wire::Header& h, ByteSpan out) { return wire::encode_state(h, state, out); });
 }
 

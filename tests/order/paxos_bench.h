@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -88,7 +89,7 @@ class Bench final : public Host, public Effects {
   void run(Duration span);
   void submit(std::string_view unit);
 
-  // What the others say.
+  // What the others say. An acceptor misses a coordinator that has been silent here.
   void hear(const Bytes& packet);
   void state(const MemberId& from, const wire::State& said);
   void list(const NodeList& nodes) { engine->set_nodes(now, nodes, *this); }
@@ -155,10 +156,12 @@ class Bench final : public Host, public Effects {
   wire::Header header(const MemberId& from) const;
   void introduce(const MemberId& coordinator);
   void make();
+  bool misses(const MemberId& from, const Round& round) const;
 
   Options options_;
   Storage storage_;
   std::vector<MemberId> introduced_;
+  std::map<MemberId, Instant> spoke_;  ///< when each last said anything
   BufferPool pool_{8'192, 16'384};
   std::deque<Bytes> queue_;
 };

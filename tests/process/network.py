@@ -150,15 +150,17 @@ class Network:
         """From now on the host's packets travel alone: one that is lost is not a batch of forty."""
         ip("-n", self.space(host), "link", "set", "e0", "gso_max_segs", "1")
 
-    def lose(self, source, target, percent):
-        """So many percent of what `source` sends never arrives at `target`; 0 ends it."""
+    def lose(self, source, target, percent, match=""):
+        """So many percent of what `source` (None: any host) sends never arrives at `target`; 0 ends
+        it. `match` is an expression of nftables for the packets concerned, such as "udp dport 1"."""
         rules = "flush ruleset\n"
         if percent > 0:
             chance = "" if percent == 100 else f"numgen random mod 100 < {percent} "
+            sender = f"10.{self.subnet}.0.0/24" if source is None else self.address(source)
             rules += (
                 "table netdev loss {\n  chain in {\n"
                 '    type filter hook ingress device "e0" priority 0; policy accept;\n'
-                f"    ip saddr {self.address(source)} {chance}counter drop\n  }}\n}}\n")
+                f"    ip saddr {sender} {match} {chance}counter drop\n  }}\n}}\n")
         done = subprocess.run(self.command(target, ["nft", "-f", "-"]), input=rules, text=True,
                               capture_output=True, check=False)
         if done.returncode != 0:

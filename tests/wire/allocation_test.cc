@@ -110,6 +110,8 @@ TEST(WireAllocation, SmallFramesOnQuorumsTakeNone) {
   expect_none_taken<Prepare>(random_prepare, encode_prepare, decode_prepare, PaxosKind::prepare);
   expect_none_taken<Fetch>(random_fetch, encode_fetch, decode_fetch, PaxosKind::fetch);
   expect_none_taken<Repeat>(random_repeat, encode_repeat, decode_repeat, PaxosKind::repeat);
+  expect_none_taken<LinkCheck>(random_link_check, encode_link_check, decode_link_check,
+                               PaxosKind::link_check);
   expect_none_taken<Pass>(random_pass, encode_pass, decode_pass, PaxosKind::pass);
   expect_none_taken<Lacks>(random_lacks, encode_lacks, decode_lacks, PaxosKind::lacks);
 }

@@ -350,6 +350,7 @@ std::size_t start_of_unit(const Bytes& packet) {
     case PaxosKind::fetched: start = kFetchedHeaderBytes; break;
     case PaxosKind::relay:
     case PaxosKind::distribute: start = kRelayHeaderBytes; break;
+    case PaxosKind::link_check: return kLinkCheckHeaderBytes;  // its zeros are as many as any
     default: return kNowhere;
   }
   constexpr std::size_t kHeadBytes = 30;

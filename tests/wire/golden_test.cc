@@ -228,6 +228,13 @@ TEST(WireGolden, States) {
           kList, 0});
   expect("v1-state-asks", kC,
          {kRound, false, false, true, false, 0, {}, 0, 0, 9'004, 9'004, 78, 0, kList, 0, true});
+  State misses{kRound, false, false, true, false, 0, kRound, 8'999, 0, 9'004, 9'004, 78, 0, kList};
+  misses.misses = misses.disk_hangs = misses.app_full = true;
+  misses.beat = 41;
+  misses.fitness = Fitness::connected;
+  misses.unheard.add(1);
+  misses.unheard.add(127);
+  expect("v1-state-misses", kC, misses);
 }
 
 TEST(WireGolden, Values) {
@@ -297,6 +304,10 @@ TEST(WireGolden, PhaseOneAndCatchingUp) {
                 decode_fetch, encode_fetch);
   expect_golden("v1-repeat", static_cast<FrameKind>(PaxosKind::repeat), kD,
                 Repeat{8'900, kRepeatMax}, decode_repeat, encode_repeat);
+  expect_golden("v1-repeat-again", static_cast<FrameKind>(PaxosKind::repeat), kD,
+                Repeat{8'900, kRepeatMax, true}, decode_repeat, encode_repeat);
+  expect_golden("v1-link-check", static_cast<FrameKind>(PaxosKind::link_check), kD,
+                LinkCheck{7, 44}, decode_link_check, encode_link_check);
   expect_golden("v1-lacks", static_cast<FrameKind>(PaxosKind::lacks), kB,
                 Lacks{77, 8'191, kLacksMax}, decode_lacks, encode_lacks);
   expect_golden("v1-pass", static_cast<FrameKind>(PaxosKind::pass), kC, Pass{kKey}, decode_pass,

@@ -81,6 +81,7 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
   static Promise promise;
   static Fetch fetch;
   static Repeat repeat;
+  static LinkCheck check;
   static Lacks lacks;
   static Pass pass;
   static Lives lives;
@@ -109,6 +110,8 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
       return examine_body(packet, lacks, decode_lacks, rule, with(encode_lacks), out);
     case PaxosKind::pass:
       return examine_body(packet, pass, decode_pass, rule, with(encode_pass), out);
+    case PaxosKind::link_check:
+      return examine_body(packet, check, decode_link_check, rule, with(encode_link_check), out);
     case PaxosKind::lives:
       return examine_body(packet, lives, decode_lives, rule, with(encode_lives), out);
     case PaxosKind::checkpoint_get: return examine_checkpoint_get(packet, header, out);

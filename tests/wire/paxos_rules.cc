@@ -203,6 +203,8 @@ const char* broken_rule(const State& state, const MemberId& sender) {
   if (state.joined && (state.view == 0 || state.next == 0)) return "state.joined";
   if (state.list > 8'388'607) return "state.list";
   if (state.next == 0 && state.list != 0) return "a list that counts nowhere";
+  if (static_cast<int>(state.fitness) > 3) return "state.fitness";
+  if (state.next == 0 && !state.unheard.empty()) return "unheard of no list";
   return nullptr;
 }
 
@@ -257,6 +259,11 @@ const char* broken_rule(const Repeat& repeat) {
   if (!instance(repeat.first)) return "repeat.first";
   if (repeat.count < 1 || repeat.count > 64) return "repeat.count";
   return kLast - repeat.first < repeat.count ? "repeat wraps" : nullptr;
+}
+
+const char* broken_rule(const LinkCheck& check) {
+  if (check.number == 0) return "link_check.number";
+  return check.bytes < 36 ? "link_check.bytes" : nullptr;
 }
 
 const char* broken_rule(const Lacks& lacks) {

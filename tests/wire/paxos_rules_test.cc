@@ -203,6 +203,7 @@ TEST(WirePaxosLacks, AsksForOneToKLacksMaxUnitsOfAView) {
 }
 
 TEST(WirePaxosRepeat, AsksForOneToKRepeatMax) {
+  EXPECT_EQ(with_repeat({1, 1, true}), "none");
   EXPECT_EQ(with_repeat({1, 0}), "bad_value");
   EXPECT_EQ(with_repeat({1, 1}), "none");
   EXPECT_EQ(with_repeat({1, kRepeatMax}), "none");
@@ -335,6 +336,22 @@ TEST(WirePaxosViewMembers, CountsAreLimitedBeforeTheyAreUsed) {
   EXPECT_EQ(count(kMembersMax + 1), "count_too_large");
   std::vector<ViewMember> decoded;
   EXPECT_EQ(drop_name(decode_view_members({}, decoded)), "truncated");
+}
+
+TEST(WirePaxosRules, LinkChecksHaveANumberAndZeros) {
+  const auto with = [](std::uint32_t number, std::byte last) {
+    std::vector<std::byte> packet(kPacketBytesMax);
+    packet.resize(encode_link_check(header_of(PaxosKind::link_check), {number, 100}, packet));
+    EXPECT_EQ(packet.size(), 100U);
+    packet.back() = last;
+    complete(packet);
+    LinkCheck decoded;
+    return std::string(drop_name(decode_link_check(packet, decoded)));
+  };
+  EXPECT_EQ(with(1, std::byte{0}), "none");
+  EXPECT_EQ(with(~0U, std::byte{0}), "none");
+  EXPECT_EQ(with(0, std::byte{0}), "bad_value");
+  EXPECT_EQ(with(1, std::byte{1}), "bad_value");
 }
 
 }  // namespace

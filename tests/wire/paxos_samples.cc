@@ -204,6 +204,14 @@ State random_state(Random& random) {
   if (state.next != 0) state.list = skewed(random, kListMax);
   state.first_list = skewed(random, ~0ULL);
   state.next_list = skewed(random, ~0ULL);
+  state.misses = random.chance(0.3);
+  state.disk_hangs = random.chance(0.3);
+  state.app_full = random.chance(0.3);
+  state.beat = static_cast<std::uint32_t>(skewed(random, ~0U));
+  state.fitness = static_cast<Fitness>(random.below(4));
+  if (state.next != 0 && random.chance(0.5)) {
+    for (std::uint64_t& word : state.unheard.words()) word = skewed(random, ~0ULL);
+  }
   return state;
 }
 
@@ -255,7 +263,13 @@ RelaySample random_relay(Random& random) {
 
 Repeat random_repeat(Random& random) {
   const auto count = static_cast<std::uint16_t>(1 + skewed(random, kRepeatMax - 1));
-  return {1 + skewed(random, kCounterMax - 1 - count), count};
+  return {1 + skewed(random, kCounterMax - 1 - count), count, random.chance(0.3)};
+}
+
+LinkCheck random_link_check(Random& random) {
+  const auto rest = static_cast<std::uint32_t>(skewed(random, 1'440));
+  return {static_cast<std::uint32_t>(1 + skewed(random, ~0U - 1)),
+          static_cast<std::uint32_t>(kLinkCheckHeaderBytes) + rest};
 }
 
 Lacks random_lacks(Random& random) {

@@ -171,15 +171,36 @@ TEST(WirePaxosState, HashesOfListsAreAny) {
   }
 }
 
-TEST(WirePaxosState, FlagsAreFive) {
+TEST(WirePaxosState, EveryFlagIsOne) {
   std::vector<std::byte> packet(kPacketBytesMax);
   packet.resize(encode_state(header_of(PaxosKind::state), plain_state(), packet));
   std::vector<unsigned> flags;
-  for (unsigned value = 0; value < 32; ++value) flags.push_back(value);
+  for (unsigned value = 0; value < 256; ++value) flags.push_back(value);
   expect_bytes_accepted(packet, kHeaderBytes + 20, flags, [](ByteView bytes) {
     State decoded;
     return decode_state(bytes, decoded);
   });
+}
+
+TEST(WirePaxosState, FitnessIsOneOfFour) {
+  std::vector<std::byte> packet(kPacketBytesMax);
+  packet.resize(encode_state(header_of(PaxosKind::state), plain_state(), packet));
+  expect_bytes_accepted(packet, packet.size() - 17, {0, 1, 2, 3}, [](ByteView bytes) {
+    State decoded;
+    return decode_state(bytes, decoded);
+  });
+}
+
+TEST(WirePaxosState, SaysWhomItDoesNotHearOnlyOfAList) {
+  EXPECT_EQ(with_state([](State& s) { s.unheard.add(127); }), "none");
+  const auto fresh = [](bool unheard) {
+    return with_state([&](State& s) {
+      s = {};
+      if (unheard) s.unheard.add(0);
+    });
+  };
+  EXPECT_EQ(fresh(false), "none");
+  EXPECT_EQ(fresh(true), "bad_value");
 }
 
 TEST(WirePaxosState, AnybodyMayVisitWhateverItIs) {

@@ -87,6 +87,10 @@ TEST(WireRoundTrip, Repeats) {
   expect_round_trips<Repeat>(random_repeat, encode_repeat, decode_repeat,
                              frame_kind(PaxosKind::repeat));
 }
+TEST(WireRoundTrip, LinkChecks) {
+  expect_round_trips<LinkCheck>(random_link_check, encode_link_check, decode_link_check,
+                                frame_kind(PaxosKind::link_check));
+}
 TEST(WireRoundTrip, LackedUnits) {
   expect_round_trips<Pass>(random_pass, encode_pass, decode_pass, frame_kind(PaxosKind::pass));
   expect_round_trips<Lacks>(random_lacks, encode_lacks, decode_lacks, frame_kind(PaxosKind::lacks));

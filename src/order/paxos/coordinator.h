@@ -74,7 +74,8 @@ class Coordinator {
   /// Proposes nothing with this key. False: not now.
   bool pass(Instant now, std::uint64_t key, Effects& out);
   /// Sends what is under way of these instances to a node that lacks it.
-  void repeat(NodeId to, Instance first, std::uint32_t count, Effects& out);
+  /// `again`: it was sent in vain before, so it takes the other lane.
+  void repeat(NodeId to, Instance first, std::uint32_t count, bool again, Effects& out);
   /// Somebody asked for what was lost on its way from this instance on.
   void note_lost(Instant now, Instance first);
 
@@ -141,6 +142,7 @@ class Coordinator {
   bool wants_lives() const;
   void propose_list(const wire::Nodes& nodes, Effects& out);
   bool may_come(const Peer& peer) const;
+  bool served(const Peer& peer) const;
   std::vector<wire::ViewMember> wanted_members() const;
   void resend(Instant now, Effects& out);
   void add_flight(Digest& digest) const;

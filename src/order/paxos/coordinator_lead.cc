@@ -256,19 +256,24 @@ bool Coordinator::may_come(const Peer& peer) const {
   return its == 0 || (its == own && p_.given.holds_all(tip_.members(), p_.peers));
 }
 
-// Members stay while they seem alive. Others come in once they are nearly up to date, and, if they
+/// It seems alive, its links work, and it comes further if it can.
+bool Coordinator::served(const Peer& peer) const {
+  return peer.self || (!peer.suspected && peer.serve && !p_.peers.is_stuck(now_, peer));
+}
+
+// Members stay while they are served. Others come in once they are nearly up to date, and, if they
 // were in a view before, have consumed that it ended: their part in it is then history.
 std::vector<wire::ViewMember> Coordinator::wanted_members() const {
   std::vector<wire::ViewMember> wanted;
   for (const Peer& peer : p_.peers.all()) {
-    if (!peer.listed || peer.suspected || peer.state.leaving) continue;
+    if (!peer.listed || peer.state.leaving || !served(peer)) continue;
     if (tip_.has(peer.member)) {
       wanted.push_back({peer.member, tip_.view().number});
       continue;
     }
     const wire::Instance next = peer.self ? p_.state.next() : peer.state.next;
     if ((!peer.self && !peer.has_state) || next == 0) continue;
-    if (peer.state.visiting || !may_come(peer)) continue;
+    if (peer.state.visiting || peer.state.disk_hangs || !may_come(peer)) continue;
     const bool finished = !peer.state.joined && next > view_at_;
     if (!finished || next + join_lag(p_.config.options) < p_.state.next()) continue;
     wanted.push_back({peer.member, peer.state.view});
@@ -277,14 +282,21 @@ std::vector<wire::ViewMember> Coordinator::wanted_members() const {
 }
 
 void Coordinator::propose_view(Instant now, Effects& out) {
-  // One at a time: who comes in must have consumed the one before.
-  if (tip_.view() != p_.state.view() || !has_room()) return;
+  // One at a time: who comes in must have consumed the one before. A member that holds all up by
+  // being behind does not hold up the view that goes on without it.
+  if (tip_.view() != p_.state.view() || !tip_.governs(round_)) return;
+  if (!window_.allows(now, next_ - p_.state.next())) return;
   const std::vector<wire::ViewMember> wanted = wanted_members();
   const std::vector<wire::ViewMember>& members = tip_.members();
   const bool same = wanted.size() == members.size() &&
                     std::equal(wanted.begin(), wanted.end(), members.begin(),
                                [](const auto& a, const auto& b) { return a.member == b.member; });
   if (same || wanted.size() * 2 <= p_.peers.listed()) return;
+  const bool goes_on = std::all_of(members.begin(), members.end(), [&](const auto& each) {
+    const Peer* peer = p_.peers.find(each.member.node);
+    return peer == nullptr || served(*peer) || peer->member != each.member;
+  });
+  if (goes_on && too_far_behind()) return;
   const bool all = wanted.size() == p_.peers.listed();
   if (members.empty() && !all && now - since_ < p_.config.options.suspect * kFirstViewPatience) {
     return;
@@ -330,13 +342,14 @@ void Coordinator::propose_list(const wire::Nodes& nodes, Effects& out) {
   propose({head, bytes}, false, out);
 }
 
-void Coordinator::repeat(NodeId to, Instance first, std::uint32_t count, Effects& out) {
+void Coordinator::repeat(NodeId to, Instance first, std::uint32_t count, bool again, Effects& out) {
   if (phase_ != Phase::lead) return;
   for (Instance k = std::max(first, flight_first_); k < std::min(next_, first + count); ++k) {
     Flight& flight = flight_[k - flight_first_];
     if (!flight.packet) flight.packet = packet_again(k, flight.value);
     flight.resent = true;
-    if (flight.packet) out.send(to, p_.outbox.lane_for(flight.packet), flight.packet);
+    const Lane lane = again ? Lane::control : p_.outbox.lane_for(flight.packet);
+    if (flight.packet) out.send(to, lane, flight.packet);
   }
 }
 
@@ -363,9 +376,10 @@ void Coordinator::resend(Instant now, Effects& out) {
     window_.lost(now);
     if (progress.vain >= kSlowAfter) p_.routes.note_slow(now, peer.node);
     const Instance first = std::max(voted + 1, flight_first_);
-    repeat(peer.node, first, kResendsAtOnce, out);
+    const bool again = progress.vain > kSlowAfter;
+    repeat(peer.node, first, kResendsAtOnce, again, out);
     // Who has the last one sees how many it lacks, and asks for them all.
-    if (next_ > first + kResendsAtOnce) repeat(peer.node, next_ - 1, 1, out);
+    if (next_ > first + kResendsAtOnce) repeat(peer.node, next_ - 1, 1, again, out);
   }
 }
 

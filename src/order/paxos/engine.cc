@@ -15,6 +15,10 @@ constexpr std::uint32_t kAskedBytesMax = 96U << 10;
 /// What one call does at most before it lets others have their turn.
 constexpr int kPassesMax = 4;
 
+/// In units of Options::suspect: a coordinator that has been less fit than another acceptor for so
+/// long is missed by it.
+constexpr std::int64_t kLessFitFor = 2;
+
 /// Ahead of what is consumed there are the slowest member's instances, and after a restart those
 /// that were consumed since the checkpoint before the last one.
 std::uint32_t slots_max(const Options& options) {
@@ -138,7 +142,8 @@ void PaxosEngine::on_durable(Instant now, Effects& out) {
 void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
   if (life_ != Life::running) return;
   // Others were not silent: this node did not listen.
-  peers_.forgive(gap);
+  peers_.forgive(now, gap);
+  fit_enough_at_ = disk_moved_at_ = now;
   out.report({EventCode::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
   retry_at_ = std::max(retry_at_, now + config_.options.suspect);
 }
@@ -212,24 +217,28 @@ void PaxosEngine::want_pass(std::uint64_t key, Effects& out) {
 void PaxosEngine::tick(Instant now, Effects& out) {
   now_ = now;
   peers_.tick(now);
+  look_at_links(now);
   update_self();
   if (coordinator_) {
     coordinator_->tick(now, out);
     elect(now, out);
   }
-  say(state(), Lane::control, out);
+  wire::State said = state();
+  said.beat = ++beats_;
+  say(said, Lane::control, out);
+  check_links(out);
   asked_ = false;
   left_out_.look(peers_);
   if (in_memory()) found(out);
   ask_for_checkpoint(out);
 }
 
-// Whoever coordinates goes on as long as it seems alive. If nobody does, the lowest acceptor that
-// seems alive does, of those who know where the order stands.
+// A coordinator goes on as long as it serves most acceptors. If none does, the fittest acceptor
+// that seems alive takes over, of equally fit ones the lowest that knows where the order stands.
 void PaxosEngine::elect(Instant now, Effects& out) {
   if (coordinator_->phase() != Coordinator::Phase::idle || now < retry_at_) return;
   if (peers_.live_acceptors() < peers_.majority()) return;
-  if (!votes() || leave_it_to_last()) return;
+  if (!votes() || !most_miss_last()) return;
   const Peer* best = peers_.candidate(config_.first_candidate);
   if (best == nullptr || !best->self) return;
   if (!state_.known()) {
@@ -251,15 +260,32 @@ void PaxosEngine::elect(Instant now, Effects& out) {
   coordinator_->prepare(now, count, out);
 }
 
-/// Whoever coordinated last is alive, and goes on, or tries to.
-bool PaxosEngine::leave_it_to_last() const {
+/// The coordinator of the highest round does not serve this node, or has had its time to try.
+bool PaxosEngine::misses_last() const {
+  if (round_seen_.count == 0) return true;
   const Peer* last = peers_.find(round_seen_.coordinator.node);
-  if (last == nullptr || last->self || last->suspected || !last->acceptor ||
-      last->member != round_seen_.coordinator || last->state.leaving) {
-    return false;
+  if (last == nullptr || last->member != round_seen_.coordinator) return true;
+  if (last->self) {
+    return coordinator_->phase() == Coordinator::Phase::idle || coordinator_->round() < round_seen_;
   }
+  if (last->suspected || !last->acceptor || last->state.leaving) return true;
   const bool leads = leading_ == round_seen_ && state_.governs(round_seen_);
-  return leads || now_ - round_seen_at_ < last->patience * 4;
+  if (!leads && now_ - round_seen_at_ >= last->patience * 4) return true;
+  return now_ - fit_enough_at_ >= config_.options.suspect * kLessFitFor;
+}
+
+/// One that does not serve this node alone may serve most others: to take over from it would only
+/// turn the roles round.
+bool PaxosEngine::most_miss_last() const {
+  if (PEAL_MUTANT(px_one_misses) || round_seen_.coordinator == config_.self) return misses_;
+  const auto& peers = peers_.all();
+  const auto missing = std::count_if(peers.begin(), peers.end(), [this](const Peer& peer) {
+    if (!peer.acceptor || peer.silent || peer.suspected) return false;
+    if (peer.self) return misses_;
+    // Whoever goes by an earlier round does not hear of this one's coordinator.
+    return peer.has_state && peer.state.misses && peer.state.round <= round_seen_;
+  });
+  return static_cast<std::size_t>(missing) >= peers_.majority();
 }
 
 // A round of a later list is no round to follow here: whoever began it may be the only one who
@@ -309,6 +335,11 @@ wire::State PaxosEngine::state() const {
   state.visiting = visiting_;
   state.asks = asked_;
   state.from = views_from_;
+  state.misses = misses_;
+  state.disk_hangs = disk_hangs_;
+  state.app_full = host_.receive_room_units() == 0;
+  state.fitness = company_.fitness();
+  if (state.next != 0) state.unheard = company_.unheard();
   return state;
 }
 

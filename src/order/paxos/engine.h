@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "order/paxos/acceptor.h"
+#include "order/paxos/company.h"
 #include "order/paxos/coordinator.h"
 #include "order/paxos/early.h"
 #include "order/paxos/ensemble.h"
@@ -103,7 +104,18 @@ class PaxosEngine final : public Ensemble {
   void see_round(Instant now, const Round& round);
   const Peer* coordinator() const;
   void stop(Effects& out, std::string_view reason);
-  bool leave_it_to_last() const;
+  bool misses_last() const;
+  bool most_miss_last() const;
+
+  // links.cc
+  void look_at_links(Instant now);
+  bool look_at_disk(Instant now);
+  void check_links(Effects& out);
+  wire::Drop on_link_check(Instant now, Peer& from, const BufferRef& packet);
+
+  // engine_state.cc
+  WaitReason why_outside() const;
+  MemberId full_application() const;
 
   // exchange.cc
   bool admit(Instant now, const wire::Header& header, Effects& out);
@@ -125,7 +137,7 @@ class PaxosEngine final : public Ensemble {
   wire::Drop on_checkpoint(const Peer& from, const BufferRef& packet, Effects& out);
   void answer_prepare(Effects& out);
   void tell_state(NodeId to, Effects& out);
-  void send_decided(NodeId to, Instance instance, Effects& out);
+  void send_decided(NodeId to, Instance instance, bool again, Effects& out);
 
   // lives.cc
   bool in_memory() const { return config_.storage == Storage::memory; }
@@ -211,6 +223,7 @@ class PaxosEngine final : public Ensemble {
   OrderState state_;
   GivenList given_;
   Peers peers_;
+  Company company_;
   Store store_;
   LeftOut left_out_;
   Outbox outbox_;
@@ -228,8 +241,14 @@ class PaxosEngine final : public Ensemble {
   bool more_ = false;   ///< the last call left work over
   Round round_seen_{};  ///< the highest anybody spoke of
   Instant round_seen_at_{};
-  Round leading_{};     ///< the highest whose coordinator is known to be past Phase 1
-  Instant retry_at_{};  ///< no Phase 1 of this node before
+  Round leading_{};          ///< the highest whose coordinator is known to be past Phase 1
+  Instant retry_at_{};       ///< no Phase 1 of this node before
+  Instant fit_enough_at_{};  ///< when the coordinator was last no less fit than this node
+  bool misses_ = false;      ///< see misses_last()
+  std::uint32_t beats_ = 0;  ///< signs of life sent so far
+  bool disk_hangs_ = false;
+  LogPosition disk_at_{};              ///< of the log: durable up to there
+  Instant disk_moved_at_{};            ///< or had nothing to write
   std::optional<NodeId> promise_for_;  ///< who waits for a promise to be on disk
   Instant announce_at_{};              ///< not before; votes that come meanwhile go together
   bool announce_ = false;

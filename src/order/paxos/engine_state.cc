@@ -16,9 +16,15 @@ WaitReason PaxosEngine::why() const {
   if (peers_.live_acceptors() < peers_.majority()) {
     return waits_for_acceptors(Kind::majority, seq_ + 1);
   }
+  if (state_.known() && !joined()) {
+    if (const WaitReason outside = why_outside(); outside.kind != Kind::nothing) return outside;
+  }
   const bool waits = !own_.empty() || host_.backlog_units() > 0 || !joined();
   if (is_missing_) return {Kind::packet, {}, seq_ + 1};
   if (!waits) return {};
+  if (const MemberId full = full_application(); full != MemberId{}) {
+    return {Kind::slow_application, full, 0};
+  }
   if (const Peer* leader = coordinator(); leader == nullptr) {
     const Peer* best = peers_.candidate(config_.first_candidate);
     return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
@@ -34,6 +40,33 @@ WaitReason PaxosEngine::waits_for_acceptors(WaitReason::Kind kind, Seq seq) cons
   reason.all = silent_acceptors();
   if (!reason.all.empty()) reason.who = reason.all.front();
   return reason;
+}
+
+/// What keeps this node out of the view, as far as it can tell.
+WaitReason PaxosEngine::why_outside() const {
+  using Kind = WaitReason::Kind;
+  if (disk_hangs_) return {Kind::disk, config_.self, seq_ + 1};
+  WaitReason unheard{Kind::unheard, {}, seq_ + 1};
+  WaitReason not_heard{Kind::not_heard, {}, seq_ + 1};
+  for (const Peer& peer : peers_.all()) {
+    if (peer.self || !state_.has(peer.member)) continue;
+    const bool arrives = !peer.suspected && peer.reception.works();
+    if (!arrives) unheard.all.push_back(peer.member);
+    if (arrives && !peer.works) not_heard.all.push_back(peer.member);
+  }
+  WaitReason& reason = unheard.all.empty() ? not_heard : unheard;
+  if (reason.all.empty()) return {};
+  reason.who = reason.all.front();
+  return reason;
+}
+
+/// A member whose application takes nothing, and that holds up the others or is about to.
+MemberId PaxosEngine::full_application() const {
+  for (const Peer& peer : peers_.all()) {
+    const bool behind = peer.has_state && peer.state.app_full && peer.state.next < state_.next();
+    if (!peer.self && !peer.suspected && behind && state_.has(peer.member)) return peer.member;
+  }
+  return {};
 }
 
 std::span<const Counter> PaxosEngine::counters() const {

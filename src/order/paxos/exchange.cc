@@ -12,6 +12,16 @@ namespace peal::order::paxos {
 using wire::Drop;
 using wire::PaxosKind;
 
+namespace {
+
+/// Packets that take the data lane, if they fit one datagram.
+bool carries_value(PaxosKind kind) {
+  return kind == PaxosKind::submit || kind == PaxosKind::propose || kind == PaxosKind::relay ||
+         kind == PaxosKind::distribute || kind == PaxosKind::decided;
+}
+
+}  // namespace
+
 void PaxosEngine::on_packet(Instant now, const BufferRef& packet, Effects& out) {
   if (life_ != Life::running) return;
   wire::Header header;
@@ -20,8 +30,10 @@ void PaxosEngine::on_packet(Instant now, const BufferRef& packet, Effects& out) 
   if (reason == Drop::none && !wire::is_paxos_kind(header.kind)) reason = Drop::unknown_kind;
   if (reason == Drop::none) {
     if (!admit(now, header, out)) return;
-    const Peer& from = *peers_.find(header.sender.node);
-    reason = dispatch(now, from, static_cast<PaxosKind>(header.kind), packet, out);
+    Peer& from = *peers_.find(header.sender.node);
+    const auto kind = static_cast<PaxosKind>(header.kind);
+    if (carries_value(kind)) from.reception.value(now, packet.size(), config_.options);
+    reason = dispatch(now, from, kind, packet, out);
   }
   if (reason != Drop::none) ++drops_[static_cast<std::size_t>(reason)];
   work(now, out);
@@ -56,7 +68,8 @@ void PaxosEngine::report_incompatible(const wire::Header& header, Drop reason, E
 Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
                            Effects& out) {
   const bool of_any_order = kind == PaxosKind::state || kind == PaxosKind::lives ||
-                            kind == PaxosKind::checkpoint || kind == PaxosKind::checkpoint_get;
+                            kind == PaxosKind::checkpoint || kind == PaxosKind::checkpoint_get ||
+                            kind == PaxosKind::link_check;
   if (!of_any_order && !shares_order(from)) return Drop::other_list;
   switch (kind) {
     case PaxosKind::state: return on_state(now, packet, *peers_.find(from.node), out);
@@ -95,6 +108,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     }
     case PaxosKind::checkpoint: return on_checkpoint(from, packet, out);
     case PaxosKind::lives: return on_lives(from, packet, out);
+    case PaxosKind::link_check: return on_link_check(now, *peers_.find(from.node), packet);
   }
   return Drop::unknown_kind;
 }
@@ -110,6 +124,7 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
     return Drop::other_list;
   }
   peers_.note_state(from, said);
+  if (said.beat != 0) from.reception.beat(said.beat);
   if (said.voted_round.count != 0) hear_voter(from);
   see_round(now, said.round);
   highest_decided_ = std::max(highest_decided_, said.next == 0 ? 0 : said.next - 1);
@@ -218,7 +233,7 @@ Drop PaxosEngine::on_fetch(const Peer& from, const BufferRef& packet, Effects& o
   const Drop reason = wire::decode_fetch(packet.view(), fetch);
   if (reason != Drop::none) return reason;
   if (decided(fetch.instance)) {
-    send_decided(from.node, fetch.instance, out);
+    send_decided(from.node, fetch.instance, false, out);
     return Drop::none;
   }
   const Slot* slot = store_.find(fetch.instance);
@@ -238,7 +253,8 @@ Drop PaxosEngine::on_fetched(const BufferRef& packet) {
   return Drop::none;
 }
 
-void PaxosEngine::send_decided(NodeId to, Instance instance, Effects& out) {
+/// `again`: it may be the data lane that does not get there.
+void PaxosEngine::send_decided(NodeId to, Instance instance, bool again, Effects& out) {
   const auto known = decided(instance);
   if (!known) return;
   wire::ValueFrame frame;
@@ -246,7 +262,8 @@ void PaxosEngine::send_decided(NodeId to, Instance instance, Effects& out) {
   frame.head = known->head;
   const BufferRef packet = outbox_.value_packet(PaxosKind::decided, frame, known->bytes);
   if (!packet) return;
-  out.send(to, outbox_.lane_for(packet), packet);
+  const bool control = again && !PEAL_MUTANT(px_repairs_one_lane);
+  out.send(to, control ? Lane::control : outbox_.lane_for(packet), packet);
   ++counts_.repeated;
 }
 
@@ -256,11 +273,11 @@ Drop PaxosEngine::on_repeat(Instant now, const Peer& from, const BufferRef& pack
   if (reason != Drop::none) return reason;
   const Instance end = repeat.first + repeat.count;
   for (Instance k = repeat.first; k < std::min(end, store_.end()); ++k) {
-    send_decided(from.node, k, out);
+    send_decided(from.node, k, repeat.again, out);
   }
   if (coordinator_) {
     coordinator_->note_lost(now, repeat.first);
-    coordinator_->repeat(from.node, repeat.first, repeat.count, out);
+    coordinator_->repeat(from.node, repeat.first, repeat.count, repeat.again, out);
   }
   return Drop::none;
 }

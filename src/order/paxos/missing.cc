@@ -10,14 +10,20 @@
 namespace peal::order::paxos {
 namespace {
 
+/// Requests in vain, after which answers are to come by the control lane.
+constexpr std::uint32_t kAsksOneLane = 3;
+
 /// Another node that is past this instance.
 bool is_past(const Peer& peer, Instance instance) {
   return !peer.self && !peer.suspected && peer.has_state && peer.state.next > instance;
 }
 
+/// The same of one to which the link works.
+bool reaches(const Peer& peer, Instance instance) { return is_past(peer, instance) && peer.works; }
+
 /// One that has it in its history, as far as it said.
 bool gives(const Peer& peer, Instance instance) {
-  return is_past(peer, instance) && peer.state.oldest <= instance;
+  return reaches(peer, instance) && peer.state.oldest <= instance;
 }
 
 }  // namespace
@@ -52,7 +58,10 @@ const Peer* PaxosEngine::who_has(Instance instance) const {
   };
   look_for(gives);
   // If no history goes back as far, who left this node out of a view may have kept what it lacks.
-  if (able.empty() && (leader == nullptr || !gives(*leader, instance))) look_for(is_past);
+  if (able.empty() && (leader == nullptr || !gives(*leader, instance))) {
+    look_for(reaches);
+    if (able.empty()) look_for(is_past);
+  }
   if (able.empty() || (leader != nullptr && asks_ % 2 == 1)) return leader;
   return able[(own + asks_ / 2) % able.size()];
 }
@@ -108,6 +117,7 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
 // All that is as late as the first one: those in a row with one packet.
 void PaxosEngine::ask(const Peer& peer, Instance first, Effects& out) {
   asked_ = true;
+  const bool again = asks_ > kAsksOneLane;
   constexpr int kRunsAtOnce = 8;
   const Instance end = std::min(std::max(missed_upto_, first), first + ask_max_ - 1) + 1;
   Instance from = first;
@@ -117,7 +127,7 @@ void PaxosEngine::ask(const Peer& peer, Instance first, Effects& out) {
     const auto count = static_cast<std::uint16_t>(upto - from);
     ++counts_.repeats;
     outbox_.send(peer.node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
-      return wire::encode_repeat(header, {from, count}, bytes);
+      return wire::encode_repeat(header, {from, count, again}, bytes);
     });
     asked_upto_ = upto - 1;
     for (from = upto; from < end && !lacks(from);) ++from;
@@ -132,8 +142,9 @@ void PaxosEngine::note_twice(Instant now, Instance instance) {
 
 // Does anybody have the next instance?
 bool PaxosEngine::can_catch_up() const {
-  return std::any_of(peers_.all().begin(), peers_.all().end(),
-                     [this](const Peer& peer) { return gives(peer, state_.next()); });
+  return std::any_of(peers_.all().begin(), peers_.all().end(), [this](const Peer& peer) {
+    return is_past(peer, state_.next()) && peer.state.oldest <= state_.next();
+  });
 }
 
 // Who is in no view may begin where others are, and does if it is far behind: to learn what was

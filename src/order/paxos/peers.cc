@@ -10,6 +10,9 @@
 namespace peal::order::paxos {
 namespace {
 
+/// In units of Options::suspect: a member that has come no further for so long is not served.
+constexpr std::int64_t kStuckFor = 7;
+
 /// How long a node must not be suspected wrongly before it gets less patience. Whoever was cut off
 /// or stopped once would else be waited for longer for ever, should it die.
 constexpr Duration kTrial = seconds(10);
@@ -41,6 +44,7 @@ void Peers::know(const wire::Nodes& counts, const std::vector<NodeId>& others) {
       peer.node = node;
       peer.patience = options_.suspect;
       peer.heard = started_;
+      peer.reception.begin(started_);
     }
     peer.listed = std::binary_search(counts.all.begin(), counts.all.end(), node);
     const auto at = std::lower_bound(counts.acceptors.begin(), counts.acceptors.end(), node);
@@ -61,7 +65,10 @@ void Peers::know(const wire::Nodes& counts, const std::vector<NodeId>& others) {
 
 void Peers::start(Instant now) {
   started_ = now;
-  for (Peer& peer : peers_) peer.heard = now;
+  for (Peer& peer : peers_) {
+    peer.heard = now;
+    peer.reception.begin(now);
+  }
 }
 
 Peer* Peers::find(NodeId node) {
@@ -78,6 +85,8 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
     peer.member = member;
     peer.has_state = false;
     peer.state = {};
+    peer.reception.begin(now);
+    peer.keeps_up = now;
     look_at_life(peer);
   } else if (peer.suspected) {
     // It was not dead: next time it gets longer.
@@ -125,6 +134,9 @@ void Peers::note_decided(const wire::Round& round, wire::Instance upto) {
 void Peers::tick(Instant now) {
   for (Peer& peer : peers_) {
     if (!peer.self && now - peer.heard >= peer.patience) peer.suspected = true;
+    if (!peer.self && peer.member.epoch != 0) {
+      peer.reception.look(now, peer.suspected, options_);
+    }
     if (peer.suspected || now - peer.judged_at < kTrial) continue;
     // By a third, but not below what its signs of life need.
     const Duration enough = std::max(peer.silence * 2, options_.suspect);
@@ -134,8 +146,25 @@ void Peers::tick(Instant now) {
   }
 }
 
-void Peers::forgive(Duration gap) {
-  for (Peer& peer : peers_) peer.heard = peer.heard + gap;
+void Peers::forgive(Instant now, Duration gap) {
+  for (Peer& peer : peers_) {
+    peer.heard = peer.heard + gap;
+    peer.reception.forgive(now);
+    peer.keeps_up = now;
+  }
+}
+
+void Peers::watch(Instant now, wire::Instance next) {
+  for (Peer& peer : peers_) {
+    const bool came = peer.state.next != peer.came_to;
+    peer.came_to = peer.state.next;
+    const bool waits = peer.has_state && peer.state.next < next && !peer.state.app_full;
+    if (peer.self || peer.suspected || came || !waits) peer.keeps_up = now;
+  }
+}
+
+bool Peers::is_stuck(Instant now, const Peer& peer) const {
+  return now - peer.keeps_up >= options_.suspect * kStuckFor && !PEAL_MUTANT(px_stuck_stays);
 }
 
 std::size_t Peers::live_acceptors() const {
@@ -168,6 +197,9 @@ const Peer* Peers::candidate(std::size_t first) const {
     std::size_t rank = (index++ + acceptors_ - begin) % acceptors_;
     if (!peer.acceptor || peer.silent || peer.suspected || peer.state.leaving) continue;
     if (!peer.has_state || peer.state.next == 0) rank += acceptors_;
+    // The fitter first; that it knows the order matters among equally fit ones.
+    const auto fitness = static_cast<std::size_t>(peer.state.fitness);
+    rank += (static_cast<std::size_t>(wire::Fitness::chosen) - fitness) * 2 * acceptors_;
     if (best != nullptr && rank >= best_rank) continue;
     best = &peer;
     best_rank = rank;
@@ -178,7 +210,7 @@ const Peer* Peers::candidate(std::size_t first) const {
 void Peers::add_to(Digest& digest) const {
   for (const Peer& peer : peers_) {
     digest.add(peer.member.epoch);
-    digest.add(peer.suspected ? 1 : 0);
+    digest.add((peer.suspected ? 1U : 0U) | (peer.works ? 2U : 0U) | (peer.serve ? 4U : 0U));
     digest.add(static_cast<std::uint64_t>(peer.patience.ns));
     if (!peer.has_state) continue;
     for (const wire::Round& round : {peer.state.round, peer.state.voted_round}) {
@@ -194,7 +226,9 @@ void Peers::add_to(Digest& digest) const {
     digest.add(peer.state.list);
     digest.add(peer.state.next_list);
     digest.add((peer.state.leading ? 1U : 0U) | (peer.state.leaving ? 2U : 0U) |
-               (peer.state.joined ? 4U : 0U));
+               (peer.state.joined ? 4U : 0U) | (peer.state.misses ? 8U : 0U) |
+               (peer.state.disk_hangs ? 16U : 0U));
+    digest.add(static_cast<std::uint64_t>(peer.state.fitness));
   }
 }
 

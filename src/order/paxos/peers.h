@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "order/paxos/options.h"
+#include "order/paxos/reception.h"
 #include "wire/paxos.h"
 
 namespace peal::order::paxos {
@@ -35,6 +36,11 @@ struct Peer {
   Duration silence{};   ///< the longest since then
   Instant judged_at{};  ///< when patience was last looked at
   bool asked = false;   ///< for what was decided, since its coordinator looked
+  Reception reception;  ///< how well its packets arrive
+  bool works = true;    ///< this node and it hear each other
+  bool serve = true;    ///< it can be in a view that this node coordinates
+  Instant keeps_up{};   ///< when it last came further, had all, or its application took nothing
+  wire::Instance came_to{};  ///< how far it had come then
   bool has_state = false;
   wire::State state;  ///< as it said last
 };
@@ -68,6 +74,11 @@ class Peers {
   std::size_t lives() const;
   /// A sign of life. False: of an incarnation that was before another.
   bool note(Instant now, Peer& peer, const MemberId& member);
+  /// Once in each heartbeat, by a node that has consumed all below `next`: looks for nodes that
+  /// come no further, and not because their application takes nothing.
+  void watch(Instant now, wire::Instance next);
+  /// It has come no further for so long that it is not served: a view goes on without it.
+  bool is_stuck(Instant now, const Peer& peer) const;
   /// What it says of itself; older words of the same incarnation are not believed.
   void note_state(Peer& peer, const wire::State& state);
   /// The same for what a coordinator said with a value: a majority voted in its round, up to there.
@@ -75,7 +86,7 @@ class Peers {
   /// Suspects those who were silent for too long.
   void tick(Instant now);
   /// This process did not run for so long: others have that much longer.
-  void forgive(Duration gap);
+  void forgive(Instant now, Duration gap);
 
   /// Acceptors that are not suspected, this node included unless it is silent.
   std::size_t live_acceptors() const;

@@ -71,7 +71,8 @@ const Peer& Chain::acceptor(std::size_t index) const {
 // ---- for a coordinator ----
 
 bool Chain::usable(Instant now, std::size_t index) const {
-  return votes(index) && avoid_until_[index] <= now;
+  const Peer& peer = acceptor(index);
+  return votes(index) && avoid_until_[index] <= now && peer.serve && !peer.state.disk_hangs;
 }
 
 /// It seems alive, and has forgotten nothing.
@@ -253,7 +254,8 @@ std::vector<NodeId> Chain::able(Instant now) const {
   std::vector<NodeId> members;
   std::vector<NodeId> others;
   for (const Peer& peer : l_.peers.all()) {
-    if (peer.self || peer.suspected || has(chain_, peer.node)) continue;
+    const bool arrives = !peer.suspected && peer.works;
+    if (peer.self || !arrives || has(chain_, peer.node)) continue;
     const bool quiet = now - peer.heard > l_.config.options.heartbeat * kQuietHeartbeats;
     (l_.state.has(peer.member) && !quiet ? members : others).push_back(peer.node);
   }

@@ -67,7 +67,7 @@ const Peer* RingRoutes::next() const {
   for (std::size_t i = place_of(first, l_.config.self.node) + 1; i < l_.state.nodes().all.size();
        ++i) {
     const Peer* peer = l_.peers.find(at(first, i));
-    if (!peer->suspected) return peer;
+    if (!peer->suspected && peer->works && peer->serve) return peer;
     PEAL_PROBE("ridge.ring_passes_over");
   }
   return nullptr;
@@ -96,7 +96,7 @@ bool RingRoutes::note_sent(Instance instance) {
 bool RingRoutes::choose(Instant /*now*/, bool anew) {
   std::vector<MemberId> alive;
   for (const Peer& peer : l_.peers.all()) {
-    if (peer.listed && !peer.suspected) alive.push_back(peer.member);
+    if (peer.listed && !peer.suspected && peer.serve) alive.push_back(peer.member);
   }
   const bool gone = !std::includes(alive.begin(), alive.end(), ring_.begin(), ring_.end());
   ring_ = std::move(alive);

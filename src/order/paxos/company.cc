@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/company.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/hooks.h"
+
+namespace peal::order::paxos {
+namespace {
+
+using wire::Fitness;
+using wire::NodeSet;
+
+/// Up to so many nodes all sets of them are tried where the quick search finds none.
+constexpr std::size_t kSearchMax = 12;
+
+bool is_acceptor(const Peer& peer) { return peer.acceptor && !peer.silent; }
+
+std::size_t common(const NodeSet& a, const NodeSet& b) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < NodeSet::kWords; ++i) {
+    count += static_cast<std::size_t>(std::popcount(a.words()[i] & b.words()[i]));
+  }
+  return count;
+}
+
+/// What it says of the list that counts here; of another one it says nothing here.
+bool speaks_of_list(const Peer& peer, const OrderState& state) {
+  return peer.has_state && peer.state.next != 0 && state.known() &&
+         peer.state.first_list == state.nodes().first && peer.state.list == state.nodes().number;
+}
+
+}  // namespace
+
+// ---- who hears whom ----
+
+/// False: all pairs of nodes that this node hears work.
+bool Company::read_links(const Peers& peers, const OrderState& state) {
+  listed_.clear();
+  heard_ = unheard_ = {};
+  self_ = kNobody;
+  for (const Peer& peer : peers.all()) {
+    if (!peer.listed) continue;
+    const std::size_t index = listed_.size();
+    listed_.push_back(&peer);
+    if (peer.self) self_ = index;
+    if (peer.self || (!peer.suspected && peer.member.epoch != 0)) heard_.add(index);
+    const bool arrives = peer.self || (peer.member.epoch != 0 && peer.reception.works());
+    if (!arrives && state.known()) unheard_.add(index);
+  }
+  fails_.assign(listed_.size(), {});
+  bool any = false;
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    if (!heard_.has(i)) continue;
+    const Peer& peer = *listed_[i];
+    if (!peer.self && !speaks_of_list(peer, state)) continue;
+    const NodeSet& row = peer.self ? unheard_ : peer.state.unheard;
+    if (PEAL_MUTANT(px_links_not_told) && !peer.self) continue;
+    for (std::size_t k = 0; k < listed_.size(); ++k) {
+      if (k == i || !row.has(k) || !heard_.has(k)) continue;
+      fails_[i].add(k);
+      fails_[k].add(i);
+      any = true;
+    }
+  }
+  return any;
+}
+
+std::size_t Company::failing(std::size_t index, const NodeSet& set) const {
+  return common(fails_[index], set);
+}
+
+/// Takes nodes out of the set until all pairs in it work: first those with the most failing pairs;
+/// of equal ones those that are no acceptors, and then the highest. `keep` stays.
+void Company::resolve(NodeSet& set, std::size_t keep) const {
+  for (;;) {
+    std::size_t worst = kNobody;
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < listed_.size(); ++i) {
+      if (!set.has(i) || i == keep) continue;
+      const std::size_t count = failing(i, set);
+      if (count == 0 || count < most) continue;
+      const bool spared =
+          worst != kNobody && count == most && !listed_[worst]->named && listed_[i]->named;
+      if (spared) continue;
+      worst = i;
+      most = count;
+    }
+    if (worst == kNobody) return;
+    set.remove(worst);
+  }
+}
+
+// ---- which of them go on ----
+
+std::size_t Company::acceptors_in(const NodeSet& set, bool moving) const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    const bool counts = set.has(i) && is_acceptor(*listed_[i]);
+    if (counts && !(moving && listed_[i]->state.disk_hangs)) ++count;
+  }
+  return count;
+}
+
+bool Company::is_enough(const Peers& peers, const NodeSet& set) const {
+  return acceptors_in(set, false) >= peers.majority() && set.size() * 2 > peers.listed();
+}
+
+// Who is in the view stays, as long as its links work; others come in if theirs do to all of these.
+// If that leaves too few, it no longer matters who was in the view.
+NodeSet Company::choose(const Peers& peers, const OrderState& state) const {
+  NodeSet set;
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    const Peer& peer = *listed_[i];
+    if (heard_.has(i) && state.has(peer.member) && !peer.state.visiting) set.add(i);
+  }
+  resolve(set, kNobody);
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    if (heard_.has(i) && !set.has(i) && failing(i, set) == 0) set.add(i);
+  }
+  if (is_enough(peers, set)) return set;
+  set = heard_;
+  resolve(set, kNobody);
+  return is_enough(peers, set) ? set : search(peers);
+}
+
+/// Tries all sets of few nodes: the largest one, of these the one of the lowest nodes.
+NodeSet Company::search(const Peers& peers) const {
+  std::vector<std::size_t> heard;
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    if (heard_.has(i)) heard.push_back(i);
+  }
+  NodeSet best;
+  if (heard.size() > kSearchMax || heard.size() * 2 <= peers.listed()) return best;
+  PEAL_PROBE("paxos.company_searched");
+  for (std::uint32_t bits = 1; bits < (1U << heard.size()); ++bits) {
+    NodeSet set;
+    for (std::size_t k = 0; k < heard.size(); ++k) {
+      if ((bits >> k & 1U) != 0) set.add(heard[k]);
+    }
+    if (set.size() <= best.size() || !is_enough(peers, set)) continue;
+    const bool works = std::all_of(heard.begin(), heard.end(), [&](std::size_t i) {
+      return !set.has(i) || failing(i, set) == 0;
+    });
+    if (works) best = set;
+  }
+  return best;
+}
+
+/// The nodes with which this node could go on.
+NodeSet Company::around(std::size_t self) const {
+  NodeSet set = heard_;
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    if (fails_[self].has(i)) set.remove(i);
+  }
+  resolve(set, self);
+  return set;
+}
+
+Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& serve) const {
+  serve = heard_;
+  if (self_ == kNobody || peers.live_acceptors() < peers.majority()) return Fitness::none;
+  const NodeSet chosen = choose(peers, state);
+  Fitness fitness = Fitness::hears;
+  if (is_enough(peers, chosen) && chosen.has(self_)) {
+    fitness = Fitness::chosen;
+    serve = chosen;
+  } else if (const NodeSet own = around(self_); is_enough(peers, own)) {
+    fitness = Fitness::connected;
+    serve = own;
+  }
+  // A coordinator whose disk hangs votes for nothing. If all disks hang, another one is no help.
+  const bool others_move = acceptors_in(serve, true) >= peers.majority();
+  if (listed_[self_]->state.disk_hangs && others_move && !PEAL_MUTANT(px_disk_not_told)) {
+    fitness = Fitness::hears;
+  }
+  return fitness;
+}
+
+void Company::look(Peers& peers, const OrderState& state) {
+  const bool any_fails = read_links(peers, state);
+  NodeSet serve;
+  fitness_ = judge(peers, state, serve);
+  if (any_fails) PEAL_PROBE("paxos.pair_fails");
+  std::size_t index = 0;
+  for (Peer& peer : peers.all()) {
+    if (!peer.listed) {
+      peer.works = peer.serve = peer.self || !peer.suspected;
+      continue;
+    }
+    const std::size_t i = index++;
+    peer.works = peer.self || (heard_.has(i) && !(self_ != kNobody && fails_[self_].has(i)));
+    peer.serve = peer.self || serve.has(i);
+  }
+}
+
+}  // namespace peal::order::paxos

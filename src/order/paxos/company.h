@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "order/paxos/order_state.h"
+#include "order/paxos/peers.h"
+#include "wire/paxos.h"
+
+namespace peal::order::paxos {
+
+/// Which nodes should be in one view, by the links between them. Each node says whom it does not
+/// hear; a pair of nodes works if each hears the other. Nodes all of whose pairs work go on
+/// together if they are most of the acceptors and most of the listed nodes. Every node looks for
+/// them by the same rule, and says how fit it is to coordinate (wire::Fitness). Where there are no
+/// such nodes, whoever hears most acceptors goes on with all that it hears.
+class Company {
+ public:
+  /// Looks anew, and writes `works` and `serve` of each peer. `state` tells who is in the view:
+  /// others come in only if their links to all of these work.
+  void look(Peers& peers, const OrderState& state);
+  wire::Fitness fitness() const { return fitness_; }
+  /// Nodes of the list whose packets do not arrive here: for others to know.
+  const wire::NodeSet& unheard() const { return unheard_; }
+
+ private:
+  using NodeSet = wire::NodeSet;
+
+  bool read_links(const Peers& peers, const OrderState& state);
+  NodeSet choose(const Peers& peers, const OrderState& state) const;
+  NodeSet around(std::size_t self) const;
+  NodeSet search(const Peers& peers) const;
+  void resolve(NodeSet& set, std::size_t keep) const;
+  std::size_t failing(std::size_t index, const NodeSet& set) const;
+  bool is_enough(const Peers& peers, const NodeSet& set) const;
+  std::size_t acceptors_in(const NodeSet& set, bool moving) const;
+  wire::Fitness judge(const Peers& peers, const OrderState& state, NodeSet& serve) const;
+
+  static constexpr std::size_t kNobody = ~std::size_t{0};
+
+  std::vector<const Peer*> listed_;  ///< scratch: by index
+  std::vector<NodeSet> fails_;       ///< scratch: by index, the nodes to which the pair fails
+  NodeSet heard_;                    ///< scratch: nodes that this node hears, itself included
+  NodeSet unheard_;
+  std::size_t self_ = kNobody;
+  wire::Fitness fitness_ = wire::Fitness::none;
+};
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/hooks.h"
+#include "order/paxos/engine.h"
+
+// Links between nodes: what this node says and finds out of them, and of its own disk.
+
+namespace peal::order::paxos {
+namespace {
+
+/// Heartbeats from one link check to the next; and where each of several ensembles checks.
+constexpr std::uint32_t kCheckEvery = 4;
+constexpr std::uint32_t kCheckEveryOfSeveral = 12;
+/// Of packets larger than this only one check in four is as large as packets may be.
+constexpr std::uint32_t kPlainBytes = 1'472;
+constexpr std::uint32_t kLargeEvery = 4;
+/// In units of Options::suspect: a log that has made nothing durable for so long, and has something
+/// to write, hangs.
+constexpr std::int64_t kDiskHangsFor = 5;
+
+}  // namespace
+
+void PaxosEngine::look_at_links(Instant now) {
+  disk_hangs_ = look_at_disk(now);
+  peers_.self().state.disk_hangs = disk_hangs_;
+  company_.look(peers_, state_);
+  peers_.watch(now, state_.next());
+  const Peer* last = peers_.find(round_seen_.coordinator.node);
+  const bool less_fit = last != nullptr && !last->self && last->has_state &&
+                        company_.fitness() >= wire::Fitness::connected &&
+                        last->state.fitness < company_.fitness() && !PEAL_MUTANT(px_unfit_leads);
+  if (!less_fit) fit_enough_at_ = now;
+  misses_ = coordinator_ && misses_last();
+}
+
+bool PaxosEngine::look_at_disk(Instant now) {
+  const port::Log* log = config_.log;
+  if (log == nullptr || in_memory()) return false;
+  const bool moved = log->durable() != disk_at_ || log->durable() >= log->last();
+  if (moved) disk_moved_at_ = now;
+  disk_at_ = log->durable();
+  return now - disk_moved_at_ >= config_.options.suspect * kDiskHangsFor;
+}
+
+// Signs of life are small, and have a lane of their own: they tell nothing of the lane of data, nor
+// of large packets.
+void PaxosEngine::check_links(Effects& out) {
+  const std::uint32_t every = config_.merger == nullptr ? kCheckEvery : kCheckEveryOfSeveral;
+  if (beats_ % every != 0) return;
+  const std::uint32_t number = beats_ / every;
+  const std::uint32_t most = config_.options.packet_bytes_max;
+  const bool large = number % kLargeEvery == 0;
+  const wire::LinkCheck check{number, large ? most : std::min(most, kPlainBytes)};
+  const BufferRef packet = outbox_.build([&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_link_check(header, check, bytes);
+  });
+  if (!packet) return;
+  for (const Peer& peer : peers_.all()) {
+    if (!peer.self) out.send(peer.node, Lane::data, packet);
+  }
+}
+
+wire::Drop PaxosEngine::on_link_check(Instant now, Peer& from, const BufferRef& packet) {
+  wire::LinkCheck check;
+  const wire::Drop reason = wire::decode_link_check(packet.view(), check);
+  if (reason != wire::Drop::none) return reason;
+  from.reception.check(now, check.number, check.bytes, config_.options);
+  return wire::Drop::none;
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/reception.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/hooks.h"
+
+namespace peal::order::paxos {
+namespace {
+
+/// In units of Options::suspect. A link has to fail for this long before others are told: a node
+/// that stood still for a moment is no broken link.
+constexpr std::int64_t kFailsFor = 3;
+/// Nothing large on the data lane for so long: checks come many times as often, but may wait behind
+/// much else in a stream.
+constexpr std::int64_t kLargeSilence = 8;
+/// Good for so long, after the first time that it failed; twice as long after each relapse.
+constexpr std::int64_t kGoodFor = 1;
+constexpr unsigned kRelapsesMax = 5;
+/// What fails again within so long is a relapse.
+constexpr std::int64_t kRelapseWithin = 100;
+
+/// Lost of 64 signs of life, and of 24 link checks: 20 and 29 %. A link that works loses less than
+/// 5 %. With the second figures, 9 and 12 %, it is good again.
+constexpr unsigned kBeatsLost = 13;
+constexpr unsigned kBeatsGood = 6;
+constexpr unsigned kChecksLost = 7;
+constexpr unsigned kChecksGood = 3;
+
+}  // namespace
+
+void Arrivals::note(std::uint32_t number) {
+  if (count_ == 0) {
+    newest_ = number;
+    seen_ = 1;
+    count_ = 1;
+  } else if (number > newest_) {
+    const unsigned step = std::min<std::uint32_t>(number - newest_, silence_max_ + 1);
+    seen_ = (step < 64 ? seen_ << step : 0) | 1;
+    count_ = std::min(64U, count_ + step);
+    newest_ = number;
+  } else if (newest_ - number < 64) {
+    seen_ |= std::uint64_t{1} << (newest_ - number);
+  }
+}
+
+unsigned Arrivals::lost(unsigned window) const {
+  const unsigned width = std::min({window, count_, 64U});
+  if (width == 0) return 0;
+  const std::uint64_t mask = width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+  return width - static_cast<unsigned>(std::popcount(seen_ & mask));
+}
+
+void Reception::begin(Instant now) {
+  *this = Reception{};
+  large_at_ = changed_at_ = now;
+}
+
+void Reception::forgive(Instant now) {
+  beats_ = Arrivals{8};
+  checks_ = Arrivals{3};
+  large_at_ = changed_at_ = now;
+}
+
+void Reception::check(Instant now, std::uint32_t number, std::size_t bytes,
+                      const Options& options) {
+  checks_.note(number);
+  if (bytes >= options.packet_bytes_max) large_at_ = now;
+}
+
+void Reception::value(Instant now, std::size_t bytes, const Options& options) {
+  // What does not fit one datagram goes by the control lane.
+  const bool data = bytes <= options.packet_bytes_max;
+  if (data && bytes > options.packet_bytes_max / 2) large_at_ = now;
+}
+
+bool Reception::loses() {
+  beats_lost_ = beats_.lost(kBeats) >= (beats_lost_ ? kBeatsGood + 1 : kBeatsLost);
+  checks_lost_ = checks_.lost(kChecks) >= (checks_lost_ ? kChecksGood + 1 : kChecksLost);
+  return (beats_lost_ || checks_lost_) && !PEAL_MUTANT(px_loss_not_seen);
+}
+
+void Reception::look(Instant now, bool silent, const Options& options) {
+  const bool loses_much = loses();
+  const bool nothing_large =
+      now - large_at_ >= options.suspect * kLargeSilence && !PEAL_MUTANT(px_large_not_checked);
+  const bool fails = silent || loses_much || nothing_large;
+  if (fails != fails_) changed_at_ = now;
+  fails_ = fails;
+  if (works_ && fails) {
+    // The others took their time to show.
+    const bool shown = loses_much || nothing_large;
+    if (!shown && now - changed_at_ < options.suspect * kFailsFor) return;
+    works_ = false;
+    const bool relapse =
+        worked_again_at_ != Instant{} && now - worked_again_at_ < options.suspect * kRelapseWithin;
+    relapses_ = relapse ? std::min(relapses_ + 1, kRelapsesMax) : 0;
+    PEAL_PROBE("paxos.link_fails");
+  } else if (!works_ && !fails) {
+    const Duration needed = options.suspect * (kGoodFor << relapses_);
+    if (now - changed_at_ < needed) return;
+    works_ = true;
+    worked_again_at_ = now;
+    PEAL_PROBE("paxos.link_works_again");
+  }
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which links work, which nodes go on together, and who coordinates.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "order/paxos/company.h"
+#include "order/paxos/reception.h"
+#include "paxos_bench.h"
+
+namespace peal::order::paxos::test {
+namespace {
+
+using wire::Fitness;
+
+// ---- links ----
+
+TEST(PaxosArrivals, CountsWhatDidNotArrive) {
+  Arrivals arrivals(8);
+  EXPECT_EQ(arrivals.lost(64), 0U);
+  for (std::uint32_t number = 1; number <= 100; ++number) {
+    if (number % 4 != 0) arrivals.note(number);
+  }
+  EXPECT_EQ(arrivals.lost(20), 5U);
+  EXPECT_EQ(arrivals.lost(64), 16U);
+  arrivals.note(96);  // late
+  EXPECT_EQ(arrivals.lost(20), 4U);
+}
+
+TEST(PaxosArrivals, ALongSilenceCountsAsFewLost) {
+  Arrivals arrivals(8);
+  for (std::uint32_t number = 1; number <= 64; ++number) arrivals.note(number);
+  arrivals.note(1'000'000);
+  EXPECT_EQ(arrivals.lost(64), 8U);
+  arrivals.note(~0U);
+  EXPECT_EQ(arrivals.lost(64), 16U);
+}
+
+/// One link, ten milliseconds at a time.
+struct Link {
+  Reception reception;
+  Options options;
+  Instant now{seconds(1).ns};
+  std::uint32_t beats = 0;
+
+  Link() { reception.begin(now); }
+  /// For so long: of each hundred packets `lost` are lost; nothing large arrives if `small`.
+  void run(Duration span, int lost = 0, bool control = true, bool data = true, bool small = false) {
+    for (const Instant end = now + span; now < end;) {
+      now = now + milliseconds(10);
+      ++beats;
+      heard = (beats * 37) % 100 >= static_cast<unsigned>(lost);
+      if (control && heard) {
+        reception.beat(beats);
+        last = now;
+      }
+      const bool check = beats % 4 == 0;
+      const bool arrives = ((beats / 4) * 37) % 100 >= static_cast<unsigned>(lost);
+      if (check && data && arrives) {
+        const std::size_t bytes = small ? 500 : options.packet_bytes_max;
+        if (!small) reception.check(now, beats / 4, bytes, options);
+        if (small) reception.value(now, bytes, options);
+      }
+      reception.look(now, now - last >= options.suspect, options);
+    }
+  }
+  bool heard = false;
+  Instant last{seconds(1).ns};
+};
+
+TEST(PaxosReception, ALinkThatLosesLittleWorks) {
+  Link link;
+  link.run(seconds(20), 4);
+  EXPECT_TRUE(link.reception.works());
+}
+
+TEST(PaxosReception, ALinkThatLosesMuchDoesNotWork) {
+  for (const int lost : {30, 50, 90}) {
+    Link link;
+    link.run(seconds(2), lost);
+    EXPECT_FALSE(link.reception.works()) << lost;
+    link.run(seconds(5), lost);
+    EXPECT_FALSE(link.reception.works()) << lost;
+    link.run(seconds(5));
+    EXPECT_TRUE(link.reception.works()) << lost;
+  }
+}
+
+TEST(PaxosReception, EachLaneIsNeeded) {
+  Link control;
+  control.run(milliseconds(350), 0, false);
+  EXPECT_TRUE(control.reception.works()) << "silent for a moment";
+  control.run(milliseconds(100), 0, false);
+  EXPECT_FALSE(control.reception.works());
+  Link data;
+  data.run(milliseconds(700), 0, true, false);
+  EXPECT_TRUE(data.reception.works());
+  data.run(milliseconds(200), 0, true, false);
+  EXPECT_FALSE(data.reception.works());
+  Link small;
+  small.run(seconds(1), 0, true, true, true);
+  EXPECT_FALSE(small.reception.works());
+}
+
+TEST(PaxosReception, WhatFailsAgainAndAgainIsWaitedForLonger) {
+  Link link;
+  const auto until_it_works = [&] {
+    link.run(milliseconds(600), 0, false, false);
+    EXPECT_FALSE(link.reception.works());
+    const Instant from = link.now;
+    while (!link.reception.works()) link.run(milliseconds(10));
+    const Duration waited = link.now - from;
+    link.run(seconds(3));
+    return waited;
+  };
+  Duration last{};
+  for (int i = 0; i < 6; ++i) {
+    const Duration waited = until_it_works();
+    EXPECT_LT(last, waited);
+    last = waited;
+  }
+  EXPECT_LE(last, seconds(4));
+  link.run(seconds(20));
+  EXPECT_LT(until_it_works(), milliseconds(300));
+}
+
+TEST(PaxosReception, APauseOfThisProcessSaysNothingOfLinks) {
+  Link link;
+  link.run(seconds(1));
+  link.now = link.last = link.now + seconds(30);
+  link.reception.forgive(link.now);
+  link.run(milliseconds(500));
+  EXPECT_TRUE(link.reception.works());
+}
+
+// ---- who goes on ----
+
+/// Node 1 of `nodes`, the first `acceptors` of which vote; it hears all.
+struct Group {
+  Group(std::uint32_t nodes, std::uint32_t acceptors)
+      : peers({{1}, 100}, {}), state(list(nodes, acceptors)) {
+    state.begin();
+    peers.know(state.nodes(), {});
+    peers.start(Instant{seconds(1).ns});
+    for (std::uint32_t n = 1; n <= nodes; ++n) {
+      Peer& peer = *peers.find({n});
+      peer.member = {{n}, 100};
+      peer.suspected = false;
+      peer.has_state = true;
+      peer.state.next = 1;
+      peer.state.first_list = state.nodes().first;
+      peer.state.list = state.nodes().number;
+    }
+  }
+  static wire::Nodes list(std::uint32_t nodes, std::uint32_t acceptors) {
+    wire::Nodes out;
+    out.first = out.hash = 7;
+    for (std::uint32_t n = 1; n <= nodes; ++n) out.all.push_back({n});
+    for (std::uint32_t n = 1; n <= acceptors; ++n) out.acceptors.push_back({n});
+    return out;
+  }
+  /// Packets from one node do not arrive at another, which is not node 1.
+  void lose(std::uint32_t from, std::uint32_t to) {
+    peers.find({to})->state.unheard.add(from - 1);
+  }
+  std::string look() {
+    company.look(peers, state);
+    std::string text;
+    for (const Peer& peer : peers.all()) {
+      if (peer.serve) text += std::to_string(peer.node.value);
+    }
+    return text;
+  }
+
+  Peers peers;
+  OrderState state;
+  Company company;
+};
+
+TEST(PaxosCompany, WithoutFaultsItIsAll) {
+  Group group(5, 3);
+  EXPECT_EQ(group.look(), "12345");
+  EXPECT_EQ(group.company.fitness(), Fitness::chosen);
+  EXPECT_TRUE(group.company.unheard().empty());
+}
+
+TEST(PaxosCompany, OfAPairThatFailsTheHigherIsLeftOut) {
+  Group group(3, 3);
+  group.lose(2, 3);
+  EXPECT_EQ(group.look(), "12");
+  EXPECT_EQ(group.company.fitness(), Fitness::chosen);
+  EXPECT_TRUE(group.peers.find({3})->works) << "its links to node 1 do";
+}
+
+TEST(PaxosCompany, ADeafNodeIsLeftOutByItsManyPairs) {
+  Group group(5, 3);
+  for (const std::uint32_t from : {1U, 3U, 4U, 5U}) group.lose(from, 2);
+  EXPECT_EQ(group.look(), "1345");
+  EXPECT_FALSE(group.peers.find({2})->works);
+}
+
+TEST(PaxosCompany, WithoutMostAcceptorsNobodyIsLeftOut) {
+  Group group(5, 3);
+  // Acceptors do not hear each other: there are no two of them that could go on.
+  group.lose(2, 3);
+  group.lose(3, 1 + 1);
+  group.lose(1, 2);
+  group.lose(1, 3);
+  EXPECT_EQ(group.look(), "12345");
+  EXPECT_EQ(group.company.fitness(), Fitness::hears);
+}
+
+TEST(PaxosCompany, ANodeThatIsNotOfThoseToGoOnSaysSo) {
+  Group group(3, 3);
+  group.lose(1, 2);
+  group.lose(1, 3);
+  EXPECT_EQ(group.look(), "123") << "it goes on with whom it hears, until another one coordinates";
+  EXPECT_EQ(group.company.fitness(), Fitness::hears);
+}
+
+TEST(PaxosCompany, SmallSetsAreFoundThatTheQuickSearchMisses) {
+  Group group(4, 2);
+  // 1 is the node with the most failing pairs among all, but the only acceptor beside 2.
+  group.lose(1, 4);
+  group.lose(3, 4);
+  EXPECT_EQ(group.look(), "123");
+}
+
+TEST(PaxosCompany, ACoordinatorWhoseDiskHangsIsUnfitIfOthersMove) {
+  Group group(3, 3);
+  group.peers.self().state.disk_hangs = true;
+  EXPECT_EQ(group.look(), "123");
+  EXPECT_EQ(group.company.fitness(), Fitness::hears);
+  group.peers.find({2})->state.disk_hangs = true;
+  group.look();
+  EXPECT_EQ(group.company.fitness(), Fitness::chosen) << "one disk alone is no majority";
+}
+
+TEST(PaxosCompany, WhatANodeSaysOfAnotherListCountsForNothing) {
+  Group group(3, 3);
+  group.lose(2, 3);
+  group.peers.find({3})->state.list = 9;
+  EXPECT_EQ(group.look(), "123");
+}
+
+// ---- who is stuck ----
+
+TEST(PaxosPeers, AMemberThatComesNoFurtherIsStuckUnlessItsApplicationIsFull) {
+  Group group(3, 3);
+  Peer& three = *group.peers.find({3});
+  Instant now{seconds(2).ns};
+  const auto run = [&](Duration span, Instance next) {
+    for (const Instant end = now + span; now < end; now = now + milliseconds(10)) {
+      group.peers.watch(now, next);
+    }
+    return group.peers.is_stuck(now, three);
+  };
+  EXPECT_FALSE(run(seconds(5), 1)) << "it has all";
+  EXPECT_FALSE(run(milliseconds(600), 2));
+  EXPECT_TRUE(run(milliseconds(200), 2));
+  three.state.next = 2;
+  EXPECT_FALSE(run(milliseconds(10), 3));
+  three.state.app_full = true;
+  EXPECT_FALSE(run(seconds(5), 3));
+}
+
+}  // namespace
+}  // namespace peal::order::paxos::test
