@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The start of a durable log, from what a fuzzer leaves in its folder. The first byte says how the
 // rest is read: as the file of a segment, as frames whose checksums are then put right, or as one
-// change of four bytes in a real log.
+// change in a real log: of four bytes, or of the length of a file.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ std::string any_file(ByteView bytes) {
 std::string any_frames(ByteView bytes) {
   constexpr std::size_t kStep = 8;
   constexpr std::size_t kFileBytesMax = 4096;
-  const SegmentHeader header{test::kOwner, 1, 1, LogPosition{1}, 1, 99};
+  const SegmentHeader header{test::kOwner, 0, 1, 1, LogPosition{1}, 1, 99};
   std::vector<std::byte> file(kHeaderBytes);
   const std::uint32_t seed = encode(header, file);
   for (; bytes.size() >= kStep && file.size() < kFileBytesMax; bytes = bytes.subspan(kStep)) {
@@ -51,6 +51,12 @@ std::string one_change(ByteView bytes) {
   const auto names = disk.names();
   const std::string& name = names[std::to_integer<std::size_t>(bytes[1]) % names.size()];
   const std::size_t size = disk.bytes_of(name).size();
+  if ((bytes[0] & std::byte{2}) != std::byte{0}) {
+    const std::size_t length = load<std::uint16_t>(bytes.subspan(2)) % size;
+    const std::vector<std::byte> whole = disk.bytes_of(name);
+    disk.put(name, {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)});
+    return test::judge_damage(disk, name, length);
+  }
   const std::size_t at = load<std::uint16_t>(bytes.subspan(2)) % (size / 4) * 4;
   for (std::size_t i = 0; i < 4; ++i) disk.flip(name, at + i, bytes[4 + i]);
   return test::judge_damage(disk, name, at + 3);

@@ -153,7 +153,9 @@ namespace peal::sim_hooks {
   X(wm7_trim_not_durable, "segments are removed before the log says that they are not needed")    \
   X(wm8_read_not_synced, "what was read at the start counts as durable without a sync")           \
   X(wm9_removed_at_start, "a start removes segments before what says so is durable")              \
-  X(wm10_durable_too_early, "a mark behind the records of a commit calls them durable")
+  X(wm10_durable_too_early, "a mark behind the records of a commit calls them durable")           \
+  X(wm11_cut_not_noticed, "a segment whose file was cut is taken for one that a crash left")      \
+  X(wm12_named_before_it_is_long, "a segment has its name before its file has its length")
 
 enum class Mutant : std::uint8_t {
 #define PEAL_MUTANT_ENUM(id, text) id,

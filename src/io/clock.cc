@@ -78,12 +78,11 @@ EpochChoice choose_epoch(const std::string& state_file) {
   } else if (last->has_value()) {
     choice.epoch = std::max(choice.epoch, **last + 1);
   }
-  const auto stored = store_epoch(state_file, choice.epoch);
-  if (!stored) choice.warning = stored.error();
   return choice;
 }
 
 Result<void, IoError> store_epoch(const std::string& state_file, std::uint64_t epoch) {
+  if (state_file.empty()) return {};
   const std::string fresh = state_file + ".new";
   Fd file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!file) return unexpected(system_error("state file " + fresh, errno));

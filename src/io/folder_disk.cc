@@ -166,6 +166,7 @@ port::DiskResult<void> FolderDisk::create(const std::string& name, std::uint64_t
   if (!fd) return failed("create", name);
   if (take_space(fd.get(), bytes) != 0) return failed("take space for", name);
   set_open(name, std::move(fd));
+  length_is_new_ = true;
   return {};
 }
 
@@ -173,6 +174,7 @@ void FolderDisk::set_open(const std::string& name, Fd fd) {
   open_ = std::move(fd);
   open_name_ = name;
   around_cache_.reset();
+  length_is_new_ = false;
 }
 
 port::DiskResult<int> FolderDisk::writable(const std::string& name) {
@@ -218,7 +220,9 @@ port::DiskResult<void> FolderDisk::write(const std::string& name, std::uint64_t 
 port::DiskResult<void> FolderDisk::sync(const std::string& name) {
   const auto fd = writable(name);
   if (!fd) return unexpected(fd.error());
-  if (::fdatasync(*fd) != 0) return failed("sync", name);
+  // A length beyond what was written is nothing that fdatasync() has to keep.
+  if ((length_is_new_ ? ::fsync(*fd) : ::fdatasync(*fd)) != 0) return failed("sync", name);
+  length_is_new_ = false;
   return {};
 }
 

@@ -47,7 +47,8 @@ class FolderDisk : public port::Disk {
   // this descriptor, whenever it happens.
   std::string open_name_;
   Fd open_;
-  Fd around_cache_;  // the same file, once it was needed
+  Fd around_cache_;             // the same file, once it was needed
+  bool length_is_new_ = false;  // it was created, and not synced since
   bool has_way_around_ = true;
 };
 

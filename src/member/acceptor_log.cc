@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,11 +16,14 @@
 #include "member/data_dir.h"
 #include "member/domains.h"
 #include "seal/random.h"
+#include "wal/format.h"
+#include "wal/recovery.h"
 
 namespace peal::member {
 namespace {
 
 constexpr const char* kIdentityFile = "identity";
+constexpr const char* kEpochFile = "epoch";
 constexpr const char* kFreshIdentityFile = "identity.new";
 constexpr std::size_t kIdentityBytesMax = 1U << 16;
 /// A new one is made, with its space, once per so many bytes of votes.
@@ -89,6 +93,11 @@ wal::Identity owner_of(const Settings& settings) {
   return {cluster.value(), settings.self()};
 }
 
+bool has_file(const std::vector<port::DiskFile>& files, std::string_view name) {
+  return std::any_of(files.begin(), files.end(),
+                     [name](const port::DiskFile& file) { return file.name == name; });
+}
+
 std::uint64_t fresh_salt() {
   const seal::Salt salt = seal::random_salt();
   std::uint64_t number = 0;
@@ -124,20 +133,19 @@ Result<void, io::IoError> AcceptorLog::prepare(const Settings& settings) {
   auto folder = io::FolderDisk::open(path);
   if (!folder) return refused(folder.error().code, folder.error().message);
   folder_ = std::move(*folder);
-  if (state_file_.empty()) state_file_ = path + "/epoch";
+  if (state_file_.empty()) state_file_ = folder_->path_of(kEpochFile);
   if (auto checked = check_identity(settings); !checked) return checked;
   auto segments = io::FolderDisk::open(path + "/log");
   if (!segments) return refused(segments.error().code, segments.error().message);
   segments_ = std::move(*segments);
-  return {};
+  return has_identity_ ? Result<void, io::IoError>{} : check_new();
 }
 
 Result<void, io::IoError> AcceptorLog::check_identity(const Settings& settings) {
   const auto files = folder_->list();
   if (!files) return disk_refused(files.error());
-  has_identity_ = std::any_of(files->begin(), files->end(), [](const port::DiskFile& file) {
-    return file.name == kIdentityFile;
-  });
+  has_identity_ = has_file(*files, kIdentityFile);
+  has_epoch_ = has_file(*files, kEpochFile);
   if (!has_identity_) return {};
   std::vector<std::byte> bytes(kIdentityBytesMax);
   const auto read = folder_->read(kIdentityFile, 0, bytes);
@@ -146,6 +154,25 @@ Result<void, io::IoError> AcceptorLog::check_identity(const Settings& settings) 
   if (there == identity_) return {};
   return refused(Errc::invalid_option,
                  difference(folder_->path_of(kIdentityFile), there, settings));
+}
+
+/// Nothing is there but what a first start leaves that was cut off.
+Result<void, io::IoError> AcceptorLog::check_new() {
+  const auto files = segments_->list();
+  if (!files) return disk_refused(files.error());
+  const std::string first = wal::segment_name(1);
+  const auto later = std::find_if(files->begin(), files->end(), [&](const port::DiskFile& file) {
+    const std::string_view name = file.name;
+    const bool of_log = wal::serial_of(name.substr(0, first.size())).has_value();
+    return of_log && name != first && name != first + std::string(wal::kNewSuffix);
+  });
+  const bool has_log = later != files->end();
+  if (!has_log && !has_epoch_) return {};
+  const std::string there =
+      has_log ? segments_->path_of(later->name) : folder_->path_of(kEpochFile);
+  return refused(Errc::invalid_option, folder_->path_of(kIdentityFile) + " is missing, and " +
+                                           there + " is there: this node took part before" +
+                                           std::string(wal::kRestore));
 }
 
 // Not before the log is durable: who has an identity and no log has lost what it promised.
@@ -170,7 +197,6 @@ Result<void, io::IoError> AcceptorLog::recover(std::uint64_t epoch) {
   auto opened = wal::Log::open(*segments_, options, wal::Start::existing);
   if (!opened && opened.error().kind == wal::Problem::Kind::no_log && !has_identity_) {
     opened = wal::Log::open(*segments_, options, wal::Start::create);
-    is_new_ = opened.has_value();
   }
   if (!opened) {
     const bool disk = opened.error().kind == wal::Problem::Kind::disk;

@@ -21,9 +21,12 @@ namespace peal::member {
 /// a file beside it that says whose it is. A thread writes and syncs, so that the loop never waits
 /// for the disk. Thread: the loop's, for everything else.
 ///
-///     DATA_DIR/NAME/identity   the cluster, the node and the ensembles or domains that the log is
-///     bound to DATA_DIR/NAME/epoch      of the last incarnation, unless there is a state file
 ///     DATA_DIR/NAME/log/       segments (docs/wal.md)
+///     DATA_DIR/NAME/identity   the cluster, the node and the ensembles or domains of the log
+///     DATA_DIR/NAME/epoch      of the last incarnation, unless there is a state file
+///
+/// They are made in this order, each durable before the next. So the first start may be cut off
+/// anywhere and made again; and where one of them is and one before it is not, a log was lost.
 class AcceptorLog {
  public:
   /// Opens and locks the node's folder, which is made if it is not there, and checks whose it is.
@@ -39,8 +42,8 @@ class AcceptorLog {
   /// Reads the log, or makes it if this node never had one. Call it once, before anything else.
   /// Errors: invalid_option (damaged, lost, of another node, or of a later incarnation), system.
   Result<void, io::IoError> recover(std::uint64_t epoch);
-  /// There was none, and it was made.
-  bool is_new() const { return is_new_; }
+  /// There was none, and it was made; perhaps by a start that was cut off.
+  bool is_new() const { return !has_identity_; }
   /// The folder of the segments.
   std::string folder() const { return segments_->path_of(""); }
   port::Log& log() { return *log_; }
@@ -55,6 +58,7 @@ class AcceptorLog {
   explicit AcceptorLog(const Settings& settings);
   Result<void, io::IoError> prepare(const Settings& settings);
   Result<void, io::IoError> check_identity(const Settings& settings);
+  Result<void, io::IoError> check_new();
   Result<void, io::IoError> write_identity();
   void take_written();
 
@@ -64,7 +68,7 @@ class AcceptorLog {
   std::unique_ptr<io::FolderDisk> folder_;
   std::unique_ptr<io::FolderDisk> segments_;
   bool has_identity_ = false;
-  bool is_new_ = false;
+  bool has_epoch_ = false;  ///< in the folder
   std::unique_ptr<wal::Log> log_;
   std::unique_ptr<io::Worker> worker_;  ///< before it ends, what it works on does not
   io::Loop* loop_ = nullptr;

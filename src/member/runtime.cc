@@ -150,12 +150,16 @@ Result<void, io::IoError> Runtime::prepare() {
   if (keeps_log(settings_)) {
     if (auto opened_log = open_log(); !opened_log) return opened_log;
   }
-  // Last, so that a node that cannot start does not use up an incarnation.
   const io::EpochChoice choice = io::choose_epoch(settings_.state_file);
   if (choice.warning) start_warnings_.push_back(choice.warning->message);
   if (log_ != nullptr) {
     if (auto recovered = log_->recover(choice.epoch); !recovered) return recovered;
     if (log_->is_new()) start_warnings_.push_back(new_log_text(log_->folder()));
+  }
+  // Last, so that a node that cannot start does not use up an incarnation, and an epoch beside a
+  // log says that the log was there.
+  if (const auto stored = io::store_epoch(settings_.state_file, choice.epoch); !stored) {
+    start_warnings_.push_back(stored.error().message);
   }
   for (std::string& each : absent_texts(settings_)) start_warnings_.push_back(std::move(each));
   udp_->set_epoch(choice.epoch);
@@ -400,7 +404,6 @@ void Runtime::on_fatal(std::string_view reason) {
 void Runtime::on_epoch_corrected(std::uint64_t epoch) {
   udp_->set_epoch(epoch);
   if (trace_ != nullptr) trace_->start({settings_.self(), epoch});
-  if (settings_.state_file.empty()) return;
   if (const auto stored = io::store_epoch(settings_.state_file, epoch); !stored) {
     application_.on_warning(stored.error().message);
   }

@@ -60,8 +60,8 @@ class Disk {
   /// All of `bytes`, from offset `at` on. Kept over a crash only once sync() came back. Large ones
   /// cost least if their place, their length and their memory are whole blocks.
   virtual DiskResult<void> write(const std::string& name, std::uint64_t at, ByteView bytes) = 0;
-  /// What was written to the file is kept over a crash. Never to be tried again after an error:
-  /// the operating system may have forgotten what it could not write.
+  /// What was written to the file, and its length, are kept over a crash. Never to be tried again
+  /// after an error: the operating system may have forgotten what it could not write.
   virtual DiskResult<void> sync(const std::string& name) = 0;
   /// `to` is replaced if it is there, at once. Kept over a crash only after sync_folder().
   virtual DiskResult<void> rename(const std::string& from, const std::string& to) = 0;

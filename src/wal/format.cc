@@ -39,7 +39,7 @@ std::uint32_t encode(const SegmentHeader& header, ByteSpan out) {
   store<std::uint32_t>(out.subspan(8), kVersion);
   store<std::uint64_t>(out.subspan(16), header.owner.cluster);
   store<std::uint32_t>(out.subspan(24), header.owner.node.value);
-  store<std::uint32_t>(out.subspan(28), 0);
+  store<std::uint32_t>(out.subspan(28), header.file_bytes);
   store<std::uint64_t>(out.subspan(32), header.epoch);
   store<std::uint64_t>(out.subspan(40), header.serial);
   store<std::uint64_t>(out.subspan(48), header.first.value);
@@ -61,12 +61,12 @@ Result<DecodedHeader, HeaderFault> decode_header(ByteView bytes) {
   // layout.
   if (!right && version_of(bytes) == kVersion) return unexpected(HeaderFault::bad_checksum);
   if (version_of(bytes) != kVersion) return unexpected(HeaderFault::unknown_version);
-  if (load<std::uint32_t>(bytes.subspan(28)) != 0) return unexpected(HeaderFault::bad_checksum);
   DecodedHeader decoded;
   decoded.seed = checksum;
   SegmentHeader& header = decoded.header;
   header.owner.cluster = load<std::uint64_t>(bytes.subspan(16));
   header.owner.node = NodeId{load<std::uint32_t>(bytes.subspan(24))};
+  header.file_bytes = load<std::uint32_t>(bytes.subspan(28));
   header.epoch = load<std::uint64_t>(bytes.subspan(32));
   header.serial = load<std::uint64_t>(bytes.subspan(40));
   header.first = LogPosition{load<std::uint64_t>(bytes.subspan(48))};

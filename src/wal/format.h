@@ -15,7 +15,7 @@
 
 namespace peal::wal {
 
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 inline constexpr std::size_t kHeaderBytes = 72;  ///< of a segment
 inline constexpr std::size_t kFrameBytes = 40;   ///< of a frame, without what it carries
 inline constexpr std::size_t kAlign = 8;         ///< frames begin at multiples of it
@@ -29,6 +29,9 @@ struct Identity {
 
 struct SegmentHeader {
   Identity owner{};
+  /// So long was the file, durably, when the segment got its name: it never grows, and one that is
+  /// shorter was cut.
+  std::uint32_t file_bytes{};
   std::uint64_t epoch{};   ///< of the incarnation that began the segment
   std::uint64_t serial{};  ///< of the segment; the first is 1, and none is used twice
   LogPosition first{};     ///< of the first record that it holds, or will hold

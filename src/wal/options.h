@@ -12,7 +12,7 @@
 namespace peal::wal {
 
 inline constexpr std::uint64_t kSegmentBytesMin = 512;
-inline constexpr std::uint64_t kSegmentBytesMax = 1ULL << 30;
+inline constexpr std::uint64_t kSegmentBytesMax = 1ULL << 30;  ///< a header has 32 bits for it
 inline constexpr std::size_t kFilesMax = 65'536;
 
 /// A log that is not there is made by create only, and with existing it is an error: a node that

@@ -50,6 +50,7 @@ class Recovery {
   Done check_owner(const std::string& name, const DecodedHeader& header, std::uint64_t serial);
   Problem header_problem(const std::string& name, ByteView header, HeaderFault fault) const;
   Problem damage(const std::string& name, const Scan& scan) const;
+  Problem cut(const std::string& name, const Read& read) const;
   Done check_kept(const Read& newest);
   Done remove(const std::string& name);
   Done remove_leftovers();
@@ -120,6 +121,15 @@ Problem Recovery::damage(const std::string& name, const Scan& scan) const {
   return problem(Kind::damaged, name, scan.damage_at, text + std::string(kRestore));
 }
 
+Problem Recovery::cut(const std::string& name, const Read& read) const {
+  return problem(Kind::damaged, name, read.scan.damage_at,
+                 " is damaged at offset " + std::to_string(read.scan.damage_at) +
+                     ": the file has " + std::to_string(read.bytes) + " bytes of the " +
+                     std::to_string(read.header.header.file_bytes) +
+                     " that it had, and no end: what is gone may have been durable" +
+                     std::string(kRestore));
+}
+
 Recovery::Done Recovery::check_owner(const std::string& name, const DecodedHeader& decoded,
                                      std::uint64_t serial) {
   const SegmentHeader& header = decoded.header;
@@ -159,7 +169,9 @@ Result<Recovery::Read, Problem> Recovery::read(std::uint64_t serial) {
   const auto scan = scan_segment(file, *header, [](const Frame&) {});
   if (!scan) return unexpected(disk_problem(name, scan.error()));
   if (scan->tail == Tail::damaged) return unexpected(damage(name, *scan));
-  return Read{file.size(), *header, *scan};
+  Read read{file.size(), *header, *scan};
+  if (scan->tail == Tail::cut) return unexpected(cut(name, read));
+  return read;
 }
 
 /// All segments from the oldest that is needed up to the newest are there and whole.
@@ -332,7 +344,13 @@ Result<Recovered, Problem> Recovery::run_new() {
                               " is there already: a log is created only once"));
   }
   if (Done removed = remove_leftovers(); !removed) return unexpected(removed.error());
-  const SegmentHeader header{options_.owner, options_.epoch, 1, LogPosition{1}, 1, options_.salt};
+  const SegmentHeader header{.owner = options_.owner,
+                             .file_bytes = kHeaderBytes + kFrameBytes,  // with its end
+                             .epoch = options_.epoch,
+                             .serial = 1,
+                             .first = LogPosition{1},
+                             .oldest = 1,
+                             .salt = options_.salt};
   std::vector<std::byte> bytes(kHeaderBytes);
   const std::uint32_t seed = encode(header, bytes);
   Read newest{bytes.size(), {header, seed}, {}};
@@ -362,8 +380,9 @@ port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHead
   std::vector<std::byte> start(
       std::clamp<std::uint64_t>(options.block_bytes, kHeaderBytes, options.segment_bytes));
   const std::uint32_t seed = encode(header, start);
-  auto done =
-      spare.empty() ? disk.create(beside, options.segment_bytes) : disk.rename(spare, beside);
+  const std::uint64_t length =
+      PEAL_MUTANT(wm12_named_before_it_is_long) ? start.size() : header.file_bytes;
+  auto done = spare.empty() ? disk.create(beside, length) : disk.rename(spare, beside);
   if (done) done = disk.write(beside, 0, start);
   if (done) done = disk.sync(beside);
   if (done) done = disk.rename(beside, name);

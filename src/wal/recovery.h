@@ -36,7 +36,8 @@ Result<Recovered, Problem> recover(port::Disk& disk, const Options& options);
 Result<Recovered, Problem> create(port::Disk& disk, const Options& options);
 
 /// Makes the segment, durable with its header and its name. Returns its seed. `spare`: a file of a
-/// segment's size to make it of, whatever it holds; empty: of a new one.
+/// segment's size to make it of, whatever it holds; empty: of a new one. Its size, which the header
+/// says, is durable before its name is there.
 port::DiskResult<std::uint32_t> make_segment(port::Disk& disk, const SegmentHeader& header,
                                              const Options& options, const std::string& spare);
 /// The records of segments that recover() left, again.

@@ -117,6 +117,14 @@ port::DiskResult<Scan> scan_segment(SegmentReader& segment, const DecodedHeader&
     scan.end += frame_bytes(frame.record.size());
     on_frame(frame);
   }
+  const bool shorter = segment.size() < header.header.file_bytes;
+  if (!scan.ended && shorter && !PEAL_MUTANT(wm11_cut_not_noticed)) {
+    // No crash does this: the length was durable before the segment had its name.
+    PEAL_PROBE("wal.cut_file");
+    scan.tail = Tail::cut;
+    scan.damage_at = scan.proof_at = scan.end;
+    return scan;
+  }
   const auto rest = find_head(segment, scan.end, header.seed);
   if (!rest) return unexpected(rest.error());
   if (*rest == segment.size()) return scan;

@@ -16,6 +16,7 @@ enum class Tail : std::uint8_t {
   clean,    ///< nothing of this segment: zeros, or what an earlier one left in the file
   torn,     ///< a write that a crash cut off: nothing in it was ever reported durable
   damaged,  ///< something that was durable is not there any more
+  cut,      ///< the file is shorter than when it was begun, and nobody knows what it held
 };
 
 struct Scan {
@@ -25,7 +26,7 @@ struct Scan {
   std::uint64_t oldest{};  ///< serial of the oldest segment that is needed
   bool ended = false;      ///< there is an end frame
   Tail tail = Tail::clean;
-  std::size_t damage_at{};  ///< if damaged: what is wrong begins here
+  std::size_t damage_at{};  ///< if damaged or cut: what is wrong begins here
   std::size_t proof_at{};   ///< if damaged: and this frame shows it; may be the same
 };
 

@@ -164,8 +164,13 @@ Writer::Done Writer::next_segment() {
     Done ended = end_segment();
     if (!ended) return ended;
   }
-  const SegmentHeader header{options_.owner,  options_.epoch, segments_.back().serial + 1,
-                             written_.next(), oldest_,        options_.salt};
+  const SegmentHeader header{.owner = options_.owner,
+                             .file_bytes = static_cast<std::uint32_t>(options_.segment_bytes),
+                             .epoch = options_.epoch,
+                             .serial = segments_.back().serial + 1,
+                             .first = written_.next(),
+                             .oldest = oldest_,
+                             .salt = options_.salt};
   file_ = segment_name(header.serial);
   const auto seed = make_segment(disk_, header, options_, spare_);
   if (!seed) return unexpected(seed.error());

@@ -56,31 +56,42 @@ TEST_F(EpochFile, GrowsEvenIfTheClockStepsBack) {
   const EpochChoice choice = choose_epoch(path());
   EXPECT_EQ(choice.epoch, future + 1);
   EXPECT_FALSE(choice.warning);
+  ASSERT_TRUE(store_epoch(path(), choice.epoch));
   EXPECT_EQ(choose_epoch(path()).epoch, future + 2);
 }
 
-TEST_F(EpochFile, IsCreated) {
+TEST_F(EpochFile, IsCreatedWhenAnEpochIsStored) {
   const EpochChoice choice = choose_epoch(path());
   EXPECT_FALSE(choice.warning);
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  ASSERT_TRUE(store_epoch(path(), choice.epoch));
   EXPECT_EQ(content(), std::to_string(choice.epoch) + "\n");
   EXPECT_FALSE(std::filesystem::exists(path() + ".new"));
 }
 
-TEST_F(EpochFile, WarnsOfNonsenseAndReplacesIt) {
+TEST_F(EpochFile, WarnsOfNonsenseWhichTheNextOneReplaces) {
   for (const char* text :
        {"", "x\n", "12", "-5\n", "12 \n", "99999999999999999999999\n", "18446744073709551615\n"}) {
     put(text);
     const EpochChoice choice = choose_epoch(path());
     EXPECT_TRUE(choice.warning) << text;
+    ASSERT_TRUE(store_epoch(path(), choice.epoch));
     EXPECT_EQ(content(), std::to_string(choice.epoch) + "\n");
   }
 }
 
-TEST_F(EpochFile, WarnsIfItCannotBeWritten) {
-  const EpochChoice choice = choose_epoch(folder_ + "/no/such/folder");
+TEST_F(EpochFile, ThatCannotBeReadIsAWarning) {
+  put("");
+  const EpochChoice choice = choose_epoch(path() + "/no/file/in/a/file");
   EXPECT_GT(choice.epoch, 0U);
   ASSERT_TRUE(choice.warning);
-  EXPECT_NE(choice.warning->message.find("no/such/folder"), std::string::npos);
+  EXPECT_NE(choice.warning->message.find("no/file/in/a/file"), std::string::npos);
+}
+
+TEST_F(EpochFile, ThatCannotBeWrittenIsNamed) {
+  const auto stored = store_epoch(folder_ + "/no/such/folder", 7);
+  ASSERT_FALSE(stored);
+  EXPECT_NE(stored.error().message.find("no/such/folder"), std::string::npos);
 }
 
 TEST_F(EpochFile, IsStoredInOneStep) {

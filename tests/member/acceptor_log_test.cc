@@ -3,13 +3,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <variant>
 
+#include "io/clock.h"
 #include "member/core.h"
 
 // The log of an acceptor by itself, and a member whose log holds what it cannot read.
@@ -31,6 +36,30 @@ class IdleHost final : public io::LoopHost {
   void on_turn_end(Instant) override {}
   std::optional<Instant> next_deadline() const override { return std::nullopt; }
 };
+
+/// Runs `work` in a process that is killed after so many system calls. Returns false if it came to
+/// its end before.
+bool run_killed(const std::function<void()>& work, int calls) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(1);
+    ::raise(SIGSTOP);
+    work();
+    ::_exit(0);
+  }
+  int status = 0;
+  const int stops = 1 + 2 * calls;  // it stops as a call begins, and as it ends
+  for (int i = 1; i <= stops; ++i) {
+    if (::waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) {
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+      return false;
+    }
+    if (i < stops) ::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
+  }
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return true;
+}
 
 class AcceptorLogs : public testing::Test {
  protected:
@@ -81,6 +110,24 @@ class AcceptorLogs : public testing::Test {
     loops_.push_back(std::move(*loop));  // the log is watched as long as it is there
   }
 
+  /// As a node starts: the epoch is stored last.
+  Result<bool, io::IoError> start() {
+    auto log = AcceptorLog::open(settings_);
+    if (!log) return unexpected(log.error());
+    const io::EpochChoice choice = io::choose_epoch((*log)->state_file());
+    if (auto recovered = (*log)->recover(choice.epoch); !recovered) {
+      return unexpected(recovered.error());
+    }
+    if (auto stored = io::store_epoch((*log)->state_file(), choice.epoch); !stored) {
+      return unexpected(stored.error());
+    }
+    return (*log)->is_new();
+  }
+  void empty() {
+    fs::remove_all(folder_ / "a");
+    loops_.clear();
+  }
+
   fs::path folder_;
   Settings settings_;
   std::vector<std::unique_ptr<io::Loop>> loops_;
@@ -108,6 +155,69 @@ TEST_F(AcceptorLogs, AreMadeOnceAndKeepWhatWasWritten) {
   EXPECT_EQ(earlier.error().code, Errc::invalid_option);
   EXPECT_THAT(earlier.error().message,
               AllOf(HasSubstr("data_dir: "), HasSubstr("incarnation 7"), HasSubstr("clock")));
+}
+
+TEST_F(AcceptorLogs, AFirstStartThatIsKilledAnywhereIsMadeAgain) {
+  int calls = 0;
+  int made_again = 0;  // something was there already, and the log counted as new
+  const auto first_start = [this] {
+    if (!start()) ::_exit(1);
+  };
+  while (run_killed(first_start, calls)) {
+    const bool begun = fs::exists(folder_ / "a");
+    const bool had_identity = fs::exists(folder_ / "a" / "identity");
+    const auto again = start();
+    ASSERT_TRUE(again) << "call " << calls << ": " << again.error().message;
+    EXPECT_EQ(*again, !had_identity) << calls;
+    if (begun && *again) ++made_again;
+    empty();
+    ++calls;
+  }
+  EXPECT_GT(made_again, 10);
+  const auto next = start();
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_FALSE(*next);
+}
+
+TEST_F(AcceptorLogs, WithoutTheirIdentityAreRefused) {
+  {
+    const auto log = open(7);
+    ASSERT_NE(log, nullptr);
+    write(*log, "a vote");
+  }
+  loops_.clear();
+  fs::remove(folder_ / "a" / "identity");
+  const auto refused = start();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::invalid_option);
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr("data_dir: "), HasSubstr(folder_ / "a" / "identity"),
+                    HasSubstr("is missing, and " + (folder_ / "a" / "log").string()),
+                    HasSubstr("must not take part"), HasSubstr("replaced or its log restored")));
+  EXPECT_FALSE(fs::exists(folder_ / "a" / "identity"));
+}
+
+TEST_F(AcceptorLogs, AnEpochAloneIsRefused) {
+  ASSERT_TRUE(start());
+  const fs::path kept = folder_ / "kept";
+  fs::copy(folder_ / "a", kept, fs::copy_options::recursive);
+  for (const bool with_log : {true, false}) {
+    fs::remove(folder_ / "a" / "identity");
+    if (!with_log) fs::remove_all(folder_ / "a" / "log");
+    const auto refused = start();
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message,
+                AllOf(HasSubstr("identity is missing, and "), HasSubstr(folder_ / "a" / "epoch"),
+                      HasSubstr("took part before"), HasSubstr("must not take part")));
+  }
+  // What was restored is taken.
+  fs::remove_all(folder_ / "a");
+  fs::copy(kept, folder_ / "a", fs::copy_options::recursive);
+  fs::permissions(folder_ / "a", fs::perms::owner_all);
+  fs::permissions(folder_ / "a" / "log", fs::perms::owner_all);
+  const auto again = start();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_FALSE(*again);
 }
 
 TEST_F(AcceptorLogs, AMemberThatCannotReadItsOwnSaysSoAndEnds) {

@@ -166,7 +166,11 @@ TEST_F(MemberDomains, ALogOfOtherDomainsIsRefused) {
   other.ensembles = 2;
   EXPECT_THAT(refusal(other), HasSubstr("this node has ensembles = 2: set a domain with"));
   // The segments alone are bound to them too.
-  fs::remove(folder_ / "n1" / "identity");
+  fs::rename(folder_ / "n1" / "log", folder_ / "other");
+  fs::remove_all(folder_ / "n1");
+  { Site site(other); }
+  fs::remove_all(folder_ / "n1" / "log");
+  fs::rename(folder_ / "other", folder_ / "n1" / "log");
   EXPECT_THAT(refusal(other), HasSubstr("is of cluster"));
   // Their names and groups may change, and the order of their nodes says nothing.
   fs::remove_all(folder_ / "n1");

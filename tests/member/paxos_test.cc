@@ -149,10 +149,14 @@ TEST_F(PaxosMembers, ALogOfAnotherNumberOfEnsemblesIsRefused) {
                       HasSubstr("set ensembles = 3 again"), HasSubstr("data_dirs that are empty")));
   }
   // The segments alone are bound to the number too.
-  fs::remove(folder_ / "n1" / "identity");
-  EXPECT_THAT(refusal(own), HasSubstr("is of cluster"));
+  fs::rename(folder_ / "n1" / "log", folder_ / "of-three");
   fs::remove_all(folder_ / "n1");
   run_once(1);
+  fs::rename(folder_ / "n1" / "log", folder_ / "of-one");
+  fs::rename(folder_ / "of-three", folder_ / "n1" / "log");
+  EXPECT_THAT(refusal(own), HasSubstr("is of cluster"));
+  fs::remove_all(folder_ / "n1" / "log");
+  fs::rename(folder_ / "of-one", folder_ / "n1" / "log");
   set_ensembles(own, 4);
   EXPECT_THAT(refusal(own), AllOf(HasSubstr("ensembles = 1"), HasSubstr("has ensembles = 4")));
   // A log of before there were several has no line about it.
@@ -249,6 +253,15 @@ TEST_F(PaxosMembers, ALogThatIsGoneOrDamagedIsRefused) {
     ::close(fd);
   }
   EXPECT_THAT(refusal(own), AllOf(HasSubstr(log.string()), HasSubstr("is damaged at offset")));
+  // The newest segment, cut.
+  fs::remove_all(log);
+  fs::copy(kept, log);
+  fs::permissions(log, fs::perms::owner_all);
+  fs::path newest;
+  for (const auto& file : fs::directory_iterator(log)) newest = std::max(newest, file.path());
+  fs::resize_file(newest, 200);
+  EXPECT_THAT(refusal(own), AllOf(HasSubstr(newest.string() + " is damaged at offset "),
+                                  HasSubstr("has 200 bytes"), HasSubstr("must not take part")));
   fs::remove_all(log);
   EXPECT_THAT(refusal(own), AllOf(HasSubstr(log.string()), HasSubstr("holds no log")));
   fs::remove_all(log);

@@ -33,6 +33,11 @@ std::string judge_damage(sim::Disk& disk, const std::string& name, std::uint64_t
     if (problem.kind == Problem::Kind::damaged && problem.offset > at) {
       return "refused with a place behind it: " + problem.message;
     }
+    if (problem.kind == Problem::Kind::damaged &&
+        (problem.message.find("offset ") == std::string::npos ||
+         problem.message.find("keep a copy of the folder") == std::string::npos)) {
+      return "no place is named, or not what to do: " + problem.message;
+    }
     return {};
   }
   Kept kept;
@@ -60,16 +65,38 @@ std::string flip_every_byte_of(const sim::Disk& whole) {
   return {};
 }
 
-std::string flip_every_byte() {
-  for (const Ending ending : {Ending::closed, Ending::killed}) {
-    for (const std::size_t blocks_from : {Options{}.blocks_from, std::size_t{0}}) {
-      sim::Disk whole(1);
-      make_log(whole, ending, blocks_from);
-      if (std::string wrong = flip_every_byte_of(whole); !wrong.empty()) return wrong;
+std::string cut_at_every_byte_of(const sim::Disk& whole) {
+  for (const std::string& name : whole.names()) {
+    const std::vector<std::byte>& bytes = whole.bytes_of(name);
+    for (std::uint64_t length = 0; length < bytes.size(); ++length) {
+      sim::Disk disk = whole;
+      disk.put(name, {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)});
+      const std::string wrong = judge_damage(disk, name, length);
+      if (!wrong.empty()) return name + " cut at " + std::to_string(length) + ": " + wrong;
     }
   }
   return {};
 }
+
+/// What `judge` says of small logs that differ in all that matters here.
+std::string of_small_logs(std::string (*judge)(const sim::Disk& whole)) {
+  for (const Ending ending : {Ending::closed, Ending::killed}) {
+    for (const std::size_t blocks_from : {Options{}.blocks_from, std::size_t{0}}) {
+      for (const bool opened : {false, true}) {
+        sim::Disk whole(1);
+        make_log(whole, ending, blocks_from);
+        // A start writes the newest segment anew, as long as what it holds.
+        if (opened && !Log::open(whole, small_options(1), Start::existing)) return "not opened";
+        if (std::string wrong = judge(whole); !wrong.empty()) return wrong;
+      }
+    }
+  }
+  return {};
+}
+
+std::string flip_every_byte() { return of_small_logs(flip_every_byte_of); }
+
+std::string cut_at_every_byte() { return of_small_logs(cut_at_every_byte_of); }
 
 std::string judge_any(sim::Disk& disk) {
   std::vector<Kept::Record> before;

@@ -18,12 +18,17 @@ enum class Ending : std::uint8_t { closed, killed };
 void make_log(sim::Disk& disk, Ending ending, std::size_t blocks_from = Options{}.blocks_from);
 
 /// Opens a log of make_log() that was changed at this place: either it is refused, and the file and
-/// the place are named, or all its records are there. Empty, or what is wrong on one line.
+/// the place are named, and what to do, or all its records are there. Empty, or what is wrong on
+/// one line.
 std::string judge_damage(sim::Disk& disk, const std::string& name, std::uint64_t at);
 
 /// judge_damage() for each byte of small logs, in whole blocks and not, changed in three ways.
 /// Empty, or what is wrong.
 std::string flip_every_byte();
+
+/// Each file of small logs, closed and killed, cut at each byte: refused, with its file and a place
+/// that is not behind the cut, or all its records are there. Empty, or what is wrong.
+std::string cut_at_every_byte();
 
 /// Any folder that holds something: refused with a message, or opened as a log that can be read,
 /// that goes on, and that the next start finds the same. Empty, or what is wrong on one line.

@@ -12,7 +12,7 @@
 namespace peal::wal {
 namespace {
 
-const SegmentHeader kHeader{test::kOwner, 7, 0x12, LogPosition{100}, 0x10, 0xabcdef};
+const SegmentHeader kHeader{test::kOwner, 0x1000, 7, 0x12, LogPosition{100}, 0x10, 0xabcdef};
 
 std::vector<std::byte> header_bytes() {
   std::vector<std::byte> bytes(kHeaderBytes);
@@ -37,6 +37,23 @@ TEST(Segment, HeaderComesBack) {
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->header, kHeader);
   EXPECT_EQ(decoded->seed, seed);
+}
+
+TEST(Segment, HeaderHasItsBytesWhereThePageSays) {
+  const auto bytes = header_bytes();
+  const auto u32 = [&bytes](std::size_t at) {
+    return load<std::uint32_t>(ByteView(bytes).subspan(at));
+  };
+  EXPECT_EQ(as_text(ByteView(bytes).first(8)), "PEALWAL\n");
+  EXPECT_EQ(u32(8), 4U);          // version
+  EXPECT_EQ(u32(16), 0x706561U);  // cluster
+  EXPECT_EQ(u32(24), 3U);         // node
+  EXPECT_EQ(u32(28), 0x1000U);    // length of the file
+  EXPECT_EQ(u32(32), 7U);         // epoch
+  EXPECT_EQ(u32(40), 0x12U);      // serial
+  EXPECT_EQ(u32(48), 100U);       // first
+  EXPECT_EQ(u32(56), 0x10U);      // oldest
+  EXPECT_EQ(u32(64), 0xabcdefU);  // salt
 }
 
 TEST(Segment, EveryChangedBitOfAHeaderIsRefused) {

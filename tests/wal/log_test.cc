@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -356,29 +357,52 @@ TEST(Log, RefusesSegmentsThatWereExchanged) {
 
 TEST(Log, EveryChangedByteIsFoundOrHarmless) { EXPECT_EQ(flip_every_byte(), ""); }
 
-TEST(Log, ASegmentCutAnywhereIsFoundOrHarmless) {
-  sim::Disk whole(1);
-  make_log(whole, Ending::closed);
-  const auto names = whole.names();
-  for (const std::string& name : names) {
-    const auto bytes = whole.bytes_of(name);
-    for (std::size_t length = 0; length < bytes.size(); ++length) {
-      sim::Disk disk = whole;
-      disk.put(name, {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)});
-      auto log = Log::open(disk, small_options(2), Start::existing);
-      if (!log) {
-        EXPECT_EQ(log.error().file, name);
-        continue;
-      }
-      const Kept kept = replayed(**log);
-      for (const Kept::Record& record : kept.records) {
-        ASSERT_EQ(record.bytes, sample(record.position.value));
-      }
-      // Only the newest can be shorter, as after a crash; of the others, zeros at their ends.
-      if (name != names.back()) {
-        EXPECT_EQ(kept.records.size(), kSamples);
-      }
+TEST(Log, ASegmentCutAnywhereIsRefusedOrLosesNothing) { EXPECT_EQ(cut_at_every_byte(), ""); }
+
+TEST(Log, ACutSegmentIsNamedWithItsPlaceAndTheRemedy) {
+  sim::Disk disk(1);
+  make_log(disk, Ending::killed);
+  const std::string newest = disk.names().back();
+  const auto bytes = disk.bytes_of(newest);
+  ASSERT_EQ(bytes.size(), small_options(1).segment_bytes);
+  disk.put(newest, {bytes.begin(), bytes.begin() + kHeaderBytes});
+  const Problem problem = refused(disk, small_options(2));
+  EXPECT_EQ(problem.kind, Problem::Kind::damaged);
+  EXPECT_EQ(problem.file, newest);
+  EXPECT_EQ(problem.offset, kHeaderBytes);
+  EXPECT_THAT(problem.message,
+              AllOf(HasSubstr("disk/" + newest +
+                              " is damaged at offset 72: the file has 72 bytes of the 1024"),
+                    HasSubstr("must not take part"), HasSubstr("replaced or its log restored")));
+}
+
+/// The file that is used again is as long as its new header says.
+TEST(Log, ASegmentInAFileThatWasUsedBeforeIsFoundCutToo) {
+  sim::Disk disk(1);
+  auto log = open_good(disk, 1, Start::create);
+  const std::string record(300, 'r');
+  bool reused = false;
+  for (int i = 0; i < 40 && !reused; ++i) {
+    const auto before = disk.names();
+    if (i % 10 == 9) {
+      ASSERT_TRUE(log->checkpoint(as_bytes_view(record), log->last()));
+    } else {
+      append(*log, record);
     }
+    ASSERT_TRUE(log->commit());
+    const auto spare = [](const std::string& name) { return name.ends_with(kSpareSuffix); };
+    const auto now = disk.names();
+    reused = std::any_of(before.begin(), before.end(), spare) &&
+             std::none_of(now.begin(), now.end(), spare);
+  }
+  ASSERT_TRUE(reused);
+  log.reset();
+  const std::string newest = disk.names().back();
+  const auto bytes = disk.bytes_of(newest);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    sim::Disk cut = disk;
+    cut.put(newest, {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)});
+    EXPECT_EQ(refused(cut, small_options(2)).file, newest) << length;
   }
 }
 

@@ -51,6 +51,14 @@ TEST(Mutants, RemovingTooEarlyAtAStartIsNoticed) {
 TEST(Mutants, CallingDurableTooEarlyIsNoticed) {
   expect_noticed_by_stories(Mutant::wm10_durable_too_early);
 }
+TEST(Mutants, NamingAFileBeforeItIsLongIsNoticed) {
+  expect_noticed_by_stories(Mutant::wm12_named_before_it_is_long);
+}
+TEST(Mutants, CutFilesTakenForTornWritesAreNoticed) {
+  EXPECT_EQ(cut_at_every_byte(), "");
+  const WithMutant active(Mutant::wm11_cut_not_noticed);
+  EXPECT_NE(cut_at_every_byte(), "");
+}
 TEST(Mutants, DamageTakenForATornWriteIsNoticed) {
   EXPECT_EQ(flip_every_byte(), "");
   const WithMutant active(Mutant::wm6_damage_taken_for_torn);

@@ -15,9 +15,9 @@ namespace {
 /// The bytes of a segment, frame by frame.
 class Bytes {
  public:
-  explicit Bytes(std::uint64_t salt = 5) {
+  explicit Bytes(std::uint64_t salt = 5, std::uint32_t file_bytes = 0) {
     bytes_.resize(kHeaderBytes);
-    decoded_.header = {test::kOwner, 1, 1, LogPosition{1}, 1, salt};
+    decoded_.header = {test::kOwner, file_bytes, 1, 1, LogPosition{1}, 1, salt};
     decoded_.seed = encode(decoded_.header, bytes_);
   }
   /// Returns where it lies.
@@ -73,6 +73,25 @@ TEST(Scan, ReadsUpToTheZeros) {
   EXPECT_EQ(scan.last, LogPosition{1});
   EXPECT_EQ(scan.durable, LogPosition{1});
   EXPECT_FALSE(scan.ended);
+}
+
+TEST(Scan, AFileThatIsShorterThanItWasAndHasNoEndWasCut) {
+  const auto tail_of = [](std::uint32_t file_bytes, bool ended) {
+    Bytes bytes(5, file_bytes);
+    bytes.frame(FrameKind::record, 1, 0, "a");
+    if (ended) bytes.frame(FrameKind::end, 1, 0);
+    const Scan scan = bytes.scan();
+    if (scan.tail == Tail::cut) {
+      EXPECT_EQ(scan.damage_at, scan.end);
+    }
+    return scan.tail;
+  };
+  const std::uint32_t length = kHeaderBytes + frame_bytes(1);
+  EXPECT_EQ(tail_of(length, false), Tail::clean);
+  EXPECT_EQ(tail_of(length + 1, false), Tail::cut);
+  EXPECT_EQ(tail_of(kSegmentBytesMax, false), Tail::cut);
+  // A start writes the newest segment anew, up to its end.
+  EXPECT_EQ(tail_of(kSegmentBytesMax, true), Tail::clean);
 }
 
 TEST(Scan, ABadFrameBeforeOthersOfItsCommitWasCutOff) {

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Acceptors whose log on a real disk is not what they wrote."""
+
+import os
+import random
+import shutil
+
+from bench import case
+from cases_paxos import DATA, back, expect_counters, paxos_cluster
+from lib import Failure
+
+HEADER_BYTES = 72  # of a segment: docs/wal.md
+REMEDY = "must not take part with it; keep a copy of the folder"
+
+
+class Folder:
+    """What an acceptor has on disk, a copy of it, and ways to damage it."""
+
+    def __init__(self, cluster, name):
+        self.path = os.path.join(cluster.folder, DATA, name)
+        self.kept = os.path.join(cluster.folder, name + ".kept")
+        shutil.copytree(self.path, self.kept)
+
+    def restore(self):
+        """As it was when the node ended."""
+        shutil.rmtree(self.path)
+        shutil.copytree(self.kept, self.path)
+
+    def file(self, *names):
+        """The path of one of its files."""
+        return os.path.join(self.path, *names)
+
+    def newest(self):
+        """The segment that was written last."""
+        return max(name for name in os.listdir(self.file("log")) if name.endswith(".wal"))
+
+
+def expect_refused(cluster, name, *texts):
+    """The node does not start, and says why in these words."""
+    child = cluster[name].start().child
+    cluster.traces.pop()  # it is in none
+    status = child.wait()
+    cluster[name].child = None
+    said = " ".join(child.lines)
+    missing = [text for text in (*texts, REMEDY) if text not in said]
+    if status == 0 or missing:
+        raise Failure(f"{name} ended with {status}, without {missing}; it says: {child.lines[-2:]}")
+
+
+@case(3, 5)
+def truncated(bench):
+    """An acceptor is killed under full load, and before it starts again its newest segment is cut,
+    at many lengths, or its `identity` is gone, or all but its `epoch`: each time it refuses to
+    start and names the file, and the others go on. With its files as they were it comes back. Three
+    nodes order by Paxos, five by Ridge."""
+    order = "paxos" if bench.size == 3 else "ridge"
+    cluster = paxos_cluster(bench, order)
+    cluster.start()
+    victim = bench.names[-1]
+    others = bench.names[:-1]
+    cluster.progress(bench.names, 2_000)
+    cluster[victim].crash()
+    cluster.wait_view(others)
+    folder = Folder(cluster, victim)
+    newest = folder.newest()
+    size = os.path.getsize(folder.file("log", newest))
+    rng = random.Random(size)
+    lengths = [0, HEADER_BYTES, size - 1]
+    lengths += [rng.randrange(HEADER_BYTES, size) for _ in range(bench.rounds(9, 3))]
+    for length in lengths:
+        bench.step(f"{newest} of {size} bytes, cut at {length}")
+        os.truncate(folder.file("log", newest), length)
+        expect_refused(cluster, victim, newest, "is damaged at offset")
+        folder.restore()
+    bench.step("without identity")
+    os.remove(folder.file("identity"))
+    expect_refused(cluster, victim, folder.file("identity")[len(cluster.folder) + 1:], "is missing")
+    bench.step("epoch alone")
+    shutil.rmtree(folder.file("log"))
+    expect_refused(cluster, victim, "is missing", "epoch is there")
+    bench.step("restored")
+    cluster.progress(others)
+    folder.restore()
+    back(cluster, [victim])
+    expect_counters(cluster, bench.names, order)
+    return f"refused {len(lengths) + 2} times, then back; {bench.finish(cluster)}"
