@@ -43,8 +43,9 @@ int main(int count, char** arguments) {
                 folder.write("frames-exchanged", input(1, join({late, record})));
     for (const unsigned at : {0U, 2U, 3U, 4U, 8U, 10U, 12U, 18U, 20U, 28U, 250U}) {
       for (const unsigned ending : {0U, 1U}) {
-        good = good && folder.write("changed-" + std::to_string(ending) + "-" + std::to_string(at),
-                                    input(2, {ending, at % 3, at, 0, 1, 0, 0x80, 0})) &&
+        good = good &&
+               folder.write("changed-" + std::to_string(ending) + "-" + std::to_string(at),
+                            input(2, {ending, at % 3, at, 0, 1, 0, 0x80, 0})) &&
                folder.write("cut-" + std::to_string(ending) + "-" + std::to_string(at),
                             input(2, {ending + 2, 3 - at % 2, at, at % 4, 0, 0, 0, 0}));
       }

@@ -135,6 +135,7 @@ std::vector<sim_hooks::Mutant> all_mutants() {
     using sim_hooks::Mutant;
     constexpr Mutant kElsewhere[] = {
         Mutant::px_twice,
+        Mutant::px_refused_state_kept,
         Mutant::px_old_view_counts,
         Mutant::px_promise_before_disk,
         Mutant::px_rounds_mixed,

@@ -82,6 +82,7 @@ namespace peal::sim_hooks {
   X(px_one_misses, "one acceptor that misses the coordinator takes over")                         \
   X(px_repairs_one_lane, "what was asked for in vain is sent by the same lane again")             \
   X(px_founded_alone, "an acceptor in memory begins an order before all others agree")            \
+  X(px_refused_state_kept, "what a node said last counts, though what it says now is refused")    \
   X(rd_vote_decides, "an acceptor of a chain says that its own vote decides")                     \
   X(rd_arrival_decides, "a value that comes along a chain is taken for decided")                  \
   X(rd_chain_fixed, "a coordinator has the same chain always, whoever of it is alive")            \

@@ -55,6 +55,13 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
     case Kind::founding:
       return "all acceptors to be there: votes are in memory, and nobody here knows of any" +
              (named ? "; " + who + std::string(is) + " not heard" : std::string());
+    case Kind::bound:
+      return "all acceptors to begin with the same list of nodes: votes are in memory, and " + who +
+             " agreed to begin with another one for as long as it runs: restart " + who;
+    case Kind::other_list:
+      return "all acceptors to begin with the same list of nodes: votes are in memory, and the "
+             "list of " +
+             who + " is another one: run peal reload where it is out of date";
     case Kind::forgotten:
       return "all nodes to be stopped, and started again: votes are in memory, and most acceptors "
              "lost theirs" +

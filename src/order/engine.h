@@ -165,6 +165,8 @@ struct WaitReason {
     ensemble,   ///< another ensemble has not said yet that it has nothing to order before `seq`
     majority,   ///< too few acceptors are heard to order anything; `who` is one that is not
     not_heard,  ///< packets of this node do not arrive at `who`, which is heard here
+    bound,      ///< as founding, but `who` agreed, in its life, to begin with another list of nodes
+    other_list,  ///< as founding, but `who` has another list of nodes
   };
   Kind kind = Kind::nothing;
   MemberId who{};

@@ -17,6 +17,8 @@ std::string_view wait_name(WaitReason::Kind kind) {
     case WaitReason::Kind::coordinator: return "coordinator";
     case WaitReason::Kind::quorum: return "quorum";
     case WaitReason::Kind::founding: return "founding";
+    case WaitReason::Kind::bound: return "bound";
+    case WaitReason::Kind::other_list: return "other_list";
     case WaitReason::Kind::forgotten: return "forgotten";
     case WaitReason::Kind::unheard: return "unheard";
     case WaitReason::Kind::disk: return "disk";
@@ -30,6 +32,7 @@ std::string_view wait_name(WaitReason::Kind kind) {
 bool is_without_majority(const WaitReason& reason) {
   using Kind = WaitReason::Kind;
   return reason.kind == Kind::majority || reason.kind == Kind::founding ||
+         reason.kind == Kind::bound || reason.kind == Kind::other_list ||
          reason.kind == Kind::forgotten;
 }
 

@@ -74,6 +74,79 @@ TEST(PaxosMemory, ALaterLifeIsTakenInThePlaceOfTheOneBefore) {
   EXPECT_NE(one.counter("paxos_order"), 0U);
 }
 
+/// Node 2 went over to another list after node 1 heard it, and before node 3 came. Does node 1 bind
+/// itself to the list that node 2 has no more?
+bool binds_itself(Bench& one) {
+  one.start();
+  one.state(kTwo, {});
+  wire::State other;
+  other.first_list = 2;
+  for (int i = 0; i < 30; ++i) {
+    one.state(kTwo, other);
+    one.state(kThree, {});
+    one.run(milliseconds(10));
+  }
+  return one.count(PaxosKind::lives) != 0;
+}
+
+TEST(PaxosMemory, WhoseStateIsRefusedIsNotHeard) {
+  Bench one(kOne, {}, Storage::memory);
+  EXPECT_FALSE(binds_itself(one));
+  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::other_list);
+  EXPECT_EQ(one.engine->why().who, kTwo);
+  // With the same list they begin.
+  one.list({2, first_nodes().all, first_nodes().acceptors});
+  wire::State same;
+  same.first_list = 2;
+  for (int i = 0; i < 30; ++i) {
+    one.state(kTwo, same);
+    one.state(kThree, same);
+    one.run(milliseconds(10));
+  }
+  const wire::Lives all{2, {kLife, kLife, kLife}};
+  one.lives(kTwo, all);
+  one.lives(kThree, all);
+  EXPECT_NE(one.counter("paxos_order"), 0U);
+
+  const WithMutant active(Mutant::px_refused_state_kept);
+  Bench other(kOne, {}, Storage::memory);
+  EXPECT_TRUE(binds_itself(other)) << "the mutant is noticed";
+}
+
+/// "One list in a life": what was said of a list stays said, and only a restart helps.
+TEST(PaxosMemory, WhoIsBoundToAnotherListIsNamed) {
+  const wire::Lives old{1, {kLife, kLife, kLife}};
+  const NodeList next{2, first_nodes().all, first_nodes().acceptors};
+  wire::State other;
+  other.first_list = 2;
+
+  Bench bound(kOne, {}, Storage::memory);
+  bound.start();
+  hear_others(bound, milliseconds(300));
+  ASSERT_GT(bound.count(PaxosKind::lives), 0U);
+  bound.list(next);
+  bound.state(kTwo, other);
+  EXPECT_EQ(bound.engine->why().kind, WaitReason::Kind::bound);
+  EXPECT_EQ(bound.engine->why().who, kOne) << "itself";
+
+  Bench one(kOne, {}, Storage::memory);
+  one.start();
+  one.list(next);
+  const auto hear = [&](const MemberId& two) {
+    one.state(two, two == kTwo ? wire::State{} : other);
+    one.state(kThree, other);
+    one.run(milliseconds(10));
+  };
+  hear(kTwo);
+  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::other_list) << "it may still go over";
+  one.lives(kTwo, old);
+  hear(kTwo);
+  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::bound);
+  EXPECT_EQ(one.engine->why().who, kTwo);
+  hear({kTwo.node, kLife + 1});
+  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::founding) << "it was restarted";
+}
+
 TEST(PaxosMemory, NobodyBeginsBesideWhoKnowsAnOrder) {
   Bench one(kOne, {}, Storage::memory);
   one.start();

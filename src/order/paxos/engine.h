@@ -142,7 +142,7 @@ class PaxosEngine final : public Ensemble {
   // lives.cc
   bool in_memory() const { return config_.storage == Storage::memory; }
   void found(Effects& out);
-  wire::Drop on_lives(const Peer& from, const BufferRef& packet, Effects& out);
+  wire::Drop on_lives(Peer& from, const BufferRef& packet, Effects& out);
   void begin_order(Effects& out);
   void forget_other_orders();
   bool shares_order(const Peer& peer) const;
@@ -151,6 +151,7 @@ class PaxosEngine final : public Ensemble {
   bool believes(const Peer& from, const wire::Checkpoint& said) const;
   void hear_voter(const Peer& from);
   void look_at_silence();
+  WaitReason founding_waits() const;
   std::vector<MemberId> silent_acceptors() const;
   WaitReason waits_for_acceptors(WaitReason::Kind kind, Seq seq) const;
   bool has_forgotten() const;

@@ -11,7 +11,7 @@ WaitReason PaxosEngine::why() const {
   using Kind = WaitReason::Kind;
   if (host_.receive_room_units() == 0) return {Kind::slow_application, config_.self, 0};
   // Whoever is to coordinate, it cannot without most of them; nor will what comes next be ordered.
-  if (in_memory() && !state_.known()) return waits_for_acceptors(Kind::founding, 0);
+  if (in_memory() && !state_.known()) return founding_waits();
   if (peers_.lives() < peers_.majority()) return waits_for_acceptors(Kind::forgotten, seq_ + 1);
   if (peers_.live_acceptors() < peers_.majority()) {
     return waits_for_acceptors(Kind::majority, seq_ + 1);

@@ -107,7 +107,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
       return reason;
     }
     case PaxosKind::checkpoint: return on_checkpoint(from, packet, out);
-    case PaxosKind::lives: return on_lives(from, packet, out);
+    case PaxosKind::lives: return on_lives(*peers_.find(from.node), packet, out);
     case PaxosKind::link_check: return on_link_check(now, *peers_.find(from.node), packet);
   }
   return Drop::unknown_kind;
@@ -121,6 +121,7 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
     wire::Header header;
     header.sender = from.member;
     report_incompatible(header, Drop::other_list, out);
+    peers_.refuse_state(from);
     return Drop::other_list;
   }
   peers_.note_state(from, said);

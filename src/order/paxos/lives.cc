@@ -6,6 +6,8 @@
 // acceptor votes and promises in that life alone, and others count nobody else's word.
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/assert.h"
 #include "base/hooks.h"
@@ -35,12 +37,13 @@ void PaxosEngine::found(Effects& out) {
   begin_order(out);
 }
 
-wire::Drop PaxosEngine::on_lives(const Peer& from, const BufferRef& packet, Effects& out) {
+wire::Drop PaxosEngine::on_lives(Peer& from, const BufferRef& packet, Effects& out) {
   wire::Lives said;
   const wire::Drop reason = wire::decode_lives(packet.view(), said);
   if (reason != wire::Drop::none) return reason;
   if (!in_memory() || !from.named) return wire::Drop::wrong_state;
   if (state_.known()) return wire::Drop::stale;
+  from.bound = said.list != state_.nodes().hash;
   founding_.note(said, from.member, state_.nodes());
   begin_order(out);
   return wire::Drop::none;
@@ -116,6 +119,32 @@ void PaxosEngine::hear_voter(const Peer& from) {
 void PaxosEngine::look_at_silence() {
   Peer& self = peers_.self();
   self.silent = self.acceptor && !sworn_ && !PEAL_MUTANT(px_amnesiac_votes);
+}
+
+/// No order is known. Some acceptors may be bound to another list than the others, this node
+/// included: a node takes lives for one list alone. Then they never agree, and nothing else
+/// matters.
+WaitReason PaxosEngine::founding_waits() const {
+  using Kind = WaitReason::Kind;
+  const auto waits_for = [](Kind kind, std::vector<MemberId> all) {
+    WaitReason reason{kind, all.front(), 0};
+    reason.all = std::move(all);
+    return reason;
+  };
+  const wire::Lives& taken = founding_.taken();
+  const bool bound_here = !taken.epochs.empty() && taken.list != given_.list().hash;
+  std::vector<MemberId> bound, refused;
+  for (const Peer& peer : peers_.all()) {
+    if (!peer.named || peer.suspected) continue;
+    if (peer.self ? bound_here : peer.bound && !bound_here) bound.push_back(peer.member);
+    if (peer.refused) refused.push_back(peer.member);
+  }
+  if (!bound.empty()) return waits_for(Kind::bound, std::move(bound));
+  WaitReason silent = waits_for_acceptors(Kind::founding, 0);
+  if (silent.all.empty() && !refused.empty()) {
+    return waits_for(Kind::other_list, std::move(refused));
+  }
+  return silent;
 }
 
 /// Those that are not heard from, or have forgotten their votes; none if all vote.

@@ -22,6 +22,11 @@ void look_at_life(Peer& peer) {
   peer.acceptor = peer.named && (lives || PEAL_MUTANT(px_amnesiac_votes));
 }
 
+void forget_state(Peer& peer) {
+  peer.has_state = false;
+  peer.state = {};
+}
+
 }  // namespace
 
 Peers::Peers(const MemberId& self, const Options& options) : id_(self), options_(options) {}
@@ -83,8 +88,8 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
   if (member.epoch < peer.member.epoch) return false;
   if (member != peer.member) {
     peer.member = member;
-    peer.has_state = false;
-    peer.state = {};
+    forget_state(peer);
+    peer.refused = peer.bound = false;
     peer.reception.begin(now);
     peer.keeps_up = now;
     look_at_life(peer);
@@ -120,6 +125,12 @@ void Peers::note_state(Peer& peer, const wire::State& state) {
   }
   peer.state.leaving = before.leaving || state.leaving;
   peer.has_state = true;
+  peer.refused = false;
+}
+
+void Peers::refuse_state(Peer& peer) {
+  peer.refused = true;
+  if (!PEAL_MUTANT(px_refused_state_kept)) forget_state(peer);
 }
 
 void Peers::note_decided(const wire::Round& round, wire::Instance upto) {
@@ -212,6 +223,7 @@ void Peers::add_to(Digest& digest) const {
     digest.add(peer.member.epoch);
     digest.add((peer.suspected ? 1U : 0U) | (peer.works ? 2U : 0U) | (peer.serve ? 4U : 0U));
     digest.add(static_cast<std::uint64_t>(peer.patience.ns));
+    digest.add((peer.refused ? 1U : 0U) | (peer.bound ? 2U : 0U));
     if (!peer.has_state) continue;
     for (const wire::Round& round : {peer.state.round, peer.state.voted_round}) {
       digest.add(round.count);

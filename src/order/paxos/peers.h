@@ -42,7 +42,9 @@ struct Peer {
   Instant keeps_up{};   ///< when it last came further, had all, or its application took nothing
   wire::Instance came_to{};  ///< how far it had come then
   bool has_state = false;
-  wire::State state;  ///< as it said last
+  wire::State state;     ///< as it said last
+  bool refused = false;  ///< its last state was: it goes by another list, or by another order
+  bool bound = false;  ///< it is in memory, and said LIVES for another list: it never changes that
 };
 
 /// Where votes are in memory, an order in which nothing is decided yet is learnt from its acceptors
@@ -81,6 +83,8 @@ class Peers {
   bool is_stuck(Instant now, const Peer& peer) const;
   /// What it says of itself; older words of the same incarnation are not believed.
   void note_state(Peer& peer, const wire::State& state);
+  /// What it said last does not count here, nor does what it said before: it is not so any more.
+  void refuse_state(Peer& peer);
   /// The same for what a coordinator said with a value: a majority voted in its round, up to there.
   void note_decided(const wire::Round& round, wire::Instance upto);
   /// Suspects those who were silent for too long.
