@@ -39,6 +39,7 @@ class Bench:
         self.doing = ""
         self._subnet = subnet
         self._networks, self._clusters, self._children = [], [], []
+        self._part = None
 
     @property
     def quick(self):
@@ -48,6 +49,15 @@ class Bench:
     def rounds(self, full, quick):
         """How often to do it."""
         return self.options.rounds or (quick if self.quick else full)
+
+    def part(self, name):
+        """The same for one part of the case, in a folder of its own; the part before is closed."""
+        if self._part is not None:
+            self._part.close()
+        folder = os.path.join(self.folder, name)
+        os.mkdir(folder)
+        self._part = Bench(self.options, folder, self.size, self._subnet)
+        return self._part
 
     def cluster(self, settings="", sizes=None, key="peal.key"):
         """A network and a cluster on it, nothing started. Without a key it is insecure."""
@@ -81,10 +91,13 @@ class Bench:
 
     def conditions(self):
         """How all nodes are, a line each; after a failure, and before close()."""
-        return [node.condition() for cluster in self._clusters for node in cluster]
+        own = [node.condition() for cluster in self._clusters for node in cluster]
+        return own + (self._part.conditions() if self._part is not None else [])
 
     def close(self):
         """Ends all processes and removes the networks, whatever has happened."""
+        if self._part is not None:
+            self._part.close()
         for child in self._children:
             child.kill()
         for cluster in self._clusters:
@@ -94,6 +107,7 @@ class Bench:
 
     def discard(self):
         """Removes the large files of a case that passed; logs and configurations stay."""
-        for name in os.listdir(self.folder):
-            if name.endswith((".trace", ".payload")):
-                os.remove(os.path.join(self.folder, name))
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                if name.endswith((".trace", ".payload")):
+                    os.remove(os.path.join(folder, name))
