@@ -145,6 +145,10 @@ std::vector<sim_hooks::Mutant> all_mutants() {
         Mutant::px_lists_mixed,
         Mutant::px_beyond_list,
         Mutant::px_list_not_logged,
+        // These only take longer, which order_paxos_test measures.
+        Mutant::px_patience_grows,
+        Mutant::px_pauses_add_up,
+        Mutant::px_rounds_overtake,
     };
     const std::string_view room = sim_hooks::mutant_name(mutant).substr(0, 2);
     const bool elsewhere =

@@ -60,6 +60,9 @@ namespace peal::sim_hooks {
   X(px_old_view_counts, "a unit counts in another view than it was proposed for")                 \
   X(px_twice, "a unit that was decided twice is delivered twice")                                 \
   X(px_promise_before_disk, "a promise is sent before it is on disk")                             \
+  X(px_patience_grows, "a silence that ended in time doubles patience without a bound")           \
+  X(px_pauses_add_up, "each pause puts off suspicion and election once more")                     \
+  X(px_rounds_overtake, "a round begins while the promise of the last one waits for the disk")    \
   X(px_vote_before_disk, "a vote is told before it is on disk")                                   \
   X(px_old_round_accepted, "a proposal of a round below the promised one is voted for")           \
   X(px_vote_without_promise, "a vote does not raise the promised round")                          \

@@ -58,6 +58,34 @@ TEST(PaxosCoordinator, WhatItKnowsToBeDecidedIsNotOverwrittenByItsOwnProposal) {
   EXPECT_EQ(one.told(), "view 1 123");
 }
 
+/// How many rounds node 1 begins while the first promise of its own disk takes ten seconds, and all
+/// others are there.
+std::uint64_t rounds_on_a_slow_disk() {
+  Bench one(kOne);
+  one.start();
+  for (const Instant end = one.now + seconds(10); one.now < end;) {
+    one.state(kTwo, {});
+    one.state(kThree, {});
+    one.run(milliseconds(20));
+  }
+  EXPECT_FALSE(one.last_state().leading);
+  wire::Prepare asked;
+  if (one.count(PaxosKind::prepare) == 0) return 0;
+  EXPECT_EQ(wire::decode_prepare(one.last(PaxosKind::prepare)->bytes, asked), wire::Drop::none);
+  one.sync();
+  one.promise(kTwo, {{asked.count, kOne}, 0, {}});
+  one.run(milliseconds(20));
+  EXPECT_TRUE(one.last_state().leading);
+  return one.counter("paxos_elections");
+}
+
+// Each round would make the promise worthless that is on its way to the disk.
+TEST(PaxosCoordinator, ASlowDiskDelaysOneRoundAndBeginsNoOther) {
+  EXPECT_EQ(rounds_on_a_slow_disk(), 1U);
+  const WithMutant active(Mutant::px_rounds_overtake);
+  EXPECT_GT(rounds_on_a_slow_disk(), 3U) << "the mutant is noticed";
+}
+
 TEST(PaxosCoordinator, OnePromiseIsNoMajority) {
   Bench one(kOne);
   begin_phase_one(one);

@@ -363,6 +363,29 @@ TEST(PaxosEngine, AProposalDoesNotOverwriteWhatIsDecided) {
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a, 2:b");
 }
 
+/// How long it takes node 1 to begin a round after its coordinator died, if it gets a processor
+/// only for a moment in each 150 ms.
+Duration election_of_a_starved_process() {
+  Bench one(kOne);
+  one.start();
+  one.join(kTwo);
+  const Duration pause = milliseconds(150);
+  const Instant died = one.now;
+  while (one.count(PaxosKind::prepare) == 0 && one.now - died < seconds(20)) {
+    one.now = one.now + pause;
+    one.engine->on_pause(one.now, pause, one);
+    one.state(kThree, {});
+    one.run(milliseconds(11));
+  }
+  return one.now - died;
+}
+
+TEST(PaxosEngine, AStarvedProcessTakesOverInTime) {
+  EXPECT_LT(election_of_a_starved_process(), seconds(1));
+  const WithMutant active(Mutant::px_pauses_add_up);
+  EXPECT_GE(election_of_a_starved_process(), seconds(2)) << "the mutant is noticed";
+}
+
 // ---- why ----
 
 TEST(PaxosWhy, SaysWhatIsWaitedFor) {

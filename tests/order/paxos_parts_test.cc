@@ -321,6 +321,72 @@ TEST(PaxosPeers, WhoWasSuspectedWronglyOnceIsNotWaitedForLongerForEver) {
   EXPECT_GE(patience_after_a_good_minute(milliseconds(400)), milliseconds(800));
 }
 
+/// Of a node with ever longer silences, none of which was long enough to suspect it.
+Duration patience_after_near_misses() {
+  Peers peers = three_peers();
+  Instant now{1'000};
+  peers.start(now);
+  Peer& two = *peers.find(kTwo.node);
+  peers.note(now, two, kTwo);
+  for (int i = 0; i < 20; ++i) {
+    now = now + two.patience + nanoseconds(-1);
+    peers.tick(now);
+    EXPECT_FALSE(two.suspected);
+    peers.note(now, two, kTwo);
+  }
+  return two.patience;
+}
+
+TEST(PaxosPeers, SilencesThatEndInTimeDoNotMakeADeathCostSeconds) {
+  EXPECT_LE(patience_after_near_misses(), Options{}.suspect * 4);
+  const WithMutant active(Mutant::px_patience_grows);
+  EXPECT_EQ(patience_after_near_misses(), Options{}.suspect_max) << "the mutant is noticed";
+}
+
+TEST(PaxosPeers, OneLongSilenceIsForgottenInSeconds) {
+  const Options options;
+  Peers peers = three_peers();
+  Instant now{1'000};
+  peers.start(now);
+  Peer& two = *peers.find(kTwo.node);
+  peers.note(now, two, kTwo);
+  now = now + options.suspect * 9 / 10;
+  peers.note(now, two, kTwo);
+  EXPECT_EQ(two.patience, options.suspect * 9 / 5);
+  for (const Instant end = now + seconds(12); now < end; now = now + options.heartbeat) {
+    peers.note(now, two, kTwo);
+    peers.tick(now);
+  }
+  EXPECT_EQ(two.patience, options.suspect);
+}
+
+/// How long a node that is silent for ever is not suspected by one that gets a processor for a
+/// moment in each `pause`.
+Duration unnoticed_by_a_starved_process(Duration pause) {
+  Peers peers = three_peers();
+  const Instant begin{1'000};
+  peers.start(begin);
+  Peer& two = *peers.find(kTwo.node);
+  peers.note(begin, two, kTwo);
+  Instant now = begin;
+  while (!two.suspected && now - begin < seconds(60)) {
+    now = now + pause;
+    peers.forgive(pause);
+    peers.tick(now);
+  }
+  return now - begin;
+}
+
+TEST(PaxosPeers, PausesOneAfterTheOtherPutOffSuspicionOnce) {
+  const Duration suspect = Options{}.suspect;
+  const Duration pause = suspect / 2;
+  EXPECT_LE(unnoticed_by_a_starved_process(pause), suspect + pause * 2);
+  EXPECT_GE(unnoticed_by_a_starved_process(pause), suspect + pause);
+  EXPECT_GE(unnoticed_by_a_starved_process(seconds(3)), seconds(6)) << "a long pause of all";
+  const WithMutant active(Mutant::px_pauses_add_up);
+  EXPECT_GE(unnoticed_by_a_starved_process(pause), seconds(60)) << "the mutant is noticed";
+}
+
 TEST(PaxosPeers, AnEarlierIncarnationIsNotListenedTo) {
   Peers peers = three_peers();
   Peer& two = *peers.find(kTwo.node);

@@ -154,6 +154,10 @@ bool Acceptor::is_promised(const Round& round) const {
   return promised_at_ <= log_.durable() || PEAL_MUTANT(px_promise_before_disk);
 }
 
+bool Acceptor::promise_under_way() const {
+  return promise_written_ && !mute() && log_.durable() < promised_at_;
+}
+
 bool Acceptor::accept(const Round& round, Instance floor) {
   if ((round < promised_ && !PEAL_MUTANT(px_old_round_accepted)) || mute()) return false;
   if (round != round_) {

@@ -31,6 +31,8 @@ class Acceptor {
   /// Phase 1: false if a higher round is promised. True: is_promised() says when it is on disk.
   bool prepare(const Round& round);
   bool is_promised(const Round& round) const;
+  /// The last promise is on its way to the disk.
+  bool promise_under_way() const;
   /// Phase 2: instances below `floor` are decided. False if a higher round is promised.
   bool accept(const Round& round, Instance floor);
   /// The log says to which list of nodes its first instance belongs. False: not yet; nothing is to

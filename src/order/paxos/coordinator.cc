@@ -14,7 +14,8 @@ namespace {
 
 /// Votes that a new coordinator asks for and waits for at a time: as answers come, it goes on.
 constexpr std::uint32_t kFetchesAtOnce = 64;
-/// Phase 1 that takes this many times as long as anything is waited for begins anew.
+/// A coordinator that gets nothing for this many times as long as anything is waited for begins
+/// anew.
 constexpr std::int64_t kPatience = 10;
 
 }  // namespace
@@ -236,7 +237,10 @@ void Coordinator::tick(Instant now, Effects& out) {
     resend(now, out);
     return;
   }
-  if (now - since_ >= options.suspect * kPatience) {
+  // Promises wait for disks, however slow they are: a new round would only wait anew.
+  const bool waits_for_disks = phase_ == Phase::prepare && !PEAL_MUTANT(px_rounds_overtake) &&
+                               p_.peers.live_acceptors() >= p_.peers.majority();
+  if (now - since_ >= options.suspect * kPatience && !waits_for_disks) {
     step_down();  // whoever was to answer is gone: a new round will ask others
     return;
   }

@@ -145,7 +145,11 @@ void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
   peers_.forgive(now, gap);
   fit_enough_at_ = disk_moved_at_ = now;
   out.report({EventCode::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
-  retry_at_ = std::max(retry_at_, now + config_.options.suspect);
+  // While nobody coordinates, pauses do not put off an election: a process that gets a processor
+  // only now and then would never begin one.
+  if (coordinator() != nullptr || PEAL_MUTANT(px_pauses_add_up)) {
+    retry_at_ = std::max(retry_at_, now + config_.options.suspect);
+  }
 }
 
 std::optional<Instant> PaxosEngine::next_deadline() const {
@@ -239,6 +243,9 @@ void PaxosEngine::elect(Instant now, Effects& out) {
   if (coordinator_->phase() != Coordinator::Phase::idle || now < retry_at_) return;
   if (peers_.live_acceptors() < peers_.majority()) return;
   if (!votes() || !most_miss_last()) return;
+  // The answer to the last round waits for the disk. Another round would make it worthless, and its
+  // own answer would wait longer: with slow disks no round would ever end.
+  if (acceptor_->promise_under_way() && !PEAL_MUTANT(px_rounds_overtake)) return;
   const Peer* best = peers_.candidate(config_.first_candidate);
   if (best == nullptr || !best->self) return;
   if (!state_.known()) {

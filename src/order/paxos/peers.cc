@@ -13,9 +13,15 @@ namespace {
 /// In units of Options::suspect: a member that has come no further for so long is not served.
 constexpr std::int64_t kStuckFor = 7;
 
-/// How long a node must not be suspected wrongly before it gets less patience. Whoever was cut off
-/// or stopped once would else be waited for longer for ever, should it die.
+/// A node that was suspected wrongly keeps its longer patience for so long. Then the patience
+/// shrinks by a third in each step: if the node died, the others would wait for all of it.
 constexpr Duration kTrial = seconds(10);
+constexpr Duration kStep = seconds(1);
+/// The longest silence of the last one or two of these counts.
+constexpr Duration kLately = seconds(5);
+/// In units of Options::suspect: as far as patience grows with silences that ended in time. Busy
+/// processors make such silences, and none of them may double what the next failure costs.
+constexpr std::int64_t kNearlyMax = 4;
 
 void look_at_life(Peer& peer) {
   const bool lives = peer.life == 0 || peer.life == peer.member.epoch;
@@ -96,16 +102,19 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
   } else if (peer.suspected) {
     // It was not dead: next time it gets longer.
     peer.patience = std::min(peer.patience + peer.patience / 2, options_.suspect_max);
-    peer.silence = {};
-    peer.judged_at = now;
+    peer.shrinks_at = now + kTrial;
   } else {
     // Who was nearly suspected now may be a bit later next time.
     const Duration silence = now - peer.heard;
+    const Duration nearly_max = PEAL_MUTANT(px_patience_grows)
+                                    ? options_.suspect_max
+                                    : std::min(options_.suspect * kNearlyMax, options_.suspect_max);
     peer.silence = std::max(peer.silence, silence);
-    peer.patience = std::max(peer.patience, std::min(silence * 2, options_.suspect_max));
+    peer.patience = std::max(peer.patience, std::min(silence * 2, nearly_max));
   }
   peer.suspected = false;
   peer.heard = now;
+  peer.forgiven = {};
   return true;
 }
 
@@ -148,18 +157,28 @@ void Peers::tick(Instant now) {
     if (!peer.self && peer.member.epoch != 0) {
       peer.reception.look(now, peer.suspected, options_);
     }
-    if (peer.suspected || now - peer.judged_at < kTrial) continue;
+    if (now >= peer.lately_until) {
+      peer.silence_before = peer.silence;
+      peer.silence = {};
+      peer.lately_until = now + kLately;
+    }
+    if (peer.suspected || now < peer.shrinks_at) continue;
     // By a third, but not below what its signs of life need.
-    const Duration enough = std::max(peer.silence * 2, options_.suspect);
+    const Duration longest = std::max(peer.silence, peer.silence_before);
+    const Duration enough = std::max(longest * 2, options_.suspect);
     peer.patience = std::min(peer.patience, std::max(enough, peer.patience * 2 / 3));
-    peer.silence = {};
-    peer.judged_at = now;
+    peer.shrinks_at = now + kStep;
   }
 }
 
+// Of one silence the longest pause counts, and not their sum: a process that gets a processor only
+// now and then is paused all the time, and would never suspect anybody. Between two pauses it reads
+// what came, and a node that was paused as well says that it lives as soon as it runs.
 void Peers::forgive(Instant now, Duration gap) {
   for (Peer& peer : peers_) {
-    peer.heard = peer.heard + gap;
+    const Duration before = PEAL_MUTANT(px_pauses_add_up) ? Duration{} : peer.forgiven;
+    peer.heard = peer.heard + std::max(gap - before, Duration{});
+    peer.forgiven = std::max(gap, before);
     peer.reception.forgive(now);
     peer.keeps_up = now;
   }

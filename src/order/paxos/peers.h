@@ -32,10 +32,13 @@ struct Peer {
   MemberId member{};      ///< its newest incarnation that was heard of; epoch 0: none was
   bool suspected = true;  ///< never true of this node itself
   Instant heard{};
-  Duration patience{};  ///< without a sign of life before it is suspected
-  Duration silence{};   ///< the longest since then
-  Instant judged_at{};  ///< when patience was last looked at
-  bool asked = false;   ///< for what was decided, since its coordinator looked
+  Duration patience{};        ///< without a sign of life before it is suspected
+  Duration silence{};         ///< the longest in the last seconds
+  Duration silence_before{};  ///< and in those before
+  Instant lately_until{};     ///< when `silence` begins anew
+  Instant shrinks_at{};       ///< patience, if nothing speaks against it
+  Duration forgiven{};        ///< of the present silence: this process did not run for so long
+  bool asked = false;         ///< for what was decided, since its coordinator looked
   Reception reception;  ///< how well its packets arrive
   bool works = true;    ///< this node and it hear each other
   bool serve = true;    ///< it can be in a view that this node coordinates
@@ -89,7 +92,8 @@ class Peers {
   void note_decided(const wire::Round& round, wire::Instance upto);
   /// Suspects those who were silent for too long.
   void tick(Instant now);
-  /// This process did not run for so long: others have that much longer.
+  /// This process did not run for so long: others have that much longer, but of one silence only
+  /// for the longest pause. What was not read meanwhile says nothing of links.
   void forgive(Instant now, Duration gap);
 
   /// Acceptors that are not suspected, this node included unless it is silent.
