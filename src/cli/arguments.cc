@@ -308,6 +308,14 @@ Result<Command, Stop> parse_bench(std::span<const std::string> rest) {
     return run("bench clients", "Measure what clients and groups cost one daemon.", rest.subspan(1),
                build_bench_clients);
   }
+  if (!rest.empty() && rest[0] == "failover") {
+    auto command = run("bench failover", "Measure how long it takes to go on without a node.",
+                       rest.subspan(1), build_bench_failover);
+    const auto* failover = command ? std::get_if<BenchFailoverCommand>(&*command) : nullptr;
+    std::string wrong = failover != nullptr ? bench_conflict(failover->cluster) : std::string();
+    if (!wrong.empty()) return tl::unexpected(Stop{2, "bench failover: " + std::move(wrong)});
+    return command;
+  }
   const bool limit = !rest.empty() && rest[0] == "limit";
   auto command = limit ? run("bench limit", "Measure what the machine can do without a protocol.",
                              rest.subspan(1), build_bench_limit)
@@ -348,7 +356,8 @@ Result<Command, Stop> parse_node(std::span<const std::string> rest) {
 /// Whether `words` are what help may be asked for. A single one may also be no command at all.
 bool is_command(std::span<const std::string> words) {
   if (words.size() == 1) return words[0] != "help";
-  return words.size() == 2 && words[0] == "bench" && (words[1] == "limit" || words[1] == "clients");
+  return words.size() == 2 && words[0] == "bench" &&
+         (words[1] == "limit" || words[1] == "clients" || words[1] == "failover");
 }
 
 }  // namespace

@@ -149,6 +149,13 @@ struct BenchClientsCommand {
   bool json = false;
 };
 
+/// `peal bench failover`: of the cluster, what BenchCommand says of nodes, engine, load and place.
+struct BenchFailoverCommand {
+  BenchCommand cluster;
+  std::uint32_t kills = 20;
+  double settle_s = 1;  ///< with all nodes there, before each kill
+};
+
 enum class KeygenAction : std::uint8_t { add, use, remove, list };
 
 struct KeygenCommand {
@@ -159,9 +166,10 @@ struct KeygenCommand {
 
 struct VersionCommand {};
 
-using Command = std::variant<UpCommand, NodeCommand, SendCommand, RecvCommand, StatusCommand,
-                             ReloadCommand, CheckCommand, SimCommand, BenchCommand,
-                             BenchClientsCommand, KeygenCommand, VersionCommand>;
+using Command =
+    std::variant<UpCommand, NodeCommand, SendCommand, RecvCommand, StatusCommand, ReloadCommand,
+                 CheckCommand, SimCommand, BenchCommand, BenchClientsCommand, BenchFailoverCommand,
+                 KeygenCommand, VersionCommand>;
 
 /// Why there is nothing to run: help was asked for (status 0), or the arguments are wrong (2).
 struct Stop {

@@ -32,6 +32,9 @@ bool store_rate(const std::string& text, BenchRate& rate) {
   return bits.has_value();
 }
 
+constexpr const char* kFailoverRates =
+    "a whole number from 1 to 100000000, or a number with kbit, mbit or gbit";
+
 /// What both measurements have.
 void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
   b.number<std::uint32_t>("--nodes", "N", c.nodes, nodes_min, kBenchNodesMax, "how many nodes (3)");
@@ -169,6 +172,46 @@ void build_bench_limit(Builder& b, BenchCommand& c) {
       "  peal bench limit --nodes 8 --json  eight, for a program");
   c.limit_only = true;
   add_common(b, c, 2);
+}
+
+void build_bench_failover(Builder& b, BenchFailoverCommand& c) {
+  b.app().footer(
+      "Runs the daemons of a cluster, with a client at each that sends and receives, and\n"
+      "kills (SIGKILL) the node that leads, again and again: the coordinator of paxos or\n"
+      "ridge, or the first member of the ring. The node is started again, and all nodes\n"
+      "are in one view, before the next kill. Prints how long it took from the kill\n"
+      "until each of the others was in a view without that node, until it delivered the\n"
+      "next message in that view, and until it delivered a message that was sent after\n"
+      "the kill, behind all that waited. Beside it stands the longest sync of a file of\n"
+      "4 KiB on the same disk: votes on disk cannot be faster than the disk.\n"
+      "\nExamples:\n"
+      "  peal bench failover                                 the ring\n"
+      "  peal bench failover --order paxos                   20 coordinators\n"
+      "  peal bench failover --order ridge --storage memory  that wait for no disk\n"
+      "  peal bench failover --order paxos --dir /var/tmp    on another disk\n"
+      "  peal bench failover --kills 5 --json                each kill, for a program");
+  c.cluster.rate.payload_bits_per_s = 20e6;
+  b.number<std::uint32_t>("--kills", "N", c.kills, 1, 1'000, "how many times (20)");
+  b.number<double>("--settle", "S", c.settle_s, 0, 600,
+                   "how long all nodes are there before each kill (1)");
+  b.number<std::uint32_t>("--nodes", "N", c.cluster.nodes, 3, kBenchNodesMax, "how many nodes (3)");
+  b.order(c.cluster.order);
+  b.dissemination(c.cluster.dissemination);
+  b.storage(c.cluster.storage);
+  b.data(c.cluster.data);
+  b.number<std::uint32_t>("--payload", "N", c.cluster.payload_bytes, kBenchPayloadMin,
+                          kBenchPayloadMax, "bytes per message (1350)");
+  b.value("--rate", "RATE", kFailoverRates,
+          "of all nodes together: messages per second, or payload per second with a unit (20mbit)",
+          [&c](const std::string& text) {
+            const bool good = store_rate(text, c.cluster.rate);
+            return good && !c.cluster.rate.is_max();
+          });
+  b.flag("--loopback", c.cluster.loopback,
+         "on the loopback interface instead of one network namespace for each node");
+  b.path("--dir", "DIR", c.cluster.place,
+         "where the run has its files (/tmp), with the logs of acceptors among them");
+  b.flag("--json", c.cluster.json, "JSON, with every kill");
 }
 
 void build_bench_clients(Builder& b, BenchClientsCommand& c) {

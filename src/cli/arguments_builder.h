@@ -203,6 +203,7 @@ std::string keygen_conflict(const KeygenCommand& command);
 void build_bench(Builder& builder, BenchCommand& command);
 void build_bench_limit(Builder& builder, BenchCommand& command);
 void build_bench_clients(Builder& builder, BenchClientsCommand& command);
+void build_bench_failover(Builder& builder, BenchFailoverCommand& command);
 /// Why --data does not go with the engine, in one line; empty if it does.
 std::string data_conflict(Ordering order, Data data);
 

@@ -7,6 +7,7 @@
 
 #include "cli/bench_plot.h"
 #include "cli/bench_print.h"
+#include "cli/bench_progress.h"
 #include "cli/bench_run.h"
 #include "cli/commands.h"
 #include "cli/text.h"
@@ -21,25 +22,9 @@ int fail_bench(const BenchFailure& failure) {
   return fail(failure.status, "bench: " + failure.line);
 }
 
-/// One line that is replaced by the next, for whoever waits at a terminal.
-class Progress {
- public:
-  explicit Progress(std::uint32_t runs) : runs_(runs), shown_(::isatty(STDERR_FILENO) == 1) {}
-  ~Progress() { say(""); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  void say(const std::string& text) const {
-    if (shown_) std::fprintf(stderr, "\r\033[K%s", text.c_str());
-  }
-  void run(std::uint32_t number, const std::string& what) const {
-    say("run " + std::to_string(number + 1) + " of " + std::to_string(runs_) + ": " + what);
-  }
-
- private:
-  std::uint32_t runs_;
-  bool shown_;
-};
+std::string run_text(const BenchCommand& command, std::uint32_t number, const std::string& what) {
+  return "run " + std::to_string(number + 1) + " of " + std::to_string(command.runs) + ": " + what;
+}
 
 Result<void, BenchFailure> measure_limit(BenchPlace& place, const BenchCommand& command,
                                          BenchReport& report) {
@@ -66,17 +51,19 @@ Result<void, BenchFailure> measure_cluster(BenchPlace& place, const BenchCommand
 Result<BenchReport, BenchFailure> measure(BenchPlace& place, const BenchCommand& command,
                                           double messages_per_s) {
   BenchReport report;
-  const Progress progress(command.runs);
+  const BenchProgress progress;
   for (std::uint32_t i = 0; i < command.runs; ++i) {
     if (command.limit || command.limit_only) {
-      progress.run(i, "without a protocol");
+      progress.say(run_text(command, i, "without a protocol"));
       auto done = measure_limit(place, command, report);
       if (!done) return tl::unexpected(done.error());
     }
     if (command.limit_only) continue;
-    progress.run(i, messages_per_s > 0 ? grouped(static_cast<std::uint64_t>(messages_per_s)) +
-                                             " messages per second"
-                                       : "as fast as possible");
+    const std::string rate =
+        messages_per_s > 0
+            ? grouped(static_cast<std::uint64_t>(messages_per_s)) + " messages per second"
+            : "as fast as possible";
+    progress.say(run_text(command, i, rate));
     auto done = measure_cluster(place, command, messages_per_s, report);
     if (!done) return tl::unexpected(done.error());
   }

@@ -121,6 +121,12 @@ Result<void, BenchFailure> BenchPlace::start(std::vector<Child>& children) {
   return {};
 }
 
+Result<Child, std::string> BenchPlace::start_daemon(std::size_t node) const {
+  const auto space = static_cast<std::uint32_t>(node);
+  return Child::start(own_program(), {"node", "--config", cluster_.config, "--name", names()[node]},
+                      log_of(node), network_ ? network_->space(space) : -1);
+}
+
 Result<void, BenchFailure> BenchPlace::wait_for(std::vector<Child>& children) {
   while (true) {
     bool all = true;

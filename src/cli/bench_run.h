@@ -35,12 +35,18 @@ class BenchPlace {
   /// Runs one process for each node, as planned, until all have ended well.
   Result<void, BenchFailure> run(const BenchPlan& plan);
 
+  /// Runs the daemon of a node, from 0, in its network; it goes on with the log that it has.
+  Result<Child, std::string> start_daemon(std::size_t node) const;
+  std::string socket_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".sock"; }
+  std::string log_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".log"; }
+  /// Somebody wants this process to stop.
+  bool interrupted() const { return signals_.take() != 0; }
+
  private:
   BenchPlace() = default;
   Result<void, BenchFailure> set_ring(const std::string& settings);
   Result<void, BenchFailure> start(std::vector<Child>& children);
   Result<void, BenchFailure> wait_for(std::vector<Child>& children);
-  std::string log_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".log"; }
 
   std::string dir_;
   std::optional<BenchNetwork> network_;  ///< none on the loopback interface

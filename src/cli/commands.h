@@ -21,6 +21,7 @@ int run_check(const CheckCommand& command);
 int run_sim(const SimCommand& command);
 int run_bench(const BenchCommand& command);
 int run_bench_clients(const BenchClientsCommand& command);
+int run_bench_failover(const BenchFailoverCommand& command);
 int run_keygen(const KeygenCommand& command);
 int run_version();
 

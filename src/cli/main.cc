@@ -26,6 +26,7 @@ struct Run {
   int operator()(const SimCommand& command) const { return run_sim(command); }
   int operator()(const BenchCommand& command) const { return run_bench(command); }
   int operator()(const BenchClientsCommand& command) const { return run_bench_clients(command); }
+  int operator()(const BenchFailoverCommand& command) const { return run_bench_failover(command); }
   int operator()(const KeygenCommand& command) const { return run_keygen(command); }
   int operator()(const VersionCommand&) const { return run_version(); }
 };

@@ -137,6 +137,18 @@ TEST(Arguments, EveryOptionOfBenchIsStored) {
   EXPECT_EQ(shaped.runs, 7U);
   EXPECT_TRUE(shaped.limit);
   EXPECT_TRUE(command<BenchCommand>({"bench", "--rate", "max"}).rate.is_max());
+  const auto failover = command<BenchFailoverCommand>(
+      {"bench", "failover", "--order", "paxos", "--storage", "memory", "--kills", "3", "--settle",
+       "0.5", "--rate", "10mbit", "--dir", "/dev/shm"});
+  EXPECT_EQ(failover.kills, 3U);
+  EXPECT_EQ(failover.settle_s, 0.5);
+  EXPECT_EQ(failover.cluster.order, Ordering::paxos);
+  EXPECT_EQ(failover.cluster.storage, Storage::memory);
+  EXPECT_EQ(failover.cluster.rate.payload_bits_per_s, 10e6);
+  EXPECT_EQ(failover.cluster.place, "/dev/shm");
+  EXPECT_EQ(command<BenchFailoverCommand>({"bench", "failover"}).kills, 20U);
+  EXPECT_EQ(command<BenchFailoverCommand>({"bench", "failover"}).cluster.rate.payload_bits_per_s,
+            20e6);
   EXPECT_FALSE(shaped.under_way);
   const auto closed = command<BenchCommand>({"bench", "--rate", "max", "--under-way", "64"});
   EXPECT_EQ(closed.under_way, 64U);
@@ -182,7 +194,7 @@ TEST(Arguments, HelpTeachesWithExamples) {
     EXPECT_THAT(help.error().text, HasSubstr("Usage: peal COMMAND"));
     EXPECT_THAT(help.error().text, HasSubstr("\n  keygen "));
   }
-  for (const char* part : {"limit", "clients"}) {
+  for (const char* part : {"limit", "clients", "failover"}) {
     const auto help = parse({"help", "bench", part});
     ASSERT_FALSE(help);
     EXPECT_THAT(help.error().text, HasSubstr(std::string("Usage: peal bench ") + part));
@@ -267,6 +279,10 @@ const Bad kBad[] = {
     {"check", "check: FILE", "is missing", "one or more trace files"},
     {"check --json", "check: FILE", "is missing", "one or more trace files"},
     {"check f --jsn", "unknown option", "\"--jsn\"", "did you mean --json?"},
+    {"bench failover --kills 0", "bench failover: --kills", "\"0\"", "1 to 1000"},
+    {"bench failover --nodes 2", "--nodes", "\"2\"", "3 to 32"},
+    {"bench failover --rate max", "--rate", "\"max\"", "kbit, mbit or gbit"},
+    {"bench failover --order ring --storage disk", "bench failover:", "--storage", "leave it out"},
     {"bench --nodes 33", "bench: --nodes", "\"33\"", "1 to 32"},
     {"bench --payload 9", "--payload", "\"9\"", "10 to 1048576"},
     {"bench --payload 1048577", "--payload", "\"1048577\"", "10 to 1048576"},

@@ -220,6 +220,32 @@ TEST_F(Bench, WithoutTheRightToMakeNamespacesItSaysWhatToDo) {
   EXPECT_THAT(ran.err, testing::HasSubstr("--loopback"));
 }
 
+TEST_F(Bench, KillsTheNodeThatLeadsAndSaysHowLongItTook) {
+  for (const std::string how : {"ring", "paxos", "ridge --storage memory"}) {
+    SCOPED_TRACE(how);
+    const Json out = json("peal bench failover --loopback --kills 2 --settle 0.1 --rate 500 " +
+                          ("--dir $DIR --json --order " + how));
+    ASSERT_EQ(out.value("kills", 0), 2);
+    EXPECT_GT(out.value("longest_sync_ms", 0.0), 0);
+    EXPECT_GT(out["delivery_ms"].value("min", 0.0), 0);
+    EXPECT_LE(out["delivery_ms"].value("median", 1e9), out["delivery_ms"].value("max", 0.0));
+    for (const Json& kill : out["each_kill"]) {
+      ASSERT_EQ(kill["survivors"].size(), 2U);
+      for (const Json& each : kill["survivors"]) {
+        EXPECT_NE(each["node"], kill["victim"]);
+        EXPECT_GT(each.value("view_ms", 0.0), 0);
+        EXPECT_GE(each.value("delivery_ms", 0.0), each.value("view_ms", 1e9));
+        EXPECT_GT(each.value("sent_later_ms", 0.0), 0);
+      }
+    }
+  }
+  const Ran said = run(
+      "peal bench failover --loopback --order paxos --kills 1 --settle 0 --rate 500 --dir $DIR");
+  EXPECT_EQ(said.status, 0) << said.err;
+  EXPECT_THAT(said.out, testing::HasSubstr("1 kill of the coordinator"));
+  EXPECT_THAT(said.out, testing::HasSubstr("of a 4 KiB file in " + dir_));
+}
+
 TEST_F(Bench, WhatDoesNotGoTogetherIsOneLine) {
   const std::pair<const char*, const char*> rows[] = {
       {"--nodes 0", "--nodes = \"0\": accepted is a whole number from 1 to 32"},
@@ -236,6 +262,8 @@ TEST_F(Bench, WhatDoesNotGoTogetherIsOneLine) {
       {"--daemon --loss 1", "without --daemon"},
       {"clients --clients 0", "--clients = \"0\": accepted is a whole number from 1 to 3000"},
       {"limit --nodes 1", "a whole number from 2 to 32"},
+      {"failover --nodes 2", "a whole number from 3 to 32"},
+      {"failover --dir /nonexistent", "cannot make a folder there"},
       {"limit --rate 5", "unknown option \"--rate\""},
   };
   for (const auto& [arguments, what] : rows) {

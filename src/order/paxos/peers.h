@@ -39,10 +39,10 @@ struct Peer {
   Instant shrinks_at{};       ///< patience, if nothing speaks against it
   Duration forgiven{};        ///< of the present silence: this process did not run for so long
   bool asked = false;         ///< for what was decided, since its coordinator looked
-  Reception reception;  ///< how well its packets arrive
-  bool works = true;    ///< this node and it hear each other
-  bool serve = true;    ///< it can be in a view that this node coordinates
-  Instant keeps_up{};   ///< when it last came further, had all, or its application took nothing
+  Reception reception;        ///< how well its packets arrive
+  bool works = true;          ///< this node and it hear each other
+  bool serve = true;          ///< it can be in a view that this node coordinates
+  Instant keeps_up{};  ///< when it last came further, had all, or its application took nothing
   wire::Instance came_to{};  ///< how far it had come then
   bool has_state = false;
   wire::State state;     ///< as it said last

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+
+namespace peal::cli {
+
+/// What one node saw of one kill. Times count from the kill.
+struct FailoverSurvivor {
+  std::string name;
+  double view_ms = 0;      ///< to the view without the node that was killed
+  double delivery_ms = 0;  ///< to the first delivery in that view
+  double fresh_ms = 0;     ///< to the first delivery of a message that was sent after the kill
+};
+
+struct FailoverKill {
+  std::string victim;
+  std::vector<FailoverSurvivor> survivors;
+  double sync_ms = 0;  ///< the longest sync of 4 KiB that was under way meanwhile
+  double back_s = 0;   ///< from its start again until all nodes were in one view
+};
+
+struct FailoverReport {
+  std::vector<FailoverKill> kills;
+  double sync_max_ms = 0;  ///< of the whole run
+  std::uint64_t syncs = 0;
+  double load_1min = 0;  ///< of the machine, at the end
+  std::uint32_t processors = 0;
+};
+
+/// The least value, the median and the greatest.
+struct FailoverSpread {
+  double min = 0, median = 0, max = 0;
+};
+/// Of no values: zeros.
+FailoverSpread failover_spread(std::vector<double> values);
+
+void print(const BenchFailoverCommand& command, const FailoverReport& report);
+
+}  // namespace peal::cli

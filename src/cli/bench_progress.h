@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+namespace peal::cli {
+
+/// One line that is replaced by the next, for whoever waits at a terminal.
+class BenchProgress {
+ public:
+  BenchProgress() : shown_(::isatty(STDERR_FILENO) == 1) {}
+  ~BenchProgress() { say(""); }
+  BenchProgress(const BenchProgress&) = delete;
+  BenchProgress& operator=(const BenchProgress&) = delete;
+
+  void say(const std::string& text) const {
+    if (shown_) std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  }
+
+ private:
+  bool shown_;
+};
+
+}  // namespace peal::cli

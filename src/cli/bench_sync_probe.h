@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "io/fd.h"
+
+namespace peal::cli {
+
+/// Measures how long a disk takes to make a file of 4 KiB durable: on a thread of its own, some
+/// times a second, for as long as this object lives.
+class SyncProbe {
+ public:
+  /// In a file of its own in `dir`. The error is one line.
+  static Result<std::unique_ptr<SyncProbe>, std::string> start(const std::string& dir);
+  ~SyncProbe();
+  SyncProbe(const SyncProbe&) = delete;
+  SyncProbe& operator=(const SyncProbe&) = delete;
+
+  /// The longest sync that was under way at `begin_ns` or later, in nanoseconds. One that is still
+  /// under way counts as long as it has taken so far. Syncs of more than a minute ago may be
+  /// forgotten.
+  std::int64_t longest_since(std::int64_t begin_ns) const;
+  /// The longest of all.
+  std::int64_t longest() const;
+  std::uint64_t count() const;
+  /// Why nothing is measured any more; empty while all is well.
+  std::string problem() const;
+
+ private:
+  struct Sample {
+    std::int64_t begin_ns;
+    std::int64_t end_ns;
+  };
+  explicit SyncProbe(io::Fd file) : file_(std::move(file)) {}
+  void run();
+  void note(std::int64_t begin_ns, std::int64_t end_ns, const std::string& error);
+
+  io::Fd file_;
+  std::atomic<bool> stopping_ = false;
+  mutable std::mutex mutex_;  // of all that follows
+  std::deque<Sample> samples_;
+  std::int64_t under_way_since_ns_ = 0;  // 0: none is
+  std::int64_t longest_ns_ = 0;
+  std::uint64_t count_ = 0;
+  std::string problem_;
+  std::thread thread_;  // last: it uses the rest
+};
+
+}  // namespace peal::cli
