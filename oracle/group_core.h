@@ -101,7 +101,7 @@ class GroupCore {
 
   // group_gaps.cc
   void hear(MemberId node, const ViewId& view);
-  bool must_be_told(Index client, const Absence& absence, Index name) const;
+  bool must_be_told(Index client, Index name) const;
   void pass_absence(Index client, const Node& node, std::int64_t at);
   void pass_absences(Index client, Index message, std::int64_t at);
   void finish_absences();

@@ -96,14 +96,13 @@ void GroupCore::gapped(std::int64_t at, const ClientId& to, const std::string& g
 }
 
 // Groups of its own at that time, and its private name. Where clients are told later than their
-// nodes, only what it was in before the view is sure.
-bool GroupCore::must_be_told(Index client, const Absence& absence, Index name) const {
+// nodes, it is not judged whether all gaps are told: when a client came to the absence is not known
+// exactly enough.
+bool GroupCore::must_be_told(Index client, Index name) const {
+  if (!options_.at_once) return false;
   if (name == history_.clients[client].private_name) return true;
   const Index known = history_.find_membership(client, name);
-  if (known == kNone) return false;
-  const Membership& membership = history_.memberships[known];
-  if (membership.state == kNone) return false;
-  return options_.at_once || membership.begun.number < absence.view.number;
+  return known != kNone && history_.memberships[known].state != kNone;
 }
 
 void GroupCore::pass_absence(Index client, const Node& node, std::int64_t at) {
@@ -111,7 +110,7 @@ void GroupCore::pass_absence(Index client, const Node& node, std::int64_t at) {
   const std::size_t number = record.absences++;
   const Absence& absence = node.absences[number];
   for (const Index missed : absence.names) {
-    if (record.told_of.contains({number, missed}) || !must_be_told(client, absence, missed)) {
+    if (record.told_of.contains({number, missed}) || !must_be_told(client, missed)) {
       continue;
     }
     violate(GroupProperty::g8_every_gap, at, [&] {

@@ -233,7 +233,7 @@ TEST_F(MemberDomains, SayInWhichDomainAMajorityIsMissing) {
     sites.push_back(std::make_unique<Site>(config));
   }
   ASSERT_TRUE(read_until(sites, [&] {
-    return sites[0]->member->status().waits_for.find("; n2 has not, in the domain east") !=
+    return sites[0]->member->status().waits_for.find("; n2 is not heard, in the domain east") !=
            std::string::npos;
   }));
   ASSERT_TRUE(read_until(sites, [&] { return sites[3]->members() >= 3; }));

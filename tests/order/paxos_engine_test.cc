@@ -368,13 +368,13 @@ TEST(PaxosEngine, AProposalDoesNotOverwriteWhatIsDecided) {
 Duration election_of_a_starved_process() {
   Bench one(kOne);
   one.start();
-  one.join(kTwo);
+  const Round round = one.join(kTwo);
   const Duration pause = milliseconds(150);
   const Instant died = one.now;
   while (one.count(PaxosKind::prepare) == 0 && one.now - died < seconds(20)) {
     one.now = one.now + pause;
     one.engine->on_pause(one.now, pause, one);
-    one.state(kThree, {});
+    one.vote(kThree, round, 1, 2);
     one.run(milliseconds(11));
   }
   return one.now - died;

@@ -52,13 +52,14 @@ struct Link {
       ++beats;
       heard = (beats * 37) % 100 >= static_cast<unsigned>(lost);
       if (control && heard) {
-        reception.beat(beats);
+        reception.beat(now, beats);
         last = now;
       }
       const bool check = beats % 4 == 0;
       const bool arrives = ((beats / 4) * 37) % 100 >= static_cast<unsigned>(lost);
       if (check && data && arrives) {
         const std::size_t bytes = small ? 500 : options.packet_bytes_max;
+        if (any_counts) last = now;
         if (!small) reception.check(now, beats / 4, bytes, options);
         if (small) reception.value(now, bytes, options);
       }
@@ -66,6 +67,7 @@ struct Link {
     }
   }
   bool heard = false;
+  bool any_counts = false;  ///< what comes on the data lane is a sign of life, too
   Instant last{seconds(1).ns};
 };
 
@@ -88,11 +90,17 @@ TEST(PaxosReception, ALinkThatLosesMuchDoesNotWork) {
 }
 
 TEST(PaxosReception, EachLaneIsNeeded) {
+  Link all;
+  all.run(milliseconds(350), 0, false, false);
+  EXPECT_TRUE(all.reception.works()) << "silent for a moment";
+  all.run(milliseconds(100), 0, false, false);
+  EXPECT_FALSE(all.reception.works());
   Link control;
-  control.run(milliseconds(350), 0, false);
-  EXPECT_TRUE(control.reception.works()) << "silent for a moment";
-  control.run(milliseconds(100), 0, false);
-  EXPECT_FALSE(control.reception.works());
+  control.any_counts = true;
+  control.run(milliseconds(700), 0, false);
+  EXPECT_TRUE(control.reception.works());
+  control.run(milliseconds(200), 0, false);
+  EXPECT_FALSE(control.reception.works()) << "although data come";
   Link data;
   data.run(milliseconds(700), 0, true, false);
   EXPECT_TRUE(data.reception.works());
@@ -161,11 +169,12 @@ struct Group {
     return out;
   }
   /// Packets from one node do not arrive at another, which is not node 1.
-  void lose(std::uint32_t from, std::uint32_t to) {
-    peers.find({to})->state.unheard.add(from - 1);
-  }
+  void lose(std::uint32_t from, std::uint32_t to) { peers.find({to})->state.unheard.add(from - 1); }
   std::string look() {
-    company.look(peers, state);
+    now = now + seconds(2);
+    company.look(now, {}, peers, state);
+    now = now + seconds(2);
+    company.look(now, {}, peers, state);
     std::string text;
     for (const Peer& peer : peers.all()) {
       if (peer.serve) text += std::to_string(peer.node.value);
@@ -176,6 +185,7 @@ struct Group {
   Peers peers;
   OrderState state;
   Company company;
+  Instant now{seconds(1).ns};
 };
 
 TEST(PaxosCompany, WithoutFaultsItIsAll) {

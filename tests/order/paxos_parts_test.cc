@@ -371,7 +371,7 @@ Duration unnoticed_by_a_starved_process(Duration pause) {
   Instant now = begin;
   while (!two.suspected && now - begin < seconds(60)) {
     now = now + pause;
-    peers.forgive(pause);
+    peers.forgive(now, pause);
     peers.tick(now);
   }
   return now - begin;

@@ -9,7 +9,7 @@ import time
 
 from bench import case
 from cases_paxos import DATA, REJOIN_S, acceptors, coordinator, paxos_cluster
-from lib import Failure, PORT, now_ns
+from lib import Failure, now_ns
 
 STALL_MS = 2_000
 FAULT_S = 6
@@ -95,7 +95,7 @@ def one_way(bench, order):
                     all_but(bench))
 
 
-@case(3, 5)
+@case(3)
 def one_way_paxos(bench):
     """What the coordinator sends does not arrive at one of the acceptors, and all else does: the
     others go on."""
@@ -121,7 +121,7 @@ def deaf(bench, order):
                     all_but(bench))
 
 
-@case(3, 5)
+@case(3)
 def deaf_paxos(bench):
     """The coordinator hears nobody, while all hear it: another one coordinates."""
     return deaf(bench, "paxos")
@@ -131,37 +131,6 @@ def deaf_paxos(bench):
 def deaf_ridge(bench):
     """The same with ridge."""
     return deaf(bench, "ridge")
-
-
-def one_lane(bench, order, match, more=""):
-    """Data do not arrive at the last acceptor, and signs of life do."""
-    cluster = quorum_cluster(bench, order, more)
-
-    def fault():
-        last = [name for name in acceptors(bench) if name != coordinator(cluster)][-1]
-        cluster.network.lose(None, last, 100, match)
-        return last
-
-    return unserved(bench, cluster, fault, lambda away: cluster.network.lose(None, away, 0),
-                    all_but(bench))
-
-
-@case(3, 5)
-def one_lane_paxos(bench):
-    """Data do not arrive at one of the acceptors, and control does: the others go on."""
-    return one_lane(bench, "paxos", f"udp dport != {PORT}")
-
-
-@case(3)
-def one_lane_ridge(bench):
-    """The same with ridge."""
-    return one_lane(bench, "ridge", f"udp dport != {PORT}")
-
-
-@case(3)
-def one_lane_streams(bench):
-    """The same where data take streams: TCP is blocked, and UDP is not."""
-    return one_lane(bench, "ridge", "meta l4proto tcp", 'data = "streams"\n')
 
 
 # ---- a disk that hangs ----

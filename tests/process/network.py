@@ -152,7 +152,7 @@ class Network:
 
     def lose(self, source, target, percent, match=""):
         """So many percent of what `source` (None: any host) sends never arrives at `target`; 0 ends
-        it. `match` is an expression of nftables for the packets concerned, such as "udp dport 1"."""
+        it. `match` is an expression of nftables for the packets concerned: "udp dport 1"."""
         rules = "flush ruleset\n"
         if percent > 0:
             chance = "" if percent == 100 else f"numgen random mod 100 < {percent} "

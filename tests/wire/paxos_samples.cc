@@ -267,7 +267,7 @@ Repeat random_repeat(Random& random) {
 }
 
 LinkCheck random_link_check(Random& random) {
-  const auto rest = static_cast<std::uint32_t>(skewed(random, 1'440));
+  const auto rest = static_cast<std::uint32_t>(skewed(random, 1'400));
   return {static_cast<std::uint32_t>(1 + skewed(random, ~0U - 1)),
           static_cast<std::uint32_t>(kLinkCheckHeaderBytes) + rest};
 }

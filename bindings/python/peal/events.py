@@ -61,7 +61,7 @@ class ViewCause(enum.IntEnum):
     NETWORK = 3
 
 
-class GapReason(IntEnum):
+class GapReason(enum.IntEnum):
     """Why messages are missing."""
     SLOW = 0  # this client did not keep up, and they were left out
     AWAY = 1  # they were ordered where this client's daemon was not

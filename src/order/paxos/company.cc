@@ -12,6 +12,9 @@ namespace {
 using wire::Fitness;
 using wire::NodeSet;
 
+/// In units of Options::suspect: longer than what was lost before a link worked again counts.
+constexpr std::int64_t kWaitForOthers = 15;
+
 /// Up to so many nodes all sets of them are tried where the quick search finds none.
 constexpr std::size_t kSearchMax = 12;
 
@@ -23,6 +26,14 @@ std::size_t common(const NodeSet& a, const NodeSet& b) {
     count += static_cast<std::size_t>(std::popcount(a.words()[i] & b.words()[i]));
   }
   return count;
+}
+
+/// Whoever comes in has to be heard for a while. A member that is heard again stays: many links may
+/// have failed together, and come back one after the other.
+bool arrives(const Peer& peer, const OrderState& state) {
+  if (peer.self) return true;
+  if (peer.member.epoch == 0) return false;
+  return state.has(peer.member) ? !peer.reception.failing() : peer.reception.works();
 }
 
 /// What it says of the list that counts here; of another one it says nothing here.
@@ -46,8 +57,7 @@ bool Company::read_links(const Peers& peers, const OrderState& state) {
     listed_.push_back(&peer);
     if (peer.self) self_ = index;
     if (peer.self || (!peer.suspected && peer.member.epoch != 0)) heard_.add(index);
-    const bool arrives = peer.self || (peer.member.epoch != 0 && peer.reception.works());
-    if (!arrives && state.known()) unheard_.add(index);
+    if (!arrives(peer, state) && state.known()) unheard_.add(index);
   }
   fails_.assign(listed_.size(), {});
   bool any = false;
@@ -178,10 +188,28 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
   return fitness;
 }
 
-void Company::look(Peers& peers, const OrderState& state) {
+/// Links that failed together come back one after the other. The first few nodes whose links all
+/// work again wait for the others, rather than leave them out for a moment.
+bool Company::just_found(Instant now, const Options& options, const NodeSet& found) {
+  const bool any = fitness_ >= Fitness::connected;
+  if (!any) without_ = true;
+  if (any && found == heard_) without_ = false;
+  if (!any || !without_) return false;
+  if (found_at_ == Instant{}) found_at_ = now;
+  without_ = now - found_at_ < options.suspect * kWaitForOthers;
+  return without_;
+}
+
+void Company::look(Instant now, const Options& options, Peers& peers, const OrderState& state) {
   const bool any_fails = read_links(peers, state);
   NodeSet serve;
   fitness_ = judge(peers, state, serve);
+  if (just_found(now, options, serve)) {
+    fitness_ = Fitness::hears;
+    serve = heard_;
+  } else {
+    found_at_ = {};
+  }
   if (any_fails) PEAL_PROBE("paxos.pair_fails");
   std::size_t index = 0;
   for (Peer& peer : peers.all()) {

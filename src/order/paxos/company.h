@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/time.h"
 #include "order/paxos/order_state.h"
 #include "order/paxos/peers.h"
 #include "wire/paxos.h"
@@ -21,7 +22,7 @@ class Company {
  public:
   /// Looks anew, and writes `works` and `serve` of each peer. `state` tells who is in the view:
   /// others come in only if their links to all of these work.
-  void look(Peers& peers, const OrderState& state);
+  void look(Instant now, const Options& options, Peers& peers, const OrderState& state);
   wire::Fitness fitness() const { return fitness_; }
   /// Nodes of the list whose packets do not arrive here: for others to know.
   const wire::NodeSet& unheard() const { return unheard_; }
@@ -38,6 +39,7 @@ class Company {
   bool is_enough(const Peers& peers, const NodeSet& set) const;
   std::size_t acceptors_in(const NodeSet& set, bool moving) const;
   wire::Fitness judge(const Peers& peers, const OrderState& state, NodeSet& serve) const;
+  bool just_found(Instant now, const Options& options, const NodeSet& found);
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
@@ -47,6 +49,8 @@ class Company {
   NodeSet unheard_;
   std::size_t self_ = kNobody;
   wire::Fitness fitness_ = wire::Fitness::none;
+  bool without_ = false;  ///< there were no such nodes, until lately
+  Instant found_at_{};    ///< when there were again
 };
 
 }  // namespace peal::order::paxos

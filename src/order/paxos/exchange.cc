@@ -125,7 +125,7 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
     return Drop::other_list;
   }
   peers_.note_state(from, said);
-  if (said.beat != 0) from.reception.beat(said.beat);
+  if (said.beat != 0) from.reception.beat(now, said.beat);
   if (said.voted_round.count != 0) hear_voter(from);
   see_round(now, said.round);
   highest_decided_ = std::max(highest_decided_, said.next == 0 ? 0 : said.next - 1);

@@ -24,7 +24,7 @@ constexpr std::int64_t kDiskHangsFor = 5;
 void PaxosEngine::look_at_links(Instant now) {
   disk_hangs_ = look_at_disk(now);
   peers_.self().state.disk_hangs = disk_hangs_;
-  company_.look(peers_, state_);
+  company_.look(now, config_.options, peers_, state_);
   peers_.watch(now, state_.next());
   const Peer* last = peers_.find(round_seen_.coordinator.node);
   const bool less_fit = last != nullptr && !last->self && last->has_state &&

@@ -12,9 +12,9 @@ namespace {
 /// In units of Options::suspect. A link has to fail for this long before others are told: a node
 /// that stood still for a moment is no broken link.
 constexpr std::int64_t kFailsFor = 3;
-/// Nothing large on the data lane for so long: checks come many times as often, but may wait behind
-/// much else in a stream.
-constexpr std::int64_t kLargeSilence = 8;
+/// Nothing on the control lane, or nothing large on the data lane, for so long, while other packets
+/// come: both come many times as often, but large ones may wait behind much else in a stream.
+constexpr std::int64_t kLaneSilence = 8;
 /// Good for so long, after the first time that it failed; twice as long after each relapse.
 constexpr std::int64_t kGoodFor = 1;
 constexpr unsigned kRelapsesMax = 5;
@@ -54,13 +54,13 @@ unsigned Arrivals::lost(unsigned window) const {
 
 void Reception::begin(Instant now) {
   *this = Reception{};
-  large_at_ = changed_at_ = now;
+  beat_at_ = large_at_ = changed_at_ = now;
 }
 
 void Reception::forgive(Instant now) {
   beats_ = Arrivals{8};
   checks_ = Arrivals{3};
-  large_at_ = changed_at_ = now;
+  beat_at_ = large_at_ = changed_at_ = now;
 }
 
 void Reception::check(Instant now, std::uint32_t number, std::size_t bytes,
@@ -83,14 +83,15 @@ bool Reception::loses() {
 
 void Reception::look(Instant now, bool silent, const Options& options) {
   const bool loses_much = loses();
-  const bool nothing_large =
-      now - large_at_ >= options.suspect * kLargeSilence && !PEAL_MUTANT(px_large_not_checked);
-  const bool fails = silent || loses_much || nothing_large;
+  const Duration quiet = options.suspect * kLaneSilence;
+  const bool nothing_large = now - large_at_ >= quiet && !PEAL_MUTANT(px_large_not_checked);
+  const bool no_control = now - beat_at_ >= quiet;
+  const bool fails = silent || loses_much || nothing_large || no_control;
   if (fails != fails_) changed_at_ = now;
   fails_ = fails;
   if (works_ && fails) {
     // The others took their time to show.
-    const bool shown = loses_much || nothing_large;
+    const bool shown = loses_much || nothing_large || no_control;
     if (!shown && now - changed_at_ < options.suspect * kFailsFor) return;
     works_ = false;
     const bool relapse =

@@ -39,7 +39,10 @@ class Reception {
   /// This process did not run: what was not read meanwhile says nothing of the link.
   void forgive(Instant now);
   /// A sign of life with its number.
-  void beat(std::uint32_t number) { beats_.note(number); }
+  void beat(Instant now, std::uint32_t number) {
+    beats_.note(number);
+    beat_at_ = now;
+  }
   /// A link check of so many bytes.
   void check(Instant now, std::uint32_t number, std::size_t bytes, const Options& options);
   /// A value of so many bytes.
@@ -48,6 +51,8 @@ class Reception {
   void look(Instant now, bool silent, const Options& options);
 
   bool works() const { return works_; }
+  /// It does not work, and at the moment nothing says that it may again.
+  bool failing() const { return !works_ && fails_; }
 
  private:
   bool loses();
@@ -57,7 +62,8 @@ class Reception {
 
   Arrivals beats_{8};
   Arrivals checks_{3};
-  Instant large_at_{};      ///< when a large packet came on the data lane
+  Instant beat_at_{};         ///< when a sign of life came on the control lane
+  Instant large_at_{};        ///< when a large packet came on the data lane
   bool beats_lost_ = false;   ///< too many of them
   bool checks_lost_ = false;  ///< too many of them
   bool works_ = true;

@@ -105,6 +105,7 @@ bool Chain::choose(Instant now, bool anew) {
   };
   if (!PEAL_MUTANT(rd_chain_fixed)) {
     add([&](std::size_t i) { return usable(now, i); });
+    add([&](std::size_t i) { return votes(i) && acceptor(i).serve; });
     add([&](std::size_t i) { return votes(i); });
   }
   add([](std::size_t) { return true; });
