@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/digest.h"
 #include "base/time.h"
 #include "order/paxos/options.h"
 
