@@ -281,14 +281,14 @@ void Runtime::watch_streams(Instant now) {
   if (now < look_at_streams_) return;
   look_at_streams_ = now + kStreamsLook;
   for (const io::StreamState& each : udp_->streams()) {
-    // Whom the view does not have may be down, which is no news.
-    const bool expected = std::any_of(members_.begin(), members_.end(),
-                                      [&](const MemberId& one) { return one.node == each.node; });
-    if (each.open || !expected || each.problem.empty()) {
+    if (each.open || each.problem.empty()) {
       unreached_.erase(each.node);
-    } else if (++unreached_[each.node] == kUnreachedLooks) {
-      application_.on_warning(unreached_text(each, names_));
+      continue;
     }
+    // A node whose packets arrive is up, in the view or not. One that is down is no news.
+    Unreached& record = unreached_[each.node];
+    record.looks = std::exchange(record.heard, false) ? record.looks + 1 : 0;
+    if (record.looks == kUnreachedLooks) application_.on_warning(unreached_text(each, names_));
   }
 }
 
@@ -301,7 +301,12 @@ std::optional<Instant> Runtime::next_deadline() const {
   return first;
 }
 
-void Runtime::on_packet(Instant now, NodeId /*from*/, Lane /*lane*/, const BufferRef& packet) {
+void Runtime::on_packet(Instant now, NodeId from, Lane /*lane*/, const BufferRef& packet) {
+  if (!unreached_.empty()) {
+    if (const auto found = unreached_.find(from); found != unreached_.end()) {
+      found->second.heard = true;
+    }
+  }
   node_->on_packet(now, packet);
 }
 
