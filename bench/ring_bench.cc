@@ -86,7 +86,7 @@ class Cluster {
       for (std::size_t left = site->inbox.size(); left > 0; --left) {
         const BufferRef packet = std::move(site->inbox.front());
         site->inbox.pop_front();
-        site->engine->on_packet(now_, packet, *site);
+        site->engine->on_packet(now_, Lane::data, packet, *site);
         moved = true;
       }
     }

@@ -235,7 +235,8 @@ void Headway::wake_applications() {
   for (const NodeId node : running()) {
     world_.submit(node, Service::agreed, world_.make_payload(node, kProbeBytes));
   }
-  // Who is in a view with it, and could order without it, waits for it and says so.
+  // Those that are in a view with it, and could order without it, wait for it and say so. One that
+  // it cannot reach says that instead.
   const bool said = wait(limit, [&] {
     return std::all_of(stopped.begin(), stopped.end(), [&](NodeId node) {
       const Nodes members = view_of(node);
@@ -244,8 +245,12 @@ void Headway::wake_applications() {
       if (others.empty() || !all_work_together(others)) return true;
       if (on_quorums(world_.options().order) && !is_quorum(members)) return true;
       return std::all_of(members.begin(), members.end(), [&](NodeId member) {
-        const Process* process = world_.process(member);
-        return process != nullptr && named(process->node->why());
+        if (!holds(view_of(member), node)) return true;  // it goes on without it
+        const order::WaitReason& why = world_.process(member)->node->why();
+        const bool unheard = why.kind == order::WaitReason::Kind::unheard &&
+                             std::any_of(why.all.begin(), why.all.end(),
+                                         [&](const MemberId& one) { return one.node == node; });
+        return named(why) || (unheard && !world_.network().link_works(node, member));
       });
     });
   });

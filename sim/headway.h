@@ -16,8 +16,8 @@ namespace peal::sim {
 constexpr bool seeds_judge_headway(OrderEngine engine) {
   switch (engine) {
     case OrderEngine::ring: return false;
-    case OrderEngine::paxos: return false;
-    case OrderEngine::ridge: return false;
+    case OrderEngine::paxos: return true;
+    case OrderEngine::ridge: return true;
   }
   return false;
 }

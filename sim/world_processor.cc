@@ -149,7 +149,8 @@ std::optional<Lane> World::choose_lane(Process& process) {
 }
 
 void World::read_packet(Process& process) {
-  const PacketIndex index = socket_of(process, *choose_lane(process)).pop();
+  const Lane lane = *choose_lane(process);
+  const PacketIndex index = socket_of(process, lane).pop();
   const Packet& packet = packets_[index];
   const auto size = static_cast<std::uint32_t>(packet.bytes.size());
   ++process.reads_since_timer;
@@ -169,9 +170,9 @@ void World::read_packet(Process& process) {
   }
   packets_.release(index);
   if (!buffer) return;
-  call(process, [&buffer](node::Node& node, Instant local) {
+  call(process, [&buffer, lane](node::Node& node, Instant local) {
     const BufferRef read = std::move(buffer);  // gone before the process can be
-    node.on_packet(local, read);
+    node.on_packet(local, lane, read);
   });
 }
 

@@ -301,13 +301,13 @@ std::optional<Instant> Runtime::next_deadline() const {
   return first;
 }
 
-void Runtime::on_packet(Instant now, NodeId from, Lane /*lane*/, const BufferRef& packet) {
+void Runtime::on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) {
   if (!unreached_.empty()) {
     if (const auto found = unreached_.find(from); found != unreached_.end()) {
       found->second.heard = true;
     }
   }
-  node_->on_packet(now, packet);
+  node_->on_packet(now, lane, packet);
 }
 
 void Runtime::on_refused(Instant now, NodeId from, const seal::Opened& refused) {

@@ -46,8 +46,8 @@ std::uint64_t Node::released() const { return core_->queue().popped(); }
 
 void Node::flush(Instant now) { core_->flush(now); }
 
-void Node::on_packet(Instant now, const BufferRef& packet) {
-  if (core_->running()) core_->engine().on_packet(now, packet, *core_);
+void Node::on_packet(Instant now, Lane lane, const BufferRef& packet) {
+  if (core_->running()) core_->engine().on_packet(now, lane, packet, *core_);
 }
 
 void Node::on_old_incarnation(Instant now, const MemberId& newest) {

@@ -142,7 +142,7 @@ class Node {
   /// The bytes of messages up to this number are not needed any more.
   std::uint64_t released() const;
   void flush(Instant now);
-  void on_packet(Instant now, const BufferRef& packet);
+  void on_packet(Instant now, Lane lane, const BufferRef& packet);
   /// See order::Engine.
   void on_old_incarnation(Instant now, const MemberId& newest);
   void on_timer(Instant now);

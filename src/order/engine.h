@@ -216,8 +216,9 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual void start(Instant now, Effects& out) = 0;
-  /// `packet` is one whole datagram; any bytes are legal. The engine keeps references to it.
-  virtual void on_packet(Instant now, const BufferRef& packet, Effects& out) = 0;
+  /// `packet` is one whole datagram; any bytes are legal. The engine keeps references to it. `lane`
+  /// is the one by which it came: Lane::data, or Lane::token, which control packets take too.
+  virtual void on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) = 0;
   /// What authenticates packets refused one of a node's earlier incarnation, for `newest` is known:
   /// the node may be alive, with a clock that was set back, and want to be told. Engines without
   /// incarnations ignore it.

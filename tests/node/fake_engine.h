@@ -25,7 +25,7 @@ class FakeEngine final : public order::Engine {
   explicit FakeEngine(MemberId self) : self_(self) {}
 
   void start(Instant, order::Effects& out) override { effects = &out; }
-  void on_packet(Instant, const BufferRef&, order::Effects&) override { ++packets; }
+  void on_packet(Instant, Lane, const BufferRef&, order::Effects&) override { ++packets; }
   void on_timer(Instant, order::Effects&) override { ++timers; }
   void on_work(Instant, order::Effects&) override { ++works; }
   void on_durable(Instant, order::Effects&) override { ++durables; }

@@ -89,7 +89,7 @@ TEST(Node, PassesPacketsEventsAndTimeThrough) {
   bench.engine->effects->send(NodeId{2}, Lane::token, packet);
   bench.engine->effects->multicast(Lane::data, packet);
   bench.engine->effects->report({});
-  bench.node->on_packet({}, packet);
+  bench.node->on_packet({}, Lane::data, packet);
   bench.node->on_timer({});
   bench.node->on_durable({});
   bench.node->on_pause({}, seconds(1));
@@ -202,7 +202,7 @@ TEST(Node, ClosesOnLeave) {
   EXPECT_EQ(bench.engine->leaves, 1);
   EXPECT_EQ(bench.node->submit({}, {}, Service::agreed).error(), Errc::closed);
   bench.node->on_timer({});
-  bench.node->on_packet({}, bench.pool.take());
+  bench.node->on_packet({}, Lane::data, bench.pool.take());
   bench.node->on_room({});
   EXPECT_EQ(bench.engine->timers + bench.engine->packets + bench.engine->works, 0);
   EXPECT_EQ(bench.node->next_deadline(), std::nullopt);

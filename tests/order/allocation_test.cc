@@ -43,7 +43,7 @@ class Pair {
       for (Side& side : sides_) {
         if (side.first == side.last) continue;
         BufferRef packet = std::move(side.inbox[side.first++ % kQueue]);
-        side.engine->on_packet(now_, packet, side);
+        side.engine->on_packet(now_, Lane::data, packet, side);
         moved = true;
       }
       now_ = now_ + microseconds(5);

@@ -147,7 +147,7 @@ void Cluster::refuse_older(std::uint32_t node, const MemberId& newest) {
 void Cluster::inject(std::uint32_t node, ByteView bytes) {
   BufferRef packet = pool_.take(0, static_cast<std::uint32_t>(bytes.size()));
   std::copy(bytes.begin(), bytes.end(), packet.data());
-  nodes_[node]->engine->on_packet(now_, packet, *nodes_[node]);
+  nodes_[node]->engine->on_packet(now_, Lane::data, packet, *nodes_[node]);
   nodes_[node]->engine->check_invariants();
 }
 

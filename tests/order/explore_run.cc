@@ -155,7 +155,7 @@ void ReplayedNode::receive(ByteView bytes) {
   BufferRef packet = pool_.take(0, static_cast<std::uint32_t>(bytes.size()));
   PEAL_ASSERT(static_cast<bool>(packet));
   std::memcpy(packet.data(), bytes.data(), bytes.size());
-  engine_->on_packet(now_, packet, *this);
+  engine_->on_packet(now_, Lane::data, packet, *this);
 }
 
 // A sign of life that says nothing else, so that who is suspected makes no difference.

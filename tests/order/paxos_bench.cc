@@ -170,7 +170,7 @@ wire::Header Bench::header(const MemberId& from) const {
 void Bench::hear(const Bytes& packet) {
   BufferRef buffer = pool_.take(0, static_cast<std::uint32_t>(packet.size()));
   if (!packet.empty()) std::memcpy(buffer.data(), packet.data(), packet.size());
-  engine->on_packet(now, buffer, *this);
+  engine->on_packet(now, Lane::data, buffer, *this);
   engine->check_invariants();
 }
 

@@ -57,11 +57,12 @@ struct Link {
       }
       const bool check = beats % 4 == 0;
       const bool arrives = ((beats / 4) * 37) % 100 >= static_cast<unsigned>(lost);
-      if (check && data && arrives) {
-        const std::size_t bytes = small ? 500 : options.packet_bytes_max;
+      const std::uint32_t number = beats / 4;
+      const bool large = number % 4 == 0;
+      if (check && data && arrives && !(large && small)) {
         if (any_counts) last = now;
-        if (!small) reception.check(now, beats / 4, bytes, options);
-        if (small) reception.value(now, bytes, options);
+        reception.data(now);
+        reception.check(number, number / 4, large);
       }
       reception.look(now, now - last >= options.suspect, options);
     }

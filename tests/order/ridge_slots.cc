@@ -52,7 +52,7 @@ class Slots::Node final : public Host, public Effects {
     BufferRef packet = pool_.take(0, static_cast<std::uint32_t>(bytes.size()));
     PEAL_ASSERT(static_cast<bool>(packet));
     std::memcpy(packet.data(), bytes.data(), bytes.size());
-    engine_->on_packet(slots_.now(), packet, *this);
+    engine_->on_packet(slots_.now(), Lane::data, packet, *this);
     packet.reset();
     finish();
   }

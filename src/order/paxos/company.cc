@@ -14,11 +14,16 @@ using wire::NodeSet;
 
 /// In units of Options::suspect: longer than what was lost before a link worked again counts.
 constexpr std::int64_t kWaitForOthers = 15;
+/// Nor longer than this part of the time for which no nodes were enough.
+constexpr std::int64_t kWaitShare = 2;
 
 /// Up to so many nodes all sets of them are tried where the quick search finds none.
 constexpr std::size_t kSearchMax = 12;
 
 bool is_acceptor(const Peer& peer) { return peer.acceptor && !peer.silent; }
+bool hangs(const Peer& peer) {
+  return peer.named && peer.state.disk_hangs && !PEAL_MUTANT(px_disk_not_told);
+}
 
 std::size_t common(const NodeSet& a, const NodeSet& b) {
   std::size_t count = 0;
@@ -81,8 +86,17 @@ std::size_t Company::failing(std::size_t index, const NodeSet& set) const {
   return common(fails_[index], set);
 }
 
-/// Takes nodes out of the set until all pairs in it work: first those with the most failing pairs;
-/// of equal ones those that are no acceptors, and then the highest. `keep` stays.
+/// Whether `a` is taken out before `b`, a lower node with as many failing pairs: first acceptors
+/// whose disk hangs, then nodes that do not vote, then the higher one.
+bool Company::goes_before(std::size_t a, std::size_t b) const {
+  const Peer& higher = *listed_[a];
+  const Peer& lower = *listed_[b];
+  if (hangs(higher) != hangs(lower)) return hangs(higher);
+  return lower.named || !higher.named;
+}
+
+/// Takes nodes out of the set until all pairs in it work, first those with the most failing pairs.
+/// `keep` stays.
 void Company::resolve(NodeSet& set, std::size_t keep) const {
   for (;;) {
     std::size_t worst = kNobody;
@@ -91,9 +105,7 @@ void Company::resolve(NodeSet& set, std::size_t keep) const {
       if (!set.has(i) || i == keep) continue;
       const std::size_t count = failing(i, set);
       if (count == 0 || count < most) continue;
-      const bool spared =
-          worst != kNobody && count == most && !listed_[worst]->named && listed_[i]->named;
-      if (spared) continue;
+      if (worst != kNobody && count == most && !goes_before(i, worst)) continue;
       worst = i;
       most = count;
     }
@@ -104,22 +116,26 @@ void Company::resolve(NodeSet& set, std::size_t keep) const {
 
 // ---- which of them go on ----
 
-std::size_t Company::acceptors_in(const NodeSet& set, bool moving) const {
+/// Most acceptors, and most nodes. `moving`: acceptors whose disk hangs do not count.
+bool Company::is_enough(const Peers& peers, const NodeSet& set, bool moving) const {
   std::size_t count = 0;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
-    const bool counts = set.has(i) && is_acceptor(*listed_[i]);
-    if (counts && !(moving && listed_[i]->state.disk_hangs)) ++count;
+    const Peer& peer = *listed_[i];
+    if (set.has(i) && is_acceptor(peer) && !(moving && hangs(peer))) ++count;
   }
-  return count;
+  return count >= peers.majority() && set.size() * 2 > peers.listed();
 }
 
-bool Company::is_enough(const Peers& peers, const NodeSet& set) const {
-  return acceptors_in(set, false) >= peers.majority() && set.size() * 2 > peers.listed();
+// Most acceptors of the set are to have disks that move. If none has, disks are no reason to
+// prefer one set to another.
+NodeSet Company::choose(const Peers& peers, const OrderState& state) const {
+  if (const NodeSet set = choose(peers, state, true); is_enough(peers, set, true)) return set;
+  return choose(peers, state, false);
 }
 
 // Who is in the view stays, as long as its links work; others come in if theirs do to all of these.
 // If that leaves too few, it no longer matters who was in the view.
-NodeSet Company::choose(const Peers& peers, const OrderState& state) const {
+NodeSet Company::choose(const Peers& peers, const OrderState& state, bool moving) const {
   NodeSet set;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
     const Peer& peer = *listed_[i];
@@ -129,14 +145,14 @@ NodeSet Company::choose(const Peers& peers, const OrderState& state) const {
   for (std::size_t i = 0; i < listed_.size(); ++i) {
     if (heard_.has(i) && !set.has(i) && failing(i, set) == 0) set.add(i);
   }
-  if (is_enough(peers, set)) return set;
+  if (is_enough(peers, set, moving)) return set;
   set = heard_;
   resolve(set, kNobody);
-  return is_enough(peers, set) ? set : search(peers);
+  return is_enough(peers, set, moving) ? set : search(peers, moving);
 }
 
 /// Tries all sets of few nodes: the largest one, of these the one of the lowest nodes.
-NodeSet Company::search(const Peers& peers) const {
+NodeSet Company::search(const Peers& peers, bool moving) const {
   std::vector<std::size_t> heard;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
     if (heard_.has(i)) heard.push_back(i);
@@ -149,7 +165,7 @@ NodeSet Company::search(const Peers& peers) const {
     for (std::size_t k = 0; k < heard.size(); ++k) {
       if ((bits >> k & 1U) != 0) set.add(heard[k]);
     }
-    if (set.size() <= best.size() || !is_enough(peers, set)) continue;
+    if (set.size() <= best.size() || !is_enough(peers, set, moving)) continue;
     const bool works = std::all_of(heard.begin(), heard.end(), [&](std::size_t i) {
       return !set.has(i) || failing(i, set) == 0;
     });
@@ -173,31 +189,33 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
   if (self_ == kNobody || peers.live_acceptors() < peers.majority()) return Fitness::none;
   const NodeSet chosen = choose(peers, state);
   Fitness fitness = Fitness::hears;
-  if (is_enough(peers, chosen) && chosen.has(self_)) {
+  if (is_enough(peers, chosen, false) && chosen.has(self_)) {
     fitness = Fitness::chosen;
     serve = chosen;
-  } else if (const NodeSet own = around(self_); is_enough(peers, own)) {
+  } else if (const NodeSet own = around(self_); is_enough(peers, own, false)) {
     fitness = Fitness::connected;
     serve = own;
   }
   // A coordinator whose disk hangs votes for nothing. If all disks hang, another one is no help.
-  const bool others_move = acceptors_in(serve, true) >= peers.majority();
-  if (listed_[self_]->state.disk_hangs && others_move && !PEAL_MUTANT(px_disk_not_told)) {
-    fitness = Fitness::hears;
-  }
+  const bool others_move = is_enough(peers, serve, true);
+  if (hangs(*listed_[self_]) && others_move) fitness = Fitness::hears;
   return fitness;
 }
 
 /// Links that failed together come back one after the other. The first few nodes whose links all
-/// work again wait for the others, rather than leave them out for a moment.
+/// work again wait for the others, rather than leave them out for a moment. Links that fail
+/// together also do so one after the other: then nobody was without such nodes for long.
 bool Company::just_found(Instant now, const Options& options, const NodeSet& found) {
   const bool any = fitness_ >= Fitness::connected;
-  if (!any) without_ = true;
-  if (any && found == heard_) without_ = false;
-  if (!any || !without_) return false;
+  if (!any && lost_at_ == Instant{}) lost_at_ = now;
+  if (!any) found_at_ = {};
+  if (any && found == heard_) lost_at_ = {};
+  if (!any || lost_at_ == Instant{}) return false;
   if (found_at_ == Instant{}) found_at_ = now;
-  without_ = now - found_at_ < options.suspect * kWaitForOthers;
-  return without_;
+  const Duration wait = std::min(options.suspect * kWaitForOthers, (found_at_ - lost_at_) / kWaitShare);
+  if (now - found_at_ < wait) return true;
+  lost_at_ = found_at_ = {};
+  return false;
 }
 
 void Company::look(Instant now, const Options& options, Peers& peers, const OrderState& state) {
@@ -207,8 +225,6 @@ void Company::look(Instant now, const Options& options, Peers& peers, const Orde
   if (just_found(now, options, serve)) {
     fitness_ = Fitness::hears;
     serve = heard_;
-  } else {
-    found_at_ = {};
   }
   if (any_fails) PEAL_PROBE("paxos.pair_fails");
   std::size_t index = 0;

@@ -31,12 +31,13 @@ class Company {
 
   bool read_links(const Peers& peers, const OrderState& state);
   NodeSet choose(const Peers& peers, const OrderState& state) const;
+  NodeSet choose(const Peers& peers, const OrderState& state, bool moving) const;
   NodeSet around(std::size_t self) const;
-  NodeSet search(const Peers& peers) const;
+  NodeSet search(const Peers& peers, bool moving) const;
   void resolve(NodeSet& set, std::size_t keep) const;
+  bool goes_before(std::size_t a, std::size_t b) const;
   std::size_t failing(std::size_t index, const NodeSet& set) const;
-  bool is_enough(const Peers& peers, const NodeSet& set) const;
-  std::size_t acceptors_in(const NodeSet& set, bool moving) const;
+  bool is_enough(const Peers& peers, const NodeSet& set, bool moving) const;
   wire::Fitness judge(const Peers& peers, const OrderState& state, NodeSet& serve) const;
   bool just_found(Instant now, const Options& options, const NodeSet& found);
 
@@ -48,8 +49,8 @@ class Company {
   NodeSet unheard_;
   std::size_t self_ = kNobody;
   wire::Fitness fitness_ = wire::Fitness::none;
-  bool without_ = false;  ///< there were no such nodes, until lately
-  Instant found_at_{};    ///< when there were again
+  Instant lost_at_{};   ///< since when there were no such nodes, until lately; none: there are
+  Instant found_at_{};  ///< when there were again
 };
 
 }  // namespace peal::order::paxos

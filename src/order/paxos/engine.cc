@@ -276,6 +276,8 @@ bool PaxosEngine::misses_last() const {
     return coordinator_->phase() == Coordinator::Phase::idle || coordinator_->round() < round_seen_;
   }
   if (last->suspected || !last->acceptor || last->state.leaving) return true;
+  // Data of it may arrive, and what it says of itself not.
+  if (!last->reception.works() && !PEAL_MUTANT(px_silent_leads)) return true;
   const bool leads = leading_ == round_seen_ && state_.governs(round_seen_);
   if (!leads && now_ - round_seen_at_ >= last->patience * 4) return true;
   return now_ - fit_enough_at_ >= config_.options.suspect * kLessFitFor;

@@ -44,7 +44,7 @@ class PaxosEngine final : public Ensemble {
   PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);
 
   void start(Instant now, Effects& out) override;
-  void on_packet(Instant now, const BufferRef& packet, Effects& out) override;
+  void on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) override;
   void on_timer(Instant now, Effects& out) override;
   void on_work(Instant now, Effects& out) override;
   void on_durable(Instant now, Effects& out) override;
@@ -111,7 +111,7 @@ class PaxosEngine final : public Ensemble {
   void look_at_links(Instant now);
   bool look_at_disk(Instant now);
   void check_links(Effects& out);
-  wire::Drop on_link_check(Instant now, Peer& from, const BufferRef& packet);
+  wire::Drop on_link_check(Peer& from, const BufferRef& packet);
 
   // engine_state.cc
   WaitReason why_outside() const;

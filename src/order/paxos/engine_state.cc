@@ -26,6 +26,11 @@ WaitReason PaxosEngine::why() const {
     return {Kind::slow_application, full, 0};
   }
   if (const Peer* leader = coordinator(); leader == nullptr) {
+    // The others go on with one that this node alone does not hear.
+    const Peer* last = peers_.find(round_seen_.coordinator.node);
+    if (last != nullptr && !last->self && !last->reception.works() && !most_miss_last()) {
+      return {Kind::unheard, last->member, seq_ + 1, {}, {last->member}};
+    }
     const Peer* best = peers_.candidate(config_.first_candidate);
     return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
   }

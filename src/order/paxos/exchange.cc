@@ -15,14 +15,9 @@ using wire::PaxosKind;
 namespace {
 
 /// Packets that take the data lane, if they fit one datagram.
-bool carries_value(PaxosKind kind) {
-  return kind == PaxosKind::submit || kind == PaxosKind::propose || kind == PaxosKind::relay ||
-         kind == PaxosKind::distribute || kind == PaxosKind::decided;
-}
-
 }  // namespace
 
-void PaxosEngine::on_packet(Instant now, const BufferRef& packet, Effects& out) {
+void PaxosEngine::on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) {
   if (life_ != Life::running) return;
   wire::Header header;
   Drop reason = wire::decode_header(packet.view(), header, config_.checksum);
@@ -32,7 +27,7 @@ void PaxosEngine::on_packet(Instant now, const BufferRef& packet, Effects& out) 
     if (!admit(now, header, out)) return;
     Peer& from = *peers_.find(header.sender.node);
     const auto kind = static_cast<PaxosKind>(header.kind);
-    if (carries_value(kind)) from.reception.value(now, packet.size(), config_.options);
+    if (lane == Lane::data) from.reception.data(now);
     reason = dispatch(now, from, kind, packet, out);
   }
   if (reason != Drop::none) ++drops_[static_cast<std::size_t>(reason)];
@@ -108,7 +103,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     }
     case PaxosKind::checkpoint: return on_checkpoint(from, packet, out);
     case PaxosKind::lives: return on_lives(*peers_.find(from.node), packet, out);
-    case PaxosKind::link_check: return on_link_check(now, *peers_.find(from.node), packet);
+    case PaxosKind::link_check: return on_link_check(*peers_.find(from.node), packet);
   }
   return Drop::unknown_kind;
 }

@@ -9,12 +9,20 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Heartbeats from one link check to the next; and where each of several ensembles checks.
-constexpr std::uint32_t kCheckEvery = 4;
-constexpr std::uint32_t kCheckEveryOfSeveral = 12;
-/// Of packets larger than this only one check in four is as large as packets may be.
-constexpr std::uint32_t kPlainBytes = 1'472;
-constexpr std::uint32_t kLargeEvery = 4;
+/// Link checks: so many heartbeats from one to the next, and so many from one that is as large as
+/// packets may be to the next of these.
+struct Rhythm {
+  std::uint32_t every;
+  std::uint32_t large_every;
+};
+constexpr Rhythm kOfOne{4, 4};
+constexpr Rhythm kOfSeveral{12, 2};  ///< where each of several ensembles checks
+constexpr std::uint32_t kSmallBytes = 128;
+
+const Rhythm& rhythm(const Config& config) {
+  return config.merger == nullptr ? kOfOne : kOfSeveral;
+}
+
 /// In units of Options::suspect: a log that has made nothing durable for so long, and has something
 /// to write, hangs.
 constexpr std::int64_t kDiskHangsFor = 5;
@@ -46,12 +54,11 @@ bool PaxosEngine::look_at_disk(Instant now) {
 // Signs of life are small, and have a lane of their own: they tell nothing of the lane of data, nor
 // of large packets.
 void PaxosEngine::check_links(Effects& out) {
-  const std::uint32_t every = config_.merger == nullptr ? kCheckEvery : kCheckEveryOfSeveral;
+  const auto [every, large_every] = rhythm(config_);
   if (beats_ % every != 0) return;
   const std::uint32_t number = beats_ / every;
-  const std::uint32_t most = config_.options.packet_bytes_max;
-  const bool large = number % kLargeEvery == 0;
-  const wire::LinkCheck check{number, large ? most : std::min(most, kPlainBytes)};
+  const bool large = number % large_every == 0;
+  const wire::LinkCheck check{number, large ? config_.options.packet_bytes_max : kSmallBytes};
   const BufferRef packet = outbox_.build([&](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_link_check(header, check, bytes);
   });
@@ -61,11 +68,12 @@ void PaxosEngine::check_links(Effects& out) {
   }
 }
 
-wire::Drop PaxosEngine::on_link_check(Instant now, Peer& from, const BufferRef& packet) {
+wire::Drop PaxosEngine::on_link_check(Peer& from, const BufferRef& packet) {
   wire::LinkCheck check;
   const wire::Drop reason = wire::decode_link_check(packet.view(), check);
   if (reason != wire::Drop::none) return reason;
-  from.reception.check(now, check.number, check.bytes, config_.options);
+  from.reception.check(check.number, check.number / rhythm(config_).large_every,
+                       check.bytes >= config_.options.packet_bytes_max);
   return wire::Drop::none;
 }
 

@@ -12,8 +12,8 @@ namespace {
 /// In units of Options::suspect. A link has to fail for this long before others are told: a node
 /// that stood still for a moment is no broken link.
 constexpr std::int64_t kFailsFor = 3;
-/// Nothing on the control lane, or nothing large on the data lane, for so long, while other packets
-/// come: both come many times as often, but large ones may wait behind much else in a stream.
+/// Nothing on one of the lanes for so long, while the other one carries packets: on both they come
+/// many times as often.
 constexpr std::int64_t kLaneSilence = 8;
 /// Good for so long, after the first time that it failed; twice as long after each relapse.
 constexpr std::int64_t kGoodFor = 1;
@@ -54,25 +54,23 @@ unsigned Arrivals::lost(unsigned window) const {
 
 void Reception::begin(Instant now) {
   *this = Reception{};
-  beat_at_ = large_at_ = changed_at_ = now;
+  beat_at_ = data_at_ = changed_at_ = now;
 }
 
 void Reception::forgive(Instant now) {
   beats_ = Arrivals{8};
   checks_ = Arrivals{3};
-  beat_at_ = large_at_ = changed_at_ = now;
+  rounds_ = last_round_ = 0;
+  beat_at_ = data_at_ = changed_at_ = now;
 }
 
-void Reception::check(Instant now, std::uint32_t number, std::size_t bytes,
-                      const Options& options) {
+// Whatever waits behind much else in a stream comes late, but in order: so large checks are missed
+// by the numbers of small ones, not by the clock.
+void Reception::check(std::uint32_t number, std::uint32_t rounds, bool large) {
   checks_.note(number);
-  if (bytes >= options.packet_bytes_max) large_at_ = now;
-}
-
-void Reception::value(Instant now, std::size_t bytes, const Options& options) {
-  // What does not fit one datagram goes by the control lane.
-  const bool data = bytes <= options.packet_bytes_max;
-  if (data && bytes > options.packet_bytes_max / 2) large_at_ = now;
+  if (rounds_ == 0) last_round_ = rounds;
+  rounds_ = std::max(rounds_, rounds);
+  if (large) last_round_ = std::max(last_round_, rounds);
 }
 
 bool Reception::loses() {
@@ -84,14 +82,14 @@ bool Reception::loses() {
 void Reception::look(Instant now, bool silent, const Options& options) {
   const bool loses_much = loses();
   const Duration quiet = options.suspect * kLaneSilence;
-  const bool nothing_large = now - large_at_ >= quiet && !PEAL_MUTANT(px_large_not_checked);
-  const bool no_control = now - beat_at_ >= quiet;
-  const bool fails = silent || loses_much || nothing_large || no_control;
+  const bool no_large = loses_large() && !PEAL_MUTANT(px_large_not_checked);
+  const bool no_lane = now - beat_at_ >= quiet || now - data_at_ >= quiet;
+  const bool fails = silent || loses_much || no_large || no_lane;
   if (fails != fails_) changed_at_ = now;
   fails_ = fails;
   if (works_ && fails) {
     // The others took their time to show.
-    const bool shown = loses_much || nothing_large || no_control;
+    const bool shown = loses_much || no_large || no_lane;
     if (!shown && now - changed_at_ < options.suspect * kFailsFor) return;
     works_ = false;
     const bool relapse =

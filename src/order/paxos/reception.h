@@ -28,7 +28,7 @@ class Arrivals {
 };
 
 /// How well the packets of one node arrive here: its signs of life on the control lane, and its
-/// link checks and values on the data lane, large ones among them. A link that fails for long, or
+/// what comes on the data lane, link checks of two sizes among it. A link that fails for long, or
 /// loses much, does not work; it works again once it has been good for a while, which is longer
 /// each time that it fails soon afterwards.
 class Reception {
@@ -42,10 +42,11 @@ class Reception {
     beats_.note(number);
     beat_at_ = now;
   }
-  /// A link check of so many bytes.
-  void check(Instant now, std::uint32_t number, std::size_t bytes, const Options& options);
-  /// A value of so many bytes.
-  void value(Instant now, std::size_t bytes, const Options& options);
+  /// A link check, which came on the data lane. `rounds`: so many large ones were sent up to it,
+  /// itself included if it is `large`.
+  void check(std::uint32_t number, std::uint32_t rounds, bool large);
+  /// Anything on the data lane.
+  void data(Instant now) { data_at_ = now; }
   /// Judges; once in each heartbeat. `silent`: nothing at all is heard of the node.
   void look(Instant now, bool silent, const Options& options);
 
@@ -55,14 +56,19 @@ class Reception {
 
  private:
   bool loses();
+  bool loses_large() const { return rounds_ - last_round_ >= kLargeLost; }
 
   static constexpr unsigned kBeats = 64;
   static constexpr unsigned kChecks = 24;
+  /// Large link checks in a row, while small ones arrive.
+  static constexpr std::uint32_t kLargeLost = 4;
 
   Arrivals beats_{8};
   Arrivals checks_{3};
   Instant beat_at_{};         ///< when a sign of life came on the control lane
-  Instant large_at_{};        ///< when a large packet came on the data lane
+  Instant data_at_{};         ///< when anything came on the data lane
+  std::uint32_t rounds_ = 0;  ///< large link checks that were sent, as far as is known; 0: not yet
+  std::uint32_t last_round_ = 0;  ///< that of the last one that came
   bool beats_lost_ = false;   ///< too many of them
   bool checks_lost_ = false;  ///< too many of them
   bool works_ = true;

@@ -126,7 +126,7 @@ void Ensembles::start(Instant now, Effects& out) {
   each(now, out, [now](Engine& engine, Effects& to) { engine.start(now, to); });
 }
 
-void Ensembles::on_packet(Instant now, const BufferRef& packet, Effects& out) {
+void Ensembles::on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) {
   if (stopped_) return;
   now_ = now;
   out_ = &out;
@@ -135,7 +135,7 @@ void Ensembles::on_packet(Instant now, const BufferRef& packet, Effects& out) {
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     if (cluster == ensemble_cluster(cluster_, inner_[i]->number)) to = i;
   }
-  inner_[to]->engine->on_packet(now, packet, *inner_[to]);
+  inner_[to]->engine->on_packet(now, lane, packet, *inner_[to]);
   if (!stopped_) pump();
   out_ = nullptr;
 }

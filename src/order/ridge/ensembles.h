@@ -39,7 +39,7 @@ class Ensembles final : public Engine {
   ~Ensembles() override;
 
   void start(Instant now, Effects& out) override;
-  void on_packet(Instant now, const BufferRef& packet, Effects& out) override;
+  void on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) override;
   void on_timer(Instant now, Effects& out) override;
   void on_work(Instant now, Effects& out) override;
   void on_durable(Instant now, Effects& out) override;

@@ -67,7 +67,7 @@ void RingEngine::start(Instant now, Effects& out) { membership_.start(now, out);
 
 // ---- packets ----
 
-void RingEngine::on_packet(Instant now, const BufferRef& packet, Effects& out) {
+void RingEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packet, Effects& out) {
   if (membership_.left()) return;
   wire::Header header;
   Drop reason = wire::decode_header(packet.view(), header, checksum_);

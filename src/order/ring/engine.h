@@ -28,7 +28,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   RingEngine(const Config& config, BufferPool& packets, Host& host);
 
   void start(Instant now, Effects& out) override;
-  void on_packet(Instant now, const BufferRef& packet, Effects& out) override;
+  void on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) override;
   void on_old_incarnation(Instant now, const MemberId& newest, Effects& out) override;
   void on_timer(Instant now, Effects& out) override;
   void on_work(Instant now, Effects& out) override;
