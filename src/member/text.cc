@@ -68,8 +68,8 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
              (named ? ": " + who : std::string());
     case Kind::unheard:
       return "packets of " + who +
-             " to arrive here, as the view goes on without this node: look at " +
-             "the network between the two";
+             " to arrive here; a view may go on without this node: look at the network between the "
+             "two";
     case Kind::disk: return "the disk of " + who + ", which has written nothing for long";
     case Kind::ensemble:
       return "an ensemble with nothing to order to say so, before position " + seq;

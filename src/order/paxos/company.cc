@@ -14,8 +14,8 @@ using wire::NodeSet;
 
 /// In units of Options::suspect: longer than what was lost before a link worked again counts.
 constexpr std::int64_t kWaitForOthers = 15;
-/// Nor longer than this part of the time for which no nodes were enough.
-constexpr std::int64_t kWaitShare = 2;
+/// Nor longer than so many times the time for which no nodes were enough.
+constexpr std::int64_t kWaitTimes = 2;
 
 /// Up to so many nodes all sets of them are tried where the quick search finds none.
 constexpr std::size_t kSearchMax = 12;
@@ -212,7 +212,8 @@ bool Company::just_found(Instant now, const Options& options, const NodeSet& fou
   if (any && found == heard_) lost_at_ = {};
   if (!any || lost_at_ == Instant{}) return false;
   if (found_at_ == Instant{}) found_at_ = now;
-  const Duration wait = std::min(options.suspect * kWaitForOthers, (found_at_ - lost_at_) / kWaitShare);
+  const Duration wait =
+      std::min(options.suspect * kWaitForOthers, (found_at_ - lost_at_) * kWaitTimes);
   if (now - found_at_ < wait) return true;
   lost_at_ = found_at_ = {};
   return false;

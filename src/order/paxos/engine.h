@@ -115,6 +115,7 @@ class PaxosEngine final : public Ensemble {
 
   // engine_state.cc
   WaitReason why_outside() const;
+  WaitReason unheard_members() const;
   MemberId full_application() const;
 
   // exchange.cc

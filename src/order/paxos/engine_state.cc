@@ -34,6 +34,7 @@ WaitReason PaxosEngine::why() const {
     const Peer* best = peers_.candidate(config_.first_candidate);
     return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
   }
+  if (const WaitReason unheard = unheard_members(); !unheard.all.empty()) return unheard;
   if (coordinator_ && coordinator_->leads()) {
     if (const auto slow = coordinator_->too_far_behind()) return {Kind::window, *slow, 0};
   }
@@ -43,6 +44,17 @@ WaitReason PaxosEngine::why() const {
 WaitReason PaxosEngine::waits_for_acceptors(WaitReason::Kind kind, Seq seq) const {
   WaitReason reason{kind, {}, seq};
   reason.all = silent_acceptors();
+  if (!reason.all.empty()) reason.who = reason.all.front();
+  return reason;
+}
+
+/// Members of which something arrives, and not all.
+WaitReason PaxosEngine::unheard_members() const {
+  WaitReason reason{WaitReason::Kind::unheard, {}, seq_ + 1};
+  for (const Peer& peer : peers_.all()) {
+    const bool part = !peer.self && !peer.suspected && !peer.reception.works();
+    if (part && state_.has(peer.member)) reason.all.push_back(peer.member);
+  }
   if (!reason.all.empty()) reason.who = reason.all.front();
   return reason;
 }

@@ -69,8 +69,8 @@ class Reception {
   Instant data_at_{};         ///< when anything came on the data lane
   std::uint32_t rounds_ = 0;  ///< large link checks that were sent, as far as is known; 0: not yet
   std::uint32_t last_round_ = 0;  ///< that of the last one that came
-  bool beats_lost_ = false;   ///< too many of them
-  bool checks_lost_ = false;  ///< too many of them
+  bool beats_lost_ = false;       ///< too many of them
+  bool checks_lost_ = false;      ///< too many of them
   bool works_ = true;
   bool fails_ = false;         ///< at the last look
   Instant changed_at_{};       ///< when it began to fail, or to be good

@@ -104,8 +104,11 @@ bool Chain::choose(Instant now, bool anew) {
     }
   };
   if (!PEAL_MUTANT(rd_chain_fixed)) {
+    const auto served = [&](std::size_t i) { return votes(i) && acceptor(i).serve; };
     add([&](std::size_t i) { return usable(now, i); });
-    add([&](std::size_t i) { return votes(i) && acceptor(i).serve; });
+    // One that was slow lately is better than one whose disk hangs.
+    add([&](std::size_t i) { return served(i) && !acceptor(i).state.disk_hangs; });
+    add(served);
     add([&](std::size_t i) { return votes(i); });
   }
   add([](std::size_t) { return true; });
