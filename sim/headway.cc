@@ -195,11 +195,35 @@ bool Headway::try_exchange(const Nodes& nodes, Instant limit) {
   });
 }
 
+/// What the nodes have submitted is delivered, by each of them some within each bound. False: not.
+bool Headway::drain(const Nodes& nodes) {
+  const auto undelivered = [this](NodeId node) -> std::uint64_t {
+    const Process* process = world_.process(node);
+    return process == nullptr ? 0 : process->submitted - process->own_delivered;
+  };
+  for (;;) {
+    std::vector<std::uint64_t> before;
+    for (const NodeId node : nodes) before.push_back(undelivered(node));
+    if (std::all_of(before.begin(), before.end(), [](std::uint64_t n) { return n == 0; })) {
+      return true;
+    }
+    const bool all = wait(world_.now() + times_.bound, [&] {
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (before[i] != 0 && undelivered(nodes[i]) >= before[i]) return false;
+      }
+      return true;
+    });
+    if (!all || stopped_()) return false;
+  }
+}
+
 bool Headway::exchange(const Nodes& nodes, const std::string& when) {
   if (try_exchange(nodes, world_.now() + times_.bound) || stopped_()) return true;
-  // Disks, buffers and windows of a story may be too slow for its load, and for what waited.
+  // Disks, buffers and windows of a story may be too slow for its load: then what waits is ordered
+  // first, without any pause.
   world_.stop_loads();
-  if (try_exchange(nodes, world_.now() + times_.bound) || stopped_()) return true;
+  if (drain(nodes) && try_exchange(nodes, world_.now() + times_.bound)) return true;
+  if (stopped_()) return true;
   say("messages of " + nodes_text(nodes) + " did not reach all members of their views within " +
       duration_text(times_.bound) + " " + when);
   return false;

@@ -11,8 +11,8 @@
 
 namespace peal::sim {
 
-/// In stories of seeds, faults stay after the first end, and E13 is judged, with these engines.
-/// `expect headway` judges all of them.
+/// In stories of seeds, faults stay after the first end, and E13 is judged, with these engines; not
+/// with domains, each of which chooses its members by itself. `expect headway` judges all of them.
 constexpr bool seeds_judge_headway(OrderEngine engine) {
   switch (engine) {
     case OrderEngine::ring: return false;
@@ -64,6 +64,7 @@ class Headway {
   /// Each of the nodes sends in each of its domains, and all members of its view get it in time.
   bool exchange(const Nodes& nodes, const std::string& when);
   bool try_exchange(const Nodes& nodes, Instant limit);
+  bool drain(const Nodes& nodes);
   /// Views stay as they are, with a message now and then.
   void watch(const Nodes& nodes);
 

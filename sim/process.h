@@ -170,6 +170,8 @@ class Process final : public port::Transport, public node::Sink {
   // Work, for the bounds on it.
   std::uint64_t calls = 0;
   std::uint64_t idle_timer_calls = 0;  ///< on_timer without any effect
+  Instant idle_from{};                 ///< of the second that is counted
+  std::uint64_t idle_in_second = 0;    ///< such calls in it
   std::uint64_t packets_sent = 0;
   std::uint64_t data_bytes_sent = 0;
   std::uint64_t unit_bytes_originated = 0;

@@ -214,6 +214,7 @@ class World {
   void run_once(Process& process);
   bool work_waits(Process& process) const;
   bool timer_due(const Process& process) const;
+  void note_idle_timer(Process& process);
   void read_packet(Process& process);
   std::optional<Lane> choose_lane(Process& process);
   void submit_now(Process& process, Submission submission);

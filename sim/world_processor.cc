@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::array<Lane, 3> kLanes{Lane::token, Lane::data, Lane::control};
 
+/// Timer calls without any effect in one second, of one node.
+constexpr std::uint64_t kIdleTimersMax = 20'000;
+
 /// Buffers for anything but ordered packets: copies of tokens, a commit token.
 constexpr std::uint32_t kSlabsBeside = 64;
 
@@ -217,11 +220,26 @@ void World::run_once(Process& process) {
     call(process, [](node::Node& node, Instant local) { node.on_room(local); });
   } else if (timer_due(process)) {
     process.reads_since_timer = 0;
-    call(process, [&process](node::Node& node, Instant local) {
+    call(process, [this, &process](node::Node& node, Instant local) {
       node.on_timer(local);
-      if (process.effects_in_call == 0 && process.sends_in_call == 0) ++process.idle_timer_calls;
+      if (process.effects_in_call != 0 || process.sends_in_call != 0) return;
+      note_idle_timer(process);
     });
   }
+}
+
+/// A deadline that stays in the past would take a whole processor.
+void World::note_idle_timer(Process& process) {
+  ++process.idle_timer_calls;
+  if (now_ - process.idle_from >= seconds(1)) {
+    process.idle_from = now_;
+    process.idle_in_second = 0;
+  }
+  if (++process.idle_in_second != kIdleTimersMax) return;
+  ledger_.violation(now_, "R3",
+                    "n" + std::to_string(process.self.node.value) + ": " +
+                        std::to_string(kIdleTimersMax) +
+                        " timer calls without any effect in a second");
 }
 
 void World::wake_clients(Process& process, Instant at) {

@@ -287,7 +287,6 @@ void Ensembles::want_pass(Inner& inner, std::uint64_t last) {
     return;
   }
   const MemberId coordinator = inner.engine->coordinated_by();
-  if (coordinator == MemberId{} || coordinator == self_) return;
   bool learns = true;
   bool first = false;
   for (const auto& other : inner_) {
@@ -295,7 +294,11 @@ void Ensembles::want_pass(Inner& inner, std::uint64_t last) {
     learns = false;
     first = first_to_learn(inner.domain, other->domain);
   }
-  if (learns) return;
+  // A time that is over would call the timers again and again.
+  if (learns || coordinator == MemberId{} || coordinator == self_) {
+    inner.want_at.reset();
+    return;
+  }
   if (!inner.want_at) inner.want_at = first ? now_ : now_ + kWantLate;
   if (now_ < *inner.want_at) return;
   inner.want_at = now_ + (first ? kWantAgain : kWantLate);

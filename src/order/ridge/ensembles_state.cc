@@ -32,6 +32,10 @@ WaitReason Ensembles::why() const {
     WaitReason reason = ask(i);
     if (is_without_majority(reason)) return reason;
   }
+  for (std::size_t i = 0; i < inner_.size(); ++i) {
+    WaitReason reason = ask(i);
+    if (reason.kind == Kind::slow_application) return reason;
+  }
   // Who is in no view waits for the other ensembles' before the first one takes it into one.
   for (std::size_t i = 1; i < inner_.size() && !joined_; ++i) {
     if (inner_[i]->engine->joined()) continue;
