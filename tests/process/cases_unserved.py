@@ -9,7 +9,7 @@ import time
 
 from bench import case
 from cases_paxos import DATA, REJOIN_S, acceptors, coordinator, paxos_cluster
-from lib import Failure, now_ns
+from lib import Failure, PORT, now_ns
 
 STALL_MS = 2_000
 FAULT_S = 6
@@ -207,3 +207,43 @@ def frozen_disk_paxos(bench):
 def frozen_disk_ridge(bench):
     """The same with ridge."""
     return frozen_disk(bench, "ridge")
+
+
+# ---- a lane that is dead ----
+
+
+# All but the first fragment of a datagram have no ports, and control packets may be larger than what the
+# network takes in one piece.
+DATAGRAMS_OF_DATA = f"ip frag-off & 0x1fff == 0 udp dport != {PORT}"
+
+
+def one_lane(bench, order, match, more=""):
+    """No data arrive at the last acceptor that does not coordinate; all else does."""
+    cluster = quorum_cluster(bench, order, more)
+
+    def fault():
+        first = coordinator(cluster)
+        last = [name for name in acceptors(bench) if name != first][-1]
+        cluster.network.lose(None, last, 100, match)
+        return last
+
+    return unserved(bench, cluster, fault, lambda away: cluster.network.lose(None, away, 0),
+                    all_but(bench))
+
+
+@case(3)
+def one_lane_paxos(bench):
+    """Of what all send to one acceptor, the data are lost, and its control packets are not."""
+    return one_lane(bench, "paxos", DATAGRAMS_OF_DATA)
+
+
+@case(3)
+def one_lane_ridge(bench):
+    """The same with ridge."""
+    return one_lane(bench, "ridge", DATAGRAMS_OF_DATA)
+
+
+@case(3)
+def one_lane_streams(bench):
+    """The same with ridge where data take streams: TCP is blocked, and UDP is not."""
+    return one_lane(bench, "ridge", "ip protocol tcp", '\n[network]\ndata = "streams"\n')

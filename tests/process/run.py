@@ -44,9 +44,14 @@ def parse_arguments():
         options.nodes = sorted({int(size) for size in options.nodes.split(",")})
     except ValueError:
         parser.error(f"--nodes {options.nodes}: accepted are numbers such as 3,5")
-    unknown = [name for name in options.case if name not in cases.ALL]
-    if unknown:
-        parser.error(f"no case {unknown[0]}; there are {', '.join(cases.ALL)}")
+    chosen = []
+    for name in options.case:
+        matching = ([name] if name in cases.ALL else
+                    [each for each in cases.ALL if each.startswith(name + "_")])
+        if not matching:
+            parser.error(f"no case {name}; there are {', '.join(cases.ALL)}")
+        chosen += matching
+    options.case = chosen
     if not options.list and not os.access(options.peal, os.X_OK):
         parser.error(f"{options.peal} is not a program; build it first: ./dev build")
     return options

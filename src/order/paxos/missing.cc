@@ -117,7 +117,7 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
 // All that is as late as the first one: those in a row with one packet.
 void PaxosEngine::ask(const Peer& peer, Instance first, Effects& out) {
   asked_ = true;
-  const bool again = asks_ > kAsksOneLane;
+  const bool again = asks_ > kAsksOneLane || peer.reception.lacks_data();
   constexpr int kRunsAtOnce = 8;
   const Instance end = std::min(std::max(missed_upto_, first), first + ask_max_ - 1) + 1;
   Instance from = first;

@@ -83,13 +83,14 @@ void Reception::look(Instant now, bool silent, const Options& options) {
   const bool loses_much = loses();
   const Duration quiet = options.suspect * kLaneSilence;
   const bool no_large = loses_large() && !PEAL_MUTANT(px_large_not_checked);
-  const bool no_lane = now - beat_at_ >= quiet || now - data_at_ >= quiet;
-  const bool fails = silent || loses_much || no_large || no_lane;
+  lacks_data_ = no_large || now - data_at_ >= quiet;
+  const bool lane_fails = lacks_data_ || now - beat_at_ >= quiet;
+  const bool fails = silent || loses_much || lane_fails;
   if (fails != fails_) changed_at_ = now;
   fails_ = fails;
   if (works_ && fails) {
     // The others took their time to show.
-    const bool shown = loses_much || no_large || no_lane;
+    const bool shown = loses_much || lane_fails;
     if (!shown && now - changed_at_ < options.suspect * kFailsFor) return;
     works_ = false;
     const bool relapse =

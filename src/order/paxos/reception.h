@@ -53,6 +53,8 @@ class Reception {
   bool works() const { return works_; }
   /// It does not work, and at the moment nothing says that it may again.
   bool failing() const { return !works_ && fails_; }
+  /// At the last look nothing came on the data lane, or nothing large.
+  bool lacks_data() const { return lacks_data_; }
 
  private:
   bool loses();
@@ -71,6 +73,7 @@ class Reception {
   std::uint32_t last_round_ = 0;  ///< that of the last one that came
   bool beats_lost_ = false;       ///< too many of them
   bool checks_lost_ = false;      ///< too many of them
+  bool lacks_data_ = false;
   bool works_ = true;
   bool fails_ = false;         ///< at the last look
   Instant changed_at_{};       ///< when it began to fail, or to be good
