@@ -273,7 +273,9 @@ void Headway::wake_applications() {
       if (on_quorums(world_.options().order) && !is_quorum(members)) return true;
       return std::all_of(members.begin(), members.end(), [&](NodeId member) {
         if (!holds(view_of(member), node)) return true;  // it goes on without it
-        const order::WaitReason& why = world_.process(member)->node->why();
+        const Process& process = *world_.process(member);
+        if (process.own_delivered == process.submitted) return true;  // it is not held up yet
+        const order::WaitReason& why = process.node->why();
         const bool unheard = why.kind == order::WaitReason::Kind::unheard &&
                              std::any_of(why.all.begin(), why.all.end(),
                                          [&](const MemberId& one) { return one.node == node; });

@@ -212,8 +212,8 @@ def frozen_disk_ridge(bench):
 # ---- a lane that is dead ----
 
 
-# All but the first fragment of a datagram have no ports, and control packets may be larger than what the
-# network takes in one piece.
+# All but the first fragment of a datagram have no ports, and control packets may be larger than
+# what the network takes in one piece.
 DATAGRAMS_OF_DATA = f"ip frag-off & 0x1fff == 0 udp dport != {PORT}"
 
 

@@ -25,6 +25,7 @@ WaitReason PaxosEngine::why() const {
   if (const MemberId full = full_application(); full != MemberId{}) {
     return {Kind::slow_application, full, 0};
   }
+  if (disk_hangs_) return {Kind::disk, config_.self, seq_ + 1};
   if (const Peer* leader = coordinator(); leader == nullptr) {
     // The others go on with one that this node alone does not hear.
     const Peer* last = peers_.find(round_seen_.coordinator.node);
