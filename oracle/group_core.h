@@ -38,6 +38,7 @@ class GroupCore {
   void ordered(std::int64_t at, MemberId node, const GroupMessageId& id,
                std::span<const std::string> groups);
   void entered(MemberId node, const ViewId& view);
+  void reached(std::int64_t at, const ClientId& id, const ViewId& view);
   void gapped(std::int64_t at, const ClientId& to, const std::string& group);
 
   // group_ending.cc
@@ -101,9 +102,11 @@ class GroupCore {
 
   // group_gaps.cc
   void hear(MemberId node, const ViewId& view);
+  void come_past(GroupClient& record, const Node& node) const;
   bool must_be_told(Index client, Index name) const;
-  void pass_absence(Index client, const Node& node, std::int64_t at);
-  void pass_absences(Index client, Index message, std::int64_t at);
+  void close_absence(Index client, std::size_t number, const Absence& absence, std::int64_t at);
+  void close_absences(Index client, std::int64_t at);
+  void check_place(Index client, Index message, std::int64_t at);
   void finish_absences();
 
   // group_stretches.cc

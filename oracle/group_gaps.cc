@@ -64,6 +64,26 @@ void GroupCore::hear(MemberId node, const ViewId& view) {
   if (!first && !absence.names.empty()) record.absences.push_back(std::move(absence));
 }
 
+// The client's node heard of these absences ahead of what the client is told next.
+void GroupCore::come_past(GroupClient& record, const Node& node) const {
+  if (!options_.at_once) return;
+  while (record.absences < node.absences.size()) record.due.push_back(record.absences++);
+}
+
+void GroupCore::reached(std::int64_t at, const ClientId& id, const ViewId& view) {
+  const Index client = history_.client(id);
+  const auto node = nodes_.find(id.node);
+  if (options_.at_once || !listens(client, at) || node == nodes_.end()) return;
+  GroupClient& record = history_.clients[client];
+  const std::vector<Absence>& absences = node->second.absences;
+  for (std::size_t i = record.absences; i < absences.size(); ++i) {
+    if (absences[i].view != view) continue;
+    record.due.push_back(i);
+    record.absences = i + 1;
+    return;
+  }
+}
+
 void GroupCore::gapped(std::int64_t at, const ClientId& to, const std::string& group) {
   ++report_.figures.gaps;
   const Index client = history_.client(to);
@@ -80,12 +100,13 @@ void GroupCore::gapped(std::int64_t at, const ClientId& to, const std::string& g
       return;
     }
   }
-  const std::vector<Absence>& absences = nodes_[to.node].absences;
-  // A client reads its welcome a while after its session began.
-  const bool late = !options_.at_once && record.absences > 0 && record.told_at == 0;
-  for (std::size_t i = record.absences - (late ? 1 : 0); i < absences.size(); ++i) {
-    if (!absences[i].names.contains(missed) || !record.told_of.emplace(i, missed).second) continue;
-    record.told_at = std::max(record.told_at, absences[i].ordered);
+  const Node& node = nodes_[to.node];
+  come_past(record, node);
+  for (const std::size_t number : record.due) {
+    const Absence& absence = node.absences[number];
+    if (!absence.names.contains(missed)) continue;
+    if (!record.told_of.emplace(number, missed).second) continue;
+    record.told_at = std::max(record.told_at, absence.ordered);
     return;
   }
   violate(GroupProperty::g8_every_gap, at, [&] {
@@ -95,48 +116,44 @@ void GroupCore::gapped(std::int64_t at, const ClientId& to, const std::string& g
   });
 }
 
-// Groups of its own at that time, and its private name. Where clients are told later than their
-// nodes, it is not judged whether all gaps are told: when a client came to the absence is not known
-// exactly enough.
+// Groups of its own at that time, and its private name.
 bool GroupCore::must_be_told(Index client, Index name) const {
-  if (!options_.at_once) return false;
   if (name == history_.clients[client].private_name) return true;
   const Index known = history_.find_membership(client, name);
   return known != kNone && history_.memberships[known].state != kNone;
 }
 
-void GroupCore::pass_absence(Index client, const Node& node, std::int64_t at) {
-  GroupClient& record = history_.clients[client];
-  const std::size_t number = record.absences++;
-  const Absence& absence = node.absences[number];
+void GroupCore::close_absence(Index client, std::size_t number, const Absence& absence,
+                              std::int64_t at) {
   for (const Index missed : absence.names) {
-    if (record.told_of.contains({number, missed}) || !must_be_told(client, missed)) {
-      continue;
-    }
+    const bool told = history_.clients[client].told_of.contains({number, missed});
+    if (told || !must_be_told(client, missed)) continue;
     violate(GroupProperty::g8_every_gap, at, [&] {
       return name(client) + " is not told that it missed messages to " + group_text(missed) +
              ", of which its node heard in view " + view_text(absence.view);
     });
   }
-  record.told_of.erase(record.told_of.begin(), record.told_of.lower_bound({number + 1, 0}));
 }
 
-// Before a client is told anything else, it is told of all gaps that its node has heard of by then.
-void GroupCore::pass_absences(Index client, Index message, std::int64_t at) {
+// Before a client is told anything else, it is told of all gaps that its node heard of by then.
+void GroupCore::close_absences(Index client, std::int64_t at) {
   GroupClient& record = history_.clients[client];
-  const auto known = nodes_.find(record.id.node);
-  if (known == nodes_.end()) return;
-  const Node& node = known->second;
-  std::uint64_t place = 0;
-  if (message != kNone) {
-    const auto at_node = node.places.find(message);
-    if (at_node != node.places.end()) place = at_node->second;
+  const auto node = nodes_.find(record.id.node);
+  if (node == nodes_.end()) return;
+  come_past(record, node->second);
+  for (const std::size_t number : record.due) {
+    close_absence(client, number, node->second.absences[number], at);
   }
-  while (record.absences < node.absences.size() &&
-         (options_.at_once || place > node.absences[record.absences].ordered)) {
-    pass_absence(client, node, at);
-  }
-  if (place == 0 || place > record.told_at) return;
+  record.due.clear();
+  record.told_of.clear();
+}
+
+void GroupCore::check_place(Index client, Index message, std::int64_t at) {
+  const GroupClient& record = history_.clients[client];
+  const auto node = nodes_.find(record.id.node);
+  if (node == nodes_.end()) return;
+  const auto place = node->second.places.find(message);
+  if (place == node->second.places.end() || place->second > record.told_at) return;
   violate(GroupProperty::g8_every_gap, at, [&] {
     return name(client) + " delivers " + message_text(message) +
            " after it was told of a gap that came later";
@@ -147,12 +164,8 @@ void GroupCore::pass_absences(Index client, Index message, std::int64_t at) {
 void GroupCore::finish_absences() {
   for (Index client = 0; client < history_.clients.size(); ++client) {
     const GroupClient& record = history_.clients[client];
-    const auto node = nodes_.find(record.id.node);
     const bool ends = record.presence == Presence::connected && tables_.contains(record.id.node);
-    if (!ends || node == nodes_.end()) continue;
-    while (record.absences < node->second.absences.size()) {
-      pass_absence(client, node->second, record.last_at);
-    }
+    if (ends) close_absences(client, record.last_at);
   }
 }
 

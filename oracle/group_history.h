@@ -51,8 +51,9 @@ struct GroupClient {
   std::int64_t last_at = 0;
   MessageSet delivered;
   Index private_name = kNone;
-  std::size_t absences = 0;  ///< of its node: those before this one are dealt with
-  std::set<std::pair<std::size_t, Index>> told_of;  ///< gaps: which absence, which name
+  std::size_t absences = 0;      ///< of its node: it came past those before this one
+  std::vector<std::size_t> due;  ///< of these, those that it has to be told of now
+  std::set<std::pair<std::size_t, Index>> told_of;  ///< gaps: which of `due`, which name
   std::uint64_t told_at = 0;  ///< what its node had got when the last of these was due
 };
 

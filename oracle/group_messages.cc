@@ -34,7 +34,8 @@ void GroupCore::delivered(std::int64_t at, const ClientId& to, const GroupMessag
   const Index client = history_.client(to);
   if (!listens(client, at)) return;
   const Index message = history_.message(id);
-  pass_absences(client, message, at);
+  close_absences(client, at);
+  check_place(client, message, at);
   if (history_.messages[message].targets == kNone) {
     violate(GroupProperty::g6_members_only, at, [&] {
       return name(client) + " delivers " + message_text(message) +

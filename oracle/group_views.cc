@@ -29,7 +29,8 @@ void GroupCore::connected(std::int64_t at, const ClientId& id, std::string_view 
   client.presence = Presence::connected;
   if (!private_name.empty()) client.private_name = history_.name(private_name);
   const auto node = nodes_.find(id.node);
-  if (node != nodes_.end()) client.absences = node->second.absences.size();
+  const bool later = options_.at_once && node != nodes_.end();
+  if (later) client.absences = node->second.absences.size();
   ++report_.figures.clients;
 }
 
@@ -46,7 +47,7 @@ void GroupCore::viewed(std::int64_t at, const ClientId& to, const std::string& g
   if (view.cause == GroupCause::network) ++report_.figures.network_views;
   const Index client = history_.client(to);
   if (!listens(client, at)) return;
-  pass_absences(client, kNone, at);
+  close_absences(client, at);
   const Index name = history_.name(group);
   Membership& membership = history_.memberships[history_.membership(client, name)];
   const bool ascending = ascends(membership, view.id, at);
@@ -69,7 +70,7 @@ void GroupCore::transitional(std::int64_t at, const ClientId& to, const std::str
   ++report_.figures.transitional;
   const Index client = history_.client(to);
   if (!listens(client, at)) return;
-  pass_absences(client, kNone, at);
+  close_absences(client, at);
   const Index known = history_.find_membership(client, history_.name(group));
   if (known != kNone && history_.memberships[known].state != kNone) return;
   violate(GroupProperty::g6_members_only, at, [&] {
@@ -82,7 +83,7 @@ void GroupCore::left(std::int64_t at, const ClientId& to, const std::string& gro
   ++report_.figures.left;
   const Index client = history_.client(to);
   if (!listens(client, at)) return;
-  pass_absences(client, kNone, at);
+  close_absences(client, at);
   const Index known = history_.find_membership(client, history_.name(group));
   if (known == kNone || history_.memberships[known].state == kNone) {
     violate(GroupProperty::g6_members_only, at, [&] {

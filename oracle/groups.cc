@@ -70,6 +70,10 @@ void GroupChecker::exchanged(std::int64_t at, MemberId node, const ViewId& view,
   judge_->exchanged(at, node, view, table_hash);
 }
 
+void GroupChecker::reached(std::int64_t at, const ClientId& client, const ViewId& view) {
+  judge_->reached(at, client, view);
+}
+
 void GroupChecker::final_table(MemberId node, const ViewId& view,
                                std::span<const GroupTableEntry> entries) {
   judge_->final_table(node, view, entries);

@@ -116,8 +116,8 @@ class GroupChecker {
     std::uint32_t violations_max = 100;
     /// Names of nodes for texts; may be null. Must outlive the checker.
     const trace::Names* names = nullptr;
-    /// Clients are told things in the very moment in which their nodes get that far: so that the
-    /// place of a gap among views can be judged, too.
+    /// Clients are told things in the very moment in which their nodes get that far. Else reached()
+    /// says where among what a client is told its node completed an exchange.
     bool at_once = true;
   };
 
@@ -153,6 +153,10 @@ class GroupChecker {
   void entered(std::int64_t at, MemberId node, const ViewId& view);
   /// The node completed the exchange of tables in `view`.
   void exchanged(std::int64_t at, MemberId node, const ViewId& view, std::uint64_t table_hash);
+  /// Unless clients are told things at once: what the client is told from here on, its node said
+  /// after it completed the exchange in `view`, and what it was told before, ahead of that. To be
+  /// called for each exchange after the client's session began.
+  void reached(std::int64_t at, const ClientId& client, const ViewId& view);
   /// The node's table and view when nothing is under way any more. The last call of a node counts.
   void final_table(MemberId node, const ViewId& view, std::span<const GroupTableEntry> entries);
 

@@ -66,7 +66,7 @@ class ClientSide {
   /// What is under way; empty if nothing is.
   virtual std::string waits_for() const = 0;
   /// The last table goes to the oracle: nothing is under way any more.
-  virtual void report_table() const = 0;
+  virtual void report_table() = 0;
   virtual const group::Groups& groups() const = 0;
   virtual std::uint64_t digest() const = 0;
   virtual std::vector<order::Counter> named_counters() const = 0;

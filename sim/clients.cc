@@ -211,7 +211,7 @@ std::string Clients::waits_for() const {
   return groups_.has_work() ? "room for goodbyes" : "";
 }
 
-void Clients::report_table() const {
+void Clients::report_table() {
   std::vector<oracle::GroupTableEntry> entries;
   for (const auto& [name, group] : groups_.table().groups()) {
     entries.push_back({name, oracle_id(group.id), ids_of(group.daemons)});

@@ -31,7 +31,7 @@ class Clients final : public ClientSide, group::Effects {
   void renamed(MemberId before) override;
   void ended() override;
   std::string waits_for() const override;
-  void report_table() const override;
+  void report_table() override;
   const group::Groups& groups() const override { return groups_; }
   std::uint64_t digest() const override { return groups_.digest(); }
   std::vector<order::Counter> named_counters() const override;

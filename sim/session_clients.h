@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -55,7 +56,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   void renamed(MemberId before) override;
   void ended() override;
   std::string waits_for() const override;
-  void report_table() const override;
+  void report_table() override;
   const group::Groups& groups() const override { return sessions_.groups(); }
   std::uint64_t digest() const override { return sessions_.digest(); }
   std::vector<order::Counter> named_counters() const override;
@@ -64,6 +65,11 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   std::uint64_t room_bytes() const override;
 
  private:
+  /// Its daemon completed an exchange when it had so many events for the client.
+  struct Mark {
+    std::uint64_t events;
+    ViewId view;
+  };
   /// A client and its connection.
   struct Station {
     std::unique_ptr<Talk> talk;
@@ -78,6 +84,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
     std::uint32_t uid = 0;            ///< clients of one user read the same memory
     bool doomed = false;              ///< it missed messages, and the oracle hears no more of it
     std::set<std::uint64_t> ordered;  ///< own messages that this daemon delivered
+    std::deque<Mark> marks;           ///< that it did not come past
   };
   using Stations = std::map<std::string, Station>;
 
@@ -116,6 +123,9 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   void cut(Station& station, bool tells_daemon);
   void serve(Station& station);
   void take_wanted();
+  void mark_all(const ViewId& view);
+  void come_past_marks(Station& station, std::uint64_t events) const;
+  Station& told(const Talk& talk);
   void doom_those_who_miss();
   void doom(Station& station);
   void plan_service();

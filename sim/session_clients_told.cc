@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/digest.h"
 #include "group/message.h"
 #include "sim/session_clients.h"
@@ -94,7 +95,8 @@ std::string SessionClients::waits_for() const {
   return sessions_.idle() ? "" : "sessions to become idle";
 }
 
-void SessionClients::report_table() const {
+void SessionClients::report_table() {
+  for (auto& [name, station] : stations_) come_past_marks(station, station.talk->events());
   std::vector<oracle::GroupTableEntry> entries;
   for (const auto& [name, group] : groups().table().groups()) {
     oracle::GroupTableEntry entry{name, {group.id.view, group.id.index}, {}};
@@ -123,6 +125,28 @@ void SessionClients::block(bool blocked) { process_.node->block(blocked); }
 
 void SessionClients::tables_equal(const ViewId& view, std::uint64_t hash) {
   process_.world.ledger().groups().exchanged(now(), process_.self, view, hash);
+  mark_all(view);
+}
+
+/// What clients are told later, they are told of the node as it is now: the oracle has to know what
+/// the daemon has said by now, and what it has not.
+void SessionClients::mark_all(const ViewId& view) {
+  const session::Status status = sessions_.status(local_now());
+  PEAL_ASSERT(status.sessions.size() == status.sessions_count);
+  for (const session::SessionStatus& session : status.sessions) {
+    const std::string client = session.name.substr(1, session.name.rfind('#') - 1);
+    const auto at = stations_.find(client);
+    if (at != stations_.end()) at->second.marks.push_back({session.events, view});
+  }
+}
+
+/// The client was told so many events.
+void SessionClients::come_past_marks(Station& station, std::uint64_t events) const {
+  while (!station.marks.empty() && station.marks.front().events <= events) {
+    const ViewId view = station.marks.front().view;
+    station.marks.pop_front();
+    if (hears(station)) process_.world.ledger().groups().reached(now(), station.id, view);
+  }
 }
 
 std::string_view SessionClients::node_name(NodeId node) const {
@@ -167,8 +191,15 @@ void SessionClients::resumed(Talk& talk) {
   note(talk, "is back");
 }
 
+/// The station of a client that is being told an event.
+SessionClients::Station& SessionClients::told(const Talk& talk) {
+  Station& station = of(talk);
+  come_past_marks(station, talk.events() - 1);
+  return station;
+}
+
 void SessionClients::message(Talk& talk, const wire::MessageEvent& event) {
-  const Station& station = of(talk);
+  const Station& station = told(talk);
   ++process_.world.ledger().figures().group_deliveries;
   if (!hears(station)) return;
   if (event.payload.size() < kNumberBytes) return violation(talk, "is given what nobody sent");
@@ -180,33 +211,33 @@ void SessionClients::message(Talk& talk, const wire::MessageEvent& event) {
 }
 
 void SessionClients::view(Talk& talk, const wire::GroupViewEvent& event) {
-  const Station& station = of(talk);
+  const Station& station = told(talk);
   ++process_.world.ledger().figures().group_views;
   if (!hears(station)) return;
-  oracle::GroupView told;
-  told.id = {event.view, event.index};
-  told.cause = static_cast<oracle::GroupCause>(event.cause);
+  oracle::GroupView shown;
+  shown.id = {event.view, event.index};
+  shown.cause = static_cast<oracle::GroupCause>(event.cause);
   for (const wire::GroupMember& member : event.members) {
-    told.members.push_back(id_of(member.name));
-    if (member.set == event.own_set) told.together.push_back(told.members.back());
+    shown.members.push_back(id_of(member.name));
+    if (member.set == event.own_set) shown.together.push_back(shown.members.back());
   }
-  process_.world.ledger().groups().viewed(now(), station.id, std::string(event.group), told);
+  process_.world.ledger().groups().viewed(now(), station.id, std::string(event.group), shown);
 }
 
 void SessionClients::transitional(Talk& talk, std::string_view group) {
-  const Station& station = of(talk);
+  const Station& station = told(talk);
   if (!hears(station)) return;
   process_.world.ledger().groups().transitional(now(), station.id, std::string(group));
 }
 
 void SessionClients::left(Talk& talk, std::string_view group) {
-  const Station& station = of(talk);
+  const Station& station = told(talk);
   if (!hears(station)) return;
   process_.world.ledger().groups().left(now(), station.id, std::string(group));
 }
 
 void SessionClients::gap(Talk& talk, const wire::GapEvent& event) {
-  Station& station = of(talk);
+  Station& station = told(talk);
   if (event.reason == wire::GapReason::away) {
     ++process_.world.ledger().figures().group_gaps;
     note(talk, "missed messages to " + (event.group.empty() ? "itself" : std::string(event.group)));

@@ -47,6 +47,8 @@ class Talk {
   const std::string& name() const { return name_; }
   /// "#NAME#NODE", once it started.
   const std::string& private_name() const { return private_name_; }
+  /// That it was told, with the one that it is being told.
+  std::uint64_t events() const { return events_; }
 
   /// A connection is there: says hello, in a session of its own or the one that it has.
   /// `shares`: it takes memory in which to read events.

@@ -44,6 +44,7 @@ void damage_content(GroupEvent& event, Random& random) {
     case GroupVerb::gap: event.group = "e"; return;
     case GroupVerb::order: event.client.node.node.value ^= 1; return;
     case GroupVerb::enter:
+    case GroupVerb::reach:
     case GroupVerb::exchange: event.in.number += 1; return;
     case GroupVerb::send:
     case GroupVerb::deliver:

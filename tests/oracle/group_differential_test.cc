@@ -17,8 +17,10 @@ namespace {
 
 constexpr std::uint64_t kSeeds = 400;
 
-GroupReport judge(const std::vector<GroupEvent>& events) {
-  GroupChecker checker;
+GroupReport judge(const std::vector<GroupEvent>& events, bool at_once = true) {
+  GroupChecker::Options options;
+  options.at_once = at_once;
+  GroupChecker checker(options);
   for (const GroupEvent& event : events) play(checker, event);
   return checker.finish();
 }
@@ -77,6 +79,35 @@ TEST(GroupDifferential, DamagedHistoriesBreakTheSameProperties) {
     EXPECT_GE(count[id], 20U) << id;
   }
   EXPECT_LT(legal, 5 * kSeeds / 2);
+}
+
+// Clients with sessions are told the same, later.
+TEST(GroupDifferential, LegalHistoriesPassWithSessions) {
+  std::uint64_t gaps = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Random random(seed);
+    const std::vector<GroupEvent> events = told_later(random_groups(random), random);
+    const GroupReport report = judge(events, false);
+    ASSERT_TRUE(report.ok()) << "seed " << seed << "\n" << texts_of(report);
+    ASSERT_EQ(judge_groups_slowly(events, false), std::set<std::string>()) << "seed " << seed;
+    gaps += report.figures.gaps;
+  }
+  EXPECT_GT(gaps, kSeeds);
+}
+
+TEST(GroupDifferential, DamagedHistoriesBreakTheSamePropertiesWithSessions) {
+  std::map<std::string, std::uint64_t> count;
+  for (std::uint64_t seed = 0; seed < 5 * kSeeds; ++seed) {
+    Random random(seed);
+    std::vector<GroupEvent> events = told_later(random_groups(random), random);
+    for (std::uint64_t n = 1 + random.below(3); n > 0; --n) damage_groups(events, random);
+    const GroupReport report = judge(events, false);
+    const std::set<std::string> ids = ids_of(report);
+    ASSERT_EQ(ids, judge_groups_slowly(events, false)) << "seed " << seed << "\n"
+                                                       << texts_of(report);
+    for (const std::string& id : ids) ++count[id];
+  }
+  EXPECT_GE(count["G8"], 20U);
 }
 
 // Any sequence of calls is legal input.

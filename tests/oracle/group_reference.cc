@@ -45,6 +45,7 @@ struct Member {
 
 // A node heard of messages that it had missed.
 struct Absence {
+  ViewId view{};        // where
   std::size_t got = 0;  // messages, before
   std::set<std::string> names;
 };
@@ -64,7 +65,8 @@ struct Past {
 struct Client {
   bool connected = false, gone = false;
   std::string name;
-  std::size_t passed = 0;  // absences of its node
+  std::size_t passed = 0;             // absences of its node
+  std::vector<std::size_t> due;       // of these, those that it is to be told of now
   std::set<std::pair<std::size_t, std::string>> told;
   std::size_t told_at = 0;
   std::vector<GroupMessageId> delivered;
@@ -73,6 +75,8 @@ struct Client {
 
 class Slow {
  public:
+  explicit Slow(bool at_once) : at_once_(at_once) {}
+
   std::set<std::string> broken;
 
   void add(const GroupEvent& event) {
@@ -85,7 +89,7 @@ class Slow {
         }
         client.connected = true;
         client.name = event.name;
-        client.passed = nodes_[event.client.node].absences.size();
+        if (at_once_) client.passed = nodes_[event.client.node].absences.size();
         return;
       case GroupVerb::gone:
         client.gone = true;
@@ -94,7 +98,7 @@ class Slow {
       case GroupVerb::send: return send(event);
       case GroupVerb::exchange:
         exchanges_.push_back(event);
-        hear(nodes_[event.client.node], said_[event.in]);
+        hear(nodes_[event.client.node], event.in);
         return;
       case GroupVerb::order: return order(nodes_[event.client.node], event);
       case GroupVerb::enter: return enter(nodes_[event.client.node], said_[event.in]);
@@ -105,8 +109,10 @@ class Slow {
       broken.insert("G6");
       return;
     }
+    if (event.verb == GroupVerb::reach) return reach(event, client);
+    come_past(event.client, client);
     if (event.verb == GroupVerb::gap) return gap(event, client);
-    pass(event.client, client);
+    close(event.client, client);
     if (event.verb == GroupVerb::deliver) {
       const std::size_t place = nodes_[event.client.node].place(event.message);
       if (place != 0 && place <= client.told_at) broken.insert("G8");
@@ -120,7 +126,9 @@ class Slow {
 
   void finish() {
     for (auto& [id, client] : clients_) {
-      if (client.connected && tables_.contains(id.node)) pass(id, client);
+      if (!client.connected || !tables_.contains(id.node)) continue;
+      come_past(id, client);
+      close(id, client);
     }
     one_table();
     companies();
@@ -141,9 +149,9 @@ class Slow {
     said.insert(node.heard.begin(), node.heard.end());
   }
 
-  void hear(Past& node, const Messages& said) {
-    Absence absence{node.got.size(), {}};
-    for (const GroupMessageId& message : said) {
+  void hear(Past& node, const ViewId& view) {
+    Absence absence{view, node.got.size(), {}};
+    for (const GroupMessageId& message : said_[view]) {
       if (node.place(message) != 0 || !node.heard.insert(message).second) continue;
       absence.names.insert(names_[message].begin(), names_[message].end());
     }
@@ -158,7 +166,7 @@ class Slow {
       return;
     }
     const std::vector<Absence>& all = nodes_[event.client.node].absences;
-    for (std::size_t i = client.passed; i < all.size(); ++i) {
+    for (const std::size_t i : client.due) {
       if (!all[i].names.contains(name) || !client.told.emplace(i, name).second) continue;
       client.told_at = std::max(client.told_at, all[i].got);
       return;
@@ -166,18 +174,35 @@ class Slow {
     broken.insert("G8");
   }
 
-  // Whatever else a client is told, it was told of all gaps before.
-  void pass(const ClientId& id, Client& client) {
+  void reach(const GroupEvent& event, Client& client) {
+    const std::vector<Absence>& all = nodes_[event.client.node].absences;
+    for (std::size_t i = client.passed; i < all.size() && !at_once_; ++i) {
+      if (all[i].view != event.in || all[i].names.empty()) continue;
+      client.due.push_back(i);
+      client.passed = i + 1;
+      return;
+    }
+  }
+
+  // A client that is told things at once is told of all that its node heard.
+  void come_past(const ClientId& id, Client& client) {
     const std::vector<Absence>& all = nodes_[id.node].absences;
-    for (; client.passed < all.size(); ++client.passed) {
-      for (const std::string& name : all[client.passed].names) {
+    while (at_once_ && client.passed < all.size()) client.due.push_back(client.passed++);
+  }
+
+  // Whatever else a client is told, it was told of all gaps before.
+  void close(const ClientId& id, Client& client) {
+    const std::vector<Absence>& all = nodes_[id.node].absences;
+    for (const std::size_t i : client.due) {
+      for (const std::string& name : all[i].names) {
         const auto group = client.groups.find(name);
         const bool member = group != client.groups.end() && group->second.now.has_value();
-        if ((member || name == client.name) && !client.told.contains({client.passed, name})) {
+        if ((member || name == client.name) && !client.told.contains({i, name})) {
           broken.insert("G8");
         }
       }
     }
+    client.due.clear();
   }
 
   void send(const GroupEvent& event) {
@@ -446,6 +471,7 @@ class Slow {
     }
   }
 
+  bool at_once_;
   std::map<ClientId, Client> clients_;
   std::map<GroupMessageId, GroupEvent> sent_;
   std::map<GroupMessageId, std::size_t> strangers_;
@@ -460,8 +486,8 @@ class Slow {
 
 }  // namespace
 
-std::set<std::string> judge_groups_slowly(const std::vector<GroupEvent>& events) {
-  Slow judge;
+std::set<std::string> judge_groups_slowly(const std::vector<GroupEvent>& events, bool at_once) {
+  Slow judge(at_once);
   for (const GroupEvent& event : events) judge.add(event);
   judge.finish();
   return judge.broken;

@@ -39,6 +39,8 @@ class GroupReader {
       for (std::size_t i = 1; i < words.size(); ++i) out_.breaks.emplace(words[i]);
     } else if (words[0] == "says") {
       out_.says.emplace_back(text.substr(text.find(' ') + 1));
+    } else if (words[0] == "sessions") {
+      out_.at_once = false;
     } else if (words.size() < 2) {
       fail("a line needs somebody and a verb");
     } else {
@@ -109,6 +111,10 @@ class GroupReader {
       return emit(verb == "gone" ? GroupVerb::gone : GroupVerb::connect);
     }
     if (words.size() < 3) return fail("what does it " + std::string(verb) + "?");
+    if (verb == "reach") {
+      event_.in = view(words[2]);
+      return emit(GroupVerb::reach);
+    }
     if (verb == "send" || verb == "dlv") return message(words);
     event_.group = words[2];
     if (verb == "gap") {
@@ -244,6 +250,7 @@ void play(GroupChecker& checker, const GroupEvent& event) {
       return checker.ordered(event.at, event.client.node, event.message, event.groups);
     case GroupVerb::enter: return checker.entered(event.at, event.client.node, event.in);
     case GroupVerb::gap: return checker.gapped(event.at, event.client, event.group);
+    case GroupVerb::reach: return checker.reached(event.at, event.client, event.in);
     case GroupVerb::table: return checker.final_table(event.client.node, event.in, event.entries);
   }
 }

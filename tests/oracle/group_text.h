@@ -29,6 +29,7 @@ enum class GroupVerb : std::uint8_t {
   order,
   enter,
   gap,
+  reach,
 };
 
 /// One call of the checker.
@@ -43,7 +44,7 @@ struct GroupEvent {
   std::uint64_t hash = 0;  ///< of the message, or of the table
   std::string name;        ///< of connect: the private one
   OwnCopy own = OwnCopy::unknown;
-  ViewId in;  ///< of exchange, enter and table
+  ViewId in;  ///< of exchange, enter, reach and table
   std::vector<GroupTableEntry> entries;
 };
 
@@ -56,6 +57,7 @@ struct GroupText {
   std::set<std::string> breaks;    ///< property ids; empty if legal
   std::vector<std::string> says;   ///< what a violation's text must contain
   std::vector<GroupEvent> events;  ///< `at` is the line number
+  bool at_once = true;             ///< see GroupChecker::Options
   trace::Names names;
 };
 

@@ -53,6 +53,7 @@ const std::vector<GroupText>& legal() {
 GroupReport judge(const GroupText& history, std::size_t count) {
   GroupChecker::Options options;
   options.names = &history.names;
+  options.at_once = history.at_once;
   GroupChecker checker(options);
   for (std::size_t i = 0; i < count; ++i) play(checker, history.events[i]);
   return checker.finish();

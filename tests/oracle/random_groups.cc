@@ -2,6 +2,8 @@
 #include "random_groups.h"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -415,7 +417,76 @@ class World {
   std::vector<GroupEvent> out_;
 };
 
+// What waits for clients.
+class Delay {
+ public:
+  explicit Delay(Random& random) : random_(random) {}
+
+  std::vector<GroupEvent> run(const std::vector<GroupEvent>& events) {
+    for (const GroupEvent& event : events) {
+      add(event);
+      if (waiting_.empty() || random_.below(3) != 0) continue;
+      const auto any = std::next(waiting_.begin(),
+                                 static_cast<std::ptrdiff_t>(random_.below(waiting_.size())));
+      tell(any->second, 1 + random_.below(8));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  using Queue = std::deque<GroupEvent>;
+
+  void add(const GroupEvent& event) {
+    switch (event.verb) {
+      case GroupVerb::connect: waiting_[event.client].push_back(event); return;
+      case GroupVerb::gone:
+        // Some never read the rest, nor the beginning.
+        if (random_.below(2) == 0) tell(waiting_[event.client], ~std::uint64_t{0});
+        waiting_.erase(event.client);
+        if (connected_.contains(event.client)) out_.push_back(event);
+        return;
+      case GroupVerb::send:
+        tell(waiting_[event.client], 1);  // the welcome at least
+        out_.push_back(event);
+        return;
+      case GroupVerb::table:
+        for (auto& [client, queue] : waiting_) tell(queue, ~std::uint64_t{0});
+        out_.push_back(event);
+        return;
+      case GroupVerb::order:
+      case GroupVerb::enter: out_.push_back(event); return;
+      case GroupVerb::exchange:
+        out_.push_back(event);
+        for (auto& [client, queue] : waiting_) {
+          if (client.node != event.client.node) continue;
+          queue.push_back(event);
+          queue.back().verb = GroupVerb::reach;
+          queue.back().client = client;
+        }
+        return;
+      default: waiting_[event.client].push_back(event); return;
+    }
+  }
+
+  void tell(Queue& queue, std::uint64_t count) {
+    for (; count > 0 && !queue.empty(); --count) {
+      if (queue.front().verb == GroupVerb::connect) connected_.insert(queue.front().client);
+      out_.push_back(queue.front());
+      queue.pop_front();
+    }
+  }
+
+  Random& random_;
+  std::map<ClientId, Queue> waiting_;  // of all who are there
+  std::set<ClientId> connected_;
+  std::vector<GroupEvent> out_;
+};
+
 }  // namespace
+
+std::vector<GroupEvent> told_later(const std::vector<GroupEvent>& events, Random& random) {
+  return Delay(random).run(events);
+}
 
 std::vector<GroupEvent> random_groups(Random& random) {
   return World(random).run(100 + random.below(400));
