@@ -73,13 +73,17 @@ bool Groups::in_exchange(const ViewId& view) {
   return false;
 }
 
+/// A message of the exchange in this view.
+template <class Message>
+bool Groups::read(ByteView bytes, Message& out) {
+  if (decode(bytes, out) == wire::Drop::none) return in_exchange(out.view);
+  ++counters_.bad_messages;
+  return false;
+}
+
 void Groups::on_tables(MemberId sender, ByteView message) {
   Tables tables;
-  if (decode(message, tables) != wire::Drop::none) {
-    ++counters_.bad_messages;
-    return;
-  }
-  if (!in_exchange(tables.view)) return;
+  if (!read(message, tables)) return;
   if (!fits(sender, tables)) {
     ++counters_.bad_tables;
     return;
@@ -90,11 +94,7 @@ void Groups::on_tables(MemberId sender, ByteView message) {
 
 void Groups::on_domain_traffic(MemberId sender, ByteView message) {
   DomainTraffic traffic;
-  if (decode(message, traffic) != wire::Drop::none) {
-    ++counters_.bad_messages;
-    return;
-  }
-  if (!in_exchange(traffic.view)) return;
+  if (!read(message, traffic)) return;
   if (!order::contains(members_, sender) ||
       !gathered_traffic_.emplace(sender, std::move(traffic.traffic)).second) {
     ++counters_.bad_tables;

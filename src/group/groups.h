@@ -168,6 +168,8 @@ class Groups {
   std::vector<Traffic> own_traffic() const;
   void start_exchange();
   bool in_exchange(const ViewId& view);
+  template <class Message>
+  bool read(ByteView bytes, Message& out);
   void on_tables(MemberId sender, ByteView message);
   void on_domain_traffic(MemberId sender, ByteView message);
   bool fits(MemberId sender, const Tables& tables) const;

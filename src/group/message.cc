@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "group/message_parts.h"
 #include "wire/packet.h"
 
 namespace peal::group {
@@ -34,26 +35,12 @@ void read_kind(Reader& in, Kind kind) {
   in.require(in.u<std::uint8_t>() == static_cast<std::uint8_t>(kind), Drop::unknown_kind);
 }
 
-template <class Rule>
-std::string_view read_name(Reader& in, Rule is_legal) {
-  const std::string_view name = as_text(in.bytes(in.u<std::uint8_t>()));
-  in.require(is_legal(name), Drop::bad_value);
-  return in.failed() ? std::string_view{} : name;
-}
-
 Client read_client(Reader& in) {
   Client client;
   client.connection = in.u<std::uint32_t>();
   in.require(client.connection > 0, Drop::bad_value);
   client.name = read_name(in, is_client_name);
   return client;
-}
-
-/// A byte that is 0 or 1.
-bool read_flag(Reader& in) {
-  const auto value = in.u<std::uint8_t>();
-  in.require(value <= 1, Drop::bad_value);
-  return value == 1;
 }
 
 /// How many elements of at least `each` bytes follow: at least one, and they may be there.
@@ -94,73 +81,6 @@ void read_group(Reader& in, const std::vector<MemberId>& synced, GroupState& out
   }
 }
 
-Place read_place(Reader& in) {
-  Place place;
-  place.seq = wire::read_counter(in);
-  place.index = in.u<std::uint32_t>();
-  return place;
-}
-
-void read_names(Reader& in, ViewTraffic& out) {
-  const auto names = in.u<std::uint16_t>();
-  in.require(names <= kTrafficNamesMax, Drop::count_too_large);
-  if (in.failed() || !in.holds(names, 2 + 8)) return;
-  out.names.reserve(names);
-  for (std::uint16_t i = 0; i < names && !in.failed(); ++i) {
-    const std::string_view name = read_name(in, is_target);
-    const std::uint64_t messages = wire::read_counter(in);
-    in.require(messages > 0, Drop::bad_value);
-    in.require(out.names.empty() || out.names.back().name < name, Drop::not_sorted);
-    out.names.push_back({std::string(name), messages});
-  }
-  const auto late = in.u<std::uint16_t>();
-  in.require(late <= kTrafficNamesMax, Drop::count_too_large);
-  if (in.failed() || !in.holds(late, 12 + 2)) return;
-  out.late.reserve(late);
-  for (std::uint16_t i = 0; i < late && !in.failed(); ++i) {
-    const Place place = read_place(in);
-    const ViewTraffic::Late each{place, std::string(read_name(in, is_target))};
-    in.require(place.seq > 0 && place > out.upto, Drop::bad_value);
-    in.require(out.late.empty() || out.late.back() < each, Drop::not_sorted);
-    out.late.push_back(each);
-  }
-  // One encoding: a place is that of the last message that is counted.
-  in.require(out.names.empty() == (out.upto == Place{}), Drop::bad_value);
-  in.require(!out.names.empty() || !out.late.empty(), Drop::bad_value);
-}
-
-void read_view_traffic(Reader& in, ViewTraffic& out) {
-  out.view = wire::read_formed_view(in);
-  out.upto = read_place(in);
-  in.require(out.upto.seq > 0 || out.upto.index == 0, Drop::bad_value);
-  out.every_name = read_flag(in);
-  if (!out.every_name) return read_names(in, out);
-  out.late_digest = in.u<std::uint64_t>();
-  in.require(out.upto.seq > 0 || out.late_digest != 0, Drop::bad_value);
-}
-
-/// What is known of domains, in their order.
-void read_traffic(Reader& in, std::vector<Traffic>& out) {
-  out.clear();
-  const auto domains = in.u<std::uint8_t>();
-  for (std::uint8_t i = 0; i < domains && !in.failed(); ++i) {
-    Traffic next;
-    next.domain = in.u<std::uint8_t>();
-    next.forgotten = in.u<std::uint64_t>();
-    in.require(out.empty() || out.back().domain < next.domain, Drop::not_sorted);
-    const auto views = in.u<std::uint16_t>();
-    in.require(views <= kTrafficViewsMax, Drop::count_too_large);
-    for (std::uint16_t v = 0; v < views && !in.failed(); ++v) {
-      ViewTraffic view;
-      read_view_traffic(in, view);
-      in.require(next.views.empty() || next.views.back().view < view.view, Drop::not_sorted);
-      next.views.push_back(std::move(view));
-    }
-    in.require(!next.empty(), Drop::bad_value);
-    out.push_back(std::move(next));
-  }
-}
-
 template <class Message>
 Drop decode_membership(ByteView message, Kind kind, Message& out) {
   Reader in(message);
@@ -184,13 +104,6 @@ std::size_t bytes_of(const GroupState& group) {
   return bytes;
 }
 
-void write_name(Writer& out, std::string_view name) {
-  out.u(static_cast<std::uint8_t>(name.size()));
-  out.bytes(as_bytes_view(name));
-}
-
-void write_flag(Writer& out, bool flag) { out.u(static_cast<std::uint8_t>(flag ? 1 : 0)); }
-
 void write_client(Writer& out, std::uint32_t connection, std::string_view name) {
   out.u(connection);
   write_name(out, name);
@@ -208,44 +121,6 @@ void write_group(Writer& out, const GroupState& group) {
     for (const MemberClient& client : each.clients) {
       write_client(out, client.connection, client.name);
     }
-  }
-}
-
-std::size_t bytes_of(const std::vector<Traffic>& traffic) {
-  std::size_t bytes = 1;
-  for (const Traffic& each : traffic) bytes += bytes_of(each);
-  return bytes;
-}
-
-void write_place(Writer& out, const Place& place) {
-  out.u(place.seq);
-  out.u(place.index);
-}
-
-void write_view_traffic(Writer& out, const ViewTraffic& view) {
-  out.view(view.view);
-  write_place(out, view.upto);
-  write_flag(out, view.every_name);
-  if (view.every_name) return out.u(view.late_digest);
-  out.count(view.names.size(), kTrafficNamesMax);
-  for (const auto& each : view.names) {
-    write_name(out, each.name);
-    out.u(each.messages);
-  }
-  out.count(view.late.size(), kTrafficNamesMax);
-  for (const auto& each : view.late) {
-    write_place(out, each.place);
-    write_name(out, each.name);
-  }
-}
-
-void write_traffic(Writer& out, const std::vector<Traffic>& traffic) {
-  out.u(static_cast<std::uint8_t>(traffic.size()));
-  for (const Traffic& each : traffic) {
-    out.u(each.domain);
-    out.u(each.forgotten);
-    out.count(each.views.size(), kTrafficViewsMax);
-    for (const ViewTraffic& view : each.views) write_view_traffic(out, view);
   }
 }
 

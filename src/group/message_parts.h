@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "group/traffic.h"
+#include "wire/packet.h"
+
+// What several messages of groups are made of: names, flags, and the traffic. Their layout stands in
+// message.h.
+
+namespace peal::group {
+
+/// A name that this rule accepts; empty if the reader failed.
+template <class Rule>
+std::string_view read_name(wire::Reader& in, Rule is_legal) {
+  const std::string_view name = as_text(in.bytes(in.u<std::uint8_t>()));
+  in.require(is_legal(name), wire::Drop::bad_value);
+  return in.failed() ? std::string_view{} : name;
+}
+/// A byte that is 0 or 1.
+bool read_flag(wire::Reader& in);
+/// What is known of domains, in their order.
+void read_traffic(wire::Reader& in, std::vector<Traffic>& out);
+
+std::size_t bytes_of(const std::vector<Traffic>& traffic);
+void write_name(wire::Writer& out, std::string_view name);
+void write_flag(wire::Writer& out, bool flag);
+void write_traffic(wire::Writer& out, const std::vector<Traffic>& traffic);
+
+}  // namespace peal::group
