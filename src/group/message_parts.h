@@ -8,8 +8,8 @@
 #include "group/traffic.h"
 #include "wire/packet.h"
 
-// What several messages of groups are made of: names, flags, and the traffic. Their layout stands in
-// message.h.
+// What several messages of groups are made of: names, flags, and the traffic. Their layout stands
+// in message.h.
 
 namespace peal::group {
 

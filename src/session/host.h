@@ -36,8 +36,8 @@ struct Answer {
 };
 
 /// What sessions ask of whoever runs them: the node below, and the owner. Called on the thread of
-/// Sessions, inside its calls; never calls back into it, but for `ask` and `tables_equal`, which may
-/// call status().
+/// Sessions, inside its calls; never calls back into it, but for `ask` and `tables_equal`, which
+/// may call status().
 class Host {
  public:
   virtual ~Host() = default;

@@ -65,8 +65,8 @@ struct Past {
 struct Client {
   bool connected = false, gone = false;
   std::string name;
-  std::size_t passed = 0;             // absences of its node
-  std::vector<std::size_t> due;       // of these, those that it is to be told of now
+  std::size_t passed = 0;        // absences of its node
+  std::vector<std::size_t> due;  // of these, those that it is to be told of now
   std::set<std::pair<std::size_t, std::string>> told;
   std::size_t told_at = 0;
   std::vector<GroupMessageId> delivered;

@@ -426,8 +426,8 @@ class Delay {
     for (const GroupEvent& event : events) {
       add(event);
       if (waiting_.empty() || random_.below(3) != 0) continue;
-      const auto any = std::next(waiting_.begin(),
-                                 static_cast<std::ptrdiff_t>(random_.below(waiting_.size())));
+      const auto any =
+          std::next(waiting_.begin(), static_cast<std::ptrdiff_t>(random_.below(waiting_.size())));
       tell(any->second, 1 + random_.below(8));
     }
     return std::move(out_);
