@@ -35,11 +35,13 @@ WaitReason PaxosEngine::why() const {
     const Peer* best = peers_.candidate(config_.first_candidate);
     return {Kind::coordinator, best == nullptr ? MemberId{} : best->member, 0};
   }
-  if (const WaitReason unheard = unheard_members(); !unheard.all.empty()) return unheard;
   if (coordinator_ && coordinator_->leads()) {
     if (const auto slow = coordinator_->too_far_behind()) return {Kind::window, *slow, 0};
   }
-  return waits_for_acceptors(Kind::quorum, seq_ + 1);
+  const WaitReason quorum = waits_for_acceptors(Kind::quorum, seq_ + 1);
+  if (!quorum.all.empty()) return quorum;
+  const WaitReason unheard = unheard_members();
+  return unheard.all.empty() ? quorum : unheard;
 }
 
 WaitReason PaxosEngine::waits_for_acceptors(WaitReason::Kind kind, Seq seq) const {
