@@ -305,8 +305,7 @@ void SessionClients::doom_those_who_miss() {
     const bool misses =
         std::any_of(session.memberships.begin(), session.memberships.end(),
                     [](const session::MembershipStatus& each) { return each.left_out > 0; });
-    const std::string client = session.name.substr(1, session.name.rfind('#') - 1);
-    const auto at = stations_.find(client);
+    const auto at = stations_.find(client_of(session));
     if (misses && at != stations_.end()) doom(at->second);
   }
 }

@@ -123,6 +123,10 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   void cut(Station& station, bool tells_daemon);
   void serve(Station& station);
   void take_wanted();
+  /// Of the private name "#client#node".
+  static std::string client_of(const session::SessionStatus& session) {
+    return session.name.substr(1, session.name.rfind('#') - 1);
+  }
   void mark_all(const ViewId& view);
   void come_past_marks(Station& station, std::uint64_t events) const;
   Station& told(const Talk& talk);

@@ -134,8 +134,7 @@ void SessionClients::mark_all(const ViewId& view) {
   const session::Status status = sessions_.status(local_now());
   PEAL_ASSERT(status.sessions.size() == status.sessions_count);
   for (const session::SessionStatus& session : status.sessions) {
-    const std::string client = session.name.substr(1, session.name.rfind('#') - 1);
-    const auto at = stations_.find(client);
+    const auto at = stations_.find(client_of(session));
     if (at != stations_.end()) at->second.marks.push_back({session.events, view});
   }
 }

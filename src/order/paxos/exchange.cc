@@ -12,11 +12,6 @@ namespace peal::order::paxos {
 using wire::Drop;
 using wire::PaxosKind;
 
-namespace {
-
-/// Packets that take the data lane, if they fit one datagram.
-}  // namespace
-
 void PaxosEngine::on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) {
   if (life_ != Life::running) return;
   wire::Header header;
