@@ -71,12 +71,6 @@ void ClientSide::note_order(const oracle::GroupMessageId& message,
   process_.world.ledger().groups().ordered(now(), process_.self, message, targets);
 }
 
-std::vector<NodeId> ClientSide::all_nodes() const {
-  std::vector<NodeId> nodes;
-  for (std::uint32_t n = 1; n <= process_.world.options().nodes; ++n) nodes.push_back(NodeId{n});
-  return nodes;
-}
-
 void ClientSide::count_exchanges(const group::Groups::Counters& before) {
   const group::Groups::Counters& after = groups().counters();
   Figures& figures = process_.world.ledger().figures();

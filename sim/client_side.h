@@ -60,6 +60,8 @@ class ClientSide {
   virtual void on_message(const node::Message& message) = 0;
   /// The node, which had the id `before`, has another one: nobody has seen it under the first.
   virtual void renamed(MemberId before) = 0;
+  /// The nodes that may be in a view with this one, sorted.
+  virtual void set_nodes(std::vector<NodeId> nodes) = 0;
   /// The node is gone.
   virtual void ended() = 0;
 
@@ -98,7 +100,6 @@ class ClientSide {
   /// a client of that name and connection its id.
   template <class IdOf>
   void note_order(const node::Message& message, IdOf id_of);
-  std::vector<NodeId> all_nodes() const;
   void count_exchanges(const group::Groups::Counters& before);
   void check_counters() const;
   std::int64_t now() const;

@@ -55,9 +55,7 @@ ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes) {
 }
 
 Clients::Clients(Process& process, const ClientMix& mix, std::uint64_t seed)
-    : ClientSide(process), mix_(mix), random_(seed), groups_(options_of(process, mix), *this) {
-  groups_.set_nodes(all_nodes());
-}
+    : ClientSide(process), mix_(mix), random_(seed), groups_(options_of(process, mix), *this) {}
 
 std::string Clients::private_name(const std::string& client) const {
   return "#" + client + "#" + name_of(process_.self.node);

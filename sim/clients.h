@@ -29,6 +29,7 @@ class Clients final : public ClientSide, group::Effects {
   void on_view(const order::View& view) override;
   void on_message(const node::Message& message) override;
   void renamed(MemberId before) override;
+  void set_nodes(std::vector<NodeId> nodes) override { groups_.set_nodes(std::move(nodes)); }
   void ended() override;
   std::string waits_for() const override;
   void report_table() override;

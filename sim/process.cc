@@ -170,6 +170,10 @@ void Process::on_event(const order::Event& event) {
       recovering = committing = false;
       operational = true;
       break;
+    case EventCode::nodes_adopted:
+      list = event.a;
+      world.tell_clients_list(*this);
+      break;
     case EventCode::epoch_corrected: {
       const MemberId before = self;
       world.ledger().crashed(world.now(), self);

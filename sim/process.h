@@ -166,6 +166,7 @@ class Process final : public port::Transport, public node::Sink {
   };
   std::array<Reached, order::ridge::kEnsemblesMax> reached;  ///< by domain
   std::string fatal_reason;
+  std::uint64_t list = 0;  ///< hash of the list of nodes that it goes by
 
   // Work, for the bounds on it.
   std::uint64_t calls = 0;

@@ -52,7 +52,6 @@ SessionClients::SessionClients(Process& process, const ClientMix& mix, ClientNam
   for (std::uint32_t node = 0; node <= process.world.nodes(); ++node) {
     node_names_.push_back("n" + std::to_string(node));
   }
-  sessions_.set_nodes(all_nodes());
 }
 
 SessionClients::~SessionClients() = default;

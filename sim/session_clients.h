@@ -54,6 +54,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   void on_view(const order::View& view) override;
   void on_message(const node::Message& message) override;
   void renamed(MemberId before) override;
+  void set_nodes(std::vector<NodeId> nodes) override { sessions_.set_nodes(std::move(nodes)); }
   void ended() override;
   std::string waits_for() const override;
   void report_table() override;

@@ -23,19 +23,6 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t purpose) {
   return random.next();
 }
 
-order::NodeList list_of_nodes(const WorldOptions& options, const std::vector<NodeId>& nodes) {
-  Digest hash;
-  for (const NodeId node : nodes) hash.add(node.value);
-  order::NodeList list{hash.value() | 1, nodes, {}};
-  if (!on_quorums(options.order)) return list;
-  list.acceptors = order::paxos::default_acceptors(nodes);
-  if (options.acceptors != 0) {
-    const auto count = std::min<std::size_t>(options.acceptors, nodes.size());
-    list.acceptors.assign(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(count));
-  }
-  return list;
-}
-
 }  // namespace
 
 World::World(const WorldOptions& options, Ledger& ledger)
@@ -77,6 +64,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
   }
   files_.assign(options.nodes + 1,
                 list_of_nodes(options, options.list.empty() ? universe_ : options.list));
+  lists_[files_.front().hash] = files_.front().nodes;
   if (options.groups) client_mix_ = make_client_mix(mixed(options.seed, 7), options.nodes);
   if (options.net) {
     network_.conditions().delay = network_.conditions().tail = Duration{};  // the model's business
@@ -194,6 +182,8 @@ void World::start(NodeId node, std::int64_t epoch_step) {
     } else {
       process.clients = std::make_unique<Clients>(process, client_mix_, seed);
     }
+    process.list = files_[node.value].hash;
+    tell_clients_list(process);
     if (options_.keep_payloads) process.clients->keep_payloads();
   }
   call(process, [](node::Node& n, Instant local) { n.start(local); });
@@ -285,27 +275,6 @@ void World::set_clock_drift(NodeId node, std::int32_t drift_ppm) {
   if (process == nullptr) return;
   process->clock = clock;
   plan_timer(*process);
-}
-
-void World::set_list(NodeId node, const std::vector<NodeId>& list) {
-  files_[node.value] = list_of_nodes(options_, list);
-  ledger_.faults().add(Fault::list_changed);
-  tell_list(node);
-}
-
-void World::tell_list(NodeId node) {
-  const std::vector<NodeId>& list = list_of(node);
-  Process* process = processes_[node.value].get();
-  if (process == nullptr || std::find(list.begin(), list.end(), node) == list.end()) return;
-  if (process->state == Process::State::paused) {
-    plan(now_ + milliseconds(5), [this, node] { tell_list(node); });
-    return;
-  }
-  if (process->busy_until > now_) {
-    plan(process->busy_until, [this, node] { tell_list(node); });
-    return;
-  }
-  call(*process, [&](node::Node& n, Instant local) { n.set_nodes(local, files_[node.value]); });
 }
 
 void World::crash(NodeId node) {

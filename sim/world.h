@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -131,6 +132,7 @@ class World {
   void set_list(NodeId node, const std::vector<NodeId>& list);
   const std::vector<NodeId>& list_of(NodeId node) const { return files_[node.value].nodes; }
   const order::NodeList& file_of(NodeId node) const { return files_[node.value]; }
+  void tell_clients_list(Process& process);
   /// All of its work takes `times` as long.
   void set_slowness(NodeId node, std::int64_t times);
   void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);
@@ -204,6 +206,8 @@ class World {
 
  private:
   void happen(const Planned& planned);
+  static order::NodeList list_of_nodes(const WorldOptions& options,
+                                       const std::vector<NodeId>& nodes);
   void tell_list(NodeId node);
   void arrive(NodeId to, PacketIndex packet);
   Process* current(const Planned& planned);
@@ -280,10 +284,11 @@ class World {
   EventQueue queue_;
   PacketStore packets_;
   std::vector<NodeId> universe_;
-  std::vector<std::vector<order::Domain>> domains_;  ///< of each node; 0 first
-  std::vector<order::NodeList> files_;               ///< by node
-  std::vector<std::unique_ptr<Process>> processes_;  ///< by node
-  std::vector<std::unique_ptr<NodeLog>> logs_;       ///< by node; null if it is no acceptor
+  std::vector<std::vector<order::Domain>> domains_;     ///< of each node; 0 first
+  std::vector<order::NodeList> files_;                  ///< by node
+  std::map<std::uint64_t, std::vector<NodeId>> lists_;  ///< all that there were, by hash
+  std::vector<std::unique_ptr<Process>> processes_;     ///< by node
+  std::vector<std::unique_ptr<NodeLog>> logs_;          ///< by node; null if it is no acceptor
   std::vector<std::uint32_t> incarnations_;
   std::vector<std::uint64_t> epochs_;
   std::vector<Clock> clocks_;

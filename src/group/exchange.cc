@@ -35,10 +35,13 @@ std::vector<Traffic> Groups::own_traffic() const {
   std::vector<Traffic> own;
   const std::size_t bytes_max = options_.message_bytes_max / kTrafficShare / traffic_.size();
   for (const TrafficLog& each : traffic_) {
-    const Traffic& known = each.known();
-    if (known.empty() || speaker(synced_, known.domain) != self_) continue;
-    own.push_back(known);
-    shrink(own.back(), bytes_max);
+    if (speaker(synced_, each.known().domain) != self_) continue;
+    Traffic known = each.known();
+    // What it did not learn, it cannot have forgotten as those did who are in the domain.
+    if (!options_.domains.has_self(known.domain)) known.forgotten = {};
+    if (known.empty()) continue;
+    shrink(known, bytes_max);
+    own.push_back(std::move(known));
   }
   return own;
 }
@@ -178,17 +181,15 @@ std::vector<Missed> Groups::merge_traffic() {
   std::vector<Missed> all_missed;
   const std::size_t own = gathered_from(self_);
   for (TrafficLog& log : traffic_) {
-    const order::Domain domain = log.known().domain;
-    Traffic all, known;
-    all.domain = known.domain = domain;
+    std::vector<Traffic> parts(gathered_.size());
     for (std::size_t i = 0; i < gathered_.size(); ++i) {
-      const Traffic* traffic = traffic_of(gathered_[i], domain);
-      if (traffic == nullptr) continue;
-      group::join(all, *traffic);
-      if (i == own) known = *traffic;
+      const Traffic* traffic = traffic_of(gathered_[i], log.known().domain);
+      if (traffic != nullptr) parts[i] = *traffic;
+      parts[i].domain = log.known().domain;
     }
-    all_missed.push_back(missed(all, known));
-    log.adopt(PEAL_MUTANT(gm14_traffic_not_merged) ? std::move(known) : std::move(all));
+    Traffic all;
+    all_missed.push_back(meet(parts, own, all));
+    log.adopt(PEAL_MUTANT(gm14_traffic_not_merged) ? std::move(parts[own]) : std::move(all));
   }
   return all_missed;
 }

@@ -29,9 +29,11 @@
 //   marker:      kind u8
 //   traffic of domains: kind u8, view, traffic
 //
-//   traffic:     domains u8 of {domain u8, forgotten u64, views u16 of {view, place, every name u8,
+//   traffic:     domains u8 of {domain u8, forgotten, views u16 of {view, place, every name u8,
 //                then digest u64 if that is 1, else names u16 of {name, messages u64} and late u16
 //                of {place, name}}}
+//   forgotten:   any u8, then if that is 1: view, digest u64, every name u8, and if that is 0 names
+//                u16 (at least 1) of name
 //   place:       position u64, index u32
 //
 // Integers are little-endian; members, views and sets are written as in wire/frames.h, and sets are

@@ -24,6 +24,24 @@ Place read_place(Reader& in) {
   return place;
 }
 
+void read_forgotten(Reader& in, Forgotten& out) {
+  if (!read_flag(in)) return;
+  out.upto = wire::read_formed_view(in);
+  out.digest = in.u<std::uint64_t>();
+  out.every_name = read_flag(in);
+  if (out.every_name) return;
+  const auto names = in.u<std::uint16_t>();
+  in.require(names > 0, Drop::bad_value);
+  in.require(names <= kTrafficNamesMax, Drop::count_too_large);
+  if (in.failed() || !in.holds(names, 2)) return;
+  out.names.reserve(names);
+  for (std::uint16_t i = 0; i < names && !in.failed(); ++i) {
+    const std::string_view name = read_name(in, is_target);
+    in.require(out.names.empty() || out.names.back() < name, Drop::not_sorted);
+    out.names.emplace_back(name);
+  }
+}
+
 void read_names(Reader& in, ViewTraffic& out) {
   const auto names = in.u<std::uint16_t>();
   in.require(names <= kTrafficNamesMax, Drop::count_too_large);
@@ -67,6 +85,17 @@ void write_place(Writer& out, const Place& place) {
   out.u(place.index);
 }
 
+void write_forgotten(Writer& out, const Forgotten& forgotten) {
+  write_flag(out, !forgotten.empty());
+  if (forgotten.empty()) return;
+  out.view(forgotten.upto);
+  out.u(forgotten.digest);
+  write_flag(out, forgotten.every_name);
+  if (forgotten.every_name) return;
+  out.count(forgotten.names.size(), kTrafficNamesMax);
+  for (const std::string& name : forgotten.names) write_name(out, name);
+}
+
 void write_view(Writer& out, const ViewTraffic& view) {
   out.view(view.view);
   write_place(out, view.upto);
@@ -98,7 +127,7 @@ void read_traffic(Reader& in, std::vector<Traffic>& out) {
   for (std::uint8_t i = 0; i < domains && !in.failed(); ++i) {
     Traffic next;
     next.domain = in.u<std::uint8_t>();
-    next.forgotten = in.u<std::uint64_t>();
+    read_forgotten(in, next.forgotten);
     in.require(out.empty() || out.back().domain < next.domain, Drop::not_sorted);
     const auto views = in.u<std::uint16_t>();
     in.require(views <= kTrafficViewsMax, Drop::count_too_large);
@@ -130,7 +159,7 @@ void write_traffic(Writer& out, const std::vector<Traffic>& traffic) {
   out.u(static_cast<std::uint8_t>(traffic.size()));
   for (const Traffic& each : traffic) {
     out.u(each.domain);
-    out.u(each.forgotten);
+    write_forgotten(out, each.forgotten);
     out.count(each.views.size(), kTrafficViewsMax);
     for (const ViewTraffic& view : each.views) write_view(out, view);
   }

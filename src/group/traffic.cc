@@ -12,7 +12,8 @@
 namespace peal::group {
 namespace {
 
-constexpr std::size_t kTrafficBytes = 1 + 8 + 2;
+constexpr std::size_t kTrafficBytes = 1 + 1 + 2;
+constexpr std::size_t kForgottenBytes = 20 + 8 + 1;
 constexpr std::size_t kViewHeadBytes = 20 + 12 + 1;
 
 std::size_t entries_of(const ViewTraffic& view) { return view.names.size() + view.late.size(); }
@@ -22,6 +23,14 @@ std::size_t bytes_of(const ViewTraffic& view) {
   std::size_t bytes = kViewHeadBytes + 2 + 2;
   for (const auto& each : view.names) bytes += 1 + each.name.size() + 8;
   for (const auto& each : view.late) bytes += 12 + 1 + each.name.size();
+  return bytes;
+}
+
+std::size_t bytes_of(const Forgotten& forgotten) {
+  if (forgotten.empty()) return 0;
+  if (forgotten.every_name) return kForgottenBytes;
+  std::size_t bytes = kForgottenBytes + 2;
+  for (const std::string& name : forgotten.names) bytes += 1 + name.size();
   return bytes;
 }
 
@@ -61,26 +70,102 @@ void give_up_names(ViewTraffic& view) {
   view.late.clear();
 }
 
-void forget_oldest(Traffic& traffic) {
-  const ViewTraffic& oldest = traffic.views.front();
+void give_up_names(Forgotten& forgotten) {
+  forgotten.every_name = true;
+  forgotten.names.clear();
+}
+
+/// Of all that is known of a view. Sums of these do not depend on their order.
+std::uint64_t digest_of(const ViewTraffic& view) {
   Digest digest;
-  digest.add(traffic.forgotten);
-  digest.add(oldest.view.number);
-  digest.add(oldest.view.representative.node.value);
-  digest.add(oldest.view.representative.epoch);
-  traffic.forgotten = std::max<std::uint64_t>(digest.value(), 1);
+  digest.add(view.view.number);
+  digest.add(view.view.representative.node.value);
+  digest.add(view.view.representative.epoch);
+  digest.add(view.upto.seq);
+  digest.add(view.upto.index);
+  digest.add(late_digest_of(view));
+  return digest.value();
+}
+
+void add_names(Forgotten& to, std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::vector<std::string> both;
+  std::set_union(to.names.begin(), to.names.end(), names.begin(), names.end(),
+                 std::back_inserter(both));
+  to.names = std::move(both);
+  if (to.names.size() > kTrafficNamesMax) give_up_names(to);
+}
+
+void forget(Forgotten& to, const ViewTraffic& view) {
+  to.upto = std::max(to.upto, view.view);
+  to.digest += digest_of(view);
+  if (view.every_name) give_up_names(to);
+  if (to.every_name) return;
+  std::vector<std::string> names;
+  for (const auto& each : view.names) names.push_back(each.name);
+  for (const auto& each : view.late) names.push_back(each.name);
+  add_names(to, std::move(names));
+}
+
+void forget_oldest(Traffic& traffic) {
+  forget(traffic.forgotten, traffic.views.front());
   traffic.views.erase(traffic.views.begin());
 }
 
 void bound(Traffic& traffic) {
-  std::size_t entries = 0;
+  std::size_t entries = traffic.forgotten.names.size();
   for (const ViewTraffic& each : traffic.views) entries += entries_of(each);
+  if (entries > kTrafficNamesMax && !traffic.forgotten.empty()) {
+    entries -= traffic.forgotten.names.size();
+    give_up_names(traffic.forgotten);
+  }
   for (ViewTraffic& each : traffic.views) {
     if (entries <= kTrafficNamesMax) break;
     entries -= entries_of(each);
     if (!each.every_name) give_up_names(each);
   }
   while (traffic.views.size() > kTrafficViewsMax) forget_oldest(traffic);
+}
+
+/// The same views, one by one or not.
+bool knows(const Traffic& part, const Forgotten& forgotten) {
+  if (part.forgotten.is(forgotten)) return true;
+  std::uint64_t digest = part.forgotten.digest;
+  for (const ViewTraffic& each : part.views) {
+    if (each.view <= forgotten.upto) digest += digest_of(each);
+  }
+  return part.forgotten.upto <= forgotten.upto && digest == forgotten.digest;
+}
+
+/// Parts forget at different times, and what one of them remembers view by view may be just what
+/// another one has forgotten.
+void align(std::vector<Traffic>& parts) {
+  for (Traffic& part : parts) {
+    for (const Traffic& other : parts) {
+      const Forgotten& forgotten = other.forgotten;
+      if (forgotten.empty() || part.forgotten.is(forgotten) || !knows(part, forgotten)) continue;
+      PEAL_PROBE("group.forgotten_by_others");
+      part.forgotten = forgotten;
+      std::erase_if(part.views,
+                    [&](const ViewTraffic& each) { return each.view <= forgotten.upto; });
+    }
+  }
+}
+
+void join(Forgotten& to, const Forgotten& other) {
+  if (other.empty() || to.is(other)) return;
+  if (to.empty()) {
+    to = other;
+    return;
+  }
+  to.digest = joined(to.digest, other.digest);
+  to.upto = std::max(to.upto, other.upto);
+  if (to.every_name || other.every_name) {
+    give_up_names(to);
+  } else {
+    add_names(to, other.names);
+  }
 }
 
 void join(ViewTraffic& to, const ViewTraffic& other) {
@@ -133,22 +218,56 @@ void add_missed(const ViewTraffic& all, const ViewTraffic& own, Missed& out) {
   }
 }
 
+void add_missed(const Forgotten& all, const Forgotten& own, Missed& out) {
+  if (all.empty() || all.is(own)) return;
+  if (all.every_name) out.every_name = true;
+  out.names.insert(all.names.begin(), all.names.end());
+}
+
 auto place_of(std::vector<ViewTraffic>& views, const ViewId& view) {
   return std::lower_bound(
       views.begin(), views.end(), view,
       [](const ViewTraffic& each, const ViewId& wanted) { return each.view < wanted; });
 }
 
+/// To `to` what is known to either.
+void join(Traffic& to, const Traffic& other) {
+  join(to.forgotten, other.forgotten);
+  for (const ViewTraffic& each : other.views) {
+    const auto at = place_of(to.views, each.view);
+    if (at != to.views.end() && at->view == each.view) {
+      join(*at, each);
+    } else {
+      to.views.insert(at, each);
+    }
+  }
+}
+
+/// By views that are remembered one by one.
+void add_missed(const Traffic& all, const Traffic& own, Missed& out) {
+  const ViewTraffic nothing;
+  auto known = own.views.begin();
+  for (const ViewTraffic& each : all.views) {
+    while (known != own.views.end() && known->view < each.view) ++known;
+    const bool here = known != own.views.end() && known->view == each.view;
+    add_missed(each, here ? *known : nothing, out);
+  }
+}
+
 }  // namespace
 
 std::size_t bytes_of(const Traffic& traffic) {
-  std::size_t bytes = kTrafficBytes;
+  std::size_t bytes = kTrafficBytes + bytes_of(traffic.forgotten);
   for (const ViewTraffic& each : traffic.views) bytes += bytes_of(each);
   return bytes;
 }
 
 void shrink(Traffic& traffic, std::size_t bytes_max) {
   std::size_t bytes = bytes_of(traffic);
+  if (bytes > bytes_max && !traffic.forgotten.empty()) {
+    give_up_names(traffic.forgotten);
+    bytes = bytes_of(traffic);
+  }
   for (ViewTraffic& each : traffic.views) {
     if (bytes <= bytes_max) return;
     bytes -= bytes_of(each);
@@ -158,29 +277,17 @@ void shrink(Traffic& traffic, std::size_t bytes_max) {
   while (bytes_of(traffic) > bytes_max && !traffic.views.empty()) forget_oldest(traffic);
 }
 
-void join(Traffic& to, const Traffic& other) {
-  to.forgotten = joined(to.forgotten, other.forgotten);
-  for (const ViewTraffic& each : other.views) {
-    const auto at = place_of(to.views, each.view);
-    if (at != to.views.end() && at->view == each.view) {
-      join(*at, each);
-    } else {
-      to.views.insert(at, each);
-    }
-  }
-  bound(to);
-}
-
-Missed missed(const Traffic& all, const Traffic& own) {
+Missed meet(std::vector<Traffic> parts, std::size_t own, Traffic& all) {
+  align(parts);
+  all = {};
+  all.domain = parts[own].domain;
   Missed out;
-  out.every_name = all.forgotten != 0 && all.forgotten != own.forgotten;
-  const ViewTraffic nothing;
-  auto known = own.views.begin();
-  for (const ViewTraffic& each : all.views) {
-    while (known != own.views.end() && known->view < each.view) ++known;
-    const bool here = known != own.views.end() && known->view == each.view;
-    add_missed(each, here ? *known : nothing, out);
+  for (const Traffic& part : parts) {
+    join(all, part);
+    add_missed(part.forgotten, parts[own].forgotten, out);
   }
+  add_missed(all, parts[own], out);
+  bound(all);
   return out;
 }
 
@@ -200,6 +307,7 @@ void TrafficLog::begin(const ViewId& view) {
     Traffic last;
     last.views.push_back(std::move(ended));
     join(known_, last);
+    bound(known_);
   }
   view_ = view;
   upto_ = {};
@@ -238,9 +346,12 @@ void TrafficLog::give_up_names() {
 }
 
 void TrafficLog::keep(const ViewId& one, const ViewId& other) {
-  known_.forgotten = 0;
-  std::erase_if(known_.views,
-                [&](const ViewTraffic& each) { return each.view != one && each.view != other; });
+  std::erase_if(known_.views, [&](const ViewTraffic& each) {
+    if (each.view == one || each.view == other) return false;
+    if (!PEAL_MUTANT(gm21_forgotten_not_told)) forget(known_.forgotten, each);
+    return true;
+  });
+  bound(known_);
 }
 
 }  // namespace peal::group

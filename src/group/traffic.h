@@ -56,12 +56,23 @@ struct ViewTraffic {
   friend bool operator==(const ViewTraffic&, const ViewTraffic&) = default;
 };
 
+/// Views that are not remembered one by one any more.
+struct Forgotten {
+  ViewId upto{};            ///< the last of them; zero: there are none
+  std::uint64_t digest{};   ///< of what was known of them, in whatever order they were forgotten
+  bool every_name = false;  ///< too many names: there may be messages for any
+  std::vector<std::string> names;  ///< else: those that they have messages for; sorted
+  bool empty() const { return upto.number == 0; }
+  bool is(const Forgotten& other) const { return upto == other.upto && digest == other.digest; }
+  friend bool operator==(const Forgotten&, const Forgotten&) = default;
+};
+
 /// What is known of the messages of one domain: those that who is in it learns.
 struct Traffic {
   order::Domain domain{};
-  std::uint64_t forgotten{};       ///< names the views that were dropped for want of room; 0: none
+  Forgotten forgotten;
   std::vector<ViewTraffic> views;  ///< sorted
-  bool empty() const { return forgotten == 0 && views.empty(); }
+  bool empty() const { return forgotten.empty() && views.empty(); }
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
@@ -70,8 +81,6 @@ std::size_t bytes_of(const Traffic& traffic);
 /// Forgets names, the oldest first, until it takes no more than so many bytes, which are enough for
 /// one without views.
 void shrink(Traffic& traffic, std::size_t bytes_max);
-/// To `to` what is known to either.
-void join(Traffic& to, const Traffic& other);
 
 /// Names that messages were missed for.
 struct Missed {
@@ -80,8 +89,8 @@ struct Missed {
   bool contains(std::string_view name) const { return every_name || names.contains(name); }
   bool empty() const { return !every_name && names.empty(); }
 };
-/// What `all` knows and `own`, a part of it, does not.
-Missed missed(const Traffic& all, const Traffic& own);
+/// Parts meet: what was missed by the one with this index. `all` is what everybody knows then.
+Missed meet(std::vector<Traffic> parts, std::size_t own, Traffic& all);
 
 /// Where the count for a name is, so that the next message for it need not look it up.
 struct TrafficMark {
@@ -116,7 +125,8 @@ class TrafficLog {
   /// Of all views that have ended.
   const Traffic& known() const { return known_; }
   void adopt(Traffic&& known) { known_ = std::move(known); }
-  /// Drops what is known of other views than these.
+  /// Of other views than these it remembers only which names they had messages for: those who may
+  /// come know all of it, or nothing.
   void keep(const ViewId& one, const ViewId& other);
 
  private:

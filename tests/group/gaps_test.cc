@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cluster.h"
@@ -235,7 +237,9 @@ TEST(Gaps, WhatAllNodesKnowIsForgotten) {
   ASSERT_EQ(kv.cluster['a'].control.size(), 1U);
   Tables tables;
   ASSERT_EQ(decode(kv.cluster['a'].control.front().bytes, tables), wire::Drop::none);
-  EXPECT_THAT(tables.traffic, IsEmpty());
+  ASSERT_EQ(tables.traffic.size(), 1U);
+  EXPECT_THAT(tables.traffic[0].views, IsEmpty());
+  EXPECT_THAT(tables.traffic[0].forgotten.names, ElementsAre("early"));
   kv.cluster.order_all("abc");
   // But what not all have heard of is not.
   kv.cluster.settle("ab");
@@ -273,6 +277,103 @@ TEST(Gaps, WhatIsForgottenIsKnownToAllEvenIfOneWasInTwoTransitionalViews) {
   kv.told();
   kv.cluster.settle("abc");
   EXPECT_THAT(kv.told(), ElementsAre("2 missed some of kv"));
+}
+
+/// Client z in kv and rest at d, which the others do not have on their lists, and forget without.
+struct Unlisted {
+  Unlisted() {
+    cluster.settle("d");
+    z = cluster['d'].connect("z");
+    for (const char* group : {"kv", "rest"}) EXPECT_TRUE(cluster['d'].groups->join(z, group));
+    cluster.order_all("d");
+    cluster.settle("abc");
+    x = cluster['a'].connect("x");
+    EXPECT_TRUE(cluster['a'].groups->join(x, "kv"));
+    list("abc", 3);
+    list("d", 4);
+    cluster.order_all("abc");
+  }
+  void list(std::string_view of, std::uint32_t nodes) {
+    std::vector<NodeId> all;
+    for (std::uint32_t n = 1; n <= nodes; ++n) all.push_back(NodeId{n});
+    for (const char letter : of) cluster[letter].groups->set_nodes(all);
+  }
+  void send(char from, std::uint32_t client, std::string_view to) {
+    EXPECT_TRUE(cluster[from].send(client, to, "MISSED"));
+    cluster.order_all(from == 'd' ? "d" : "abc");
+  }
+  void forget() {
+    for (int i = 0; i < 4; ++i) cluster.settle("abc");
+    for (const auto& each : cluster.daemons) each->take_log();
+  }
+
+  Cluster cluster{4};
+  std::uint32_t x = 0, z = 0;
+};
+
+/// A node may serve clients before the others have it on their lists. What all of these knew was of
+/// no use to anybody, until it came.
+TEST(Gaps, WhoServedBeforeItWasListedIsToldOfWhatTheOthersForgot) {
+  Unlisted some;
+  some.send('a', some.x, "kv,#z#d");
+  some.forget();
+  some.list("abc", 4);
+  some.cluster.settle("abcd");
+  EXPECT_THAT(some.cluster['d'].take_log(),
+              ElementsAre("1 missed some of kv", "1 missed some of its own",
+                          "1 sees kv by network: x@a | [z@d]"));
+  EXPECT_THAT(some.cluster['a'].take_log(), ElementsAre("1 sees kv by network: [x@a] | z@d"));
+  some.cluster.settle("d");
+  some.cluster.settle("abc");
+  for (const auto& each : some.cluster.daemons) each->take_log();
+  some.cluster.settle("abcd");
+  EXPECT_THAT(some.cluster['d'].take_log(), Not(Contains("1 missed some of kv")))
+      << "it was told already";
+}
+
+TEST(Gaps, WhatItOrderedItselfBeforeItWasListedIsTold) {
+  Unlisted some;
+  some.send('d', some.z, "kv");
+  some.forget();
+  some.list("abc", 4);
+  some.cluster.settle("abcd");
+  EXPECT_THAT(some.cluster['a'].take_log(),
+              ElementsAre("1 missed some of kv", "1 sees kv by network: [x@a] | z@d"));
+  EXPECT_THAT(some.cluster['d'].take_log(), Not(Contains("1 missed some of kv")));
+}
+
+/// Nodes get a new list at different times: a and b forget what c remembers, and all know the same.
+TEST(Gaps, WhoForgetsAtAnotherTimeMissedNothing) {
+  Unlisted some;
+  const std::uint32_t y = some.cluster['c'].connect("y");
+  EXPECT_TRUE(some.cluster['c'].groups->join(y, "kv"));
+  some.cluster.order_all("abc");
+  some.list("c", 4);
+  some.send('a', some.x, "kv");
+  some.cluster.settle("abc");
+  some.send('a', some.x, "kv");
+  some.forget();
+  some.cluster.settle("ab");
+  some.cluster.settle("c");
+  some.cluster.settle("abc");
+  EXPECT_THAT(some.cluster['a'].take_log(), Not(Contains("1 missed some of kv")));
+  EXPECT_THAT(some.cluster['c'].take_log(), Not(Contains("1 missed some of kv")));
+  some.cluster.settle("abcd");
+  EXPECT_THAT(some.cluster['a'].take_log(), Not(Contains("1 missed some of kv")));
+  EXPECT_THAT(some.cluster['c'].take_log(), Not(Contains("1 missed some of kv")));
+  EXPECT_THAT(some.cluster['d'].take_log(), Contains("1 missed some of kv"));
+}
+
+TEST(Gaps, OfWhatWasForgottenAllNamesAreToldAboveTheBound) {
+  Unlisted some;
+  for (std::size_t i = 0; i <= kTrafficNamesMax; ++i) {
+    some.send('a', some.x, "group " + std::to_string(i));
+    if (i % 1'000 == 0) some.cluster.settle("abc");
+  }
+  some.forget();
+  some.list("abc", 4);
+  some.cluster.settle("abcd");
+  EXPECT_THAT(some.cluster['d'].take_log(), Contains("1 missed some of rest"));
 }
 
 /// d knows of what was sent; its tables reach c only in the next view, as the exchange ends early.

@@ -146,7 +146,12 @@ TEST(GroupMessages, TrafficThatContradictsItselfIsDropped) {
   EXPECT_EQ(verdict([](All&) {}), Drop::none);
   EXPECT_EQ(verdict([](All& t) { std::swap(t[0], t[1]); }), Drop::not_sorted);
   EXPECT_EQ(verdict([](All& t) { t[1].domain = 0; }), Drop::not_sorted);
-  EXPECT_EQ(verdict([](All& t) { t[1].forgotten = 0; }), Drop::bad_value) << "nothing is known";
+  EXPECT_EQ(verdict([](All& t) { t[1].forgotten = {}; }), Drop::bad_value) << "nothing is known";
+  const auto names = [](All & t) -> auto& { return t[1].forgotten.names; };
+  EXPECT_EQ(verdict([&](All& t) { names(t).clear(); }), Drop::bad_value);
+  EXPECT_EQ(verdict([&](All& t) { std::swap(names(t)[0], names(t)[1]); }), Drop::not_sorted);
+  EXPECT_EQ(verdict([&](All& t) { names(t)[1] = names(t)[0]; }), Drop::not_sorted);
+  EXPECT_EQ(verdict([&](All& t) { names(t)[1] = "\n"; }), Drop::bad_value);
   const auto views = [](All & t) -> auto& { return t[0].views; };
   EXPECT_EQ(verdict([&](All& t) { std::swap(views(t)[0], views(t)[1]); }), Drop::not_sorted);
   EXPECT_EQ(verdict([&](All& t) { views(t)[0].view.number = 0; }), Drop::bad_value);

@@ -54,7 +54,9 @@ std::vector<Traffic> sample_traffic() {
   ViewTraffic third;
   third.view = {11, kSampleB};
   third.late = {{{1, 0}, "orders"}};
-  return {{0, 0, {first, second, third}}, {2, 5, {}}};
+  return {{0, {}, {first, second, third}},
+          {2, {{9, kSampleB}, 5, false, {"#x#a", "bids"}}, {}},
+          {3, {{9, kSampleA}, 6, true, {}}, {third}}};
 }
 
 std::vector<Sample> samples() {

@@ -67,6 +67,18 @@ Traffic known_to(const Messages& messages, const Part& part) {
   return log.known();
 }
 
+Traffic together(const std::vector<Traffic>& parts) {
+  Traffic all;
+  meet(parts, 0, all);
+  return all;
+}
+
+/// What `all` knows, or others who know it, and `own` does not.
+Missed missed(const Traffic& all, const Traffic& own) {
+  Traffic either;
+  return meet({all, own}, 1, either);
+}
+
 std::set<std::string> names_of(const Missed& missed) {
   EXPECT_FALSE(missed.every_name);
   return {missed.names.begin(), missed.names.end()};
@@ -83,10 +95,8 @@ TEST(Traffic, IsExactHoweverPartsDeliverTheEndOfAView) {
       parts.push_back(random_part(random, messages.size()));
       known.push_back(known_to(messages, parts.back()));
     }
-    Traffic all, reverse;
-    for (int i = 0; i < 3; ++i) join(all, known[static_cast<std::size_t>(i)]);
-    for (int i = 2; i >= 0; --i) join(reverse, known[static_cast<std::size_t>(i)]);
-    ASSERT_EQ(all, reverse) << seed;
+    const Traffic all = together(known);
+    ASSERT_EQ(all, together({known[2], known[1], known[0]})) << seed;
     for (std::size_t own = 0; own < 3; ++own) {
       std::set<std::string> wanted;
       for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -97,8 +107,7 @@ TEST(Traffic, IsExactHoweverPartsDeliverTheEndOfAView) {
       ++(wanted.empty() ? none : gaps);
     }
     // Two have met before they meet the third: they miss what neither had.
-    Traffic two = known[0];
-    join(two, known[1]);
+    const Traffic two = together({known[0], known[1]});
     std::set<std::string> wanted;
     for (std::size_t i = 0; i < messages.size(); ++i) {
       if (parts[2].has(i) && !parts[0].has(i) && !parts[1].has(i)) {
@@ -138,25 +147,96 @@ TEST(Traffic, WithoutNamesItIsKnownWhetherAnythingWasMissed) {
 }
 
 TEST(Traffic, ViewsAreForgottenOldestFirstAndMissedByWhoDoesNotKnowThem) {
-  Traffic full;
+  Traffic full, more, last;
   for (std::uint64_t number = 1; number <= kTrafficViewsMax; ++number) {
     ViewTraffic view;
     view.view = {number, {NodeId{1}, 1}};
     view.upto = {1, 0};
-    view.names = {{"g", 1}};
+    view.names = {{number == 1 ? "first" : "g", 1}};
     full.views.push_back(view);
   }
-  Traffic more = full;
   ViewTraffic view = full.views.back();
   view.view.number += 1;
-  Traffic last;
   last.views.push_back(view);
-  join(more, last);
+  more = together({full, last});
   EXPECT_EQ(more.views.size(), kTrafficViewsMax);
   EXPECT_EQ(more.views.front().view.number, 2U);
-  EXPECT_NE(more.forgotten, 0U);
-  EXPECT_TRUE(missed(more, full).every_name) << "it cannot be told that the first is known there";
+  EXPECT_EQ(more.forgotten.upto.number, 1U);
+  EXPECT_EQ(more.forgotten.names, std::vector<std::string>{"first"});
+  EXPECT_EQ(names_of(missed(more, full)), std::set<std::string>{"g"}) << "the last one alone";
+  EXPECT_EQ(names_of(missed(more, last)), (std::set<std::string>{"first", "g"}));
   EXPECT_TRUE(missed(more, more).empty());
+  EXPECT_TRUE(missed(full, more).empty());
+}
+
+/// Two who know the same forget it at different times, and meet one who knows nothing of it.
+TEST(Traffic, WhoForgotMissedNothingAndTellsWhoKnewNothing) {
+  for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+    Random random(seed);
+    TrafficLog one(0), other(0);
+    Traffic known;
+    std::set<std::string> all;
+    const std::uint64_t views = 3 + random.below(6);
+    for (std::uint64_t number = 1; number <= views; ++number) {
+      ViewTraffic view;
+      view.view = {number, {NodeId{1}, 1}};
+      const std::string name(1, static_cast<char>('f' + random.below(6)));
+      if (random.chance(0.5)) {
+        view.upto = {1, 0};
+        view.names = {{name, 1}};
+      } else {
+        view.late = {{{1, 0}, name}};
+      }
+      all.insert(name);
+      Traffic next;
+      next.views.push_back(view);
+      for (TrafficLog* log : {&one, &other}) {
+        log->adopt(together({log->known(), next}));
+        if (number > 2 && random.chance(0.4)) {
+          log->keep({number - 1, {NodeId{1}, 1}}, view.view);
+        }
+      }
+    }
+    const std::vector<Traffic> parts{one.known(), Traffic(), other.known()};
+    Traffic met, again;
+    EXPECT_TRUE(meet(parts, 0, met).empty()) << seed;
+    EXPECT_TRUE(meet(parts, 2, again).empty()) << seed;
+    ASSERT_EQ(met, again) << seed;
+    EXPECT_EQ(names_of(meet(parts, 1, again)), all) << seed;
+    EXPECT_TRUE(meet({met, one.known()}, 1, again).empty()) << seed;
+    EXPECT_TRUE(meet({met, other.known()}, 0, again).empty()) << seed;
+  }
+}
+
+TEST(Traffic, OfWhatWasForgottenNamesAreGivenUpFirst) {
+  TrafficLog log(0);
+  Traffic known;
+  for (std::uint64_t number = 1; number <= 3; ++number) {
+    ViewTraffic view;
+    view.view = {number, {NodeId{1}, 1}};
+    view.upto = {1, 0};
+    for (std::size_t i = 0; i < kTrafficNamesMax / 2; ++i) {
+      view.names.push_back({"g" + std::to_string(number * 10'000 + i), 1});
+    }
+    known.views.push_back(view);
+  }
+  const ViewTraffic first = known.views[0];
+  known.views.erase(known.views.begin());
+  Traffic old;
+  old.views.push_back(first);
+  log.adopt(std::move(old));
+  log.keep({}, {});
+  EXPECT_EQ(log.known().forgotten.names.size(), kTrafficNamesMax / 2);
+  const Traffic all = together({log.known(), known});
+  EXPECT_TRUE(all.forgotten.every_name && all.forgotten.names.empty());
+  EXPECT_FALSE(all.views[0].every_name || all.views[1].every_name);
+  EXPECT_TRUE(missed(all, known).every_name);
+  EXPECT_TRUE(missed(all, log.known()).names.contains("g20000"));
+  EXPECT_FALSE(missed(all, log.known()).every_name);
+  Traffic little = all;
+  shrink(little, bytes_of(Traffic()) + 41);
+  EXPECT_LE(bytes_of(little), bytes_of(Traffic()) + 41);
+  EXPECT_TRUE(missed(little, Traffic()).every_name);
 }
 
 TEST(Traffic, NamesAreGivenUpOldestFirst) {
@@ -170,7 +250,7 @@ TEST(Traffic, NamesAreGivenUpOldestFirst) {
       view.names.push_back({"g" + std::to_string(10'000 + i), 1});
     }
     one.views.push_back(view);
-    join(some, one);
+    some = together({some, one});
   }
   EXPECT_TRUE(some.views[0].every_name);
   EXPECT_FALSE(some.views[1].every_name || some.views[2].every_name);

@@ -91,7 +91,7 @@ void Daemon::meet(const std::vector<std::string>& names) {
   traffic.view = {++met_, other};
   traffic.upto = {1, 0};
   for (const std::string& name : names) traffic.names.push_back({name, 1});
-  if (!names.empty()) tables.traffic = {{0, 0, {traffic}}};
+  if (!names.empty()) tables.traffic = {{0, {}, {traffic}}};
   std::vector<std::byte> bytes;
   encode(tables, bytes);
   sessions->on_message(now, {other, 1, true, view_, ++seq_, 0, Service::agreed, bytes});
