@@ -6,21 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/order_engine.h"
 #include "sim/world.h"
 
 namespace peal::sim {
-
-/// In stories of seeds, faults stay after the first end, and E13 is judged, with these engines; not
-/// with domains, each of which chooses its members by itself. `expect headway` judges all of them.
-constexpr bool seeds_judge_headway(OrderEngine engine) {
-  switch (engine) {
-    case OrderEngine::ring: return false;
-    case OrderEngine::paxos: return true;
-    case OrderEngine::ridge: return true;
-  }
-  return false;
-}
 
 /// E13 (TESTING.md): ordering goes on among nodes that can talk both ways, while faults of others
 /// stay. Which links and nodes work is read off the simulated world as it is. Nothing is mended but

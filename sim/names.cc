@@ -5,6 +5,7 @@
 #include "sim/faults.h"
 #include "sim/packet.h"
 #include "wire/frames.h"
+#include "wire/trial.h"
 
 namespace peal::sim {
 namespace {
@@ -46,6 +47,10 @@ std::optional<PacketKind> packet_kind_of_name(std::string_view name) {
 PacketKind packet_kind_of(ByteView bytes) {
   if (bytes.size() <= kKindOffset) return PacketKind::other;
   const auto kind = static_cast<std::size_t>(bytes[kKindOffset]);
+  // A TRIAL of lane data is DATA on the wire, and holds no unit.
+  if (kind == static_cast<std::size_t>(PacketKind::data) && wire::is_trial_of_data(bytes)) {
+    return PacketKind::other;
+  }
   if (kind <= kRingKinds) return static_cast<PacketKind>(kind);
   if (!wire::is_paxos_kind(static_cast<wire::FrameKind>(kind))) return PacketKind::other;
   const std::size_t index = kind - wire::kPaxosKindFirst;

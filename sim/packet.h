@@ -17,7 +17,7 @@ namespace peal::sim {
 /// What the simulated network can tell about a packet: the frame kind of the header, with a few
 /// finer ones that faults aim at.
 enum class PacketKind : std::uint8_t {
-  other = 0,  ///< damaged, random, or of an unknown kind
+  other = 0,  ///< damaged, random, of an unknown kind, or a TRIAL
   token = 1,
   data = 2,
   join = 3,

@@ -15,6 +15,12 @@ namespace {
 constexpr std::size_t kMemoryRecent = 32;
 constexpr std::size_t kMemoryOlder = 32;
 
+bool says_data(ByteView frame) {
+  constexpr std::size_t kKindOffset = 3;
+  return frame.size() > kKindOffset &&
+         frame[kKindOffset] == static_cast<std::byte>(PacketKind::data);
+}
+
 }  // namespace
 
 void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
@@ -23,6 +29,8 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   ++ledger_.figures().packets;
   const PacketIndex index = packets_.add(bytes, from.self.node, to, lane);
   const PacketKind kind = packets_[index].kind;
+  // What is sealed for lane data loses its header, which says DATA (io/frame_header.h).
+  PEAL_ASSERT(on_quorums(options_.order) || lane != Lane::data || says_data(bytes));
   ++packets_by_kind_[static_cast<std::size_t>(kind)];
   const bool of_units = kind == PacketKind::data || kind == PacketKind::submit ||
                         kind == PacketKind::propose || kind == PacketKind::decided;

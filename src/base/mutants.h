@@ -56,6 +56,12 @@ namespace peal::sim_hooks {
   X(leave_ignored, "a goodbye is ignored")                                                        \
   X(muted_for_ever, "an excluded member is never invited back")                                   \
   X(damping_absent, "an excluded member is invited back at once")                                 \
+  X(trial_skipped, "a member that was left out comes back without a trial of the link")           \
+  X(trial_kept, "a trial that passed counts for ever")                                            \
+  X(trial_any_lane, "a trial needs echoes on one of the lanes only")                              \
+  X(trial_small_only, "a trial needs no echoes of large packets")                                 \
+  X(stall_without_trial, "who misses packets is left out, whoever cannot send them")              \
+  X(resends_not_counted, "a link is not tried, however often its token is sent again")            \
   X(epoch_not_corrected, "a clock that was set back is not made up for")                          \
   X(px_old_view_counts, "a unit counts in another view than it was proposed for")                 \
   X(px_twice, "a unit that was decided twice is delivered twice")                                 \

@@ -44,6 +44,7 @@ enum class FrameKind : std::uint8_t {
   probe = 5,
   hold_cancel = 6,
   epoch_notice = 7,
+  trial = 8,  ///< see trial.h
 };
 /// The frames of engines on quorums have kinds of their own (paxos.h). What is not for an engine is
 /// of an unknown kind to it.

@@ -341,7 +341,9 @@ constexpr std::size_t kNowhere = ~std::size_t{0};
 
 /// Where the unit of a packet begins, which may be any bytes.
 std::size_t start_of_unit(const Bytes& packet) {
-  if (static_cast<FrameKind>(packet[3]) == FrameKind::data) return kDataHeaderBytes;
+  if (static_cast<FrameKind>(packet[3]) == FrameKind::data) {
+    return is_trial_of_data(packet) ? kNowhere : kDataHeaderBytes;
+  }
   std::size_t start = kNowhere;
   switch (static_cast<PaxosKind>(packet[3])) {
     case PaxosKind::submit:

@@ -33,6 +33,8 @@ TEST(WireEncode, GivesZeroIfTheRoomIsTooSmall) {
   expect_needs_its_size(ProbeFrame{kSomeView, first_members(5)}, encode_probe, FrameKind::probe);
   expect_needs_its_size(HoldCancel{kSomeView}, encode_hold_cancel, FrameKind::hold_cancel);
   expect_needs_its_size(EpochNotice{kSender}, encode_epoch_notice, FrameKind::epoch_notice);
+  expect_needs_its_size(Trial{Trial::Step::echo, 1, 2, 3, kSender, 4}, encode_trial,
+                        FrameKind::trial);
   expect_needs_its_size(plain_state(), encode_state, frame_kind(PaxosKind::state));
   expect_needs_its_size(Prepare{1, 1}, encode_prepare, frame_kind(PaxosKind::prepare));
   expect_needs_its_size(plain_promise(), encode_promise, frame_kind(PaxosKind::promise));

@@ -28,10 +28,14 @@ void examine_kind(ByteView packet, const Header& header, Verdict& out) {
   static ProbeFrame probe;
   static HoldCancel hold_cancel;
   static EpochNotice notice;
+  static Trial trial;
   switch (header.kind) {
     case FrameKind::token:
       return examine_body(packet, token, decode_token, rule, with(encode_token), out);
     case FrameKind::data:
+      if (is_trial_of_data(packet)) {
+        return examine_body(packet, trial, decode_trial, rule, with(encode_trial), out);
+      }
       return examine_body(
           packet, data, decode_data, rule,
           [&](const Data& frame) { return encode_data(header, frame, packet); }, out);
@@ -50,6 +54,8 @@ void examine_kind(ByteView packet, const Header& header, Verdict& out) {
     case FrameKind::epoch_notice:
       return examine_body(packet, notice, decode_epoch_notice, rule, with(encode_epoch_notice),
                           out);
+    case FrameKind::trial:
+      return examine_body(packet, trial, decode_trial, rule, with(encode_trial), out);
   }
   if (is_paxos_kind(header.kind)) return examine_paxos(packet, header, out);
   out.wrong = "a kind that does not exist";

@@ -14,6 +14,7 @@
 #include "wire/frames.h"
 #include "wire/packet.h"
 #include "wire/paxos.h"
+#include "wire/trial.h"
 
 namespace peal::wire::test {
 namespace {
@@ -137,6 +138,10 @@ TEST(WireGolden, SmallFrames) {
                 decode_hold_cancel, encode_hold_cancel);
   expect_golden("v1-epoch-notice", FrameKind::epoch_notice, kA, EpochNotice{kB},
                 decode_epoch_notice, encode_epoch_notice);
+  expect_golden("v1-trial-ask", FrameKind::data, kC, Trial{Trial::Step::ask, 3, 19, 6, kB, 5},
+                decode_trial, encode_trial);
+  expect_golden("v1-trial-passed", FrameKind::trial, kC, Trial{Trial::Step::passed, 0, 0, 6, kB, 0},
+                decode_trial, encode_trial);
 }
 
 // The frames on quorums.
@@ -348,7 +353,7 @@ TEST(WireGolden, EveryFileIsAcceptedAndEveryKindHasOne) {
     EXPECT_STREQ(verdict.wrong, nullptr) << name;
     kinds.insert(std::to_integer<int>(golden.bytes[3]));
   }
-  std::set<int> all{1, 2, 3, 4, 5, 6, 7};
+  std::set<int> all{1, 2, 3, 4, 5, 6, 7, 8};
   for (int kind = kPaxosKindFirst; kind <= kPaxosKindLast; ++kind) {
     if (is_paxos_kind(static_cast<FrameKind>(kind))) all.insert(kind);
   }

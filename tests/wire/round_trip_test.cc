@@ -69,6 +69,18 @@ TEST(WireRoundTrip, EpochNotices) {
                                   FrameKind::epoch_notice);
 }
 
+TEST(WireRoundTrip, Trials) {
+  for (const Lane lane : {Lane::control, Lane::data}) {
+    const auto draw = [lane](Random& random) {
+      Trial trial = random_trial(random);
+      while (lane_of(trial.part) != lane) trial = random_trial(random);
+      return trial;
+    };
+    expect_round_trips<Trial>(draw, encode_trial, decode_trial,
+                              lane == Lane::data ? FrameKind::data : FrameKind::trial);
+  }
+}
+
 TEST(WireRoundTrip, States) {
   expect_round_trips<State>(random_state, encode_state, decode_state, frame_kind(PaxosKind::state));
 }

@@ -144,4 +144,13 @@ const char* broken_rule(const EpochNotice& notice) {
   return real(notice.newest) ? nullptr : "epoch_notice.newest";
 }
 
+const char* broken_rule(const Trial& trial) {
+  const auto step = static_cast<unsigned>(trial.step);
+  if (step < 1 || step > 3) return "trial.step";
+  if (trial.part >= kTrialParts) return "trial.part";
+  if (trial.index >= kTrialAsksMax) return "trial.index";
+  if (trial.number == 0 || trial.number > kCounterMax) return "trial.number";
+  return real(trial.to) ? nullptr : "trial.to";
+}
+
 }  // namespace peal::wire::test

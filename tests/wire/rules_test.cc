@@ -3,6 +3,7 @@
 // reason that a person reading the counters needs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -452,6 +453,36 @@ TEST(WireHoldCancel, NamesAFormedView) {
   EXPECT_EQ(with(kSomeView), "none");
   EXPECT_EQ(with({0, kSender}), "bad_value");
   EXPECT_EQ(with({1, kNobody}), "bad_value");
+}
+
+TEST(WireTrial, FieldsAreInTheirRanges) {
+  const auto with = [](Trial::Step step, std::uint8_t part, std::uint8_t index,
+                       std::uint64_t number) {
+    return outcome(Trial{step, part, index, number, kSender, 2}, FrameKind::trial, encode_trial,
+                   decode_trial);
+  };
+  EXPECT_EQ(with(Trial::Step::ask, 0, 0, 1), "none");
+  EXPECT_EQ(with(Trial::Step::passed, 3, 31, kCounterMax), "none");
+  EXPECT_EQ(with(Trial::Step{}, 0, 0, 1), "bad_value");
+  EXPECT_EQ(with(Trial::Step{4}, 0, 0, 1), "bad_value");
+  EXPECT_EQ(with(Trial::Step::ask, 4, 0, 1), "bad_value");
+  EXPECT_EQ(with(Trial::Step::ask, 0, 32, 1), "bad_value");
+  EXPECT_EQ(with(Trial::Step::ask, 0, 0, 0), "bad_value");
+  EXPECT_EQ(with(Trial::Step::ask, 0, 0, kCounterMax + 1), "bad_value");
+}
+
+// Sealed packets of lane data leave the header out; whoever opens one writes this one in its place.
+TEST(WireTrial, OnTheLaneOfDataItBeginsAsAFrameOfDataDoes) {
+  const Header header{FrameKind::trial, 77, kSender, Checksum::absent};
+  for (const std::uint8_t part : {std::uint8_t{2}, std::uint8_t{3}}) {
+    std::vector<std::byte> packet(2'000);
+    packet.resize(encode_trial(header, Trial{Trial::Step::ask, part, 1, 2, kSender, 900}, packet));
+    std::vector<std::byte> front(kHeaderBytes);
+    write_data_header({FrameKind::data, 77, kSender, Checksum::absent},
+                      static_cast<std::uint32_t>(packet.size()), front);
+    EXPECT_TRUE(std::equal(front.begin(), front.end(), packet.begin()));
+    EXPECT_TRUE(is_trial_of_data(packet));
+  }
 }
 
 TEST(WireEpochNotice, NamesANode) {

@@ -218,4 +218,15 @@ HoldCancel random_hold_cancel(Random& random) { return {random_view(random)}; }
 
 EpochNotice random_epoch_notice(Random& random) { return {random_member(random)}; }
 
+Trial random_trial(Random& random) {
+  Trial trial;
+  trial.step = static_cast<Trial::Step>(1 + random.below(3));
+  trial.part = static_cast<std::uint8_t>(random.below(kTrialParts));
+  trial.index = static_cast<std::uint8_t>(random.below(kTrialAsksMax));
+  trial.number = 1 + skewed(random, kCounterMax - 1);
+  trial.to = random_member(random);
+  trial.padding = static_cast<std::uint16_t>(random.below(2'000));
+  return trial;
+}
+
 }  // namespace peal::wire::test

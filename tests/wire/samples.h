@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "wire/frames.h"
+#include "wire/trial.h"
 
 // Legal frames for tests: a plain one of each kind, and random ones.
 
@@ -37,5 +38,6 @@ Commit random_commit(Random& random);
 ProbeFrame random_probe(Random& random);
 HoldCancel random_hold_cancel(Random& random);
 EpochNotice random_epoch_notice(Random& random);
+Trial random_trial(Random& random);
 
 }  // namespace peal::wire::test

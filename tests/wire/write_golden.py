@@ -12,9 +12,9 @@ import sys
 
 NO_INDEX = 0xFFFF
 KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel": 6,
-         "epoch_notice": 7, "state": 32, "submit": 33, "propose": 34, "prepare": 35, "promise": 36,
-         "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40, "checkpoint_get": 41,
-         "checkpoint": 42, "relay": 43, "distribute": 44, "lacks": 45,
+         "epoch_notice": 7, "trial": 8, "state": 32, "submit": 33, "propose": 34, "prepare": 35,
+         "promise": 36, "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40,
+         "checkpoint_get": 41, "checkpoint": 42, "relay": 43, "distribute": 44, "lacks": 45,
          "lives": 47}
 CLUSTER = 0xC0FFEE0012345678
 
@@ -243,6 +243,19 @@ def epoch_notice(newest):
     return p
 
 
+def trial(step, part, index, number, to, padding):
+    p = Packet("trial" if part < 2 else "data", C)  # by the lane
+    p.u64("zero", 0)
+    p.u8("step", step)
+    p.u8("part", part)
+    p.u8("index", index)
+    p.u64("number", number)
+    p.member("to", to)
+    p.u16("padding", padding)
+    p.raw("zeros", bytes(padding))
+    return p
+
+
 def state(sender, current, flags, voted, voted_upto, decided_upto, following, oldest, view, lists,
           start=0):
     p = Packet("state", sender)
@@ -391,6 +404,8 @@ def golden_of_the_ring():
     yield "v1-probe-heard", "A PROBE that names what was heard.", probe(VIEW, LIST, [B, D])
     yield "v1-hold-cancel", "A request to let a held token go.", hold_cancel(VIEW)
     yield "v1-epoch-notice", "A hint that a later incarnation is known.", epoch_notice(B)
+    yield "v1-trial-ask", "An ASK for a large packet on the lane of data.", trial(1, 3, 19, 6, B, 5)
+    yield "v1-trial-passed", "The link works.", trial(3, 0, 0, 6, B, 0)
 
 
 def golden_states():

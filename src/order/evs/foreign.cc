@@ -167,6 +167,10 @@ void Membership::on_probe(Instant now, const MemberId& from, const wire::ProbeFr
       PEAL_PROBE("membership.muted_probe");
       return;
     }
+    if (is_doubtful(from)) {
+      consider(now, from);
+      return;
+    }
     start_sets_from_view();
     insert(processes_, from);
     shift_to_gather(now, GatherReason::foreign, from, out);
@@ -178,6 +182,10 @@ void Membership::on_probe(Instant now, const MemberId& from, const wire::ProbeFr
     return;
   }
   if (processes_.size() >= wire::kProcessesMax) return;
+  if (is_doubtful(from)) {
+    consider(now, from);
+    return;
+  }
   insert(processes_, from);
   shift_to_gather(now, GatherReason::foreign, from, out);
 }

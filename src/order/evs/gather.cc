@@ -140,6 +140,9 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
         return;
       } else if (PEAL_MUTANT(mute_joins) && muted(now, from)) {
         return;
+      } else if (is_doubtful(from)) {
+        consider(now, from);
+        return;
       }
       start_sets_from_view();
       shift_to_gather(now, GatherReason::join, from, out);
@@ -153,6 +156,10 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
         return;
       }
       if (PEAL_MUTANT(mute_joins) && muted(now, from)) return;
+      if (!contains(processes_, from) && is_doubtful(from)) {
+        consider(now, from);
+        return;
+      }
       gather_join(now, from, join, out);
       return;
     case State::commit:

@@ -52,6 +52,7 @@ void Membership::on_timer(Instant now, Timer timer, Effects& out) {
       if (state_ == State::gather) on_consensus_timeout(now, out);
       return;
     case Timer::probe: on_probe_timer(now, out); return;
+    case Timer::trial: on_trial_timer(now, out); return;
     case Timer::hold:
     case Timer::pace:
     case Timer::hold_cancel:
@@ -79,6 +80,7 @@ void Membership::on_token_loss(Instant now, Effects& out) {
 
 void Membership::on_pause(Instant now, Duration gap, Effects& out) {
   out.report({EventCode::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
+  give_up_trial(now);
   if (state_ == State::gather) {
     // Nobody is accused on account of my own absence.
     if (!agreed_) timers_.arm(Timer::consensus, now + settings_.consensus);
@@ -126,14 +128,9 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
   for (const MemberId& member : failed_) {
     Peer* known = peer(member.node);
     if (known == nullptr || superseded(member)) continue;
-    const bool at_peace = known->excluded != member || now - known->excluded_at > seconds(60);
-    known->exclusions = at_peace ? 1 : std::min(known->exclusions + 1, 30U);
-    known->excluded = member;
-    known->excluded_at = now;
-    const Duration mute = std::min(settings_.damping * (std::int64_t{1} << (known->exclusions - 1)),
-                                   settings_.damping_max);
-    known->muted_until = now + mute;
+    doubt(now, *known, member);
   }
+  for (const MemberId& member : agreement.members) trust(member);
   view_ = agreement.view;
   members_ = agreement.members;
   for (Peer& known : peers_) {
@@ -146,6 +143,7 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
   all_have_next_ = false;
   confirmed_ = confirmed_ || primary_of(members_) == Primary::yes;
   start_sets_from_view();
+  resent_ = resent_score_ = 0;
   timers_.cancel(Timer::join);
   timers_.cancel(Timer::consensus);
   timers_.cancel(Timer::recovery_guard);
@@ -170,6 +168,7 @@ void Membership::start_sets_from_view() {
 
 void Membership::send_tracked(Instant now, const MemberId& to, const BufferRef& packet,
                               Effects& out, Duration rest) {
+  note_pass(now, to);
   last_sent_to_ = to;
   last_sent_ = packet;
   timers_.arm(Timer::token_retransmit, now + settings_.token_retransmit + rest);
@@ -191,6 +190,7 @@ void Membership::resend(Instant now, Effects& out) {
   if (!last_sent_ || state_ == State::gather) return;
   if (PEAL_MUTANT(token_retx_never)) return;
   ++tally_.tokens_retransmitted;
+  ++resent_;
   out.report({EventCode::token_retransmitted, view_, last_sent_to_, 0, 0});
   timers_.arm(Timer::token_retransmit, now + settings_.token_retransmit);
   out.send(last_sent_to_.node, Lane::token, last_sent_);
@@ -270,7 +270,9 @@ std::uint64_t Membership::digest() const {
   add_set(failed_);
   add_set(consensus_);
   digest.add(join_number_);
-  digest.add(agreed_ ? 1 : 0);
+  digest.add((agreed_ ? 1U : 0U) + (trial_.active ? 2U : 0U));
+  digest.add(trial_.number);
+  digest.add(resent_score_);
   const auto next = timers_.next();
   digest.add(next.has_value() ? static_cast<std::uint64_t>(next->ns) : 0);
   return digest.value();

@@ -16,6 +16,7 @@
 #include "order/evs/timers.h"
 #include "order/member_set.h"
 #include "wire/frames.h"
+#include "wire/trial.h"
 
 namespace peal::order::evs {
 
@@ -72,7 +73,7 @@ class Protocol {
 struct Tally {
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops{};
   std::uint64_t joins_sent = 0, joins_received = 0, probes_sent = 0, gathers = 0, commits = 0;
-  std::uint64_t lists_adopted = 0;
+  std::uint64_t lists_adopted = 0, trials = 0;
   std::uint64_t views_installed = 0, tokens_lost = 0, tokens_retransmitted = 0, unsendable = 0;
 
   void drop(wire::Drop reason) { ++drops[static_cast<std::size_t>(reason)]; }
@@ -92,6 +93,7 @@ class Membership {
   void on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out);
   void on_probe(Instant now, const MemberId& from, const wire::ProbeFrame& probe, Effects& out);
   void on_epoch_notice(Instant now, const wire::EpochNotice& notice, Effects& out);
+  void on_trial(Instant now, const MemberId& from, wire::Trial& frame, Effects& out);
   /// A packet of a member that is not of the current view.
   void on_foreign(Instant now, const MemberId& from, Effects& out);
   void on_timer(Instant now, Timer timer, Effects& out);
@@ -120,6 +122,10 @@ class Membership {
   void regather(Instant now, GatherReason reason, const MemberId& suspect, Effects& out);
   /// Recovery is blocked by this member: accuse it and start again.
   void accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out);
+  /// Nothing moves: tries the link with this member, and accuses it if that does not work. If it
+  /// works all the same, the member is accused if it is `at_fault`.
+  void suspect(Instant now, const MemberId& member, bool at_fault);
+  bool is_trying() const { return trial_.active; }
   /// The agreed view is complete everywhere: it becomes the current one.
   void installed(Instant now, const Agreement& agreement, Effects& out);
   /// Sends a packet to one member and keeps it, to send it again until there is a sign of life,
@@ -194,11 +200,26 @@ class Membership {
     std::uint32_t exclusions = 0;  ///< in a row, of `excluded`
     MemberId excluded{};
     Instant excluded_at{}, muted_until{};
+    bool doubtful = false;      ///< `excluded` may not come back before a trial of the link passed
+    Instant no_trial_before{};  ///< since the last one failed
     Instant noticed{};
     bool was_noticed = false;
     bool other_list = false;  ///< it goes by a list that is not ours
     std::uint8_t deaf = 0;    ///< looks for it in a row in which it was heard and did not hear us
     bool said_deaf = false;   ///< since the last look
+  };
+
+  /// Of the link with one other node; see trials.cc.
+  struct Trial {
+    bool active = false;
+    bool in_view = false;
+    std::uint64_t number = 0;
+    std::uint32_t sent = 0;                                 ///< ASKs of each part
+    std::array<std::uint32_t, wire::kTrialParts> echoed{};  ///< bits of ASKs
+    MemberId with{};
+    MemberId suspect{};     ///< whose links are bad if those of `with` are not
+    bool at_fault = false;  ///< `with` is accused even if its link works
+    ViewId view{};
   };
 
   Peer* peer(NodeId node);
@@ -209,6 +230,21 @@ class Membership {
   void note_hearing(const MemberId& from, std::span<const MemberId> heard);
   void look_for_deaf(Instant now);
   MemberSet heard_now(Instant now) const;
+
+  // trials.cc
+  bool is_doubtful(const MemberId& member) const;
+  void trust(const MemberId& member);
+  void doubt(Instant now, Peer& known, const MemberId& member);
+  void consider(Instant now, const MemberId& from);
+  void start_trial(Instant now, const MemberId& with, bool in_view);
+  void send_trial(wire::Trial frame, Effects& out);
+  void on_trial_timer(Instant now, Effects& out);
+  void end_trial(Instant now, Effects& out);
+  void give_up_trial(Instant now);
+  void accuse_for_link(Instant now, const MemberId& member, Effects& out);
+  void end_suspicion(Instant now, const Trial& trial, bool stays, Effects& out);
+  void note_pass(Instant now, const MemberId& to);
+  int echoes() const;
 
   // nodes.cc
   void adopt(Instant now, Effects& out);
@@ -275,6 +311,11 @@ class Membership {
   bool originated_ = false;
   MemberId last_sent_to_{};
   BufferRef last_sent_;
+
+  Trial trial_;
+  std::uint32_t resent_ = 0;        ///< times that the last token was sent again
+  std::uint32_t resent_score_ = 0;  ///< of the successor; see trials.cc
+  Instant suspect_again_{};
 
   std::optional<NodeList> next_;  ///< to go over to
   bool all_have_next_ = false;    ///< all members of the last view were given it

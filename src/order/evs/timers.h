@@ -23,6 +23,7 @@ enum class Timer : std::uint8_t {
   consensus,
   probe,
   recovery_guard,
+  trial,  ///< the next packets of a trial of a link, or its end
   count,
 };
 

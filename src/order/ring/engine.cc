@@ -143,7 +143,13 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
       reason = wire::decode_token(packet.view(), arriving_);
       if (reason == Drop::none) on_token(now, header.sender, out);
       break;
-    case FrameKind::data: on_data(now, header.sender, packet, out); break;
+    case FrameKind::data:
+      if (wire::is_trial_of_data(packet.view())) {
+        reason = on_trial(now, header.sender, packet, out);
+      } else {
+        on_data(now, header.sender, packet, out);
+      }
+      break;
     case FrameKind::join: {
       wire::Join join;
       reason = wire::decode_join(packet.view(), join);
@@ -186,8 +192,17 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
       if (reason == Drop::none) membership_.on_epoch_notice(now, notice, out);
       break;
     }
+    case FrameKind::trial: reason = on_trial(now, header.sender, packet, out); break;
   }
   if (reason != Drop::none) drop(reason);
+}
+
+Drop RingEngine::on_trial(Instant now, const MemberId& from, const BufferRef& packet,
+                          Effects& out) {
+  wire::Trial trial;
+  const Drop reason = wire::decode_trial(packet.view(), trial);
+  if (reason == Drop::none) membership_.on_trial(now, from, trial, out);
+  return reason;
 }
 
 // ---- timers ----
@@ -205,6 +220,7 @@ void RingEngine::fire(Instant now, Timer timer, Effects& out) {
     case Timer::token_retransmit:
     case Timer::join:
     case Timer::consensus:
+    case Timer::trial:
     case Timer::probe: membership_.on_timer(now, timer, out); return;
     case Timer::hold:
       if (PEAL_MUTANT(hold_forever)) return;
@@ -313,6 +329,7 @@ std::span<const Counter> RingEngine::counters() const {
   add("joins_sent", tally.joins_sent);
   add("joins_received", tally.joins_received);
   add("probes_sent", tally.probes_sent);
+  add("trials", tally.trials);
   add("tokens_lost", tally.tokens_lost);
   add("tokens_retransmitted", tally.tokens_retransmitted);
   add("unsendable", tally.unsendable);

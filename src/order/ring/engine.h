@@ -86,6 +86,7 @@ class RingEngine final : public Engine, private evs::Protocol {
     std::uint16_t stalled_index = wire::kNoIndex;
     std::uint32_t stall_rounds = 0;
     Instant stall_since{};
+    std::uint32_t suspects = 0;  ///< members suspected so far of not sending
     // pacing of requests that nobody can answer
     std::uint64_t request_digest = 0;
     std::uint32_t same_requests = 0;
@@ -99,6 +100,7 @@ class RingEngine final : public Engine, private evs::Protocol {
     std::uint64_t last_hop = 0;
     std::uint64_t rounds = 0;
     Instant since{};
+    bool gave_time = false;  ///< to the others, to accuse this member, which blocks them
     bool done = false;
   };
 
@@ -115,6 +117,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   bool admit(Instant now, const wire::Header& header, Effects& out);
   void dispatch(Instant now, const wire::Header& header, const BufferRef& packet, Effects& out);
   wire::Drop check_list(Instant now, const wire::Header& header, std::uint64_t list, Effects& out);
+  wire::Drop on_trial(Instant now, const MemberId& from, const BufferRef& packet, Effects& out);
   void report_incompatible(const wire::Header& header, wire::Drop reason, Effects& out);
   void fire(Instant now, evs::Timer timer, Effects& out);
   void drop(wire::Drop reason) { membership_.tally().drop(reason); }
@@ -128,7 +131,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   void send_own(Seq seq, bool post, Effects& out);
   void update_token(Instant now, std::uint32_t others, std::uint32_t answered, std::uint32_t sent,
                     std::uint32_t limit);
-  void detect_stall(Instant now, Effects& out);
+  void detect_stall(Instant now);
   void note_list(Instant now, Effects& out);
   void pass_on(Instant now, Effects& out);
   void rest(Instant now);

@@ -3,6 +3,7 @@
 // together was fixed on the commit token, so that all of them deliver the same.
 
 #include <algorithm>
+#include <utility>
 
 #include "base/hooks.h"
 #include "order/ring/engine.h"
@@ -79,6 +80,7 @@ void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& 
   repair_.last_hop = first_count_;
   repair_.rounds = 0;
   repair_.since = now;
+  repair_.gave_time = false;
   timers_.arm(Timer::recovery_guard, now + options_.recovery_guard);
   recovery_check();
   out.report({EventCode::recovery_started, agreement.view, {}, missing_count(), 0});
@@ -155,7 +157,7 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
     r_.no_send_before = token_.hop;
   } else if (repair_.rounds > kGuardRounds && now - repair_.since >= options_.stall) {
     on_guard(now, out);
-    return;
+    if (membership_.state() != evs::State::recovery) return;
   }
   if (PEAL_MUTANT(m9_originate_on_install) && !repair_.active) {
     work_on_token(now, out);
@@ -175,6 +177,14 @@ void RingEngine::on_guard(Instant now, Effects& out) {
           : membership_.self();
   out.report({EventCode::recovery_guard, repair_.agreement.view, blocker, repair_.rounds, 0});
   if (blocker == membership_.self()) {
+    // The others accuse it. If it were first to give up, accusing nobody, the same members would
+    // form the same view, and wait for the same packet, again and again.
+    if (!std::exchange(repair_.gave_time, true)) {
+      repair_.rounds = 0;
+      repair_.since = now;
+      timers_.arm(Timer::recovery_guard, now + options_.recovery_guard);
+      return;
+    }
     membership_.regather(now, GatherReason::guard, {}, out);
   } else {
     membership_.accuse(now, blocker, GatherReason::guard, out);

@@ -83,8 +83,7 @@ void RingEngine::visit(Instant now, Effects& out) {
   r_.seq_history[0] = token_.seq;
   ++counts_.visits;
   accelerated_.on_rotation();
-  detect_stall(now, out);
-  if (membership_.state() != State::operational) return;  // the stall broke the view
+  detect_stall(now);
   note_list(now, out);
   work_on_token(now, out);
 }
@@ -222,8 +221,9 @@ void RingEngine::update_token(Instant now, std::uint32_t others, std::uint32_t a
 }
 
 // A member that receives tokens but no data blocks everyone: after many rotations in which nothing
-// moved because of it, it is left out. It never leaves itself out.
-void RingEngine::detect_stall(Instant now, Effects& out) {
+// moved because of it, it is left out. It never leaves itself out. Whoever misses the same packet
+// does not blame it, but looks for a member that cannot send: one of those that have the packet.
+void RingEngine::detect_stall(Instant now) {
   const bool blocked = token_.aru < token_.seq && token_.aru == r_.stalled_aru &&
                        token_.aru_index == r_.stalled_index && token_.aru_index != kNoIndex &&
                        token_.aru_index != membership_.index();
@@ -235,12 +235,17 @@ void RingEngine::detect_stall(Instant now, Effects& out) {
     return;
   }
   if (++r_.stall_rounds < kStallRounds || now - r_.stall_since < options_.stall) return;
-  if (token_.aru_index >= membership_.members().size()) return;
-  const MemberId blocker = membership_.members()[token_.aru_index];
-  ++counts_.stalls;
-  PEAL_PROBE("ring.stall_excludes");
-  out.report({EventCode::stall_excluded, membership_.view(), blocker, token_.aru, 0});
-  membership_.accuse(now, blocker, GatherReason::stall, out);
+  if (token_.aru_index >= membership_.members().size() || membership_.is_trying()) return;
+  const MemberSet& members = membership_.members();
+  const MemberId blocker = members[token_.aru_index];
+  if (packets_.received(token_.aru + 1) || PEAL_MUTANT(stall_without_trial)) {
+    ++counts_.stalls;
+    PEAL_PROBE("ring.stall_excludes");
+    membership_.suspect(now, blocker, true);
+    return;
+  }
+  const MemberId& other = members[(membership_.index() + 1U + r_.suspects++) % members.size()];
+  if (other != blocker) membership_.suspect(now, other, false);
 }
 
 // ---- passing the token on ----
