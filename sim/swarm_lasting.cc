@@ -16,8 +16,6 @@ constexpr double kShareOfStories = 0.25;
 
 void Author::write_lasting() {
   if (!options_.faults || nodes_ < 2) return;
-  // Each domain chooses its members by itself, so nodes that all domains need may not stay.
-  if (options_.domains > 0) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6e);
   if (!own.chance(kShareOfStories)) return;
   std::vector<NodeId> nodes = list_after_;

@@ -85,6 +85,7 @@ namespace peal::sim_hooks {
   X(px_loss_not_seen, "a link that loses most packets counts as one that works")                  \
   X(px_large_not_checked, "a link that loses all data, or all large packets, counts as working")  \
   X(px_links_not_told, "what others say of whom they hear is not believed")                       \
+  X(px_parts_alone, "each domain chooses by itself which nodes go on together")                   \
   X(px_disk_not_told, "an acceptor whose disk hangs counts as one whose disk moves")              \
   X(px_stuck_stays, "a member that comes no further stays in the view")                           \
   X(px_silent_leads, "a coordinator whose control packets do not arrive is not missed")           \

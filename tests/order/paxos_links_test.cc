@@ -172,10 +172,10 @@ struct Group {
   /// Packets from one node do not arrive at another, which is not node 1.
   void lose(std::uint32_t from, std::uint32_t to) { peers.find({to})->state.unheard.add(from - 1); }
   std::string look() {
-    now = now + seconds(2);
-    company.look(now, {}, peers, state);
-    now = now + seconds(2);
-    company.look(now, {}, peers, state);
+    for (int turn = 0; turn < 2; ++turn) {
+      now = now + seconds(2);
+      company.look(now, config, peers, state);
+    }
     std::string text;
     for (const Peer& peer : peers.all()) {
       if (peer.serve) text += std::to_string(peer.node.value);
@@ -185,6 +185,7 @@ struct Group {
 
   Peers peers;
   OrderState state;
+  Config config;
   Company company;
   Instant now{seconds(1).ns};
 };
@@ -253,6 +254,60 @@ TEST(PaxosCompany, WhatANodeSaysOfAnotherListCountsForNothing) {
   group.lose(2, 3);
   group.peers.find({3})->state.list = 9;
   EXPECT_EQ(group.look(), "123");
+}
+
+/// Of the ensemble of all nodes with one domain, or of that domain's.
+class OneDomain final : public Merger {
+ public:
+  void on_key(std::uint64_t /*key*/, bool /*nothing*/) override {}
+  void on_left_out() override {}
+  bool needs_all() const override { return false; }
+  std::uint64_t merged() const override { return 0; }
+  bool has_room() const override { return true; }
+  void on_pass_wanted(std::uint64_t /*key*/) override {}
+  std::vector<NodeList> parts(const NodeList& /*list*/) const override { return domains; }
+  bool in_company_of_all(NodeId node) const override { return node != outside; }
+  bool disk_hangs() const override { return false; }
+
+  std::vector<NodeList> domains;
+  NodeId outside{};
+};
+
+TEST(PaxosCompany, NodesThatAreEnoughInEachDomainArePreferred) {
+  Group group(5, 5);
+  // Of the two, 4 would be left out as the higher one.
+  group.lose(2, 4);
+  EXPECT_EQ(group.look(), "1235");
+  OneDomain merger;
+  merger.domains.push_back({1, {{3}, {4}}, {{3}, {4}}});
+  group.config.merger = &merger;
+  EXPECT_EQ(group.look(), "1345");
+  // Without most of the domain, the others go on.
+  group.lose(3, 4);
+  EXPECT_EQ(group.look(), "1235");
+  EXPECT_EQ(group.company.fitness(), Fitness::connected) << "others may find better ones";
+}
+
+TEST(PaxosCompany, ADiskThatHangsDoesNotCountInADomain) {
+  Group group(5, 3);
+  group.lose(2, 5);
+  OneDomain merger;
+  merger.domains.push_back({1, {{2}, {4}, {5}}, {{2}, {4}, {5}}});
+  group.config.merger = &merger;
+  EXPECT_EQ(group.look(), "1234");
+  group.peers.find({2})->state.disk_hangs = true;
+  EXPECT_EQ(group.look(), "1345");
+}
+
+TEST(PaxosCompany, ADomainGoesOnWithThoseThatAllNodesHaveChosen) {
+  Group group(3, 3);
+  OneDomain merger;
+  merger.outside = NodeId{2};
+  group.config.merger = &merger;
+  EXPECT_EQ(group.look(), "13");
+  EXPECT_EQ(group.company.fitness(), Fitness::chosen);
+  group.lose(1, 3);
+  EXPECT_EQ(group.look(), "12") << "the others are too few";
 }
 
 // ---- who is stuck ----

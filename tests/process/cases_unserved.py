@@ -121,6 +121,20 @@ def deaf(bench, order):
                     all_but(bench))
 
 
+@case(3, 5)
+def deaf_ring(bench):
+    """A member of the ring hears nobody, while all hear it: the others go on in a view without it.
+    """
+    cluster = bench.cluster()
+
+    def fault():
+        cluster.network.lose(None, bench.names[0], 100)
+        return bench.names[0]
+
+    return unserved(bench, cluster, fault, lambda away: cluster.network.lose(None, away, 0),
+                    all_but(bench))
+
+
 @case(3)
 def deaf_paxos(bench):
     """The coordinator hears nobody, while all hear it: another one coordinates."""
@@ -226,6 +240,20 @@ def one_lane(bench, order, match, more=""):
         last = [name for name in acceptors(bench) if name != first][-1]
         cluster.network.lose(None, last, 100, match)
         return last
+
+    return unserved(bench, cluster, fault, lambda away: cluster.network.lose(None, away, 0),
+                    all_but(bench))
+
+
+@case(3, 5)
+def one_lane_ring(bench):
+    """No data arrive at a member of the ring, and tokens do: the others go on in a view without it.
+    """
+    cluster = bench.cluster()
+
+    def fault():
+        cluster.network.lose(None, bench.names[-1], 100, DATAGRAMS_OF_DATA)
+        return bench.names[-1]
 
     return unserved(bench, cluster, fault, lambda away: cluster.network.lose(None, away, 0),
                     all_but(bench))

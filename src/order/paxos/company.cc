@@ -82,6 +82,26 @@ bool Company::read_links(const Peers& peers, const OrderState& state) {
   return any;
 }
 
+void Company::read_parts(const Merger* merger, const OrderState& state) {
+  parts_.clear();
+  in_company_of_all_ = {};
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    if (merger == nullptr || merger->in_company_of_all(listed_[i]->node)) in_company_of_all_.add(i);
+  }
+  if (merger == nullptr || !state.known()) return;
+  const wire::Nodes& counts = state.nodes();
+  const auto read = [this](const std::vector<NodeId>& nodes) {
+    NodeSet set;
+    for (std::size_t i = 0; i < listed_.size(); ++i) {
+      if (std::binary_search(nodes.begin(), nodes.end(), listed_[i]->node)) set.add(i);
+    }
+    return set;
+  };
+  for (const NodeList& part : merger->parts({counts.hash, counts.all, counts.acceptors})) {
+    parts_.push_back({read(part.nodes), read(part.acceptors)});
+  }
+}
+
 std::size_t Company::failing(std::size_t index, const NodeSet& set) const {
   return common(fails_[index], set);
 }
@@ -116,57 +136,87 @@ void Company::resolve(NodeSet& set, std::size_t keep) const {
 
 // ---- which of them go on ----
 
-/// Most acceptors, and most nodes. `moving`: acceptors whose disk hangs do not count.
-bool Company::is_enough(const Peers& peers, const NodeSet& set, bool moving) const {
+bool Company::is_enough(const Part& part, const NodeSet& set) const {
+  std::size_t acceptors = 0;
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    const bool votes = part.acceptors.has(i) && set.has(i) && !listed_[i]->state.disk_hangs;
+    if (votes) ++acceptors;
+  }
+  return acceptors * 2 > part.acceptors.size() && common(part.nodes, set) * 2 > part.nodes.size();
+}
+
+/// Most acceptors, and most nodes.
+bool Company::is_enough(const Peers& peers, const NodeSet& set, const Demand& demand) const {
   std::size_t count = 0;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
     const Peer& peer = *listed_[i];
-    if (set.has(i) && is_acceptor(peer) && !(moving && hangs(peer))) ++count;
+    if (set.has(i) && is_acceptor(peer) && !(demand.moving && hangs(peer))) ++count;
   }
-  return count >= peers.majority() && set.size() * 2 > peers.listed();
+  if (count < peers.majority() || set.size() * 2 <= peers.listed()) return false;
+  return !demand.parts || suits_parts(set);
+}
+
+bool Company::suits_parts(const NodeSet& set) const {
+  return common(set, in_company_of_all_) == set.size() &&
+         std::all_of(parts_.begin(), parts_.end(),
+                     [&](const Part& part) { return is_enough(part, set); });
 }
 
 // Most acceptors of the set are to have disks that move. If none has, disks are no reason to
-// prefer one set to another.
+// prefer one set to another. If no set is enough in all parts, those that lack it stand still, and
+// the others go on.
 NodeSet Company::choose(const Peers& peers, const OrderState& state) const {
-  if (const NodeSet set = choose(peers, state, true); is_enough(peers, set, true)) return set;
-  return choose(peers, state, false);
+  for (const Demand& demand : {Demand{true, true}, Demand{true, false}}) {
+    if (demand.parts && PEAL_MUTANT(px_parts_alone)) continue;
+    const NodeSet set = choose(peers, state, demand);
+    if (is_enough(peers, set, demand)) return set;
+  }
+  return choose(peers, state, Demand{});
+}
+
+NodeSet Company::candidates(const Demand& demand) const {
+  NodeSet set = heard_;
+  for (std::size_t i = 0; i < listed_.size() && demand.parts; ++i) {
+    if (!in_company_of_all_.has(i)) set.remove(i);
+  }
+  return set;
 }
 
 // Who is in the view stays, as long as its links work; others come in if theirs do to all of these.
 // If that leaves too few, it no longer matters who was in the view.
-NodeSet Company::choose(const Peers& peers, const OrderState& state, bool moving) const {
+NodeSet Company::choose(const Peers& peers, const OrderState& state, const Demand& demand) const {
+  const NodeSet among = candidates(demand);
   NodeSet set;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
     const Peer& peer = *listed_[i];
-    if (heard_.has(i) && state.has(peer.member) && !peer.state.visiting) set.add(i);
+    if (among.has(i) && state.has(peer.member) && !peer.state.visiting) set.add(i);
   }
   resolve(set, kNobody);
   for (std::size_t i = 0; i < listed_.size(); ++i) {
-    if (heard_.has(i) && !set.has(i) && failing(i, set) == 0) set.add(i);
+    if (among.has(i) && !set.has(i) && failing(i, set) == 0) set.add(i);
   }
-  if (is_enough(peers, set, moving)) return set;
-  set = heard_;
+  if (is_enough(peers, set, demand)) return set;
+  set = among;
   resolve(set, kNobody);
-  return is_enough(peers, set, moving) ? set : search(peers, moving);
+  return is_enough(peers, set, demand) ? set : search(peers, among, demand);
 }
 
 /// Tries all sets of few nodes: the largest one, of these the one of the lowest nodes.
-NodeSet Company::search(const Peers& peers, bool moving) const {
-  std::vector<std::size_t> heard;
+NodeSet Company::search(const Peers& peers, const NodeSet& among, const Demand& demand) const {
+  std::vector<std::size_t> nodes;
   for (std::size_t i = 0; i < listed_.size(); ++i) {
-    if (heard_.has(i)) heard.push_back(i);
+    if (among.has(i)) nodes.push_back(i);
   }
   NodeSet best;
-  if (heard.size() > kSearchMax || heard.size() * 2 <= peers.listed()) return best;
+  if (nodes.size() > kSearchMax || !is_enough(peers, among, demand)) return best;
   PEAL_PROBE("paxos.company_searched");
-  for (std::uint32_t bits = 1; bits < (1U << heard.size()); ++bits) {
+  for (std::uint32_t bits = 1; bits < (1U << nodes.size()); ++bits) {
     NodeSet set;
-    for (std::size_t k = 0; k < heard.size(); ++k) {
-      if ((bits >> k & 1U) != 0) set.add(heard[k]);
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      if ((bits >> k & 1U) != 0) set.add(nodes[k]);
     }
-    if (set.size() <= best.size() || !is_enough(peers, set, moving)) continue;
-    const bool works = std::all_of(heard.begin(), heard.end(), [&](std::size_t i) {
+    if (set.size() <= best.size() || !is_enough(peers, set, demand)) continue;
+    const bool works = std::all_of(nodes.begin(), nodes.end(), [&](std::size_t i) {
       return !set.has(i) || failing(i, set) == 0;
     });
     if (works) best = set;
@@ -189,15 +239,16 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
   if (self_ == kNobody || peers.live_acceptors() < peers.majority()) return Fitness::none;
   const NodeSet chosen = choose(peers, state);
   Fitness fitness = Fitness::hears;
-  if (is_enough(peers, chosen, false) && chosen.has(self_)) {
-    fitness = Fitness::chosen;
+  if (is_enough(peers, chosen, {}) && chosen.has(self_)) {
+    // Another node may find nodes that suit all parts: it hears others.
+    fitness = suits_parts(chosen) ? Fitness::chosen : Fitness::connected;
     serve = chosen;
-  } else if (const NodeSet own = around(self_); is_enough(peers, own, false)) {
+  } else if (const NodeSet own = around(self_); is_enough(peers, own, {})) {
     fitness = Fitness::connected;
     serve = own;
   }
   // A coordinator whose disk hangs votes for nothing. If all disks hang, another one is no help.
-  const bool others_move = is_enough(peers, serve, true);
+  const bool others_move = is_enough(peers, serve, {true, false});
   if (hangs(*listed_[self_]) && others_move) fitness = Fitness::hears;
   return fitness;
 }
@@ -219,11 +270,12 @@ bool Company::just_found(Instant now, const Options& options, const NodeSet& fou
   return false;
 }
 
-void Company::look(Instant now, const Options& options, Peers& peers, const OrderState& state) {
+void Company::look(Instant now, const Config& config, Peers& peers, const OrderState& state) {
   const bool any_fails = read_links(peers, state);
+  read_parts(config.merger, state);
   NodeSet serve;
   fitness_ = judge(peers, state, serve);
-  if (just_found(now, options, serve)) {
+  if (just_found(now, config.options, serve)) {
     fitness_ = Fitness::hears;
     serve = heard_;
   }

@@ -345,7 +345,7 @@ wire::State PaxosEngine::state() const {
   state.asks = asked_;
   state.from = views_from_;
   state.misses = misses_;
-  state.disk_hangs = disk_hangs_;
+  state.disk_hangs = says_that_disk_hangs();
   state.app_full = host_.receive_room_units() == 0;
   state.fitness = company_.fitness();
   if (state.next != 0) state.unheard = company_.unheard();

@@ -77,6 +77,11 @@ class PaxosEngine final : public Ensemble {
   MemberId coordinated_by() const override;
   void want_pass(std::uint64_t key, Effects& out) override;
   void keep_for(std::span<const MemberId> left_out) override;
+  bool serves(NodeId node) const override {
+    const Peer* peer = peers_.find(node);
+    return peer != nullptr && peer->serve;
+  }
+  bool disk_hangs() const override { return disk_hangs_; }
   void set_ready(bool ready, std::uint64_t from) override {
     visiting_ = !ready;
     views_from_ = from;
@@ -110,6 +115,7 @@ class PaxosEngine final : public Ensemble {
   // links.cc
   void look_at_links(Instant now);
   bool look_at_disk(Instant now);
+  bool says_that_disk_hangs() const;
   void check_links(Effects& out);
   wire::Drop on_link_check(Peer& from, const BufferRef& packet);
 

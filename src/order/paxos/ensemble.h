@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "order/paxos/options.h"
 #include "order/paxos/routes.h"
@@ -30,6 +31,14 @@ class Merger {
   virtual bool has_room() const = 0;
   /// A node needs keys of this ensemble above this one, which is a stamp.
   virtual void on_pass_wanted(std::uint64_t key) = 0;
+  /// Of the ensemble of all nodes: the parts of this list that have ensembles of their own. Views
+  /// should have most nodes and most acceptors of each part, too.
+  virtual std::vector<NodeList> parts(const NodeList& list) const = 0;
+  /// Of the ensemble of such a part: can the node be in a view of all nodes? In other ensembles all
+  /// can.
+  virtual bool in_company_of_all(NodeId node) const = 0;
+  /// The log of all ensembles hangs at this node.
+  virtual bool disk_hangs() const = 0;
 };
 
 /// An engine that orders a part of the units, as one of several: see Config::merger. Delivers
@@ -60,6 +69,10 @@ class Ensemble : public Engine {
   /// These were left out of the view of all ensembles, and may come back as they are: keeps what
   /// they may still lack of what this ensemble has decided so far.
   virtual void keep_for(std::span<const MemberId> left_out) = 0;
+  /// Can the node be in a view that this node coordinates, by its links?
+  virtual bool serves(NodeId node) const = 0;
+  /// It has something to write, and its log makes nothing durable.
+  virtual bool disk_hangs() const = 0;
   /// May this node be taken into views, and with keys of at least `from`? Not at first.
   virtual void set_ready(bool ready, std::uint64_t from) = 0;
 };

@@ -31,8 +31,8 @@ constexpr std::int64_t kDiskHangsFor = 5;
 
 void PaxosEngine::look_at_links(Instant now) {
   disk_hangs_ = look_at_disk(now);
-  peers_.self().state.disk_hangs = disk_hangs_;
-  company_.look(now, config_.options, peers_, state_);
+  peers_.self().state.disk_hangs = says_that_disk_hangs();
+  company_.look(now, config_, peers_, state_);
   peers_.watch(now, state_.next());
   const Peer* last = peers_.find(round_seen_.coordinator.node);
   const bool less_fit = last != nullptr && !last->self && last->has_state &&
@@ -49,6 +49,11 @@ bool PaxosEngine::look_at_disk(Instant now) {
   if (moved) disk_moved_at_ = now;
   disk_at_ = log->durable();
   return now - disk_moved_at_ >= config_.options.suspect * kDiskHangsFor;
+}
+
+/// Not all ensembles have something to write, and their disk is one.
+bool PaxosEngine::says_that_disk_hangs() const {
+  return disk_hangs_ || (config_.merger != nullptr && config_.merger->disk_hangs());
 }
 
 // Signs of life are small, and have a lane of their own: they tell nothing of the lane of data, nor

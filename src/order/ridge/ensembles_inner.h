@@ -63,6 +63,20 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
     wanted = std::max(wanted, key);
     all_.see_key(key);
   }
+  std::vector<NodeList> parts(const NodeList& list) const override {
+    std::vector<NodeList> parts;
+    for (std::size_t i = 1; domain == 0 && i <= all_.layout_.domains.size(); ++i) {
+      parts.push_back(part_of(all_.layout_, static_cast<Domain>(i), list));
+    }
+    return parts;
+  }
+  bool in_company_of_all(NodeId node) const override {
+    return domain == 0 || all_.inner_.front()->engine->serves(node);
+  }
+  bool disk_hangs() const override {
+    return std::any_of(all_.inner_.begin(), all_.inner_.end(),
+                       [](const auto& inner) { return inner->engine->disk_hangs(); });
+  }
 
   /// A unit of this node that the ensemble was handed and has not placed.
   struct Handed {
