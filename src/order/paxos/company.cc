@@ -12,8 +12,10 @@ namespace {
 using wire::Fitness;
 using wire::NodeSet;
 
-/// In units of Options::suspect: longer than what was lost before a link worked again counts.
+/// In units of Options::suspect: longer than what was lost before a link worked again counts. Each
+/// of several ensembles has fewer link checks, and remembers them for longer (links.cc).
 constexpr std::int64_t kWaitForOthers = 15;
+constexpr std::int64_t kWaitForOthersOfSeveral = 45;
 /// Nor longer than so many times the time for which no nodes were enough.
 constexpr std::int64_t kWaitTimes = 2;
 
@@ -256,15 +258,16 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
 /// Links that failed together come back one after the other. The first few nodes whose links all
 /// work again wait for the others, rather than leave them out for a moment. Links that fail
 /// together also do so one after the other: then nobody was without such nodes for long.
-bool Company::just_found(Instant now, const Options& options, const NodeSet& found) {
+bool Company::just_found(Instant now, const Config& config, const NodeSet& found) {
   const bool any = fitness_ >= Fitness::connected;
   if (!any && lost_at_ == Instant{}) lost_at_ = now;
   if (!any) found_at_ = {};
   if (any && found == heard_) lost_at_ = {};
   if (!any || lost_at_ == Instant{}) return false;
   if (found_at_ == Instant{}) found_at_ = now;
+  const std::int64_t most = config.merger == nullptr ? kWaitForOthers : kWaitForOthersOfSeveral;
   const Duration wait =
-      std::min(options.suspect * kWaitForOthers, (found_at_ - lost_at_) * kWaitTimes);
+      std::min(config.options.suspect * most, (found_at_ - lost_at_) * kWaitTimes);
   if (now - found_at_ < wait) return true;
   lost_at_ = found_at_ = {};
   return false;
@@ -275,7 +278,7 @@ void Company::look(Instant now, const Config& config, Peers& peers, const OrderS
   read_parts(config.merger, state);
   NodeSet serve;
   fitness_ = judge(peers, state, serve);
-  if (just_found(now, config.options, serve)) {
+  if (just_found(now, config, serve)) {
     fitness_ = Fitness::hears;
     serve = heard_;
   }

@@ -56,7 +56,7 @@ class Company {
   bool is_enough(const Part& part, const NodeSet& set) const;
   bool suits_parts(const NodeSet& set) const;
   wire::Fitness judge(const Peers& peers, const OrderState& state, NodeSet& serve) const;
-  bool just_found(Instant now, const Options& options, const NodeSet& found);
+  bool just_found(Instant now, const Config& config, const NodeSet& found);
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
