@@ -236,11 +236,12 @@ NodeSet Company::around(std::size_t self) const {
   return set;
 }
 
-Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& serve) const {
-  serve = heard_;
+Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& serve) {
+  serve = chosen_ = heard_;
   if (self_ == kNobody || peers.live_acceptors() < peers.majority()) return Fitness::none;
   const NodeSet chosen = choose(peers, state);
   Fitness fitness = Fitness::hears;
+  if (is_enough(peers, chosen, {})) chosen_ = chosen;
   if (is_enough(peers, chosen, {}) && chosen.has(self_)) {
     // Another node may find nodes that suit all parts: it hears others.
     fitness = suits_parts(chosen) ? Fitness::chosen : Fitness::connected;
@@ -280,18 +281,19 @@ void Company::look(Instant now, const Config& config, Peers& peers, const OrderS
   fitness_ = judge(peers, state, serve);
   if (just_found(now, config, serve)) {
     fitness_ = Fitness::hears;
-    serve = heard_;
+    serve = chosen_ = heard_;
   }
   if (any_fails) PEAL_PROBE("paxos.pair_fails");
   std::size_t index = 0;
   for (Peer& peer : peers.all()) {
     if (!peer.listed) {
-      peer.works = peer.serve = peer.self || !peer.suspected;
+      peer.works = peer.serve = peer.chosen = peer.self || !peer.suspected;
       continue;
     }
     const std::size_t i = index++;
     peer.works = peer.self || (heard_.has(i) && !(self_ != kNobody && fails_[self_].has(i)));
     peer.serve = peer.self || serve.has(i);
+    peer.chosen = chosen_.has(i);
   }
 }
 

@@ -23,8 +23,8 @@ namespace peal::order::paxos {
 /// of each part, too; and in such a part, those that the ensemble of all nodes has chosen.
 class Company {
  public:
-  /// Looks anew, and writes `works` and `serve` of each peer. `state` tells who is in the view:
-  /// others come in only if their links to all of these work.
+  /// Looks anew, and writes `works`, `serve` and `chosen` of each peer. `state` tells who is in the
+  /// view: others come in only if their links to all of these work.
   void look(Instant now, const Config& config, Peers& peers, const OrderState& state);
   wire::Fitness fitness() const { return fitness_; }
   /// Nodes of the list whose packets do not arrive here: for others to know.
@@ -55,7 +55,7 @@ class Company {
   bool is_enough(const Peers& peers, const NodeSet& set, const Demand& demand) const;
   bool is_enough(const Part& part, const NodeSet& set) const;
   bool suits_parts(const NodeSet& set) const;
-  wire::Fitness judge(const Peers& peers, const OrderState& state, NodeSet& serve) const;
+  wire::Fitness judge(const Peers& peers, const OrderState& state, NodeSet& serve);
   bool just_found(Instant now, const Config& config, const NodeSet& found);
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
@@ -65,6 +65,7 @@ class Company {
   NodeSet heard_;                    ///< scratch: nodes that this node hears, itself included
   std::vector<Part> parts_;          ///< scratch
   NodeSet in_company_of_all_;        ///< scratch
+  NodeSet chosen_;                   ///< scratch: all that are heard if no nodes are enough
   NodeSet unheard_;
   std::size_t self_ = kNobody;
   wire::Fitness fitness_ = wire::Fitness::none;

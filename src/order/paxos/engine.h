@@ -77,9 +77,9 @@ class PaxosEngine final : public Ensemble {
   MemberId coordinated_by() const override;
   void want_pass(std::uint64_t key, Effects& out) override;
   void keep_for(std::span<const MemberId> left_out) override;
-  bool serves(NodeId node) const override {
+  bool chooses(NodeId node) const override {
     const Peer* peer = peers_.find(node);
-    return peer != nullptr && peer->serve;
+    return peer != nullptr && peer->chosen;
   }
   bool disk_hangs() const override { return disk_hangs_; }
   void set_ready(bool ready, std::uint64_t from) override {

@@ -34,8 +34,8 @@ class Merger {
   /// Of the ensemble of all nodes: the parts of this list that have ensembles of their own. Views
   /// should have most nodes and most acceptors of each part, too.
   virtual std::vector<NodeList> parts(const NodeList& list) const = 0;
-  /// Of the ensemble of such a part: can the node be in a view of all nodes? In other ensembles all
-  /// can.
+  /// Of the ensemble of such a part: has the ensemble of all nodes chosen the node? In other
+  /// ensembles all are.
   virtual bool in_company_of_all(NodeId node) const = 0;
   /// The log of all ensembles hangs at this node.
   virtual bool disk_hangs() const = 0;
@@ -69,8 +69,8 @@ class Ensemble : public Engine {
   /// These were left out of the view of all ensembles, and may come back as they are: keeps what
   /// they may still lack of what this ensemble has decided so far.
   virtual void keep_for(std::span<const MemberId> left_out) = 0;
-  /// Can the node be in a view that this node coordinates, by its links?
-  virtual bool serves(NodeId node) const = 0;
+  /// Is the node of those that should go on together, by their links? See Company.
+  virtual bool chooses(NodeId node) const = 0;
   /// It has something to write, and its log makes nothing durable.
   virtual bool disk_hangs() const = 0;
   /// May this node be taken into views, and with keys of at least `from`? Not at first.

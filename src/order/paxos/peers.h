@@ -42,6 +42,7 @@ struct Peer {
   Reception reception;        ///< how well its packets arrive
   bool works = true;          ///< this node and it hear each other
   bool serve = true;          ///< it can be in a view that this node coordinates
+  bool chosen = true;         ///< it is of those that should go on together
   Instant keeps_up{};  ///< when it last came further, had all, or its application took nothing
   wire::Instance came_to{};  ///< how far it had come then
   bool has_state = false;

@@ -71,7 +71,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
     return parts;
   }
   bool in_company_of_all(NodeId node) const override {
-    return domain == 0 || all_.inner_.front()->engine->serves(node);
+    return domain == 0 || all_.inner_.front()->engine->chooses(node);
   }
   bool disk_hangs() const override {
     return std::any_of(all_.inner_.begin(), all_.inner_.end(),
