@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the golden packets of protocol version 1 to the folder given as the argument.
+"""Writes the golden packets of protocol version 1 to a folder, or with --check compares them with
+those that are there.
 
 A second encoder, written from docs/wire.md and sharing nothing with the C++ one, so that the two
 check each other. Each line of a golden file holds the bytes of one field and its name. Golden files
 of a released version are never changed: a new version adds new files beside them.
 """
+import argparse
 import pathlib
 import struct
 import sys
@@ -15,7 +17,7 @@ KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel
          "epoch_notice": 7, "trial": 8, "state": 32, "submit": 33, "propose": 34, "prepare": 35,
          "promise": 36, "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40,
          "checkpoint_get": 41, "checkpoint": 42, "relay": 43, "distribute": 44, "lacks": 45,
-         "lives": 47}
+         "pass": 46, "lives": 47, "link_check": 48}
 CLUSTER = 0xC0FFEE0012345678
 
 
@@ -257,7 +259,7 @@ def trial(step, part, index, number, to, padding):
 
 
 def state(sender, current, flags, voted, voted_upto, decided_upto, following, oldest, view, lists,
-          start=0):
+          start=0, beat=0, fitness=0, unheard=(0, 0)):
     p = Packet("state", sender)
     p.round("round", current)
     p.u8("flags", flags)
@@ -270,6 +272,23 @@ def state(sender, current, flags, voted, voted_upto, decided_upto, following, ol
     for name, value in zip(("list", "first_list", "next_list"), lists):
         p.u64(name, value)
     p.u64("from", start)
+    p.u32("beat", beat)
+    p.u8("fitness", fitness)
+    for i, word in enumerate(unheard):
+        p.u64(f"unheard[{i}]", word)
+    return p
+
+
+def link_check(number, zeros):
+    p = Packet("link_check", D)
+    p.u32("number", number)
+    p.raw("zeros", bytes(zeros))
+    return p
+
+
+def pass_frame(key):
+    p = Packet("pass", C)
+    p.u64("key", key)
     return p
 
 
@@ -344,10 +363,11 @@ def lives(list_hash, epochs):
     return p
 
 
-def repeat(first, count):
+def repeat(first, count, again=0):
     p = Packet("repeat", D)
     p.u64("first", first)
     p.u16("instances", count)
+    p.u8("again", again)
     return p
 
 
@@ -426,6 +446,9 @@ def golden_states():
     about = "A goodbye with the first flags but that of a coordinator, and the largest key."
     yield "v1-state-visiting-last", about, state(
         C, ROUND, 14, ROUND, 8999, 8999, 8900, 8900, 77, (0, LIST, 0), 2 ** 63 - 1)
+    about = "The STATE of an acceptor that misses its coordinator, and whose disk hangs."
+    yield "v1-state-misses", about, state(
+        C, ROUND, 0xe4, ROUND, 8999, 0, 9004, 9004, 78, (0, LIST, 0), 0, 41, 2, (2, 2 ** 63))
 
 
 def golden_of_quorums():
@@ -472,6 +495,10 @@ def golden_of_quorums():
     yield "v1-lacks", "Asks a member for units of its own.", lacks(77, 8191, 64)
     yield "v1-lives", "Whom an acceptor in memory takes for those that begin.", lives(LIST, LIVES)
     yield "v1-repeat", "Asks for decided instances.", repeat(8900, 64)
+    yield "v1-repeat-again", "The REPEAT of somebody who has asked in vain.", repeat(8900, 64, 1)
+    yield "v1-link-check", "The LINK_CHECK of 44 bytes.", link_check(7, 8)
+    about = "Asks a coordinator to say how far its ensemble has come."
+    yield "v1-pass", about, pass_frame(KEY)
     yield "v1-decided", "One of them.", value_frame(
         "decided", A, 0, 8900, 0, (UNIT, SAFE, 77, B, 7, b"\xff"))
     yield "v1-checkpoint-get", "Asks for a place to begin.", Packet("checkpoint_get", D)
@@ -486,10 +513,22 @@ def golden_of_quorums():
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
-    for name, about, packet in golden():
-        (folder / f"{name}.hex").write_text(packet.text(about))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; name what differs")
+    parser.add_argument("folder", type=pathlib.Path, help="such as tests/data/wire")
+    options = parser.parse_args()
+    texts = {f"{name}.hex": packet.text(about) for name, about, packet in golden()}
+    if not options.check:
+        for name, text in texts.items():
+            (options.folder / name).write_text(text)
+        return 0
+    there = {path.name: path.read_text() for path in options.folder.glob("*.hex")}
+    wrong = [name for name in sorted(there.keys() | texts.keys())
+             if there.get(name) != texts.get(name)]
+    for name in wrong:
+        print(f"{options.folder / name} is not what write_golden.py writes")
+    return 1 if wrong or not texts else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
