@@ -30,6 +30,7 @@ class Headway {
 
  private:
   using Nodes = std::vector<NodeId>;
+  static constexpr std::size_t kProbeBytes = 16;
 
   bool node_works(NodeId node) const;
   bool pair_works(NodeId a, NodeId b) const;

@@ -22,9 +22,6 @@ constexpr std::uint32_t kFrameSlabs = 128;
 /// A view of all nodes that there may be, and a promise with some 500 runs of votes.
 constexpr std::uint32_t kPaxosFrameBytes = 16'384;
 constexpr std::uint32_t kReceiveSlabsMin = 16;
-/// How often to look whether streams reach those who are there, and how many times they must not.
-constexpr Duration kStreamsLook = seconds(1);
-constexpr std::uint32_t kUnreachedLooks = 3;
 constexpr std::uint32_t kReceiveSlabsMax = 512;
 
 /// Slabs for what the engine keeps until all have it, and for what waits to be read. Slabs that are
@@ -271,25 +268,18 @@ NodeId Runtime::congested() const {
   return slow;
 }
 
-/// New units were held back for a peer: they go on as soon as it has caught up.
 void Runtime::watch_streams(Instant now) {
+  // New units were held back for a peer: they go on as soon as it has caught up.
   if (held_ && udp_->congested() == NodeId{}) {
     held_ = false;
     node_->on_room(now);
     udp_->flush();
   }
-  if (now < look_at_streams_) return;
-  look_at_streams_ = now + kStreamsLook;
-  for (const io::StreamState& each : udp_->streams()) {
-    if (each.open || each.problem.empty()) {
-      unreached_.erase(each.node);
-      continue;
-    }
-    // A node whose packets arrive is up, in the view or not. One that is down is no news.
-    Unreached& record = unreached_[each.node];
-    record.looks = std::exchange(record.heard, false) ? record.looks + 1 : 0;
-    if (record.looks == kUnreachedLooks) application_.on_warning(unreached_text(each, names_));
-  }
+  unreached_.look(
+      now, [this] { return udp_->streams(); },
+      [this](const io::StreamState& state) {
+        application_.on_warning(unreached_text(state, names_));
+      });
 }
 
 std::optional<Instant> Runtime::next_deadline() const {
@@ -302,11 +292,7 @@ std::optional<Instant> Runtime::next_deadline() const {
 }
 
 void Runtime::on_packet(Instant now, NodeId from, Lane lane, const BufferRef& packet) {
-  if (!unreached_.empty()) {
-    if (const auto found = unreached_.find(from); found != unreached_.end()) {
-      found->second.heard = true;
-    }
-  }
+  unreached_.heard(from);
   node_->on_packet(now, lane, packet);
 }
 

@@ -19,6 +19,7 @@
 #include "io/udp.h"
 #include "member/settings.h"
 #include "member/trace_log.h"
+#include "member/unreached.h"
 #include "node/node.h"
 #include "trace/names.h"
 
@@ -134,12 +135,6 @@ class Runtime final : private io::LoopHost,
   const std::string& why_passage() const { return why_passage_; }
 
  private:
-  /// A node to which there is no stream, with a reason.
-  struct Unreached {
-    std::uint32_t looks{};  ///< in a row at which its packets had arrived here since the one before
-    bool heard = false;     ///< since the last look
-  };
-
   Runtime(const Settings& settings, io::Loop& loop, Application& application);
   Result<void, io::IoError> prepare();
   Result<void, io::IoError> open_log();
@@ -204,8 +199,7 @@ class Runtime final : private io::LoopHost,
   std::map<NodeId, std::uint32_t> refused_said_;  ///< a bit for each reason that was said
   std::map<NodeId, std::string> refused_;  ///< why its packets are of no use, until a view has it
   mutable bool held_ = false;              ///< the node was told that somebody is slow
-  Instant look_at_streams_{};              ///< at the streams, again
-  std::map<NodeId, Unreached> unreached_;  ///< nodes to which there is no stream
+  Unreached unreached_;
   std::vector<std::string> start_warnings_;
   std::vector<MemberId> members_;  ///< of the newest regular view
   std::string why_passage_;
