@@ -12,18 +12,19 @@ ALL = {}
 class Case:
     """One case: what it does, in which sizes of clusters, and the function that runs it."""
 
-    def __init__(self, function, sizes):
+    def __init__(self, function, sizes, soak):
         self.about = " ".join(function.__doc__.split())
-        self.sizes, self.run = sizes, function
+        self.sizes, self.soak, self.run = sizes, soak, function
 
 
-def case(*sizes):
-    """Declares a case under the name of its function, for clusters of these sizes.
+def case(*sizes, soak=()):
+    """Declares a case under the name of its function, for clusters of these sizes; and with --soak
+    for those as well.
 
     The function gets a Bench, raises lib.Failure, and returns its figure as text.
     """
     def declare(function):
-        ALL[function.__name__] = Case(function, sizes)
+        ALL[function.__name__] = Case(function, sizes, soak)
         return function
 
     return declare
@@ -45,6 +46,11 @@ class Bench:
     def quick(self):
         """Fewer rounds and shorter stops are asked for."""
         return self.options.quick
+
+    @property
+    def soak(self):
+        """There is time."""
+        return self.options.soak
 
     def rounds(self, full, quick):
         """How often to do it."""

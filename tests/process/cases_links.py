@@ -68,7 +68,7 @@ def partition(bench):
             f"where the majority is; merged after {percentiles(merged)}; {checked}")
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def one_way_loss(bench):
     """Under full load, 30% of what one node sends is lost on its way to another one, and then all
     of it: everybody goes on delivering, views do not flap, and all are together again

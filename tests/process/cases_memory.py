@@ -7,7 +7,7 @@ import time
 from bench import case
 from lib import Failure
 
-STOPPED_S, STOPPED_QUICK_S = 60, 10
+STOPPED_S, STOPPED_QUICK_S, STOPPED_SOAK_S = 20, 10, 60
 MEGABYTE = 1 << 20
 # What one node may hold when everything that it bounds is full at once (see limits in the
 # configuration) is far more; this is what it needs in this case, with room for other machines.
@@ -17,9 +17,9 @@ GROWTH_MAX = 32 * MEGABYTE  # between the first quarter of the stop and its end
 
 @case(3)
 def stopped_receiver(bench):
-    """For a minute under full load one node stands still, and so does a `peal recv` at another one,
-    which asked for eviction: nobody's memory grows, the receiver is told why it is cut off, the
-    node comes back."""
+    """For 20 seconds (with --soak a minute) under full load one node stands still, and so does a
+    `peal recv` at another one, which asked for eviction: nobody's memory grows, the receiver is
+    told why it is cut off, the node comes back."""
     cluster = bench.cluster(sizes=[60_000, 400_000])  # few lines of trace for many bytes
     cluster.start()
     receiver = bench.child([cluster.peal, "recv", "--to", "b.sock", "--policy", "evict"], "b.recv")
@@ -27,7 +27,8 @@ def stopped_receiver(bench):
     cluster.progress(bench.names)
     receiver.signal(signal.SIGSTOP)
     cluster["c"].child.signal(signal.SIGSTOP)
-    seconds = STOPPED_QUICK_S if bench.quick else STOPPED_S
+    seconds = (STOPPED_QUICK_S if bench.quick else
+               STOPPED_SOAK_S if bench.soak else STOPPED_S)
     samples = {name: [] for name in "ab"}
     count, began = cluster["a"].delivered(), time.monotonic()
     while time.monotonic() - began < seconds:

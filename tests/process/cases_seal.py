@@ -85,7 +85,7 @@ def _refused(node):
             if name.startswith("seal_") and name != "seal_opened"}
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def replays(bench):
     """Sealed packets that passed on the cables are sent once more, as they were or with one byte
     changed, to every port of every node under full load: refused and counted, no change of view,
@@ -144,7 +144,7 @@ def _reload(cluster, key):
             raise Failure(f"{node.name} says that it seals with {shown}, not {key}")
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def key_rotation(bench):
     """Under full load, a cluster goes to another key in the three steps of keygen, twice: no change
     of view, nothing lost. A key file that cannot be used changes nothing. A node that is started

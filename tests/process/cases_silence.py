@@ -47,8 +47,8 @@ def delays_ms(cluster, began):
 
 @case(3)
 def silence(bench):
-    """Nobody sends, first for a minute and then twice for ten seconds: processor time of all
-    nodes together. After each silence one message, and how long it takes to all."""
+    """Nobody sends, first for 20 seconds (with --soak a minute) and then twice for ten: processor
+    time of all nodes together. After each silence one message, and how long it takes to all."""
     cluster = bench.cluster()
     cluster.start(load=False)
     time.sleep(SETTLE_S)
@@ -57,7 +57,8 @@ def silence(bench):
     for turn in range(rounds):
         pids = [node.status()["pid"] for node in cluster]
         before, start = sum(map(processor_ns, pids)), now_ns()
-        time.sleep(60 if turn == 0 and not bench.quick else 10)  # the silence itself
+        first = 10 if bench.quick else 60 if bench.soak else 20
+        time.sleep(first if turn == 0 else 10)  # the silence itself
         used.append(100 * (sum(map(processor_ns, pids)) - before) / (now_ns() - start))
         sender = bench.names[turn % bench.size]
         with open(os.path.join(cluster.folder, "first"), "w", encoding="ascii") as file:

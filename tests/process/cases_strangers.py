@@ -110,7 +110,7 @@ def _wait_counted(node, before, expected):
             raise Failure(f"{node.name} has counted {sum(found.values())} of {expected}: {found}")
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def rubbish(bench):
     """Random bytes, damaged copies of real packets, and packets of other versions, kinds and
     clusters go to every port of every node: all are counted by reason. Then more of them, and old

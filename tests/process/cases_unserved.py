@@ -95,14 +95,14 @@ def one_way(bench, order):
                     all_but(bench))
 
 
-@case(3)
+@case(3, soak=(5,))
 def one_way_paxos(bench):
     """What the coordinator sends does not arrive at one of the acceptors, and all else does: the
     others go on."""
     return one_way(bench, "paxos")
 
 
-@case(3)
+@case(3, soak=(5,))
 def one_way_ridge(bench):
     """The same with ridge."""
     return one_way(bench, "ridge")
@@ -121,7 +121,7 @@ def deaf(bench, order):
                     all_but(bench))
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def deaf_ring(bench):
     """A member of the ring hears nobody, while all hear it: the others go on in a view without it.
     """
@@ -135,13 +135,13 @@ def deaf_ring(bench):
                     all_but(bench))
 
 
-@case(3)
+@case(3, soak=(5,))
 def deaf_paxos(bench):
     """The coordinator hears nobody, while all hear it: another one coordinates."""
     return deaf(bench, "paxos")
 
 
-@case(3)
+@case(3, soak=(5,))
 def deaf_ridge(bench):
     """The same with ridge."""
     return deaf(bench, "ridge")
@@ -211,13 +211,13 @@ def frozen_disk(bench, order):
                         lambda away: run("fsfreeze", "--unfreeze", folder(away)), all_but(bench))
 
 
-@case(3)
+@case(3, soak=(5,))
 def frozen_disk_paxos(bench):
     """The disk of the coordinator hangs, and comes back: another one coordinates."""
     return frozen_disk(bench, "paxos")
 
 
-@case(3)
+@case(3, soak=(5,))
 def frozen_disk_ridge(bench):
     """The same with ridge."""
     return frozen_disk(bench, "ridge")
@@ -245,7 +245,7 @@ def one_lane(bench, order, match, more=""):
                     all_but(bench))
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def one_lane_ring(bench):
     """No data arrive at a member of the ring, and tokens do: the others go on in a view without it.
     """
@@ -259,19 +259,19 @@ def one_lane_ring(bench):
                     all_but(bench))
 
 
-@case(3)
+@case(3, soak=(5,))
 def one_lane_paxos(bench):
     """Of what all send to one acceptor, the data are lost, and its control packets are not."""
     return one_lane(bench, "paxos", DATAGRAMS_OF_DATA)
 
 
-@case(3)
+@case(3, soak=(5,))
 def one_lane_ridge(bench):
     """The same with ridge."""
     return one_lane(bench, "ridge", DATAGRAMS_OF_DATA)
 
 
-@case(3)
+@case(3, soak=(5,))
 def one_lane_streams(bench):
     """The same with ridge where data take streams: TCP is blocked, and UDP is not."""
     return one_lane(bench, "ridge", "ip protocol tcp", '\n[network]\ndata = "streams"\n')

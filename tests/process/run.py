@@ -31,6 +31,8 @@ def parse_arguments():
     parser.add_argument("--json", action="store_true", help="one JSON object at the end")
     parser.add_argument("--nodes", default="3,5", help="sizes of clusters (3,5)")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter stops")
+    parser.add_argument("--soak", action="store_true",
+                        help="also what ./test has no time for: larger clusters, longer stops")
     parser.add_argument("--rounds", type=int, help="instead of what a case has by itself")
     parser.add_argument("--keep", action="store_true", help="keep the traces of cases that passed")
     parser.add_argument("--bin", default=os.path.join(ROOT, "build/release/bin"),
@@ -60,8 +62,9 @@ def parse_arguments():
 def selected(options):
     """Pairs of a case and a number of nodes."""
     wanted = options.case or list(cases.ALL)
+    more = [(name, size) for name in wanted if options.soak for size in cases.ALL[name].soak]
     return [(name, size) for name in wanted for size in cases.ALL[name].sizes
-            if size in options.nodes]
+            if size in options.nodes] + [pair for pair in more if pair[1] in options.nodes]
 
 
 def run_case(options, name, size, number):
@@ -134,7 +137,8 @@ def main():
     options = parse_arguments()
     if options.list:
         for name, case in cases.ALL.items():
-            print(f"{name} ({' and '.join(map(str, case.sizes))} nodes): {case.about}")
+            soak = f"; with --soak {' and '.join(map(str, case.soak))}" if case.soak else ""
+            print(f"{name} ({' and '.join(map(str, case.sizes))} nodes{soak}): {case.about}")
         return 0
     if network.missing_tools():
         return not_run(f"missing: {', '.join(network.missing_tools())}")
