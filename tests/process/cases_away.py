@@ -53,7 +53,7 @@ def away_paxos(bench):
     return away(bench, "paxos")
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def away_ridge(bench):
     """The same with ridge."""
     return away(bench, "ridge")

@@ -47,7 +47,7 @@ def expect_refused(cluster, name, *texts):
         raise Failure(f"{name} ended with {status}, without {missing}; it says: {child.lines[-2:]}")
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def truncated(bench):
     """An acceptor is killed under full load, and before it starts again its newest segment is cut,
     at many lengths, or its `identity` is gone, or all but its `epoch`: each time it refuses to

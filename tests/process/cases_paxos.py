@@ -263,7 +263,7 @@ def memory_sigkill(bench):
     return f"three times {minority}, once most; {bench.finish(cluster)}"
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def ridge_power(bench):
     """The same with values along a chain."""
     return power(bench, "ridge")
