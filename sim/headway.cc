@@ -170,10 +170,9 @@ void Headway::wake_applications() {
         const Process& process = *world_.process(member);
         if (process.own_delivered == process.submitted) return true;  // it is not held up yet
         const order::WaitReason& why = process.node->why();
-        const bool unheard = why.kind == order::WaitReason::Kind::unheard &&
-                             std::any_of(why.all.begin(), why.all.end(),
-                                         [&](const MemberId& one) { return one.node == node; });
-        return named(why) || (unheard && !world_.network().link_works(node, member));
+        const bool said_of_it = std::any_of(why.all.begin(), why.all.end(),
+                                            [&](const MemberId& one) { return one.node == node; });
+        return named(why) || (said_of_it && !world_.network().link_works(node, member));
       });
     });
   });
