@@ -4,12 +4,13 @@
 import os
 import random
 import shutil
+import struct
 
 from bench import case
 from cases_paxos import DATA, back, expect_counters, paxos_cluster
 from lib import Failure
 
-HEADER_BYTES = 72  # of a segment: docs/wal.md
+HEADER_BYTES, FRAME_BYTES = 72, 40  # of a segment, and of a frame without its record: docs/wal.md
 REMEDY = "must not take part with it; keep a copy of the folder"
 
 
@@ -32,7 +33,38 @@ class Folder:
 
     def newest(self):
         """The segment that was written last."""
-        return max(name for name in os.listdir(self.file("log")) if name.endswith(".wal"))
+        return newest_in(self.path)
+
+
+def newest_in(path):
+    """The name of the segment that was written last, in the folder of an acceptor."""
+    return max(name for name in os.listdir(os.path.join(path, "log")) if name.endswith(".wal"))
+
+
+def has_its_end(path):
+    """Whether the segment has an end frame: a kill may come before the next segment is there. Then
+    what is cut off behind the end is not missed."""
+    with open(path, "rb") as file:
+        data = file.read()
+    seed, at = data[12:16], HEADER_BYTES
+    while at + FRAME_BYTES <= len(data) and data[at + 12:at + 16] == seed:
+        kind, length = struct.unpack_from("<4sI", data, at + 4)
+        if kind == b"PWE1":
+            return True
+        at += FRAME_BYTES + -(-length // 8) * 8
+    return False
+
+
+def crash_within_a_segment(cluster, victim, others):
+    """Kills the node while it writes to its newest segment."""
+    for _turn in range(5):
+        cluster[victim].crash()
+        cluster.wait_view(others)
+        path = os.path.join(cluster.folder, DATA, victim)
+        if not has_its_end(os.path.join(path, "log", newest_in(path))):
+            return
+        back(cluster, [victim])
+    raise Failure(f"the newest segment of {victim} had its end at each of 5 kills")
 
 
 def expect_refused(cluster, name, *texts):
@@ -59,8 +91,7 @@ def truncated(bench):
     victim = bench.names[-1]
     others = bench.names[:-1]
     cluster.progress(bench.names, 2_000)
-    cluster[victim].crash()
-    cluster.wait_view(others)
+    crash_within_a_segment(cluster, victim, others)
     folder = Folder(cluster, victim)
     newest = folder.newest()
     size = os.path.getsize(folder.file("log", newest))
