@@ -81,13 +81,30 @@ def quorum_cluster(bench, order, more=""):
     return cluster
 
 
+def last_other(bench, first):
+    """The last acceptor but this one."""
+    return [name for name in acceptors(bench) if name != first][-1]
+
+
+def receives_none(bench, cluster, victim, match=""):
+    """What `match` describes (everything) does not arrive at the node that `victim()` names."""
+
+    def fault():
+        name = victim()
+        cluster.network.lose(None, name, 100, match)
+        return name
+
+    return unserved(bench, cluster, fault, lambda away: cluster.network.lose(None, away, 0),
+                    all_but(bench))
+
+
 def one_way(bench, order):
     """The coordinator's packets do not arrive at the last acceptor."""
     cluster = quorum_cluster(bench, order)
 
     def fault():
         first = coordinator(cluster)
-        last = [name for name in acceptors(bench) if name != first][-1]
+        last = last_other(bench, first)
         cluster.network.lose(first, last, 100)
         return last
 
@@ -111,28 +128,14 @@ def one_way_ridge(bench):
 def deaf(bench, order):
     """The coordinator hears nobody."""
     cluster = quorum_cluster(bench, order)
-
-    def fault():
-        first = coordinator(cluster)
-        cluster.network.lose(None, first, 100)
-        return first
-
-    return unserved(bench, cluster, fault, lambda away: cluster.network.lose(None, away, 0),
-                    all_but(bench))
+    return receives_none(bench, cluster, lambda: coordinator(cluster))
 
 
 @case(3, soak=(5,))
 def deaf_ring(bench):
     """A member of the ring hears nobody, while all hear it: the others go on in a view without it.
     """
-    cluster = bench.cluster()
-
-    def fault():
-        cluster.network.lose(None, bench.names[0], 100)
-        return bench.names[0]
-
-    return unserved(bench, cluster, fault, lambda away: cluster.network.lose(None, away, 0),
-                    all_but(bench))
+    return receives_none(bench, bench.cluster(), lambda: bench.names[0])
 
 
 @case(3, soak=(5,))
@@ -234,29 +237,14 @@ DATAGRAMS_OF_DATA = f"ip frag-off & 0x1fff == 0 udp dport != {PORT}"
 def one_lane(bench, order, match, more=""):
     """No data arrive at the last acceptor that does not coordinate; all else does."""
     cluster = quorum_cluster(bench, order, more)
-
-    def fault():
-        first = coordinator(cluster)
-        last = [name for name in acceptors(bench) if name != first][-1]
-        cluster.network.lose(None, last, 100, match)
-        return last
-
-    return unserved(bench, cluster, fault, lambda away: cluster.network.lose(None, away, 0),
-                    all_but(bench))
+    return receives_none(bench, cluster, lambda: last_other(bench, coordinator(cluster)), match)
 
 
 @case(3, soak=(5,))
 def one_lane_ring(bench):
     """No data arrive at a member of the ring, and tokens do: the others go on in a view without it.
     """
-    cluster = bench.cluster()
-
-    def fault():
-        cluster.network.lose(None, bench.names[-1], 100, DATAGRAMS_OF_DATA)
-        return bench.names[-1]
-
-    return unserved(bench, cluster, fault, lambda away: cluster.network.lose(None, away, 0),
-                    all_but(bench))
+    return receives_none(bench, bench.cluster(), lambda: bench.names[-1], DATAGRAMS_OF_DATA)
 
 
 @case(3, soak=(5,))
