@@ -13,6 +13,10 @@ namespace peal::sim {
 namespace {
 
 constexpr Duration kSlice = milliseconds(1);
+constexpr Duration kLinkSlice = milliseconds(20);
+/// In units of Options::suspect: for so long a link may count as failing after the last fault. That
+/// is as long as losses count, and good for longer after each of several relapses.
+constexpr std::int64_t kLinksFailFor = 120;
 
 const char* describe(const Process* process) {
   if (process == nullptr) return "not running";
@@ -243,6 +247,34 @@ bool Liveness::wait_for_views() {
   return !stopped_();
 }
 
+std::uint64_t Liveness::failing_links() const {
+  std::uint64_t sum = 0;
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
+    const Process* process = world_.process(NodeId{n});
+    if (process == nullptr) continue;
+    for (const order::Counter& each : process->counters()) {
+      if (each.name == "paxos_links_failing") sum += each.value;
+    }
+  }
+  return sum;
+}
+
+// What was lost while there were faults is remembered for a while, and may still cost a view.
+bool Liveness::wait_for_links() {
+  const Duration most = world_.options().paxos.suspect * kLinksFailFor;
+  const Instant limit = std::max(world_.now(), strays_) + most;
+  while (!stopped_() && failing_links() > 0) {
+    if (world_.now() >= limit) {
+      world_.ledger().violation(world_.now(), "E10",
+                                "links count as failing " + duration_text(most) +
+                                    " after the last fault: " + state_text());
+      return false;
+    }
+    advance(kLinkSlice);
+  }
+  return !stopped_();
+}
+
 std::uint64_t Liveness::progress() const {
   std::uint64_t sum = 0;
   for (const Part& part : parts_) {
@@ -316,7 +348,7 @@ void Liveness::run(bool quick, const std::function<bool()>& stopped) {
   stopped_ = stopped;
   stop_faults();
   strays_ = world_.latest_arrival();
-  if (!wait_for_views()) return;
+  if (!wait_for_views() || !wait_for_links()) return;
   // A member that was kept from its packets may still be left out for it: the stall rule counts
   // from before the faults ended.
   advance(world_.options().ring.stall + world_.options().ring.token_loss);

@@ -39,6 +39,8 @@ class Liveness {
   bool one_view(const Part& part) const;
   bool all_in_one_view() const;
   bool wait_for_views();
+  bool wait_for_links();
+  std::uint64_t failing_links() const;
   bool votes_are_lost() const;
   void restart_all();
   bool drain();

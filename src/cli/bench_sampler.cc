@@ -9,14 +9,11 @@ namespace peal::cli {
 namespace {
 
 constexpr int kSamples = 20;
-constexpr std::array<std::string_view, 14> kGauges = {
-    "global_window",         "personal_window",
-    "accelerated_percent",   "node_queued_messages",
-    "node_queued_bytes",     "paxos_window",
-    "paxos_member_window",   "paxos_round",
-    "paxos_acceptors",       "paxos_acceptors_heard",
-    "paxos_instances_ahead", "ensembles",
-    "ensembles_waiting",     "opt_wait_us"};
+constexpr std::array<std::string_view, 15> kGauges = {
+    "global_window",     "personal_window",       "accelerated_percent",   "node_queued_messages",
+    "node_queued_bytes", "paxos_window",          "paxos_member_window",   "paxos_round",
+    "paxos_acceptors",   "paxos_acceptors_heard", "paxos_instances_ahead", "ensembles",
+    "ensembles_waiting", "opt_wait_us",           "paxos_links_failing"};
 
 bool is_gauge(std::string_view name) {
   return std::find(kGauges.begin(), kGauges.end(), name) != kGauges.end();

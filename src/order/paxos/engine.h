@@ -122,6 +122,7 @@ class PaxosEngine final : public Ensemble {
   // engine_state.cc
   WaitReason why_outside() const;
   WaitReason unheard_members() const;
+  std::uint64_t failing_links() const;
   MemberId full_application() const;
 
   // exchange.cc

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/digest.h"
 #include "order/paxos/engine.h"
@@ -62,6 +64,14 @@ WaitReason PaxosEngine::unheard_members() const {
   return reason;
 }
 
+/// From how many nodes of the list something arrives, and not all.
+std::uint64_t PaxosEngine::failing_links() const {
+  const std::vector<Peer>& peers = peers_.all();
+  return static_cast<std::uint64_t>(std::count_if(peers.begin(), peers.end(), [](const Peer& peer) {
+    return peer.listed && !peer.self && !peer.suspected && !peer.reception.works();
+  }));
+}
+
 /// What keeps this node out of the view, as far as it can tell.
 WaitReason PaxosEngine::why_outside() const {
   using Kind = WaitReason::Kind;
@@ -110,6 +120,7 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"paxos_acceptors", peers_.acceptors()},
       {"paxos_acceptors_heard", peers_.live_acceptors()},
       {"paxos_acceptors_living", peers_.lives()},
+      {"paxos_links_failing", failing_links()},
       {"paxos_acceptor", peers_.self().named ? 1U : 0U},
       {"paxos_forgotten", has_forgotten() ? 1U : 0U},
       {"paxos_order", state_.known() ? state_.nodes().first & 0xffff'ffff : 0},
