@@ -36,8 +36,8 @@ endif()
 #
 # The templates of the standard library and of GoogleTest are then compiled once for all of them,
 # which is most of the work. So a name in a file's unnamed namespace must not be another's of its
-# target. What ships is compiled file by file in the release preset all the same, so that an include
-# that is missing is noticed there.
+# target. The libraries are compiled file by file in the release preset all the same, so that an
+# include that is missing is noticed there.
 function(peal_unity target kind)
   cmake_parse_arguments(UNITY "" "" "ALONE" ${ARGN})
   if(NOT PEAL_UNITY MATCHES "^(none|tests|all)$")
@@ -67,13 +67,14 @@ function(peal_export_headers target prefix dir)
   set(PEAL_HEADER_TREE ${tree} PARENT_SCOPE)
 endfunction()
 
-# peal_room(name PREFIX include-prefix [PURE] SOURCES … USES rooms… [HIDES rooms…]
+# peal_room(name PREFIX include-prefix [PURE] [TOOL] SOURCES … USES rooms… [HIDES rooms…]
 #           [LIBS libraries…] [ALONE files…])
 # Who uses the room may also open the rooms that it USES, but not those that it HIDES.
 # PURE rooms hold no clock, thread, socket or global. They are built twice: as peal_<name>, what
 # ships, and as peal_<name>_sim with PEAL_SIM=1, which adds the simulator's probes and mutants.
+# A TOOL is compiled several files at a time where tests are: no other program includes its files.
 function(peal_room name)
-  cmake_parse_arguments(ROOM "PURE" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE" ${ARGN})
+  cmake_parse_arguments(ROOM "PURE;TOOL" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE" ${ARGN})
   set(flavours "plain")
   if(ROOM_PURE)
     list(APPEND flavours "sim")
@@ -88,7 +89,7 @@ function(peal_room name)
     if(ROOM_SOURCES)
       add_library(${target} STATIC ${ROOM_SOURCES})
       target_link_libraries(${target} PRIVATE peal_flags)
-      if(flavour STREQUAL "sim")
+      if(flavour STREQUAL "sim" OR ROOM_TOOL)
         peal_unity(${target} tests ALONE ${ROOM_ALONE})
       else()
         peal_unity(${target} ships ALONE ${ROOM_ALONE})

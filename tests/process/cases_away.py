@@ -46,7 +46,7 @@ def away(bench, order, ensembles=1):
     return f"twice {half} while {ordered >> 20} MiB were ordered; {checked}"
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def away_paxos(bench):
     """A minority is cut off under full load until far more was ordered than the others keep for
     who is behind: its nodes come back, without a restart, and have missed nothing of their view."""

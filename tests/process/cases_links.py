@@ -12,7 +12,7 @@ HEAL_S = 20
 FLAPS_MAX = 30  # views per node while one node cannot hear another; damping makes them rarer
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def link_down_up(bench):
     """A node's own link, then another's cable at the switch, goes down and up under full load: both
     sides go on, and then merge."""

@@ -146,7 +146,7 @@ class Change:
         self.start([first])
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def nodes_changed(bench):
     """Under full load, a node is added to the list and started, then the first one is removed and
     stopped, then it comes back under its number: each time all lists are changed without a restart,
@@ -155,7 +155,7 @@ def nodes_changed(bench):
     return nodes_come_and_go(bench, "ring")
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def ridge_nodes_changed(bench):
     """The same with acceptors: all nodes vote, so that each change of the list is one of theirs."""
     return nodes_come_and_go(bench, "ridge")

@@ -83,14 +83,14 @@ def paxos_sigkill(bench):
     return sigkill(bench, "paxos")
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def ridge_sigkill(bench):
     """The same with values along a chain: in turns the coordinator, its first acceptor, and another
     one die, of the chain or a distributor."""
     return sigkill(bench, "ridge")
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def ensembles_sigkill(bench):
     """The same with three ensembles, so that whoever dies coordinates one of them, or may."""
     return sigkill(bench, "ridge", ensembles=3, rounds=(5, 3))
@@ -209,7 +209,7 @@ def last_places(cluster, traces):
     return newest, last.get(newest, 0)
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def paxos_power(bench):
     """All nodes are killed at once under full load, again and again, as if the power failed: with
     their logs they come back, views go on counting above those of before, the instances that were
@@ -217,7 +217,7 @@ def paxos_power(bench):
     return power(bench, "paxos")
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def memory_sigkill(bench):
     """With votes in memory: any minority that is killed forgets its votes, is taken in anew, and
     votes again, so that another one may die. If most are killed at once, nothing is ordered until
@@ -309,7 +309,7 @@ def power(bench, order, ensembles=1, rounds=(4, 3)):
     return (f"{rounds} times all at once; start to the view of all: {percentiles(came)}; {checked}")
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def paxos_restart(bench):
     """All nodes are stopped with SIGTERM and started again one after the other under full load;
     with five, there is always a majority, and so there is with three."""

@@ -75,7 +75,7 @@ def sigkill(bench):
             f"restart to the view of all: {percentiles(back)}; {checked}")
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def sigstop_short(bench):
     """Each node stands still for 150 ms under full load, less than the token timeout: no node sees
     another view."""
@@ -94,7 +94,7 @@ def sigstop_short(bench):
     return f"{stops} stops of 150 ms, no change of view; {checked}"
 
 
-@case(3, 5)
+@case(3, soak=(5,))
 def sigstop_long(bench):
     """Each node stands still for three token timeouts under full load: the others go on in a view
     without it, and it comes back after SIGCONT."""
