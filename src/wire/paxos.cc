@@ -34,22 +34,10 @@ Round read_any_round(Reader& in) {
   return round;
 }
 
-void write_paxos_header(Writer& out, PaxosKind kind, const Header& header) {
-  write_header(out, static_cast<FrameKind>(kind), header);
-}
-
 PaxosKind kind_of(ByteView packet) {
   Reader in(packet);
   in.skip(3);
   return static_cast<PaxosKind>(in.u<std::uint8_t>());
-}
-
-/// So many in a row: the first one, and how many.
-void read_run(Reader& in, std::uint64_t& first, std::uint16_t& count, std::uint16_t most) {
-  first = read_instance(in);
-  count = in.u<std::uint16_t>();
-  in.require(count >= 1 && count <= most, Drop::bad_value);
-  in.require(first + count <= kCounterMax, Drop::bad_value);
 }
 
 }  // namespace
@@ -242,42 +230,6 @@ std::size_t encode_promise(const Header& header, const Promise& in, ByteSpan pac
   return finish(out, packet, header.checksum);
 }
 
-Drop decode_fetch(ByteView packet, Fetch& out) {
-  Reader in = body_of(packet);
-  out.round = read_round(in);
-  out.instance = read_instance(in);
-  return in.finish();
-}
-
-std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan packet) {
-  Writer out(packet);
-  write_paxos_header(out, PaxosKind::fetch, header);
-  write_round(out, in.round);
-  out.u(in.instance);
-  return finish(out, packet, header.checksum);
-}
-
-Drop decode_fetched(ByteView packet, Fetched& out) {
-  if (packet.size() < kFetchedHeaderBytes) return Drop::truncated;
-  Reader in = body_of(packet.first(kFetchedHeaderBytes));
-  out.round = read_round(in);
-  out.instance = read_instance(in);
-  out.head = read_value_head(in);
-  require_value(in, out.head.kind, packet.subspan(kFetchedHeaderBytes));
-  return in.finish();
-}
-
-void encode_fetched_in_place(const Header& header, const Fetched& in, ByteSpan packet) {
-  PEAL_ASSERT(packet.size() >= kFetchedHeaderBytes && packet.size() <= kPacketBytesMax);
-  Writer out(packet.first(kFetchedHeaderBytes));
-  write_paxos_header(out, PaxosKind::fetched, header);
-  write_round(out, in.round);
-  out.u(in.instance);
-  write_value_head(out, in.head);
-  PEAL_ASSERT(!out.failed() && out.written() == kFetchedHeaderBytes);
-  complete(packet, header.checksum);
-}
-
 Drop decode_relay(ByteView packet, Relay& out) {
   if (packet.size() < kRelayHeaderBytes) return Drop::truncated;
   Reader in = body_of(packet.first(kRelayHeaderBytes));
@@ -310,41 +262,6 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
   write_value_head(out, in.head);
   PEAL_ASSERT(!out.failed() && out.written() == kRelayHeaderBytes);
   complete(packet, header.checksum);
-}
-
-Drop decode_repeat(ByteView packet, Repeat& out) {
-  Reader in = body_of(packet);
-  read_run(in, out.first, out.count, kRepeatMax);
-  const auto again = in.u<std::uint8_t>();
-  in.require(again <= 1, Drop::bad_value);
-  out.again = again != 0;
-  return in.finish();
-}
-
-std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan packet) {
-  Writer out(packet);
-  write_paxos_header(out, PaxosKind::repeat, header);
-  out.u(in.first);
-  out.u(in.count);
-  out.u(static_cast<std::uint8_t>(in.again ? 1 : 0));
-  return finish(out, packet, header.checksum);
-}
-
-Drop decode_lacks(ByteView packet, Lacks& out) {
-  Reader in = body_of(packet);
-  out.view = read_counter(in);
-  in.require(out.view >= 1, Drop::bad_value);
-  read_run(in, out.first, out.count, kLacksMax);
-  return in.finish();
-}
-
-std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan packet) {
-  Writer out(packet);
-  write_paxos_header(out, PaxosKind::lacks, header);
-  out.u(in.view);
-  out.u(in.first);
-  out.u(in.count);
-  return finish(out, packet, header.checksum);
 }
 
 Drop decode_pass(ByteView packet, Pass& out) {

@@ -6,13 +6,19 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "wire/packet.h"
 #include "wire/paxos.h"
 #include "wire/reader.h"
+#include "wire/writer.h"
 
 // What the codecs of packets on quorums share among themselves.
 
 namespace peal::wire {
 
+/// As write_header().
+inline void write_paxos_header(Writer& out, PaxosKind kind, const Header& header) {
+  write_header(out, static_cast<FrameKind>(kind), header);
+}
 /// At least 1.
 Instance read_instance(Reader& in);
 /// The epochs of so many incarnations, none of them 0.
