@@ -43,8 +43,10 @@ enum class PacketKind : std::uint8_t {
   pass = 22,
   lives = 23,
   link_check = 24,
+  recall = 25,
+  no_votes = 26,
 };
-inline constexpr std::size_t kPacketKinds = 25;
+inline constexpr std::size_t kPacketKinds = 27;
 
 /// Does a packet of this kind bring units?
 inline bool carries_units(PacketKind kind) {

@@ -29,12 +29,14 @@ enum class PaxosKind : std::uint8_t {
   decided = 40,             ///< the answer, one instance each
   checkpoint_get = 41,      ///< asks for a place to begin
   checkpoint = 42,
-  relay = 43,                   ///< Phase 2a from acceptor to acceptor
-  distribute = 44,              ///< a decided value, for the receiver to send to others
-  lacks = 45,                   ///< asks a member for units of its own, which did not come
-  pass = 46,                    ///< asks a coordinator to let other ensembles go ahead of it
-  lives = 47,                   ///< of the acceptors that begin an order with their votes in memory
-  link_check = kPaxosKindLast,  ///< a large packet on the data lane, which tells that it arrives
+  relay = 43,                 ///< Phase 2a from acceptor to acceptor
+  distribute = 44,            ///< a decided value, for the receiver to send to others
+  lacks = 45,                 ///< asks a member for units of its own, which did not come
+  pass = 46,                  ///< asks a coordinator to let other ensembles go ahead of it
+  lives = 47,                 ///< of the acceptors that begin an order with their votes in memory
+  link_check = 48,            ///< a large packet on the data lane, which tells that it arrives
+  recall = 49,                ///< asks an acceptor what it knows of instances that are decided
+  no_votes = kPaxosKindLast,  ///< the answer: it voted for none of these
 };
 
 /// A set of nodes, by their index in the list that counts.
@@ -274,6 +276,14 @@ struct Repeat {
 };
 inline constexpr std::uint16_t kRepeatMax = 64;
 
+/// RECALL and NO_VOTES: instances in a row.
+struct Instances {
+  Instance first{};       ///< at least 1
+  std::uint16_t count{};  ///< 1 to kRecallMax; first + count is a counter too
+  friend bool operator==(const Instances&, const Instances&) = default;
+};
+inline constexpr std::uint16_t kRecallMax = 64;
+
 /// What a coordinator lacks of the receiver's units.
 struct Lacks {
   std::uint64_t view{};   ///< for which they are; at least 1
@@ -301,8 +311,8 @@ struct Checkpoint {
 };
 
 // Decoding and encoding, with the rules of frames.h. A decoder of a kind is for packets of it.
-// Those of ValueFrame, State, LinkCheck, Prepare, Fetch, Fetched, Repeat, Lacks, Pass and Relay do
-// not allocate.
+// Those of ValueFrame, State, LinkCheck, Prepare, Fetch, Fetched, Repeat, Instances, Lacks, Pass
+// and Relay do not allocate.
 [[nodiscard]] Drop decode_value(ByteView packet, ValueFrame& out);
 [[nodiscard]] Drop decode_state(ByteView packet, State& out);
 [[nodiscard]] Drop decode_link_check(ByteView packet, LinkCheck& out);
@@ -311,6 +321,8 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_fetch(ByteView packet, Fetch& out);
 [[nodiscard]] Drop decode_fetched(ByteView packet, Fetched& out);
 [[nodiscard]] Drop decode_repeat(ByteView packet, Repeat& out);
+[[nodiscard]] Drop decode_recall(ByteView packet, Instances& out);
+[[nodiscard]] Drop decode_no_votes(ByteView packet, Instances& out);
 [[nodiscard]] Drop decode_lacks(ByteView packet, Lacks& out);
 [[nodiscard]] Drop decode_pass(ByteView packet, Pass& out);
 [[nodiscard]] Drop decode_relay(ByteView packet, Relay& out);
@@ -344,6 +356,8 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 [[nodiscard]] std::size_t encode_promise(const Header& header, const Promise& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_recall(const Header& header, const Instances& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_no_votes(const Header& header, const Instances& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_pass(const Header& header, const Pass& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_lives(const Header& header, const Lives& in, ByteSpan out);

@@ -16,6 +16,21 @@ void read_run(Reader& in, std::uint64_t& first, std::uint16_t& count, std::uint1
   in.require(first + count <= kCounterMax, Drop::bad_value);
 }
 
+Drop decode_instances(ByteView packet, Instances& out) {
+  Reader in = body_of(packet);
+  read_run(in, out.first, out.count, kRecallMax);
+  return in.finish();
+}
+
+std::size_t encode_instances(const Header& header, PaxosKind kind, const Instances& in,
+                             ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, kind, header);
+  out.u(in.first);
+  out.u(in.count);
+  return finish(out, packet, header.checksum);
+}
+
 }  // namespace
 
 Drop decode_fetch(ByteView packet, Fetch& out) {
@@ -70,6 +85,18 @@ std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan packe
   out.u(in.count);
   out.u(static_cast<std::uint8_t>(in.again ? 1 : 0));
   return finish(out, packet, header.checksum);
+}
+
+Drop decode_recall(ByteView packet, Instances& out) { return decode_instances(packet, out); }
+
+std::size_t encode_recall(const Header& header, const Instances& in, ByteSpan packet) {
+  return encode_instances(header, PaxosKind::recall, in, packet);
+}
+
+Drop decode_no_votes(ByteView packet, Instances& out) { return decode_instances(packet, out); }
+
+std::size_t encode_no_votes(const Header& header, const Instances& in, ByteSpan packet) {
+  return encode_instances(header, PaxosKind::no_votes, in, packet);
 }
 
 Drop decode_lacks(ByteView packet, Lacks& out) {

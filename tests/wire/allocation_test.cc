@@ -110,6 +110,9 @@ TEST(WireAllocation, SmallFramesOnQuorumsTakeNone) {
   expect_none_taken<Prepare>(random_prepare, encode_prepare, decode_prepare, PaxosKind::prepare);
   expect_none_taken<Fetch>(random_fetch, encode_fetch, decode_fetch, PaxosKind::fetch);
   expect_none_taken<Repeat>(random_repeat, encode_repeat, decode_repeat, PaxosKind::repeat);
+  expect_none_taken<Instances>(random_instances, encode_recall, decode_recall, PaxosKind::recall);
+  expect_none_taken<Instances>(random_instances, encode_no_votes, decode_no_votes,
+                               PaxosKind::no_votes);
   expect_none_taken<LinkCheck>(random_link_check, encode_link_check, decode_link_check,
                                PaxosKind::link_check);
   expect_none_taken<Pass>(random_pass, encode_pass, decode_pass, PaxosKind::pass);

@@ -42,6 +42,7 @@ const char* broken_rule(const Promise& promise);
 const char* broken_rule(const Fetch& fetch);
 const char* broken_rule(const Fetched& fetched, ByteView bytes);
 const char* broken_rule(const Repeat& repeat);
+const char* broken_rule(const Instances& instances);
 const char* broken_rule(const LinkCheck& check);
 const char* broken_rule(const Lacks& lacks);
 const char* broken_rule(const Pass& pass);

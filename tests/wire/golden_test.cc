@@ -311,6 +311,10 @@ TEST(WireGolden, PhaseOneAndCatchingUp) {
                 Repeat{8'900, kRepeatMax}, decode_repeat, encode_repeat);
   expect_golden("v1-repeat-again", static_cast<FrameKind>(PaxosKind::repeat), kD,
                 Repeat{8'900, kRepeatMax, true}, decode_repeat, encode_repeat);
+  expect_golden("v1-recall", static_cast<FrameKind>(PaxosKind::recall), kB,
+                Instances{8'900, kRecallMax}, decode_recall, encode_recall);
+  expect_golden("v1-no-votes", static_cast<FrameKind>(PaxosKind::no_votes), kC,
+                Instances{kCounterMax - 1, 1}, decode_no_votes, encode_no_votes);
   expect_golden("v1-link-check", static_cast<FrameKind>(PaxosKind::link_check), kD,
                 LinkCheck{7, 44}, decode_link_check, encode_link_check);
   expect_golden("v1-lacks", static_cast<FrameKind>(PaxosKind::lacks), kB,

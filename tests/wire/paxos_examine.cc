@@ -81,6 +81,7 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
   static Promise promise;
   static Fetch fetch;
   static Repeat repeat;
+  static Instances instances;
   static LinkCheck check;
   static Lacks lacks;
   static Pass pass;
@@ -106,6 +107,10 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
     case PaxosKind::distribute: return examine_relay(packet, header, out);
     case PaxosKind::repeat:
       return examine_body(packet, repeat, decode_repeat, rule, with(encode_repeat), out);
+    case PaxosKind::recall:
+      return examine_body(packet, instances, decode_recall, rule, with(encode_recall), out);
+    case PaxosKind::no_votes:
+      return examine_body(packet, instances, decode_no_votes, rule, with(encode_no_votes), out);
     case PaxosKind::lacks:
       return examine_body(packet, lacks, decode_lacks, rule, with(encode_lacks), out);
     case PaxosKind::pass:

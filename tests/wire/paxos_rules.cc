@@ -261,6 +261,12 @@ const char* broken_rule(const Repeat& repeat) {
   return kLast - repeat.first < repeat.count ? "repeat wraps" : nullptr;
 }
 
+const char* broken_rule(const Instances& instances) {
+  if (!instance(instances.first)) return "instances.first";
+  if (instances.count < 1 || instances.count > 64) return "instances.count";
+  return kLast - instances.first < instances.count ? "instances wrap" : nullptr;
+}
+
 const char* broken_rule(const LinkCheck& check) {
   if (check.number == 0) return "link_check.number";
   return check.bytes < 36 ? "link_check.bytes" : nullptr;

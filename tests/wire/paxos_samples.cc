@@ -266,6 +266,11 @@ Repeat random_repeat(Random& random) {
   return {1 + skewed(random, kCounterMax - 1 - count), count, random.chance(0.3)};
 }
 
+Instances random_instances(Random& random) {
+  const auto count = static_cast<std::uint16_t>(1 + skewed(random, kRecallMax - 1));
+  return {1 + skewed(random, kCounterMax - 1 - count), count};
+}
+
 LinkCheck random_link_check(Random& random) {
   const auto rest = static_cast<std::uint32_t>(skewed(random, 1'400));
   return {static_cast<std::uint32_t>(1 + skewed(random, ~0U - 1)),

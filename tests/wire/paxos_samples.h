@@ -73,6 +73,7 @@ Promise random_promise(Random& random);
 Fetch random_fetch(Random& random);
 FetchedSample random_fetched(Random& random);
 Repeat random_repeat(Random& random);
+Instances random_instances(Random& random);
 LinkCheck random_link_check(Random& random);
 Lacks random_lacks(Random& random);
 Pass random_pass(Random& random);

@@ -99,6 +99,12 @@ TEST(WireRoundTrip, Repeats) {
   expect_round_trips<Repeat>(random_repeat, encode_repeat, decode_repeat,
                              frame_kind(PaxosKind::repeat));
 }
+TEST(WireRoundTrip, RecalledInstances) {
+  expect_round_trips<Instances>(random_instances, encode_recall, decode_recall,
+                                frame_kind(PaxosKind::recall));
+  expect_round_trips<Instances>(random_instances, encode_no_votes, decode_no_votes,
+                                frame_kind(PaxosKind::no_votes));
+}
 TEST(WireRoundTrip, LinkChecks) {
   expect_round_trips<LinkCheck>(random_link_check, encode_link_check, decode_link_check,
                                 frame_kind(PaxosKind::link_check));

@@ -99,6 +99,8 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     case PaxosKind::checkpoint: return on_checkpoint(from, packet, out);
     case PaxosKind::lives: return on_lives(*peers_.find(from.node), packet, out);
     case PaxosKind::link_check: return on_link_check(*peers_.find(from.node), packet);
+    case PaxosKind::recall:
+    case PaxosKind::no_votes: return Drop::unknown_kind;
   }
   return Drop::unknown_kind;
 }
