@@ -57,6 +57,8 @@ bool write_all(Folder folder) {
                     [](Random& random) { return packet_of(random_value(random)); }) &&
          write_some(folder, "fetched",
                     [](Random& random) { return packet_of(random_fetched(random)); }) &&
+         write_some(folder, "word",
+                    [](Random& random) { return packet_of(random_word(random)); }) &&
          write_some(folder, "relay",
                     [](Random& random) { return packet_of(random_relay(random)); });
 }

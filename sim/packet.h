@@ -44,7 +44,7 @@ enum class PacketKind : std::uint8_t {
   lives = 23,
   link_check = 24,
   recall = 25,
-  no_votes = 26,
+  word = 26,
 };
 inline constexpr std::size_t kPacketKinds = 27;
 
@@ -52,7 +52,7 @@ inline constexpr std::size_t kPacketKinds = 27;
 inline bool carries_units(PacketKind kind) {
   return kind == PacketKind::data || kind == PacketKind::submit || kind == PacketKind::propose ||
          kind == PacketKind::fetched || kind == PacketKind::decided || kind == PacketKind::relay ||
-         kind == PacketKind::distribute;
+         kind == PacketKind::distribute || kind == PacketKind::word;
 }
 
 std::string_view packet_kind_name(PacketKind kind);

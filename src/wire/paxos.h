@@ -29,14 +29,14 @@ enum class PaxosKind : std::uint8_t {
   decided = 40,             ///< the answer, one instance each
   checkpoint_get = 41,      ///< asks for a place to begin
   checkpoint = 42,
-  relay = 43,                 ///< Phase 2a from acceptor to acceptor
-  distribute = 44,            ///< a decided value, for the receiver to send to others
-  lacks = 45,                 ///< asks a member for units of its own, which did not come
-  pass = 46,                  ///< asks a coordinator to let other ensembles go ahead of it
-  lives = 47,                 ///< of the acceptors that begin an order with their votes in memory
-  link_check = 48,            ///< a large packet on the data lane, which tells that it arrives
-  recall = 49,                ///< asks an acceptor what it knows of instances that are decided
-  no_votes = kPaxosKindLast,  ///< the answer: it voted for none of these
+  relay = 43,             ///< Phase 2a from acceptor to acceptor
+  distribute = 44,        ///< a decided value, for the receiver to send to others
+  lacks = 45,             ///< asks a member for units of its own, which did not come
+  pass = 46,              ///< asks a coordinator to let other ensembles go ahead of it
+  lives = 47,             ///< of the acceptors that begin an order with their votes in memory
+  link_check = 48,        ///< a large packet on the data lane, which tells that it arrives
+  recall = 49,            ///< asks an acceptor what it has to say of instances that are decided
+  word = kPaxosKindLast,  ///< the answer, one instance each: its vote, or that it did not vote
 };
 
 /// A set of nodes, by their index in the list that counts.
@@ -276,13 +276,26 @@ struct Repeat {
 };
 inline constexpr std::uint16_t kRepeatMax = 64;
 
-/// RECALL and NO_VOTES: instances in a row.
-struct Instances {
-  Instance first{};       ///< at least 1
+/// Asks an acceptor what it has to say of instances that are decided.
+struct Recall {
+  std::uint64_t number{};  ///< of the question: at least 1, a counter
+  Instance first{};
   std::uint16_t count{};  ///< 1 to kRecallMax; first + count is a counter too
-  friend bool operator==(const Instances&, const Instances&) = default;
+  friend bool operator==(const Recall&, const Recall&) = default;
 };
 inline constexpr std::uint16_t kRecallMax = 64;
+
+/// WORD: this, and then a copy of the value's bytes, from kWordHeaderBytes on: the headroom in
+/// front of a unit may be too small. Without a vote kNoVoteBytes, with neither round nor value.
+struct Word {
+  std::uint64_t number{};  ///< of the question that it answers: at least 1, a counter
+  Instance instance{};
+  Round round{};     ///< of the sender's vote; no round: it did not vote
+  ValueHead head{};  ///< of what it voted for
+  friend bool operator==(const Word&, const Word&) = default;
+};
+inline constexpr std::size_t kNoVoteBytes = kHeaderBytes + 8 + 8 + 1;
+inline constexpr std::size_t kWordHeaderBytes = kNoVoteBytes + 20 + 30;
 
 /// What a coordinator lacks of the receiver's units.
 struct Lacks {
@@ -311,7 +324,7 @@ struct Checkpoint {
 };
 
 // Decoding and encoding, with the rules of frames.h. A decoder of a kind is for packets of it.
-// Those of ValueFrame, State, LinkCheck, Prepare, Fetch, Fetched, Repeat, Instances, Lacks, Pass
+// Those of ValueFrame, State, LinkCheck, Prepare, Fetch, Fetched, Repeat, Recall, Word, Lacks, Pass
 // and Relay do not allocate.
 [[nodiscard]] Drop decode_value(ByteView packet, ValueFrame& out);
 [[nodiscard]] Drop decode_state(ByteView packet, State& out);
@@ -321,8 +334,8 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_fetch(ByteView packet, Fetch& out);
 [[nodiscard]] Drop decode_fetched(ByteView packet, Fetched& out);
 [[nodiscard]] Drop decode_repeat(ByteView packet, Repeat& out);
-[[nodiscard]] Drop decode_recall(ByteView packet, Instances& out);
-[[nodiscard]] Drop decode_no_votes(ByteView packet, Instances& out);
+[[nodiscard]] Drop decode_recall(ByteView packet, Recall& out);
+[[nodiscard]] Drop decode_word(ByteView packet, Word& out);
 [[nodiscard]] Drop decode_lacks(ByteView packet, Lacks& out);
 [[nodiscard]] Drop decode_pass(ByteView packet, Pass& out);
 [[nodiscard]] Drop decode_relay(ByteView packet, Relay& out);
@@ -346,6 +359,8 @@ void encode_value_in_place(const Header& header, PaxosKind kind, const ValueFram
                            ByteSpan packet);
 /// The same for kFetchedHeaderBytes.
 void encode_fetched_in_place(const Header& header, const Fetched& in, ByteSpan packet);
+/// The same for kWordHeaderBytes, with a vote.
+void encode_word_in_place(const Header& header, const Word& in, ByteSpan packet);
 /// The same for kRelayHeaderBytes; `kind` is relay or distribute.
 void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in, ByteSpan packet);
 [[nodiscard]] std::size_t encode_state(const Header& header, const State& in, ByteSpan out);
@@ -356,8 +371,9 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 [[nodiscard]] std::size_t encode_promise(const Header& header, const Promise& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan out);
-[[nodiscard]] std::size_t encode_recall(const Header& header, const Instances& in, ByteSpan out);
-[[nodiscard]] std::size_t encode_no_votes(const Header& header, const Instances& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_recall(const Header& header, const Recall& in, ByteSpan out);
+/// Of a word without a vote: its round is none.
+[[nodiscard]] std::size_t encode_no_vote(const Header& header, const Word& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_pass(const Header& header, const Pass& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_lives(const Header& header, const Lives& in, ByteSpan out);

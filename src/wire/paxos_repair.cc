@@ -8,27 +8,15 @@
 namespace peal::wire {
 namespace {
 
+/// What stands behind the instance of a WORD that tells of a vote; else 0.
+constexpr std::byte kVoted{1};
+
 /// So many in a row: the first one, and how many.
 void read_run(Reader& in, std::uint64_t& first, std::uint16_t& count, std::uint16_t most) {
   first = read_instance(in);
   count = in.u<std::uint16_t>();
   in.require(count >= 1 && count <= most, Drop::bad_value);
   in.require(first + count <= kCounterMax, Drop::bad_value);
-}
-
-Drop decode_instances(ByteView packet, Instances& out) {
-  Reader in = body_of(packet);
-  read_run(in, out.first, out.count, kRecallMax);
-  return in.finish();
-}
-
-std::size_t encode_instances(const Header& header, PaxosKind kind, const Instances& in,
-                             ByteSpan packet) {
-  Writer out(packet);
-  write_paxos_header(out, kind, header);
-  out.u(in.first);
-  out.u(in.count);
-  return finish(out, packet, header.checksum);
 }
 
 }  // namespace
@@ -87,16 +75,61 @@ std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan packe
   return finish(out, packet, header.checksum);
 }
 
-Drop decode_recall(ByteView packet, Instances& out) { return decode_instances(packet, out); }
-
-std::size_t encode_recall(const Header& header, const Instances& in, ByteSpan packet) {
-  return encode_instances(header, PaxosKind::recall, in, packet);
+Drop decode_recall(ByteView packet, Recall& out) {
+  Reader in = body_of(packet);
+  out.number = read_instance(in);
+  read_run(in, out.first, out.count, kRecallMax);
+  return in.finish();
 }
 
-Drop decode_no_votes(ByteView packet, Instances& out) { return decode_instances(packet, out); }
+std::size_t encode_recall(const Header& header, const Recall& in, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::recall, header);
+  out.u(in.number);
+  out.u(in.first);
+  out.u(in.count);
+  return finish(out, packet, header.checksum);
+}
 
-std::size_t encode_no_votes(const Header& header, const Instances& in, ByteSpan packet) {
-  return encode_instances(header, PaxosKind::no_votes, in, packet);
+Drop decode_word(ByteView packet, Word& out) {
+  if (packet.size() < kNoVoteBytes) return Drop::truncated;
+  const bool voted = packet[kNoVoteBytes - 1] == kVoted;
+  if (voted && packet.size() < kWordHeaderBytes) return Drop::truncated;
+  Reader in = body_of(voted ? packet.first(kWordHeaderBytes) : packet);
+  out = {};
+  out.number = read_instance(in);
+  out.instance = read_instance(in);
+  in.require(std::byte{in.u<std::uint8_t>()} <= kVoted, Drop::bad_value);
+  if (voted) {
+    out.round = read_round(in);
+    out.head = read_value_head(in);
+    require_value(in, out.head.kind, packet.subspan(kWordHeaderBytes));
+  }
+  return in.finish();
+}
+
+std::size_t encode_no_vote(const Header& header, const Word& in, ByteSpan packet) {
+  // Told that there is none, others may give up a value that was decided with this vote.
+  PEAL_ASSERT(in.round == Round{});
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::word, header);
+  out.u(in.number);
+  out.u(in.instance);
+  out.u(std::uint8_t{0});
+  return finish(out, packet, header.checksum);
+}
+
+void encode_word_in_place(const Header& header, const Word& in, ByteSpan packet) {
+  PEAL_ASSERT(packet.size() >= kWordHeaderBytes && packet.size() <= kPacketBytesMax);
+  Writer out(packet.first(kWordHeaderBytes));
+  write_paxos_header(out, PaxosKind::word, header);
+  out.u(in.number);
+  out.u(in.instance);
+  out.u(static_cast<std::uint8_t>(kVoted));
+  write_round(out, in.round);
+  write_value_head(out, in.head);
+  PEAL_ASSERT(!out.failed() && out.written() == kWordHeaderBytes);
+  complete(packet, header.checksum);
 }
 
 Drop decode_lacks(ByteView packet, Lacks& out) {

@@ -86,6 +86,7 @@ TEST(WireAllocation, ValuesTakeNone) {
   for (int round = 0; round < 200; ++round) {
     expect_no_allocation<ValueFrame>(packet_of(random_value(random)), decode_value);
     expect_no_allocation<Fetched>(packet_of(random_fetched(random)), decode_fetched);
+    expect_no_allocation<Word>(packet_of(random_word(random)), decode_word);
     expect_no_allocation<Relay>(packet_of(random_relay(random)), decode_relay);
   }
 }
@@ -110,9 +111,8 @@ TEST(WireAllocation, SmallFramesOnQuorumsTakeNone) {
   expect_none_taken<Prepare>(random_prepare, encode_prepare, decode_prepare, PaxosKind::prepare);
   expect_none_taken<Fetch>(random_fetch, encode_fetch, decode_fetch, PaxosKind::fetch);
   expect_none_taken<Repeat>(random_repeat, encode_repeat, decode_repeat, PaxosKind::repeat);
-  expect_none_taken<Instances>(random_instances, encode_recall, decode_recall, PaxosKind::recall);
-  expect_none_taken<Instances>(random_instances, encode_no_votes, decode_no_votes,
-                               PaxosKind::no_votes);
+  expect_none_taken<Recall>(random_recall, encode_recall, decode_recall, PaxosKind::recall);
+  expect_none_taken<Word>(random_no_vote, encode_no_vote, decode_word, PaxosKind::word);
   expect_none_taken<LinkCheck>(random_link_check, encode_link_check, decode_link_check,
                                PaxosKind::link_check);
   expect_none_taken<Pass>(random_pass, encode_pass, decode_pass, PaxosKind::pass);

@@ -350,6 +350,10 @@ std::size_t start_of_unit(const Bytes& packet) {
     case PaxosKind::propose:
     case PaxosKind::decided: start = kDataHeaderBytes; break;
     case PaxosKind::fetched: start = kFetchedHeaderBytes; break;
+    case PaxosKind::word:
+      if (packet[kNoVoteBytes - 1] == std::byte{0}) return kNowhere;
+      start = kWordHeaderBytes;
+      break;
     case PaxosKind::relay:
     case PaxosKind::distribute: start = kRelayHeaderBytes; break;
     case PaxosKind::link_check: return kLinkCheckHeaderBytes;  // its zeros are as many as any

@@ -175,6 +175,16 @@ void expect_golden_fetched(const std::string& name, const Fetched& expected,
                 });
 }
 
+void expect_golden_word(const std::string& name, const Word& expected,
+                        const std::vector<std::byte>& bytes) {
+  expect_golden(name, static_cast<FrameKind>(PaxosKind::word), kC, expected, decode_word,
+                [&](const Header& header, const Word& frame, ByteSpan out) {
+                  std::copy(bytes.begin(), bytes.end(), out.begin() + kWordHeaderBytes);
+                  encode_word_in_place(header, frame, out);
+                  return kWordHeaderBytes + bytes.size();
+                });
+}
+
 void expect_golden_relay(const std::string& name, PaxosKind kind, const Relay& expected,
                          const std::vector<std::byte>& bytes) {
   expect_golden(name, static_cast<FrameKind>(kind), kC, expected, decode_relay,
@@ -312,9 +322,11 @@ TEST(WireGolden, PhaseOneAndCatchingUp) {
   expect_golden("v1-repeat-again", static_cast<FrameKind>(PaxosKind::repeat), kD,
                 Repeat{8'900, kRepeatMax, true}, decode_repeat, encode_repeat);
   expect_golden("v1-recall", static_cast<FrameKind>(PaxosKind::recall), kB,
-                Instances{8'900, kRecallMax}, decode_recall, encode_recall);
-  expect_golden("v1-no-votes", static_cast<FrameKind>(PaxosKind::no_votes), kC,
-                Instances{kCounterMax - 1, 1}, decode_no_votes, encode_no_votes);
+                Recall{12, 8'900, kRecallMax}, decode_recall, encode_recall);
+  const ValueHead voted{ValueKind::unit, Service::safe, 77, kB, 7};
+  expect_golden_word("v1-word", {12, 8'901, kOldRound, voted}, counting(9));
+  expect_golden("v1-word-no-vote", static_cast<FrameKind>(PaxosKind::word), kC,
+                Word{kCounterMax, kCounterMax}, decode_word, encode_no_vote);
   expect_golden("v1-link-check", static_cast<FrameKind>(PaxosKind::link_check), kD,
                 LinkCheck{7, 44}, decode_link_check, encode_link_check);
   expect_golden("v1-lacks", static_cast<FrameKind>(PaxosKind::lacks), kB,

@@ -46,6 +46,22 @@ void examine_fetched(ByteView packet, const Header& header, Verdict& out) {
       out);
 }
 
+void examine_word(ByteView packet, const Header& header, Verdict& out) {
+  static Word word;
+  const auto voted = [](const Word& frame) { return frame.round.count != 0; };
+  examine_body(
+      packet, word, decode_word,
+      [&](const Word& frame) {
+        return broken_rule(frame, packet.subspan(voted(frame) ? kWordHeaderBytes : kNoVoteBytes));
+      },
+      [&](const Word& frame) {
+        if (!voted(frame)) return encode_no_vote(header, frame, scratch());
+        return encode_before(packet, kWordHeaderBytes,
+                             [&](ByteSpan again) { encode_word_in_place(header, frame, again); });
+      },
+      out);
+}
+
 void examine_relay(ByteView packet, const Header& header, Verdict& out) {
   static Relay relay;
   examine_body(
@@ -81,7 +97,7 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
   static Promise promise;
   static Fetch fetch;
   static Repeat repeat;
-  static Instances instances;
+  static Recall recall;
   static LinkCheck check;
   static Lacks lacks;
   static Pass pass;
@@ -108,9 +124,8 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
     case PaxosKind::repeat:
       return examine_body(packet, repeat, decode_repeat, rule, with(encode_repeat), out);
     case PaxosKind::recall:
-      return examine_body(packet, instances, decode_recall, rule, with(encode_recall), out);
-    case PaxosKind::no_votes:
-      return examine_body(packet, instances, decode_no_votes, rule, with(encode_no_votes), out);
+      return examine_body(packet, recall, decode_recall, rule, with(encode_recall), out);
+    case PaxosKind::word: return examine_word(packet, header, out);
     case PaxosKind::lacks:
       return examine_body(packet, lacks, decode_lacks, rule, with(encode_lacks), out);
     case PaxosKind::pass:

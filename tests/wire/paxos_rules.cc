@@ -261,10 +261,22 @@ const char* broken_rule(const Repeat& repeat) {
   return kLast - repeat.first < repeat.count ? "repeat wraps" : nullptr;
 }
 
-const char* broken_rule(const Instances& instances) {
-  if (!instance(instances.first)) return "instances.first";
-  if (instances.count < 1 || instances.count > 64) return "instances.count";
-  return kLast - instances.first < instances.count ? "instances wrap" : nullptr;
+const char* broken_rule(const Recall& recall) {
+  if (!instance(recall.number)) return "recall.number";
+  if (!instance(recall.first)) return "recall.first";
+  if (recall.count < 1 || recall.count > 64) return "recall.count";
+  return kLast - recall.first < recall.count ? "recall wraps" : nullptr;
+}
+
+const char* broken_rule(const Word& word, ByteView bytes) {
+  if (!instance(word.number)) return "word.number";
+  if (!instance(word.instance)) return "word.instance";
+  if (no_round(word.round)) {
+    if (word.head != ValueHead{}) return "word.head without a vote";
+    return bytes.empty() ? nullptr : "word without a vote has bytes";
+  }
+  if (!begun(word.round)) return "word.round";
+  return broken_value(word.head, bytes);
 }
 
 const char* broken_rule(const LinkCheck& check) {

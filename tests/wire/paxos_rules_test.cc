@@ -55,46 +55,8 @@ std::string with_repeat(const Repeat& repeat) {
   return outcome(repeat, frame_kind(PaxosKind::repeat), encode_repeat, decode_repeat);
 }
 
-std::string with_recall(const Instances& asked) {
-  return outcome(asked, frame_kind(PaxosKind::recall), encode_recall, decode_recall);
-}
-std::string with_no_votes(const Instances& told) {
-  return outcome(told, frame_kind(PaxosKind::no_votes), encode_no_votes, decode_no_votes);
-}
-
-/// What becomes of instances in a row, in a packet that has nothing else.
-void expect_one_to_recall_max(const std::function<std::string(const Instances&)>& with) {
-  EXPECT_EQ(with({1, 0}), "bad_value");
-  EXPECT_EQ(with({1, 1}), "none");
-  EXPECT_EQ(with({1, kRecallMax}), "none");
-  EXPECT_EQ(with({1, kRecallMax + 1}), "bad_value");
-  EXPECT_EQ(with({1, 0xffff}), "bad_value");
-}
-
-/// The same, about where they end.
-void expect_end_below_last(const std::function<std::string(const Instances&)>& with) {
-  EXPECT_EQ(with({0, 1}), "bad_value");
-  EXPECT_EQ(with({kTop - 1, 1}), "none");
-  EXPECT_EQ(with({kTop, 1}), "bad_value");
-  EXPECT_EQ(with({kTop - kRecallMax, kRecallMax}), "none");
-  EXPECT_EQ(with({kTop - kRecallMax + 1, kRecallMax}), "bad_value");
-  EXPECT_EQ(with({kTop + 1, 1}), "bad_value");
-  EXPECT_EQ(with({~0ULL, 1}), "bad_value");
-}
-
-/// The same, about what else may stand in the packet.
-template <class Encode, class Decode>
-void expect_nothing_else(PaxosKind kind, Encode encode, Decode decode) {
-  constexpr std::size_t kSize = kHeaderBytes + 8 + 2;
-  Bytes packet(kSize);
-  ASSERT_EQ(encode(header_of(kind), {7, kRecallMax}, packet), kSize);
-  Instances decoded;
-  EXPECT_EQ(drop_name(decode(packet, decoded)), "none");
-  EXPECT_EQ(decoded, (Instances{7, kRecallMax}));
-  EXPECT_EQ(drop_name(decode(ByteView(packet).first(kSize - 1), decoded)), "truncated");
-  EXPECT_EQ(drop_name(decode(ByteView(packet).first(kHeaderBytes), decoded)), "truncated");
-  packet.push_back(std::byte{0});
-  EXPECT_EQ(drop_name(decode(packet, decoded)), "trailing_bytes");
+std::string with_recall(const Recall& recall) {
+  return outcome(recall, frame_kind(PaxosKind::recall), encode_recall, decode_recall);
 }
 
 TEST(WirePaxosPrepare, CountsFromOne) {
@@ -262,16 +224,40 @@ TEST(WirePaxosRepeat, EndsBelowTheLastInstance) {
   EXPECT_EQ(with_repeat({kTop + 1, 1}), "bad_value");
 }
 
-TEST(WirePaxosRecall, AsksForOneToKRecallMax) { expect_one_to_recall_max(with_recall); }
-TEST(WirePaxosRecall, EndsBelowTheLastInstance) { expect_end_below_last(with_recall); }
-TEST(WirePaxosRecall, HasNoOtherContent) {
-  expect_nothing_else(PaxosKind::recall, encode_recall, decode_recall);
+TEST(WirePaxosRecall, HasANumber) {
+  expect_from_one([](std::uint64_t number) { return with_recall({number, 1, 1}); });
 }
 
-TEST(WirePaxosNoVotes, AreForOneToKRecallMax) { expect_one_to_recall_max(with_no_votes); }
-TEST(WirePaxosNoVotes, EndBelowTheLastInstance) { expect_end_below_last(with_no_votes); }
-TEST(WirePaxosNoVotes, HaveNoOtherContent) {
-  expect_nothing_else(PaxosKind::no_votes, encode_no_votes, decode_no_votes);
+TEST(WirePaxosRecall, AsksForOneToKRecallMax) {
+  EXPECT_EQ(with_recall({1, 1, 0}), "bad_value");
+  EXPECT_EQ(with_recall({1, 1, 1}), "none");
+  EXPECT_EQ(with_recall({1, 1, kRecallMax}), "none");
+  EXPECT_EQ(with_recall({1, 1, kRecallMax + 1}), "bad_value");
+  EXPECT_EQ(with_recall({1, 1, 0xffff}), "bad_value");
+}
+
+TEST(WirePaxosRecall, EndsBelowTheLastInstance) {
+  EXPECT_EQ(with_recall({1, 0, 1}), "bad_value");
+  EXPECT_EQ(with_recall({1, kTop - 1, 1}), "none");
+  EXPECT_EQ(with_recall({1, kTop, 1}), "bad_value");
+  EXPECT_EQ(with_recall({1, kTop - kRecallMax, kRecallMax}), "none");
+  EXPECT_EQ(with_recall({1, kTop - kRecallMax + 1, kRecallMax}), "bad_value");
+  EXPECT_EQ(with_recall({1, kTop + 1, 1}), "bad_value");
+  EXPECT_EQ(with_recall({1, ~0ULL, 1}), "bad_value");
+}
+
+TEST(WirePaxosRecall, HasNoOtherContent) {
+  constexpr std::size_t kSize = kHeaderBytes + 8 + 8 + 2;
+  Bytes packet(kSize);
+  const Recall recall{12, 7, kRecallMax};
+  ASSERT_EQ(encode_recall(header_of(PaxosKind::recall), recall, packet), kSize);
+  Recall decoded;
+  EXPECT_EQ(drop_name(decode_recall(packet, decoded)), "none");
+  EXPECT_EQ(decoded, recall);
+  EXPECT_EQ(drop_name(decode_recall(ByteView(packet).first(kSize - 1), decoded)), "truncated");
+  EXPECT_EQ(drop_name(decode_recall(ByteView(packet).first(kHeaderBytes), decoded)), "truncated");
+  packet.push_back(std::byte{0});
+  EXPECT_EQ(drop_name(decode_recall(packet, decoded)), "trailing_bytes");
 }
 
 TEST(WirePaxosCheckpointGet, HasNoContent) {

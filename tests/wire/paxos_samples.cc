@@ -73,6 +73,15 @@ std::vector<std::byte> packet_of(const FetchedSample& sample, Checksum checksum)
   return packet;
 }
 
+std::vector<std::byte> packet_of(const WordSample& sample, Checksum checksum) {
+  std::vector<std::byte> packet(kWordHeaderBytes);
+  packet.insert(packet.end(), sample.bytes.begin(), sample.bytes.end());
+  Header header = header_of(PaxosKind::word);
+  header.checksum = checksum;
+  encode_word_in_place(header, sample.frame, packet);
+  return packet;
+}
+
 std::vector<std::byte> packet_of(const RelaySample& sample, Checksum checksum) {
   std::vector<std::byte> packet(kRelayHeaderBytes);
   packet.insert(packet.end(), sample.bytes.begin(), sample.bytes.end());
@@ -149,6 +158,8 @@ Promise plain_promise() {
 FetchedSample plain_fetched() {
   return {{kSomeRound, 100, unit_head()}, std::vector<std::byte>(3)};
 }
+
+WordSample plain_word() { return {{12, 100, kSomeRound, unit_head()}, std::vector<std::byte>(3)}; }
 
 RelaySample plain_relay(PaxosKind kind) {
   return {kind, {kSomeRound, 100, 7, 5, unit_head()}, std::vector<std::byte>(3)};
@@ -266,9 +277,21 @@ Repeat random_repeat(Random& random) {
   return {1 + skewed(random, kCounterMax - 1 - count), count, random.chance(0.3)};
 }
 
-Instances random_instances(Random& random) {
+Recall random_recall(Random& random) {
   const auto count = static_cast<std::uint16_t>(1 + skewed(random, kRecallMax - 1));
-  return {1 + skewed(random, kCounterMax - 1 - count), count};
+  return {1 + skewed(random, kCounterMax - 1), 1 + skewed(random, kCounterMax - 1 - count), count};
+}
+
+WordSample random_word(Random& random) {
+  const ValueKind kind = random_value_kind(random);
+  Word frame = random_no_vote(random);
+  frame.round = random_round(random);
+  frame.head = random_head(random, kind);
+  return {frame, random_bytes(random, kind)};
+}
+
+Word random_no_vote(Random& random) {
+  return {1 + skewed(random, kCounterMax - 1), random_instance(random)};
 }
 
 LinkCheck random_link_check(Random& random) {

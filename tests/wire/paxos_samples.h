@@ -27,6 +27,11 @@ struct FetchedSample {
   Fetched frame;
   std::vector<std::byte> bytes;
 };
+/// A WORD with a vote.
+struct WordSample {
+  Word frame;
+  std::vector<std::byte> bytes;
+};
 
 struct RelaySample {
   PaxosKind kind = PaxosKind::relay;
@@ -38,6 +43,7 @@ struct RelaySample {
 std::vector<std::byte> packet_of(const ValueSample& sample, Checksum checksum = Checksum::present);
 std::vector<std::byte> packet_of(const FetchedSample& sample,
                                  Checksum checksum = Checksum::present);
+std::vector<std::byte> packet_of(const WordSample& sample, Checksum checksum = Checksum::present);
 
 std::vector<std::byte> packet_of(const RelaySample& sample, Checksum checksum = Checksum::present);
 
@@ -62,6 +68,7 @@ ValueSample plain_nodes();  ///< PROPOSE of a list of four, three of them accept
 State plain_state();        ///< of a coordinator that voted
 Promise plain_promise();    ///< two runs that touch, and one apart
 FetchedSample plain_fetched();
+WordSample plain_word();
 RelaySample plain_relay(PaxosKind kind);
 Checkpoint plain_checkpoint();  ///< a view of three, and the list of plain_nodes()
 
@@ -73,7 +80,9 @@ Promise random_promise(Random& random);
 Fetch random_fetch(Random& random);
 FetchedSample random_fetched(Random& random);
 Repeat random_repeat(Random& random);
-Instances random_instances(Random& random);
+Recall random_recall(Random& random);
+WordSample random_word(Random& random);
+Word random_no_vote(Random& random);
 LinkCheck random_link_check(Random& random);
 Lacks random_lacks(Random& random);
 Pass random_pass(Random& random);

@@ -99,11 +99,13 @@ TEST(WireRoundTrip, Repeats) {
   expect_round_trips<Repeat>(random_repeat, encode_repeat, decode_repeat,
                              frame_kind(PaxosKind::repeat));
 }
-TEST(WireRoundTrip, RecalledInstances) {
-  expect_round_trips<Instances>(random_instances, encode_recall, decode_recall,
-                                frame_kind(PaxosKind::recall));
-  expect_round_trips<Instances>(random_instances, encode_no_votes, decode_no_votes,
-                                frame_kind(PaxosKind::no_votes));
+TEST(WireRoundTrip, Recalls) {
+  expect_round_trips<Recall>(random_recall, encode_recall, decode_recall,
+                             frame_kind(PaxosKind::recall));
+}
+TEST(WireRoundTrip, WordsWithoutAVote) {
+  expect_round_trips<Word>(random_no_vote, encode_no_vote, decode_word,
+                           frame_kind(PaxosKind::word));
 }
 TEST(WireRoundTrip, LinkChecks) {
   expect_round_trips<LinkCheck>(random_link_check, encode_link_check, decode_link_check,
@@ -150,6 +152,10 @@ TEST(WireRoundTrip, ValuesOfEveryKind) {
 }
 TEST(WireRoundTrip, FetchedValues) {
   expect_values_round_trip<Fetched>(random_fetched, decode_fetched, kFetchedHeaderBytes);
+}
+
+TEST(WireRoundTrip, WordsOfVotes) {
+  expect_values_round_trip<Word>(random_word, decode_word, kWordHeaderBytes);
 }
 
 TEST(WireRoundTrip, RelayedValues) {

@@ -17,7 +17,7 @@ KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel
          "epoch_notice": 7, "trial": 8, "state": 32, "submit": 33, "propose": 34, "prepare": 35,
          "promise": 36, "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40,
          "checkpoint_get": 41, "checkpoint": 42, "relay": 43, "distribute": 44, "lacks": 45,
-         "pass": 46, "lives": 47, "link_check": 48, "recall": 49, "no_votes": 50}
+         "pass": 46, "lives": 47, "link_check": 48, "recall": 49, "word": 50}
 CLUSTER = 0xC0FFEE0012345678
 
 
@@ -371,10 +371,22 @@ def repeat(first, count, again=0):
     return p
 
 
-def instances(kind, sender, first, count):
-    p = Packet(kind, sender)
+def recall(number, first, count):
+    p = Packet("recall", B)
+    p.u64("number", number)
     p.u64("first", first)
     p.u16("instances", count)
+    return p
+
+
+def word(number, instance, vote=None):
+    p = Packet("word", C)
+    p.u64("number", number)
+    p.u64("instance", instance)
+    p.u8("voted", 1 if vote else 0)
+    if vote:
+        p.round("round", vote[0])
+        p.value(*vote[1])
     return p
 
 
@@ -503,10 +515,12 @@ def golden_of_quorums():
     yield "v1-lives", "Whom an acceptor in memory takes for those that begin.", lives(LIST, LIVES)
     yield "v1-repeat", "Asks for decided instances.", repeat(8900, 64)
     yield "v1-repeat-again", "The REPEAT of somebody who has asked in vain.", repeat(8900, 64, 1)
-    yield "v1-recall", "Asks an acceptor what it knows of decided instances.", instances(
-        "recall", B, 8900, 64)
-    yield "v1-no-votes", "The answer: it never voted for the last that can be.", instances(
-        "no_votes", C, 2 ** 63 - 2, 1)
+    about = "Asks an acceptor what it has to say of decided instances."
+    yield "v1-recall", about, recall(12, 8900, 64)
+    yield "v1-word", "The answer: what it voted for.", word(
+        12, 8901, (OLD_ROUND, (UNIT, SAFE, 77, B, 7, bytes(range(9)))))
+    about = "The answer to the last question of all: no vote for the last instance."
+    yield "v1-word-no-vote", about, word(2 ** 63 - 1, 2 ** 63 - 1)
     yield "v1-link-check", "The LINK_CHECK of 44 bytes.", link_check(7, 8)
     about = "Asks a coordinator to say how far its ensemble has come."
     yield "v1-pass", about, pass_frame(KEY)

@@ -100,7 +100,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     case PaxosKind::lives: return on_lives(*peers_.find(from.node), packet, out);
     case PaxosKind::link_check: return on_link_check(*peers_.find(from.node), packet);
     case PaxosKind::recall:
-    case PaxosKind::no_votes: return Drop::unknown_kind;
+    case PaxosKind::word: return Drop::unknown_kind;
   }
   return Drop::unknown_kind;
 }
