@@ -157,7 +157,7 @@ void Headway::wake_applications() {
     world_.submit(node, Service::agreed, world_.make_payload(node, kProbeBytes));
   }
   // Those that are in a view with it, and could order without it, wait for it and say so. One that
-  // it cannot reach says that instead.
+  // it cannot reach says that instead, or that its disk hangs, too.
   const bool said = wait(limit, [&] {
     return std::all_of(stopped.begin(), stopped.end(), [&](NodeId node) {
       const Nodes members = view_of(node);
@@ -172,7 +172,9 @@ void Headway::wake_applications() {
         const order::WaitReason& why = process.node->why();
         const bool said_of_it = std::any_of(why.all.begin(), why.all.end(),
                                             [&](const MemberId& one) { return one.node == node; });
-        return named(why) || (said_of_it && !world_.network().link_works(node, member));
+        const bool of_its_disk = why.kind == order::WaitReason::Kind::disk && said_of_it;
+        return named(why) || of_its_disk ||
+               (said_of_it && !world_.network().link_works(node, member));
       });
     });
   });

@@ -92,6 +92,9 @@ namespace peal::sim_hooks {
   X(px_unfit_leads, "a coordinator that others cannot go on with goes on")                        \
   X(px_one_misses, "one acceptor that misses the coordinator takes over")                         \
   X(px_repairs_one_lane, "what was asked for in vain is sent by the same lane again")             \
+  X(px_skip_forgets, "an acceptor that skips instances says that it voted for none of them")      \
+  X(px_few_words_count, "what one acceptor voted for is taken for what was decided")              \
+  X(px_lowest_word_counts, "of several votes the one of the lowest round is taken for decided")   \
   X(px_founded_alone, "an acceptor in memory begins an order before all others agree")            \
   X(px_refused_state_kept, "what a node said last counts, though what it says now is refused")    \
   X(rd_vote_decides, "an acceptor of a chain says that its own vote decides")                     \

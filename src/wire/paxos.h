@@ -278,7 +278,6 @@ inline constexpr std::uint16_t kRepeatMax = 64;
 
 /// Asks an acceptor what it has to say of instances that are decided.
 struct Recall {
-  std::uint64_t number{};  ///< of the question: at least 1, a counter
   Instance first{};
   std::uint16_t count{};  ///< 1 to kRecallMax; first + count is a counter too
   friend bool operator==(const Recall&, const Recall&) = default;
@@ -288,14 +287,14 @@ inline constexpr std::uint16_t kRecallMax = 64;
 /// WORD: this, and then a copy of the value's bytes, from kWordHeaderBytes on: the headroom in
 /// front of a unit may be too small. Without a vote kNoVoteBytes, with neither round nor value.
 struct Word {
-  std::uint64_t number{};  ///< of the question that it answers: at least 1, a counter
   Instance instance{};
   Round round{};     ///< of the sender's vote; no round: it did not vote
   ValueHead head{};  ///< of what it voted for
   friend bool operator==(const Word&, const Word&) = default;
 };
-inline constexpr std::size_t kNoVoteBytes = kHeaderBytes + 8 + 8 + 1;
+inline constexpr std::size_t kNoVoteBytes = kHeaderBytes + 8 + 1;
 inline constexpr std::size_t kWordHeaderBytes = kNoVoteBytes + 20 + 30;
+static_assert(kWordHeaderBytes >= kFetchedHeaderBytes);
 
 /// What a coordinator lacks of the receiver's units.
 struct Lacks {

@@ -77,7 +77,6 @@ std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan packe
 
 Drop decode_recall(ByteView packet, Recall& out) {
   Reader in = body_of(packet);
-  out.number = read_instance(in);
   read_run(in, out.first, out.count, kRecallMax);
   return in.finish();
 }
@@ -85,7 +84,6 @@ Drop decode_recall(ByteView packet, Recall& out) {
 std::size_t encode_recall(const Header& header, const Recall& in, ByteSpan packet) {
   Writer out(packet);
   write_paxos_header(out, PaxosKind::recall, header);
-  out.u(in.number);
   out.u(in.first);
   out.u(in.count);
   return finish(out, packet, header.checksum);
@@ -97,7 +95,6 @@ Drop decode_word(ByteView packet, Word& out) {
   if (voted && packet.size() < kWordHeaderBytes) return Drop::truncated;
   Reader in = body_of(voted ? packet.first(kWordHeaderBytes) : packet);
   out = {};
-  out.number = read_instance(in);
   out.instance = read_instance(in);
   in.require(std::byte{in.u<std::uint8_t>()} <= kVoted, Drop::bad_value);
   if (voted) {
@@ -113,7 +110,6 @@ std::size_t encode_no_vote(const Header& header, const Word& in, ByteSpan packet
   PEAL_ASSERT(in.round == Round{});
   Writer out(packet);
   write_paxos_header(out, PaxosKind::word, header);
-  out.u(in.number);
   out.u(in.instance);
   out.u(std::uint8_t{0});
   return finish(out, packet, header.checksum);
@@ -123,7 +119,6 @@ void encode_word_in_place(const Header& header, const Word& in, ByteSpan packet)
   PEAL_ASSERT(packet.size() >= kWordHeaderBytes && packet.size() <= kPacketBytesMax);
   Writer out(packet.first(kWordHeaderBytes));
   write_paxos_header(out, PaxosKind::word, header);
-  out.u(in.number);
   out.u(in.instance);
   out.u(static_cast<std::uint8_t>(kVoted));
   write_round(out, in.round);

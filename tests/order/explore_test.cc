@@ -147,7 +147,7 @@ class LateProposal : public testing::Test {
   static constexpr paxos::Round kSecond{2, {NodeId{2}, 1}};
 
   void vote_in_the_second() {
-    ASSERT_TRUE(c_.replay(pool_, store_, state_));
+    ASSERT_TRUE(c_.replay(pool_, store_, kept_, state_));
     ASSERT_TRUE(c_.accept(kSecond, 1));
     paxos::Slot* slot = store_.make(1);
     slot->heard_round = kSecond;
@@ -160,6 +160,7 @@ class LateProposal : public testing::Test {
   MemoryLog log_;
   BufferPool pool_{512, 8};
   paxos::Store store_{16, 1U << 16};
+  paxos::KeptWords kept_{1U << 16};
   paxos::OrderState state_;
   paxos::Acceptor c_{log_};
 };
@@ -172,7 +173,7 @@ TEST_F(LateProposal, IsRefusedByWhoVotedInALaterRound) {
 
   paxos::Store store{16, 1U << 16};
   paxos::Acceptor restarted(log_);
-  ASSERT_TRUE(restarted.replay(pool_, store, state_));
+  ASSERT_TRUE(restarted.replay(pool_, store, kept_, state_));
   EXPECT_EQ(restarted.promised(), kSecond);
   EXPECT_FALSE(restarted.accept(kFirst, 1));
   EXPECT_FALSE(restarted.prepare(kFirst));

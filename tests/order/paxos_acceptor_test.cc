@@ -18,6 +18,8 @@ using sim_hooks::Mutant;
 
 class PaxosAcceptor : public testing::Test {
  protected:
+  static constexpr std::uint64_t kKeptBytes = 1U << 16;
+
   PaxosAcceptor() {
     wire::Checkpoint beginning;
     beginning.next = 1;
@@ -31,7 +33,8 @@ class PaxosAcceptor : public testing::Test {
     acceptor_.emplace(disk_);
     Store read(32, 100'000);
     OrderState known;
-    fine_ = acceptor_->replay(pool_, read, known);
+    kept_ = KeptWords(kept_bytes_);
+    fine_ = acceptor_->replay(pool_, read, kept_, known);
     if (known.known()) state_ = known;
     if (fine_) store_ = std::move(read);
   }
@@ -62,6 +65,8 @@ class PaxosAcceptor : public testing::Test {
   MemoryLog disk_;
   Store store_{32, 100'000};
   OrderState state_;
+  std::uint64_t kept_bytes_ = kKeptBytes;
+  KeptWords kept_{kKeptBytes};
   std::optional<Acceptor> acceptor_;
   bool fine_ = false;
   const Round first_{1, kOne};
@@ -206,10 +211,10 @@ TEST_F(PaxosAcceptor, ACheckpointLetsGoOfWhatNobodyNeeds) {
     state_.apply(unit_head(kOne, k), {});
   }
   const std::size_t before = disk_.kept();
-  acceptor_->checkpoint(state_, 6);  // a mark; what is before it goes with the next one
+  acceptor_->checkpoint(state_, 6, kept_);  // a mark; what is before it goes with the next one
   hear(first_, 6, "text");
   ASSERT_EQ(acceptor_->vote(store_), 1U);
-  acceptor_->checkpoint(state_, 6);
+  acceptor_->checkpoint(state_, 6, kept_);
   disk_.sync();
   EXPECT_LT(disk_.kept(), before);
   restart();
@@ -233,12 +238,12 @@ TEST_F(PaxosAcceptor, TheHistoryIsReadBackFromCheckpointToCheckpoint) {
   vote_upto(first_, 4);
   ASSERT_TRUE(acceptor_->note_decided(2, unit_head(kOne, 2), bytes_of("decided")));
   consume(2);
-  ASSERT_TRUE(acceptor_->checkpoint(state_, 1));
+  ASSERT_TRUE(acceptor_->checkpoint(state_, 1, kept_));
   ASSERT_TRUE(acceptor_->accept(second_, 3));
   for (Instance k = 3; k <= 6; ++k) hear(second_, k, "second " + std::to_string(k));
   ASSERT_EQ(acceptor_->vote(store_), 4U);
   consume(5);
-  ASSERT_TRUE(acceptor_->checkpoint(state_, 1));
+  ASSERT_TRUE(acceptor_->checkpoint(state_, 1, kept_));
   disk_.sync();
   restart();
   ASSERT_TRUE(fine_);
@@ -263,12 +268,12 @@ TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
     store_.consume();
     state_.apply(unit_head(kOne, k), {});
   }
-  ASSERT_TRUE(acceptor_->checkpoint(state_, 1));
+  ASSERT_TRUE(acceptor_->checkpoint(state_, 1, kept_));
   wire::Checkpoint later = state_.checkpoint();
   later.next = 10;
   state_ = OrderState(later);
   store_.skip_to(10);
-  ASSERT_TRUE(acceptor_->checkpoint(state_, 10));
+  ASSERT_TRUE(acceptor_->checkpoint(state_, 10, kept_));
   hear(first_, 10, "ten");
   ASSERT_EQ(acceptor_->vote(store_), 1U);
   disk_.sync();
@@ -282,20 +287,162 @@ TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
   state_.apply(unit_head(kOne, 10), {});
   store_.find(10)->decided = true;
   store_.consume();
-  ASSERT_TRUE(acceptor_->checkpoint(state_, 11));
+  ASSERT_TRUE(acceptor_->checkpoint(state_, 11, kept_));
   disk_.sync();
   restart();
   EXPECT_EQ(store_.next(), 11U);
   EXPECT_EQ(store_.oldest(), 11U);
 }
 
+/// It has consumed 1 and 2 of the four that it voted for, and goes on behind `next`.
+class PaxosAcceptorSkips : public PaxosAcceptor {
+ protected:
+  void skip_to(Instance next) {
+    vote_upto(first_, 4);
+    ASSERT_TRUE(acceptor_->note_decided(2, unit_head(kOne, 2), bytes_of("decided")));
+    for (Instance k = 1; k <= 2; ++k) {
+      store_.find(k)->decided = true;
+      store_.consume();
+      state_.apply(unit_head(kOne, k), {});
+    }
+    kept_.keep(1, next, store_);
+    wire::Checkpoint later = state_.checkpoint();
+    later.next = next;
+    state_ = OrderState(later);
+    store_.skip_to(next);
+    ASSERT_TRUE(acceptor_->checkpoint(state_, next, kept_));
+  }
+  /// Votes for so many more, consumes them, and lets go of what lies before.
+  void go_on(Instance count) {
+    ASSERT_TRUE(acceptor_->accept(first_, store_.next()));
+    for (Instance k = store_.next(); count > 0; ++k, --count) {
+      hear(first_, k, "later");
+      ASSERT_EQ(acceptor_->vote(store_), 1U);
+      store_.find(k)->decided = true;
+      store_.consume();
+      state_.apply(unit_head(kOne, k), {});
+      ASSERT_TRUE(acceptor_->checkpoint(state_, store_.next(), kept_));
+      disk_.sync();
+    }
+  }
+  void expect_words() const {
+    for (Instance k = 1; k <= 4; ++k) {
+      const auto word = kept_.find(k);
+      ASSERT_TRUE(word) << k;
+      EXPECT_EQ(word->decided, k <= 2) << k;
+      EXPECT_EQ(word->round, k <= 2 ? Round{} : first_) << k;
+      EXPECT_EQ(word->head, unit_head(kOne, k)) << k;
+      EXPECT_EQ(as_text(word->bytes), "text") << k;
+    }
+    const auto none = kept_.find(5);
+    ASSERT_TRUE(none);
+    EXPECT_FALSE(none->decided);
+    EXPECT_EQ(none->round, Round{}) << "it says that it did not vote";
+    EXPECT_FALSE(kept_.find(10)) << "it has let go of nothing there";
+  }
+};
+
+TEST_F(PaxosAcceptorSkips, ItsWordsSurviveARestart) {
+  skip_to(10);
+  expect_words();
+  disk_.sync();
+  restart();
+  ASSERT_TRUE(fine_);
+  EXPECT_EQ(store_.next(), 10U);
+  expect_words();
+}
+
+TEST_F(PaxosAcceptorSkips, ACheckpointThatFailsCostsNoWord) {
+  skip_to(10);
+  disk_.sync();
+  for (int i = 0; i < 5; ++i) {
+    go_on(1);
+    disk_.set_checkpoints_full(true);
+    ASSERT_FALSE(acceptor_->checkpoint(state_, store_.next(), kept_));
+    disk_.set_checkpoints_full(false);
+    ASSERT_TRUE(acceptor_->checkpoint(state_, store_.next(), kept_));
+    disk_.sync();
+    restart();
+    ASSERT_TRUE(fine_);
+    expect_words();
+  }
+}
+
+// Between two commits the log takes so much; what is left is written behind the next one.
+TEST_F(PaxosAcceptorSkips, ItsWordsAreWrittenBitByBit) {
+  skip_to(10);
+  disk_.sync();
+  for (int i = 0; i < 5; ++i) {
+    go_on(1);
+    disk_.set_room(1);
+    int attempts = 1;
+    hear(first_, store_.next(), "uncommitted");
+    while (!acceptor_->checkpoint(state_, store_.next(), kept_)) {
+      ASSERT_LT(++attempts, 10);
+      disk_.sync();
+      disk_.set_room(1);
+    }
+    disk_.set_room(1'000);
+    disk_.sync();
+    restart();
+    ASSERT_TRUE(fine_);
+    expect_words();
+  }
+}
+
+TEST_F(PaxosAcceptorSkips, WordsForWhichThereIsNoRoomAnyMoreAreNoWords) {
+  skip_to(10);
+  disk_.sync();
+  go_on(1);
+  kept_bytes_ = 100;
+  for (int again = 0; again < 3; ++again) {
+    restart();
+    ASSERT_TRUE(fine_);
+    for (Instance k = 1; k < 10; ++k) EXPECT_FALSE(kept_.find(k)) << k << ", it would say no vote";
+    go_on(1);
+  }
+}
+
+TEST_F(PaxosAcceptorSkips, ItsWordsAreWrittenAgainBeforeTheLogLetsGoOfThem) {
+  skip_to(10);
+  disk_.sync();
+  const std::size_t before = disk_.kept();
+  go_on(20);
+  EXPECT_LT(disk_.kept(), before + 10) << "the log lets go of what lies before";
+  expect_words();
+  for (int again = 0; again < 2; ++again) {
+    restart();
+    ASSERT_TRUE(fine_);
+    expect_words();
+    go_on(3);
+  }
+}
+
+TEST_F(PaxosAcceptorSkips, WhatIsNotNeededAnyMoreIsGoneFromTheLogToo) {
+  skip_to(10);
+  kept_ = KeptWords(kKeptBytes);
+  go_on(1);
+  restart();
+  ASSERT_TRUE(fine_);
+  EXPECT_FALSE(kept_.find(3));
+}
+
+TEST_F(PaxosAcceptorSkips, AFullLogCostsTheWordsAndNoCheckpoint) {
+  skip_to(10);
+  go_on(1);
+  disk_.sync();
+  disk_.set_full(true);
+  disk_.set_checkpoints_full(false);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(acceptor_->checkpoint(state_, store_.next(), kept_));
+}
+
 TEST_F(PaxosAcceptor, ALogThatTakesBackWhatWasConsumedIsRefused) {
   vote_upto(first_, 4);
   wire::Checkpoint later = state_.checkpoint();
   later.next = 4;
-  ASSERT_TRUE(acceptor_->checkpoint(OrderState(later), 1));
+  ASSERT_TRUE(acceptor_->checkpoint(OrderState(later), 1, kept_));
   later.next = 3;
-  ASSERT_TRUE(acceptor_->checkpoint(OrderState(later), 1));
+  ASSERT_TRUE(acceptor_->checkpoint(OrderState(later), 1, kept_));
   disk_.sync();
   restart();
   EXPECT_FALSE(fine_);

@@ -72,7 +72,7 @@ Result<void, port::LogFailure> MemoryLog::replay(port::LogReader& reader) {
 
 Result<LogPosition> MemoryLog::append(ByteView first, ByteView rest) {
   if (failure_) return unexpected(Errc::closed);
-  if (full_) return unexpected(Errc::would_block);
+  if (full_ || last().value - durable_ >= room_) return unexpected(Errc::would_block);
   records_.emplace_back(first.begin(), first.end());
   records_.back().insert(records_.back().end(), rest.begin(), rest.end());
   return last();
@@ -80,10 +80,11 @@ Result<LogPosition> MemoryLog::append(ByteView first, ByteView rest) {
 
 Result<LogPosition> MemoryLog::checkpoint(ByteView record, LogPosition keep_from) {
   PEAL_ASSERT(keep_from <= last().next());
+  if (failure_) return unexpected(Errc::closed);
   if (checkpoints_full_) return unexpected(Errc::would_block);
-  const auto position = append(record);
-  if (position) keep_from_ = std::max(keep_from_, keep_from.value);
-  return position;
+  records_.emplace_back(record.begin(), record.end());
+  keep_from_ = std::max(keep_from_, keep_from.value);
+  return last();
 }
 
 void MemoryLog::sync() {
@@ -296,6 +297,27 @@ void Bench::fetched(const MemberId& from, const Round& round, Instance instance,
   hear(packet);
 }
 
+void Bench::recall(const MemberId& from, Instance first, std::uint16_t wanted) {
+  say(from, [&](const wire::Header& h, ByteSpan out) {
+    return wire::encode_recall(h, {first, wanted}, out);
+  });
+}
+
+void Bench::word(const MemberId& from, const Round& round, Instance instance,
+                 const wire::ValueHead& head, std::string_view text) {
+  const wire::Word said{instance, round, head};
+  if (round.count == 0) {
+    return say(from, [&](const wire::Header& h, ByteSpan out) {
+      return wire::encode_no_vote(h, said, out);
+    });
+  }
+  Bytes packet(wire::kWordHeaderBytes);
+  const Bytes bytes = bytes_of(text);
+  packet.insert(packet.end(), bytes.begin(), bytes.end());
+  wire::encode_word_in_place(header(from), said, packet);
+  hear(packet);
+}
+
 void Bench::checkpoint(const MemberId& from, const wire::Checkpoint& said) {
   say(from,
       [&](const wire::Header& h, ByteSpan out) { return wire::encode_checkpoint(h, said, out); });
@@ -359,7 +381,8 @@ Round Bench::lead() {
 
 // ---- what it does ----
 
-bool Bench::next_unit(std::uint32_t /*unit_bytes_max*/, Unit& out) {
+bool Bench::next_unit(std::uint32_t unit_bytes_max, Unit& out) {
+  unit_bytes = unit_bytes_max;
   if (queue_.empty()) return false;
   const Bytes& text = queue_.front();
   out.bytes = pool_.take(static_cast<std::uint32_t>(wire::kDataHeaderBytes),
@@ -430,6 +453,31 @@ std::uint64_t Bench::counter(std::string_view name) const {
 std::string Bench::told() const {
   std::string text;
   for (const std::string& line : log) text += (text.empty() ? "" : ", ") + line;
+  return text;
+}
+
+std::string words_of(Bench& bench, const MemberId& from, Instance first, std::uint16_t count) {
+  bench.sent.clear();
+  bench.recall(from, first, count);
+  std::string text;
+  const auto add = [&text](Instance instance, const std::string& what) {
+    text += (text.empty() ? "" : ", ") + std::to_string(instance) + what;
+  };
+  for (const Bench::Sent& each : bench.sent) {
+    if (each.to != from.node) continue;
+    wire::Word word;
+    wire::ValueFrame frame;
+    if (each.kind == wire::PaxosKind::word) {
+      EXPECT_EQ(wire::decode_word(each.bytes, word), wire::Drop::none);
+      const ByteView behind =
+          ByteView(each.bytes)
+              .subspan(word.round.count == 0 ? wire::kNoVoteBytes : wire::kWordHeaderBytes);
+      add(word.instance, word.round.count == 0 ? " no vote" : ":" + std::string(as_text(behind)));
+    } else if (each.kind == wire::PaxosKind::decided) {
+      EXPECT_EQ(wire::decode_value(each.bytes, frame), wire::Drop::none);
+      add(frame.instance, " decided");
+    }
+  }
   return text;
 }
 

@@ -51,6 +51,8 @@ class MemoryLog final : public port::Log {
   void crash();
   void fail() { failure_ = port::LogFailure{"log", "input/output error"}; }
   void set_full(bool full) { full_ = full; }
+  /// Records that it takes until the next sync.
+  void set_room(std::size_t records) { room_ = records; }
   /// There is room for small records alone.
   void set_checkpoints_full(bool full) { checkpoints_full_ = full; }
   std::size_t kept() const { return records_.size(); }
@@ -61,6 +63,7 @@ class MemoryLog final : public port::Log {
   std::uint64_t durable_ = 0;
   std::uint64_t keep_from_ = 1;
   bool full_ = false;
+  std::size_t room_ = 1U << 20;
   bool checkpoints_full_ = false;
   std::optional<port::LogFailure> failure_;
 };
@@ -112,6 +115,10 @@ class Bench final : public Host, public Effects {
   void fetch(const MemberId& from, const Round& round, Instance instance);
   void fetched(const MemberId& from, const Round& round, Instance instance,
                const wire::ValueHead& head, std::string_view text);
+  void recall(const MemberId& from, Instance first, std::uint16_t count);
+  /// An acceptor's word; with a round of count 0 it did not vote.
+  void word(const MemberId& from, const Round& round, Instance instance,
+            const wire::ValueHead& head, std::string_view text);
   void checkpoint(const MemberId& from, const wire::Checkpoint& said);
   void lives(const MemberId& from, const wire::Lives& said);
   /// STATE of an acceptor: it voted in the round for all up to an instance.
@@ -149,6 +156,7 @@ class Bench final : public Host, public Effects {
   std::vector<Sent> sent;
   std::vector<std::string> log;  ///< "view 1 123", "trans 1", "2:text", "early 2:text", "fatal"
   std::uint32_t room = 1U << 20;
+  std::uint32_t unit_bytes = 0;  ///< how large units may be, as the engine said last
 
  private:
   template <class Encode>
@@ -165,5 +173,9 @@ class Bench final : public Host, public Effects {
   BufferPool pool_{8'192, 16'384};
   std::deque<Bytes> queue_;
 };
+
+/// What the engine answers if `from` asks for its words: "7:text", "8 no vote", and for what it
+/// knows to be decided "9 decided".
+std::string words_of(Bench& bench, const MemberId& from, Instance first, std::uint16_t count);
 
 }  // namespace peal::order::paxos::test

@@ -131,11 +131,11 @@ std::uint64_t promises_unlogged() {
   three.propose(kOne, round.count, 2, list_head(kOne, 1), as_text(bytes), 1);
   three.sync();
   three.disk.set_full(true);
+  three.disk.set_checkpoints_full(true);
   for (const MemberId& each : {kOne, kTwo}) three.vote(each, round, 2, 2);
   EXPECT_EQ(three.counter("paxos_list"), 1U);
   three.sent.clear();
   three.disk.set_full(false);
-  three.disk.set_checkpoints_full(true);
   three.prepare(kOne, wire::first_count(1), 3);
   three.sync();
   const std::uint64_t promises = three.count(PaxosKind::promise);

@@ -193,7 +193,7 @@ TEST(PaxosStore, SkippingKeepsWhatIsAhead) {
 // ---- records ----
 
 std::vector<Record> one_of_each(const Bytes& text) {
-  std::vector<Record> all(5);
+  std::vector<Record> all(6);
   all[0].kind = Record::Kind::promise;
   all[0].round = {3, kTwo};
   all[1].kind = Record::Kind::vote;
@@ -215,6 +215,9 @@ std::vector<Record> one_of_each(const Bytes& text) {
   all[3].state.view = {1, kOne};
   all[3].state.members = {{kOne, 0}, {kTwo, 0}};
   all[3].state.numbers = {2, 3};
+  all[3].kept = {{2, 5, false}, {5, 9, true}};
+  all[5] = all[1];
+  all[5].kind = Record::Kind::kept;
   all[4].kind = Record::Kind::nodes;
   all[4].state.nodes = first_nodes();
   return all;
@@ -231,6 +234,7 @@ TEST(PaxosRecords, AreReadAsTheyWereWritten) {
     EXPECT_EQ(read.round, record.round);
     EXPECT_EQ(read.instance, record.instance);
     EXPECT_EQ(read.state, record.state);
+    EXPECT_EQ(read.kept, record.kept);
     EXPECT_EQ(as_text(read.bytes), as_text(record.bytes));
     if (record.instance == 9) {
       EXPECT_EQ(read.head, record.head);

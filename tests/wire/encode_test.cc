@@ -40,8 +40,8 @@ TEST(WireEncode, GivesZeroIfTheRoomIsTooSmall) {
   expect_needs_its_size(plain_promise(), encode_promise, frame_kind(PaxosKind::promise));
   expect_needs_its_size(Fetch{kSomeRound, 1}, encode_fetch, frame_kind(PaxosKind::fetch));
   expect_needs_its_size(Repeat{1, 1}, encode_repeat, frame_kind(PaxosKind::repeat));
-  expect_needs_its_size(Recall{1, 1, 1}, encode_recall, frame_kind(PaxosKind::recall));
-  expect_needs_its_size(Word{1, 1}, encode_no_vote, frame_kind(PaxosKind::word));
+  expect_needs_its_size(Recall{1, 1}, encode_recall, frame_kind(PaxosKind::recall));
+  expect_needs_its_size(Word{1}, encode_no_vote, frame_kind(PaxosKind::word));
   expect_needs_its_size(LinkCheck{1, 100}, encode_link_check, frame_kind(PaxosKind::link_check));
   expect_needs_its_size(Pass{1}, encode_pass, frame_kind(PaxosKind::pass));
   expect_needs_its_size(Lacks{1, 1, 1}, encode_lacks, frame_kind(PaxosKind::lacks));

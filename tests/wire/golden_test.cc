@@ -322,11 +322,11 @@ TEST(WireGolden, PhaseOneAndCatchingUp) {
   expect_golden("v1-repeat-again", static_cast<FrameKind>(PaxosKind::repeat), kD,
                 Repeat{8'900, kRepeatMax, true}, decode_repeat, encode_repeat);
   expect_golden("v1-recall", static_cast<FrameKind>(PaxosKind::recall), kB,
-                Recall{12, 8'900, kRecallMax}, decode_recall, encode_recall);
+                Recall{8'900, kRecallMax}, decode_recall, encode_recall);
   const ValueHead voted{ValueKind::unit, Service::safe, 77, kB, 7};
-  expect_golden_word("v1-word", {12, 8'901, kOldRound, voted}, counting(9));
-  expect_golden("v1-word-no-vote", static_cast<FrameKind>(PaxosKind::word), kC,
-                Word{kCounterMax, kCounterMax}, decode_word, encode_no_vote);
+  expect_golden_word("v1-word", {8'901, kOldRound, voted}, counting(9));
+  expect_golden("v1-word-no-vote", static_cast<FrameKind>(PaxosKind::word), kC, Word{kCounterMax},
+                decode_word, encode_no_vote);
   expect_golden("v1-link-check", static_cast<FrameKind>(PaxosKind::link_check), kD,
                 LinkCheck{7, 44}, decode_link_check, encode_link_check);
   expect_golden("v1-lacks", static_cast<FrameKind>(PaxosKind::lacks), kB,

@@ -59,7 +59,7 @@ std::string list_outcome(const Bytes& bytes) {
   EXPECT_EQ(outcome_of_packet(packet_of(value), decode_value), outcome);
   const FetchedSample fetched{{kSomeRound, 100, value.frame.head}, bytes};
   EXPECT_EQ(outcome_of_packet(packet_of(fetched), decode_fetched), outcome);
-  const WordSample word{{12, 100, kSomeRound, value.frame.head}, bytes};
+  const WordSample word{{100, kSomeRound, value.frame.head}, bytes};
   EXPECT_EQ(outcome_of_packet(packet_of(word), decode_word), outcome);
   for (const PaxosKind kind : {PaxosKind::relay, PaxosKind::distribute}) {
     RelaySample relay = plain_relay(kind);

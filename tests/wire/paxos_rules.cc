@@ -262,14 +262,12 @@ const char* broken_rule(const Repeat& repeat) {
 }
 
 const char* broken_rule(const Recall& recall) {
-  if (!instance(recall.number)) return "recall.number";
   if (!instance(recall.first)) return "recall.first";
   if (recall.count < 1 || recall.count > 64) return "recall.count";
   return kLast - recall.first < recall.count ? "recall wraps" : nullptr;
 }
 
 const char* broken_rule(const Word& word, ByteView bytes) {
-  if (!instance(word.number)) return "word.number";
   if (!instance(word.instance)) return "word.instance";
   if (no_round(word.round)) {
     if (word.head != ValueHead{}) return "word.head without a vote";

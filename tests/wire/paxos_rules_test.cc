@@ -224,32 +224,28 @@ TEST(WirePaxosRepeat, EndsBelowTheLastInstance) {
   EXPECT_EQ(with_repeat({kTop + 1, 1}), "bad_value");
 }
 
-TEST(WirePaxosRecall, HasANumber) {
-  expect_from_one([](std::uint64_t number) { return with_recall({number, 1, 1}); });
-}
-
 TEST(WirePaxosRecall, AsksForOneToKRecallMax) {
-  EXPECT_EQ(with_recall({1, 1, 0}), "bad_value");
-  EXPECT_EQ(with_recall({1, 1, 1}), "none");
-  EXPECT_EQ(with_recall({1, 1, kRecallMax}), "none");
-  EXPECT_EQ(with_recall({1, 1, kRecallMax + 1}), "bad_value");
-  EXPECT_EQ(with_recall({1, 1, 0xffff}), "bad_value");
+  EXPECT_EQ(with_recall({1, 0}), "bad_value");
+  EXPECT_EQ(with_recall({1, 1}), "none");
+  EXPECT_EQ(with_recall({1, kRecallMax}), "none");
+  EXPECT_EQ(with_recall({1, kRecallMax + 1}), "bad_value");
+  EXPECT_EQ(with_recall({1, 0xffff}), "bad_value");
 }
 
 TEST(WirePaxosRecall, EndsBelowTheLastInstance) {
-  EXPECT_EQ(with_recall({1, 0, 1}), "bad_value");
-  EXPECT_EQ(with_recall({1, kTop - 1, 1}), "none");
-  EXPECT_EQ(with_recall({1, kTop, 1}), "bad_value");
-  EXPECT_EQ(with_recall({1, kTop - kRecallMax, kRecallMax}), "none");
-  EXPECT_EQ(with_recall({1, kTop - kRecallMax + 1, kRecallMax}), "bad_value");
-  EXPECT_EQ(with_recall({1, kTop + 1, 1}), "bad_value");
-  EXPECT_EQ(with_recall({1, ~0ULL, 1}), "bad_value");
+  EXPECT_EQ(with_recall({0, 1}), "bad_value");
+  EXPECT_EQ(with_recall({kTop - 1, 1}), "none");
+  EXPECT_EQ(with_recall({kTop, 1}), "bad_value");
+  EXPECT_EQ(with_recall({kTop - kRecallMax, kRecallMax}), "none");
+  EXPECT_EQ(with_recall({kTop - kRecallMax + 1, kRecallMax}), "bad_value");
+  EXPECT_EQ(with_recall({kTop + 1, 1}), "bad_value");
+  EXPECT_EQ(with_recall({~0ULL, 1}), "bad_value");
 }
 
 TEST(WirePaxosRecall, HasNoOtherContent) {
-  constexpr std::size_t kSize = kHeaderBytes + 8 + 8 + 2;
+  constexpr std::size_t kSize = kHeaderBytes + 8 + 2;
   Bytes packet(kSize);
-  const Recall recall{12, 7, kRecallMax};
+  const Recall recall{7, kRecallMax};
   ASSERT_EQ(encode_recall(header_of(PaxosKind::recall), recall, packet), kSize);
   Recall decoded;
   EXPECT_EQ(drop_name(decode_recall(packet, decoded)), "none");

@@ -159,7 +159,7 @@ FetchedSample plain_fetched() {
   return {{kSomeRound, 100, unit_head()}, std::vector<std::byte>(3)};
 }
 
-WordSample plain_word() { return {{12, 100, kSomeRound, unit_head()}, std::vector<std::byte>(3)}; }
+WordSample plain_word() { return {{100, kSomeRound, unit_head()}, std::vector<std::byte>(3)}; }
 
 RelaySample plain_relay(PaxosKind kind) {
   return {kind, {kSomeRound, 100, 7, 5, unit_head()}, std::vector<std::byte>(3)};
@@ -279,7 +279,7 @@ Repeat random_repeat(Random& random) {
 
 Recall random_recall(Random& random) {
   const auto count = static_cast<std::uint16_t>(1 + skewed(random, kRecallMax - 1));
-  return {1 + skewed(random, kCounterMax - 1), 1 + skewed(random, kCounterMax - 1 - count), count};
+  return {1 + skewed(random, kCounterMax - 1 - count), count};
 }
 
 WordSample random_word(Random& random) {
@@ -290,9 +290,7 @@ WordSample random_word(Random& random) {
   return {frame, random_bytes(random, kind)};
 }
 
-Word random_no_vote(Random& random) {
-  return {1 + skewed(random, kCounterMax - 1), random_instance(random)};
-}
+Word random_no_vote(Random& random) { return {random_instance(random)}; }
 
 LinkCheck random_link_check(Random& random) {
   const auto rest = static_cast<std::uint32_t>(skewed(random, 1'400));

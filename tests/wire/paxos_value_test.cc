@@ -51,9 +51,9 @@ std::string with_word(const std::function<void(WordSample&)>& change) {
   return word_outcome(packet_of(sample));
 }
 
-Bytes no_vote_packet(std::uint64_t number, Instance instance) {
+Bytes no_vote_packet(Instance instance) {
   Bytes packet(kNoVoteBytes);
-  EXPECT_EQ(encode_no_vote(header_of(PaxosKind::word), {number, instance}, packet), kNoVoteBytes);
+  EXPECT_EQ(encode_no_vote(header_of(PaxosKind::word), {instance}, packet), kNoVoteBytes);
   return packet;
 }
 
@@ -179,7 +179,7 @@ TEST(WirePaxosValue, AViewsBytesAreItsMembers) {
     Fetched decoded;
     const std::string outcome = value_outcome(packet_of(view));
     EXPECT_EQ(drop_name(decode_fetched(packet_of(fetched), decoded)), outcome);
-    EXPECT_EQ(word_outcome(packet_of(WordSample{{12, 100, kSomeRound, view.frame.head}, bytes})),
+    EXPECT_EQ(word_outcome(packet_of(WordSample{{100, kSomeRound, view.frame.head}, bytes})),
               outcome);
     return outcome;
   };
@@ -392,10 +392,7 @@ TEST(WirePaxosFetched, ItsValueObeysTheRulesOfValues) {
 
 constexpr std::size_t kVotedOffset = kNoVoteBytes - 1;
 
-TEST(WirePaxosWord, NamesItsQuestionAnInstanceAndARound) {
-  expect_from_one([](std::uint64_t number) {
-    return with_word([&](WordSample& w) { w.frame.number = number; });
-  });
+TEST(WirePaxosWord, NamesAnInstanceAndARound) {
   expect_from_one([](Instance instance) {
     return with_word([&](WordSample& w) { w.frame.instance = instance; });
   });
@@ -425,19 +422,18 @@ TEST(WirePaxosWord, ItsValueObeysTheRulesOfValues) {
   });
 }
 
-TEST(WirePaxosWord, WithoutAVoteNamesItsQuestionAndAnInstance) {
-  expect_from_one([](std::uint64_t number) { return word_outcome(no_vote_packet(number, 1)); });
-  expect_from_one([](Instance instance) { return word_outcome(no_vote_packet(1, instance)); });
+TEST(WirePaxosWord, WithoutAVoteNamesAnInstance) {
+  expect_from_one([](Instance instance) { return word_outcome(no_vote_packet(instance)); });
 }
 
 TEST(WirePaxosWord, WithoutAVoteNothingOfAnEarlierOneIsLeft) {
   Word decoded = plain_word().frame;
-  ASSERT_EQ(drop_name(decode_word(no_vote_packet(7, 9), decoded)), "none");
-  EXPECT_EQ(decoded, (Word{7, 9}));
+  ASSERT_EQ(drop_name(decode_word(no_vote_packet(9), decoded)), "none");
+  EXPECT_EQ(decoded, (Word{9}));
 }
 
 TEST(WirePaxosWord, WithoutAVoteHasNoOtherContent) {
-  const Bytes good = no_vote_packet(7, 9);
+  const Bytes good = no_vote_packet(9);
   for (std::size_t size = 0; size < kNoVoteBytes; ++size) {
     const Bytes packet(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_EQ(word_outcome(packet), "truncated") << size;
@@ -451,7 +447,7 @@ TEST(WirePaxosWord, WithoutAVoteHasNoOtherContent) {
 
 TEST(WirePaxosWord, SaysWhetherThereWasAVoteInOneWay) {
   Bytes with = packet_of(plain_word());
-  Bytes without = no_vote_packet(7, 9);
+  Bytes without = no_vote_packet(9);
   for (unsigned said = 0; said < 256; ++said) {
     with[kVotedOffset] = without[kVotedOffset] = static_cast<std::byte>(said);
     const std::string refused = said < 2 ? "" : "bad_value";
@@ -464,9 +460,9 @@ TEST(WirePaxosWord, SaysWhetherThereWasAVoteInOneWay) {
 // find.
 TEST(WirePaxosWord, OfAVoteIsTruncatedInFrontOfTheValue) {
   WordSample sample = plain_word();
-  for (const std::uint64_t number : {std::uint64_t{12}, std::uint64_t{0}}) {
+  for (const Instance instance : {Instance{12}, Instance{0}}) {
     for (const Round& round : {kSomeRound, Round{}}) {
-      sample.frame.number = number;
+      sample.frame.instance = instance;
       sample.frame.round = round;
       const Bytes whole = packet_of(sample);
       for (std::size_t size = 0; size < kWordHeaderBytes; ++size) {

@@ -371,17 +371,15 @@ def repeat(first, count, again=0):
     return p
 
 
-def recall(number, first, count):
+def recall(first, count):
     p = Packet("recall", B)
-    p.u64("number", number)
     p.u64("first", first)
     p.u16("instances", count)
     return p
 
 
-def word(number, instance, vote=None):
+def word(instance, vote=None):
     p = Packet("word", C)
-    p.u64("number", number)
     p.u64("instance", instance)
     p.u8("voted", 1 if vote else 0)
     if vote:
@@ -516,11 +514,11 @@ def golden_of_quorums():
     yield "v1-repeat", "Asks for decided instances.", repeat(8900, 64)
     yield "v1-repeat-again", "The REPEAT of somebody who has asked in vain.", repeat(8900, 64, 1)
     about = "Asks an acceptor what it has to say of decided instances."
-    yield "v1-recall", about, recall(12, 8900, 64)
+    yield "v1-recall", about, recall(8900, 64)
     yield "v1-word", "The answer: what it voted for.", word(
-        12, 8901, (OLD_ROUND, (UNIT, SAFE, 77, B, 7, bytes(range(9)))))
-    about = "The answer to the last question of all: no vote for the last instance."
-    yield "v1-word-no-vote", about, word(2 ** 63 - 1, 2 ** 63 - 1)
+        8901, (OLD_ROUND, (UNIT, SAFE, 77, B, 7, bytes(range(9)))))
+    about = "The answer of an acceptor that did not vote, for the last instance of all."
+    yield "v1-word-no-vote", about, word(2 ** 63 - 1)
     yield "v1-link-check", "The LINK_CHECK of 44 bytes.", link_check(7, 8)
     about = "Asks a coordinator to say how far its ensemble has come."
     yield "v1-pass", about, pass_frame(KEY)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -25,7 +26,10 @@ class Acceptor::Replay final : public port::LogReader {
   };
   using Values = std::map<Instance, Read>;
 
-  Replay(Acceptor& acceptor, Store& store) : acceptor_(acceptor), store_(store) { store_.begin(1); }
+  Replay(Acceptor& acceptor, Store& store, KeptWords& kept)
+      : acceptor_(acceptor), store_(store), kept_(kept) {
+    store_.begin(1);
+  }
 
   void on_record(LogPosition position, ByteView bytes) override {
     if (acceptor_.marks_.empty()) acceptor_.marks_.push_back({0, position});
@@ -34,7 +38,12 @@ class Acceptor::Replay final : public port::LogReader {
     if (!fine) return;
     acceptor_.promised_ = std::max(acceptor_.promised_, record.round);
     if (record.kind == Record::Kind::nodes) nodes = record.state.nodes;
+    if (record.kind == Record::Kind::kept) {
+      keep(again_, record);
+      return;
+    }
     if (record.kind == Record::Kind::checkpoint) {
+      keep_ranges(record.kept);
       fine = consume(std::max<Instance>(record.state.next, 1), record.instance);
       state = OrderState(std::move(record.state));
       return;
@@ -57,6 +66,42 @@ class Acceptor::Replay final : public port::LogReader {
     read.round = record.round;
     read.head = record.head;
     read.bytes.assign(record.bytes.begin(), record.bytes.end());
+  }
+
+  // What the checkpoint does not name any more is let go of. What it names was written since the
+  // checkpoint before, or is here already; or it was let go of here, and says nothing.
+  void keep_ranges(const std::vector<Record::Range>& ranges) {
+    std::deque<KeptWords::Range> before;
+    before.swap(kept_.ranges());
+    for (const Record::Range& range : ranges) {
+      const auto same = std::find_if(before.begin(), before.end(), [&](const auto& each) {
+        return each.first == range.first && each.end == range.end;
+      });
+      if (range.again) {
+        kept_.keep(read_range(range));
+      } else if (same != before.end()) {
+        kept_.keep(std::move(*same));
+      }
+    }
+    again_.clear();
+  }
+
+  KeptWords::Range read_range(const Record::Range& from) const {
+    KeptWords::Range range;
+    range.first = from.first;
+    range.end = from.end;
+    range.at = acceptor_.marks_.front().at;
+    range.named = true;
+    for (auto at = again_.lower_bound(from.first); at != again_.end(); ++at) {
+      const auto& [instance, read] = *at;
+      if (instance >= from.end) break;
+      // No node writes more.
+      const std::uint64_t most = kept_.bytes_max() / sizeof(KeptWords::Kept);
+      if (instance - from.first >= most || range.memory() > kept_.bytes_max()) return {};
+      range.add(instance, {read.round, read.round.count == 0, read.head, read.bytes});
+    }
+    range.written = range.words.size();
+    return range;
   }
 
   const Read* find(Instance instance) const {
@@ -86,10 +131,12 @@ class Acceptor::Replay final : public port::LogReader {
 
   Acceptor& acceptor_;
   Store& store_;
+  KeptWords& kept_;
+  Values again_;  ///< of kept instances, since the last checkpoint
 };
 
-bool Acceptor::replay(BufferPool& pool, Store& store, OrderState& state) {
-  Replay log(*this, store);
+bool Acceptor::replay(BufferPool& pool, Store& store, KeptWords& kept, OrderState& state) {
+  Replay log(*this, store, kept);
   if (!log_.replay(log) || !log.fine) return false;
   if (marks_.empty()) marks_.push_back({0, log_.last().next()});
   if (log.state) {
@@ -236,7 +283,46 @@ bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, Byte
   return !blocked_;
 }
 
-bool Acceptor::checkpoint(const OrderState& state, Instance oldest) {
+/// Goes on where the log had no room last time.
+bool Acceptor::write_words(KeptWords::Range& range) {
+  if (range.written == 0) range.at = log_.last().next();
+  Record record;
+  record.kind = Record::Kind::kept;
+  for (; range.written < range.words.size(); ++range.written) {
+    record.instance = range.first + range.written;
+    const KeptWords::Word word = range.word(record.instance);
+    if (word.says_nothing()) continue;
+    record.round = word.round;
+    record.head = word.head;
+    record.bytes = word.bytes;
+    write_record_head(record, scratch_);
+    if (!log_.append(scratch_, record.bytes)) return false;
+  }
+  return true;
+}
+
+// What is kept of skipped instances is written when a checkpoint first names it, and again before
+// the log lets go of that. If the log has no room even when all of it is on disk, it is let go of:
+// without a checkpoint the log would never have any.
+bool Acceptor::write_kept(Record& checkpoint, KeptWords& kept) {
+  std::deque<KeptWords::Range>& ranges = kept.ranges();
+  for (auto range = ranges.begin(); range != ranges.end();) {
+    if (range->named && range->at < marks_.front().at) {
+      range->named = false;
+      range->written = 0;
+    }
+    if (!range->named && !write_words(*range)) {
+      if (log_.durable() < log_.last()) return false;
+      range = ranges.erase(range);
+      continue;
+    }
+    checkpoint.kept.push_back({range->first, range->end, !range->named});
+    ++range;
+  }
+  return true;
+}
+
+bool Acceptor::checkpoint(const OrderState& state, Instance oldest, KeptWords& kept) {
   if (mute()) return false;
   while (marks_.size() > 1 && marks_[1].top < oldest) marks_.pop_front();
   Record record;
@@ -244,8 +330,10 @@ bool Acceptor::checkpoint(const OrderState& state, Instance oldest) {
   record.round = promised_;
   record.instance = oldest;
   record.state = state.checkpoint();
+  if (!write_kept(record, kept)) return false;
   write_record(record, scratch_);
   if (!log_.checkpoint(scratch_, marks_.front().at)) return false;
+  for (KeptWords::Range& range : kept.ranges()) range.named = true;
   marks_.push_back({top_, log_.last().next()});
   base_ = state.next();
   knows_list_ = true;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "order/paxos/kept_words.h"
 #include "order/paxos/order_state.h"
 #include "order/paxos/records.h"
 #include "order/paxos/store.h"
@@ -20,9 +21,10 @@ class Acceptor {
  public:
   explicit Acceptor(port::Log& log) : log_(log) {}
 
-  /// What the log says: promises and votes so far, and where the order begins. False: the log holds
-  /// something that this release did not write, or there is no room for its votes.
-  bool replay(BufferPool& pool, Store& store, OrderState& state);
+  /// What the log says: promises and votes so far, what was kept of skipped instances, and where
+  /// the order begins. False: the log holds something that this release did not write, or there is
+  /// no room for its votes.
+  bool replay(BufferPool& pool, Store& store, KeptWords& kept, OrderState& state);
 
   /// The log failed: nothing is promised and nothing voted for any more.
   bool mute() const { return log_.failure().has_value(); }
@@ -56,9 +58,9 @@ class Acceptor {
   /// log does not take it now; the instance must not be consumed before it has.
   bool note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes);
   /// Lets go of records of instances below `oldest`, from which on the last record of each consumed
-  /// instance is what was decided. `state`: as of now.
+  /// instance is what was decided; but for those that are kept. `state`: as of now.
   /// False: the log does not take it now.
-  bool checkpoint(const OrderState& state, Instance oldest);
+  bool checkpoint(const OrderState& state, Instance oldest, KeptWords& kept);
 
   void check_invariants() const;
   void add_to(Digest& digest) const;
@@ -76,6 +78,8 @@ class Acceptor {
   class Replay;
 
   Result<LogPosition> write(const Record& record);
+  bool write_words(KeptWords::Range& range);
+  bool write_kept(Record& checkpoint, KeptWords& kept);
 
   port::Log& log_;
   Round promised_{};

@@ -201,7 +201,7 @@ void Coordinator::begin_to_lead(Instant now, Effects& out) {
     // Nobody knows more, and a majority has spoken: this is the beginning.
     if (base_ > 1) return;
     p_.state.begin();
-    p_.acceptor.checkpoint(p_.state, 1);
+    p_.acceptor.checkpoint(p_.state, 1, p_.kept);
   }
   phase_ = Phase::lead;
   since_ = now;

@@ -30,6 +30,7 @@ struct Parts {
   OrderState& state;
   const GivenList& given;
   Acceptor& acceptor;
+  KeptWords& kept;
   Outbox& outbox;
   Routes& routes;
   const Early* early;  ///< with optimistic delivery, else null

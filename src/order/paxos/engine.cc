@@ -25,6 +25,14 @@ std::uint32_t slots_max(const Options& options) {
   return options.max_gap + options.window + 2 * options.checkpoint_every;
 }
 
+/// What is kept of skipped instances may have to be written again with each checkpoint, so it is no
+/// more than what is ordered between two of them.
+std::uint64_t kept_bytes_max(const Options& options) {
+  constexpr std::uint64_t kMost = 4U << 20;
+  const std::uint64_t between = std::uint64_t{options.checkpoint_every} * options.packet_bytes_max;
+  return std::min({options.history_bytes_max, between, kMost});
+}
+
 }  // namespace
 
 std::unique_ptr<Ensemble> make_ensemble(const Config& config, BufferPool& packets, Host& host,
@@ -53,6 +61,7 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       peers_(config_.self, config_.options),
       store_(slots_max(config_.options), config_.options.history_bytes_max),
       left_out_(2 * config_.options.history_bytes_max),
+      kept_(kept_bytes_max(config_.options)),
       outbox_(config_, packets),
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
       pool_(packets),
@@ -68,7 +77,7 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
   if (config_.options.optimistic) early_.emplace(config_.options);
   if (port::Log* log = in_memory() ? &memory_log_ : config_.log; log != nullptr) {
     acceptor_.emplace(*log);
-    coordinator_.emplace(Parts{config_, peers_, store_, state_, given_, *acceptor_, outbox_,
+    coordinator_.emplace(Parts{config_, peers_, store_, state_, given_, *acceptor_, kept_, outbox_,
                                *routes_, early_ ? &*early_ : nullptr});
   }
   counters_.reserve(64);
@@ -84,7 +93,7 @@ void PaxosEngine::start(Instant now, Effects& out) {
   started_ = now;
   peers_.start(now);
   if (acceptor_) {
-    if (!acceptor_->replay(pool_, store_, state_)) {
+    if (!acceptor_->replay(pool_, store_, kept_, state_)) {
       stop(out, "the acceptor's log holds what this release cannot read, or more than fits");
       return;
     }
@@ -174,7 +183,8 @@ void PaxosEngine::work(Instant now, Effects& out) {
       told_ = decided_upto_;
       if (routes_->tell_decided(now, state(), out)) announce_ = true;
     }
-    more_ = consume(out);
+    const bool taken = take_recalled();
+    more_ = consume(out) || taken;
     update_self();
     pull(out);
     if (coordinator_) coordinator_->work(now, out);
@@ -233,6 +243,7 @@ void PaxosEngine::tick(Instant now, Effects& out) {
   check_links(out);
   asked_ = false;
   left_out_.look(peers_);
+  kept_.look(peers_);
   if (in_memory()) found(out);
   ask_for_checkpoint(out);
 }

@@ -16,12 +16,14 @@
 #include "order/paxos/ensemble.h"
 #include "order/paxos/founding.h"
 #include "order/paxos/given_list.h"
+#include "order/paxos/kept_words.h"
 #include "order/paxos/left_out.h"
 #include "order/paxos/memory_log.h"
 #include "order/paxos/options.h"
 #include "order/paxos/outbox.h"
 #include "order/paxos/pace.h"
 #include "order/paxos/peers.h"
+#include "order/paxos/recall.h"
 #include "order/paxos/routes.h"
 #include "order/paxos/store.h"
 #include "order/paxos/window.h"
@@ -57,6 +59,7 @@ class PaxosEngine final : public Ensemble {
   Lane preferred_lane() const override { return Lane::control; }
   MemberId self() const override { return config_.self; }
   WaitReason why() const override;
+  WaitReason why_awaited() const override { return why(true); }
   std::span<const Counter> counters() const override;
   void check_invariants() const override;
   std::uint64_t digest() const override;
@@ -120,7 +123,9 @@ class PaxosEngine final : public Ensemble {
   wire::Drop on_link_check(Peer& from, const BufferRef& packet);
 
   // engine_state.cc
+  WaitReason why(bool waits) const;
   WaitReason why_outside() const;
+  WaitReason hung_disks() const;
   WaitReason unheard_members() const;
   std::uint64_t failing_links() const;
   MemberId full_application() const;
@@ -198,7 +203,14 @@ class PaxosEngine final : public Ensemble {
   const Peer* who_has(Instance instance) const;
   bool can_catch_up() const;
   bool waits_for_others() const;
-  bool has_voted() const;
+  void recall(Effects& out);
+  void recall_own(const wire::Recall& question);
+  void answer_recall(NodeId to, const wire::Recall& recall, Effects& out);
+  wire::Drop on_word(const Peer& from, const BufferRef& packet);
+  bool take_recalled();
+  bool knows_same_order(const Peer& peer) const;
+  std::optional<KeptWords::Word> word_on(Instance instance) const;
+  void keep_words(Instance end);
   bool may_skip() const;
   void ask_for_checkpoint(Effects& out);
   void ask_checkpoint_of(const Peer& peer, Effects& out);
@@ -224,6 +236,8 @@ class PaxosEngine final : public Ensemble {
   /// Ticks in a row in which nobody had what a member lacks, and nobody who may
   /// yet help came any further, before it stops: what it knows of others may be old.
   static constexpr unsigned kCutOffTicks = 100;
+  /// The same while an acceptor is away.
+  static constexpr unsigned kCutOffTicksAway = 1'000;
   static constexpr std::string_view kCutOff =
       "this node was cut off for longer than the others keep what was decided";
 
@@ -235,6 +249,8 @@ class PaxosEngine final : public Ensemble {
   Company company_;
   Store store_;
   LeftOut left_out_;
+  KeptWords kept_;
+  Recall recall_;
   Outbox outbox_;
   std::unique_ptr<Routes> routes_;
   BufferPool& pool_;
@@ -296,7 +312,9 @@ class PaxosEngine final : public Ensemble {
   Instance checkpoint_at_ = 0;  ///< of the last one in the log
   bool checkpoint_wanted_ = false;
   unsigned cut_off_ticks_ = 0;
-  Instance cut_off_behind_ = 0;  ///< how far this node and those who may yet help are, in sum
+  std::size_t cut_off_heard_ = 0;  ///< acceptors that were heard then
+  Instance recalled_upto_ = 0;     ///< acceptors were asked for their words up to there
+  Instance cut_off_behind_ = 0;    ///< how far this node and those who may yet help are, in sum
 
   ViewId view_{};  ///< the last that this node was in, and installed
   Seq seq_ = 0;    ///< units delivered in it

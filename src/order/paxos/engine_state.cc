@@ -10,6 +10,11 @@
 namespace peal::order::paxos {
 
 WaitReason PaxosEngine::why() const {
+  return why(!own_.empty() || host_.backlog_units() > 0 || !joined());
+}
+
+/// `waits`: for anything to be ordered.
+WaitReason PaxosEngine::why(bool waits) const {
   using Kind = WaitReason::Kind;
   if (host_.receive_room_units() == 0) return {Kind::slow_application, config_.self, 0};
   // Whoever is to coordinate, it cannot without most of them; nor will what comes next be ordered.
@@ -21,7 +26,6 @@ WaitReason PaxosEngine::why() const {
   if (state_.known() && !joined()) {
     if (const WaitReason outside = why_outside(); outside.kind != Kind::nothing) return outside;
   }
-  const bool waits = !own_.empty() || host_.backlog_units() > 0 || !joined();
   if (is_missing_) return {Kind::packet, {}, seq_ + 1};
   if (!waits) return {};
   if (const MemberId full = full_application(); full != MemberId{}) {
@@ -42,6 +46,7 @@ WaitReason PaxosEngine::why() const {
   }
   const WaitReason quorum = waits_for_acceptors(Kind::quorum, seq_ + 1);
   if (!quorum.all.empty()) return quorum;
+  if (const WaitReason disks = hung_disks(); !disks.all.empty()) return disks;
   const WaitReason unheard = unheard_members();
   return unheard.all.empty() ? quorum : unheard;
 }
@@ -49,6 +54,18 @@ WaitReason PaxosEngine::why() const {
 WaitReason PaxosEngine::waits_for_acceptors(WaitReason::Kind kind, Seq seq) const {
   WaitReason reason{kind, {}, seq};
   reason.all = silent_acceptors();
+  if (!reason.all.empty()) reason.who = reason.all.front();
+  return reason;
+}
+
+/// Acceptors whose disks hang, if too few others are left to vote.
+WaitReason PaxosEngine::hung_disks() const {
+  WaitReason reason{WaitReason::Kind::disk, {}, seq_ + 1};
+  for (const Peer& peer : peers_.all()) {
+    if (peer.acceptor && !peer.suspected && peer.state.disk_hangs)
+      reason.all.push_back(peer.member);
+  }
+  if (peers_.live_acceptors() - reason.all.size() >= peers_.majority()) reason.all.clear();
   if (!reason.all.empty()) reason.who = reason.all.front();
   return reason;
 }
@@ -164,6 +181,8 @@ std::uint64_t PaxosEngine::digest() const {
   given_.add_to(digest);
   store_.add_to(digest);
   left_out_.add_to(digest);
+  kept_.add_to(digest);
+  recall_.add_to(digest);
   peers_.add_to(digest);
   if (acceptor_) acceptor_->add_to(digest);
   if (coordinator_) coordinator_->add_to(digest);

@@ -71,6 +71,8 @@ class Ensemble : public Engine {
   virtual void keep_for(std::span<const MemberId> left_out) = 0;
   /// Is the node of those that should go on together, by their links? See Company.
   virtual bool chooses(NodeId node) const = 0;
+  /// Why it orders nothing, if another ensemble waits for it.
+  virtual WaitReason why_awaited() const = 0;
   /// It has something to write, and its log makes nothing durable.
   virtual bool disk_hangs() const = 0;
   /// May this node be taken into views, and with keys of at least `from`? Not at first.

@@ -87,6 +87,15 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     case PaxosKind::fetched: return on_fetched(packet);
     case PaxosKind::repeat: return on_repeat(now, from, packet, out);
     case PaxosKind::decided: return on_decided(now, packet);
+    case PaxosKind::recall: {
+      wire::Recall recall;
+      const Drop reason = wire::decode_recall(packet.view(), recall);
+      if (reason != Drop::none) return reason;
+      if (!knows_same_order(from)) return Drop::other_list;
+      answer_recall(from.node, recall, out);
+      return reason;
+    }
+    case PaxosKind::word: return on_word(from, packet);
     case PaxosKind::checkpoint_get: {
       const Drop reason = wire::decode_checkpoint_get(packet.view());
       if (reason == Drop::none && may_speak_for_order()) {
@@ -99,8 +108,6 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     case PaxosKind::checkpoint: return on_checkpoint(from, packet, out);
     case PaxosKind::lives: return on_lives(*peers_.find(from.node), packet, out);
     case PaxosKind::link_check: return on_link_check(*peers_.find(from.node), packet);
-    case PaxosKind::recall:
-    case PaxosKind::word: return Drop::unknown_kind;
   }
   return Drop::unknown_kind;
 }
@@ -322,12 +329,15 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   const bool other_list = said.nodes != state_.nodes();
   const bool known = state_.known();
   const bool told = !known && in_memory() && is_told_to_vote(from, said.nodes);
+  keep_words(said.next);
   state_ = std::move(later);
   from_ = state_.key();
   if (said.next > store_.next()) store_.skip_to(said.next);
   ++counts_.checkpoints;
   cut_off_ticks_ = 0;  // it has waited for this
   checkpoint_at_ = said.next;
+  // Others that were heard before may have spoken of another order.
+  if (!known) highest_decided_ = said.next - 1;
   if (!known && in_memory()) forget_other_orders();
   if (other_list) change_nodes(out);
   if (!known && in_memory()) sworn_ = told;

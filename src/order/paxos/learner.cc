@@ -237,7 +237,11 @@ void PaxosEngine::keep_for(std::span<const MemberId> left_out) {
 /// What was decided, for who asks for it.
 std::optional<Store::Decided> PaxosEngine::decided(Instance instance) const {
   const auto known = store_.decided(instance);
-  return known ? known : left_out_.decided(instance);
+  if (known) return known;
+  if (const auto put_by = left_out_.decided(instance)) return put_by;
+  const auto word = kept_.find(instance);
+  if (!word || !word->decided) return std::nullopt;
+  return Store::Decided{word->head, word->bytes};
 }
 
 }  // namespace peal::order::paxos

@@ -8,10 +8,16 @@
 // What is missing: whom to ask for it, and when nobody has it any more.
 
 namespace peal::order::paxos {
+
+using wire::Drop;
+
 namespace {
 
 /// Requests in vain, after which answers are to come by the control lane.
 constexpr std::uint32_t kAsksOneLane = 3;
+
+/// Heartbeats without success from one question to acceptors to the next.
+constexpr unsigned kRecallTicks = 4;
 
 /// Another node that is past this instance.
 bool is_past(const Peer& peer, Instance instance) {
@@ -163,11 +169,15 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
     const Instance far_behind =
         config_.far_behind == 0 ? config_.options.max_gap : config_.far_behind;
     const bool far = best != nullptr && best->state.next > state_.next() + far_behind;
-    // In memory its vote is kept nowhere else, so it learns what was decided instead.
-    if (far && may_skip() && !(in_memory() && has_voted())) ask_checkpoint_of(*best, out);
+    if (far && may_skip()) ask_checkpoint_of(*best, out);
     return;
   }
-  if (!may_skip() && !waits_for_others()) {
+  if (may_skip()) {
+    cut_off_ticks_ = 0;
+    ask_checkpoint_of(*best, out);
+    return;
+  }
+  if (!waits_for_others()) {
     cut_off_ticks_ = 0;
     return;
   }
@@ -178,31 +188,26 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
     const bool may_help = peer.acceptor && !peer.self && !peer.suspected && peer.has_state;
     if (may_help && peer.state.next <= state_.next()) behind += peer.state.next;
   }
-  cut_off_ticks_ = behind == cut_off_behind_ ? cut_off_ticks_ + 1 : 1;
+  const std::size_t heard = peers_.live_acceptors();
+  const bool same = behind == cut_off_behind_ && heard == cut_off_heard_;
+  cut_off_ticks_ = same ? cut_off_ticks_ + 1 : 1;
   cut_off_behind_ = behind;
-  if (!may_skip()) {
-    if (peers_.live_acceptors() < peers_.majority() || cut_off_ticks_ < kCutOffTicks) return;
-    stop(out, kCutOff);
-    return;
-  }
-  // An acceptor that voted for what is next is one of those who may help, and would forget its
-  // vote.
-  if (has_voted() && cut_off_ticks_ < kCutOffTicks) {
-    PEAL_PROBE("paxos.keeps_votes");
-    return;
-  }
-  ask_checkpoint_of(*best, out);
+  cut_off_heard_ = heard;
+  // Those who left it out may be sending it. What acceptors said is asked for again if it was lost,
+  // and what is behind it at once.
+  const bool goes_on = state_.next() == recalled_upto_;
+  if (goes_on || cut_off_ticks_ % kRecallTicks == 0) recall(out);
+  if (peers_.live_acceptors() < peers_.majority()) return;
+  // The log of one that is away may hold it.
+  const bool away = std::any_of(peers_.all().begin(), peers_.all().end(), [](const Peer& peer) {
+    return peer.named && !peer.self && peer.suspected;
+  });
+  if (cut_off_ticks_ >= (away ? kCutOffTicksAway : kCutOffTicks)) stop(out, kCutOff);
 }
 
 /// What is next is not here; and it is not the application that takes nothing.
 bool PaxosEngine::waits_for_others() const {
   return lacks(state_.next()) && (config_.merger == nullptr || config_.merger->has_room());
-}
-
-/// For what is next here.
-bool PaxosEngine::has_voted() const {
-  const Slot* slot = store_.find(state_.next());
-  return state_.known() && votes() && slot != nullptr && slot->vote_round.count != 0;
 }
 
 /// A member owes its view what is decided in it.
@@ -230,6 +235,109 @@ void PaxosEngine::ask_checkpoint_of(const Peer& peer, Effects& out) {
   outbox_.send(peer.node, Lane::control, out, [](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_checkpoint_get(header, bytes);
   });
+}
+
+// ---- what nobody has as decided, and acceptors voted for ----
+
+/// No node is there that has consumed what is next here and still has it: acceptors are asked what
+/// they voted for.
+void PaxosEngine::recall(Effects& out) {
+  const Instance first = state_.next();
+  if (first > highest_decided_) return;
+  PEAL_PROBE("paxos.recalls");
+  const auto count = static_cast<std::uint16_t>(
+      std::min({highest_decided_ - first + 1, Instance{wire::kRecallMax}, ask_max_}));
+  recalled_upto_ = first + count;
+  const wire::Recall question{first, count};
+  for (const Peer& peer : peers_.all()) {
+    if (!peer.acceptor || peer.silent || peer.suspected) continue;
+    if (peer.self) {
+      recall_own(question);
+      continue;
+    }
+    if (!knows_same_order(peer)) continue;
+    outbox_.send(peer.node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+      return wire::encode_recall(header, question, bytes);
+    });
+  }
+}
+
+/// It goes by the order that this node knows: what it says of instances is of use here.
+bool PaxosEngine::knows_same_order(const Peer& peer) const {
+  return state_.known() && peer.has_state && peer.state.next != 0 &&
+         peer.state.first_list == state_.nodes().first;
+}
+
+/// This acceptor's own words.
+void PaxosEngine::recall_own(const wire::Recall& question) {
+  for (Instance k = question.first; k < question.first + question.count; ++k) {
+    const Slot* slot = store_.find(k);
+    const bool voted = slot != nullptr && slot->vote_round.count != 0;
+    recall_.note(config_.self.node, k, voted ? slot->vote_round : Round{},
+                 voted ? slot->vote : Value{});
+  }
+}
+
+/// What this acceptor has to say of an instance: nothing, if it has let go of its vote.
+std::optional<KeptWords::Word> PaxosEngine::word_on(Instance instance) const {
+  if (!acceptor_ || !state_.known()) return std::nullopt;
+  if (instance < store_.next()) return kept_.find(instance);
+  KeptWords::Word word;
+  const Slot* slot = store_.find(instance);
+  if (slot == nullptr || slot->vote_round.count == 0) return word;
+  word.round = slot->vote_round;
+  word.head = slot->vote.head;
+  word.bytes = slot->vote.bytes.view();
+  return word;
+}
+
+void PaxosEngine::answer_recall(NodeId to, const wire::Recall& recall, Effects& out) {
+  for (Instance k = recall.first; k < recall.first + recall.count; ++k) {
+    if (decided(k)) {
+      send_decided(to, k, true, out);
+      continue;
+    }
+    const std::optional<KeptWords::Word> word = word_on(k);
+    if (!word) continue;
+    const wire::Word said{k, word->round, word->head};
+    const BufferRef packet = outbox_.word_packet(said, word->bytes);
+    if (packet) out.send(to, Lane::control, packet);
+  }
+}
+
+Drop PaxosEngine::on_word(const Peer& from, const BufferRef& packet) {
+  wire::Word word;
+  const Drop reason = wire::decode_word(packet.view(), word);
+  if (reason != Drop::none) return reason;
+  const bool asked_for =
+      word.instance >= state_.next() && word.instance < state_.next() + wire::kRecallMax;
+  if (!from.acceptor || !asked_for || !knows_same_order(from)) return Drop::stale;
+  recall_.note(from.node, word.instance, word.round,
+               {word.head, bytes_behind(packet, wire::kWordHeaderBytes)});
+  return Drop::none;
+}
+
+/// True: what is next is known now.
+bool PaxosEngine::take_recalled() {
+  if (recall_.empty()) return false;
+  recall_.forget_below(state_.next());
+  const std::optional<Value> value = recall_.decided(state_.next(), peers_.majority());
+  if (!value) return false;
+  PEAL_PROBE("paxos.recalled");
+  return take_decided(state_.next(), value->head, value->bytes) == Drop::none;
+}
+
+/// Before this node skips the instances up to `end`.
+void PaxosEngine::keep_words(Instance end) {
+  if (!state_.known()) return;
+  Instance first = state_.next();
+  for (const Peer& peer : peers_.all()) {
+    if (!peer.listed || peer.self) continue;
+    if (!peer.has_state) first = store_.oldest();
+    if (peer.has_state && peer.state.next != 0) first = std::min(first, peer.state.next);
+  }
+  // Who does not vote has nothing to say of what it did not consume.
+  kept_.keep(first, acceptor_ ? end : state_.next(), store_);
 }
 
 }  // namespace peal::order::paxos

@@ -63,6 +63,7 @@ void PaxosEngine::change_nodes(Effects& out) {
   if (in_memory() && !voted && peers_.self().acceptor) sworn_ = true;
   look_at_silence();
   routes_->nodes_changed();
+  recall_.clear();  // others vote from here on
   // Rounds of the list before are over. Who coordinated them has the first word.
   if (coordinator_) coordinator_->step_down();
   promise_for_.reset();
@@ -95,7 +96,7 @@ void PaxosEngine::write_checkpoint() {
   if (config_.merger != nullptr && state_.next() > kept) {
     oldest = std::max(oldest, state_.next() - kept);
   }
-  if (!acceptor_->checkpoint(state_, oldest)) return;
+  if (!acceptor_->checkpoint(state_, oldest, kept_)) return;
   checkpoint_wanted_ = false;
   checkpoint_at_ = state_.next();
   logged_list_ = state_.nodes().number;

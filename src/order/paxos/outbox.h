@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -105,6 +106,18 @@ class Outbox {
     }
     return packet;
   }
+  BufferRef word_packet(const wire::Word& word, ByteView bytes) {
+    if (word.round.count == 0) {
+      return build([&word](const wire::Header& header, ByteSpan room) {
+        return wire::encode_no_vote(header, word, room);
+      });
+    }
+    BufferRef packet = with_room(wire::kWordHeaderBytes, bytes);
+    if (packet) {
+      wire::encode_word_in_place(header_, word, ByteSpan{packet.data(), packet.size()});
+    }
+    return packet;
+  }
   /// For a packet of so many bytes: what does not fit one datagram goes with the rare, large ones.
   Lane lane_for(const BufferRef& packet) const {
     return packet.size() > limit_.packet_bytes_max ? Lane::control : Lane::data;
@@ -113,7 +126,8 @@ class Outbox {
  private:
   BufferRef with_room(std::size_t header_bytes, ByteView bytes) {
     const std::size_t size = header_bytes + bytes.size();
-    BufferRef packet = size <= pool_.slab_bytes() ? pool_.take() : BufferRef{};
+    const std::size_t most = std::min<std::size_t>(pool_.slab_bytes(), wire::kPacketBytesMax);
+    BufferRef packet = size <= most ? pool_.take() : BufferRef{};
     if (!packet) {
       ++no_buffer_;
       return packet;

@@ -17,8 +17,10 @@ constexpr std::size_t kResentAtOnce = 8;
 
 void PaxosEngine::pull(Effects& out) {
   if (!joined()) return;
+  // What was voted for is sent behind a longer header than a proposal.
+  const std::size_t header = std::max(routes_->header_bytes(), wire::kWordHeaderBytes);
   const std::uint32_t unit_bytes_max =
-      config_.options.packet_bytes_max - static_cast<std::uint32_t>(routes_->header_bytes());
+      config_.options.packet_bytes_max - static_cast<std::uint32_t>(header);
   while (host_.backlog_units() > 0 && own_window_.allows(now_, own_.size())) {
     Unit unit;
     if (!host_.next_unit(unit_bytes_max, unit)) return;

@@ -11,6 +11,42 @@ namespace {
 constexpr std::size_t kFixedBytesMax = 256;
 constexpr std::size_t kMemberBytes = wire::kViewMemberBytes + 8;
 constexpr std::size_t kNodeBytes = 4;
+constexpr std::size_t kRangeBytes = 17;
+
+void write_ranges(wire::Writer& out, const std::vector<Record::Range>& ranges) {
+  PEAL_ASSERT(ranges.size() <= Record::kRangesMax);
+  out.u(static_cast<std::uint8_t>(ranges.size()));
+  for (const Record::Range& range : ranges) {
+    out.u(range.first);
+    out.u(range.end);
+    out.u(static_cast<std::uint8_t>(range.again));
+  }
+}
+
+void read_ranges(wire::Reader& in, std::vector<Record::Range>& out) {
+  out.clear();
+  const auto count = in.u<std::uint8_t>();
+  in.require(count <= Record::kRangesMax, wire::Drop::count_too_large);
+  for (std::uint8_t i = 0; i < count && !in.failed(); ++i) {
+    Record::Range range;
+    range.first = wire::read_counter(in);
+    range.end = wire::read_counter(in);
+    const auto again = in.u<std::uint8_t>();
+    range.again = again != 0;
+    in.require(again <= 1 && range.first >= 1 && range.first < range.end, wire::Drop::bad_value);
+    out.push_back(range);
+  }
+}
+
+/// A round, or that there is none.
+void write_any_round(wire::Writer& out, const wire::Round& round) {
+  out.u(static_cast<std::uint8_t>(round.count != 0));
+  if (round.count != 0) wire::write_round(out, round);
+}
+
+wire::Round read_any_round(wire::Reader& in) {
+  return in.u<std::uint8_t>() != 0 ? wire::read_round(in) : wire::Round{};
+}
 
 void write_value_front(wire::Writer& out, const Record& record) {
   out.u(record.instance);
@@ -33,7 +69,7 @@ void write_record(const Record& record, std::vector<std::byte>& bytes) {
 
 void write_record_head(const Record& record, std::vector<std::byte>& bytes) {
   bytes.resize(kFixedBytesMax + record.state.members.size() * kMemberBytes +
-               record.state.nodes.all.size() * kNodeBytes);
+               record.state.nodes.all.size() * kNodeBytes + record.kept.size() * kRangeBytes);
   wire::Writer out(bytes);
   out.u(static_cast<std::uint8_t>(record.kind));
   switch (record.kind) {
@@ -44,12 +80,16 @@ void write_record_head(const Record& record, std::vector<std::byte>& bytes) {
       break;
     case Record::Kind::decided: write_value_front(out, record); break;
     case Record::Kind::checkpoint:
-      out.u(static_cast<std::uint8_t>(record.round.count != 0));
-      if (record.round.count != 0) wire::write_round(out, record.round);
+      write_any_round(out, record.round);
       out.u(record.instance);
+      write_ranges(out, record.kept);
       wire::write_checkpoint(out, record.state);
       break;
     case Record::Kind::nodes: wire::write_nodes(out, record.state.nodes); break;
+    case Record::Kind::kept:
+      write_any_round(out, record.round);
+      write_value_front(out, record);
+      break;
   }
   PEAL_ASSERT(!out.failed());
   bytes.resize(out.written());
@@ -67,8 +107,9 @@ bool read_record(ByteView bytes, Record& out) {
       break;
     case Record::Kind::decided: read_value(in, out); break;
     case Record::Kind::checkpoint:
-      out.round = in.u<std::uint8_t>() != 0 ? wire::read_round(in) : wire::Round{};
+      out.round = read_any_round(in);
       out.instance = wire::read_counter(in);
+      read_ranges(in, out.kept);
       wire::read_checkpoint(in, out.state);
       in.require(out.instance <= out.state.next, wire::Drop::bad_value);
       break;
@@ -76,6 +117,10 @@ bool read_record(ByteView bytes, Record& out) {
       wire::read_nodes(in, out.state.nodes);
       out.state.nodes.number = 0;
       out.state.nodes.first = out.state.nodes.hash;
+      break;
+    case Record::Kind::kept:
+      out.round = read_any_round(in);
+      read_value(in, out);
       break;
     default: return false;
   }

@@ -245,7 +245,7 @@ void Ensembles::let_others_pass() {
   for (const auto& inner : inner_) {
     const std::uint64_t last = last_of_others(*inner);
     if (stopped_ || PEAL_MUTANT(re_never_passes)) return;
-    let_pass(*inner, last);
+    let_pass(*inner, std::max(last, others_begin(*inner)));
     want_pass(*inner, last);
   }
 }
@@ -258,6 +258,16 @@ std::uint64_t Ensembles::last_of_others(const Inner& inner) const {
     if (other.get() != &inner) last = std::max(last, other->last_item);
   }
   return last > wire::kStampMax ? 0 : last;
+}
+
+/// Where this node began in the orders of other ensembles: others may still have to come so far,
+/// and nothing of that comes here.
+std::uint64_t Ensembles::others_begin(const Inner& inner) const {
+  std::uint64_t from = 0;
+  for (const auto& other : inner_) {
+    if (other.get() != &inner) from = std::max(from, other->engine->from());
+  }
+  return from > wire::kStampMax ? 0 : from;
 }
 
 // Behind units of its own nothing has to be said, unless they come from nodes whose keys are behind

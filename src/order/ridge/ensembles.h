@@ -83,6 +83,7 @@ class Ensembles final : public Engine {
   void make_ready();
   void let_others_pass();
   std::uint64_t last_of_others(const Inner& inner) const;
+  std::uint64_t others_begin(const Inner& inner) const;
   void let_pass(Inner& inner, std::uint64_t last);
   void want_pass(Inner& inner, std::uint64_t last);
   bool first_to_learn(Domain one, Domain other) const;

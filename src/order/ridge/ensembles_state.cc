@@ -21,12 +21,12 @@ bool is_one_for_all(std::string_view name) {
 WaitReason Ensembles::why() const {
   using Kind = WaitReason::Kind;
   if (host_.receive_room_units() == 0) return {Kind::slow_application, self_, 0};
-  const auto ask = [this](std::size_t ensemble) {
-    WaitReason reason = inner_[ensemble]->engine->why();
+  const auto of = [this](WaitReason reason, std::size_t ensemble) {
     if (reason.seq != 0) reason.seq = seq_ + 1;
     reason.domain = inner_[ensemble]->domain;
     return reason;
   };
+  const auto ask = [&](std::size_t i) { return of(inner_[i]->engine->why(), i); };
   // An ensemble without a majority holds up all of them, whatever else is waited for.
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     WaitReason reason = ask(i);
@@ -44,8 +44,9 @@ WaitReason Ensembles::why() const {
   }
   const std::optional<std::size_t> awaited = merge_.awaited();
   if (awaited) {
-    const WaitReason reason = ask(*awaited);
-    if (reason.kind != Kind::nothing) return reason;
+    const WaitReason reason = of(inner_[*awaited]->engine->why_awaited(), *awaited);
+    const bool named = reason.kind != Kind::quorum || !reason.all.empty();
+    if (reason.kind != Kind::nothing && named) return reason;
   }
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     const WaitReason reason = ask(i);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "base/digest.h"
+#include "order/paxos/peers.h"
+#include "order/paxos/store.h"
+#include "port/log.h"
+
+namespace peal::order::paxos {
+
+/// What a node knew of instances that it skipped: it began with somebody's checkpoint behind them.
+/// They are decided, and perhaps no node has consumed them that is there. Then whoever lacks them
+/// finds out what was decided from what most acceptors voted for (recall.h); so an acceptor that
+/// skips keeps what it has to say of them.
+class KeptWords {
+ public:
+  /// A word on one instance.
+  struct Word {
+    Round round{};         ///< of the vote; none: it did not vote
+    bool decided = false;  ///< this was decided
+    wire::ValueHead head;
+    ByteView bytes;  ///< valid until this object changes
+
+    bool says_nothing() const { return !decided && round.count == 0; }
+  };
+  struct Kept {
+    Round round{};
+    bool decided = false;
+    wire::ValueHead head;
+    std::size_t at = 0;  ///< in the range's bytes
+    std::size_t size = 0;
+  };
+  struct Range {
+    Instance first = 0;
+    Instance end = 0;
+    std::vector<Kept> words;  ///< from `first` up; behind the last one it did not vote
+    std::vector<std::byte> bytes;
+
+    // What its acceptor's log has of it.
+    LogPosition at{};         ///< of its first record
+    std::size_t written = 0;  ///< of `words`, since then
+    bool named = false;       ///< by a checkpoint behind all of them
+
+    Word word(Instance instance) const;
+    void add(Instance instance, const Word& word);
+    std::uint64_t memory() const { return bytes.size() + words.size() * sizeof(Kept); }
+  };
+
+  /// `bytes_max`: of what is kept. What comes on top takes the place of the oldest; what is more
+  /// than that alone is let go of from its end.
+  explicit KeptWords(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
+
+  /// What the store knows of the instances from `first` to below `end`.
+  void keep(Instance first, Instance end, const Store& store);
+  /// A range as the log holds it.
+  void keep(Range range);
+  std::uint64_t bytes_max() const { return bytes_max_; }
+  /// Forgets what nobody can need any more: all nodes of the list are past it, or know nothing.
+  void look(const Peers& peers);
+  std::optional<Word> find(Instance instance) const;
+
+  std::deque<Range>& ranges() { return ranges_; }
+  const std::deque<Range>& ranges() const { return ranges_; }
+
+  void add_to(Digest& digest) const;
+
+  static constexpr std::size_t kRangesMax = 8;
+
+ private:
+  std::uint64_t bytes_max_;
+  std::deque<Range> ranges_;  ///< the oldest first
+};
+
+}  // namespace peal::order::paxos
