@@ -7,7 +7,6 @@
 #include "base/hooks.h"
 
 namespace peal::order::paxos {
-namespace {
 
 KeptWords::Word word_of(const Store& store, Instance instance) {
   KeptWords::Word word;
@@ -18,14 +17,12 @@ KeptWords::Word word_of(const Store& store, Instance instance) {
     return word;
   }
   const Slot* slot = store.find(instance);
-  if (slot == nullptr || slot->vote_round.count == 0 || PEAL_MUTANT(px_skip_forgets)) return word;
+  if (slot == nullptr || slot->vote_round.count == 0) return word;
   word.round = slot->vote_round;
   word.head = slot->vote.head;
   word.bytes = slot->vote.bytes.view();
   return word;
 }
-
-}  // namespace
 
 KeptWords::Word KeptWords::Range::word(Instance instance) const {
   if (instance - first >= words.size()) return {};
@@ -47,7 +44,8 @@ void KeptWords::keep(Instance first, Instance end, const Store& store) {
   range.first = first;
   range.end = end;
   for (Instance k = first; k < std::min(end, store.end()); ++k) {
-    const Word word = word_of(store, k);
+    Word word = word_of(store, k);
+    if (!word.decided && PEAL_MUTANT(px_skip_forgets)) word = {};
     const std::uint64_t words = (k - first + 1) * sizeof(Kept);
     if (range.bytes.size() + word.bytes.size() + words > bytes_max_) {
       range.end = k;

@@ -9,6 +9,7 @@
 
 #include "base/digest.h"
 #include "order/paxos/peers.h"
+#include "order/paxos/records.h"
 #include "order/paxos/store.h"
 #include "port/log.h"
 
@@ -70,11 +71,14 @@ class KeptWords {
 
   void add_to(Digest& digest) const;
 
-  static constexpr std::size_t kRangesMax = 8;
+  static constexpr std::size_t kRangesMax = Record::kRangesMax;
 
  private:
   std::uint64_t bytes_max_;
   std::deque<Range> ranges_;  ///< the oldest first
 };
+
+/// What the store knows of an instance that it has not let go of.
+KeptWords::Word word_of(const Store& store, Instance instance);
 
 }  // namespace peal::order::paxos

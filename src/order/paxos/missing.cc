@@ -197,7 +197,7 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
   // and what is behind it at once.
   const bool goes_on = state_.next() == recalled_upto_;
   if (goes_on || cut_off_ticks_ % kRecallTicks == 0) recall(out);
-  if (peers_.live_acceptors() < peers_.majority()) return;
+  if (heard < peers_.majority()) return;
   // The log of one that is away may hold it.
   const bool away = std::any_of(peers_.all().begin(), peers_.all().end(), [](const Peer& peer) {
     return peer.named && !peer.self && peer.suspected;
@@ -282,13 +282,7 @@ void PaxosEngine::recall_own(const wire::Recall& question) {
 std::optional<KeptWords::Word> PaxosEngine::word_on(Instance instance) const {
   if (!acceptor_ || !state_.known()) return std::nullopt;
   if (instance < store_.next()) return kept_.find(instance);
-  KeptWords::Word word;
-  const Slot* slot = store_.find(instance);
-  if (slot == nullptr || slot->vote_round.count == 0) return word;
-  word.round = slot->vote_round;
-  word.head = slot->vote.head;
-  word.bytes = slot->vote.bytes.view();
-  return word;
+  return word_of(store_, instance);
 }
 
 void PaxosEngine::answer_recall(NodeId to, const wire::Recall& recall, Effects& out) {
