@@ -36,15 +36,19 @@ endif()
 #
 # The templates of the standard library and of GoogleTest are then compiled once for all of them,
 # which is most of the work. So a name in a file's unnamed namespace must not be another's of its
-# target. The libraries are compiled file by file in the release preset all the same, so that an
-# include that is missing is noticed there.
+# target. What ships is compiled four files at a time ("few"), so that a change costs seconds; the
+# preset dev compiles each file alone, which is where an include that is missing is noticed.
 function(peal_unity target kind)
   cmake_parse_arguments(UNITY "" "" "ALONE" ${ARGN})
-  if(NOT PEAL_UNITY MATCHES "^(none|tests|all)$")
-    message(FATAL_ERROR "PEAL_UNITY is '${PEAL_UNITY}'; it can be none, tests or all")
+  if(NOT PEAL_UNITY MATCHES "^(none|few|all)$")
+    message(FATAL_ERROR "PEAL_UNITY is '${PEAL_UNITY}'; it can be none, few or all")
   endif()
-  if(PEAL_UNITY STREQUAL "all" OR PEAL_UNITY STREQUAL kind)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+  set(batch 16)
+  if(kind STREQUAL "ships" AND PEAL_UNITY STREQUAL "few")
+    set(batch 4)
+  endif()
+  if(NOT PEAL_UNITY STREQUAL "none")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
     set_source_files_properties(${UNITY_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
@@ -71,12 +75,15 @@ endfunction()
 #           [LIBS libraries…] [ALONE files…])
 # Who uses the room may also open the rooms that it USES, but not those that it HIDES.
 # PURE rooms hold no clock, thread, socket or global. They are built twice: as peal_<name>, what
-# ships, and as peal_<name>_sim with PEAL_SIM=1, which adds the simulator's probes and mutants.
+# ships, and as peal_<name>_sim with PEAL_SIM=1, which adds the simulator's probes and mutants. With
+# PEAL_ONE_FLAVOUR both are the latter, compiled once: a mutant does nothing until it is asked for.
 # A TOOL is compiled several files at a time where tests are: no other program includes its files.
 function(peal_room name)
   cmake_parse_arguments(ROOM "PURE;TOOL" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE" ${ARGN})
   set(flavours "plain")
-  if(ROOM_PURE)
+  if(ROOM_PURE AND PEAL_ONE_FLAVOUR)
+    set(flavours "one")
+  elseif(ROOM_PURE)
     list(APPEND flavours "sim")
   endif()
   foreach(flavour ${flavours})
@@ -100,7 +107,7 @@ function(peal_room name)
     endif()
     peal_export_headers(${target} ${ROOM_PREFIX} ${CMAKE_CURRENT_SOURCE_DIR})
     target_include_directories(${target} ${kind} ${PEAL_HEADER_TREE})
-    if(flavour STREQUAL "sim")
+    if(flavour MATCHES "^(sim|one)$")
       target_compile_definitions(${target} ${kind} PEAL_SIM=1)
     endif()
     foreach(room ${ROOM_USES})
@@ -110,6 +117,9 @@ function(peal_room name)
       target_link_libraries(${target} PRIVATE peal_${room}${suffix})
     endforeach()
     target_link_libraries(${target} ${kind} ${ROOM_LIBS})
+    if(flavour STREQUAL "one")
+      add_library(${target}_sim ALIAS ${target})
+    endif()
   endforeach()
 endfunction()
 

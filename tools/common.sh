@@ -8,10 +8,11 @@ fail() {
   exit 1
 }
 
-# configure PRESET: once; ninja runs CMake again by itself when a CMakeLists.txt changes.
+# configure PRESET: once, and when a preset changes; ninja runs CMake again by itself when a
+# CMakeLists.txt does.
 configure() {
   local preset=$1
-  [[ -f build/$preset/build.ninja ]] && return
+  [[ build/$preset/build.ninja -nt CMakePresets.json ]] && return
   local -a options=()
   if command -v ccache >/dev/null; then
     options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)

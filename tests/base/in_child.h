@@ -10,6 +10,24 @@
 #include <string>
 #include <string_view>
 
+// PEAL_NEEDS_FORK(): begins a test that forks while other threads run. The sanitizers of clang 14
+// and GCC 12 do not hold the locks of their allocators over fork(), as the C library does (LLVM has
+// done so since 2024): a child waits for ever for one that another thread had. Without sanitizers
+// these tests run.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PEAL_FORK_MAY_HANG 1
+#elif defined(__has_feature)
+#define PEAL_FORK_MAY_HANG (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define PEAL_FORK_MAY_HANG 0
+#endif
+#if PEAL_FORK_MAY_HANG
+#define PEAL_NEEDS_FORK() \
+  GTEST_SKIP() << "a sanitizer's allocator may hang in a child of fork(): see in_child.h"
+#else
+#define PEAL_NEEDS_FORK() static_cast<void>(0)
+#endif
+
 namespace peal {
 
 /// Runs `what` in a child by fork(), and returns what it returned, or how the child ended instead.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_daemon.h"
+#include "in_child.h"
 #include "talk.h"
 
 // What a C program does with a daemon: talk.c is C.
@@ -21,6 +22,7 @@ TEST(C, NonsenseIsRefused) {
 }
 
 TEST(C, AClientStaysTheParents) {
+  PEAL_NEEDS_FORK();
   FakeDaemon daemon;
   EXPECT_STREQ(talk_across_fork(daemon.path().c_str()), nullptr);
   daemon.with([](ModelDaemon& model) { EXPECT_EQ(model.hellos, 1U); });

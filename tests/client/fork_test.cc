@@ -74,6 +74,7 @@ void expect_talk(v0::Client& client, FakeDaemon& daemon) {
 }
 
 TEST(Fork, AClientStaysTheParents) {
+  PEAL_NEEDS_FORK();
   FakeDaemon daemon;
   auto client = v0::Client::connect(daemon.options());
   ASSERT_TRUE(client) << client.error().message;
@@ -89,6 +90,7 @@ TEST(Fork, AClientStaysTheParents) {
 }
 
 TEST(Fork, AChildMakesItsOwn) {
+  PEAL_NEEDS_FORK();
   FakeDaemon daemon;
   auto first = v0::Client::connect(daemon.options());
   ASSERT_TRUE(first) << first.error().message;
@@ -105,6 +107,7 @@ TEST(Fork, AChildMakesItsOwn) {
 }
 
 TEST(Fork, NothingIsLeftOfATlsSessionInTheChild) {
+  PEAL_NEEDS_FORK();
   const TempDir folder;
   io::TestCertificate authority = io::TestCertificate::authority();
   io::CertificateRequest here;
@@ -133,6 +136,7 @@ TEST(Fork, NothingIsLeftOfATlsSessionInTheChild) {
 }
 
 TEST(Fork, WhateverOtherThreadsAreAbout) {
+  PEAL_NEEDS_FORK();
   FakeDaemon daemon;
   auto client = v0::Client::connect(daemon.options());
   ASSERT_TRUE(client) << client.error().message;

@@ -67,18 +67,21 @@ void expect_unnoticed(Sites& sites) {
 }
 
 TEST(Fork, AMemberWithAThreadStaysTheParents) {
+  PEAL_NEEDS_FORK();
   Sites sites = start(2);
   ASSERT_EQ(sites.size(), 2U);
   expect_unnoticed(sites);
 }
 
 TEST(Fork, AMemberInTheCallersThreadStaysTheParents) {
+  PEAL_NEEDS_FORK();
   Sites sites = start(1, [](Config& config) { config.thread = "caller"; });
   ASSERT_EQ(sites.size(), 1U);
   expect_unnoticed(sites);
 }
 
 TEST(Fork, AChildDoesNotKeepTheFolderOfALogLocked) {
+  PEAL_NEEDS_FORK();
   const TempDir folder;
   Config config = config_of(1, 1);
   config.ring = {};
