@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the programs of examples/ as their pages say, and checks what they print.
 
-usage: tools/run_examples.py FOLDER [PEAL]      the folder in which they were built, and the tool
+usage: tools/run_examples.py FOLDER [PEAL]      the build folder, of the examples or of all, and the
+                                                tool
 
 Those that are clients talk through two daemons of PEAL (build/release/bin/peal).
 """
@@ -86,10 +87,16 @@ def kill_all(programs):
             program.process.kill()
 
 
+def built(folder, name):
+    """The program of that name: a build of all keeps its programs in a folder of their own."""
+    within = os.path.join(folder, "bin", name)
+    return within if os.path.exists(within) else os.path.join(folder, name)
+
+
 def embedded(folder):
     """Three people in one room read the same lines in the same order."""
     names = ("a", "b", "c")
-    programs = [Program(os.path.join(folder, "embedded"), name) for name in names]
+    programs = [Program(built(folder, "embedded"), name) for name in names]
     try:
         talk(programs, names)
     finally:
@@ -125,12 +132,12 @@ def start_daemons(peal, folder):
     return daemons
 
 
-def clients(built, peal):
+def clients(build, peal):
     """A C++, a C and a Python program chat through a group, at two daemons."""
-    libraries = list(pathlib.Path(built).rglob("libpeal.so"))
+    libraries = list(pathlib.Path(build).rglob("libpeal.so"))
     root = pathlib.Path(__file__).resolve().parent.parent
     if not libraries:
-        sys.exit(f"{built} has no libpeal.so: build the target peal_c there")
+        sys.exit(f"{build} has no libpeal.so: build the target peal_c there")
     os.environ["PEAL_LIBRARY"] = str(libraries[0].resolve())
     os.environ["PYTHONPATH"] = str(root / "bindings/python")
     with tempfile.TemporaryDirectory() as folder:
@@ -138,8 +145,8 @@ def clients(built, peal):
         programs = []
         try:
             a, b = folder + "/a.sock", folder + "/b.sock"
-            programs.append(Program(os.path.join(built, "chat"), a))
-            programs.append(Program(os.path.join(built, "chat_c"), b))
+            programs.append(Program(built(build, "chat"), a))
+            programs.append(Program(built(build, "chat_c"), b))
             programs.append(Program(sys.executable, str(root / "examples/chat.py"), a))
             talk(programs, ("C++", "C", "Python"))
         finally:
