@@ -58,6 +58,7 @@ namespace peal::sim_hooks {
   X(damping_absent, "an excluded member is invited back at once")                                 \
   X(trial_skipped, "a member that was left out comes back without a trial of the link")           \
   X(trial_kept, "a trial that passed counts for ever")                                            \
+  X(accuser_not_asked, "who was accused comes back though its accuser's link with it is bad")     \
   X(trial_any_lane, "a trial needs echoes on one of the lanes only")                              \
   X(trial_small_only, "a trial needs no echoes of large packets")                                 \
   X(stall_without_trial, "who misses packets is left out, whoever cannot send them")              \

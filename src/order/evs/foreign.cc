@@ -31,6 +31,7 @@ bool Membership::note(Instant now, const MemberId& member, Effects& out) {
   if (member.epoch > known->newest) {
     known->newest = member.epoch;
     known->last_join = 0;
+    known->accuser = {};
     known->was_heard = false;
   }
   return true;

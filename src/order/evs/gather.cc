@@ -134,6 +134,7 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
       if (is_leftover(from, join) && !PEAL_MUTANT(leftover_join_obeyed)) return;
       if (contains(members_, from)) {
         if (join.committed.number < view_.number) return;  // from before it joined this view
+        for (const MemberId& member : join.failed) note_accuser(member, from);
       } else if (!intersects(join.processes, members_) && !intersects(join.heard, members_) &&
                  !PEAL_MUTANT(one_way_joins)) {
         answer(now, from, out);  // no proof that it hears us
@@ -171,6 +172,7 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
           (join.committed.number >= agreement_.view.number || contains(join.failed, self_) ||
            !is_subset(join.processes, processes_))) {
         PEAL_PROBE("membership.join_breaks_attempt");
+        for (const MemberId& member : join.failed) note_accuser(member, from);
         shift_to_gather(now, GatherReason::join, from, out);
         gather_join(now, from, join, out);
       }

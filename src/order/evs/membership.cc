@@ -119,6 +119,7 @@ void Membership::regather(Instant now, GatherReason reason, const MemberId& susp
 
 void Membership::accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out) {
   out.report({EventCode::member_accused, view_, member, static_cast<std::uint64_t>(reason), 0});
+  note_accuser(member, self_);
   regather(now, reason, member, out);
 }
 

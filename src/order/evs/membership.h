@@ -200,7 +200,8 @@ class Membership {
     std::uint32_t exclusions = 0;  ///< in a row, of `excluded`
     MemberId excluded{};
     Instant excluded_at{}, muted_until{};
-    bool doubtful = false;      ///< `excluded` may not come back before a trial of the link passed
+    bool doubtful = false;  ///< `excluded` may not come back before a trial of the link passed
+    MemberId accuser{};     ///< whose link with it was bad in the view that both had, if one was
     Instant no_trial_before{};  ///< since the last one failed
     Instant noticed{};
     bool was_noticed = false;
@@ -233,6 +234,8 @@ class Membership {
 
   // trials.cc
   bool is_doubtful(const MemberId& member) const;
+  bool left_to_accuser(const Peer& known) const;
+  void note_accuser(const MemberId& member, const MemberId& accuser);
   void trust(const MemberId& member);
   void doubt(Instant now, Peer& known, const MemberId& member);
   void consider(Instant now, const MemberId& from);

@@ -9,6 +9,10 @@
 // ten one way twice in ten thousand. A member makes one trial at a time. It answers nothing but an
 // ASK, once, to its sender, with a packet of the same size, so a hostile packet gains nothing.
 //
+// If one member accused another for the link between them, that link is the one to try. The rest of
+// the view would invite the accused at once, as its own links work, and the view would lose the
+// accused again as soon as the bad link had shown, with little ordered in between.
+//
 // Inside a view, a link is tried only if its token has to be sent again too often, or if nothing
 // moves because a member misses packets. If too few echoes come, another member is tried. If that
 // one echoes enough, the first one is accused. If not, this member's own links are bad, or the
@@ -50,6 +54,21 @@ void Membership::trust(const MemberId& member) {
   Peer* known = peer(member.node);
   if (known == nullptr || known->newest != member.epoch) return;
   known->doubtful = false;
+  known->accuser = {};
+}
+
+/// The first one counts: accusations in one gathering follow from each other.
+void Membership::note_accuser(const MemberId& member, const MemberId& accuser) {
+  Peer* known = peer(member.node);
+  if (known == nullptr || known->newest != member.epoch || known->accuser != MemberId{}) return;
+  known->accuser = accuser;
+}
+
+/// Only its accuser, which is with us, can tell whether the link that was bad works again.
+bool Membership::left_to_accuser(const Peer& known) const {
+  if (known.accuser == MemberId{} || known.accuser == self_) return false;
+  if (PEAL_MUTANT(accuser_not_asked)) return false;
+  return contains(state_ == State::operational ? members_ : processes_, known.accuser);
 }
 
 /// Leaves it out for longer each time, and until a trial of the link passes.
@@ -65,14 +84,16 @@ void Membership::doubt(Instant now, Peer& known, const MemberId& member) {
   known.muted_until = now + mute;
 }
 
-/// Two members try it, so that not a hundred do at once. One of the two changes each second, so
-/// that coming back does not depend on one member's links.
+/// Its accuser tries it, or else two members do, so that not a hundred do at once. One of the two
+/// changes each second, so that coming back does not depend on one member's links.
 void Membership::consider(Instant now, const MemberId& from) {
-  if (now < peer(from.node)->no_trial_before) return;
+  const Peer& known = *peer(from.node);
+  if (now < known.no_trial_before || left_to_accuser(known)) return;
   const MemberSet& set = state_ == State::operational ? members_ : processes_;
   const std::size_t mine = index_in(set, self_);
   const auto second = static_cast<std::uint64_t>(now.ns / seconds(1).ns);
-  if (mine == 0 || mine == (from.node.value + second) % set.size()) start_trial(now, from, false);
+  if (known.accuser == self_ || mine == 0 || mine == (from.node.value + second) % set.size())
+    start_trial(now, from, false);
 }
 
 void Membership::start_trial(Instant now, const MemberId& with, bool in_view) {
@@ -137,7 +158,7 @@ void Membership::on_trial(Instant now, const MemberId& from, wire::Trial& frame,
       return;
     case wire::Trial::Step::passed:
       // It is about to come with a JOIN, which damping does not hold up.
-      peer(from.node)->doubtful = false;
+      if (Peer& known = *peer(from.node); !left_to_accuser(known)) known.doubtful = false;
       return;
   }
 }
