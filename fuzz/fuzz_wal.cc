@@ -25,7 +25,7 @@ std::string any_file(ByteView bytes) {
 std::string any_frames(ByteView bytes) {
   constexpr std::size_t kStep = 8;
   constexpr std::size_t kFileBytesMax = 4096;
-  const SegmentHeader header{test::kOwner, 0, 1, 1, LogPosition{1}, 1, 99};
+  const SegmentHeader header{test::kOwner, 0, 1, 1, LogPosition{1}, 1, 99, 1};
   std::vector<std::byte> file(kHeaderBytes);
   const std::uint32_t seed = encode(header, file);
   for (; bytes.size() >= kStep && file.size() < kFileBytesMax; bytes = bytes.subspan(kStep)) {

@@ -43,6 +43,8 @@ namespace peal::sim {
   X(leave, "nodes that left")                                                               \
   X(disk_failed, "acceptors that stopped because their disk failed")                        \
   X(disk_slow, "disks made slow")                                                           \
+  X(disk_lost, "acceptors that started with an empty disk")                                 \
+  X(disk_put_back, "acceptors that started with an older copy of their disk")               \
   X(all_restarted, "starts of all nodes anew, as most acceptors had forgotten their votes") \
   X(list_changed, "files with another list of nodes")                                       \
   X(targeted_split, "splits at a chosen moment of the protocol")                            \

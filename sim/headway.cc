@@ -224,9 +224,9 @@ void Headway::judge_ring() {
 
 // ---- quorums ----
 
-/// With votes in memory an acceptor that was started again has forgotten its votes.
+/// An acceptor that was started again without its votes, or whose disk was lost, has forgotten
+/// them.
 bool Headway::can_vote(NodeId node) const {
-  if (world_.options().storage != Storage::memory) return true;
   bool acceptor = false;
   for (const order::Counter& each : world_.process(node)->counters()) {
     if (each.name == "paxos_acceptor") acceptor = each.value != 0;

@@ -178,11 +178,12 @@ std::string Liveness::state_text() const {
   return "parts " + text + "; " + waiting_text(world_);
 }
 
-/// With votes in memory: too few acceptors have theirs for anything to be decided, or some nodes
-/// know an order that nobody can go on with, while others have begun one. Then a cluster waits, and
-/// whoever looks after it starts all of its nodes anew.
+/// With votes in memory, or on a disk that was lost: too few acceptors have theirs for anything to
+/// be decided, or some nodes know an order that nobody can go on with, while others have begun one.
+/// Then a cluster waits, and whoever looks after it starts all of its nodes anew.
 bool Liveness::votes_are_lost() const {
-  if (world_.options().storage != Storage::memory) return false;
+  const bool lost = world_.ledger().faults().of(Fault::disk_lost) > 0;
+  if (world_.options().storage != Storage::memory && !lost) return false;
   std::uint64_t list = 0, named = 0, able = 0, knowing = 0;
   bool gone = false, told = false;
   std::set<std::uint64_t> orders;

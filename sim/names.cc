@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, kPacketKinds> kKindNames{
     "other",        "token",  "data",    "join",           "commit",     "probe",   "hold_cancel",
     "epoch_notice", "state",  "submit",  "propose",        "prepare",    "promise", "fetch",
     "fetched",      "repeat", "decided", "checkpoint-get", "checkpoint", "relay",   "distribute",
-    "lacks",        "pass",   "lives",   "link-check",     "recall",     "word"};
+    "lacks",        "pass",   "lives",   "link-check",     "recall",     "word",    "log-heard"};
 
 struct FaultRow {
   std::string_view name;

@@ -20,10 +20,19 @@ NodeLog::NodeLog(const DiskTimes& times, std::uint64_t seed)
 
 port::Log* NodeLog::open(MemberId self) {
   PEAL_ASSERT(log_ == nullptr);
+  if (std::exchange(lost_, false)) {
+    disk_ = Disk(random_.next());
+    made_ = false;
+  }
+  if (std::exchange(put_back_, false)) {
+    disk_ = *copy_;
+    made_ = true;
+  }
   wal::Options options;
   options.owner = {kCluster, self.node};
   options.epoch = self.epoch;
   options.salt = random_.next();
+  options.log = random_.next() | 1;
   options.segment_bytes = kSegmentBytes;
   // Well above what an engine keeps of decided values, or it could not write any more.
   options.bytes_max = 256 * kSegmentBytes;
@@ -61,6 +70,17 @@ void NodeLog::finish() {
 bool NodeLog::end_hang() {
   hangs_ = false;
   return std::exchange(waits_, false);
+}
+
+void NodeLog::copy() {
+  if (!made_) return;
+  copy_ = disk_;
+  copy_->lose(Disk::Loss::unsynced);
+}
+
+bool NodeLog::put_back() {
+  put_back_ = copy_.has_value();
+  return put_back_;
 }
 
 void NodeLog::mend() {

@@ -38,6 +38,12 @@ class NodeLog {
   /// The process is gone, perhaps in the middle of it.
   void crash();
 
+  /// With the next incarnation its folder is empty.
+  void lose() { lost_ = true; }
+  /// A copy of the folder as it is on disk now.
+  void copy();
+  /// With the next incarnation its folder holds what was copied last. False: nothing was.
+  bool put_back();
   /// The next write or sync fails, and with it the log of the running process.
   void fail() { fails_ = true; }
   /// Each sync takes so long.
@@ -60,6 +66,9 @@ class NodeLog {
   Disk disk_;
   std::unique_ptr<wal::Log> log_;
   bool made_ = false;
+  bool lost_ = false;
+  std::optional<Disk> copy_;
+  bool put_back_ = false;
   bool under_way_ = false;
   bool fails_ = false, failed_ = false;
   bool hangs_ = false, waits_ = false;

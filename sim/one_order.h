@@ -5,8 +5,8 @@ namespace peal::sim {
 
 class World;
 
-/// Of acceptors with their votes in memory: all that are running, and vote, go by one order; else
-/// the violation "fork". Where nobody remembers, a cluster may begin an order in the place of one
+/// Of acceptors on quorums: all that are running, and vote, go by one order; else the violation
+/// "fork". Where nobody remembers, a cluster may begin an order in the place of one
 /// that was lost. It must not beside one that goes on, nor while an acceptor of that one still
 /// votes: views of both are numbered apart, so nobody's own view of things shows it.
 void check_one_order(World& world);

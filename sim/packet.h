@@ -45,8 +45,9 @@ enum class PacketKind : std::uint8_t {
   link_check = 24,
   recall = 25,
   word = 26,
+  log_heard = 27,
 };
-inline constexpr std::size_t kPacketKinds = 27;
+inline constexpr std::size_t kPacketKinds = 28;
 
 /// Does a packet of this kind bring units?
 inline bool carries_units(PacketKind kind) {

@@ -135,7 +135,10 @@ void Process::on_view(const order::View& installed) {
   reached = {};
   ++views;
   before_first_view.clear();
-  if (world.options().storage == Storage::memory) check_one_order(world);
+  if (on_quorums(world.options().order) && world.options().ensembles == 1 &&
+      world.options().domains.empty()) {
+    check_one_order(world);
+  }
 }
 
 void Process::on_originate(std::uint64_t number, const ViewId& in, Seq seq, std::uint32_t index,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "sim/stage.h"
 
@@ -96,12 +99,17 @@ void Stage::do_application(Words& words) {
   for (const NodeId node : nodes) world_->set_application(node, room, per_unit);
 }
 
-/// disk n1 fails | disk n1 slow 200ms | disk n1 hangs [10s] | disk n1 mended
+/// disk n1 fails | disk n1 slow 200ms | disk n1 hangs [10s] | disk n1 mended | disk n1 lost |
+/// disk n1 copied | disk n1 put-back
+/// A lost one is empty when the node next starts; one that is put back holds what was copied last.
 void Stage::do_disk(Words& words) {
   const std::vector<NodeId> nodes = words.nodes();
-  const std::string what = words.take("fails, slow, hangs or mended");
-  if (what != "fails" && what != "slow" && what != "hangs" && what != "mended") {
-    words.fail("'" + what + "': accepted is fails, slow, hangs or mended");
+  constexpr std::array<std::string_view, 7> kWhat{"fails", "slow",   "hangs",   "mended",
+                                                  "lost",  "copied", "put-back"};
+  const std::string accepted = "fails, slow, hangs, mended, lost, copied or put-back";
+  const std::string what = words.take(accepted);
+  if (std::find(kWhat.begin(), kWhat.end(), what) == kWhat.end()) {
+    words.fail("'" + what + "': accepted is " + accepted);
   }
   const bool ends = what == "slow" || (what == "hangs" && !words.at_end());
   const Duration time = ends ? words.duration() : Duration{};
@@ -110,6 +118,12 @@ void Stage::do_disk(Words& words) {
     NodeLog* disk = world_->disk(node);
     if (disk == nullptr) continue;  // no acceptor
     if (what == "fails") disk->fail();
+    if (what == "lost") {
+      ledger_->faults().add(Fault::disk_lost);
+      disk->lose();
+    }
+    if (what == "copied") disk->copy();
+    if (what == "put-back" && disk->put_back()) ledger_->faults().add(Fault::disk_put_back);
     if (what == "mended") world_->mend_disk(node);
     if (what == "hangs") {
       ledger_->faults().add(Fault::disk_hangs);

@@ -49,6 +49,7 @@ Script Author::write() {
   plan_faults();
   plan_lists();
   if (options_.storage == Storage::memory) spare_lives();
+  plan_lost_disk();
   write_timeline();
   write_ending();
   return std::move(script_);
@@ -170,6 +171,7 @@ void Author::write_cluster() {
     const std::string acceptors = number(
         most ? 1 : 3, std::min<std::int64_t>(static_cast<std::int64_t>(nodes_), wire::kChainMax));
     add(0.2, "acceptors", acceptors);
+    if (line.find(" acceptors=") != std::string::npos) acceptors_ = std::stoul(acceptors);
   }
   if (options_.dissemination == Dissemination::ring) line += " dissemination=ring";
   if (options_.ensembles > 1) line += " ensembles=" + std::to_string(options_.ensembles);
@@ -246,6 +248,7 @@ void Author::write_ending() {
     script_.add("disk all mended");
     script_.add("start all");
     script_.add("settle");
+    write_put_back();
     write_lasting();
     return;
   }

@@ -65,6 +65,7 @@ class Author {
   std::string kind_on_quorums();
   void plan_quorum_targets();
   void plan_power_and_disks();
+  void plan_lost_disk();
   void spare_lives();
   void draw_lists();
   void plan_lists();
@@ -72,6 +73,8 @@ class Author {
   void plan_replacement();
   void write_timeline();
   void write_ending();
+  void write_put_back();
+  bool may_lose_disks() const;
   void write_lasting();
   /// The lines of one fault that stays, among `nodes`.
   std::vector<std::string> lasting_fault(Random& own, const std::vector<NodeId>& nodes);
@@ -85,10 +88,11 @@ class Author {
   order::ring::Options ring_;
   std::string knobs_;
   std::string calm_;
-  std::string failed_disk_;  ///< the node whose disk fails
-  Duration hop_{};           ///< of a token, about
-  Duration length_{};        ///< of the time with faults
-  double rate_ = 0;          ///< messages per second and node
+  std::string failed_disk_;    ///< the node whose disk fails
+  std::size_t acceptors_ = 0;  ///< 0: as many as there are without a word on it
+  Duration hop_{};             ///< of a token, about
+  Duration length_{};          ///< of the time with faults
+  double rate_ = 0;            ///< messages per second and node
   /// If the list of nodes changes: a generator of its own, the list at first, in between if it
   /// changes twice, and at last.
   Random list_random_;

@@ -92,6 +92,53 @@ void Author::plan_power_and_disks() {
   }
 }
 
+/// Three acceptors or more have their votes on disk: one may lose them.
+bool Author::may_lose_disks() const {
+  const bool on_disk = on_quorums(options_.order) && options_.storage == Storage::disk;
+  if (!options_.faults || !on_disk || options_.domains > 0 || nodes_ < 3) return false;
+  const auto few = [](const std::vector<NodeId>& list) { return !list.empty() && list.size() < 3; };
+  return acceptors_ != 1 && acceptors_ != 2 && !few(list_before_) && !few(list_after_);
+}
+
+/// One acceptor of three or more loses its disk, and starts with an empty one. Drawn apart, so that
+/// everything else does not depend on it.
+void Author::plan_lost_disk() {
+  constexpr double kShareThatLose = 0.3;
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6f);
+  if (!may_lose_disks() || !own.chance(kShareThatLose)) return;
+  const auto most = std::min<std::uint64_t>(nodes_, 5);
+  const std::string name = nodes_text({NodeId{1 + static_cast<std::uint32_t>(own.below(most))}});
+  const Duration when{own.between(0, length_.ns)};
+  at(when, "crash " + name);
+  at(when, "disk " + name + " lost");
+  at(when + milliseconds(own.between(1, 500)), "start " + name);
+}
+
+/// The disk of an acceptor is put back as it was before, while all others run: who restarts forgets
+/// what it heard of logs. Then it is emptied, as people are told to do. Drawn apart, too.
+void Author::write_put_back() {
+  constexpr double kShareThatPutBack = 0.2;
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x70);
+  if (!may_lose_disks() || !own.chance(kShareThatPutBack)) return;
+  std::vector<NodeId> nodes = list_after_;
+  for (std::uint32_t n = 1; n <= nodes_ && list_after_.empty(); ++n) nodes.push_back(NodeId{n});
+  const std::string name = nodes_text({nodes[own.below(std::min<std::size_t>(nodes.size(), 5))]});
+  script_.add("load rate=" + std::to_string(own.between(10, 500)) + " nodes=" + nodes_text(nodes));
+  script_.add("disk " + name + " copied");
+  script_.add("run " + std::to_string(own.between(1, 2'000)) + "ms");
+  for (std::int64_t again = own.between(1, 2); again > 0; --again) {
+    script_.add("crash " + name);
+    script_.add("disk " + name + " put-back");
+    script_.add("run " + std::to_string(own.between(1, 800)) + "ms");
+    script_.add("start " + name);
+    script_.add("run " + std::to_string(own.between(1, 2'000)) + "ms");
+  }
+  script_.add("crash " + name);
+  script_.add("disk " + name + " lost");
+  script_.add("start " + name);
+  script_.add("settle quick");
+}
+
 /// An acceptor in memory that crashed votes no more, and with most of them a story is over until
 /// all start again. So in most stories one node alone crashes or leaves, unless all do at once.
 void Author::spare_lives() {

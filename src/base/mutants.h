@@ -172,6 +172,10 @@ namespace peal::sim_hooks {
   X(wm9_removed_at_start, "a start removes segments before what says so is durable")              \
   X(wm10_durable_too_early, "a mark behind the records of a commit calls them durable")           \
   X(wm11_cut_not_noticed, "a segment whose file was cut is taken for one that a crash left")      \
+  X(px_copy_votes, "an acceptor votes with an older copy of its log")                             \
+  X(px_votes_unasked, "an acceptor votes before most have said what they heard of its log")       \
+  X(px_start_not_logged, "an incarnation is not in its log")                                      \
+  X(px_log_not_remembered, "an acceptor forgets how long another one's log was")                  \
   X(wm12_named_before_it_is_long, "a segment has its name before its file has its length")
 
 enum class Mutant : std::uint8_t {

@@ -98,12 +98,13 @@ bool has_file(const std::vector<port::DiskFile>& files, std::string_view name) {
                      [name](const port::DiskFile& file) { return file.name == name; });
 }
 
-std::uint64_t fresh_salt() {
+/// Random, and not 0.
+std::uint64_t fresh_number() {
   const seal::Salt salt = seal::random_salt();
   std::uint64_t number = 0;
   static_assert(sizeof salt >= sizeof number);
   std::memcpy(&number, &salt, sizeof number);
-  return number;
+  return number == 0 ? fresh_number() : number;
 }
 
 }  // namespace
@@ -191,7 +192,8 @@ Result<void, io::IoError> AcceptorLog::recover(std::uint64_t epoch) {
   wal::Options options;
   options.owner = owner_;
   options.epoch = epoch;
-  options.salt = fresh_salt();
+  options.salt = fresh_number();
+  options.log = fresh_number();
   options.segment_bytes = kSegmentBytes;
   options.pages = Pages::large;
   auto opened = wal::Log::open(*segments_, options, wal::Start::existing);

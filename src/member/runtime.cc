@@ -383,6 +383,15 @@ void Runtime::on_event(const order::Event& event) {
   if (event.code == order::EventCode::votes_forgotten) {
     application_.on_warning(std::string(kForgottenText));
   }
+  if (event.code == order::EventCode::acceptor_renewed) {
+    const NodeId node = event.who.node;
+    application_.on_warning(renewed_text(node, node == settings_.self(), names_));
+  }
+  if (event.code == order::EventCode::log_put_back) {
+    const bool own = event.who.node == settings_.self();
+    application_.on_warning(own ? put_back_text(settings_.data_dir + "/" + settings_.name)
+                                : put_back_text(event.who.node, names_));
+  }
   application_.on_event(event);
 }
 

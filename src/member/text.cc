@@ -53,18 +53,19 @@ std::string wait_text(const order::WaitReason& reason, const trace::Names& names
       return "others to hear this node: " + who + std::string(is) +
              " heard here, and nothing that this node sends arrives there";
     case Kind::founding:
-      return "all acceptors to be there: votes are in memory, and nobody here knows of any" +
+      return "all acceptors to be there: no order has begun yet" +
              (named ? "; " + who + std::string(is) + " not heard" : std::string());
     case Kind::bound:
-      return "all acceptors to begin with the same list of nodes: votes are in memory, and " + who +
-             " agreed to begin with another one for as long as it runs: restart " + who;
+      return "all acceptors to begin with the same list of nodes: " + who +
+             " agreed to begin with another one: restart " + who +
+             ", with an empty data_dir if it has one";
     case Kind::other_list:
-      return "all acceptors to begin with the same list of nodes: votes are in memory, and the "
-             "list of " +
-             who + " is another one: run peal reload where it is out of date";
+      return "all acceptors to begin with the same list of nodes: the list of " + who +
+             " is another one: run peal reload where it is out of date";
     case Kind::forgotten:
-      return "all nodes to be stopped, and started again: votes are in memory, and most acceptors "
-             "lost theirs" +
+      return "all nodes to be stopped, and started again, with empty data_dirs if they have any: "
+             "most "
+             "acceptors lost their votes" +
              (named ? ": " + who : std::string());
     case Kind::unheard:
       return "packets of " + who +
@@ -174,9 +175,30 @@ std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& 
 
 std::string new_log_text(const std::string& folder) {
   return "there was no log in " + folder +
-         ", and a new one was made: that is right for a node that never took part; one that did, "
-         "and "
-         "lost its log, must not vote again: stop it, and restore its data_dir";
+         ", and a new one was made: if this node took part before, it votes again once the others "
+         "have "
+         "decided to take it in with the new one";
+}
+
+std::string renewed_text(NodeId node, bool self, const trace::Names& names) {
+  return (self ? std::string("this node") : "node " + quote(names.name(node))) +
+         " had lost its votes, and has been taken in as it is now: it votes again";
+}
+
+std::string put_back_text(NodeId other, const trace::Names& names) {
+  return "the data_dir of node " + quote(names.name(other)) +
+         " is an older copy of what it was: others heard of promises and votes that it lacks, so "
+         "it does "
+         "not vote; stop the node, empty the folder, and start it again";
+}
+
+std::string put_back_text(const std::string& folder) {
+  return folder +
+         " is an older copy of what it was: others heard of promises and votes of this node that "
+         "it "
+         "lacks, so this node does not vote; stop it, empty the folder, and start it again: it "
+         "votes once "
+         "the others have decided to take it in with a new log";
 }
 
 std::string address_text(const io::AddressBook::Change& change, const trace::Names& names) {

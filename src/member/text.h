@@ -46,14 +46,25 @@ std::string address_text(const io::AddressBook::Change& change, const trace::Nam
 /// What an acceptor says that had no log in this folder.
 std::string new_log_text(const std::string& folder);
 
+/// What a node says of an acceptor that has lost its votes and has been taken in as it is now: of
+/// another one, or of itself.
+std::string renewed_text(NodeId node, bool self, const trace::Names& names);
+
+/// What a node says of an acceptor whose log was put back: of another one, or of itself, whose log
+/// is in this folder.
+std::string put_back_text(NodeId other, const trace::Names& names);
+std::string put_back_text(const std::string& folder);
+
 /// What a member without a key says when it starts.
 inline constexpr std::string_view kInsecureText =
     "insecure = true: packets between nodes are neither encrypted nor authenticated, and whoever "
     "reaches the network can read and forge everything; see key_file";
 
 inline constexpr std::string_view kForgottenText =
-    "votes are in memory, and this node lost its own when it restarted: it votes again once the "
-    "others have decided to take it in as it is now, which they do by themselves as long as most "
-    "acceptors kept theirs";
+    "this node has lost its votes, which were in memory or in a data_dir that is gone: it votes "
+    "again "
+    "once the others have decided to take it in as it is now, which they do by themselves as long "
+    "as "
+    "most acceptors kept theirs";
 
 }  // namespace peal::member

@@ -92,8 +92,10 @@ enum class EventCode : std::uint8_t {
   nodes_adopted,        ///< a = hash of the list of nodes that counts from now on
   nodes_not_given,      ///< a = hash of the list that counts from now on, which is another one than
                         ///< this node was given
-  votes_forgotten,  ///< this acceptor had its votes in memory, and has restarted: it does not vote
-  paused,           ///< a = nanoseconds
+  votes_forgotten,      ///< this acceptor has lost its votes: it does not vote
+  acceptor_renewed,     ///< who: an acceptor that had lost its votes, maybe this one, votes again
+  log_put_back,         ///< who: this acceptor or another one, whose log is an older copy: no votes
+  paused,               ///< a = nanoseconds
 };
 
 enum class GatherReason : std::uint8_t {

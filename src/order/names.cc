@@ -53,6 +53,8 @@ std::string_view event_name(EventCode code) {
     case EventCode::nodes_adopted: return "nodes_adopted";
     case EventCode::nodes_not_given: return "nodes_not_given";
     case EventCode::votes_forgotten: return "votes_forgotten";
+    case EventCode::acceptor_renewed: return "acceptor_renewed";
+    case EventCode::log_put_back: return "log_put_back";
     case EventCode::paused: return "paused";
   }
   PEAL_ASSERT(false && "unknown event");

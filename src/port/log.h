@@ -43,6 +43,9 @@ class Log {
   /// hold for it.
   virtual Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) = 0;
 
+  /// Which log this is: random, not 0, and the same as long as there is this log. Who begins with
+  /// an empty folder has another one.
+  virtual std::uint64_t id() const = 0;
   /// Of the last record that was appended; 0 before the first.
   virtual LogPosition last() const = 0;
   /// Every record up to here survives a crash.

@@ -45,6 +45,7 @@ std::uint32_t encode(const SegmentHeader& header, ByteSpan out) {
   store<std::uint64_t>(out.subspan(48), header.first.value);
   store<std::uint64_t>(out.subspan(56), header.oldest);
   store<std::uint64_t>(out.subspan(64), header.salt);
+  store<std::uint64_t>(out.subspan(72), header.log);
   const std::uint32_t checksum = header_checksum(out);
   store<std::uint32_t>(out.subspan(kHeaderChecksumAt), checksum);
   return checksum;
@@ -72,6 +73,7 @@ Result<DecodedHeader, HeaderFault> decode_header(ByteView bytes) {
   header.first = LogPosition{load<std::uint64_t>(bytes.subspan(48))};
   header.oldest = load<std::uint64_t>(bytes.subspan(56));
   header.salt = load<std::uint64_t>(bytes.subspan(64));
+  header.log = load<std::uint64_t>(bytes.subspan(72));
   return decoded;
 }
 

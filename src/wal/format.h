@@ -15,8 +15,8 @@
 
 namespace peal::wal {
 
-inline constexpr std::uint32_t kVersion = 4;
-inline constexpr std::size_t kHeaderBytes = 72;  ///< of a segment
+inline constexpr std::uint32_t kVersion = 5;
+inline constexpr std::size_t kHeaderBytes = 80;  ///< of a segment
 inline constexpr std::size_t kFrameBytes = 40;   ///< of a frame, without what it carries
 inline constexpr std::size_t kAlign = 8;         ///< frames begin at multiples of it
 
@@ -37,6 +37,7 @@ struct SegmentHeader {
   LogPosition first{};     ///< of the first record that it holds, or will hold
   std::uint64_t oldest{};  ///< serial of the oldest segment that is still needed
   std::uint64_t salt{};    ///< random: nobody can invent a frame for a segment
+  std::uint64_t log{};     ///< random, not 0, the same in all segments of a log: port::Log::id()
   friend constexpr bool operator==(const SegmentHeader&, const SegmentHeader&) = default;
 };
 

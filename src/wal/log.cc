@@ -10,6 +10,12 @@
 namespace peal::wal {
 namespace {
 
+/// From now on `log` is the id of the log that is there.
+Options with_id(Options options, std::uint64_t log) {
+  options.log = log;
+  return options;
+}
+
 /// What is wrong with the options; empty if nothing is.
 std::string fault_of(const Options& options) {
   const auto text = [](const char* name, std::uint64_t value, const std::string& accepted) {
@@ -50,6 +56,7 @@ std::string fault_of(const Options& options) {
                     std::to_string(port::kDiskBlockBytes));
   }
   if (options.owner.node.value == 0) return text("node", 0, "a number from 1");
+  if (options.log == 0) return text("log", 0, "a random number from 1");
   return {};
 }
 
@@ -67,7 +74,7 @@ Result<std::unique_ptr<Log>, Problem> Log::open(port::Disk& disk, const Options&
 
 Log::Log(port::Disk& disk, const Options& options, Recovered recovered)
     : disk_(disk),
-      options_(options),
+      options_(with_id(options, recovered.log)),
       found_(recovered.found),
       writer_(disk_, options_, std::move(recovered.segments), recovered.found.last),
       disk_bytes_(writer_.bytes_on_disk()),

@@ -45,6 +45,7 @@ class Log : public port::Log, public port::Work {
   Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
   LogPosition last() const override { return last_; }
   LogPosition durable() const override { return durable_; }
+  std::uint64_t id() const override { return options_.log; }
   const std::optional<port::LogFailure>& failure() const override { return failure_; }
 
   /// Takes the batch for a commit. False: there is nothing to commit, or a commit is under way, or

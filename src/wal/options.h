@@ -23,6 +23,7 @@ struct Options {
   Identity owner{};
   std::uint64_t epoch{};                    ///< of this incarnation; larger than all before
   std::uint64_t salt{};                     ///< random, new at each start
+  std::uint64_t log{};                      ///< random, not 0: the id of a log that is made
   std::uint64_t segment_bytes = 64U << 20;  ///< kSegmentBytesMin to kSegmentBytesMax
   std::uint64_t bytes_max = 4ULL << 30;     ///< on disk, and one spare; 4 segments at least
   std::size_t read_bytes = 512U << 10;      ///< of a segment at once; fits a processor's cache

@@ -149,7 +149,7 @@ Recovery::Done Recovery::check_owner(const std::string& name, const DecodedHeade
                                   ": set the clock right, or restore the node's state"));
   }
   const bool possible = header.first.value <= kNumberMax && header.serial <= kNumberMax;
-  if (!possible || header.serial != serial || header.first.value == 0 ||
+  if (!possible || header.serial != serial || header.first.value == 0 || header.log == 0 ||
       header.oldest > header.serial || header.oldest == 0) {
     return unexpected(problem(Kind::damaged, name, 40,
                               " holds segment " + number(header.serial) +
@@ -197,6 +197,11 @@ Recovery::Done Recovery::check_kept(const Read& newest) {
       return unexpected(damage(name, cut));
     }
     const SegmentHeader& header = older->header.header;
+    if (header.log != out_.log) {
+      return unexpected(problem(Kind::foreign, name, 72,
+                                " is of another log than " + segment_name(last) +
+                                    ": a file was copied here" + std::string(kRestore)));
+    }
     if (!out_.segments.empty() && header.first != out_.found.last.next()) {
       return unexpected(problem(Kind::damaged, name, 48,
                                 " begins at record " + std::to_string(header.first.value) +
@@ -313,6 +318,7 @@ Result<Recovered, Problem> Recovery::run() {
   const auto newest = read(serial);
   if (!newest) return unexpected(newest.error());
   const Scan& scan = newest->scan;
+  out_.log = newest->header.header.log;
   if (Done kept = check_kept(*newest); !kept) return unexpected(kept.error());
   if (Done removed = remove_leftovers(); !removed) return unexpected(removed.error());
   if (PEAL_MUTANT(wm9_removed_at_start)) {
@@ -350,7 +356,8 @@ Result<Recovered, Problem> Recovery::run_new() {
                              .serial = 1,
                              .first = LogPosition{1},
                              .oldest = 1,
-                             .salt = options_.salt};
+                             .salt = options_.salt,
+                             .log = options_.log};
   std::vector<std::byte> bytes(kHeaderBytes);
   const std::uint32_t seed = encode(header, bytes);
   Read newest{bytes.size(), {header, seed}, {}};
@@ -358,6 +365,7 @@ Result<Recovered, Problem> Recovery::run_new() {
   newest.scan.oldest = header.oldest;
   SegmentReader from{ByteView(bytes)};
   if (Done ended = end_newest(1, newest, from); !ended) return unexpected(ended.error());
+  out_.log = header.log;
   out_.found = {1, LogPosition{1}, LogPosition{0}, false, {}, 0};
   return std::move(out_);
 }

@@ -14,8 +14,9 @@ namespace peal::wal {
 
 /// What a person is told to do with a log that is not whole any more.
 inline constexpr std::string_view kRestore =
-    ": this node must not take part with it; keep a copy of the folder, and have the node replaced "
-    "or its log restored";
+    ": this node must not take part with it; keep a copy of the folder, empty it, and start the "
+    "node: "
+    "the others take it in with a new log";
 
 /// A segment on disk.
 struct Segment {
@@ -27,6 +28,7 @@ struct Segment {
 struct Recovered {
   std::deque<Segment> segments;  ///< those that are needed, oldest first; at least one
   Found found;
+  std::uint64_t log{};  ///< the log's id
 };
 
 /// Reads all that is there, refuses what is not a whole log of this owner, and leaves it so that

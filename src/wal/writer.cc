@@ -170,7 +170,8 @@ Writer::Done Writer::next_segment() {
                              .serial = segments_.back().serial + 1,
                              .first = written_.next(),
                              .oldest = oldest_,
-                             .salt = options_.salt};
+                             .salt = options_.salt,
+                             .log = options_.log};
   file_ = segment_name(header.serial);
   const auto seed = make_segment(disk_, header, options_, spare_);
   if (!seed) return unexpected(seed.error());

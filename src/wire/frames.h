@@ -49,7 +49,7 @@ enum class FrameKind : std::uint8_t {
 /// The frames of engines on quorums have kinds of their own (paxos.h). What is not for an engine is
 /// of an unknown kind to it.
 inline constexpr std::uint8_t kPaxosKindFirst = 32;
-inline constexpr std::uint8_t kPaxosKindLast = 50;
+inline constexpr std::uint8_t kPaxosKindLast = 51;
 inline constexpr unsigned kPaxosKinds = kPaxosKindLast - kPaxosKindFirst + 1;
 constexpr bool is_paxos_kind(FrameKind kind) {
   const auto value = static_cast<std::uint8_t>(kind);

@@ -111,6 +111,13 @@ Drop decode_state(ByteView packet, State& out) {
   const auto fitness = in.u<std::uint8_t>();
   in.require(fitness <= static_cast<std::uint8_t>(Fitness::chosen), Drop::bad_value);
   out.fitness = static_cast<Fitness>(fitness);
+  out.life = in.u<std::uint64_t>();
+  out.log = read_counter(in);
+  const auto log_word = in.u<std::uint8_t>();
+  in.require(log_word <= static_cast<std::uint8_t>(LogWord::put_back), Drop::bad_value);
+  out.log_word = static_cast<LogWord>(log_word);
+  const bool has_log = (out.life & kLogBit) != 0;
+  in.require(has_log || (out.log == 0 && out.log_word == LogWord::sure), Drop::bad_value);
   for (std::uint64_t& word : out.unheard.words()) word = in.u<std::uint64_t>();
   in.require(out.next != 0 || out.unheard.empty(), Drop::bad_value);
   in.require(out.voted_round <= out.round, Drop::bad_value);
@@ -145,6 +152,9 @@ std::size_t encode_state(const Header& header, const State& in, ByteSpan packet)
   out.u(in.from);
   out.u(in.beat);
   out.u(static_cast<std::uint8_t>(in.fitness));
+  out.u(in.life);
+  out.u(in.log);
+  out.u(static_cast<std::uint8_t>(in.log_word));
   for (const std::uint64_t word : in.unheard.words()) out.u(word);
   return finish(out, packet, header.checksum);
 }
@@ -285,7 +295,7 @@ Drop decode_lives(ByteView packet, Lives& out) {
   const auto count = in.u<std::uint16_t>();
   in.require(count <= kMembersMax, Drop::count_too_large);
   in.require(count >= 1, Drop::bad_value);
-  read_lives(in, in.failed() ? 0 : count, out.epochs);
+  read_lives(in, in.failed() ? 0 : count, out.lives);
   return in.finish();
 }
 
@@ -293,8 +303,41 @@ std::size_t encode_lives(const Header& header, const Lives& in, ByteSpan packet)
   Writer out(packet);
   write_paxos_header(out, PaxosKind::lives, header);
   out.u(in.list);
-  out.count(in.epochs.size(), kMembersMax);
-  for (const std::uint64_t epoch : in.epochs) out.u(epoch);
+  out.count(in.lives.size(), kMembersMax);
+  for (const std::uint64_t life : in.lives) out.u(life);
+  return finish(out, packet, header.checksum);
+}
+
+Drop decode_log_answer(ByteView packet, LogAnswer& out) {
+  Reader in = body_of(packet);
+  out.heard.clear();
+  out.asker = in.u<std::uint64_t>();
+  out.life = in.u<std::uint64_t>();
+  in.require(out.asker != 0 && (out.life & kLogBit) != 0, Drop::bad_value);
+  const auto count = in.u<std::uint16_t>();
+  in.require(count <= kLogsHeardMax, Drop::count_too_large);
+  for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
+    LogHeard heard;
+    heard.epoch = in.u<std::uint64_t>();
+    heard.position = read_counter(in);
+    const bool after = out.heard.empty() || out.heard.back().epoch < heard.epoch;
+    in.require(heard.epoch != 0 && heard.position != 0 && after, Drop::bad_value);
+    in.require(heard.epoch < out.asker, Drop::bad_value);
+    out.heard.push_back(heard);
+  }
+  return in.finish();
+}
+
+std::size_t encode_log_answer(const Header& header, const LogAnswer& in, ByteSpan packet) {
+  Writer out(packet);
+  write_paxos_header(out, PaxosKind::log_heard, header);
+  out.u(in.asker);
+  out.u(in.life);
+  out.count(in.heard.size(), kLogsHeardMax);
+  for (const LogHeard& heard : in.heard) {
+    out.u(heard.epoch);
+    out.u(heard.position);
+  }
   return finish(out, packet, header.checksum);
 }
 

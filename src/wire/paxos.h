@@ -29,14 +29,22 @@ enum class PaxosKind : std::uint8_t {
   decided = 40,             ///< the answer, one instance each
   checkpoint_get = 41,      ///< asks for a place to begin
   checkpoint = 42,
-  relay = 43,             ///< Phase 2a from acceptor to acceptor
-  distribute = 44,        ///< a decided value, for the receiver to send to others
-  lacks = 45,             ///< asks a member for units of its own, which did not come
-  pass = 46,              ///< asks a coordinator to let other ensembles go ahead of it
-  lives = 47,             ///< of the acceptors that begin an order with their votes in memory
-  link_check = 48,        ///< a large packet on the data lane, which tells that it arrives
-  recall = 49,            ///< asks an acceptor what it has to say of instances that are decided
-  word = kPaxosKindLast,  ///< the answer, one instance each: its vote, or that it did not vote
+  relay = 43,       ///< Phase 2a from acceptor to acceptor
+  distribute = 44,  ///< a decided value, for the receiver to send to others
+  lacks = 45,       ///< asks a member for units of its own, which did not come
+  pass = 46,        ///< asks a coordinator to let other ensembles go ahead of it
+  lives = 47,       ///< of the acceptors that begin an order with their votes in memory
+  link_check = 48,  ///< a large packet on the data lane, which tells that it arrives
+  recall = 49,      ///< asks an acceptor what it has to say of instances that are decided
+  word = 50,        ///< the answer, one instance each: its vote, or that it did not vote
+  log_heard = kPaxosKindLast,  ///< to an acceptor that started: what was heard of its log before
+};
+
+/// What a node says of its log: is it the one that it had last, or an older copy?
+enum class LogWord : std::uint8_t {
+  sure = 0,      ///< it is, as far as anybody knows; or the node has none
+  asks = 1,      ///< not all acceptors have said yet what they heard of it
+  put_back = 2,  ///< somebody heard of more than it holds: it says nothing of votes any more
 };
 
 /// A set of nodes, by their index in the list that counts.
@@ -154,22 +162,25 @@ struct Nodes {
   std::uint64_t hash{};     ///< by which equal lists are known; not 0
   std::vector<NodeId> all;  ///< sorted; 1 to kMembersMax
   std::vector<NodeId> acceptors;  ///< sorted, of these; at least one
-  /// Of acceptors in memory: for each, in their order, the epoch of the incarnation whose votes
-  /// count; not 0. Else none.
+  /// For each acceptor, in their order, the life whose votes count: the id of its log, or, where
+  /// votes are in memory, the epoch of its incarnation. Not 0. None as long as no order has begun.
   std::vector<std::uint64_t> lives{};
   friend bool operator==(const Nodes&, const Nodes&) = default;
 };
+/// Of an id of a log; epochs do not have it.
+inline constexpr std::uint64_t kLogBit = 1ULL << 63;
 /// What `first` is where `nodes` is the first list of its order.
 std::uint64_t first_of(const Nodes& nodes);
-/// The number of the first view of an order that begins with these nodes. Where acceptors forget,
-/// an order that begins after another one was lost has lives of later epochs, and higher numbers.
+/// The number of the first view of an order that begins with these nodes. Where votes are in
+/// memory, an order that begins after another one was lost has lives of later epochs, and higher
+/// numbers.
 std::uint64_t first_view_of(const Nodes& nodes);
 
-/// LIVES: an acceptor in memory knows of no order, hears all acceptors of its list of nodes, and
-/// takes these incarnations of them for those that are to begin one.
+/// LIVES: an acceptor knows of no order, hears all acceptors of its list of nodes, and takes these
+/// lives of them for those that are to begin one.
 struct Lives {
-  std::uint64_t list{};                 ///< the hash of that list; not 0
-  std::vector<std::uint64_t> epochs{};  ///< as Nodes::lives: 1 to kMembersMax
+  std::uint64_t list{};                ///< the hash of that list; not 0
+  std::vector<std::uint64_t> lives{};  ///< as Nodes::lives: 1 to kMembersMax
   friend bool operator==(const Lives&, const Lives&) = default;
 };
 
@@ -216,9 +227,28 @@ struct State {
   bool app_full = false;    ///< its application takes nothing at the moment
   std::uint32_t beat{};     ///< counts its signs of life on the control lane; 0: this is none
   Fitness fitness = Fitness::none;
+  std::uint64_t life{};  ///< by which it votes, see Nodes::lives; 0: it is never an acceptor
+  std::uint64_t log{};   ///< position up to which its log is durable; 0: it has none on disk
+  LogWord log_word = LogWord::sure;
   NodeSet unheard{};  ///< nodes of `list` whose packets do not arrive; empty if next is 0
   friend bool operator==(const State&, const State&) = default;
 };
+
+/// So much of a log was durable, as one incarnation of its node said.
+struct LogHeard {
+  std::uint64_t epoch{};     ///< of the incarnation; not 0
+  std::uint64_t position{};  ///< not 0
+  friend bool operator==(const LogHeard&, const LogHeard&) = default;
+};
+
+/// LOG_HEARD, to the node whose log it is.
+struct LogAnswer {
+  std::uint64_t asker{};        ///< epoch of the incarnation that is answered; not 0
+  std::uint64_t life{};         ///< of its log: kLogBit is set
+  std::vector<LogHeard> heard;  ///< of incarnations before; at most kLogsHeardMax
+  friend bool operator==(const LogAnswer&, const LogAnswer&) = default;
+};
+inline constexpr std::size_t kLogsHeardMax = 2;
 
 /// LINK_CHECK: this, and then zeros up to the size that is to be checked.
 struct LinkCheck {
@@ -339,6 +369,7 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_pass(ByteView packet, Pass& out);
 [[nodiscard]] Drop decode_relay(ByteView packet, Relay& out);
 [[nodiscard]] Drop decode_lives(ByteView packet, Lives& out);
+[[nodiscard]] Drop decode_log_answer(ByteView packet, LogAnswer& out);
 [[nodiscard]] Drop decode_checkpoint_get(ByteView packet);
 [[nodiscard]] Drop decode_checkpoint(ByteView packet, Checkpoint& out);
 /// The bytes of a value of kind view: 1 to kMembersMax members, sorted, no node twice.
@@ -376,6 +407,8 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 [[nodiscard]] std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_pass(const Header& header, const Pass& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_lives(const Header& header, const Lives& in, ByteSpan out);
+[[nodiscard]] std::size_t encode_log_answer(const Header& header, const LogAnswer& in,
+                                            ByteSpan out);
 [[nodiscard]] std::size_t encode_checkpoint_get(const Header& header, ByteSpan out);
 [[nodiscard]] std::size_t encode_checkpoint(const Header& header, const Checkpoint& in,
                                             ByteSpan out);

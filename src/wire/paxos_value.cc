@@ -57,9 +57,9 @@ NodeCount read_node_count(Reader& in) {
 }
 
 std::uint64_t read_life(Reader& in) {
-  const auto epoch = in.u<std::uint64_t>();
-  in.require(epoch != 0, Drop::bad_value);
-  return epoch;
+  const auto life = in.u<std::uint64_t>();
+  in.require(life != 0, Drop::bad_value);
+  return life;
 }
 
 struct ListedNode {
@@ -186,14 +186,15 @@ std::uint64_t first_of(const Nodes& nodes) {
   if (nodes.lives.empty()) return nodes.hash;
   Digest digest;
   digest.add(nodes.hash);
-  for (const std::uint64_t epoch : nodes.lives) digest.add(epoch);
+  for (const std::uint64_t life : nodes.lives) digest.add(life);
   return digest.value();
 }
 
 std::uint64_t first_view_of(const Nodes& nodes) {
   std::uint64_t sum = 0;
-  for (const std::uint64_t epoch : nodes.lives) {
-    sum = std::min(sum + std::min(epoch, kLivesSumMax), kLivesSumMax);
+  for (const std::uint64_t life : nodes.lives) {
+    if ((life & kLogBit) != 0) continue;
+    sum = std::min(sum + std::min(life, kLivesSumMax), kLivesSumMax);
   }
   return (sum << kViewShift) + 1;
 }

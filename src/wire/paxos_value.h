@@ -21,7 +21,7 @@ inline void write_paxos_header(Writer& out, PaxosKind kind, const Header& header
 }
 /// At least 1.
 Instance read_instance(Reader& in);
-/// The epochs of so many incarnations, none of them 0.
+/// So many lives, none of them 0.
 void read_lives(Reader& in, std::size_t count, std::vector<std::uint64_t>& out);
 /// The bytes of a value of this kind; none of them is kept. What nobody can read must not be voted
 /// for: it would be the value of its instance for good.

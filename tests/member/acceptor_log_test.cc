@@ -193,7 +193,7 @@ TEST_F(AcceptorLogs, WithoutTheirIdentityAreRefused) {
   EXPECT_THAT(refused.error().message,
               AllOf(HasSubstr("data_dir: "), HasSubstr(folder_ / "a" / "identity"),
                     HasSubstr("is missing, and " + (folder_ / "a" / "log").string()),
-                    HasSubstr("must not take part"), HasSubstr("replaced or its log restored")));
+                    HasSubstr("must not take part"), HasSubstr("empty it, and start the node")));
   EXPECT_FALSE(fs::exists(folder_ / "a" / "identity"));
 }
 

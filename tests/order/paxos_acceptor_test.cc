@@ -51,6 +51,11 @@ class PaxosAcceptor : public testing::Test {
     slot->heard.bytes = pool_.take(0, static_cast<std::uint32_t>(bytes.size()));
     std::copy(bytes.begin(), bytes.end(), slot->heard.bytes.data());
   }
+  /// The first word on an order.
+  void begin_order() {
+    ASSERT_TRUE(acceptor_->checkpoint(state_, 1, kept_));
+    disk_.sync();
+  }
   /// Votes for instances 1 to `last`, and writes them down.
   void vote_upto(const Round& round, Instance last) {
     ASSERT_TRUE(acceptor_->accept(round, 1));
@@ -87,6 +92,7 @@ TEST_F(PaxosAcceptor, APromiseIsNoneBeforeItIsOnDisk) {
 }
 
 TEST_F(PaxosAcceptor, APromiseIsKeptByThoseWhoComeAfter) {
+  begin_order();
   ASSERT_TRUE(acceptor_->prepare(second_));
   disk_.sync();
   restart();
@@ -131,6 +137,7 @@ TEST_F(PaxosAcceptor, VotesAreGivenInOrder) {
 
 // E3: whoever votes in a round promises it.
 TEST_F(PaxosAcceptor, AVoteRaisesThePromise) {
+  begin_order();
   ASSERT_TRUE(acceptor_->accept(second_, 1));
   hear(second_, 1, "a");
   ASSERT_EQ(acceptor_->vote(store_), 1U);
@@ -154,6 +161,7 @@ TEST_F(PaxosAcceptor, MutantsOfPromisesAreNoticed) {
 }
 
 TEST_F(PaxosAcceptor, VotesAreReadBack) {
+  begin_order();
   vote_upto(first_, 3);
   restart();
   ASSERT_TRUE(fine_);
@@ -166,22 +174,34 @@ TEST_F(PaxosAcceptor, VotesAreReadBack) {
   }
 }
 
-TEST_F(PaxosAcceptor, WithVotesAndNoCheckpointItBeginsWithTheFirstInstance) {
+TEST_F(PaxosAcceptor, WordsBeforeTheCheckpointThatSaysInWhichOrderAreRefused) {
   vote_upto(first_, 3);
-  state_ = OrderState();
   restart();
-  EXPECT_EQ(state_.next(), 1U) << "elsewhere it would let go of its votes";
+  EXPECT_FALSE(fine_);
 }
 
-TEST_F(PaxosAcceptor, WithAPromiseAloneItBeginsAnywhere) {
+TEST_F(PaxosAcceptor, APromiseInNoOrderIsRefused) {
   ASSERT_TRUE(acceptor_->prepare(first_));
   disk_.sync();
-  state_ = OrderState();
   restart();
-  EXPECT_FALSE(state_.known());
+  EXPECT_FALSE(fine_);
+}
+
+TEST_F(PaxosAcceptor, WhomItTakesIsReadBack) {
+  const wire::Lives lives{1, {kLog, kLog + 1, kLog + 2}};
+  ASSERT_TRUE(acceptor_->take({1, {1, 2, 3}}, {kOne, kTwo, kThree}));
+  ASSERT_TRUE(acceptor_->take(lives, {kOne, kTwo, kThree}));
+  EXPECT_FALSE(acceptor_->is_taken()) << "nobody is told before it is on disk";
+  disk_.sync();
+  EXPECT_TRUE(acceptor_->is_taken());
+  restart();
+  EXPECT_EQ(acceptor_->taken(), lives);
+  EXPECT_EQ(acceptor_->taken_heard(), (std::vector<MemberId>{kOne, kTwo, kThree}));
+  EXPECT_TRUE(acceptor_->is_taken());
 }
 
 TEST_F(PaxosAcceptor, OfTwoVotesTheOneInTheHigherRoundIsReadBack) {
+  begin_order();
   vote_upto(first_, 1);
   ASSERT_TRUE(acceptor_->accept(second_, 1));
   hear(second_, 1, "other");
@@ -193,6 +213,7 @@ TEST_F(PaxosAcceptor, OfTwoVotesTheOneInTheHigherRoundIsReadBack) {
 }
 
 TEST_F(PaxosAcceptor, WhatWasDecidedCountsOverVotes) {
+  begin_order();
   vote_upto(first_, 1);
   const Bytes other = bytes_of("other");
   ASSERT_TRUE(acceptor_->note_decided(1, unit_head(kTwo, 1), other));

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "order/engine.h"
+#include "order/paxos/records.h"
 
 namespace peal::order::paxos::test {
 namespace {
@@ -34,7 +35,7 @@ void put(Store& store, BufferPool& pool, Instance instance, std::uint32_t size) 
 }
 
 Peers three_peers() {
-  Peers peers(kOne, Options{});
+  Peers peers(kOne, kLog, Options{});
   const std::vector<NodeId> nodes{kOne.node, kTwo.node, kThree.node};
   peers.know({0, 1, 1, nodes, nodes}, {});
   return peers;
@@ -50,7 +51,7 @@ wire::ValueHead view_head(const MemberId& origin, std::uint64_t view) {
 
 wire::Nodes first_nodes() {
   const std::vector<NodeId> nodes{kOne.node, kTwo.node, kThree.node};
-  return {0, 1, 1, nodes, nodes};
+  return {0, 1, 1, nodes, nodes, {kLog, kLog, kLog}};
 }
 
 Bytes view_bytes(const std::vector<wire::ViewMember>& members) {
@@ -121,7 +122,23 @@ void Bench::make() {
   engine = make_engine(config, pool_, *this);
 }
 
-void Bench::start() { engine->start(now, *this); }
+void Bench::start() {
+  if (storage_ == Storage::disk && !fresh_ && disk.kept() == 0) begin_order();
+  engine->start(now, *this);
+  if (storage_ == Storage::disk) sync();
+}
+
+void Bench::begin_order() {
+  Record record;
+  record.kind = Record::Kind::checkpoint;
+  record.instance = 1;
+  record.state.next = 1;
+  record.state.nodes = first_nodes();
+  Bytes bytes;
+  write_record(record, bytes);
+  PEAL_ASSERT(disk.checkpoint(bytes, LogPosition{1}).has_value());
+  disk.sync();
+}
 
 void Bench::restart() {
   engine.reset();
@@ -129,6 +146,7 @@ void Bench::restart() {
   ++self.epoch;
   sent.clear();
   log.clear();
+  events.clear();
   introduced_.clear();
   make();
   start();
@@ -200,10 +218,20 @@ void Bench::value(wire::PaxosKind kind, const MemberId& from, const wire::ValueF
   hear(packet);
 }
 
+void Bench::log_heard(const MemberId& from, const std::vector<wire::LogHeard>& heard) {
+  say(from, [&](const wire::Header& h, ByteSpan out) {
+    return wire::encode_log_answer(h, {self.epoch, kLog, heard}, out);
+  });
+}
+
 void Bench::state(const MemberId& from, const wire::State& said) {
+  const bool first = std::find(introduced_.begin(), introduced_.end(), from) == introduced_.end();
   introduced_.push_back(from);
+  if (first && knows_logs_) log_heard(from, {});
   wire::State state = said;
   if (state.first_list == 0) state.first_list = 1;
+  if (state.life == 0) state.life = storage_ == Storage::disk ? kLog : from.epoch;
+  if (storage_ == Storage::disk && !fresh_) state.next = std::max<Instance>(state.next, 1);
   state.list = state.next == 0 ? 0 : state.list;
   state.misses = state.misses || misses(from, state.round);
   say(from, [&](const wire::Header& h, ByteSpan out) { return wire::encode_state(h, state, out); });
@@ -421,7 +449,7 @@ void Bench::install(const View& view) {
   log.push_back(line);
 }
 
-void Bench::report(const Event& /*event*/) {}
+void Bench::report(const Event& event) { events.push_back(event); }
 void Bench::fatal(std::string_view /*reason*/) { log.emplace_back("fatal"); }
 
 std::uint64_t Bench::count(wire::PaxosKind kind) const {

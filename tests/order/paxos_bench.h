@@ -32,6 +32,8 @@ wire::ValueHead unit_head(const MemberId& origin, std::uint64_t number, std::uin
 wire::ValueHead view_head(const MemberId& origin, std::uint64_t view);
 /// The list that all engines of a bench are given, as one that counts.
 wire::Nodes first_nodes();
+/// The life of each acceptor whose votes are on disk: the id of its log.
+inline constexpr std::uint64_t kLog = wire::kLogBit | 0x10;
 Bytes view_bytes(const std::vector<wire::ViewMember>& members);
 
 /// A durable log in memory. What was appended is durable when the test says so, and not before.
@@ -41,6 +43,7 @@ class MemoryLog final : public port::Log {
   using port::Log::append;
   Result<LogPosition> append(ByteView first, ByteView rest) override;
   Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
+  std::uint64_t id() const override { return id_; }
   LogPosition last() const override { return {first_ + records_.size() - 1}; }
   LogPosition durable() const override { return {durable_}; }
   const std::optional<port::LogFailure>& failure() const override { return failure_; }
@@ -58,6 +61,7 @@ class MemoryLog final : public port::Log {
   std::size_t kept() const { return records_.size(); }
 
  private:
+  std::uint64_t id_ = 0x10;
   std::deque<Bytes> records_;
   std::uint64_t first_ = 1;  ///< position of the first that is kept
   std::uint64_t durable_ = 0;
@@ -83,7 +87,11 @@ class Bench final : public Host, public Effects {
                  Storage storage = Storage::disk);
   ~Bench() override;
 
+  /// Votes on disk: the log says that an order has begun, and nothing is decided; unless the bench
+  /// is fresh().
   void start();
+  /// The log is empty, and nobody has said that an order has begun.
+  void fresh() { fresh_ = true; }
   /// The process dies, with what was not durable, and starts again with the next epoch.
   void restart();
   /// All that was appended is durable, and the engine is told.
@@ -121,6 +129,10 @@ class Bench final : public Host, public Effects {
             const wire::ValueHead& head, std::string_view text);
   void checkpoint(const MemberId& from, const wire::Checkpoint& said);
   void lives(const MemberId& from, const wire::Lives& said);
+  /// What another acceptor heard of this node's log before this incarnation. Each says so when it
+  /// first speaks, and that it heard nothing, unless do_not_answer() was called.
+  void log_heard(const MemberId& from, const std::vector<wire::LogHeard>& heard);
+  void do_not_answer() { knows_logs_ = false; }
   /// STATE of an acceptor: it voted in the round for all up to an instance.
   void vote(const MemberId& from, const Round& round, Instance upto, Instance next = 1);
   /// Another node coordinates in round `count` of its own; instance 1 is view 1 of all three, and
@@ -155,6 +167,7 @@ class Bench final : public Host, public Effects {
   Instant now{1'000'000'000};
   std::vector<Sent> sent;
   std::vector<std::string> log;  ///< "view 1 123", "trans 1", "2:text", "early 2:text", "fatal"
+  std::vector<Event> events;
   std::uint32_t room = 1U << 20;
   std::uint32_t unit_bytes = 0;  ///< how large units may be, as the engine said last
 
@@ -166,8 +179,12 @@ class Bench final : public Host, public Effects {
   void make();
   bool misses(const MemberId& from, const Round& round) const;
 
+  void begin_order();
+
   Options options_;
   Storage storage_;
+  bool fresh_ = false;
+  bool knows_logs_ = true;
   std::vector<MemberId> introduced_;
   std::map<MemberId, Instant> spoke_;  ///< when each last said anything
   BufferPool pool_{8'192, 16'384};

@@ -2,6 +2,8 @@
 // Phase 1 of one coordinator; the others are played.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "paxos_bench.h"
 #include "with_mutant.h"
 
@@ -120,10 +122,13 @@ std::string recovered_value() {
   if (prepare == nullptr) return "(nobody began)";
   wire::Prepare asked;
   EXPECT_EQ(wire::decode_prepare(prepare->bytes, asked), wire::Drop::none);
+  one.sent.clear();
   one.promise(kThree, {{asked.count, kOne}, 1, {{1, 1, kHigher}}});
   one.fetched(kThree, kHigher, 1, unit_head(kThree, 1), "higher");
-  const Bench::Sent* proposed = one.last(PaxosKind::propose);
-  if (proposed == nullptr) return "(nothing proposed)";
+  const auto proposed = std::find_if(one.sent.begin(), one.sent.end(), [](const Bench::Sent& each) {
+    return each.kind == PaxosKind::propose;
+  });
+  if (proposed == one.sent.end()) return "(nothing proposed)";
   wire::ValueFrame frame;
   EXPECT_EQ(wire::decode_value(proposed->bytes, frame), wire::Drop::none);
   EXPECT_EQ(frame.instance, 1U);
@@ -136,6 +141,7 @@ constexpr Round kLast{1, {kOne.node, kOne.epoch - 1}};
 /// What node 1 asks for of 300 votes that node 3 says it gave, as long as each is answered at once.
 std::uint64_t fetched_at_once(Bench& one) {
   const std::uint64_t count = begin_phase_one(one);
+  one.state(kThree, {});
   one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
   std::uint64_t answered = 0;
   for (std::size_t i = 0; i < one.sent.size() && answered < 1'000; ++i) {
@@ -159,6 +165,7 @@ TEST(PaxosCoordinator, WhatItLacksIsFetchedAsFastAsItComes) {
 TEST(PaxosCoordinator, WhatWasFetchedInVainIsAskedForAgain) {
   Bench one(kOne);
   const std::uint64_t count = begin_phase_one(one);
+  one.state(kThree, {});
   one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
   const std::uint64_t first = one.count(PaxosKind::fetch);
   EXPECT_GT(first, 0U);
@@ -174,6 +181,7 @@ TEST(PaxosCoordinator, WhatWasFetchedInVainIsAskedForAgain) {
 TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
   Bench one(kOne);
   const std::uint64_t count = begin_phase_one(one);
+  one.state(kThree, {});
   one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
   const std::uint64_t rounds = one.count(PaxosKind::prepare);
   for (int i = 0; i < 40 && one.count(PaxosKind::prepare) == rounds; ++i) {

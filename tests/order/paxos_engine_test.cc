@@ -216,6 +216,7 @@ TEST(PaxosEngine, WhatIsLostBeforeASilenceIsAskedFor) {
 // who starts late does not begin with the first instance that it hears of.
 TEST(PaxosEngine, WhoStartsLateBeginsWithACheckpoint) {
   Bench three(kThree);
+  three.fresh();
   three.start();
   three.propose(kOne, 1, 50, unit_head(kTwo, 1), "a", 49);
   three.sync();

@@ -148,7 +148,7 @@ TEST(PaxosReception, APauseOfThisProcessSaysNothingOfLinks) {
 /// Node 1 of `nodes`, the first `acceptors` of which vote; it hears all.
 struct Group {
   Group(std::uint32_t nodes, std::uint32_t acceptors)
-      : peers({{1}, 100}, {}), state(list(nodes, acceptors)) {
+      : peers({{1}, 100}, kLog, {}), state(list(nodes, acceptors)) {
     state.begin();
     peers.know(state.nodes(), {});
     peers.start(Instant{seconds(1).ns});

@@ -20,7 +20,9 @@ wire::ValueHead list_head(const MemberId& origin, std::uint64_t number) {
 
 Bytes list_bytes(const NodeList& list) {
   Bytes bytes(1'000);
-  bytes.resize(wire::encode_nodes({1, 1, list.hash, list.nodes, list.acceptors}, bytes));
+  wire::Nodes nodes{1, 1, list.hash, list.nodes, list.acceptors};
+  nodes.lives.assign(list.acceptors.size(), kLog);
+  bytes.resize(wire::encode_nodes(nodes, bytes));
   return bytes;
 }
 
@@ -256,7 +258,12 @@ TEST(PaxosLists, WaitsSayWhoIsMissing) {
   EXPECT_EQ(one.engine->nodes_wait().kind, Waits::strangers);
   one.list({5, {{1}, {2}, {3}, {4}}, {{1}, {3}, {4}}});
   for (const MemberId& each : {kTwo, kThree}) one.state(each, state_of(round, 1, 2, 0, 5));
-  EXPECT_EQ(one.engine->nodes_wait().kind, Waits::nothing) << "two of three acceptors are there";
+  EXPECT_EQ(one.engine->nodes_wait().kind, Waits::acceptor) << "its log is to be named";
+  EXPECT_EQ(one.engine->nodes_wait().who.node, NodeId{4});
+  wire::State comes = state_of({}, 0, 2, 0, 5);
+  comes.joined = false;
+  one.state({NodeId{4}, 100}, comes);
+  EXPECT_EQ(one.engine->nodes_wait().kind, Waits::nothing);
   EXPECT_EQ(proposals(one, wire::ValueKind::nodes), 1U);
   Bench far(kOne);
   const Round there = far.lead();

@@ -29,6 +29,17 @@ void hear_others(Bench& one, Duration span, const MemberId& three = kThree) {
   }
 }
 
+TEST(PaxosFounding, NobodyIsToldWhomAnAcceptorTakesBeforeItsLogSaysSo) {
+  Bench one(kOne);
+  one.fresh();
+  one.start();
+  hear_others(one, milliseconds(300));
+  EXPECT_EQ(one.last(PaxosKind::lives), nullptr);
+  one.sync();
+  hear_others(one, milliseconds(100));
+  EXPECT_NE(one.last(PaxosKind::lives), nullptr);
+}
+
 TEST(PaxosMemory, AnOrderBeginsWhenAllAcceptorsHaveTakenTheSame) {
   Bench one(kOne, {}, Storage::memory);
   one.start();
@@ -44,7 +55,7 @@ TEST(PaxosMemory, AnOrderBeginsWhenAllAcceptorsHaveTakenTheSame) {
   one.lives(kTwo, all);
   EXPECT_EQ(one.counter("paxos_order"), 0U) << "a majority is not enough";
   one.lives(kThree, {1, {kLife, kLife, kLife - 1}});
-  one.lives(kThree, {2, all.epochs});
+  one.lives(kThree, {2, all.lives});
   one.lives(kThree, {1, {kLife, kLife}});
   EXPECT_EQ(one.counter("paxos_order"), 0U) << "it took others";
   one.lives(kThree, all);
@@ -383,9 +394,11 @@ TEST(PaxosMemory, WhoIsFarBehindSkipsWhatItVotedForAndKeepsItsWord) {
 
 /// What node 1 knows of the others, and the order's list of three, which names these lives.
 struct Lives {
-  explicit Lives(std::vector<std::uint64_t> named) : given({5, {}, {}}, 512), peers(kOne, {}) {
+  explicit Lives(std::vector<std::uint64_t> named)
+      : given({5, {}, {}}, 512), peers(kOne, kLife, {}) {
     at.next = 5;
     at.nodes = first_nodes();
+    at.nodes.number = 1;
     at.nodes.lives = std::move(named);
     at.view = {1, kOne};
     at.members = {{kOne, 0}};
@@ -393,12 +406,14 @@ struct Lives {
     given.give({5, at.nodes.all, at.nodes.acceptors});
     peers.know(at.nodes, {});
   }
-  void hear(const MemberId& who) {
+  void hear(const MemberId& who, std::uint64_t list = 1) {
     Peer& peer = *peers.find(who.node);
     ASSERT_TRUE(peers.note(Instant{1}, peer, who));
     wire::State said;
     said.next = at.next;
     said.first_list = at.nodes.first;
+    said.list = list;
+    said.life = who.epoch;
     said.next_list = 5;
     peers.note_state(peer, said);
   }
@@ -411,7 +426,7 @@ struct Lives {
 TEST(PaxosMemory, NoListNamesALifeBeforeTheOneThatCounts) {
   Lives lives({kLife, kLife, kLife + 2});
   const OrderState state(lives.at);
-  lives.hear({kThree.node, kLife + 1});
+  lives.hear({kThree.node, kLife + 1}, 0);
   EXPECT_FALSE(lives.given.wants_lives(state, lives.peers));
   EXPECT_EQ(lives.given.renewed(state, lives.peers).lives, lives.at.nodes.lives);
   EXPECT_EQ(lives.given.value(state, lives.peers).lives, lives.at.nodes.lives);

@@ -218,8 +218,9 @@ std::vector<Record> one_of_each(const Bytes& text) {
   all[3].kept = {{2, 5, false}, {5, 9, true}};
   all[5] = all[1];
   all[5].kind = Record::Kind::kept;
-  all[4].kind = Record::Kind::nodes;
-  all[4].state.nodes = first_nodes();
+  all[4].kind = Record::Kind::taken;
+  all[4].lives = {1, {kLog, kLog + 1, 7}};
+  all[4].heard = {kOne, kTwo, kThree};
   return all;
 }
 
@@ -235,6 +236,8 @@ TEST(PaxosRecords, AreReadAsTheyWereWritten) {
     EXPECT_EQ(read.instance, record.instance);
     EXPECT_EQ(read.state, record.state);
     EXPECT_EQ(read.kept, record.kept);
+    EXPECT_EQ(read.lives, record.lives);
+    EXPECT_EQ(read.heard, record.heard);
     EXPECT_EQ(as_text(read.bytes), as_text(record.bytes));
     if (record.instance == 9) {
       EXPECT_EQ(read.head, record.head);

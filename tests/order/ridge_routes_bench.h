@@ -44,7 +44,7 @@ class RoutesBench : public ::testing::Test, public Effects {
     wire::Checkpoint at;
     at.next = 1;
     at.nodes = {0, 1, 1, config_.universe, config_.acceptors};
-    peers_.emplace(config_.self, config_.options);
+    peers_.emplace(config_.self, log_.id(), config_.options);
     peers_->start(now_);
     peers_->know(at.nodes, {});
     at.view = {1, member(1)};
@@ -144,6 +144,7 @@ class RoutesBench : public ::testing::Test, public Effects {
     Result<LogPosition> checkpoint(ByteView /*record*/, LogPosition /*from*/) override {
       return unexpected(Errc::closed);
     }
+    std::uint64_t id() const override { return 1; }
     LogPosition last() const override { return {}; }
     LogPosition durable() const override { return {}; }
     const std::optional<port::LogFailure>& failure() const override { return failure_; }

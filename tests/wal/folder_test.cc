@@ -21,6 +21,7 @@ Options options_of(std::uint64_t epoch) {
   Options options;
   options.owner = {1, NodeId{2}};
   options.epoch = epoch;
+  options.log = 0x1d;
   options.segment_bytes = 1 << 20;
   options.bytes_max = 8 * options.segment_bytes;
   options.record_bytes_max = 8 << 10;
@@ -150,7 +151,7 @@ TEST(FolderLog, ADamagedFileIsNamedByItsPath) {
   EXPECT_EQ(log.error().kind, Problem::Kind::damaged);
   EXPECT_EQ(log.error().offset, kHeaderBytes);
   EXPECT_THAT(log.error().message, testing::HasSubstr(folder / segment_name(2)));
-  EXPECT_THAT(log.error().message, testing::HasSubstr("offset 72"));
+  EXPECT_THAT(log.error().message, testing::HasSubstr("offset 80"));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace peal::wal {
 namespace {
 
-const SegmentHeader kHeader{test::kOwner, 0x1000, 7, 0x12, LogPosition{100}, 0x10, 0xabcdef};
+const SegmentHeader kHeader{test::kOwner, 0x1000, 7, 0x12, LogPosition{100}, 0x10, 0xabcdef, 0x1d};
 
 std::vector<std::byte> header_bytes() {
   std::vector<std::byte> bytes(kHeaderBytes);
@@ -45,7 +45,7 @@ TEST(Segment, HeaderHasItsBytesWhereThePageSays) {
     return load<std::uint32_t>(ByteView(bytes).subspan(at));
   };
   EXPECT_EQ(as_text(ByteView(bytes).first(8)), "PEALWAL\n");
-  EXPECT_EQ(u32(8), 4U);          // version
+  EXPECT_EQ(u32(8), 5U);          // version
   EXPECT_EQ(u32(16), 0x706561U);  // cluster
   EXPECT_EQ(u32(24), 3U);         // node
   EXPECT_EQ(u32(28), 0x1000U);    // length of the file
@@ -54,6 +54,7 @@ TEST(Segment, HeaderHasItsBytesWhereThePageSays) {
   EXPECT_EQ(u32(48), 100U);       // first
   EXPECT_EQ(u32(56), 0x10U);      // oldest
   EXPECT_EQ(u32(64), 0xabcdefU);  // salt
+  EXPECT_EQ(u32(72), 0x1dU);      // log
 }
 
 TEST(Segment, EveryChangedBitOfAHeaderIsRefused) {

@@ -108,6 +108,7 @@ Options real_options(std::uint64_t epoch) {
   Options options;
   options.owner = kOwner;
   options.epoch = epoch;
+  options.log = 0x1d;
   options.segment_bytes = 1U << 20;
   options.record_bytes_max = 2'048;
   return options;
@@ -355,6 +356,34 @@ TEST(Log, RefusesSegmentsThatWereExchanged) {
   EXPECT_EQ(problem.file, names[0]);
 }
 
+TEST(Log, RefusesASegmentOfAnotherLogOfTheSameNode) {
+  sim::Disk disk(1), emptied(1);
+  make_log(disk, Ending::closed);
+  Options options = small_options(1);
+  options.log = 0x2e;
+  {
+    const auto other = Log::open(emptied, options, Start::create);
+    ASSERT_TRUE(other);
+    EXPECT_EQ((*other)->id(), 0x2eU);
+    append(**other, "a vote");
+    ASSERT_TRUE((*other)->close());
+  }
+  options.epoch = 2;
+  options.log = 0x1d;  // of a log that is there it is not used
+  {
+    const auto again = Log::open(emptied, options, Start::existing);
+    ASSERT_TRUE(again);
+    EXPECT_EQ((*again)->id(), 0x2eU);
+  }
+  const auto names = disk.names();
+  ASSERT_EQ(names.front(), emptied.names().front());
+  disk.put(names.front(), emptied.bytes_of(names.front()));
+  const Problem problem = refused(disk, small_options(2));
+  EXPECT_EQ(problem.kind, Problem::Kind::foreign);
+  EXPECT_EQ(problem.file, names.front());
+  EXPECT_THAT(problem.message, HasSubstr("is of another log than " + names.back()));
+}
+
 TEST(Log, EveryChangedByteIsFoundOrHarmless) { EXPECT_EQ(flip_every_byte(), ""); }
 
 TEST(Log, ASegmentCutAnywhereIsRefusedOrLosesNothing) { EXPECT_EQ(cut_at_every_byte(), ""); }
@@ -372,8 +401,8 @@ TEST(Log, ACutSegmentIsNamedWithItsPlaceAndTheRemedy) {
   EXPECT_EQ(problem.offset, kHeaderBytes);
   EXPECT_THAT(problem.message,
               AllOf(HasSubstr("disk/" + newest +
-                              " is damaged at offset 72: the file has 72 bytes of the 1024"),
-                    HasSubstr("must not take part"), HasSubstr("replaced or its log restored")));
+                              " is damaged at offset 80: the file has 80 bytes of the 1024"),
+                    HasSubstr("must not take part"), HasSubstr("empty it, and start the node")));
 }
 
 /// The file that is used again is as long as its new header says.
@@ -420,7 +449,7 @@ TEST(Log, BadOptionsAreNamed) {
   EXPECT_THAT(message([](Options& o) { o.bytes_max = 4095; }), HasSubstr("bytes_max = 4095"));
   EXPECT_THAT(message([](Options& o) { o.bytes_max = UINT64_MAX; }), HasSubstr("bytes_max"));
   EXPECT_THAT(message([](Options& o) { o.record_bytes_max = 0; }), HasSubstr("record_bytes_max"));
-  EXPECT_THAT(message([](Options& o) { o.record_bytes_max = 1000; }), HasSubstr("1 to 792"));
+  EXPECT_THAT(message([](Options& o) { o.record_bytes_max = 1000; }), HasSubstr("1 to 784"));
   EXPECT_THAT(message([](Options& o) { o.batch_bytes_max = 100; }), HasSubstr("batch_bytes_max"));
   EXPECT_THAT(message([](Options& o) { o.block_bytes = 32; }), HasSubstr("block_bytes = 32"));
   EXPECT_THAT(message([](Options& o) { o.block_bytes = 8'192; }), HasSubstr("from 40 to 4096"));

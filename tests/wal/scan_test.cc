@@ -17,7 +17,7 @@ class Bytes {
  public:
   explicit Bytes(std::uint64_t salt = 5, std::uint32_t file_bytes = 0) {
     bytes_.resize(kHeaderBytes);
-    decoded_.header = {test::kOwner, file_bytes, 1, 1, LogPosition{1}, 1, salt};
+    decoded_.header = {test::kOwner, file_bytes, 1, 1, LogPosition{1}, 1, salt, 1};
     decoded_.seed = encode(decoded_.header, bytes_);
   }
   /// Returns where it lies.

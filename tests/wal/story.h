@@ -20,6 +20,7 @@ inline Options small_options(std::uint64_t epoch) {
   options.owner = kOwner;
   options.epoch = epoch;
   options.salt = 0x5a17 + epoch;
+  options.log = 0x1d;
   options.segment_bytes = 1024;
   options.bytes_max = 16 * options.segment_bytes;
   options.read_bytes = 200;  // a few frames, and not the largest

@@ -46,6 +46,8 @@ TEST(WireEncode, GivesZeroIfTheRoomIsTooSmall) {
   expect_needs_its_size(Pass{1}, encode_pass, frame_kind(PaxosKind::pass));
   expect_needs_its_size(Lacks{1, 1, 1}, encode_lacks, frame_kind(PaxosKind::lacks));
   expect_needs_its_size(Lives{1, {1, 2, 3}}, encode_lives, frame_kind(PaxosKind::lives));
+  expect_needs_its_size(LogAnswer{9, kLogBit, {{1, 2}}}, encode_log_answer,
+                        frame_kind(PaxosKind::log_heard));
   expect_needs_its_size(plain_checkpoint(), encode_checkpoint, frame_kind(PaxosKind::checkpoint));
   std::vector<std::byte> small(kHeaderBytes - 1);
   EXPECT_EQ(encode_checkpoint_get(header_of(PaxosKind::checkpoint_get), small), 0U);

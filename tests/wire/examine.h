@@ -48,6 +48,7 @@ const char* broken_rule(const LinkCheck& check);
 const char* broken_rule(const Lacks& lacks);
 const char* broken_rule(const Pass& pass);
 const char* broken_rule(const Lives& lives);
+const char* broken_rule(const LogAnswer& answer);
 const char* broken_rule(const Relay& relay, ByteView bytes);
 const char* broken_rule(const Checkpoint& checkpoint);
 

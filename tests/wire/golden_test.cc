@@ -247,6 +247,9 @@ TEST(WireGolden, States) {
   misses.misses = misses.disk_hangs = misses.app_full = true;
   misses.beat = 41;
   misses.fitness = Fitness::connected;
+  misses.life = kLogBit | 0x1d;
+  misses.log = 0x1234;
+  misses.log_word = LogWord::asks;
   misses.unheard.add(1);
   misses.unheard.add(127);
   expect("v1-state-misses", kC, misses);
@@ -335,6 +338,11 @@ TEST(WireGolden, PhaseOneAndCatchingUp) {
                 encode_pass);
   expect_golden("v1-lives", static_cast<FrameKind>(PaxosKind::lives), kB,
                 Lives{kList, {9, ~0ULL, 700}}, decode_lives, encode_lives);
+  expect_golden("v1-log-heard", static_cast<FrameKind>(PaxosKind::log_heard), kB,
+                LogAnswer{77, kLogBit | 0x1d, {{75, 0x1233}, {76, kCounterMax}}}, decode_log_answer,
+                encode_log_answer);
+  expect_golden("v1-log-unheard", static_cast<FrameKind>(PaxosKind::log_heard), kC,
+                LogAnswer{77, ~0ULL, {}}, decode_log_answer, encode_log_answer);
   struct Nothing {
     bool operator==(const Nothing&) const = default;
   };

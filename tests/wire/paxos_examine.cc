@@ -102,6 +102,7 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
   static Lacks lacks;
   static Pass pass;
   static Lives lives;
+  static LogAnswer log;
   static Checkpoint checkpoint;
   switch (static_cast<PaxosKind>(header.kind)) {
     case PaxosKind::state:
@@ -134,6 +135,8 @@ void examine_paxos(ByteView packet, const Header& header, Verdict& out) {
       return examine_body(packet, check, decode_link_check, rule, with(encode_link_check), out);
     case PaxosKind::lives:
       return examine_body(packet, lives, decode_lives, rule, with(encode_lives), out);
+    case PaxosKind::log_heard:
+      return examine_body(packet, log, decode_log_answer, rule, with(encode_log_answer), out);
     case PaxosKind::checkpoint_get: return examine_checkpoint_get(packet, header, out);
     case PaxosKind::checkpoint:
       return examine_body(packet, checkpoint, decode_checkpoint, rule, with(encode_checkpoint),

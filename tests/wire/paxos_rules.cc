@@ -204,6 +204,10 @@ const char* broken_rule(const State& state, const MemberId& sender) {
   if (state.list > 8'388'607) return "state.list";
   if (state.next == 0 && state.list != 0) return "a list that counts nowhere";
   if (static_cast<int>(state.fitness) > 3) return "state.fitness";
+  if (state.log > kLast) return "state.log";
+  if (static_cast<int>(state.log_word) > 2) return "state.log_word";
+  const bool says = state.log != 0 || static_cast<int>(state.log_word) != 0;
+  if (says && state.life < 0x8000'0000'0000'0000) return "a word on no log";
   if (state.next == 0 && !state.unheard.empty()) return "unheard of no list";
   return nullptr;
 }
@@ -293,10 +297,23 @@ const char* broken_rule(const Pass& pass) {
   return pass.key >= 1 && pass.key <= 0x01ff'ffff'ffff'ffff ? nullptr : "pass.key";
 }
 
+const char* broken_rule(const LogAnswer& answer) {
+  if (answer.asker == 0) return "log_heard.asker";
+  if (answer.life < 0x8000'0000'0000'0000) return "log_heard.life";
+  if (answer.heard.size() > 2) return "log_heard.heard";
+  std::uint64_t before = 0;
+  for (const LogHeard& heard : answer.heard) {
+    if (heard.epoch <= before || heard.epoch >= answer.asker) return "log_heard.epoch";
+    if (heard.position < 1 || heard.position > kLast) return "log_heard.position";
+    before = heard.epoch;
+  }
+  return nullptr;
+}
+
 const char* broken_rule(const Lives& lives) {
   if (lives.list == 0) return "lives.list";
-  if (lives.epochs.empty() || lives.epochs.size() > 128) return "lives.epochs";
-  const bool all = std::find(lives.epochs.begin(), lives.epochs.end(), 0) == lives.epochs.end();
+  if (lives.lives.empty() || lives.lives.size() > 128) return "lives.lives";
+  const bool all = std::find(lives.lives.begin(), lives.lives.end(), 0) == lives.lives.end();
   return all ? nullptr : "a life without an epoch";
 }
 

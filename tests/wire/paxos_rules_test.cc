@@ -224,6 +224,29 @@ TEST(WirePaxosRepeat, EndsBelowTheLastInstance) {
   EXPECT_EQ(with_repeat({kTop + 1, 1}), "bad_value");
 }
 
+std::string with_log(const LogAnswer& answer) {
+  return outcome(answer, frame_kind(PaxosKind::log_heard), encode_log_answer, decode_log_answer);
+}
+
+TEST(WirePaxosLog, IsAnsweredToAnIncarnationWithALogOnDisk) {
+  EXPECT_EQ(with_log({0, kLogBit, {}}), "bad_value");
+  EXPECT_EQ(with_log({1, kLogBit, {}}), "none");
+  EXPECT_EQ(with_log({1, kLogBit - 1, {}}), "bad_value");
+  EXPECT_EQ(with_log({~0ULL, ~0ULL, {}}), "none");
+}
+
+TEST(WirePaxosLog, WasHeardOfFromIncarnationsBefore) {
+  EXPECT_EQ(with_log({9, kLogBit, {{8, 1}}}), "none");
+  EXPECT_EQ(with_log({9, kLogBit, {{9, 1}}}), "bad_value");
+  EXPECT_EQ(with_log({9, kLogBit, {{0, 1}}}), "bad_value");
+  EXPECT_EQ(with_log({9, kLogBit, {{8, 0}}}), "bad_value");
+  EXPECT_EQ(with_log({9, kLogBit, {{8, kTop}}}), "none");
+  EXPECT_EQ(with_log({9, kLogBit, {{8, kTop + 1}}}), "bad_value");
+  EXPECT_EQ(with_log({9, kLogBit, {{7, 5}, {8, 1}}}), "none");
+  EXPECT_EQ(with_log({9, kLogBit, {{8, 5}, {8, 6}}}), "bad_value");
+  EXPECT_EQ(with_log({9, kLogBit, {{8, 5}, {7, 6}}}), "bad_value");
+}
+
 TEST(WirePaxosRecall, AsksForOneToKRecallMax) {
   EXPECT_EQ(with_recall({1, 0}), "bad_value");
   EXPECT_EQ(with_recall({1, 1}), "none");

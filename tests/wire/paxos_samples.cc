@@ -220,6 +220,11 @@ State random_state(Random& random) {
   state.app_full = random.chance(0.3);
   state.beat = static_cast<std::uint32_t>(skewed(random, ~0U));
   state.fitness = static_cast<Fitness>(random.below(4));
+  state.life = random.chance(0.3) ? 0 : skewed(random, ~0ULL);
+  if ((state.life & kLogBit) != 0) {
+    state.log = skewed(random, kCounterMax);
+    state.log_word = static_cast<LogWord>(random.below(3));
+  }
   if (state.next != 0 && random.chance(0.5)) {
     for (std::uint64_t& word : state.unheard.words()) word = skewed(random, ~0ULL);
   }
@@ -304,10 +309,22 @@ Lacks random_lacks(Random& random) {
 }
 
 Pass random_pass(Random& random) { return {1 + skewed(random, kStampMax - 1)}; }
+LogAnswer random_log_answer(Random& random) {
+  LogAnswer answer;
+  answer.life = kLogBit | random.next();
+  std::uint64_t epoch = 0;
+  for (std::uint64_t i = random.below(kLogsHeardMax + 1); i > 0; --i) {
+    epoch += 1 + skewed(random, 1ULL << 61);
+    answer.heard.push_back({epoch, 1 + skewed(random, kCounterMax - 1)});
+  }
+  answer.asker = epoch + 1 + skewed(random, 1ULL << 61);
+  return answer;
+}
+
 Lives random_lives(Random& random) {
   Lives lives{1 + skewed(random, ~0ULL - 1), {}};
   const std::size_t size = 1 + skewed(random, kMembersMax - 1);
-  while (lives.epochs.size() < size) lives.epochs.push_back(1 + skewed(random, ~0ULL - 1));
+  while (lives.lives.size() < size) lives.lives.push_back(1 + skewed(random, ~0ULL - 1));
   return lives;
 }
 

@@ -87,6 +87,7 @@ LinkCheck random_link_check(Random& random);
 Lacks random_lacks(Random& random);
 Pass random_pass(Random& random);
 Lives random_lives(Random& random);
+LogAnswer random_log_answer(Random& random);
 RelaySample random_relay(Random& random);
 Placing random_placing(Random& random);
 Checkpoint random_checkpoint(Random& random);

@@ -20,6 +20,23 @@ std::string with_state(const std::function<void(State&)>& change) {
   return outcome(state, frame_kind(PaxosKind::state), encode_state, decode_state);
 }
 
+TEST(WirePaxosState, SaysNothingOfALogWithoutOne) {
+  const auto with = [](std::uint64_t life, std::uint64_t log, LogWord word) {
+    return with_state([&](State& state) {
+      state.life = life;
+      state.log = log;
+      state.log_word = word;
+    });
+  };
+  EXPECT_EQ(with(kLogBit, 7, LogWord::asks), "none");
+  EXPECT_EQ(with(kLogBit, kTop + 1, LogWord::sure), "bad_value");
+  EXPECT_EQ(with(kLogBit, 7, LogWord::put_back), "none");
+  EXPECT_EQ(with(kLogBit, 7, static_cast<LogWord>(3)), "bad_value");
+  EXPECT_EQ(with(5, 0, LogWord::sure), "none");
+  EXPECT_EQ(with(5, 7, LogWord::sure), "bad_value");
+  EXPECT_EQ(with(5, 0, LogWord::asks), "bad_value");
+}
+
 TEST(WirePaxosState, RoundsHaveBegunOrAreNone) {
   const auto round = [](const Round& value) {
     return with_state([&](State& s) {
@@ -185,7 +202,7 @@ TEST(WirePaxosState, EveryFlagIsOne) {
 TEST(WirePaxosState, FitnessIsOneOfFour) {
   std::vector<std::byte> packet(kPacketBytesMax);
   packet.resize(encode_state(header_of(PaxosKind::state), plain_state(), packet));
-  expect_bytes_accepted(packet, packet.size() - 17, {0, 1, 2, 3}, [](ByteView bytes) {
+  expect_bytes_accepted(packet, packet.size() - 34, {0, 1, 2, 3}, [](ByteView bytes) {
     State decoded;
     return decode_state(bytes, decoded);
   });

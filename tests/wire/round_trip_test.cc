@@ -118,6 +118,10 @@ TEST(WireRoundTrip, LackedUnits) {
 TEST(WireRoundTrip, Lives) {
   expect_round_trips<Lives>(random_lives, encode_lives, decode_lives, frame_kind(PaxosKind::lives));
 }
+TEST(WireRoundTrip, AnswersAboutALog) {
+  expect_round_trips<LogAnswer>(random_log_answer, encode_log_answer, decode_log_answer,
+                                frame_kind(PaxosKind::log_heard));
+}
 TEST(WireRoundTrip, Checkpoints) {
   expect_round_trips<Checkpoint>(random_checkpoint, encode_checkpoint, decode_checkpoint,
                                  frame_kind(PaxosKind::checkpoint));

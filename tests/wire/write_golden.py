@@ -17,7 +17,7 @@ KINDS = {"token": 1, "data": 2, "join": 3, "commit": 4, "probe": 5, "hold_cancel
          "epoch_notice": 7, "trial": 8, "state": 32, "submit": 33, "propose": 34, "prepare": 35,
          "promise": 36, "fetch": 37, "fetched": 38, "repeat": 39, "decided": 40,
          "checkpoint_get": 41, "checkpoint": 42, "relay": 43, "distribute": 44, "lacks": 45,
-         "pass": 46, "lives": 47, "link_check": 48, "recall": 49, "word": 50}
+         "pass": 46, "lives": 47, "link_check": 48, "recall": 49, "word": 50, "log_heard": 51}
 CLUSTER = 0xC0FFEE0012345678
 
 
@@ -137,6 +137,7 @@ BIRTH = (0, D)
 LIST = 0x1122334455667788
 KEY = 1795573380123456
 MORE_NODES = (2 ** 64 - 1, [1, 2, 3, 65535], [1, 3, 65535])
+LOG = 2 ** 63 + 0x1d
 LIVES = [9, 2 ** 64 - 1, 700]
 NO_ROUND = (0, (0, 0))
 ROUND = (12, B)
@@ -259,7 +260,7 @@ def trial(step, part, index, number, to, padding):
 
 
 def state(sender, current, flags, voted, voted_upto, decided_upto, following, oldest, view, lists,
-          start=0, beat=0, fitness=0, unheard=(0, 0)):
+          start=0, beat=0, fitness=0, unheard=(0, 0), life=0, log=(0, 0)):
     p = Packet("state", sender)
     p.round("round", current)
     p.u8("flags", flags)
@@ -274,6 +275,9 @@ def state(sender, current, flags, voted, voted_upto, decided_upto, following, ol
     p.u64("from", start)
     p.u32("beat", beat)
     p.u8("fitness", fitness)
+    p.u64("life", life)
+    p.u64("log", log[0])
+    p.u8("log_word", log[1])
     for i, word in enumerate(unheard):
         p.u64(f"unheard[{i}]", word)
     return p
@@ -378,6 +382,17 @@ def recall(first, count):
     return p
 
 
+def log_heard(sender, life, heard):
+    p = Packet("log_heard", sender)
+    p.u64("asker", 77)
+    p.u64("life", life)
+    p.u16("heard", len(heard))
+    for i, (epoch, position) in enumerate(heard):
+        p.u64(f"heard[{i}] epoch", epoch)
+        p.u64(f"heard[{i}] position", position)
+    return p
+
+
 def word(instance, vote=None):
     p = Packet("word", C)
     p.u64("instance", instance)
@@ -465,7 +480,8 @@ def golden_states():
         C, ROUND, 14, ROUND, 8999, 8999, 8900, 8900, 77, (0, LIST, 0), 2 ** 63 - 1)
     about = "The STATE of an acceptor that misses its coordinator, and whose disk hangs."
     yield "v1-state-misses", about, state(
-        C, ROUND, 0xe4, ROUND, 8999, 0, 9004, 9004, 78, (0, LIST, 0), 0, 41, 2, (2, 2 ** 63))
+        C, ROUND, 0xe4, ROUND, 8999, 0, 9004, 9004, 78, (0, LIST, 0), 0, 41, 2, (2, 2 ** 63),
+        LOG, (0x1234, 1))
 
 
 def golden_of_quorums():
@@ -510,7 +526,7 @@ def golden_of_quorums():
     yield "v1-relay-own", "A unit on its way to who sent it.", relay(
         "relay", ROUND, 9000, 50, 5, (UNIT, AGREED, 77, D, 41, b""), OWN)
     yield "v1-lacks", "Asks a member for units of its own.", lacks(77, 8191, 64)
-    yield "v1-lives", "Whom an acceptor in memory takes for those that begin.", lives(LIST, LIVES)
+    yield "v1-lives", "Whom an acceptor takes for those that begin.", lives(LIST, LIVES)
     yield "v1-repeat", "Asks for decided instances.", repeat(8900, 64)
     yield "v1-repeat-again", "The REPEAT of somebody who has asked in vain.", repeat(8900, 64, 1)
     about = "Asks an acceptor what it has to say of decided instances."
@@ -519,6 +535,9 @@ def golden_of_quorums():
         8901, (OLD_ROUND, (UNIT, SAFE, 77, B, 7, bytes(range(9)))))
     about = "The answer of an acceptor that did not vote, for the last instance of all."
     yield "v1-word-no-vote", about, word(2 ** 63 - 1)
+    about = "What an acceptor heard of another one's log, from two incarnations before."
+    yield "v1-log-heard", about, log_heard(B, LOG, [(75, 0x1233), (76, 2 ** 63 - 1)])
+    yield "v1-log-unheard", "Nothing.", log_heard(C, 2 ** 64 - 1, [])
     yield "v1-link-check", "The LINK_CHECK of 44 bytes.", link_check(7, 8)
     about = "Asks a coordinator to say how far its ensemble has come."
     yield "v1-pass", about, pass_frame(KEY)
@@ -531,7 +550,7 @@ def golden_of_quorums():
         8950, 0, 2 ** 23 - 1, LIST, MORE_NODES, VIEW, begin)
     yield "v1-checkpoint-key", "The same of one of several ensembles.", checkpoint(
         8950, KEY, 2 ** 23 - 1, LIST, MORE_NODES, VIEW, begin)
-    yield "v1-checkpoint-lives", "The beginning, with votes in memory.", checkpoint(
+    yield "v1-checkpoint-lives", "The beginning, with the lives of the acceptors.", checkpoint(
         1, 0, 0, LIST, (2 ** 64 - 1, [1, 2], [2], [44]), NO_ROUND, [])
 
 

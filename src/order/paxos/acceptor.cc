@@ -37,13 +37,27 @@ class Acceptor::Replay final : public port::LogReader {
     fine = fine && read_record(bytes, record);
     if (!fine) return;
     acceptor_.promised_ = std::max(acceptor_.promised_, record.round);
-    if (record.kind == Record::Kind::nodes) nodes = record.state.nodes;
+    if (record.kind == Record::Kind::started) {
+      acceptor_.add_start({record.epoch, position});
+      return;
+    }
+    if (record.kind == Record::Kind::put_back) {
+      acceptor_.put_back_ = true;
+      return;
+    }
+    if (record.kind == Record::Kind::taken) {
+      acceptor_.taken_ = std::move(record.lives);
+      acceptor_.taken_heard_ = std::move(record.heard);
+      acceptor_.taken_at_ = position;
+      return;
+    }
     if (record.kind == Record::Kind::kept) {
       keep(again_, record);
       return;
     }
     if (record.kind == Record::Kind::checkpoint) {
       keep_ranges(record.kept);
+      acceptor_.starts_ = std::move(record.starts);
       fine = consume(std::max<Instance>(record.state.next, 1), record.instance);
       state = OrderState(std::move(record.state));
       return;
@@ -56,7 +70,6 @@ class Acceptor::Replay final : public port::LogReader {
 
   bool fine = true;
   std::optional<OrderState> state;
-  std::optional<wire::Nodes> nodes;
   Values votes;    ///< for instances from the last checkpoint up
   Values decided;  ///< the same
 
@@ -139,16 +152,9 @@ bool Acceptor::replay(BufferPool& pool, Store& store, KeptWords& kept, OrderStat
   Replay log(*this, store, kept);
   if (!log_.replay(log) || !log.fine) return false;
   if (marks_.empty()) marks_.push_back({0, log_.last().next()});
-  if (log.state) {
-    state = *log.state;
-  } else if (top_ != 0) {
-    // No checkpoint yet, so it has all that it voted for: it begins with the first instance. Had it
-    // begun where others are, its votes below would be gone, and perhaps with them what somebody
-    // else lacks.
-    if (log.nodes) state = OrderState(*log.nodes);
-    state.begin();
-  }
-  knows_list_ = log.state || log.nodes;
+  // A checkpoint is the first word on any order.
+  if (log.state) state = *log.state;
+  if (!log.state && (top_ != 0 || promised_.count != 0)) return false;
   base_ = std::max<Instance>(state.next(), 1);
   if (base_ > store.next()) store.begin(base_);
   const auto value_of = [&pool](const Replay::Read& read) -> std::optional<Value> {
@@ -221,13 +227,44 @@ bool Acceptor::accept(const Round& round, Instance floor) {
   return true;
 }
 
-bool Acceptor::knows_list(const wire::Nodes& first) {
-  if (knows_list_ || mute()) return knows_list_;
+void Acceptor::add_start(const Record::Start& start) {
+  if (starts_.size() >= Record::kStartsMax) starts_.erase(starts_.begin());
+  starts_.push_back(start);
+}
+
+bool Acceptor::start(std::uint64_t epoch) {
+  if (PEAL_MUTANT(px_start_not_logged)) return true;
   Record record;
-  record.kind = Record::Kind::nodes;
-  record.state.nodes = first;
-  knows_list_ = write(record).has_value();
-  return knows_list_;
+  record.kind = Record::Kind::started;
+  record.epoch = epoch;
+  const auto position = write(record);
+  if (position) add_start({epoch, *position});
+  return position.has_value();
+}
+
+bool Acceptor::start(std::uint64_t epoch, const OrderState& state, Instance oldest,
+                     KeptWords& kept) {
+  add_start({epoch, log_.last().next()});
+  return checkpoint(state, oldest, kept);
+}
+
+// If the log does not take it, the next incarnation asks again.
+void Acceptor::put_back() {
+  Record record;
+  record.kind = Record::Kind::put_back;
+  put_back_ = true;
+  ignore(write(record), "what others heard is asked for at each start");
+}
+
+bool Acceptor::take(const wire::Lives& lives, const std::vector<MemberId>& heard) {
+  if (mute()) return false;
+  Record record;
+  record.kind = Record::Kind::taken;
+  record.lives = lives;
+  record.heard = heard;
+  const auto position = write(record);
+  if (position) taken_at_ = *position;
+  return position.has_value();
 }
 
 std::uint32_t Acceptor::vote(Store& store) {
@@ -330,13 +367,13 @@ bool Acceptor::checkpoint(const OrderState& state, Instance oldest, KeptWords& k
   record.round = promised_;
   record.instance = oldest;
   record.state = state.checkpoint();
+  record.starts = starts_;
   if (!write_kept(record, kept)) return false;
   write_record(record, scratch_);
   if (!log_.checkpoint(scratch_, marks_.front().at)) return false;
   for (KeptWords::Range& range : kept.ranges()) range.named = true;
   marks_.push_back({top_, log_.last().next()});
   base_ = state.next();
-  knows_list_ = true;
   return true;
 }
 

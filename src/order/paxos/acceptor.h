@@ -26,6 +26,26 @@ class Acceptor {
   /// no room for its votes.
   bool replay(BufferPool& pool, Store& store, KeptWords& kept, OrderState& state);
 
+  /// Before the order: whom it takes for the acceptors that begin one. Nobody is told before
+  /// is_taken(). False: the log does not take it now.
+  bool take(const wire::Lives& lives, const std::vector<MemberId>& heard);
+  bool is_taken() const { return taken_at_.value != 0 && taken_at_ <= log_.durable(); }
+  /// What the log said of it at the start, and let go of with the first checkpoint; empty: nothing.
+  const wire::Lives& taken() const { return taken_; }
+  const std::vector<MemberId>& taken_heard() const { return taken_heard_; }
+
+  /// The log says that this incarnation begins to write here; to be called once, after replay().
+  /// Nobody is told anything before is_started(). False: the log does not take it.
+  bool start(std::uint64_t epoch);
+  /// The same with a checkpoint, for which there is room in a log that is full.
+  bool start(std::uint64_t epoch, const OrderState& state, Instance oldest, KeptWords& kept);
+  bool is_started() const { return starts_.empty() || starts_.back().at <= log_.durable(); }
+  /// The last incarnations that wrote to this log, in order.
+  const std::vector<Record::Start>& starts() const { return starts_; }
+  /// The log is an older copy of what it was, and says so from now on.
+  void put_back();
+  bool was_put_back() const { return put_back_; }
+
   /// The log failed: nothing is promised and nothing voted for any more.
   bool mute() const { return log_.failure().has_value(); }
   /// No round below this one is answered. May be ahead of what is on disk.
@@ -37,9 +57,6 @@ class Acceptor {
   bool promise_under_way() const;
   /// Phase 2: instances below `floor` are decided. False if a higher round is promised.
   bool accept(const Round& round, Instance floor);
-  /// The log says to which list of nodes its first instance belongs. False: not yet; nothing is to
-  /// be voted for before.
-  bool knows_list(const wire::Nodes& first);
   /// Votes for what the store has heard of in the round, in order, as far as the log takes it.
   /// Returns the instances voted for.
   std::uint32_t vote(Store& store);
@@ -78,6 +95,7 @@ class Acceptor {
   class Replay;
 
   Result<LogPosition> write(const Record& record);
+  void add_start(const Record::Start& start);
   bool write_words(KeptWords::Range& range);
   bool write_kept(Record& checkpoint, KeptWords& kept);
 
@@ -85,7 +103,11 @@ class Acceptor {
   Round promised_{};
   LogPosition promised_at_{};  ///< of the record that holds it, once it was asked for
   bool promise_written_ = true;
-  bool knows_list_ = false;
+  wire::Lives taken_;  ///< as the log said at the start
+  std::vector<MemberId> taken_heard_;
+  LogPosition taken_at_{};  ///< of the last record that says it
+  std::vector<Record::Start> starts_;
+  bool put_back_ = false;
   Round round_{};
   Instance vote_next_ = 0;
   /// Of the last checkpoint in the log. No vote is so far ahead of it that it could not be read

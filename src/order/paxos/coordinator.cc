@@ -182,7 +182,7 @@ void Coordinator::work(Instant now, Effects& out) {
     case Phase::recover: {
       if (!knows_choices()) return fetch(out);
       // What is below the base is learned from those who consumed it.
-      if (!p_.state.known() || p_.state.next() >= base_) begin_to_lead(now, out);
+      if (p_.state.next() >= base_) begin_to_lead(now, out);
       return;
     }
     case Phase::lead: break;
@@ -197,12 +197,6 @@ void Coordinator::work(Instant now, Effects& out) {
 }
 
 void Coordinator::begin_to_lead(Instant now, Effects& out) {
-  if (!p_.state.known()) {
-    // Nobody knows more, and a majority has spoken: this is the beginning.
-    if (base_ > 1) return;
-    p_.state.begin();
-    p_.acceptor.checkpoint(p_.state, 1, p_.kept);
-  }
   phase_ = Phase::lead;
   since_ = now;
   p_.routes.choose(now, true);

@@ -33,6 +33,12 @@ std::uint64_t kept_bytes_max(const Options& options) {
   return std::min({options.history_bytes_max, between, kMost});
 }
 
+/// See wire::Nodes::lives.
+std::uint64_t life_of(const Config& config) {
+  if (config.storage == Storage::memory) return config.self.epoch;
+  return config.log == nullptr ? 0 : config.log->id() | wire::kLogBit;
+}
+
 }  // namespace
 
 std::unique_ptr<Ensemble> make_ensemble(const Config& config, BufferPool& packets, Host& host,
@@ -58,15 +64,15 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       host_(host),
       state_(nodes_of({config_.nodes_hash, config_.universe, config_.acceptors})),
       given_({config_.nodes_hash, config_.universe, config_.acceptors}, join_lag(config_.options)),
-      peers_(config_.self, config_.options),
+      peers_(config_.self, life_of(config_), config_.options),
       store_(slots_max(config_.options), config_.options.history_bytes_max),
       left_out_(2 * config_.options.history_bytes_max),
       kept_(kept_bytes_max(config_.options)),
       outbox_(config_, packets),
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
       pool_(packets),
+      memory_log_(config_.self.epoch),
       list_told_(config_.nodes_hash),
-      sworn_(!in_memory()),
       ask_max_(std::clamp<Instance>(kAskedBytesMax / config.options.packet_bytes_max, 1,
                                     wire::kRepeatMax)),
       patience_(config_.options.gap, config_.options.resend, config_.options.suspect),
@@ -100,12 +106,16 @@ void PaxosEngine::start(Instant now, Effects& out) {
     know_nodes();
     routes_->nodes_changed();
     logged_list_ = state_.nodes().number;
+    sworn_ = state_.known();
+    founding_.restore(acceptor_->taken(), acceptor_->taken_heard());
+    taken_written_ = true;
     see_round(now, acceptor_->promised());
     checkpoint_at_ = state_.next();
+    if (!in_memory()) open_log(out);
   }
   from_ = state_.key();
-  tick_at_ = now;
-  on_timer(now, out);
+  tick_at_ = disk_moved_at_ = now;
+  if (life_ == Life::running) begin(now, out);
 }
 
 void PaxosEngine::stop(Effects& out, std::string_view reason) {
@@ -115,8 +125,10 @@ void PaxosEngine::stop(Effects& out, std::string_view reason) {
 }
 
 void PaxosEngine::leave(Instant /*now*/, Effects& out) {
-  if (life_ != Life::running) return;
+  const bool said_nothing = life_ == Life::opening;
+  if (life_ != Life::running && !said_nothing) return;
   life_ = Life::stopped;
+  if (said_nothing) return;
   wire::State goodbye = state();
   goodbye.leaving = true;
   goodbye.leading = false;
@@ -126,6 +138,10 @@ void PaxosEngine::leave(Instant /*now*/, Effects& out) {
 // ---- inputs ----
 
 void PaxosEngine::on_timer(Instant now, Effects& out) {
+  if (life_ == Life::opening && now >= tick_at_) {
+    tick_at_ = now + config_.options.heartbeat;
+    disk_hangs_ = look_at_disk(now);
+  }
   if (life_ != Life::running) return;
   if (now >= tick_at_) {
     tick_at_ = now + config_.options.heartbeat;
@@ -137,9 +153,14 @@ void PaxosEngine::on_timer(Instant now, Effects& out) {
 void PaxosEngine::on_work(Instant now, Effects& out) { work(now, out); }
 
 void PaxosEngine::on_durable(Instant now, Effects& out) {
-  if (life_ != Life::running || !acceptor_) return;
+  const bool opening = life_ == Life::opening;
+  if ((life_ != Life::running && !opening) || !acceptor_) return;
   if (acceptor_->mute()) {
     stop(out, "the acceptor's log cannot be written, so this node must not vote any more");
+    return;
+  }
+  if (opening) {
+    if (acceptor_->is_started()) begin(now, out);
     return;
   }
   if (acceptor_->on_durable()) announce_ = true;
@@ -162,6 +183,7 @@ void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
 }
 
 std::optional<Instant> PaxosEngine::next_deadline() const {
+  if (life_ == Life::opening) return tick_at_;
   if (life_ != Life::running) return std::nullopt;
   if (more_) return Instant{};
   Instant next = tick_at_;
@@ -231,6 +253,7 @@ void PaxosEngine::want_pass(std::uint64_t key, Effects& out) {
 void PaxosEngine::tick(Instant now, Effects& out) {
   now_ = now;
   peers_.tick(now);
+  copy_check_.look(peers_);
   look_at_links(now);
   update_self();
   if (coordinator_) {
@@ -244,7 +267,7 @@ void PaxosEngine::tick(Instant now, Effects& out) {
   asked_ = false;
   left_out_.look(peers_);
   kept_.look(peers_);
-  if (in_memory()) found(out);
+  found(out);
   ask_for_checkpoint(out);
 }
 
@@ -259,10 +282,6 @@ void PaxosEngine::elect(Instant now, Effects& out) {
   if (acceptor_->promise_under_way() && !PEAL_MUTANT(px_rounds_overtake)) return;
   const Peer* best = peers_.candidate(config_.first_candidate);
   if (best == nullptr || !best->self) return;
-  if (!state_.known()) {
-    // At the very beginning: others, who may know more, have time to say so.
-    if (peers_.anybody_knows() || now - started_ < config_.options.suspect) return;
-  }
   ++counts_.elections;
   PEAL_PROBE("paxos.election");
   // Not again before the others have had their turn.
@@ -359,6 +378,11 @@ wire::State PaxosEngine::state() const {
   state.disk_hangs = says_that_disk_hangs();
   state.app_full = host_.receive_room_units() == 0;
   state.fitness = company_.fitness();
+  state.life = peers_.self().has_life;
+  if (config_.log != nullptr && !in_memory()) {
+    state.log = config_.log->durable().value;
+    state.log_word = copy_check_.word();
+  }
   if (state.next != 0) state.unheard = company_.unheard();
   return state;
 }

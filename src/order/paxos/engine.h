@@ -12,6 +12,7 @@
 #include "order/paxos/acceptor.h"
 #include "order/paxos/company.h"
 #include "order/paxos/coordinator.h"
+#include "order/paxos/copy_check.h"
 #include "order/paxos/early.h"
 #include "order/paxos/ensemble.h"
 #include "order/paxos/founding.h"
@@ -40,7 +41,8 @@ namespace peal::order::paxos {
 /// engine.cc: inputs, timers. engine_state.cc: what people see. exchange.cc: packets. learner.cc:
 /// what is decided, and what comes of it. missing.cc: what is not here. own_units.cc: what this
 /// node sends. early_units.cc: what is told before it has its place. nodes.cc: going over to
-/// another list of nodes. lives.cc: acceptors that keep their votes in memory.
+/// another list of nodes. lives.cc: which acceptors begin an order, and
+/// which have forgotten what they said.
 class PaxosEngine final : public Ensemble {
  public:
   PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);
@@ -163,12 +165,21 @@ class PaxosEngine final : public Ensemble {
   bool is_told_to_vote(const Peer& from, const wire::Nodes& order) const;
   bool believes(const Peer& from, const wire::Checkpoint& said) const;
   void hear_voter(const Peer& from);
+  void swear();
   void look_at_silence();
   WaitReason founding_waits() const;
   std::vector<MemberId> silent_acceptors() const;
   WaitReason waits_for_acceptors(WaitReason::Kind kind, Seq seq) const;
   bool has_forgotten() const;
   void report_forgotten(Effects& out);
+
+  // own_log.cc
+  void open_log(Effects& out);
+  void begin(Instant now, Effects& out);
+  void answer_about_log(const Peer& from, const wire::State& said, Effects& out);
+  wire::Drop on_log_heard(const Peer& from, const BufferRef& packet, Effects& out);
+  void note_put_back(Peer& from, bool was, Effects& out);
+  void put_back(Effects& out);
 
   // nodes.cc
   void know_nodes();
@@ -260,7 +271,8 @@ class PaxosEngine final : public Ensemble {
   std::optional<Instant> early_at_;  ///< when a unit is to be told or proposed
   std::optional<Coordinator> coordinator_;
 
-  enum class Life : std::uint8_t { created, running, stopped } life_ = Life::created;
+  /// `opening`: the log does not say yet that this incarnation has begun, so it says nothing.
+  enum class Life : std::uint8_t { created, opening, running, stopped } life_ = Life::created;
   Instant started_{};
   Instant tick_at_{};
   bool more_ = false;   ///< the last call left work over
@@ -283,9 +295,11 @@ class PaxosEngine final : public Ensemble {
   Instance noted_from_ = 0;  ///< from here on the log says what was decided
   std::uint64_t list_told_;  ///< hash of the last one that people were told of, and of the first
   Founding founding_;
-  /// It has forgotten nothing that an acceptor in its life may have said. Where votes are in
-  /// memory, it has to be told so (lives.cc).
-  bool sworn_;
+  bool taken_written_ = false;  ///< whom it takes is in the log, durably or not yet
+  /// It has forgotten nothing that an acceptor in its life may have said: it has to be told so
+  /// (lives.cc). The log says nothing of an order before.
+  bool sworn_ = false;
+  CopyCheck copy_check_;
   std::uint64_t told_forgotten_ = ~std::uint64_t{0};  ///< number of the list for which people were
   bool leads_again_ = false;  ///< it coordinated when another list began to count
   bool visiting_ = false;     ///< is not to be taken into a view

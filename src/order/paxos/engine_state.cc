@@ -16,9 +16,10 @@ WaitReason PaxosEngine::why() const {
 /// `waits`: for anything to be ordered.
 WaitReason PaxosEngine::why(bool waits) const {
   using Kind = WaitReason::Kind;
+  if (life_ == Life::opening && disk_hangs_) return {Kind::disk, config_.self, 0};
   if (host_.receive_room_units() == 0) return {Kind::slow_application, config_.self, 0};
   // Whoever is to coordinate, it cannot without most of them; nor will what comes next be ordered.
-  if (in_memory() && !state_.known()) return founding_waits();
+  if (!state_.known() && peers_.self().named && !peers_.anybody_knows()) return founding_waits();
   if (peers_.lives() < peers_.majority()) return waits_for_acceptors(Kind::forgotten, seq_ + 1);
   if (peers_.live_acceptors() < peers_.majority()) {
     return waits_for_acceptors(Kind::majority, seq_ + 1);
@@ -177,6 +178,7 @@ std::uint64_t PaxosEngine::digest() const {
   digest.add(logged_list_);
   digest.add((leads_again_ ? 1U : 0U) | (visiting_ ? 2U : 0U) | (sworn_ ? 4U : 0U));
   founding_.add_to(digest);
+  copy_check_.add_to(digest);
   state_.add_to(digest);
   given_.add_to(digest);
   store_.add_to(digest);

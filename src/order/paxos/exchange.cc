@@ -58,9 +58,12 @@ void PaxosEngine::report_incompatible(const wire::Header& header, Drop reason, E
 Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
                            Effects& out) {
   const bool of_any_order = kind == PaxosKind::state || kind == PaxosKind::lives ||
-                            kind == PaxosKind::checkpoint || kind == PaxosKind::checkpoint_get ||
-                            kind == PaxosKind::link_check;
-  if (!of_any_order && !shares_order(from)) return Drop::other_list;
+                            kind == PaxosKind::log_heard || kind == PaxosKind::checkpoint ||
+                            kind == PaxosKind::checkpoint_get || kind == PaxosKind::link_check;
+  // Before its first STATE nobody knows of which order it is.
+  if (!of_any_order && !shares_order(from)) {
+    return from.has_state ? Drop::other_list : Drop::wrong_state;
+  }
   switch (kind) {
     case PaxosKind::state: return on_state(now, packet, *peers_.find(from.node), out);
     case PaxosKind::submit: return on_submit(now, from, packet);
@@ -107,6 +110,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     }
     case PaxosKind::checkpoint: return on_checkpoint(from, packet, out);
     case PaxosKind::lives: return on_lives(*peers_.find(from.node), packet, out);
+    case PaxosKind::log_heard: return on_log_heard(from, packet, out);
     case PaxosKind::link_check: return on_link_check(*peers_.find(from.node), packet);
   }
   return Drop::unknown_kind;
@@ -123,7 +127,10 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
     peers_.refuse_state(from);
     return Drop::other_list;
   }
+  const bool put_back = from.put_back;
   peers_.note_state(from, said);
+  note_put_back(from, put_back, out);
+  answer_about_log(from, said, out);
   if (said.beat != 0) from.reception.beat(now, said.beat);
   if (said.voted_round.count != 0) hear_voter(from);
   see_round(now, said.round);
@@ -219,6 +226,8 @@ void PaxosEngine::answer_prepare(Effects& out) {
   const NodeId to = *promise_for_;
   promise_for_.reset();
   if (acceptor_->promised().coordinator.node != to) return;
+  // With the promise goes the word of a log that holds it.
+  tell_state(to, out);
   outbox_.send(to, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_promise(header, promise_of(acceptor_->promised(), store_, state_), bytes);
   });
@@ -312,7 +321,7 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   if (PEAL_MUTANT(re_key_not_kept)) said.key = 0;
   if (state_.known() && said.nodes.first != state_.nodes().first) return Drop::other_list;
   // Not of an order that is over: who says it goes by it now.
-  if (in_memory() && (!from.has_state || from.state.first_list != said.nodes.first)) {
+  if (!from.has_state || from.state.first_list != said.nodes.first) {
     return Drop::wrong_state;
   }
   if (!believes(from, said)) return Drop::wrong_state;
@@ -328,7 +337,7 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   PEAL_PROBE("paxos.checkpoint_taken");
   const bool other_list = said.nodes != state_.nodes();
   const bool known = state_.known();
-  const bool told = !known && in_memory() && is_told_to_vote(from, said.nodes);
+  const bool told = !known && is_told_to_vote(from, said.nodes);
   keep_words(said.next);
   state_ = std::move(later);
   from_ = state_.key();
@@ -338,11 +347,11 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   checkpoint_at_ = said.next;
   // Others that were heard before may have spoken of another order.
   if (!known) highest_decided_ = said.next - 1;
-  if (!known && in_memory()) forget_other_orders();
+  if (!known) forget_other_orders();
   if (other_list) change_nodes(out);
-  if (!known && in_memory()) sworn_ = told;
+  if (told) swear();
   look_at_silence();
-  checkpoint_wanted_ = acceptor_ && peers_.self().acceptor;
+  checkpoint_wanted_ = acceptor_ && sworn_ && peers_.self().acceptor;
   report_forgotten(out);
   return Drop::none;
 }

@@ -2,13 +2,21 @@
 #include "order/paxos/founding.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/hooks.h"
 
 namespace peal::order::paxos {
 
-// An incarnation is only ever followed by later ones, so what is taken later differs from what was
-// taken before by later lives alone.
+void Founding::restore(const wire::Lives& taken, const std::vector<MemberId>& heard) {
+  taken_ = taken;
+  heard_ = heard;
+  agreed_.assign(heard.size(), false);
+}
+
+// Nobody is taken back: a life that is taken in the place of another one is a later one. An
+// incarnation is only ever followed by later ones, and a log by those of later incarnations. So a
+// word of an incarnation before, which came late, is not believed.
 bool Founding::take(const wire::Nodes& list, const Peers& peers) {
   const auto& all = peers.all();
   const bool known = std::any_of(all.begin(), all.end(), [](const Peer& peer) {
@@ -16,32 +24,41 @@ bool Founding::take(const wire::Nodes& list, const Peers& peers) {
   });
   if (known) return false;
   wire::Lives now;
+  std::vector<MemberId> heard;
   now.list = list.hash;
   for (const NodeId node : list.acceptors) {
     const Peer* peer = peers.find(node);
-    if (peer == nullptr || peer->suspected || peer->state.leaving || peer->member.epoch == 0) {
+    if (peer == nullptr || peer->suspected || peer->state.leaving || peer->has_life == 0) {
       return false;
     }
     if (!peer->self && (!peer->has_state || peer->state.first_list != list.first)) return false;
-    now.epochs.push_back(peer->member.epoch);
+    const std::size_t before = index_of(node);
+    if (before != kNone && peer->member < heard_[before]) return false;
+    now.lives.push_back(peer->has_life);
+    heard.push_back(peer->member);
   }
-  if (now != taken_) {
-    taken_ = now;
-    acceptors_ = list.acceptors;
-    agreed_.assign(now.epochs.size(), false);
-  }
-  const auto self =
-      std::lower_bound(list.acceptors.begin(), list.acceptors.end(), peers.self().member.node);
-  agreed_[static_cast<std::size_t>(self - list.acceptors.begin())] = true;
+  if (now == taken_) return false;
+  taken_ = std::move(now);
+  heard_ = std::move(heard);
+  agreed_.assign(heard_.size(), false);
   return true;
 }
 
-void Founding::note(const wire::Lives& said, const MemberId& from, const wire::Nodes& list) {
-  if (taken_.epochs.empty() || said != taken_) return;
-  const auto at = std::lower_bound(list.acceptors.begin(), list.acceptors.end(), from.node);
-  if (at == list.acceptors.end() || *at != from.node) return;
-  const auto index = static_cast<std::size_t>(at - list.acceptors.begin());
-  if (index < agreed_.size() && taken_.epochs[index] == from.epoch) agreed_[index] = true;
+std::size_t Founding::index_of(NodeId node) const {
+  const auto at = std::lower_bound(heard_.begin(), heard_.end(), node,
+                                   [](const MemberId& each, NodeId id) { return each.node < id; });
+  if (at == heard_.end() || at->node != node) return kNone;
+  return static_cast<std::size_t>(at - heard_.begin());
+}
+
+void Founding::note_own(NodeId self) {
+  if (const std::size_t index = index_of(self); index != kNone) agreed_[index] = true;
+}
+
+void Founding::note(const wire::Lives& said, const Peer& from) {
+  if (taken_.lives.empty() || said != taken_) return;
+  const std::size_t index = index_of(from.node);
+  if (index != kNone && taken_.lives[index] == from.has_life) agreed_[index] = true;
 }
 
 bool Founding::complete() const {
@@ -53,18 +70,20 @@ bool Founding::complete() const {
 bool Founding::took_those_of(const wire::Nodes& order) const {
   wire::Nodes taken;
   taken.hash = taken_.list;
-  taken.lives = taken_.epochs;
+  taken.lives = taken_.lives;
   return !taken.lives.empty() && wire::first_of(taken) == order.first;
 }
 
-bool Founding::needs(NodeId node) const {
-  return taken_.epochs.empty() || std::binary_search(acceptors_.begin(), acceptors_.end(), node);
+bool Founding::needs(const Peer& acceptor) const {
+  if (taken_.lives.empty()) return true;
+  const std::size_t index = index_of(acceptor.node);
+  return index != kNone && taken_.lives[index] == acceptor.has_life;
 }
 
 void Founding::add_to(Digest& digest) const {
   digest.add(taken_.list);
-  for (std::size_t i = 0; i < taken_.epochs.size(); ++i) {
-    digest.add(taken_.epochs[i]);
+  for (std::size_t i = 0; i < taken_.lives.size(); ++i) {
+    digest.add(taken_.lives[i]);
     digest.add(agreed_[i] ? 1 : 0);
   }
 }

@@ -17,6 +17,14 @@ std::uint64_t life_of(const wire::Nodes& nodes, NodeId node) {
   return nodes.lives[static_cast<std::size_t>(at - nodes.acceptors.begin())];
 }
 
+/// The life that it has, if it knows the list that counts: else it may be a word of an incarnation
+/// before, and the list names the later one.
+std::uint64_t life_said(const OrderState& state, const Peer& peer, std::uint64_t named) {
+  const bool knows = peer.self || (peer.has_state && peer.state.list == state.nodes().number &&
+                                   peer.state.first_list == state.nodes().first);
+  return knows && peer.has_life != 0 ? peer.has_life : named;
+}
+
 }  // namespace
 
 wire::Nodes nodes_of(const NodeList& list) {
@@ -52,31 +60,29 @@ bool GivenList::is_able(const OrderState& state, const Peer* peer) const {
 
 wire::Nodes GivenList::value(const OrderState& state, const Peers& peers) const {
   wire::Nodes nodes = nodes_of(list_);
-  if (state.nodes().lives.empty()) return nodes;
   for (const NodeId node : nodes.acceptors) {
     const Peer* peer = peers.find(node);
     const std::uint64_t named = life_of(state.nodes(), node);
-    nodes.lives.push_back(is_able(state, peer) ? std::max(peer->member.epoch, named) : named);
+    nodes.lives.push_back(is_able(state, peer) ? life_said(state, *peer, named) : named);
   }
   return nodes;
 }
 
-/// Of the acceptor with this index, in memory: the one that it has, if it is to vote in it.
+/// Of the acceptor with this index: the one that it has, if it is to vote in it.
 std::uint64_t GivenList::life_now(const OrderState& state, const Peers& peers,
                                   std::size_t index) const {
   const wire::Nodes& nodes = state.nodes();
   const Peer* peer = peers.find(nodes.acceptors[index]);
   const bool heard = peer != nullptr && !peer->suspected && peer->has_state && !peer->state.leaving;
   // It knows this order already: what it said of beginning another one says nothing any more.
-  const bool comes = heard && peer->state.first_list == nodes.first && is_near(state, *peer);
-  // A list may name a life that this node has not heard of yet: the one before is over.
-  return comes ? std::max(peer->member.epoch, nodes.lives[index]) : nodes.lives[index];
+  const bool comes = heard && is_near(state, *peer);
+  return comes ? life_said(state, *peer, nodes.lives[index]) : nodes.lives[index];
 }
 
 bool GivenList::wants_lives(const OrderState& state, const Peers& peers) const {
   const auto& lives = state.nodes().lives;
   for (std::size_t i = 0; i < lives.size(); ++i) {
-    if (life_now(state, peers, i) > lives[i]) return true;
+    if (life_now(state, peers, i) != lives[i]) return true;
   }
   return false;
 }
@@ -129,13 +135,13 @@ NodesWait GivenList::waits(const OrderState& state, const Peers& peers) const {
   MemberId silent;
   for (const NodeId node : list_.acceptors) {
     const Peer* peer = peers.find(node);
-    if (able(peer)) {
+    if (able(peer) && life_said(state, *peer, life_of(state.nodes(), node)) != 0) {
       ++ready;
       continue;
     }
     const MemberId who{node, peer == nullptr ? 0 : peer->member.epoch};
-    // In memory, one that comes in needs a life to vote in: it must be there to be given one.
-    const bool live = state.nodes().lives.empty() || life_of(state.nodes(), node) != 0;
+    // One that comes in needs a life to vote in: it must be there to say which.
+    const bool live = life_of(state.nodes(), node) != 0;
     if (silent == MemberId{} || (all_live && !live)) silent = who;
     all_live = all_live && live;
   }

@@ -27,16 +27,17 @@ class GivenList {
   /// What going over to next() waits for, as far as is known here.
   NodesWait waits(const OrderState& state, const Peers& peers) const;
 
-  /// The list as a value that takes the place of the one that counts. Acceptors in memory are in it
-  /// as they live now, those who forgot too: they are up to date, and have said nothing in its
-  /// rounds. One that is not heard, or is behind, stays as it was: it may come back, with all its
-  /// votes.
+  /// The list as a value that takes the place of the one that counts. Acceptors are in it in the
+  /// lives that they have now, those who forgot too: they are up to date, and have said nothing in
+  /// its rounds. One that is not heard, or is behind, stays as it was: it may come back, with all
+  /// its votes.
   wire::Nodes value(const OrderState& state, const Peers& peers) const;
 
-  /// Has an acceptor in memory restarted since the list that counts was decided, and is it heard
-  /// and up to date?
+  /// Does an acceptor have another life than the list that counts says, and is it heard and up to
+  /// date?
   bool wants_lives(const OrderState& state, const Peers& peers) const;
-  /// The list that counts, with its acceptors as they live now: a value that lets those vote again.
+  /// The list that counts, with its acceptors in the lives that they have now: a value that lets
+  /// those vote again.
   wire::Nodes renewed(const OrderState& state, const Peers& peers) const;
 
   /// Are all members that seem alive in it?

@@ -118,7 +118,7 @@ OrderState::Outcome PaxosEngine::apply(const Value& value) {
 
 // An acceptor's log says what was decided, too: by its vote, if that was it. False: not now.
 bool PaxosEngine::note_history(const Slot& slot, Instance instance) {
-  if (!acceptor_ || !peers_.self().acceptor) return true;
+  if (!acceptor_ || !sworn_ || !peers_.self().acceptor) return true;
   const bool voted = slot.vote_round.count != 0 && same_value(slot.vote, slot.heard);
   if (!voted && !acceptor_->note_decided(instance, slot.heard.head, slot.heard.bytes.view())) {
     return false;

@@ -11,6 +11,9 @@ namespace peal::order::paxos {
 /// reads it. What an acceptor has to say while it lives is in its Store.
 class MemoryLog final : public port::Log {
  public:
+  /// `epoch` of the incarnation, whose log this is.
+  explicit MemoryLog(std::uint64_t epoch) : epoch_(epoch) {}
+
   Result<void, port::LogFailure> replay(port::LogReader& /*reader*/) override { return {}; }
   Result<LogPosition> append(ByteView /*first*/, ByteView /*rest*/) override {
     return last_ = last_.next();
@@ -18,11 +21,13 @@ class MemoryLog final : public port::Log {
   Result<LogPosition> checkpoint(ByteView /*record*/, LogPosition /*keep_from*/) override {
     return last_ = last_.next();
   }
+  std::uint64_t id() const override { return epoch_; }
   LogPosition last() const override { return last_; }
   LogPosition durable() const override { return last_; }
   const std::optional<port::LogFailure>& failure() const override { return failure_; }
 
  private:
+  const std::uint64_t epoch_;
   LogPosition last_{};
   const std::optional<port::LogFailure> failure_;
 };

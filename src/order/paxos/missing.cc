@@ -160,7 +160,7 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
   const Peer* best = nullptr;
   for (const Peer& peer : peers_.all()) {
     if (peer.self || peer.suspected || !peer.has_state || peer.state.next == 0) continue;
-    if (in_memory() && !state_.known() && !tells_of_order(peer)) continue;
+    if (!state_.known() && !tells_of_order(peer)) continue;
     if (best == nullptr || peer.state.next > best->state.next) best = &peer;
   }
   if (best == nullptr ||
@@ -252,6 +252,7 @@ void PaxosEngine::recall(Effects& out) {
   for (const Peer& peer : peers_.all()) {
     if (!peer.acceptor || peer.silent || peer.suspected) continue;
     if (peer.self) {
+      if (!copy_check_.is_sure()) continue;
       recall_own(question);
       continue;
     }
@@ -280,7 +281,7 @@ void PaxosEngine::recall_own(const wire::Recall& question) {
 
 /// What this acceptor has to say of an instance: nothing, if it has let go of its vote.
 std::optional<KeptWords::Word> PaxosEngine::word_on(Instance instance) const {
-  if (!acceptor_ || !state_.known()) return std::nullopt;
+  if (!acceptor_ || !state_.known() || !copy_check_.is_sure()) return std::nullopt;
   if (instance < store_.next()) return kept_.find(instance);
   return word_of(store_, instance);
 }

@@ -14,6 +14,7 @@
 // of it. Else all might start again, before the value that they all promised to be past.
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/assert.h"
@@ -32,10 +33,9 @@ void PaxosEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   PEAL_ASSERT(std::binary_search(nodes.nodes.begin(), nodes.nodes.end(), config_.self.node));
   if (life_ == Life::stopped) return;
   given_.give(nodes);
-  // With votes in memory the list of those who begin may change until this node has said whom it
-  // takes for them: it says so by one list alone in its life.
-  if (in_memory() && !state_.known() && founding_.taken().epochs.empty() &&
-      nodes.hash != state_.nodes().hash) {
+  // The list of those who begin may change until this node has said whom it takes for them: it says
+  // so by one list alone in its life.
+  if (!state_.known() && founding_.taken().lives.empty() && nodes.hash != state_.nodes().hash) {
     state_ = OrderState(nodes_of(nodes));
     list_told_ = nodes.hash;
     routes_->nodes_changed();
@@ -58,9 +58,16 @@ void PaxosEngine::know_nodes() {
 void PaxosEngine::change_nodes(Effects& out) {
   const bool led = coordinator_ && coordinator_->leads();
   const bool voted = acceptor_ && peers_.self().acceptor;
+  std::map<NodeId, std::uint64_t> lives;
+  for (const Peer& peer : peers_.all()) lives[peer.node] = peer.life;
   know_nodes();
+  for (const Peer& peer : peers_.all()) {
+    const std::uint64_t before = lives[peer.node];
+    if (before == 0 || peer.life == 0 || peer.life == before) continue;
+    out.report({EventCode::acceptor_renewed, view_, peer.member, 0, 0});
+  }
   // Named as it lives, it has said nothing in rounds of this list, and nothing of any other counts.
-  if (in_memory() && !voted && peers_.self().acceptor) sworn_ = true;
+  if (!voted && peers_.self().acceptor) swear();
   look_at_silence();
   routes_->nodes_changed();
   recall_.clear();  // others vote from here on
@@ -71,7 +78,7 @@ void PaxosEngine::change_nodes(Effects& out) {
   const Peer& self = peers_.self();
   leads_again_ = led && self.acceptor;
   logged_list_ = kNotLogged;
-  checkpoint_wanted_ = acceptor_ && self.acceptor;
+  checkpoint_wanted_ = acceptor_ && sworn_ && self.acceptor;
   // What was decided while it was no acceptor is not in its log, and votes of its own may be.
   if (!voted) noted_from_ = state_.next();
   announce_ = true;
@@ -79,7 +86,7 @@ void PaxosEngine::change_nodes(Effects& out) {
   report_forgotten(out);
   const std::uint64_t hash = state_.nodes().hash;
   // Who restarted votes again, and nothing else has changed.
-  if (in_memory() && hash == std::exchange(list_told_, hash)) return;
+  if (hash == std::exchange(list_told_, hash)) return;
   if (hash == given_.list().hash) out.report({EventCode::nodes_adopted, view_, {}, hash, 0});
   // One that starts may have been given the list that is next.
   const bool member = view_.number != 0;
@@ -112,19 +119,18 @@ void PaxosEngine::lead_again(Instant now, Effects& out) {
   coordinator_->prepare(now, round.count, out);
 }
 
-/// This node may promise and vote: it is an acceptor of the list that counts, and its log knows. If
-/// votes are in memory, the list names the life that it has.
+/// This node may promise and vote: it is an acceptor of the list that counts, in the life that the
+/// list names, and its log knows.
 bool PaxosEngine::votes() const {
-  const bool lives = !in_memory() || !state_.nodes().lives.empty();
-  return acceptor_ && peers_.self().acceptor && lives &&
-         (sworn_ || PEAL_MUTANT(px_amnesiac_votes)) &&
+  return acceptor_ && peers_.self().acceptor && !state_.nodes().lives.empty() &&
+         (sworn_ || PEAL_MUTANT(px_amnesiac_votes)) && copy_check_.is_sure() &&
          (logged_list_ == state_.nodes().number || PEAL_MUTANT(px_list_not_logged));
 }
 
 void PaxosEngine::vote() {
   const bool begun = votes() && acceptor_->round().count != 0;
   if (!begun || !state_.governs(acceptor_->round())) return;
-  if (acceptor_->knows_list(state_.nodes())) acceptor_->vote(store_);
+  acceptor_->vote(store_);
   if (!in_memory() || !acceptor_->on_durable()) return;
   // No disk is waited for: its own vote counts at once.
   announce_ = true;

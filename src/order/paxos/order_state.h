@@ -78,7 +78,7 @@ class OrderState {
   std::uint64_t next_view() const {
     return at_.view.number == 0 ? wire::first_view_of(at_.nodes) : at_.view.number + 1;
   }
-  /// An order that acceptors in memory begin, in these lives.
+  /// An order that acceptors begin, in these lives.
   void found(std::vector<std::uint64_t> lives) {
     at_.nodes.lives = std::move(lives);
     at_.nodes.first = wire::first_of(at_.nodes);

@@ -24,18 +24,56 @@ constexpr Duration kLately = seconds(5);
 constexpr std::int64_t kNearlyMax = 4;
 
 void look_at_life(Peer& peer) {
-  const bool lives = peer.life == 0 || peer.life == peer.member.epoch;
-  peer.acceptor = peer.named && (lives || PEAL_MUTANT(px_amnesiac_votes));
-}
-
-void forget_state(Peer& peer) {
-  peer.has_state = false;
-  peer.state = {};
+  const bool lives = peer.life == 0 || peer.life == peer.has_life;
+  peer.acceptor = peer.named && (lives || PEAL_MUTANT(px_amnesiac_votes)) && !peer.put_back;
 }
 
 }  // namespace
 
-Peers::Peers(const MemberId& self, const Options& options) : id_(self), options_(options) {}
+void LogsHeard::note(std::uint64_t epoch, const wire::State& said) {
+  if (said.log == 0) return;
+  asks_ = said.log_word == wire::LogWord::asks;
+  if (said.log_word == wire::LogWord::sure) untold_ = {};
+  // What an older copy holds says nothing.
+  if (said.log_word == wire::LogWord::put_back) return;
+  if (said.life != now_.life) now_ = {said.life, {epoch, 0}};
+  now_.last.position = std::max(now_.last.position, said.log);
+}
+
+void LogsHeard::begin() {
+  if (now_.life == 0) return;
+  if (asks_ && untold_.life == 0) untold_ = before_;
+  before_ = now_;
+  now_ = {};
+  if (PEAL_MUTANT(px_log_not_remembered)) before_ = untold_ = {};
+}
+
+std::vector<wire::LogHeard> LogsHeard::before(std::uint64_t life) const {
+  std::vector<wire::LogHeard> heard;
+  for (const Heard& each : {untold_, before_}) {
+    if (each.life == life) heard.push_back(each.last);
+  }
+  return heard;
+}
+
+void LogsHeard::add_to(Digest& digest) const {
+  for (const Heard& each : {now_, before_, untold_}) {
+    digest.add(each.life);
+    digest.add(each.last.epoch);
+    digest.add(each.last.position);
+  }
+  digest.add(asks_ ? 1 : 0);
+}
+
+void Peers::forget_state(Peer& peer) {
+  peer.has_state = false;
+  peer.state = {};
+  peer.has_life = 0;
+  look_at_life(peer);
+}
+
+Peers::Peers(const MemberId& self, std::uint64_t life, const Options& options)
+    : id_(self), own_life_(life), options_(options) {}
 
 void Peers::know(const wire::Nodes& counts, const std::vector<NodeId>& others) {
   std::vector<NodeId> known;
@@ -67,6 +105,7 @@ void Peers::know(const wire::Nodes& counts, const std::vector<NodeId>& others) {
       peer.self = true;
       peer.suspected = false;
       peer.member = id_;
+      peer.has_life = own_life_;
     }
     look_at_life(peer);
     peers.push_back(peer);
@@ -95,10 +134,10 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
   if (member != peer.member) {
     peer.member = member;
     forget_state(peer);
-    peer.refused = peer.bound = false;
+    peer.refused = peer.bound = peer.put_back = false;
+    peer.logs.begin();
     peer.reception.begin(now);
     peer.keeps_up = now;
-    look_at_life(peer);
   } else if (peer.suspected) {
     // It was not dead: next time it gets longer.
     peer.patience = std::min(peer.patience + peer.patience / 2, options_.suspect_max);
@@ -120,6 +159,10 @@ bool Peers::note(Instant now, Peer& peer, const MemberId& member) {
 
 void Peers::note_state(Peer& peer, const wire::State& state) {
   peer.asked = peer.asked || state.asks;
+  peer.has_life = state.life;
+  peer.put_back = peer.put_back || state.log_word == wire::LogWord::put_back;
+  peer.logs.note(peer.member.epoch, state);
+  look_at_life(peer);
   // Packets overtake each other: what only grows shows which of them is newer.
   const bool older =
       peer.has_state && (state.next < peer.state.next || state.view < peer.state.view ||
@@ -135,6 +178,11 @@ void Peers::note_state(Peer& peer, const wire::State& state) {
   peer.state.leaving = before.leaving || state.leaving;
   peer.has_state = true;
   peer.refused = false;
+}
+
+void Peers::put_back() {
+  self().put_back = true;
+  look_at_life(self());
 }
 
 void Peers::refuse_state(Peer& peer) {
@@ -206,7 +254,7 @@ std::size_t Peers::live_acceptors() const {
 std::size_t Peers::lives() const {
   const auto living =
       static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), [](const Peer& p) {
-        return p.named && (p.acceptor || p.member.epoch == 0);
+        return p.named && (p.acceptor || p.has_life == 0);
       }));
   return living == 1 && self().acceptor && self().silent ? 0 : living;
 }
@@ -258,6 +306,8 @@ void Peers::add_to(Digest& digest) const {
     digest.add(peer.state.view);
     digest.add(peer.state.list);
     digest.add(peer.state.next_list);
+    digest.add(peer.put_back ? 1 : 0);
+    peer.logs.add_to(digest);
     digest.add((peer.state.leading ? 1U : 0U) | (peer.state.leaving ? 2U : 0U) |
                (peer.state.joined ? 4U : 0U) | (peer.state.misses ? 8U : 0U) |
                (peer.state.disk_hangs ? 16U : 0U));

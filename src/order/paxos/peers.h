@@ -20,17 +20,43 @@ inline wire::Instance join_lag(const Options& options) {
   return std::max<wire::Instance>(512, options.max_gap / 2);
 }
 
+/// How far the log of one node was durable, as its incarnations said: so that a later one that
+/// begins with an older copy can be told.
+class LogsHeard {
+ public:
+  /// The incarnation with this epoch says so. One that is `sure` has been told all that was
+  /// remembered here of those before.
+  void note(std::uint64_t epoch, const wire::State& said);
+  /// Another incarnation is there.
+  void begin();
+  /// Of the log with this id: what incarnations before said of it.
+  std::vector<wire::LogHeard> before(std::uint64_t life) const;
+  void add_to(Digest& digest) const;
+
+ private:
+  struct Heard {
+    std::uint64_t life{};
+    wire::LogHeard last{};
+  };
+  Heard now_;
+  Heard before_;  ///< of the last incarnation before
+  Heard untold_;  ///< of one before that; the last one may not have been told
+  bool asks_ = false;
+};
+
 /// What is known of one node: of the list that counts, or of the one to go over to.
 struct Peer {
   NodeId node{};
   bool self = false;
-  bool listed = false;    ///< in the list that counts
-  bool named = false;     ///< in that list as an acceptor
-  std::uint64_t life{};   ///< of an acceptor in memory: whose votes count. 0: those of any
-  bool acceptor = false;  ///< named, and its votes count: else it has forgotten some
-  bool silent = false;    ///< this node itself: it must not vote until it is told so
-  MemberId member{};      ///< its newest incarnation that was heard of; epoch 0: none was
-  bool suspected = true;  ///< never true of this node itself
+  bool listed = false;       ///< in the list that counts
+  bool named = false;        ///< in that list as an acceptor
+  std::uint64_t life{};      ///< of an acceptor: whose votes count. 0: no order has begun
+  std::uint64_t has_life{};  ///< that it has, as it says; 0: it has not said it
+  bool put_back = false;     ///< it says that its log is an older copy
+  bool acceptor = false;     ///< named, and its votes count: else it has forgotten some
+  bool silent = false;       ///< this node itself: it must not vote until it is told so
+  MemberId member{};         ///< its newest incarnation that was heard of; epoch 0: none was
+  bool suspected = true;     ///< never true of this node itself
   Instant heard{};
   Duration patience{};        ///< without a sign of life before it is suspected
   Duration silence{};         ///< the longest in the last seconds
@@ -48,11 +74,11 @@ struct Peer {
   bool has_state = false;
   wire::State state;     ///< as it said last
   bool refused = false;  ///< its last state was: it goes by another list, or by another order
-  bool bound = false;  ///< it is in memory, and said LIVES for another list: it never changes that
+  bool bound = false;    ///< it said LIVES for another list, and never changes that in its life
+  LogsHeard logs;        ///< what it said of its log
 };
 
-/// Where votes are in memory, an order in which nothing is decided yet is learnt from its acceptors
-/// alone.
+/// An order in which nothing is decided yet is learnt from its acceptors alone.
 inline bool tells_of_order(const Peer& peer) {
   return peer.has_state && (peer.state.next > 1 || (peer.state.next == 1 && peer.named));
 }
@@ -60,7 +86,8 @@ inline bool tells_of_order(const Peer& peer) {
 /// The nodes: who is alive, as far as it seems, and what each said last.
 class Peers {
  public:
-  Peers(const MemberId& self, const Options& options);
+  /// `life`: of this node, see wire::Nodes::lives; 0 if it is never an acceptor.
+  Peers(const MemberId& self, std::uint64_t life, const Options& options);
 
   void start(Instant now);
   /// The list that counts, and who else is to be known: sorted. What is known of a node stays.
@@ -87,6 +114,10 @@ class Peers {
   bool is_stuck(Instant now, const Peer& peer) const;
   /// What it says of itself; older words of the same incarnation are not believed.
   void note_state(Peer& peer, const wire::State& state);
+  /// The log of this node is an older copy.
+  void put_back();
+  /// What it said is not believed any more.
+  static void forget_state(Peer& peer);
   /// What it said last does not count here, nor does what it said before: it is not so any more.
   void refuse_state(Peer& peer);
   /// The same for what a coordinator said with a value: a majority voted in its round, up to there.
@@ -110,6 +141,7 @@ class Peers {
 
  private:
   MemberId id_;
+  std::uint64_t own_life_;
   Options options_;
   Instant started_{};
   std::vector<Peer> peers_;  ///< by node; this one is always among them

@@ -12,6 +12,8 @@ constexpr std::size_t kFixedBytesMax = 256;
 constexpr std::size_t kMemberBytes = wire::kViewMemberBytes + 8;
 constexpr std::size_t kNodeBytes = 4;
 constexpr std::size_t kRangeBytes = 17;
+constexpr std::size_t kTakenBytes = 8 + 12;
+constexpr std::size_t kStartBytes = 8 + 8;
 
 void write_ranges(wire::Writer& out, const std::vector<Record::Range>& ranges) {
   PEAL_ASSERT(ranges.size() <= Record::kRangesMax);
@@ -35,6 +37,54 @@ void read_ranges(wire::Reader& in, std::vector<Record::Range>& out) {
     range.again = again != 0;
     in.require(again <= 1 && range.first >= 1 && range.first < range.end, wire::Drop::bad_value);
     out.push_back(range);
+  }
+}
+
+void write_starts(wire::Writer& out, const std::vector<Record::Start>& starts) {
+  PEAL_ASSERT(starts.size() <= Record::kStartsMax);
+  out.u(static_cast<std::uint8_t>(starts.size()));
+  for (const Record::Start& start : starts) {
+    out.u(start.epoch);
+    out.u(start.at.value);
+  }
+}
+
+void read_starts(wire::Reader& in, std::vector<Record::Start>& out) {
+  const auto count = in.u<std::uint8_t>();
+  in.require(count <= Record::kStartsMax, wire::Drop::count_too_large);
+  out.clear();
+  for (std::uint8_t i = 0; i < count && !in.failed(); ++i) {
+    Record::Start start;
+    start.epoch = in.u<std::uint64_t>();
+    start.at.value = in.u<std::uint64_t>();
+    const bool later = start.at.value > (out.empty() ? 0 : out.back().at.value);
+    in.require(start.epoch != 0 && later, wire::Drop::bad_value);
+    out.push_back(start);
+  }
+}
+
+void write_taken(wire::Writer& out, const Record& record) {
+  PEAL_ASSERT(record.lives.lives.size() == record.heard.size());
+  out.u(record.lives.list);
+  out.count(record.heard.size(), wire::kMembersMax);
+  for (std::size_t i = 0; i < record.heard.size(); ++i) {
+    out.u(record.lives.lives[i]);
+    out.member(record.heard[i]);
+  }
+}
+
+void read_taken(wire::Reader& in, Record& out) {
+  out.lives.list = in.u<std::uint64_t>();
+  out.lives.lives.clear();
+  out.heard.clear();
+  const auto count = in.u<std::uint16_t>();
+  in.require(out.lives.list != 0 && count >= 1 && count <= wire::kMembersMax,
+             wire::Drop::bad_value);
+  for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
+    out.lives.lives.push_back(in.u<std::uint64_t>());
+    out.heard.push_back(wire::read_member(in));
+    const bool sorted = i == 0 || out.heard[i - 1].node < out.heard[i].node;
+    in.require(out.lives.lives.back() != 0 && sorted, wire::Drop::bad_value);
   }
 }
 
@@ -69,7 +119,10 @@ void write_record(const Record& record, std::vector<std::byte>& bytes) {
 
 void write_record_head(const Record& record, std::vector<std::byte>& bytes) {
   bytes.resize(kFixedBytesMax + record.state.members.size() * kMemberBytes +
-               record.state.nodes.all.size() * kNodeBytes + record.kept.size() * kRangeBytes);
+               record.state.nodes.all.size() * kNodeBytes +
+               record.state.nodes.lives.size() * sizeof(std::uint64_t) +
+               record.kept.size() * kRangeBytes + record.starts.size() * kStartBytes +
+               record.heard.size() * kTakenBytes);
   wire::Writer out(bytes);
   out.u(static_cast<std::uint8_t>(record.kind));
   switch (record.kind) {
@@ -83,9 +136,12 @@ void write_record_head(const Record& record, std::vector<std::byte>& bytes) {
       write_any_round(out, record.round);
       out.u(record.instance);
       write_ranges(out, record.kept);
+      write_starts(out, record.starts);
       wire::write_checkpoint(out, record.state);
       break;
-    case Record::Kind::nodes: wire::write_nodes(out, record.state.nodes); break;
+    case Record::Kind::taken: write_taken(out, record); break;
+    case Record::Kind::started: out.u(record.epoch); break;
+    case Record::Kind::put_back: break;
     case Record::Kind::kept:
       write_any_round(out, record.round);
       write_value_front(out, record);
@@ -110,14 +166,16 @@ bool read_record(ByteView bytes, Record& out) {
       out.round = read_any_round(in);
       out.instance = wire::read_counter(in);
       read_ranges(in, out.kept);
+      read_starts(in, out.starts);
       wire::read_checkpoint(in, out.state);
       in.require(out.instance <= out.state.next, wire::Drop::bad_value);
       break;
-    case Record::Kind::nodes:
-      wire::read_nodes(in, out.state.nodes);
-      out.state.nodes.number = 0;
-      out.state.nodes.first = out.state.nodes.hash;
+    case Record::Kind::taken: read_taken(in, out); break;
+    case Record::Kind::started:
+      out.epoch = in.u<std::uint64_t>();
+      in.require(out.epoch != 0, wire::Drop::bad_value);
       break;
+    case Record::Kind::put_back: break;
     case Record::Kind::kept:
       out.round = read_any_round(in);
       read_value(in, out);

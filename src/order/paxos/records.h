@@ -16,12 +16,21 @@ struct Record {
     promise = 1,  ///< `round`
     vote = 2,     ///< `round`, `instance`, `head`, `bytes`
     decided = 3,  ///< `instance`, `head`, `bytes`: not what the vote was for, if there was one
-    /// `round` (what is promised, or none), `state`, `kept`, and in `instance` the oldest one below
-    /// it whose last record is known to be what was decided.
+    /// `round` (what is promised, or none), `state`, `kept`, `starts`, and in `instance` the oldest
+    /// one below it whose last record is known to be what was decided.
     checkpoint = 4,
-    nodes = 5,  ///< of `state` the list of nodes, the first one: before votes without a checkpoint
-    kept = 6,   ///< `instance`, `round` (of a vote, or none: it was decided), `head`, `bytes`
+    taken = 5,     ///< `lives`, `heard`: those whom it takes for the acceptors that begin an order
+    kept = 6,      ///< `instance`, `round` (of a vote, or none: it was decided), `head`, `bytes`
+    started = 7,   ///< `epoch`: an incarnation of the node begins to write here
+    put_back = 8,  ///< the log is an older copy of what it once was: it says nothing any more
   };
+  /// Where in the log an incarnation began.
+  struct Start {
+    std::uint64_t epoch{};
+    LogPosition at{};
+    friend bool operator==(const Start&, const Start&) = default;
+  };
+  static constexpr std::size_t kStartsMax = 16;
   /// Instances of which a node kept what it knew as it skipped them.
   struct Range {
     wire::Instance first{};
@@ -38,7 +47,11 @@ struct Record {
   wire::ValueHead head;
   ByteView bytes;  ///< lies in the record
   wire::Checkpoint state;
-  std::vector<Range> kept;  ///< of a checkpoint
+  std::vector<Range> kept;    ///< of a checkpoint
+  std::vector<Start> starts;  ///< of a checkpoint: the last ones before it, in order
+  std::uint64_t epoch{};
+  wire::Lives lives;
+  std::vector<MemberId> heard;  ///< in which incarnations the acceptors with these lives were heard
 };
 
 /// Replaces `out` by the record's bytes.

@@ -31,6 +31,7 @@ class SharedLog::Part final : public port::Log {
     if (!position) needed_from = before;
     return position;
   }
+  std::uint64_t id() const override { return shared_.log_.id(); }
   LogPosition last() const override { return shared_.log_.last(); }
   LogPosition durable() const override { return shared_.log_.durable(); }
   const std::optional<port::LogFailure>& failure() const override { return shared_.log_.failure(); }
