@@ -16,6 +16,7 @@ struct Limits {
   std::array<std::uint32_t, kAcceptors> units{1, 1, 0};   ///< that each has of its own
   std::array<std::uint32_t, kAcceptors> crashes{};        ///< of each node; it restarts at once
   std::uint32_t crashes_max = 0;                          ///< of all nodes together
+  bool crash_loses_disk = false;  ///< and it begins with an empty one, and another log
   /// Others' disks have written all at once: whatever they are given is durable.
   std::array<bool, kAcceptors> slow_disk{};
   bool submits = false;  ///< units reach the coordinator of others, too

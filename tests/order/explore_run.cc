@@ -79,6 +79,10 @@ std::vector<std::byte> first_view() {
   return packet;
 }
 
+/// The id of an acceptor's first log, and of the one that it has after its disk was lost.
+std::uint64_t log_of(std::uint32_t node) { return wire::kLogBit | node; }
+std::uint64_t later_log_of(std::uint32_t node) { return wire::kLogBit | 0x100 | node; }
+
 template <class Encode>
 std::vector<std::byte> built(Encode encode) {
   std::vector<std::byte> packet(kSlabBytes);
@@ -91,7 +95,39 @@ wire::Checkpoint beginning() {
   wire::Checkpoint checkpoint;
   checkpoint.next = 1;
   checkpoint.nodes = {0, 1, 1, first_nodes(kNodes), first_nodes(kAcceptors)};
+  for (std::uint32_t node = 1; node <= kAcceptors; ++node) {
+    checkpoint.nodes.lives.push_back(log_of(node));
+  }
   return checkpoint;
+}
+
+/// Another acceptor has never heard of this one's log: none is an older copy here.
+std::vector<std::byte> log_unheard_of(std::uint32_t from, std::uint64_t log, std::uint64_t epoch) {
+  return built([&](ByteSpan out) {
+    return wire::encode_log_answer(header_of(from, 1), {epoch, log, {}}, out);
+  });
+}
+
+/// What a node is told that comes when the first view is decided, and knows nothing.
+wire::Checkpoint behind_the_first_view() {
+  paxos::OrderState state{beginning()};
+  const std::vector<std::byte> packet = first_view();
+  wire::ValueFrame frame;
+  PEAL_ASSERT(wire::decode_value(packet, frame) == wire::Drop::none);
+  static_cast<void>(state.apply(frame.head, ByteView(packet).subspan(wire::kDataHeaderBytes), 0));
+  return state.checkpoint();
+}
+
+/// A sign of life that says nothing else, so that who is suspected makes no difference.
+std::vector<std::byte> sign_of_life(std::uint32_t node, std::uint64_t epoch, std::uint64_t log) {
+  return built([&](ByteSpan out) {
+    wire::State known;
+    known.next = known.oldest = 1;
+    known.first_list = 1;
+    known.misses = true;  // whoever coordinates
+    if (node <= kAcceptors) known.life = log;
+    return wire::encode_state(header_of(node, epoch), known, out);
+  });
 }
 
 }  // namespace
@@ -125,6 +161,12 @@ void ReplayedNode::start() {
   engine_.emplace(config_of({NodeId{node_}, epoch_}, acceptor() ? &log_ : nullptr), pool_, *this,
                   &paxos::make_broadcast);
   engine_->start(now_, *this);
+  if (!acceptor()) return;
+  log_.sync();
+  engine_->on_durable(now_, *this);
+  for (std::uint32_t node = 1; node <= kAcceptors; ++node) {
+    if (node != node_) receive(log_unheard_of(node, log_.id(), epoch_));
+  }
 }
 
 void ReplayedNode::begin() {
@@ -136,13 +178,16 @@ void ReplayedNode::begin() {
     paxos::write_record(record, bytes);
     PEAL_ASSERT(log_.append(bytes).has_value());
     log_.sync();
+    log_.set_id(log_of(node_));
     units_ = shared_.limits.units[node_ - 1];
   }
   start();
+  receive(sign_of_life(kOutsider, 1, 0));
   if (!acceptor()) {
-    receive(built([](ByteSpan out) {
-      return wire::encode_checkpoint(header_of(kOutsider, 1), beginning(), out);
-    }));
+    // An order in which nothing is decided is learnt from its acceptors alone.
+    hear(1);
+    receive(built(
+        [](ByteSpan out) { return wire::encode_checkpoint(header_of(1, 1), beginning(), out); }));
   }
   receive(first_view());
   for (std::uint32_t node = 1; node <= kAcceptors; ++node) hear(node);
@@ -158,16 +203,11 @@ void ReplayedNode::receive(ByteView bytes) {
   engine_->on_packet(now_, Lane::data, packet, *this);
 }
 
-// A sign of life that says nothing else, so that who is suspected makes no difference.
 void ReplayedNode::hear(std::uint32_t node) {
   if (node == node_) return;
-  receive(built([&](ByteSpan out) {
-    wire::State known;
-    known.next = known.oldest = 1;
-    known.first_list = 1;
-    known.misses = true;  // whoever coordinates
-    return wire::encode_state(header_of(node, heard_[node - 1]), known, out);
-  }));
+  const std::uint64_t epoch = heard_[node - 1];
+  const bool lost = shared_.limits.crash_loses_disk && epoch > 1;
+  receive(sign_of_life(node, epoch, lost ? later_log_of(node) : log_of(node)));
 }
 
 void ReplayedNode::take(const Mail::Packet& packet) {
@@ -229,16 +269,33 @@ bool ReplayedNode::act(Input input) {
       if (epoch_ - 1 == limits.crashes[node_ - 1]) return false;
       engine_.reset();
       log_.crash();
-      looked_at_ = log_.records().size();
+      if (limits.crash_loses_disk) lose_disk();
       units_ = 0;  // of a member that is gone
       heard_.fill(1);
       ++epoch_;
       start();
+      looked_at_ = log_.records().size();
       for (std::uint32_t node = 1; node <= kAcceptors; ++node) hear(node);
+      if (limits.crash_loses_disk) learn_the_order();
       break;
     default: PEAL_ASSERT(false && "no such input");
   }
   return true;
+}
+
+void ReplayedNode::lose_disk() {
+  log_ = {};
+  log_.set_id(later_log_of(node_));
+  durable_upto_ = 0;
+}
+
+/// From somebody who is no acceptor, and then it says which life it has.
+void ReplayedNode::learn_the_order() {
+  receive(sign_of_life(kOutsider, 1, 0));
+  receive(built([](ByteSpan out) {
+    return wire::encode_checkpoint(header_of(kOutsider, 1), behind_the_first_view(), out);
+  }));
+  post(0, PaxosKind::state, sign_of_life(node_, epoch_, log_.id()));
 }
 
 bool ReplayedNode::next_unit(std::uint32_t /*unit_bytes_max*/, Unit& out) {
@@ -320,6 +377,7 @@ std::vector<std::byte> ReplayedNode::without_times(wire::State state) const {
   state.misses = true;
   state.fitness = wire::Fitness::none;
   state.unheard = {};
+  state.log = 0;
   return built(
       [&](ByteSpan out) { return wire::encode_state(header_of(node_, epoch_), state, out); });
 }

@@ -25,6 +25,7 @@ class MemoryLog final : public port::Log {
   using port::Log::append;
   Result<LogPosition> append(ByteView first, ByteView rest) override;
   Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override;
+  std::uint64_t id() const override { return id_; }
   LogPosition last() const override { return {records_.size()}; }
   LogPosition durable() const override { return {durable_}; }
   const std::optional<port::LogFailure>& failure() const override { return none_; }
@@ -32,8 +33,10 @@ class MemoryLog final : public port::Log {
   const std::vector<std::vector<std::byte>>& records() const { return records_; }
   void sync() { durable_ = records_.size(); }
   void crash() { records_.resize(durable_); }
+  void set_id(std::uint64_t id) { id_ = id; }
 
  private:
+  std::uint64_t id_ = 1;
   std::vector<std::vector<std::byte>> records_;
   std::size_t durable_ = 0;
   std::optional<port::LogFailure> none_;
@@ -67,6 +70,8 @@ class ReplayedNode final : public Effects, public Host {
   void begin();
   bool act(Input input);
   void write_all();
+  void lose_disk();
+  void learn_the_order();
   void receive(ByteView bytes);
   void hear(std::uint32_t node);
   void take(const Mail::Packet& packet);
