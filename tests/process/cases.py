@@ -5,6 +5,7 @@
 import cases_processes  # noqa: F401  pylint: disable=unused-import
 import cases_paxos  # noqa: F401  pylint: disable=unused-import
 import cases_log  # noqa: F401  pylint: disable=unused-import
+import cases_lost  # noqa: F401  pylint: disable=unused-import
 import cases_failover  # noqa: F401  pylint: disable=unused-import
 import cases_away  # noqa: F401  pylint: disable=unused-import
 import cases_unserved  # noqa: F401  pylint: disable=unused-import

@@ -10,7 +10,7 @@ from bench import case
 from cases_paxos import DATA, back, expect_counters, paxos_cluster
 from lib import Failure
 
-HEADER_BYTES, FRAME_BYTES = 72, 40  # of a segment, and of a frame without its record: docs/wal.md
+HEADER_BYTES, FRAME_BYTES = 80, 40  # of a segment, and of a frame without its record: docs/wal.md
 REMEDY = "must not take part with it; keep a copy of the folder"
 
 
