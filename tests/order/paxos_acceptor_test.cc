@@ -187,6 +187,21 @@ TEST_F(PaxosAcceptor, APromiseInNoOrderIsRefused) {
   EXPECT_FALSE(fine_);
 }
 
+// A crash could leave these words and take the checkpoint, and then the log would be refused for
+// ever.
+TEST_F(PaxosAcceptor, NothingIsNotedBeforeTheCheckpointThatSaysInWhichOrder) {
+  EXPECT_FALSE(acceptor_->note_decided(1, unit_head(kOne, 1), bytes_of("decided")));
+  disk_.sync();
+  restart();
+  EXPECT_TRUE(fine_);
+  begin_order();
+  EXPECT_TRUE(acceptor_->note_decided(1, unit_head(kOne, 1), bytes_of("decided")));
+  disk_.sync();
+  restart();
+  EXPECT_TRUE(fine_);
+  EXPECT_TRUE(acceptor_->note_decided(2, unit_head(kOne, 2), bytes_of("decided")));
+}
+
 TEST_F(PaxosAcceptor, WhomItTakesIsReadBack) {
   const wire::Lives lives{1, {kLog, kLog + 1, kLog + 2}};
   ASSERT_TRUE(acceptor_->take({1, {1, 2, 3}}, {kOne, kTwo, kThree}));
@@ -256,6 +271,7 @@ TEST_F(PaxosAcceptor, TheHistoryIsReadBackFromCheckpointToCheckpoint) {
       store_.find(store_.next())->decided = true;
     }
   };
+  begin_order();
   vote_upto(first_, 4);
   ASSERT_TRUE(acceptor_->note_decided(2, unit_head(kOne, 2), bytes_of("decided")));
   consume(2);
@@ -319,6 +335,7 @@ TEST_F(PaxosAcceptor, WhatWasSkippedIsNoHistory) {
 class PaxosAcceptorSkips : public PaxosAcceptor {
  protected:
   void skip_to(Instance next) {
+    begin_order();
     vote_upto(first_, 4);
     ASSERT_TRUE(acceptor_->note_decided(2, unit_head(kOne, 2), bytes_of("decided")));
     for (Instance k = 1; k <= 2; ++k) {

@@ -154,6 +154,7 @@ bool Acceptor::replay(BufferPool& pool, Store& store, KeptWords& kept, OrderStat
   if (marks_.empty()) marks_.push_back({0, log_.last().next()});
   // A checkpoint is the first word on any order.
   if (log.state) state = *log.state;
+  knows_order_ = log.state.has_value();
   if (!log.state && (top_ != 0 || promised_.count != 0)) return false;
   base_ = std::max<Instance>(state.next(), 1);
   if (base_ > store.next()) store.begin(base_);
@@ -310,7 +311,8 @@ bool Acceptor::on_durable() {
 }
 
 bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes) {
-  if (mute()) return false;
+  // A crash could leave it in the log without the checkpoint behind it, and that is no log.
+  if (mute() || !knows_order_) return false;
   Record record;
   record.kind = Record::Kind::decided;
   record.instance = instance;
@@ -371,6 +373,7 @@ bool Acceptor::checkpoint(const OrderState& state, Instance oldest, KeptWords& k
   if (!write_kept(record, kept)) return false;
   write_record(record, scratch_);
   if (!log_.checkpoint(scratch_, marks_.front().at)) return false;
+  knows_order_ = true;
   for (KeptWords::Range& range : kept.ranges()) range.named = true;
   marks_.push_back({top_, log_.last().next()});
   base_ = state.next();
@@ -388,7 +391,7 @@ void Acceptor::add_to(Digest& digest) const {
   digest.add(promised_at_.value == 0 ? 0 : promised_at_ <= log_.durable() ? 1 : 2);
   digest.add(vote_next_);
   digest.add(base_);
-  digest.add(blocked_ ? 1 : 0);
+  digest.add((blocked_ ? 1U : 0U) + (knows_order_ ? 2U : 0U));
   digest.add(pending_.size());
   for (const Pending& pending : pending_) {
     digest.add(pending.instance);

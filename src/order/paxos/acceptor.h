@@ -72,7 +72,8 @@ class Acceptor {
   bool blocked() const { return blocked_; }
 
   /// Notes what was decided where this acceptor voted for something else, or not at all. False: the
-  /// log does not take it now; the instance must not be consumed before it has.
+  /// log does not take it now, or has no checkpoint yet; the instance must not be consumed before
+  /// it has.
   bool note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes);
   /// Lets go of records of instances below `oldest`, from which on the last record of each consumed
   /// instance is what was decided; but for those that are kept. `state`: as of now.
@@ -115,7 +116,8 @@ class Acceptor {
   Instance base_ = 1;
   std::deque<Pending> pending_;  ///< votes that are not on disk yet
   bool blocked_ = false;
-  Instance top_ = 0;  ///< the highest instance of which there is a record
+  bool knows_order_ = false;  ///< the log has a checkpoint, which is the first word on any order
+  Instance top_ = 0;          ///< the highest instance of which there is a record
   std::deque<Mark> marks_;
   std::vector<std::byte> scratch_;
 };
