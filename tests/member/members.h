@@ -147,6 +147,7 @@ inline std::string what_came(const Sites& sites) {
       text += (view.transitional ? " (" : " ") + std::to_string(view.members.size()) +
               (view.transitional ? ")" : "");
     }
+    if (site->member != nullptr) text += "\n  waits for " + site->member->status().waits_for;
     for (const std::string& warning : site->warnings) text += "\n  " + warning;
     for (const Closed& end : site->closed) text += "\n  closed: " + end.reason;
   }

@@ -46,7 +46,7 @@ TEST(Scenario, NamesTheLineOfAMistakeBeforeAnythingRuns) {
        "'letter' is no kind of packet: token, data, join, commit, probe, hold_cancel, "
        "epoch_notice, state, submit, propose, prepare, promise, fetch, fetched, repeat, decided, "
        "checkpoint-get, checkpoint, relay, distribute, lacks, pass, lives, link-check, recall, "
-       "word or other"},
+       "word, log-heard or other"},
       {"expect violation E5",
        "'expect violation' needs a mutant: only a deliberate fault may break a property"},
       {"expect queue n1 = 0", "'=' is no comparison: == != <= >= < >"},

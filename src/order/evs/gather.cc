@@ -98,6 +98,7 @@ void Membership::on_consensus_timeout(Instant now, Effects& out) {
     return;
   }
   for (const MemberId& member : silent) {
+    note_accuser(member, {});  // it is silent, for all that is known: not one link is bad
     out.report({EventCode::member_accused, view_, member,
                 static_cast<std::uint64_t>(GatherReason::consensus_timeout), 0});
   }
@@ -172,7 +173,6 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
           (join.committed.number >= agreement_.view.number || contains(join.failed, self_) ||
            !is_subset(join.processes, processes_))) {
         PEAL_PROBE("membership.join_breaks_attempt");
-        for (const MemberId& member : join.failed) note_accuser(member, from);
         shift_to_gather(now, GatherReason::join, from, out);
         gather_join(now, from, join, out);
       }

@@ -57,11 +57,9 @@ void Membership::trust(const MemberId& member) {
   known->accuser = {};
 }
 
-/// The first one counts: accusations in one gathering follow from each other.
 void Membership::note_accuser(const MemberId& member, const MemberId& accuser) {
   Peer* known = peer(member.node);
-  if (known == nullptr || known->newest != member.epoch || known->accuser != MemberId{}) return;
-  known->accuser = accuser;
+  if (known != nullptr && known->newest == member.epoch) known->accuser = accuser;
 }
 
 /// Only its accuser, which is with us, can tell whether the link that was bad works again.
