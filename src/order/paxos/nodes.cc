@@ -64,6 +64,7 @@ void PaxosEngine::change_nodes(Effects& out) {
   for (const Peer& peer : peers_.all()) {
     const std::uint64_t before = lives[peer.node];
     if (before == 0 || peer.life == 0 || peer.life == before) continue;
+    if (peer.self && !peer.acceptor) continue;  // it is not this life that was taken in
     out.report({EventCode::acceptor_renewed, view_, peer.member, 0, 0});
   }
   // Named as it lives, it has said nothing in rounds of this list, and nothing of any other counts.
