@@ -77,6 +77,7 @@ class Change:
         self.names = list(bench.names)
         self.numbers = {name: place for place, name in enumerate(self.names, 1)}
         self.quiet = []  # times in which lists changed, and no view
+        self.votes = order != "ring"  # who comes is a new acceptor, and says with which log
 
     def write(self, names, numbers=False):
         """What is in the file from now on, with numbers or without."""
@@ -104,10 +105,19 @@ class Change:
         cluster.progress(old)
         for name in old[1:]:
             reload_node(cluster, name)
-        wait_adopted(cluster, old, self.names)
-        cluster.progress(old)
+        self.come(old, self.names[-1], began)
+
+    def come(self, old, new, began):
+        """All lists have been changed, since `began`: the new node is started. An acceptor is
+        waited for before its list counts, and any other node is not."""
+        if self.votes:
+            wait_list(self.cluster, old[0], f"{new}, an acceptor of this list, which is not heard")
+        else:
+            wait_adopted(self.cluster, old, self.names)
+        self.cluster.progress(old)
         self.quiet.append((began, now_ns()))
-        self.start(self.names[-1:])
+        self.start([new])
+        wait_adopted(self.cluster, old, self.names)
 
     def remove_first(self):
         """Removes the first node, after lists that are refused."""
@@ -135,15 +145,12 @@ class Change:
         self.write(self.names, numbers=True)
         for name in rest:
             reload_node(cluster, name)
+        self.come(rest, first, began)
         for name in rest:  # this list has counted before
             cluster[name].child.wait_lines(
                 lambda lines, since=seen[name]: any('"nodes_adopted"' in line
                                                     for line in lines[since:]),
                 START_S, f"line that {first} is a node again")
-        wait_adopted(cluster, rest, self.names)
-        cluster.progress(rest)
-        self.quiet.append((began, now_ns()))
-        self.start([first])
 
 
 @case(3, soak=(5,))
@@ -209,7 +216,8 @@ class Churn:
     def start(self, names):
         """Starts these nodes, and waits until all that are listed are together."""
         for name in names:
-            self.cluster[name].start()
+            if self.cluster[name].child is None:
+                self.cluster[name].start()
         self.cluster.wait_view(self.listed, REJOIN_S)
         for name in names:
             self.cluster[name].start_load()
@@ -259,8 +267,11 @@ class Churn:
                 self.cluster[name].leave()
             else:
                 self.cluster[name].crash()
+        come = [which] if which in self.listed else []
+        if come and self.order != "ring":  # a new acceptor has to say which log it has
+            wait_event(self.cluster[which].start().child, "started")
         self.wait_list()
-        self.start([which] if which in self.listed else [])
+        self.start(come)
         return f"{'adding' if which in self.listed else 'removing'} {which}: " + ", ".join(
             f"{name} {what}" for what, name in steps)
 
