@@ -121,6 +121,22 @@ class Conditions(unittest.TestCase):
 ARP, IPV4 = b"\x08\x06", b"\x08\x00"
 
 
+class Discarding(unittest.TestCase):
+    """bench.Bench: what a case that passed leaves behind"""
+
+    def test_large_files_go_and_what_was_said_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(os.path.join(folder, "data/a/log"))
+            sizes = {"a.1.log": 1 << 20, "peal.toml": 100, "a.trace": 1 << 20,
+                     "data/a/log/0000000000000001.wal": 1 << 20, "data/a/STATE": 183}
+            for name, size in sizes.items():
+                with open(os.path.join(folder, name), "wb") as file:
+                    file.truncate(size)
+            bench.Bench(None, folder, 3, 1).discard()
+            left = {name for name in sizes if os.path.exists(os.path.join(folder, name))}
+            self.assertEqual(left, {"a.1.log", "peal.toml", "data/a/STATE"})
+
+
 class Networks(unittest.TestCase):
     """network.py: what the cases rely on is really so on this machine."""
 

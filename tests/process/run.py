@@ -34,7 +34,8 @@ def parse_arguments():
     parser.add_argument("--soak", action="store_true",
                         help="also what ./test has no time for: larger clusters, longer stops")
     parser.add_argument("--rounds", type=int, help="instead of what a case has by itself")
-    parser.add_argument("--keep", action="store_true", help="keep the traces of cases that passed")
+    parser.add_argument("--keep", action="store_true",
+                        help="keep traces and acceptors' logs of cases that passed")
     parser.add_argument("--bin", default=os.path.join(ROOT, "build/release/bin"),
                         help="folder of the programs under test")
     parser.add_argument("--peal", help="the program under test, instead of --bin")
