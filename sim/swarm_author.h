@@ -74,7 +74,7 @@ class Author {
   void write_timeline();
   void write_ending();
   void write_put_back();
-  bool may_lose_disks() const;
+  bool may_lose_disk_of(NodeId victim) const;
   void write_lasting();
   /// The lines of one fault that stays, among `nodes`.
   std::vector<std::string> lasting_fault(Random& own, const std::vector<NodeId>& nodes);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "order/paxos/options.h"
 #include "sim/swarm_author.h"
 #include "sim/words.h"
 
@@ -92,22 +93,39 @@ void Author::plan_power_and_disks() {
   }
 }
 
-/// Three acceptors or more have their votes on disk: one may lose them.
-bool Author::may_lose_disks() const {
+/// Votes are on disk, and without those of `victim` most acceptors of each list of this story still
+/// have theirs; who is removed for good does not count, for it may stop before that is decided.
+bool Author::may_lose_disk_of(NodeId victim) const {
   const bool on_disk = on_quorums(options_.order) && options_.storage == Storage::disk;
   if (!options_.faults || !on_disk || options_.domains > 0 || nodes_ < 3) return false;
-  const auto few = [](const std::vector<NodeId>& list) { return !list.empty() && list.size() < 3; };
-  return acceptors_ != 1 && acceptors_ != 2 && !few(list_before_) && !few(list_after_);
+  std::vector<NodeId> all;
+  for (std::uint32_t n = 1; n <= nodes_; ++n) all.push_back(NodeId{n});
+  const std::vector<NodeId>& last = list_after_.empty() ? all : list_after_;
+  const auto enough = [&](const std::vector<NodeId>& list) {
+    std::vector<NodeId> acceptors = order::paxos::default_acceptors(list);
+    if (acceptors_ != 0) {
+      acceptors.assign(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(
+                                                        std::min(acceptors_, list.size())));
+    }
+    const auto left = std::count_if(acceptors.begin(), acceptors.end(), [&](NodeId node) {
+      return node != victim && std::binary_search(last.begin(), last.end(), node);
+    });
+    return 2 * static_cast<std::size_t>(left) > acceptors.size();
+  };
+  return enough(last) && (list_before_.empty() || enough(list_before_)) &&
+         (list_between_.empty() || enough(list_between_));
 }
 
-/// One acceptor of three or more loses its disk, and starts with an empty one. Drawn apart, so that
+/// One acceptor loses its disk, and starts with an empty one. Drawn apart, so that
 /// everything else does not depend on it.
 void Author::plan_lost_disk() {
   constexpr double kShareThatLose = 0.3;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6f);
-  if (!may_lose_disks() || !own.chance(kShareThatLose)) return;
+  if (!own.chance(kShareThatLose)) return;
   const auto most = std::min<std::uint64_t>(nodes_, 5);
-  const std::string name = nodes_text({NodeId{1 + static_cast<std::uint32_t>(own.below(most))}});
+  const NodeId victim{1 + static_cast<std::uint32_t>(own.below(most))};
+  if (!may_lose_disk_of(victim)) return;
+  const std::string name = nodes_text({victim});
   const Duration when{own.between(0, length_.ns)};
   at(when, "crash " + name);
   at(when, "disk " + name + " lost");
@@ -119,10 +137,12 @@ void Author::plan_lost_disk() {
 void Author::write_put_back() {
   constexpr double kShareThatPutBack = 0.2;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x70);
-  if (!may_lose_disks() || !own.chance(kShareThatPutBack)) return;
+  if (!own.chance(kShareThatPutBack)) return;
   std::vector<NodeId> nodes = list_after_;
   for (std::uint32_t n = 1; n <= nodes_ && list_after_.empty(); ++n) nodes.push_back(NodeId{n});
-  const std::string name = nodes_text({nodes[own.below(std::min<std::size_t>(nodes.size(), 5))]});
+  const NodeId victim = nodes[own.below(std::min<std::size_t>(nodes.size(), 5))];
+  if (!may_lose_disk_of(victim)) return;
+  const std::string name = nodes_text({victim});
   script_.add("load rate=" + std::to_string(own.between(10, 500)) + " nodes=" + nodes_text(nodes));
   script_.add("disk " + name + " copied");
   script_.add("run " + std::to_string(own.between(1, 2'000)) + "ms");
