@@ -150,7 +150,8 @@ class Build:
         os.makedirs(os.path.dirname(log), exist_ok=True)
         with open(log, "w", encoding="utf-8") as stream:
             return subprocess.run(line, stdin=subprocess.DEVNULL, stdout=stream,
-                                  stderr=subprocess.STDOUT, check=False).returncode
+                                  stderr=subprocess.STDOUT, check=False,
+                                  env=dict(os.environ, LC_ALL="C")).returncode
 
     def compile(self, sample, spare, targets, say):
         """Builds the sample. What does not compile is dropped, and a mutant of `spare`, which is
