@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 from clang.cindex import CursorKind as Kind
 
-# In prefixes and suffixes, what asks whether this mutant is the active one.
+# In prefixes, what asks whether this mutant is the active one: see switch.h. The second notes by
+# itself that the place was reached, and leaves it to others to say whether the mutant differs there.
 ASK = "PEAL_MUTATED(@)"
+ASK_FIRST = "PEAL_MUTATED_HERE(@)"
 
+EDGES = {"<": "peal_mutated_less", "<=": "peal_mutated_less_equal",
+         ">": "peal_mutated_greater", ">=": "peal_mutated_greater_equal"}
 FLIPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 OPPOSITE = {"==": "!=", "!=": "=="}
 # What holds no code that runs, or none that may change.
@@ -23,7 +27,8 @@ COMMENT_OR_LITERAL = re.compile(
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one file. Offsets count bytes; `line` and `column` are of its name."""
+    """One change of one file. Offsets count bytes; `line` and `column` are of its name. A comma
+    takes the place of what is cut."""
 
     file: str
     line: int
@@ -36,6 +41,8 @@ class Mutant:
     prefix: str
     suffix: str
     function: str
+    cut_start: int = 0
+    cut_end: int = 0
     name: str = ""
 
 
@@ -100,7 +107,7 @@ class Expressions:
 
     # Adding a mutant.
 
-    def add(self, kind, span, at, texts, change):
+    def add(self, kind, span, at, texts, change, cut=(0, 0)):
         """`texts`: the prefix and the suffix; `change`: what stands there, and what the mutant
         has in its place."""
         start, end = span
@@ -111,7 +118,7 @@ class Expressions:
         key = (start, end, kind)
         if key not in self.found:
             self.found[key] = Mutant(self.file, line, column, start, end, kind, before, after,
-                                     *texts, self.function_name)
+                                     *texts, self.function_name, *cut)
 
     # The simulator's own mutants are false in what ships.
 
@@ -207,7 +214,10 @@ class Expressions:
             drops = [c for c in children if self.hook_value(c) is None]
         else:
             drops = list(children)
-        ask = (f"({ASK} || (", "))") if operator == "&&" else (f"(!{ASK} && (", "))")
+        # The mutant differs where this side alone decides.
+        ask = (f"({ASK_FIRST} || ::peal_mutated_side(@, false, static_cast<bool>(", ")))")
+        if operator == "||":
+            ask = (f"(!{ASK_FIRST} && ::peal_mutated_side(@, true, static_cast<bool>(", ")))")
         for child in drops:
             if child is children[0] and self.continues(child, operator):
                 continue  # its own sides are dropped one by one
@@ -227,7 +237,8 @@ class Expressions:
         plain = f"{one_line(left)} {operator} {one_line(right)}"
         if operator in FLIPPED:
             changed = f"{one_line(left)} {FLIPPED[operator]} {one_line(right)}"
-            self.add("edge", span, at, (f"({ASK} ? ({changed}) : (", "))"), (plain, changed))
+            self.add("edge", span, at, (f"::{EDGES[operator]}(@, ", ")"), (plain, changed),
+                     (at, at + len(operator)))
         elif operator in OPPOSITE and span not in self.negated:
             changed = f"{one_line(left)} {OPPOSITE[operator]} {one_line(right)}"
             self.add("equal", span, at, (f"({ASK} != (", "))"), (plain, changed))

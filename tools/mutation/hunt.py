@@ -13,6 +13,8 @@ from checks.tree import list_paths
 
 # What a hunter's answer depends on.
 JUDGES = ("src/", "sim/", "oracle/", "tests/", "tools/mutation/", "tools/stories")
+# Why a mutant survived that no hunter had to run for.
+SAME = "the same in all that hunters do"
 
 
 @dataclass
@@ -77,8 +79,8 @@ def try_out(runner, hunters, jobs, kept_in, say):
             kept = json.load(stream)
         if set(kept) == {h.name for h in hunters}:
             for hunter in hunters:
-                hunter.seconds, reached = kept[hunter.name]
-                hunter.reached = set(reached)
+                hunter.seconds, reached, differs = kept[hunter.name]
+                hunter.reached, hunter.differs = set(reached), set(differs)
             return True
     say(f"trying {len(hunters)} hunters without a mutant: all of them have to pass")
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -90,22 +92,25 @@ def try_out(runner, hunters, jobs, kept_in, say):
             raise
     if done:
         with open(kept_in, "w", encoding="utf-8") as stream:
-            json.dump({h.name: (h.seconds, sorted(h.reached)) for h in hunters}, stream)
+            json.dump({h.name: (h.seconds, sorted(h.reached), sorted(h.differs)) for h in hunters},
+                      stream)
     return done
 
 
 def hunt_one(runner, hunters, number, name, kinds):
-    """Runs those hunters that reach the mutant, the cheapest first, until one notices it."""
+    """Runs those hunters to which the mutant makes a difference, the cheapest first, until one
+    notices it."""
     spent = 0.0
-    reaching = sorted((h for h in hunters if number in h.reached), key=lambda h: h.seconds)
-    for hunter in reaching:
+    if not any(number in h.reached for h in hunters):
+        return Verdict(name, "unreached", kinds=kinds)
+    for hunter in sorted((h for h in hunters if number in h.differs), key=lambda h: h.seconds):
         end = runner.run(hunter, number, hunter.limit())
         if end is None:
             return None
         spent += end.seconds
         if end.how != "passed":
             return Verdict(name, "killed", hunter.name, end.how, spent, kinds)
-    return Verdict(name, "survived" if reaching else "unreached", "", "", spent, kinds)
+    return Verdict(name, "survived", "", "" if spent else SAME, spent, kinds)
 
 
 class Hunt:
@@ -153,7 +158,6 @@ class Hunt:
             self.verdicts[mutant.name] = verdict
             self.done += 1
             left = (time.monotonic() - began) / self.done * (total - self.done)
-            what = {"killed": f"{verdict.how}: {verdict.hunter}",
-                    "unreached": "no hunter reaches it"}.get(verdict.outcome, "")
+            what = f"{verdict.how}: {verdict.hunter}" if verdict.hunter else verdict.how
             self.say(f"[{self.done}/{total}, {left / 60:.0f} min left] {verdict.outcome:9} "
                      f"{verdict.seconds:6.1f} s  {mutant.name}  {what}".rstrip())

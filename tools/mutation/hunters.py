@@ -35,7 +35,8 @@ FILE_BYTES = 256 << 20
 
 @dataclass
 class Hunter:
-    """One command that fails if it notices something."""
+    """One command that fails if it notices something. Without a mutant it runs through the places
+    of those it reaches; of some it is then known that they change nothing there."""
 
     name: str
     program: str
@@ -43,6 +44,7 @@ class Hunter:
     kind: str
     seconds: float = 0.0
     reached: set = field(default_factory=set)
+    differs: set = field(default_factory=set)
 
     def limit(self):
         return max(PATIENCE * self.seconds, PATIENCE_SECONDS_MIN)
@@ -197,8 +199,8 @@ class Runner:
                 self.end(pid)
 
     def try_out(self, hunter, at):
-        """Without a mutant: it must pass. Notes how long it takes and which mutants it reaches.
-        `at` is a number that no other hunter has."""
+        """Without a mutant: it must pass. Notes how long it takes, which mutants it reaches, and
+        which of them make a difference. `at` is a number that no other hunter has."""
         reached = os.path.join(self.work, "out", f"reached-{at}")
         log = os.path.join(self.work, "out", f"tried-{at}.log")
         if os.path.exists(reached):
@@ -211,7 +213,9 @@ class Runner:
                           f"{' '.join(hunter.arguments)}\nsee {log}")
         hunter.seconds = end.seconds
         with open(reached, "rb") as stream:
-            hunter.reached = {i for i, byte in enumerate(stream.read()) if byte}
+            noted = [(i, byte) for i, byte in enumerate(stream.read()) if byte]
+        hunter.reached = {i for i, byte in noted}
+        hunter.differs = {i for i, byte in noted if byte & 2}
         os.unlink(reached)
         os.unlink(log)
         return True

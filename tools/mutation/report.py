@@ -87,8 +87,11 @@ class Report:
         yield f"  {mutant.file}:{mutant.line}: ({mutant.kind}{core}) {mutant.name}"
         yield f"      {line_of(mutant, self.texts)}"
         yield f"      {change_of(mutant)}"
+        verdict = self.verdicts[mutant.name]
         if mutant.name in self.reasons:
             yield f"      because: {self.reasons[mutant.name]}"
+        elif verdict.outcome == "survived" and verdict.how:
+            yield f"      {verdict.how}"
 
     def last_line(self):
         total = self.total()

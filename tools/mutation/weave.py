@@ -10,14 +10,18 @@ def weave(text, numbered):
         prefix = mutant.prefix.replace("@", str(number))
         suffix = mutant.suffix.replace("@", str(number))
         # Where one range ends and another begins, the end comes first. Of ranges that begin
-        # together the longest is the outer one, and of equal ones that with the lowest number.
-        inserts.append((mutant.start, 1, -size, number, prefix))
-        inserts.append((mutant.end, 0, size, -number, suffix))
+        # together the longest is the outer one. Of equal ones, what cuts the operator out is the
+        # inner one, and else that with the highest number.
+        depth = (mutant.cut_end, number)
+        inserts.append((mutant.start, 1, -size, depth, prefix, mutant.start))
+        inserts.append((mutant.end, 0, size, (-mutant.cut_end, -number), suffix, mutant.end))
+        if mutant.cut_end:
+            inserts.append((mutant.cut_start, 0, 0, depth, ",", mutant.cut_end))
     parts = []
     at = 0
-    for insert in sorted(inserts):
-        parts.append(text[at:insert[0]])
-        parts.append(insert[4])
-        at = insert[0]
+    for start, _, _, _, insert, end in sorted(inserts):
+        parts.append(text[at:start])
+        parts.append(insert)
+        at = end
     parts.append(text[at:])
     return "".join(parts)
