@@ -29,7 +29,8 @@ MORE_SEEDS = 20
 # A hunter that takes so many times as long as without a mutant hangs.
 PATIENCE = 10
 PATIENCE_SECONDS_MIN = 5
-MEMORY_BYTES = 8 << 30
+# Of addresses: a model of many nodes takes more than 8 GiB of them, and little memory.
+ADDRESSES_MAX = 16 << 30
 FILE_BYTES = 256 << 20
 
 
@@ -154,7 +155,9 @@ class Runner:
             environment["PEAL_MUTATED_REACHED"] = reached
         if log is None:
             log = os.path.join(self.work, "out", f"{threading.get_ident()}.log")
-        line = ["prlimit", "--core=0", f"--as={MEMORY_BYTES}", f"--fsize={FILE_BYTES}",
+        # Should memory run out, it is this process that ends, and no other.
+        line = ["choom", "-n", "1000", "--",
+                "prlimit", "--core=0", f"--as={ADDRESSES_MAX}", f"--fsize={FILE_BYTES}",
                 hunter.program, *hunter.arguments]
         began = time.monotonic()
         with open(log, "wb") as stream:
