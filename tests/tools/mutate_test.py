@@ -380,6 +380,7 @@ class WholeHunt(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
+        cls.build.lock.close()
         cls.folder.cleanup()
 
     def outcome(self, before):
@@ -427,6 +428,10 @@ class WholeHunt(unittest.TestCase):
         bad = Hunter("bad", "/bin/false", [], "units")
         with self.assertRaisesRegex(build.Failure, "without a mutant, this failed: /bin/false"):
             self.runner.try_out(bad, 9)
+
+    def test_two_at_once_are_one_too_many(self):
+        with self.assertRaisesRegex(build.Failure, "another one is at work"):
+            build.Build(self.root, self.build.work, 1)
 
     def test_the_same_sample_is_not_compiled_again(self):
         path = os.path.join(self.build.tree, "src/order/tiny.cc")

@@ -5,6 +5,7 @@ The copy holds the mutated rooms as files of their own and all else as symbolic 
 is not touched."""
 
 import concurrent.futures
+import fcntl
 import glob
 import hashlib
 import json
@@ -68,6 +69,12 @@ class Build:
         self.jobs = jobs
         self.tree = os.path.join(work, "tree")
         self.folder = os.path.join(work, "build")
+        os.makedirs(work, exist_ok=True)
+        self.lock = open(os.path.join(work, "lock"), "w", encoding="utf-8")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Failure(f"another one is at work in {work}") from None
         self.sources = sorted(p for p in list_paths(root) if p.startswith("src/"))
         self.mutable = [p for p in self.sources if p.endswith((".cc", ".h"))
                         and p.startswith(tuple(room + "/" for room in ROOMS))]
@@ -257,15 +264,18 @@ class Build:
     def parse_all(self):
         found = {}
         with concurrent.futures.ProcessPoolExecutor(self.jobs) as pool:
-            for part in pool.map(self.parse_unit, self.units()):
+            orders = [(self.root, self.texts, *unit) for unit in self.units()]
+            for part in pool.map(parse_unit, orders):
                 for mutant in part:
                     found[(mutant.file, mutant.start, mutant.end, mutant.kind)] = mutant
         return sites.named(found.values())
 
-    def parse_unit(self, unit):
-        files, arguments = unit
-        wanted = files + [p for p in self.texts if p.endswith(".h")]
-        display = {os.path.join(self.root, p): p for p in wanted}
-        texts = {full: self.texts[p] for full, p in display.items()}
-        body = "".join(f'#include "{os.path.join(self.root, p)}"\n' for p in files)
-        return sites.parse((self.path("unit.cc"), body), arguments, texts, display)
+
+def parse_unit(order):
+    """The mutants of what the compiler reads at once; a process of its own may do it."""
+    root, all_texts, files, arguments = order
+    wanted = files + [p for p in all_texts if p.endswith(".h")]
+    display = {os.path.join(root, p): p for p in wanted}
+    texts = {full: all_texts[p] for full, p in display.items()}
+    body = "".join(f'#include "{os.path.join(root, p)}"\n' for p in files)
+    return sites.parse((os.path.join(root, "unit.cc"), body), arguments, texts, display)

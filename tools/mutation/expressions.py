@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from clang.cindex import CursorKind as Kind
 
-# In prefixes, what asks whether this mutant is the active one: see switch.h. The second notes by
-# itself that the place was reached, and leaves it to others to say whether the mutant differs there.
+# In prefixes, what asks whether this mutant is the active one: see switch.h. The second only notes
+# that the place was reached; whether the mutant differs there is for others to say.
 ASK = "PEAL_MUTATED(@)"
 ASK_FIRST = "PEAL_MUTATED_HERE(@)"
 
