@@ -78,6 +78,9 @@ struct Peer {
   LogsHeard logs;        ///< what it said of its log
 };
 
+/// What it said of itself is old if its packets do not arrive any more, on one lane or on both.
+inline bool is_heard(const Peer& peer) { return peer.self || !peer.reception.failing(); }
+
 /// An order in which nothing is decided yet is learnt from its acceptors alone.
 inline bool tells_of_order(const Peer& peer) {
   return peer.has_state && (peer.state.next > 1 || (peer.state.next == 1 && peer.named));
