@@ -50,6 +50,7 @@ Script Author::write() {
   plan_lists();
   if (options_.storage == Storage::memory) spare_lives();
   plan_lost_disk();
+  plan_slow_node();
   write_timeline();
   write_ending();
   return std::move(script_);
@@ -248,6 +249,7 @@ void Author::write_ending() {
     script_.add("disk all mended");
     script_.add("start all");
     script_.add("settle");
+    write_late_duplicates();
     write_put_back();
     write_lasting();
     return;
@@ -263,7 +265,10 @@ void Author::write_ending() {
   }
   if (maybe(0.85)) {
     script_.add("settle");
-    if (all) write_lasting();
+    if (all) {
+      write_late_duplicates();
+      write_lasting();
+    }
   } else {
     script_.add("settle " + some_parts(2, false));
   }

@@ -66,6 +66,7 @@ class Author {
   void plan_quorum_targets();
   void plan_power_and_disks();
   void plan_lost_disk();
+  void plan_slow_node();
   void spare_lives();
   void draw_lists();
   void plan_lists();
@@ -75,6 +76,7 @@ class Author {
   void write_ending();
   void write_put_back();
   bool may_lose_disk_of(NodeId victim) const;
+  void write_late_duplicates();
   void write_lasting();
   /// The lines of one fault that stays, among `nodes`.
   std::vector<std::string> lasting_fault(Random& own, const std::vector<NodeId>& nodes);

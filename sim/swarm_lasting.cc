@@ -4,15 +4,35 @@
 #include "sim/swarm_author.h"
 #include "sim/words.h"
 
-// Faults that stay while others go on: at the end of a story, when all had been well again. Drawn
-// from a generator of their own, so that what comes before does not depend on them.
+// What comes at the end of a story, when all had been well again: packets from long ago, and faults
+// that stay while others go on. Each is drawn from a generator of its own, so that what comes
+// before does not depend on it.
 
 namespace peal::sim {
 namespace {
 
 constexpr double kShareOfStories = 0.25;
+constexpr double kShareWithLateDuplicates = 0.06;
 
 }  // namespace
+
+/// After minutes in which nodes have forgotten what they keep for a while, packets of the whole
+/// story come once more, some while everybody sends.
+void Author::write_late_duplicates() {
+  if (!options_.faults) return;
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x75);
+  if (!own.chance(kShareWithLateDuplicates)) return;
+  script_.add("run " + std::to_string(own.between(60, 300)) + "s");
+  const auto replay = [&] {
+    script_.add("replay-old count=" + std::to_string(own.between(20, 300)) + " delay=0-" +
+                std::to_string(own.between(1, 500)) + "ms");
+  };
+  replay();
+  script_.add("load rate=" + std::to_string(own.between(20, 500)));
+  script_.add("run " + std::to_string(own.between(10, 600)) + "ms");
+  replay();
+  script_.add("settle quick");
+}
 
 void Author::write_lasting() {
   if (!options_.faults || nodes_ < 2) return;

@@ -132,6 +132,25 @@ void Author::plan_lost_disk() {
   at(when + milliseconds(own.between(1, 500)), "start " + name);
 }
 
+/// One node is slow in all that it does: its disk, its application, its processor. Drawn apart,
+/// too.
+void Author::plan_slow_node() {
+  constexpr double kShareThatSlow = 0.12;
+  if (!options_.faults || !on_quorums(options_.order)) return;
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x76);
+  if (!own.chance(kShareThatSlow)) return;
+  const std::string name = nodes_text({NodeId{1 + static_cast<std::uint32_t>(own.below(nodes_))}});
+  const Duration from{own.between(0, length_.ns)};
+  const Duration to = from + milliseconds(own.between(50, 1'500));
+  at(from, "disk " + name + " slow " + std::to_string(own.between(5, 250)) + "ms");
+  at(from, "application " + name + " room=" + std::to_string(own.between(1, 60)) +
+               " per-unit=" + std::to_string(own.between(100, 5'000)) + "us");
+  if (own.chance(0.5)) at(from, "slow " + name + " " + std::to_string(own.between(2, 20)));
+  at(to, "disk " + name + " mended");
+  at(to, "application " + name + " normal");
+  at(to, "slow " + name + " 1");
+}
+
 /// The disk of an acceptor is put back as it was before, while all others run: who restarts forgets
 /// what it heard of logs. Then it is emptied, as people are told to do. Drawn apart, too.
 void Author::write_put_back() {
