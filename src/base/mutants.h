@@ -49,10 +49,12 @@ namespace peal::sim_hooks {
   X(checksum_ignored, "packets with a wrong checksum are decoded")                                \
   X(phase_two_of_any_attempt, "the second phase of another attempt's commit token is accepted")   \
   X(stale_commit_accepted, "a commit token of an attempt that is over is accepted")               \
+  X(commit_unheard, "a member enters Commit though it does not hear all of its members")          \
   X(second_first_rotation, "a duplicated commit token starts the first rotation again")           \
   X(stale_join_accepted, "a JOIN is accepted though a later one of its sender was")               \
   X(leftover_join_obeyed, "a JOIN that accuses this member ends its view")                        \
   X(one_way_joins, "a JOIN ends a view though its sender does not hear the view")                 \
+  X(gather_growth_unheard, "a JOIN that makes sets grow to what it says is no agreement")         \
   X(leave_ignored, "a goodbye is ignored")                                                        \
   X(muted_for_ever, "an excluded member is never invited back")                                   \
   X(damping_absent, "an excluded member is invited back at once")                                 \
@@ -74,6 +76,7 @@ namespace peal::sim_hooks {
   X(px_old_round_accepted, "a proposal of a round below the promised one is voted for")           \
   X(px_vote_without_promise, "a vote does not raise the promised round")                          \
   X(px_promises_one_short, "Phase 1 ends with one promise less than a majority")                  \
+  X(px_old_promises_count, "a promise of any round counts for the one that is being prepared")    \
   X(px_lowest_vote_wins, "a new coordinator proposes the value of the lowest round")              \
   X(px_recovered_dropped, "a new coordinator fills what others voted for with nothing")           \
   X(px_minority_decides, "one vote less than a majority decides")                                 \
@@ -92,6 +95,7 @@ namespace peal::sim_hooks {
   X(px_silent_leads, "a coordinator whose control packets do not arrive is not missed")           \
   X(px_unfit_leads, "a coordinator that others cannot go on with goes on")                        \
   X(px_one_misses, "one acceptor that misses the coordinator takes over")                         \
+  X(px_old_words_count, "words of a node whose packets do not arrive count as its own")           \
   X(px_repairs_one_lane, "what was asked for in vain is sent by the same lane again")             \
   X(px_skip_forgets, "an acceptor that skips instances says that it voted for none of them")      \
   X(px_few_words_count, "what one acceptor voted for is taken for what was decided")              \

@@ -40,7 +40,7 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
       if (commit.hops == mine && mine > 0 && commit.members == candidates() &&
           commit.list == list() &&
           (commit.view.number > committed_.number || PEAL_MUTANT(stale_commit_accepted)) &&
-          hears_rest_of(commit, mine)) {
+          (hears_rest_of(commit, mine) || PEAL_MUTANT(commit_unheard))) {
         enter_commit(now, commit, mine, out);
         return;
       }

@@ -228,6 +228,7 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
   shift_to_gather(now, GatherReason::sets_grew, from, out);
   // It may have said just this, and say no more, since it has consensus: then it is no suspect.
   if (join.processes != processes_ || join.failed != failed_) return;
+  if (PEAL_MUTANT(gather_growth_unheard)) return;
   insert(consensus_, from);
   if (state_ == State::gather && !agreed_) check_consensus(now, false, out);
 }

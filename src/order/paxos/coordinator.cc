@@ -82,7 +82,8 @@ void Coordinator::answer_self(Instant now, Effects& out) {
 
 void Coordinator::on_promise(Instant now, const Peer& from, const wire::Promise& promise,
                              Effects& out) {
-  if (phase_ != Phase::prepare || promise.round != round_ || !from.acceptor) return;
+  const bool of_this_round = promise.round == round_ || PEAL_MUTANT(px_old_promises_count);
+  if (phase_ != Phase::prepare || !of_this_round || !from.acceptor) return;
   promises_.emplace(from.node, promise);
   const std::size_t enough = PEAL_MUTANT(px_promises_one_short)
                                  ? std::max<std::size_t>(p_.peers.majority(), 2) - 1

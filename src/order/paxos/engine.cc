@@ -321,11 +321,10 @@ bool PaxosEngine::most_miss_last() const {
   const auto missing = std::count_if(peers.begin(), peers.end(), [this](const Peer& peer) {
     if (!peer.acceptor || peer.silent || peer.suspected) return false;
     if (peer.self) return misses_;
-    if (!is_heard(peer) || !peer.has_state || !peer.state.misses) return false;
-    // Whoever goes by an earlier round does not hear of this one's coordinator; but what that one
-    // said itself of an earlier round is over.
-    const bool begun_since = peer.member == round_seen_.coordinator;
-    return begun_since ? peer.state.round == round_seen_ : peer.state.round <= round_seen_;
+    if (!peer.has_state || !peer.state.misses) return false;
+    if (!is_heard(peer) && !PEAL_MUTANT(px_old_words_count)) return false;
+    // Whoever goes by an earlier round does not hear of this one's coordinator.
+    return peer.state.round <= round_seen_;
   });
   return static_cast<std::size_t>(missing) >= peers_.majority();
 }
