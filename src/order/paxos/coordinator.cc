@@ -82,6 +82,9 @@ void Coordinator::answer_self(Instant now, Effects& out) {
 
 void Coordinator::on_promise(Instant now, const Peer& from, const wire::Promise& promise,
                              Effects& out) {
+  if (promise.round == round_ && phase_ != Phase::prepare && phase_ != Phase::idle) {
+    PEAL_PROBE("paxos.promise_late");
+  }
   if (phase_ != Phase::prepare || promise.round != round_ || !from.acceptor) return;
   promises_.emplace(from.node, promise);
   const std::size_t enough = PEAL_MUTANT(px_promises_one_short)
