@@ -66,6 +66,8 @@ class Author {
   void plan_quorum_targets();
   void plan_power_and_disks();
   void plan_lost_disk();
+  std::string log_keys();
+  void plan_restarts();
   void spare_lives();
   void draw_lists();
   void plan_lists();
