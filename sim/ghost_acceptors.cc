@@ -136,10 +136,9 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
       pending.round = record.round;
       break;
     case Record::Kind::vote:
-      fold_vote(of, position, record, reading);
       pending.round = record.round;
       pending.instance = record.instance;
-      pending.value = value_digest(record.head, record.bytes);
+      pending.value = fold_vote(of, position, record, reading);
       break;
     case Record::Kind::decided: {
       if (!reading && log.order == 0) {
@@ -167,8 +166,8 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
   }
   if (!reading) {
     log.pending.push_back(pending);
-  } else if (pending.instance != 0) {
-    became_durable(of, pending);
+  } else if (pending.instance != 0 && position > of.before.durable) {
+    became_durable(of, pending);  // it was written, and nobody knew that it was durable
   }
 }
 
@@ -195,7 +194,8 @@ void GhostAcceptors::check_rights(const Life& of, const Round& round) {
   }
 }
 
-void GhostAcceptors::fold_vote(Life& of, LogPosition position, const Record& record, bool reading) {
+std::uint64_t GhostAcceptors::fold_vote(Life& of, LogPosition position, const Record& record,
+                                        bool reading) {
   Log& log = of.log;
   const std::uint64_t value = value_digest(record.head, record.bytes);
   if (reading) {
@@ -207,6 +207,7 @@ void GhostAcceptors::fold_vote(Life& of, LogPosition position, const Record& rec
   }
   fold_round(of, position, record.round);
   if (record.instance >= log.next) log.votes.put(record.instance, {record.round, value, position});
+  return value;
 }
 
 // From its oldest instance on, the last record of each is what was decided.
@@ -286,6 +287,7 @@ void GhostAcceptors::durable(NodeId node, LogPosition upto) {
 }
 
 void GhostAcceptors::became_durable(Life& of, const Pending& vote) {
+  if (of.log.order == 0) return;  // none counts before a checkpoint says in which order
   orders_.vote_durable(of.log.order, of.node, of.id, vote.round, vote.instance, vote.value);
 }
 

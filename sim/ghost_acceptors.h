@@ -157,7 +157,7 @@ class GhostAcceptors {
   std::string name(const Life& life) const;
   void fold(Life& life, LogPosition position, const Record& record, bool reading);
   void fold_round(Life& life, LogPosition position, const Round& round);
-  void fold_vote(Life& life, LogPosition position, const Record& record, bool reading);
+  std::uint64_t fold_vote(Life& life, LogPosition position, const Record& record, bool reading);
   void fold_checkpoint(Life& life, LogPosition position, const Record& record, bool reading);
   void check_rights(const Life& life, const Round& round);
   void check_remembers(const Life& life);
