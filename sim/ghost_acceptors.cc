@@ -129,6 +129,8 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
   Log& log = of.log;
   Pending pending;
   pending.at = position;
+  // A durable checkpoint makes up for it, so it is not looked at again at each start.
+  const bool over = reading && record.instance < of.before.next_durable;
   switch (record.kind) {
     case Record::Kind::promise:
       if (!reading) check_rights(of, record.round);
@@ -136,6 +138,14 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
       pending.round = record.round;
       break;
     case Record::Kind::vote:
+      if (reading) {
+        ++figures_.votes_read;
+        of.highest_vote_read = std::max(of.highest_vote_read, record.round);
+      } else {
+        check_rights(of, record.round);
+      }
+      fold_round(of, position, record.round);
+      if (over) break;
       pending.round = record.round;
       pending.instance = record.instance;
       pending.value = fold_vote(of, position, record, reading);
@@ -146,7 +156,7 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
                 name(of) + " notes what was decided in an order that its log does not know");
         break;
       }
-      if (record.instance < log.next) break;
+      if (over || record.instance < log.next) break;
       const std::uint64_t value = value_digest(record.head, record.bytes);
       log.decided.put(record.instance, {value, position});
       if (!reading) orders_.claim(log.order, record.instance, value, {of.node});
@@ -198,14 +208,7 @@ std::uint64_t GhostAcceptors::fold_vote(Life& of, LogPosition position, const Re
                                         bool reading) {
   Log& log = of.log;
   const std::uint64_t value = value_digest(record.head, record.bytes);
-  if (reading) {
-    ++figures_.votes_read;
-    of.highest_vote_read = std::max(of.highest_vote_read, record.round);
-  } else {
-    check_rights(of, record.round);
-    orders_.vote(log.order, of.node, of.id, record.round, record.instance, value);
-  }
-  fold_round(of, position, record.round);
+  if (!reading) orders_.vote(log.order, of.node, of.id, record.round, record.instance, value);
   if (record.instance >= log.next) log.votes.put(record.instance, {record.round, value, position});
   return value;
 }

@@ -23,7 +23,9 @@ class ByInstance {
 
   void put(wire::Instance instance, const What& what) {
     if (all_.empty()) first_ = instance;
-    if (instance < first_ || instance - first_ >= kMost) return;
+    if (instance < first_ && first_ + all_.size() - instance > kMost) return;
+    for (; instance < first_; --first_) all_.emplace_front();
+    if (instance - first_ >= kMost) return;
     if (instance - first_ >= all_.size()) all_.resize(instance - first_ + 1);
     std::optional<What>& at = all_[instance - first_];
     if (!at) ++count_;

@@ -289,6 +289,23 @@ TEST_F(GhostAcceptorsTest, WhatWasDecidedIsForgottenOverARestart) {
   EXPECT_TRUE(finds("n1 has forgotten over a restart what was decided for instance 1"));
 }
 
+TEST_F(GhostAcceptorsTest, VotesOfALaterRoundMayBeginFurtherBelow) {
+  begin();
+  vote(1, round(1), 5, 7);
+  vote(1, round(3), 2, 8);
+  write(1, promise_of(round(4)));
+  wire::Promise promise;
+  promise.round = round(4);
+  promise.next = 1;
+  promise.runs = {{5, 1, round(1)}};
+  ghost.said_promise({NodeId{1}, 1}, promise);
+  EXPECT_TRUE(finds("does not tell its vote for instance 2 in round 3"));
+  open(1, 0,
+       {taken(), checkpoint_of(1, {}), vote_of(round(1), 5, 7), vote_of(round(3), 2, 8),
+        promise_of(round(4))});
+  EXPECT_EQ(found(), "");
+}
+
 TEST_F(GhostAcceptorsTest, WhatWasNotDurableMayBeForgotten) {
   begin();
   write(1, promise_of(round(3)), false);
