@@ -83,9 +83,24 @@ void Ghost::sent(MemberId from, const Packet& packet) {
 }
 
 void Ghost::received(MemberId who, const Packet& packet) {
-  if (!ring_ || packet.kind != PacketKind::data) return;
+  if (!ring_) {
+    if (packet.kind == PacketKind::log_heard) heard_of_log(who, packet);
+    return;
+  }
+  if (packet.kind != PacketKind::data) return;
   if (const auto data = decoded(wire::decode_data, packet)) {
     ring_->holds(who, data->view, data->seq);
+  }
+}
+
+/// Damaged ones tell nothing.
+void Ghost::heard_of_log(MemberId who, const Packet& packet) {
+  wire::Header header;
+  if (wire::decode_header(packet.bytes, header) != wire::Drop::none) return;
+  GhostAcceptors* of = of_packet(packet.bytes);
+  if (of == nullptr) return;
+  if (const auto answer = decoded(wire::decode_log_answer, packet)) {
+    of->told_of_log(who, header.sender, *answer);
   }
 }
 
@@ -135,9 +150,9 @@ void Ghost::installed(MemberId who, const order::View& view) {
 
 // ---- logs ----
 
-void Ghost::on_log_opened(NodeId node, std::uint64_t id) {
+void Ghost::on_log_opened(MemberId self, std::uint64_t id, bool put_back) {
   for (const Ensemble& each : ensembles_) {
-    each.acceptors->opened(node, id | wire::kLogBit, newest_segment_[node]);
+    each.acceptors->opened(self, id | wire::kLogBit, newest_segment_[self.node], put_back);
   }
 }
 
@@ -147,8 +162,8 @@ void Ghost::on_log_read(NodeId node, LogPosition position, ByteView bytes) {
   of->read(node, position, record_);
 }
 
-void Ghost::on_log_replayed(NodeId node) {
-  for (const Ensemble& each : ensembles_) each.acceptors->replayed(node);
+void Ghost::on_log_replayed(NodeId node, LogPosition last) {
+  for (const Ensemble& each : ensembles_) each.acceptors->replayed(node, last);
 }
 
 void Ghost::on_log_appended(NodeId node, LogPosition position, ByteView first, ByteView rest) {

@@ -44,9 +44,9 @@ class Ghost final : public LogWitness {
 
   // Logs. `newest_segment`: the first position in the newest segment, before it is opened.
   void note_newest_segment(NodeId node, LogPosition first) { newest_segment_[node] = first; }
-  void on_log_opened(NodeId node, std::uint64_t id) override;
+  void on_log_opened(MemberId self, std::uint64_t id, bool put_back) override;
   void on_log_read(NodeId node, LogPosition position, ByteView record) override;
-  void on_log_replayed(NodeId node) override;
+  void on_log_replayed(NodeId node, LogPosition last) override;
   void on_log_appended(NodeId node, LogPosition position, ByteView first, ByteView rest) override;
   void on_log_checkpoint(NodeId node, LogPosition keep_from) override;
   void on_log_durable(NodeId node, LogPosition upto) override;
@@ -62,6 +62,7 @@ class Ghost final : public LogWitness {
 
   GhostAcceptors* of_packet(ByteView packet);
   GhostAcceptors* of_record(ByteView& record);
+  void heard_of_log(MemberId who, const Packet& packet);
   void sent_on_quorums(MemberId from, const Packet& packet);
 
   const bool labelled_;  ///< records begin with the number of their ensemble

@@ -8,15 +8,18 @@
 namespace peal::sim {
 namespace {
 
-/// The name of the order that begins with these lives.
+/// Incarnations of one log that are remembered: as many as a log does.
+constexpr std::size_t kEpochsMax = order::paxos::Record::kStartsMax;
+constexpr LogPosition kEverything{~std::uint64_t{0}};
+
+}  // namespace
+
 std::uint64_t order_of(const wire::Lives& lives) {
   wire::Nodes nodes;
   nodes.hash = lives.list;
   nodes.lives = lives.lives;
   return wire::first_of(nodes);
 }
-
-}  // namespace
 
 std::uint64_t value_digest(const wire::ValueHead& head, ByteView bytes) {
   Digest digest;
@@ -53,11 +56,20 @@ GhostAcceptors::Life* GhostAcceptors::current(NodeId node) {
 
 // ---- the log ----
 
-void GhostAcceptors::opened(NodeId node, std::uint64_t id, LogPosition newest_segment) {
-  Life& of = life(node, id);
+void GhostAcceptors::opened(MemberId self, std::uint64_t id, LogPosition newest_segment,
+                            bool put_back) {
+  Life& of = life(self.node, id);
   // One that died before it had read its log has learnt nothing.
   if (!of.reading) of.before = std::exchange(of.log, {});
   of.log = {};
+  of.epoch = self.epoch;
+  of.told = false;
+  if (put_back) {
+    of.put_back = true;
+    of.before = {};
+    of.promise_said = {};
+    orders_.lose_votes(self.node, id);
+  }
   of.reading = true;
   of.any = false;
   of.newest_segment = newest_segment;
@@ -74,9 +86,14 @@ void GhostAcceptors::read(NodeId node, LogPosition position, const Record& recor
   fold(*of, position, record, true);
 }
 
-void GhostAcceptors::replayed(NodeId node) {
+void GhostAcceptors::replayed(NodeId node, LogPosition last) {
   Life* of = current(node);
   if (of == nullptr || !std::exchange(of->reading, false)) return;
+  if (std::exchange(of->put_back, false)) {
+    for (auto& [epoch, upto] : of->held) upto = std::min(upto, last);
+  }
+  if (of->held.size() == kEpochsMax) of->held.erase(of->held.begin());
+  of->held[of->epoch] = kEverything;
   Log& log = of->log;
   log.promised_durable = log.promised;
   log.next_durable = log.next;
@@ -166,12 +183,15 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
       fold_checkpoint(of, position, record, reading);
       pending.round = record.round;
       pending.next = log.next;
+      if (!record.starts.empty()) pending.begun = record.starts.back().epoch;
       break;
     case Record::Kind::taken:
       log.taken = pending.taken = order_of(record.lives);
       log.taken_at = position;
       if (reading) of.took.insert(log.taken);
       break;
+    case Record::Kind::started: pending.begun = record.epoch; break;
+    case Record::Kind::put_back: of.told = true; break;
     case Record::Kind::kept: break;  // words on what others decided, which say no more than votes
   }
   if (!reading) {
@@ -187,8 +207,15 @@ void GhostAcceptors::fold_round(Life& of, LogPosition position, const Round& rou
   of.log.promised_at = position;
 }
 
+/// It was told that its log is an older copy.
+void GhostAcceptors::check_silence(const Life& of, const std::string& what) {
+  if (!of.told) return;
+  report_("durable", name(of) + " " + what + ", and was told that its log is an older copy");
+}
+
 /// May it promise, or vote, in this round?
 void GhostAcceptors::check_rights(const Life& of, const Round& round) {
+  check_silence(of, "promises or votes in " + text_of(round));
   const Log& log = of.log;
   if (round < log.promised) {
     report_("durable",
@@ -281,6 +308,7 @@ void GhostAcceptors::durable(NodeId node, LogPosition upto) {
     log.pending.pop_front();
     log.promised_durable = std::max(log.promised_durable, pending.round);
     log.next_durable = std::max(log.next_durable, pending.next);
+    if (pending.begun != 0) log.begun_durable = pending.begun;
     if (pending.taken != 0) {
       log.taken_durable = pending.taken;
       of->took.insert(pending.taken);
@@ -292,103 +320,6 @@ void GhostAcceptors::durable(NodeId node, LogPosition upto) {
 void GhostAcceptors::became_durable(Life& of, const Pending& vote) {
   if (of.log.order == 0) return;  // none counts before a checkpoint says in which order
   orders_.vote_durable(of.log.order, of.node, of.id, vote.round, vote.instance, vote.value);
-}
-
-// ---- what it says ----
-
-void GhostAcceptors::said_state(MemberId from, const wire::State& state) {
-  if (state.next == 0 && state.voted_round.count == 0) return;
-  const Claimant who{from.node};
-  if (state.next != 0) {
-    follows_[from.node] = state.first_list;
-    orders_.claim_all(state.first_list, state.next, who);
-  }
-  if (state.voted_round.count == 0) return;
-  if (state.decided_upto != 0) {
-    orders_.claim_all(state.first_list, state.decided_upto + 1, who);
-  }
-  Life* of = on_disk_ ? current(from.node) : nullptr;
-  if (of == nullptr) return;
-  if (of->voted != state.voted_round) {
-    of->voted = state.voted_round;
-    of->voted_upto = std::max<Instance>(state.next, 1) - 1;
-  }
-  for (Instance k = of->voted_upto + 1; k <= state.voted_upto; ++k) {
-    check_vote_told(*of, k, state.voted_round);
-  }
-  of->voted_upto = std::max(of->voted_upto, state.voted_upto);
-}
-
-void GhostAcceptors::check_vote_told(const Life& of, Instance instance, const Round& round) {
-  const Log& log = of.log;
-  const Vote* vote = log.votes.find(instance);
-  const bool written = vote != nullptr && vote->round == round;
-  if (written && vote->at <= log.durable) return;
-  if (orders_.is_decided(log.order, instance)) return;
-  report_("durable", name(of) + " says that it voted for instance " + std::to_string(instance) +
-                         " in " + text_of(round) +
-                         (written ? ", and that is not durable" : ", and did not"));
-}
-
-void GhostAcceptors::said_promise(MemberId from, const wire::Promise& promise) {
-  Life& of =
-      on_disk_ && current(from.node) != nullptr ? *current(from.node) : life(from.node, from.epoch);
-  if (promise.round < of.promise_said) {
-    report_("durable", name(of) + " promises " + text_of(promise.round) + ", and has promised " +
-                           text_of(of.promise_said));
-  }
-  of.promise_said = std::max(of.promise_said, promise.round);
-  if (!on_disk_) return;
-  const Log& log = of.log;
-  if (log.promised_durable < promise.round) {
-    report_("durable",
-            name(of) + " promises " + text_of(promise.round) + ", and that is not durable");
-  }
-  auto run = promise.runs.begin();
-  log.votes.each_from(promise.next, [&](Instance instance, const Vote& vote) {
-    while (run != promise.runs.end() && run->first + run->length <= instance) ++run;
-    const bool named = run != promise.runs.end() && run->first <= instance;
-    if (named && run->round == vote.round) return true;
-    report_("durable", name(of) + " promises " + text_of(promise.round) +
-                           " and does not tell its vote for instance " + std::to_string(instance) +
-                           " in " + text_of(vote.round));
-    return false;
-  });
-}
-
-void GhostAcceptors::said_lives(MemberId from, const wire::Lives& lives) {
-  const std::uint64_t order = order_of(lives);
-  if (!on_disk_) {
-    life(from.node, from.epoch).took.insert(order);
-    return;
-  }
-  const Life* of = current(from.node);
-  if (of == nullptr || of->log.taken_durable == order) return;
-  report_("founded", name(*of) + " says who begins an order, and that is not durable");
-}
-
-// An order begins only once all of its acceptors are bound to it.
-void GhostAcceptors::said_checkpoint(MemberId from, const wire::Checkpoint& state) {
-  const Claimant who{from.node};
-  const wire::Nodes& nodes = state.nodes;
-  if (orders_.note_list(nodes, who) && nodes.number == 0) {
-    for (std::size_t i = 0; i < nodes.lives.size() && i < nodes.acceptors.size(); ++i) {
-      const std::uint64_t id = nodes.lives[i];
-      const auto bound = std::find_if(lives_.begin(), lives_.end(), [&](const Life& each) {
-        return each.id == id && each.node == nodes.acceptors[i];
-      });
-      if (bound != lives_.end() && bound->took.count(nodes.first) != 0) continue;
-      report_("founded", who.text() + " begins an order, and n" +
-                             std::to_string(nodes.acceptors[i].value) + " is not bound to it");
-    }
-  }
-  orders_.claim_state(state, who);
-}
-
-void GhostAcceptors::said_decided(MemberId from, Instance instance, std::uint64_t value) {
-  const auto order = follows_.find(from.node);
-  if (order == follows_.end()) return;
-  orders_.claim(order->second, instance, value, {from.node});
 }
 
 }  // namespace peal::sim

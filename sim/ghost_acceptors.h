@@ -59,7 +59,12 @@ class ByInstance {
 };
 
 /// What the acceptors of one ensemble wrote down, what of it is durable, and what they said. An
-/// acceptor is a life: a log, or with votes in memory an incarnation.
+/// acceptor is a life: a log, or with votes in memory an incarnation. One whose log is lost has
+/// another life, which remembers nothing, and speaks only once a list names it.
+///
+/// A log that was put back has forgotten what it lacks, and that is no fault of its node's. From
+/// when an acceptor has told the node of something that the copy lacks, the node has to be silent.
+/// Of a node that nobody told, nothing more can be asked (docs/wal.md).
 ///
 /// Memory: of each life its records that its last checkpoint does not make up for, and kLivesMax
 /// lives.
@@ -82,14 +87,17 @@ class GhostAcceptors {
   GhostAcceptors(bool on_disk, GhostOrders& orders, GhostReport report)
       : on_disk_(on_disk), orders_(orders), report_(std::move(report)) {}
 
-  // Its log. `id` is that of the life.
-  void opened(NodeId node, std::uint64_t id, LogPosition newest_segment);
+  // Its log. `id` is that of the life, `last` what was read up to. `put_back`: it is an older copy.
+  void opened(MemberId self, std::uint64_t id, LogPosition newest_segment, bool put_back);
   void read(NodeId node, LogPosition position, const Record& record);
-  void replayed(NodeId node);
+  void replayed(NodeId node, LogPosition last);
   void appended(NodeId node, LogPosition position, const Record& record);
   /// What is before `keep_from` may be gone.
   void let_go(NodeId node, LogPosition keep_from);
   void durable(NodeId node, LogPosition upto);
+
+  /// An acceptor has told this one what it heard of its log.
+  void told_of_log(MemberId who, MemberId from, const wire::LogAnswer& answer);
 
   // What it says.
   void said_state(MemberId from, const wire::State& state);
@@ -118,6 +126,7 @@ class GhostAcceptors {
     std::uint64_t value = 0;
     Instance next = 0;        ///< of a checkpoint
     std::uint64_t taken = 0;  ///< whom it takes for those that begin an order
+    std::uint64_t begun = 0;  ///< epoch of the incarnation that begins
   };
   /// What a log says.
   struct Log {
@@ -134,6 +143,7 @@ class GhostAcceptors {
     std::uint64_t taken = 0;  ///< the last whom it takes, as the name of their order
     LogPosition taken_at{};
     std::uint64_t taken_durable = 0;
+    std::uint64_t begun_durable = 0;  ///< epoch of the last incarnation that it knows of
     LogPosition durable{};
     std::deque<Pending> pending;
   };
@@ -142,6 +152,11 @@ class GhostAcceptors {
     NodeId node{};
     Log log;
     std::set<std::uint64_t> took;  ///< names of all orders that it ever took lives for, durably
+    std::uint64_t epoch = 0;       ///< of the incarnation that has it
+    /// What is there of each incarnation that wrote to it: what comes behind is in no copy.
+    std::map<std::uint64_t, LogPosition> held;
+    bool put_back = false;  ///< what is read is an older copy
+    bool told = false;      ///< the incarnation was told so, and may say nothing of votes
     // What it said.
     Round promise_said{};
     Round voted{};
@@ -162,6 +177,8 @@ class GhostAcceptors {
   std::uint64_t fold_vote(Life& life, LogPosition position, const Record& record, bool reading);
   void fold_checkpoint(Life& life, LogPosition position, const Record& record, bool reading);
   void check_rights(const Life& life, const Round& round);
+  void check_begun(MemberId from);
+  void check_silence(const Life& life, const std::string& what);
   void check_remembers(const Life& life);
   void check_vote_told(const Life& life, Instance instance, const Round& round);
   void became_durable(Life& life, const Pending& pending);
@@ -175,6 +192,8 @@ class GhostAcceptors {
   Figures figures_;
 };
 
+/// The name of the order that begins with these lives.
+std::uint64_t order_of(const wire::Lives& lives);
 /// Of a value, so that two of them can be compared.
 std::uint64_t value_digest(const wire::ValueHead& head, ByteView bytes);
 

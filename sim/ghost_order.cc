@@ -119,56 +119,88 @@ void GhostOrders::vote(std::uint64_t first, NodeId node, std::uint64_t life, con
   Slot* at = slot(known, instance);
   if (at == nullptr) return;
   const auto who = [node] { return Claimant{node}.text(); };
-  if (at->decided) {
-    if (round >= at->round && at->round.count != 0 && value != at->value) {
-      report_("decided", who() + " votes for another value of " + instance_text(instance) + " in " +
-                             text_of(round) + " than was decided in " + text_of(at->round));
-    }
-    return;
+  if (at->decided && round >= at->round && at->round.count != 0 && value != at->value) {
+    report_("decided", who() + " votes for another value of " + instance_text(instance) + " in " +
+                           text_of(round) + " than was decided in " + text_of(at->round));
   }
+  if (at->claimed || instance < known.claimed) return;
   for (const Vote& other : at->votes) {
-    if (other.round == round && other.value != value) {
+    if (other.round == round && other.value != value && !at->decided) {
       report_("decided", who() + " votes for another value of " + instance_text(instance) + " in " +
                              text_of(round) + " than n" + std::to_string(other.node.value));
     }
   }
   if (at->votes.empty()) at->votes.reserve(kVotesUsual);
-  at->votes.push_back({node, life, round, value, false});
+  at->votes.push_back({node, life, round, value});
 }
 
 void GhostOrders::vote_durable(std::uint64_t first, NodeId node, std::uint64_t life,
                                const Round& round, Instance instance, std::uint64_t value) {
   Order& known = order(first);
   Slot* at = slot(known, instance);
-  if (at == nullptr || at->decided) return;
+  if (at == nullptr || at->claimed || instance < known.claimed) return;
   const auto same = [&](const Vote& each) {
     return each.node == node && each.life == life && each.round == round && each.value == value;
   };
   auto found = std::find_if(at->votes.begin(), at->votes.end(), same);
   if (found == at->votes.end()) {
-    at->votes.push_back({node, life, round, value, false});
+    at->votes.push_back({node, life, round, value});
     found = std::prev(at->votes.end());
   }
+  found->lost = false;
   found->counts = names(known, wire::list_of(round), node, life);
-  if (found->counts) count(known, *at, *found);
+  if (at->decided || !found->counts || !is_majority(known, *at, *found, false)) return;
+  decide(*at, round, value);
+  advance(known);
 }
 
-/// Each acceptor has one vote in a round.
-void GhostOrders::count(Order& known, Slot& at, const Vote& last) {
+/// Have most acceptors voted as this vote says? Each has one vote in a round.
+bool GhostOrders::is_majority(const Order& known, const Slot& at, const Vote& vote,
+                              bool with_lost) {
+  const auto list = known.lists.find(wire::list_of(vote.round));
+  if (list == known.lists.end()) return false;
   const auto votes = std::count_if(at.votes.begin(), at.votes.end(), [&](const Vote& each) {
-    return each.counts && each.round == last.round && each.value == last.value;
+    return each.counts && (with_lost || !each.lost) && each.round == vote.round &&
+           each.value == vote.value;
   });
-  const wire::Nodes& list = known.lists.at(wire::list_of(last.round));
-  if (static_cast<std::size_t>(votes) < list.acceptors.size() / 2 + 1) return;
-  const Vote decisive = last;
-  decide(at, decisive.round, decisive.value);
-  advance(known);
+  return static_cast<std::size_t>(votes) >= list->second.acceptors.size() / 2 + 1;
+}
+
+/// Who says that it is decided heard of votes that are lost by now. `value`: which one it says.
+bool GhostOrders::decide_with_lost(const Order& known, Slot& at,
+                                   std::optional<std::uint64_t> value) {
+  const auto vote = std::find_if(at.votes.begin(), at.votes.end(), [&](const Vote& each) {
+    return each.counts && (!value || each.value == *value) && is_majority(known, at, each, true);
+  });
+  if (vote == at.votes.end()) return false;
+  decide(at, vote->round, vote->value);
+  return true;
+}
+
+void GhostOrders::lose_votes(NodeId node, std::uint64_t life) {
+  for (Order& known : orders_) {
+    for (Instance k = std::max(known.base, known.claimed); k < known.base + known.slots.size();
+         ++k) {
+      Slot& at = known.slots[k - known.base];
+      for (Vote& vote : at.votes) {
+        if (vote.node == node && vote.life == life) vote.lost = true;
+      }
+      if (at.claimed || !at.decided) continue;
+      const Vote decisive{{}, 0, at.round, at.value};
+      at.decided = is_majority(known, at, decisive, false);
+      if (!at.decided) known.decided = std::min(known.decided, k);
+    }
+  }
 }
 
 void GhostOrders::decide(Slot& at, const Round& round, std::uint64_t value) {
   at.decided = true;
   at.round = round;
   at.value = value;
+}
+
+void GhostOrders::close(Slot& at) {
+  at.claimed = true;
   std::vector<Vote>().swap(at.votes);
 }
 
@@ -186,14 +218,18 @@ void GhostOrders::claim(std::uint64_t first, Instance instance, std::uint64_t va
   Slot* at = slot(known, instance);
   if (at == nullptr) return;
   if (!at->decided) {
-    if (counts_votes_) {
-      report_("decided", who.text() + " takes " + instance_text(instance) +
-                             " for decided, and no majority has voted for it");
+    if (!decide_with_lost(known, *at, value)) {
+      if (counts_votes_) {
+        report_("decided", who.text() + " takes " + instance_text(instance) +
+                               " for decided, and no majority has voted for it");
+      }
+      decide(*at, {}, value);
     }
-    decide(*at, {}, value);
+    close(*at);
     advance(known);
     return;
   }
+  if (!at->claimed) close(*at);
   if (at->value != value) {
     report_("decided", who.text() + " takes another value of " + instance_text(instance) +
                            " for decided than " +
@@ -204,12 +240,24 @@ void GhostOrders::claim(std::uint64_t first, Instance instance, std::uint64_t va
 void GhostOrders::claim_all(std::uint64_t first, Instance next, const Claimant& who) {
   if (!counts_votes_) return;
   Order& known = order(first);
+  if (next <= known.claimed) return;
   advance(known);
-  if (next <= known.decided) return;
-  report_("decided", who.text() + " takes all below " + instance_text(next) +
-                         " for decided, and no majority has voted for " +
-                         instance_text(known.decided));
-  known.decided = next;
+  while (known.decided < next && known.decided >= known.base &&
+         known.decided - known.base < known.slots.size() &&
+         decide_with_lost(known, known.slots[known.decided - known.base], {})) {
+    advance(known);
+  }
+  if (known.decided < next) {
+    report_("decided", who.text() + " takes all below " + instance_text(next) +
+                           " for decided, and no majority has voted for " +
+                           instance_text(known.decided));
+    known.decided = next;
+  }
+  for (Instance k = std::max(known.claimed, known.base);
+       k < next && k - known.base < known.slots.size(); ++k) {
+    close(known.slots[k - known.base]);
+  }
+  known.claimed = next;
 }
 
 void GhostOrders::claim_state(const wire::Checkpoint& state, const Claimant& who) {

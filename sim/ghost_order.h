@@ -29,6 +29,10 @@ struct Claimant {
 /// votes of a majority of the acceptors that a list names, in one round. Nobody in the cluster
 /// knows all of this. Whatever a node takes for decided is compared with it.
 ///
+/// A vote may be lost with the log that an older copy took the place of. If anybody heard of it,
+/// it counts still, and else it does not; that shows once somebody takes a value for decided, so
+/// votes are remembered until then.
+///
 /// Memory: the last kInstancesMax instances of each order, and kOrdersMax orders.
 class GhostOrders {
  public:
@@ -53,6 +57,9 @@ class GhostOrders {
   void vote_durable(std::uint64_t order, NodeId node, std::uint64_t life, const Round& round,
                     Instance instance, std::uint64_t value);
 
+  /// An older copy of its log was put back: what it does not hold will not be said again.
+  void lose_votes(NodeId node, std::uint64_t life);
+
   /// A node takes this value for what was decided.
   void claim(std::uint64_t order, Instance instance, std::uint64_t value, const Claimant& who);
   /// A node takes all below `next` for decided, whatever it is.
@@ -71,12 +78,14 @@ class GhostOrders {
     Round round{};
     std::uint64_t value = 0;
     bool counts = false;  ///< it is durable, and the list of its round names the acceptor
+    bool lost = false;    ///< with its log, unless it is found in the copy that was put back
   };
   struct Slot {
     bool decided = false;
+    bool claimed = false;  ///< a node takes it for decided; see also Order::claimed
     std::uint64_t value = 0;
     Round round{};            ///< in which it was decided; none if only a claim says so
-    std::vector<Vote> votes;  ///< until it is decided
+    std::vector<Vote> votes;  ///< until it is claimed
   };
   struct Order {
     std::uint64_t first = 0;
@@ -84,6 +93,7 @@ class GhostOrders {
     std::deque<Slot> slots;
     Instance base = 1;                         ///< of the first slot
     Instance decided = 1;                      ///< all below are decided
+    Instance claimed = 1;                      ///< somebody takes all below for decided
     std::map<Instance, std::uint64_t> states;  ///< digests, by `next`
   };
 
@@ -93,8 +103,10 @@ class GhostOrders {
   /// Null if it is too old.
   Slot* slot(Order& order, Instance instance);
   static const Slot* find_slot(const Order& order, Instance instance);
-  static void count(Order& order, Slot& slot, const Vote& last);
+  static bool is_majority(const Order& order, const Slot& slot, const Vote& vote, bool with_lost);
+  static bool decide_with_lost(const Order& order, Slot& slot, std::optional<std::uint64_t> value);
   static void decide(Slot& slot, const Round& round, std::uint64_t value);
+  static void close(Slot& slot);
   static bool names(const Order& order, std::uint64_t number, NodeId node, std::uint64_t life);
   static void advance(Order& order);
 

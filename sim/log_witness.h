@@ -13,11 +13,12 @@ namespace peal::sim {
 class LogWitness {
  public:
   virtual ~LogWitness() = default;
-  /// A process has opened the log with this id. What it holds is read next.
-  virtual void on_log_opened(NodeId node, std::uint64_t id) = 0;
+  /// A process has opened the log with this id. What it holds is read next. `put_back`: it is an
+  /// older copy of what it was.
+  virtual void on_log_opened(MemberId self, std::uint64_t id, bool put_back) = 0;
   virtual void on_log_read(NodeId node, LogPosition position, ByteView record) = 0;
-  /// All of it was read.
-  virtual void on_log_replayed(NodeId node) = 0;
+  /// All of it was read, up to `last`.
+  virtual void on_log_replayed(NodeId node, LogPosition last) = 0;
   virtual void on_log_appended(NodeId node, LogPosition position, ByteView first,
                                ByteView rest) = 0;
   /// A checkpoint was appended, and nothing before `keep_from` is needed any more.
@@ -28,15 +29,15 @@ class LogWitness {
 /// A log that is another log, and tells a witness of everything.
 class WitnessedLog final : public port::Log {
  public:
-  WitnessedLog(port::Log& log, NodeId node, LogWitness& witness)
-      : log_(log), node_(node), witness_(witness) {
-    witness_.on_log_opened(node_, log_.id());
+  WitnessedLog(port::Log& log, MemberId self, bool put_back, LogWitness& witness)
+      : log_(log), node_(self.node), witness_(witness) {
+    witness_.on_log_opened(self, log_.id(), put_back);
   }
 
   Result<void, port::LogFailure> replay(port::LogReader& reader) override {
     Reader both(*this, reader);
     auto read = log_.replay(both);
-    if (read) witness_.on_log_replayed(node_);
+    if (read) witness_.on_log_replayed(node_, log_.last());
     return read;
   }
   Result<LogPosition> append(ByteView first, ByteView rest) override {

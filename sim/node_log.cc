@@ -43,7 +43,8 @@ port::Log* NodeLog::open(MemberId self) {
     disk_ = Disk(random_.next());
     made_ = false;
   }
-  if (std::exchange(put_back_, false)) {
+  const bool put_back = std::exchange(put_back_, false);
+  if (put_back) {
     disk_ = *copy_;
     made_ = true;
   }
@@ -65,7 +66,7 @@ port::Log* NodeLog::open(MemberId self) {
   failed_ = false;
   node_ = self.node;
   if (witness_ == nullptr) return log_.get();
-  witnessed_ = std::make_unique<WitnessedLog>(*log_, self.node, *witness_);
+  witnessed_ = std::make_unique<WitnessedLog>(*log_, self, put_back, *witness_);
   return witnessed_.get();
 }
 

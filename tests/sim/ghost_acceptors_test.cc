@@ -37,12 +37,22 @@ class GhostAcceptorsTest : public testing::Test {
     for (std::uint32_t n = 1; n <= 3; ++n) take(n);
     for (std::uint32_t n = 1; n <= 3; ++n) checkpoint(n, 1, {});
   }
-  void open(std::uint32_t n, std::uint64_t life = 0, std::vector<Record> records = {}) {
-    ghost.opened(NodeId{n}, life == 0 ? kLives[n] : life, {});
+  void open(std::uint32_t n, std::uint64_t life = 0, std::vector<Record> records = {},
+            bool put_back = false) {
+    ghost.opened(next_incarnation(n), life == 0 ? kLives[n] : life, {}, put_back);
     std::uint64_t position = 0;
     for (const Record& record : records) ghost.read(NodeId{n}, LogPosition{++position}, record);
     last[n] = {position};
-    ghost.replayed(NodeId{n});
+    ghost.replayed(NodeId{n}, last[n]);
+    write(n, started(epochs[n]));
+  }
+  MemberId next_incarnation(std::uint32_t n) { return {NodeId{n}, ++epochs[n]}; }
+  MemberId member(std::uint32_t n) const { return {NodeId{n}, epochs[n]}; }
+  static Record started(std::uint64_t epoch) {
+    Record record;
+    record.kind = Record::Kind::started;
+    record.epoch = epoch;
+    return record;
   }
   void write(std::uint32_t n, const Record& record, bool durable = true) {
     last[n] = last[n].next();
@@ -142,6 +152,7 @@ class GhostAcceptorsTest : public testing::Test {
   GhostOrders orders{true, report};
   GhostAcceptors ghost{true, orders, report};
   LogPosition last[4];
+  std::uint64_t epochs[4] = {};
 };
 
 TEST_F(GhostAcceptorsTest, WhatIsLegalIsNotFound) {
@@ -422,6 +433,18 @@ TEST_F(GhostAcceptorsTest, WhoBeginsAnOrderIsSaidBeforeItIsDurable) {
   EXPECT_EQ(found(), "");
 }
 
+TEST_F(GhostAcceptorsTest, OneSpeaksBeforeItsLogSaysThatItHasBegun) {
+  ghost.opened(next_incarnation(1), kLife1, {}, false);
+  ghost.replayed(NodeId{1}, {});
+  last[1] = {};
+  write(1, started(1), false);
+  ghost.said_state(member(1), {});
+  EXPECT_TRUE(finds("n1 speaks, and its log does not say durably that it has begun"));
+  ghost.durable(NodeId{1}, last[1]);
+  ghost.said_state(member(1), {});
+  EXPECT_EQ(found(), "");
+}
+
 TEST_F(GhostAcceptorsTest, OneLifeInTwoOrders) {
   begin();
   Record other = checkpoint_of(1, {});
@@ -443,6 +466,184 @@ TEST_F(GhostAcceptorsTest, InMemoryWhatIsSaidCounts) {
   EXPECT_EQ(found(), "");
 }
 
+// ---- logs that were lost, or put back ----
+
+TEST_F(GhostAcceptorsTest, ALostLogSaysNothingBeforeAListNamesTheNewOne) {
+  constexpr std::uint64_t kNew = wire::kLogBit | 99;
+  begin();
+  vote(1, round(1), 1, 7);
+  vote(3, round(1), 1, 7);
+  open(2, kNew);  // what the log before promised and voted for is gone, and that is no fault
+  EXPECT_EQ(found(), "");
+  write(2, checkpoint_of(1, {}));
+  write(2, promise_of(round(2)));
+  EXPECT_TRUE(finds("founded: n2 votes in round 2 of n1.1, and no list names it as it is now"));
+}
+
+TEST_F(GhostAcceptorsTest, ALostLogThatAListNamesIsAnAcceptor) {
+  constexpr std::uint64_t kNew = wire::kLogBit | 99;
+  begin();
+  vote(1, round(1), 1, 7);
+  vote(3, round(1), 1, 7);
+  open(2, kNew);
+  Record named = checkpoint_of(2, {});
+  named.state.nodes.number = 1;
+  named.state.nodes.lives[1] = kNew;
+  for (const std::uint32_t n : {1U, 2U, 3U}) write(n, named);
+  const wire::Round later = round(wire::first_count(1));
+  write(2, promise_of(later));
+  vote(1, later, 2, 8);
+  vote(2, later, 2, 8);
+  decides(3, 2, 8);
+  EXPECT_EQ(found(), "");
+}
+
+TEST_F(GhostAcceptorsTest, ACopyMayHaveForgotten) {
+  begin();
+  vote(1, round(1), 1, 7);
+  write(1, promise_of(round(3)));
+  wire::Promise promise;
+  promise.round = round(3);
+  promise.next = 2;
+  ghost.said_promise(member(1), promise);
+  open(1, 0, {started(1), taken(), checkpoint_of(1, {})}, true);
+  write(1, promise_of(round(2)));  // nobody has told it
+  promise.round = round(2);
+  ghost.said_promise(member(1), promise);
+  EXPECT_EQ(found(), "");
+  open(1, 0, {started(1), taken(), checkpoint_of(1, {}), started(2)});
+  EXPECT_TRUE(finds("n1 has forgotten over a restart that it promised round 2"));
+}
+
+/// n1 wrote three records and another two behind them, of which the copy that is put back lacks
+/// these two.
+class GhostOfCopies : public GhostAcceptorsTest {
+ protected:
+  void put_back() {
+    begin();
+    write(1, promise_of(round(1)));
+    write(1, promise_of(round(2)));
+    open(1, 0, {started(1), taken(), checkpoint_of(1, {})}, true);
+    ASSERT_EQ(found(), "");
+  }
+  wire::LogAnswer heard(std::uint64_t epoch, std::uint64_t position) {
+    return {epochs[1], kLife1, {{epoch, position}}};
+  }
+};
+
+TEST_F(GhostOfCopies, ItPromisesThoughItWasTold) {
+  put_back();
+  ghost.told_of_log(member(1), member(2), heard(1, 4));
+  write(1, promise_of(round(3)));
+  EXPECT_TRUE(finds("n1 promises or votes in round 3 of n1.1, and was told that its log is an"));
+}
+
+TEST_F(GhostOfCopies, ItVotesThoughItWasTold) {
+  put_back();
+  ghost.told_of_log(member(1), member(2), heard(1, 5));
+  vote(1, round(3), 1, 7);
+  EXPECT_TRUE(finds("n1 promises or votes in round 3 of n1.1, and was told that its log is an"));
+}
+
+TEST_F(GhostOfCopies, ItSaysWhatItPromisedBeforeItWasTold) {
+  put_back();
+  write(1, promise_of(round(3)));
+  ghost.told_of_log(member(1), member(2), heard(1, 4));
+  wire::Promise promise;
+  promise.round = round(3);
+  promise.next = 1;
+  ghost.said_promise(member(1), promise);
+  EXPECT_TRUE(finds("n1 says that it promises round 3 of n1.1, and was told"));
+}
+
+TEST_F(GhostOfCopies, ItSaysThatItVotedBeforeItWasTold) {
+  put_back();
+  vote(1, round(3), 1, 7);
+  ghost.told_of_log(member(1), member(2), heard(1, 4));
+  wire::State state = said(1, round(3), 1);
+  state.log_word = wire::LogWord::put_back;  // so nobody counts it
+  ghost.said_state(member(1), state);
+  EXPECT_EQ(found(), "");
+  state.log_word = wire::LogWord::sure;
+  ghost.said_state(member(1), state);
+  EXPECT_TRUE(finds("n1 says that it voted, and was told"));
+}
+
+TEST_F(GhostOfCopies, ItSaysSoItself) {
+  put_back();
+  Record word;
+  word.kind = Record::Kind::put_back;
+  write(1, word);
+  open(1, 0, {started(1), taken(), checkpoint_of(1, {}), started(2), word});
+  write(1, promise_of(round(3)));
+  EXPECT_TRUE(finds("and was told that its log is an older copy"));
+}
+
+TEST_F(GhostOfCopies, ASecondCopyLacksWhatWasWrittenToTheFirst) {
+  put_back();
+  write(1, promise_of(round(1)));
+  open(1, 0, {started(1), taken(), checkpoint_of(1, {})}, true);
+  ghost.told_of_log(member(1), member(2), heard(2, 4));
+  write(1, promise_of(round(3)));
+  EXPECT_TRUE(finds("and was told that its log is an older copy"));
+}
+
+TEST_F(GhostOfCopies, WhatTellsNothing) {
+  put_back();
+  ghost.told_of_log(member(1), member(2), heard(1, 3));  // all of that is there
+  wire::LogAnswer other = heard(1, 4);
+  ++other.life;
+  ghost.told_of_log(member(1), member(2), other);
+  other = heard(1, 4);
+  --other.asker;
+  ghost.told_of_log(member(1), member(2), other);
+  ghost.told_of_log(member(1), {NodeId{2}, epochs[2] + 1}, heard(1, 4));
+  write(1, promise_of(round(3)));
+  EXPECT_EQ(found(), "");
+}
+
+TEST_F(GhostOfCopies, NobodyHeardOfAVoteThatIsLost) {
+  begin();
+  vote(1, round(1), 1, 7);
+  vote(2, round(1), 1, 7);
+  open(1, 0, {started(1), taken(), checkpoint_of(1, {})}, true);
+  vote(1, round(2), 1, 8);
+  vote(3, round(2), 1, 8);
+  decides(3, 1, 8);
+  EXPECT_EQ(found(), "");
+}
+
+TEST_F(GhostOfCopies, OneThatHeardOfAVoteThatIsLostCountsIt) {
+  begin();
+  vote(1, round(1), 1, 7);
+  open(1, 0, {started(1), taken(), checkpoint_of(1, {})}, true);
+  vote(2, round(1), 1, 7);
+  EXPECT_FALSE(orders.decided(three_nodes().first, 1).has_value());
+  ghost.said_state(member(3), said(2, {}, 0));
+  EXPECT_EQ(found(), "");
+  vote(3, round(2), 1, 8);
+  EXPECT_TRUE(finds("n3 votes for another value of instance 1 in round 2"));
+}
+
+TEST_F(GhostOfCopies, WhatSomebodyTookForDecidedStaysIt) {
+  begin();
+  vote(1, round(1), 1, 7);
+  vote(2, round(1), 1, 7);
+  decides(2, 1, 7);
+  open(1, 0, {started(1), taken(), checkpoint_of(1, {})}, true);
+  vote(1, round(2), 1, 8);
+  EXPECT_TRUE(finds("n1 votes for another value of instance 1 in round 2"));
+}
+
+TEST_F(GhostOfCopies, AVoteThatTheCopyHoldsIsNotLost) {
+  begin();
+  vote(1, round(1), 1, 7);
+  vote(2, round(1), 1, 7);
+  open(1, 0, {started(1), taken(), checkpoint_of(1, {}), vote_of(round(1), 1, 7)}, true);
+  vote(3, round(2), 1, 8);
+  EXPECT_TRUE(finds("n3 votes for another value of instance 1 in round 2"));
+}
+
 TEST_F(GhostAcceptorsTest, MemoryIsBounded) {
   begin();
   for (std::uint64_t life = 100; life < 100 + 2 * GhostAcceptors::kLivesMax; ++life) {
@@ -458,11 +659,11 @@ TEST_F(GhostAcceptorsTest, MemoryIsBounded) {
 TEST_F(GhostAcceptorsTest, FiguresSayWhatStartsRead) {
   begin();
   vote(1, round(1), 1, 7);
-  ghost.opened(NodeId{1}, kLife1, LogPosition{10});
+  ghost.opened(next_incarnation(1), kLife1, LogPosition{10}, false);
   ghost.read(NodeId{1}, LogPosition{2}, checkpoint_of(1, {}));
   ghost.read(NodeId{1}, LogPosition{3}, vote_of(round(1), 1, 7));
   ghost.read(NodeId{1}, LogPosition{10}, promise_of(round(2)));
-  ghost.replayed(NodeId{1});
+  ghost.replayed(NodeId{1}, LogPosition{10});
   const GhostAcceptors::Figures& figures = ghost.figures();
   EXPECT_EQ(figures.logs_read, 1U);
   EXPECT_EQ(figures.logs_cut, 1U);
