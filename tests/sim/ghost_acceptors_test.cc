@@ -338,7 +338,7 @@ TEST_F(GhostAcceptorsTest, WhatACheckpointMakesUpForMayBeForgotten) {
 TEST_F(GhostAcceptorsTest, OneThatDiesBeforeItHasReadForgetsNothing) {
   begin();
   write(1, promise_of(round(3)));
-  ghost.opened(NodeId{1}, kLife1, {});
+  ghost.opened(next_incarnation(1), kLife1, {}, false);
   open(1, 0, {taken(), checkpoint_of(1, {})});
   EXPECT_TRUE(finds("n1 has forgotten over a restart that it promised round 3"));
 }

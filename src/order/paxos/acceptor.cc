@@ -239,14 +239,18 @@ bool Acceptor::start(std::uint64_t epoch) {
   record.kind = Record::Kind::started;
   record.epoch = epoch;
   const auto position = write(record);
-  if (position) add_start({epoch, *position});
-  return position.has_value();
+  if (!position) return false;
+  started_at_ = *position;
+  add_start({epoch, begins_});
+  return true;
 }
 
 bool Acceptor::start(std::uint64_t epoch, const OrderState& state, Instance oldest,
                      KeptWords& kept) {
-  add_start({epoch, log_.last().next()});
-  return checkpoint(state, oldest, kept);
+  add_start({epoch, begins_});
+  if (!checkpoint(state, oldest, kept)) return false;
+  started_at_ = log_.last();
+  return true;
 }
 
 // If the log does not take it, the next incarnation asks again.
