@@ -44,6 +44,12 @@ void each_figure(Figures& f, Figure figure) {
   figure("session_shared", f.session_shared);
   figure("session_gaps", f.session_gaps);
   figure("sessions_ended_slow", f.sessions_ended_slow);
+  figure("logs_read", f.logs_read);
+  figure("logs_cut", f.logs_cut);
+  figure("votes_read", f.votes_read);
+  figure("votes_needed", f.votes_needed);
+  figure("older_votes_needed", f.older_votes_needed);
+  figure("promises_read", f.promises_read);
   figure("virtual_ns", f.virtual_ns);
 }
 

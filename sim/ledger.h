@@ -50,6 +50,12 @@ struct Figures {
   std::uint64_t session_shared = 0;   ///< events that clients read in memory
   std::uint64_t session_gaps = 0;     ///< told to clients that are slow
   std::uint64_t sessions_ended_slow = 0;
+  std::uint64_t logs_read = 0;           ///< of acceptors that started again
+  std::uint64_t logs_cut = 0;            ///< of these, those whose beginning was let go of
+  std::uint64_t votes_read = 0;          ///< in them
+  std::uint64_t votes_needed = 0;        ///< of these, for what was not consumed
+  std::uint64_t older_votes_needed = 0;  ///< of these, those not in the newest segment
+  std::uint64_t promises_read = 0;       ///< logs that promise more than their votes say
   std::uint64_t virtual_ns = 0;
 };
 

@@ -73,8 +73,7 @@ void set_family(std::string_view name, SwarmOptions& swarm) {
   if (of("rr_")) swarm.dissemination = Dissemination::ring;  // its ring
   if (of("re_")) swarm.ensembles = 3;                        // its ensembles
   if (of("rt_")) swarm.ensembles = 3, swarm.merging = Merging::rotation;
-  if (of("do_")) swarm.domains = 3;  // its domains
-  if (name == "px_amnesiac_votes" || name == "px_founded_alone") swarm.storage = Storage::memory;
+  if (of("do_")) swarm.domains = 3;        // its domains
   if (of("op_")) swarm.optimistic = true;  // optimistic delivery
 }
 

@@ -55,6 +55,7 @@ WorldOptions world_of(const NetRunOptions& options) {
   net.data_loss = options.loss;
   net.cpu = options.cpu->costs;
   WorldOptions world;
+  world.ghost = false;  // figures are asked for, and no judgement
   world.nodes = options.nodes;
   world.seed = options.seed;
   world.order = options.order;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/node_log.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -9,14 +10,32 @@
 namespace peal::sim {
 namespace {
 
-/// Small ones, so that a story sees many.
-constexpr std::uint64_t kSegmentBytes = 1U << 20;
+/// Of a segment's header (docs/wal.md).
+constexpr std::size_t kFirstOffset = 48;
+/// The least that a log may have in all: well above what an engine keeps of decided values, or it
+/// could not write any more.
+constexpr std::uint64_t kLogBytes = 256U << 20;
 constexpr std::uint64_t kCluster = 0x5eed0001;
 
 }  // namespace
 
-NodeLog::NodeLog(const DiskTimes& times, std::uint64_t seed)
-    : times_(times), random_(seed), disk_(seed + 1) {}
+NodeLog::NodeLog(const DiskTimes& times, std::uint64_t seed, std::uint64_t segment_bytes)
+    : times_(times), segment_bytes_(segment_bytes), random_(seed), disk_(seed + 1) {}
+
+LogPosition NodeLog::newest_segment() const {
+  LogPosition first;
+  for (const std::string& name : disk_.names()) {
+    if (!name.ends_with(".wal")) continue;
+    const std::vector<std::byte>& bytes = disk_.bytes_of(name);
+    if (bytes.size() < kFirstOffset + sizeof(first.value)) continue;
+    std::uint64_t value = 0;
+    for (std::size_t i = sizeof(value); i-- > 0;) {
+      value = value << 8 | std::to_integer<std::uint64_t>(bytes[kFirstOffset + i]);
+    }
+    first.value = std::max(first.value, value);
+  }
+  return first;
+}
 
 port::Log* NodeLog::open(MemberId self) {
   PEAL_ASSERT(log_ == nullptr);
@@ -24,7 +43,8 @@ port::Log* NodeLog::open(MemberId self) {
     disk_ = Disk(random_.next());
     made_ = false;
   }
-  if (std::exchange(put_back_, false)) {
+  const bool put_back = std::exchange(put_back_, false);
+  if (put_back) {
     disk_ = *copy_;
     made_ = true;
   }
@@ -33,17 +53,21 @@ port::Log* NodeLog::open(MemberId self) {
   options.epoch = self.epoch;
   options.salt = random_.next();
   options.log = random_.next() | 1;
-  options.segment_bytes = kSegmentBytes;
-  // Well above what an engine keeps of decided values, or it could not write any more.
-  options.bytes_max = 256 * kSegmentBytes;
-  options.record_bytes_max = 128U << 10;
+  options.segment_bytes = segment_bytes_;
+  options.bytes_max = kLogBytes;
+  // What a record needs in a segment besides its bytes is far less than this.
+  constexpr std::uint64_t kAround = 1U << 10;
+  options.record_bytes_max = std::min<std::uint64_t>(128U << 10, segment_bytes_ - kAround);
   auto opened = wal::Log::open(disk_, options, made_ ? wal::Start::existing : wal::Start::create);
   if (!opened) std::fprintf(stderr, "%s\n", opened.error().message.c_str());
   PEAL_ASSERT(opened.has_value());
   log_ = std::move(*opened);
   made_ = true;
   failed_ = false;
-  return log_.get();
+  node_ = self.node;
+  if (witness_ == nullptr) return log_.get();
+  witnessed_ = std::make_unique<WitnessedLog>(*log_, self, put_back, *witness_);
+  return witnessed_.get();
 }
 
 std::optional<Duration> NodeLog::begin() {
@@ -63,6 +87,7 @@ void NodeLog::finish() {
   log_->carry_out();
   disk_.mend();
   log_->finish();
+  if (witness_ != nullptr) witness_->on_log_durable(node_, log_->durable());
   failed_ = fails_ && log_->failure().has_value();
   if (failed_) fails_ = false;
 }
@@ -97,6 +122,7 @@ void NodeLog::crash() {
     disk_.mend();
   }
   under_way_ = waits_ = false;
+  witnessed_.reset();
   log_.reset();
   const std::uint64_t which = random_.below(3);
   disk_.lose(which == 0   ? Disk::Loss::nothing

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/time.h"
 #include "sim/disk.h"
+#include "sim/log_witness.h"
 #include "wal/log.h"
 
 namespace peal::sim {
@@ -25,11 +26,19 @@ struct DiskTimes {
 /// on it. When a process crashes, whatever was not reported as durable may be lost, in any part.
 class NodeLog {
  public:
-  NodeLog(const DiskTimes& times, std::uint64_t seed);
+  /// Small ones, so that a story sees many.
+  static constexpr std::uint64_t kSegmentBytes = 1U << 20;
+  static constexpr std::uint64_t kSegmentBytesLeast = 16U << 10;
+
+  NodeLog(const DiskTimes& times, std::uint64_t seed, std::uint64_t segment_bytes = kSegmentBytes);
 
   /// The log of a new incarnation; its epoch is larger than those before. Never null: what a crash
   /// leaves can always be opened.
   port::Log* open(MemberId self);
+  /// Is told of everything from the next incarnation on; outlives this.
+  void watch(LogWitness* witness) { witness_ = witness; }
+  /// Of the newest segment on the disk, the position of its first record; 0: there is none.
+  LogPosition newest_segment() const;
   /// Begins to write what was appended. How long that takes, or nothing if there is nothing to be
   /// written, or it is being done.
   std::optional<Duration> begin();
@@ -62,9 +71,13 @@ class NodeLog {
 
  private:
   DiskTimes times_;
+  std::uint64_t segment_bytes_;
   Random random_;
   Disk disk_;
   std::unique_ptr<wal::Log> log_;
+  std::unique_ptr<WitnessedLog> witnessed_;
+  LogWitness* witness_ = nullptr;
+  NodeId node_{};
   bool made_ = false;
   bool lost_ = false;
   std::optional<Disk> copy_;

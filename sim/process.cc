@@ -127,6 +127,7 @@ void Process::on_view(const order::View& installed) {
   if (end != End::none) return;
   ++effects_in_call;
   world.ledger().installed(world.now(), self, installed);
+  if (Ghost* ghost = world.ghost()) ghost->installed(self, installed);
   if (clients != nullptr) clients->on_view(installed);
   if (installed.transitional) return;
   view = installed.id;
@@ -225,6 +226,7 @@ void Process::on_unit_delivered(const order::Delivery& delivery) {
                   std::uint64_t{delivery.unit.size()} << 32);
   }
   world.ledger().unit_delivered(world.now(), self, delivery);
+  if (Ghost* ghost = world.ghost()) ghost->delivered(self, delivery);
 }
 
 }  // namespace peal::sim

@@ -151,6 +151,16 @@ Outcome Stage::run() {
   if (world_ == nullptr) return std::move(outcome_);
   note_plain("");
   ledger_->figures().virtual_ns = static_cast<std::uint64_t>(now().ns);
+  if (const Ghost* ghost = world_->ghost()) {
+    const GhostAcceptors::Figures logs = ghost->figures();
+    Figures& figures = ledger_->figures();
+    figures.logs_read = logs.logs_read;
+    figures.logs_cut = logs.logs_cut;
+    figures.votes_read = logs.votes_read;
+    figures.votes_needed = logs.votes_needed;
+    figures.older_votes_needed = logs.older_votes_needed;
+    figures.promises_read = logs.promises_read;
+  }
   outcome_.digest = world_->digest();
   world_->watch(nullptr);
   report_tables();

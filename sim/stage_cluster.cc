@@ -102,6 +102,7 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
       static_cast<std::uint32_t>(words.number("read-budget", options.read_budget, 1, 1'000'000));
   options.loopback = words.yes_no("loopback").value_or(false);
   options.fan_out = words.yes_no("fan-out").value_or(false);
+  options.ghost = words.yes_no("ghost").value_or(true);
   options.groups = words.yes_no("groups").value_or(false);
   options.sessions = words.yes_no("sessions").value_or(false);
   if (options.sessions && !options.groups) words.fail("sessions=yes needs groups=yes");
@@ -164,6 +165,8 @@ void Stage::read_paxos_keys(Words& words, WorldOptions& options) {
     words.fail("acceptors=" + std::to_string(options.acceptors) +
                ": a chain of ridge has at most " + std::to_string(wire::kChainMax));
   }
+  options.segment_bytes =
+      words.number("segment", NodeLog::kSegmentBytes, NodeLog::kSegmentBytesLeast, 1U << 30);
   options.disks.high = words.duration("sync", options.disks.high);
   options.disks.low = std::min(options.disks.low, options.disks.high);
   options.disks.slow = static_cast<double>(words.number("slow-syncs", 0, 0, 1'000)) / 1'000;
@@ -206,6 +209,12 @@ void Stage::do_cluster(Words& words) {
         std::min(options.paxos.checkpoint_every, options.paxos.max_gap);
     const std::string refused = order::paxos::validate(options.paxos);
     if (!refused.empty()) words.fail(refused);
+    // A record is a value with little before it.
+    if (options.segment_bytes % 8 != 0 ||
+        options.segment_bytes < options.paxos.packet_bytes_max + (4U << 10)) {
+      words.fail("segment=" + std::to_string(options.segment_bytes) +
+                 ": accepted is a multiple of 8 that holds a packet and 4096 bytes more");
+    }
   }
   world_options_ = options;
   clustered_ = true;

@@ -106,6 +106,8 @@ std::string Summary::text() const {
     row(std::string(fault_text(static_cast<Fault>(f))),
         std::to_string(faults.of(static_cast<Fault>(f))));
   }
+  out += "rare branches\n";
+  for (const auto& [name, hits] : probes) row(name, std::to_string(hits));
   for (const Finding& failure : failures) {
     out += "seed " + std::to_string(failure.index) + ": " + failure.text + "\n";
   }

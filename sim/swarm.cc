@@ -48,6 +48,7 @@ Script Author::write() {
   plan_load();
   plan_faults();
   plan_lists();
+  plan_restarts();
   if (options_.storage == Storage::memory) spare_lives();
   plan_lost_disk();
   plan_slow_node();
@@ -183,6 +184,7 @@ void Author::write_cluster() {
   if (options_.groups || options_.sessions) line += " groups=yes";
   if (options_.sessions) line += " sessions=yes";
   if (!list_before_.empty()) line += " list=" + nodes_text(list_before_) + list_majority_;
+  line += log_keys();
   for (const std::string& word : options_.overrides) line += " " + word;
   script_.add(line);
 }

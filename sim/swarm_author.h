@@ -67,6 +67,8 @@ class Author {
   void plan_power_and_disks();
   void plan_lost_disk();
   void plan_slow_node();
+  std::string log_keys();
+  void plan_restarts();
   void spare_lives();
   void draw_lists();
   void plan_lists();

@@ -50,8 +50,8 @@ World::World(const WorldOptions& options, Ledger& ledger)
   if (on_quorums(options.order) && options.storage == Storage::disk) {
     logs_.resize(options.nodes + 1);
     for (const NodeId node : universe_) {
-      logs_[node.value] =
-          std::make_unique<NodeLog>(options.disks, mixed(options.seed, 8'000 + node.value));
+      logs_[node.value] = std::make_unique<NodeLog>(
+          options.disks, mixed(options.seed, 8'000 + node.value), options.segment_bytes);
     }
   }
   domains_.resize(options.nodes + 1);
@@ -65,6 +65,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
   files_.assign(options.nodes + 1,
                 list_of_nodes(options, options.list.empty() ? universe_ : options.list));
   lists_[files_.front().hash] = files_.front().nodes;
+  if (options.ghost && !options.maker) make_ghost();
   if (options.groups) client_mix_ = make_client_mix(mixed(options.seed, 7), options.nodes);
   if (options.net) {
     network_.conditions().delay = network_.conditions().tail = Duration{};  // the model's business
@@ -73,6 +74,22 @@ World::World(const WorldOptions& options, Ledger& ledger)
 }
 
 World::~World() = default;
+
+void World::make_ghost() {
+  Ghost::Options ghost;
+  ghost.ring = !on_quorums(options_.order);
+  ghost.on_disk = options_.storage == Storage::disk;
+  ghost.cluster = kCluster;
+  ghost.ensembles = options_.ensembles;
+  ghost.domains = static_cast<std::uint32_t>(options_.domains.size());
+  ghost.first_count = options_.first_count;
+  ghost_ = std::make_unique<Ghost>(ghost, [this](std::string property, std::string text) {
+    ledger_.violation(now_, std::move(property), std::move(text));
+  });
+  for (const auto& log : logs_) {
+    if (log != nullptr) log->watch(ghost_.get());
+  }
+}
 
 bool World::step(Instant limit) {
   if (queue_.empty() || queue_.next_time() > limit) {
@@ -213,7 +230,10 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
     config.cluster = kCluster;
     config.options = options_.paxos;
     config.storage = options_.storage;
-    config.log = disk(node) == nullptr ? nullptr : disk(node)->open(process.self);
+    if (NodeLog* log = disk(node)) {
+      if (ghost_ != nullptr) ghost_->note_newest_segment(node, log->newest_segment());
+      config.log = log->open(process.self);
+    }
     BufferPool& pool = *process.unit_pool;
     if (options_.order == OrderEngine::paxos) {
       return order::paxos::make_engine(config, pool, host);

@@ -17,6 +17,7 @@
 #include "order/ridge/layout.h"
 #include "order/ring/options.h"
 #include "sim/event_queue.h"
+#include "sim/ghost.h"
 #include "sim/ledger.h"
 #include "sim/net_model.h"
 #include "sim/network.h"
@@ -51,10 +52,11 @@ struct WorldOptions {
   std::uint64_t seed = 1;
   order::ring::Options ring;  ///< paxos: packets and gaps are as large as these say
   order::paxos::Options paxos;
-  std::uint32_t acceptors = 0;    ///< 0: order::paxos::default_acceptors()
-  DiskTimes disks;                ///< of acceptors
-  std::uint64_t first_count = 0;  ///< see order::ring::Config
-  EngineMaker maker;              ///< empty: the ring with the options above
+  std::uint32_t acceptors = 0;                           ///< 0: order::paxos::default_acceptors()
+  DiskTimes disks;                                       ///< of acceptors
+  std::uint64_t segment_bytes = NodeLog::kSegmentBytes;  ///< of their logs
+  std::uint64_t first_count = 0;                         ///< see order::ring::Config
+  EngineMaker maker;                                     ///< empty: the ring with the options above
   node::Limits limits;
   ProcessLimits process;
   std::int32_t drift_ppm = 0;                     ///< clocks are wrong by up to this
@@ -66,6 +68,7 @@ struct WorldOptions {
   bool loopback = false;               ///< multicasts come back to their senders
   bool fan_out = false;                ///< multicasts of data go to the audience one by one
   bool multicast = true;               ///< else all multicasts go to all other nodes, one by one
+  bool ghost = true;                   ///< see ghost.h
   bool keep_packets = true;            ///< remember old packets, so that they can be replayed
   std::uint32_t digest_every = 1'000;  ///< happenings between digests of all nodes
   bool groups = false;                 ///< applications are clients of process groups
@@ -188,6 +191,8 @@ class World {
   /// When the last packet that is under way will have arrived.
   Instant latest_arrival() const { return latest_arrival_; }
 
+  /// What knows more than any node; null if it is not wanted.
+  Ghost* ghost() { return ghost_.get(); }
   void watch(Watcher* watcher) { watcher_ = watcher; }
   Ledger& ledger() { return ledger_; }
   const WorldOptions& options() const { return options_; }
@@ -206,6 +211,7 @@ class World {
 
  private:
   void happen(const Planned& planned);
+  void make_ghost();
   static order::NodeList list_of_nodes(const WorldOptions& options,
                                        const std::vector<NodeId>& nodes);
   void tell_list(NodeId node);
@@ -305,6 +311,7 @@ class World {
   std::vector<std::pair<PacketIndex, NodeId>> held_;
   Instant latest_arrival_{};
   Watcher* watcher_ = nullptr;
+  std::unique_ptr<Ghost> ghost_;
   Digest digest_;
 };
 

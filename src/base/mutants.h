@@ -180,6 +180,16 @@ namespace peal::sim_hooks {
   X(px_votes_unasked, "an acceptor votes before most have said what they heard of its log")       \
   X(px_start_not_logged, "an incarnation is not in its log")                                      \
   X(px_log_not_remembered, "an acceptor forgets how long another one's log was")                  \
+  X(px_checkpoint_without_promise, "a checkpoint does not say which round is promised")           \
+  X(px_decided_not_noted, "what was decided is not written down where the vote was for another")  \
+  X(px_noted_before_order, "what was decided is written down before a log knows of the order")    \
+  X(px_noted_from_kept, "who becomes an acceptor takes votes of before for what was decided")     \
+  X(gather_failed_not_compared, "members agree on who is there, whomever they accuse")            \
+  X(gather_old_lives_stay, "incarnations that are over are waited for")                           \
+  X(gather_accusations_skipped, "a JOIN that names nobody new is not read for whom it accuses")   \
+  X(gather_consensus_not_armed, "who gathers again does not wait for silent ones anew")           \
+  X(gather_accuser_trusted, "who accuses this member is not accused")                             \
+  X(gather_one_agrees, "a member that is alone for a moment forms a view of its own at once")     \
   X(wm12_named_before_it_is_long, "a segment has its name before its file has its length")
 
 enum class Mutant : std::uint8_t {

@@ -202,6 +202,14 @@ TEST_F(PaxosAcceptor, NothingIsNotedBeforeTheCheckpointThatSaysInWhichOrder) {
   EXPECT_TRUE(acceptor_->note_decided(2, unit_head(kOne, 2), bytes_of("decided")));
 }
 
+TEST_F(PaxosAcceptor, ANoteBeforeThatCheckpointIsNoticed) {
+  const WithMutant active(Mutant::px_noted_before_order);
+  ASSERT_TRUE(acceptor_->note_decided(1, unit_head(kOne, 1), bytes_of("decided")));
+  disk_.sync();
+  restart();
+  EXPECT_FALSE(fine_);
+}
+
 TEST_F(PaxosAcceptor, WhomItTakesIsReadBack) {
   const wire::Lives lives{1, {kLog, kLog + 1, kLog + 2}};
   ASSERT_TRUE(acceptor_->take({1, {1, 2, 3}}, {kOne, kTwo, kThree}));

@@ -238,6 +238,20 @@ TEST(PaxosPutBack, AcceptorsAnswerWhatTheyHeard) {
   EXPECT_EQ(times_reported(one, kTwo.node), 1);
 }
 
+// What the incarnation before wrote is over where the first of them begins: else a copy that lacks
+// its last records would pass for the log, since others have taken their places.
+TEST(PaxosPutBack, SeveralAcceptorsOfOneLogBeginWhereTheFirstDoes) {
+  MemoryLog log;
+  Acceptor one(log), two(log);
+  ASSERT_TRUE(one.start(101));
+  log.sync();
+  ASSERT_TRUE(two.start(101));
+  EXPECT_EQ(two.starts().back(), (Record::Start{101, LogPosition{1}}));
+  EXPECT_FALSE(two.is_started());
+  log.sync();
+  EXPECT_TRUE(two.is_started());
+}
+
 TEST(PaxosPutBack, ACheckpointKeepsTheIncarnations) {
   MemoryLog log;
   BufferPool pool(2'048, 64);

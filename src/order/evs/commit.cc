@@ -44,6 +44,7 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
         enter_commit(now, commit, mine, out);
         return;
       }
+      PEAL_PROBE("membership.commit_refused");
       break;
     case State::commit:
       if (this_attempt && commit.hops == n + mine) {

@@ -38,7 +38,9 @@ void Membership::shift_to_gather(Instant now, GatherReason reason, const MemberI
   agreed_ = false;
   out.report({EventCode::gather_started, view_, who, static_cast<std::uint64_t>(reason),
               candidates().size()});
-  timers_.arm(Timer::consensus, now + settings_.consensus);
+  if (!PEAL_MUTANT(gather_consensus_not_armed)) {
+    timers_.arm(Timer::consensus, now + settings_.consensus);
+  }
   if (!timers_.armed(Timer::probe)) arm_probe(now);
   expedite_join(now, out);
   check_consensus(now, false, out);
@@ -80,7 +82,8 @@ void Membership::send_join(Instant now, Effects& out, bool leaving) {
 void Membership::check_consensus(Instant now, bool from_timer, Effects& out) {
   const MemberSet cand = candidates();
   if (!is_subset(cand, consensus_)) return;
-  if (cand.size() == 1 && !from_timer) return;  // never rush into a view of one
+  // Never rush into a view of one.
+  if (cand.size() == 1 && !from_timer && !PEAL_MUTANT(gather_one_agrees)) return;
   agreed_ = true;
   timers_.cancel(Timer::consensus);
   out.report({EventCode::consensus_reached, view_, {}, cand.size(), 0});
@@ -193,25 +196,36 @@ bool Membership::is_leftover(const MemberId& from, const wire::Join& join) const
 
 void Membership::gather_join(Instant now, const MemberId& from, const wire::Join& join,
                              Effects& out) {
-  if (join.processes == processes_ && join.failed == failed_) {
+  if (join.processes == processes_ &&
+      (join.failed == failed_ || PEAL_MUTANT(gather_failed_not_compared))) {
     insert(consensus_, from);
     if (!agreed_) check_consensus(now, false, out);
     return;
   }
   erase(consensus_, from);
-  if (is_subset(join.processes, processes_) && is_subset(join.failed, failed_)) return;
-  if (contains(failed_, from)) return;  // the accused have no vote
+  const bool accuses = !is_subset(join.failed, failed_) && !PEAL_MUTANT(gather_accusations_skipped);
+  if (is_subset(join.processes, processes_) && !accuses) {
+    PEAL_PROBE("membership.join_of_less");
+    return;
+  }
+  if (contains(failed_, from)) {  // the accused have no vote
+    PEAL_PROBE("membership.join_of_accused");
+    return;
+  }
   MemberSet processes = set_union(processes_, join.processes);
   insert(processes, from);
   MemberSet failed = failed_;
-  if (contains(join.failed, self_)) {
+  if (contains(join.failed, self_) && !PEAL_MUTANT(gather_accuser_trusted)) {
     // Who accuses me is accused: one-sided dislike ends in two views, not in a dispute.
+    PEAL_PROBE("membership.accuser_accused");
     insert(failed, from);
   } else {
     failed = set_union(failed, join.failed);
   }
   for (const MemberId& member : processes) {
-    if (superseded(member)) insert(failed, member);
+    if (!superseded(member) || PEAL_MUTANT(gather_old_lives_stay)) continue;
+    PEAL_PROBE("membership.old_life_failed");
+    insert(failed, member);
   }
   erase(failed, self_);
   if (processes.size() > wire::kProcessesMax) {
@@ -221,6 +235,7 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
     std::sort(processes.begin(), processes.end());
     failed.clear();
   } else if (processes == processes_ && failed == failed_) {
+    PEAL_PROBE("membership.join_says_nothing");
     return;  // restarting timers for nothing would let two sides talk for ever
   }
   processes_ = std::move(processes);

@@ -239,14 +239,18 @@ bool Acceptor::start(std::uint64_t epoch) {
   record.kind = Record::Kind::started;
   record.epoch = epoch;
   const auto position = write(record);
-  if (position) add_start({epoch, *position});
-  return position.has_value();
+  if (!position) return false;
+  started_at_ = *position;
+  add_start({epoch, begins_});
+  return true;
 }
 
 bool Acceptor::start(std::uint64_t epoch, const OrderState& state, Instance oldest,
                      KeptWords& kept) {
-  add_start({epoch, log_.last().next()});
-  return checkpoint(state, oldest, kept);
+  add_start({epoch, begins_});
+  if (!checkpoint(state, oldest, kept)) return false;
+  started_at_ = log_.last();
+  return true;
 }
 
 // If the log does not take it, the next incarnation asks again.
@@ -312,7 +316,7 @@ bool Acceptor::on_durable() {
 
 bool Acceptor::note_decided(Instance instance, const wire::ValueHead& head, ByteView bytes) {
   // A crash could leave it in the log without the checkpoint behind it, and that is no log.
-  if (mute() || !knows_order_) return false;
+  if (mute() || !(knows_order_ || PEAL_MUTANT(px_noted_before_order))) return false;
   Record record;
   record.kind = Record::Kind::decided;
   record.instance = instance;
@@ -366,7 +370,7 @@ bool Acceptor::checkpoint(const OrderState& state, Instance oldest, KeptWords& k
   while (marks_.size() > 1 && marks_[1].top < oldest) marks_.pop_front();
   Record record;
   record.kind = Record::Kind::checkpoint;
-  record.round = promised_;
+  if (!PEAL_MUTANT(px_checkpoint_without_promise)) record.round = promised_;
   record.instance = oldest;
   record.state = state.checkpoint();
   record.starts = starts_;

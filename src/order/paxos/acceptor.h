@@ -19,7 +19,8 @@ namespace peal::order::paxos {
 /// one, but for those that are decided anyway.
 class Acceptor {
  public:
-  explicit Acceptor(port::Log& log) : log_(log) {}
+  /// Others may write to the same log: none has in this incarnation.
+  explicit Acceptor(port::Log& log) : log_(log), begins_(log.last().next()) {}
 
   /// What the log says: promises and votes so far, what was kept of skipped instances, and where
   /// the order begins. False: the log holds something that this release did not write, or there is
@@ -39,7 +40,7 @@ class Acceptor {
   bool start(std::uint64_t epoch);
   /// The same with a checkpoint, for which there is room in a log that is full.
   bool start(std::uint64_t epoch, const OrderState& state, Instance oldest, KeptWords& kept);
-  bool is_started() const { return starts_.empty() || starts_.back().at <= log_.durable(); }
+  bool is_started() const { return started_at_ <= log_.durable(); }
   /// The last incarnations that wrote to this log, in order.
   const std::vector<Record::Start>& starts() const { return starts_; }
   /// The log is an older copy of what it was, and says so from now on.
@@ -101,6 +102,8 @@ class Acceptor {
   bool write_kept(Record& checkpoint, KeptWords& kept);
 
   port::Log& log_;
+  const LogPosition begins_;  ///< of the first record that this incarnation may have written
+  LogPosition started_at_{};  ///< of the record that says that it begins
   Round promised_{};
   LogPosition promised_at_{};  ///< of the record that holds it, once it was asked for
   bool promise_written_ = true;

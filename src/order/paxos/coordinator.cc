@@ -83,6 +83,9 @@ void Coordinator::answer_self(Instant now, Effects& out) {
 void Coordinator::on_promise(Instant now, const Peer& from, const wire::Promise& promise,
                              Effects& out) {
   const bool of_this_round = promise.round == round_ || PEAL_MUTANT(px_old_promises_count);
+  if (of_this_round && phase_ != Phase::prepare && phase_ != Phase::idle) {
+    PEAL_PROBE("paxos.promise_late");
+  }
   if (phase_ != Phase::prepare || !of_this_round || !from.acceptor) return;
   promises_.emplace(from.node, promise);
   const std::size_t enough = PEAL_MUTANT(px_promises_one_short)

@@ -119,7 +119,10 @@ OrderState::Outcome PaxosEngine::apply(const Value& value) {
 // An acceptor's log says what was decided, too: by its vote, if that was it. False: not now.
 bool PaxosEngine::note_history(const Slot& slot, Instance instance) {
   if (!acceptor_ || !sworn_ || !peers_.self().acceptor) return true;
-  const bool voted = slot.vote_round.count != 0 && same_value(slot.vote, slot.heard);
+  const bool any_vote = slot.vote_round.count != 0;
+  const bool voted =
+      any_vote && (same_value(slot.vote, slot.heard) || PEAL_MUTANT(px_decided_not_noted));
+  if (any_vote && !voted) PEAL_PROBE("paxos.other_than_voted");
   if (!voted && !acceptor_->note_decided(instance, slot.heard.head, slot.heard.bytes.view())) {
     return false;
   }

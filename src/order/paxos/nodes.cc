@@ -81,7 +81,7 @@ void PaxosEngine::change_nodes(Effects& out) {
   logged_list_ = kNotLogged;
   checkpoint_wanted_ = acceptor_ && sworn_ && self.acceptor;
   // What was decided while it was no acceptor is not in its log, and votes of its own may be.
-  if (!voted) noted_from_ = state_.next();
+  if (!voted && !PEAL_MUTANT(px_noted_from_kept)) noted_from_ = state_.next();
   announce_ = true;
   PEAL_PROBE("paxos.list_changed");
   report_forgotten(out);

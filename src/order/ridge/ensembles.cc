@@ -38,13 +38,6 @@ paxos::Options part_of(paxos::Options options, std::size_t ensembles) {
   return options;
 }
 
-/// All ensembles are of one cluster, and packets say of which one they are.
-std::uint64_t ensemble_cluster(std::uint64_t cluster, std::size_t ensemble) {
-  constexpr std::uint64_t kApart = 0x9e37'79b9;
-  const auto settings = static_cast<std::uint32_t>(cluster + ensemble * kApart);
-  return (cluster & ~std::uint64_t{0xffff'ffff}) | settings;
-}
-
 /// Of all ensembles those that the node learns, by number.
 std::vector<std::uint8_t> learned_by(NodeId node, const Layout& layout) {
   std::vector<std::uint8_t> numbers;

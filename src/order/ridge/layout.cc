@@ -45,6 +45,12 @@ bool Layout::has(Domain domain, NodeId node) const {
   return std::binary_search(nodes.begin(), nodes.end(), node);
 }
 
+std::uint64_t ensemble_cluster(std::uint64_t cluster, std::size_t ensemble) {
+  constexpr std::uint64_t kApart = 0x9e37'79b9;
+  const auto settings = static_cast<std::uint32_t>(cluster + ensemble * kApart);
+  return (cluster & ~std::uint64_t{0xffff'ffff}) | settings;
+}
+
 std::string validate(const Layout& layout, const std::vector<NodeId>& universe) {
   const std::string most = std::to_string(kEnsemblesMax);
   if (layout.ensembles < 1 || layout.ensembles > kEnsemblesMax) {

@@ -33,6 +33,9 @@ struct Layout {
   bool has(Domain domain, NodeId node) const;
 };
 
+/// All ensembles are of one cluster. Their packets tell by this value of which ensemble they are.
+std::uint64_t ensemble_cluster(std::uint64_t cluster, std::size_t ensemble);
+
 /// Empty if all is well, else one line that says what is accepted. `universe`: the configured
 /// nodes; each domain has at least one of them.
 std::string validate(const Layout& layout, const std::vector<NodeId>& universe);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "port/log.h"
+
+namespace peal::sim {
+
+/// Sees what a node reads from its log and writes to it.
+class LogWitness {
+ public:
+  virtual ~LogWitness() = default;
+  /// A process has opened the log with this id. What it holds is read next. `put_back`: it is an
+  /// older copy of what it was.
+  virtual void on_log_opened(MemberId self, std::uint64_t id, bool put_back) = 0;
+  virtual void on_log_read(NodeId node, LogPosition position, ByteView record) = 0;
+  /// All of it was read, up to `last`.
+  virtual void on_log_replayed(NodeId node, LogPosition last) = 0;
+  virtual void on_log_appended(NodeId node, LogPosition position, ByteView first,
+                               ByteView rest) = 0;
+  /// A checkpoint was appended, and nothing before `keep_from` is needed any more.
+  virtual void on_log_checkpoint(NodeId node, LogPosition keep_from) = 0;
+  virtual void on_log_durable(NodeId node, LogPosition upto) = 0;
+};
+
+/// A log that is another log, and tells a witness of everything.
+class WitnessedLog final : public port::Log {
+ public:
+  WitnessedLog(port::Log& log, MemberId self, bool put_back, LogWitness& witness)
+      : log_(log), node_(self.node), witness_(witness) {
+    witness_.on_log_opened(self, log_.id(), put_back);
+  }
+
+  Result<void, port::LogFailure> replay(port::LogReader& reader) override {
+    Reader both(*this, reader);
+    auto read = log_.replay(both);
+    if (read) witness_.on_log_replayed(node_, log_.last());
+    return read;
+  }
+  Result<LogPosition> append(ByteView first, ByteView rest) override {
+    const auto position = log_.append(first, rest);
+    if (position) witness_.on_log_appended(node_, *position, first, rest);
+    return position;
+  }
+  Result<LogPosition> checkpoint(ByteView record, LogPosition keep_from) override {
+    const auto position = log_.checkpoint(record, keep_from);
+    if (position) {
+      witness_.on_log_appended(node_, *position, record, {});
+      witness_.on_log_checkpoint(node_, keep_from);
+    }
+    return position;
+  }
+  std::uint64_t id() const override { return log_.id(); }
+  LogPosition last() const override { return log_.last(); }
+  LogPosition durable() const override { return log_.durable(); }
+  const std::optional<port::LogFailure>& failure() const override { return log_.failure(); }
+
+ private:
+  class Reader final : public port::LogReader {
+   public:
+    Reader(WitnessedLog& log, port::LogReader& reader) : log_(log), reader_(reader) {}
+    void on_record(LogPosition position, ByteView record) override {
+      log_.witness_.on_log_read(log_.node_, position, record);
+      reader_.on_record(position, record);
+    }
+
+   private:
+    WitnessedLog& log_;
+    port::LogReader& reader_;
+  };
+
+  port::Log& log_;
+  const NodeId node_;
+  LogWitness& witness_;
+};
+
+}  // namespace peal::sim

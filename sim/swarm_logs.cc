@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "sim/node_log.h"
+#include "sim/swarm_author.h"
+#include "sim/words.h"
+
+// What makes it matter what nodes remember: logs that are cut, restarts in a row, coordinators that
+// compete, clocks that jump ahead. Drawn apart, so that everything else does not depend on it.
+
+namespace peal::sim {
+namespace {
+
+/// A generator of this part of a seed's story.
+Random part_of(std::uint64_t seed, std::uint64_t part) {
+  return Random(seed * 0x9e3779b97f4a7c15ULL + part);
+}
+
+}  // namespace
+
+/// Keys for the cluster: small segments, and histories so short that a log lets go of its
+/// beginning while the story lasts.
+std::string Author::log_keys() {
+  if (!on_quorums(options_.order)) return "";
+  Random own = part_of(seed_, 0x73);
+  std::string keys;
+  const auto add = [&](double p, const std::string& key, std::int64_t low, std::int64_t high) {
+    const bool wanted = own.chance(p);
+    std::int64_t top = high;
+    while (top > 2 * low && own.chance(0.5)) top /= 2;
+    const std::int64_t value = own.between(low, top) / 8 * 8;
+    if (wanted && !is_fixed(key)) keys += " " + key + "=" + std::to_string(value);
+  };
+  if (options_.storage == Storage::disk) {
+    const auto packet = static_cast<std::int64_t>(ring_.packet_bytes_max) + 4'096 + 8;
+    const auto least = static_cast<std::int64_t>(NodeLog::kSegmentBytesLeast);
+    add(0.7, "segment", std::max(least, packet), 256 << 10);
+  }
+  // Several ensembles share it, and then it is too short for what members lack that were cut off.
+  const bool alone = options_.ensembles == 1 && options_.domains == 0;
+  add(alone ? 0.5 : 0, "history", 192 << 10, 2 << 20);
+  if (own.chance(0.3) && !is_fixed("suspect")) {
+    keys += " suspect=" + std::to_string(own.between(30, 90)) + "ms";
+  }
+  return keys;
+}
+
+/// Some nodes restart again and again, at times that have nothing to do with each other; clocks
+/// jump ahead meanwhile. With an engine on quorums nodes that coordinate stand still, so that
+/// others take over and they come back to it.
+void Author::plan_restarts() {
+  if (!options_.faults) return;
+  Random own = part_of(seed_, 0x74);
+  const auto some_node = [&] {
+    // Acceptors and representatives are the lowest ones.
+    const std::uint64_t most = own.chance(0.7) ? std::min<std::uint64_t>(nodes_, 3) : nodes_;
+    return "n" + std::to_string(1 + own.below(most));
+  };
+  if (own.chance(0.35)) {
+    std::string who = some_node();
+    if (own.chance(0.4)) {
+      const std::string other = some_node();
+      if (other != who) who += "," + other;
+    }
+    const std::int64_t times = own.between(2, 8);
+    std::int64_t when = own.between(0, length_.ns);
+    for (std::int64_t i = 0; i < times; ++i) {
+      at(Duration{when}, "crash " + who);
+      when += own.between(1'000, 200'000'000);
+      const bool jumps = own.chance(0.15);
+      const std::int64_t ahead = own.between(1, 1'000'000'000);
+      at(Duration{when}, "start " + who + (jumps ? " epoch=+" + std::to_string(ahead) : ""));
+      when += own.between(100'000, 300'000'000);
+    }
+  }
+  if (on_quorums(options_.order) && own.chance(0.35)) {
+    const std::int64_t times = own.between(2, 10);
+    std::int64_t when = own.between(0, length_.ns);
+    for (std::int64_t i = 0; i < times; ++i) {
+      const std::int64_t pause = own.between(20, 400);
+      at(Duration{when}, "pause " + some_node() + " " + std::to_string(pause) + "ms");
+      when += own.between(1'000'000, 400'000'000);
+    }
+  }
+}
+
+}  // namespace peal::sim
