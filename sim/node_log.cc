@@ -11,12 +11,17 @@ namespace {
 
 /// Small ones, so that a story sees many.
 constexpr std::uint64_t kSegmentBytes = 1U << 20;
+constexpr std::uint64_t kOwedSegmentBytes = 256U << 10;
+constexpr std::uint64_t kBytesMax = 256U << 20;
 constexpr std::uint64_t kCluster = 0x5eed0001;
 
 }  // namespace
 
-NodeLog::NodeLog(const DiskTimes& times, std::uint64_t seed)
-    : times_(times), random_(seed), disk_(seed + 1) {}
+NodeLog::NodeLog(const DiskTimes& times, std::uint64_t seed, Kind kind)
+    : kind_(kind), times_(times), random_(seed), disk_(seed + 1) {
+  constexpr std::uint64_t kOwedApart = 0x0eed'0001;
+  if (kind == Kind::votes) owed_ = std::make_unique<NodeLog>(times, seed + kOwedApart, Kind::owed);
+}
 
 port::Log* NodeLog::open(MemberId self) {
   PEAL_ASSERT(log_ == nullptr);
@@ -29,13 +34,13 @@ port::Log* NodeLog::open(MemberId self) {
     made_ = true;
   }
   wal::Options options;
-  options.owner = {kCluster, self.node};
+  options.owner = {kCluster + static_cast<std::uint64_t>(kind_), self.node};
   options.epoch = self.epoch;
   options.salt = random_.next();
   options.log = random_.next() | 1;
-  options.segment_bytes = kSegmentBytes;
+  options.segment_bytes = kind_ == Kind::owed ? kOwedSegmentBytes : kSegmentBytes;
   // Well above what an engine keeps of decided values, or it could not write any more.
-  options.bytes_max = 256 * kSegmentBytes;
+  options.bytes_max = kBytesMax;
   options.record_bytes_max = 128U << 10;
   auto opened = wal::Log::open(disk_, options, made_ ? wal::Start::existing : wal::Start::create);
   if (!opened) std::fprintf(stderr, "%s\n", opened.error().message.c_str());
@@ -67,6 +72,21 @@ void NodeLog::finish() {
   if (failed_) fails_ = false;
 }
 
+void NodeLog::lose() {
+  lost_ = true;
+  if (owed_) owed_->lose();
+}
+
+void NodeLog::slow(Duration time) {
+  slow_ = time;
+  if (owed_) owed_->slow(time);
+}
+
+void NodeLog::hang() {
+  hangs_ = true;
+  if (owed_) owed_->hang();
+}
+
 bool NodeLog::end_hang() {
   hangs_ = false;
   return std::exchange(waits_, false);
@@ -84,11 +104,13 @@ bool NodeLog::put_back() {
 }
 
 void NodeLog::mend() {
+  if (owed_) owed_->mend();
   fails_ = false;
   slow_ = {};
 }
 
 void NodeLog::crash() {
+  if (owed_) owed_->crash();
   if (log_ == nullptr) return;
   if (under_way_ && random_.chance(0.7)) {
     // Some of what it was writing is there, and some is not.

@@ -21,11 +21,19 @@ struct DiskTimes {
   Duration slow_time = milliseconds(200);
 };
 
-/// The disk of one node, which outlives its processes, and the durable log that the running one has
-/// on it. When a process crashes, whatever was not reported as durable may be lost, in any part.
+/// One folder on the disk of a node, which outlives its processes, and the durable log that the
+/// running one has in it. When a process crashes, whatever was not reported as durable may be lost,
+/// in any part.
 class NodeLog {
  public:
-  NodeLog(const DiskTimes& times, std::uint64_t seed);
+  enum class Kind : std::uint8_t {
+    votes,  ///< an acceptor's, with `owed()` beside it on the same disk
+    owed,   ///< of what excluded members are owed
+  };
+  NodeLog(const DiskTimes& times, std::uint64_t seed, Kind kind = Kind::votes);
+
+  /// Null if this is one. What is done to the disk, but for a failure, is done to this too.
+  NodeLog* owed() { return owed_.get(); }
 
   /// The log of a new incarnation; its epoch is larger than those before. Never null: what a crash
   /// leaves can always be opened.
@@ -39,7 +47,7 @@ class NodeLog {
   void crash();
 
   /// With the next incarnation its folder is empty.
-  void lose() { lost_ = true; }
+  void lose();
   /// A copy of the folder as it is on disk now.
   void copy();
   /// With the next incarnation its folder holds what was copied last. False: nothing was.
@@ -47,9 +55,9 @@ class NodeLog {
   /// The next write or sync fails, and with it the log of the running process.
   void fail() { fails_ = true; }
   /// Each sync takes so long.
-  void slow(Duration time) { slow_ = time; }
+  void slow(Duration time);
   /// Nothing becomes durable until the hang ends; see World::end_hang().
-  void hang() { hangs_ = true; }
+  void hang();
   bool hangs() const { return hangs_; }
   /// True if a write was done meanwhile, and has only not been told.
   bool end_hang();
@@ -61,6 +69,8 @@ class NodeLog {
   bool failed() const { return failed_; }
 
  private:
+  const Kind kind_;
+  std::unique_ptr<NodeLog> owed_;
   DiskTimes times_;
   Random random_;
   Disk disk_;

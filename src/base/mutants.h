@@ -176,6 +176,8 @@ namespace peal::sim_hooks {
   X(px_votes_unasked, "an acceptor votes before most have said what they heard of its log")       \
   X(px_start_not_logged, "an incarnation is not in its log")                                      \
   X(px_log_not_remembered, "an acceptor forgets how long another one's log was")                  \
+  X(px_owed_not_kept, "what excluded members are owed is not written, and nothing waits for it")  \
+  X(px_owed_not_found, "what excluded members are owed is not read at a start")                   \
   X(wm12_named_before_it_is_long, "a segment has its name before its file has its length")
 
 enum class Mutant : std::uint8_t {

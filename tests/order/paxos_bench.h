@@ -94,7 +94,7 @@ class Bench final : public Host, public Effects {
   void fresh() { fresh_ = true; }
   /// The process dies, with what was not durable, and starts again with the next epoch.
   void restart();
-  /// All that was appended is durable, and the engine is told.
+  /// All that was appended to both logs is durable, and the engine is told.
   void sync();
   /// Time passes; timers fire.
   void run(Duration span);
@@ -163,6 +163,7 @@ class Bench final : public Host, public Effects {
 
   MemberId self;
   MemoryLog disk;
+  MemoryLog owed;  ///< what excluded members are owed
   std::unique_ptr<Engine> engine;
   Instant now{1'000'000'000};
   std::vector<Sent> sent;
