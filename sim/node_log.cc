@@ -72,21 +72,6 @@ void NodeLog::finish() {
   if (failed_) fails_ = false;
 }
 
-void NodeLog::lose() {
-  lost_ = true;
-  if (owed_) owed_->lose();
-}
-
-void NodeLog::slow(Duration time) {
-  slow_ = time;
-  if (owed_) owed_->slow(time);
-}
-
-void NodeLog::hang() {
-  hangs_ = true;
-  if (owed_) owed_->hang();
-}
-
 bool NodeLog::end_hang() {
   hangs_ = false;
   return std::exchange(waits_, false);
@@ -96,11 +81,6 @@ void NodeLog::copy() {
   if (!made_) return;
   copy_ = disk_;
   copy_->lose(Disk::Loss::unsynced);
-}
-
-bool NodeLog::put_back() {
-  put_back_ = copy_.has_value();
-  return put_back_;
 }
 
 void NodeLog::mend() {

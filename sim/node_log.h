@@ -32,7 +32,7 @@ class NodeLog {
   };
   NodeLog(const DiskTimes& times, std::uint64_t seed, Kind kind = Kind::votes);
 
-  /// Null if this is one. What is done to the disk, but for a failure, is done to this too.
+  /// Null if this is one.
   NodeLog* owed() { return owed_.get(); }
 
   /// The log of a new incarnation; its epoch is larger than those before. Never null: what a crash
@@ -43,30 +43,31 @@ class NodeLog {
   std::optional<Duration> begin();
   /// It is done.
   void finish();
-  /// The process is gone, perhaps in the middle of it.
+  /// The process is gone, perhaps in the middle of it; here and in `owed()`.
   void crash();
 
   /// With the next incarnation its folder is empty.
-  void lose();
+  void lose() { lost_ = true; }
   /// A copy of the folder as it is on disk now.
   void copy();
-  /// With the next incarnation its folder holds what was copied last. False: nothing was.
-  bool put_back();
+  /// With the next incarnation its folder holds what was copied last, if anything was.
+  void put_back() { put_back_ = copy_.has_value(); }
+  bool is_put_back() const { return put_back_; }
   /// The next write or sync fails, and with it the log of the running process.
   void fail() { fails_ = true; }
   /// Each sync takes so long.
-  void slow(Duration time);
+  void slow(Duration time) { slow_ = time; }
   /// Nothing becomes durable until the hang ends; see World::end_hang().
-  void hang();
+  void hang() { hangs_ = true; }
   bool hangs() const { return hangs_; }
   /// True if a write was done meanwhile, and has only not been told.
   bool end_hang();
   /// What was being written is done as soon as the hang ends.
   void wait_for_end() { waits_ = true; }
-  /// Ends failures and slowness; what has failed has.
+  /// Ends failures and slowness, here and in `owed()`; what has failed has.
   void mend();
-  /// Did the running process's log fail as it was told to?
-  bool failed() const { return failed_; }
+  /// Did the running process's log, or `owed()`, fail as it was told to?
+  bool failed() const { return failed_ || (owed_ && owed_->failed()); }
 
  private:
   const Kind kind_;

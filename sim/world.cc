@@ -166,7 +166,9 @@ void World::start(NodeId node, std::int64_t epoch_step) {
   if (std::find(list.begin(), list.end(), node) == list.end()) return;
   const bool again = incarnations_[node.value] != 0;
   if (again) ledger_.faults().add(Fault::restart);
-  if (epoch_step < 0) ledger_.faults().add(Fault::epoch_step_back);
+  if (epoch_step < 0 && !on_quorums(options_.order)) {
+    ledger_.faults().add(Fault::epoch_step_back);
+  }
   const MemberId self{node, next_epoch(node, epoch_step)};
   epochs_[node.value] = std::max(epochs_[node.value], self.epoch);
   processes_[node.value] =

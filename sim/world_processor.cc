@@ -47,11 +47,8 @@ void World::after_call(Process& process) {
       const bool disk_failed = log != nullptr && log->failed();
       ledger_.faults().add(disk_failed ? Fault::disk_failed : Fault::identity_conflict);
       ledger_.crashed(now_, process.self);
-      // Only a clock that was set back, or a disk that was to fail, may lead to it; and to what is
-      // kept for those who are away no clock matters.
-      const bool cut_off = process.fatal_reason.find("cut off") != std::string::npos;
-      const bool set_back = ledger_.faults().of(Fault::epoch_step_back) != 0;
-      if (!disk_failed && (!set_back || cut_off)) {
+      // Only a clock that was set back, or a disk that was to fail, may lead to it.
+      if (!disk_failed && ledger_.faults().of(Fault::epoch_step_back) == 0) {
         ledger_.violation(
             now_, "fatal",
             "n" + std::to_string(process.self.node.value) + ": " + process.fatal_reason);

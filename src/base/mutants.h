@@ -178,6 +178,9 @@ namespace peal::sim_hooks {
   X(px_log_not_remembered, "an acceptor forgets how long another one's log was")                  \
   X(px_owed_not_kept, "what excluded members are owed is not written, and nothing waits for it")  \
   X(px_owed_not_found, "what excluded members are owed is not read at a start")                   \
+  X(px_owed_of_any_order, "what was owed in one order is told in another")                        \
+  X(px_owed_unmerged, "what belongs before a view's end is not waited for by checkpoints")        \
+  X(px_owed_by_members, "who is in no view keeps nothing for those who are left out of one")      \
   X(wm12_named_before_it_is_long, "a segment has its name before its file has its length")
 
 enum class Mutant : std::uint8_t {

@@ -93,11 +93,11 @@ wal::Identity owner_of(const Settings& settings) {
   return {cluster.value(), settings.self()};
 }
 
-/// Values of one order are of no use in another: the log of votes is part of it.
-wal::Identity owner_of_owed(const wal::Identity& owner, std::uint64_t votes) {
+/// The same, and so that neither of the two is taken for the other.
+wal::Identity owner_of_owed(const wal::Identity& owner) {
   Digest cluster;
   cluster.add(owner.cluster);
-  cluster.add(votes);
+  cluster.add(as_bytes_view(std::string_view("owed")));
   return {cluster.value(), owner.node};
 }
 
@@ -203,7 +203,7 @@ Result<void, io::IoError> AcceptorLog::recover(std::uint64_t epoch) {
   options.segment_bytes = kSegmentBytes;
   options.pages = Pages::large;
   if (auto done = recover(*votes_, options, !has_identity_); !done) return done;
-  options.owner = owner_of_owed(owner_, votes_->log().id());
+  options.owner = owner_of_owed(owner_);
   options.log = fresh_number();
   options.segment_bytes = kOwedSegmentBytes;
   options.pages = Pages::ordinary;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t kOwedBytes = 100;
 constexpr std::array<std::uint8_t, 2> kParts{0, 3};
+constexpr std::uint64_t kOrder = 7;
 /// Of a range of so many values, in memory.
 constexpr std::uint64_t range_bytes(std::uint64_t values) {
   return values * (kOwedBytes + sizeof(OwedRange::Kept));
@@ -41,7 +42,7 @@ struct OwedNode {
   }
   void keep(const MemberId& member, Instance first, Instance last, std::uint8_t part = 0) {
     order(last);
-    owed->keep(part, {member}, first, store);
+    owed->keep({part, kOrder}, {member}, first, store);
   }
   /// Writes all, as an owner does.
   void sync() {
@@ -58,10 +59,11 @@ struct OwedNode {
     return owed->restore(kParts);
   }
   /// How many of these instances it has.
-  std::uint64_t has(Instance first, Instance last, std::uint8_t part = 0) const {
+  std::uint64_t has(Instance first, Instance last, std::uint8_t part = 0,
+                    std::uint64_t order = kOrder) const {
     std::uint64_t count = 0;
     for (Instance k = first; k <= last; ++k) {
-      const auto value = owed->decided(part, k);
+      const auto value = owed->decided({part, order}, k);
       if (!value) continue;
       EXPECT_EQ(value->head.number, k);
       EXPECT_EQ(value->bytes.size(), kOwedBytes);
@@ -78,7 +80,7 @@ struct OwedNode {
     wire::State state;
     state.next = 1U << 20;
     peers.note_state(*peers.find(member.node), state);
-    for (const std::uint8_t part : kParts) owed->look(part, peers);
+    for (const std::uint8_t part : kParts) owed->look({part, kOrder}, peers);
   }
 };
 
@@ -100,6 +102,34 @@ TEST(PaxosOwed, SurvivesARestart) {
   const WithMutant active(Mutant::px_owed_not_found);
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 300), 0U) << "the mutant is noticed";
+}
+
+// A log of votes that is lost alone may leave what was owed in an order that is over.
+TEST(PaxosOwed, OfAnotherOrderIsToldToNobody) {
+  OwedNode node;
+  node.keep(kTwo, 15, 20);
+  node.sync();
+  ASSERT_TRUE(node.restart());
+  EXPECT_EQ(node.has(1, 300, 0, kOrder + 1), 0U);
+  EXPECT_EQ(node.has(1, 300, 0, 0), 0U) << "no order is known yet";
+  EXPECT_EQ(node.has(1, 300), 6U);
+  Peers peers = three_peers();
+  peers.start(Instant{});
+  node.owed->look({3, kOrder + 1}, peers);
+  EXPECT_EQ(node.has(1, 300), 6U) << "each ensemble has its order";
+  node.owed->look({0, kOrder + 1}, peers);
+  EXPECT_EQ(node.has(1, 300), 0U);
+  EXPECT_EQ(node.owed->dropped(), 0U) << "nobody lacks it";
+  node.sync();
+  ASSERT_TRUE(node.restart());
+  EXPECT_EQ(node.has(1, 300), 0U);
+  // The same members are owed instances with the same numbers.
+  node.keep(kTwo, 18, 23);
+  node.owed->keep({0, kOrder + 1}, {kTwo}, 20, node.store);
+  EXPECT_EQ(node.has(1, 300), 6U);
+  EXPECT_EQ(node.has(1, 300, 0, kOrder + 1), 4U);
+  const WithMutant active(Mutant::px_owed_of_any_order);
+  EXPECT_EQ(node.has(1, 300, 0, kOrder + 2), 6U) << "the mutant is noticed";
 }
 
 TEST(PaxosOwed, IsWrittenAsTheLogTakesIt) {
@@ -139,7 +169,7 @@ TEST(PaxosOwed, ForgetsNothingBeforeItsMembersWereHeard) {
   ASSERT_TRUE(node.restart());
   Peers peers = three_peers();
   peers.start(Instant{});
-  node.owed->look(0, peers);
+  node.owed->look({0, kOrder}, peers);
   EXPECT_EQ(node.has(15, 20), 6U);
   node.has_all(kTwo);
   EXPECT_EQ(node.has(15, 20), 0U);
@@ -288,7 +318,7 @@ Bytes head_of(std::uint64_t id, std::uint8_t part, Instance first, MemberSet mem
   OwedRecord record;
   record.kind = OwedRecord::Kind::head;
   record.id = id;
-  record.part = part;
+  record.part = {part, kOrder};
   record.instance = first;
   record.members = std::move(members);
   Bytes bytes;

@@ -202,6 +202,7 @@ class PaxosEngine final : public Ensemble {
   void change_view(Effects& out);
   void look_at_owed(Effects& out);
   bool goes_back_to(Instance instance) const;
+  OwedPart owed_part() const;
   void keep_for_those_of(const std::vector<wire::ViewMember>& before);
   std::optional<Store::Decided> decided(Instance instance) const;
   bool note_history(const Slot& slot, Instance instance);

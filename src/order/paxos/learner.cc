@@ -227,10 +227,15 @@ void PaxosEngine::keep_for_those_of(const std::vector<wire::ViewMember>& before)
 bool PaxosEngine::goes_back_to(Instance instance) const {
   const Instance oldest = store_.oldest();
   return instance >= oldest ||
-         (left_out_.decided(config_.part, instance) && left_out_.decided(config_.part, oldest - 1));
+         (left_out_.decided(owed_part(), instance) && left_out_.decided(owed_part(), oldest - 1));
+}
+
+OwedPart PaxosEngine::owed_part() const {
+  return {config_.part, state_.known() ? state_.nodes().first : 0};
 }
 
 void PaxosEngine::keep_for(std::span<const MemberId> left_out) {
+  if (!state_.known()) return;
   // Nobody was further ahead of one that seemed alive.
   const Instance most = config_.options.max_gap + config_.options.window;
   const Instance guess = store_.next() - std::min(most, store_.next());
@@ -246,13 +251,13 @@ void PaxosEngine::keep_for(std::span<const MemberId> left_out) {
     first = std::min(first, heard ? peer->state.next : guess);
   }
   if (members.empty()) return;
-  left_out_.keep(config_.part, std::move(members), first, store_);
+  left_out_.keep(owed_part(), std::move(members), first, store_);
   left_out_.write();
 }
 
 /// Once in each heartbeat.
 void PaxosEngine::look_at_owed(Effects& out) {
-  left_out_.look(config_.part, peers_);
+  if (state_.known()) left_out_.look(owed_part(), peers_);
   for (const OwedRanges::Dropped& each : left_out_.take_dropped()) {
     out.report({EventCode::owed_dropped, view_, each.member, each.instances, 0});
   }
@@ -262,7 +267,7 @@ void PaxosEngine::look_at_owed(Effects& out) {
 std::optional<Store::Decided> PaxosEngine::decided(Instance instance) const {
   const auto known = store_.decided(instance);
   if (known) return known;
-  if (const auto put_by = left_out_.decided(config_.part, instance)) return put_by;
+  if (const auto put_by = left_out_.decided(owed_part(), instance)) return put_by;
   const auto word = kept_.find(instance);
   if (!word || !word->decided) return std::nullopt;
   return Store::Decided{word->head, word->bytes};

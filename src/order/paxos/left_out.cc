@@ -17,6 +17,11 @@ bool needs_until(const Peers& peers, const MemberId& member, Instance end) {
   return peer->state.next < end && !peer->state.leaving;
 }
 
+bool is_of(const OwedRange& range, const OwedPart& part) {
+  if (PEAL_MUTANT(px_owed_of_any_order)) return range.part.ensemble == part.ensemble;
+  return range.part == part;
+}
+
 }  // namespace
 
 LeftOut::LeftOut(std::uint64_t bytes_max, port::Log* log) : ranges_(bytes_max) {
@@ -25,7 +30,7 @@ LeftOut::LeftOut(std::uint64_t bytes_max, port::Log* log) : ranges_(bytes_max) {
 
 bool LeftOut::restore(std::span<const std::uint8_t> parts) { return !log_ || log_->replay(parts); }
 
-void LeftOut::keep(std::uint8_t part, MemberSet members, Instance first, const Store& store) {
+void LeftOut::keep(const OwedPart& part, MemberSet members, Instance first, const Store& store) {
   first = std::max(first, store.oldest());
   if (first >= store.next()) return;
   // For the same ones more may be kept, up to another view's end.
@@ -62,21 +67,22 @@ void LeftOut::keep(std::uint8_t part, MemberSet members, Instance first, const S
   if (!range.values.empty()) ranges_.push(std::move(range));
 }
 
-void LeftOut::look(std::uint8_t part, const Peers& peers) {
+void LeftOut::look(const OwedPart& part, const Peers& peers) {
   std::deque<OwedRange>& all = ranges_.all();
   for (auto range = all.begin(); range != all.end();) {
     const bool needed =
-        range->part != part ||
-        std::any_of(range->members.begin(), range->members.end(), [&](const MemberId& member) {
-          return needs_until(peers, member, range->end());
-        });
+        range->part.ensemble != part.ensemble ||
+        (is_of(*range, part) &&
+         std::any_of(range->members.begin(), range->members.end(), [&](const MemberId& member) {
+           return needs_until(peers, member, range->end());
+         }));
     range = needed ? std::next(range) : ranges_.erase(range);
   }
 }
 
-std::optional<Store::Decided> LeftOut::decided(std::uint8_t part, Instance instance) const {
+std::optional<Store::Decided> LeftOut::decided(const OwedPart& part, Instance instance) const {
   for (const OwedRange& range : ranges_.all()) {
-    if (range.part != part || instance < range.first || instance >= range.end()) continue;
+    if (!is_of(range, part) || instance < range.first || instance >= range.end()) continue;
     const OwedRange::Kept& kept = range.values[instance - range.first];
     return Store::Decided{kept.head, range.bytes_of(kept)};
   }
@@ -89,7 +95,8 @@ void LeftOut::write() {
 
 void LeftOut::add_to(Digest& digest) const {
   for (const OwedRange& range : ranges_.all()) {
-    digest.add(range.part);
+    digest.add(range.part.ensemble);
+    digest.add(range.part.order);
     digest.add(range.first);
     digest.add(range.values.size());
     for (const MemberId& member : range.members) {

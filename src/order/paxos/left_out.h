@@ -34,10 +34,11 @@ class LeftOut {
   bool restore(std::span<const std::uint8_t> parts);
 
   /// For `members`: what the store holds from `first` up.
-  void keep(std::uint8_t part, MemberSet members, Instance first, const Store& store);
-  /// Forgets what nobody needs any more: who has it all, has restarted, or said goodbye.
-  void look(std::uint8_t part, const Peers& peers);
-  std::optional<Store::Decided> decided(std::uint8_t part, Instance instance) const;
+  void keep(const OwedPart& part, MemberSet members, Instance first, const Store& store);
+  /// Forgets what nobody needs any more, since they have it all, have restarted, or said goodbye;
+  /// and what is of another order than that of the part, which is known now.
+  void look(const OwedPart& part, const Peers& peers);
+  std::optional<Store::Decided> decided(const OwedPart& part, Instance instance) const;
 
   /// Gives the log what it does not have yet, as far as it takes it.
   void write();

@@ -101,7 +101,8 @@ void PaxosEngine::change_nodes(Effects& out) {
 void PaxosEngine::write_checkpoint() {
   // Of several ensembles that is known once the order of them all has come to that view.
   const bool ahead = config_.merger != nullptr && config_.merger->exclusions_ahead();
-  const bool waits = !left_out_.durable() || (ahead && !PEAL_MUTANT(px_owed_not_kept));
+  const bool unmerged = ahead && !PEAL_MUTANT(px_owed_not_kept) && !PEAL_MUTANT(px_owed_unmerged);
+  const bool waits = !left_out_.durable() || unmerged;
   // A disk that hangs writes no checkpoint either, and what is consumed meanwhile must not wait.
   const Instance most = config_.options.max_gap + config_.options.checkpoint_every;
   if (waits && state_.next() < acceptor_->base() + most) {

@@ -44,7 +44,7 @@ class OwedLog::Replay final : public port::LogReader {
              same->members == record.members;
       return;
     }
-    if (std::find(parts_.begin(), parts_.end(), record.part) == parts_.end()) {
+    if (std::find(parts_.begin(), parts_.end(), record.part.ensemble) == parts_.end()) {
       fine = false;
       return;
     }

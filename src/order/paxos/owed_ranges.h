@@ -15,6 +15,14 @@
 
 namespace peal::order::paxos {
 
+/// Whose instances these are. A log of votes that was lost may leave values of an order behind that
+/// is over; those of the next one have the same numbers.
+struct OwedPart {
+  std::uint8_t ensemble = 0;
+  std::uint64_t order = 0;  ///< its name; 0: none is known
+  friend bool operator==(const OwedPart&, const OwedPart&) = default;
+};
+
 /// Decided values in a row that some excluded members are owed, in memory, and how much of them is
 /// in the log (owed_log.h).
 struct OwedRange {
@@ -32,8 +40,8 @@ struct OwedRange {
     std::size_t written = 0;  ///< values that were appended
   };
 
-  std::uint64_t id = 0;   ///< in the log; never used again
-  std::uint8_t part = 0;  ///< the ensemble whose instances these are
+  std::uint64_t id = 0;  ///< in the log; never used again
+  OwedPart part;
   MemberSet members;
   Instance first = 0;
   std::vector<Kept> values;

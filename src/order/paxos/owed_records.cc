@@ -2,7 +2,6 @@
 #include "order/paxos/owed_records.h"
 
 #include "base/assert.h"
-#include "order/paxos/owed_ranges.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
 
@@ -42,7 +41,8 @@ void write_owed_head(const OwedRecord& record, std::vector<std::byte>& bytes) {
   switch (record.kind) {
     case OwedRecord::Kind::head:
       out.u(record.id);
-      out.u(record.part);
+      out.u(record.part.ensemble);
+      out.u(record.part.order);
       out.u(record.instance);
       out.count(record.members.size(), wire::kMembersMax);
       for (const MemberId& member : record.members) out.member(member);
@@ -67,7 +67,8 @@ bool read_owed(ByteView bytes, OwedRecord& out) {
   switch (out.kind) {
     case OwedRecord::Kind::head:
       out.id = wire::read_counter(in);
-      out.part = in.u<std::uint8_t>();
+      out.part.ensemble = in.u<std::uint8_t>();
+      out.part.order = in.u<std::uint64_t>();
       out.instance = wire::read_counter(in);
       read_members_of(in, out.members);
       in.require(out.id >= 1 && out.instance >= 1, wire::Drop::bad_value);

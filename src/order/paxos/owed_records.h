@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "order/member_set.h"
+#include "order/paxos/owed_ranges.h"
 #include "wire/paxos.h"
 
 namespace peal::order::paxos {
@@ -22,7 +23,7 @@ struct OwedRecord {
 
   Kind kind{};
   std::uint64_t id{};
-  std::uint8_t part{};
+  OwedPart part;
   wire::Instance instance{};
   MemberSet members;
   wire::ValueHead head;

@@ -192,6 +192,7 @@ void Ensembles::place(const Item& item) {
 /// node that has restarted, and is in no view yet, may be one of few that have.
 void Ensembles::keep_for_excluded(const MemberSet& members) {
   --exclusions_ahead_;
+  if (PEAL_MUTANT(px_owed_by_members) && !joined_) return;
   for (const auto& inner : inner_) inner->engine->keep_for(members);
 }
 
