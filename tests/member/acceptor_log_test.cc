@@ -254,15 +254,27 @@ TEST_F(AcceptorLogs, KeepWhatIsOwedBesides) {
   EXPECT_EQ(cut.error().code, Errc::invalid_option);
   EXPECT_THAT(cut.error().message, AllOf(HasSubstr("data_dir: "), HasSubstr(segment.string()),
                                          HasSubstr("is damaged at offset")));
-  // Of another order it is of no use.
+  // Beside a log of votes that is new it stays: its records say of which order they are.
   fs::remove_all(folder_ / "a");
-  ASSERT_TRUE(start());
-  fs::remove_all(owed);
+  fs::create_directories(owed);
   fs::copy(kept, owed, fs::copy_options::recursive);
+  fs::permissions(folder_ / "a", fs::perms::owner_all);
   fs::permissions(owed, fs::perms::owner_all);
-  const auto foreign = start();
-  ASSERT_FALSE(foreign);
-  EXPECT_THAT(foreign.error().message, AllOf(HasSubstr(owed.string()), HasSubstr("is of cluster")));
+  {
+    const auto log = open(3);
+    ASSERT_NE(log, nullptr);
+    EXPECT_TRUE(log->is_new());
+    EXPECT_EQ(log->log().last(), LogPosition{0});
+    EXPECT_EQ(log->owed().last(), LogPosition{1});
+  }
+  // Neither is taken for the other.
+  fs::remove_all(owed);
+  fs::rename(folder_ / "a" / "log", owed);
+  fs::copy(kept, folder_ / "a" / "log", fs::copy_options::recursive);
+  fs::permissions(folder_ / "a" / "log", fs::perms::owner_all);
+  const auto swapped = start();
+  ASSERT_FALSE(swapped);
+  EXPECT_THAT(swapped.error().message, HasSubstr("is of cluster"));
 }
 
 TEST_F(AcceptorLogs, AMemberThatCannotReadItsOwnSaysSoAndEnds) {

@@ -120,6 +120,7 @@ void Bench::make() {
   config.storage = storage_;
   config.log = storage_ == Storage::disk ? &disk : nullptr;
   config.owed = storage_ == Storage::disk ? &owed : nullptr;
+  config.merger = merger_;
   engine = make_engine(config, pool_, *this);
 }
 

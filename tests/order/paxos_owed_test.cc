@@ -464,6 +464,64 @@ TEST(PaxosOwedEngine, TheLogOfVotesKeepsWhatIsNotWrittenElsewhere) {
   EXPECT_TRUE(each.answers(2)) << "all of it is read back";
 }
 
+/// The other ensembles, of which nothing is needed.
+class OtherEnsembles final : public Merger {
+ public:
+  void on_key(std::uint64_t /*key*/, bool /*nothing*/) override {}
+  void on_left_out() override {}
+  void on_excluded(std::span<const MemberId> /*members*/) override { ahead = true; }
+  bool exclusions_ahead() const override { return ahead; }
+  bool needs_all() const override { return false; }
+  std::uint64_t merged() const override { return 0; }
+  bool has_room() const override { return true; }
+  void on_pass_wanted(std::uint64_t /*key*/) override {}
+  std::vector<NodeList> parts(const NodeList& /*list*/) const override { return {}; }
+  bool in_company_of_all(NodeId /*node*/) const override { return true; }
+  bool disk_hangs() const override { return false; }
+
+  bool ahead = false;
+};
+
+// Else a restart would not come to the view again, nor to what others decided before it.
+TEST(PaxosOwedEngine, ACheckpointWaitsForTheOrderOfAllEnsembles) {
+  const auto found_after = [](Instance upto, bool merged) {
+    OtherEnsembles others;
+    WithoutThree each;
+    each.one.merge(others);
+    each.begin();
+    EXPECT_TRUE(others.ahead);
+    others.ahead = !merged;
+    each.go_on(13, upto);
+    each.one.restart();
+    each.one.run(milliseconds(20));
+    return each.one.last_state().next;
+  };
+  EXPECT_LE(found_after(60, false), 12U);
+  EXPECT_GT(found_after(60, true), 40U);
+  EXPECT_GT(found_after(200, false), 40U) << "but not for ever";
+  const WithMutant active(Mutant::px_owed_unmerged);
+  EXPECT_GT(found_after(60, false), 40U) << "the mutant is noticed";
+}
+
+TEST(PaxosOwedEngine, TellsNobodyWhatWasOwedInAnotherOrder) {
+  const auto answers = [] {
+    WithoutThree each;
+    EXPECT_TRUE(each.one.owed.append(head_of(1, 0, 4, {kThree}), {}));
+    EXPECT_TRUE(each.one.owed.append(value_of(1, 4), {}));
+    EXPECT_TRUE(each.one.owed.append(value_of(1, 5), {}));
+    each.one.owed.sync();
+    each.one.start();
+    each.round = each.one.join(kTwo);
+    for (Instance k = 2; k <= 5; ++k) {
+      each.one.propose(kTwo, each.round.count, k, unit_head(kTwo, k - 1), "not decided");
+    }
+    return each.answers(5);
+  };
+  EXPECT_FALSE(answers());
+  const WithMutant active(Mutant::px_owed_of_any_order);
+  EXPECT_TRUE(answers()) << "the mutant is noticed";
+}
+
 TEST(PaxosOwedEngine, ADiskThatFailsEndsIt) {
   WithoutThree each;
   each.begin();
