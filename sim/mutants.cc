@@ -144,6 +144,10 @@ std::vector<sim_hooks::Mutant> all_mutants() {
         Mutant::px_lists_mixed,
         Mutant::px_beyond_list,
         Mutant::px_list_not_logged,
+        // No story of an order has another one before it, nor a crash between a view and the moment
+        // at which all ensembles have come to it.
+        Mutant::px_owed_of_any_order,
+        Mutant::px_owed_unmerged,
         // These only take longer, which order_paxos_test measures.
         Mutant::px_patience_grows,
         Mutant::px_pauses_add_up,

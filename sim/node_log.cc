@@ -12,6 +12,7 @@ namespace {
 
 /// Of a segment's header (docs/wal.md).
 constexpr std::size_t kFirstOffset = 48;
+constexpr std::uint64_t kOwedSegmentBytes = 256U << 10;
 /// The least that a log may have in all: well above what an engine keeps of decided values, or it
 /// could not write any more.
 constexpr std::uint64_t kLogBytes = 256U << 20;
@@ -19,8 +20,12 @@ constexpr std::uint64_t kCluster = 0x5eed0001;
 
 }  // namespace
 
-NodeLog::NodeLog(const DiskTimes& times, std::uint64_t seed, std::uint64_t segment_bytes)
-    : times_(times), segment_bytes_(segment_bytes), random_(seed), disk_(seed + 1) {}
+NodeLog::NodeLog(const DiskTimes& times, std::uint64_t seed, std::uint64_t segment_bytes, Kind kind)
+    : kind_(kind), times_(times), segment_bytes_(segment_bytes), random_(seed), disk_(seed + 1) {
+  constexpr std::uint64_t kOwedApart = 0x0eed'0001;
+  if (kind == Kind::owed) return;
+  owed_ = std::make_unique<NodeLog>(times, seed + kOwedApart, kOwedSegmentBytes, Kind::owed);
+}
 
 LogPosition NodeLog::newest_segment() const {
   LogPosition first;
@@ -49,7 +54,7 @@ port::Log* NodeLog::open(MemberId self) {
     made_ = true;
   }
   wal::Options options;
-  options.owner = {kCluster, self.node};
+  options.owner = {kCluster + static_cast<std::uint64_t>(kind_), self.node};
   options.epoch = self.epoch;
   options.salt = random_.next();
   options.log = random_.next() | 1;
@@ -103,17 +108,14 @@ void NodeLog::copy() {
   copy_->lose(Disk::Loss::unsynced);
 }
 
-bool NodeLog::put_back() {
-  put_back_ = copy_.has_value();
-  return put_back_;
-}
-
 void NodeLog::mend() {
+  if (owed_) owed_->mend();
   fails_ = false;
   slow_ = {};
 }
 
 void NodeLog::crash() {
+  if (owed_) owed_->crash();
   if (log_ == nullptr) return;
   if (under_way_ && random_.chance(0.7)) {
     // Some of what it was writing is there, and some is not.

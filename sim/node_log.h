@@ -22,15 +22,24 @@ struct DiskTimes {
   Duration slow_time = milliseconds(200);
 };
 
-/// The disk of one node, which outlives its processes, and the durable log that the running one has
-/// on it. When a process crashes, whatever was not reported as durable may be lost, in any part.
+/// One folder on the disk of a node, which outlives its processes, and the durable log that the
+/// running one has in it. When a process crashes, whatever was not reported as durable may be lost,
+/// in any part.
 class NodeLog {
  public:
+  enum class Kind : std::uint8_t {
+    votes,  ///< an acceptor's, with `owed()` beside it on the same disk
+    owed,   ///< of what excluded members are owed
+  };
   /// Small ones, so that a story sees many.
   static constexpr std::uint64_t kSegmentBytes = 1U << 20;
   static constexpr std::uint64_t kSegmentBytesLeast = 16U << 10;
 
-  NodeLog(const DiskTimes& times, std::uint64_t seed, std::uint64_t segment_bytes = kSegmentBytes);
+  NodeLog(const DiskTimes& times, std::uint64_t seed, std::uint64_t segment_bytes = kSegmentBytes,
+          Kind kind = Kind::votes);
+
+  /// Null if this is one.
+  NodeLog* owed() { return owed_.get(); }
 
   /// The log of a new incarnation; its epoch is larger than those before. Never null: what a crash
   /// leaves can always be opened.
@@ -44,15 +53,16 @@ class NodeLog {
   std::optional<Duration> begin();
   /// It is done.
   void finish();
-  /// The process is gone, perhaps in the middle of it.
+  /// The process is gone, perhaps in the middle of it; here and in `owed()`.
   void crash();
 
   /// With the next incarnation its folder is empty.
   void lose() { lost_ = true; }
   /// A copy of the folder as it is on disk now.
   void copy();
-  /// With the next incarnation its folder holds what was copied last. False: nothing was.
-  bool put_back();
+  /// With the next incarnation its folder holds what was copied last, if anything was.
+  void put_back() { put_back_ = copy_.has_value(); }
+  bool is_put_back() const { return put_back_; }
   /// The next write or sync fails, and with it the log of the running process.
   void fail() { fails_ = true; }
   /// Each sync takes so long.
@@ -64,12 +74,14 @@ class NodeLog {
   bool end_hang();
   /// What was being written is done as soon as the hang ends.
   void wait_for_end() { waits_ = true; }
-  /// Ends failures and slowness; what has failed has.
+  /// Ends failures and slowness, here and in `owed()`; what has failed has.
   void mend();
-  /// Did the running process's log fail as it was told to?
-  bool failed() const { return failed_; }
+  /// Did the running process's log, or `owed()`, fail as it was told to?
+  bool failed() const { return failed_ || (owed_ && owed_->failed()); }
 
  private:
+  const Kind kind_;
+  std::unique_ptr<NodeLog> owed_;
   DiskTimes times_;
   std::uint64_t segment_bytes_;
   Random random_;

@@ -7,7 +7,7 @@
 namespace peal::sim {
 
 std::optional<order::EventCode> event_of_name(std::string_view name) {
-  for (int code = 0; code <= static_cast<int>(order::EventCode::paused); ++code) {
+  for (int code = 0; code <= static_cast<int>(order::EventCode::owed_dropped); ++code) {
     const auto event = static_cast<order::EventCode>(code);
     if (order::event_name(event) == name) return event;
   }

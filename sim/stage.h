@@ -112,6 +112,7 @@ class Stage final : public Watcher {
   void do_slow(Words& words);
   void do_application(Words& words);
   void do_disk(Words& words);
+  static void do_to_folder(NodeLog& folder, std::string_view what, Duration time);
   void do_clock(Words& words);
   void do_submit(Words& words);
   void do_load(Words& words);

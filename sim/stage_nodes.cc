@@ -99,11 +99,13 @@ void Stage::do_application(Words& words) {
   for (const NodeId node : nodes) world_->set_application(node, room, per_unit);
 }
 
-/// disk n1 fails | disk n1 slow 200ms | disk n1 hangs [10s] | disk n1 mended | disk n1 lost |
-/// disk n1 copied | disk n1 put-back
+/// disk n1 [votes|owed] fails | … slow 200ms | … hangs [10s] | … lost | … copied | … put-back, or
+/// disk n1 mended
 /// A lost one is empty when the node next starts; one that is put back holds what was copied last.
 void Stage::do_disk(Words& words) {
   const std::vector<NodeId> nodes = words.nodes();
+  const bool one = words.peek() == "votes" || words.peek() == "owed";
+  const std::string only = one ? words.take("votes or owed") : std::string();
   constexpr std::array<std::string_view, 7> kWhat{"fails", "slow",   "hangs",   "mended",
                                                   "lost",  "copied", "put-back"};
   const std::string accepted = "fails, slow, hangs, mended, lost, copied or put-back";
@@ -117,23 +119,27 @@ void Stage::do_disk(Words& words) {
   for (const NodeId node : nodes) {
     NodeLog* disk = world_->disk(node);
     if (disk == nullptr) continue;  // no acceptor
-    if (what == "fails") disk->fail();
-    if (what == "lost") {
-      ledger_->faults().add(Fault::disk_lost);
-      disk->lose();
-    }
-    if (what == "copied") disk->copy();
-    if (what == "put-back" && disk->put_back()) ledger_->faults().add(Fault::disk_put_back);
+    if (what == "fails") (only == "owed" ? disk->owed() : disk)->fail();
+    if (only != "owed") do_to_folder(*disk, what, time);
+    if (only != "votes") do_to_folder(*disk->owed(), what, time);
     if (what == "mended") world_->mend_disk(node);
-    if (what == "hangs") {
-      ledger_->faults().add(Fault::disk_hangs);
-      disk->hang();
-      if (ends) world_->plan(now() + time, [this, node] { world_->end_hang(node); });
+    if (ends && what == "hangs") {
+      world_->plan(now() + time, [this, node] { world_->end_hang(node); });
     }
-    if (what != "slow") continue;
-    ledger_->faults().add(Fault::disk_slow);
-    disk->slow(time);
+    if (only == "owed") continue;  // no vote is lost by it
+    if (what == "lost") ledger_->faults().add(Fault::disk_lost);
+    if (what == "put-back" && disk->is_put_back()) ledger_->faults().add(Fault::disk_put_back);
+    if (what == "hangs") ledger_->faults().add(Fault::disk_hangs);
+    if (what == "slow") ledger_->faults().add(Fault::disk_slow);
   }
+}
+
+void Stage::do_to_folder(NodeLog& folder, std::string_view what, Duration time) {
+  if (what == "lost") folder.lose();
+  if (what == "copied") folder.copy();
+  if (what == "put-back") folder.put_back();
+  if (what == "hangs") folder.hang();
+  if (what == "slow") folder.slow(time);
 }
 
 /// clock n1 rate=1.2: runs a fifth too fast from now on; rate=1 is right

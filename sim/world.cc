@@ -183,7 +183,9 @@ void World::start(NodeId node, std::int64_t epoch_step) {
   if (std::find(list.begin(), list.end(), node) == list.end()) return;
   const bool again = incarnations_[node.value] != 0;
   if (again) ledger_.faults().add(Fault::restart);
-  if (epoch_step < 0) ledger_.faults().add(Fault::epoch_step_back);
+  if (epoch_step < 0 && !on_quorums(options_.order)) {
+    ledger_.faults().add(Fault::epoch_step_back);
+  }
   const MemberId self{node, next_epoch(node, epoch_step)};
   epochs_[node.value] = std::max(epochs_[node.value], self.epoch);
   processes_[node.value] =
@@ -233,6 +235,7 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
     if (NodeLog* log = disk(node)) {
       if (ghost_ != nullptr) ghost_->note_newest_segment(node, log->newest_segment());
       config.log = log->open(process.self);
+      config.owed = log->owed()->open(process.self);
     }
     BufferPool& pool = *process.unit_pool;
     if (options_.order == OrderEngine::paxos) {
@@ -255,29 +258,38 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
 // What an acceptor appended is written and synced meanwhile, and the node goes on.
 void World::commit_log(Process& process) {
   const NodeId node = process.self.node;
-  if (logs_.empty() || logs_[node.value] == nullptr) return;
-  const std::optional<Duration> time = logs_[node.value]->begin();
-  if (!time) return;
-  plan(now_ + *time,
-       [this, node, incarnation = process.incarnation] { log_written(node, incarnation); });
+  NodeLog* votes = disk(node);
+  if (votes == nullptr) return;
+  for (NodeLog* log : {votes, votes->owed()}) {
+    const std::optional<Duration> time = log->begin();
+    if (!time) continue;
+    plan(now_ + *time, [this, node, log, incarnation = process.incarnation] {
+      log_written(node, *log, incarnation);
+    });
+  }
 }
 
-void World::log_written(NodeId node, std::uint32_t incarnation) {
+void World::log_written(NodeId node, NodeLog& log, std::uint32_t incarnation) {
   Process* process = processes_[node.value].get();
   if (process == nullptr || process->incarnation != incarnation) return;
-  if (logs_[node.value]->hangs()) {
-    logs_[node.value]->wait_for_end();
+  if (log.hangs()) {
+    log.wait_for_end();
     return;
   }
-  logs_[node.value]->finish();
+  log.finish();
   process->log_grew = true;
   kick(*process);
 }
 
 void World::end_hang(NodeId node) {
-  NodeLog* log = disk(node);
-  if (log == nullptr || !log->end_hang()) return;
-  if (Process* process = processes_[node.value].get()) log_written(node, process->incarnation);
+  NodeLog* votes = disk(node);
+  if (votes == nullptr) return;
+  for (NodeLog* log : {votes, votes->owed()}) {
+    if (!log->end_hang()) continue;
+    if (Process* process = processes_[node.value].get()) {
+      log_written(node, *log, process->incarnation);
+    }
+  }
 }
 
 void World::mend_disk(NodeId node) {

@@ -250,7 +250,7 @@ class World {
   bool is_acceptor(NodeId node) const;
   void commit_log(Process& process);
   void tell_durable(Process& process);
-  void log_written(NodeId node, std::uint32_t incarnation);
+  void log_written(NodeId node, NodeLog& log, std::uint32_t incarnation);
   /// The processor is busy for so long.
   void work_for(Process& process, Duration work);
   void check_memory(const Process& process);

@@ -190,6 +190,11 @@ namespace peal::sim_hooks {
   X(gather_consensus_not_armed, "who gathers again does not wait for silent ones anew")           \
   X(gather_accuser_trusted, "who accuses this member is not accused")                             \
   X(gather_one_agrees, "a member that is alone for a moment forms a view of its own at once")     \
+  X(px_owed_not_kept, "what excluded members are owed is not written, and nothing waits for it")  \
+  X(px_owed_not_found, "what excluded members are owed is not read at a start")                   \
+  X(px_owed_of_any_order, "what was owed in one order is told in another")                        \
+  X(px_owed_unmerged, "what belongs before a view's end is not waited for by checkpoints")        \
+  X(px_owed_by_members, "who is in no view keeps nothing for those who are left out of one")      \
   X(wm12_named_before_it_is_long, "a segment has its name before its file has its length")
 
 enum class Mutant : std::uint8_t {

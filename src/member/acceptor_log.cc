@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "member/acceptor_log.h"
 
-#include <sys/epoll.h>
-
 #include <algorithm>
 #include <cstring>
 #include <sstream>
@@ -28,6 +26,8 @@ constexpr const char* kFreshIdentityFile = "identity.new";
 constexpr std::size_t kIdentityBytesMax = 1U << 16;
 /// A new one is made, with its space, once per so many bytes of votes.
 constexpr std::uint64_t kSegmentBytes = 16U << 20;
+/// Mostly there is nothing to be owed.
+constexpr std::uint64_t kOwedSegmentBytes = 4U << 20;
 
 tl::unexpected<io::IoError> refused(Errc code, std::string why) {
   return unexpected(io::IoError{code, "data_dir: " + std::move(why)});
@@ -93,6 +93,14 @@ wal::Identity owner_of(const Settings& settings) {
   return {cluster.value(), settings.self()};
 }
 
+/// The same, and so that neither of the two is taken for the other.
+wal::Identity owner_of_owed(const wal::Identity& owner) {
+  Digest cluster;
+  cluster.add(owner.cluster);
+  cluster.add(as_bytes_view(std::string_view("owed")));
+  return {cluster.value(), owner.node};
+}
+
 bool has_file(const std::vector<port::DiskFile>& files, std::string_view name) {
   return std::any_of(files.begin(), files.end(),
                      [name](const port::DiskFile& file) { return file.name == name; });
@@ -120,10 +128,6 @@ AcceptorLog::AcceptorLog(const Settings& settings)
       owner_(owner_of(settings)),
       state_file_(settings.state_file) {}
 
-AcceptorLog::~AcceptorLog() {
-  if (loop_ != nullptr) loop_->unwatch(worker_->done_fd());
-}
-
 Result<void, io::IoError> AcceptorLog::prepare(const Settings& settings) {
   if (const std::string why = why_no_data_dir(settings.data_dir); !why.empty()) {
     return refused(Errc::invalid_option, quote(settings.data_dir) + " (" + why +
@@ -136,9 +140,11 @@ Result<void, io::IoError> AcceptorLog::prepare(const Settings& settings) {
   folder_ = std::move(*folder);
   if (state_file_.empty()) state_file_ = folder_->path_of(kEpochFile);
   if (auto checked = check_identity(settings); !checked) return checked;
-  auto segments = io::FolderDisk::open(path + "/log");
-  if (!segments) return refused(segments.error().code, segments.error().message);
-  segments_ = std::move(*segments);
+  for (const auto& [log, name] : {std::pair{&votes_, "/log"}, {&owed_, "/owed"}}) {
+    auto opened = WrittenLog::open(path + name);
+    if (!opened) return refused(opened.error().code, opened.error().message);
+    *log = std::move(*opened);
+  }
   return has_identity_ ? Result<void, io::IoError>{} : check_new();
 }
 
@@ -159,7 +165,7 @@ Result<void, io::IoError> AcceptorLog::check_identity(const Settings& settings) 
 
 /// Nothing is there but what a first start leaves that was cut off.
 Result<void, io::IoError> AcceptorLog::check_new() {
-  const auto files = segments_->list();
+  const auto files = votes_->disk().list();
   if (!files) return disk_refused(files.error());
   const std::string first = wal::segment_name(1);
   const auto later = std::find_if(files->begin(), files->end(), [&](const port::DiskFile& file) {
@@ -170,7 +176,7 @@ Result<void, io::IoError> AcceptorLog::check_new() {
   const bool has_log = later != files->end();
   if (!has_log && !has_epoch_) return {};
   const std::string there =
-      has_log ? segments_->path_of(later->name) : folder_->path_of(kEpochFile);
+      has_log ? votes_->disk().path_of(later->name) : folder_->path_of(kEpochFile);
   return refused(Errc::invalid_option, folder_->path_of(kIdentityFile) + " is missing, and " +
                                            there + " is there: this node took part before" +
                                            std::string(wal::kRestore));
@@ -196,39 +202,40 @@ Result<void, io::IoError> AcceptorLog::recover(std::uint64_t epoch) {
   options.log = fresh_number();
   options.segment_bytes = kSegmentBytes;
   options.pages = Pages::large;
-  auto opened = wal::Log::open(*segments_, options, wal::Start::existing);
-  if (!opened && opened.error().kind == wal::Problem::Kind::no_log && !has_identity_) {
-    opened = wal::Log::open(*segments_, options, wal::Start::create);
-  }
-  if (!opened) {
-    const bool disk = opened.error().kind == wal::Problem::Kind::disk;
-    return refused(disk ? Errc::system : Errc::invalid_option, opened.error().message);
-  }
-  log_ = std::move(*opened);
+  if (auto done = recover(*votes_, options, !has_identity_); !done) return done;
+  options.owner = owner_of_owed(owner_);
+  options.log = fresh_number();
+  options.segment_bytes = kOwedSegmentBytes;
+  options.pages = Pages::ordinary;
+  // Without it this node has forgotten nothing that it promised.
+  if (auto done = recover(*owed_, options, true); !done) return done;
   if (has_identity_) return {};
   return write_identity();
 }
 
+Result<void, io::IoError> AcceptorLog::recover(WrittenLog& log, const wal::Options& options,
+                                               bool may_create) {
+  auto done = log.recover(options, wal::Start::existing);
+  if (!done && done.error().kind == wal::Problem::Kind::no_log && may_create) {
+    done = log.recover(options, wal::Start::create);
+  }
+  if (done) return {};
+  const bool disk = done.error().kind == wal::Problem::Kind::disk;
+  return refused(disk ? Errc::system : Errc::invalid_option, done.error().message);
+}
+
 Result<void, io::IoError> AcceptorLog::attach(io::Loop& loop, std::function<void()> on_written) {
-  auto worker = io::Worker::open();
-  if (!worker) return refused(worker.error().code, worker.error().message);
-  worker_ = std::move(*worker);
-  on_written_ = std::move(on_written);
-  auto watched = loop.watch(worker_->done_fd(), EPOLLIN, [this](std::uint32_t) { take_written(); });
-  if (!watched) return watched;
-  loop_ = &loop;
+  for (WrittenLog* log : {votes_.get(), owed_.get()}) {
+    if (auto attached = log->attach(loop, on_written); !attached) {
+      return refused(attached.error().code, attached.error().message);
+    }
+  }
   return {};
 }
 
 void AcceptorLog::commit() {
-  PEAL_ASSERT(worker_ != nullptr);
-  if (!worker_->busy() && log_->begin()) worker_->start(*log_);
-}
-
-void AcceptorLog::take_written() {
-  if (!worker_->take_done()) return;
-  log_->finish();
-  on_written_();
+  votes_->commit();
+  owed_->commit();
 }
 
 }  // namespace peal::member

@@ -380,6 +380,9 @@ void Runtime::on_event(const order::Event& event) {
     refused_[event.who.node] =
         incompatible_text(event.who, static_cast<wire::Drop>(event.a), names_);
   }
+  if (event.code == order::EventCode::owed_dropped) {
+    application_.on_warning(owed_text(event, names_));
+  }
   if (event.code == order::EventCode::votes_forgotten) {
     application_.on_warning(std::string(kForgottenText));
   }

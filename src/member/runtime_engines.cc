@@ -55,7 +55,10 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
   if (settings_.keys) paxos.checksum = wire::Checksum::absent;
   paxos.storage = settings_.storage == Storage::memory ? order::paxos::Storage::memory
                                                        : order::paxos::Storage::disk;
-  if (log_ != nullptr) paxos.log = &log_->log();
+  if (log_ != nullptr) {
+    paxos.log = &log_->log();
+    paxos.owed = &log_->owed();
+  }
   if (settings_.order == OrderEngine::paxos) {
     return order::paxos::make_engine(paxos, frames_, host);
   }

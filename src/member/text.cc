@@ -154,6 +154,12 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
   }
 }
 
+std::string owed_text(const order::Event& event, const trace::Names& names) {
+  return "node " + names.name(event.who.node) + " is away, and " + std::to_string(event.a) +
+         " values that it lacks of its last view had to make room here: unless another node still "
+         "has them, it stops once it is back, and joins again when it is restarted";
+}
+
 std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& names) {
   // Whoever can write an address into a packet can make this be said, once.
   const std::string begin =

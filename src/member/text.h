@@ -36,6 +36,9 @@ std::string passage_text(std::span<const MemberId> members, std::span<const Memb
 /// Why another process's packets are of no use here, and what to do about it.
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names);
 
+/// That there was no room for what a node that is away will lack.
+std::string owed_text(const order::Event& event, const trace::Names& names);
+
 /// Why packets from a node's address were not opened, and what to do about it; empty if that is
 /// what happens on networks, or to somebody who tries.
 std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& names);

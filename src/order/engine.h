@@ -96,6 +96,8 @@ enum class EventCode : std::uint8_t {
   acceptor_renewed,     ///< who: an acceptor that had lost its votes, maybe this one, votes again
   log_put_back,         ///< who: this acceptor or another one, whose log is an older copy: no votes
   paused,               ///< a = nanoseconds
+  owed_dropped,         ///< who was left out of a view, and is owed what this node had no room for;
+                        ///< a = instances
 };
 
 enum class GatherReason : std::uint8_t {

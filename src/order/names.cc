@@ -56,6 +56,7 @@ std::string_view event_name(EventCode code) {
     case EventCode::acceptor_renewed: return "acceptor_renewed";
     case EventCode::log_put_back: return "log_put_back";
     case EventCode::paused: return "paused";
+    case EventCode::owed_dropped: return "owed_dropped";
   }
   PEAL_ASSERT(false && "unknown event");
 }

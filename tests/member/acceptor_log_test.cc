@@ -104,7 +104,7 @@ class AcceptorLogs : public testing::Test {
     log.commit();
     log.commit();  // one at a time: this one has nothing to do
     IdleHost host;
-    while (!written) (*loop)->turn(host, seconds(10));
+    while (!written || log.log().durable() < *position) (*loop)->turn(host, seconds(10));
     EXPECT_EQ(log.log().durable(), *position);
     EXPECT_FALSE(log.failure());
     loops_.push_back(std::move(*loop));  // the log is watched as long as it is there
@@ -215,9 +215,66 @@ TEST_F(AcceptorLogs, AnEpochAloneIsRefused) {
   fs::copy(kept, folder_ / "a", fs::copy_options::recursive);
   fs::permissions(folder_ / "a", fs::perms::owner_all);
   fs::permissions(folder_ / "a" / "log", fs::perms::owner_all);
+  fs::permissions(folder_ / "a" / "owed", fs::perms::owner_all);
   const auto again = start();
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_FALSE(*again);
+}
+
+TEST_F(AcceptorLogs, KeepWhatIsOwedBesides) {
+  const fs::path owed = folder_ / "a" / "owed";
+  {
+    const auto log = open(1);
+    ASSERT_NE(log, nullptr);
+    ASSERT_TRUE(log->owed().append(as_bytes_view(std::string_view("owed"))));
+    write(*log, "a vote");
+    IdleHost host;
+    while (log->owed().durable() < log->owed().last()) loops_.back()->turn(host, seconds(10));
+  }
+  loops_.clear();
+  {
+    const auto log = open(2);
+    ASSERT_NE(log, nullptr);
+    EXPECT_EQ(log->owed().last(), LogPosition{1});
+    EXPECT_EQ(log->log().last(), LogPosition{1});
+  }
+  const fs::path kept = folder_ / "kept";
+  fs::copy(owed, kept, fs::copy_options::recursive);
+  // An earlier release had none; and whoever removes it takes away what others are owed, and no
+  // vote.
+  fs::remove_all(owed);
+  const auto without = start();
+  ASSERT_TRUE(without) << without.error().message;
+  EXPECT_FALSE(*without);
+  // One that is cut is refused, with its name.
+  const fs::path segment = owed / "0000000000000001.wal";
+  fs::resize_file(segment, fs::file_size(segment) - 1);
+  const auto cut = start();
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().code, Errc::invalid_option);
+  EXPECT_THAT(cut.error().message, AllOf(HasSubstr("data_dir: "), HasSubstr(segment.string()),
+                                         HasSubstr("is damaged at offset")));
+  // Beside a log of votes that is new it stays: its records say of which order they are.
+  fs::remove_all(folder_ / "a");
+  fs::create_directories(owed);
+  fs::copy(kept, owed, fs::copy_options::recursive);
+  fs::permissions(folder_ / "a", fs::perms::owner_all);
+  fs::permissions(owed, fs::perms::owner_all);
+  {
+    const auto log = open(3);
+    ASSERT_NE(log, nullptr);
+    EXPECT_TRUE(log->is_new());
+    EXPECT_EQ(log->log().last(), LogPosition{0});
+    EXPECT_EQ(log->owed().last(), LogPosition{1});
+  }
+  // Neither is taken for the other.
+  fs::remove_all(owed);
+  fs::rename(folder_ / "a" / "log", owed);
+  fs::copy(kept, folder_ / "a" / "log", fs::copy_options::recursive);
+  fs::permissions(folder_ / "a" / "log", fs::perms::owner_all);
+  const auto swapped = start();
+  ASSERT_FALSE(swapped);
+  EXPECT_THAT(swapped.error().message, HasSubstr("is of cluster"));
 }
 
 TEST_F(AcceptorLogs, AMemberThatCannotReadItsOwnSaysSoAndEnds) {

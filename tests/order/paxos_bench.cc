@@ -119,6 +119,8 @@ void Bench::make() {
   config.options = options_;
   config.storage = storage_;
   config.log = storage_ == Storage::disk ? &disk : nullptr;
+  config.owed = storage_ == Storage::disk ? &owed : nullptr;
+  config.merger = merger_;
   engine = make_engine(config, pool_, *this);
 }
 
@@ -143,6 +145,7 @@ void Bench::begin_order() {
 void Bench::restart() {
   engine.reset();
   disk.crash();
+  owed.crash();
   ++self.epoch;
   sent.clear();
   log.clear();
@@ -154,6 +157,7 @@ void Bench::restart() {
 
 void Bench::sync() {
   disk.sync();
+  owed.sync();
   engine->on_durable(now, *this);
   engine->check_invariants();
 }

@@ -92,9 +92,14 @@ class Bench final : public Host, public Effects {
   void start();
   /// The log is empty, and nobody has said that an order has begun.
   void fresh() { fresh_ = true; }
+  /// It is one of several ensembles; call it before start(). `merger` outlives this.
+  void merge(Merger& merger) {
+    merger_ = &merger;
+    make();
+  }
   /// The process dies, with what was not durable, and starts again with the next epoch.
   void restart();
-  /// All that was appended is durable, and the engine is told.
+  /// All that was appended to both logs is durable, and the engine is told.
   void sync();
   /// Time passes; timers fire.
   void run(Duration span);
@@ -163,6 +168,7 @@ class Bench final : public Host, public Effects {
 
   MemberId self;
   MemoryLog disk;
+  MemoryLog owed;  ///< what excluded members are owed
   std::unique_ptr<Engine> engine;
   Instant now{1'000'000'000};
   std::vector<Sent> sent;
@@ -172,6 +178,7 @@ class Bench final : public Host, public Effects {
   std::uint32_t unit_bytes = 0;  ///< how large units may be, as the engine said last
 
  private:
+  Merger* merger_ = nullptr;
   template <class Encode>
   void say(const MemberId& from, Encode encode);
   wire::Header header(const MemberId& from) const;

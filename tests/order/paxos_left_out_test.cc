@@ -11,6 +11,7 @@ namespace peal::order::paxos::test {
 namespace {
 
 constexpr std::uint32_t kBytes = 100;
+constexpr OwedPart kPart{0, 7};
 
 /// A store that has consumed these instances, and whose history is too small for all.
 struct Ordered {
@@ -45,10 +46,10 @@ void says(Peers& peers, const MemberId& member, Instance next) {
 }
 
 void expect_kept(const LeftOut& left_out, Instance first, Instance end) {
-  EXPECT_FALSE(left_out.decided(first - 1));
-  EXPECT_FALSE(left_out.decided(end));
+  EXPECT_FALSE(left_out.decided(kPart, first - 1));
+  EXPECT_FALSE(left_out.decided(kPart, end));
   for (Instance k = first; k < end; ++k) {
-    const auto value = left_out.decided(k);
+    const auto value = left_out.decided(kPart, k);
     ASSERT_TRUE(value) << k;
     EXPECT_EQ(value->head.number, k);
     ASSERT_EQ(value->bytes.size(), kBytes);
@@ -59,7 +60,7 @@ void expect_kept(const LeftOut& left_out, Instance first, Instance end) {
 TEST(PaxosLeftOut, KeepsWhatTheHistoryForgets) {
   Ordered order(20);
   LeftOut left_out(1U << 20);
-  left_out.keep({kTwo}, 15, order.store);
+  left_out.keep(kPart, {kTwo}, 15, order.store);
   order.go_on(200);
   EXPECT_FALSE(order.store.decided(15));
   expect_kept(left_out, 15, 21);
@@ -68,10 +69,10 @@ TEST(PaxosLeftOut, KeepsWhatTheHistoryForgets) {
 TEST(PaxosLeftOut, GoesOnForTheSameMembers) {
   Ordered order(20);
   LeftOut left_out(3'000);
-  left_out.keep({kTwo, kThree}, 15, order.store);
+  left_out.keep(kPart, {kTwo, kThree}, 15, order.store);
   for (Instance upto = 22; upto <= 28; upto += 2) {
     order.go_on(upto);
-    left_out.keep({kTwo, kThree}, 16, order.store);
+    left_out.keep(kPart, {kTwo, kThree}, 16, order.store);
   }
   order.go_on(200);
   expect_kept(left_out, 15, 29);
@@ -80,11 +81,11 @@ TEST(PaxosLeftOut, GoesOnForTheSameMembers) {
 TEST(PaxosLeftOut, KeepsNoMoreThanThereIs) {
   Ordered order(200);
   LeftOut left_out(1U << 20);
-  left_out.keep({kTwo}, 15, order.store);
+  left_out.keep(kPart, {kTwo}, 15, order.store);
   expect_kept(left_out, order.store.oldest(), 201);
   LeftOut nothing(1U << 20);
-  nothing.keep({kTwo}, 201, order.store);
-  EXPECT_FALSE(nothing.decided(201));
+  nothing.keep(kPart, {kTwo}, 201, order.store);
+  EXPECT_FALSE(nothing.decided(kPart, 201));
 }
 
 TEST(PaxosLeftOut, ForgetsWhatAllHaveOrNobodyWants) {
@@ -92,16 +93,16 @@ TEST(PaxosLeftOut, ForgetsWhatAllHaveOrNobodyWants) {
     Ordered order(20);
     Peers peers = heard_peers();
     LeftOut left_out(1U << 20);
-    left_out.keep({kTwo, kThree}, 15, order.store);
-    left_out.look(peers);
-    EXPECT_TRUE(left_out.decided(15)) << "it has not said where it is";
+    left_out.keep(kPart, {kTwo, kThree}, 15, order.store);
+    left_out.look(kPart, peers);
+    EXPECT_TRUE(left_out.decided(kPart, 15)) << "it has not said where it is";
     says(peers, kThree, 21);
     says(peers, kTwo, 20);
-    left_out.look(peers);
-    EXPECT_TRUE(left_out.decided(15)) << "one of them lacks the last";
+    left_out.look(kPart, peers);
+    EXPECT_TRUE(left_out.decided(kPart, 15)) << "one of them lacks the last";
     what(peers);
-    left_out.look(peers);
-    return left_out.decided(15).has_value();
+    left_out.look(kPart, peers);
+    return left_out.decided(kPart, 15).has_value();
   };
   EXPECT_FALSE(kept_after([](Peers& peers) { says(peers, kTwo, 21); }));
   EXPECT_FALSE(kept_after([](Peers& peers) {
@@ -125,23 +126,23 @@ TEST(PaxosLeftOut, ForgetsWhatAllHaveOrNobodyWants) {
 TEST(PaxosLeftOut, HoldsSoMuchAndNoMore) {
   Ordered order(20);
   LeftOut one(1'000);
-  one.keep({kTwo}, 15, order.store);
-  EXPECT_TRUE(one.decided(20));
+  one.keep(kPart, {kTwo}, 15, order.store);
+  EXPECT_TRUE(one.decided(kPart, 20));
   order.go_on(26);
-  one.keep({kThree}, 21, order.store);
-  EXPECT_TRUE(one.decided(26)) << "the newer one";
-  EXPECT_FALSE(one.decided(20)) << "in the place of the older one";
+  one.keep(kPart, {kThree}, 21, order.store);
+  EXPECT_TRUE(one.decided(kPart, 26)) << "the newer one";
+  EXPECT_FALSE(one.decided(kPart, 20)) << "in the place of the older one";
   order.go_on(32);
-  one.keep({kThree}, 21, order.store);
-  EXPECT_TRUE(one.decided(26)) << "more of it does not fit, and nothing is lost by that";
-  EXPECT_FALSE(one.decided(27));
+  one.keep(kPart, {kThree}, 21, order.store);
+  EXPECT_TRUE(one.decided(kPart, 26)) << "more of it does not fit, and nothing is lost by that";
+  EXPECT_FALSE(one.decided(kPart, 27));
   order.go_on(36);
-  one.keep({kTwo}, 36, order.store);
-  EXPECT_TRUE(one.decided(36));
-  EXPECT_FALSE(one.decided(26));
+  one.keep(kPart, {kTwo}, 36, order.store);
+  EXPECT_TRUE(one.decided(kPart, 36));
+  EXPECT_FALSE(one.decided(kPart, 26));
   LeftOut none(100);
-  none.keep({kTwo}, 20, order.store);
-  EXPECT_FALSE(none.decided(20));
+  none.keep(kPart, {kTwo}, 20, order.store);
+  EXPECT_FALSE(none.decided(kPart, 20));
 }
 
 }  // namespace

@@ -261,6 +261,8 @@ class OneDomain final : public Merger {
  public:
   void on_key(std::uint64_t /*key*/, bool /*nothing*/) override {}
   void on_left_out() override {}
+  void on_excluded(std::span<const MemberId> /*members*/) override {}
+  bool exclusions_ahead() const override { return false; }
   bool needs_all() const override { return false; }
   std::uint64_t merged() const override { return 0; }
   bool has_room() const override { return true; }

@@ -69,6 +69,8 @@ class Acceptor {
   Instance voted_upto() const;
   /// The log wrote something: true if voted_upto() grew.
   bool on_durable();
+  /// Where the last checkpoint in the log says that this node is.
+  Instance base() const { return base_; }
   /// True if the log did not take a vote, and may by now.
   bool blocked() const { return blocked_; }
 

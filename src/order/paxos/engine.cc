@@ -66,7 +66,11 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       given_({config_.nodes_hash, config_.universe, config_.acceptors}, join_lag(config_.options)),
       peers_(config_.self, life_of(config_), config_.options),
       store_(slots_max(config_.options), config_.options.history_bytes_max),
-      left_out_(2 * config_.options.history_bytes_max),
+      own_left_out_(
+          config_.left_out != nullptr
+              ? nullptr
+              : std::make_unique<LeftOut>(2 * config_.options.history_bytes_max, config_.owed)),
+      left_out_(config_.left_out != nullptr ? *config_.left_out : *own_left_out_),
       kept_(kept_bytes_max(config_.options)),
       outbox_(config_, packets),
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
@@ -80,6 +84,7 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
                     config_.options.suspect * 4),
       own_window_(config_.options.window_first, config_.options.member_window) {
   PEAL_ASSERT(!in_memory() || config_.log == nullptr);
+  PEAL_ASSERT(config_.owed == nullptr || config_.log != nullptr);
   if (config_.options.optimistic) early_.emplace(config_.options);
   if (port::Log* log = in_memory() ? &memory_log_ : config_.log; log != nullptr) {
     acceptor_.emplace(*log);
@@ -98,6 +103,10 @@ void PaxosEngine::start(Instant now, Effects& out) {
   life_ = Life::running;
   started_ = now;
   peers_.start(now);
+  if (own_left_out_ && !own_left_out_->restore({&config_.part, 1})) {
+    stop(out, "the log of what excluded members are owed holds what this release cannot read");
+    return;
+  }
   if (acceptor_) {
     if (!acceptor_->replay(pool_, store_, kept_, state_)) {
       stop(out, "the acceptor's log holds what this release cannot read, or more than fits");
@@ -159,6 +168,10 @@ void PaxosEngine::on_durable(Instant now, Effects& out) {
     stop(out, "the acceptor's log cannot be written, so this node must not vote any more");
     return;
   }
+  if (left_out_.failed()) {
+    stop(out, "the log of what excluded members are owed cannot be written");
+    return;
+  }
   if (opening) {
     if (acceptor_->is_started()) begin(now, out);
     return;
@@ -213,6 +226,7 @@ void PaxosEngine::work(Instant now, Effects& out) {
     vote();
   }
   if (life_ != Life::running) return;
+  left_out_.write();
   if (checkpoint_wanted_) write_checkpoint();
   if (leads_again_) lead_again(now, out);
   update_self();
@@ -265,7 +279,7 @@ void PaxosEngine::tick(Instant now, Effects& out) {
   say(said, Lane::control, out);
   check_links(out);
   asked_ = false;
-  left_out_.look(peers_);
+  look_at_owed(out);
   kept_.look(peers_);
   found(out);
   ask_for_checkpoint(out);

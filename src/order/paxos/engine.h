@@ -200,6 +200,9 @@ class PaxosEngine final : public Ensemble {
   OrderState::Outcome apply(const Value& value);
   void deliver_unit(const Value& value, bool member, Effects& out);
   void change_view(Effects& out);
+  void look_at_owed(Effects& out);
+  bool goes_back_to(Instance instance) const;
+  OwedPart owed_part() const;
   void keep_for_those_of(const std::vector<wire::ViewMember>& before);
   std::optional<Store::Decided> decided(Instance instance) const;
   bool note_history(const Slot& slot, Instance instance);
@@ -259,7 +262,8 @@ class PaxosEngine final : public Ensemble {
   Peers peers_;
   Company company_;
   Store store_;
-  LeftOut left_out_;
+  std::unique_ptr<LeftOut> own_left_out_;  ///< null if several ensembles share one
+  LeftOut& left_out_;
   KeptWords kept_;
   Recall recall_;
   Outbox outbox_;

@@ -141,6 +141,8 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"paxos_links_failing", failing_links()},
       {"paxos_acceptor", peers_.self().named ? 1U : 0U},
       {"paxos_forgotten", has_forgotten() ? 1U : 0U},
+      {"paxos_owed_bytes", left_out_.bytes()},
+      {"paxos_owed_dropped", left_out_.dropped()},
       {"paxos_order", state_.known() ? state_.nodes().first & 0xffff'ffff : 0},
   });
   if (early_) early_->append_counters(counters_);

@@ -23,6 +23,12 @@ class Merger {
   virtual void on_key(std::uint64_t key, bool nothing) = 0;
   /// This value is a view without this node.
   virtual void on_left_out() = 0;
+  /// The same value is a view that left these out. What this ensemble has decided before it, the
+  /// engine keeps for them by itself.
+  virtual void on_excluded(std::span<const MemberId> members) = 0;
+  /// The order of them all has not come to such a view yet. Until then a restart must come to it
+  /// again.
+  virtual bool exclusions_ahead() const = 0;
   /// Needs all that is decided from now on, whether this node is in the ensemble's view or not.
   virtual bool needs_all() const = 0;
   /// Key of the last value that the order of them all has come to.
@@ -66,8 +72,8 @@ class Ensemble : public Engine {
   virtual MemberId coordinated_by() const = 0;
   /// Asks whoever coordinates for keys above this one, which is a stamp.
   virtual void want_pass(std::uint64_t key, Effects& out) = 0;
-  /// These were left out of the view of all ensembles, and may come back as they are: keeps what
-  /// they may still lack of what this ensemble has decided so far.
+  /// The order of all ensembles has come to a view without these, which may come back as they are:
+  /// keeps what they may still lack of what this ensemble has decided so far.
   virtual void keep_for(std::span<const MemberId> left_out) = 0;
   /// Is the node of those that should go on together, by their links? See Company.
   virtual bool chooses(NodeId node) const = 0;

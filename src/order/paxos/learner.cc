@@ -96,8 +96,8 @@ bool PaxosEngine::consume(Effects& out) {
     const bool wanted = member || config_.merger != nullptr;
     if (outcome == OrderState::Outcome::unit && wanted) deliver_unit(read.heard, member, out);
     if (outcome == OrderState::Outcome::view) {
-      keep_for_those_of(before);
       change_view(out);
+      keep_for_those_of(before);
     }
     if (outcome == OrderState::Outcome::nodes) change_nodes(out);
     if (outcome == OrderState::Outcome::ignored) ++counts_.ignored;
@@ -119,6 +119,11 @@ OrderState::Outcome PaxosEngine::apply(const Value& value) {
 // An acceptor's log says what was decided, too: by its vote, if that was it. False: not now.
 bool PaxosEngine::note_history(const Slot& slot, Instance instance) {
   if (!acceptor_ || !sworn_ || !peers_.self().acceptor) return true;
+  // So far from its last checkpoint a restart could not read it back.
+  if (instance - std::min(instance, acceptor_->base()) >= store_.ahead_max()) {
+    checkpoint_wanted_ = true;
+    return false;
+  }
   const bool any_vote = slot.vote_round.count != 0;
   const bool voted =
       any_vote && (same_value(slot.vote, slot.heard) || PEAL_MUTANT(px_decided_not_noted));
@@ -217,9 +222,23 @@ void PaxosEngine::keep_for_those_of(const std::vector<wire::ViewMember>& before)
     if (!state_.has(each.member)) left_out.push_back(each.member);
   }
   keep_for(left_out);
+  if (config_.merger != nullptr && !left_out.empty()) config_.merger->on_excluded(left_out);
+}
+
+/// This node has all from that instance on, as far as can be seen at both ends: an earlier view may
+/// have put by what its history has forgotten.
+bool PaxosEngine::goes_back_to(Instance instance) const {
+  const Instance oldest = store_.oldest();
+  return instance >= oldest ||
+         (left_out_.decided(owed_part(), instance) && left_out_.decided(owed_part(), oldest - 1));
+}
+
+OwedPart PaxosEngine::owed_part() const {
+  return {config_.part, state_.known() ? state_.nodes().first : 0};
 }
 
 void PaxosEngine::keep_for(std::span<const MemberId> left_out) {
+  if (!state_.known()) return;
   // Nobody was further ahead of one that seemed alive.
   const Instance most = config_.options.max_gap + config_.options.window;
   const Instance guess = store_.next() - std::min(most, store_.next());
@@ -229,19 +248,29 @@ void PaxosEngine::keep_for(std::span<const MemberId> left_out) {
     const Peer* peer = peers_.find(member.node);
     if (peer == nullptr || peer->self || peer->member.epoch > member.epoch) continue;
     const bool heard = peer->member == member && peer->has_state;
-    // One that this node cannot help any more, or that wants nothing.
-    if (heard && (peer->state.leaving || peer->state.next < store_.oldest())) continue;
+    // One that wants nothing, or that this node cannot help any more.
+    if (heard && (peer->state.leaving || !goes_back_to(peer->state.next))) continue;
     members.push_back(member);
     first = std::min(first, heard ? peer->state.next : guess);
   }
-  if (!members.empty()) left_out_.keep(std::move(members), first, store_);
+  if (members.empty()) return;
+  left_out_.keep(owed_part(), std::move(members), first, store_);
+  left_out_.write();
+}
+
+/// Once in each heartbeat.
+void PaxosEngine::look_at_owed(Effects& out) {
+  if (state_.known()) left_out_.look(owed_part(), peers_);
+  for (const OwedRanges::Dropped& each : left_out_.take_dropped()) {
+    out.report({EventCode::owed_dropped, view_, each.member, each.instances, 0});
+  }
 }
 
 /// What was decided, for who asks for it.
 std::optional<Store::Decided> PaxosEngine::decided(Instance instance) const {
   const auto known = store_.decided(instance);
   if (known) return known;
-  if (const auto put_by = left_out_.decided(instance)) return put_by;
+  if (const auto put_by = left_out_.decided(owed_part(), instance)) return put_by;
   const auto word = kept_.find(instance);
   if (!word || !word->decided) return std::nullopt;
   return Store::Decided{word->head, word->bytes};

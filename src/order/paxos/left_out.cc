@@ -9,6 +9,7 @@
 namespace peal::order::paxos {
 namespace {
 
+/// After a restart nobody was heard yet: until then whoever is named may need it.
 bool needs_until(const Peers& peers, const MemberId& member, Instance end) {
   const Peer* peer = peers.find(member.node);
   if (peer == nullptr || peer->member.epoch > member.epoch) return false;
@@ -16,72 +17,86 @@ bool needs_until(const Peers& peers, const MemberId& member, Instance end) {
   return peer->state.next < end && !peer->state.leaving;
 }
 
+bool is_of(const OwedRange& range, const OwedPart& part) {
+  if (PEAL_MUTANT(px_owed_of_any_order)) return range.part.ensemble == part.ensemble;
+  return range.part == part;
+}
+
 }  // namespace
 
-void LeftOut::keep(MemberSet members, Instance first, const Store& store) {
+LeftOut::LeftOut(std::uint64_t bytes_max, port::Log* log) : ranges_(bytes_max) {
+  if (log != nullptr) log_.emplace(*log, ranges_);
+}
+
+bool LeftOut::restore(std::span<const std::uint8_t> parts) { return !log_ || log_->replay(parts); }
+
+void LeftOut::keep(const OwedPart& part, MemberSet members, Instance first, const Store& store) {
   first = std::max(first, store.oldest());
   if (first >= store.next()) return;
   // For the same ones more may be kept, up to another view's end.
-  const auto same = std::find_if(ranges_.begin(), ranges_.end(), [&](const Range& range) {
-    return range.members == members && range.first <= first && range.end() >= first;
+  std::deque<OwedRange>& all = ranges_.all();
+  const auto same = std::find_if(all.begin(), all.end(), [&](const OwedRange& range) {
+    return range.part == part && range.members == members && range.first <= first &&
+           range.end() >= first;
   });
-  Range range;
-  if (same == ranges_.end()) {
+  OwedRange range;
+  if (same == all.end()) {
+    range.id = ranges_.new_id();
+    range.part = part;
     range.members = std::move(members);
     range.first = first;
   } else {
-    range = std::move(*same);
-    ranges_.erase(same);
-    bytes_ -= range.memory();
+    range = ranges_.take(same);
   }
-  std::size_t bytes = 0;
+  std::uint64_t bytes = 0;
   for (Instance k = range.end(); k < store.next(); ++k) bytes += store.decided(k)->bytes.size();
-  const std::uint64_t more = bytes + (store.next() - range.end()) * sizeof(Kept);
+  const std::uint64_t count = store.next() - std::min(range.end(), store.next());
+  const std::uint64_t more = bytes + count * sizeof(OwedRange::Kept);
   // What does not fit is no reason to lose what is kept: that may be all that they lack.
-  if (range.memory() + more <= bytes_max_) {
-    for (; bytes_ + range.memory() + more > bytes_max_; ranges_.pop_front()) {
-      bytes_ -= ranges_.front().memory();
+  if (ranges_.make_room(range.memory() + more)) {
+    range.bytes.reserve(range.bytes.size() + bytes);
+    range.values.reserve(range.values.size() + count);
+    while (range.end() < store.next()) {
+      const Store::Decided value = *store.decided(range.end());
+      range.add(value.head, value.bytes);
     }
-    add(range, store, bytes);
     PEAL_PROBE("paxos.kept_for_left_out");
+  } else {
+    ranges_.note_dropped(range.members, count);
   }
-  if (range.values.empty()) return;
-  bytes_ += range.memory();
-  ranges_.push_back(std::move(range));
+  if (!range.values.empty()) ranges_.push(std::move(range));
 }
 
-/// What the store holds behind it: so many bytes.
-void LeftOut::add(Range& range, const Store& store, std::size_t bytes) {
-  range.bytes.reserve(range.bytes.size() + bytes);
-  range.values.reserve(store.next() - range.first);
-  while (range.end() < store.next()) {
-    const Store::Decided value = *store.decided(range.end());
-    range.values.push_back({value.head, range.bytes.size(), value.bytes.size()});
-    range.bytes.insert(range.bytes.end(), value.bytes.begin(), value.bytes.end());
-  }
-}
-
-void LeftOut::look(const Peers& peers) {
-  for (auto range = ranges_.begin(); range != ranges_.end();) {
-    const bool needed = std::any_of(
-        range->members.begin(), range->members.end(),
-        [&](const MemberId& member) { return needs_until(peers, member, range->end()); });
-    if (!needed) bytes_ -= range->memory();
+void LeftOut::look(const OwedPart& part, const Peers& peers) {
+  std::deque<OwedRange>& all = ranges_.all();
+  for (auto range = all.begin(); range != all.end();) {
+    const bool needed =
+        range->part.ensemble != part.ensemble ||
+        (is_of(*range, part) &&
+         std::any_of(range->members.begin(), range->members.end(), [&](const MemberId& member) {
+           return needs_until(peers, member, range->end());
+         }));
     range = needed ? std::next(range) : ranges_.erase(range);
   }
 }
 
-std::optional<Store::Decided> LeftOut::decided(Instance instance) const {
-  for (const Range& range : ranges_) {
-    if (instance < range.first || instance >= range.end()) continue;
-    const Kept& kept = range.values[instance - range.first];
-    return Store::Decided{kept.head, ByteView(range.bytes).subspan(kept.at, kept.size)};
+std::optional<Store::Decided> LeftOut::decided(const OwedPart& part, Instance instance) const {
+  for (const OwedRange& range : ranges_.all()) {
+    if (!is_of(range, part) || instance < range.first || instance >= range.end()) continue;
+    const OwedRange::Kept& kept = range.values[instance - range.first];
+    return Store::Decided{kept.head, range.bytes_of(kept)};
   }
   return std::nullopt;
 }
 
+void LeftOut::write() {
+  if (log_) log_->write();
+}
+
 void LeftOut::add_to(Digest& digest) const {
-  for (const Range& range : ranges_) {
+  for (const OwedRange& range : ranges_.all()) {
+    digest.add(range.part.ensemble);
+    digest.add(range.part.order);
     digest.add(range.first);
     digest.add(range.values.size());
     for (const MemberId& member : range.members) {
@@ -89,6 +104,7 @@ void LeftOut::add_to(Digest& digest) const {
       digest.add(member.epoch);
     }
   }
+  if (log_) log_->add_to(digest);
 }
 
 }  // namespace peal::order::paxos

@@ -96,11 +96,24 @@ void PaxosEngine::change_nodes(Effects& out) {
   }
 }
 
+// Behind a view that left members out a restart would not put by again what they are owed, and the
+// log would let go of it: so that is on disk before.
 void PaxosEngine::write_checkpoint() {
+  // Of several ensembles that is known once the order of them all has come to that view.
+  const bool ahead = config_.merger != nullptr && config_.merger->exclusions_ahead();
+  const bool unmerged = ahead && !PEAL_MUTANT(px_owed_not_kept) && !PEAL_MUTANT(px_owed_unmerged);
+  const bool waits = !left_out_.durable() || unmerged;
+  // A disk that hangs writes no checkpoint either, and what is consumed meanwhile must not wait.
+  const Instance most = config_.options.max_gap + config_.options.checkpoint_every;
+  if (waits && state_.next() < acceptor_->base() + most) {
+    PEAL_PROBE("paxos.checkpoint_waits_for_owed");
+    return;
+  }
+  if (waits) PEAL_PROBE("paxos.checkpoint_overtakes_owed");
   Instance oldest = std::max(store_.oldest(), noted_from_);
   // Several ensembles share the log. One that orders hardly anything has a history that is small
   // and begins long ago; for it the log would keep all that the others have ordered since.
-  const Instance kept = std::max<Instance>(512, gap_max(config_.options));
+  const Instance kept = std::max<Instance>(512, gap_max(config_.options) + config_.options.window);
   if (config_.merger != nullptr && state_.next() > kept) {
     oldest = std::max(oldest, state_.next() - kept);
   }

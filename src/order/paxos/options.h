@@ -16,6 +16,7 @@
 
 namespace peal::order::paxos {
 
+class LeftOut;
 class Merger;
 
 /// Where acceptors keep their votes. In memory they vote as long as they live (README.md, "Votes in
@@ -37,7 +38,7 @@ struct Options {
   std::uint32_t max_gap = 4'096;         ///< instances between the slowest member and a new one
   std::uint32_t checkpoint_every = 256;  ///< instances between two checkpoints in the log
   /// Of decided values, for those who are behind; and up to twice as much of what members lack that
-  /// were left out of a view.
+  /// were left out of a view. With several ensembles, of all together.
   std::uint64_t history_bytes_max = 64ULL << 20;
   /// Optimistic delivery (early.h); equal on all nodes.
   bool optimistic = false;
@@ -74,6 +75,9 @@ struct Config {
   /// whatever list counts, and where votes are in memory. Whoever owns it commits what is appended,
   /// and calls on_durable() then. Must outlive the engine.
   port::Log* log = nullptr;
+  /// Where the same node keeps what members that were left out of a view are owed; null: in memory
+  /// alone. The same holds for it. Not without `log`.
+  port::Log* owed = nullptr;
   /// Of one ensemble of several (ensemble.h): who makes one order of theirs. Units then begin with
   /// a wire::Placing. Must outlive the engine.
   Merger* merger = nullptr;
@@ -83,6 +87,10 @@ struct Config {
   /// Who is in no view and so many instances behind begins where others are; 0: Options::max_gap.
   /// To begin anew forgets what others may still ask for.
   std::uint32_t far_behind = 0;
+  /// Of several ensembles: what excluded members are owed, of all of them, and which part this is.
+  /// Whoever made it has read its log. Must outlive the engine.
+  LeftOut* left_out = nullptr;
+  std::uint8_t part = 0;
 };
 
 /// `packets` is where the engine builds its own packets, and what it replays from its log. Slabs

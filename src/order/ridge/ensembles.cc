@@ -62,11 +62,12 @@ Ensembles::Ensembles(const paxos::Config& config, const Layout& layout, BufferPo
       own_max_(config.options.member_window),
       host_(host),
       pool_(packets),
+      left_out_(2 * config.options.history_bytes_max, config.owed),
       merge_(learned_by(config.self.node, layout).size()) {
   const std::vector<std::uint8_t> numbers = learned_by(self_.node, layout);
   if (config.log != nullptr) {
     log_ = std::make_unique<SharedLog>(*config.log, numbers);
-    has_log_ = log_->replay();
+    has_log_ = log_->replay() && left_out_.restore(numbers);
   }
   for (const std::uint8_t number : numbers) add(number, config, make_routes);
   counters_.reserve(96);
@@ -82,6 +83,9 @@ void Ensembles::add(std::uint8_t number, const paxos::Config& config,
   part.options = part_of(config.options, merge_.streams());
   part.cluster = ensemble_cluster(config.cluster, number);
   part.log = log_ == nullptr ? nullptr : &log_->of(index);
+  part.owed = nullptr;
+  part.left_out = &left_out_;
+  part.part = number;
   part.merger = inner.get();
   part.first_candidate = domain == 0 ? number : 0;
   part.far_behind = config.options.max_gap;
@@ -115,7 +119,7 @@ void Ensembles::each(Instant now, Effects& out, Call call) {
 
 void Ensembles::start(Instant now, Effects& out) {
   out_ = &out;
-  if (!has_log_) stop("the acceptor's log cannot be read, or is one of fewer or more ensembles");
+  if (!has_log_) stop("a log of this node cannot be read, or is one of fewer or more ensembles");
   each(now, out, [now](Engine& engine, Effects& to) { engine.start(now, to); });
 }
 

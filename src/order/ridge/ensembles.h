@@ -14,6 +14,7 @@
 
 #include "order/member_set.h"
 #include "order/paxos/ensemble.h"
+#include "order/paxos/left_out.h"
 #include "order/ridge/layout.h"
 #include "order/ridge/merge.h"
 #include "order/ridge/shared_log.h"
@@ -60,14 +61,16 @@ class Ensembles final : public Engine {
   class Inner;
   /// One thing that an ensemble's order brings.
   struct Item {
-    enum class Kind : std::uint8_t { unit, view, left_out } kind = Kind::unit;
+    /// `nothing`: of this, only `excluded` counts.
+    enum class Kind : std::uint8_t { unit, view, left_out, nothing } kind = Kind::unit;
     wire::Placing placing;
     MemberId origin{};
     Service service = Service::agreed;
     BufferRef bytes;  ///< of the unit, without its placing
     ViewId view{};
-    MemberSet members;  ///< of the view
-    MemberSet company;  ///< of the transitional view before; empty if there is none
+    MemberSet members;   ///< of the view
+    MemberSet company;   ///< of the transitional view before; empty if there is none
+    MemberSet excluded;  ///< from the view, whether this node is in it or not
   };
   /// A unit of this node that has no place yet, with its placing in front.
   struct Own {
@@ -116,7 +119,7 @@ class Ensembles final : public Engine {
   Seq next_position() const;
   void place_deferred(std::size_t index);
   void install(Item item);
-  void keep_for_left_out(const MemberSet& members);
+  void keep_for_excluded(const MemberSet& members);
 
   const MemberId self_;
   const std::uint64_t cluster_;
@@ -126,7 +129,8 @@ class Ensembles final : public Engine {
   Host& host_;
   BufferPool& pool_;
   std::unique_ptr<SharedLog> log_;
-  bool has_log_ = true;  ///< what is in it could be read
+  paxos::LeftOut left_out_;  ///< of all ensembles
+  bool has_log_ = true;      ///< what is in both could be read
   std::vector<std::unique_ptr<Inner>> inner_;
   Merge<Item> merge_;
   Effects* out_ = nullptr;  ///< during a call
@@ -149,9 +153,10 @@ class Ensembles final : public Engine {
   std::vector<std::uint64_t> placed_;                    ///< units of each member
   std::vector<std::map<std::uint64_t, Item>> deferred_;  ///< that came before earlier ones
   Seq seq_ = 0;
-  std::uint64_t merged_ = 0;     ///< key of the last item
-  std::size_t merged_from_ = 0;  ///< number of the ensemble that brought it
-  std::size_t views_ahead_ = 0;  ///< of the first ensemble, that are not merged yet
+  std::uint64_t merged_ = 0;          ///< key of the last item
+  std::size_t merged_from_ = 0;       ///< number of the ensemble that brought it
+  std::size_t views_ahead_ = 0;       ///< of the first ensemble, that are not merged yet
+  std::size_t exclusions_ahead_ = 0;  ///< the same of those that left members out
 
   // This node's units.
   std::deque<Own> own_;  ///< from own_first_ on

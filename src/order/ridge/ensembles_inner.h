@@ -58,6 +58,9 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   std::uint64_t merged() const override { return all_.merged_; }
   bool has_room() const override { return all_.host_.receive_room_units() > 0; }
   void on_left_out() override;
+  void on_excluded(std::span<const MemberId> members) override;
+  /// Those of the others end nothing.
+  bool exclusions_ahead() const override { return index_ == 0 && all_.exclusions_ahead_ > 0; }
   void on_pass_wanted(std::uint64_t key) override {
     if (all_.rotates()) return;  // nobody asks there
     wanted = std::max(wanted, key);

@@ -64,6 +64,20 @@ void Ensembles::Inner::on_left_out() {
   all_.merge_.push(index_, key_, std::move(item));
 }
 
+void Ensembles::Inner::on_excluded(std::span<const MemberId> members) {
+  if (index_ != 0) return;
+  ++all_.exclusions_ahead_;
+  Item* last = all_.merge_.last(index_, key_);
+  if (last != nullptr) {
+    last->excluded.assign(members.begin(), members.end());
+    return;
+  }
+  Item item;
+  item.kind = Item::Kind::nothing;
+  item.excluded.assign(members.begin(), members.end());
+  all_.merge_.push(index_, key_, std::move(item));
+}
+
 /// The units that had no place when this ensemble's view ended go out once more.
 void Ensembles::Inner::take_back() {
   for (const Handed& each : std::exchange(handed, {})) {
@@ -87,6 +101,7 @@ bool Ensembles::merge_some() {
     merged_ = merge_.key(*stream);
     merged_from_ = inner_[*stream]->number;
     Item item = merge_.pop(*stream);
+    if (!item.excluded.empty()) keep_for_excluded(item.excluded);
     switch (item.kind) {
       case Item::Kind::unit: take_unit(std::move(item)); break;
       case Item::Kind::view:
@@ -97,6 +112,7 @@ bool Ensembles::merge_some() {
         --views_ahead_;
         joined_ = false;
         break;
+      case Item::Kind::nothing: break;
     }
   }
   return any;
@@ -172,18 +188,18 @@ void Ensembles::place(const Item& item) {
   out_->deliver(delivery);
 }
 
-/// All that belongs before the view without them has been merged here, so every ensemble has it.
-void Ensembles::keep_for_left_out(const MemberSet& members) {
-  if (!joined_) return;
-  const MemberSet left_out = set_minus(members_, members);
-  for (const auto& inner : inner_) inner->engine->keep_for(left_out);
+/// All that belongs before the view without them has been merged here, so every ensemble has it. A
+/// node that has restarted, and is in no view yet, may be one of few that have.
+void Ensembles::keep_for_excluded(const MemberSet& members) {
+  --exclusions_ahead_;
+  if (PEAL_MUTANT(px_owed_by_members) && !joined_) return;
+  for (const auto& inner : inner_) inner->engine->keep_for(members);
 }
 
 void Ensembles::install(Item item) {
   for (std::size_t i = 1; i < inner_.size(); ++i) {
     if (inner_[i]->engine->from() > merged_) return stop(kTooLate);
   }
-  keep_for_left_out(item.members);
   View view;
   view.id = item.view;
   view.primary = Primary::yes;

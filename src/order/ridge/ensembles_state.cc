@@ -13,7 +13,7 @@ namespace {
 /// Counters that say the same of each ensemble, or the most of one: nothing to be added up.
 bool is_one_for_all(std::string_view name) {
   return name == "paxos_list" || name == "paxos_acceptors" || name == "paxos_acceptors_heard" ||
-         name == "paxos_round";
+         name == "paxos_round" || name == "paxos_owed_bytes" || name == "paxos_owed_dropped";
 }
 
 }  // namespace
@@ -115,6 +115,7 @@ std::uint64_t Ensembles::digest() const {
   digest.add((joined_ ? 1U : 0U) | (stopped_ ? 2U : 0U));
   digest.add(view_.number);
   digest.add(seq_);
+  digest.add(exclusions_ahead_);
   digest.add(own_first_);
   digest.add(own_.size());
   digest.add(again_.size());

@@ -33,6 +33,11 @@ class Merge {
   void advance(std::size_t stream, std::uint64_t key) {
     if (key > streams_[stream].key) streams_[stream].key = key;
   }
+  /// The item of the stream with this key, if it is the last so far; else null.
+  Item* last(std::size_t stream, std::uint64_t key) {
+    auto& waiting = streams_[stream].waiting;
+    return waiting.empty() || waiting.back().first != key ? nullptr : &waiting.back().second;
+  }
   std::size_t waiting(std::size_t stream) const { return streams_[stream].waiting.size(); }
 
   /// The stream whose first item comes next; nothing as long as that is open.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+#include "order/member_set.h"
+#include "order/paxos/owed_ranges.h"
+#include "wire/paxos.h"
+
+namespace peal::order::paxos {
+
+/// What a node writes down of what excluded members are owed, one record each.
+struct OwedRecord {
+  enum class Kind : std::uint8_t {
+    head = 1,   ///< `id`, `part`, `instance` (the first), `members`: a range begins, or a newer
+                ///< copy of it
+    value = 2,  ///< `id`, `instance`, `head`, `bytes`: the next one of a range
+    checkpoint = 3,  ///< `ids`: all other ranges are gone
+  };
+
+  Kind kind{};
+  std::uint64_t id{};
+  OwedPart part;
+  wire::Instance instance{};
+  MemberSet members;
+  wire::ValueHead head;
+  ByteView bytes;  ///< lies in the record
+  std::vector<std::uint64_t> ids;
+};
+
+/// Replaces `out` by the record's bytes without `record.bytes`, which come last.
+void write_owed_head(const OwedRecord& record, std::vector<std::byte>& out);
+/// False: these bytes are no record of this release.
+[[nodiscard]] bool read_owed(ByteView bytes, OwedRecord& out);
+
+}  // namespace peal::order::paxos
