@@ -48,6 +48,8 @@ class Disk : public port::Disk {
   void fail(std::uint64_t operation, Failure failure);
   /// What was to fail does not.
   void mend() { failing_ = 0; }
+  /// Bytes that files have together.
+  std::uint64_t used() const;
   /// So many bytes may files have together.
   void limit(std::uint64_t bytes_max) { bytes_max_ = bytes_max; }
   /// Is called within each operation that changes something, when it may have happened or not.
@@ -96,7 +98,6 @@ class Disk : public port::Disk {
   void lose_of(File& file, Loss loss);
   void lose_names(Loss loss);
   static void apply(Names& names, const NameChange& change);
-  std::uint64_t used() const;
 
   Random random_;
   std::map<FileId, File> files_;

@@ -45,6 +45,10 @@ namespace peal::sim {
   X(disk_slow, "disks made slow")                                                           \
   X(disk_lost, "acceptors that started with an empty disk")                                 \
   X(disk_put_back, "acceptors that started with an older copy of their disk")               \
+  X(disk_damaged, "disks with bits that changed, or writes that went astray")               \
+  X(disk_full, "disks without room")                                                        \
+  X(disk_exchanged, "nodes that were given another node's folder")                          \
+  X(start_refused, "starts that were refused for what a folder held")                       \
   X(all_restarted, "starts of all nodes anew, as most acceptors had forgotten their votes") \
   X(list_changed, "files with another list of nodes")                                       \
   X(targeted_split, "splits at a chosen moment of the protocol")                            \

@@ -182,7 +182,8 @@ std::string Liveness::state_text() const {
 /// be decided, or some nodes know an order that nobody can go on with, while others have begun one.
 /// Then a cluster waits, and whoever looks after it starts all of its nodes anew.
 bool Liveness::votes_are_lost() const {
-  const bool lost = world_.ledger().faults().of(Fault::disk_lost) > 0;
+  const FaultCounts& faults = world_.ledger().faults();
+  const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
   if (world_.options().storage != Storage::memory && !lost) return false;
   std::uint64_t list = 0, named = 0, able = 0, knowing = 0;
   bool gone = false, told = false;

@@ -2,8 +2,8 @@
 #include "sim/node_log.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "base/assert.h"
 
@@ -42,7 +42,19 @@ LogPosition NodeLog::newest_segment() const {
   return first;
 }
 
-port::Log* NodeLog::open(MemberId self) {
+bool NodeLog::open(MemberId self) {
+  if (!open_folder(self)) return false;
+  if (owed_ == nullptr || owed_->open(self)) return true;
+  refusal_ = owed_->refusal();
+  crash();
+  return false;
+}
+
+port::Log* NodeLog::log() {
+  return witnessed_ != nullptr ? static_cast<port::Log*>(witnessed_.get()) : log_.get();
+}
+
+bool NodeLog::open_folder(MemberId self) {
   PEAL_ASSERT(log_ == nullptr);
   if (std::exchange(lost_, false)) {
     disk_ = Disk(random_.next());
@@ -53,6 +65,7 @@ port::Log* NodeLog::open(MemberId self) {
     disk_ = *copy_;
     made_ = true;
   }
+  const bool damaged = do_damage();
   wal::Options options;
   options.owner = {kCluster + static_cast<std::uint64_t>(kind_), self.node};
   options.epoch = self.epoch;
@@ -63,16 +76,67 @@ port::Log* NodeLog::open(MemberId self) {
   // What a record needs in a segment besides its bytes is far less than this.
   constexpr std::uint64_t kAround = 1U << 10;
   options.record_bytes_max = std::min<std::uint64_t>(128U << 10, segment_bytes_ - kAround);
+  disk_.limit(full_ ? disk_.used() : UINT64_MAX);
+  refusal_.clear();
+  if (given_) {
+    auto opened = wal::Log::open(*std::exchange(given_, {}), options, wal::Start::existing);
+    PEAL_ASSERT(!opened.has_value() && "the folder of another node is refused");
+    return refused(opened.error().message);  // and somebody moves its own back
+  }
   auto opened = wal::Log::open(disk_, options, made_ ? wal::Start::existing : wal::Start::create);
-  if (!opened) std::fprintf(stderr, "%s\n", opened.error().message.c_str());
-  PEAL_ASSERT(opened.has_value());
+  if (!opened) {
+    PEAL_ASSERT((damaged || full_) && "what a crash leaves can always be opened");
+    if (damaged) lose();  // the remedy that the message names
+    return refused(opened.error().message);
+  }
   log_ = std::move(*opened);
   made_ = true;
   failed_ = false;
   node_ = self.node;
-  if (witness_ == nullptr) return log_.get();
+  if (witness_ == nullptr) return true;
   witnessed_ = std::make_unique<WitnessedLog>(*log_, self, put_back, *witness_);
-  return witnessed_.get();
+  return true;
+}
+
+bool NodeLog::refused(const std::string& why) {
+  refusal_ = why;
+  return false;
+}
+
+void NodeLog::give(const NodeLog& other) {
+  if (!made_ || !other.made_) return;
+  given_ = other.disk_;
+  given_->lose(Disk::Loss::unsynced);
+}
+
+// Only in segments before the newest: what is lost at a log's end cannot always be told from what
+// was never written (docs/wal.md).
+bool NodeLog::do_damage() {
+  const Damage damage = std::exchange(damage_, Damage::none);
+  if (damage == Damage::none) return false;
+  std::vector<std::string> names;
+  for (const std::string& name : disk_.names()) {
+    if (name.ends_with(".wal")) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  if (names.size() < 2) return false;
+  const std::string& name = names[random_.below(names.size() - 1)];
+  const std::vector<std::byte> bytes = disk_.bytes_of(name);
+  if (bytes.empty()) return false;
+  const std::uint64_t at = random_.below(bytes.size());
+  if (damage == Damage::rot) {
+    disk_.flip(name, at, std::byte{static_cast<unsigned char>(1U << random_.below(8))});
+    return true;
+  }
+  constexpr std::uint64_t kStrayMost = 8192;
+  std::vector<std::byte> after = bytes;
+  const std::uint64_t from = random_.below(bytes.size());
+  const std::uint64_t most = bytes.size() - std::max(at, from);
+  const std::uint64_t count = 1 + random_.below(std::min(most, kStrayMost));
+  std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), count,
+              after.begin() + static_cast<std::ptrdiff_t>(at));
+  disk_.put(name, std::move(after));
+  return true;
 }
 
 std::optional<Duration> NodeLog::begin() {
@@ -89,11 +153,12 @@ void NodeLog::finish() {
   PEAL_ASSERT(under_way_);
   under_way_ = false;
   if (fails_) disk_.fail(1 + random_.below(2), Disk::Failure::error);
+  disk_.limit(full_ ? disk_.used() : UINT64_MAX);
   log_->carry_out();
   disk_.mend();
   log_->finish();
   if (witness_ != nullptr) witness_->on_log_durable(node_, log_->durable());
-  failed_ = fails_ && log_->failure().has_value();
+  failed_ = (fails_ || full_) && log_->failure().has_value();
   if (failed_) fails_ = false;
 }
 
@@ -110,7 +175,7 @@ void NodeLog::copy() {
 
 void NodeLog::mend() {
   if (owed_) owed_->mend();
-  fails_ = false;
+  fails_ = full_ = false;
   slow_ = {};
 }
 

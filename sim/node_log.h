@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/ids.h"
 #include "base/random.h"
@@ -41,9 +42,13 @@ class NodeLog {
   /// Null if this is one.
   NodeLog* owed() { return owed_.get(); }
 
-  /// The log of a new incarnation; its epoch is larger than those before. Never null: what a crash
-  /// leaves can always be opened.
-  port::Log* open(MemberId self);
+  /// Opens the log of a new incarnation, and what is owed beside it; its epoch is larger than those
+  /// before. False: what is in the folder is refused, which only damage() and give() may lead to.
+  bool open(MemberId self);
+  /// That of the running process.
+  port::Log* log();
+  /// Why it was refused.
+  const std::string& refusal() const { return refusal_; }
   /// Is told of everything from the next incarnation on; outlives this.
   void watch(LogWitness* witness) { witness_ = witness; }
   /// Of the newest segment on the disk, the position of its first record; 0: there is none.
@@ -63,6 +68,14 @@ class NodeLog {
   /// With the next incarnation its folder holds what was copied last, if anything was.
   void put_back() { put_back_ = copy_.has_value(); }
   bool is_put_back() const { return put_back_; }
+  /// Rot: one bit of what was written long ago is another with the next incarnation. A stray write:
+  /// some of it is what should have gone elsewhere. Nothing happens if all was written lately.
+  enum class Damage : std::uint8_t { none, rot, stray };
+  void damage(Damage damage) { damage_ = damage; }
+  /// The next incarnation finds the folder of another node, as it is now, in the place of its own.
+  void give(const NodeLog& other);
+  /// There is no room on the disk beyond what files have now.
+  void fill() { full_ = true; }
   /// The next write or sync fails, and with it the log of the running process.
   void fail() { fails_ = true; }
   /// Each sync takes so long.
@@ -80,6 +93,10 @@ class NodeLog {
   bool failed() const { return failed_ || (owed_ && owed_->failed()); }
 
  private:
+  bool open_folder(MemberId self);
+  bool refused(const std::string& why);
+  bool do_damage();
+
   const Kind kind_;
   std::unique_ptr<NodeLog> owed_;
   DiskTimes times_;
@@ -93,6 +110,10 @@ class NodeLog {
   bool made_ = false;
   bool lost_ = false;
   std::optional<Disk> copy_;
+  std::optional<Disk> given_;  ///< another node's
+  Damage damage_ = Damage::none;
+  bool full_ = false;
+  std::string refusal_;
   bool put_back_ = false;
   bool under_way_ = false;
   bool fails_ = false, failed_ = false;

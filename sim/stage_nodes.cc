@@ -99,26 +99,34 @@ void Stage::do_application(Words& words) {
   for (const NodeId node : nodes) world_->set_application(node, room, per_unit);
 }
 
-/// disk n1 [votes|owed] fails | … slow 200ms | … hangs [10s] | … lost | … copied | … put-back, or
-/// disk n1 mended
+/// disk n1 [votes|owed] fails | … slow 200ms | … hangs [10s] | … lost | … copied | … put-back |
+/// … rots | … stray | … full, or disk n1 of n2, or disk n1 mended
 /// A lost one is empty when the node next starts; one that is put back holds what was copied last.
 void Stage::do_disk(Words& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const bool one = words.peek() == "votes" || words.peek() == "owed";
   const std::string only = one ? words.take("votes or owed") : std::string();
-  constexpr std::array<std::string_view, 7> kWhat{"fails", "slow",   "hangs",   "mended",
-                                                  "lost",  "copied", "put-back"};
-  const std::string accepted = "fails, slow, hangs, mended, lost, copied or put-back";
+  constexpr std::array<std::string_view, 11> kWhat{"fails", "slow",   "hangs",    "mended",
+                                                   "lost",  "copied", "put-back", "rots",
+                                                   "stray", "full",   "of"};
+  const std::string accepted =
+      "fails, slow, hangs, mended, lost, copied, put-back, rots, stray, full or of";
   const std::string what = words.take(accepted);
   if (std::find(kWhat.begin(), kWhat.end(), what) == kWhat.end()) {
     words.fail("'" + what + "': accepted is " + accepted);
   }
   const bool ends = what == "slow" || (what == "hangs" && !words.at_end());
   const Duration time = ends ? words.duration() : Duration{};
+  const NodeId other = what == "of" ? words.node() : NodeId{};
   if (!acting(words)) return;
   for (const NodeId node : nodes) {
     NodeLog* disk = world_->disk(node);
     if (disk == nullptr) continue;  // no acceptor
+    if (what == "of") {
+      ledger_->faults().add(Fault::disk_exchanged);
+      disk->give(*world_->disk(other));
+      continue;
+    }
     if (what == "fails") (only == "owed" ? disk->owed() : disk)->fail();
     if (only != "owed") do_to_folder(*disk, what, time);
     if (only != "votes") do_to_folder(*disk->owed(), what, time);
@@ -126,6 +134,8 @@ void Stage::do_disk(Words& words) {
     if (ends && what == "hangs") {
       world_->plan(now() + time, [this, node] { world_->end_hang(node); });
     }
+    if (what == "full") ledger_->faults().add(Fault::disk_full);
+    if (what == "rots" || what == "stray") ledger_->faults().add(Fault::disk_damaged);
     if (only == "owed") continue;  // no vote is lost by it
     if (what == "lost") ledger_->faults().add(Fault::disk_lost);
     if (what == "put-back" && disk->is_put_back()) ledger_->faults().add(Fault::disk_put_back);
@@ -139,6 +149,9 @@ void Stage::do_to_folder(NodeLog& folder, std::string_view what, Duration time) 
   if (what == "copied") folder.copy();
   if (what == "put-back") folder.put_back();
   if (what == "hangs") folder.hang();
+  if (what == "full") folder.fill();
+  if (what == "rots") folder.damage(NodeLog::Damage::rot);
+  if (what == "stray") folder.damage(NodeLog::Damage::stray);
   if (what == "slow") folder.slow(time);
 }
 

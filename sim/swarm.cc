@@ -52,6 +52,7 @@ Script Author::write() {
   if (options_.storage == Storage::memory) spare_lives();
   plan_lost_disk();
   plan_slow_node();
+  plan_damaged_disk();
   write_timeline();
   write_ending();
   return std::move(script_);

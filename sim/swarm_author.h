@@ -67,6 +67,7 @@ class Author {
   void plan_power_and_disks();
   void plan_lost_disk();
   void plan_slow_node();
+  void plan_damaged_disk();
   std::string log_keys();
   void plan_restarts();
   void spare_lives();
@@ -93,6 +94,7 @@ class Author {
   std::string knobs_;
   std::string calm_;
   std::string failed_disk_;    ///< the node whose disk fails
+  bool loses_disk_ = false;    ///< one does
   std::size_t acceptors_ = 0;  ///< 0: as many as there are without a word on it
   Duration hop_{};             ///< of a token, about
   Duration length_{};          ///< of the time with faults

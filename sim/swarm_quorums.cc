@@ -116,6 +116,39 @@ bool Author::may_lose_disk_of(NodeId victim) const {
          (list_between_.empty() || enough(list_between_));
 }
 
+/// What is on a disk is damaged, or another node's, or there is no more room. Whoever looks after
+/// it reads why the node does not start, does what that says, and starts it again. Drawn apart,
+/// too.
+void Author::plan_damaged_disk() {
+  constexpr double kShareDamaged = 0.15;
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x77);
+  if (!own.chance(kShareDamaged)) return;
+  const auto most = std::min<std::uint64_t>(nodes_, 5);
+  const NodeId victim{1 + static_cast<std::uint32_t>(own.below(most))};
+  if (loses_disk_ || !may_lose_disk_of(victim)) return;
+  const std::string name = nodes_text({victim});
+  Duration when{own.between(0, length_.ns)};
+  const auto later = [&](std::int64_t low, std::int64_t high) {
+    return when = when + milliseconds(own.between(low, high));
+  };
+  const std::uint64_t what = own.below(4);
+  if (what == 3) {
+    at(when, "disk " + name + " full");
+    at(later(1, 800), "start " + name);
+    at(when, "disk " + name + " mended");
+    at(later(1, 300), "start " + name);
+    return;
+  }
+  at(when, "crash " + name);
+  const std::uint32_t other = 1 + victim.value % static_cast<std::uint32_t>(nodes_);
+  at(when, "disk " + name +
+               (what == 0   ? " rots"
+                : what == 1 ? " stray"
+                            : " of " + nodes_text({NodeId{other}})));
+  at(later(1, 500), "start " + name);
+  at(later(1, 500), "start " + name);
+}
+
 /// One acceptor loses its disk, and starts with an empty one. Drawn apart, so that
 /// everything else does not depend on it.
 void Author::plan_lost_disk() {
@@ -125,6 +158,7 @@ void Author::plan_lost_disk() {
   const auto most = std::min<std::uint64_t>(nodes_, 5);
   const NodeId victim{1 + static_cast<std::uint32_t>(own.below(most))};
   if (!may_lose_disk_of(victim)) return;
+  loses_disk_ = true;
   const std::string name = nodes_text({victim});
   const Duration when{own.between(0, length_.ns)};
   at(when, "crash " + name);

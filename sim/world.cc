@@ -187,6 +187,10 @@ void World::start(NodeId node, std::int64_t epoch_step) {
     ledger_.faults().add(Fault::epoch_step_back);
   }
   const MemberId self{node, next_epoch(node, epoch_step)};
+  if (!open_log(self)) {
+    ledger_.faults().add(Fault::start_refused);
+    return;
+  }
   epochs_[node.value] = std::max(epochs_[node.value], self.epoch);
   processes_[node.value] =
       std::make_unique<Process>(*this, self, ++incarnations_[node.value], clocks_[node.value]);
@@ -206,6 +210,14 @@ void World::start(NodeId node, std::int64_t epoch_step) {
     if (options_.keep_payloads) process.clients->keep_payloads();
   }
   call(process, [](node::Node& n, Instant local) { n.start(local); });
+}
+
+/// False: what is in its folder is refused, and the process ends before it has begun.
+bool World::open_log(MemberId self) {
+  NodeLog* log = options_.maker ? nullptr : disk(self.node);
+  if (log == nullptr) return true;
+  if (ghost_ != nullptr) ghost_->note_newest_segment(self.node, log->newest_segment());
+  return log->open(self);
 }
 
 std::unique_ptr<node::Node> World::make_node(Process& process) {
@@ -233,9 +245,8 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
     config.options = options_.paxos;
     config.storage = options_.storage;
     if (NodeLog* log = disk(node)) {
-      if (ghost_ != nullptr) ghost_->note_newest_segment(node, log->newest_segment());
-      config.log = log->open(process.self);
-      config.owed = log->owed()->open(process.self);
+      config.log = log->log();
+      config.owed = log->owed()->log();
     }
     BufferPool& pool = *process.unit_pool;
     if (options_.order == OrderEngine::paxos) {

@@ -202,6 +202,7 @@ class World {
   // For Process.
   void transmit(Process& from, NodeId to, Lane lane, ByteView bytes);
   void reported(Process& from, const order::Event& event);
+  bool open_log(MemberId self);
   std::unique_ptr<node::Node> make_node(Process& process);
   void originated(Process& from);
   void told(Process& process, const node::Message& message);
