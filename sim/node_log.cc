@@ -79,7 +79,8 @@ bool NodeLog::open_folder(MemberId self) {
   disk_.limit(full_ ? disk_.used() : UINT64_MAX);
   refusal_.clear();
   if (given_) {
-    auto opened = wal::Log::open(*std::exchange(given_, {}), options, wal::Start::existing);
+    Disk given = *std::exchange(given_, {});
+    auto opened = wal::Log::open(given, options, wal::Start::existing);
     PEAL_ASSERT(!opened.has_value() && "the folder of another node is refused");
     return refused(opened.error().message);  // and somebody moves its own back
   }
