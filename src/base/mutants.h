@@ -95,7 +95,7 @@ namespace peal::sim_hooks {
   X(px_silent_leads, "a coordinator whose control packets do not arrive is not missed")           \
   X(px_unfit_leads, "a coordinator that others cannot go on with goes on")                        \
   X(px_one_misses, "one acceptor that misses the coordinator takes over")                         \
-  X(px_old_words_count, "words of a node whose packets do not arrive count as its own")           \
+  X(px_old_words_count, "what a node said before its control packets got lost counts")            \
   X(px_repairs_one_lane, "what was asked for in vain is sent by the same lane again")             \
   X(px_skip_forgets, "an acceptor that skips instances says that it voted for none of them")      \
   X(px_few_words_count, "what one acceptor voted for is taken for what was decided")              \

@@ -336,7 +336,9 @@ bool PaxosEngine::most_miss_last() const {
     if (!peer.acceptor || peer.silent || peer.suspected) return false;
     if (peer.self) return misses_;
     if (!peer.has_state || !peer.state.misses) return false;
-    if (!is_heard(peer) && !PEAL_MUTANT(px_old_words_count)) return false;
+    // Where data arrives and nothing else, what it said is of a time that is over.
+    const bool old = now_ - peer.said_at >= peer.patience;
+    if (old && !PEAL_MUTANT(px_old_words_count)) return false;
     // Whoever goes by an earlier round does not hear of this one's coordinator.
     return peer.state.round <= round_seen_;
   });

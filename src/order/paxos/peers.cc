@@ -275,8 +275,9 @@ const Peer* Peers::candidate(std::size_t first) const {
     std::size_t rank = (index++ + acceptors_ - begin) % acceptors_;
     if (!peer.acceptor || peer.silent || peer.suspected || peer.state.leaving) continue;
     if (!peer.has_state || peer.state.next == 0) rank += acceptors_;
-    // The fitter first; that it knows the order matters among equally fit ones.
-    const bool heard = is_heard(peer) || PEAL_MUTANT(px_silent_leads);
+    // The fitter first; that it knows the order matters among equally fit ones. What it said of
+    // itself is old if its packets do not arrive any more.
+    const bool heard = peer.self || !peer.reception.failing() || PEAL_MUTANT(px_silent_leads);
     const auto fitness = static_cast<std::size_t>(heard ? peer.state.fitness : wire::Fitness::none);
     rank += (static_cast<std::size_t>(wire::Fitness::chosen) - fitness) * 2 * acceptors_;
     if (best != nullptr && rank >= best_rank) continue;

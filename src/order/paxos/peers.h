@@ -73,13 +73,11 @@ struct Peer {
   wire::Instance came_to{};  ///< how far it had come then
   bool has_state = false;
   wire::State state;     ///< as it said last
+  Instant said_at{};     ///< when that came
   bool refused = false;  ///< its last state was: it goes by another list, or by another order
   bool bound = false;    ///< it said LIVES for another list, and never changes that in its life
   LogsHeard logs;        ///< what it said of its log
 };
-
-/// What it said of itself is old if its packets do not arrive any more, on one lane or on both.
-inline bool is_heard(const Peer& peer) { return peer.self || !peer.reception.failing(); }
 
 /// An order in which nothing is decided yet is learnt from its acceptors alone.
 inline bool tells_of_order(const Peer& peer) {
