@@ -100,7 +100,7 @@ bool OwedLog::replay(std::span<const std::uint8_t> parts) {
 
 void OwedLog::settle() {
   for (OwedRange& range : ranges_.all()) {
-    const OwedRange::Copy& copy = newest(range);
+    const OwedCopy& copy = newest(range);
     const bool whole = copy.head.value != 0 && copy.written == range.values.size();
     if (!whole || copy.last > log_.durable()) continue;
     range.durable = copy.written;
@@ -144,7 +144,7 @@ bool OwedLog::write_all() {
   return true;
 }
 
-bool OwedLog::append(ByteView bytes, OwedRange::Copy& copy) {
+bool OwedLog::append(ByteView bytes, OwedCopy& copy) {
   const auto position = log_.append(scratch_, bytes);
   if (!position) return false;
   const std::uint64_t size = scratch_.size() + bytes.size() + kFrameBytes;
@@ -156,7 +156,7 @@ bool OwedLog::append(ByteView bytes, OwedRange::Copy& copy) {
 
 /// Goes on where the log had no room last time.
 bool OwedLog::write_range(OwedRange& range) {
-  OwedRange::Copy& copy = newest(range);
+  OwedCopy& copy = newest(range);
   OwedRecord record;
   record.id = range.id;
   if (copy.head.value == 0) {

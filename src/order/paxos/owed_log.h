@@ -38,15 +38,13 @@ class OwedLog {
  private:
   class Replay;
 
-  static OwedRange::Copy& newest(OwedRange& range) {
-    return range.again ? *range.again : range.copy;
-  }
+  static OwedCopy& newest(OwedRange& range) { return range.again ? *range.again : range.copy; }
   void settle();
   bool write_all();
   bool write_range(OwedRange& range);
   bool write_checkpoint();
   void begin_rewrite();
-  bool append(ByteView bytes, OwedRange::Copy& copy);
+  bool append(ByteView bytes, OwedCopy& copy);
 
   port::Log& log_;
   OwedRanges& ranges_;

@@ -23,6 +23,15 @@ struct OwedPart {
   friend bool operator==(const OwedPart&, const OwedPart&) = default;
 };
 
+/// One copy of a range in the log: a head, and the values behind it.
+struct OwedCopy {
+  LogPosition head{};       ///< 0: not appended
+  LogPosition last{};       ///< of its last record
+  std::uint64_t at = 0;     ///< bytes that were appended to the log before it
+  std::uint64_t bytes = 0;  ///< of its records
+  std::size_t written = 0;  ///< values that were appended
+};
+
 /// Decided values in a row that some excluded members are owed, in memory, and how much of them is
 /// in the log (owed_log.h).
 struct OwedRange {
@@ -31,14 +40,6 @@ struct OwedRange {
     std::size_t at = 0;  ///< in the range's bytes
     std::size_t size = 0;
   };
-  /// One copy of the range in the log: a head, and the values behind it.
-  struct Copy {
-    LogPosition head{};       ///< 0: not appended
-    LogPosition last{};       ///< of its last record
-    std::uint64_t at = 0;     ///< bytes that were appended to the log before it
-    std::uint64_t bytes = 0;  ///< of its records
-    std::size_t written = 0;  ///< values that were appended
-  };
 
   std::uint64_t id = 0;  ///< in the log; never used again
   OwedPart part;
@@ -46,9 +47,9 @@ struct OwedRange {
   Instance first = 0;
   std::vector<Kept> values;
   std::vector<std::byte> bytes;
-  Copy copy;
-  std::optional<Copy> again;  ///< a newer copy, which is to replace that one
-  std::size_t durable = 0;    ///< values that no crash takes away any more
+  OwedCopy copy;
+  std::optional<OwedCopy> again;  ///< a newer copy, which is to replace that one
+  std::size_t durable = 0;        ///< values that no crash takes away any more
 
   Instance end() const { return first + values.size(); }
   std::uint64_t memory() const { return bytes.size() + values.size() * sizeof(Kept); }
