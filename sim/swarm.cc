@@ -185,7 +185,7 @@ void Author::write_cluster() {
   if (options_.groups || options_.sessions) line += " groups=yes";
   if (options_.sessions) line += " sessions=yes";
   if (!list_before_.empty()) line += " list=" + nodes_text(list_before_) + list_majority_;
-  line += log_keys();
+  line += log_keys(line.find(" slow-syncs=") != std::string::npos);
   for (const std::string& word : options_.overrides) line += " " + word;
   script_.add(line);
 }
@@ -251,6 +251,7 @@ void Author::write_ending() {
       script_.add("crash " + failed_disk_);
     script_.add("disk all mended");
     script_.add("start all");
+    if (damages_disk_) script_.add("start all");  // who was refused
     script_.add("settle");
     write_late_duplicates();
     write_put_back();

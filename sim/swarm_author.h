@@ -68,7 +68,7 @@ class Author {
   void plan_lost_disk();
   void plan_slow_node();
   void plan_damaged_disk();
-  std::string log_keys();
+  std::string log_keys(bool slow_syncs);
   void plan_restarts();
   void spare_lives();
   void draw_lists();
@@ -95,6 +95,7 @@ class Author {
   std::string calm_;
   std::string failed_disk_;    ///< the node whose disk fails
   bool loses_disk_ = false;    ///< one does
+  bool damages_disk_ = false;  ///< a start may be refused for what is on one
   std::size_t acceptors_ = 0;  ///< 0: as many as there are without a word on it
   Duration hop_{};             ///< of a token, about
   Duration length_{};          ///< of the time with faults

@@ -126,6 +126,7 @@ void Author::plan_damaged_disk() {
   const auto most = std::min<std::uint64_t>(nodes_, 5);
   const NodeId victim{1 + static_cast<std::uint32_t>(own.below(most))};
   if (loses_disk_ || !may_lose_disk_of(victim)) return;
+  damages_disk_ = true;
   const std::string name = nodes_text({victim});
   Duration when{own.between(0, length_.ns)};
   const auto later = [&](std::int64_t low, std::int64_t high) {
