@@ -59,7 +59,11 @@ void Membership::trust(const MemberId& member) {
 
 void Membership::note_accuser(const MemberId& member, const MemberId& accuser) {
   Peer* known = peer(member.node);
-  if (known != nullptr && known->newest == member.epoch) known->accuser = accuser;
+  if (known == nullptr || known->newest != member.epoch) return;
+  // Others say what this member said first: it would be left to them, and they leave it to this
+  // one.
+  if (known->accuser == self_ && accuser != MemberId{}) return;
+  known->accuser = accuser;
 }
 
 /// Only its accuser, which is with us, can tell whether the link that was bad works again.
