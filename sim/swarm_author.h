@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,6 +80,7 @@ class Author {
   void write_ending();
   void write_put_back();
   bool may_lose_disk_of(NodeId victim) const;
+  std::optional<NodeId> some_disk(Random& own, double share) const;
   void write_late_duplicates();
   void write_lasting();
   /// The lines of one fault that stays, among `nodes`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "order/paxos/options.h"
 #include "sim/swarm_author.h"
@@ -116,18 +117,24 @@ bool Author::may_lose_disk_of(NodeId victim) const {
          (list_between_.empty() || enough(list_between_));
 }
 
+/// An acceptor that may lose its disk, in this share of the stories.
+std::optional<NodeId> Author::some_disk(Random& own, double share) const {
+  if (!own.chance(share)) return std::nullopt;
+  const auto most = std::min<std::uint64_t>(nodes_, 5);
+  const NodeId victim{1 + static_cast<std::uint32_t>(own.below(most))};
+  return may_lose_disk_of(victim) ? std::optional(victim) : std::nullopt;
+}
+
 /// What is on a disk is damaged, or another node's, or there is no more room. Whoever looks after
 /// it reads why the node does not start, does what that says, and starts it again. Drawn apart,
 /// too.
 void Author::plan_damaged_disk() {
   constexpr double kShareDamaged = 0.15;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x77);
-  if (!own.chance(kShareDamaged)) return;
-  const auto most = std::min<std::uint64_t>(nodes_, 5);
-  const NodeId victim{1 + static_cast<std::uint32_t>(own.below(most))};
-  if (loses_disk_ || !may_lose_disk_of(victim)) return;
+  const std::optional<NodeId> victim = some_disk(own, kShareDamaged);
+  if (loses_disk_ || !victim) return;
   damages_disk_ = true;
-  const std::string name = nodes_text({victim});
+  const std::string name = nodes_text({*victim});
   Duration when{own.between(0, length_.ns)};
   const auto later = [&](std::int64_t low, std::int64_t high) {
     return when = when + milliseconds(own.between(low, high));
@@ -141,7 +148,7 @@ void Author::plan_damaged_disk() {
     return;
   }
   at(when, "crash " + name);
-  const std::uint32_t other = 1 + victim.value % static_cast<std::uint32_t>(nodes_);
+  const std::uint32_t other = 1 + victim->value % static_cast<std::uint32_t>(nodes_);
   at(when, "disk " + name +
                (what == 0   ? " rots"
                 : what == 1 ? " stray"
@@ -155,12 +162,10 @@ void Author::plan_damaged_disk() {
 void Author::plan_lost_disk() {
   constexpr double kShareThatLose = 0.3;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6f);
-  if (!own.chance(kShareThatLose)) return;
-  const auto most = std::min<std::uint64_t>(nodes_, 5);
-  const NodeId victim{1 + static_cast<std::uint32_t>(own.below(most))};
-  if (!may_lose_disk_of(victim)) return;
+  const std::optional<NodeId> victim = some_disk(own, kShareThatLose);
+  if (!victim) return;
   loses_disk_ = true;
-  const std::string name = nodes_text({victim});
+  const std::string name = nodes_text({*victim});
   const Duration when{own.between(0, length_.ns)};
   at(when, "crash " + name);
   at(when, "disk " + name + " lost");

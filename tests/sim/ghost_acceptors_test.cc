@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "ghost_reports.h"
+
 // Illegal histories of acceptors: each rule is broken once, by hand, and must be noticed; and what
 // is legal must not be.
 
@@ -28,7 +30,7 @@ wire::Nodes three_nodes() {
 }
 
 /// Three acceptors with logs, which began an order, and what the judge says of them.
-class GhostAcceptorsTest : public testing::Test {
+class GhostAcceptorsTest : public GhostReports {
  protected:
   static constexpr std::uint64_t kLives[] = {0, kLife1, kLife2, kLife3};
 
@@ -135,20 +137,6 @@ class GhostAcceptorsTest : public testing::Test {
     state.voted_upto = upto;
     return state;
   }
-  /// The last thing that was found, and forgets it.
-  std::string found() {
-    std::string all;
-    for (const auto& [property, text] : std::exchange(reports, {})) {
-      all += property + ": " + text + "\n";
-    }
-    return all;
-  }
-  bool finds(const std::string& text) { return found().find(text) != std::string::npos; }
-
-  std::vector<std::pair<std::string, std::string>> reports;
-  GhostReport report = [this](std::string property, std::string text) {
-    reports.emplace_back(std::move(property), std::move(text));
-  };
   GhostOrders orders{true, report};
   GhostAcceptors ghost{true, orders, report};
   LogPosition last[4];

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "ghost_reports.h"
+
 // Illegal histories of rings: each rule is broken once, by hand, and must be noticed.
 
 namespace peal::sim {
@@ -14,7 +16,7 @@ namespace {
 
 const MemberId kFirst{NodeId{1}, 1}, kSecond{NodeId{2}, 1}, kThird{NodeId{3}, 1};
 
-class GhostRingTest : public testing::Test {
+class GhostRingTest : public GhostReports {
  protected:
   static wire::Commit commit_of(std::uint64_t number, std::vector<MemberId> members) {
     wire::Commit commit;
@@ -68,19 +70,7 @@ class GhostRingTest : public testing::Test {
     commit.old_views = {old};
     return commit;
   }
-  std::string found() {
-    std::string all;
-    for (const auto& [property, text] : std::exchange(reports, {})) {
-      all += property + ": " + text + "\n";
-    }
-    return all;
-  }
-  bool finds(const std::string& text) { return found().find(text) != std::string::npos; }
-
-  std::vector<std::pair<std::string, std::string>> reports;
-  GhostRing ring{0, [this](std::string property, std::string text) {
-                   reports.emplace_back(std::move(property), std::move(text));
-                 }};
+  GhostRing ring{0, report};
 };
 
 TEST_F(GhostRingTest, WhatIsLegalIsNotFound) {
