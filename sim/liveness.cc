@@ -185,15 +185,15 @@ bool Liveness::votes_are_lost() const {
   const FaultCounts& faults = world_.ledger().faults();
   const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
   if (world_.options().storage != Storage::memory && !lost) return false;
-  std::uint64_t list = 0, named = 0, able = 0, knowing = 0;
-  bool gone = false, told = false;
+  std::uint64_t list = 0, named = 0, able = 0, knowing = 0, gone = 0;
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) gone += world_.process(NodeId{n}) == nullptr;
+  // Nobody tells a node that votes in memory went with their node.
+  const std::uint64_t unseen = world_.options().storage == Storage::memory ? gone : 0;
+  bool told = false;
   std::set<std::uint64_t> orders;
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
     const Process* process = world_.process(NodeId{n});
-    if (process == nullptr) {
-      gone = true;
-      continue;
-    }
+    if (process == nullptr) continue;
     std::map<std::string_view, std::uint64_t> counted;
     for (const order::Counter& each : process->counters()) counted[each.name] = each.value;
     const bool acceptor = counted["paxos_acceptor"] != 0 && counted["paxos_forgotten"] == 0;
@@ -203,13 +203,13 @@ bool Liveness::votes_are_lost() const {
     if (knows) orders.insert(counted["paxos_order"]);
     // Acceptors that know no order do not count for one whose lives are lost.
     const std::uint64_t most = counted["paxos_acceptors"] / 2 + 1;
-    if (knows && counted["paxos_acceptors_living"] < most) told = true;
+    if (knows && counted["paxos_acceptors_living"] < most + unseen) told = true;
     if (counted["paxos_list"] < list || counted["paxos_acceptors"] == 0) continue;
     list = counted["paxos_list"];
     named = counted["paxos_acceptors"];
   }
   // Nor do they begin without one of those that they were given first.
-  if (orders.empty()) return gone;
+  if (orders.empty()) return gone > 0;
   const std::uint64_t majority = named / 2 + 1;
   return able < majority || (told && knowing < majority) || orders.size() > 1;
 }

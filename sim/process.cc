@@ -127,6 +127,7 @@ void Process::on_view(const order::View& installed) {
   if (end != End::none) return;
   ++effects_in_call;
   world.ledger().installed(world.now(), self, installed);
+  world.check_primary(*this, installed);
   if (Ghost* ghost = world.ghost()) ghost->installed(self, installed);
   if (clients != nullptr) clients->on_view(installed);
   if (installed.transitional) return;

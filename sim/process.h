@@ -166,6 +166,7 @@ class Process final : public port::Transport, public node::Sink {
   };
   std::array<Reached, order::ridge::kEnsemblesMax> reached;  ///< by domain
   std::string fatal_reason;
+  bool set_back = false;   ///< its clock gave an epoch that an earlier incarnation had passed
   std::uint64_t list = 0;  ///< hash of the list of nodes that it goes by
 
   // Work, for the bounds on it.

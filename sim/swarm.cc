@@ -251,7 +251,8 @@ void Author::write_ending() {
       script_.add("crash " + failed_disk_);
     script_.add("disk all mended");
     script_.add("start all");
-    if (damages_disk_) script_.add("start all");  // who was refused
+    // Whoever was refused: once for each of the two folders.
+    for (int times = damages_disk_ ? 2 : 0; times > 0; --times) script_.add("start all");
     script_.add("settle");
     write_late_duplicates();
     write_put_back();

@@ -191,10 +191,11 @@ void World::start(NodeId node, std::int64_t epoch_step) {
     ledger_.faults().add(Fault::start_refused);
     return;
   }
-  epochs_[node.value] = std::max(epochs_[node.value], self.epoch);
   processes_[node.value] =
       std::make_unique<Process>(*this, self, ++incarnations_[node.value], clocks_[node.value]);
   Process& process = *processes_[node.value];
+  process.set_back = self.epoch <= epochs_[node.value];
+  epochs_[node.value] = std::max(epochs_[node.value], self.epoch);
   ledger_.started(now_, self);
   process.make_node();
   if (options_.groups) {

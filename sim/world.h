@@ -136,6 +136,7 @@ class World {
   const std::vector<NodeId>& list_of(NodeId node) const { return files_[node.value].nodes; }
   const order::NodeList& file_of(NodeId node) const { return files_[node.value]; }
   void tell_clients_list(Process& process);
+  void check_primary(const Process& process, const order::View& view);
   /// All of its work takes `times` as long.
   void set_slowness(NodeId node, std::int64_t times);
   void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);

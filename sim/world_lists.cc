@@ -53,6 +53,32 @@ void World::tell_list(NodeId node) {
   call(*process, [&](node::Node& n, Instant local) { n.set_nodes(local, files_[node.value]); });
 }
 
+/// Of the list that a node goes by, or of the one in its file, which may just have come to count;
+/// an engine on quorums says of no others that they count, so there it may be any. A list of nodes
+/// that stays the same is the oracle's.
+void World::check_primary(const Process& process, const order::View& view) {
+  if (view.transitional || view.primary != order::Primary::yes || ledger_.broken()) return;
+  const auto has_most_of = [&view](const std::vector<NodeId>& list) {
+    const auto held = std::count_if(list.begin(), list.end(), [&view](NodeId node) {
+      return std::any_of(view.members.begin(), view.members.end(),
+                         [node](MemberId member) { return member.node == node; });
+    });
+    return 2 * static_cast<std::size_t>(held) > list.size();
+  };
+  const NodeId node = process.self.node;
+  if (has_most_of(list_of(node))) return;
+  const bool any = std::any_of(lists_.begin(), lists_.end(), [&](const auto& each) {
+    const bool may_count =
+        on_quorums(options_.order) || process.list == 0 || each.first == process.list;
+    return may_count && has_most_of(each.second);
+  });
+  if (any) return;
+  ledger_.violation(now_, "primary",
+                    "n" + std::to_string(node.value) +
+                        " takes a view for the primary one that has not most nodes of a list "
+                        "that may count");
+}
+
 /// As daemons do: those of the list that counts, and of the one to come.
 void World::tell_clients_list(Process& process) {
   if (process.clients == nullptr) return;

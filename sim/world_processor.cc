@@ -47,8 +47,8 @@ void World::after_call(Process& process) {
       const bool disk_failed = log != nullptr && log->failed();
       ledger_.faults().add(disk_failed ? Fault::disk_failed : Fault::identity_conflict);
       ledger_.crashed(now_, process.self);
-      // Only a clock that was set back, or a disk that was to fail, may lead to it.
-      if (!disk_failed && ledger_.faults().of(Fault::epoch_step_back) == 0) {
+      // Only its own clock, set back, or its own disk may lead to it.
+      if (!disk_failed && !process.set_back) {
         ledger_.violation(
             now_, "fatal",
             "n" + std::to_string(process.self.node.value) + ": " + process.fatal_reason);
