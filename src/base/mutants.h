@@ -93,6 +93,7 @@ namespace peal::sim_hooks {
   X(px_disk_not_told, "an acceptor whose disk hangs counts as one whose disk moves")              \
   X(px_stuck_stays, "a member that comes no further stays in the view")                           \
   X(px_silent_leads, "a coordinator whose control packets do not arrive is not missed")           \
+  X(px_hung_member_stays, "a member whose disk hangs keeps others out of the view")               \
   X(px_unfit_leads, "a coordinator that others cannot go on with goes on")                        \
   X(px_one_misses, "one acceptor that misses the coordinator takes over")                         \
   X(px_old_words_count, "what a node said before its control packets got lost counts")            \

@@ -184,8 +184,21 @@ NodeSet Company::candidates(const Demand& demand) const {
   return set;
 }
 
-// Who is in the view stays, as long as its links work; others come in if theirs do to all of these.
-// If that leaves too few, it no longer matters who was in the view.
+/// Adds the node if its links to all of the set work. Acceptors whose disk hangs go for it.
+void Company::let_in(std::size_t index, NodeSet& set, const Demand& demand) const {
+  NodeSet left = set;
+  const bool prefer =
+      demand.moving && !hangs(*listed_[index]) && !PEAL_MUTANT(px_hung_member_stays);
+  for (std::size_t i = 0; i < listed_.size() && prefer; ++i) {
+    if (fails_[index].has(i) && hangs(*listed_[i])) left.remove(i);
+  }
+  if (failing(index, left) > 0) return;
+  left.add(index);
+  set = left;
+}
+
+// Who is in the view stays, as long as its links work; others come in if theirs do to all of these
+// whose disks move. If that leaves too few, it no longer matters who was in the view.
 NodeSet Company::choose(const Peers& peers, const OrderState& state, const Demand& demand) const {
   const NodeSet among = candidates(demand);
   NodeSet set;
@@ -195,7 +208,7 @@ NodeSet Company::choose(const Peers& peers, const OrderState& state, const Deman
   }
   resolve(set, kNobody);
   for (std::size_t i = 0; i < listed_.size(); ++i) {
-    if (among.has(i) && !set.has(i) && failing(i, set) == 0) set.add(i);
+    if (among.has(i) && !set.has(i)) let_in(i, set, demand);
   }
   if (is_enough(peers, set, demand)) return set;
   set = among;

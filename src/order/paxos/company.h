@@ -52,6 +52,7 @@ class Company {
   void resolve(NodeSet& set, std::size_t keep) const;
   bool goes_before(std::size_t a, std::size_t b) const;
   std::size_t failing(std::size_t index, const NodeSet& set) const;
+  void let_in(std::size_t index, NodeSet& set, const Demand& demand) const;
   bool is_enough(const Peers& peers, const NodeSet& set, const Demand& demand) const;
   bool is_enough(const Part& part, const NodeSet& set) const;
   bool suits_parts(const NodeSet& set) const;
