@@ -29,6 +29,7 @@ namespace peal::sim {
   X(cut, "links cut in both directions")                                                    \
   X(split, "splits into parts")                                                             \
   X(bridge, "splits into overlapping parts")                                                \
+  X(moved, "nodes at another address than others have in their files")                      \
   X(flap, "links that go up and down")                                                      \
   X(heal, "repairs of the network")                                                         \
   X(crash, "nodes crashed")                                                                 \

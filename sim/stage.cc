@@ -39,6 +39,7 @@ const std::vector<Stage::Verb>& Stage::verbs() {
       {"link", &Stage::do_link},
       {"mtu", &Stage::do_mtu},
       {"cut", &Stage::do_cut},
+      {"move", &Stage::do_move},
       {"deaf", &Stage::do_deaf},
       {"mute", &Stage::do_mute},
       {"heal", &Stage::do_heal},

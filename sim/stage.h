@@ -131,6 +131,7 @@ class Stage final : public Watcher {
   void do_link(Words& words);
   void do_mtu(Words& words);
   void do_cut(Words& words);
+  void do_move(Words& words);
   void do_deaf(Words& words);
   void do_mute(Words& words);
   void cut_off(Words& words, bool deaf);

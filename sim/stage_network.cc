@@ -124,6 +124,16 @@ void Stage::do_cut(Words& words) {
   each_link(ends, [&](NodeId a, NodeId b) { world_->network().cut(a, b); });
 }
 
+/// move n1 from n2,n3: it has another address than the files of n2 and n3 say, until `heal`
+void Stage::do_move(Words& words) {
+  const std::vector<NodeId> nodes = words.nodes();
+  words.expect("from");
+  const std::vector<NodeId> others = words.nodes();
+  if (!acting(words)) return;
+  ledger_->faults().add(Fault::moved, nodes.size());
+  each_link({nodes, others}, [&](NodeId a, NodeId b) { world_->network().cut(a, b); });
+}
+
 /// deaf n1: no packet reaches it; mute n1: no packet leaves it; `heal` ends both
 void Stage::cut_off(Words& words, bool deaf) {
   const std::vector<NodeId> nodes = words.nodes();

@@ -49,6 +49,7 @@ Script Author::write() {
   plan_faults();
   plan_lists();
   plan_restarts();
+  plan_moved_node();
   if (options_.storage == Storage::memory) spare_lives();
   plan_lost_disk();
   plan_slow_node();

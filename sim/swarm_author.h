@@ -71,6 +71,7 @@ class Author {
   void plan_damaged_disk();
   std::string log_keys(bool slow_syncs);
   void plan_restarts();
+  void plan_moved_node();
   void spare_lives();
   void draw_lists();
   void plan_lists();

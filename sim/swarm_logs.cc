@@ -87,4 +87,26 @@ void Author::plan_restarts() {
   }
 }
 
+/// A node comes back at another address, and the files of some others still say the old one: it and
+/// these do not reach each other until they have read a new one.
+void Author::plan_moved_node() {
+  constexpr double kShareMoved = 0.12;
+  if (!options_.faults) return;
+  Random own = part_of(seed_, 0x79);
+  if (!own.chance(kShareMoved)) return;
+  const NodeId moved{1 + static_cast<std::uint32_t>(own.below(nodes_))};
+  const std::string name = nodes_text({moved});
+  const Duration when{own.between(0, length_.ns)};
+  at(when, "crash " + name);
+  for (std::uint32_t n = 1; n <= nodes_; ++n) {
+    const bool old_file = own.chance(0.5);
+    const Duration reads = when + milliseconds(own.between(1, 1'500));
+    if (!old_file || NodeId{n} == moved) continue;
+    const std::string other = nodes_text({NodeId{n}});
+    at(when, "move " + name + " from " + other);
+    at(reads, "heal " + other + " with " + name);
+  }
+  at(when + milliseconds(own.between(1, 300)), "start " + name);
+}
+
 }  // namespace peal::sim
