@@ -108,11 +108,14 @@ WaitReason PaxosEngine::why_outside() const {
   return reason;
 }
 
-/// A member whose application takes nothing, and that holds up the others or is about to.
+/// A member whose application takes nothing, and that holds up the others or is about to. A
+/// coordinator does so when it has consumed as much as others that wait for it.
 MemberId PaxosEngine::full_application() const {
+  const Peer* leader = coordinator();
   for (const Peer& peer : peers_.all()) {
-    const bool behind = peer.has_state && peer.state.app_full && peer.state.next < state_.next();
-    if (!peer.self && !peer.suspected && behind && state_.has(peer.member)) return peer.member;
+    if (peer.self || peer.suspected || !peer.has_state || !state_.has(peer.member)) continue;
+    const bool holds_up = peer.state.next < state_.next() || &peer == leader;
+    if (peer.state.app_full && holds_up) return peer.member;
   }
   return {};
 }
