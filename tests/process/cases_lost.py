@@ -65,7 +65,7 @@ def lost_disk(bench):
         cluster.wait_view(others)
         cluster.progress(others)
         start_with_nothing(cluster, victim, others)
-    expect_counters(cluster, bench.names, order)
+    expect_counters(cluster, bench.names, order, one_list=False)
     return f"{len(victims)} lost their disks and vote again; {bench.finish(cluster)}"
 
 
@@ -101,5 +101,5 @@ def put_back(bench):
         cluster.wait_view(others)
     bench.step("an empty folder")
     start_with_nothing(cluster, victim, others)
-    expect_counters(cluster, bench.names, order)
+    expect_counters(cluster, bench.names, order, one_list=False)
     return f"{victim} was refused twice as a voter, and taken in; {bench.finish(cluster)}"

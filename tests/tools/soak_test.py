@@ -6,6 +6,7 @@ import importlib.machinery
 import importlib.util
 import os
 import select
+import socket
 import sys
 import tempfile
 import unittest
@@ -114,6 +115,16 @@ class Soak(unittest.TestCase):
         _, failures = turns.Case(runner, self.record(), "kill", 3).run()
         self.assertEqual(failures[0].what, "kill 3 nodes: no view (3.1 s)")
         self.assertEqual(failures[0].commands, ["tests/process/run.py --soak --nodes 3 kill"])
+
+    def test_logs_of_a_failure_are_kept_though_sockets_lie_beside_them(self):
+        case = os.path.join(self.folder, "kill-3")
+        os.mkdir(case)
+        with open(os.path.join(case, "a.log"), "w", encoding="utf-8"):
+            pass
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(os.path.join(case, "a.sock"))
+            failure = turns.Turn(Scripted(self.folder, {}), self.record()).failed("", [], [case])
+        self.assertEqual(os.listdir(os.path.join(failure.folder, "kill-3")), ["a.log"])
 
     def test_what_takes_long_says_how_it_ended(self):
         runner = Scripted(self.folder, {"order_explore_test": (1, "")})

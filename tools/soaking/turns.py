@@ -35,12 +35,14 @@ class Turn:
         raise NotImplementedError
 
     def failed(self, what, commands, keep=()):
-        """A failure with a folder of its own, which gets these files and folders."""
+        """A failure with a folder of its own, which gets these files and folders. Sockets cannot
+        be copied."""
         folder = self.runner.new_folder()
         for path in keep:
             if os.path.isdir(path):
                 shutil.copytree(path, os.path.join(folder, os.path.basename(path)),
-                                dirs_exist_ok=True, symlinks=True)
+                                dirs_exist_ok=True, symlinks=True,
+                                ignore=shutil.ignore_patterns("*.sock"))
             elif os.path.exists(path):
                 shutil.copy(path, folder)
         return Failure(what, list(commands), folder, self.runner.commit)
