@@ -226,6 +226,16 @@ class Notes(unittest.TestCase):
 class Hunters(unittest.TestCase):
     """Who hunts, and what is made of what they say."""
 
+    def test_only_programs_that_may_notice_are_built(self):
+        kinds = ["units", "few", "more"]
+        self.assertEqual(hunters.programs_of(kinds, ["src/session/core.cc"]),
+                         ["session_test", "peal-sim"])
+        self.assertEqual(hunters.programs_of(kinds, ["src/wal/log.cc", "src/group/table.cc"]),
+                         ["wal_test", "wal_crash_test", "group_test", "session_test",
+                          "order_paxos_test", "peal-sim"])
+        self.assertIn("order_explore_test", hunters.programs_of(kinds, ["src/order/paxos/x.cc"]))
+        self.assertNotIn("order_explore_test", hunters.programs_of(["units"], ["src/order/x.cc"]))
+
     def test_programs_are_taken_apart(self):
         suites = hunters.suites_of("Running main() from x\nRing.\n  A\n  B\nP/Walk.\n"
                                    "  C/0  # GetParam() = 1\nEmpty.\n")

@@ -18,10 +18,19 @@ KINDS = {
     "stories": "scenarios",
     "more": "more seeds, and every story of a small system of Paxos engines",
 }
-UNIT_TESTS = ("wal_test", "wal_crash_test", "group_test", "session_test", "order_test",
-              "order_paxos_test", "order_ridge_test")
-PROGRAMS = {"units": UNIT_TESTS, "few": ("peal-sim",), "stories": ("scenario_test",),
-            "more": ("peal-sim", "order_explore_test")}
+# The programs of a kind, each with the folders whose mutants it may notice.
+ORDER = ("src/order/",)
+QUORUMS = ("src/order/paxos/", "src/order/ridge/")
+ALL = ("src/",)
+PROGRAMS = {
+    "units": {"wal_test": ("src/wal/",), "wal_crash_test": ("src/wal/",),
+              "group_test": ("src/group/",), "session_test": ("src/group/", "src/session/"),
+              "order_test": ORDER, "order_paxos_test": ("src/wal/", *ORDER),
+              "order_ridge_test": ORDER},
+    "few": {"peal-sim": ALL},
+    "stories": {"scenario_test": ALL},
+    "more": {"peal-sim": ALL, "order_explore_test": QUORUMS},
+}
 FEW_SEEDS = 4
 # Of the seeds that ./test tells of a kind of story, so many are told in all, at least.
 MORE_SHARE = 10
@@ -59,9 +68,11 @@ class End:
     seconds: float
 
 
-def programs_of(kinds):
-    """The programs that hunters of these kinds need, each once."""
-    return list(dict.fromkeys(p for kind in kinds for p in PROGRAMS[kind]))
+def programs_of(kinds, files):
+    """The programs that hunters of these kinds need for mutants of these files, each once."""
+    return list(dict.fromkeys(
+        program for kind in kinds for program, folders in PROGRAMS[kind].items()
+        if any(file.startswith(folders) for file in files)))
 
 
 def suites_of(listing):
@@ -119,11 +130,11 @@ def seeds(folder, text, kind):
     return result
 
 
-def all_hunters(folder, root, kinds):
-    """Every hunter of these kinds; `folder` holds the programs."""
+def all_hunters(folder, root, kinds, programs):
+    """Every hunter of these kinds; `folder` holds the programs, of which only these are there."""
     result = []
     for kind in kinds:
-        for name in PROGRAMS[kind]:
+        for name in filter(programs.__contains__, PROGRAMS[kind]):
             program = os.path.join(folder, name)
             if name == "peal-sim":
                 with open(os.path.join(root, "tools/stories"), encoding="utf-8") as stream:
