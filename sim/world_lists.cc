@@ -53,9 +53,9 @@ void World::tell_list(NodeId node) {
   call(*process, [&](node::Node& n, Instant local) { n.set_nodes(local, files_[node.value]); });
 }
 
-/// Of the list that a node goes by, or of the one in its file, which may just have come to count;
-/// an engine on quorums says of no others that they count, so there it may be any. A list of nodes
-/// that stays the same is the oracle's.
+/// A primary view has most nodes of the list that the node goes by, or of the one in its file,
+/// which may just have come to count. Engines on quorums report no other list that counts, so there
+/// any list will do. The oracle judges this only where there is one list of nodes.
 void World::check_primary(const Process& process, const order::View& view) {
   if (view.transitional || view.primary != order::Primary::yes || ledger_.broken()) return;
   const auto has_most_of = [&view](const std::vector<NodeId>& list) {
