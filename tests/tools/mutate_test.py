@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools"))
 sys.dont_write_bytecode = True
 
 from mutation import build, hunt, hunters, notes, report, sites  # noqa: E402
+from mutation.draw import draw  # noqa: E402
 from mutation.hunters import Hunter  # noqa: E402
 from mutation.hunt import Verdict  # noqa: E402
 from mutation.weave import weave  # noqa: E402
@@ -221,6 +222,32 @@ class Notes(unittest.TestCase):
         for text in ("line: a\n", "file: a\nline: b\nreason: c\n", "file:\n", "file: a\n"):
             with self.assertRaises(build.Failure):
                 self.explain(text)
+
+
+class Draw(unittest.TestCase):
+    """A sample is drawn from a seed."""
+
+    def drawn(self, body, seed):
+        found = found_in(body)
+        texts = {"src/order/sample.cc": (HEAD + body).encode().decode("latin-1")}
+        return [notes.change_of(m) for m in draw(found, texts, seed)]
+
+    BODY = "".join(f"void f{i}(int a) {{ if (a > {i}) act({i}); }}\n" for i in range(20))
+
+    def test_each_seed_draws_another_sample(self):
+        one = self.drawn(self.BODY, 1)
+        self.assertEqual(self.drawn(self.BODY, 1), one)
+        self.assertNotEqual(self.drawn(self.BODY, 2), one)
+        self.assertEqual(sorted(self.drawn(self.BODY, 2)), sorted(one))
+
+    def test_an_edit_elsewhere_leaves_the_order(self):
+        more = "void first(int a) { if (a > 100) act(100); }\n" + self.BODY
+        kept = [change for change in self.drawn(more, 1) if "100" not in change]
+        self.assertEqual(kept, self.drawn(self.BODY, 1))
+
+    def test_equal_changes_are_drawn_each(self):
+        twice = "void f(int a) { act(1);\n act(1); if (a > 0) act(2); }\n"
+        self.assertEqual(len(self.drawn(twice, 1)), len(found_in(twice)))
 
 
 class Hunters(unittest.TestCase):
