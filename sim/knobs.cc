@@ -5,24 +5,24 @@
 
 namespace peal::sim {
 
-bool is_called(const order::ring::Knob& knob, const std::string& key) {
-  if (knob.name == key) return true;
+bool is_knob(const order::Option& option) { return option.kind != order::Option::Kind::word; }
+
+bool is_called(const order::Option& option, const std::string& key) {
+  const std::string_view name = order::name_in_table(option.key);
+  if (name == key) return true;
   constexpr std::string_view kEnding = "_ms";
-  return knob.duration != nullptr && knob.name.size() > kEnding.size() &&
-         knob.name.substr(0, knob.name.size() - kEnding.size()) == key;
+  return option.kind == order::Option::Kind::duration && name.size() > kEnding.size() &&
+         name.substr(0, name.size() - kEnding.size()) == key;
 }
 
 bool read_knob(const std::string& key, const std::string& value, order::ring::Options& ring) {
-  for (const order::ring::Knob& knob : order::ring::knobs()) {
-    if (!is_called(knob, key)) continue;
+  for (const auto& each : order::ring::fields()) {
+    if (!is_knob(each.option) || !is_called(each.option, key)) continue;
     const bool bare = value.find_first_not_of("0123456789.") == std::string::npos;
-    const bool time = knob.duration != nullptr;
+    const bool time = each.option.kind == order::Option::Kind::duration;
     Words words(time && bare ? value + "ms" : value, 0);
-    if (time) {
-      ring.*knob.duration = words.duration();
-    } else {
-      ring.*knob.number = static_cast<std::uint32_t>(words.number(0, 0xffff'ffff));
-    }
+    each.set(ring,
+             time ? words.duration().ns : static_cast<std::int64_t>(words.number(0, 0xffff'ffff)));
     return !words.failed();
   }
   return false;

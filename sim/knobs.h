@@ -7,9 +7,12 @@
 
 namespace peal::sim {
 
-/// True if `key` is what scenarios call `knob`: "token_loss_ms", or, for values with a unit,
+/// May a scenario set the option by its name? Words have keys of their own.
+bool is_knob(const order::Option& option);
+
+/// True if `key` is what scenarios call the option: "token_loss_ms", or, for values with a unit,
 /// "token_loss".
-bool is_called(const order::ring::Knob& knob, const std::string& key);
+bool is_called(const order::Option& option, const std::string& key);
 
 /// Sets a tunable of the ring from text: token_loss=40ms, token_loss_ms=40, max_gap=64. False if
 /// there is no such tunable, or it takes no such value. Ranges are for order::ring::validate.

@@ -74,26 +74,25 @@ bool Author::is_fixed(const std::string& key) const {
                      [&key](const auto& pair) { return pair.first == key; });
 }
 
-bool Author::overridden(const order::ring::Knob& knob) const {
+bool Author::overridden(const order::Option& option) const {
   return std::any_of(fixed_.begin(), fixed_.end(),
-                     [&knob](const auto& pair) { return is_called(knob, pair.first); });
+                     [&option](const auto& pair) { return is_called(option, pair.first); });
 }
 
 bool Author::draw_knobs() {
   order::ring::Options drawn;
   for (const auto& [key, value] : fixed_) static_cast<void>(read_knob(key, value, drawn));
   std::string text;
-  for (const order::ring::Knob& knob : order::ring::knobs()) {
-    if (often() || overridden(knob)) continue;
-    const std::int64_t value = between(knob.hostile_low, knob.hostile_high);
-    if (knob.duration != nullptr) {
-      const std::int64_t whole = std::max<std::int64_t>(1, value / 100'000) * 100'000;
-      drawn.*knob.duration = Duration{whole};
-      text += " " + std::string(knob.name) + "=" + decimal(static_cast<double>(whole) / 1e6);
-    } else {
-      drawn.*knob.number = static_cast<std::uint32_t>(value);
-      text += " " + std::string(knob.name) + "=" + std::to_string(value);
-    }
+  for (const auto& each : order::ring::fields()) {
+    const order::Option& option = each.option;
+    if (!is_knob(option)) continue;
+    if (often() || overridden(option)) continue;
+    const std::int64_t value = between(option.drawn_least, option.drawn_most);
+    const bool time = option.kind == order::Option::Kind::duration;
+    const std::int64_t number = time ? std::max<std::int64_t>(1, value / 100'000) * 100'000 : value;
+    each.set(drawn, number);
+    text += " " + std::string(order::name_in_table(option.key)) + "=" +
+            (time ? decimal(static_cast<double>(number) / 1e6) : std::to_string(number));
   }
   if (!order::ring::validate(drawn).empty()) return false;
   ring_ = drawn;

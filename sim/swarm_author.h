@@ -48,7 +48,7 @@ class Author {
   void draw_ring();
   bool draw_knobs();
   bool is_fixed(const std::string& key) const;
-  bool overridden(const order::ring::Knob& knob) const;
+  bool overridden(const order::Option& option) const;
   void draw_network();
   void draw_load();
   void write_cluster();

@@ -13,27 +13,9 @@
 namespace peal::cli {
 namespace {
 
-using order::ring::Knob;
+using order::Option;
 using order::ring::Options;
 using order::ring::PrimaryRule;
-
-/// The unit that a knob's name ends in, as nanoseconds and as a word.
-struct Unit {
-  std::string_view suffix;
-  double ns;
-  std::string_view word;
-};
-constexpr Unit kUnits[] = {{"_ns", 1, "nanoseconds"},
-                           {"_us", 1e3, "microseconds"},
-                           {"_ms", 1e6, "milliseconds"},
-                           {"_s", 1e9, "seconds"}};
-
-const Unit& unit_of(std::string_view name) {
-  for (const Unit& unit : kUnits) {
-    if (name.ends_with(unit.suffix)) return unit;
-  }
-  return kUnits[0];
-}
 
 std::optional<double> as_number(const Value& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
@@ -43,9 +25,9 @@ std::optional<double> as_number(const Value& value) {
   return std::nullopt;
 }
 
-/// A knob's help as a sentence.
-std::string sentence(const Knob& knob) {
-  std::string text(knob.help);
+/// The help of an option as a sentence.
+std::string sentence(const Option& option) {
+  std::string text(option.help);
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
   // In a file the tuning value has a name.
   const std::string number = std::to_string(Options::kAutoWindow);
@@ -55,51 +37,38 @@ std::string sentence(const Knob& knob) {
   return text + ".";
 }
 
-Key duration_key(const Knob& knob) {
-  const Unit& unit = unit_of(knob.name);
-  const auto in_unit = [&](std::int64_t ns) { return static_cast<double>(ns) / unit.ns; };
-  Key key;
-  key.table = "ring";
-  key.name = knob.name;
-  key.accepted = "a number from " + decimal(in_unit(knob.minimum)) + " to " +
-                 decimal(in_unit(knob.maximum)) + " (" + std::string(unit.word) + ")";
-  key.normal = decimal(in_unit((Options{}.*knob.duration).ns));
-  key.help = sentence(knob);
-  key.set = [knob, ns = unit.ns](const Value& value, NodeConfig& config) {
+/// The number that a file means; nothing if it is none, or not of the option's kind.
+std::optional<std::int64_t> number_of(const Option& option, const Value& value) {
+  if (option.kind == Option::Kind::duration) {
     const auto number = as_number(value);
-    if (!number) return false;
-    const double exact = *number * ns;
-    if (exact < static_cast<double>(knob.minimum) || exact > static_cast<double>(knob.maximum)) {
-      return false;
+    if (!number) return std::nullopt;
+    const double exact = *number * static_cast<double>(order::unit_ns(option.key));
+    // Before it is rounded: what is just outside stays there.
+    if (exact < static_cast<double>(option.least) || exact > static_cast<double>(option.most)) {
+      return std::nullopt;
     }
-    config.ring.*knob.duration = Duration{static_cast<std::int64_t>(std::llround(exact))};
-    return true;
-  };
-  return key;
+    return std::llround(exact);
+  }
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return *text == "auto" ? option.automatic : std::nullopt;
+  }
+  const auto* number = std::get_if<std::int64_t>(&value);
+  if (number == nullptr || *number == option.automatic) return std::nullopt;
+  return *number;
 }
 
-Key number_key(const Knob& knob) {
-  const std::uint32_t normal = Options{}.*knob.number;
-  const bool has_auto = normal == Options::kAutoWindow;
-  // A range that ends at kAutoWindow would only confuse: "auto" says it.
-  const std::int64_t maximum =
-      has_auto ? std::min<std::int64_t>(knob.maximum, Options::kAutoWindow - 1) : knob.maximum;
+Key option_key(const order::Field<Options>& field) {
+  const Option& option = field.option;
   Key key;
-  key.table = "ring";
-  key.name = knob.name;
-  key.accepted = (has_auto ? "\"auto\" or a whole number from " : "a whole number from ") +
-                 std::to_string(knob.minimum) + " to " + std::to_string(maximum);
-  key.normal = has_auto ? "\"auto\"" : std::to_string(normal);
-  key.help = sentence(knob);
-  key.set = [knob, maximum, has_auto](const Value& value, NodeConfig& config) {
-    if (const auto* text = std::get_if<std::string>(&value)) {
-      if (!has_auto || *text != "auto") return false;
-      config.ring.*knob.number = Options::kAutoWindow;
-      return true;
-    }
-    const auto* number = std::get_if<std::int64_t>(&value);
-    if (number == nullptr || *number < knob.minimum || *number > maximum) return false;
-    config.ring.*knob.number = static_cast<std::uint32_t>(*number);
+  key.table = option.key.substr(0, option.key.find('.'));
+  key.name = order::name_in_table(option.key);
+  key.accepted = order::accepted_by(option);
+  key.normal = order::text_of(option, option.normal);
+  key.help = sentence(option);
+  key.set = [field](const Value& value, NodeConfig& config) {
+    const auto number = number_of(field.option, value);
+    if (!number || !field.option.accepts(*number)) return false;
+    field.set(config.ring, *number);
     return true;
   };
   return key;
@@ -308,9 +277,9 @@ void add_network(std::vector<Key>& rows) {
       [](const std::string& text, NodeConfig& config) {
         return take_named(data_of_name(text), config.data);
       }));
-  for (const Knob& knob : order::ring::knobs()) {
-    if (knob.number != &Options::packet_bytes_max) continue;
-    rows.push_back(number_key(knob));
+  for (const auto& each : order::ring::fields()) {
+    if (each.option.key != "packet_bytes_max") continue;
+    rows.push_back(option_key(each));
     rows.back().table = "network";
     rows.back().name = "packet_bytes";
     rows.back().help += " With streams, 16384 is the default.";
@@ -318,10 +287,10 @@ void add_network(std::vector<Key>& rows) {
 }
 
 void add_ring(std::vector<Key>& rows) {
-  for (const Knob& knob : order::ring::knobs()) {
-    if (knob.number == &Options::packet_bytes_max && knob.number != nullptr) continue;
-    rows.push_back(knob.duration != nullptr ? duration_key(knob) : number_key(knob));
-    if (knob.cluster_wide) rows.back().help += " The same on all nodes.";
+  for (const auto& each : order::ring::fields()) {
+    if (each.option.kind == Option::Kind::word || each.option.internal) continue;
+    rows.push_back(option_key(each));
+    if (each.option.cluster_wide) rows.back().help += " The same on all nodes.";
   }
 }
 
@@ -372,8 +341,6 @@ std::span<const Key> keys() {
   static const std::vector<Key> rows = make_keys();
   return rows;
 }
-
-double unit_ns(std::string_view knob_name) { return unit_of(knob_name).ns; }
 
 bool is_node_address(const io::HostPort& address) {
   if (address.port < 1 || address.port > 65'534) return false;

@@ -49,9 +49,6 @@ void add_client_keys(std::vector<Key>& rows);
 /// Appends those of [ridge].
 void add_ridge_keys(std::vector<Key>& rows);
 
-/// Nanoseconds of the unit that a tunable's name ends in: 1e6 for token_loss_ms.
-double unit_ns(std::string_view knob_name);
-
 inline constexpr std::string_view kAcceptedAddress =
     "an IP address or a host name and a port, such as \"10.0.0.1:4801\", \"[fd00::1]:4801\" or "
     "\"node-1.example:4801\", port 1 to 65534 (the port above it is used too)";

@@ -6,8 +6,6 @@
 
 namespace peal::cli {
 
-using order::ring::Options;
-
 v0::Config member_config(const NodeConfig& config) {
   v0::Config out;
   out.cluster = config.cluster;
@@ -45,16 +43,15 @@ v0::Config member_config(const NodeConfig& config) {
   out.receive_bytes_max = config.receive_bytes_max;
   out.trace = config.trace;
   out.state_dir = config.state_dir;
-  const Options normal;
-  for (const order::ring::Knob& knob : order::ring::knobs()) {
-    if (knob.duration != nullptr) {
-      if (config.ring.*knob.duration == normal.*knob.duration) continue;
-      out.ring[std::string(knob.name)] =
-          static_cast<double>((config.ring.*knob.duration).ns) / unit_ns(knob.name);
-    } else if (knob.number != &Options::packet_bytes_max) {
-      if (config.ring.*knob.number == normal.*knob.number) continue;
-      out.ring[std::string(knob.name)] = static_cast<double>(config.ring.*knob.number);
+  for (const auto& each : order::ring::fields()) {
+    const order::Option& option = each.option;
+    const std::int64_t number = each.get(config.ring);
+    if (option.kind == order::Option::Kind::word || option.internal || number == option.normal) {
+      continue;
     }
+    const bool time = option.kind == order::Option::Kind::duration;
+    out.ring[std::string(order::name_in_table(option.key))] =
+        static_cast<double>(number) / static_cast<double>(time ? order::unit_ns(option.key) : 1);
   }
   return out;
 }

@@ -22,34 +22,36 @@ std::string plain(double value) {
   return std::to_string(value);
 }
 
+/// May an application set it by its name in Config::ring?
+bool is_tunable(const order::Option& option) {
+  return option.kind != order::Option::Kind::word && !option.internal;
+}
+
 /// Sets one tunable; empty, or what is wrong.
-std::string set_knob(const std::string& name, double value, order::ring::Options& options) {
-  const auto knobs = order::ring::knobs();
-  const auto knob = std::find_if(knobs.begin(), knobs.end(),
-                                 [&](const order::ring::Knob& each) { return each.name == name; });
-  if (knob == knobs.end()) {
-    std::string known;
-    for (const order::ring::Knob& each : knobs) {
-      known += (known.empty() ? "" : ", ") + std::string(each.name);
+std::string set_tunable(const std::string& name, double value, order::ring::Options& options) {
+  using order::Option;
+  std::string known;
+  for (const auto& each : order::ring::fields()) {
+    const Option& option = each.option;
+    if (!is_tunable(option)) continue;
+    if (order::name_in_table(option.key) != name) {
+      known += (known.empty() ? "" : ", ") + std::string(order::name_in_table(option.key));
+      continue;
     }
-    return "ring." + name + " = " + plain(value) + " is not accepted: the tunables are " + known;
+    const bool time = option.kind == Option::Kind::duration;
+    const auto unit = static_cast<double>(time ? order::unit_ns(option.key) : 1);
+    const double exact = value * unit;
+    const bool whole = time || exact == std::floor(exact);
+    const auto low = static_cast<double>(option.least), high = static_cast<double>(option.most);
+    // Written so that a value that is no number at all is refused too.
+    if (!(exact >= low && exact <= high) || !whole) {
+      return std::string(option.key) + " = " + plain(value) + " is not accepted: it must be " +
+             (time ? "" : "a whole number, ") + plain(low / unit) + " to " + plain(high / unit);
+    }
+    each.set(options, std::llround(exact));
+    return {};
   }
-  const double unit = knob->duration != nullptr ? 1e6 : 1;
-  const double exact = value * unit;
-  const bool whole = knob->duration != nullptr || exact == std::floor(exact);
-  const auto low = static_cast<double>(knob->minimum), high = static_cast<double>(knob->maximum);
-  // Written so that a value that is no number at all is refused too.
-  if (!(exact >= low && exact <= high) || !whole) {
-    return "ring." + name + " = " + plain(value) + " is not accepted: it must be " +
-           (knob->duration != nullptr ? "" : "a whole number, ") + plain(low / unit) + " to " +
-           plain(high / unit);
-  }
-  if (knob->duration != nullptr) {
-    options.*knob->duration = Duration{std::llround(exact)};
-  } else {
-    options.*knob->number = static_cast<std::uint32_t>(exact);
-  }
-  return {};
+  return "ring." + name + " = " + plain(value) + " is not accepted: the tunables are " + known;
 }
 
 std::string set_multicast(const std::string& text, Settings& settings) {
@@ -149,11 +151,11 @@ std::string set_all(const v0::Config& config, Settings& settings) {
   settings.name = config.name;
   settings.nodes_max = config.nodes_max;
   if (std::string wrong = set_order(config, settings); !wrong.empty()) return wrong;
-  for (const auto& [name, value] : config.ring) {
-    if (std::string wrong = set_knob(name, value, settings.ring); !wrong.empty()) return wrong;
-  }
   if (config.ring.count("packet_bytes_max") != 0) {
     return "ring.packet_bytes_max is not accepted: set packet_bytes_max itself";
+  }
+  for (const auto& [name, value] : config.ring) {
+    if (std::string wrong = set_tunable(name, value, settings.ring); !wrong.empty()) return wrong;
   }
   settings.ring.packet_bytes_max = config.packet_bytes_max == 0
                                        ? default_packet_bytes(settings.streams)

@@ -324,14 +324,13 @@ Duration pause_of(const Settings& settings) {
 namespace {
 
 void add_ring_rules(const Settings& settings, Digest& rules) {
-  for (const order::ring::Knob& knob : order::ring::knobs()) {
-    if (!knob.cluster_wide) continue;
-    rules.add(as_bytes_view(knob.name));
-    rules.add(knob.duration != nullptr
-                  ? static_cast<std::uint64_t>((settings.ring.*knob.duration).ns)
-                  : settings.ring.*knob.number);
+  for (const auto& each : order::ring::fields()) {
+    if (!each.option.cluster_wide) continue;
+    if (each.option.kind != order::Option::Kind::word) {
+      rules.add(as_bytes_view(order::name_in_table(each.option.key)));
+    }
+    rules.add(static_cast<std::uint64_t>(each.get(settings.ring)));
   }
-  rules.add(static_cast<std::uint64_t>(settings.ring.primary));
 }
 
 void add_quorum_rules(const Settings& settings, Digest& rules) {

@@ -550,10 +550,13 @@ TEST(BadConfig, FileThatCannotBeRead) {
 // Every tunable of the ring, one step outside its range on both sides, and of another type.
 TEST(BadConfig, EveryKnob) {
   int rows = 0;
-  for (const order::ring::Knob& knob : order::ring::knobs()) {
-    if (knob.number == &order::ring::Options::packet_bytes_max) continue;
-    const bool is_auto = knob.maximum == order::ring::Options::kAutoWindow;
-    const double unit = knob.duration != nullptr ? 1e6 : 1;
+  for (const auto& each : order::ring::fields()) {
+    const order::Option& option = each.option;
+    if (option.kind == order::Option::Kind::word || option.internal) continue;
+    const std::string name(order::name_in_table(option.key));
+    const bool is_auto = option.automatic == option.most;
+    const bool time = option.kind == order::Option::Kind::duration;
+    const double unit = time ? 1e6 : 1;
     const auto at = [&](std::int64_t value) {
       char text[64];
       std::snprintf(text, sizeof text, "%.10g", static_cast<double>(value) / unit);
@@ -561,20 +564,18 @@ TEST(BadConfig, EveryKnob) {
     };
     const auto outside = [&](std::int64_t value) {
       char text[64];
-      std::snprintf(text, sizeof text, knob.duration != nullptr ? "%.7f" : "%.0f",
-                    static_cast<double>(value) / unit);
+      std::snprintf(text, sizeof text, time ? "%.7f" : "%.0f", static_cast<double>(value) / unit);
       return std::string(text);
     };
-    const std::int64_t step = knob.duration != nullptr ? 1'000 : 1;
-    for (const std::string& value : {outside(knob.minimum - step), outside(knob.maximum + step),
+    const std::int64_t step = time ? 1'000 : 1;
+    for (const std::string& value : {outside(option.least - step), outside(option.most + step),
                                      std::string("\"x\""), std::string("false")}) {
-      const std::string error =
-          error_of(kTop + kNodes + "[ring]\n" + std::string(knob.name) + " = " + value + "\n");
-      SCOPED_TRACE(std::string(knob.name) + " = " + value);
+      const std::string error = error_of(kTop + kNodes + "[ring]\n" + name + " = " + value + "\n");
+      SCOPED_TRACE(name + " = " + value);
       expect_one_line(error);
-      EXPECT_THAT(error, HasSubstr("ring." + std::string(knob.name) + " = "));
-      const std::string last = is_auto ? "4294967294" : at(knob.maximum);
-      EXPECT_THAT(error, HasSubstr(at(knob.minimum) + " to " + last));
+      EXPECT_THAT(error, HasSubstr("ring." + name + " = "));
+      const std::string last = is_auto ? "4294967294" : at(option.most);
+      EXPECT_THAT(error, HasSubstr(at(option.least) + " to " + last));
       ++rows;
     }
   }

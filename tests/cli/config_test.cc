@@ -45,12 +45,8 @@ TEST(Config, CommandLineWinsOverFile) {
 TEST(Config, DefaultsAreThoseOfTheOptions) {
   const NodeConfig config = parsed(kSmall, "a");
   const order::ring::Options normal;
-  for (const order::ring::Knob& knob : order::ring::knobs()) {
-    if (knob.duration != nullptr) {
-      EXPECT_EQ(config.ring.*knob.duration, normal.*knob.duration) << knob.name;
-    } else {
-      EXPECT_EQ(config.ring.*knob.number, normal.*knob.number) << knob.name;
-    }
+  for (const auto& each : order::ring::fields()) {
+    EXPECT_EQ(each.get(config.ring), each.get(normal)) << each.option.key;
   }
   EXPECT_EQ(config.ring.primary, order::ring::PrimaryRule::none);
 }
@@ -114,20 +110,18 @@ receive_bytes_max = 8000000
 }
 
 TEST(Config, AcceptsBothEndsOfEveryRange) {
-  for (const order::ring::Knob& knob : order::ring::knobs()) {
-    if (knob.number == &order::ring::Options::packet_bytes_max) continue;
-    for (const std::int64_t end : {knob.minimum, knob.maximum}) {
+  for (const auto& each : order::ring::fields()) {
+    const order::Option& option = each.option;
+    const bool time = option.kind == order::Option::Kind::duration;
+    for (const std::int64_t end : {option.least, option.most}) {
       for (const Key& key : keys()) {
-        if (key.table != "ring" || key.name != knob.name) continue;
+        if (key.path() != option.key || option.kind == order::Option::Kind::word) continue;
         NodeConfig config;
-        const bool is_auto = end == order::ring::Options::kAutoWindow;
-        const Value value = is_auto                    ? Value(std::string("auto"))
-                            : knob.duration != nullptr ? Value(static_cast<double>(end) / 1e6)
-                                                       : Value(end);
-        EXPECT_TRUE(key.set(value, config)) << key.name << " " << end;
-        EXPECT_EQ(knob.duration != nullptr ? (config.ring.*knob.duration).ns
-                                           : std::int64_t{config.ring.*knob.number},
-                  end);
+        const Value value = end == option.automatic ? Value(std::string("auto"))
+                            : time                  ? Value(static_cast<double>(end) / 1e6)
+                                                    : Value(end);
+        EXPECT_TRUE(key.set(value, config)) << option.key << " " << end;
+        EXPECT_EQ(each.get(config.ring), end) << option.key;
       }
     }
   }
@@ -154,12 +148,8 @@ TEST(Config, AnnotatedDefaultsAreTheDefaults) {
   }
   const NodeConfig config = parsed(text, "a");
   const order::ring::Options normal;
-  for (const order::ring::Knob& knob : order::ring::knobs()) {
-    if (knob.duration != nullptr) {
-      EXPECT_EQ(config.ring.*knob.duration, normal.*knob.duration) << knob.name;
-    } else {
-      EXPECT_EQ(config.ring.*knob.number, normal.*knob.number) << knob.name;
-    }
+  for (const auto& each : order::ring::fields()) {
+    EXPECT_EQ(each.get(config.ring), each.get(normal)) << each.option.key;
   }
   EXPECT_EQ(config.message_bytes_max, NodeConfig{}.message_bytes_max);
 }

@@ -107,14 +107,10 @@ TEST(Settings, ThoseWhoVoteAreThoseNamedOrTheLowest) {
 }
 
 TEST(Settings, EveryTunableThatMustBeEqualIsInTheClusterId) {
-  for (const order::ring::Knob& knob : order::ring::knobs()) {
+  for (const auto& each : order::ring::fields()) {
     Settings other = good();
-    if (knob.duration != nullptr) {
-      (other.ring.*knob.duration).ns += 1;
-    } else {
-      other.ring.*knob.number += 1;
-    }
-    EXPECT_EQ(cluster_id(other) != cluster_id(good()), knob.cluster_wide) << knob.name;
+    each.set(other.ring, each.get(other.ring) + 1);
+    EXPECT_EQ(cluster_id(other) != cluster_id(good()), each.option.cluster_wide) << each.option.key;
   }
 }
 

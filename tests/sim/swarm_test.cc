@@ -116,8 +116,10 @@ TEST(Swarm, UsesEveryFaultAndEveryTunable) {
   for (const char* wanted : kWanted) {
     EXPECT_GE(words[wanted], 20) << wanted;
   }
-  for (const order::ring::Knob& knob : order::ring::knobs()) {
-    EXPECT_GE(words["cluster " + std::string(knob.name)], 100) << knob.name;
+  for (const auto& each : order::ring::fields()) {
+    if (!is_knob(each.option)) continue;
+    const std::string name(order::name_in_table(each.option.key));
+    EXPECT_GE(words["cluster " + name], 100) << name;
   }
   EXPECT_EQ(nodes.size(), 8U);
 }

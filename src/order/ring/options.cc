@@ -12,84 +12,178 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kAuto = Options::kAutoWindow;
+constexpr std::string_view kPriorities[] = {"aggressive", "careful"};
+constexpr std::string_view kPrimaryRules[] = {"none", "majority"};
 
-constexpr std::array kKnobs{
-    Knob{"token_loss_ms", &Options::token_loss, nullptr, 5 * kMs, 60'000 * kMs, 30 * kMs, 300 * kMs,
-         true, "no token for this long: the view is broken, and a new one is formed"},
-    Knob{"token_retransmit_ms", &Options::token_retransmit, nullptr, kMs, 10'000 * kMs, 4 * kMs,
-         30 * kMs, true, "no sign of life after passing the token: it is sent again"},
-    Knob{"hold_ms", &Options::hold, nullptr, kMs / 10, 5'000 * kMs, kMs / 2, 8 * kMs, true,
-         "how long the token of an idle view rests at one member"},
-    Knob{"join_ms", &Options::join, nullptr, kMs, 5'000 * kMs, 3 * kMs, 30 * kMs, true,
-         "between two join messages while members look for each other"},
-    Knob{"consensus_ms", &Options::consensus, nullptr, 5 * kMs, 120'000 * kMs, 40 * kMs, 400 * kMs,
-         true, "who has not agreed by then is left out of the next view"},
-    Knob{"probe_ms", &Options::probe, nullptr, 10 * kMs, 60'000 * kMs, 50 * kMs, 700 * kMs, true,
-         "between two probes of one view for others to merge with"},
-    Knob{"recovery_guard_ms", &Options::recovery_guard, nullptr, 100 * kMs, 600'000 * kMs,
-         500 * kMs, 5'000 * kMs, true,
-         "a recovery that takes longer is started again without whom it waits for"},
-    Knob{"stall_ms", &Options::stall, nullptr, 20 * kMs, 60'000 * kMs, 100 * kMs, 700 * kMs, true,
-         "a member that receives nothing for this long, and 50 rotations, is left out"},
-    Knob{"damping_ms", &Options::damping, nullptr, kMs, 60'000 * kMs, 50 * kMs, 600 * kMs, true,
-         "an excluded member is not invited back for this long, doubled each time"},
-    Knob{"damping_max_ms", &Options::damping_max, nullptr, kMs, 600'000 * kMs, 500 * kMs,
-         2'000 * kMs, true, "the longest such time"},
-    Knob{"personal_window", nullptr, &Options::personal_window, 0, 8'192, 0, 40, false,
-         "packets that one member may send per visit of the token; 0 tunes itself"},
-    Knob{"global_window", nullptr, &Options::global_window, 0, 8'192, 0, 200, false,
-         "packets that all members may send per rotation; 0 tunes itself"},
-    Knob{"accelerated_window", nullptr, &Options::accelerated_window, 0, kAuto, 0, 40, false,
-         "packets sent after the token; 0 is the original ring, 4294967295 tunes itself"},
-    Knob{"max_gap", nullptr, &Options::max_gap, 16, 8'192, 32, 1'024, false,
-         "packets between what all members have and a new one"},
-    Knob{"retransmit_max", nullptr, &Options::retransmit_max, 1, 4'096, 1, 64, false,
-         "packets sent again per visit of the token"},
-    Knob{"request_ranges_max", nullptr, &Options::request_ranges_max, 1, wire::kRangesMax, 1, 64,
-         false, "ranges of 64 positions that one member asks for per visit"},
-    Knob{"request_lag", nullptr, &Options::request_lag, 0, 4, 0, 3, false,
-         "rotations before a missing packet is asked for"},
-    Knob{"idle_rounds", nullptr, &Options::idle_rounds, 3, 1'000, 3, 8, false,
-         "idle rotations before the token rests"},
-    Knob{"packet_bytes_max", nullptr, &Options::packet_bytes_max, 256, wire::kPacketBytesMax, 256,
-         4'000, false, "largest datagram in bytes, without IP and UDP headers"},
+constexpr std::array kFields{
+    field<&Options::token_loss>(
+        {.key = "ring.token_loss_ms",
+         .least = 5 * kMs,
+         .most = 60'000 * kMs,
+         .drawn_least = 30 * kMs,
+         .drawn_most = 300 * kMs,
+         .cluster_wide = true,
+         .help = "no token for this long: the view is broken, and a new one is formed"}),
+    field<&Options::token_retransmit>(
+        {.key = "ring.token_retransmit_ms",
+         .least = kMs,
+         .most = 10'000 * kMs,
+         .drawn_least = 4 * kMs,
+         .drawn_most = 30 * kMs,
+         .cluster_wide = true,
+         .help = "no sign of life after passing the token: it is sent again"}),
+    field<&Options::hold>({.key = "ring.hold_ms",
+                           .least = kMs / 10,
+                           .most = 5'000 * kMs,
+                           .drawn_least = kMs / 2,
+                           .drawn_most = 8 * kMs,
+                           .cluster_wide = true,
+                           .help = "how long the token of an idle view rests at one member"}),
+    field<&Options::join>({.key = "ring.join_ms",
+                           .least = kMs,
+                           .most = 5'000 * kMs,
+                           .drawn_least = 3 * kMs,
+                           .drawn_most = 30 * kMs,
+                           .cluster_wide = true,
+                           .help = "between two join messages while members look for each other"}),
+    field<&Options::consensus>({.key = "ring.consensus_ms",
+                                .least = 5 * kMs,
+                                .most = 120'000 * kMs,
+                                .drawn_least = 40 * kMs,
+                                .drawn_most = 400 * kMs,
+                                .cluster_wide = true,
+                                .help = "who has not agreed by then is left out of the next view"}),
+    field<&Options::probe>({.key = "ring.probe_ms",
+                            .least = 10 * kMs,
+                            .most = 60'000 * kMs,
+                            .drawn_least = 50 * kMs,
+                            .drawn_most = 700 * kMs,
+                            .cluster_wide = true,
+                            .help = "between two probes of one view for others to merge with"}),
+    field<&Options::recovery_guard>(
+        {.key = "ring.recovery_guard_ms",
+         .least = 100 * kMs,
+         .most = 600'000 * kMs,
+         .drawn_least = 500 * kMs,
+         .drawn_most = 5'000 * kMs,
+         .cluster_wide = true,
+         .help = "a recovery that takes longer is started again without whom it waits for"}),
+    field<&Options::stall>(
+        {.key = "ring.stall_ms",
+         .least = 20 * kMs,
+         .most = 60'000 * kMs,
+         .drawn_least = 100 * kMs,
+         .drawn_most = 700 * kMs,
+         .cluster_wide = true,
+         .help = "a member that receives nothing for this long, and 50 rotations, is left out"}),
+    field<&Options::damping>(
+        {.key = "ring.damping_ms",
+         .least = kMs,
+         .most = 60'000 * kMs,
+         .drawn_least = 50 * kMs,
+         .drawn_most = 600 * kMs,
+         .cluster_wide = true,
+         .help = "an excluded member is not invited back for this long, doubled each time"}),
+    field<&Options::damping_max>({.key = "ring.damping_max_ms",
+                                  .least = kMs,
+                                  .most = 600'000 * kMs,
+                                  .drawn_least = 500 * kMs,
+                                  .drawn_most = 2'000 * kMs,
+                                  .cluster_wide = true,
+                                  .help = "the longest such time"}),
+    field<&Options::personal_window>(
+        {.key = "ring.personal_window",
+         .least = 0,
+         .most = 8'192,
+         .drawn_least = 0,
+         .drawn_most = 40,
+         .help = "packets that one member may send per visit of the token; 0 tunes itself"}),
+    field<&Options::global_window>(
+        {.key = "ring.global_window",
+         .least = 0,
+         .most = 8'192,
+         .drawn_least = 0,
+         .drawn_most = 200,
+         .help = "packets that all members may send per rotation; 0 tunes itself"}),
+    field<&Options::accelerated_window>(
+        {.key = "ring.accelerated_window",
+         .least = 0,
+         .most = kAuto,
+         .automatic = kAuto,
+         .drawn_least = 0,
+         .drawn_most = 40,
+         .help = "packets sent after the token; 0 is the original ring, 4294967295 tunes itself"}),
+    field<&Options::max_gap>({.key = "ring.max_gap",
+                              .least = 16,
+                              .most = 8'192,
+                              .drawn_least = 32,
+                              .drawn_most = 1'024,
+                              .help = "packets between what all members have and a new one"}),
+    field<&Options::retransmit_max>({.key = "ring.retransmit_max",
+                                     .least = 1,
+                                     .most = 4'096,
+                                     .drawn_least = 1,
+                                     .drawn_most = 64,
+                                     .help = "packets sent again per visit of the token"}),
+    field<&Options::request_ranges_max>(
+        {.key = "ring.request_ranges_max",
+         .least = 1,
+         .most = wire::kRangesMax,
+         .drawn_least = 1,
+         .drawn_most = 64,
+         .help = "ranges of 64 positions that one member asks for per visit"}),
+    field<&Options::request_lag>({.key = "ring.request_lag",
+                                  .least = 0,
+                                  .most = 4,
+                                  .drawn_least = 0,
+                                  .drawn_most = 3,
+                                  .help = "rotations before a missing packet is asked for"}),
+    field<&Options::idle_rounds>({.key = "ring.idle_rounds",
+                                  .least = 3,
+                                  .most = 1'000,
+                                  .drawn_least = 3,
+                                  .drawn_most = 8,
+                                  .help = "idle rotations before the token rests"}),
+    field<&Options::packet_bytes_max>(
+        {.key = "packet_bytes_max",
+         .least = 256,
+         .most = wire::kPacketBytesMax,
+         .drawn_least = 256,
+         .drawn_most = 4'000,
+         .internal = true,
+         .help = "largest datagram in bytes, without IP and UDP headers"}),
+    field<&Options::primary>(
+        {.key = "primary",
+         .words = kPrimaryRules,
+         .cluster_wide = true,
+         .help = "with \"majority\", each view says whether it may act for the whole cluster: at "
+                 "most one view at a time holds more than half of the nodes"}),
+    field<&Options::priority>({.key = "ring.priority",
+                               .least = 1,
+                               .words = kPriorities,
+                               .internal = true,
+                               .help = "when data is read before the token"}),
 };
-
-std::string show(const Knob& knob, std::int64_t value) {
-  if (knob.duration == nullptr) return std::to_string(value);
-  const std::int64_t whole = value / kMs;
-  const std::int64_t rest = value % kMs / 1'000;
-  if (rest == 0) return std::to_string(whole);
-  std::string micro = std::to_string(rest);
-  micro.insert(0, 3 - std::min<std::size_t>(3, micro.size()), '0');
-  return std::to_string(whole) + "." + micro;
-}
 
 std::string rule(std::string_view left, Duration value, std::string_view relation,
                  std::string_view right, Duration bound) {
-  const Knob as_time{"", &Options::hold, nullptr, 0, 0, 0, 0, false, ""};
-  return "ring." + std::string(left) + " = " + show(as_time, value.ns) +
+  const Option as_time{.key = "_ms", .kind = Option::Kind::duration};
+  return "ring." + std::string(left) + " = " + text_of(as_time, value.ns) +
          " is not accepted: it must be " + std::string(relation) + " " + std::string(right) +
-         " = " + show(as_time, bound.ns);
+         " = " + text_of(as_time, bound.ns);
 }
 
 }  // namespace
 
-std::span<const Knob> knobs() { return kKnobs; }
+std::span<const Field<Options>> fields() { return kFields; }
 
 Duration rest_max(const Options& options) {
   return std::max(options.hold, options.token_loss - options.token_retransmit * 6);
 }
 
 std::string validate(const Options& options) {
-  for (const Knob& knob : kKnobs) {
-    const std::int64_t value =
-        knob.duration != nullptr ? (options.*knob.duration).ns : std::int64_t{options.*knob.number};
-    if (value < knob.minimum || value > knob.maximum) {
-      return "ring." + std::string(knob.name) + " = " + show(knob, value) +
-             " is not accepted: it must be " + show(knob, knob.minimum) + " to " +
-             show(knob, knob.maximum);
-    }
+  for (const Field<Options>& each : kFields) {
+    if (std::string wrong = refusal(each.option, each.get(options)); !wrong.empty()) return wrong;
   }
   if (options.hold * 2 >= options.token_retransmit) {
     return rule("hold_ms", options.hold, "less than half of", "token_retransmit_ms",

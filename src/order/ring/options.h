@@ -13,6 +13,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "order/engine.h"
+#include "order/field.h"
 #include "wire/frames.h"
 
 namespace peal::order::ring {
@@ -50,17 +51,9 @@ struct Options {
   static constexpr std::uint32_t kAutoWindow = 0xffff'ffff;
 };
 
-/// One row per tunable: the configuration parser, its help, validation and the simulator read it.
-struct Knob {
-  std::string_view name;        ///< as in the [ring] table of the configuration file, unit last
-  Duration Options::*duration;  ///< one of these two is set
-  std::uint32_t Options::*number;
-  std::int64_t minimum, maximum;           ///< nanoseconds, or the number
-  std::int64_t hostile_low, hostile_high;  ///< what the simulator may draw
-  bool cluster_wide;                       ///< must be equal on all nodes
-  std::string_view help;
-};
-std::span<const Knob> knobs();
+/// All options with their ranges and texts, in the order in which a person reads them. What is
+/// `internal` is no key of the table [ring].
+std::span<const Field<Options>> fields();
 
 /// Checks each value against its range, and the rules between them; empty if all is well, else one
 /// line that names the key, the value and what is accepted.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "base/time.h"
+#include "order/option.h"
+
+// Ties each option of an engine to a member of the struct that the engine works with.
+
+namespace peal::order {
+
+/// One option, and the member of `T` that holds what was chosen.
+template <class T>
+struct Field {
+  Option option;
+  std::int64_t (*get)(const T&);
+  void (*set)(T&, std::int64_t);
+};
+
+namespace detail {
+
+template <class V>
+constexpr std::int64_t number_of(const V& value) {
+  if constexpr (std::is_same_v<V, Duration>) {
+    return value.ns;
+  } else {
+    return static_cast<std::int64_t>(value);
+  }
+}
+
+template <class V>
+constexpr V value_of(std::int64_t number) {
+  if constexpr (std::is_same_v<V, Duration>) {
+    return Duration{number};
+  } else {
+    return static_cast<V>(number);
+  }
+}
+
+template <class M>
+struct MemberOf;
+template <class C, class V>
+struct MemberOf<V C::*> {
+  using Class = C;
+  using Value = V;
+};
+
+}  // namespace detail
+
+/// The field of `Member`. The default is the one that the struct has; the kind follows from the
+/// member's type. Of an enumeration, the words are those of its values, in their order.
+template <auto Member>
+constexpr auto field(Option option) {
+  using T = typename detail::MemberOf<decltype(Member)>::Class;
+  using V = typename detail::MemberOf<decltype(Member)>::Value;
+  option.normal = detail::number_of(T{}.*Member);
+  if constexpr (std::is_same_v<V, Duration>) option.kind = Option::Kind::duration;
+  if constexpr (std::is_same_v<V, bool>) {
+    option.kind = Option::Kind::truth;
+    option.most = 1;
+  }
+  if constexpr (std::is_enum_v<V>) {
+    option.kind = Option::Kind::word;
+    option.most = option.least + static_cast<std::int64_t>(option.words.size()) - 1;
+  }
+  return Field<T>{option, [](const T& from) { return detail::number_of(from.*Member); },
+                  [](T& to, std::int64_t number) { to.*Member = detail::value_of<V>(number); }};
+}
+
+}  // namespace peal::order

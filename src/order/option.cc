@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/option.h"
+namespace peal::order {
+namespace {
+
+struct TimeUnit {
+  std::string_view suffix;
+  std::int64_t ns;
+  std::string_view word;
+};
+constexpr TimeUnit kUnits[] = {{"_ns", 1, "nanoseconds"},
+                               {"_us", 1'000, "microseconds"},
+                               {"_ms", 1'000'000, "milliseconds"},
+                               {"_s", 1'000'000'000, "seconds"}};
+
+const TimeUnit& unit_of(std::string_view key) {
+  for (const TimeUnit& unit : kUnits) {
+    if (key.ends_with(unit.suffix)) return unit;
+  }
+  return kUnits[0];
+}
+
+/// `ns` in the unit, without zeros behind the point.
+std::string in_unit(std::int64_t ns, const TimeUnit& unit) {
+  std::string text = std::to_string(ns / unit.ns);
+  std::int64_t rest = ns % unit.ns;
+  if (rest == 0) return text;
+  text += '.';
+  for (std::int64_t digit = unit.ns / 10; rest != 0; digit /= 10) {
+    text += static_cast<char>('0' + rest / digit);
+    rest %= digit;
+  }
+  return text;
+}
+
+std::string_view word_at(const Option& option, std::int64_t number) {
+  return option.words[static_cast<std::size_t>(number - option.least)];
+}
+
+std::string list_of(std::span<const std::string_view> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += '"' + std::string(words[i]) + '"';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string text_of(const Option& option, std::int64_t number) {
+  if (option.automatic == number) return "\"auto\"";
+  switch (option.kind) {
+    case Option::Kind::number: return std::to_string(number);
+    case Option::Kind::duration: return in_unit(number, unit_of(option.key));
+    case Option::Kind::truth: return number != 0 ? "true" : "false";
+    case Option::Kind::word: return '"' + std::string(word_at(option, number)) + '"';
+  }
+  return {};
+}
+
+std::string accepted_by(const Option& option) {
+  switch (option.kind) {
+    case Option::Kind::number: {
+      // A range that ends at the number for "auto" would only confuse: the word says it.
+      const bool last = option.automatic == option.most;
+      return (option.automatic ? "\"auto\" or a whole number from " : "a whole number from ") +
+             std::to_string(option.least) + " to " + std::to_string(option.most - (last ? 1 : 0));
+    }
+    case Option::Kind::duration: {
+      const TimeUnit& unit = unit_of(option.key);
+      return "a number from " + in_unit(option.least, unit) + " to " + in_unit(option.most, unit) +
+             " (" + std::string(unit.word) + ")";
+    }
+    case Option::Kind::truth: return "true or false";
+    case Option::Kind::word: return list_of(option.words);
+  }
+  return {};
+}
+
+std::string refusal(const Option& option, std::int64_t number) {
+  if (option.accepts(number)) return {};
+  const bool word = option.kind == Option::Kind::word;
+  return std::string(option.key) + " = " +
+         (word ? std::to_string(number) : text_of(option, number)) +
+         " is not accepted: it must be " +
+         (word ? accepted_by(option)
+               : text_of(option, option.least) + " to " + text_of(option, option.most));
+}
+
+std::string_view name_in_table(std::string_view key) { return key.substr(key.rfind('.') + 1); }
+
+std::int64_t unit_ns(std::string_view key) { return unit_of(key).ns; }
+
+}  // namespace peal::order

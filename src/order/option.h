@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace peal::order {
+
+/// One setting of an engine. The configuration file, its reference, --print-config, the checks and
+/// the simulator read the same rows.
+struct Option {
+  enum class Kind : std::uint8_t {
+    number,
+    duration,  ///< in nanoseconds
+    truth,     ///< 0 or 1
+    word,      ///< one of `words`, of which the first has the number `least`
+  };
+  std::string_view key;  ///< with its table: "ring.token_loss_ms"; the unit of a duration is last
+  Kind kind = Kind::number;
+  std::int64_t normal = 0;                       ///< the default
+  std::int64_t least = 0, most = 0;              ///< accepted
+  std::span<const std::string_view> words{};     ///< of Kind::word
+  std::optional<std::int64_t> automatic{};       ///< the number that a file calls "auto"
+  std::int64_t drawn_least = 0, drawn_most = 0;  ///< what the simulator may draw
+  bool cluster_wide = false;                     ///< must be equal on all nodes
+  bool internal = false;    ///< chosen by tests and the simulator, not by users
+  std::string_view help{};  ///< one sentence without its full stop
+
+  /// Is the number, of this option's kind, accepted?
+  bool accepts(std::int64_t value) const { return value >= least && value <= most; }
+};
+
+/// The number as a file has it: 1.5 for 1,500,000 ns of an option whose key ends in _ms, "auto",
+/// true, "keys". Words and "auto" are in quotes.
+std::string text_of(const Option& option, std::int64_t number);
+/// Empty if the number is accepted, else one line that names the key, the number and the range.
+std::string refusal(const Option& option, std::int64_t number);
+/// What is accepted, to complete "accepted is …".
+std::string accepted_by(const Option& option);
+/// The key without its table: "token_loss_ms".
+std::string_view name_in_table(std::string_view key);
+/// Nanoseconds of the unit that a duration's key ends in: 1e6 for token_loss_ms.
+std::int64_t unit_ns(std::string_view key);
+
+}  // namespace peal::order
