@@ -31,7 +31,7 @@ class PaxosAcceptor : public testing::Test {
 
   void begin() {
     acceptor_.emplace(disk_);
-    Store read(32, 100'000);
+    Store read(kSlots, 100'000);
     OrderState known;
     kept_ = KeptWords(kept_bytes_);
     fine_ = acceptor_->replay(pool_, read, kept_, known);
@@ -68,7 +68,8 @@ class PaxosAcceptor : public testing::Test {
 
   BufferPool pool_{1'024, 256};
   MemoryLog disk_;
-  Store store_{32, 100'000};
+  static constexpr std::uint32_t kSlots = 32;
+  Store store_{kSlots, 100'000};
   OrderState state_;
   std::uint64_t kept_bytes_ = kKeptBytes;
   KeptWords kept_{kKeptBytes};
@@ -174,6 +175,45 @@ TEST_F(PaxosAcceptor, VotesAreReadBack) {
   }
 }
 
+TEST_F(PaxosAcceptor, AVoteIsReadBackIfABufferHoldsIt) {
+  begin_order();
+  const std::size_t most = pool_.slab_bytes() - wire::kDataHeaderBytes;
+  ASSERT_TRUE(acceptor_->accept(first_, 1));
+  hear(first_, 1, std::string(most, 'x'));
+  ASSERT_EQ(acceptor_->vote(store_), 1U);
+  disk_.sync();
+  restart();
+  ASSERT_TRUE(fine_);
+  EXPECT_EQ(store_.find(1)->vote.bytes.size(), most);
+  // From a release with larger packets.
+  ASSERT_TRUE(acceptor_->note_decided(2, unit_head(kOne, 2), Bytes(most + 1)));
+  disk_.sync();
+  restart();
+  EXPECT_FALSE(fine_);
+}
+
+TEST_F(PaxosAcceptor, ALogWithMoreVotesThanThereAreSlotsOrBuffersIsRefused) {
+  begin_order();
+  vote_upto(first_, 2);
+  store_.begin(1);
+  std::vector<BufferRef> taken;
+  while (pool_.free_count() > 1) taken.push_back(pool_.take());
+  restart();
+  EXPECT_FALSE(fine_) << "there is a buffer for one of them";
+  taken.clear();
+  restart();
+  ASSERT_TRUE(fine_);
+  const std::uint64_t most = kSlots;
+  ASSERT_TRUE(acceptor_->note_decided(most, unit_head(kOne, most), {}));
+  disk_.sync();
+  restart();
+  EXPECT_TRUE(fine_);
+  ASSERT_TRUE(acceptor_->note_decided(most + 1, unit_head(kOne, most + 1), {}));
+  disk_.sync();
+  restart();
+  EXPECT_FALSE(fine_);
+}
+
 TEST_F(PaxosAcceptor, WordsBeforeTheCheckpointThatSaysInWhichOrderAreRefused) {
   vote_upto(first_, 3);
   restart();
@@ -212,6 +252,7 @@ TEST_F(PaxosAcceptor, ANoteBeforeThatCheckpointIsNoticed) {
 
 TEST_F(PaxosAcceptor, WhomItTakesIsReadBack) {
   const wire::Lives lives{1, {kLog, kLog + 1, kLog + 2}};
+  EXPECT_FALSE(acceptor_->is_taken()) << "it takes nobody yet";
   ASSERT_TRUE(acceptor_->take({1, {1, 2, 3}}, {kOne, kTwo, kThree}));
   ASSERT_TRUE(acceptor_->take(lives, {kOne, kTwo, kThree}));
   EXPECT_FALSE(acceptor_->is_taken()) << "nobody is told before it is on disk";
@@ -398,6 +439,27 @@ TEST_F(PaxosAcceptorSkips, ItsWordsSurviveARestart) {
   expect_words();
 }
 
+TEST_F(PaxosAcceptorSkips, ItsWordsAreWrittenOnceWhileTheLogHoldsThem) {
+  skip_to(10);
+  disk_.sync();
+  go_on(1);
+  // The log begins behind the words: they are written again, and it begins with them.
+  const auto written = [this](Instance oldest) {
+    const std::uint64_t before = disk_.last().value;
+    EXPECT_TRUE(acceptor_->checkpoint(state_, oldest, kept_));
+    disk_.sync();
+    return disk_.last().value - before;
+  };
+  EXPECT_EQ(written(11), 5U) << "four words, and the checkpoint";
+  EXPECT_EQ(written(10), 1U) << "the log begins with the words, and keeps them";
+  hear(first_, 11, "later");
+  ASSERT_EQ(acceptor_->vote(store_), 1U);
+  EXPECT_EQ(written(10), 1U);
+  restart();
+  ASSERT_TRUE(fine_);
+  expect_words();
+}
+
 TEST_F(PaxosAcceptorSkips, ACheckpointThatFailsCostsNoWord) {
   skip_to(10);
   disk_.sync();
@@ -516,11 +578,19 @@ TEST_F(PaxosAcceptor, AFullLogMakesItWait) {
 TEST_F(PaxosAcceptor, AfterItsDiskFailedItIsMute) {
   ASSERT_TRUE(acceptor_->prepare(second_));
   disk_.sync();
+  ASSERT_TRUE(acceptor_->prepare({3, kTwo}));
+  EXPECT_TRUE(acceptor_->promise_under_way());
   disk_.fail();
+  EXPECT_FALSE(acceptor_->promise_under_way()) << "it never gets there";
   EXPECT_TRUE(acceptor_->mute());
   EXPECT_FALSE(acceptor_->is_promised(second_));
-  EXPECT_FALSE(acceptor_->prepare({3, kOne}));
-  EXPECT_FALSE(acceptor_->accept({3, kOne}, 1));
+  EXPECT_FALSE(acceptor_->is_promised({3, kTwo}));
+  EXPECT_FALSE(acceptor_->prepare({4, kOne}));
+  EXPECT_FALSE(acceptor_->accept({4, kOne}, 1));
+  EXPECT_FALSE(acceptor_->note_decided(1, unit_head(kOne, 1), {}));
+  EXPECT_FALSE(acceptor_->take({1, {kLog}}, {kOne}));
+  EXPECT_FALSE(acceptor_->checkpoint(state_, 1, kept_));
+  EXPECT_EQ(acceptor_->vote(store_), 0U);
 }
 
 TEST_F(PaxosAcceptor, ALogOfAnotherReleaseIsRefused) {

@@ -109,6 +109,7 @@ Bench::Bench(const MemberId& who, const Options& options, Storage storage)
     : self(who), options_(options), storage_(storage) {
   make();
 }
+std::uint64_t Bench::cluster() { return kCluster; }
 Bench::~Bench() { engine.reset(); }  // before its buffers
 
 void Bench::make() {
@@ -425,12 +426,16 @@ bool Bench::next_unit(std::uint32_t unit_bytes_max, Unit& out) {
   return true;
 }
 
-void Bench::send(NodeId to, Lane /*lane*/, const BufferRef& packet) {
+void Bench::send(NodeId to, Lane lane, const BufferRef& packet) {
   wire::Header read;
   const wire::Drop reason = wire::decode_header(packet.view(), read, wire::Checksum::present);
   PEAL_ASSERT(reason == wire::Drop::none);
   const ByteView bytes = packet.view();
-  sent.push_back({to, static_cast<wire::PaxosKind>(read.kind), {bytes.begin(), bytes.end()}});
+  sent.push_back({to,
+                  static_cast<wire::PaxosKind>(read.kind),
+                  {bytes.begin(), bytes.end()},
+                  lane,
+                  keeps_packets_ ? packet : BufferRef{}});
 }
 
 void Bench::originate(const ViewId& /*view*/, Seq seq) {
@@ -450,6 +455,7 @@ void Bench::install(const View& view) {
   std::string line =
       (view.transitional ? "trans " : "view ") + std::to_string(view.id.number) + " ";
   for (const MemberId& member : view.members) line += std::to_string(member.node.value);
+  if (view.primary != Primary::yes) line += " not primary";
   log.push_back(line);
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "order/paxos/ensemble.h"
 #include "order/paxos/options.h"
 #include "order/paxos/order_state.h"
 #include "order/paxos/peers.h"
@@ -80,6 +81,8 @@ class Bench final : public Host, public Effects {
     NodeId to{};  ///< 0: to all
     wire::PaxosKind kind{};
     Bytes bytes;
+    Lane lane{};
+    BufferRef packet;  ///< if keep_packets() was called
   };
 
   /// `self` is one of kOne, kTwo, kThree.
@@ -104,6 +107,13 @@ class Bench final : public Host, public Effects {
   /// Time passes; timers fire.
   void run(Duration span);
   void submit(std::string_view unit);
+  /// What is sent stays under way, and nobody may write into it.
+  void keep_packets() { keeps_packets_ = true; }
+  /// What it does as one of several ensembles.
+  Ensemble& ensemble() { return static_cast<Ensemble&>(*engine); }
+  std::size_t free_buffers() const { return pool_.free_count(); }
+
+  static std::uint64_t cluster();
 
   // What the others say. An acceptor misses a coordinator that has been silent here.
   void hear(const Bytes& packet);
@@ -172,7 +182,9 @@ class Bench final : public Host, public Effects {
   std::unique_ptr<Engine> engine;
   Instant now{1'000'000'000};
   std::vector<Sent> sent;
-  std::vector<std::string> log;  ///< "view 1 123", "trans 1", "2:text", "early 2:text", "fatal"
+  /// "view 1 123", "trans 1", "2:text", "early 2:text", "fatal"; a view that does not claim to be
+  /// primary says so.
+  std::vector<std::string> log;
   std::vector<Event> events;
   std::uint32_t room = 1U << 20;
   std::uint32_t unit_bytes = 0;  ///< how large units may be, as the engine said last
@@ -191,6 +203,7 @@ class Bench final : public Host, public Effects {
   Options options_;
   Storage storage_;
   bool fresh_ = false;
+  bool keeps_packets_ = false;
   bool knows_logs_ = true;
   std::vector<MemberId> introduced_;
   std::map<MemberId, Instant> spoke_;  ///< when each last said anything

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "paxos_bench.h"
 #include "with_mutant.h"
@@ -177,6 +179,32 @@ TEST(PaxosCoordinator, WhatWasFetchedInVainIsAskedForAgain) {
   EXPECT_GE(one.count(PaxosKind::fetch), 2 * first);
 }
 
+// What others send without having been asked, or of another round, is no word on what was voted
+// for.
+TEST(PaxosCoordinator, WhatWasNotChosenIsNotTaken) {
+  Bench one(kOne);
+  const std::uint64_t count = begin_phase_one(one);
+  one.state(kThree, {});
+  one.promise(kThree, {{count, kOne}, 1, {{1, 2, kLast}}});
+  one.fetched(kThree, kLast, 7, unit_head(kTwo, 7), "never voted for");
+  one.fetched(kThree, {1, kThree}, 1, unit_head(kTwo, 1), "in another round");
+  one.run(milliseconds(1));
+  EXPECT_EQ(one.count(PaxosKind::propose), 0U);
+  one.fetched(kThree, kLast, 1, unit_head(kTwo, 1), "first");
+  one.fetched(kThree, kLast, 1, unit_head(kTwo, 1), "again");
+  EXPECT_EQ(one.count(PaxosKind::propose), 0U) << "the second is missing";
+  one.fetched(kThree, kLast, 2, unit_head(kTwo, 2), "second");
+  std::string texts;
+  for (const Bench::Sent& each : one.sent) {
+    wire::ValueFrame frame;
+    if (each.kind != PaxosKind::propose || each.to != NodeId{}) continue;
+    EXPECT_EQ(wire::decode_value(each.bytes, frame), wire::Drop::none);
+    if (frame.head.kind != wire::ValueKind::unit) continue;
+    texts += std::string(as_text(ByteView(each.bytes).subspan(wire::kDataHeaderBytes))) + " ";
+  }
+  EXPECT_EQ(texts, "first second ");
+}
+
 // Others of those who voted for it may have it.
 TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
   Bench one(kOne);
@@ -184,13 +212,115 @@ TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
   one.state(kThree, {});
   one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
   const std::uint64_t rounds = one.count(PaxosKind::prepare);
+  wire::State waits;
+  waits.round = {count, kOne};  // node 2 goes by this node, and does not miss it
   for (int i = 0; i < 40 && one.count(PaxosKind::prepare) == rounds; ++i) {
-    one.state(kTwo, {});  // and node 3 is silent
+    one.state(kTwo, waits);  // and node 3 is silent
     one.run(milliseconds(10));
   }
   wire::Prepare again;
   ASSERT_EQ(wire::decode_prepare(one.last(PaxosKind::prepare)->bytes, again), wire::Drop::none);
   EXPECT_GT(again.count, count);
+}
+
+/// A member in the first view that voted in the round up to there.
+wire::State voted(const Round& round, Instance upto) {
+  wire::State said;
+  said.round = said.voted_round = round;
+  said.voted_upto = upto;
+  said.next = 2;
+  said.oldest = said.view = 1;
+  said.joined = true;
+  return said;
+}
+
+/// A coordinator whose own disk does nothing.
+class PaxosCoordinatorAlone : public testing::Test {
+ protected:
+  void SetUp() override {
+    round_ = one_.lead();
+    one_.sent.clear();
+    one_.submit("a");
+  }
+  /// Node 2 votes, node 3 does not.
+  void run(Duration span) {
+    for (const Instant end = one_.now + span; one_.now < end;) {
+      one_.state(kTwo, voted(round_, 2));
+      one_.state(kThree, voted(round_, 1));
+      one_.run(milliseconds(10));
+    }
+  }
+  Bench one_{kOne};
+  Round round_{};
+};
+
+TEST_F(PaxosCoordinatorAlone, AsksOthersAgainAndNotItself) {
+  run(seconds(1));
+  std::uint64_t again = 0;
+  for (const Bench::Sent& each : one_.sent) {
+    EXPECT_NE(each.to, kOne.node) << static_cast<int>(each.kind);
+    again += each.kind == PaxosKind::propose && each.to == kThree.node ? 1U : 0U;
+  }
+  EXPECT_GT(again, 2U);
+}
+
+// It may be the data lane that does not get there.
+TEST_F(PaxosCoordinatorAlone, AsksByTheOtherLaneWhatItAskedInVain) {
+  run(seconds(2));
+  std::vector<Lane> lanes;
+  for (const Bench::Sent& each : one_.sent) {
+    if (each.kind == PaxosKind::propose && each.to == kThree.node) lanes.push_back(each.lane);
+  }
+  ASSERT_GT(lanes.size(), 3U);
+  EXPECT_EQ(lanes.front(), Lane::data);
+  EXPECT_EQ(lanes.back(), Lane::control);
+  EXPECT_LT(lanes.size(), 20U) << "each time after a longer while";
+}
+
+TEST_F(PaxosCoordinatorAlone, ADatagramGoesByTheDataLane) {
+  const Bench::Sent* proposed = one_.last(PaxosKind::propose);
+  ASSERT_NE(proposed, nullptr);
+  EXPECT_EQ(proposed->lane, Lane::data);
+}
+
+/// A coordinator with room for eight values under way, seven of which are.
+class PaxosCoordinatorPasses : public testing::Test {
+ protected:
+  static Options small() {
+    Options options;
+    options.window = options.member_window = options.window_first = 8;
+    return options;
+  }
+  void SetUp() override {
+    round_ = one_.lead();
+    for (int i = 0; i < 7; ++i) one_.submit("a");
+  }
+  bool pass() { return one_.ensemble().pass(one_.now, ++key_, one_); }
+  Bench one_{kOne, small()};
+  Round round_{};
+  std::uint64_t key_ = 100;
+};
+
+// Members may keep the window full all the time, and others wait for this order to come further.
+TEST_F(PaxosCoordinatorPasses, OneAtATimeBeyondAFullWindow) {
+  one_.submit("a");
+  EXPECT_TRUE(pass());
+  EXPECT_FALSE(pass());
+  EXPECT_FALSE(pass());
+  one_.sync();
+  one_.state(kTwo, voted(round_, 10));
+  EXPECT_TRUE(pass()) << "it was consumed";
+}
+
+TEST_F(PaxosCoordinatorPasses, NoMoreThanTheWindowIfItIsNotFull) {
+  EXPECT_TRUE(pass());
+  EXPECT_FALSE(pass()) << "now it is, and what was passed is under way";
+}
+
+TEST_F(PaxosCoordinatorPasses, ItAsksItselfForNothing) {
+  one_.sent.clear();
+  one_.ensemble().want_pass(1'000, one_);
+  EXPECT_EQ(one_.count(PaxosKind::pass), 0U);
 }
 
 // what may have been decided is proposed again, unchanged.

@@ -39,6 +39,7 @@ TEST(PaxosCopyCheck, ALogHoldsWhatItsIncarnationsWroteUpToTheNextOne) {
   EXPECT_FALSE(is_copy({{20, 79}}));
   EXPECT_TRUE(is_copy({{20, 80}}));
   EXPECT_TRUE(is_copy({{10, 50}, {20, 60}}));
+  EXPECT_FALSE(is_copy({{30, ~std::uint64_t{0}}})) << "the one that asks writes on";
 }
 
 TEST(PaxosCopyCheck, ALogWithoutAnIncarnationThatSpokeIsACopy) {
@@ -76,6 +77,7 @@ TEST(PaxosCopyCheck, IsSureWithAMajorityAndAsksUntilAllHaveAnswered) {
   EXPECT_TRUE(check.note(kThree.node, {30, kLog, {{20, 90}}}));
   EXPECT_FALSE(check.is_sure());
   EXPECT_EQ(check.word(), LogWord::put_back);
+  EXPECT_FALSE(check.note(kTwo.node, {30, kLog, {{20, 90}}})) << "it is said once";
 }
 
 wire::State said(std::uint64_t position, LogWord word = LogWord::sure) {
@@ -139,6 +141,13 @@ TEST(PaxosPutBack, NothingIsSaidBeforeTheLogHasTheIncarnation) {
   one.disk.set_full(true);
   one.engine->start(one.now, one);
   EXPECT_NE(one.told().find("fatal"), std::string::npos) << one.told();
+
+  Bench full(kOne);
+  full.start();
+  full.disk.set_full(true);
+  full.disk.set_checkpoints_full(true);
+  full.restart();
+  EXPECT_EQ(full.told(), "fatal") << "nor does it take a checkpoint";
 
   Bench two(kOne);
   two.engine->start(two.now, two);

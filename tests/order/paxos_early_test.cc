@@ -160,11 +160,28 @@ TEST(PaxosEarly, ClocksGoByTheLargestStampThatCame) {
   EXPECT_EQ(early.see(at_us(10), theirs), theirs);
   EXPECT_GT(early.stamp(at_us(10)), theirs);
   EXPECT_LE(early.due(theirs), at_us(10));
+  Early other{Options{}};
+  other.begin_view(2);
+  other.see(at_us(0), stamp_us(0));
+  EXPECT_GT(other.stamp(at_us(0)), stamp_us(0)) << "whatever comes later has a later one";
   // From one that has not heard of that clock: it is told at once, and says nothing of the network.
   const std::uint64_t late = early.see(at_us(20), stamp_us(15));
   ASSERT_EQ(early.take(at_us(20), 0, 1, {late, Service::agreed, {}}, false), wire::Drop::none);
   EXPECT_EQ(early.next(at_us(20)), 0U);
   EXPECT_LE(early.due(theirs), at_us(10));
+}
+
+TEST(PaxosEarly, WhatComesTooLateForAnybodyToWaitForItSaysNothingOfOthers) {
+  const Duration most = Options{}.early_wait_max;
+  for (const std::int64_t ns : {most.ns - 1'000, most.ns, most.ns + 1'000}) {
+    Early early{Options{}};
+    early.begin_view(2);
+    const Instant now = at_us(0) + Duration{ns};
+    ASSERT_EQ(early.take(now, 0, 1, {early.see(now, stamp_us(0)), Service::agreed, {}}, false),
+              wire::Drop::none);
+    const bool waits = early.due(stamp_us(0)) > at_us(0);
+    EXPECT_EQ(waits, ns < most.ns) << ns;
+  }
 }
 
 // Else who says that it sent everything long ago would come before all others, as long as it has

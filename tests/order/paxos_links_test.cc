@@ -141,6 +141,26 @@ TEST(PaxosReception, APauseOfThisProcessSaysNothingOfLinks) {
   link.reception.forgive(link.now);
   link.run(milliseconds(500));
   EXPECT_TRUE(link.reception.works());
+  // The other side was not paused, and counted on.
+  for (int pause = 0; pause < 4; ++pause) {
+    link.now = link.last = link.now + seconds(30);
+    link.beats += 3'000;
+    link.reception.forgive(link.now);
+    link.run(milliseconds(200));
+    EXPECT_TRUE(link.reception.works()) << pause;
+  }
+}
+
+TEST(PaxosReception, WhoBeginsAnewHasNoBadName) {
+  Link link;
+  link.run(seconds(2), 50);
+  EXPECT_FALSE(link.reception.works());
+  link.reception.begin(link.now);
+  EXPECT_TRUE(link.reception.works());
+  EXPECT_FALSE(link.reception.failing());
+  link.beats = 0;  // as it counts from 1 again
+  link.run(seconds(2));
+  EXPECT_TRUE(link.reception.works());
 }
 
 // ---- who goes on ----
@@ -171,6 +191,12 @@ struct Group {
   }
   /// Packets from one node do not arrive at another, which is not node 1.
   void lose(std::uint32_t from, std::uint32_t to) { peers.find({to})->state.unheard.add(from - 1); }
+  /// These are in the view that counts.
+  void in_view(const std::vector<std::uint32_t>& nodes) {
+    std::vector<wire::ViewMember> members;
+    for (const std::uint32_t n : nodes) members.push_back({{{n}, 100}, 0});
+    EXPECT_EQ(state.apply(view_head(kOne, 1), view_bytes(members)), OrderState::Outcome::view);
+  }
   std::string look() {
     for (int turn = 0; turn < 2; ++turn) {
       now = now + seconds(2);
@@ -178,11 +204,12 @@ struct Group {
     }
     std::string text;
     for (const Peer& peer : peers.all()) {
-      if (peer.serve) text += std::to_string(peer.node.value);
+      if (peer.serve) text += names[peer.node.value];
     }
     return text;
   }
 
+  static constexpr std::string_view names = " 123456789abcd";
   Peers peers;
   OrderState state;
   Config config;
@@ -239,6 +266,58 @@ TEST(PaxosCompany, SmallSetsAreFoundThatTheQuickSearchMisses) {
   EXPECT_EQ(group.look(), "123");
 }
 
+// Of 2 and 3, acceptors both, each hears the half of all others, and one of them is needed.
+void split(Group& group, std::uint32_t last_of_first, std::uint32_t last) {
+  for (std::uint32_t n = 4; n <= last; ++n) group.lose(n <= last_of_first ? 3 : 2, n);
+}
+
+TEST(PaxosCompany, TheLargestSetIsSearchedForAndOfTheLargestTheLowest) {
+  Group group(11, 3);
+  split(group, 7, 11);
+  EXPECT_EQ(group.look(), "124567");
+  Group larger(12, 3);
+  split(larger, 7, 12);
+  EXPECT_EQ(larger.look(), "1389abc") << "the other one is no majority";
+}
+
+// To try all sets of more nodes takes too long.
+TEST(PaxosCompany, OfManyNodesNotAllSetsAreTried) {
+  Group group(13, 3);
+  split(group, 8, 13);
+  EXPECT_EQ(group.look(), "123456789abcd");
+  EXPECT_EQ(group.company.fitness(), Fitness::hears);
+}
+
+TEST(PaxosCompany, WhoHasTheMostFailingPairsGoesFirst) {
+  Group group(13, 3);
+  for (std::uint32_t n = 3; n <= 13; ++n) group.lose(n, 2);
+  EXPECT_EQ(group.look(), "13456789abcd");
+}
+
+TEST(PaxosCompany, MembersStayAndOthersComeInIfTheirLinksToAllOfThemWork) {
+  Group group(4, 3);
+  group.lose(3, 4);
+  EXPECT_EQ(group.look(), "123") << "with no view the lower ones go on";
+  group.in_view({1, 2, 4});
+  EXPECT_EQ(group.look(), "124");
+  group.peers.find({4})->state.visiting = true;
+  EXPECT_EQ(group.look(), "123") << "it does not want to stay";
+}
+
+TEST(PaxosCompany, WhoIsNotInTheListIsServedWhileItLives) {
+  Group group(3, 3);
+  group.peers.know(group.state.nodes(), {{9}});
+  Peer& nine = *group.peers.find({9});
+  EXPECT_EQ(group.look(), "123") << "it was never heard";
+  nine.suspected = false;
+  EXPECT_EQ(group.look(), "1239");
+  EXPECT_TRUE(nine.works);
+  EXPECT_TRUE(nine.chosen);
+  nine.suspected = true;
+  EXPECT_EQ(group.look(), "123");
+  EXPECT_FALSE(nine.works);
+}
+
 TEST(PaxosCompany, ACoordinatorWhoseDiskHangsIsUnfitIfOthersMove) {
   Group group(3, 3);
   group.peers.self().state.disk_hangs = true;
@@ -253,6 +332,18 @@ TEST(PaxosCompany, WhatANodeSaysOfAnotherListCountsForNothing) {
   Group group(3, 3);
   group.lose(2, 3);
   group.peers.find({3})->state.list = 9;
+  EXPECT_EQ(group.look(), "123");
+}
+
+TEST(PaxosCompany, WhatANodeSaysThatKnowsNoOrderOrAnotherCountsForNothing) {
+  Group group(3, 3);
+  group.lose(2, 3);
+  Peer& three = *group.peers.find({3});
+  three.state.next = 0;
+  EXPECT_EQ(group.look(), "123");
+  three.state.next = 1;
+  EXPECT_EQ(group.look(), "12");
+  three.state.first_list = 9;
   EXPECT_EQ(group.look(), "123");
 }
 
@@ -290,6 +381,19 @@ TEST(PaxosCompany, NodesThatAreEnoughInEachDomainArePreferred) {
   EXPECT_EQ(group.company.fitness(), Fitness::connected) << "others may find better ones";
 }
 
+TEST(PaxosCompany, ADomainNeedsMostOfItsNodesAndMostOfItsAcceptors) {
+  Group group(5, 5);
+  group.lose(2, 4);
+  OneDomain merger;
+  group.config.merger = &merger;
+  merger.domains = {{1, {{3}, {4}}, {{3}}}};
+  EXPECT_EQ(group.look(), "1345") << "of two nodes one is no majority, whoever votes";
+  merger.domains = {{1, {{3}, {4}, {5}}, {{3}}}};
+  EXPECT_EQ(group.look(), "1235");
+  merger.domains = {{1, {{3}, {4}, {5}}, {{3}, {4}}}};
+  EXPECT_EQ(group.look(), "1345") << "of two acceptors one is none";
+}
+
 TEST(PaxosCompany, ADiskThatHangsDoesNotCountInADomain) {
   Group group(5, 3);
   group.lose(2, 5);
@@ -310,6 +414,7 @@ TEST(PaxosCompany, ADomainGoesOnWithThoseThatAllNodesHaveChosen) {
   EXPECT_EQ(group.company.fitness(), Fitness::chosen);
   group.lose(1, 3);
   EXPECT_EQ(group.look(), "12") << "the others are too few";
+  EXPECT_EQ(group.company.fitness(), Fitness::connected) << "2 does not go on with all nodes";
 }
 
 // ---- who is stuck ----

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "order/paxos/given_list.h"
 #include "paxos_bench.h"
 #include "with_mutant.h"
 
@@ -155,6 +156,102 @@ TEST(PaxosLists, NothingIsSaidByAListThatTheLogDoesNotKnow) {
   EXPECT_EQ(promises_unlogged(), 1U) << "the mutant is noticed";
 }
 
+// A member that goes away has a view end, and nothing is to end behind the list.
+TEST(PaxosLists, NoViewIsProposedBehindAList) {
+  Bench one(kOne);
+  const Round round = one.lead();
+  go_over(one, round);
+  const std::uint64_t views = proposals(one, wire::ValueKind::view);
+  wire::State leaves = state_of(round, 1, 2, 0, 2);
+  leaves.leaving = true;
+  one.state(kTwo, leaves);
+  one.run(milliseconds(50));
+  EXPECT_EQ(proposals(one, wire::ValueKind::view), views);
+}
+
+// What a coordinator before proposed behind a list is of no use: no majority voted for it.
+TEST(PaxosLists, NothingIsProposedAgainBehindAList) {
+  Bench one(kOne);
+  one.start();
+  for (int i = 0; i < 20 && one.count(PaxosKind::prepare) == 0; ++i) {
+    one.state(kTwo, {});
+    one.run(milliseconds(20));
+  }
+  one.sync();
+  wire::Prepare asked;
+  ASSERT_EQ(wire::decode_prepare(one.last(PaxosKind::prepare)->bytes, asked), wire::Drop::none);
+  constexpr Round kBefore{1, {kOne.node, kOne.epoch - 1}};
+  one.promise(kTwo, {{asked.count, kOne}, 1, {{1, 2, kBefore}}});
+  const Bytes list = list_bytes(with_four());
+  one.fetched(kTwo, kBefore, 1, list_head(kOne, 1), as_text(list));
+  one.fetched(kTwo, kBefore, 2, unit_head(kTwo, 1), "a");
+  one.run(milliseconds(20));
+  EXPECT_EQ(proposals(one, wire::ValueKind::nodes), 1U);
+  EXPECT_EQ(proposals(one, wire::ValueKind::unit), 0U);
+}
+
+// The first round of the list is not this node's any more.
+TEST(PaxosLists, WhoCoordinatedLeavesTheNextRoundToOneThatWasFaster) {
+  for (const bool faster : {false, true}) {
+    Bench one(kOne);
+    const Round round = one.lead();
+    go_over(one, round);
+    one.sync();
+    one.sent.clear();
+    one.disk.set_checkpoints_full(true);
+    one.state(kTwo, state_of(round, 2, 2, 0, 2));  // decided, and the log does not know it yet
+    one.run(milliseconds(1));
+    ASSERT_EQ(one.counter("paxos_list"), 1U);
+    const Round next{wire::first_count(1), kTwo};
+    wire::State said = state_of(round, 2, 3, 1, 0);
+    if (faster) said.round = next;
+    one.state(kTwo, said);
+    EXPECT_EQ(one.count(PaxosKind::prepare), 0U);
+    one.disk.set_checkpoints_full(false);
+    one.run(milliseconds(10));
+    EXPECT_EQ(one.count(PaxosKind::prepare), faster ? 0U : 1U);
+  }
+}
+
+// It may have come to that list without all that was decided by this one.
+TEST(PaxosLists, VotesOfWhoGoesByAnotherListAreNotCounted) {
+  for (const std::uint64_t list : {1U, 0U}) {
+    Bench three(kThree);
+    three.start();
+    const Round round = three.join(kOne);
+    three.propose(kOne, round.count, 2, unit_head(kOne, 1), "a", 1);
+    three.sync();
+    three.state(kOne, state_of(round, 2, 2, list, 0));
+    EXPECT_EQ(three.told(), list == 0 ? "view 1 123, 1:a" : "view 1 123");
+  }
+}
+
+TEST(PaxosLists, ThatItWasGivenOneIsSaidAtOnce) {
+  Bench three(kThree);
+  three.start();
+  three.join(kOne);
+  const std::uint64_t said = three.count(PaxosKind::state);
+  three.list(with_four());
+  EXPECT_GT(three.count(PaxosKind::state), said) << "the coordinator waits for it";
+  EXPECT_EQ(three.last_state().next_list, 2U);
+}
+
+TEST(PaxosLists, AMemberOfWhichNothingIsKnownIsWaitedFor) {
+  GivenList given({1, first_nodes().all, first_nodes().acceptors}, 512);
+  given.give({2, first_nodes().all, first_nodes().acceptors});
+  wire::Checkpoint at;
+  at.next = 2;
+  at.nodes = first_nodes();
+  at.view = {1, kOne};
+  at.members = {{kOne, 0}, {kTwo, 0}};
+  at.numbers = {0, 0};
+  const OrderState state(at);
+  Peers alone(kOne, kLog, Options{});
+  alone.know({0, 1, 1, {kOne.node}, {kOne.node}, {kLog}}, {});
+  EXPECT_EQ(given.waits(state, alone).kind, NodesWait::Kind::member);
+  EXPECT_EQ(given.waits(state, alone).who, kTwo);
+}
+
 // Its promise was for a round of the list; all that it needs to go on must be there too.
 TEST(PaxosLists, AnAcceptorThatRestartsGoesByTheListOfItsLog) {
   Bench three(kThree);
@@ -270,7 +367,13 @@ TEST(PaxosLists, WaitsSayWhoIsMissing) {
   far.list({6, {{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}}, {{1}, {2}, {3}}});
   for (const MemberId& each : {kTwo, kThree}) far.state(each, state_of(there, 1, 2, 0, 6));
   EXPECT_EQ(far.engine->nodes_wait().kind, Waits::majority) << "of eight nodes three are there";
+  far.list({7, {{1}, {2}, {3}, {4}, {5}, {6}}, {{1}, {2}, {3}}});
+  for (const MemberId& each : {kTwo, kThree}) far.state(each, state_of(there, 1, 2, 0, 7));
+  EXPECT_EQ(far.engine->nodes_wait().kind, Waits::majority) << "the half is none";
   EXPECT_EQ(proposals(far, wire::ValueKind::nodes), 0U);
+  far.list({8, {{1}, {2}, {3}, {4}, {5}}, {{1}, {2}, {3}}});
+  for (const MemberId& each : {kTwo, kThree}) far.state(each, state_of(there, 1, 2, 0, 8));
+  EXPECT_EQ(proposals(far, wire::ValueKind::nodes), 1U);
 }
 
 }  // namespace

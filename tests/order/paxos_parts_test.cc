@@ -274,7 +274,111 @@ TEST(PaxosRecords, OfUnknownKindsAreRefused) {
   }
 }
 
+/// Bytes of this record, and what is read of them.
+bool is_read(const Record& record) {
+  Bytes bytes;
+  write_record(record, bytes);
+  Record read;
+  return read_record(bytes, read);
+}
+
+TEST(PaxosRecords, WhatNoReleaseWritesIsRefused) {
+  const std::vector<Record> all = one_of_each({});
+  const auto with = [](Record record, const auto& change) {
+    change(record);
+    return is_read(record);
+  };
+  const Record& decided = all[2];
+  EXPECT_FALSE(with(decided, [](Record& r) { r.instance = 0; }));
+  EXPECT_TRUE(with(decided, [](Record& r) { r.instance = 1; }));
+  const Record& checkpoint = all[3];
+  EXPECT_TRUE(with(checkpoint, [](Record& r) { r.instance = 9; })) << "all is history";
+  EXPECT_FALSE(with(checkpoint, [](Record& r) { r.instance = 10; })) << "of what is to come";
+  EXPECT_TRUE(with(checkpoint, [](Record& r) { r.kept = {{1, 2, false}}; }));
+  EXPECT_FALSE(with(checkpoint, [](Record& r) { r.kept = {{0, 2, false}}; }));
+  EXPECT_FALSE(with(checkpoint, [](Record& r) { r.kept = {{2, 2, false}}; }));
+  EXPECT_TRUE(with(checkpoint, [](Record& r) { r.starts = {{7, {1}}, {3, {2}}}; }));
+  EXPECT_FALSE(with(checkpoint, [](Record& r) { r.starts = {{7, {0}}}; }));
+  EXPECT_FALSE(with(checkpoint, [](Record& r) { r.starts = {{7, {2}}, {8, {2}}}; }));
+  EXPECT_FALSE(with(checkpoint, [](Record& r) { r.starts = {{0, {1}}}; }));
+  const Record& taken = all[4];
+  EXPECT_FALSE(with(taken, [](Record& r) { r.lives.list = 0; }));
+  EXPECT_FALSE(with(taken, [](Record& r) { r.lives.lives[1] = 0; }));
+  EXPECT_FALSE(with(taken, [](Record& r) { r.heard = {kOne, kThree, kTwo}; }));
+  EXPECT_FALSE(with(taken, [](Record& r) { r.heard = {kOne, kTwo, kTwo}; }));
+  EXPECT_FALSE(with(taken, [](Record& r) {
+    r.lives.lives.clear();
+    r.heard.clear();
+  }));
+  Record started;
+  started.kind = Record::Kind::started;
+  EXPECT_FALSE(is_read(started));
+  started.epoch = 1;
+  EXPECT_TRUE(is_read(started));
+}
+
+TEST(PaxosRecords, CountsHaveBounds) {
+  Record taken;
+  taken.kind = Record::Kind::taken;
+  taken.lives.list = 1;
+  for (std::uint32_t node = 1; node <= wire::kMembersMax; ++node) {
+    taken.lives.lives.push_back(kLog);
+    taken.heard.push_back({{node}, 1});
+  }
+  EXPECT_TRUE(is_read(taken));
+  Bytes bytes;
+  write_record(taken, bytes);
+  // One more, and its count, which stands behind the kind and the list.
+  constexpr std::size_t kCountAt = 1 + 8;
+  const std::size_t each = (bytes.size() - kCountAt - 2) / wire::kMembersMax;
+  const Bytes last(bytes.end() - static_cast<std::ptrdiff_t>(each), bytes.end());
+  bytes.insert(bytes.end(), last.begin(), last.end());
+  bytes[bytes.size() - each + 8] ^= std::byte{0xff};  // another node, above all others
+  const std::size_t count = wire::kMembersMax + 1;
+  bytes[kCountAt] = static_cast<std::byte>(count & 0xff);
+  bytes[kCountAt + 1] = static_cast<std::byte>(count >> 8);
+  Record read;
+  EXPECT_FALSE(read_record(bytes, read));
+}
+
 // ---- Peers ----
+
+TEST(PaxosPeers, ANodeKnowsItselfInAListWithoutIt) {
+  for (const std::uint32_t self : {1U, 2U, 9U}) {
+    SCOPED_TRACE(self);
+    const MemberId id{{self}, 100};
+    Peers peers(id, kLog, Options{});
+    peers.know({0, 1, 1, {{3}, {4}}, {{3}}}, {});
+    EXPECT_EQ(peers.all().size(), 3U);
+    EXPECT_EQ(peers.self().member, id);
+    EXPECT_TRUE(peers.self().self);
+    EXPECT_FALSE(peers.self().listed);
+    EXPECT_EQ(peers.find({self}), &peers.self());
+    peers.know({0, 1, 1, {{3}, {self}}, {{3}}}, {});
+  }
+}
+
+// An order in which nothing is decided is learnt from those who began it; what a node said before
+// it was forgotten is no word on any order.
+TEST(PaxosPeers, TellOfAnOrderOnceTheyKnowWhereItStands) {
+  Peers peers = three_peers();
+  Peer& two = *peers.find(kTwo.node);
+  ASSERT_TRUE(peers.note({}, two, kTwo));
+  EXPECT_FALSE(tells_of_order(two)) << "it has said nothing";
+  wire::State said;
+  peers.note_state(two, said);
+  EXPECT_FALSE(tells_of_order(two)) << "it knows none";
+  said.next = 1;
+  peers.note_state(two, said);
+  EXPECT_TRUE(tells_of_order(two));
+  two.named = false;
+  EXPECT_FALSE(tells_of_order(two)) << "of a beginning acceptors alone";
+  said.next = 2;
+  peers.note_state(two, said);
+  EXPECT_TRUE(tells_of_order(two));
+  peers.refuse_state(two);
+  EXPECT_FALSE(tells_of_order(two));
+}
 
 TEST(PaxosPeers, WhoIsSilentIsSuspectedAndGetsLongerNextTime) {
   const Options options;
@@ -360,11 +464,49 @@ TEST(PaxosPeers, OneLongSilenceIsForgottenInSeconds) {
   now = now + options.suspect * 9 / 10;
   peers.note(now, two, kTwo);
   EXPECT_EQ(two.patience, options.suspect * 9 / 5);
-  for (const Instant end = now + seconds(12); now < end; now = now + options.heartbeat) {
+  const auto live = [&](Duration span) {
+    for (const Instant end = now + span; now < end; now = now + options.heartbeat) {
+      peers.note(now, two, kTwo);
+      peers.tick(now);
+    }
+  };
+  live(seconds(4));
+  EXPECT_EQ(two.patience, options.suspect * 9 / 5) << "another may follow";
+  live(seconds(8));
+  EXPECT_EQ(two.patience, options.suspect);
+}
+
+// At once it would be suspected wrongly again.
+TEST(PaxosPeers, ALongerPatienceShrinksBitByBit) {
+  const Options options;
+  Peers peers = three_peers();
+  Instant now{1'000};
+  peers.start(now);
+  Peer& two = *peers.find(kTwo.node);
+  peers.note(now, two, kTwo);
+  while (two.patience < options.suspect_max) {
+    now = now + two.patience;
+    peers.tick(now);
+    peers.note(now, two, kTwo);
+  }
+  Duration last = two.patience;
+  int steps = 0;
+  for (const Instant end = now + seconds(60); now < end; now = now + options.heartbeat) {
     peers.note(now, two, kTwo);
     peers.tick(now);
+    if (two.patience == last) continue;
+    EXPECT_GE(two.patience, last * 2 / 3);
+    last = two.patience;
+    ++steps;
+    const Instant second = now + milliseconds(990);
+    for (; now < second; now = now + options.heartbeat) {
+      peers.note(now, two, kTwo);
+      peers.tick(now);
+      EXPECT_EQ(two.patience, last);
+    }
   }
-  EXPECT_EQ(two.patience, options.suspect);
+  EXPECT_GT(steps, 3);
+  EXPECT_EQ(last, options.suspect);
 }
 
 /// How long a node that is silent for ever is not suspected by one that gets a processor for a
