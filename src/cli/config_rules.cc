@@ -115,14 +115,15 @@ std::function<bool(const Value&, Rule&)> number_of_range(T Rule::*field, std::in
 }
 
 std::vector<RuleKey<ClientRule>> client_rule_keys() {
-  return {{"names", kAcceptedPattern, false, pattern_of(&ClientRule::names)},
-          {"sessions_max", "a whole number from 1 to 65536", false,
-           number_of_range(&ClientRule::sessions_max, 1, 65'536)},
-          {"groups_max", "a whole number from 0 to 1000000", false,
-           number_of_range(&ClientRule::groups_max, 0, 1'000'000)},
-          {"bytes_per_second", "a whole number from 0 to 1000000000000; 0: no limit", false,
-           number_of_range(&ClientRule::bytes_per_second, 0, 1'000'000'000'000)},
-          {"admin", "true or false", false, truth_of(&ClientRule::admin)}};
+  return {
+      {"names", kAcceptedPattern, false, pattern_of(&ClientRule::names)},
+      {"sessions_max", "a whole number from 1 to 65536", false,
+       number_of_range(&ClientRule::sessions_max, 1, 65'536)},
+      {"groups_max", "a whole number from 0 to 1000000", false,
+       number_of_range(&ClientRule::groups_max, 0, 1'000'000)},
+      {"bytes_per_second", "a whole number from 0 to 1000000000000; 0: no limit", false,
+       number_of_range(&ClientRule::bytes_per_second, 0, std::int64_t{session::kQuotaBytesMax})},
+      {"admin", "true or false", false, truth_of(&ClientRule::admin)}};
 }
 
 std::vector<RuleKey<GroupRule>> group_rule_keys() {

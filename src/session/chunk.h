@@ -138,8 +138,6 @@ class ChunkPool {
     bytes_in_use_ -= sizeof(Chunk) + chunk->bytes.capacity() + chunk->block.block_bytes;
     if (chunk->region != nullptr) {
       chunk->region->give_back(chunk->block);
-      chunk->region = nullptr;
-      chunk->block = {};
       chunk->bytes.clear();
       if (places_.size() < kPlacesKept) places_.push_back(std::move(chunk));
       return;

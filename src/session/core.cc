@@ -102,17 +102,13 @@ void Sessions::Core::resume_one(Connection& from) {
 
 void Sessions::Core::resume_all(Pause reason) {
   if (reason == Pause::node && PEAL_MUTANT(sm5_blocked_forever)) return;
-  std::size_t kept = 0;
-  for (const ConnectionId id : paused_) {
+  std::erase_if(paused_, [&](ConnectionId id) {
     Connection* it = connection(id);
-    if (it == nullptr || it->pause == Pause::none) continue;
-    if (it->pause == reason) {
-      resume(*it);
-    } else {
-      paused_[kept++] = id;
-    }
-  }
-  paused_.resize(kept);
+    if (it == nullptr || it->pause == Pause::none) return true;
+    if (it->pause != reason) return false;
+    resume(*it);
+    return true;
+  });
 }
 
 void Sessions::Core::close_connection(Connection& it, wire::ClientCode code,

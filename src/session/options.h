@@ -29,6 +29,9 @@ struct Who {
   std::string text;  ///< name of the certificate, or the secret itself
 };
 
+/// The largest quota of a client, in bytes per second.
+inline constexpr std::uint64_t kQuotaBytesMax = 1'000'000'000'000;
+
 /// Who may have a session, and how much of the daemon it may use. The first that fits decides; who
 /// fits none is turned away.
 struct ClientRule {
@@ -36,7 +39,8 @@ struct ClientRule {
   std::string names = "*";             ///< that the client may have; '*' at the end: any rest
   std::uint32_t sessions_max = 1'024;  ///< by this rule, at a time
   std::uint32_t groups_max = 10'000;   ///< of one session
-  /// Of messages and joins of one session, 64 for each besides its own; 0: no limit.
+  /// Of messages and joins of one session, 64 for each besides its own, up to kQuotaBytesMax; 0:
+  /// no limit.
   std::uint64_t bytes_per_second = 0;
   bool admin = false;  ///< may ask for more than "status"
 };

@@ -19,7 +19,6 @@ void Sessions::Core::reconfigure(Instant now, const Options& options) {
   Options next = options;
   next.cluster = options_.cluster;
   next.node = options_.node;
-  next.nodes = options_.nodes;
   next.message_bytes_max = options_.message_bytes_max;
   options_ = std::move(next);
   by_rule_.assign(options_.clients.size(), 0);

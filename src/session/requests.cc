@@ -109,8 +109,7 @@ std::optional<std::pair<wire::ClientCode, std::string>> Sessions::Core::why_not(
 /// A second's worth may be saved up; a longer message needs that, and is paid for afterwards.
 bool Sessions::Core::has_quota(Session& it, std::size_t bytes) {
   if (it.rule.bytes_per_second == 0) return true;
-  const auto rate = static_cast<std::int64_t>(
-      std::min<std::uint64_t>(it.rule.bytes_per_second, std::uint64_t{1} << 40));
+  const auto rate = static_cast<std::int64_t>(it.rule.bytes_per_second);
   // Microseconds, at most those of an hour: the products stay below 2^63.
   const std::int64_t elapsed_us =
       std::min<std::int64_t>((now_ - it.quota_at).ns / 1'000, 3'600'000'000);

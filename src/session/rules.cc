@@ -139,6 +139,10 @@ std::string validate(const Options& options) {
       return "names of a client rule is '" + rule.names +
              "'; accepted is a name, which may end in '*'";
     }
+    if (rule.bytes_per_second > kQuotaBytesMax) {
+      return bound("bytes_per_second", rule.bytes_per_second,
+                   "0 to " + std::to_string(kQuotaBytesMax));
+    }
   }
   for (const GroupRule& rule : options.groups) {
     if (!is_pattern(rule.groups)) {

@@ -273,7 +273,7 @@ void Sessions::Core::warn(Session& to, std::uint32_t slot) {
   if (!to.warned.insert(slot).second || to.connection == nullptr) return;
   const Membership& member = to.events.membership(slot);
   const wire::SlowLimits& limits = member.limits;
-  const bool spills = limits.policy == wire::SlowPolicy::spill && member.disk_bytes > 0;
+  const bool spills = member.disk_bytes > 0;
   wire::Warning warning;
   warning.group = member.group;
   warning.policy = limits.policy;

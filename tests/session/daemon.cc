@@ -8,6 +8,11 @@
 #include "wire/shared.h"
 
 namespace peal::session::test {
+namespace {
+
+const MemberId kOther{NodeId{2}, 9};
+
+}  // namespace
 
 // ---- the disk ----
 
@@ -77,8 +82,21 @@ void Daemon::change_view() {
 }
 
 void Daemon::meet(const std::vector<std::string>& names) {
-  const MemberId other{NodeId{2}, 9};
-  const std::vector<MemberId> self{self_}, both{self_, other};
+  let_in(names);
+  change_view();
+}
+
+void Daemon::lose_member_of(std::string_view group) {
+  let_in({});
+  std::vector<std::byte> bytes;
+  encode(group::Join{{1, "far"}, group}, bytes);
+  sessions->on_message(now, {kOther, 2, false, view_, ++seq_, 0, Service::agreed, bytes});
+  pump();
+  change_view();
+}
+
+void Daemon::let_in(const std::vector<std::string>& names) {
+  const std::vector<MemberId> self{self_}, both{self_, kOther};
   const ViewId next{view_.number + 1, self_};
   sessions->on_view(now, {true, next, view_, self, {}}, self_);
   view_ = next;
@@ -86,18 +104,17 @@ void Daemon::meet(const std::vector<std::string>& names) {
   sessions->on_view(now, {false, next, {}, both, {}}, self_);
   group::Tables tables;
   tables.view = next;
-  tables.synced = {other};
+  tables.synced = {kOther};
   group::ViewTraffic traffic;
-  traffic.view = {++met_, other};
+  traffic.view = {++met_, kOther};
   traffic.upto = {1, 0};
   for (const std::string& name : names) traffic.names.push_back({name, 1});
   if (!names.empty()) tables.traffic = {{0, {}, {traffic}}};
   std::vector<std::byte> bytes;
   encode(tables, bytes);
-  sessions->on_message(now, {other, 1, true, view_, ++seq_, 0, Service::agreed, bytes});
+  sessions->on_message(now, {kOther, 1, true, view_, ++seq_, 0, Service::agreed, bytes});
   PEAL_ASSERT(order_one());
   pump();
-  change_view();
 }
 
 Result<std::uint64_t> Daemon::submit(ByteView message, Service service, order::Domain /*domain*/) {
@@ -383,6 +400,7 @@ std::string Client::text_of(const wire::Record& record) {
     case RecordKind::gap: {
       const auto gap = decoded<wire::GapEvent>(record);
       const bool away = gap.reason == wire::GapReason::away;
+      gap_bytes += gap.bytes;
       return "gap " + std::string(gap.group) + " " +
              (away ? std::string("away") : std::to_string(gap.messages));
     }
@@ -411,7 +429,10 @@ std::string Client::text_of(const wire::Record& record) {
       return "reply " + std::to_string(reply.request) + " " + code_text(reply.code) +
              (reply.request == 3 ? " " + std::string(reply.text) : "");
     }
-    case RecordKind::warning: return "warning " + std::string(decoded<wire::Warning>(record).group);
+    case RecordKind::warning: {
+      warning = decoded<wire::Warning>(record);
+      return "warning " + std::string(warning.group);
+    }
     case RecordKind::closing: return "closing " + code_text(decoded<wire::Closing>(record).code);
     case RecordKind::pong: return "pong " + std::to_string(decoded<wire::Acked>(record).number);
     default: break;

@@ -51,6 +51,8 @@ class Daemon final : public Host {
   void change_view();
   /// Another member comes, has ordered messages for these names (sorted), and goes again.
   void meet(const std::vector<std::string>& names);
+  /// Another member comes, a client of it joins the group, and the network takes it away.
+  void lose_member_of(std::string_view group);
 
   // Host
   Result<std::uint64_t> submit(ByteView message, Service service,
@@ -107,6 +109,7 @@ class Daemon final : public Host {
  private:
   void read_from(ConnectionId id);
   void write_to(ConnectionId id);
+  void let_in(const std::vector<std::string>& names);
 
   MemberId self_{NodeId{1}, 7};
   ViewId view_{};
@@ -163,6 +166,8 @@ class Client {
   bool maps = true;                ///< and says that it can read it
   std::uint64_t shared = 0;        ///< events that it found there
   std::uint64_t gone = 0;          ///< and those that were not there any more
+  std::uint64_t gap_bytes = 0;     ///< that were left out, as gaps said
+  wire::Warning warning;           ///< the last one; its group is gone
   std::uint32_t shared_bytes = 0;  ///< as the last welcome said
   std::map<std::uint64_t, std::vector<std::byte>> sent;  ///< records of what is not acked
 

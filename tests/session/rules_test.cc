@@ -331,5 +331,49 @@ TEST(Options, SayWhatIsWrongAndWhatIsAccepted) {
               HasSubstr("memory_bytes_max is 1"));
 }
 
+TEST(Options, AcceptBothEndsOfEveryRange) {
+  const auto with = [](const std::function<void(Options&)>& change) {
+    Options changed = options();
+    change(changed);
+    return validate(changed);
+  };
+  const std::uint64_t record = (1ULL << 20) + wire::kRequestLengthMax;
+  struct Bound {
+    std::function<void(Options&)> last, beyond;
+  };
+  const Bound bounds[] = {
+      {[](Options& o) { o.cluster.assign(wire::kClientNameMax, 'x'); },
+       [](Options& o) { o.cluster.assign(wire::kClientNameMax + 1, 'x'); }},
+      {[](Options& o) { o.sessions_max = 1; }, [](Options& o) { o.sessions_max = 0; }},
+      {[](Options& o) { o.message_bytes_max = 2 * kMessageOverheadMax; },
+       [](Options& o) { o.message_bytes_max = 2 * kMessageOverheadMax - 1; }},
+      {[&](Options& o) { o.input_bytes_max = record; },
+       [&](Options& o) { o.input_bytes_max = record - 1; }},
+      {[](Options& o) { o.unsettled_messages_max = 1; },
+       [](Options& o) { o.unsettled_messages_max = 0; }},
+      {[](Options& o) { o.unsettled_bytes_max = 1; },
+       [](Options& o) { o.unsettled_bytes_max = 0; }},
+      {[](Options& o) { o.hello_patience = nanoseconds(1); },
+       [](Options& o) { o.hello_patience = {}; }},
+      {[](Options& o) { o.ping = nanoseconds(1); }, [](Options& o) { o.ping = {}; }},
+      {[](Options& o) { o.clients[0].bytes_per_second = kQuotaBytesMax; },
+       [](Options& o) { o.clients[0].bytes_per_second = kQuotaBytesMax + 1; }},
+      {[](Options& o) { o.clients[0].names = "ab*"; }, [](Options& o) { o.clients[0].names = ""; }},
+      {[](Options& o) { o.groups[0].groups = "*"; }, [](Options& o) { o.groups[0].groups = "*a"; }},
+      {[](Options& o) { o.slow.memory_bytes = kSlowBytesMin; },
+       [](Options& o) { o.slow.memory_bytes = kSlowBytesMin - 1; }},
+      {[](Options& o) { o.slow.disk_bytes = kSlowBytesMin; },
+       [](Options& o) { o.slow.disk_bytes = kSlowBytesMin - 1; }},
+      {[](Options& o) { o.memory_bytes_max = 4 * kSlowBytesMin; },
+       [](Options& o) { o.memory_bytes_max = 4 * kSlowBytesMin - 1; }},
+  };
+  int row = 0;
+  for (const Bound& each : bounds) {
+    SCOPED_TRACE(row++);
+    EXPECT_EQ(with(each.last), "");
+    EXPECT_NE(with(each.beyond), "");
+  }
+}
+
 }  // namespace
 }  // namespace peal::session::test

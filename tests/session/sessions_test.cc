@@ -24,6 +24,18 @@ struct Alone {
   Client x;
 };
 
+TEST(Sessions, MembersAreToldThatTheNetworkTookOthersAway) {
+  Alone alone;
+  Client y(alone.daemon, "y");
+  y.connect();
+  alone.daemon.run();
+  y.take();
+  alone.daemon.lose_member_of("g");
+  alone.daemon.run();
+  EXPECT_THAT(alone.x.take(), ::testing::Contains("transitional g"));
+  EXPECT_THAT(y.take(), ::testing::Not(::testing::Contains("transitional g"))) << "not in g";
+}
+
 TEST(Sessions, AClientIsWelcomeJoinsAndGetsWhatItSends) {
   Daemon daemon;
   Client x(daemon, "x");

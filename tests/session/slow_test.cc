@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon.h"
+#include "session/event_queue.h"
 
 namespace peal::session::test {
 namespace {
@@ -166,12 +167,40 @@ TEST(Slow, DropLeavesOutAndAGapSaysWhat) {
     hall.daemon.pump();
   }
   EXPECT_GT(left_out, 800U);
+  EXPECT_GT(messages, 30U) << "without an age, what fits the memory is kept";
+  EXPECT_GT(hall.slow().gap_bytes, left_out * 100);
   EXPECT_EQ(messages + left_out, 1'000U) << "each message came, or is counted in a gap";
   EXPECT_EQ(hall.status().memberships[1].left_out, left_out);
   hall.send(1);
   const auto after = hall.slow().take_events();
   ASSERT_EQ(after.size(), 1U);
   EXPECT_EQ(after[0].substr(0, 15), "message g: 1001");
+}
+
+// What waits is as old as the oldest that was not written yet, not as the newest.
+TEST(Slow, TheAgeIsThatOfTheNextEventToBeWritten) {
+  ChunkPool chunks;
+  MemorySpool spool;
+  EventQueue queue(spool, 1, chunks);
+  const std::uint32_t slot = queue.add_membership("g", limits(SlowPolicy::evict));
+  const auto push = [&](std::int64_t at_ms) {
+    const ChunkRef chunk = chunks.make(8, [](std::vector<std::byte>& out) { out.resize(8); });
+    ASSERT_TRUE(queue.push(Instant{} + milliseconds(at_ms), slot, chunk));
+  };
+  const auto write_one = [&] {
+    std::vector<ByteView> pieces;
+    queue.gather(pieces, 1);
+    queue.written(8);
+  };
+  for (const std::int64_t at_ms : {0, 600, 900}) push(at_ms);
+  const Instant now = Instant{} + milliseconds(1'000);
+  EXPECT_EQ(queue.membership(slot).age(now), milliseconds(1'000));
+  write_one();
+  EXPECT_EQ(queue.membership(slot).age(now), milliseconds(400));
+  write_one();
+  EXPECT_EQ(queue.membership(slot).age(now), milliseconds(100));
+  write_one();
+  EXPECT_EQ(queue.membership(slot).age(now), std::nullopt);
 }
 
 // A message to several groups counts for the first that the client is in. That it was left out is
@@ -425,6 +454,27 @@ TEST(Slow, AWarningComesAtHalfAndOnlyOnce) {
   hall.daemon.let_read(hall.slow().connection, false);
   hall.send(30);
   EXPECT_EQ(hall.daemon.sessions->counters().warnings, 2U);
+}
+
+TEST(Slow, AWarningSaysHowMuchOfWhichLimitIsUsed) {
+  Hall memory(2, limits(SlowPolicy::evict));
+  memory.daemon.let_read(memory.slow().connection, false);
+  memory.send(30);
+  memory.daemon.let_read(memory.slow().connection, true);
+  memory.slow().take();
+  EXPECT_EQ(memory.slow().warning.bytes_max, kMemory);
+  EXPECT_GT(memory.slow().warning.bytes, kMemory / 2);
+  EXPECT_LT(memory.slow().warning.bytes, kMemory);
+
+  // A large event alone goes to the disk at once: it is the first that comes near a limit.
+  constexpr std::uint64_t kDisk = 150'000;
+  Hall disk(2, {SlowPolicy::spill, kMemory, kDisk, 0});
+  disk.daemon.let_read(disk.slow().connection, false);
+  disk.send(1, 100'000);
+  disk.daemon.let_read(disk.slow().connection, true);
+  disk.slow().take();
+  EXPECT_EQ(disk.slow().warning.bytes_max, kDisk);
+  EXPECT_GT(disk.slow().warning.bytes, 100'000U);
 }
 
 /// What waits stays in the memory of all, whatever single memberships may have; and those who keep
