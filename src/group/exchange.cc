@@ -139,13 +139,12 @@ void Groups::complete() {
   const bool first = counters_.settled++ == 0;
   effects_.settled(view_);
   const std::vector<Missed> missed = merge_traffic();
-  const bool late = PEAL_MUTANT(gm15_gap_after_views);
   // What was sent before a daemon started is not missed there.
-  if (!first && !late) tell_gaps(missed);
+  if (!first && !PEAL_MUTANT(gm15_gap_after_views)) tell_gaps(missed);
   tell_changed([this](const ClientKey& client) {
     return PEAL_MUTANT(gm6_one_set_after_merge) ? 0 : gathered_from(client.daemon);
   });
-  if (!first && late) tell_gaps(missed);
+  if (!first && PEAL_MUTANT(gm15_gap_after_views)) tell_gaps(missed);
   gathered_.clear();
   gathered_traffic_.clear();
   if (interrupted) {

@@ -144,7 +144,7 @@ void align(std::vector<Traffic>& parts) {
   for (Traffic& part : parts) {
     for (const Traffic& other : parts) {
       const Forgotten& forgotten = other.forgotten;
-      if (forgotten.empty() || part.forgotten.is(forgotten) || !knows(part, forgotten)) continue;
+      if (part.forgotten.is(forgotten) || !knows(part, forgotten)) continue;
       PEAL_PROBE("group.forgotten_by_others");
       part.forgotten = forgotten;
       std::erase_if(part.views,

@@ -72,6 +72,24 @@ TEST(GroupMessages, AreReadWithoutACopy) {
   EXPECT_EQ(got.targets[0], "orders");
 }
 
+TEST(GroupMessages, TargetsAreBoundedAndEachIsThereOnce) {
+  const auto with = [](const std::vector<std::string>& targets) {
+    Data sent;
+    sent.client = {4, "c"};
+    for (const std::string& target : targets) sent.targets.push_back(target);
+    Bytes bytes;
+    encode(sent, bytes);
+    Data got;
+    return decode(bytes, got);
+  };
+  std::vector<std::string> targets;
+  for (std::size_t i = 0; i < kTargetsMax; ++i) targets.push_back("g" + std::to_string(1'000 + i));
+  EXPECT_EQ(with(targets), Drop::none);
+  EXPECT_EQ(with({"a", "a"}), Drop::not_sorted);
+  EXPECT_EQ(with({"b", "a"}), Drop::not_sorted);
+  EXPECT_EQ(with({}), Drop::bad_value);
+}
+
 /// Every sample, damaged in every way that can be listed: dropped with a reason, or accepted and
 /// encoded to the same bytes again.
 TEST(GroupMessages, AnyDamageIsDroppedOrIsAnotherMessage) {

@@ -261,5 +261,109 @@ TEST(Traffic, NamesAreGivenUpOldestFirst) {
   EXPECT_TRUE(missed(some, Traffic()).contains("other"));
 }
 
+ViewTraffic view_of(std::uint64_t number, const std::vector<std::string>& names,
+                    const std::vector<std::string>& late) {
+  ViewTraffic view;
+  view.view = {number, {NodeId{1}, 1}};
+  view.upto = {1, 0};
+  for (const std::string& name : names) view.names.push_back({name, 1});
+  for (const std::string& name : late) view.late.push_back({{2, 0}, name});
+  return view;
+}
+
+TEST(Traffic, NamesOfWhatWasForgottenAreSortedAndThereOnce) {
+  TrafficLog log(0);
+  Traffic known;
+  known.views = {view_of(1, {"m", "n"}, {"a", "m"}), view_of(2, {"b"}, {"a"})};
+  log.adopt(std::move(known));
+  log.keep({}, {});
+  EXPECT_EQ(log.known().forgotten.names, (std::vector<std::string>{"a", "b", "m", "n"}));
+}
+
+// One remembers view 2 by itself, and has forgotten views 1 and 3; the other has forgotten all.
+TEST(Traffic, WhatOneRemembersMayLieBetweenWhatItForgot) {
+  Traffic known;
+  known.views = {view_of(1, {"f"}, {}), view_of(2, {"g"}, {}), view_of(3, {"h"}, {})};
+  TrafficLog one(0), other(0);
+  one.adopt(Traffic(known));
+  other.adopt(Traffic(known));
+  one.keep(known.views[1].view, {});
+  other.keep({}, {});
+  Traffic all;
+  EXPECT_TRUE(meet({one.known(), other.known()}, 0, all).empty());
+  EXPECT_TRUE(meet({one.known(), other.known()}, 1, all).empty());
+  EXPECT_TRUE(all.views.empty());
+}
+
+TEST(Traffic, WhoeverGaveNamesUpHasThemGivenUpByAll) {
+  Traffic exact, vague;
+  exact.views = {view_of(1, {"g"}, {"h"})};
+  vague.views = {view_of(1, {}, {})};
+  vague.views[0].every_name = true;
+  for (const auto& parts : {std::vector<Traffic>{exact, vague}, {vague, exact}}) {
+    const Traffic all = together(parts);
+    EXPECT_TRUE(all.views[0].every_name);
+    EXPECT_TRUE(all.views[0].names.empty() && all.views[0].late.empty());
+  }
+}
+
+/// So many names, the last `late` of them in the transitional view.
+Traffic with_names(std::size_t count, std::size_t late) {
+  TrafficLog log(0);
+  log.begin(kView);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name = std::to_string(i);
+    if (i + late < count) {
+      log.note(name, {i + 1, 0}, nullptr);
+    } else {
+      log.note_late(name, {i + 1, 0});
+    }
+  }
+  log.begin(kNext);
+  return log.known();
+}
+
+TEST(Traffic, AsManyNamesAsAllowedAreKept) {
+  for (const std::size_t late : {std::size_t{0}, std::size_t{1}, std::size_t{100}}) {
+    const Traffic full = with_names(kTrafficNamesMax, late);
+    EXPECT_FALSE(full.views[0].every_name);
+    EXPECT_EQ(full.views[0].names.size() + full.views[0].late.size(), kTrafficNamesMax);
+    const Traffic more = with_names(kTrafficNamesMax + 1, late);
+    EXPECT_TRUE(more.views[0].every_name);
+    EXPECT_TRUE(more.views[0].names.empty() && more.views[0].late.empty());
+  }
+}
+
+TEST(Traffic, OfItsOwnViewsALogKeepsABoundedNumber) {
+  TrafficLog log(0);
+  for (std::uint64_t number = 1; number <= kTrafficViewsMax + 3; ++number) {
+    log.begin({number, {NodeId{1}, 1}});
+    log.note("g", {1, 0}, nullptr);
+  }
+  EXPECT_LE(log.known().views.size(), kTrafficViewsMax);
+  EXPECT_EQ(log.known().forgotten.upto.number, 2U);
+}
+
+TEST(Traffic, WhatFitsIsNotShrunk) {
+  Traffic traffic;
+  traffic.forgotten.upto = {1, {NodeId{1}, 1}};
+  traffic.forgotten.names = {"f"};
+  traffic.views = {view_of(2, {"g"}, {}), view_of(3, {"h"}, {})};
+  const std::size_t all = bytes_of(traffic);
+  Traffic same = traffic;
+  shrink(same, all);
+  EXPECT_EQ(same, traffic);
+  shrink(same, all - 1);
+  EXPECT_TRUE(same.forgotten.every_name) << "first";
+  EXPECT_FALSE(same.views[0].every_name);
+  const std::size_t less = bytes_of(same);
+  Traffic again = same;
+  shrink(again, less);
+  EXPECT_EQ(again, same);
+  shrink(again, less - 1);
+  EXPECT_TRUE(again.views[0].every_name) << "then the oldest view's";
+  EXPECT_FALSE(again.views[1].every_name);
+}
+
 }  // namespace
 }  // namespace peal::group
