@@ -110,7 +110,10 @@ Bench::Bench(const MemberId& who, const Options& options, Storage storage)
   make();
 }
 std::uint64_t Bench::cluster() { return kCluster; }
-Bench::~Bench() { engine.reset(); }  // before its buffers
+Bench::~Bench() {  // before its buffers
+  engine.reset();
+  sent.clear();
+}
 
 void Bench::make() {
   Config config;

@@ -283,6 +283,75 @@ TEST_F(PaxosCoordinatorAlone, ADatagramGoesByTheDataLane) {
   EXPECT_EQ(proposed->lane, Lane::data);
 }
 
+std::uint64_t views_proposed(const Bench& one) {
+  std::uint64_t count = 0;
+  for (const Bench::Sent& sent : one.sent) {
+    wire::ValueFrame frame;
+    if (sent.kind != PaxosKind::propose || sent.to != NodeId{}) continue;
+    EXPECT_EQ(wire::decode_value(sent.bytes, frame), wire::Drop::none);
+    count += frame.head.kind == wire::ValueKind::view ? 1U : 0U;
+  }
+  return count;
+}
+
+// A view ends what the slowest member lacks of the one before no sooner than it comes further. One
+// that is gone is not waited for; who has begun anew is another, and waits outside.
+TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt) {
+  Options options;
+  options.max_gap = 32;
+  options.checkpoint_every = 8;
+  options.window = options.member_window = options.window_first = 8;
+  Bench one(kOne, options);
+  const Round round = one.lead();
+  const auto all = [&one] {
+    return one.counter("paxos_next") + one.counter("paxos_instances_ahead");
+  };
+  const auto says = [&](const MemberId& who, Instance next) {
+    wire::State said = voted(round, all() - 1);
+    said.next = next;
+    one.state(who, said);
+  };
+  for (int i = 0; i < 60; ++i) {
+    one.submit("unit");
+    one.sync();
+    says(kThree, all());
+    says(kTwo, 2);
+  }
+  ASSERT_EQ(one.engine->why().kind, WaitReason::Kind::window);
+  const std::uint64_t views = views_proposed(one);
+  const MemberId again{kThree.node, kThree.epoch + 1};
+  wire::State back;
+  back.next = back.oldest = 1;
+  one.state(again, back);
+  for (int i = 0; i < 40; ++i) {  // and it is silent from here on
+    says(kTwo, 2);
+    one.run(milliseconds(10));
+  }
+  EXPECT_EQ(views_proposed(one), views);
+  says(kTwo, all());
+  one.run(milliseconds(10));
+  EXPECT_EQ(views_proposed(one), views + 1);
+}
+
+// Its own place says nothing: the others may have come further.
+TEST(PaxosCoordinator, IsNotTooFarBehindItself) {
+  Options options;
+  options.history_bytes_max = 1U << 16;
+  options.packet_bytes_max = 8'192;
+  options.window = options.member_window = options.window_first = 8;
+  ASSERT_LT(gap_max(options), options.window);
+  Bench one(kOne, options);
+  const Round round = one.lead();
+  for (const MemberId& each : {kTwo, kThree}) {
+    wire::State said = voted(round, 1);
+    said.next = 10;
+    one.state(each, said);
+  }
+  one.sent.clear();
+  for (int i = 0; i < 8; ++i) one.submit("a");
+  EXPECT_EQ(one.count(PaxosKind::propose), 8U);
+}
+
 /// A coordinator with room for eight values under way, seven of which are.
 class PaxosCoordinatorPasses : public testing::Test {
  protected:

@@ -41,6 +41,60 @@ TEST(PaxosFounding, NobodyIsToldWhomAnAcceptorTakesBeforeItsLogSaysSo) {
   EXPECT_NE(one.last(PaxosKind::lives), nullptr);
 }
 
+// The log may be an older copy, and have forgotten whom it took.
+TEST(PaxosFounding, NobodyTakesAnyoneBeforeMostHaveSaidWhatTheyHeardOfItsLog) {
+  Bench one(kOne);
+  one.fresh();
+  one.do_not_answer();
+  one.start();
+  const auto goes_on = [&one] {
+    hear_others(one, milliseconds(300));
+    one.sync();
+    hear_others(one, milliseconds(50));
+  };
+  goes_on();
+  EXPECT_EQ(one.count(PaxosKind::lives), 0U);
+  one.log_heard(kTwo, {});
+  goes_on();
+  EXPECT_GT(one.count(PaxosKind::lives), 0U);
+}
+
+TEST(PaxosFounding, WhomItTakesIsInTheLogOnce) {
+  Bench one(kOne);
+  one.fresh();
+  one.start();
+  const auto goes_on = [&one] {
+    hear_others(one, milliseconds(400));
+    one.sync();
+    hear_others(one, milliseconds(50));
+    return one.disk.last().value;
+  };
+  const std::uint64_t first = goes_on();
+  EXPECT_EQ(goes_on(), first);
+  one.restart();
+  EXPECT_EQ(one.disk.last().value, first + 1) << "that it has begun again";
+  EXPECT_EQ(goes_on(), first + 1);
+  EXPECT_GT(one.count(PaxosKind::lives), 0U);
+}
+
+TEST(PaxosFounding, ABeginningIsLearntFromItsAcceptors) {
+  for (const MemberId& from : {kTwo, kOne}) {
+    Bench three(kThree);
+    three.fresh();
+    three.start();
+    wire::State there;
+    there.next = there.oldest = 1;
+    three.state(from, there);
+    wire::Checkpoint said;
+    said.next = 1;
+    said.nodes = first_nodes();
+    said.nodes.acceptors = {kOne.node, kThree.node};
+    said.nodes.lives = {kLog, kLog};
+    three.checkpoint(from, said);
+    EXPECT_EQ(three.ensemble().known(), from == kOne) << "node 2 is none of them";
+  }
+}
+
 TEST(PaxosMemory, AnOrderBeginsWhenAllAcceptorsHaveTakenTheSame) {
   Bench one(kOne, {}, Storage::memory);
   one.start();

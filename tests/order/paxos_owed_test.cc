@@ -200,6 +200,9 @@ TEST(PaxosOwed, ARangeBehindWhichManyCameAndWentIsWrittenAgain) {
     most = std::max(most, node.log.kept());
   }
   EXPECT_LT(most, 200U) << "of 3,000 values that came and went";
+  const LogPosition last = node.log.last();
+  for (int i = 0; i < 3; ++i) node.sync();
+  EXPECT_EQ(node.log.last(), last) << "there is nothing more to write";
   EXPECT_EQ(node.has(15, 20), 6U);
   ASSERT_TRUE(node.restart());
   EXPECT_EQ(node.has(1, 3'100), 6U);
@@ -263,6 +266,23 @@ TEST(PaxosOwed, WhatNeverFitsIsSaidToo) {
   ASSERT_EQ(dropped.size(), 1U);
   EXPECT_EQ(dropped[0].instances, 10U);
   EXPECT_TRUE(node.owed->durable()) << "nothing waits for it";
+}
+
+TEST(PaxosOwed, RoomIsMadeForAsMuchAsMayBeKept) {
+  OwedRanges ranges(1'000);
+  EXPECT_TRUE(ranges.make_room(1'000));
+  EXPECT_FALSE(ranges.make_room(1'001));
+  OwedRange range;
+  range.id = ranges.new_id();
+  ranges.push(std::move(range));
+  OwedRange& only = ranges.all().front();
+  const Bytes most(1'000 - sizeof(OwedRange::Kept));
+  EXPECT_TRUE(ranges.grow(only, unit_head(kOne, 1), most));
+  EXPECT_EQ(ranges.bytes(), ranges.bytes_max());
+  EXPECT_TRUE(ranges.make_room(0));
+  EXPECT_EQ(ranges.all().size(), 1U) << "it fits as it is";
+  EXPECT_FALSE(ranges.grow(only, unit_head(kOne, 2), {}));
+  EXPECT_TRUE(ranges.all().empty());
 }
 
 TEST(PaxosOwed, ALogThatIsFullDropsTheOldest) {
@@ -462,6 +482,27 @@ TEST(PaxosOwedEngine, TheLogOfVotesKeepsWhatIsNotWrittenElsewhere) {
   each.one.restart();
   each.one.state(kTwo, {});
   EXPECT_TRUE(each.answers(2)) << "all of it is read back";
+}
+
+// Another ensemble left it out, which had heard of it; here it said nothing yet, and may lack as
+// much as anybody did who seemed alive.
+TEST(PaxosOwedEngine, KeepsForOneThatHasNotSaidWhereItIs) {
+  for (const bool said_nothing : {true, false}) {
+    Bench one(kOne);
+    one.start();
+    const Round round = one.join(kTwo);
+    one.decided(kTwo, 2, unit_head(kTwo, 1), "a");
+    const MemberId again{kThree.node, kThree.epoch + 1};
+    if (said_nothing) {
+      one.repeat(again, 1, 1);
+    } else {
+      one.vote(again, round, 1, 3);
+    }
+    one.ensemble().keep_for(std::array{again});
+    one.sync();
+    one.run(milliseconds(1));
+    EXPECT_EQ(one.owed.kept() > 0, said_nothing) << "one that has all is owed nothing";
+  }
 }
 
 /// The other ensembles, of which nothing is needed.

@@ -249,6 +249,37 @@ TEST_F(PaxosEngineRecalls, AnswersWithItsVote) {
   EXPECT_EQ(words_of(one_, kTwo, 1, 3), "1 decided, 2:first, 3 no vote");
 }
 
+TEST_F(PaxosEngineRecalls, WordsOnWhatIsConsumedTakeNoBuffers) {
+  const std::size_t before = one_.free_buffers();
+  one_.word(kTwo, second_, kLacked, unit_head(kTwo, 1), "second");
+  one_.run(milliseconds(1));
+  EXPECT_EQ(one_.told(), "view 1 123, 1:second");
+  EXPECT_EQ(one_.free_buffers(), before + 1) << "its own vote for it is not needed either";
+}
+
+// Others may ask for what lies behind them, and whoever has consumed it knows what it was.
+TEST(PaxosEngineSkips, WhatItHadConsumedIsKeptForWhoIsFurtherBehind) {
+  Bench three(kThree);
+  three.start();
+  wire::State far;
+  far.next = far.oldest = 10'000;
+  wire::State behind;
+  behind.next = 2;
+  behind.oldest = 1;
+  three.state(kTwo, behind);
+  for (Instance k = 1; k <= 4; ++k) {
+    three.decided(kTwo, k, {wire::ValueKind::nothing, Service::agreed, 0, kTwo, 0});
+  }
+  three.state(kOne, far);
+  ASSERT_EQ(three.counter("paxos_next"), 5U);
+  wire::Checkpoint said;
+  said.next = 10'000;
+  said.nodes = first_nodes();
+  three.checkpoint(kOne, said);
+  ASSERT_EQ(three.counter("paxos_next"), 10'000U);
+  EXPECT_EQ(words_of(three, kTwo, 1, 5), "2 decided, 3 decided, 4 decided, 5 no vote");
+}
+
 // Over streams the buffers are no larger than a packet may be.
 TEST(PaxosUnits, EachAnswerWithALargestOneFitsAPacket) {
   Bench one(kOne);

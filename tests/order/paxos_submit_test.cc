@@ -3,6 +3,7 @@
 // takes long is not sent again and again.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -127,6 +128,27 @@ TEST(PaxosSubmit, WhatOnlyTakesLongIsNotSentAgainAndAgain) {
   }
   EXPECT_EQ(three.counter("paxos_originated"), kUnits - kUnderWay);
   EXPECT_LT(three.counter("paxos_resent"), kUnits / 3);
+}
+
+// A header is written in front of the bytes without a copy. What is proposed may be on its way
+// still when another one coordinates, and the unit goes to that one.
+TEST(PaxosSubmit, WhatIsProposedIsNotWrittenOverForTheNextCoordinator) {
+  Bench one(kOne);
+  one.keep_packets();
+  const Round round = one.lead();
+  one.submit("a");
+  const BufferRef proposed = one.last(PaxosKind::propose)->packet;
+  const Bytes before(proposed.view().begin(), proposed.view().end());
+  wire::State leads;
+  leads.round = leads.voted_round = {round.count + 1, kTwo};
+  leads.leading = leads.joined = true;
+  leads.voted_upto = leads.oldest = leads.view = 1;
+  leads.next = 2;
+  one.state(kTwo, leads);
+  ASSERT_EQ(one.count(PaxosKind::submit), 1U);
+  EXPECT_EQ(one.last(PaxosKind::submit)->to, kTwo.node);
+  EXPECT_FALSE(one.last(PaxosKind::submit)->packet.shares_slab_with(proposed));
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), proposed.view().begin()));
 }
 
 /// Units of the coordinator that it proposes of many more, while the others vote for what it

@@ -171,6 +171,25 @@ TEST_F(RidgeChain, WhoIsDeadOrQuietIsNoDistributor) {
   }
 }
 
+TEST_F(RidgeChain, WhomThisNodeDoesNotHearIsNoDistributor) {
+  be(3);
+  peers_->find({4})->works = false;
+  suspect(5);
+  take(PaxosKind::relay, 2, relay(1, kOneTwoThree));
+  decide(1);
+  sent_.clear();
+  tell_decided(said());
+  EXPECT_EQ(told(), line(PaxosKind::distribute, {6}) + " " + line(PaxosKind::state, {1, 2}));
+}
+
+TEST_F(RidgeChain, WhoIsNoAcceptorDistributesNothingOfItself) {
+  be(6);
+  decide(1);
+  EXPECT_FALSE(routes_->tell_decided(now_, wire::State{}, *this));
+  routes_->tell_votes(wire::State{}, nullptr, *this);
+  EXPECT_EQ(told(), "");
+}
+
 TEST_F(RidgeChain, TheLastSendsSmallValuesItself) {
   be(3);
   take(PaxosKind::relay, 2, relay(1, kOneTwoThree), 100);
@@ -291,6 +310,36 @@ TEST_F(RidgeChain, AnotherIsAskedInThePlaceOfWhoSeemsDeadOrIsSlow) {
   routes_->note_slow(now_, {5});
   EXPECT_TRUE(routes_->choose(now_, false));
   EXPECT_FALSE(routes_->asks(*peers_->find({2}))) << "one that is slow before one that seems dead";
+}
+
+/// Who is asked beside node 1, of five acceptors.
+TEST_F(RidgeChain, WhoseDiskHangsIsAskedAfterThoseThatAreSlow) {
+  be(1);
+  const auto asked = [this] {
+    routes_->choose(now_, true);
+    std::string text;
+    for (const Peer& peer : peers_->all()) {
+      if (!peer.self && routes_->asks(peer)) text += std::to_string(peer.node.value);
+    }
+    return text;
+  };
+  EXPECT_EQ(asked(), "23");
+  peers_->find({2})->state.disk_hangs = true;
+  EXPECT_EQ(asked(), "34");
+  routes_->note_slow(now_, {3});
+  EXPECT_EQ(asked(), "45");
+  routes_->note_slow(now_, {4});
+  EXPECT_EQ(asked(), "35") << "before one whose disk hangs";
+  for (const std::uint32_t node : {3U, 4U}) peers_->find({node})->serve = false;
+  EXPECT_EQ(asked(), "25") << "before those who cannot be in the view";
+  suspect(2);
+  EXPECT_EQ(asked(), "35") << "before one that seems dead";
+  peers_->find({3})->acceptor = false;
+  EXPECT_EQ(asked(), "45") << "before one that has forgotten its votes";
+  now_ = now_ + config_.options.suspect_max;
+  for (const std::uint32_t node : {3U, 4U}) peers_->find({node})->serve = true;
+  peers_->find({3})->acceptor = true;
+  EXPECT_EQ(asked(), "34") << "they were slow long ago";
 }
 
 TEST_F(RidgeChain, WithoutEnoughThatAreAliveOthersAreAskedToo) {

@@ -159,6 +159,19 @@ TEST_F(RidgeRing, WithoutSomebodyThereIsAnotherRing) {
   EXPECT_EQ(propose(2).chain, 1U) << "of the next round";
 }
 
+// Before its first proposal it knows the ring of the coordinator before, which is not its to
+// change.
+TEST_F(RidgeRing, WhoHasProposedNothingYetChoosesNoOtherRing) {
+  be(2);
+  take(PaxosKind::relay, 1, relay(1, 1));
+  sent_.clear();
+  EXPECT_FALSE(routes_->choose(now_, true));
+  suspect(7);
+  EXPECT_FALSE(routes_->choose(now_, false)) << "nothing is under way";
+  EXPECT_EQ(take(PaxosKind::relay, 1, relay(2, 1)), Drop::none);
+  EXPECT_EQ(told(), sent_relay(3)) << "and it goes on along that ring";
+}
+
 TEST_F(RidgeRing, AllAcceptorsAreAskedAndTellTheCoordinatorAlone) {
   be(2);
   for (const Peer& peer : peers_->all()) EXPECT_TRUE(!peer.acceptor || routes_->asks(peer));
@@ -192,6 +205,7 @@ TEST_F(RidgeRing, ElseItGoesWithTheValue) {
   be(1);
   for (const Instance instance : {5U, 6U, 7U}) EXPECT_EQ(propose(instance).behind, instance - 5U);
   routes_->tell_decided(now_, decided(6), *this);
+  routes_->tell_decided(now_, decided(5), *this);
   EXPECT_EQ(propose(8).behind, 1U) << "all below 7 is decided, and 7 is not";
   sent_.clear();
   routes_->end_turn(decided(6), *this);
@@ -218,6 +232,28 @@ TEST_F(RidgeRing, WhoDoesNotLeadTellsNobodyWhatIsDecided) {
   routes_->tell_decided(now_, decided(1), *this);
   routes_->end_turn(decided(1), *this);
   EXPECT_EQ(told(), "");
+}
+
+TEST_F(RidgeRing, WhoIsNotInTheListIsNowhereInTheRing) {
+  be(4);
+  const auto go_by = [this](std::vector<NodeId> nodes, std::vector<NodeId> acceptors) {
+    wire::Checkpoint at = state_.checkpoint();
+    at.nodes.all = std::move(nodes);
+    at.nodes.acceptors = std::move(acceptors);
+    state_ = paxos::OrderState(at);
+    routes_->nodes_changed();
+  };
+  go_by({{1}, {2}, {3}, {4}, {5}, {6}, {7}}, {{2}, {4}, {5}});
+  EXPECT_EQ(take(PaxosKind::relay, 2, relay(1, 1)), Drop::bad_sender) << "1 is no acceptor";
+  wire::Relay of_two = relay(1, 1);
+  of_two.round.coordinator = member(2);
+  EXPECT_EQ(take(PaxosKind::relay, 3, of_two), Drop::bad_sender) << "3 is behind all acceptors";
+  EXPECT_EQ(take(PaxosKind::relay, 2, of_two), Drop::none);
+  go_by({{2}, {4}, {5}, {7}}, {{2}, {5}});
+  EXPECT_EQ(take(PaxosKind::relay, 1, of_two), Drop::bad_sender) << "1 is not in the list";
+  EXPECT_EQ(take(PaxosKind::relay, 3, of_two), Drop::bad_sender) << "nor is 3";
+  EXPECT_EQ(take(PaxosKind::relay, 6, of_two), Drop::bad_sender) << "nor is 6";
+  EXPECT_EQ(take(PaxosKind::relay, 5, of_two), Drop::none);
 }
 
 TEST_F(RidgeRing, PacketsThatCannotBeAreDropped) {
