@@ -193,6 +193,18 @@ class Leftovers : public testing::Test {
 TEST_F(Leftovers, AJoinFromOutsideThatAccusesOneOfUsIsIgnored) {
   EXPECT_FALSE(obeys(known_, {known_[1]}));
 }
+TEST_F(Leftovers, AJoinWhoseSenderAccusesItselfIsDropped) {
+  wire::Join join;
+  join.number = 1;
+  join.processes = known_;
+  join.failed = {outside_};
+  join.list = 1;
+  std::vector<std::byte> packet(1'000);
+  packet.resize(wire::encode_join({FrameKind::join, 7, outside_}, join, packet));
+  cluster_.inject(0, packet);
+  EXPECT_EQ(cluster_.counter(0, "bad_value"), 1U);
+  EXPECT_EQ(cluster_.counter(0, "joins_received"), cluster_.counter(1, "joins_received"));
+}
 TEST_F(Leftovers, AJoinFromOutsideThatAccusesNobodyIsHonoured) { EXPECT_TRUE(obeys(known_, {})); }
 TEST_F(Leftovers, AJoinThatAccusesAMemberWhoHasRestartedIsHonoured) {
   MemberSet processes = known_;

@@ -106,6 +106,11 @@ void Cluster::crash(std::uint32_t node) {
 
 void Cluster::leave(std::uint32_t node) { nodes_[node]->engine->leave(now_, *nodes_[node]); }
 
+void Cluster::pause(std::uint32_t node, Duration gap) {
+  nodes_[node]->engine->on_pause(now_, gap, *nodes_[node]);
+  nodes_[node]->engine->on_drained(now_, *nodes_[node]);
+}
+
 std::uint64_t Cluster::events(std::uint32_t node, EventCode code) const {
   const auto at = nodes_[node]->events.find(code);
   return at == nodes_[node]->events.end() ? 0 : at->second;

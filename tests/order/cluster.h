@@ -35,6 +35,8 @@ class Cluster {
   void start_all();
   void crash(std::uint32_t node);
   void leave(std::uint32_t node);
+  /// Tells the node that its process did not run for `gap`, and has read all packets since.
+  void pause(std::uint32_t node, Duration gap);
   /// The epoch that the next started node gets.
   void set_next_epoch(std::uint64_t epoch) { next_epoch_ = epoch; }
   void submit(std::uint32_t node, const std::string& text, Service service = Service::agreed);

@@ -96,6 +96,22 @@ TEST_F(Trials, OnlySmallPacketsLeaveItOut) {
   EXPECT_TRUE(cluster_.run_until([&] { return cluster_.in_view_of(3); }, seconds(15)));
 }
 
+TEST_F(Trials, OneThatAPauseEndsDoesNotKeepOthersFromBeginning) {
+  leave_out();
+  cluster_.filter = [](const Flight& flight) {
+    return flight.bytes.size() < 600 || (flight.from != 2 && flight.to != 2);
+  };
+  const auto trials = [this] {
+    std::uint64_t all = 0;
+    for (std::uint32_t node = 0; node < 3; ++node) all += cluster_.counter(node, "trials");
+    return all;
+  };
+  ASSERT_TRUE(cluster_.run_until([&] { return trials() > 0; }, seconds(5)));
+  const std::uint64_t before = trials();
+  for (std::uint32_t node = 0; node < 3; ++node) cluster_.pause(node, milliseconds(50));
+  ASSERT_TRUE(cluster_.run_until([&] { return trials() > before; }, seconds(20)));
+}
+
 TEST_F(Trials, AFalsePassedLetsOnlyItsSenderInAndOnce) {
   leave_out();
   // n3 says to n1 that its own trial has passed; all but small packets are lost.

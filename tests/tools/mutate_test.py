@@ -300,6 +300,23 @@ class Hunters(unittest.TestCase):
             runner.stop()
             self.assertIsNone(runner.run(Hunter("h", "/bin/true", [], "units")))
 
+    def test_who_killed_a_mutant_of_another_tree_is_asked_first(self):
+        with tempfile.TemporaryDirectory() as folder:
+            runner = hunters.Runner(folder, folder)
+            ran = os.path.join(folder, "ran")
+            script = f"echo $0 >> {ran}; exit 1"
+            found = [Hunter(name, "/bin/sh", ["-c", script, name], "units", seconds, {3}, {3})
+                     for name, seconds in (("quick", 0.1), ("slow", 5.0))]
+            hunt.Kept(folder, "before", ["units"]).add(
+                Verdict("m", "killed", "slow", "failed", 1.0, ("units",)))
+            kept = hunt.Kept(folder, "after", ["units"])
+            self.assertIsNone(kept.get("m"))
+            verdict = hunt.hunt_one(runner, found, 3, "m", ("units",), kept.killers["m"])
+            self.assertEqual(verdict.hunter, "slow")
+            self.assertEqual(hunt.hunt_one(runner, found, 3, "m", ("units",)).hunter, "quick")
+            with open(ran, encoding="utf-8") as stream:
+                self.assertEqual(stream.read(), "slow\nquick\n")
+
     def test_verdicts_are_kept_for_the_hunters_that_gave_them(self):
         with tempfile.TemporaryDirectory() as folder:
             kept = hunt.Kept(folder, "abc", ["units"])

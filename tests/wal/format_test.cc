@@ -88,9 +88,11 @@ TEST(Segment, NamesAreSerials) {
   EXPECT_EQ(segment_name(1), "0000000000000001.wal");
   EXPECT_EQ(segment_name(0xfedcba9876543210), "fedcba9876543210.wal");
   EXPECT_EQ(serial_of("fedcba9876543210.wal"), 0xfedcba9876543210U);
-  for (const char* name : {"", ".wal", "0000000000000000.wal", "000000000000001.wal",
-                           "000000000000000G.wal", "000000000000000A.wal", "0000000000000001.WAL",
-                           "0000000000000001.wal.new", "00000000000000001.wal"}) {
+  for (const char* name :
+       {"", ".wal", "0000000000000000.wal", "000000000000001.wal", "000000000000000G.wal",
+        "000000000000000g.wal", "000000000000000`.wal", "000000000000000/.wal",
+        "000000000000000:.wal", "000000000000000A.wal", "0000000000000001.WAL",
+        "0000000000000001.wal.new", "00000000000000001.wal"}) {
     EXPECT_EQ(serial_of(name), std::nullopt) << name;
   }
 }

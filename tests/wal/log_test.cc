@@ -454,6 +454,10 @@ TEST(Log, BadOptionsAreNamed) {
   EXPECT_THAT(message([](Options& o) { o.block_bytes = 32; }), HasSubstr("block_bytes = 32"));
   EXPECT_THAT(message([](Options& o) { o.block_bytes = 8'192; }), HasSubstr("from 40 to 4096"));
   EXPECT_THAT(message([](Options& o) { o.block_bytes = 100; }), HasSubstr("multiple of 8"));
+  EXPECT_THAT(message([](Options& o) { o.read_bytes = 1; }), HasSubstr("read_bytes = 1:"));
+  EXPECT_THAT(message([](Options& o) { o.read_bytes = kSegmentBytesMax + 1; }),
+              HasSubstr("read_bytes = "));
+  EXPECT_THAT(message([](Options& o) { o.log = 0; }), HasSubstr("log = 0"));
   EXPECT_THAT(message([](Options& o) { o.owner.node = NodeId{0}; }), HasSubstr("node = 0"));
 }
 

@@ -2,6 +2,7 @@
 """The hunt: hunters are tried out, then each mutant is hunted; what is found out is kept."""
 
 import concurrent.futures
+import glob
 import hashlib
 import json
 import os
@@ -41,6 +42,13 @@ def digest_of(root):
     return digest.hexdigest()[:16]
 
 
+def read_verdicts(path):
+    with open(path, encoding="utf-8") as stream:
+        for line in stream:
+            if line.endswith("\n"):  # the last one may have been cut off
+                yield Verdict(**json.loads(line))
+
+
 class Kept:
     """What was found out about this state of the tree, in a file that only grows."""
 
@@ -50,12 +58,13 @@ class Kept:
         self.path = os.path.join(folder, f"{digest}.jsonl")
         self.lock = threading.Lock()
         self.verdicts = {}
-        if os.path.exists(self.path):
-            with open(self.path, encoding="utf-8") as stream:
-                for line in stream:
-                    if line.endswith("\n"):  # the last one may have been cut off
-                        verdict = Verdict(**json.loads(line))
-                        self.verdicts[verdict.name] = verdict
+        self.killers = {}  # by the name of each mutant that was killed in any state of the tree
+        for path in sorted(glob.glob(os.path.join(folder, "*.jsonl")), key=os.path.getmtime):
+            for verdict in read_verdicts(path):
+                if verdict.outcome == "killed":
+                    self.killers[verdict.name] = verdict.hunter
+                if path == self.path:
+                    self.verdicts[verdict.name] = verdict
 
     def get(self, name):
         """A verdict that still holds: who survived some hunters may not survive others."""
@@ -97,13 +106,14 @@ def try_out(runner, hunters, jobs, kept_in, say):
     return done
 
 
-def hunt_one(runner, hunters, number, name, kinds):
+def hunt_one(runner, hunters, number, name, kinds, killer=None):
     """Runs those hunters to which the mutant makes a difference, the cheapest first, until one
-    notices it."""
+    notices it. `killer`, the name of a hunter that did before, comes before all."""
     spent = 0.0
     if not any(number in h.reached for h in hunters):
         return Verdict(name, "unreached", kinds=kinds)
-    for hunter in sorted((h for h in hunters if number in h.differs), key=lambda h: h.seconds):
+    for hunter in sorted((h for h in hunters if number in h.differs),
+                         key=lambda h: (h.name != killer, h.seconds)):
         end = runner.run(hunter, number, hunter.limit())
         if end is None:
             return None
@@ -150,7 +160,8 @@ class Hunt:
         return self.verdicts
 
     def judge(self, number, mutant, began, total):
-        verdict = hunt_one(self.runner, self.hunters, number, mutant.name, self.kept.kinds)
+        verdict = hunt_one(self.runner, self.hunters, number, mutant.name, self.kept.kinds,
+                           self.kept.killers.get(mutant.name))
         if verdict is None:
             return
         self.kept.add(verdict)

@@ -46,7 +46,6 @@ void Membership::correct_epoch(Instant now, std::uint64_t epoch, Effects& out) {
   self_.epoch = epoch + 1;
   view_ = ViewId{0, self_};
   members_ = {self_};
-  index_ = 0;
   processes_ = {self_};
   failed_.clear();
   join_number_ = settings_.first_count;

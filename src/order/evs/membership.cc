@@ -284,7 +284,7 @@ void Membership::check_invariants() const {
   PEAL_ASSERT(!contains(failed_, self_));
   PEAL_ASSERT(is_subset(failed_, processes_));
   PEAL_ASSERT(!candidates().empty());
-  PEAL_ASSERT(members_[index_] == self_ || (state_ != State::operational && !installed_once_));
+  PEAL_ASSERT(members_[index_] == self_);
   PEAL_ASSERT(view_.number <= committed_.number || view_.number == 0);
   if (state_ == State::operational) PEAL_ASSERT(announced());
 }

@@ -35,7 +35,7 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
         prefer_ = Lane::token;
       }
       // Somebody downstream has visited: the token that I sent is alive.
-      if (!data.retransmission && data.hop >= r_.sent_hop && r_.sent_hop > first_count_ &&
+      if (!data.retransmission && data.hop >= r_.sent_hop &&
           timers_.armed(Timer::token_retransmit)) {
         timers_.arm(Timer::token_retransmit, now + options_.token_retransmit);
       }

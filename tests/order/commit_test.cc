@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commit tokens and requests that are changed on their way, and what goodbyes and pauses do.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "cluster.h"
+
+namespace peal::order::test {
+namespace {
+
+using wire::FrameKind;
+
+wire::Commit commit_of(const Flight& flight) {
+  wire::Commit commit;
+  EXPECT_EQ(wire::decode_commit(flight.bytes, commit), wire::Drop::none);
+  return commit;
+}
+
+/// The packet with another commit token in it.
+std::vector<std::byte> with(const Flight& flight, const wire::Commit& commit) {
+  wire::Header header;
+  EXPECT_EQ(wire::decode_header(flight.bytes, header), wire::Drop::none);
+  std::vector<std::byte> packet(60'000);
+  packet.resize(wire::encode_commit(header, commit, packet));
+  return packet;
+}
+
+/// Three nodes form their first view. The first commit token with `hops` is held back.
+class Commits : public testing::Test {
+ protected:
+  Commits() : cluster_(3, {}) {}
+  void hold(std::uint32_t hops) {
+    cluster_.filter = [this, hops](const Flight& flight) {
+      if (held_ || flight.kind != FrameKind::commit || commit_of(flight).hops != hops) return true;
+      held_ = flight;
+      return false;
+    };
+    cluster_.start_all();
+    ASSERT_TRUE(cluster_.run_until([this] { return held_.has_value(); }, seconds(5)));
+    cluster_.run(microseconds(200));  // what was sent before it arrives before it
+  }
+  /// Hands it on, changed.
+  void hand_on(const std::function<void(wire::Commit&)>& change) {
+    wire::Commit commit = commit_of(*held_);
+    change(commit);
+    cluster_.inject(held_->to, with(*held_, commit));
+  }
+  std::uint64_t counter(std::string_view name) const { return cluster_.counter(held_->to, name); }
+
+  Cluster cluster_;
+  std::optional<Flight> held_;
+};
+
+TEST_F(Commits, ATokenThatIsAnothersTurnIsDropped) {
+  hold(1);
+  hand_on([](wire::Commit& commit) { commit.hops = 2; });
+  EXPECT_EQ(counter("bad_sender"), 1U);
+  hand_on([](wire::Commit&) {});
+  EXPECT_EQ(counter("commits"), 1U);
+}
+
+TEST_F(Commits, ItsSecondTripIsNotTakenForTheFirst) {
+  hold(1);
+  hand_on([](wire::Commit& commit) { commit.hops = 4; });
+  EXPECT_EQ(counter("commits"), 0U);
+  EXPECT_EQ(counter("wrong_state"), 1U);
+}
+
+TEST_F(Commits, ItBringsTheLeastLimitsAndTheGreatestLag) {
+  hold(1);
+  wire::Commit next;
+  cluster_.on_sent = [&](const Flight& flight) {
+    if (flight.kind == FrameKind::commit && flight.from == 1) next = commit_of(flight);
+  };
+  hand_on([](wire::Commit& commit) {
+    commit.max_gap = 100;
+    commit.packet_bytes_max = 1'000;
+    commit.request_lag = 3;
+  });
+  EXPECT_EQ(next.max_gap, 100U);
+  EXPECT_EQ(next.packet_bytes_max, 1'000U);
+  EXPECT_EQ(next.request_lag, 3U);
+}
+
+TEST_F(Commits, ItsOwnLimitsCountWhereTheyAreLess) {
+  hold(1);
+  wire::Commit next;
+  cluster_.on_sent = [&](const Flight& flight) {
+    if (flight.kind == FrameKind::commit && flight.from == 1) next = commit_of(flight);
+  };
+  const ring::Options own;
+  hand_on([](wire::Commit& commit) {
+    commit.max_gap = 8'000;
+    commit.packet_bytes_max = 9'000;
+    commit.request_lag = 0;
+  });
+  EXPECT_EQ(next.max_gap, own.max_gap);
+  EXPECT_EQ(next.packet_bytes_max, own.packet_bytes_max);
+  EXPECT_EQ(next.request_lag, own.request_lag);
+}
+
+// What a member wrote into the record of its old view has to be there still.
+TEST(Commit, ARecordThatLostWhatAMemberHasIsRefused) {
+  for (const bool intact : {true, false}) {
+    Cluster cluster(3, {});
+    cluster.start_all();
+    ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+    // Only the second member gets the last message, nobody gets the one before it, and the first
+    // member, which sent them, is gone.
+    cluster.filter = [&](const Flight& flight) {
+      wire::Data data;
+      if (flight.kind != FrameKind::data) return true;
+      EXPECT_EQ(wire::decode_data(flight.bytes, data), wire::Drop::none);
+      return data.seq == 2 && flight.to == 1;
+    };
+    cluster.preload(0, "none");
+    cluster.preload(0, "one");
+    bool sent = false;
+    cluster.on_sent = [&](const Flight& flight) {
+      sent = sent || (flight.kind == FrameKind::data && flight.from == 0);
+    };
+    cluster.poke(0);
+    ASSERT_TRUE(cluster.run_until([&] { return sent; }, seconds(1)));
+    cluster.run(microseconds(200));
+    cluster.crash(0);
+    std::optional<Flight> held;
+    cluster.filter = [&](const Flight& flight) {
+      if (held || flight.kind != FrameKind::commit || flight.to != 1) return true;
+      if (commit_of(flight).hops != 2) return true;
+      held = flight;
+      return false;
+    };
+    ASSERT_TRUE(cluster.run_until([&] { return held.has_value(); }, seconds(5)));
+    wire::Commit commit = commit_of(*held);
+    for (wire::OldView& record : commit.old_views) {
+      ASSERT_EQ(record.base, 0U);
+      ASSERT_EQ(record.high, 2U);
+      if (intact) continue;
+      record.high = 1;
+      record.have = {0};
+    }
+    const std::uint64_t recoveries = cluster.events(1, EventCode::recovery_started);
+    cluster.inject(1, with(*held, commit));
+    EXPECT_EQ(cluster.events(1, EventCode::recovery_started), recoveries + (intact ? 1 : 0));
+  }
+}
+
+TEST(Ring, ANodeAloneSendsItselfNothing) {
+  Cluster cluster(2, {});
+  bool to_itself = false;
+  cluster.on_sent = [&](const Flight& flight) {
+    to_itself = to_itself || flight.from == flight.to;
+  };
+  cluster.start(0);
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(1); }, seconds(5)));
+  cluster.submit(0, "x");
+  cluster.run(seconds(1));
+  EXPECT_FALSE(to_itself);
+}
+
+TEST(Ring, SaysGoodbyeToWhomeverItLooksForOrHas) {
+  for (const bool gathering : {true, false}) {
+    Cluster cluster(2, {});
+    std::uint64_t joins = 0;
+    cluster.start(0);
+    if (!gathering) {
+      ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(1); }, seconds(5)));
+    }
+    cluster.on_sent = [&](const Flight& flight) { joins += flight.kind == FrameKind::join; };
+    cluster.leave(0);
+    EXPECT_EQ(joins, gathering ? 3U : 0U);
+  }
+}
+
+// A pause makes a deadline later if the token needs time to come, and never sooner.
+TEST(Ring, APauseTakesNoTimeFromTheToken) {
+  Cluster cluster(3, {});
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  bool held = false;
+  cluster.filter = [&](const Flight& flight) { return !held || flight.kind != FrameKind::token; };
+  cluster.run(milliseconds(100));
+  held = true;
+  for (std::uint32_t node = 0; node < 3; ++node) cluster.pause(node, milliseconds(1));
+  cluster.run(milliseconds(150));
+  held = false;
+  cluster.run(seconds(1));
+  EXPECT_EQ(cluster.counter(0, "views_installed"), 1U);
+}
+
+TEST(RingRequests, AMemberAddsItsOwnToThoseThatItDoesNotAnswerNow) {
+  ring::Options options;
+  options.retransmit_max = 1;
+  Cluster cluster(4, options);
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(4); }, seconds(5)));
+  bool lossy = true;
+  cluster.filter = [&](const Flight& flight) {
+    if (!lossy || flight.kind != FrameKind::data) return true;
+    wire::Data data;
+    EXPECT_EQ(wire::decode_data(flight.bytes, data), wire::Drop::none);
+    const bool of_one = flight.to == 1 && data.seq >= 3 && data.seq <= 5;
+    const bool of_two = flight.to == 2 && data.seq >= 8 && data.seq <= 9;
+    return !of_one && !of_two;
+  };
+  std::set<Seq> wanted;
+  cluster.on_sent = [&](const Flight& flight) {
+    wire::Token token;
+    if (flight.kind != FrameKind::token || flight.from != 2 || !wanted.empty()) return;
+    ASSERT_EQ(wire::decode_token(flight.bytes, token), wire::Drop::none);
+    for (const wire::RequestSection& section : token.sections) {
+      for (const wire::RequestRange& range : section.ranges) {
+        for (unsigned bit = 0; bit < 64; ++bit) {
+          if ((range.bitmap >> bit & 1U) != 0) wanted.insert(range.first + bit);
+        }
+      }
+    }
+    lossy = lossy && wanted.empty();
+  };
+  for (int i = 0; i < 12; ++i) cluster.preload(0, "m");
+  cluster.poke(0);
+  cluster.run(milliseconds(500));
+  EXPECT_EQ(wanted, (std::set<Seq>{4, 5, 8, 9}));
+  EXPECT_EQ(cluster.log(1).size(), 13U);
+  EXPECT_EQ(cluster.log(1), cluster.log(2));
+}
+
+TEST(RingRequests, OfOneVisitABoundedNumberIsAnswered) {
+  ring::Options options;
+  options.retransmit_max = 2;
+  Cluster cluster(3, options);
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  bool lossy = true;
+  std::vector<std::uint64_t> answers(3, 0);
+  std::uint64_t most = 0;
+  cluster.filter = [&](const Flight& flight) {
+    return !lossy || flight.kind != FrameKind::data || flight.to != 1;
+  };
+  cluster.on_sent = [&](const Flight& flight) {
+    if (flight.kind == FrameKind::token) answers[flight.from] = 0;
+    if (flight.kind != FrameKind::data || flight.to != 1) return;
+    wire::Data data;
+    ASSERT_EQ(wire::decode_data(flight.bytes, data), wire::Drop::none);
+    if (!data.retransmission) return;
+    lossy = false;
+    most = std::max(most, ++answers[flight.from]);
+  };
+  for (int i = 0; i < 10; ++i) cluster.preload(0, "m");
+  cluster.poke(0);
+  cluster.run(milliseconds(500));
+  EXPECT_EQ(most, 2U);
+  EXPECT_EQ(cluster.log(1).size(), 11U);
+}
+
+}  // namespace
+}  // namespace peal::order::test
