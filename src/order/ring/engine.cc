@@ -153,7 +153,6 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
     case FrameKind::join: {
       wire::Join join;
       reason = wire::decode_join(packet.view(), join);
-      if (reason == Drop::none && contains(join.failed, header.sender)) reason = Drop::bad_value;
       if (reason == Drop::none) reason = check_list(now, header, join.list, out);
       if (reason == Drop::none) membership_.on_join(now, header.sender, join, out);
       break;
