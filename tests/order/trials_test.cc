@@ -111,8 +111,8 @@ TEST_F(Trials, OneThatAPauseEndsDoesNotKeepOthersFromBeginning) {
   ASSERT_TRUE(cluster_.run_until(begun, seconds(5)));
   const std::uint64_t before = cluster_.counter(tries, "trials");
   cluster_.pause(tries, milliseconds(50));
-  ASSERT_TRUE(cluster_.run_until([&] { return cluster_.counter(tries, "trials") > before; },
-                                 seconds(20)));
+  ASSERT_TRUE(
+      cluster_.run_until([&] { return cluster_.counter(tries, "trials") > before; }, seconds(20)));
 }
 
 TEST_F(Trials, AFalsePassedLetsOnlyItsSenderInAndOnce) {

@@ -475,8 +475,15 @@ class WholeHunt(unittest.TestCase):
         self.assertEqual(found["killed"] + found["survived"] + found["unreached"],
                          len(self.sample))
         self.assertEqual(found["core_survivors"], 0)
+        judged = found["killed"] + found["survived"]
+        self.assertAlmostEqual(self.report.share(), 100 * found["killed"] / judged)
         self.assertTrue(report.is_core("src/wal/log.cc"))
         self.assertFalse(report.is_core("src/order/paxos/engine.cc"))
+
+    def test_explained_ones_count_as_dead(self):
+        row = {"killed": 1, "explained": 1, "survived": 2, "unreached": 5}
+        self.assertEqual(report.share_of(row), 50)
+        self.assertEqual(report.share_of(dict.fromkeys(row, 0)), 100)
 
     def test_a_hunter_that_fails_without_a_mutant_is_an_error(self):
         bad = Hunter("bad", "/bin/false", [], "units")

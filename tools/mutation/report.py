@@ -50,6 +50,10 @@ class Report:
             result[program] = result.get(program, 0) + 1
         return dict(sorted(result.items(), key=lambda item: (-item[1], item[0])))
 
+    def share(self):
+        """Of those that a hunter reached, how many per cent died or are explained."""
+        return share_of(self.total())
+
     def total(self):
         rows = self.files().values()
         return {outcome: sum(row[outcome] for row in rows) for outcome in OUTCOMES}
@@ -120,7 +124,12 @@ class Report:
         }
 
 
-def share(row):
-    """Of those that a hunter could have noticed."""
+def share_of(row):
+    """In per cent of those that a hunter reached; 100 if it reached none."""
     judged = row["killed"] + row["explained"] + row["survived"]
-    return f"{100 * (judged - row['survived']) / judged:.0f} %" if judged else "-"
+    return 100 * (judged - row["survived"]) / judged if judged else 100.0
+
+
+def share(row):
+    judged = row["killed"] + row["explained"] + row["survived"]
+    return f"{share_of(row):.0f} %" if judged else "-"

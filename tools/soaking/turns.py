@@ -156,8 +156,8 @@ class Long(Turn):
             return [PEAL, "sim", "--json", "--mutants"], {}
         if self.name == "tools/mutate":
             (seed, _) = self.record.take_seeds(1)
-            return ["tools/mutate", "--seed", str(seed), "--count", "60", "--budget-minutes",
-                    "15"], {}
+            return ["tools/mutate", "--seed", str(seed), "--count", "60", "--least", "75",
+                    "--budget-minutes", "15"], {}
         return ["./test", self.name], {}
 
     def run(self):
