@@ -13,6 +13,7 @@
 
 #include "peal/events.h"
 #include "peal/types.h"
+#include "peal/version.h"
 
 // A client of a daemon (`peal node`): it joins groups by name, sends to one or several of them, and
 // is told everything in one order that is the same for all.
@@ -103,9 +104,10 @@ class Client {
   /// @return  the client; or invalid_option, unreachable, untrusted (the daemon's certificate is
   /// for
   ///          another name, expired, or signed by nobody we trust), refused (with the daemon's
-  ///          reason), timed_out, not_permitted, system.
-  /// Blocks: up to `options.connect_timeout`.
-  static Result<Client> connect(const ClientOptions& options);
+  ///          reason), timed_out, not_permitted, system, wrong_version.
+  /// Blocks: up to `options.connect_timeout`. `header` is for the compiler to fill in: the version
+  /// of the headers that the application was compiled with.
+  static Result<Client> connect(const ClientOptions& options, std::uint32_t header = PEAL_VERSION);
 
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;

@@ -15,6 +15,7 @@
 
 #include "peal/config.h"
 #include "peal/types.h"
+#include "peal/version.h"
 
 // Peal delivers every message to every member of a cluster in the same order, through loss, crashes
 // and partitions. This header embeds one member in an application:
@@ -140,9 +141,10 @@ class Member {
   /// @return  the member; or invalid_option (the message names the key, its value and what is
   ///          accepted, or that the name of this node has no address of this machine),
   ///          would_block (nobody knows the name of this node yet: try again), address_in_use,
-  ///          not_permitted, system.
+  ///          not_permitted, system, wrong_version.
   /// Blocks: up to 5 s, if the address of this node is a name. Others are looked up meanwhile.
-  static Result<Member> embed(const Config& config);
+  /// `header` is for the compiler to fill in, as in client.h.
+  static Result<Member> embed(const Config& config, std::uint32_t header = PEAL_VERSION);
 
   Member(Member&&) noexcept;
   Member& operator=(Member&&) noexcept;

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "peal/version.h"
+
 // The C interface of clients: libpeal.so, for C and for every language that can call C. What the
 // words mean is said at length in client.h and events.h, the same in C++.
 //
@@ -15,6 +17,10 @@
 // up, the process stops.
 // fork(): a client is its maker's. In the child its descriptors are closed, peal_close() frees it
 // without a word to the daemon, and all else is PEAL_CLOSED, and peal_error_text() says why.
+// Versions: peal_connect() refuses (PEAL_WRONG_VERSION) if the program was compiled with a later
+// header than the library's, or with one of another major version; of another minor version, as
+// long as the major one is 0. Programs that call the library by the names of its functions give
+// their version to peal_connect_from().
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +41,8 @@ typedef enum peal_code {
   PEAL_TIMED_OUT = -8,       ///< the time was over first; a request may still be carried out
   PEAL_UNREACHABLE = -9,     ///< no daemon answers there
   PEAL_UNTRUSTED = -10,      ///< TLS: one of the two does not accept the other's certificate
-  PEAL_REFUSED = -11         ///< the daemon said no; peal_error_reason() says why
+  PEAL_REFUSED = -11,        ///< the daemon said no; peal_error_reason() says why
+  PEAL_WRONG_VERSION = -12   ///< the header and the library do not go together; both are named
 } peal_code;
 
 /// Why a daemon said no, or why something ended; as Reason in types.h.
@@ -211,13 +218,21 @@ typedef struct peal_status {
   uint64_t message_bytes_max;  ///< of one message
 } peal_status;
 
+/// The version of the library, as PEAL_VERSION of its header.
+uint32_t peal_version(void);
+
 /// Fills in the size and the defaults.
 void peal_options_init(peal_options* options);
+/// The same for a struct of that many bytes, which may be an earlier version's.
+void peal_options_init_sized(peal_options* options, size_t size);
 
 /// Connects once, and starts a session. `*out` is the client, to be given to peal_close(), or NULL.
 /// Returns 0; or PEAL_INVALID_OPTION, PEAL_UNREACHABLE, PEAL_UNTRUSTED, PEAL_REFUSED,
-/// PEAL_TIMED_OUT, PEAL_NOT_PERMITTED, PEAL_SYSTEM. Blocks: up to the timeout in `options`.
+/// PEAL_TIMED_OUT, PEAL_NOT_PERMITTED, PEAL_SYSTEM, PEAL_WRONG_VERSION. Blocks: up to the timeout
+/// in `options`.
 int32_t peal_connect(const peal_options* options, peal_client** out);
+/// The same for a program that was compiled with the header of that version (PEAL_VERSION).
+int32_t peal_connect_from(const peal_options* options, peal_client** out, uint32_t header);
 /// Takes no more messages, waits up to `patience_ms` until all is settled, and says goodbye. Calls
 /// that wait in other threads return. What was told can still be read, and PEAL_ENDED behind it.
 /// Returns 0, or PEAL_INVALID_OPTION.
@@ -268,6 +283,10 @@ const char* peal_error_text(void);
 int32_t peal_error_reason(void);
 /// "slow", "not_permitted": the name of a peal_reason; "unknown" for anything else.
 const char* peal_reason_name(int32_t reason);
+
+// What the compiler makes of the two calls, so that they know the header.
+#define peal_options_init(options) peal_options_init_sized((options), sizeof(peal_options))
+#define peal_connect(options, out) peal_connect_from((options), (out), PEAL_VERSION)
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,7 @@ enum class ErrorCode : std::uint8_t {
   unreachable,     ///< no daemon answers there: start it, or mend the address
   untrusted,       ///< TLS: one of the two does not accept the other's certificate
   refused,         ///< the daemon said no; Error::reason says why
+  wrong_version,   ///< headers and library do not go together; the message has both versions
 };
 
 /// Why a daemon said no, or why something ended.

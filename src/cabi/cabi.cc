@@ -37,6 +37,7 @@ std::int32_t code_of(peal::ErrorCode code) { return -1 - static_cast<std::int32_
 static_assert(-1 - static_cast<int>(peal::ErrorCode::would_block) == PEAL_WOULD_BLOCK);
 static_assert(-1 - static_cast<int>(peal::ErrorCode::invalid_option) == PEAL_INVALID_OPTION);
 static_assert(-1 - static_cast<int>(peal::ErrorCode::refused) == PEAL_REFUSED);
+static_assert(-1 - static_cast<int>(peal::ErrorCode::wrong_version) == PEAL_WRONG_VERSION);
 static_assert(static_cast<int>(peal::Reason::shutdown) == PEAL_REASON_SHUTDOWN);
 static_assert(static_cast<int>(peal::Service::safe) == PEAL_SAFE);
 static_assert(static_cast<int>(peal::SlowPolicy::evict) == PEAL_SLOW_EVICT);
@@ -88,17 +89,29 @@ void copy_text(const std::string& from, char* to, std::size_t size) {
 
 }  // namespace
 
-void peal_options_init(peal_options* options) {
-  if (options == nullptr) return;
-  const peal::ClientOptions defaults;
-  *options = {};
-  options->size = sizeof *options;
-  options->connect_timeout_ms = static_cast<std::uint32_t>(defaults.connect_timeout.count());
-  options->keep_ms = static_cast<std::uint32_t>(defaults.keep.count());
-  options->receive_bytes_max = defaults.receive_bytes_max;
+uint32_t peal_version() { return PEAL_VERSION; }
+
+// In parentheses: not the macros of these names.
+void(peal_options_init)(peal_options* options) {
+  peal_options_init_sized(options, sizeof *options);
 }
 
-int32_t peal_connect(const peal_options* options, peal_client** out) {
+void peal_options_init_sized(peal_options* options, size_t size) {
+  if (options == nullptr || size < sizeof options->size) return;
+  const peal::ClientOptions defaults;
+  peal_options made{};
+  made.size = static_cast<std::uint32_t>(std::min(size, sizeof made));
+  made.connect_timeout_ms = static_cast<std::uint32_t>(defaults.connect_timeout.count());
+  made.keep_ms = static_cast<std::uint32_t>(defaults.keep.count());
+  made.receive_bytes_max = defaults.receive_bytes_max;
+  std::memcpy(options, &made, made.size);
+}
+
+int32_t(peal_connect)(const peal_options* options, peal_client** out) {
+  return peal_connect_from(options, out, PEAL_VERSION);
+}
+
+int32_t peal_connect_from(const peal_options* options, peal_client** out, uint32_t header) {
   if (out == nullptr) return wrong("out is NULL: it must point to a peal_client *");
   *out = nullptr;
   peal_options from{};
@@ -116,7 +129,7 @@ int32_t peal_connect(const peal_options* options, peal_client** out) {
   to.keep = milliseconds(from.keep_ms);
   to.receive_bytes_max = from.receive_bytes_max;
   to.spin = std::chrono::microseconds(from.spin_us);
-  auto made = peal::Client::connect(to);
+  auto made = peal::Client::connect(to, header);
   if (!made) return fail(made.error());
   *out = new peal_client(std::move(*made));
   return PEAL_OK;

@@ -13,6 +13,7 @@
 
 #include "cli/commands.h"
 #include "cli/text.h"
+#include "peal/version.h"
 
 namespace peal::cli {
 namespace {
@@ -46,7 +47,7 @@ std::string own_program() {
 }
 
 int run_version() {
-  std::printf("peal %s\n", PEAL_VERSION);
+  std::puts("peal " PEAL_VERSION_TEXT);
   return 0;
 }
 

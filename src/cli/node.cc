@@ -25,6 +25,7 @@
 #include "io/clock.h"
 #include "io/fd.h"
 #include "io/notify.h"
+#include "peal/version.h"
 #include "seal/key.h"
 
 // Last: see cli/inner_names.h.
@@ -129,7 +130,7 @@ class NodeProcess final : public daemon::Owner {
                            {"socket", config_.socket},
                            {"listen", options.tls ? io::to_string(options.tls->at) : "no"},
                            {"seal", daemon_->node_status().seal},
-                           {"version", PEAL_VERSION}});
+                           {"version", PEAL_VERSION_TEXT}});
     tell(notifier_.ready("serving clients at " + config_.socket));
     daemon_->run();
     return good_ ? 0 : 1;

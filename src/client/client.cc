@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/version.h"
 #include "client/core.h"
 #include "client/reader.h"
 
@@ -98,7 +99,10 @@ class Client::Core {
   bool told_ = false;  ///< that it is of the parent
 };
 
-v0::Result<Client> Client::connect(const ClientOptions& options) {
+v0::Result<Client> Client::connect(const ClientOptions& options, std::uint32_t header) {
+  if (std::string problem = version_problem(header, PEAL_VERSION); !problem.empty()) {
+    return Error{ErrorCode::wrong_version, std::move(problem)};
+  }
   auto core = Inner::open(options);
   if (!core) return core.error();
   return Client(std::make_unique<Core>(std::move(*core)));

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/version.h"
 #include "io/fork.h"
 #include "member/core.h"
 #include "member/domains.h"
@@ -130,7 +131,10 @@ class Member::Core {
   bool told_ = false;  ///< that it is of the parent
 };
 
-v0::Result<Member> Member::embed(const Config& config) {
+v0::Result<Member> Member::embed(const Config& config, std::uint32_t header) {
+  if (std::string problem = version_problem(header, PEAL_VERSION); !problem.empty()) {
+    return Error{ErrorCode::wrong_version, std::move(problem)};
+  }
   auto settings = member::settings_of(config);
   if (auto* error = std::get_if<Error>(&settings)) return std::move(*error);
   auto core = member::Core::open(std::get<member::Settings>(settings));

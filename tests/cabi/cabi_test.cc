@@ -21,6 +21,11 @@ TEST(C, NonsenseIsRefused) {
   EXPECT_STREQ(talk_nonsense(daemon.path().c_str()), nullptr);
 }
 
+TEST(C, AnotherVersionIsRefusedByBothNumbers) {
+  FakeDaemon daemon;
+  EXPECT_STREQ(talk_across_versions(daemon.path().c_str()), nullptr);
+}
+
 TEST(C, AClientStaysTheParents) {
   PEAL_NEEDS_FORK();
   FakeDaemon daemon;

@@ -15,8 +15,8 @@ def main():
     library, source = sys.argv[1:]
     out = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                          capture_output=True, text=True).stdout
-    # PEAL_0 is the name of the version; sanitizers add symbols of their own to what they build.
-    shown = {line.split()[-1].split("@")[0] for line in out.splitlines()} - {"PEAL_0"}
+    # peal_0 is the name of the version; sanitizers add symbols of their own to what they build.
+    shown = {line.split()[-1].split("@")[0] for line in out.splitlines()} - {"peal_0"}
     shown = {name for name in shown if not name.startswith(("__asan", "__odr_asan", "__ubsan"))}
     with open(os.path.join(source, "include/peal/peal.h"), encoding="utf-8") as stream:
         header = re.sub(r"//.*", "", stream.read())

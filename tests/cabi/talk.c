@@ -109,6 +109,54 @@ const char* talk_nonsense(const char* path) {
   return NULL;
 }
 
+/* What a program of another version would call. */
+static int32_t connect_from(const char* path, uint32_t header) {
+  peal_client* client = NULL;
+  peal_options options;
+  peal_options_init(&options);
+  options.daemon = path;
+  options.connect_timeout_ms = 60000;
+  const int32_t result = peal_connect_from(&options, &client, header);
+  peal_close(client, -1);
+  return result;
+}
+
+const char* talk_across_versions(const char* path) {
+  peal_options options;
+  CHECK(peal_version() == PEAL_VERSION);
+  CHECK(connect_from(path, PEAL_VERSION) == PEAL_OK);
+  /* A later patch; the minor versions on both sides; another major version. */
+  CHECK(connect_from(path, PEAL_VERSION + 1) == PEAL_WRONG_VERSION);
+  CHECK(strstr(peal_error_text(), PEAL_VERSION_TEXT) != NULL);
+  CHECK(connect_from(path, 2034) == PEAL_WRONG_VERSION);
+  CHECK(strstr(peal_error_text(), "0.2.34") != NULL);
+  CHECK(connect_from(path, 999) == PEAL_WRONG_VERSION);
+  CHECK(strstr(peal_error_text(), "0.0.999") != NULL);
+  CHECK(connect_from(path, 1000000) == PEAL_WRONG_VERSION);
+  /* Even without options. */
+  peal_client* client = NULL;
+  CHECK(peal_connect_from(NULL, &client, 2034) == PEAL_WRONG_VERSION && client == NULL);
+
+  /* The struct of an earlier version is shorter: nothing behind it is written. */
+  memset(&options, 0x5a, sizeof options);
+  peal_options_init_sized(&options, offsetof(peal_options, daemon));
+  CHECK(options.size == offsetof(peal_options, daemon) && options.connect_timeout_ms == 5000);
+  unsigned char behind[sizeof options.daemon];
+  memcpy(behind, &options.daemon, sizeof behind);
+  CHECK(behind[0] == 0x5a && behind[sizeof behind - 1] == 0x5a);
+  /* That of a later one is longer: it is told how much of it this library knows. */
+  peal_options_init_sized(&options, 4096);
+  CHECK(options.size == sizeof options);
+  /* The functions behind the macros are for other languages. */
+  memset(&options, 0, sizeof options);
+  (peal_options_init)(&options);
+  CHECK(options.size == sizeof options);
+  options.daemon = path;
+  CHECK((peal_connect)(&options, &client) == PEAL_OK);
+  peal_close(client, -1);
+  return NULL;
+}
+
 const char* talk_to_the_end(const char* path, void (*end)(void*), void* context) {
   peal_client* client = NULL;
   peal_event event;

@@ -11,6 +11,8 @@ extern "C" {
 const char* talk(const char* path);
 /* Arguments that are wrong are refused. */
 const char* talk_nonsense(const char* path);
+/* A header that does not go with the library is refused, by both numbers. */
+const char* talk_across_versions(const char* path);
 /* The session is ended by the daemon: `end` makes it do so. */
 const char* talk_to_the_end(const char* path, void (*end)(void*), void* context);
 

@@ -83,6 +83,15 @@ TEST(Client, NobodyListens) {
   EXPECT_THAT(made.error().message, HasSubstr("running?"));
 }
 
+TEST(Client, HeadersOfAnotherVersionAreRefused) {
+  FakeDaemon daemon;
+  const auto made = v0::Client::connect(daemon.options(), PEAL_VERSION + 1);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::wrong_version);
+  EXPECT_THAT(made.error().message, HasSubstr(PEAL_VERSION_TEXT));
+  daemon.with([](ModelDaemon& model) { EXPECT_EQ(model.hellos, 0U); });
+}
+
 TEST(Client, ADaemonThatTurnsItAwaySaysWhy) {
   FakeDaemon daemon;
   daemon.with([](ModelDaemon& model) { model.turns_away = wire::ClientCode::bad_secret; });

@@ -34,6 +34,13 @@ void expect_refused(const std::vector<Bad>& all) {
   }
 }
 
+TEST(MemberConfig, HeadersOfAnotherVersionAreRefused) {
+  const auto made = Member::embed(good(), PEAL_VERSION + 1);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::wrong_version);
+  EXPECT_THAT(made.error().message, HasSubstr(PEAL_VERSION_TEXT));
+}
+
 TEST(MemberConfig, EachBadValueIsRefusedWithKeyValueAndRemedy) {
   const std::vector<Bad> all{
       {"no cluster", [](Config& c) { c.cluster = ""; }, {"cluster = \"\"", "1 to 255 letters"}},

@@ -8,6 +8,11 @@ import os
 from ctypes import (POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t,
                     c_uint16, c_uint32, c_uint64, c_void_p)
 
+from ._version import VERSION
+from .errors import NoLibrary, WrongVersion
+
+_NAME = "libpeal.so.0"
+
 
 class Options(Structure):
     """peal_options"""
@@ -70,8 +75,8 @@ class Status(Structure):
 
 
 _FUNCTIONS = {
-    "peal_options_init": (None, [POINTER(Options)]),
-    "peal_connect": (c_int32, [POINTER(Options), POINTER(c_void_p)]),
+    "peal_options_init_sized": (None, [POINTER(Options), c_size_t]),
+    "peal_connect_from": (c_int32, [POINTER(Options), POINTER(c_void_p), c_uint32]),
     "peal_end": (c_int32, [c_void_p, c_int64]),
     "peal_close": (None, [c_void_p, c_int64]),
     "peal_join": (c_int32, [c_void_p, c_char_p, POINTER(JoinOptions), c_int64]),
@@ -89,10 +94,54 @@ _FUNCTIONS = {
 }
 
 
+def _number(version: str) -> int:
+    """A version as PEAL_VERSION of include/peal/version.h."""
+    major, minor, patch = (int(part) for part in version.split("."))
+    return major * 1_000_000 + minor * 1_000 + patch
+
+
+# The version of the header that this module repeats.
+HEADER = _number(VERSION)
+
+
+def _path() -> str:
+    """The library that PEAL_LIBRARY names, that of the wheel, or the system's."""
+    named = os.environ.get("PEAL_LIBRARY")
+    if named:
+        return named
+    carried = os.path.join(os.path.dirname(os.path.abspath(__file__)), _NAME)
+    return carried if os.path.exists(carried) else _NAME
+
+
+def _check(library: ctypes.CDLL, path: str) -> None:
+    """Raises WrongVersion, as the library itself does for other programs (peal_connect)."""
+    try:
+        library.peal_version.restype = c_uint32
+        found = library.peal_version()
+    except AttributeError:
+        raise WrongVersion(f"{path} does not say its version, so that it is older than this "
+                           f"package, {VERSION}: install Peal {VERSION}") from None
+    shown = f"{found // 1_000_000}.{found // 1_000 % 1_000}.{found % 1_000}"
+    # As long as the major version is 0, the minor one counts as such.
+    series = 1_000 if max(found, HEADER) < 1_000_000 else 1_000_000
+    if found < HEADER or found // series != HEADER // series:
+        fault = "older" if found < HEADER else "not compatible"
+        raise WrongVersion(f"this package is peal {VERSION}, and {path} is Peal {shown}, which is "
+                           f"{fault}: install the same version of both")
+
+
 def load() -> ctypes.CDLL:
-    """The library that PEAL_LIBRARY names, or else the system's."""
-    path = os.environ.get("PEAL_LIBRARY", "libpeal.so.0")
-    library = ctypes.CDLL(path)
+    """The library. Raises NoLibrary or WrongVersion."""
+    path = _path()
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise NoLibrary(
+            f"cannot load the library {path} ({error}): install the wheel that carries it "
+            "(share/peal/*.whl of an installation of Peal) or Peal's libraries (cmake --install), "
+            "and what they need (libssl3, libstdc++6), or name libpeal.so.0 in PEAL_LIBRARY"
+        ) from None
+    _check(library, path)
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, name)
         function.restype = result

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 from . import _library
+from .errors import Error, WrongVersion
 from .events import Ended, Event, Reason, Service, SlowPolicy, from_raw
 
 # Python runs what Ctrl-C does between two calls, in the main thread, and a call that begins just
@@ -32,10 +33,6 @@ def _count_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_count_fork)
-
-
-class Error(Exception):
-    """A call failed; the text says why, and what to do about it."""
 
 
 class WouldBlock(Error):
@@ -80,7 +77,7 @@ class Denied(Error):
 
 # By peal_code.
 _ERRORS = {_WOULD_BLOCK: WouldBlock, -2: TooLarge, -3: Closed, -4: InvalidOption, -6: NotPermitted,
-           _TIMED_OUT: TimedOut, -9: Unreachable, -10: Untrusted}
+           _TIMED_OUT: TimedOut, -9: Unreachable, -10: Untrusted, -12: WrongVersion}
 
 
 @dataclass(frozen=True)
@@ -213,7 +210,8 @@ class Client:
                  tls_name: Optional[str] = None, connect_timeout: float = 5.0,
                  keep: float = 30.0, receive_bytes_max: int = 4 << 20):
         """Connects once, and starts a session. Raises InvalidOption, Unreachable, Untrusted,
-        Denied, TimedOut, NotPermitted or Error. `daemon` is a path, or "tls://host:port"."""
+        Denied, TimedOut, NotPermitted or Error; NoLibrary or WrongVersion, if there is no
+        libpeal.so that goes with this package. `daemon` is a path, or "tls://host:port"."""
         self._made = _forks
         self._handle: Optional[ctypes.c_void_p] = None
         self._lock = threading.RLock()  # guards the handle and the next two
@@ -221,7 +219,7 @@ class Client:
         self._uses: set[_Use] = set()
         self._lib = _library.load()
         options = _library.Options()
-        self._lib.peal_options_init(ctypes.byref(options))
+        self._lib.peal_options_init_sized(ctypes.byref(options), ctypes.sizeof(options))
         options.connect_timeout_ms = _ms(connect_timeout)
         options.keep_ms = _ms(keep)
         options.receive_bytes_max = receive_bytes_max
@@ -233,7 +231,8 @@ class Client:
         options.tls_key = _encoded(tls_key)
         options.tls_name = _encoded(tls_name)
         handle = ctypes.c_void_p()
-        self._check(self._lib.peal_connect(ctypes.byref(options), ctypes.byref(handle)))
+        self._check(self._lib.peal_connect_from(ctypes.byref(options), ctypes.byref(handle),
+                                                _library.HEADER))
         self._handle = handle
         self._raw = _library.Event()
         self._receiving = threading.Lock()

@@ -10,9 +10,55 @@ import threading
 import unittest
 
 import peal
+from peal import _library
 
 # AddressSanitizer's allocator may hang in a child of fork(): tests/base/in_child.h says why.
 NO_FORK = "the library's sanitizer does not survive fork()" if "PEAL_NO_FORK" in os.environ else ""
+
+
+class OtherLibrary:
+    """A library of another version; of one that has no version yet, if it is None."""
+
+    def __init__(self, version):
+        if version is not None:
+            self.peal_version = lambda: version
+
+
+class LibraryTest(unittest.TestCase):
+    """The library is found, and goes with the package, or the error says what to do."""
+
+    def test_a_library_that_is_not_found_is_named_with_the_remedy(self):
+        named = os.environ["PEAL_LIBRARY"]
+        os.environ["PEAL_LIBRARY"] = "/no/such/libpeal.so.0"
+        try:
+            with self.assertRaisesRegex(peal.NoLibrary, "/no/such/libpeal.so.0.*install.*PEAL_LIB"):
+                peal.Client()
+        finally:
+            os.environ["PEAL_LIBRARY"] = named
+
+    def test_the_package_has_the_version_of_the_library(self):
+        self.assertEqual(_library.load().peal_version(), _library.HEADER)
+        self.assertRegex(peal.__version__, r"^\d+\.\d+\.\d+$")
+
+    def test_another_version_is_refused_by_both_numbers(self):
+        here, _library.HEADER = _library.HEADER, 2_001
+        there, _library.VERSION = _library.VERSION, "0.2.1"
+        try:
+            for version, what in ((2_000, r"0\.2\.1.*0\.2\.0.*older"),
+                                  (1_999, r"0\.2\.1.*0\.1\.999.*older"),
+                                  (3_000, r"0\.2\.1.*0\.3\.0.*not compatible"),
+                                  (1_000_000, r"0\.2\.1.*1\.0\.0.*not compatible"),
+                                  (None, r"does not say its version.*0\.2\.1")):
+                with self.assertRaisesRegex(peal.WrongVersion, what):
+                    _library._check(OtherLibrary(version), "libpeal.so.0")
+            _library._check(OtherLibrary(2_001), "libpeal.so.0")
+            _library._check(OtherLibrary(2_999), "libpeal.so.0")
+            _library.HEADER, _library.VERSION = 1_002_003, "1.2.3"
+            _library._check(OtherLibrary(1_003_000), "libpeal.so.0")
+            with self.assertRaisesRegex(peal.WrongVersion, r"2\.0\.0.*not compatible"):
+                _library._check(OtherLibrary(2_000_000), "libpeal.so.0")
+        finally:
+            _library.HEADER, _library.VERSION = here, there
 
 
 class FakeDaemon:

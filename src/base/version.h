@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+// Versions as one number: 1.2.3 is 1002003, as in include/peal/version.h.
+
+namespace peal {
+
+/// "1.2.3".
+std::string version_text(std::uint32_t version);
+
+/// Why a program that was compiled with headers of one version cannot run with a library of
+/// another: the library is older, or its major version differs (its minor one, as long as both are
+/// versions 0). Empty: it can.
+std::string version_problem(std::uint32_t header, std::uint32_t library);
+
+}  // namespace peal
