@@ -4,18 +4,21 @@
 # build (ARCHITECTURE.md, "Which room may open which").
 
 add_library(peal_flags INTERFACE)
-target_compile_options(peal_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
-  -Wold-style-cast -Woverloaded-virtual -fno-omit-frame-pointer
+target_compile_features(peal_flags INTERFACE cxx_std_20)
+target_compile_options(peal_flags INTERFACE -fno-omit-frame-pointer
   # GCC 12 sees overlapping copies in every string concatenation at -O3 (its bug 105651).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   # GCC 12 gathers fields that were just written one by one into one wide load. The processor cannot
   # forward that from its stores, and waits until all of them are done: also those of a payload that
   # was just copied into memory which is in no cache.
   $<$<CXX_COMPILER_ID:GNU>:-fno-tree-slp-vectorize>)
-# Whoever builds Peal as a part of something else may use a compiler that knows more warnings.
 if(PROJECT_IS_TOP_LEVEL)
-  target_compile_options(peal_flags INTERFACE -Werror)
+  target_compile_options(peal_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+    -Wold-style-cast -Woverloaded-virtual -Werror)
+else()
+  # The project around Peal may ask for warnings that Peal does not know, and make them errors.
+  target_compile_options(peal_flags INTERFACE -Wno-error)
 endif()
 if(PEAL_SANITIZE)
   target_compile_options(peal_flags INTERFACE -fsanitize=${PEAL_SANITIZE} -fno-sanitize-recover=all)
@@ -58,7 +61,7 @@ endfunction()
 function(peal_export_headers target prefix dir)
   # Not "rooms/", which older build trees hold as links to whole folders: a link written through
   # one of those would replace the header itself.
-  set(tree ${CMAKE_BINARY_DIR}/headers/${target})
+  set(tree ${peal_BINARY_DIR}/headers/${target})
   if(IS_SYMLINK ${tree}/${prefix})
     message(FATAL_ERROR "${tree}/${prefix} is a link to a folder: remove the build folder")
   endif()
@@ -80,6 +83,7 @@ endfunction()
 # A TOOL is compiled several files at a time where tests are: no other program includes its files.
 function(peal_room name)
   cmake_parse_arguments(ROOM "PURE;TOOL" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE" ${ARGN})
+  set_property(GLOBAL PROPERTY PEAL_ROOM_${name} "${ROOM_USES};${ROOM_HIDES}")
   set(flavours "plain")
   if(ROOM_PURE AND PEAL_ONE_FLAVOUR)
     set(flavours "one")
@@ -96,6 +100,8 @@ function(peal_room name)
     if(ROOM_SOURCES)
       add_library(${target} STATIC ${ROOM_SOURCES})
       target_link_libraries(${target} PRIVATE peal_flags)
+      set_target_properties(${target} PROPERTIES
+        CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
       if(flavour STREQUAL "sim" OR ROOM_TOOL)
         peal_unity(${target} tests ALONE ${ROOM_ALONE})
       else()
@@ -121,6 +127,96 @@ function(peal_room name)
       add_library(${target}_sim ALIAS ${target})
     endif()
   endforeach()
+endfunction()
+
+# peal_archive(name LIBS libraries…): the archive libpeal-<name>.a with the room of that name and
+# all rooms that it uses, and the target peal::<name> that applications link. LIBS are what they
+# need besides the standard library; libraries of headers are in the objects already.
+#
+# A room that is in two archives is in both as the same objects, so that a program that links both
+# takes each object from the one that comes first. The objects also fit into shared libraries, and
+# show nothing from there.
+function(peal_archive name)
+  cmake_parse_arguments(ARCHIVE "" "" "LIBS" ${ARGN})
+  set(waiting ${name})
+  set(rooms)
+  set(objects)
+  while(waiting)
+    list(POP_FRONT waiting room)
+    if(NOT room IN_LIST rooms)
+      list(APPEND rooms ${room})
+      get_target_property(type peal_${room} TYPE)
+      if(type STREQUAL "STATIC_LIBRARY")
+        list(APPEND objects $<TARGET_OBJECTS:peal_${room}>)
+        set_target_properties(peal_${room} PROPERTIES POSITION_INDEPENDENT_CODE ON
+          CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+      endif()
+      get_property(uses GLOBAL PROPERTY PEAL_ROOM_${room})
+      list(APPEND waiting ${uses})
+    endif()
+  endwhile()
+  set(target peal_${name}_archive)
+  add_library(${target} STATIC ${objects})
+  set_target_properties(${target} PROPERTIES
+    LINKER_LANGUAGE CXX OUTPUT_NAME peal-${name} EXPORT_NAME ${name})
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${peal_SOURCE_DIR}/include>)
+  target_link_libraries(${target} INTERFACE ${ARCHIVE_LIBS})
+  if(PEAL_SANITIZE)
+    target_link_options(${target} INTERFACE $<BUILD_INTERFACE:-fsanitize=${PEAL_SANITIZE}>)
+  endif()
+  add_library(peal::${name} ALIAS ${target})
+endfunction()
+
+# peal_part(name folders…): one part of Peal, with the folders of its rooms. peal_add_parts() adds
+# those parts whose packages are here.
+#
+# Built by itself, Peal has to have them all. As a part of an application, it need not: what that
+# application links is not known yet. A target that lacks something says so once it is linked.
+set(PEAL_PARTS)
+macro(peal_part name)
+  list(APPEND PEAL_PARTS ${name})
+  set(PEAL_ROOMS_${name} ${ARGN})
+  peal_find_packages(${name})
+endmacro()
+
+macro(peal_add_parts)
+  if(PROJECT_IS_TOP_LEVEL AND PEAL_LACKS)
+    list(REMOVE_DUPLICATES PEAL_LACKS)
+    list(JOIN PEAL_LACKS "\n  " lacks)
+    message(FATAL_ERROR "not found:\n  ${lacks}\ntools/install-deps installs them on Debian")
+  endif()
+  set(around)
+  if(NOT PROJECT_IS_TOP_LEVEL)
+    set(around EXCLUDE_FROM_ALL)
+  endif()
+  foreach(part ${PEAL_PARTS})
+    if(PEAL_HAS_${part})
+      foreach(room ${PEAL_ROOMS_${part}})
+        add_subdirectory(${room} ${around})
+      endforeach()
+    endif()
+  endforeach()
+  peal_refuse(client client)
+  peal_refuse(c client)
+  peal_refuse(member member)
+  if(NOT PEAL_HAS_member)
+    add_library(peal::peal ALIAS peal_member_refused)
+  endif()
+endmacro()
+
+# If the part lacks a package: a library that nothing can be linked to, and that says why.
+function(peal_refuse library part)
+  if(NOT PEAL_HAS_${part})
+    list(JOIN PEAL_LACKS_${part} ", " lacks)
+    message(STATUS "peal: there is no peal::${library} without ${lacks}")
+    add_library(peal_${library}_refused INTERFACE)
+    # A name with colons has to be a target's, so that CMake stops there, and shows it.
+    target_link_libraries(peal_${library}_refused INTERFACE
+      "peal::${library} needs ${lacks}, which was not found when peal was configured")
+    add_library(peal::${library} ALIAS peal_${library}_refused)
+  endif()
 endfunction()
 
 # peal_test(name SOURCES … USES targets… [ALONE files…] [COMPUTES]): one GoogleTest binary,
