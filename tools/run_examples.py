@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the programs of examples/ as their pages say, and checks what they print.
 
-usage: tools/run_examples.py FOLDER [PEAL]      the build folder, of the examples or of all, and the
-                                                tool
+usage: tools/run_examples.py FOLDER [PEAL [PYTHON CHAT]]
 
-Those that are clients talk through two daemons of PEAL (build/release/bin/peal).
+  FOLDER   the build folder, of the examples or of all
+  PEAL     the tool, through two daemons of which the clients talk (build/release/bin/peal)
+  PYTHON   one that has the package peal installed, and CHAT, the example for it; without them this
+           tree's package and example, with the libpeal.so of FOLDER
 """
 
 import os
@@ -132,14 +134,19 @@ def start_daemons(peal, folder):
     return daemons
 
 
-def clients(build, peal):
-    """A C++, a C and a Python program chat through a group, at two daemons."""
+def chat_of_tree(build):
+    """The command for the Python example of this tree."""
     libraries = list(pathlib.Path(build).rglob("libpeal.so"))
     root = pathlib.Path(__file__).resolve().parent.parent
     if not libraries:
         sys.exit(f"{build} has no libpeal.so: build the target peal_c there")
     os.environ["PEAL_LIBRARY"] = str(libraries[0].resolve())
     os.environ["PYTHONPATH"] = str(root / "bindings/python")
+    return sys.executable, str(root / "examples/chat.py")
+
+
+def clients(build, peal, chat):
+    """A C++, a C and a Python program chat through a group, at two daemons."""
     with tempfile.TemporaryDirectory() as folder:
         daemons = start_daemons(peal, folder)
         programs = []
@@ -147,7 +154,7 @@ def clients(build, peal):
             a, b = folder + "/a.sock", folder + "/b.sock"
             programs.append(Program(built(build, "chat"), a))
             programs.append(Program(built(build, "chat_c"), b))
-            programs.append(Program(sys.executable, str(root / "examples/chat.py"), a))
+            programs.append(Program(*chat, a))
             talk(programs, ("C++", "C", "Python"))
         finally:
             kill_all(programs)
@@ -158,10 +165,11 @@ def clients(build, peal):
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) not in (2, 3, 5):
         sys.exit(__doc__)
-    embedded(sys.argv[1])
-    clients(sys.argv[1], sys.argv[2] if len(sys.argv) == 3 else "build/release/bin/peal")
+    folder, peal = [*sys.argv[1:3], "build/release/bin/peal"][:2]
+    embedded(folder)
+    clients(folder, peal, sys.argv[3:] or chat_of_tree(folder))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program beside Peal is compiled as its project says.
+static_assert(__cplusplus == 201703L, "this target is compiled as C++17");
+int main() { return 0; }
