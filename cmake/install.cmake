@@ -2,6 +2,10 @@
 # What `cmake --install` installs, in four components: `programs`, `library` (what a program that
 # was linked with libpeal.so runs with), `development` and `python`. All but the unit file works
 # from wherever the folder is moved to.
+if(PEAL_LACKS)
+  list(JOIN PEAL_LACKS ", " lacks)
+  message(FATAL_ERROR "PEAL_INSTALL is ON, and all libraries are installed; not found: ${lacks}")
+endif()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
