@@ -24,8 +24,10 @@ void Author::write_late_duplicates() {
   if (!own.chance(kShareWithLateDuplicates)) return;
   script_.add("run " + std::to_string(own.between(60, 300)) + "s");
   const auto replay = [&] {
-    script_.add("replay-old count=" + std::to_string(own.between(20, 300)) + " delay=0-" +
-                std::to_string(own.between(1, 500)) + "ms");
+    // In statements of their own: compilers differ in which part of a sum they compute first.
+    const std::string delay = std::to_string(own.between(1, 500));
+    const std::string count = std::to_string(own.between(20, 300));
+    script_.add("replay-old count=" + count + " delay=0-" + delay + "ms");
   };
   replay();
   script_.add("load rate=" + std::to_string(own.between(20, 500)));

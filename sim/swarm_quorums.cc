@@ -183,8 +183,10 @@ void Author::plan_slow_node() {
   const Duration from{own.between(0, length_.ns)};
   const Duration to = from + milliseconds(own.between(50, 1'500));
   at(from, "disk " + name + " slow " + std::to_string(own.between(5, 250)) + "ms");
-  at(from, "application " + name + " room=" + std::to_string(own.between(1, 60)) +
-               " per-unit=" + std::to_string(own.between(100, 5'000)) + "us");
+  // In statements of their own: compilers differ in which part of a sum they compute first.
+  const std::string per_unit = std::to_string(own.between(100, 5'000));
+  const std::string room = std::to_string(own.between(1, 60));
+  at(from, "application " + name + " room=" + room + " per-unit=" + per_unit + "us");
   if (own.chance(0.5)) at(from, "slow " + name + " " + std::to_string(own.between(2, 20)));
   at(to, "disk " + name + " mended");
   at(to, "application " + name + " normal");
