@@ -45,8 +45,8 @@ bool arrives(const Peer& peer, const OrderState& state) {
 
 /// What it says of the list that counts here; of another one it says nothing here.
 bool speaks_of_list(const Peer& peer, const OrderState& state) {
-  return peer.has_state && peer.state.next != 0 && state.known() &&
-         peer.state.first_list == state.nodes().first && peer.state.list == state.nodes().number;
+  return peer.state.next != 0 && state.known() && peer.state.first_list == state.nodes().first &&
+         peer.state.list == state.nodes().number;
 }
 
 }  // namespace

@@ -172,7 +172,8 @@ void Coordinator::fetch_again(Effects& out) {
 void Coordinator::on_fetched(const wire::Fetched& frame, const BufferRef& bytes) {
   if (phase_ != Phase::recover) return;
   const auto choice = choices_.find(frame.instance);
-  if (choice == choices_.end() || choice->second.round != frame.round) return;
+  const Round chosen = choice == choices_.end() ? Round{} : choice->second.round;
+  if (frame.round != chosen) return;  // no vote is of round 0
   if (!recovered_.emplace(frame.instance, Value{frame.head, bytes}).second) return;
   fetching_.came = true;
   if (fetching_.awaited > 0) --fetching_.awaited;

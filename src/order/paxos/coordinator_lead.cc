@@ -174,7 +174,7 @@ std::optional<MemberId> Coordinator::too_far_behind() const {
   for (const wire::ViewMember& each : tip_.members()) {
     const Peer* peer = p_.peers.find(each.member.node);
     if (peer == nullptr || peer->self || peer->suspected || peer->member != each.member) continue;
-    if (!peer->has_state || peer->state.next == 0) continue;
+    if (peer->state.next == 0) continue;
     if (next_ >= peer->state.next + headway) return each.member;
   }
   return std::nullopt;
@@ -272,7 +272,7 @@ std::vector<wire::ViewMember> Coordinator::wanted_members() const {
       continue;
     }
     const wire::Instance next = peer.self ? p_.state.next() : peer.state.next;
-    if ((!peer.self && !peer.has_state) || next == 0) continue;
+    if (next == 0) continue;
     if (peer.state.visiting || peer.state.disk_hangs || !may_come(peer)) continue;
     const bool finished = !peer.state.joined && next > view_at_;
     if (!finished || next + join_lag(p_.config.options) < p_.state.next()) continue;

@@ -316,9 +316,8 @@ bool PaxosEngine::misses_last() const {
   if (round_seen_.count == 0) return true;
   const Peer* last = peers_.find(round_seen_.coordinator.node);
   if (last == nullptr || last->member != round_seen_.coordinator) return true;
-  if (last->self) {
-    return coordinator_->phase() == Coordinator::Phase::idle || coordinator_->round() < round_seen_;
-  }
+  // It gives up once it sees a higher round.
+  if (last->self) return coordinator_->phase() == Coordinator::Phase::idle;
   if (last->suspected || !last->acceptor || last->state.leaving) return true;
   // Data of it may arrive, and what it says of itself not.
   if (!last->reception.works() && !PEAL_MUTANT(px_silent_leads)) return true;
@@ -335,7 +334,7 @@ bool PaxosEngine::most_miss_last() const {
   const auto missing = std::count_if(peers.begin(), peers.end(), [this](const Peer& peer) {
     if (!peer.acceptor || peer.silent || peer.suspected) return false;
     if (peer.self) return misses_;
-    if (!peer.has_state || !peer.state.misses) return false;
+    if (!peer.state.misses) return false;
     // Where data arrives and nothing else, what it said is of a time that is over.
     const bool old = now_ - peer.said_at >= peer.patience;
     if (old && !PEAL_MUTANT(px_old_words_count)) return false;

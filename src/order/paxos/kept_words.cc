@@ -17,7 +17,7 @@ KeptWords::Word word_of(const Store& store, Instance instance) {
     return word;
   }
   const Slot* slot = store.find(instance);
-  if (slot == nullptr || slot->vote_round.count == 0) return word;
+  if (slot == nullptr) return word;
   word.round = slot->vote_round;
   word.head = slot->vote.head;
   word.bytes = slot->vote.bytes.view();

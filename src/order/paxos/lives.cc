@@ -86,8 +86,7 @@ void PaxosEngine::forget_other_orders() {
 
 /// Packets say of which order they are by who sends them: nobody ever goes over to another one.
 bool PaxosEngine::shares_order(const Peer& peer) const {
-  return state_.known() && peer.has_state && peer.state.next != 0 &&
-         peer.state.first_list == state_.nodes().first;
+  return state_.known() && peer.state.next != 0 && peer.state.first_list == state_.nodes().first;
 }
 
 /// An acceptor's word that an order goes on in its life is one that others vote by.

@@ -21,7 +21,7 @@ constexpr unsigned kRecallTicks = 4;
 
 /// Another node that is past this instance.
 bool is_past(const Peer& peer, Instance instance) {
-  return !peer.self && !peer.suspected && peer.has_state && peer.state.next > instance;
+  return !peer.self && !peer.suspected && peer.state.next > instance;
 }
 
 /// The same of one to which the link works.
@@ -159,7 +159,7 @@ bool PaxosEngine::can_catch_up() const {
 void PaxosEngine::ask_for_checkpoint(Effects& out) {
   const Peer* best = nullptr;
   for (const Peer& peer : peers_.all()) {
-    if (peer.self || peer.suspected || !peer.has_state || peer.state.next == 0) continue;
+    if (peer.self || peer.suspected || peer.state.next == 0) continue;
     if (!state_.known() && !tells_of_order(peer)) continue;
     if (best == nullptr || peer.state.next > best->state.next) best = &peer;
   }
@@ -185,7 +185,7 @@ void PaxosEngine::ask_for_checkpoint(Effects& out) {
   // may have kept it, or what another ensemble lacks, and be sending it.
   Instance behind = state_.next() + (config_.merger == nullptr ? 0 : config_.merger->merged());
   for (const Peer& peer : peers_.all()) {
-    const bool may_help = peer.acceptor && !peer.self && !peer.suspected && peer.has_state;
+    const bool may_help = peer.acceptor && !peer.self && !peer.suspected;
     if (may_help && peer.state.next <= state_.next()) behind += peer.state.next;
   }
   const std::size_t heard = peers_.live_acceptors();
@@ -265,17 +265,15 @@ void PaxosEngine::recall(Effects& out) {
 
 /// It goes by the order that this node knows: what it says of instances is of use here.
 bool PaxosEngine::knows_same_order(const Peer& peer) const {
-  return state_.known() && peer.has_state && peer.state.next != 0 &&
-         peer.state.first_list == state_.nodes().first;
+  return state_.known() && peer.state.next != 0 && peer.state.first_list == state_.nodes().first;
 }
 
 /// This acceptor's own words.
 void PaxosEngine::recall_own(const wire::Recall& question) {
   for (Instance k = question.first; k < question.first + question.count; ++k) {
     const Slot* slot = store_.find(k);
-    const bool voted = slot != nullptr && slot->vote_round.count != 0;
-    recall_.note(config_.self.node, k, voted ? slot->vote_round : Round{},
-                 voted ? slot->vote : Value{});
+    recall_.note(config_.self.node, k, slot != nullptr ? slot->vote_round : Round{},
+                 slot != nullptr ? slot->vote : Value{});
   }
 }
 
@@ -329,7 +327,7 @@ void PaxosEngine::keep_words(Instance end) {
   for (const Peer& peer : peers_.all()) {
     if (!peer.listed || peer.self) continue;
     if (!peer.has_state) first = store_.oldest();
-    if (peer.has_state && peer.state.next != 0) first = std::min(first, peer.state.next);
+    if (peer.state.next != 0) first = std::min(first, peer.state.next);
   }
   // Who does not vote has nothing to say of what it did not consume.
   kept_.keep(first, acceptor_ ? end : state_.next(), store_);

@@ -164,11 +164,10 @@ void Peers::note_state(Peer& peer, const wire::State& state) {
   peer.logs.note(peer.member.epoch, state);
   look_at_life(peer);
   // Packets overtake each other: what only grows shows which of them is newer.
-  const bool older =
-      peer.has_state && (state.next < peer.state.next || state.view < peer.state.view ||
-                         state.voted_round < peer.state.voted_round);
+  const bool older = state.next < peer.state.next || state.view < peer.state.view ||
+                     state.voted_round < peer.state.voted_round;
   if (older) return;
-  const bool same = peer.has_state && state.voted_round == peer.state.voted_round;
+  const bool same = state.voted_round == peer.state.voted_round;
   const wire::State before = peer.state;
   peer.state = state;
   if (same) {
@@ -193,8 +192,7 @@ void Peers::refuse_state(Peer& peer) {
 void Peers::note_decided(const wire::Round& round, wire::Instance upto) {
   Peer* peer = find(round.coordinator.node);
   // Else its own word of the round is on its way.
-  if (peer == nullptr || peer->self || peer->member != round.coordinator || !peer->has_state)
-    return;
+  if (peer == nullptr || peer->self || peer->member != round.coordinator) return;
   if (peer->state.voted_round != round) return;
   peer->state.decided_upto = std::max(peer->state.decided_upto, upto);
 }
@@ -260,9 +258,8 @@ std::size_t Peers::lives() const {
 }
 
 bool Peers::anybody_knows() const {
-  return std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
-    return !peer.suspected && peer.has_state && peer.state.next != 0;
-  });
+  return std::any_of(peers_.begin(), peers_.end(),
+                     [](const Peer& peer) { return !peer.suspected && peer.state.next != 0; });
 }
 
 const Peer* Peers::candidate(std::size_t first) const {
@@ -274,7 +271,7 @@ const Peer* Peers::candidate(std::size_t first) const {
     if (!peer.named) continue;
     std::size_t rank = (index++ + acceptors_ - begin) % acceptors_;
     if (!peer.acceptor || peer.silent || peer.suspected || peer.state.leaving) continue;
-    if (!peer.has_state || peer.state.next == 0) rank += acceptors_;
+    if (peer.state.next == 0) rank += acceptors_;
     // The fitter first; that it knows the order matters among equally fit ones. What it said of
     // itself is old if its packets do not arrive any more.
     const bool heard = peer.self || !peer.reception.failing() || PEAL_MUTANT(px_silent_leads);

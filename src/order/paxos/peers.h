@@ -72,7 +72,7 @@ struct Peer {
   Instant keeps_up{};  ///< when it last came further, had all, or its application took nothing
   wire::Instance came_to{};  ///< how far it had come then
   bool has_state = false;
-  wire::State state;     ///< as it said last
+  wire::State state;     ///< as it said last; if it said nothing, it knows and did nothing
   Instant said_at{};     ///< when that came
   bool refused = false;  ///< its last state was: it goes by another list, or by another order
   bool bound = false;    ///< it said LIVES for another list, and never changes that in its life
@@ -81,7 +81,7 @@ struct Peer {
 
 /// An order in which nothing is decided yet is learnt from its acceptors alone.
 inline bool tells_of_order(const Peer& peer) {
-  return peer.has_state && (peer.state.next > 1 || (peer.state.next == 1 && peer.named));
+  return peer.state.next > 1 || (peer.state.next == 1 && peer.named);
 }
 
 /// The nodes: who is alive, as far as it seems, and what each said last.

@@ -273,7 +273,6 @@ void Ensembles::let_pass(Inner& inner, std::uint64_t last) {
   const bool idle = inner.engine->idle();
   const bool enough = last == 0 || inner.engine->key() >= last + kAheadUs / 2;
   const bool wanted = inner.engine->key() < inner.wanted &&
-                      (idle || inner.engine->coordinated_by() == self_) &&
                       (inner.passing < inner.wanted || now_ >= inner.passing_at + kPassingMax);
   if (!wanted && (enough || !idle)) return;
   const std::uint64_t key = std::max({key_now(), last, inner.wanted}) + kAheadUs;
