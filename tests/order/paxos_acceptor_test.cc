@@ -593,6 +593,14 @@ TEST_F(PaxosAcceptor, AfterItsDiskFailedItIsMute) {
   EXPECT_EQ(acceptor_->vote(store_), 0U);
 }
 
+TEST_F(PaxosAcceptor, AfterItsDiskFailedItsPromisesAreNoneAnyMore) {
+  ASSERT_TRUE(acceptor_->prepare(second_));
+  disk_.sync();
+  ASSERT_TRUE(acceptor_->is_promised(second_));
+  disk_.fail();
+  EXPECT_FALSE(acceptor_->is_promised(second_));
+}
+
 TEST_F(PaxosAcceptor, ALogOfAnotherReleaseIsRefused) {
   const Bytes strange = bytes_of("\x09 strange");
   ASSERT_TRUE(disk_.append(strange));
