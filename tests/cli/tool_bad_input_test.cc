@@ -224,7 +224,7 @@ TEST_F(BadInput, LinesArriveAsTheyAre) {
   up({"--nodes", "1"});
   wait_for("members=1");
   start({"recv", "--to", dir_, "--count", "7", "--views"}, "received");
-  ASSERT_EQ(run("timeout 20 tail -n +1 -f $DIR/received | head -n 1").status, 0);
+  ASSERT_EQ(run("timeout 20 tail -n +1 -F $DIR/received | head -n 1").status, 0);
   std::string text("\0\1\r\xff\n\n\n\xc3(\r\n", 11);
   text += "last";
   write("lines", text);

@@ -31,7 +31,7 @@ TEST_F(ToolSignals, RecvEndsWell) {
   for (const int signal : {SIGINT, SIGTERM}) {
     start({"recv", "--to", socket(), "--views"}, std::to_string(signal));
     const std::string file = "$DIR/" + std::to_string(signal);
-    ASSERT_EQ(run("timeout 20 tail -n +1 -f " + file + " | head -n 1").status, 0);
+    ASSERT_EQ(run("timeout 20 tail -n +1 -F " + file + " | head -n 1").status, 0);
     EXPECT_EQ(end(signal), 0);
   }
 }

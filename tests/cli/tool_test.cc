@@ -79,7 +79,7 @@ TEST_F(Tool, MessagesGoToSeveralGroupsAndToOneClient) {
         "received");
   for (const char* group : {"a", "b"}) {
     const std::string line = "'group=" + std::string(group) + " members=#x#n1 '";
-    ASSERT_EQ(run("timeout 20 tail -n +1 -f $DIR/received | grep -q -m 1 " + line).status, 0);
+    ASSERT_EQ(run("timeout 20 tail -n +1 -F $DIR/received | grep -q -m 1 " + line).status, 0);
   }
   const Ran sent =
       run("to=\"--to $DIR/n2.sock\"; echo both | peal send $to --group a --group b &&"
@@ -123,7 +123,7 @@ TEST_P(ToolOrder, ThreeNodesDeliverInOneOrder) {
   // A receiver whose first line is there, a view with it, gets everything from then on.
   for (int i = 0; i < 3; ++i) {
     const std::string file = dir_ + "/n" + std::to_string(i + 1) + ".received";
-    ASSERT_EQ(run("timeout 20 tail -n +1 -f " + file + " | head -n 1").status, 0);
+    ASSERT_EQ(run("timeout 20 tail -n +1 -F " + file + " | head -n 1").status, 0);
   }
   const Ran sent =
       run("seq -f 'a%g' 300 | peal send --to $DIR/n1.sock & a=$!\n"
@@ -203,7 +203,7 @@ TEST_F(Tool, SendTellsAPersonWhereToLookWhenNothingMoves) {
   auto terminal = Child::start(find_program("script"), {"-qfc", send, "/dev/null"}, dir_ + "/told");
   ASSERT_TRUE(terminal) << terminal.error();
   children_.push_back(std::move(*terminal));
-  ASSERT_EQ(run("timeout 20 tail -n +1 -f $DIR/told | grep -q -m 1 says").status, 0);
+  ASSERT_EQ(run("timeout 20 tail -n +1 -F $DIR/told | grep -q -m 1 says").status, 0);
   EXPECT_THAT(
       content(dir_ + "/told"),
       HasSubstr("1 message is not settled yet: `peal status --to " + dir_ + "/n1.sock` says what"));
