@@ -222,7 +222,6 @@ class PaxosEngine final : public Ensemble {
   void answer_recall(NodeId to, const wire::Recall& recall, Effects& out);
   wire::Drop on_word(const Peer& from, const BufferRef& packet);
   bool take_recalled();
-  bool knows_same_order(const Peer& peer) const;
   std::optional<KeptWords::Word> word_on(Instance instance) const;
   void keep_words(Instance end);
   bool may_skip() const;

@@ -94,7 +94,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
       wire::Recall recall;
       const Drop reason = wire::decode_recall(packet.view(), recall);
       if (reason != Drop::none) return reason;
-      if (!knows_same_order(from)) return Drop::other_list;
+      if (!shares_order(from)) return Drop::other_list;
       answer_recall(from.node, recall, out);
       return reason;
     }

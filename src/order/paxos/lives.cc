@@ -84,7 +84,8 @@ void PaxosEngine::forget_other_orders() {
   }
 }
 
-/// Packets say of which order they are by who sends them: nobody ever goes over to another one.
+/// It goes by the order that this node knows: what it says of instances is of use here. Packets say
+/// of which order they are by who sends them: nobody ever goes over to another one.
 bool PaxosEngine::shares_order(const Peer& peer) const {
   return state_.known() && peer.state.next != 0 && peer.state.first_list == state_.nodes().first;
 }

@@ -256,16 +256,11 @@ void PaxosEngine::recall(Effects& out) {
       recall_own(question);
       continue;
     }
-    if (!knows_same_order(peer)) continue;
+    if (!shares_order(peer)) continue;
     outbox_.send(peer.node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
       return wire::encode_recall(header, question, bytes);
     });
   }
-}
-
-/// It goes by the order that this node knows: what it says of instances is of use here.
-bool PaxosEngine::knows_same_order(const Peer& peer) const {
-  return state_.known() && peer.state.next != 0 && peer.state.first_list == state_.nodes().first;
 }
 
 /// This acceptor's own words.
@@ -304,7 +299,7 @@ Drop PaxosEngine::on_word(const Peer& from, const BufferRef& packet) {
   if (reason != Drop::none) return reason;
   const bool asked_for =
       word.instance >= state_.next() && word.instance < state_.next() + wire::kRecallMax;
-  if (!from.acceptor || !asked_for || !knows_same_order(from)) return Drop::stale;
+  if (!from.acceptor || !asked_for || !shares_order(from)) return Drop::stale;
   recall_.note(from.node, word.instance, word.round,
                {word.head, bytes_behind(packet, wire::kWordHeaderBytes)});
   return Drop::none;
