@@ -8,7 +8,7 @@ namespace peal::sim {
 bool is_knob(const order::Option& option) { return option.kind != order::Option::Kind::word; }
 
 bool is_called(const order::Option& option, const std::string& key) {
-  const std::string_view name = order::name_in_table(option.key);
+  const std::string_view name = option.name();
   if (name == key) return true;
   constexpr std::string_view kEnding = "_ms";
   return option.kind == order::Option::Kind::duration && name.size() > kEnding.size() &&

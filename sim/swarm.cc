@@ -91,7 +91,7 @@ bool Author::draw_knobs() {
     const bool time = option.kind == order::Option::Kind::duration;
     const std::int64_t number = time ? std::max<std::int64_t>(1, value / 100'000) * 100'000 : value;
     each.set(drawn, number);
-    text += " " + std::string(order::name_in_table(option.key)) + "=" +
+    text += " " + std::string(option.name()) + "=" +
             (time ? decimal(static_cast<double>(number) / 1e6) : std::to_string(number));
   }
   if (!order::ring::validate(drawn).empty()) return false;

@@ -42,7 +42,7 @@ std::optional<std::int64_t> number_of(const Option& option, const Value& value) 
   if (option.kind == Option::Kind::duration) {
     const auto number = as_number(value);
     if (!number) return std::nullopt;
-    const double exact = *number * static_cast<double>(order::unit_ns(option.key));
+    const double exact = *number * static_cast<double>(option.unit());
     // Before it is rounded: what is just outside stays there.
     if (exact < static_cast<double>(option.least) || exact > static_cast<double>(option.most)) {
       return std::nullopt;
@@ -61,7 +61,7 @@ Key option_key(const order::Field<Options>& field) {
   const Option& option = field.option;
   Key key;
   key.table = option.key.substr(0, option.key.find('.'));
-  key.name = order::name_in_table(option.key);
+  key.name = option.name();
   key.accepted = order::accepted_by(option);
   key.normal = order::text_of(option, option.normal);
   key.help = sentence(option);
@@ -288,7 +288,7 @@ void add_network(std::vector<Key>& rows) {
 
 void add_ring(std::vector<Key>& rows) {
   for (const auto& each : order::ring::fields()) {
-    if (each.option.kind == Option::Kind::word || each.option.internal) continue;
+    if (!each.option.is_tunable()) continue;
     rows.push_back(option_key(each));
     if (each.option.cluster_wide) rows.back().help += " The same on all nodes.";
   }

@@ -46,12 +46,9 @@ v0::Config member_config(const NodeConfig& config) {
   for (const auto& each : order::ring::fields()) {
     const order::Option& option = each.option;
     const std::int64_t number = each.get(config.ring);
-    if (option.kind == order::Option::Kind::word || option.internal || number == option.normal) {
-      continue;
-    }
-    const bool time = option.kind == order::Option::Kind::duration;
-    out.ring[std::string(order::name_in_table(option.key))] =
-        static_cast<double>(number) / static_cast<double>(time ? order::unit_ns(option.key) : 1);
+    if (!option.is_tunable() || number == option.normal) continue;
+    out.ring[std::string(option.name())] =
+        static_cast<double>(number) / static_cast<double>(option.unit());
   }
   return out;
 }

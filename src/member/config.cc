@@ -22,24 +22,19 @@ std::string plain(double value) {
   return std::to_string(value);
 }
 
-/// May an application set it by its name in Config::ring?
-bool is_tunable(const order::Option& option) {
-  return option.kind != order::Option::Kind::word && !option.internal;
-}
-
 /// Sets one tunable; empty, or what is wrong.
 std::string set_tunable(const std::string& name, double value, order::ring::Options& options) {
   using order::Option;
   std::string known;
   for (const auto& each : order::ring::fields()) {
     const Option& option = each.option;
-    if (!is_tunable(option)) continue;
-    if (order::name_in_table(option.key) != name) {
-      known += (known.empty() ? "" : ", ") + std::string(order::name_in_table(option.key));
+    if (!option.is_tunable()) continue;
+    if (option.name() != name) {
+      known += (known.empty() ? "" : ", ") + std::string(option.name());
       continue;
     }
     const bool time = option.kind == Option::Kind::duration;
-    const auto unit = static_cast<double>(time ? order::unit_ns(option.key) : 1);
+    const auto unit = static_cast<double>(option.unit());
     const double exact = value * unit;
     const bool whole = time || exact == std::floor(exact);
     const auto low = static_cast<double>(option.least), high = static_cast<double>(option.most);

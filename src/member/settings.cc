@@ -327,7 +327,7 @@ void add_ring_rules(const Settings& settings, Digest& rules) {
   for (const auto& each : order::ring::fields()) {
     if (!each.option.cluster_wide) continue;
     if (each.option.kind != order::Option::Kind::word) {
-      rules.add(as_bytes_view(order::name_in_table(each.option.key)));
+      rules.add(as_bytes_view(each.option.name()));
     }
     rules.add(static_cast<std::uint64_t>(each.get(settings.ring)));
   }

@@ -57,10 +57,6 @@ constexpr auto field(Option option) {
   using V = typename detail::MemberOf<decltype(Member)>::Value;
   option.normal = detail::number_of(T{}.*Member);
   if constexpr (std::is_same_v<V, Duration>) option.kind = Option::Kind::duration;
-  if constexpr (std::is_same_v<V, bool>) {
-    option.kind = Option::Kind::truth;
-    option.most = 1;
-  }
   if constexpr (std::is_enum_v<V>) {
     option.kind = Option::Kind::word;
     option.most = option.least + static_cast<std::int64_t>(option.words.size()) - 1;

@@ -53,7 +53,6 @@ std::string text_of(const Option& option, std::int64_t number) {
   switch (option.kind) {
     case Option::Kind::number: return std::to_string(number);
     case Option::Kind::duration: return in_unit(number, unit_of(option.key));
-    case Option::Kind::truth: return number != 0 ? "true" : "false";
     case Option::Kind::word: return '"' + std::string(word_at(option, number)) + '"';
   }
   return {};
@@ -72,7 +71,6 @@ std::string accepted_by(const Option& option) {
       return "a number from " + in_unit(option.least, unit) + " to " + in_unit(option.most, unit) +
              " (" + std::string(unit.word) + ")";
     }
-    case Option::Kind::truth: return "true or false";
     case Option::Kind::word: return list_of(option.words);
   }
   return {};
@@ -88,8 +86,6 @@ std::string refusal(const Option& option, std::int64_t number) {
                : text_of(option, option.least) + " to " + text_of(option, option.most));
 }
 
-std::string_view name_in_table(std::string_view key) { return key.substr(key.rfind('.') + 1); }
-
-std::int64_t unit_ns(std::string_view key) { return unit_of(key).ns; }
+std::int64_t Option::unit() const { return kind == Kind::duration ? unit_of(key).ns : 1; }
 
 }  // namespace peal::order

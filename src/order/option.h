@@ -17,7 +17,6 @@ struct Option {
   enum class Kind : std::uint8_t {
     number,
     duration,  ///< in nanoseconds
-    truth,     ///< 0 or 1
     word,      ///< one of `words`, of which the first has the number `least`
   };
   std::string_view key;  ///< with its table: "ring.token_loss_ms"; the unit of a duration is last
@@ -33,18 +32,20 @@ struct Option {
 
   /// Is the number, of this option's kind, accepted?
   bool accepts(std::int64_t value) const { return value >= least && value <= most; }
+  /// The key without its table: "token_loss_ms".
+  std::string_view name() const { return key.substr(key.rfind('.') + 1); }
+  /// May a user set it in its table of the configuration? Words have keys of their own.
+  bool is_tunable() const { return kind != Kind::word && !internal; }
+  /// What 1 in a file is as a number: 1,000,000 for token_loss_ms; 1 of all but durations.
+  std::int64_t unit() const;
 };
 
 /// The number as a file has it: 1.5 for 1,500,000 ns of an option whose key ends in _ms, "auto",
-/// true, "keys". Words and "auto" are in quotes.
+/// "majority". Words and "auto" are in quotes.
 std::string text_of(const Option& option, std::int64_t number);
 /// Empty if the number is accepted, else one line that names the key, the number and the range.
 std::string refusal(const Option& option, std::int64_t number);
 /// What is accepted, to complete "accepted is …".
 std::string accepted_by(const Option& option);
-/// The key without its table: "token_loss_ms".
-std::string_view name_in_table(std::string_view key);
-/// Nanoseconds of the unit that a duration's key ends in: 1e6 for token_loss_ms.
-std::int64_t unit_ns(std::string_view key);
 
 }  // namespace peal::order

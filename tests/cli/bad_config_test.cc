@@ -552,8 +552,8 @@ TEST(BadConfig, EveryKnob) {
   int rows = 0;
   for (const auto& each : order::ring::fields()) {
     const order::Option& option = each.option;
-    if (option.kind == order::Option::Kind::word || option.internal) continue;
-    const std::string name(order::name_in_table(option.key));
+    if (!option.is_tunable()) continue;
+    const std::string name(option.name());
     const bool is_auto = option.automatic == option.most;
     const bool time = option.kind == order::Option::Kind::duration;
     const double unit = time ? 1e6 : 1;

@@ -118,7 +118,7 @@ TEST(Swarm, UsesEveryFaultAndEveryTunable) {
   }
   for (const auto& each : order::ring::fields()) {
     if (!is_knob(each.option)) continue;
-    const std::string name(order::name_in_table(each.option.key));
+    const std::string name(each.option.name());
     EXPECT_GE(words["cluster " + name], 100) << name;
   }
   EXPECT_EQ(nodes.size(), 8U);
