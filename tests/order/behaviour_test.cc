@@ -16,14 +16,6 @@ std::size_t delivered(const Log& log) {
   return count;
 }
 
-/// A cluster whose nodes are in one view.
-std::unique_ptr<Cluster> formed(std::uint32_t nodes, const ring::Options& options = {}) {
-  auto cluster = std::make_unique<Cluster>(nodes, options);
-  cluster->start_all();
-  EXPECT_TRUE(cluster->run_until([&] { return cluster->in_view_of(nodes); }, seconds(5)));
-  return cluster;
-}
-
 TEST(Behaviour, AnApplicationThatDoesNotReadStopsTheSendersAndSaysSo) {
   auto cluster = formed(3);
   cluster->set_room(2, 0);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -213,6 +215,13 @@ std::uint64_t Cluster::counter(std::uint32_t node, std::string_view wanted) cons
     if (counter.name == wanted) return counter.value;
   }
   PEAL_ASSERT(false && "no such counter");
+}
+
+std::unique_ptr<Cluster> formed(std::uint32_t nodes, const ring::Options& options) {
+  auto cluster = std::make_unique<Cluster>(nodes, options);
+  cluster->start_all();
+  EXPECT_TRUE(cluster->run_until([&] { return cluster->in_view_of(nodes); }, seconds(5)));
+  return cluster;
 }
 
 }  // namespace peal::order::test

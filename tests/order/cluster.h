@@ -84,4 +84,7 @@ class Cluster {
   Instant now_{1'000'000'000};
 };
 
+/// A cluster whose nodes are in one view.
+std::unique_ptr<Cluster> formed(std::uint32_t nodes, const ring::Options& options = {});
+
 }  // namespace peal::order::test

@@ -107,9 +107,8 @@ TEST_F(Commits, ItsOwnLimitsCountWhereTheyAreLess) {
 // What a member wrote into the record of its old view has to be there still.
 TEST(Commit, ARecordThatLostWhatAMemberHasIsRefused) {
   for (const bool intact : {true, false}) {
-    Cluster cluster(3, {});
-    cluster.start_all();
-    ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+    const auto made = formed(3);
+    Cluster& cluster = *made;
     // Only the second member gets the last message, nobody gets the one before it, and the first
     // member, which sent them, is gone.
     cluster.filter = [&](const Flight& flight) {
@@ -179,9 +178,8 @@ TEST(Ring, SaysGoodbyeToWhomeverItLooksForOrHas) {
 
 // A pause makes a deadline later if the token needs time to come, and never sooner.
 TEST(Ring, APauseTakesNoTimeFromTheToken) {
-  Cluster cluster(3, {});
-  cluster.start_all();
-  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  const auto made = formed(3);
+  Cluster& cluster = *made;
   bool held = false;
   cluster.filter = [&](const Flight& flight) { return !held || flight.kind != FrameKind::token; };
   cluster.run(milliseconds(100));
@@ -196,9 +194,8 @@ TEST(Ring, APauseTakesNoTimeFromTheToken) {
 TEST(RingRequests, AMemberAddsItsOwnToThoseThatItDoesNotAnswerNow) {
   ring::Options options;
   options.retransmit_max = 1;
-  Cluster cluster(4, options);
-  cluster.start_all();
-  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(4); }, seconds(5)));
+  const auto made = formed(4, options);
+  Cluster& cluster = *made;
   bool lossy = true;
   cluster.filter = [&](const Flight& flight) {
     if (!lossy || flight.kind != FrameKind::data) return true;
@@ -233,9 +230,8 @@ TEST(RingRequests, AMemberAddsItsOwnToThoseThatItDoesNotAnswerNow) {
 TEST(RingRequests, OfOneVisitABoundedNumberIsAnswered) {
   ring::Options options;
   options.retransmit_max = 2;
-  Cluster cluster(3, options);
-  cluster.start_all();
-  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  const auto made = formed(3, options);
+  Cluster& cluster = *made;
   bool lossy = true;
   std::vector<std::uint64_t> answers(3, 0);
   std::uint64_t most = 0;

@@ -58,9 +58,8 @@ TEST(Hostile, NoSealedPacketCanStopAMember) {
 }
 
 TEST(Hostile, RandomBytesAreCountedAndChangeNothing) {
-  Cluster cluster(3, {});
-  cluster.start_all();
-  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  const auto made = formed(3);
+  Cluster& cluster = *made;
   Random random(2);
   const std::uint64_t digest = cluster.engine(0).digest();
   for (int i = 0; i < 20'000; ++i) {

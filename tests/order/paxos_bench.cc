@@ -18,6 +18,14 @@ constexpr std::size_t kPacketBytes = 65'536;
 
 }  // namespace
 
+Options small_windows() {
+  Options options;
+  options.max_gap = 32;
+  options.checkpoint_every = 8;
+  options.window = options.member_window = options.window_first = 8;
+  return options;
+}
+
 Bytes bytes_of(std::string_view text) {
   Bytes bytes(text.size());
   if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
@@ -389,17 +397,8 @@ Round Bench::join(const MemberId& leader, std::uint64_t round_count) {
 }
 
 Round Bench::lead() {
-  start();
-  for (int i = 0; i < 20 && count(wire::PaxosKind::prepare) == 0; ++i) {
-    for (const MemberId& each : {kTwo, kThree}) state(each, {});
-    run(milliseconds(20));
-  }
-  sync();
-  wire::Prepare asked;
-  if (count(wire::PaxosKind::prepare) == 0) return {};
-  const Bytes& packet = last(wire::PaxosKind::prepare)->bytes;
-  PEAL_ASSERT(wire::decode_prepare(packet, asked) == wire::Drop::none);
-  const Round round{asked.count, kOne};
+  const Round round{begin_phase_one({kTwo, kThree}), kOne};
+  if (round.count == 0) return {};
   promise(kTwo, {round, 0, {}});
   wire::State here;
   here.next = here.oldest = 1;
@@ -465,9 +464,35 @@ void Bench::install(const View& view) {
 void Bench::report(const Event& event) { events.push_back(event); }
 void Bench::fatal(std::string_view /*reason*/) { log.emplace_back("fatal"); }
 
+std::uint64_t Bench::begin_phase_one(std::initializer_list<MemberId> heard) {
+  start();
+  for (int i = 0; i < 20 && count(wire::PaxosKind::prepare) == 0; ++i) {
+    for (const MemberId& each : heard) state(each, {});
+    run(milliseconds(20));
+  }
+  sync();
+  wire::Prepare asked;
+  if (count(wire::PaxosKind::prepare) == 0) {
+    ADD_FAILURE() << "nobody began";
+    return 0;
+  }
+  EXPECT_EQ(wire::decode_prepare(last(wire::PaxosKind::prepare)->bytes, asked), wire::Drop::none);
+  return asked.count;
+}
+
 std::uint64_t Bench::count(wire::PaxosKind kind) const {
   return static_cast<std::uint64_t>(std::count_if(
       sent.begin(), sent.end(), [kind](const Sent& each) { return each.kind == kind; }));
+}
+
+std::uint64_t Bench::proposed(wire::ValueKind kind) const {
+  return static_cast<std::uint64_t>(
+      std::count_if(sent.begin(), sent.end(), [kind](const Sent& each) {
+        wire::ValueFrame frame;
+        if (each.kind != wire::PaxosKind::propose || each.to != NodeId{}) return false;
+        EXPECT_EQ(wire::decode_value(each.bytes, frame), wire::Drop::none);
+        return frame.head.kind == kind;
+      }));
 }
 
 const Bench::Sent* Bench::last(wire::PaxosKind kind) const {

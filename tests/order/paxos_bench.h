@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +26,8 @@ using Bytes = std::vector<std::byte>;
 inline constexpr MemberId kOne{{1}, 100}, kTwo{{2}, 100}, kThree{{3}, 100};
 
 Bytes bytes_of(std::string_view text);
+/// Few instances may be under way, or lacked by the slowest member.
+Options small_windows();
 /// Makes an instance of the store decided: a unit of kOne with its number, of `size` bytes.
 void put(Store& store, BufferPool& pool, Instance instance, std::uint32_t size);
 /// kOne, which knows itself and two others, all acceptors, and has heard nobody.
@@ -153,10 +156,16 @@ class Bench final : public Host, public Effects {
   /// Another node coordinates in round `count` of its own; instance 1 is view 1 of all three, and
   /// decided. Everything durable.
   Round join(const MemberId& leader, std::uint64_t count = 1);
+  /// This node, which is node 1, starts, and its first Phase 1 begins, in a cluster that knows
+  /// nothing yet, and of which it hears these. The count of its round; 0, and a failure of the
+  /// test, if none began.
+  std::uint64_t begin_phase_one(std::initializer_list<MemberId> heard = {kTwo});
   /// This node, which is node 1, starts and coordinates; view 1 of all three is decided. Its round.
   Round lead();
 
   std::uint64_t count(wire::PaxosKind kind) const;
+  /// Values of this kind that were proposed to all.
+  std::uint64_t proposed(wire::ValueKind kind) const;
   /// The last of this kind, or null.
   const Sent* last(wire::PaxosKind kind) const;
   wire::State last_state() const;

@@ -15,27 +15,10 @@ namespace {
 using sim_hooks::Mutant;
 using wire::PaxosKind;
 
-/// Node 1 after its first Phase 1 has begun, in a cluster that knows nothing yet.
-std::uint64_t begin_phase_one(Bench& one) {
-  one.start();
-  for (int i = 0; i < 20 && one.count(PaxosKind::prepare) == 0; ++i) {
-    one.state(kTwo, {});
-    one.run(milliseconds(20));
-  }
-  one.sync();
-  wire::Prepare asked;
-  if (one.count(PaxosKind::prepare) == 0) {
-    ADD_FAILURE() << "nobody began";
-    return 0;
-  }
-  EXPECT_EQ(wire::decode_prepare(one.last(PaxosKind::prepare)->bytes, asked), wire::Drop::none);
-  return asked.count;
-}
-
 // a promise of an earlier round is none of this one's.
 TEST(PaxosCoordinator, PromisesOfOtherRoundsAreNotCounted) {
   Bench one(kOne);
-  const std::uint64_t count = begin_phase_one(one);
+  const std::uint64_t count = one.begin_phase_one();
   one.promise(kTwo, {{count + 1, kOne}, 0, {}});
   one.promise(kTwo, {{count, {kOne.node, kOne.epoch - 1}}, 0, {}});
   if (count > 1) one.promise(kTwo, {{count - 1, kOne}, 0, {}});
@@ -49,7 +32,7 @@ TEST(PaxosCoordinator, PromisesOfOtherRoundsAreNotCounted) {
 // Another one has coordinated in the meantime, with a higher round that this one has not heard of.
 TEST(PaxosCoordinator, WhatItKnowsToBeDecidedIsNotOverwrittenByItsOwnProposal) {
   Bench one(kOne);
-  const std::uint64_t count = begin_phase_one(one);
+  const std::uint64_t count = one.begin_phase_one();
   const std::vector<wire::ViewMember> members{{kOne, 0}, {kTwo, 0}, {kThree, 0}};
   one.decided_view(kTwo, 2, 1, members);
   // So it fills what is below with nothing.
@@ -92,12 +75,12 @@ TEST(PaxosCoordinator, ASlowDiskDelaysOneRoundAndBeginsNoOther) {
 
 TEST(PaxosCoordinator, OnePromiseIsNoMajority) {
   Bench one(kOne);
-  begin_phase_one(one);
+  one.begin_phase_one();
   one.run(milliseconds(50));
   EXPECT_FALSE(one.last_state().leading) << "its own alone";
   const WithMutant active(Mutant::px_promises_one_short);
   Bench other(kOne);
-  begin_phase_one(other);
+  other.begin_phase_one();
   other.run(milliseconds(50));
   EXPECT_TRUE(other.last_state().leading) << "the mutant is noticed";
 }
@@ -142,7 +125,7 @@ constexpr Round kLast{1, {kOne.node, kOne.epoch - 1}};
 
 /// What node 1 asks for of 300 votes that node 3 says it gave, as long as each is answered at once.
 std::uint64_t fetched_at_once(Bench& one) {
-  const std::uint64_t count = begin_phase_one(one);
+  const std::uint64_t count = one.begin_phase_one();
   one.state(kThree, {});
   one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
   std::uint64_t answered = 0;
@@ -166,7 +149,7 @@ TEST(PaxosCoordinator, WhatItLacksIsFetchedAsFastAsItComes) {
 
 TEST(PaxosCoordinator, WhatWasFetchedInVainIsAskedForAgain) {
   Bench one(kOne);
-  const std::uint64_t count = begin_phase_one(one);
+  const std::uint64_t count = one.begin_phase_one();
   one.state(kThree, {});
   one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
   const std::uint64_t first = one.count(PaxosKind::fetch);
@@ -183,7 +166,7 @@ TEST(PaxosCoordinator, WhatWasFetchedInVainIsAskedForAgain) {
 // for.
 TEST(PaxosCoordinator, WhatWasNotChosenIsNotTaken) {
   Bench one(kOne);
-  const std::uint64_t count = begin_phase_one(one);
+  const std::uint64_t count = one.begin_phase_one();
   one.state(kThree, {});
   one.promise(kThree, {{count, kOne}, 1, {{1, 2, kLast}}});
   one.fetched(kThree, kLast, 7, unit_head(kTwo, 7), "never voted for");
@@ -208,7 +191,7 @@ TEST(PaxosCoordinator, WhatWasNotChosenIsNotTaken) {
 // Others of those who voted for it may have it.
 TEST(PaxosCoordinator, WhoIsGoneIsAskedForItsVotesNoLonger) {
   Bench one(kOne);
-  const std::uint64_t count = begin_phase_one(one);
+  const std::uint64_t count = one.begin_phase_one();
   one.state(kThree, {});
   one.promise(kThree, {{count, kOne}, 1, {{1, 300, kLast}}});
   const std::uint64_t rounds = one.count(PaxosKind::prepare);
@@ -283,25 +266,10 @@ TEST_F(PaxosCoordinatorAlone, ADatagramGoesByTheDataLane) {
   EXPECT_EQ(proposed->lane, Lane::data);
 }
 
-std::uint64_t views_proposed(const Bench& one) {
-  std::uint64_t count = 0;
-  for (const Bench::Sent& sent : one.sent) {
-    wire::ValueFrame frame;
-    if (sent.kind != PaxosKind::propose || sent.to != NodeId{}) continue;
-    EXPECT_EQ(wire::decode_value(sent.bytes, frame), wire::Drop::none);
-    count += frame.head.kind == wire::ValueKind::view ? 1U : 0U;
-  }
-  return count;
-}
-
 // A view ends what the slowest member lacks of the one before no sooner than it comes further. One
 // that is gone is not waited for; who has begun anew is another, and waits outside.
 TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt) {
-  Options options;
-  options.max_gap = 32;
-  options.checkpoint_every = 8;
-  options.window = options.member_window = options.window_first = 8;
-  Bench one(kOne, options);
+  Bench one(kOne, small_windows());
   const Round round = one.lead();
   const auto all = [&one] {
     return one.counter("paxos_next") + one.counter("paxos_instances_ahead");
@@ -318,7 +286,7 @@ TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt)
     says(kTwo, 2);
   }
   ASSERT_EQ(one.engine->why().kind, WaitReason::Kind::window);
-  const std::uint64_t views = views_proposed(one);
+  const std::uint64_t views = one.proposed(wire::ValueKind::view);
   const MemberId again{kThree.node, kThree.epoch + 1};
   wire::State back;
   back.next = back.oldest = 1;
@@ -327,10 +295,10 @@ TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt)
     says(kTwo, 2);
     one.run(milliseconds(10));
   }
-  EXPECT_EQ(views_proposed(one), views);
+  EXPECT_EQ(one.proposed(wire::ValueKind::view), views);
   says(kTwo, all());
   one.run(milliseconds(10));
-  EXPECT_EQ(views_proposed(one), views + 1);
+  EXPECT_EQ(one.proposed(wire::ValueKind::view), views + 1);
 }
 
 // Its own place says nothing: the others may have come further.

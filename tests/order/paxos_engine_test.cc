@@ -581,10 +581,7 @@ TEST(PaxosWhy, SaysWhatIsWaitedFor) {
 }
 
 TEST(PaxosWhy, ACoordinatorNamesTheMemberThatIsTooFarBehind) {
-  Options options;
-  options.max_gap = 32;
-  options.checkpoint_every = 8;
-  options.window = options.member_window = options.window_first = 8;
+  const Options options = small_windows();
   Bench one(kOne, options);
   const Round round = one.lead();
   Instance next = 0;

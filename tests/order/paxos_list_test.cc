@@ -41,18 +41,6 @@ wire::State state_of(const Round& round, Instance voted, Instance next, std::uin
   return said;
 }
 
-std::uint64_t proposals(const Bench& bench, wire::ValueKind kind) {
-  std::uint64_t count = 0;
-  for (const Bench::Sent& sent : bench.sent) {
-    wire::ValueFrame frame;
-    if (sent.kind != PaxosKind::propose || sent.to != NodeId{}) continue;
-    if (wire::decode_value(sent.bytes, frame) == wire::Drop::none && frame.head.kind == kind) {
-      ++count;
-    }
-  }
-  return count;
-}
-
 TEST(PaxosLists, ARoundSaysToWhichListItBelongs) {
   EXPECT_EQ(wire::list_of({5, kOne}), 0U);
   const Round first{wire::first_count(3), kOne};
@@ -67,9 +55,9 @@ void go_over(Bench& one, const Round& round) {
   EXPECT_EQ(one.engine->nodes_wait().who, kTwo);
   one.state(kTwo, state_of(round, 1, 2, 0, 2));
   EXPECT_EQ(one.engine->nodes_wait().who, kThree);
-  EXPECT_EQ(proposals(one, wire::ValueKind::nodes), 0U);
+  EXPECT_EQ(one.proposed(wire::ValueKind::nodes), 0U);
   one.state(kThree, state_of(round, 1, 2, 0, 2));
-  EXPECT_EQ(proposals(one, wire::ValueKind::nodes), 1U);
+  EXPECT_EQ(one.proposed(wire::ValueKind::nodes), 1U);
 }
 
 TEST(PaxosLists, NothingIsProposedBehindAList) {
@@ -79,7 +67,7 @@ TEST(PaxosLists, NothingIsProposedBehindAList) {
   go_over(one, round);
   one.submit("a");
   one.run(milliseconds(1));
-  EXPECT_EQ(proposals(one, wire::ValueKind::unit), 0U);
+  EXPECT_EQ(one.proposed(wire::ValueKind::unit), 0U);
   one.sync();
   one.sent.clear();
   one.state(kTwo, state_of(round, 2, 2, 0, 2));
@@ -94,7 +82,7 @@ TEST(PaxosLists, NothingIsProposedBehindAList) {
   const Round next{asked.count, kOne};
   one.promise(kTwo, {next, 3, {}});
   one.run(milliseconds(1));
-  EXPECT_EQ(proposals(one, wire::ValueKind::unit), 1U) << "and then what waited";
+  EXPECT_EQ(one.proposed(wire::ValueKind::unit), 1U) << "and then what waited";
 
   const WithMutant active(Mutant::px_beyond_list);
   Bench other(kOne);
@@ -102,7 +90,7 @@ TEST(PaxosLists, NothingIsProposedBehindAList) {
   other.state(kTwo, state_of({}, 0, 2, 0, 0));  // it takes its wish back
   other.submit("a");
   other.run(milliseconds(1));
-  EXPECT_EQ(proposals(other, wire::ValueKind::unit), 1U) << "the mutant is noticed";
+  EXPECT_EQ(other.proposed(wire::ValueKind::unit), 1U) << "the mutant is noticed";
 }
 
 /// What node 3 delivers of a unit that a round of the next list has votes for, as it has not
@@ -161,33 +149,26 @@ TEST(PaxosLists, NoViewIsProposedBehindAList) {
   Bench one(kOne);
   const Round round = one.lead();
   go_over(one, round);
-  const std::uint64_t views = proposals(one, wire::ValueKind::view);
+  const std::uint64_t views = one.proposed(wire::ValueKind::view);
   wire::State leaves = state_of(round, 1, 2, 0, 2);
   leaves.leaving = true;
   one.state(kTwo, leaves);
   one.run(milliseconds(50));
-  EXPECT_EQ(proposals(one, wire::ValueKind::view), views);
+  EXPECT_EQ(one.proposed(wire::ValueKind::view), views);
 }
 
 // What a coordinator before proposed behind a list is of no use: no majority voted for it.
 TEST(PaxosLists, NothingIsProposedAgainBehindAList) {
   Bench one(kOne);
-  one.start();
-  for (int i = 0; i < 20 && one.count(PaxosKind::prepare) == 0; ++i) {
-    one.state(kTwo, {});
-    one.run(milliseconds(20));
-  }
-  one.sync();
-  wire::Prepare asked;
-  ASSERT_EQ(wire::decode_prepare(one.last(PaxosKind::prepare)->bytes, asked), wire::Drop::none);
+  const std::uint64_t count = one.begin_phase_one();
   constexpr Round kBefore{1, {kOne.node, kOne.epoch - 1}};
-  one.promise(kTwo, {{asked.count, kOne}, 1, {{1, 2, kBefore}}});
+  one.promise(kTwo, {{count, kOne}, 1, {{1, 2, kBefore}}});
   const Bytes list = list_bytes(with_four());
   one.fetched(kTwo, kBefore, 1, list_head(kOne, 1), as_text(list));
   one.fetched(kTwo, kBefore, 2, unit_head(kTwo, 1), "a");
   one.run(milliseconds(20));
-  EXPECT_EQ(proposals(one, wire::ValueKind::nodes), 1U);
-  EXPECT_EQ(proposals(one, wire::ValueKind::unit), 0U);
+  EXPECT_EQ(one.proposed(wire::ValueKind::nodes), 1U);
+  EXPECT_EQ(one.proposed(wire::ValueKind::unit), 0U);
 }
 
 // The first round of the list is not this node's any more.
@@ -334,10 +315,10 @@ TEST(PaxosLists, WhoHasAnotherListWaitsOutsideTheView) {
   EXPECT_EQ(one.told(), "view 1 123, trans 2 12, view 2 12");
   back.next = 3;
   one.state(kAgain, back);
-  EXPECT_EQ(proposals(one, wire::ValueKind::view), 2U);
+  EXPECT_EQ(one.proposed(wire::ValueKind::view), 2U);
   one.list(with_four());
   one.run(milliseconds(20));
-  EXPECT_EQ(proposals(one, wire::ValueKind::view), 3U) << "it has all that are in the view";
+  EXPECT_EQ(one.proposed(wire::ValueKind::view), 3U) << "it has all that are in the view";
 }
 
 TEST(PaxosLists, WaitsSayWhoIsMissing) {
@@ -361,7 +342,7 @@ TEST(PaxosLists, WaitsSayWhoIsMissing) {
   comes.joined = false;
   one.state({NodeId{4}, 100}, comes);
   EXPECT_EQ(one.engine->nodes_wait().kind, Waits::nothing);
-  EXPECT_EQ(proposals(one, wire::ValueKind::nodes), 1U);
+  EXPECT_EQ(one.proposed(wire::ValueKind::nodes), 1U);
   Bench far(kOne);
   const Round there = far.lead();
   far.list({6, {{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}}, {{1}, {2}, {3}}});
@@ -370,10 +351,10 @@ TEST(PaxosLists, WaitsSayWhoIsMissing) {
   far.list({7, {{1}, {2}, {3}, {4}, {5}, {6}}, {{1}, {2}, {3}}});
   for (const MemberId& each : {kTwo, kThree}) far.state(each, state_of(there, 1, 2, 0, 7));
   EXPECT_EQ(far.engine->nodes_wait().kind, Waits::majority) << "the half is none";
-  EXPECT_EQ(proposals(far, wire::ValueKind::nodes), 0U);
+  EXPECT_EQ(far.proposed(wire::ValueKind::nodes), 0U);
   far.list({8, {{1}, {2}, {3}, {4}, {5}}, {{1}, {2}, {3}}});
   for (const MemberId& each : {kTwo, kThree}) far.state(each, state_of(there, 1, 2, 0, 8));
-  EXPECT_EQ(proposals(far, wire::ValueKind::nodes), 1U);
+  EXPECT_EQ(far.proposed(wire::ValueKind::nodes), 1U);
 }
 
 }  // namespace

@@ -31,17 +31,6 @@ std::vector<std::string> asked_for(const Bench& one) {
 
 using Asked = std::vector<std::string>;
 
-std::uint64_t units_proposed(const Bench& one) {
-  std::uint64_t count = 0;
-  for (const Bench::Sent& sent : one.sent) {
-    wire::ValueFrame frame;
-    if (sent.kind != PaxosKind::propose || sent.to != NodeId{}) continue;
-    EXPECT_EQ(wire::decode_value(sent.bytes, frame), wire::Drop::none);
-    if (frame.head.kind == wire::ValueKind::unit) ++count;
-  }
-  return count;
-}
-
 TEST(PaxosSubmit, ACoordinatorAsksAtOnceForAUnitThatDidNotCome) {
   Bench one(kOne);
   one.lead();
@@ -52,9 +41,9 @@ TEST(PaxosSubmit, ACoordinatorAsksAtOnceForAUnitThatDidNotCome) {
   one.submitted(kTwo, 5, "e");
   one.submitted(kTwo, 2, "b");
   EXPECT_EQ(asked_for(one).size(), 1U) << "once";
-  EXPECT_EQ(units_proposed(one), 2U) << "in the order in which they were sent";
+  EXPECT_EQ(one.proposed(wire::ValueKind::unit), 2U) << "in the order in which they were sent";
   one.submitted(kTwo, 3, "c");
-  EXPECT_EQ(units_proposed(one), 5U);
+  EXPECT_EQ(one.proposed(wire::ValueKind::unit), 5U);
   EXPECT_EQ(asked_for(one).size(), 1U);
 }
 
@@ -177,7 +166,7 @@ std::uint64_t proposed_ahead_of_the_slowest(bool asks) {
     one.state(kThree, said);
     one.run(milliseconds(10));
   }
-  return units_proposed(one);
+  return one.proposed(wire::ValueKind::unit);
 }
 
 TEST(PaxosSubmit, ACoordinatorIsNoFurtherAheadOfTheSlowestThanTheHistory) {

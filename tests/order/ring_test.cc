@@ -15,16 +15,14 @@ Log deliveries(const Log& log) {
 }
 
 TEST(Ring, ThreeNodesFormOneView) {
-  Cluster cluster(3, {});
-  cluster.start_all();
-  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  const auto made = formed(3);
+  Cluster& cluster = *made;
   EXPECT_EQ(cluster.log(0), Log{"view abc"});
 }
 
 TEST(Ring, AgreedMessagesComeInOneOrder) {
-  Cluster cluster(3, {});
-  cluster.start_all();
-  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  const auto made = formed(3);
+  Cluster& cluster = *made;
   for (int i = 0; i < 200; ++i) {
     cluster.submit(static_cast<std::uint32_t>(i % 3), "m" + std::to_string(i));
   }
@@ -35,9 +33,8 @@ TEST(Ring, AgreedMessagesComeInOneOrder) {
 }
 
 TEST(Ring, SafeMessagesComeOnceAllHaveThem) {
-  Cluster cluster(3, {});
-  cluster.start_all();
-  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  const auto made = formed(3);
+  Cluster& cluster = *made;
   cluster.submit(1, "s", Service::safe);
   cluster.submit(2, "a");
   cluster.run(milliseconds(200));
@@ -47,9 +44,8 @@ TEST(Ring, SafeMessagesComeOnceAllHaveThem) {
 }
 
 TEST(Ring, AMemberThatDiesIsLeftOut) {
-  Cluster cluster(3, {});
-  cluster.start_all();
-  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  const auto made = formed(3);
+  Cluster& cluster = *made;
   const Instant killed = cluster.now();
   cluster.crash(1);
   ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(2); }, seconds(5)));
@@ -60,9 +56,8 @@ TEST(Ring, AMemberThatDiesIsLeftOut) {
 }
 
 TEST(Ring, LossIsRepaired) {
-  Cluster cluster(3, {});
-  cluster.start_all();
-  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  const auto made = formed(3);
+  Cluster& cluster = *made;
   int count = 0;
   cluster.filter = [&](const Flight& flight) {
     return flight.kind != wire::FrameKind::data || ++count % 7 != 0;
@@ -79,18 +74,16 @@ TEST(Ring, LossIsRepaired) {
 }
 
 TEST(Ring, ANodeAloneDeliversToItself) {
-  Cluster cluster(1, {});
-  cluster.start_all();
-  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(1); }, seconds(5)));
+  const auto made = formed(1);
+  Cluster& cluster = *made;
   for (int i = 0; i < 100; ++i) cluster.submit(0, "m" + std::to_string(i), Service::safe);
   cluster.run(milliseconds(10));
   EXPECT_EQ(deliveries(cluster.log(0)).size(), 100U);
 }
 
 TEST(Ring, AnIdleViewCostsAlmostNothing) {
-  Cluster cluster(3, {});
-  cluster.start_all();
-  ASSERT_TRUE(cluster.run_until([&] { return cluster.in_view_of(3); }, seconds(5)));
+  const auto made = formed(3);
+  Cluster& cluster = *made;
   cluster.run(seconds(1));
   std::uint64_t packets = 0;
   cluster.on_sent = [&](const Flight&) { ++packets; };

@@ -7,12 +7,12 @@ from .notes import change_of, line_of
 
 
 def draw(mutants, texts, seed):
-    """The mutants in an order that a seed gives. Each has its place from what it changes, not from
-    its line, so an edit elsewhere leaves the others where they are: what survived one hunt is in
-    the next sample of the same seed."""
+    """The mutants, which come in the order of the tree, in one that a seed gives. Each has its
+    place from what it changes, not from its line, so an edit elsewhere leaves the others where
+    they are: what survived one hunt is in the next sample of the same seed."""
     same = {}
     keyed = []
-    for mutant in sorted(mutants, key=lambda m: (m.file, m.start, -m.end, m.kind)):
+    for mutant in mutants:
         what = (mutant.file, mutant.function, mutant.kind, line_of(mutant, texts),
                 change_of(mutant))
         same[what] = same.get(what, 0) + 1
