@@ -57,6 +57,8 @@ class Headway {
   /// Views stay as they are, with a message now and then.
   void watch(const Nodes& nodes);
 
+  /// Each node that works sends a message of a full packet, if it has got all of its earlier ones.
+  void send_large();
   bool settle_down(const std::function<bool()>& met);
   bool wait(Instant limit, const std::function<bool()>& met);
   void say(const std::string& text);
