@@ -54,9 +54,12 @@ class Headway {
   bool exchange(const Nodes& nodes, const std::string& when);
   bool try_exchange(const Nodes& nodes, Instant limit);
   bool drain(const Nodes& nodes);
-  /// Views stay as they are, with a message now and then.
+  bool stays(NodeId node, ViewId& view, Nodes& members) const;
+  /// Views of nodes that work stay, with a message now and then, small and large by turns.
   void watch(const Nodes& nodes);
 
+  /// Of a message that fills a packet.
+  std::size_t large_bytes() const;
   /// Each node that works sends a message of a full packet, if it has got all of its earlier ones.
   void send_large();
   bool settle_down(const std::function<bool()>& met);

@@ -92,11 +92,11 @@ namespace peal::sim_hooks {
   X(px_parts_alone, "each domain chooses by itself which nodes go on together")                   \
   X(px_disk_not_told, "an acceptor whose disk hangs counts as one whose disk moves")              \
   X(px_stuck_stays, "a member that comes no further stays in the view")                           \
+  X(px_words_need_data, "what a node says of itself does not count if its data do not arrive")    \
   X(px_silent_leads, "a coordinator whose control packets do not arrive is not missed")           \
   X(px_hung_member_stays, "a member whose disk hangs keeps others out of the view")               \
   X(px_unfit_leads, "a coordinator that others cannot go on with goes on")                        \
   X(px_one_misses, "one acceptor that misses the coordinator takes over")                         \
-  X(px_old_words_count, "what a node said before its control packets got lost counts")            \
   X(px_repairs_one_lane, "what was asked for in vain is sent by the same lane again")             \
   X(px_skip_forgets, "an acceptor that skips instances says that it voted for none of them")      \
   X(px_few_words_count, "what one acceptor voted for is taken for what was decided")              \
@@ -135,6 +135,7 @@ namespace peal::sim_hooks {
   X(waits_for_lost, "recovery waits for packets that nobody has")                                 \
   X(incomplete_run_kept, "an incomplete member does not end the run of complete ones")            \
   X(guard_never, "nobody is accused of blocking a recovery")                                      \
+  X(guard_one_sided, "nobody is accused of blocking a recovery if all members miss packets")      \
   X(transitional_of_all, "the transitional view names all members of the old view")               \
   X(obligation_kept, "the obligation set is carried into the next view")                          \
   X(gm1_index_per_group, "ids of groups are counted group by group")                              \

@@ -102,6 +102,8 @@ class RingEngine final : public Engine, private evs::Protocol {
     Instant since{};
     bool gave_time = false;  ///< to the others, to accuse this member, which blocks them
     bool done = false;
+    /// Which other member missed packets at its last visit, if this one does, too.
+    std::optional<std::uint16_t> other_incomplete;
   };
 
   // evs::Protocol
@@ -176,6 +178,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   void install(Instant now, Effects& out);
   void deliver(const Packet& packet, bool transitional, Effects& out);
   void on_guard(Instant now, Effects& out);
+  MemberId incomplete_member(std::optional<std::uint16_t> index) const;
 
   Options options_;
   std::uint64_t cluster_;

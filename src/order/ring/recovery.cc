@@ -81,6 +81,7 @@ void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& 
   repair_.rounds = 0;
   repair_.since = now;
   repair_.gave_time = false;
+  repair_.other_incomplete.reset();
   timers_.arm(Timer::recovery_guard, now + options_.recovery_guard);
   recovery_check();
   out.report({EventCode::recovery_started, agreement.view, {}, missing_count(), 0});
@@ -147,6 +148,10 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
     token_.recovery_run = static_cast<std::uint16_t>(std::min(token_.recovery_run + 1, 4 * n));
   } else {
     if (!PEAL_MUTANT(incomplete_run_kept)) token_.recovery_run = 0;
+    repair_.other_incomplete.reset();
+    if (token_.recovery_block != repair_.agreement.index) {
+      repair_.other_incomplete = token_.recovery_block;
+    }
     token_.recovery_block = repair_.agreement.index;
   }
   const std::uint16_t enough =
@@ -170,25 +175,32 @@ void RingEngine::on_guard(Instant now, Effects& out) {
   if (!repair_.active || PEAL_MUTANT(guard_never)) return;
   ++counts_.guards;
   PEAL_PROBE("recovery.guard");
-  const MemberSet& members = repair_.agreement.members;
-  const MemberId blocker =
-      token_.view == repair_.agreement.view && token_.recovery_block < members.size()
-          ? members[token_.recovery_block]
-          : membership_.self();
+  const MemberId blocker = incomplete_member(token_.recovery_block);
   out.report({EventCode::recovery_guard, repair_.agreement.view, blocker, repair_.rounds, 0});
-  if (blocker == membership_.self()) {
-    // The others accuse it. If it were first to give up, accusing nobody, the same members would
-    // form the same view, and wait for the same packet, again and again.
-    if (!std::exchange(repair_.gave_time, true)) {
-      repair_.rounds = 0;
-      repair_.since = now;
-      timers_.arm(Timer::recovery_guard, now + options_.recovery_guard);
-      return;
-    }
-    membership_.regather(now, GatherReason::guard, {}, out);
-  } else {
-    membership_.accuse(now, blocker, GatherReason::guard, out);
+  if (blocker != membership_.self()) {
+    return membership_.accuse(now, blocker, GatherReason::guard, out);
   }
+  // Members that miss nothing accuse it. If it were first to give up, accusing nobody, the same
+  // members would form the same view, and wait for the same packet, again and again.
+  if (!std::exchange(repair_.gave_time, true)) {
+    repair_.rounds = 0;
+    repair_.since = now;
+    timers_.arm(Timer::recovery_guard, now + options_.recovery_guard);
+    return;
+  }
+  // Nobody has. If all members miss packets, each accuses another one: they part.
+  const MemberId other = incomplete_member(repair_.other_incomplete);
+  if (other == membership_.self() || PEAL_MUTANT(guard_one_sided)) {
+    return membership_.regather(now, GatherReason::guard, {}, out);
+  }
+  membership_.accuse(now, other, GatherReason::guard, out);
+}
+
+/// This member, if no token of the recovery says which one it is.
+MemberId RingEngine::incomplete_member(std::optional<std::uint16_t> index) const {
+  const MemberSet& members = repair_.agreement.members;
+  const bool said = token_.view == repair_.agreement.view && index && *index < members.size();
+  return said ? members[*index] : membership_.self();
 }
 
 // ---- installation ----
