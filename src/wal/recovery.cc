@@ -190,7 +190,7 @@ Recovery::Done Recovery::check_kept(const Read& newest) {
     if (!older) return unexpected(older.error());
     const std::string name = segment_name(serial);
     const Scan& scan = older->scan;
-    if (!scan.ended || scan.tail != Tail::clean) {
+    if (!scan.ended) {
       // Nothing follows a segment before it has its end, and that is durable.
       Scan cut = scan;
       cut.damage_at = cut.proof_at = scan.end;

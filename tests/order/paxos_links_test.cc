@@ -90,6 +90,27 @@ TEST(PaxosReception, ALinkThatLosesMuchDoesNotWork) {
   }
 }
 
+TEST(PaxosReception, ALaneIsNotSilentForTheLossOfOneLinkCheck) {
+  Options options;
+  options.suspect = milliseconds(30);
+  const Duration gap = options.heartbeat * std::int64_t{kRhythmOfSeveral.every};
+  Reception reception;
+  Instant now{seconds(1).ns};
+  reception.begin(now);
+  std::uint32_t beats = 0;
+  const auto run = [&](Duration span) {
+    for (const Instant end = now + span; now < end;) {
+      now = now + options.heartbeat;
+      reception.beat(now, ++beats);
+      reception.look(now, false, options, kRhythmOfSeveral);
+    }
+  };
+  run(gap * 3);
+  EXPECT_TRUE(reception.works());
+  run(gap * 3);
+  EXPECT_FALSE(reception.works()) << "so many are no accident";
+}
+
 TEST(PaxosReception, EachLaneIsNeeded) {
   Link all;
   all.run(milliseconds(350), 0, false, false);

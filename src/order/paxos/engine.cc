@@ -64,7 +64,8 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       host_(host),
       state_(nodes_of({config_.nodes_hash, config_.universe, config_.acceptors})),
       given_({config_.nodes_hash, config_.universe, config_.acceptors}, join_lag(config_.options)),
-      peers_(config_.self, life_of(config_), config_.options),
+      peers_(config_.self, life_of(config_), config_.options,
+             link_rhythm(config_.merger != nullptr)),
       store_(slots_max(config_.options), config_.options.history_bytes_max),
       own_left_out_(
           config_.left_out != nullptr
@@ -334,12 +335,8 @@ bool PaxosEngine::most_miss_last() const {
   const auto missing = std::count_if(peers.begin(), peers.end(), [this](const Peer& peer) {
     if (!peer.acceptor || peer.silent || peer.suspected) return false;
     if (peer.self) return misses_;
-    if (!peer.state.misses) return false;
-    // Where data arrives and nothing else, what it said is of a time that is over.
-    const bool old = now_ - peer.said_at >= peer.patience;
-    if (old && !PEAL_MUTANT(px_old_words_count)) return false;
     // Whoever goes by an earlier round does not hear of this one's coordinator.
-    return peer.state.round <= round_seen_;
+    return peer.state.misses && peer.state.round <= round_seen_;
   });
   return static_cast<std::size_t>(missing) >= peers_.majority();
 }

@@ -129,7 +129,6 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
   }
   const bool put_back = from.put_back;
   peers_.note_state(from, said);
-  from.said_at = now;
   note_put_back(from, put_back, out);
   answer_about_log(from, said, out);
   if (said.beat != 0) from.reception.beat(now, said.beat);

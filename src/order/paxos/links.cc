@@ -9,19 +9,7 @@
 namespace peal::order::paxos {
 namespace {
 
-/// Link checks: so many heartbeats from one to the next, and so many from one that is as large as
-/// packets may be to the next of these.
-struct Rhythm {
-  std::uint32_t every;
-  std::uint32_t large_every;
-};
-constexpr Rhythm kOfOne{4, 4};
-constexpr Rhythm kOfSeveral{12, 2};  ///< where each of several ensembles checks
 constexpr std::uint32_t kSmallBytes = 128;
-
-const Rhythm& rhythm(const Config& config) {
-  return config.merger == nullptr ? kOfOne : kOfSeveral;
-}
 
 /// In units of Options::suspect: a log that has made nothing durable for so long, and has something
 /// to write, hangs.
@@ -59,7 +47,7 @@ bool PaxosEngine::says_that_disk_hangs() const {
 // Signs of life are small, and have a lane of their own: they tell nothing of the lane of data, nor
 // of large packets.
 void PaxosEngine::check_links(Effects& out) {
-  const auto [every, large_every] = rhythm(config_);
+  const auto [every, large_every] = link_rhythm(config_.merger != nullptr);
   if (beats_ % every != 0) return;
   const std::uint32_t number = beats_ / every;
   const bool large = number % large_every == 0;
@@ -77,7 +65,8 @@ wire::Drop PaxosEngine::on_link_check(Peer& from, const BufferRef& packet) {
   wire::LinkCheck check;
   const wire::Drop reason = wire::decode_link_check(packet.view(), check);
   if (reason != wire::Drop::none) return reason;
-  from.reception.check(check.number, check.number / rhythm(config_).large_every,
+  from.reception.check(check.number,
+                       check.number / link_rhythm(config_.merger != nullptr).large_every,
                        check.bytes >= config_.options.packet_bytes_max);
   return wire::Drop::none;
 }

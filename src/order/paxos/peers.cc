@@ -72,8 +72,9 @@ void Peers::forget_state(Peer& peer) {
   look_at_life(peer);
 }
 
-Peers::Peers(const MemberId& self, std::uint64_t life, const Options& options)
-    : id_(self), own_life_(life), options_(options) {}
+Peers::Peers(const MemberId& self, std::uint64_t life, const Options& options,
+             const LinkRhythm& rhythm)
+    : id_(self), own_life_(life), options_(options), rhythm_(rhythm) {}
 
 void Peers::know(const wire::Nodes& counts, const std::vector<NodeId>& others) {
   std::vector<NodeId> known;
@@ -201,7 +202,7 @@ void Peers::tick(Instant now) {
   for (Peer& peer : peers_) {
     if (!peer.self && now - peer.heard >= peer.patience) peer.suspected = true;
     if (!peer.self && peer.member.epoch != 0) {
-      peer.reception.look(now, peer.suspected, options_);
+      peer.reception.look(now, peer.suspected, options_, rhythm_);
     }
     if (now >= peer.lately_until) {
       peer.silence_before = peer.silence;
@@ -273,9 +274,11 @@ const Peer* Peers::candidate(std::size_t first) const {
     if (!peer.acceptor || peer.silent || peer.suspected || peer.state.leaving) continue;
     if (peer.state.next == 0) rank += acceptors_;
     // The fitter first; that it knows the order matters among equally fit ones. What it said of
-    // itself is old if its packets do not arrive any more.
-    const bool heard = peer.self || !peer.reception.failing() || PEAL_MUTANT(px_silent_leads);
-    const auto fitness = static_cast<std::size_t>(heard ? peer.state.fitness : wire::Fitness::none);
+    // itself is old if its signs of life do not arrive any more.
+    const bool tells =
+        peer.self || PEAL_MUTANT(px_silent_leads) ||
+        (PEAL_MUTANT(px_words_need_data) ? !peer.reception.failing() : peer.reception.tells());
+    const auto fitness = static_cast<std::size_t>(tells ? peer.state.fitness : wire::Fitness::none);
     rank += (static_cast<std::size_t>(wire::Fitness::chosen) - fitness) * 2 * acceptors_;
     if (best != nullptr && rank >= best_rank) continue;
     best = &peer;

@@ -73,7 +73,6 @@ struct Peer {
   wire::Instance came_to{};  ///< how far it had come then
   bool has_state = false;
   wire::State state;     ///< as it said last; if it said nothing, it knows and did nothing
-  Instant said_at{};     ///< when that came
   bool refused = false;  ///< its last state was: it goes by another list, or by another order
   bool bound = false;    ///< it said LIVES for another list, and never changes that in its life
   LogsHeard logs;        ///< what it said of its log
@@ -88,7 +87,8 @@ inline bool tells_of_order(const Peer& peer) {
 class Peers {
  public:
   /// `life`: of this node, see wire::Nodes::lives; 0 if it is never an acceptor.
-  Peers(const MemberId& self, std::uint64_t life, const Options& options);
+  Peers(const MemberId& self, std::uint64_t life, const Options& options,
+        const LinkRhythm& rhythm = kRhythmOfOne);
 
   void start(Instant now);
   /// The list that counts, and who else is to be known: sorted. What is known of a node stays.
@@ -144,6 +144,7 @@ class Peers {
   MemberId id_;
   std::uint64_t own_life_;
   Options options_;
+  LinkRhythm rhythm_;
   Instant started_{};
   std::vector<Peer> peers_;  ///< by node; this one is always among them
   std::size_t self_ = 0;

@@ -13,8 +13,10 @@ namespace {
 /// that stood still for a moment is no broken link.
 constexpr std::int64_t kFailsFor = 3;
 /// Nothing on one of the lanes for so long, while the other one carries packets: on both they come
-/// many times as often.
+/// several times as often.
 constexpr std::int64_t kLaneSilence = 8;
+/// A lane that is silent has lost at least so many link checks in a row.
+constexpr std::int64_t kChecksOfSilence = 4;
 /// Good for so long, after the first time that it failed; twice as long after each relapse.
 constexpr std::int64_t kGoodFor = 1;
 constexpr unsigned kRelapsesMax = 5;
@@ -79,12 +81,14 @@ bool Reception::loses() {
   return (beats_lost_ || checks_lost_) && !PEAL_MUTANT(px_loss_not_seen);
 }
 
-void Reception::look(Instant now, bool silent, const Options& options) {
+void Reception::look(Instant now, bool silent, const Options& options, const LinkRhythm& rhythm) {
   const bool loses_much = loses();
   const Duration quiet = options.suspect * kLaneSilence;
+  const Duration checks = options.heartbeat * (std::int64_t{rhythm.every} * (kChecksOfSilence + 1));
   const bool no_large = loses_large() && !PEAL_MUTANT(px_large_not_checked);
-  lacks_data_ = no_large || now - data_at_ >= quiet;
-  const bool lane_fails = lacks_data_ || now - beat_at_ >= quiet;
+  lacks_data_ = no_large || now - data_at_ >= std::max(quiet, checks);
+  lacks_beats_ = now - beat_at_ >= quiet;
+  const bool lane_fails = lacks_data_ || lacks_beats_;
   const bool fails = silent || loses_much || lane_fails;
   if (fails != fails_) changed_at_ = now;
   fails_ = fails;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/time.h"
+#include "order/paxos/link_rhythm.h"
 #include "order/paxos/options.h"
 
 namespace peal::order::paxos {
@@ -47,11 +48,14 @@ class Reception {
   /// Anything on the data lane.
   void data(Instant now) { data_at_ = now; }
   /// Judges; once in each heartbeat. `silent`: nothing at all is heard of the node.
-  void look(Instant now, bool silent, const Options& options);
+  void look(Instant now, bool silent, const Options& options,
+            const LinkRhythm& rhythm = kRhythmOfOne);
 
   bool works() const { return works_; }
   /// It does not work, and at the moment nothing says that it may again.
   bool failing() const { return !works_ && fails_; }
+  /// What it says of itself arrives, and is not old, whatever gets lost on the data lane.
+  bool tells() const { return works_ || !(lacks_beats_ || beats_lost_); }
   /// At the last look nothing came on the data lane, or nothing large.
   bool lacks_data() const { return lacks_data_; }
 
@@ -73,6 +77,7 @@ class Reception {
   bool beats_lost_ = false;       ///< too many of them
   bool checks_lost_ = false;      ///< too many of them
   bool lacks_data_ = false;
+  bool lacks_beats_ = false;  ///< at the last look nothing came on the control lane
   bool works_ = true;
   bool fails_ = false;         ///< at the last look
   Instant changed_at_{};       ///< when it began to fail, or to be good

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace peal::order::paxos {
+
+/// How often a node sends link checks: in heartbeats from one to the next, and in checks from one
+/// that is as large as packets may be to the next of these.
+struct LinkRhythm {
+  std::uint32_t every;
+  std::uint32_t large_every;
+};
+inline constexpr LinkRhythm kRhythmOfOne{4, 4};
+inline constexpr LinkRhythm kRhythmOfSeveral{12, 2};  ///< where each of several ensembles checks
+
+inline const LinkRhythm& link_rhythm(bool of_several) {
+  return of_several ? kRhythmOfSeveral : kRhythmOfOne;
+}
+
+}  // namespace peal::order::paxos
