@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "order/registry/registry.h"
 #include "trace/json.h"
 
 namespace peal::oracle {
@@ -162,10 +163,12 @@ class Merge {
 
   trace::Names& names() { return names_; }
   /// What orders at these processes, if their files say it at the beginning.
-  std::optional<trace::Engine> engine() const {
+  std::optional<std::string_view> engine() const {
     if (!engine_) return std::nullopt;
     return engine_->first;
   }
+  /// The file that said so first.
+  const std::string& engine_file() const { return files_[engine_->second]->path(); }
   /// The nodes of each domain, as their files say at the beginning; see Options.
   std::vector<std::vector<NodeId>> domains() const {
     std::vector<std::vector<NodeId>> all;
@@ -200,7 +203,7 @@ class Merge {
 
   // What a node learns is the same in all its lives: its log is of these domains.
   void note_order(std::size_t i, const trace::Event& start) {
-    note_engine(i, start.engine);
+    note_engine(i, start.engine.empty() ? trace::kUnnamedEngine : start.engine);
     const auto [known, fresh] = domains_.emplace(start.node.node, start.domains);
     if (known->second == start.domains || !error_.empty()) return;
     error_ = files_[i]->path() + ":" + std::to_string(files_[i]->lines()) +
@@ -208,20 +211,12 @@ class Merge {
   }
 
   // Another engine keeps other promises: its history is no part of this one.
-  void note_engine(std::size_t i, trace::Engine engine) {
-    if (!engine_) engine_ = {engine, i};
+  void note_engine(std::size_t i, std::string_view engine) {
+    if (!engine_) engine_ = {std::string(engine), i};
     if (engine_->first == engine) return;
-    const auto ordered_by = [](trace::Engine which) {
-      switch (which) {
-        case trace::Engine::ring: return "the ring";
-        case trace::Engine::paxos: return "paxos";
-        case trace::Engine::ridge: return "ridge";
-      }
-      return "";
-    };
     error_ = files_[i]->path() + ":" + std::to_string(files_[i]->lines()) + ": ordered by " +
-             ordered_by(engine) + ", and " + files_[engine_->second]->path() + " by " +
-             ordered_by(engine_->first) + ": accepted are traces of one cluster";
+             std::string(engine) + ", and " + files_[engine_->second]->path() + " by " +
+             engine_->first + ": accepted are traces of one cluster";
   }
 
   // The same file, or a copy of it: its events would all be violations.
@@ -235,9 +230,9 @@ class Merge {
   trace::Names names_;
   std::vector<std::unique_ptr<TraceFile>> files_;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
-  std::optional<std::pair<trace::Engine, std::size_t>> engine_;  // and the file that said so
-  std::map<NodeId, std::uint16_t> domains_;                      // as trace::Event::domains
-  std::map<MemberId, std::size_t> owners_;  // the file in which a process starts
+  std::optional<std::pair<std::string, std::size_t>> engine_;  // and the file that said so
+  std::map<NodeId, std::uint16_t> domains_;                    // as trace::Event::domains
+  std::map<MemberId, std::size_t> owners_;                     // the file in which a process starts
   std::optional<std::size_t> current_;
   std::string error_;
 };
@@ -257,7 +252,14 @@ Result<FilesReport, std::string> check_files(std::span<const std::string> paths,
   Options for_order = options;
   for_order.layer = trace::Layer::order;
   for_order.names = &merge.names();
-  if (merge.engine()) for_order.quorum = *merge.engine() != trace::Engine::ring;
+  if (merge.engine()) {
+    const order::Descriptor* engine = order::find_engine(*merge.engine());
+    if (engine == nullptr) {
+      return unexpected(merge.engine_file() + ": ordered by " + std::string(*merge.engine()) +
+                        ", which this program does not know: accepted is " + order::engine_names());
+    }
+    for_order.quorum = engine->traits.quorum;
+  }
   for_order.domains = merge.domains();
   Options for_unit = for_order;
   for_unit.layer = trace::Layer::unit;

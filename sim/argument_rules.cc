@@ -62,14 +62,14 @@ constexpr std::pair<const char*, const char*> kApart[] = {
 /// What one engine alone has, beside another: one line, or nothing.
 std::string clash_with_engine(const Given& given, const Arguments& a) {
   for (const char* name : {"--dissemination", "--ensembles", "--merge", "--domains"}) {
-    if (given(name) && a.swarm.order != OrderEngine::ridge) {
+    if (given(name) && !a.swarm.order->traits.ensembles) {
       return std::string(name) + " is not accepted here: it must come with --order ridge";
     }
   }
   if (a.swarm.merging == Merging::rotation && a.swarm.ensembles == 1) {
     return "--merge rotation is not accepted here: it must come with --ensembles, of 2 or more";
   }
-  if (a.swarm.optimistic && !on_quorums(a.swarm.order)) {
+  if (a.swarm.optimistic && !a.swarm.order->traits.quorum) {
     return "--optimistic is not accepted here: it must come with --order paxos or ridge";
   }
   if (a.swarm.optimistic && a.swarm.ensembles > 1) {
@@ -78,7 +78,7 @@ std::string clash_with_engine(const Given& given, const Arguments& a) {
   if (a.swarm.optimistic && a.swarm.domains > 0) {
     return "--optimistic is not accepted here: it must come without --domains";
   }
-  if (!on_quorums(a.swarm.order)) {
+  if (!a.swarm.order->traits.quorum) {
     if (!given("--storage")) return {};
     return "--storage is not accepted here: it must come with --order paxos or ridge";
   }

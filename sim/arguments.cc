@@ -136,11 +136,11 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
           });
   b.words("--scenario", "FILE", texts.scenarios, "the path of a scenario",
           "run these stories instead of seeds");
-  b.value("--order", "ENGINE", "\"ring\", \"paxos\" or \"ridge\"",
+  b.value("--order", "ENGINE", order::engine_names(),
           "the ordering engine: ring (the default), paxos or ridge", [&a](const std::string& text) {
-            const auto engine = order_engine_of_name(text);
-            if (engine) a.swarm.order = *engine;
-            return engine.has_value();
+            const order::Descriptor* engine = order::find_engine(text);
+            if (engine != nullptr) a.swarm.order = engine;
+            return engine != nullptr;
           });
   b.value("--dissemination", "WAYS", "\"distributors\" or \"ring\"",
           "how values reach all nodes of ridge: distributors (default), or ring",

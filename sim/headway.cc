@@ -32,7 +32,7 @@ bool any_link_is_lossy(World& world) {
 
 Duration Headway::usual_bound(World& world) {
   const Duration plain = any_link_is_lossy(world) ? seconds(5) : seconds(2);
-  if (on_quorums(world.options().order)) return plain;
+  if (world.options().order->traits.quorum) return plain;
   const order::ring::Options usual;
   const order::ring::Options& here = world.options().ring;
   double slower = 1;
@@ -106,7 +106,7 @@ bool Headway::wait(Instant limit, const std::function<bool()>& met) {
 bool Headway::settle_down(const std::function<bool()>& met) {
   // What a link loses of large packets does not show in a ring that has nothing to send. Nodes of
   // quorums try their links all the time, and have to settle without traffic.
-  const bool traffic = !on_quorums(world_.options().order);
+  const bool traffic = !world_.options().order->traits.quorum;
   for (std::int64_t part = 0; part < kTrafficParts; ++part) {
     if (traffic) send_large();
     wait(world_.now() + times_.bound / kTrafficParts, [] { return false; });
@@ -187,7 +187,7 @@ void Headway::wake_applications() {
       Nodes others = members;
       std::erase(others, node);
       if (others.empty() || !all_work_together(others)) return true;
-      if (on_quorums(world_.options().order) && !is_quorum(members)) return true;
+      if (world_.options().order->traits.quorum && !is_quorum(members)) return true;
       return std::all_of(members.begin(), members.end(), [&](NodeId member) {
         if (!holds(view_of(member), node)) return true;  // it goes on without it
         const Process& process = *world_.process(member);
@@ -340,7 +340,7 @@ void Headway::judge(const std::function<bool()>& stopped) {
   world_.ledger().faults().add(Fault::lasting);
   wake_applications();
   if (stopped_()) return;
-  if (on_quorums(world_.options().order)) {
+  if (world_.options().order->traits.quorum) {
     judge_quorum();
   } else {
     judge_ring();

@@ -18,7 +18,7 @@ oracle::Options checker_options(trace::Layer layer, const Ledger::Options& optio
   oracle::Options out;
   out.layer = layer;
   out.universe = options.lists_change ? 0 : options.nodes;
-  out.quorum = options.quorum;
+  out.quorum = options.engine->traits.quorum;
   out.domains = options.domains;
   out.violations_max = 8;
   out.names = names;
@@ -85,7 +85,7 @@ void Ledger::publish(const trace::Event& event) {
 
 void Ledger::started(Instant now, MemberId who) {
   trace::Event& event = fresh(trace::Kind::start, trace::Layer::order, now, who);
-  event.engine = options_.quorum ? trace::Engine::paxos : trace::Engine::ring;
+  event.engine = options_.engine->name;
   event.optimistic = options_.optimistic;
   publish(event);
 }
@@ -180,7 +180,7 @@ void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq 
   UnitsOfView& units = units_of(view);
   UnitRecord& record = units.by_seq[seq];
   units.last = std::max(units.last, seq);
-  const bool known = options_.quorum && record.number != 0 && record.origin == who;
+  const bool known = options_.engine->traits.quorum && record.number != 0 && record.origin == who;
   const std::uint64_t number = known ? record.number : ++units_originated_[who];
   ++figures_.units_originated;
   if (record.number == 0) {
@@ -203,7 +203,7 @@ std::uint64_t Ledger::unit_number(const order::Delivery& delivery, Seq seq) {
   // Whoever is first to deliver it shows that it has its place: its sender may not know yet. With
   // domains others may have got further.
   const bool next = options_.domains.empty() ? seq == units.last + 1 : !units.by_seq.contains(seq);
-  if (options_.quorum && next) {
+  if (options_.engine->traits.quorum && next) {
     units.by_seq[seq] = {delivery.origin, ++units_originated_[delivery.origin]};
     units.last = std::max(units.last, seq);
   }

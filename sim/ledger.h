@@ -15,6 +15,7 @@
 #include "oracle/checker.h"
 #include "oracle/groups.h"
 #include "order/engine.h"
+#include "order/registry/registry.h"
 #include "sim/faults.h"
 #include "trace/event.h"
 #include "trace/json.h"
@@ -65,8 +66,8 @@ class Ledger {
  public:
   struct Options {
     std::uint32_t nodes = 0;  ///< for the majority rule of primary views
-    bool quorum = false;      ///< the engine orders on a quorum: see oracle::Options
-    bool optimistic = false;  ///< messages are told early, too
+    const order::Descriptor* engine = &order::default_engine();
+    bool optimistic = false;                     ///< messages are told early, too
     std::vector<std::vector<NodeId>> domains{};  ///< see oracle::Options
     bool sessions = false;       ///< clients are told later than their nodes get so far
     bool lists_change = false;   ///< what a majority is changes

@@ -81,7 +81,7 @@ void Liveness::check_traffic() {
   const std::uint64_t count = world_.ledger().figures().units_originated - before;
   const std::uint64_t once = units - units_before + 100 * count;
   // Along a chain and from a distributor each node gets a copy of its own.
-  const bool each = world_.options().fan_out || world_.options().order == OrderEngine::ridge;
+  const bool each = world_.options().fan_out || world_.options().order->traits.ensembles;
   const std::uint64_t copies = each ? world_.nodes() : 1;
   // While a disk takes longer than answers took before, what it holds up may look lost.
   const std::uint64_t slow = world_.options().disks.slow > 0 ? 2 : 1;
@@ -113,7 +113,7 @@ void Liveness::check_idleness() {
   // A rotation each time the token is let go, joins to nobody, and probes; twice that is too much.
   const auto rotations =
       static_cast<std::uint64_t>(kIdleWatch.ns / order::ring::rest_max(ring).ns + 8);
-  const bool paxos = on_quorums(world_.options().order);
+  const bool paxos = world_.options().order->traits.quorum;
   const auto heartbeats =
       static_cast<std::uint64_t>(kIdleWatch.ns / world_.options().paxos.heartbeat.ns);
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {

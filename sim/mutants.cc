@@ -65,10 +65,10 @@ bool try_scenarios(const MutantOptions& options, MutantRow& row) {
 /// What the family of a mutant needs to be noticed: the beginning of its name says it.
 void set_family(std::string_view name, SwarmOptions& swarm) {
   const auto of = [name](std::string_view family) { return name.starts_with(family); };
-  if (of("gm")) swarm.groups = true;                // process groups
-  if (of("px_")) swarm.order = OrderEngine::paxos;  // engines on quorums
+  if (of("gm")) swarm.groups = true;                         // process groups
+  if (of("px_")) swarm.order = order::find_engine("paxos");  // engines on quorums
   if (of("rd_") || of("rr_") || of("re_") || of("rt_") || of("do_") || of("op_")) {  // Ridge:
-    swarm.order = OrderEngine::ridge;
+    swarm.order = order::find_engine("ridge");
   }
   if (of("rr_")) swarm.dissemination = Dissemination::ring;  // its ring
   if (of("re_")) swarm.ensembles = 3;                        // its ensembles

@@ -67,13 +67,19 @@ std::vector<std::string> names_of(const Kinds& kinds) {
   return names;
 }
 
+std::vector<std::string> engine_list() {
+  std::vector<std::string> names;
+  for (const order::Descriptor* each : order::engines()) names.emplace_back(each->name);
+  return names;
+}
+
 void add_options(CLI::App& app, NetArguments& a) {
   app.footer(examples());
   app.add_option("--net", a.net, "kind of network")->check(CLI::IsMember(names_of(net_kinds())));
   app.add_option("--cpu", a.cpu, "what runs on each processor; default: peal")
       ->check(CLI::IsMember(names_of(cpu_kinds())));
   app.add_option("--order", a.order, "the engine; default: ring")
-      ->check(CLI::IsMember({"ring", "paxos", "ridge"}));
+      ->check(CLI::IsMember(engine_list()));
   app.add_option("--acceptors", a.acceptors,
                  "with paxos and ridge: so many nodes vote, the lowest ones; default: 3")
       ->check(CLI::Range(1, 128));
@@ -153,7 +159,7 @@ NetRunOptions options_of(const CLI::App& app, const NetArguments& a) {
   NetRunOptions options;
   options.net = net_kind(a.net);
   options.cpu = cpu_kind(a.cpu);
-  options.order = *order_engine_of_name(a.order);
+  options.order = order::find_engine(a.order);
   options.nodes = a.nodes;
   options.senders = a.senders;
   options.multicast = !a.no_multicast;
@@ -234,7 +240,7 @@ std::string problem(const CLI::App& app, const NetRunOptions& options) {
            std::to_string(options.nodes) + ": senders are nodes";
   }
   for (const char* name : {"--dissemination", "--ensembles", "--merge", "--domains"}) {
-    if (options.order == OrderEngine::ridge || app.count(name) == 0) continue;
+    if (options.order->traits.ensembles || app.count(name) == 0) continue;
     return std::string(name) + " is not accepted here: it must come with --order ridge";
   }
   if (options.merging == Merging::rotation && options.ensembles == 1) {
@@ -254,7 +260,7 @@ std::string problem(const CLI::App& app, const NetRunOptions& options) {
   if (options.optimistic && options.ensembles > 1) {
     return "--optimistic is not accepted here: it must come without --ensembles, or with 1";
   }
-  if (!on_quorums(options.order)) {
+  if (!options.order->traits.quorum) {
     for (const char* name : {"--acceptors", "--disk-us", "--optimistic"}) {
       if (app.count(name) == 0) continue;
       return std::string(name) + " is not accepted here: it must come with --order paxos or ridge";
@@ -265,7 +271,7 @@ std::string problem(const CLI::App& app, const NetRunOptions& options) {
     if (app.count(name) == 0) continue;
     return std::string(name) + " is not accepted here: it must come with --order ring";
   }
-  const std::uint32_t most = options.order == OrderEngine::ridge
+  const std::uint32_t most = options.order->traits.ensembles
                                  ? std::min<std::uint32_t>(options.nodes, wire::kChainMax)
                                  : options.nodes;
   if (options.acceptors > most) {

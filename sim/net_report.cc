@@ -20,13 +20,13 @@ std::string window_text(const std::optional<std::uint32_t>& window) {
 }
 
 std::string ring_name(const NetRunOptions& options) {
-  if (on_quorums(options.order)) return "none";
+  if (options.order->traits.quorum) return "none";
   return ring_of(options).accelerated_window == 0 ? "original" : "accelerated";
 }
 
 std::string quorum_text(const NetRunOptions& options) {
   const std::string count = std::to_string(options.acceptors);
-  std::string text = ", " + std::string(order_engine_name(options.order)) + ", " + count +
+  std::string text = ", " + std::string(options.order->name) + ", " + count +
                      (options.acceptors == 1 ? " acceptor" : " acceptors");
   if (options.ensembles > 1) text += ", " + std::to_string(options.ensembles) + " ensembles";
   if (options.merging == Merging::rotation) text += " in rotation";
@@ -51,9 +51,9 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("senders", std::to_string(senders_of(options)), false);
   visit("payload_bytes", std::to_string(options.payload_bytes), false);
   visit("service", options.service == Service::safe ? "safe" : "agreed", true);
-  visit("order", std::string(order_engine_name(options.order)), true);
-  visit("acceptors", on_quorums(options.order) ? std::to_string(options.acceptors) : "0", false);
-  visit("ensembles", on_quorums(options.order) ? std::to_string(options.ensembles) : "0", false);
+  visit("order", std::string(options.order->name), true);
+  visit("acceptors", options.order->traits.quorum ? std::to_string(options.acceptors) : "0", false);
+  visit("ensembles", options.order->traits.quorum ? std::to_string(options.ensembles) : "0", false);
   visit("disk_us", formatted("%g", static_cast<double>(options.disk.ns) / 1e3), false);
   visit("multicast", options.multicast ? "1" : "0", false);
   visit("ring", ring_name(options), true);
@@ -90,7 +90,7 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("inverted_percent", formatted("%.3f", f.inverted * 100), false);
   visit("domains", std::to_string(options.domains), false);
   visit("total_mbps", formatted("%.1f", f.total_mbps), false);
-  const bool ridge = options.order == OrderEngine::ridge;
+  const bool ridge = options.order->traits.ensembles;
   visit("dissemination", ridge ? std::string(dissemination_name(options.dissemination)) : "none",
         true);
   visit("merge",
@@ -110,7 +110,7 @@ std::string net_title(const NetRunOptions& options) {
   if (options.loss > 0) text += ", loss " + formatted("%g", options.loss * 100) + " %";
   if (options.senders != 0) text += ", " + std::to_string(options.senders) + " sending";
   if (!options.multicast) text += ", no multicast";
-  if (on_quorums(options.order)) return text + quorum_text(options);
+  if (options.order->traits.quorum) return text + quorum_text(options);
   text += ", " + ring_name(options) + " ring";
   const std::optional<std::uint32_t> personal =
       ring.personal_window != 0 ? std::optional(ring.personal_window) : std::nullopt;

@@ -82,7 +82,7 @@ WorldOptions world_of(const NetRunOptions& options) {
 Ledger::Options ledger_of(const NetRunOptions& options) {
   Ledger::Options ledger;
   ledger.nodes = options.nodes;
-  ledger.quorum = on_quorums(options.order);
+  ledger.engine = options.order;
   ledger.optimistic = options.optimistic;
   for (std::uint32_t domain = 1; domain <= options.domains; ++domain) {
     ledger.domains.push_back(nodes_of(options, domain));
@@ -230,7 +230,7 @@ Experiment::Sums Experiment::sums() const {
   for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
     const Process& process = *world_.process(NodeId{n});
     sums.worked.push_back(process.worked);
-    if (on_quorums(options_.order)) {
+    if (options_.order->traits.quorum) {
       sums.originated_by.push_back(counter(process, "paxos_originated"));
       sums.retransmitted += counter(process, "paxos_resent") + counter(process, "paxos_repeated");
       if (!options_.optimistic) continue;
@@ -314,7 +314,7 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
     figures.mistaken = static_cast<double>(after.mistakes - before.mistakes) / placed;
     figures.inverted = static_cast<double>(after.inversions - before.inversions) / placed;
   }
-  if (on_quorums(options_.order)) return;
+  if (options_.order->traits.quorum) return;
   const Process& one = *world_.process(NodeId{1});
   figures.global_window = static_cast<std::uint32_t>(counter(one, "global_window"));
   figures.accelerated_percent = static_cast<std::uint32_t>(counter(one, "accelerated_percent"));

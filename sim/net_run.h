@@ -19,7 +19,7 @@ namespace peal::sim {
 struct NetRunOptions {
   const NetKind* net = nullptr;
   const CpuKind* cpu = nullptr;
-  OrderEngine order = OrderEngine::ring;
+  const order::Descriptor* order = &order::default_engine();
   std::uint32_t nodes = 8;
   std::uint32_t senders = 0;            ///< the lowest nodes send; 0: all
   std::uint32_t payload_bytes = 1'350;  ///< kStampBytes at least

@@ -30,7 +30,7 @@ Process::Process(World& in, MemberId who, std::uint32_t number, const Clock& its
   const std::uint32_t packet = (options.ring.packet_bytes_max + 63) / 64 * 64;
   const std::uint32_t unit = std::max(packet, kUnitSlabBytesLeast);
   const order::paxos::Options& paxos = options.paxos;
-  const std::uint32_t gap = on_quorums(options.order)
+  const std::uint32_t gap = options.order->traits.quorum
                                 ? paxos.max_gap + 2 * paxos.checkpoint_every + paxos.window +
                                       options.nodes * paxos.member_window
                                 : options.ring.max_gap;
@@ -48,7 +48,7 @@ void Process::make_node() { node = world.make_node(*this); }
 /// With an engine that orders on a quorum, others may deliver what a node hands out before it knows
 /// that it has its place, and even if it dies at once.
 void Process::announce_before_sending() {
-  if (world.options().order != OrderEngine::ring) announce_submission();
+  if (world.options().order->traits.quorum) announce_submission();
 }
 
 void Process::send(NodeId to, Lane lane, const BufferRef& packet) {
@@ -137,7 +137,7 @@ void Process::on_view(const order::View& installed) {
   reached = {};
   ++views;
   before_first_view.clear();
-  if (on_quorums(world.options().order) && world.options().ensembles == 1 &&
+  if (world.options().order->traits.quorum && world.options().ensembles == 1 &&
       world.options().domains.empty()) {
     check_one_order(world);
   }

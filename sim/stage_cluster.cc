@@ -16,11 +16,11 @@ constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
 /// Which engine, and in which way.
 void read_engine(Words& words, WorldOptions& options) {
-  const std::string engine = words.value("order").value_or("ring");
-  if (const auto known = order_engine_of_name(engine)) {
-    options.order = *known;
+  const std::string engine = words.value("order").value_or(std::string(options.order->name));
+  if (const order::Descriptor* known = order::find_engine(engine)) {
+    options.order = known;
   } else {
-    words.fail("order=" + engine + ": accepted is ring, paxos or ridge");
+    words.fail("order=" + engine + ": accepted is " + order::engine_names());
   }
   const std::string ways = words.value("dissemination").value_or("distributors");
   if (const auto known = order::ridge::dissemination_of_name(ways)) {
@@ -28,7 +28,7 @@ void read_engine(Words& words, WorldOptions& options) {
   } else {
     words.fail("dissemination=" + ways + ": accepted is distributors or ring");
   }
-  if (options.dissemination == Dissemination::ring && options.order != OrderEngine::ridge) {
+  if (options.dissemination == Dissemination::ring && !options.order->traits.ensembles) {
     words.fail("dissemination=ring: accepted with order=ridge");
   }
   const std::string storage = words.value("storage").value_or("disk");
@@ -37,12 +37,12 @@ void read_engine(Words& words, WorldOptions& options) {
   } else {
     words.fail("storage=" + storage + ": accepted is disk or memory");
   }
-  if (options.storage == Storage::memory && !on_quorums(options.order)) {
+  if (options.storage == Storage::memory && !options.order->traits.quorum) {
     words.fail("storage=memory: accepted with order=paxos or order=ridge");
   }
   options.ensembles =
       static_cast<std::uint32_t>(words.number("ensembles", 1, 1, order::ridge::kEnsemblesMax));
-  if (options.ensembles > 1 && options.order != OrderEngine::ridge) {
+  if (options.ensembles > 1 && !options.order->traits.ensembles) {
     words.fail("ensembles=" + std::to_string(options.ensembles) + ": accepted with order=ridge");
   }
   const std::string merge = words.value("merge").value_or("keys");
@@ -55,7 +55,7 @@ void read_engine(Words& words, WorldOptions& options) {
     words.fail("merge=rotation: accepted with ensembles=2 and more");
   }
   options.paxos.optimistic = words.yes_no("optimistic").value_or(false);
-  if (options.paxos.optimistic && (!on_quorums(options.order) || options.ensembles > 1)) {
+  if (options.paxos.optimistic && (!options.order->traits.quorum || options.ensembles > 1)) {
     words.fail("optimistic=yes: accepted with order=paxos and order=ridge, and one ensemble");
   }
   if (options.ensembles > 1 && options.storage == Storage::memory) {
@@ -71,7 +71,7 @@ void read_domains(Words& words, WorldOptions& options) {
     options.domains.push_back({std::move(nodes), {}});
   }
   if (options.domains.empty()) return;
-  if (options.order != OrderEngine::ridge) words.fail("domain1: accepted with order=ridge");
+  if (!options.order->traits.ensembles) words.fail("domain1: accepted with order=ridge");
   if (options.ensembles > 1) words.fail("domain1: not accepted together with ensembles");
   if (options.storage == Storage::memory) words.fail("domain1: accepted with storage=disk");
   if (options.paxos.optimistic) words.fail("domain1: not accepted together with optimistic");
@@ -161,7 +161,7 @@ void Stage::read_paxos_keys(Words& words, WorldOptions& options) {
   number("checkpoint-every", paxos.checkpoint_every);
   paxos.history_bytes_max = words.number("history", 16U << 20, 1U << 16, 1ULL << 40);
   options.acceptors = static_cast<std::uint32_t>(words.number("acceptors", 0, 0, options.nodes));
-  if (options.order == OrderEngine::ridge && options.acceptors > wire::kChainMax) {
+  if (options.order->traits.ensembles && options.acceptors > wire::kChainMax) {
     words.fail("acceptors=" + std::to_string(options.acceptors) +
                ": a chain of ridge has at most " + std::to_string(wire::kChainMax));
   }
@@ -181,7 +181,7 @@ void Stage::do_cluster(Words& words) {
   WorldOptions options;
   options.maker = options_.maker;
   read_cluster_keys(words, options);
-  if (on_quorums(options.order)) read_paxos_keys(words, options);
+  if (options.order->traits.quorum) read_paxos_keys(words, options);
   const std::string start = words.value("start").value_or("all");
   if (start != "all" && start != "none") words.fail("start=" + start + ": accepted is all or none");
   if (const auto name = words.value("mutant")) {
@@ -202,7 +202,7 @@ void Stage::do_cluster(Words& words) {
   }
   const std::string problem = order::ring::validate(options.ring);
   if (!problem.empty()) words.fail(problem);
-  if (on_quorums(options.order)) {
+  if (options.order->traits.quorum) {
     options.paxos.packet_bytes_max = options.ring.packet_bytes_max;
     options.paxos.max_gap = options.ring.max_gap;
     options.paxos.checkpoint_every =
@@ -225,7 +225,7 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   sim_hooks::activate_mutant(options_.mutant);
   Ledger::Options ledger;
   ledger.nodes = options.nodes;
-  ledger.quorum = on_quorums(options.order);
+  ledger.engine = options.order;
   ledger.optimistic = options.paxos.optimistic;
   for (const order::ridge::DomainNodes& domain : options.domains) {
     ledger.domains.push_back(domain.nodes);

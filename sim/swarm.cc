@@ -130,14 +130,14 @@ void Author::draw_load() {
   rate_ = static_cast<double>(spread(Duration{100}, Duration{8'000}).ns);
   const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
   // On a quorum there is no token, but votes of acceptors for every few units, and heartbeats.
-  const double cost = on_quorums(options_.order) ? 2 * data_per_second + 5'000
-                                                 : 1.6 * tokens_per_second + data_per_second;
+  const double cost = options_.order->traits.quorum ? 2 * data_per_second + 5'000
+                                                    : 1.6 * tokens_per_second + data_per_second;
   const double length_s = std::clamp(kEventsPerSeed / cost, 0.3, 8.0);
   length_ = microseconds(static_cast<std::int64_t>(length_s * 1e6));
 }
 
 void Author::write_cluster() {
-  const std::string order(order_engine_name(options_.order));
+  const std::string order(options_.order->name);
   std::string line = "cluster order=" + order + " nodes=" + std::to_string(nodes_) +
                      " seed=" + std::to_string(seed_) + knobs_;
   const auto add = [&](double p, const std::string& key, const std::string& value) {
@@ -151,19 +151,19 @@ void Author::write_cluster() {
   add(0.3, "step-cost", duration_text(nanoseconds(between(200, 5'000))));
   add(0.2, "socket", number(16, 256));
   // What an acceptor reads back from its log must fit.
-  const std::int64_t read_back = on_quorums(options_.order) ? 2'000 : 0;
+  const std::int64_t read_back = options_.order->traits.quorum ? 2'000 : 0;
   add(0.2, "buffers", number(2 * gap + 128 + read_back, 4 * gap + 256 + read_back));
   add(0.2, "unit-buffers", number(gap + 64 + read_back, 2 * gap + 256 + read_back));
   add(0.2, "submit-messages", number(1, 40));
   // Near the powers of two at which narrower or signed counters would go wrong.
   // Drawn apart, so that the rest of a seed's story does not depend on it.
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x63);
-  if (own.chance(0.1) && !is_fixed("first-count") && !on_quorums(options_.order)) {
+  if (own.chance(0.1) && !is_fixed("first-count") && !options_.order->traits.quorum) {
     const std::uint64_t border = own.chance(0.5) ? 1ULL << 32 : (1ULL << 63) - (1U << 21);
     line += " first-count=" + std::to_string(border - 1 - own.below(3'000));
   }
   add(0.2, "room", number(16, 400));
-  if (on_quorums(options_.order)) {
+  if (options_.order->traits.quorum) {
     add(0.3, "window", number(1, std::min<std::int64_t>(gap, 250)));
     add(0.3, "member-window", number(1, 64));
     add(0.5, "checkpoint-every", number(1, 200));
@@ -245,7 +245,7 @@ void Author::write_ending() {
       script_.add("crash " + nodes_text({node}));
     }
   }
-  if (on_quorums(options_.order)) {  // most acceptors and most nodes are needed
+  if (options_.order->traits.quorum) {  // most acceptors and most nodes are needed
     // Who has nothing to write does not know yet, and would stop after everybody was started.
     if (!failed_disk_.empty() && options_.storage == Storage::disk)
       script_.add("crash " + failed_disk_);

@@ -11,7 +11,7 @@
 namespace peal::sim {
 
 struct SwarmOptions {
-  OrderEngine order = OrderEngine::ring;
+  const order::Descriptor* order = &order::default_engine();
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge
   Merging merging = Merging::keys;                            ///< of several ensembles

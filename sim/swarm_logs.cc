@@ -21,7 +21,7 @@ Random part_of(std::uint64_t seed, std::uint64_t part) {
 /// Keys for the cluster: small segments, and histories so short that a log lets go of its
 /// beginning while the story lasts.
 std::string Author::log_keys(bool slow_syncs) {
-  if (!on_quorums(options_.order)) return "";
+  if (!options_.order->traits.quorum) return "";
   Random own = part_of(seed_, 0x73);
   std::string keys;
   const auto add = [&](double p, const std::string& key, std::int64_t low, std::int64_t high) {
@@ -76,7 +76,7 @@ void Author::plan_restarts() {
       when += own.between(100'000, 300'000'000);
     }
   }
-  if (on_quorums(options_.order) && own.chance(0.35)) {
+  if (options_.order->traits.quorum && own.chance(0.35)) {
     const std::int64_t times = own.between(2, 10);
     std::int64_t when = own.between(0, length_.ns);
     for (std::int64_t i = 0; i < times; ++i) {

@@ -12,17 +12,10 @@
 
 namespace peal::sim {
 
-std::string Author::data_kind() {
-  switch (options_.order) {
-    case OrderEngine::ring: return "data";
-    case OrderEngine::paxos: return "propose";
-    case OrderEngine::ridge: return "relay";
-  }
-  return "data";
-}
+std::string Author::data_kind() { return std::string(options_.order->unit_packets); }
 
 std::string Author::kind_on_quorums() {
-  if (options_.order == OrderEngine::ridge && random_.chance(0.3)) {
+  if (options_.order->traits.ensembles && random_.chance(0.3)) {
     const bool relay = random_.chance(0.5) || options_.dissemination == Dissemination::ring;
     return relay ? "relay" : "distribute";
   }
@@ -97,7 +90,7 @@ void Author::plan_power_and_disks() {
 /// Votes are on disk, and without those of `victim` most acceptors of each list of this story still
 /// have theirs; who is removed for good does not count, for it may stop before that is decided.
 bool Author::may_lose_disk_of(NodeId victim) const {
-  const bool on_disk = on_quorums(options_.order) && options_.storage == Storage::disk;
+  const bool on_disk = options_.order->traits.quorum && options_.storage == Storage::disk;
   if (!options_.faults || !on_disk || options_.domains > 0 || nodes_ < 3) return false;
   std::vector<NodeId> all;
   for (std::uint32_t n = 1; n <= nodes_; ++n) all.push_back(NodeId{n});
@@ -176,7 +169,7 @@ void Author::plan_lost_disk() {
 /// too.
 void Author::plan_slow_node() {
   constexpr double kShareThatSlow = 0.12;
-  if (!options_.faults || !on_quorums(options_.order)) return;
+  if (!options_.faults || !options_.order->traits.quorum) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x76);
   if (!own.chance(kShareThatSlow)) return;
   const std::string name = nodes_text({NodeId{1 + static_cast<std::uint32_t>(own.below(nodes_))}});

@@ -47,7 +47,7 @@ World::World(const WorldOptions& options, Ledger& ledger)
     clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
     first_drift_[n] = drift;
   }
-  if (on_quorums(options.order) && options.storage == Storage::disk) {
+  if (options.order->traits.quorum && options.storage == Storage::disk) {
     logs_.resize(options.nodes + 1);
     for (const NodeId node : universe_) {
       logs_[node.value] = std::make_unique<NodeLog>(
@@ -77,7 +77,7 @@ World::~World() = default;
 
 void World::make_ghost() {
   Ghost::Options ghost;
-  ghost.ring = !on_quorums(options_.order);
+  ghost.ring = !options_.order->traits.quorum;
   ghost.on_disk = options_.storage == Storage::disk;
   ghost.cluster = kCluster;
   ghost.ensembles = options_.ensembles;
@@ -170,7 +170,7 @@ std::uint64_t World::next_epoch(NodeId node, std::int64_t step) {
   const auto now_ms = static_cast<std::uint64_t>(now_.ns / 1'000'000);
   const std::uint64_t good = std::max(last + 1, kFirstEpoch + now_ms);
   // A node with a log knows its last incarnation from it.
-  if (step >= 0 || on_quorums(options_.order)) {
+  if (step >= 0 || options_.order->traits.quorum) {
     return good + static_cast<std::uint64_t>(std::max<std::int64_t>(step, 0));
   }
   const auto back = static_cast<std::uint64_t>(-step);
@@ -183,7 +183,7 @@ void World::start(NodeId node, std::int64_t epoch_step) {
   if (std::find(list.begin(), list.end(), node) == list.end()) return;
   const bool again = incarnations_[node.value] != 0;
   if (again) ledger_.faults().add(Fault::restart);
-  if (epoch_step < 0 && !on_quorums(options_.order)) {
+  if (epoch_step < 0 && !options_.order->traits.quorum) {
     ledger_.faults().add(Fault::epoch_step_back);
   }
   const MemberId self{node, next_epoch(node, epoch_step)};
@@ -236,7 +236,7 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
   if (options_.maker) {
     return options_.maker(process.self, universe_, seed, *process.unit_pool, host);
   }
-  if (on_quorums(options_.order)) {
+  if (options_.order->traits.quorum) {
     order::paxos::Config config;
     config.self = process.self;
     config.universe = files_[node.value].nodes;
@@ -250,7 +250,7 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
       config.owed = log->owed()->log();
     }
     BufferPool& pool = *process.unit_pool;
-    if (options_.order == OrderEngine::paxos) {
+    if (!options_.order->traits.ensembles) {
       return order::paxos::make_engine(config, pool, host);
     }
     return order::ridge::make_engine(config, pool, host, options_.dissemination,

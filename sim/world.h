@@ -40,7 +40,7 @@ using EngineMaker = std::function<std::unique_ptr<order::Engine>(
 /// Which engine orders.
 
 struct WorldOptions {
-  OrderEngine order = OrderEngine::ring;
+  const order::Descriptor* order = &order::default_engine();
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge
   Merging merging = Merging::keys;                            ///< of several ensembles

@@ -76,7 +76,7 @@ void World::check_memory(const Process& process) {
                              process.unit_pool->free_count();
   const order::paxos::Options& paxos = options_.paxos;
   // Every member's units wait at the coordinator; a log is read back from before a checkpoint.
-  const std::uint32_t most = on_quorums(options_.order)
+  const std::uint32_t most = options_.order->traits.quorum
                                  ? 2 * (paxos.max_gap + paxos.window + paxos.checkpoint_every) +
                                        options_.nodes * paxos.member_window
                                  : 2 * options_.ring.max_gap;

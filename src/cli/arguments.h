@@ -22,7 +22,7 @@ namespace peal::cli {
 struct UpCommand {
   std::uint32_t nodes = 3;
   std::string dir;  ///< empty: a folder of its own for each user
-  Ordering order = Ordering::ring;
+  const order::Descriptor* order = &order::default_engine();
   std::optional<Dissemination> dissemination;  ///< of ridge
   std::optional<std::uint32_t> ensembles;      ///< of ridge, that order together
   std::optional<Merging> merging;              ///< of several ensembles
@@ -106,7 +106,7 @@ struct BenchRate {
 
 struct BenchCommand {
   bool limit_only = false;  ///< `peal bench limit`
-  Ordering order = Ordering::ring;
+  const order::Descriptor* order = &order::default_engine();
   std::optional<Dissemination> dissemination;  ///< of ridge
   std::optional<std::uint32_t> ensembles;      ///< of ridge, that order together
   std::optional<Merging> merging;              ///< of several ensembles

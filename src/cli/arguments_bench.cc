@@ -244,8 +244,8 @@ std::string ridge_conflict(const Command& c) {
                       : c.ensembles   ? "--ensembles"
                       : c.merging     ? "--merge"
                                       : nullptr;
-  if (given != nullptr && c.order != Ordering::ridge) {
-    return std::string(given) + " does not go with --order " + std::string(ordering_name(c.order)) +
+  if (given != nullptr && !c.order->traits.ensembles) {
+    return std::string(given) + " does not go with --order " + std::string(c.order->name) +
            ": leave it out, or say --order ridge";
   }
   if (c.merging != Merging::rotation || c.ensembles.value_or(1) > 1) return {};
@@ -255,8 +255,8 @@ std::string ridge_conflict(const Command& c) {
 
 std::string optimistic_conflict(const BenchCommand& c) {
   if (!c.optimistic) return {};
-  if (c.order != Ordering::ridge) {
-    return "--optimistic does not go with --order " + std::string(ordering_name(c.order)) +
+  if (!c.order->traits.ensembles) {
+    return "--optimistic does not go with --order " + std::string(c.order->name) +
            ": leave it out, or say --order ridge";
   }
   if (c.ensembles.value_or(1) > 1) {
@@ -268,10 +268,10 @@ std::string optimistic_conflict(const BenchCommand& c) {
          "one of them";
 }
 
-std::string storage_conflict(Ordering order, std::optional<Storage> storage,
+std::string storage_conflict(const order::Descriptor& order, std::optional<Storage> storage,
                              std::optional<std::uint32_t> ensembles) {
   if (!storage) return {};
-  if (order == Ordering::ring) {
+  if (!order.traits.quorum) {
     return "--storage does not go with --order ring, which has no acceptors: leave it out, or say "
            "--order paxos or --order ridge";
   }
@@ -279,8 +279,8 @@ std::string storage_conflict(Ordering order, std::optional<Storage> storage,
   return "--storage memory does not go with --ensembles: leave out one of them";
 }
 
-std::string data_conflict(Ordering order, Data data) {
-  if (data == Data::datagrams || order != Ordering::ring) return {};
+std::string data_conflict(const order::Descriptor& order, Data data) {
+  if (data == Data::datagrams || order.traits.quorum) return {};
   return "--data streams does not go with --order ring, which lives from multicast: leave it out, "
          "or say --order paxos or --order ridge";
 }
@@ -289,16 +289,16 @@ std::string up_conflict(const UpCommand& c) {
   if (std::string wrong = ridge_conflict(c); !wrong.empty()) {
     return wrong;
   }
-  if (std::string wrong = storage_conflict(c.order, c.storage, c.ensembles); !wrong.empty()) {
+  if (std::string wrong = storage_conflict(*c.order, c.storage, c.ensembles); !wrong.empty()) {
     return wrong;
   }
-  return data_conflict(c.order, c.data);
+  return data_conflict(*c.order, c.data);
 }
 
 std::string acceptors_conflict(const BenchCommand& c) {
   if (!c.acceptors) return {};
   const std::string given = "--acceptors = \"" + std::to_string(*c.acceptors) + "\" ";
-  if (c.order == Ordering::ring) {
+  if (!c.order->traits.quorum) {
     return given + "does not go with --order ring, which has none: leave it out, or say --order " +
            "paxos or --order ridge";
   }
@@ -320,18 +320,18 @@ std::string bench_conflict(const BenchCommand& c) {
            "\" does not go with --rate, which says itself when to send: leave out one of them, or "
            "say --rate max";
   }
-  if (c.order != Ordering::ring && !c.ring.empty()) {
-    return "--ring does not go with --order " + std::string(ordering_name(c.order)) +
+  if (c.order->traits.quorum && !c.ring.empty()) {
+    return "--ring does not go with --order " + std::string(c.order->name) +
            ": leave out one of them";
   }
   if (std::string wrong = ridge_conflict(c); !wrong.empty()) {
     return wrong;
   }
   if (std::string wrong = optimistic_conflict(c); !wrong.empty()) return wrong;
-  if (std::string wrong = storage_conflict(c.order, c.storage, c.ensembles); !wrong.empty()) {
+  if (std::string wrong = storage_conflict(*c.order, c.storage, c.ensembles); !wrong.empty()) {
     return wrong;
   }
-  if (std::string wrong = data_conflict(c.order, c.data); !wrong.empty()) return wrong;
+  if (std::string wrong = data_conflict(*c.order, c.data); !wrong.empty()) return wrong;
   if (std::string wrong = acceptors_conflict(c); !wrong.empty()) return wrong;
   if (c.daemon && c.own_thread) {
     return "--thread does not go with --daemon, whose nodes have threads of their own: leave out "

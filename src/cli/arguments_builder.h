@@ -84,12 +84,11 @@ class Builder {
     });
   }
 
-  void order(Ordering& target) {
-    value(
-        "--order", "ENGINE", kOrderings,
-        "the ordering engine: ring (the default); paxos, on a majority of acceptors that keep "
-        "what they vote for on disk; or ridge, the same without multicast",
-        [&target](const std::string& text) { return take_named(ordering_of_name(text), target); });
+  void order(const order::Descriptor*& target) {
+    value("--order", "ENGINE", order::engine_names(),
+          "the ordering engine: ring (the default); paxos, on a majority of acceptors that keep "
+          "what they vote for on disk; or ridge, the same without multicast",
+          [&target](const std::string& text) { return take_engine(text, target); });
   }
 
   void dissemination(std::optional<Dissemination>& target) {
@@ -205,10 +204,10 @@ void build_bench_limit(Builder& builder, BenchCommand& command);
 void build_bench_clients(Builder& builder, BenchClientsCommand& command);
 void build_bench_failover(Builder& builder, BenchFailoverCommand& command);
 /// Why --data does not go with the engine, in one line; empty if it does.
-std::string data_conflict(Ordering order, Data data);
+std::string data_conflict(const order::Descriptor& order, Data data);
 
 /// Why --storage does not go with the engine, or with --ensembles; empty if it does.
-std::string storage_conflict(Ordering order, std::optional<Storage> storage,
+std::string storage_conflict(const order::Descriptor& order, std::optional<Storage> storage,
                              std::optional<std::uint32_t> ensembles);
 /// What of the options of `peal up` does not go together, in one line; empty if all does.
 std::string up_conflict(const UpCommand& command);

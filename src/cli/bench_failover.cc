@@ -181,7 +181,7 @@ class Failover {
 
   /// The node that leads: who coordinates, or the first member of the ring.
   std::optional<std::size_t> choose() {
-    const bool on_quorums = command_.cluster.order != Ordering::ring;
+    const bool on_quorums = command_.cluster.order->traits.quorum;
     std::optional<std::size_t> best;
     std::uint64_t newest = 0;
     const auto look = [&] {

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool on_quorums(const BenchFailoverCommand& c) { return c.cluster.order != Ordering::ring; }
+bool on_quorums(const BenchFailoverCommand& c) { return c.cluster.order->traits.quorum; }
 
 /// Votes that are in memory, or none, wait for no disk.
 bool waits_for_disk(const BenchFailoverCommand& c) {
@@ -68,7 +68,7 @@ void print_json(const BenchFailoverCommand& command, const FailoverReport& repor
   const BenchCommand& c = command.cluster;
   Json out;
   out["setting"] = {{"nodes", c.nodes},
-                    {"order", ordering_name(c.order)},
+                    {"order", c.order->name},
                     {"payload_bytes", c.payload_bytes},
                     {"rate_messages_per_s", c.rate.messages_of(c.payload_bytes)},
                     {"network", c.loopback ? "loopback" : "namespaces"},
@@ -100,8 +100,7 @@ void print_line(const std::string& name, const FailoverSpread& spread, const cha
 
 void print_setting(const BenchFailoverCommand& command) {
   const BenchCommand& c = command.cluster;
-  std::string line =
-      counted(c.nodes, "node") + ", ordered by " + std::string(ordering_name(c.order));
+  std::string line = counted(c.nodes, "node") + ", ordered by " + std::string(c.order->name);
   if (on_quorums(command)) {
     line += waits_for_disk(command) ? ", votes on the disk of " + c.place : ", votes in memory";
   }

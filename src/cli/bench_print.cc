@@ -47,10 +47,10 @@ void print_setting(const BenchCommand& c) {
     line += ", links of " + rate_text(c.link_bits_per_s) + " with " +
             std::to_string(BenchNetwork::kSwitchQueueBytes >> 10) + " KiB at each switch port";
   }
-  if (c.order != Ordering::ring) {
+  if (c.order->traits.quorum) {
     line += ", ordered by ";
     if (c.ensembles.value_or(1) > 1) line += counted(*c.ensembles, "ensemble") + " of ";
-    line += ordering_name(c.order);
+    line += c.order->name;
   }
   if (c.dissemination == Dissemination::ring) line += " in a ring";
   if (c.merging == Merging::rotation) line += ", merged in rotation";
@@ -63,7 +63,7 @@ void print_setting(const BenchCommand& c) {
   }
   const bool in_memory = c.storage == Storage::memory;
   if (in_memory) line += ", votes in memory";
-  if (c.order != Ordering::ring && !in_memory) line += ", logs in " + c.place;
+  if (c.order->traits.quorum && !in_memory) line += ", logs in " + c.place;
   if (c.insecure) line += ", insecure";
   if (c.daemon) line += ", clients of daemons";
   if (c.own_thread) line += ", members with threads of their own";
@@ -139,7 +139,7 @@ void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
   using F = BenchFigures;
   table.line("repair", &F::retransmitted_packets, 0,
              "packets retransmitted (" + fixed(table.median().retransmitted_percent, 2) + " %)");
-  const bool ring = c.order == Ordering::ring;
+  const bool ring = !c.order->traits.quorum;
   table.line("", &F::requested_packets, 0, ring ? "packets requested" : "requests for packets");
   table.line("", &F::lost_at_sockets_packets, 0, "packets lost at full sockets");
   if (c.loss_percent > 0) table.line("", &F::dropped_packets, 0, "packets dropped on purpose");
@@ -217,15 +217,15 @@ Json setting_of(const BenchCommand& c) {
   out["seconds"] = c.seconds;
   out["runs"] = c.runs;
   if (c.limit_only) return out;
-  out["order"] = ordering_name(c.order);
-  if (c.order == Ordering::ridge) {
+  out["order"] = c.order->name;
+  if (c.order->traits.ensembles) {
     out["dissemination"] =
         dissemination_name(c.dissemination.value_or(Dissemination::distributors));
     out["ensembles"] = c.ensembles.value_or(1);
     out["merge"] = merging_name(c.merging.value_or(Merging::keys));
     out["optimistic"] = c.optimistic;
   }
-  if (c.order != Ordering::ring) {
+  if (c.order->traits.quorum) {
     out["storage"] = storage_name(c.storage.value_or(Storage::disk));
   }
   if (c.acceptors) out["acceptors"] = *c.acceptors;
@@ -239,7 +239,7 @@ Json setting_of(const BenchCommand& c) {
   out["daemon"] = c.daemon;
   out["multicast"] = c.multicast ? "auto" : "off";
   out["data"] = data_name(c.data);
-  if (c.order != Ordering::ring) out["logs_in"] = c.place;
+  if (c.order->traits.quorum) out["logs_in"] = c.place;
   out["insecure"] = c.insecure;
   out["loss_percent"] = c.loss_percent;
   return out;

@@ -34,7 +34,7 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
   result.dir = dir;
   result.config = dir + "/peal.toml";
   const bool sealed = rules.sealed == Sealed::yes;
-  const bool on_disk = rules.order != Ordering::ring && rules.storage == Storage::disk;
+  const bool on_disk = rules.order->traits.quorum && rules.storage == Storage::disk;
   if (on_disk) {
     result.data = dir + "/data";
     if (auto cleared = clear_data(result); !cleared) return tl::unexpected(cleared.error());
@@ -46,8 +46,8 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
   out << "# A cluster on this machine. Any node of it can be run again by hand:\n"
       << "#   peal node --config " << result.config << " --name n1\n"
       << "cluster = \"" << cluster << "\"\n";
-  if (rules.order != Ordering::ring) {
-    out << "order = \"" << ordering_name(rules.order) << "\"\n"
+  if (rules.order->traits.quorum) {
+    out << "order = \"" << rules.order->name << "\"\n"
         << (on_disk ? "data_dir = \"data\"\n" : "paxos.storage = \"memory\"\n");
   }
   if (sealed) {

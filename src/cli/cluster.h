@@ -25,7 +25,7 @@ enum class Sealed : std::uint8_t { yes, no };
 /// What nodes of such a cluster have in common.
 struct LocalRules {
   Sealed sealed = Sealed::yes;
-  Ordering order = Ordering::ring;
+  const order::Descriptor* order = &order::default_engine();
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge, that order together
   Merging merging = Merging::keys;                            ///< of several ensembles

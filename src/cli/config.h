@@ -12,6 +12,7 @@
 #include "cli/clients_config.h"
 #include "io/endpoint.h"
 #include "io/resolve.h"
+#include "order/registry/registry.h"
 #include "order/ring/options.h"
 
 // The configuration file of a node: TOML, one file for the whole cluster or one per node. Each key
@@ -44,11 +45,7 @@ struct DomainEntry {
 inline constexpr std::size_t kDomainsMax = 15;
 
 /// The engine that orders.
-enum class Ordering : std::uint8_t { ring, paxos, ridge };
 /// As the file has it.
-std::string_view ordering_name(Ordering order);
-std::optional<Ordering> ordering_of_name(std::string_view name);
-inline constexpr const char* kOrderings = "\"ring\", \"paxos\" or \"ridge\"";
 
 /// How values reach all nodes with ridge.
 enum class Dissemination : std::uint8_t { distributors, ring };
@@ -78,6 +75,13 @@ bool take_named(std::optional<T> named, T& target) {
   return named.has_value();
 }
 
+/// False: no engine has this name.
+inline bool take_engine(std::string_view name, const order::Descriptor*& target) {
+  const order::Descriptor* found = order::find_engine(name);
+  if (found != nullptr) target = found;
+  return found != nullptr;
+}
+
 /// How data travel between nodes.
 enum class Data : std::uint8_t { datagrams, streams };
 std::string_view data_name(Data data);
@@ -96,7 +100,7 @@ struct NodeConfig {
   Multicast multicast = Multicast::automatic;
   io::Endpoint multicast_group;  ///< if `multicast` is group
   Data data = Data::datagrams;
-  Ordering order = Ordering::ring;
+  const order::Descriptor* order = &order::default_engine();
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge, that order together
   Merging merging = Merging::keys;                            ///< of several ensembles

@@ -127,9 +127,9 @@ Result<void, std::string> read_domains(std::string_view file, const toml::key& k
 Result<void, std::string> check_domains(const NodeConfig& config) {
   if (config.domains.empty()) return {};
   const Place place{config.file, config.domains.front().line};
-  if (config.order != Ordering::ridge) {
+  if (!config.order->traits.ensembles) {
     return refuse(place, "[[domain]] does not go with order = \"" +
-                             std::string(ordering_name(config.order)) +
+                             std::string(config.order->name) +
                              "\": leave it out, or set order = \"ridge\"");
   }
   const char* clash = config.ensembles > 1                ? "ridge.ensembles"

@@ -183,16 +183,14 @@ constexpr const char* kAcceptedAcceptors =
 
 void add_order(std::vector<Key>& rows) {
   rows.push_back(text_key(
-      "", "order", kOrderings, "\"ring\"",
+      "", "order", order::engine_names(), "\"ring\"",
       "The protocol that orders. With \"ring\", the members of each side of a partition go on by "
       "themselves, and nothing is written to disks. With \"paxos\", nothing is ordered without a "
       "majority of acceptors, nodes that keep their votes on disk: what was delivered anywhere "
       "stays ordered, even if all nodes lose power at once. \"ridge\" is the same, but nodes send "
       "messages on from one to the next: for networks without multicast, and many nodes. [ring] "
       "and primary are left out with both. The same on all nodes.",
-      [](const std::string& text, NodeConfig& config) {
-        return take_named(ordering_of_name(text), config.order);
-      }));
+      [](const std::string& text, NodeConfig& config) { return take_engine(text, config.order); }));
   rows.push_back(text_key(
       "", "data_dir", "a path of 1 to 4000 bytes", "",
       "With \"paxos\" and \"ridge\", on acceptors and nodes that may become one: a folder that is "

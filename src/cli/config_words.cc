@@ -6,22 +6,6 @@
 
 namespace peal::cli {
 
-std::string_view ordering_name(Ordering order) {
-  switch (order) {
-    case Ordering::ring: return "ring";
-    case Ordering::paxos: return "paxos";
-    case Ordering::ridge: return "ridge";
-  }
-  return "";
-}
-
-std::optional<Ordering> ordering_of_name(std::string_view name) {
-  for (const Ordering order : {Ordering::ring, Ordering::paxos, Ordering::ridge}) {
-    if (ordering_name(order) == name) return order;
-  }
-  return std::nullopt;
-}
-
 std::string_view dissemination_name(Dissemination dissemination) {
   return dissemination == Dissemination::ring ? "ring" : "distributors";
 }
@@ -65,8 +49,8 @@ std::optional<Data> data_of_name(std::string_view name) {
 }
 
 std::string order_clash(std::string_view path, const NodeConfig& config) {
-  const Ordering order = config.order;
-  const bool ring = order == Ordering::ring;
+  const order::Descriptor* order = config.order;
+  const bool ring = !order->traits.quorum;
   const bool of_ring = path == "primary" || path.starts_with("ring.");
   // The default is what the others have, too.
   const bool of_ridge =
@@ -78,8 +62,8 @@ std::string order_clash(std::string_view path, const NodeConfig& config) {
   const bool of_memory = path == "paxos.storage" && config.storage != Storage{};
   const bool of_quorums =
       of_ridge || of_streams || of_memory || path == "data_dir" || path == "paxos.acceptors";
-  if (ring ? !of_quorums : !of_ring && !(of_ridge && order != Ordering::ridge)) return {};
-  std::string text = "\"" + std::string(ordering_name(order)) + "\"";
+  if (ring ? !of_quorums : !of_ring && !(of_ridge && !order->traits.ensembles)) return {};
+  std::string text = "\"" + std::string(order->name) + "\"";
   text += ring ? ", the default: leave it out" : ": leave it out";
   if (path == "primary") text += ", as every view is primary";
   if (of_ridge) return text + ", or set order = \"ridge\"";

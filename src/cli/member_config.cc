@@ -20,7 +20,7 @@ v0::Config member_config(const NodeConfig& config) {
     case Multicast::off: out.multicast = "off"; break;
     case Multicast::group: out.multicast = io::to_string(config.multicast_group); break;
   }
-  out.order = ordering_name(config.order);
+  out.order = config.order->name;
   out.dissemination = dissemination_name(config.dissemination);
   out.ensembles = config.ensembles;
   out.merge = merging_name(config.merging);

@@ -126,7 +126,7 @@ class NodeProcess final : public daemon::Owner {
                            {"address", io::to_string(config_.own().address)},
                            {"at", io::to_string(*options.member.own_at)},
                            {"nodes", std::to_string(config_.nodes.size())},
-                           {"order", std::string(ordering_name(config_.order))},
+                           {"order", std::string(config_.order->name)},
                            {"socket", config_.socket},
                            {"listen", options.tls ? io::to_string(options.tls->at) : "no"},
                            {"seal", daemon_->node_status().seal},

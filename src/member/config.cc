@@ -99,12 +99,11 @@ std::vector<NodeId> node_ids(const std::vector<std::uint32_t>& numbers) {
 }
 
 std::string set_order(const v0::Config& config, Settings& settings) {
-  if (config.order != "ring" && config.order != "paxos" && config.order != "ridge") {
-    return "order = " + quoted(config.order) +
-           " is not accepted: it must be \"ring\", \"paxos\" or \"ridge\"";
+  settings.order = order::find_engine(config.order);
+  if (settings.order == nullptr) {
+    return "order = " + quoted(config.order) + " is not accepted: it must be " +
+           order::engine_names();
   }
-  if (config.order == "paxos") settings.order = OrderEngine::paxos;
-  if (config.order == "ridge") settings.order = OrderEngine::ridge;
   if (config.dissemination != "distributors" && config.dissemination != "ring") {
     return "dissemination = " + quoted(config.dissemination) +
            " is not accepted: it must be \"distributors\" or \"ring\"";
@@ -121,7 +120,7 @@ std::string set_order(const v0::Config& config, Settings& settings) {
         {each.name, node_ids(each.nodes), node_ids(each.acceptors), each.groups});
   }
   settings.optimistic = config.optimistic;
-  if (on_quorums(settings.order) && !config.ring.empty()) {
+  if (settings.order->traits.quorum && !config.ring.empty()) {
     return "ring." + config.ring.begin()->first + " = " + plain(config.ring.begin()->second) +
            " is not accepted with order = " + quoted(config.order) +
            ": leave out what is the ring's";

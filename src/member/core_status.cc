@@ -69,7 +69,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.id = trace::text_of(node.self(), runtime.names());
   now.queued_messages = node.queued_messages();
   now.queued_bytes = node.queued_bytes();
-  now.order = order_name(runtime.order());
+  now.order = runtime.order().name;
   now.dissemination = runtime.dissemination();
   now.ensembles = runtime.ensembles();
   now.merge = runtime.merge();

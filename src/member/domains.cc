@@ -64,8 +64,8 @@ std::string validate_domain(const DomainEntry& domain, std::size_t index) {
 
 std::string validate_domains(const Settings& settings) {
   if (settings.domains.empty()) return {};
-  if (settings.order != OrderEngine::ridge) {
-    return "domains are not accepted with order = \"" + std::string(order_name(settings.order)) +
+  if (!settings.order->traits.ensembles) {
+    return "domains are not accepted with order = \"" + std::string(settings.order->name) +
            "\": leave them out, or set order = \"ridge\"";
   }
   if (settings.optimistic) {

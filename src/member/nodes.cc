@@ -80,7 +80,7 @@ std::string why_not_strangers(const Settings& settings, const std::vector<NodeId
 /// Those who know the order are needed for a majority: nodes that are new, and know nothing, must
 /// not be able to begin one of their own.
 std::string why_not_acceptors(const Settings& settings, const Listing& wanted) {
-  if (!on_quorums(settings.order)) return {};
+  if (!settings.order->traits.quorum) return {};
   const Settings then = with(settings, wanted);
   if (votes(then) && !may_vote(settings)) {
     return "this node would be an acceptor, and has no data_dir: restart it with one and with this "
@@ -121,7 +121,7 @@ order::NodeList list_of(const std::vector<NodeEntry>& nodes) {
 
 order::NodeList list_of(const Settings& settings) {
   order::NodeList list = list_of(settings.nodes);
-  if (!on_quorums(settings.order)) return list;
+  if (!settings.order->traits.quorum) return list;
   list.acceptors = acceptors_of(settings);
   Digest hash;
   hash.add(list.hash);

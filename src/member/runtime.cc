@@ -42,13 +42,13 @@ std::uint32_t receive_slabs(const Settings& settings) {
 /// The same in the pool of frames. On quorums that holds values as well, so that it has many.
 std::uint32_t frame_slab_bytes(const Settings& settings) {
   const std::uint32_t largest = frame_bytes(settings);
-  if (settings.order == OrderEngine::ring) return largest;
+  if (!settings.order->traits.values_in_packets) return largest;
   const std::uint32_t packet = (settings.ring.packet_bytes_max + 63U) & ~63U;
   return std::min(largest, std::max(packet, kPaxosFrameBytes));
 }
 
 std::uint32_t frame_slabs(const Settings& settings) {
-  if (settings.order == OrderEngine::ring) return kFrameSlabs;
+  if (!settings.order->traits.values_in_packets) return kFrameSlabs;
   const order::paxos::Options paxos;
   const auto nodes = static_cast<std::uint32_t>(settings.nodes.size());
   const std::uint32_t values =
@@ -57,20 +57,6 @@ std::uint32_t frame_slabs(const Settings& settings) {
 }
 
 static_assert(io::FrameHeader::kBytes == wire::kHeaderBytes);
-void write_header(std::uint64_t cluster, const MemberId& sender, std::uint32_t frame_bytes,
-                  ByteSpan out) {
-  wire::write_data_header({wire::FrameKind::data, cluster, sender, wire::Checksum::absent},
-                          frame_bytes, out);
-}
-
-trace::Engine traced(OrderEngine order) {
-  switch (order) {
-    case OrderEngine::ring: return trace::Engine::ring;
-    case OrderEngine::paxos: return trace::Engine::paxos;
-    case OrderEngine::ridge: return trace::Engine::ridge;
-  }
-  return trace::Engine::ring;
-}
 
 std::uint32_t unit_slabs(const Settings& settings) { return max_gap(settings) * 2 + 1'024; }
 
@@ -122,7 +108,7 @@ Result<void, io::IoError> Runtime::prepare() {
   udp.cluster = cluster_id(settings_);
   if (settings_.keys) {
     udp.seal = io::UdpSeal{*settings_.keys, seal_cluster_id(settings_), 0,
-                           settings_.order == OrderEngine::ring ? write_header : nullptr};
+                           settings_.order->write_data_header};
   }
   udp.multicast = settings_.streams ? io::MulticastMode::off : settings_.multicast;
   if (settings_.streams) udp.streams.emplace();
@@ -137,7 +123,7 @@ Result<void, io::IoError> Runtime::prepare() {
 
   if (!settings_.trace.empty()) {
     auto trace = TraceLog::open(settings_.trace, names_,
-                                {traced(settings_.order), settings_.optimistic,
+                                {std::string(settings_.order->name), settings_.optimistic,
                                  !settings_.domains.empty(), domain_bits(settings_)});
     if (!trace) {
       return unexpected(io::IoError{trace.error().code, "trace: " + trace.error().message});
@@ -178,8 +164,8 @@ void Runtime::make_node(std::uint64_t epoch) {
   node_ = std::make_unique<node::Node>(
       settings_.limits, units_,
       [this, epoch](order::Host& host) {
-        return settings_.order == OrderEngine::ring ? make_ring(epoch, host)
-                                                    : make_on_quorums(epoch, host);
+        return !settings_.order->traits.quorum ? make_ring(epoch, host)
+                                               : make_on_quorums(epoch, host);
       },
       transport, sink);
 }

@@ -115,19 +115,19 @@ class Runtime final : private io::LoopHost,
     if (trace_ == nullptr) return std::nullopt;
     return trace_->lost_lines();
   }
-  OrderEngine order() const { return settings_.order; }
+  const order::Descriptor& order() const { return *settings_.order; }
   /// Its name; empty if the engine has only one.
   std::string_view dissemination() const {
-    if (settings_.order != OrderEngine::ridge) return {};
+    if (!settings_.order->traits.ensembles) return {};
     return member::dissemination_name(settings_.dissemination);
   }
   /// How many order together; 0 if the engine has none.
   std::uint32_t ensembles() const {
-    return settings_.order == OrderEngine::ridge ? settings_.ensembles : 0;
+    return settings_.order->traits.ensembles ? settings_.ensembles : 0;
   }
   /// How their orders become one; empty if the engine has none.
   std::string_view merge() const {
-    if (settings_.order != OrderEngine::ridge) return {};
+    if (!settings_.order->traits.ensembles) return {};
     return member::merging_name(settings_.merging);
   }
   /// Why the newest view ended, from who is in the passage to the next; empty before that. For

@@ -28,7 +28,7 @@ constexpr std::uint32_t kStreamsWindowBytes = 3U << 20;
 std::uint32_t packet_bytes(const Settings& settings) {
   const std::uint32_t datagram = settings.ring.packet_bytes_max;
   if (!settings.keys) return datagram;
-  return std::min(datagram - sealed_data_longer(settings.order), frame_bytes(settings));
+  return std::min(datagram - sealed_data_longer(*settings.order), frame_bytes(settings));
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ std::unique_ptr<order::Engine> Runtime::make_on_quorums(std::uint64_t epoch, ord
     paxos.log = &log_->log();
     paxos.owed = &log_->owed();
   }
-  if (settings_.order == OrderEngine::paxos) {
+  if (!settings_.order->traits.ensembles) {
     return order::paxos::make_engine(paxos, frames_, host);
   }
   using Ways = order::ridge::Dissemination;

@@ -88,7 +88,7 @@ std::string validate_keys(const Settings& settings) {
            "insecure must be true, and then whoever reaches the network can read and forge "
            "everything";
   }
-  const std::uint32_t longer = sealed_data_longer(settings.order);
+  const std::uint32_t longer = sealed_data_longer(*settings.order);
   const std::uint32_t least = 256 + longer;
   if (settings.ring.packet_bytes_max >= least) return {};
   return "packet_bytes_max = " + std::to_string(settings.ring.packet_bytes_max) +
@@ -112,10 +112,10 @@ std::string validate_acceptors(const Settings& settings) {
              " twice, which is not accepted: each node votes once";
     }
   }
-  if (settings.order == OrderEngine::ridge && acceptors.size() > wire::kChainMax) {
+  if (acceptors.size() > settings.order->traits.acceptors_most) {
     return "acceptors has " + std::to_string(acceptors.size()) +
-           " nodes, which is not accepted with order = \"ridge\": it must be at most " +
-           std::to_string(wire::kChainMax - 1);
+           " nodes, which is not accepted with order = \"" + std::string(settings.order->name) +
+           "\": it must be at most " + std::to_string(settings.order->traits.acceptors_most);
   }
   if (acceptors.size() % 2 == 1) return {};
   return "acceptors = [" + list +
@@ -134,9 +134,8 @@ std::string validate_ridge(const Settings& settings) {
     return "optimistic = true is not accepted with " + ensembles +
            ": leave one of the two out, since several ensembles make no guess";
   }
-  if (settings.order == OrderEngine::ridge) return {};
-  const std::string end = " is not accepted with order = \"" +
-                          std::string(order_name(settings.order)) +
+  if (settings.order->traits.ensembles) return {};
+  const std::string end = " is not accepted with order = \"" + std::string(settings.order->name) +
                           "\": leave it out, or set order = \"ridge\"";
   if (settings.dissemination != Dissemination::distributors) {
     return "dissemination = \"" + std::string(dissemination_name(settings.dissemination)) + "\"" +
@@ -150,7 +149,7 @@ std::string validate_ridge(const Settings& settings) {
 /// Votes in memory need no folder, and one ensemble.
 std::string validate_storage(const Settings& settings) {
   if (settings.storage == Storage::disk) return {};
-  if (settings.order == OrderEngine::ring) {
+  if (!settings.order->traits.quorum) {
     return "storage = \"memory\" is not accepted with order = \"ring\", which has no acceptors: "
            "leave it out, or set order = \"paxos\" or \"ridge\"";
   }
@@ -170,13 +169,13 @@ std::string validate_storage(const Settings& settings) {
 std::string validate_order(const Settings& settings) {
   if (std::string wrong = validate_ridge(settings); !wrong.empty()) return wrong;
   if (std::string wrong = validate_domains(settings); !wrong.empty()) return wrong;
-  if (settings.order == OrderEngine::ridge) {
+  if (settings.order->traits.ensembles) {
     const std::string wrong =
         order::ridge::validate(layout_of(settings), list_of(settings.nodes).nodes);
     if (!wrong.empty()) return wrong;
   }
   if (std::string wrong = validate_storage(settings); !wrong.empty()) return wrong;
-  if (settings.order == OrderEngine::ring) {
+  if (!settings.order->traits.quorum) {
     if (settings.streams) {
       return "data = \"streams\" is not accepted with order = \"ring\", which lives from "
              "multicast: leave it out, or set order = \"paxos\" or \"ridge\"";
@@ -189,7 +188,7 @@ std::string validate_order(const Settings& settings) {
            " is not accepted with order = \"ring\", which has no acceptors: "
            "leave it out, or set order = \"paxos\" or \"ridge\"";
   }
-  const std::string name(order_name(settings.order));
+  const std::string name(settings.order->name);
   if (settings.ring.primary != order::ring::PrimaryRule::none) {
     return "primary = \"majority\" is not accepted with order = \"" + name +
            "\", whose views all have most of the nodes: leave it out";
@@ -268,15 +267,6 @@ std::string validate(const Settings& settings) {
   return node::validate(settings.limits, settings.nodes_max);
 }
 
-std::string_view order_name(OrderEngine order) {
-  switch (order) {
-    case OrderEngine::ring: return "ring";
-    case OrderEngine::paxos: return "paxos";
-    case OrderEngine::ridge: return "ridge";
-  }
-  return "";
-}
-
 std::string_view dissemination_name(Dissemination dissemination) {
   return dissemination == Dissemination::ring ? "ring" : "distributors";
 }
@@ -295,29 +285,30 @@ std::vector<NodeId> acceptors_of(const Settings& settings) {
 }
 
 bool votes(const Settings& settings) {
-  if (!on_quorums(settings.order)) return false;
+  if (!settings.order->traits.quorum) return false;
   const std::vector<NodeId> acceptors = acceptors_of(settings);
   return std::binary_search(acceptors.begin(), acceptors.end(), settings.self()) ||
          votes_in_domain(settings);
 }
 
 bool keeps_log(const Settings& settings) {
-  return on_quorums(settings.order) && !settings.data_dir.empty();
+  return settings.order->traits.quorum && !settings.data_dir.empty();
 }
 
 bool may_vote(const Settings& settings) {
-  return keeps_log(settings) || (on_quorums(settings.order) && settings.storage == Storage::memory);
+  return keeps_log(settings) ||
+         (settings.order->traits.quorum && settings.storage == Storage::memory);
 }
 
 std::uint32_t default_packet_bytes(bool streams) { return streams ? 16'384 : 1'472; }
 
 std::uint32_t max_gap(const Settings& settings) {
-  if (settings.order == OrderEngine::ring) return settings.ring.max_gap;
+  if (!settings.order->traits.quorum) return settings.ring.max_gap;
   return order::paxos::Options{}.max_gap;
 }
 
 Duration pause_of(const Settings& settings) {
-  if (settings.order == OrderEngine::ring) return settings.ring.token_loss / 2;
+  if (!settings.order->traits.quorum) return settings.ring.token_loss / 2;
   return kSuspect / 2;
 }
 
@@ -334,7 +325,7 @@ void add_ring_rules(const Settings& settings, Digest& rules) {
 }
 
 void add_quorum_rules(const Settings& settings, Digest& rules) {
-  rules.add(as_bytes_view(order_name(settings.order)));
+  rules.add(as_bytes_view(settings.order->name));
   // Where there is but one, nothing is added: nodes of a release before agree with this one.
   if (settings.dissemination != Dissemination::distributors) {
     rules.add(as_bytes_view(dissemination_name(settings.dissemination)));
@@ -356,8 +347,8 @@ void add_quorum_rules(const Settings& settings, Digest& rules) {
 std::uint64_t cluster_id(const Settings& settings) {
   Digest rules;
   rules.add(settings.nodes_max);
-  if (settings.order == OrderEngine::ring) add_ring_rules(settings, rules);
-  if (on_quorums(settings.order)) add_quorum_rules(settings, rules);
+  if (!settings.order->traits.quorum) add_ring_rules(settings, rules);
+  if (settings.order->traits.quorum) add_quorum_rules(settings, rules);
   rules.add(settings.limits.message_bytes_max);
   const std::uint64_t name = digest_of(as_bytes_view(settings.cluster));
   return (name << 32U) | (rules.value() & 0xffff'ffffU);

@@ -15,6 +15,7 @@
 #include "io/resolve.h"
 #include "io/udp.h"
 #include "node/node.h"
+#include "order/registry/registry.h"
 #include "order/ring/options.h"
 #include "seal/key.h"
 #include "seal/packet.h"
@@ -41,18 +42,6 @@ struct Listing {
 /// The node with this number or name; null if there is none.
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number);
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, std::string_view name);
-
-/// Which protocol orders.
-enum class OrderEngine : std::uint8_t {
-  ring,
-  paxos,  ///< on a majority of acceptors with durable logs; `ring` counts for its packets alone
-  ridge,  ///< the same, with values along a chain of acceptors and from distributors
-};
-
-/// "ring", "paxos" or "ridge".
-std::string_view order_name(OrderEngine order);
-/// Does it order on a majority of acceptors?
-inline bool on_quorums(OrderEngine order) { return order != OrderEngine::ring; }
 
 /// How values reach all nodes with ridge.
 enum class Dissemination : std::uint8_t {
@@ -91,7 +80,7 @@ struct Settings {
   std::string key_file;            ///< where `keys` come from
   std::optional<seal::Keys> keys;  ///< packets are sealed with; none only with `insecure`
   bool insecure = false;  ///< packets between nodes are neither encrypted nor authenticated
-  OrderEngine order = OrderEngine::ring;
+  const order::Descriptor* order = &order::default_engine();
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge, that order together
   Merging merging = Merging::keys;                            ///< of several ensembles
@@ -167,10 +156,10 @@ std::uint64_t cluster_id(const Settings& settings);
 /// delivered until it is back.
 inline constexpr Duration kSuspect = milliseconds(200);
 
-/// By how many bytes a packet of data is longer than its frame if it is sealed. The ring's leave
-/// out the frame's header: all of them are DATA.
-inline constexpr std::uint32_t sealed_data_longer(OrderEngine order) {
-  const std::size_t left_out = order == OrderEngine::ring ? io::FrameHeader::kBytes : 0;
+/// By how many bytes a packet of data is longer than its frame if it is sealed. If all frames begin
+/// alike, packets leave out the frame's header.
+inline std::uint32_t sealed_data_longer(const order::Descriptor& order) {
+  const std::size_t left_out = order.write_data_header != nullptr ? io::FrameHeader::kBytes : 0;
   return static_cast<std::uint32_t>(seal::overhead(Lane::data) - left_out);
 }
 

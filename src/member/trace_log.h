@@ -24,7 +24,7 @@ class TraceLog {
  public:
   /// What orders.
   struct Order {
-    trace::Engine engine{};
+    std::string engine;  ///< its name
     bool optimistic = false;
     bool domains = false;           ///< there are some
     std::uint16_t own_domains = 0;  ///< as trace::Event::domains

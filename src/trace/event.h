@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -28,8 +31,10 @@ enum class Kind : std::uint8_t {
   lost,   ///< lines of the trace are missing here: it is no history
 };
 
-/// What orders at a process: it decides which promises its history is held to.
-enum class Engine : std::uint8_t { ring, paxos, ridge };
+/// The engine of traces that do not name one.
+inline constexpr std::string_view kUnnamedEngine = "ring";
+/// Bytes of the name of an engine: lower-case letters, digits and '-'.
+inline constexpr std::size_t kEngineNameMax = 32;
 
 /// Domains are numbered from 1 to this.
 inline constexpr std::uint32_t kDomainMax = 15;
@@ -49,9 +54,11 @@ struct Event {
   std::int64_t at_ns{};  ///< since any fixed origin
   MemberId node{};       ///< where it happened
 
-  Engine engine = Engine::ring;  ///< start
-  bool optimistic = false;       ///< start: the application is told of messages early
-  std::uint16_t domains = 0;     ///< start: bit i is set if it is in domain i, from 1
+  /// start: the name of the engine that orders, which decides which promises the process's history
+  /// is held to; kUnnamedEngine if it is empty.
+  std::string engine;
+  bool optimistic = false;    ///< start: the application is told of messages early
+  std::uint16_t domains = 0;  ///< start: bit i is set if it is in domain i, from 1
 
   // submit, originate, deliver, early
   MessageId message{};

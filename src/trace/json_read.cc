@@ -86,6 +86,17 @@ class Reader {
     return static_cast<std::size_t>(found - words.begin());
   }
 
+  /// The name of an engine: other programs may have others than this one.
+  std::string engine(const char* key) {
+    const std::string_view name = text(key);
+    const bool right = !name.empty() && name.size() <= kEngineNameMax &&
+                       std::all_of(name.begin(), name.end(), [](char c) {
+                         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+                       });
+    if (!right) bad_id(key, name, "the name of an engine");
+    return std::string(name);
+  }
+
   MemberId member(const char* key) { return parse_member(key, text(key)); }
 
   MessageId message(const char* key) {
@@ -250,9 +261,7 @@ void read_view(Reader& in, Event& event) {
 void read_details(Reader& in, Event& event) {
   switch (event.kind) {
     case Kind::start:
-      if (in.has("order")) {
-        event.engine = static_cast<Engine>(in.word("order", kEngineWords, "order"));
-      }
+      if (in.has("order")) event.engine = in.engine("order");
       if (in.has("optimistic")) event.optimistic = in.flag("optimistic");
       if (in.has("domains")) event.domains = in.domains("domains");
       break;

@@ -137,7 +137,9 @@ void put_domains(std::string& out, std::uint16_t domains) {
 void put_details(std::string& out, const Event& event, const Names& names) {
   switch (event.kind) {
     case Kind::start:
-      if (event.engine != Engine::ring) put_text(out, "order", word_of(event.engine));
+      if (!event.engine.empty() && event.engine != kUnnamedEngine) {
+        put_text(out, "order", event.engine);
+      }
       if (event.optimistic) out += ",\"optimistic\":true";
       if (event.domains != 0) put_domains(out, event.domains);
       break;

@@ -45,7 +45,7 @@ TEST(Arguments, EveryOptionIsStored) {
       command<UpCommand>({"up", "--nodes", "5", "--dir=/x", "--order", "paxos", "--trace"});
   EXPECT_EQ(up.nodes, 5U);
   EXPECT_EQ(up.dir, "/x");
-  EXPECT_EQ(up.order, Ordering::paxos);
+  EXPECT_EQ(up.order->name, "paxos");
   EXPECT_FALSE(up.dissemination);
   EXPECT_EQ(command<UpCommand>({"up", "--order", "ridge", "--dissemination", "ring"}).dissemination,
             Dissemination::ring);
@@ -114,8 +114,8 @@ TEST(Arguments, EveryOptionOfBenchIsStored) {
   EXPECT_EQ(shaped.rate.messages_of(1'250), 2'000);
   EXPECT_EQ(shaped.link_bits_per_s, 1.5e9);
   EXPECT_EQ(shaped.loss_percent, 2.5);
-  EXPECT_EQ(shaped.order, Ordering::ring);
-  EXPECT_EQ(command<BenchCommand>({"bench", "--order", "paxos"}).order, Ordering::paxos);
+  EXPECT_EQ(shaped.order->name, "ring");
+  EXPECT_EQ(command<BenchCommand>({"bench", "--order", "paxos"}).order->name, "paxos");
   EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--dissemination", "distributors"})
                 .dissemination,
             Dissemination::distributors);
@@ -142,7 +142,7 @@ TEST(Arguments, EveryOptionOfBenchIsStored) {
        "0.5", "--rate", "10mbit", "--dir", "/dev/shm"});
   EXPECT_EQ(failover.kills, 3U);
   EXPECT_EQ(failover.settle_s, 0.5);
-  EXPECT_EQ(failover.cluster.order, Ordering::paxos);
+  EXPECT_EQ(failover.cluster.order->name, "paxos");
   EXPECT_EQ(failover.cluster.storage, Storage::memory);
   EXPECT_EQ(failover.cluster.rate.payload_bits_per_s, 10e6);
   EXPECT_EQ(failover.cluster.place, "/dev/shm");

@@ -409,7 +409,7 @@ TEST(BadConfig, KeysOfEngines) {
                                      kNodes,
                                  "f.toml", "");
   ASSERT_TRUE(good) << good.error();
-  EXPECT_EQ(good->order, Ordering::paxos);
+  EXPECT_EQ(good->order->name, "paxos");
   EXPECT_EQ(good->acceptors, std::vector<std::uint32_t>{2});
   EXPECT_EQ(good->data_dir, "d");
 }

@@ -14,8 +14,9 @@ const std::vector<std::string> kAddresses = {"10.0.0.1:4800", "10.0.0.2:4800", "
 
 TEST(Cluster, SoManyOfItsNodesVote) {
   const TempDir dir;
-  for (const Ordering order : {Ordering::paxos, Ordering::ridge}) {
-    SCOPED_TRACE(ordering_name(order));
+  for (const order::Descriptor* order :
+       {order::find_engine("paxos"), order::find_engine("ridge")}) {
+    SCOPED_TRACE(order->name);
     LocalRules rules;
     rules.order = order;
     rules.acceptors = 3;
@@ -31,7 +32,7 @@ TEST(Cluster, SoManyOfItsNodesVote) {
 TEST(Cluster, WithRidgeItsWaysAreInItsFile) {
   const TempDir dir;
   LocalRules rules;
-  rules.order = Ordering::ridge;
+  rules.order = order::find_engine("ridge");
   rules.dissemination = Dissemination::ring;
   rules.ensembles = 3;
   rules.merging = Merging::rotation;
@@ -56,7 +57,7 @@ TEST(Cluster, WithRidgeItsWaysAreInItsFile) {
 TEST(Cluster, WithoutANumberTheEngineChoosesWhoVotes) {
   const TempDir dir;
   LocalRules rules;
-  rules.order = Ordering::paxos;
+  rules.order = order::find_engine("paxos");
   const auto cluster = make_cluster(dir.path(), "c", kAddresses, rules);
   ASSERT_TRUE(cluster) << cluster.error();
   const auto config = read_config(cluster->config, "n1");

@@ -74,7 +74,7 @@ class AcceptorLogs : public testing::Test {
     settings_.cluster = "c";
     settings_.name = "a";
     settings_.insecure = true;
-    settings_.order = OrderEngine::paxos;
+    settings_.order = order::find_engine("paxos");
     settings_.multicast = io::MulticastMode::off;
     settings_.limits.message_bytes_max = 1U << 20;
     settings_.data_dir = folder_;

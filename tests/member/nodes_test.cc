@@ -61,7 +61,7 @@ TEST(NodeLists, SayOnQuorumsWhoVotes) {
   const std::uint64_t ring = list_of(paxos).hash;
   EXPECT_EQ(ring, list_of(paxos.nodes).hash);
   EXPECT_TRUE(list_of(paxos).acceptors.empty());
-  paxos.order = OrderEngine::paxos;
+  paxos.order = order::find_engine("paxos");
   const order::NodeList list = list_of(paxos);
   EXPECT_NE(list.hash, ring);
   EXPECT_EQ(list.acceptors, list.nodes);
@@ -75,7 +75,7 @@ TEST(NodeLists, SayOnQuorumsWhoVotes) {
 
 TEST(NodeLists, MustNotHaveTooManyNewAcceptors) {
   Settings now = three_nodes();
-  now.order = OrderEngine::paxos;
+  now.order = order::find_engine("paxos");
   now.data_dir = "d";
   Listing wanted = listing_of(now);
   wanted.nodes[2].address.port = 7'777;

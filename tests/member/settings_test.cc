@@ -55,7 +55,7 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
   Settings paxos = good();
   paxos.nodes.push_back({"c", {}, {3}});
   const std::uint64_t ring = cluster_id(paxos);
-  paxos.order = OrderEngine::paxos;
+  paxos.order = order::find_engine("paxos");
   const std::uint64_t id = cluster_id(paxos);
   EXPECT_NE(id, ring);
   EXPECT_EQ(id >> 32U, ring >> 32U);
@@ -72,7 +72,7 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
   other.streams = true;
   EXPECT_NE(cluster_id(other), id);
   other = paxos;
-  other.order = OrderEngine::ridge;
+  other.order = order::find_engine("ridge");
   const std::uint64_t ridge = cluster_id(other);
   EXPECT_NE(ridge, id);
   other.dissemination = Dissemination::ring;
@@ -93,7 +93,7 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
 TEST(Settings, ThoseWhoVoteAreThoseNamedOrTheLowest) {
   Settings paxos = good();
   EXPECT_FALSE(votes(paxos));
-  paxos.order = OrderEngine::paxos;
+  paxos.order = order::find_engine("paxos");
   for (std::uint32_t number = 3; number <= 7; ++number) {
     paxos.nodes.push_back({"n" + std::to_string(number), {}, {number}});
   }

@@ -167,14 +167,22 @@ TEST_F(Files, RefusesTracesOfTwoEngines) {
   const std::string a = write("a", sender(1)), b = write("b", paxos);
   const auto two = check({a, b});
   ASSERT_FALSE(two.has_value());
-  EXPECT_EQ(two.error(), b + ":1: ordered by paxos, and " + a +
-                             " by the ring: accepted are traces of one cluster");
+  EXPECT_EQ(two.error(),
+            b + ":1: ordered by paxos, and " + a + " by ring: accepted are traces of one cluster");
   const std::string later =
       write("c", sender(1) + trace_line("c.1", R"("ev":"start","order":"paxos")", 90));
   const auto one = check({later});
   ASSERT_FALSE(one.has_value());
   EXPECT_EQ(one.error(), later + ":6: ordered by paxos, and " + later +
-                             " by the ring: accepted are traces of one cluster");
+                             " by ring: accepted are traces of one cluster");
+}
+
+TEST_F(Files, RefusesATraceOfAnEngineThatItDoesNotKnow) {
+  const std::string a = write("a", trace_line("a.1", R"("ev":"start","order":"bus")"));
+  const auto one = check({a});
+  ASSERT_FALSE(one.has_value());
+  EXPECT_EQ(one.error(), a + ": ordered by bus, which this program does not know: accepted is "
+                             "\"ring\", \"paxos\" or \"ridge\"");
 }
 
 TEST_F(Files, ReportsWhatIsBroken) {

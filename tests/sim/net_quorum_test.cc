@@ -13,7 +13,7 @@
 namespace peal::sim {
 namespace {
 
-NetRunOptions quorum_experiment(OrderEngine order, std::uint32_t nodes) {
+NetRunOptions quorum_experiment(const order::Descriptor* order, std::uint32_t nodes) {
   NetRunOptions options;
   options.net = net_kind("1g");
   options.cpu = cpu_kind("peal-offload");
@@ -25,14 +25,14 @@ NetRunOptions quorum_experiment(OrderEngine order, std::uint32_t nodes) {
 }
 
 /// As much as possible from one node, in large messages.
-NetRunOptions flood(OrderEngine order, std::uint32_t nodes) {
+NetRunOptions flood(const order::Descriptor* order, std::uint32_t nodes) {
   NetRunOptions options = quorum_experiment(order, nodes);
   options.senders = 1;
   options.payload_bytes = 65'536;
   return options;
 }
 
-NetRunOptions at_rate(OrderEngine order, double mbps) {
+NetRunOptions at_rate(const order::Descriptor* order, double mbps) {
   NetRunOptions options = quorum_experiment(order, 5);
   options.rate = mbps * 1e6 / (8.0 * options.payload_bytes);
   return options;
@@ -47,8 +47,9 @@ void expect_orderly(const NetFigures& figures) {
 }
 
 TEST(NetQuorum, EachEngineCarriesARateInOneOrder) {
-  for (const OrderEngine order : {OrderEngine::ring, OrderEngine::paxos, OrderEngine::ridge}) {
-    SCOPED_TRACE(order_engine_name(order));
+  for (const order::Descriptor* order :
+       {order::find_engine("ring"), order::find_engine("paxos"), order::find_engine("ridge")}) {
+    SCOPED_TRACE(order->name);
     NetRunOptions options = at_rate(order, 100);
     expect_orderly(run_net(options));
     options.loss = 0.02;
@@ -62,8 +63,9 @@ TEST(NetQuorum, EachEngineCarriesARateInOneOrder) {
 }
 
 TEST(NetQuorum, ASyncIsPartOfTheLatencyAndIsShared) {
-  for (const OrderEngine order : {OrderEngine::paxos, OrderEngine::ridge}) {
-    SCOPED_TRACE(order_engine_name(order));
+  for (const order::Descriptor* order :
+       {order::find_engine("paxos"), order::find_engine("ridge")}) {
+    SCOPED_TRACE(order->name);
     NetRunOptions options = at_rate(order, 200);
     const NetFigures memory = run_net(options);
     options.disk = milliseconds(1);
@@ -79,13 +81,13 @@ TEST(NetQuorum, ASyncIsPartOfTheLatencyAndIsShared) {
 }
 
 TEST(NetQuorum, WithoutMulticastAllEnginesSendToEach) {
-  NetRunOptions paxos = at_rate(OrderEngine::paxos, 100);
+  NetRunOptions paxos = at_rate(order::find_engine("paxos"), 100);
   const NetFigures cheap = run_net(paxos);
   paxos.multicast = false;
   const NetFigures dear = run_net(paxos);
   expect_orderly(dear);
   EXPECT_GT(dear.busiest_cpu, cheap.busiest_cpu * 1.5);
-  NetRunOptions ring = flood(OrderEngine::ring, 5);
+  NetRunOptions ring = flood(order::find_engine("ring"), 5);
   ring.multicast = false;
   const NetFigures fanned = run_net(ring);
   expect_orderly(fanned);
@@ -98,7 +100,7 @@ TEST(NetQuorum, WithoutMulticastAllEnginesSendToEach) {
 TEST(NetQuorum, EarlyMessagesComeSoonAndMostlyInTheOrderThatIsDecided) {
   for (const double megabits : {50.0, 300.0}) {
     SCOPED_TRACE(megabits);
-    NetRunOptions options = at_rate(OrderEngine::ridge, megabits);
+    NetRunOptions options = at_rate(order::find_engine("ridge"), megabits);
     const NetFigures plain = run_net(options);
     options.optimistic = true;
     const NetFigures early = run_net(options);
@@ -112,7 +114,7 @@ TEST(NetQuorum, EarlyMessagesComeSoonAndMostlyInTheOrderThatIsDecided) {
 }
 
 TEST(NetQuorum, MembersGetEqualShares) {
-  NetRunOptions options = quorum_experiment(OrderEngine::ridge, 4);
+  NetRunOptions options = quorum_experiment(order::find_engine("ridge"), 4);
   options.port_buffer_bytes = 4U << 20;
   const NetFigures figures = run_net(options);
   expect_orderly(figures);
@@ -120,8 +122,8 @@ TEST(NetQuorum, MembersGetEqualShares) {
 }
 
 TEST(RidgePaper, ThroughputHardlyDependsOnTheNumberOfDestinations) {
-  const NetFigures few = run_net(flood(OrderEngine::ridge, 4));
-  const NetFigures many = run_net(flood(OrderEngine::ridge, 35));
+  const NetFigures few = run_net(flood(order::find_engine("ridge"), 4));
+  const NetFigures many = run_net(flood(order::find_engine("ridge"), 35));
   expect_orderly(few);
   expect_orderly(many);
   EXPECT_GT(few.mbps, 750);
@@ -130,7 +132,7 @@ TEST(RidgePaper, ThroughputHardlyDependsOnTheNumberOfDestinations) {
 
 TEST(RidgePaper, VotesThatShareASyncLeaveRoomForFourFifths) {
   for (const std::uint32_t nodes : {4U, 35U}) {
-    NetRunOptions options = flood(OrderEngine::ridge, nodes);
+    NetRunOptions options = flood(order::find_engine("ridge"), nodes);
     options.disk = microseconds(50);
     options.warm_up = options.measure = milliseconds(100);
     const NetFigures figures = run_net(options);
@@ -142,7 +144,7 @@ TEST(RidgePaper, VotesThatShareASyncLeaveRoomForFourFifths) {
 // Where all nodes send, each distributes what it sent, and no link is full before the others: with
 // one that was, it ended at 744 Mb/s.
 TEST(NetQuorum, IfAllSendWithRidgeItCarriesFourFifthsOfALink) {
-  NetRunOptions options = at_rate(OrderEngine::ridge, 800);
+  NetRunOptions options = at_rate(order::find_engine("ridge"), 800);
   options.nodes = 7;
   const NetFigures figures = run_net(options);
   expect_orderly(figures);
@@ -151,7 +153,7 @@ TEST(NetQuorum, IfAllSendWithRidgeItCarriesFourFifthsOfALink) {
 
 // And where they send more than that, full ports do not make it much less.
 TEST(NetQuorum, MoreThanLinksCarryIsSlowedDown) {
-  NetRunOptions options = quorum_experiment(OrderEngine::ridge, 8);
+  NetRunOptions options = quorum_experiment(order::find_engine("ridge"), 8);
   options.payload_bytes = 65'536;
   options.warm_up = seconds(1);
   const NetFigures figures = run_net(options);
@@ -162,7 +164,7 @@ TEST(NetQuorum, MoreThanLinksCarryIsSlowedDown) {
 
 TEST(RidgePaper, ClassicBroadcastIsDividedByTheDestinations) {
   for (const std::uint32_t nodes : {4U, 7U, 11U}) {
-    NetRunOptions options = flood(OrderEngine::paxos, nodes);
+    NetRunOptions options = flood(order::find_engine("paxos"), nodes);
     options.multicast = false;
     options.warm_up = options.measure = milliseconds(200);
     const NetFigures figures = run_net(options);

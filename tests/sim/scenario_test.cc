@@ -67,7 +67,7 @@ TEST(Scenario, NamesTheLineOfAMistakeBeforeAnythingRuns) {
 TEST(Scenario, ChecksTheClusterLine) {
   const Case cases[] = {
       {"run 1s", "the first command must be 'cluster'"},
-      {"cluster order=bus", "order=bus: accepted is ring, paxos or ridge"},
+      {"cluster order=bus", "order=bus: accepted is \"ring\", \"paxos\" or \"ridge\""},
       {"cluster order=ridge dissemination=bus",
        "dissemination=bus: accepted is distributors or ring"},
       {"cluster order=ring optimistic=yes",

@@ -127,7 +127,7 @@ TEST(Swarm, UsesEveryFaultAndEveryTunable) {
 // What nodes remember matters only if logs are cut and nodes restart.
 TEST(Swarm, LogsAreCutAndNodesRestartInARow) {
   SwarmOptions options;
-  options.order = OrderEngine::paxos;
+  options.order = order::find_engine("paxos");
   constexpr int kSeeds = 500;
   std::map<std::string, int> stories;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/registry/registry.h"
+
+#include "order/paxos/descriptor.h"
+#include "order/ridge/descriptor.h"
+#include "order/ring/descriptor.h"
+
+namespace peal::order {
+
+std::span<const Descriptor* const> engines() {
+  static constexpr const Descriptor* kEngines[] = {&ring::kDescriptor, &paxos::kDescriptor,
+                                                   &ridge::kDescriptor};
+  return kEngines;
+}
+
+}  // namespace peal::order
