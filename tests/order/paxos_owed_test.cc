@@ -14,6 +14,8 @@
 namespace peal::order::paxos::test {
 namespace {
 
+using sim_hooks::Mutant;
+
 constexpr std::uint32_t kOwedBytes = 100;
 constexpr std::array<std::uint8_t, 2> kParts{0, 3};
 constexpr std::uint64_t kOrder = 7;
