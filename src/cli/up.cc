@@ -106,8 +106,10 @@ class Up {
                    to + "      what is delivered, and the members\n" + "  seq 1000 | peal send" +
                    to + "   send lines as messages\n" + "  peal status --views" + to +
                    "    what each node does\n" + "  kill -9 PID" + std::string(to.size() + 6, ' ') +
-                   "      and see the others go on\n" + "To run a node again: peal node --config " +
-                   shell_word(cluster_.config) + " --name NAME\nCtrl-C stops all nodes.\n\n");
+                   "      and see the others go on\n" +
+                   "Your programs connect to a node's socket, such as " + sockets_.front() +
+                   "\nTo run a node again: peal node --config " + shell_word(cluster_.config) +
+                   " --name NAME\nCtrl-C stops all nodes.\n\n");
   }
 
   /// Shows how the nodes are until a signal comes or all have ended.

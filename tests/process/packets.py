@@ -152,7 +152,7 @@ def of_version(packet, rng):
 def of_kind(packet, rng):
     """A kind that there is not, sealed."""
     out = bytearray(packet)
-    out[KIND_AT] = rng.choice((0, *range(8, 256)))
+    out[KIND_AT] = rng.choice((0, *range(len(KIND_NAMES), 256)))
     return sealed(out)
 
 
