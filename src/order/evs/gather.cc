@@ -27,10 +27,9 @@ void Membership::shift_to_gather(Instant now, GatherReason reason, const MemberI
   state_ = State::gather;
   ++tally_.gathers;
   protocol_.abandon();
-  for (const Timer timer : {Timer::token_loss, Timer::token_retransmit, Timer::hold, Timer::pace,
-                            Timer::hold_cancel, Timer::visit, Timer::recovery_guard}) {
-    timers_.cancel(timer);
-  }
+  timers_.cancel(Timer::token_loss);
+  timers_.cancel(Timer::token_retransmit);
+  timers_.cancel_those_of_engine();
   last_sent_.reset();
   insert(processes_, self_);
   erase(failed_, self_);

@@ -53,11 +53,11 @@ void Membership::on_timer(Instant now, Timer timer, Effects& out) {
       return;
     case Timer::probe: on_probe_timer(now, out); return;
     case Timer::trial: on_trial_timer(now, out); return;
-    case Timer::hold:
-    case Timer::pace:
-    case Timer::hold_cancel:
-    case Timer::visit:
-    case Timer::recovery_guard:
+    case Timer::engine_0:
+    case Timer::engine_1:
+    case Timer::engine_2:
+    case Timer::engine_3:
+    case Timer::engine_late:
     case Timer::count: break;
   }
   PEAL_ASSERT(false && "not a timer of the membership");
@@ -147,7 +147,6 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
   resent_ = resent_score_ = 0;
   timers_.cancel(Timer::join);
   timers_.cancel(Timer::consensus);
-  timers_.cancel(Timer::recovery_guard);
   if (members_.size() == 1) {
     timers_.cancel(Timer::token_loss);
     timers_.cancel(Timer::token_retransmit);

@@ -11,27 +11,37 @@
 namespace peal::order::evs {
 
 /// The deadlines of one engine. The order of the entries is the order in which timers that are due
-/// together fire.
+/// together fire. The membership leaves those called `engine` to the engine, which gives them names
+/// and meanings of its own: some fire before the timers of a change of view, one after them.
 enum class Timer : std::uint8_t {
   token_loss,        ///< no token for too long: the view is broken
-  token_retransmit,  ///< the token that I sent shows no sign of life
-  hold,              ///< an idle token may rest no longer
-  pace,              ///< a token whose requests nobody can answer is slowed down
-  hold_cancel,       ///< ask the holder of a resting token again
-  visit,             ///< the only member of a view visits itself
+  token_retransmit,  ///< the token that this member sent shows no sign of life
+  engine_0,
+  engine_1,
+  engine_2,
+  engine_3,
   join,
   consensus,
   probe,
-  recovery_guard,
+  engine_late,
   trial,  ///< the next packets of a trial of a link, or its end
   count,
 };
+
+constexpr bool is_of_engine(Timer timer) {
+  return (timer >= Timer::engine_0 && timer <= Timer::engine_3) || timer == Timer::engine_late;
+}
 
 class Timers {
  public:
   void arm(Timer timer, Instant at) { at_[index(timer)] = at; }
   void cancel(Timer timer) { at_[index(timer)].reset(); }
   void cancel_all() { at_.fill(std::nullopt); }
+  void cancel_those_of_engine() {
+    for (std::size_t i = 0; i < at_.size(); ++i) {
+      if (is_of_engine(static_cast<Timer>(i))) at_[i].reset();
+    }
+  }
   bool armed(Timer timer) const { return at_[index(timer)].has_value(); }
   std::optional<Instant> at(Timer timer) const { return at_[index(timer)]; }
 

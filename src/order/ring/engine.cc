@@ -221,24 +221,24 @@ void RingEngine::fire(Instant now, Timer timer, Effects& out) {
     case Timer::consensus:
     case Timer::trial:
     case Timer::probe: membership_.on_timer(now, timer, out); return;
-    case Timer::hold:
+    case kHoldTimer:
       if (PEAL_MUTANT(hold_forever)) return;
       if (holding_) {
         holding_ = false;
         send_token(now, out);
       }
       return;
-    case Timer::pace:
+    case kPaceTimer:
       if (pacing_) {
         pacing_ = false;
         send_token(now, out);
       }
       return;
-    case Timer::hold_cancel: cancel_hold(now, out); return;
-    case Timer::visit:
+    case kHoldCancelTimer: cancel_hold(now, out); return;
+    case kVisitTimer:
       if (membership_.state() == State::operational && alone()) visit_alone(now, out);
       return;
-    case Timer::recovery_guard: on_guard(now, out); return;
+    case kRecoveryGuardTimer: on_guard(now, out); return;
     case Timer::count: break;
   }
   PEAL_ASSERT(false && "unknown timer");
@@ -251,14 +251,14 @@ std::optional<Instant> RingEngine::next_deadline() const { return timers_.next()
 void RingEngine::on_work(Instant now, Effects& out) {
   if (membership_.left() || membership_.state() != State::operational) return;
   if (alone()) {
-    if (!timers_.armed(Timer::visit)) timers_.arm(Timer::visit, now);
+    if (!timers_.armed(kVisitTimer)) timers_.arm(kVisitTimer, now);
     return;
   }
   if (holding_) {
     release_held(now, out);
     return;
   }
-  if (r_.quiet && !timers_.armed(Timer::hold_cancel)) cancel_hold(now, out);
+  if (r_.quiet && !timers_.armed(kHoldCancelTimer)) cancel_hold(now, out);
 }
 
 void RingEngine::on_pause(Instant now, Duration gap, Effects& out) {

@@ -11,6 +11,7 @@
 #include "order/member_set.h"
 #include "order/ring/options.h"
 #include "order/ring/packets.h"
+#include "order/ring/timers.h"
 #include "order/ring/windows.h"
 #include "order/said_once.h"
 #include "wire/frames.h"

@@ -82,7 +82,7 @@ void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& 
   repair_.since = now;
   repair_.gave_time = false;
   repair_.other_incomplete.reset();
-  timers_.arm(Timer::recovery_guard, now + options_.recovery_guard);
+  timers_.arm(kRecoveryGuardTimer, now + options_.recovery_guard);
   recovery_check();
   out.report({EventCode::recovery_started, agreement.view, {}, missing_count(), 0});
 }
@@ -185,7 +185,7 @@ void RingEngine::on_guard(Instant now, Effects& out) {
   if (!std::exchange(repair_.gave_time, true)) {
     repair_.rounds = 0;
     repair_.since = now;
-    timers_.arm(Timer::recovery_guard, now + options_.recovery_guard);
+    timers_.arm(kRecoveryGuardTimer, now + options_.recovery_guard);
     return;
   }
   // Nobody has. If all members miss packets, each accuses another one: they part.
@@ -269,6 +269,7 @@ void RingEngine::install(Instant now, Effects& out) {
   request_lag_ = std::min<std::uint32_t>(agreement.request_lag, kHistory - 1);
   max_gap_ = agreement.max_gap;
   repair_.active = false;
+  timers_.cancel(kRecoveryGuardTimer);
   membership_.installed(now, agreement, out);
   if (!PEAL_MUTANT(obligation_kept)) obligation_ = {membership_.self()};
   const auto n = static_cast<std::uint32_t>(agreement.members.size());
@@ -285,7 +286,7 @@ void RingEngine::install(Instant now, Effects& out) {
   }
   if (n == 1) {
     token_ = first_token(agreement.view);
-    if (can_originate()) timers_.arm(Timer::visit, now);
+    if (can_originate()) timers_.arm(kVisitTimer, now);
   } else {
     token_.hop = hop;
   }

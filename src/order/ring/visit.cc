@@ -73,9 +73,9 @@ void RingEngine::visit(Instant now, Effects& out) {
   if (!alone()) {
     membership_.arm_token_loss(now);
     timers_.cancel(Timer::token_retransmit);
-    timers_.cancel(Timer::hold_cancel);
-    timers_.cancel(Timer::hold);
-    timers_.cancel(Timer::pace);
+    timers_.cancel(kHoldCancelTimer);
+    timers_.cancel(kHoldTimer);
+    timers_.cancel(kPaceTimer);
   }
   prefer_ = Lane::data;
   r_.last_hop = token_.hop;
@@ -271,7 +271,7 @@ void RingEngine::pass_on(Instant now, Effects& out) {
   if (pace > Duration{}) {
     PEAL_PROBE("ring.requests_paced");
     pacing_ = true;
-    timers_.arm(Timer::pace, now + pace);
+    timers_.arm(kPaceTimer, now + pace);
     return;
   }
   send_token(now, out);
@@ -284,7 +284,7 @@ void RingEngine::rest(Instant now) {
   ++counts_.held;
   window_.spoil();
   const Duration grown = options_.hold * (std::int64_t{1} << std::min(r_.rests++, 10U));
-  timers_.arm(Timer::hold, now + std::min(grown, rest_max(options_)));
+  timers_.arm(kHoldTimer, now + std::min(grown, rest_max(options_)));
 }
 
 void RingEngine::send_token(Instant now, Effects& out) {
@@ -308,7 +308,7 @@ void RingEngine::send_token(Instant now, Effects& out) {
 void RingEngine::release_held(Instant now, Effects& out) {
   if (!holding_) return;
   holding_ = false;
-  timers_.cancel(Timer::hold);
+  timers_.cancel(kHoldTimer);
   r_.idle_rounds = r_.rests = 0;
   work_on_token(now, out);
 }
@@ -326,7 +326,7 @@ void RingEngine::cancel_hold(Instant now, Effects& out) {
   const BufferRef packet =
       membership_.build(FrameKind::hold_cancel, cancel, wire::encode_hold_cancel);
   if (!packet) return;
-  timers_.arm(Timer::hold_cancel, now + options_.token_retransmit / 2);
+  timers_.arm(kHoldCancelTimer, now + options_.token_retransmit / 2);
   membership_.expect_token(now);
   out.send(membership_.members().front().node, Lane::token, packet);
 }
@@ -386,9 +386,9 @@ void RingEngine::visit_alone(Instant now, Effects& out) {
   visit(now, out);
   const bool moves = counts_.originated > ordered || r_.safe_line < token_.seq;
   if (moves) {
-    timers_.arm(Timer::visit, now);
+    timers_.arm(kVisitTimer, now);
   } else if (can_originate()) {
-    timers_.arm(Timer::visit, now + options_.hold);  // no buffer or no room: look again later
+    timers_.arm(kVisitTimer, now + options_.hold);  // no buffer or no room: look again later
   }
 }
 
