@@ -227,7 +227,7 @@ void Stage::build(const WorldOptions& options, bool start_all) {
   ledger.nodes = options.nodes;
   ledger.engine = options.order;
   ledger.optimistic = options.paxos.optimistic;
-  for (const order::ridge::DomainNodes& domain : options.domains) {
+  for (const order::DomainNodes& domain : options.domains) {
     ledger.domains.push_back(domain.nodes);
   }
   ledger.sessions = options.sessions;

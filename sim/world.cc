@@ -236,35 +236,27 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
   if (options_.maker) {
     return options_.maker(process.self, universe_, seed, *process.unit_pool, host);
   }
-  if (options_.order->traits.quorum) {
-    order::paxos::Config config;
-    config.self = process.self;
-    config.universe = files_[node.value].nodes;
-    config.acceptors = files_[node.value].acceptors;
-    config.nodes_hash = files_[node.value].hash;
-    config.cluster = kCluster;
-    config.options = options_.paxos;
-    config.storage = options_.storage;
-    if (NodeLog* log = disk(node)) {
-      config.log = log->log();
-      config.owed = log->owed()->log();
-    }
-    BufferPool& pool = *process.unit_pool;
-    if (!options_.order->traits.ensembles) {
-      return order::paxos::make_engine(config, pool, host);
-    }
-    return order::ridge::make_engine(config, pool, host, options_.dissemination,
-                                     {options_.ensembles, options_.domains, options_.merging});
+  order::Setup setup;
+  setup.self = process.self;
+  setup.list = files_[node.value];
+  setup.cluster = kCluster;
+  setup.packet_bytes_max = options_.order->traits.quorum ? options_.paxos.packet_bytes_max
+                                                         : options_.ring.packet_bytes_max;
+  order::write_options<order::ring::Options>(options_.ring, order::ring::fields(), setup.options);
+  order::write_options<order::paxos::Options>(options_.paxos, order::paxos::fields(),
+                                              setup.options);
+  setup.options.set("paxos.storage", static_cast<std::int64_t>(options_.storage));
+  setup.options.set("ridge.dissemination", static_cast<std::int64_t>(options_.dissemination));
+  setup.options.set("ridge.merge", static_cast<std::int64_t>(options_.merging));
+  setup.options.set("ridge.ensembles", options_.ensembles);
+  setup.domains = options_.domains;
+  if (NodeLog* log = disk(node)) {
+    setup.log = log->log();
+    setup.owed = log->owed()->log();
   }
-  order::ring::Config config;
-  config.self = process.self;
-  config.universe = files_[node.value].nodes;
-  config.list = files_[node.value].hash;
-  config.cluster = kCluster;
-  config.options = options_.ring;
-  config.seed = seed;
-  config.first_count = options_.first_count;
-  return order::ring::make_engine(config, *process.unit_pool, host);
+  setup.seed = seed;
+  setup.first_count = options_.first_count;
+  return options_.order->make(setup, *process.unit_pool, host);
 }
 
 // What an acceptor appended is written and synced meanwhile, and the node goes on.

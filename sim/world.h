@@ -37,14 +37,12 @@ using EngineMaker = std::function<std::unique_ptr<order::Engine>(
     MemberId self, std::span<const NodeId> universe, std::uint64_t seed, BufferPool& packets,
     order::Host& host)>;
 
-/// Which engine orders.
-
 struct WorldOptions {
   const order::Descriptor* order = &order::default_engine();
   Dissemination dissemination = Dissemination::distributors;  ///< of ridge
   std::uint32_t ensembles = 1;                                ///< of ridge
   Merging merging = Merging::keys;                            ///< of several ensembles
-  std::vector<order::ridge::DomainNodes> domains;             ///< of ridge
+  std::vector<order::DomainNodes> domains;                    ///< of ridge
   Storage storage = Storage::disk;                            ///< of votes, on quorums
   std::uint32_t nodes = 3;                                    ///< 1 to kNodesMax
   /// The list of nodes in the file of each of them; empty: all, and it never changes.

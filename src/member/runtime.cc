@@ -163,11 +163,7 @@ void Runtime::make_node(std::uint64_t epoch) {
   node::Sink& sink = *this;
   node_ = std::make_unique<node::Node>(
       settings_.limits, units_,
-      [this, epoch](order::Host& host) {
-        return !settings_.order->traits.quorum ? make_ring(epoch, host)
-                                               : make_on_quorums(epoch, host);
-      },
-      transport, sink);
+      [this, epoch](order::Host& host) { return make_engine(epoch, host); }, transport, sink);
 }
 
 void Runtime::start(Instant now) {

@@ -139,8 +139,7 @@ class Runtime final : private io::LoopHost,
   Result<void, io::IoError> prepare();
   Result<void, io::IoError> open_log();
   void make_node(std::uint64_t epoch);
-  std::unique_ptr<order::Engine> make_ring(std::uint64_t epoch, order::Host& host);
-  std::unique_ptr<order::Engine> make_on_quorums(std::uint64_t epoch, order::Host& host);
+  std::unique_ptr<order::Engine> make_engine(std::uint64_t epoch, order::Host& host);
   void look_for_strangers(Instant now);
   void on_epoch_corrected(std::uint64_t epoch);
   void know_nodes(Instant now);

@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string_view>
 
+#include "base/buffer.h"
 #include "base/bytes.h"
 #include "base/ids.h"
+#include "order/engine.h"
+#include "order/setup.h"
 
 // What the rest of the program knows of an engine before it runs. Each engine has one descriptor, a
 // constant in its folder; order/registry/registry.cc lists them.
@@ -33,6 +37,9 @@ struct Descriptor {
   Traits traits;
   /// The kind (wire/names.h) of the packets that carry units.
   std::string_view unit_packets;
+  /// `packets` is where the engine builds its own packets. Slabs must hold Host::headroom bytes in
+  /// front of each unit that the host hands over.
+  std::unique_ptr<Engine> (*make)(const Setup& setup, BufferPool& packets, Host& host) = nullptr;
   /// Of an engine whose packets on the lane of data all begin alike: writes that beginning, so that
   /// sealed packets can leave it out (io/frame_header.h); else null.
   void (*write_data_header)(std::uint64_t cluster, const MemberId& sender,

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "base/time.h"
 #include "order/option.h"
+#include "order/setup.h"
 
 // Ties each option of an engine to a member of the struct that the engine works with.
 
@@ -63,6 +65,20 @@ constexpr auto field(Option option) {
   }
   return Field<T>{option, [](const T& from) { return detail::number_of(from.*Member); },
                   [](T& to, std::int64_t number) { to.*Member = detail::value_of<V>(number); }};
+}
+
+/// Writes those of the values that the fields have into the struct.
+template <class T>
+void read_options(const OptionValues& values, std::span<const Field<T>> fields, T& to) {
+  for (const Field<T>& each : fields) {
+    if (const auto value = values.get(each.option.key)) each.set(to, *value);
+  }
+}
+
+/// Writes all fields of the struct into the values.
+template <class T>
+void write_options(const T& from, std::span<const Field<T>> fields, OptionValues& values) {
+  for (const Field<T>& each : fields) values.set(each.option.key, each.get(from));
 }
 
 }  // namespace peal::order

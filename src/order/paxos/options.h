@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "order/engine.h"
+#include "order/field.h"
 #include "port/log.h"
 #include "wire/frames.h"
 #include "wire/paxos.h"
@@ -46,6 +48,9 @@ struct Options {
   Duration early_wait_max = milliseconds(20);
   std::uint32_t packet_bytes_max = 1'472;  ///< largest datagram; equal on all nodes
 };
+
+/// All options with their ranges. No user sets them.
+std::span<const Field<Options>> fields();
 
 /// Checks each value and the rules between them; empty if all is well, else one line that names the
 /// key, the value and what is accepted.

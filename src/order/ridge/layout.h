@@ -9,15 +9,9 @@
 #include "base/ids.h"
 #include "order/engine.h"
 #include "order/ridge/dissemination.h"
+#include "order/setup.h"
 
 namespace peal::order::ridge {
-
-/// Some nodes with an ensemble of their own, which no others learn: section 10 of the design. What
-/// it orders and what all nodes learn becomes one order at each of them.
-struct DomainNodes {
-  std::vector<NodeId> nodes;      ///< sorted; those that are not configured (yet) do not count
-  std::vector<NodeId> acceptors;  ///< sorted, of these; none: as paxos::default_acceptors()
-};
 
 /// With domains, of a position in a view's order: in which one it is.
 constexpr Domain domain_of(Seq position) { return static_cast<Domain>(position % kEnsemblesMax); }

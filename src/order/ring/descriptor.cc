@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/ring/descriptor.h"
 
+#include "order/ring/options.h"
 #include "wire/frames.h"
 
 namespace peal::order::ring {
@@ -12,6 +13,20 @@ void write_header(std::uint64_t cluster, const MemberId& sender, std::uint32_t f
                           frame_bytes, out);
 }
 
+std::unique_ptr<Engine> make(const Setup& setup, BufferPool& packets, Host& host) {
+  Config config;
+  config.self = setup.self;
+  config.universe = setup.list.nodes;
+  config.list = setup.list.hash;
+  config.cluster = setup.cluster;
+  if (setup.authenticated) config.checksum = wire::Checksum::absent;
+  read_options<Options>(setup.options, fields(), config.options);
+  config.options.packet_bytes_max = setup.packet_bytes_max;
+  config.seed = setup.seed;
+  config.first_count = setup.first_count;
+  return make_engine(config, packets, host);
+}
+
 }  // namespace
 
 constinit const Descriptor kDescriptor{
@@ -19,6 +34,7 @@ constinit const Descriptor kDescriptor{
     .summary = "a token goes round, and who has it sends; both sides of a partition go on",
     .traits = {},
     .unit_packets = "data",
+    .make = &make,
     .write_data_header = &write_header,
 };
 
