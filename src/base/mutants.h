@@ -93,6 +93,7 @@ namespace peal::sim_hooks {
   X(px_disk_not_told, "an acceptor whose disk hangs counts as one whose disk moves")              \
   X(px_stuck_stays, "a member that comes no further stays in the view")                           \
   X(px_words_need_data, "what a node says of itself does not count if its data do not arrive")    \
+  X(px_part_fit_alone, "a node unfit for the order of all nodes is fit for a domain's")           \
   X(px_silent_leads, "a coordinator whose control packets do not arrive is not missed")           \
   X(px_hung_member_stays, "a member whose disk hangs keeps others out of the view")               \
   X(px_unfit_leads, "a coordinator that others cannot go on with goes on")                        \

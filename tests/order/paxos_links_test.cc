@@ -381,10 +381,12 @@ class OneDomain final : public Merger {
   void on_pass_wanted(std::uint64_t /*key*/) override {}
   std::vector<NodeList> parts(const NodeList& /*list*/) const override { return domains; }
   bool in_company_of_all(NodeId node) const override { return node != outside; }
+  bool fit_for_all() const override { return fit; }
   bool disk_hangs() const override { return false; }
 
   std::vector<NodeList> domains;
   NodeId outside{};
+  bool fit = true;
 };
 
 TEST(PaxosCompany, NodesThatAreEnoughInEachDomainArePreferred) {
@@ -433,6 +435,10 @@ TEST(PaxosCompany, ADomainGoesOnWithThoseThatAllNodesHaveChosen) {
   group.config.merger = &merger;
   EXPECT_EQ(group.look(), "13");
   EXPECT_EQ(group.company.fitness(), Fitness::chosen);
+  merger.fit = false;
+  EXPECT_EQ(group.look(), "13");
+  EXPECT_EQ(group.company.fitness(), Fitness::connected) << "another node is fitter for all nodes";
+  merger.fit = true;
   group.lose(1, 3);
   EXPECT_EQ(group.look(), "12") << "the others are too few";
   EXPECT_EQ(group.company.fitness(), Fitness::connected) << "2 does not go on with all nodes";

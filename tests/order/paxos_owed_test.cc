@@ -520,6 +520,7 @@ class OtherEnsembles final : public Merger {
   void on_pass_wanted(std::uint64_t /*key*/) override {}
   std::vector<NodeList> parts(const NodeList& /*list*/) const override { return {}; }
   bool in_company_of_all(NodeId /*node*/) const override { return true; }
+  bool fit_for_all() const override { return true; }
   bool disk_hangs() const override { return false; }
 
   bool ahead = false;

@@ -87,6 +87,7 @@ bool Company::read_links(const Peers& peers, const OrderState& state) {
 void Company::read_parts(const Merger* merger, const OrderState& state) {
   parts_.clear();
   in_company_of_all_ = {};
+  fit_for_all_ = merger == nullptr || merger->fit_for_all() || PEAL_MUTANT(px_part_fit_alone);
   for (std::size_t i = 0; i < listed_.size(); ++i) {
     if (merger == nullptr || merger->in_company_of_all(listed_[i]->node)) in_company_of_all_.add(i);
   }
@@ -257,7 +258,7 @@ Fitness Company::judge(const Peers& peers, const OrderState& state, NodeSet& ser
   if (is_enough(peers, chosen, {})) chosen_ = chosen;
   if (is_enough(peers, chosen, {}) && chosen.has(self_)) {
     // Another node may find nodes that suit all parts: it hears others.
-    fitness = suits_parts(chosen) ? Fitness::chosen : Fitness::connected;
+    fitness = suits_parts(chosen) && fit_for_all_ ? Fitness::chosen : Fitness::connected;
     serve = chosen;
   } else if (const NodeSet own = around(self_); is_enough(peers, own, {})) {
     fitness = Fitness::connected;

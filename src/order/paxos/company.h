@@ -66,6 +66,7 @@ class Company {
   NodeSet heard_;                    ///< scratch: nodes that this node hears, itself included
   std::vector<Part> parts_;          ///< scratch
   NodeSet in_company_of_all_;        ///< scratch
+  bool fit_for_all_ = true;          ///< scratch
   NodeSet chosen_;                   ///< scratch: all that are heard if no nodes are enough
   NodeSet unheard_;
   std::size_t self_ = kNobody;

@@ -86,6 +86,7 @@ class PaxosEngine final : public Ensemble {
     const Peer* peer = peers_.find(node);
     return peer != nullptr && peer->chosen;
   }
+  bool fit() const override { return company_.fitness() == wire::Fitness::chosen; }
   bool disk_hangs() const override { return disk_hangs_; }
   void set_ready(bool ready, std::uint64_t from) override {
     visiting_ = !ready;

@@ -43,6 +43,9 @@ class Merger {
   /// Of the ensemble of such a part: has the ensemble of all nodes chosen the node? In other
   /// ensembles all are.
   virtual bool in_company_of_all(NodeId node) const = 0;
+  /// Of the ensemble of such a part: is this node as fit as can be to coordinate that of all nodes?
+  /// In other ensembles it is.
+  virtual bool fit_for_all() const = 0;
   /// The log of all ensembles hangs at this node.
   virtual bool disk_hangs() const = 0;
 };
@@ -77,6 +80,8 @@ class Ensemble : public Engine {
   virtual void keep_for(std::span<const MemberId> left_out) = 0;
   /// Is the node of those that should go on together, by their links? See Company.
   virtual bool chooses(NodeId node) const = 0;
+  /// It is as fit to coordinate as can be.
+  virtual bool fit() const = 0;
   /// Why it orders nothing, if another ensemble waits for it.
   virtual WaitReason why_awaited() const = 0;
   /// It has something to write, and its log makes nothing durable.

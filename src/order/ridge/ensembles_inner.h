@@ -76,6 +76,7 @@ class Ensembles::Inner final : public Host, public Effects, public paxos::Merger
   bool in_company_of_all(NodeId node) const override {
     return domain == 0 || all_.inner_.front()->engine->chooses(node);
   }
+  bool fit_for_all() const override { return domain == 0 || all_.inner_.front()->engine->fit(); }
   bool disk_hangs() const override {
     return std::any_of(all_.inner_.begin(), all_.inner_.end(),
                        [](const auto& inner) { return inner->engine->disk_hangs(); });
