@@ -137,11 +137,8 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
   b.words("--scenario", "FILE", texts.scenarios, "the path of a scenario",
           "run these stories instead of seeds");
   b.value("--order", "ENGINE", order::engine_names(),
-          "the ordering engine: ring (the default), paxos or ridge", [&a](const std::string& text) {
-            const order::Descriptor* engine = order::find_engine(text);
-            if (engine != nullptr) a.swarm.order = engine;
-            return engine != nullptr;
-          });
+          "the ordering engine: ring (the default), paxos or ridge",
+          [&a](const std::string& text) { return order::take_engine(text, a.swarm.order); });
   b.value("--dissemination", "WAYS", "\"distributors\" or \"ring\"",
           "how values reach all nodes of ridge: distributors (default), or ring",
           [&a](const std::string& text) {

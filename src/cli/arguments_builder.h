@@ -88,7 +88,7 @@ class Builder {
     value("--order", "ENGINE", order::engine_names(),
           "the ordering engine: ring (the default); paxos, on a majority of acceptors that keep "
           "what they vote for on disk; or ridge, the same without multicast",
-          [&target](const std::string& text) { return take_engine(text, target); });
+          [&target](const std::string& text) { return order::take_engine(text, target); });
   }
 
   void dissemination(std::optional<Dissemination>& target) {

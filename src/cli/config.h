@@ -44,9 +44,6 @@ struct DomainEntry {
 };
 inline constexpr std::size_t kDomainsMax = 15;
 
-/// The engine that orders.
-/// As the file has it.
-
 /// How values reach all nodes with ridge.
 enum class Dissemination : std::uint8_t { distributors, ring };
 std::string_view dissemination_name(Dissemination dissemination);
@@ -73,13 +70,6 @@ template <class T>
 bool take_named(std::optional<T> named, T& target) {
   if (named) target = *named;
   return named.has_value();
-}
-
-/// False: no engine has this name.
-inline bool take_engine(std::string_view name, const order::Descriptor*& target) {
-  const order::Descriptor* found = order::find_engine(name);
-  if (found != nullptr) target = found;
-  return found != nullptr;
 }
 
 /// How data travel between nodes.

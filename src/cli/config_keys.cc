@@ -190,7 +190,9 @@ void add_order(std::vector<Key>& rows) {
       "stays ordered, even if all nodes lose power at once. \"ridge\" is the same, but nodes send "
       "messages on from one to the next: for networks without multicast, and many nodes. [ring] "
       "and primary are left out with both. The same on all nodes.",
-      [](const std::string& text, NodeConfig& config) { return take_engine(text, config.order); }));
+      [](const std::string& text, NodeConfig& config) {
+        return order::take_engine(text, config.order);
+      }));
   rows.push_back(text_key(
       "", "data_dir", "a path of 1 to 4000 bytes", "",
       "With \"paxos\" and \"ridge\", on acceptors and nodes that may become one: a folder that is "

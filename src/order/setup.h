@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -23,23 +23,16 @@ namespace peal::order {
 class OptionValues {
  public:
   void set(std::string_view key, std::int64_t value) {
-    for (auto& each : values_) {
-      if (each.first == key) {
-        each.second = value;
-        return;
-      }
-    }
-    values_.emplace_back(key, value);
+    values_.insert_or_assign(std::string(key), value);
   }
   std::optional<std::int64_t> get(std::string_view key) const {
-    const auto known = std::find_if(values_.begin(), values_.end(),
-                                    [key](const auto& each) { return each.first == key; });
+    const auto known = values_.find(key);
     if (known == values_.end()) return std::nullopt;
     return known->second;
   }
 
  private:
-  std::vector<std::pair<std::string, std::int64_t>> values_;
+  std::map<std::string, std::int64_t, std::less<>> values_;
 };
 
 /// Some nodes with an order of their own, which no others learn. What it orders and what all nodes

@@ -12,6 +12,12 @@ const Descriptor* find_engine(std::string_view name) {
   return found == all.end() ? nullptr : *found;
 }
 
+bool take_engine(std::string_view name, const Descriptor*& target) {
+  const Descriptor* found = find_engine(name);
+  if (found != nullptr) target = found;
+  return found != nullptr;
+}
+
 const Descriptor& default_engine() { return *engines().front(); }
 
 std::string engine_names() {

@@ -15,6 +15,8 @@ std::span<const Descriptor* const> engines();
 
 /// The engine with this name; null if there is none.
 const Descriptor* find_engine(std::string_view name);
+/// Sets the target to that engine; false, and it stays as it was, if there is none.
+bool take_engine(std::string_view name, const Descriptor*& target);
 /// The one that orders unless the configuration names another.
 const Descriptor& default_engine();
 /// Their names, to complete "accepted is …": "ring", "paxos" or "ridge".
