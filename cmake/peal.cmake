@@ -56,7 +56,8 @@ function(peal_unity target kind)
   endif()
 endfunction()
 
-# Exports the headers of `dir` itself, not of folders in it, as `prefix/…` to whoever links the
+# peal_export_headers(target prefix dir [folders…]): exports the headers of `dir` itself as
+# `prefix/…`, and those of the named folders in it as `prefix/folder/…`, to targets that link the
 # room, through symbolic links in the build tree.
 function(peal_export_headers target prefix dir)
   # Not "rooms/", which older build trees hold as links to whole folders: a link written through
@@ -65,24 +66,27 @@ function(peal_export_headers target prefix dir)
   if(IS_SYMLINK ${tree}/${prefix})
     message(FATAL_ERROR "${tree}/${prefix} is a link to a folder: remove the build folder")
   endif()
-  file(MAKE_DIRECTORY ${tree}/${prefix})
-  file(GLOB headers CONFIGURE_DEPENDS ${dir}/*.h)
-  foreach(header ${headers})
-    get_filename_component(name ${header} NAME)
-    file(CREATE_LINK ${header} ${tree}/${prefix}/${name} SYMBOLIC)
+  foreach(folder . ${ARGN})
+    file(MAKE_DIRECTORY ${tree}/${prefix}/${folder})
+    file(GLOB headers CONFIGURE_DEPENDS ${dir}/${folder}/*.h)
+    foreach(header ${headers})
+      get_filename_component(name ${header} NAME)
+      file(CREATE_LINK ${header} ${tree}/${prefix}/${folder}/${name} SYMBOLIC)
+    endforeach()
   endforeach()
   set(PEAL_HEADER_TREE ${tree} PARENT_SCOPE)
 endfunction()
 
 # peal_room(name PREFIX include-prefix [PURE] [TOOL] SOURCES … USES rooms… [HIDES rooms…]
-#           [LIBS libraries…] [ALONE files…])
+#           [LIBS libraries…] [ALONE files…] [FOLDERS folders…])
 # Who uses the room may also open the rooms that it USES, but not those that it HIDES.
 # PURE rooms hold no clock, thread, socket or global. They are built twice: as peal_<name>, what
 # ships, and as peal_<name>_sim with PEAL_SIM=1, which adds the simulator's probes and mutants. With
 # PEAL_ONE_FLAVOUR both are the latter, compiled once: a mutant does nothing until it is asked for.
 # A TOOL is compiled several files at a time where tests are: no other program includes its files.
 function(peal_room name)
-  cmake_parse_arguments(ROOM "PURE;TOOL" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE" ${ARGN})
+  cmake_parse_arguments(ROOM "PURE;TOOL" "PREFIX" "SOURCES;USES;HIDES;LIBS;ALONE;FOLDERS"
+    ${ARGN})
   set_property(GLOBAL PROPERTY PEAL_ROOM_${name} "${ROOM_USES};${ROOM_HIDES}")
   set(flavours "plain")
   if(ROOM_PURE AND PEAL_ONE_FLAVOUR)
@@ -111,7 +115,7 @@ function(peal_room name)
       set(kind INTERFACE)
       add_library(${target} INTERFACE)
     endif()
-    peal_export_headers(${target} ${ROOM_PREFIX} ${CMAKE_CURRENT_SOURCE_DIR})
+    peal_export_headers(${target} ${ROOM_PREFIX} ${CMAKE_CURRENT_SOURCE_DIR} ${ROOM_FOLDERS})
     target_include_directories(${target} ${kind} ${PEAL_HEADER_TREE})
     if(flavour MATCHES "^(sim|one)$")
       target_compile_definitions(${target} ${kind} PEAL_SIM=1)

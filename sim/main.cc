@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "sim/arguments.h"
-#include "sim/mutants.h"
-#include "sim/net_main.h"
-#include "sim/pool.h"
-#include "sim/progress.h"
-#include "sim/runner.h"
-#include "sim/shrink.h"
-#include "sim/summary.h"
+#include "sim/netmodel/command.h"
+#include "sim/run/arguments.h"
+#include "sim/run/mutants.h"
+#include "sim/run/pool.h"
+#include "sim/run/progress.h"
+#include "sim/run/runner.h"
+#include "sim/run/shrink.h"
+#include "sim/run/summary.h"
 
 // `peal sim`: runs clusters of whole nodes in simulated time.
 

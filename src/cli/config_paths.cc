@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "cli/config.h"
 #include "cli/text.h"
-#include "member/data_dir.h"
+#include "runtime/data_dir.h"
 #include "seal/key_file.h"
 
 namespace peal::cli {
@@ -92,7 +92,7 @@ Result<void, std::string> check_paths(const NodeConfig& config) {
     }
   }
   if (!config.data_dir.empty()) {
-    if (const std::string why = member::why_no_data_dir(config.data_dir); !why.empty()) {
+    if (const std::string why = runtime::why_no_data_dir(config.data_dir); !why.empty()) {
       return tl::unexpected(config.place_of("data_dir") + " = " + quote(config.data_dir) + " (" +
                             why +
                             "): accepted is a folder that exists, belongs to this user, and that "

@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "config/nodes.h"
 #include "io/clock.h"
 #include "io/stream_listener.h"
-#include "member/nodes.h"
 
 namespace peal::daemon {
 namespace {
@@ -31,13 +31,13 @@ io::StreamsOptions streams_options(const session::Options& sessions) {
   return options;
 }
 
-session::Options with_node(session::Options sessions, const member::Settings& member) {
+session::Options with_node(session::Options sessions, const config::Settings& member) {
   sessions.cluster = member.cluster;
   sessions.node = member.name;
   sessions.nodes = member.nodes_max;  // the list may become as long
   sessions.message_bytes_max = member.limits.message_bytes_max;
   std::vector<group::GroupDomain> domains;
-  for (const member::DomainEntry& each : member.domains) {
+  for (const config::DomainEntry& each : member.domains) {
     std::vector<NodeId> nodes = each.nodes;
     std::sort(nodes.begin(), nodes.end());
     domains.push_back({each.name, std::move(nodes), each.groups});
@@ -123,7 +123,7 @@ class Daemon::Turns final : public io::LoopHost {
 };
 
 Result<std::unique_ptr<Daemon>, io::IoError> Daemon::open(const Options& options, Owner& owner) {
-  if (std::string wrong = member::validate(options.member); !wrong.empty()) {
+  if (std::string wrong = config::validate(options.member); !wrong.empty()) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
   }
   const session::Options sessions = with_node(options.sessions, options.member);
@@ -146,7 +146,7 @@ Daemon::~Daemon() = default;
 Result<void, io::IoError> Daemon::prepare() {
   if (auto usable = check_folder(options_.spool_dir); !usable) return usable;
   io::LoopOptions loop_options;
-  loop_options.pause = member::pause_of(options_.member);
+  loop_options.pause = config::pause_of(options_.member);
   loop_options.spin = kSpin;
   auto loop = io::Loop::open(loop_options);
   if (!loop) return unexpected(loop.error());
@@ -159,7 +159,7 @@ Result<void, io::IoError> Daemon::prepare() {
   }
   auto doors = open_doors();
   if (!doors) return unexpected(doors.error());
-  auto runtime = member::Runtime::open(options_.member, *loop_, *this);
+  auto runtime = runtime::Runtime::open(options_.member, *loop_, *this);
   if (!runtime) return unexpected(with_key(runtime.error()));
   runtime_ = std::move(*runtime);
   session::Host& host = *this;
@@ -214,10 +214,10 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
   if (std::string wrong = session::validate(sessions); !wrong.empty()) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
   }
-  if (std::string wrong = runtime_->why_not(member::listing_of(options.member)); !wrong.empty()) {
+  if (std::string wrong = runtime_->why_not(config::listing_of(options.member)); !wrong.empty()) {
     return unexpected(io::IoError{Errc::invalid_option, "nodes: " + wrong});
   }
-  if (std::string wrong = member::validate(options.member); !wrong.empty()) {
+  if (std::string wrong = config::validate(options.member); !wrong.empty()) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
   }
   if (options.tls && tls_ != nullptr) {
@@ -234,7 +234,7 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
   }
   // Whether packets are sealed is agreed on by all nodes; with which key is not.
   if (runtime_->sending_key()) new_keys_ = options.member.keys;
-  new_nodes_ = member::listing_of(options.member);
+  new_nodes_ = config::listing_of(options.member);
   new_sessions_ = sessions;
   runtime_->look_up_names(now_);
   loop_->wake();
@@ -244,28 +244,28 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
 std::vector<std::string> Daemon::next_nodes() const {
   const auto& wanted = new_nodes_ ? new_nodes_ : runtime_->next_listing();
   if (!wanted || *wanted == runtime_->listing()) return {};
-  return member::names_in(wanted->nodes);
+  return config::names_in(wanted->nodes);
 }
 
 void Daemon::on_nodes() {
-  owner_.on_nodes(now_, member::names_in(runtime_->nodes()));
+  owner_.on_nodes(now_, config::names_in(runtime_->nodes()));
   set_session_nodes();
 }
 
 /// Those of the list, and of one to come: with clients that may have to be told what they missed.
 void Daemon::set_session_nodes() {
   std::vector<NodeId> nodes;
-  for (const member::NodeEntry& node : runtime_->nodes()) nodes.push_back(node.number);
+  for (const config::NodeEntry& node : runtime_->nodes()) nodes.push_back(node.number);
   if (const auto& next = runtime_->next_listing()) {
-    for (const member::NodeEntry& node : next->nodes) nodes.push_back(node.number);
+    for (const config::NodeEntry& node : next->nodes) nodes.push_back(node.number);
   }
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   sessions_->set_nodes(std::move(nodes));
 }
 
-void Daemon::name_nodes(const std::vector<member::NodeEntry>& nodes) {
-  for (const member::NodeEntry& node : nodes) {
+void Daemon::name_nodes(const std::vector<config::NodeEntry>& nodes) {
+  for (const config::NodeEntry& node : nodes) {
     if (node_names_.size() <= node.number.value) node_names_.resize(node.number.value + 1);
     node_names_[node.number.value] = node.name;
   }

@@ -17,8 +17,8 @@
 #include "daemon/regions.h"
 #include "daemon/spool_files.h"
 #include "io/loop.h"
-#include "member/runtime.h"
-#include "member/snapshot.h"
+#include "runtime/runtime.h"
+#include "runtime/snapshot.h"
 #include "session/sessions.h"
 
 namespace peal::daemon {
@@ -26,7 +26,7 @@ namespace peal::daemon {
 /// A node, the groups on top of it and the clients at its doors, in one event loop. A turn reads
 /// packets, then clients; the node orders and delivers; then clients are written to, once all that
 /// they may see is in the trace. Thread: one, but for stop().
-class Daemon final : private member::Application, private session::Host {
+class Daemon final : private runtime::Application, private session::Host {
  public:
   /// Opens sockets, folder and trace, and takes connections. `owner` must outlive it.
   /// Errors: invalid_option (the message names the key, the value and what is accepted),
@@ -51,7 +51,7 @@ class Daemon final : private member::Application, private session::Host {
   /// The nodes that are gone over to; empty if those that count are the ones wanted.
   std::vector<std::string> next_nodes() const;
 
-  member::Snapshot node_status() const;
+  runtime::Snapshot node_status() const;
   session::Status client_status(std::string_view prefix = {}) const {
     return sessions_->status(now_, prefix);
   }
@@ -67,7 +67,7 @@ class Daemon final : private member::Application, private session::Host {
   using Doors = std::vector<std::unique_ptr<io::StreamListener>>;
   Result<Doors, io::IoError> open_doors();
 
-  // member::Application
+  // runtime::Application
   void on_wake(Instant now) override;
   void on_turn_end(Instant now) override;
   std::optional<Instant> next_deadline() const override;
@@ -97,7 +97,7 @@ class Daemon final : private member::Application, private session::Host {
 
   const trace::Names& names() const { return runtime_->names(); }
   void set_session_nodes();
-  void name_nodes(const std::vector<member::NodeEntry>& nodes);
+  void name_nodes(const std::vector<config::NodeEntry>& nodes);
   std::uint32_t room_units() const;
   void feed(Instant now);
   void drain(Instant now);
@@ -107,7 +107,7 @@ class Daemon final : private member::Application, private session::Host {
   Options options_;
   Owner& owner_;
   std::unique_ptr<io::Loop> loop_;
-  std::unique_ptr<member::Runtime> runtime_;
+  std::unique_ptr<runtime::Runtime> runtime_;
   SpoolFiles spool_;
   Regions regions_;
   std::unique_ptr<session::Sessions> sessions_;
@@ -117,7 +117,7 @@ class Daemon final : private member::Application, private session::Host {
   std::shared_ptr<const io::TlsContext> tls_;  ///< for connections to come
   std::vector<std::string> node_names_;        ///< by number; of those that are gone, too
   std::optional<seal::Keys> new_keys_;
-  std::optional<member::Listing> new_nodes_;
+  std::optional<config::Listing> new_nodes_;
   std::optional<session::Options> new_sessions_;  ///< to go on with
 
   Instant now_{};

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "daemon/daemon.h"
-#include "member/text.h"
+#include "runtime/text.h"
 #include "trace/json.h"
 
 namespace peal::daemon {
@@ -109,10 +109,10 @@ void Daemon::on_event(const order::Event& event) {
   }
   if (event.code == order::EventCode::gather_started && why_gathering_.empty()) {
     // The rest of the episode follows from it.
-    why_gathering_ = member::gather_text(event, pause_, names());
+    why_gathering_ = runtime::gather_text(event, pause_, names());
   }
   if (event.code == order::EventCode::incompatible_peer) {
-    on_warning(member::incompatible_text(event.who, static_cast<wire::Drop>(event.a), names()));
+    on_warning(runtime::incompatible_text(event.who, static_cast<wire::Drop>(event.a), names()));
   }
 }
 
@@ -125,7 +125,7 @@ std::uint32_t Daemon::room_units() const {
 
 std::uint32_t Daemon::receive_room_units() const { return told_room_ = room_units(); }
 
-member::Snapshot Daemon::node_status() const { return member::snapshot_of(*runtime_); }
+runtime::Snapshot Daemon::node_status() const { return runtime::snapshot_of(*runtime_); }
 
 // ---- what the sessions say ----
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "config/settings.h"
 #include "io/endpoint.h"
 #include "io/tls.h"
-#include "member/settings.h"
 #include "session/options.h"
 
 namespace peal::daemon {
@@ -21,7 +21,7 @@ struct TlsDoor {
 
 /// What a daemon is made from.
 struct Options {
-  member::Settings member;    ///< the node; `own_thread` means nothing here
+  config::Settings member;    ///< the node; `own_thread` means nothing here
   session::Options sessions;  ///< `cluster` to `message_bytes_max` are taken from `member`
   std::string socket;         ///< path of the Unix socket
   mode_t socket_mode = 0600;  ///< who may write may connect

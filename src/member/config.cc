@@ -49,7 +49,7 @@ std::string set_tunable(const std::string& name, double value, order::ring::Opti
   return "ring." + name + " = " + plain(value) + " is not accepted: the tunables are " + known;
 }
 
-std::string set_multicast(const std::string& text, Settings& settings) {
+std::string set_multicast(const std::string& text, config::Settings& settings) {
   if (text == "auto" || text == "off") {
     settings.multicast = text == "auto" ? io::MulticastMode::automatic : io::MulticastMode::off;
     return {};
@@ -65,17 +65,17 @@ std::string set_multicast(const std::string& text, Settings& settings) {
   return {};
 }
 
-std::string set_keys(const v0::Config& config, Settings& settings) {
+std::string set_keys(const v0::Config& config, config::Settings& settings) {
   settings.key_file = config.key_file;
   settings.insecure = config.insecure;
   if (config.key_file.empty()) return {};
-  auto keys = read_keys(settings);
+  auto keys = config::read_keys(settings);
   if (!keys) return keys.error();
   settings.keys = std::move(*keys);
   return {};
 }
 
-std::string set_nodes(const std::vector<v0::Node>& nodes, Settings& settings) {
+std::string set_nodes(const std::vector<v0::Node>& nodes, config::Settings& settings) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::string key = "nodes[" + std::to_string(i) + "].address";
     const auto address = io::parse_host_port(nodes[i].address, 0);
@@ -98,7 +98,7 @@ std::vector<NodeId> node_ids(const std::vector<std::uint32_t>& numbers) {
   return nodes;
 }
 
-std::string set_order(const v0::Config& config, Settings& settings) {
+std::string set_order(const v0::Config& config, config::Settings& settings) {
   settings.order = order::find_engine(config.order);
   if (settings.order == nullptr) {
     return "order = " + quoted(config.order) + " is not accepted: it must be " +
@@ -108,13 +108,13 @@ std::string set_order(const v0::Config& config, Settings& settings) {
     return "dissemination = " + quoted(config.dissemination) +
            " is not accepted: it must be \"distributors\" or \"ring\"";
   }
-  if (config.dissemination == "ring") settings.dissemination = Dissemination::ring;
+  if (config.dissemination == "ring") settings.dissemination = config::Dissemination::ring;
   settings.ensembles = config.ensembles;
   if (config.merge != "keys" && config.merge != "rotation") {
     return "merge = " + quoted(config.merge) +
            " is not accepted: it must be \"keys\" or \"rotation\"";
   }
-  if (config.merge == "rotation") settings.merging = Merging::rotation;
+  if (config.merge == "rotation") settings.merging = config::Merging::rotation;
   for (const v0::Domain& each : config.domains) {
     settings.domains.push_back(
         {each.name, node_ids(each.nodes), node_ids(each.acceptors), each.groups});
@@ -130,7 +130,7 @@ std::string set_order(const v0::Config& config, Settings& settings) {
     return "storage = " + quoted(config.storage) +
            " is not accepted: it must be \"disk\" or \"memory\"";
   }
-  if (config.storage == "memory") settings.storage = Storage::memory;
+  if (config.storage == "memory") settings.storage = config::Storage::memory;
   settings.data_dir = config.data_dir;
   if (config.data != "datagrams" && config.data != "streams") {
     return "data = " + quoted(config.data) +
@@ -140,7 +140,7 @@ std::string set_order(const v0::Config& config, Settings& settings) {
   return {};
 }
 
-std::string set_all(const v0::Config& config, Settings& settings) {
+std::string set_all(const v0::Config& config, config::Settings& settings) {
   settings.cluster = config.cluster;
   settings.name = config.name;
   settings.nodes_max = config.nodes_max;
@@ -152,7 +152,7 @@ std::string set_all(const v0::Config& config, Settings& settings) {
     if (std::string wrong = set_tunable(name, value, settings.ring); !wrong.empty()) return wrong;
   }
   settings.ring.packet_bytes_max = config.packet_bytes_max == 0
-                                       ? default_packet_bytes(settings.streams)
+                                       ? config::default_packet_bytes(settings.streams)
                                        : config.packet_bytes_max;
   if (config.primary != "none" && config.primary != "majority") {
     return "primary = " + quoted(config.primary) +
@@ -184,15 +184,16 @@ std::string set_all(const v0::Config& config, Settings& settings) {
 
 }  // namespace
 
-std::variant<Settings, v0::Error> settings_of(const v0::Config& config) {
-  Settings settings;
+std::variant<config::Settings, v0::Error> settings_of(const v0::Config& config) {
+  config::Settings settings;
   if (std::string wrong = set_all(config, settings); !wrong.empty()) return invalid(wrong);
   if (std::string wrong = validate(settings); !wrong.empty()) return invalid(wrong);
   return settings;
 }
 
-std::variant<std::vector<NodeEntry>, v0::Error> nodes_of(const std::vector<v0::Node>& nodes) {
-  Settings settings;
+std::variant<std::vector<config::NodeEntry>, v0::Error> nodes_of(
+    const std::vector<v0::Node>& nodes) {
+  config::Settings settings;
   if (std::string wrong = set_nodes(nodes, settings); !wrong.empty()) return invalid(wrong);
   return std::move(settings.nodes);
 }

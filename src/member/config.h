@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "member/settings.h"
+#include "config/settings.h"
 
 // The public header has names of its own for things that the rooms name too (Result, Service). It
 // comes last, so that it does not come between the rooms' headers and their names.
@@ -14,9 +14,10 @@ namespace peal::member {
 
 /// Reads the texts of a configuration; or says what is wrong: key, value, and what is accepted.
 /// Looks nothing up.
-std::variant<Settings, v0::Error> settings_of(const v0::Config& config);
+std::variant<config::Settings, v0::Error> settings_of(const v0::Config& config);
 
 /// The same for a list of nodes, of which only the texts are read.
-std::variant<std::vector<NodeEntry>, v0::Error> nodes_of(const std::vector<v0::Node>& nodes);
+std::variant<std::vector<config::NodeEntry>, v0::Error> nodes_of(
+    const std::vector<v0::Node>& nodes);
 
 }  // namespace peal::member

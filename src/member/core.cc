@@ -13,7 +13,7 @@
 #include "base/assert.h"
 #include "io/clock.h"
 #include "io/slice.h"
-#include "member/text.h"
+#include "runtime/text.h"
 #include "trace/json.h"
 
 namespace peal::member {
@@ -39,22 +39,22 @@ void poll_for(int fd, std::int64_t milliseconds) {
 }
 
 /// The node takes half of the bytes that may wait to be ordered, the stage in front of it the rest.
-node::Limits node_limits(const Settings& settings) {
+node::Limits node_limits(const config::Settings& settings) {
   node::Limits limits = settings.limits;
   limits.submit_bytes_max =
       std::max<std::uint64_t>(limits.submit_bytes_max / 2, limits.message_bytes_max);
   return limits;
 }
 
-Settings with_node_limits(const Settings& settings) {
-  Settings changed = settings;
+config::Settings with_node_limits(const config::Settings& settings) {
+  config::Settings changed = settings;
   changed.limits = node_limits(settings);
   return changed;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Core>, io::IoError> Core::open(const Settings& settings) {
+Result<std::unique_ptr<Core>, io::IoError> Core::open(const config::Settings& settings) {
   if (std::string wrong = validate(settings); !wrong.empty()) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
   }
@@ -66,7 +66,7 @@ Result<std::unique_ptr<Core>, io::IoError> Core::open(const Settings& settings) 
   auto loop = io::Loop::open(options);
   if (!loop) return unexpected(loop.error());
   core->loop_ = std::move(*loop);
-  auto runtime = Runtime::open(with_node_limits(settings), *core->loop_, *core);
+  auto runtime = runtime::Runtime::open(with_node_limits(settings), *core->loop_, *core);
   if (!runtime) return unexpected(runtime.error());
   core->runtime_ = std::move(*runtime);
   core->set_id(core->runtime_->node().self());
@@ -96,7 +96,7 @@ Result<void, io::IoError> Core::start_thread() {
   return result;
 }
 
-Core::Core(const Settings& settings)
+Core::Core(const config::Settings& settings)
     : settings_(settings),
       stage_({settings.limits.message_bytes_max, node::small_ring_bytes(settings.limits),
               settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
@@ -104,7 +104,7 @@ Core::Core(const Settings& settings)
       // the largest gap: once in the old view, once in the next.
       queue_(kUnitsWaiting, 2 * max_gap(settings) + 64, settings.receive_bytes_max,
              settings.ring.packet_bytes_max, settings.own_thread),
-      reader_(queue_, names_of(settings), settings.limits.message_bytes_max) {}
+      reader_(queue_, config::names_of(settings), settings.limits.message_bytes_max) {}
 
 Core::~Core() { leave(std::chrono::milliseconds(0)); }
 
@@ -332,12 +332,13 @@ void Core::on_event(const order::Event& event) {
     pause_ = nanoseconds(static_cast<std::int64_t>(event.a));
   }
   if (event.code == order::EventCode::gather_started && why_gathering_.empty()) {
-    why_gathering_ =
-        gather_text(event, pause_, runtime_->names());  // the rest of the episode follows from it
+    why_gathering_ = runtime::gather_text(
+        event, pause_, runtime_->names());  // the rest of the episode follows from it
   }
   if (event.code == order::EventCode::epoch_corrected) set_id({settings_.self(), event.a});
   if (event.code == order::EventCode::incompatible_peer) {
-    on_warning(incompatible_text(event.who, static_cast<wire::Drop>(event.a), runtime_->names()));
+    on_warning(
+        runtime::incompatible_text(event.who, static_cast<wire::Drop>(event.a), runtime_->names()));
   }
 }
 
@@ -350,7 +351,7 @@ void Core::on_warning(const std::string& text) {
 
 void Core::on_address(const io::AddressBook::Change& change) {
   // Where a node is now is in status(); that it cannot be reached is somebody's work.
-  if (!change.entry.known()) on_warning(address_text(change, runtime_->names()));
+  if (!change.entry.known()) on_warning(runtime::address_text(change, runtime_->names()));
 }
 
 void Core::on_fatal(std::string_view reason) {

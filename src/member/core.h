@@ -15,26 +15,26 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "config/settings.h"
 #include "io/error.h"
 #include "io/loop.h"
 #include "member/event_queue.h"
 #include "member/reader.h"
-#include "member/runtime.h"
-#include "member/settings.h"
-#include "member/snapshot.h"
 #include "member/stage.h"
+#include "runtime/runtime.h"
+#include "runtime/snapshot.h"
 
 namespace peal::member {
 
 /// A member: a runtime, what goes in (Stage) and what comes out (EventQueue). The loop is run by a
 /// thread of its own, or by the reader's inside next(), wait_until() and leave().
 /// Threads: as for peal::Member.
-class Core final : private Application {
+class Core final : private runtime::Application {
  public:
-  static Result<std::unique_ptr<Core>, io::IoError> open(const Settings& settings);
+  static Result<std::unique_ptr<Core>, io::IoError> open(const config::Settings& settings);
   ~Core() override;
 
-  const Settings& settings() const { return settings_; }
+  const config::Settings& settings() const { return settings_; }
   /// Queues a message for those who learn `domain`, one of this node's; its number. Errors:
   /// would_block, too_large, closed.
   Result<std::uint64_t> submit(ByteView payload, Service service, order::Domain domain = 0);
@@ -52,16 +52,16 @@ class Core final : private Application {
   /// invalid_option (as by open(); the old keys stay in use), closed.
   Result<seal::KeyId, io::IoError> reload_keys();
   std::string id() const;
-  Snapshot status() const;
+  runtime::Snapshot status() const;
   std::uint32_t message_bytes_max() const { return settings_.limits.message_bytes_max; }
   /// Goes over to this list of nodes once all members of the view have been given the same one.
   /// Errors: invalid_option (it cannot be gone over to; the message says why), closed.
-  Result<void, io::IoError> set_nodes(Listing listing);
+  Result<void, io::IoError> set_nodes(config::Listing listing);
   /// Thread: the reader's.
   const trace::Names& names() const { return reader_.names(); }
 
  private:
-  explicit Core(const Settings& settings);
+  explicit Core(const config::Settings& settings);
   Result<void, io::IoError> start_thread();
   void run();
   void finish();
@@ -100,14 +100,14 @@ class Core final : private Application {
   void close(bool on_request, std::string reason);
   void take_keys();
   void take_nodes(Instant now);
-  std::string give_nodes(Instant now, const Listing& listing);
+  std::string give_nodes(Instant now, const config::Listing& listing);
   void answer_status();
-  Snapshot snapshot() const;
+  runtime::Snapshot snapshot() const;
   void set_id(MemberId id);
 
-  const Settings settings_;
+  const config::Settings settings_;
   std::unique_ptr<io::Loop> loop_;
-  std::unique_ptr<Runtime> runtime_;  ///< before what holds references to its buffers
+  std::unique_ptr<runtime::Runtime> runtime_;  ///< before what holds references to its buffers
   Stage stage_;
   mutable EventQueue queue_;  ///< asking for its room notes who asked
   Reader reader_;
@@ -135,12 +135,12 @@ class Core final : private Application {
   mutable std::condition_variable answered_;
   std::string id_;
   std::optional<std::chrono::milliseconds> leave_asked_;
-  std::optional<seal::Keys> keys_asked_;     ///< to go on with
-  std::optional<Listing> nodes_asked_;       ///< to go over to
-  std::optional<std::string> nodes_answer_;  ///< why not; empty: it has been given
+  std::optional<seal::Keys> keys_asked_;        ///< to go on with
+  std::optional<config::Listing> nodes_asked_;  ///< to go over to
+  std::optional<std::string> nodes_answer_;     ///< why not; empty: it has been given
   mutable std::uint64_t status_asked_ = 0;
   std::uint64_t status_answered_ = 0;
-  Snapshot status_;
+  runtime::Snapshot status_;
   bool ended_ = false;  ///< the thread's work is done; status_ is final
 
   std::mutex join_mutex_;

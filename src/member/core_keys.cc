@@ -15,7 +15,7 @@ Result<seal::KeyId, io::IoError> Core::reload_keys() {
   }
   // Else a thread that read an older file could be the last to say which keys to take.
   const std::lock_guard one_by_one(reload_mutex_);
-  auto keys = read_keys(settings_);
+  auto keys = config::read_keys(settings_);
   if (!keys) return unexpected(io::IoError{Errc::invalid_option, keys.error()});
   const seal::KeyId sending = keys->sending;
   {

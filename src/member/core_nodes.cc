@@ -4,16 +4,16 @@
 #include <thread>
 #include <utility>
 
+#include "config/nodes.h"
 #include "member/core.h"
-#include "member/nodes.h"
 
 namespace peal::member {
 
-Result<void, io::IoError> Core::set_nodes(Listing listing) {
+Result<void, io::IoError> Core::set_nodes(config::Listing listing) {
   const auto refused = [](Errc code, std::string why) -> Result<void, io::IoError> {
     return unexpected(io::IoError{code, std::move(why)});
   };
-  const Settings wanted = with(settings_, listing);
+  const config::Settings wanted = with(settings_, listing);
   const bool is_self_missing = wanted.self() == NodeId{};  // that has words of its own
   if (std::string wrong = validate(wanted); !wrong.empty() && !is_self_missing) {
     return refused(Errc::invalid_option, std::move(wrong));
@@ -36,7 +36,7 @@ Result<void, io::IoError> Core::set_nodes(Listing listing) {
 }
 
 void Core::take_nodes(Instant now) {
-  std::optional<Listing> nodes;
+  std::optional<config::Listing> nodes;
   {
     const std::lock_guard lock(mutex_);
     nodes = std::exchange(nodes_asked_, std::nullopt);
@@ -48,11 +48,12 @@ void Core::take_nodes(Instant now) {
   answered_.notify_all();
 }
 
-std::string Core::give_nodes(Instant now, const Listing& listing) {
+std::string Core::give_nodes(Instant now, const config::Listing& listing) {
   if (std::string wrong = runtime_->why_not(listing); !wrong.empty()) return "nodes: " + wrong;
   Notice notice;  // ahead of all that new nodes say
   notice.kind = Notice::Kind::names;
-  for (const NodeEntry& node : listing.nodes) notice.names.emplace_back(node.number, node.name);
+  for (const config::NodeEntry& node : listing.nodes)
+    notice.names.emplace_back(node.number, node.name);
   push_notice(std::move(notice));
   runtime_->set_nodes(now, listing);
   return {};

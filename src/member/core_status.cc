@@ -5,9 +5,6 @@
 #include <thread>
 
 #include "member/core.h"
-#include "member/domains.h"
-#include "member/nodes.h"
-#include "member/text.h"
 #include "trace/json.h"
 
 namespace peal::member {
@@ -17,7 +14,7 @@ std::string Core::id() const {
   return id_;
 }
 
-Snapshot Core::status() const {
+runtime::Snapshot Core::status() const {
   std::unique_lock lock(mutex_);
   if (runs_loop() && runner_ == std::this_thread::get_id()) return snapshot();
   const std::uint64_t mine = ++status_asked_;
@@ -41,8 +38,8 @@ void Core::set_id(MemberId id) {
 }
 
 /// Call it with mutex_ held, from the loop's thread.
-Snapshot Core::snapshot() const {
-  Snapshot now = snapshot_of(*runtime_);
+runtime::Snapshot Core::snapshot() const {
+  runtime::Snapshot now = snapshot_of(*runtime_);
   now.id = id_;
   if (!members_.empty()) now.view = trace::text_of(view_, runtime_->names());
   for (const MemberId& each : members_)
@@ -52,77 +49,6 @@ Snapshot Core::snapshot() const {
       now.queued_messages > own_delivered_ ? now.queued_messages - own_delivered_ : 0;
   now.unread_bytes = queue_.unread_bytes();
   now.counters.emplace_back("member_copied_units", copied_units_);
-  return now;
-}
-
-/// What is waited for, and in which domain the order has to go on, if not in all.
-std::string wait_text(const Runtime& runtime) {
-  const order::WaitReason reason = runtime.node().why();
-  const std::string_view name = domain_name(runtime.settings(), reason.domain);
-  const std::string text = wait_text(reason, runtime.names());
-  return name.empty() ? text : text + ", in the domain " + std::string(name);
-}
-
-Snapshot snapshot_of(const Runtime& runtime) {
-  const node::Node& node = runtime.node();
-  Snapshot now;
-  now.id = trace::text_of(node.self(), runtime.names());
-  now.queued_messages = node.queued_messages();
-  now.queued_bytes = node.queued_bytes();
-  now.order = runtime.order().name;
-  now.dissemination = runtime.dissemination();
-  now.ensembles = runtime.ensembles();
-  now.merge = runtime.merge();
-  now.domains = own_domain_names(runtime.settings());
-  const NodeId slow = runtime.transport().congested();
-  now.waits_for = slow != NodeId{} && node.queued_messages() > 0
-                      ? congested_text(slow, runtime.names())
-                      : wait_text(runtime);
-  now.without_majority = order::is_without_majority(node.why());
-  for (auto& [absent, reason] : runtime.missing()) {
-    now.missing.push_back({runtime.names().name(absent), std::move(reason)});
-  }
-  now.multicast = runtime.transport().multicast_status();
-  now.data = data_text(runtime.transport(), runtime.names());
-  const auto key = runtime.sending_key();
-  now.seal = key ? "key " + seal::to_text(*key) : "insecure";
-  for (const io::AddressBook::Entry& entry : runtime.addresses().entries()) {
-    now.nodes.push_back({runtime.names().name(entry.node), entry.node.value, to_string(entry.name),
-                         entry.known() ? to_string(entry.at) : "", entry.problem});
-  }
-  now.list = names_in(runtime.nodes());
-  const order::NodesWait wait = node.nodes_wait();
-  if (runtime.next_listing()) {
-    now.next_list = names_in(runtime.next_listing()->nodes);
-  } else if (wait.kind != order::NodesWait::Kind::nothing) {
-    now.next_list = now.list;  // that of its file, and the others go by another one
-  }
-  now.list_waits_for = nodes_wait_text(wait, runtime.names());
-  if (const auto lost = runtime.trace_lines_lost())
-    now.counters.emplace_back("trace_lines_lost", *lost);
-  for (const order::Counter& each : node.counters())
-    now.counters.emplace_back(each.name, each.value);
-  for (const io::CounterField& field : io::udp_counter_fields()) {
-    now.counters.emplace_back("udp_" + std::string(field.name),
-                              runtime.transport().counters().*field.value);
-  }
-  if (const io::PeerStreamCounters* streams = runtime.transport().stream_counters()) {
-    for (const io::PeerStreamCounterField& field : io::peer_stream_counter_fields()) {
-      now.counters.emplace_back("stream_" + std::string(field.name), streams->*field.value);
-    }
-    for (const io::StreamState& each : runtime.transport().streams()) {
-      now.counters.emplace_back("stream_dropped_to_" + runtime.names().name(each.node),
-                                each.dropped);
-    }
-  }
-  if (!key) return now;
-  for (std::size_t i = 0; i < seal::kRefusals; ++i) {
-    const auto reason = static_cast<seal::Refusal>(i);
-    const bool opened = reason == seal::Refusal::none;
-    now.counters.emplace_back(
-        "seal_" + (opened ? "opened" : std::string(seal::refusal_name(reason))),
-        runtime.transport().count(reason));
-  }
   return now;
 }
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/version.h"
+#include "config/domains.h"
 #include "io/fork.h"
 #include "member/core.h"
-#include "member/domains.h"
 #include "trace/json.h"
 
 // Last: see member/config.h.
@@ -213,7 +213,7 @@ Status Member::status() const {
     to.waits_for = of_parent().message;
     return to;
   }
-  member::Snapshot from = core_->inner->status();
+  runtime::Snapshot from = core_->inner->status();
   to.id = std::move(from.id);
   to.view = std::move(from.view);
   to.members = std::move(from.members);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/bench_summary.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "cli/bench_plot.h"
+#include "cli/bench/plot.h"
+#include "cli/bench/summary.h"
 
 namespace peal::cli {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/bench_worker.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <deque>
+
+#include "cli/bench/worker.h"
 
 namespace peal::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/cluster.h"
+#include "cli/node/cluster.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "cli/config_keys.h"
-#include "member/settings.h"
+#include "config/settings.h"
 
 // Last: see cli/inner_names.h.
-#include "cli/member_config.h"
+#include "cli/client/member_config.h"
 #include "member/config.h"
 
 namespace peal::cli {
@@ -25,7 +25,7 @@ std::string problem_with(const Key& key, const std::string& value) {
   if (!config) return config.error();
   const auto settings = member::settings_of(member_config(*config));
   if (const auto* error = std::get_if<v0::Error>(&settings)) return error->message;
-  return member::validate(std::get<member::Settings>(settings));
+  return config::validate(std::get<config::Settings>(settings));
 }
 
 // What the file accepts, the member takes: otherwise its line and its range would not be named.
@@ -55,7 +55,7 @@ TEST(ConfigBounds, PacketsOfStreamsAreLargeUnlessTheFileSaysOtherwise) {
     if (!config) return 0U;
     const auto settings = member::settings_of(member_config(*config));
     if (std::get_if<v0::Error>(&settings) != nullptr) return 1U;
-    return std::get<member::Settings>(settings).ring.packet_bytes_max;
+    return std::get<config::Settings>(settings).ring.packet_bytes_max;
   };
   EXPECT_EQ(packet_bytes(""), 1'472U);
   EXPECT_EQ(packet_bytes("data = \"streams\"\n"), 16'384U);

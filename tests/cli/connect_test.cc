@@ -9,12 +9,12 @@
 
 #include <cstring>
 
-#include "cli/cluster_dir.h"
+#include "cli/node/cluster_dir.h"
 #include "io/fd.h"
 #include "temp_dir.h"
 
 // Last: see cli/inner_names.h.
-#include "cli/connect.h"
+#include "cli/client/connect.h"
 
 namespace peal::cli {
 namespace {

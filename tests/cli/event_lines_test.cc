@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 
 // Last: see cli/inner_names.h.
-#include "cli/event_lines.h"
+#include "cli/client/event_lines.h"
 
 namespace peal::cli {
 namespace {

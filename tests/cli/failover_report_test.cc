@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `peal bench failover` computes of its kills, and what it measures the disk with.
+#include "cli/bench/failover_report.h"
+
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "cli/bench_clock.h"
-#include "cli/bench_failover_report.h"
-#include "cli/bench_sync_probe.h"
+#include "cli/bench/clock.h"
+#include "cli/bench/sync_probe.h"
 #include "temp_dir.h"
 
 namespace peal::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/histogram.h"
+#include "cli/bench/histogram.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/lines.h"
+#include "cli/client/lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

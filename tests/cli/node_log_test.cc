@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/node_log.h"
-
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +10,8 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+
+#include "cli/node/log.h"
 
 namespace peal::cli {
 namespace {

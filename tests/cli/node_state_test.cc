@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/node_state.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "cli/drops.h"
-#include "cli/node_report.h"
-#include "cli/node_status.h"
+#include "cli/node/drops.h"
+#include "cli/node/report.h"
+#include "cli/node/state.h"
+#include "cli/node/status_answer.h"
 
 namespace peal::cli {
 namespace {

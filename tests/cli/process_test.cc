@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/process.h"
+#include "cli/node/process.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/process.h"
+#include "cli/node/process.h"
 #include "temp_dir.h"
 
 // The tool as a person uses it: real processes, real sockets. PEAL_PROGRAM is its path.

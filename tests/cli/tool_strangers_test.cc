@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "base/random.h"
-#include "cli/node_report.h"
+#include "cli/node/report.h"
 #include "io/fd.h"
 #include "tool.h"
 

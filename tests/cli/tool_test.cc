@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "cli/node_report.h"
+#include "cli/node/report.h"
 
 namespace peal::cli {
 namespace {

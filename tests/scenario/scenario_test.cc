@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/mutants.h"
-#include "sim/pool.h"
+#include "sim/run/mutants.h"
+#include "sim/run/pool.h"
 
 // One test for each scenario file, found when the program starts.
 

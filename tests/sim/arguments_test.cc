@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/arguments.h"
+#include "sim/run/arguments.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "sim/progress.h"
+#include "sim/run/progress.h"
 
 namespace peal::sim {
 namespace {

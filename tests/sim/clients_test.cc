@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/clients.h"
+#include "sim/clients/clients.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "sim/runner.h"
-#include "sim/scenario.h"
-#include "sim/swarm.h"
+#include "sim/generator/swarm.h"
+#include "sim/run/runner.h"
+#include "sim/scenario/scenario.h"
 
 namespace peal::sim {
 namespace {

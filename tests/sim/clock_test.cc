@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/clock.h"
+#include "sim/world/clock.h"
 
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "sim/event_queue.h"
+#include "sim/world/event_queue.h"
 
 namespace peal::sim {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/ghost_acceptors.h"
+#include "sim/judge/ghost_acceptors.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/ghost_order.h"
+#include "sim/judge/ghost_order.h"
 
 namespace peal::sim {
 

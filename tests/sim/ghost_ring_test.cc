@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/ghost_ring.h"
+#include "sim/judge/ghost_ring.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/net_model.h"
-
 #include <gtest/gtest.h>
+
+#include "sim/netmodel/model.h"
 
 namespace peal::sim {
 namespace {

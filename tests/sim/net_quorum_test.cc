@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/net_main.h"
-#include "sim/net_report.h"
-#include "sim/net_run.h"
+#include "sim/netmodel/command.h"
+#include "sim/netmodel/report.h"
+#include "sim/netmodel/run.h"
 
 // Engines on quorums on the network model, and the network without multicast.
 

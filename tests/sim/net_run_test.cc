@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/net_run.h"
-
 #include <gtest/gtest.h>
 
-#include "sim/net_report.h"
+#include "sim/netmodel/report.h"
+#include "sim/netmodel/run.h"
 
 namespace peal::sim {
 namespace {

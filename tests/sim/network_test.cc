@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/network.h"
+#include "sim/world/network.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/pool.h"
+#include "sim/run/pool.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/assert.h"
-#include "sim/summary.h"
+#include "sim/run/summary.h"
 
 namespace peal::sim {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "sim/mutants.h"
+#include "sim/run/mutants.h"
 
 namespace peal::sim {
 namespace {

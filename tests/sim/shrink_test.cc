@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/shrink.h"
+#include "sim/run/shrink.h"
 
 #include <gtest/gtest.h>
 
-#include "sim/swarm.h"
+#include "sim/generator/swarm.h"
 
 namespace peal::sim {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/swarm.h"
+#include "sim/generator/swarm.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <string>
 
 #include "base/digest.h"
-#include "sim/knobs.h"
-#include "sim/pool.h"
-#include "sim/runner.h"
+#include "sim/run/pool.h"
+#include "sim/run/runner.h"
+#include "sim/scenario/knobs.h"
 
 namespace peal::sim {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/words.h"
+#include "sim/scenario/words.h"
 
 #include <gtest/gtest.h>
 

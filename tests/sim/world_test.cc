@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "sim/liveness.h"
+#include "sim/judge/liveness.h"
 
 namespace peal::sim {
 namespace {

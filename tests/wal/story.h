@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "sim/disk.h"
+#include "sim/world/disk.h"
 #include "wal/log.h"
 
 namespace peal::wal::test {

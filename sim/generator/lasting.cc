@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "sim/generator/swarm_author.h"
+#include "sim/scenario/words.h"
+
+// What comes at the end of a story, when all had been well again: packets from long ago, and faults
+// that stay while others go on. Each is drawn from a generator of its own, so that what comes
+// before does not depend on it.
+
+namespace peal::sim {
+namespace {
+
+constexpr double kShareOfStories = 0.25;
+constexpr double kShareWithLateDuplicates = 0.06;
+
+}  // namespace
+
+/// After minutes in which nodes have forgotten what they keep for a while, packets of the whole
+/// story come once more, some while everybody sends.
+void Author::write_late_duplicates() {
+  if (!options_.faults) return;
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x75);
+  if (!own.chance(kShareWithLateDuplicates)) return;
+  script_.add("run " + std::to_string(own.between(60, 300)) + "s");
+  const auto replay = [&] {
+    // In statements of their own: compilers differ in which part of a sum they compute first.
+    const std::string delay = std::to_string(own.between(1, 500));
+    const std::string count = std::to_string(own.between(20, 300));
+    script_.add("replay-old count=" + count + " delay=0-" + delay + "ms");
+  };
+  replay();
+  script_.add("load rate=" + std::to_string(own.between(20, 500)));
+  script_.add("run " + std::to_string(own.between(10, 600)) + "ms");
+  replay();
+  script_.add("settle quick");
+}
+
+void Author::write_lasting() {
+  if (!options_.faults || nodes_ < 2) return;
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6e);
+  if (!own.chance(kShareOfStories)) return;
+  std::vector<NodeId> nodes = list_after_;
+  for (std::uint32_t n = 1; n <= nodes_ && list_after_.empty(); ++n) nodes.push_back(NodeId{n});
+  if (nodes.size() < 2) return;
+  const std::string rate = decimal(static_cast<double>(own.between(20, 300)));
+  script_.add("load rate=" + rate +
+              " size=0-60 large=0.05 large-size=500-4000 nodes=" + nodes_text(nodes));
+  const std::uint64_t faults = own.chance(0.6) ? 1 : own.chance(0.7) ? 2 : 3;
+  for (std::uint64_t i = 0; i < faults; ++i) {
+    for (const std::string& line : lasting_fault(own, nodes)) script_.add(line);
+  }
+  script_.add("expect headway");
+  script_.add("settle quick");
+}
+
+std::vector<std::string> Author::lasting_fault(Random& own, const std::vector<NodeId>& nodes) {
+  const auto some_node = [&] { return nodes[own.below(nodes.size())]; };
+  const NodeId a = some_node();
+  NodeId b = some_node();
+  while (b == a) b = some_node();
+  const std::string name = nodes_text({a});
+  const auto link = [&](const std::string& condition) {
+    const std::string other = nodes_text({b});
+    const std::string ends = own.chance(0.5) ? name + " > " + other : name + " with " + other;
+    return std::vector<std::string>{"link " + ends + " " + calm_ + " " + condition};
+  };
+  switch (own.below(options_.order->traits.quorum ? 10 : 9)) {
+    case 0: return {"cut " + name + " > " + nodes_text({b})};
+    case 1: return link("loss=" + decimal(0.3 + 0.6 * own.unit()));
+    case 2: return link("dead-lane=data");
+    case 3: return link("dead-lane=control");
+    case 4: {
+      const std::int64_t largest = ring_.packet_bytes_max;
+      return link("dead-above=" + std::to_string(own.between(150, largest - 50)));
+    }
+    case 5: return {"deaf " + name};
+    case 6: return {"mute " + name};
+    case 7: return {"application " + name + " room=0"};
+    case 8: return {"clock " + name + " rate=1.2"};
+    default: break;
+  }
+  // One that ends soon is over before anything is judged; what it held up goes on then.
+  const std::int64_t length = own.between(1, 60);
+  const std::string hangs = "disk " + name + " hangs";
+  if (length > 5) return {hangs};
+  const std::string time = std::to_string(length) + "s";
+  return {hangs + " " + time, "run " + time};
+}
+
+}  // namespace peal::sim

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "sim/generator/swarm_author.h"
+#include "sim/scenario/words.h"
+#include "sim/world/node_log.h"
+
+// What makes it matter what nodes remember: logs that are cut, restarts in a row, coordinators that
+// compete, clocks that jump ahead. Drawn apart, so that everything else does not depend on it.
+
+namespace peal::sim {
+namespace {
+
+/// A generator of this part of a seed's story.
+Random part_of(std::uint64_t seed, std::uint64_t part) {
+  return Random(seed * 0x9e3779b97f4a7c15ULL + part);
+}
+
+}  // namespace
+
+/// Keys for the cluster: small segments, and histories so short that a log lets go of its
+/// beginning while the story lasts.
+std::string Author::log_keys(bool slow_syncs) {
+  if (!options_.order->traits.quorum) return "";
+  Random own = part_of(seed_, 0x73);
+  std::string keys;
+  const auto add = [&](double p, const std::string& key, std::int64_t low, std::int64_t high) {
+    const bool wanted = own.chance(p);
+    std::int64_t top = high;
+    while (top > 2 * low && own.chance(0.5)) top /= 2;
+    const std::int64_t value = own.between(low, top) / 8 * 8;
+    if (wanted && !is_fixed(key)) keys += " " + key + "=" + std::to_string(value);
+  };
+  if (options_.storage == Storage::disk) {
+    const auto packet = static_cast<std::int64_t>(ring_.packet_bytes_max) + 4'096 + 8;
+    const auto least = static_cast<std::int64_t>(NodeLog::kSegmentBytesLeast);
+    add(0.7, "segment", std::max(least, packet), 256 << 10);
+  }
+  // Twice as much is put by for members that are cut off (seed 326 of ridge lacked 1 MiB). Several
+  // ensembles share it, and then it is too short for that.
+  const bool alone = options_.ensembles == 1 && options_.domains == 0;
+  add(alone ? 0.5 : 0, "history", 1 << 20, 4 << 20);
+  // A disk that moves nothing for five times as long hangs (order/paxos/links.cc), and the slowest
+  // sync takes 200 ms: then the story would say that a node works which the others leave out.
+  if (own.chance(0.3) && !is_fixed("suspect") && !slow_syncs) {
+    keys += " suspect=" + std::to_string(own.between(30, 90)) + "ms";
+  }
+  return keys;
+}
+
+/// Some nodes restart again and again, at times that have nothing to do with each other; clocks
+/// jump ahead meanwhile. With an engine on quorums nodes that coordinate stand still, so that
+/// others take over and they come back to it.
+void Author::plan_restarts() {
+  if (!options_.faults) return;
+  Random own = part_of(seed_, 0x74);
+  const auto some_node = [&] {
+    // Acceptors and representatives are the lowest ones.
+    const std::uint64_t most = own.chance(0.7) ? std::min<std::uint64_t>(nodes_, 3) : nodes_;
+    return "n" + std::to_string(1 + own.below(most));
+  };
+  if (own.chance(0.35)) {
+    std::string who = some_node();
+    if (own.chance(0.4)) {
+      const std::string other = some_node();
+      if (other != who) who += "," + other;
+    }
+    const std::int64_t times = own.between(2, 8);
+    std::int64_t when = own.between(0, length_.ns);
+    for (std::int64_t i = 0; i < times; ++i) {
+      at(Duration{when}, "crash " + who);
+      when += own.between(1'000, 200'000'000);
+      const bool jumps = own.chance(0.15);
+      const std::int64_t ahead = own.between(1, 1'000'000'000);
+      at(Duration{when}, "start " + who + (jumps ? " epoch=+" + std::to_string(ahead) : ""));
+      when += own.between(100'000, 300'000'000);
+    }
+  }
+  if (options_.order->traits.quorum && own.chance(0.35)) {
+    const std::int64_t times = own.between(2, 10);
+    std::int64_t when = own.between(0, length_.ns);
+    for (std::int64_t i = 0; i < times; ++i) {
+      const std::int64_t pause = own.between(20, 400);
+      at(Duration{when}, "pause " + some_node() + " " + std::to_string(pause) + "ms");
+      when += own.between(1'000'000, 400'000'000);
+    }
+  }
+}
+
+/// A node comes back at another address, and the files of some others still say the old one: it and
+/// these do not reach each other until they have read a new one.
+void Author::plan_moved_node() {
+  constexpr double kShareMoved = 0.12;
+  if (!options_.faults) return;
+  Random own = part_of(seed_, 0x79);
+  if (!own.chance(kShareMoved)) return;
+  const NodeId moved{1 + static_cast<std::uint32_t>(own.below(nodes_))};
+  const std::string name = nodes_text({moved});
+  const Duration when{own.between(0, length_.ns)};
+  at(when, "crash " + name);
+  for (std::uint32_t n = 1; n <= nodes_; ++n) {
+    const bool old_file = own.chance(0.5);
+    const Duration reads = when + milliseconds(own.between(1, 1'500));
+    if (!old_file || NodeId{n} == moved) continue;
+    const std::string other = nodes_text({NodeId{n}});
+    at(when, "move " + name + " from " + other);
+    at(reads, "heal " + other + " with " + name);
+  }
+  at(when + milliseconds(own.between(1, 300)), "start " + name);
+}
+
+}  // namespace peal::sim

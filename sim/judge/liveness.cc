@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/judge/liveness.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "sim/scenario/words.h"
+
+namespace peal::sim {
+namespace {
+
+constexpr Duration kSlice = milliseconds(1);
+constexpr Duration kLinkSlice = milliseconds(20);
+/// In units of Options::suspect: for so long a link may count as failing after the last fault. That
+/// is as long as losses count, and good for longer after each of several relapses.
+constexpr std::int64_t kLinksFailFor = 120;
+
+const char* describe(const Process* process) {
+  if (process == nullptr) return "not running";
+  if (process->state == Process::State::paused) return "paused";
+  if (process->recovering) return "recovering";
+  if (process->committing) return "committing";
+  return process->operational ? "operational" : "gathering";
+}
+
+std::string wait_text(const Process& process) {
+  const order::WaitReason why = process.node->why();
+  std::string text = std::string(order::wait_name(why.kind));
+  if (why.who.node.value != 0) text += " of n" + std::to_string(why.who.node.value);
+  if (why.seq != 0) text += " at " + std::to_string(why.seq);
+  return text;
+}
+
+bool has_nothing_left(const Process& process) {
+  if (process.clients != nullptr && !process.clients->waits_for().empty()) return false;
+  return process.inbox.empty() && process.node->queued_messages() == 0 &&
+         process.own_delivered == process.submitted;
+}
+
+}  // namespace
+
+bool consists_of(const std::vector<MemberId>& members, const std::vector<NodeId>& nodes) {
+  return members.size() == nodes.size() &&
+         std::equal(members.begin(), members.end(), nodes.begin(),
+                    [](const MemberId& member, NodeId node) { return member.node == node; });
+}
+
+bool cluster_is_idle(const World& world) {
+  std::map<std::pair<ViewId, std::size_t>, Seq> reached;
+  for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
+    const Process* process = world.process(NodeId{n});
+    if (process == nullptr) continue;
+    if (!process->operational || !process->view || !has_nothing_left(*process)) return false;
+    for (const order::Domain domain : world.domains_of(NodeId{n})) {
+      const Seq seq = process->reached[domain].seq;
+      const auto [entry, fresh] = reached.emplace(std::pair{*process->view, domain}, seq);
+      if (!fresh && entry->second != seq) return false;
+    }
+  }
+  return true;
+}
+
+std::string waiting_text(const World& world) {
+  std::string text;
+  for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
+    const Process* process = world.process(NodeId{n});
+    text += (n == 1 ? "n" : "; n") + std::to_string(n) + " " + describe(process);
+    if (process == nullptr) continue;
+    std::vector<NodeId> members;
+    for (const MemberId& member : process->members) members.push_back(member.node);
+    text += " in view of " + (members.empty() ? std::string("nobody") : nodes_text(members)) +
+            ", " + std::to_string(process->node->queued_messages()) + " queued, " +
+            std::to_string(process->own_delivered) + " of " + std::to_string(process->submitted) +
+            " own delivered, at " + std::to_string(process->last_seq) + ", waits for " +
+            wait_text(*process);
+    const std::string clients =
+        process->clients == nullptr ? std::string() : process->clients->waits_for();
+    if (!clients.empty()) text += ", clients wait for " + clients;
+  }
+  return text;
+}
+
+Liveness::Liveness(World& world, std::vector<std::vector<NodeId>> parts, Duration patience)
+    : world_(world), patience_(patience) {
+  if (parts.empty()) {
+    parts.emplace_back();
+    for (std::uint32_t n = 1; n <= world.nodes(); ++n) parts[0].push_back(NodeId{n});
+  }
+  for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
+    const bool somewhere = std::any_of(parts.begin(), parts.end(), [n](const auto& part) {
+      return std::find(part.begin(), part.end(), NodeId{n}) != part.end();
+    });
+    if (!somewhere) parts.push_back({NodeId{n}});
+  }
+  for (std::vector<NodeId>& nodes : parts) {
+    Part part;
+    part.all = std::move(nodes);
+    for (const NodeId node : part.all) {
+      if (world.process(node) != nullptr) part.alive.push_back(node);
+    }
+    if (!part.all.empty()) parts_.push_back(std::move(part));
+  }
+}
+
+void Liveness::stop_faults() {
+  world_.stop_loads();
+  Network& network = world_.network();
+  const Duration delay = network.conditions().delay;
+  const Duration tail = network.conditions().tail;
+  network.conditions() = Conditions{};
+  network.conditions().delay = delay;
+  network.conditions().tail = tail;
+  network.clear_links();
+  network.clear_rules();
+  network.heal_all();
+  std::vector<std::vector<NodeId>> groups;
+  for (const Part& part : parts_) groups.push_back(part.all);
+  network.split(groups);
+  world_.ledger().faults().add(Fault::heal);
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
+    world_.mend_disk(NodeId{n});
+    world_.mend_clock(NodeId{n});
+    Process* process = world_.process(NodeId{n});
+    if (process == nullptr) continue;
+    process->sends_until_crash = 0;
+    process->leave_wanted = false;
+    process->slowness = 1;
+    world_.set_application(NodeId{n}, world_.options().process.room_units, Duration{});
+  }
+}
+
+bool Liveness::one_view(const Part& part) const {
+  const Process* first = part.alive.empty() ? nullptr : world_.process(part.alive[0]);
+  return std::all_of(part.alive.begin(), part.alive.end(), [&](NodeId node) {
+    const Process* process = world_.process(node);
+    return process != nullptr && first != nullptr && process->operational && process->view &&
+           first->view && *process->view == *first->view &&
+           consists_of(process->members, part.alive);
+  });
+}
+
+bool Liveness::all_in_one_view() const {
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [this](const Part& part) { return one_view(part); });
+}
+
+void Liveness::advance(Duration length) {
+  const Instant limit = world_.now() + length;
+  const FaultCounts& faults = world_.ledger().faults();
+  while (!stopped_()) {
+    const std::uint64_t conflicts = faults.of(Fault::identity_conflict);
+    if (!world_.step(limit)) return;
+    if (faults.of(Fault::identity_conflict) != conflicts) start_again();
+  }
+}
+
+/// A packet from before may tell a node whose clock was set back that its place is another's: then
+/// it stops, and whoever looks after it starts it again.
+void Liveness::start_again() {
+  if (world_.now() > strays_ + patience_) return;  // who was told may say so at its next packet
+  for (const Part& part : parts_) {
+    for (const NodeId node : part.alive) {
+      if (world_.process(node) != nullptr) continue;
+      world_.start(node);
+      started_again_ = true;
+    }
+  }
+}
+
+std::string Liveness::state_text() const {
+  std::string text;
+  for (const Part& part : parts_) {
+    text += (text.empty() ? "" : " | ") + nodes_text(part.alive);
+  }
+  return "parts " + text + "; " + waiting_text(world_);
+}
+
+/// With votes in memory, or on a disk that was lost: too few acceptors have theirs for anything to
+/// be decided, or some nodes know an order that nobody can go on with, while others have begun one.
+/// Then a cluster waits, and whoever looks after it starts all of its nodes anew.
+bool Liveness::votes_are_lost() const {
+  const FaultCounts& faults = world_.ledger().faults();
+  const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
+  if (world_.options().storage != Storage::memory && !lost) return false;
+  std::uint64_t list = 0, named = 0, able = 0, knowing = 0, gone = 0;
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) gone += world_.process(NodeId{n}) == nullptr;
+  // Nobody tells a node that votes in memory went with their node.
+  const std::uint64_t unseen = world_.options().storage == Storage::memory ? gone : 0;
+  bool told = false;
+  std::set<std::uint64_t> orders;
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
+    const Process* process = world_.process(NodeId{n});
+    if (process == nullptr) continue;
+    std::map<std::string_view, std::uint64_t> counted;
+    for (const order::Counter& each : process->counters()) counted[each.name] = each.value;
+    const bool acceptor = counted["paxos_acceptor"] != 0 && counted["paxos_forgotten"] == 0;
+    const bool knows = counted["paxos_order"] != 0;
+    if (acceptor) ++able;
+    if (acceptor && knows) ++knowing;
+    if (knows) orders.insert(counted["paxos_order"]);
+    // Acceptors that know no order do not count for one whose lives are lost.
+    const std::uint64_t most = counted["paxos_acceptors"] / 2 + 1;
+    if (knows && counted["paxos_acceptors_living"] < most + unseen) told = true;
+    if (counted["paxos_list"] < list || counted["paxos_acceptors"] == 0) continue;
+    list = counted["paxos_list"];
+    named = counted["paxos_acceptors"];
+  }
+  // Nor do they begin without one of those that they were given first.
+  if (orders.empty()) return gone > 0;
+  const std::uint64_t majority = named / 2 + 1;
+  return able < majority || (told && knowing < majority) || orders.size() > 1;
+}
+
+void Liveness::restart_all() {
+  restarted_ = true;
+  world_.ledger().faults().add(Fault::all_restarted);
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) world_.crash(NodeId{n});
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) world_.start(NodeId{n});
+}
+
+bool Liveness::wait_for_views() {
+  // A pause that is still running is not over when the others are: time counts from its end, and
+  // from when the last packet from before has arrived.
+  while (!stopped_() && std::any_of(parts_.begin(), parts_.end(), [this](const Part& part) {
+    return std::any_of(part.alive.begin(), part.alive.end(), [this](NodeId node) {
+      return world_.process(node) != nullptr && !world_.is_up(node);
+    });
+  })) {
+    advance(kSlice);
+  }
+  Instant limit = std::max(world_.now(), strays_) + patience_;
+  while (!stopped_() && !all_in_one_view()) {
+    if (std::exchange(started_again_, false)) limit = world_.now() + patience_;
+    if (world_.now() >= limit && !restarted_ && votes_are_lost()) {
+      restart_all();
+      return wait_for_views();
+    }
+    if (world_.now() >= limit) {
+      world_.ledger().violation(world_.now(), "E10",
+                                "no view of each part after " + duration_text(patience_) +
+                                    " without faults: " + state_text());
+      return false;
+    }
+    advance(kSlice);
+  }
+  return !stopped_();
+}
+
+std::uint64_t Liveness::failing_links() const {
+  std::uint64_t sum = 0;
+  for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
+    const Process* process = world_.process(NodeId{n});
+    if (process == nullptr) continue;
+    for (const order::Counter& each : process->counters()) {
+      if (each.name == "paxos_links_failing") sum += each.value;
+    }
+  }
+  return sum;
+}
+
+// What was lost while there were faults is remembered for a while, and may still cost a view.
+bool Liveness::wait_for_links() {
+  const Duration most = world_.options().paxos.suspect * kLinksFailFor;
+  const Instant limit = std::max(world_.now(), strays_) + most;
+  while (!stopped_() && failing_links() > 0) {
+    if (world_.now() >= limit) {
+      world_.ledger().violation(world_.now(), "E10",
+                                "links count as failing " + duration_text(most) +
+                                    " after the last fault: " + state_text());
+      return false;
+    }
+    advance(kLinkSlice);
+  }
+  return !stopped_();
+}
+
+std::uint64_t Liveness::progress() const {
+  std::uint64_t sum = 0;
+  for (const Part& part : parts_) {
+    for (const NodeId node : part.alive) {
+      const Process* process = world_.process(node);
+      if (process != nullptr) sum += process->units_delivered;
+    }
+  }
+  return sum;
+}
+
+bool Liveness::drain() {
+  std::uint64_t last = progress();
+  Instant limit = world_.now() + patience_;
+  while (!stopped_() && !cluster_is_idle(world_)) {
+    advance(kSlice);
+    if (started_again_ && !wait_for_views()) return false;
+    const std::uint64_t here = progress();
+    if (here != last) limit = world_.now() + patience_;
+    last = here;
+    if (world_.now() >= limit) {
+      world_.ledger().violation(
+          world_.now(), "E10", "nothing is delivered any more, and messages wait: " + state_text());
+      return false;
+    }
+  }
+  if (!stopped_() && !all_in_one_view()) {
+    world_.ledger().violation(world_.now(), "E10",
+                              "a view was given up without any fault: " + state_text());
+    return false;
+  }
+  return !stopped_();
+}
+
+void Liveness::submit_more() {
+  const std::size_t large = 3ULL * world_.options().ring.packet_bytes_max;
+  const std::size_t most = std::min<std::size_t>(
+      {world_.options().limits.message_bytes_max, large, world_.options().limits.submit_bytes_max});
+  for (const Part& part : parts_) {
+    for (const NodeId node : part.alive) {
+      for (int i = 0; i < 4; ++i) {
+        world_.submit(node, i % 2 == 0 ? Service::safe : Service::agreed,
+                      world_.make_payload(node, std::min<std::size_t>(most, 16)),
+                      world_.some_domain(node));
+      }
+      world_.submit(node, Service::agreed, world_.make_payload(node, most));
+    }
+  }
+}
+
+void Liveness::check_agreement() {
+  for (const Part& part : parts_) {
+    std::map<order::Domain, NodeId> first;
+    for (const NodeId node : part.alive) {
+      for (const order::Domain domain : world_.domains_of(node)) {
+        const NodeId other = first.emplace(domain, node).first->second;
+        const Process::Reached& a = world_.process(other)->reached[domain];
+        const Process::Reached& b = world_.process(node)->reached[domain];
+        if (a.seq == b.seq && a.digest.value() == b.digest.value()) continue;
+        world_.ledger().violation(
+            world_.now(), "E10",
+            nodes_text({other, node}) +
+                " are in one view and delivered different units: " + state_text());
+        return;
+      }
+    }
+  }
+}
+
+void Liveness::run(bool quick, const std::function<bool()>& stopped) {
+  stopped_ = stopped;
+  stop_faults();
+  strays_ = world_.latest_arrival();
+  if (!wait_for_views() || !wait_for_links()) return;
+  // A member that was kept from its packets may still be left out for it: the stall rule counts
+  // from before the faults ended.
+  advance(world_.options().ring.stall + world_.options().ring.token_loss);
+  if (stopped_() || !wait_for_views() || !drain()) return;
+  if (!quick) {
+    // What is still under way from before must not count.
+    advance(std::max(strays_ - world_.now(), Duration{}) + world_.options().ring.token_loss);
+    if (stopped_() || !wait_for_views() || !drain()) return;
+    remember_views();
+    lose_a_little();
+    if (stopped_() || !drain()) return;
+    check_traffic();
+    if (stopped_()) return;
+  }
+  check_agreement();
+  if (quick || stopped_()) return;
+  check_idleness();
+  check_views();
+}
+
+}  // namespace peal::sim

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/netmodel/profiles.h"
+
+#include <array>
+
+// Where each number comes from is in docs/papers.md.
+
+namespace peal::sim {
+namespace {
+
+using order::ring::PriorityMethod;
+
+constexpr std::uint32_t kKiB = 1024;
+
+constexpr std::array kNets{
+    NetKind{"1g", 1'000, nanoseconds(55'500), 256 * kKiB, "the papers' 1 Gb/s network"},
+    NetKind{"10g", 10'000, microseconds(26), 512 * kKiB, "the papers' 10 Gb/s network"},
+    NetKind{"25g", 25'000, microseconds(12), 1'024 * kKiB, "25 Gb/s, a guess"},
+    NetKind{"100g", 100'000, microseconds(10), 2'048 * kKiB, "100 Gb/s, a guess"},
+};
+
+// A system call for each datagram, and its way through the kernel.
+constexpr Duration kKernel = nanoseconds(2'150);
+constexpr Duration kKernelFrame = nanoseconds(1'075);
+constexpr std::int64_t kCopyPs = 120;
+
+/// Between a daemon and its clients.
+constexpr WorkCost ipc(Duration each) { return {each, {}, 150}; }
+
+constexpr CpuCosts prototype(const WorkCost& client) {
+  constexpr WorkCost kDatagram{kKernel, kKernelFrame, kCopyPs};
+  return {kDatagram, kDatagram, client, client};
+}
+
+/// A message in the node and its application, without the network.
+constexpr WorkCost kMessage{nanoseconds(300), {}, 40};
+constexpr Duration kSendFrame = nanoseconds(7'200);
+constexpr Duration kReceiveFrame = nanoseconds(650);
+
+constexpr CpuCosts kPeal{{nanoseconds(4'440), kSendFrame, 120},
+                         {nanoseconds(730), kReceiveFrame, 120},
+                         kMessage,
+                         kMessage};
+constexpr CpuCosts kPealOffload{
+    {nanoseconds(37), kSendFrame, 180}, {nanoseconds(11), kReceiveFrame, 50}, kMessage, kMessage};
+
+constexpr std::array kCpus{
+    CpuKind{"peal", nanoseconds(100), kPeal, PriorityMethod::careful, 0, 0, 1'472,
+            "Peal as measured by its developers, with a network card that cuts up nothing"},
+    CpuKind{"peal-offload", nanoseconds(100), kPealOffload, PriorityMethod::careful, 0, 0, 1'472,
+            "the same with segmentation and receive offload"},
+    CpuKind{"library",
+            {},
+            prototype({}),
+            PriorityMethod::aggressive,
+            20,
+            30,
+            9'000,
+            "the papers' library prototype: no clients"},
+    CpuKind{"daemon",
+            {},
+            prototype(ipc(nanoseconds(730))),
+            PriorityMethod::aggressive,
+            20,
+            30,
+            9'000,
+            "the papers' daemon prototype, with a client for each direction"},
+    CpuKind{"spread",
+            {},
+            prototype(ipc(nanoseconds(2'280))),
+            PriorityMethod::careful,
+            20,
+            30,
+            9'000,
+            "Spread 4.4, as in the papers"},
+};
+
+}  // namespace
+
+std::span<const NetKind> net_kinds() { return kNets; }
+std::span<const CpuKind> cpu_kinds() { return kCpus; }
+
+const NetKind* net_kind(std::string_view name) {
+  for (const NetKind& kind : kNets) {
+    if (kind.name == name) return &kind;
+  }
+  return nullptr;
+}
+
+const CpuKind* cpu_kind(std::string_view name) {
+  for (const CpuKind& kind : kCpus) {
+    if (kind.name == name) return &kind;
+  }
+  return nullptr;
+}
+
+}  // namespace peal::sim

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/netmodel/report.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <functional>
+#include <utility>
+
+namespace peal::sim {
+namespace {
+
+std::string formatted(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string window_text(const std::optional<std::uint32_t>& window) {
+  return window ? std::to_string(*window) : "auto";
+}
+
+std::string ring_name(const NetRunOptions& options) {
+  if (options.order->traits.quorum) return "none";
+  return ring_of(options).accelerated_window == 0 ? "original" : "accelerated";
+}
+
+std::string quorum_text(const NetRunOptions& options) {
+  const std::string count = std::to_string(options.acceptors);
+  std::string text = ", " + std::string(options.order->name) + ", " + count +
+                     (options.acceptors == 1 ? " acceptor" : " acceptors");
+  if (options.ensembles > 1) text += ", " + std::to_string(options.ensembles) + " ensembles";
+  if (options.merging == Merging::rotation) text += " in rotation";
+  if (options.dissemination == Dissemination::ring) text += ", in a ring";
+  if (options.domains > 0) text += ", " + std::to_string(options.domains) + " domains";
+  if (options.optimistic) text += ", optimistic";
+  if (options.disk.ns == 0) return text + " in memory";
+  const double disk_us = static_cast<double>(options.disk.ns) / 1e3;
+  return text + ", " + formatted("%g", disk_us) + " us a sync";
+}
+
+/// What was asked for, then what came out: name, value, and whether it is a word.
+void each_field(const NetRunOptions& options, const NetFigures& f,
+                const std::function<void(const char*, const std::string&, bool)>& visit) {
+  const order::ring::Options ring = ring_of(options);
+  const bool itself = ring.accelerated_window == order::ring::Options::kAutoWindow;
+  // Without a message that was due and delivered there is none.
+  const auto latency = [&f](double us) { return f.max_us > 0 ? formatted("%.1f", us) : "null"; };
+  visit("net", std::string(options.net->name), true);
+  visit("cpu", std::string(options.cpu->name), true);
+  visit("nodes", std::to_string(options.nodes), false);
+  visit("senders", std::to_string(senders_of(options)), false);
+  visit("payload_bytes", std::to_string(options.payload_bytes), false);
+  visit("service", options.service == Service::safe ? "safe" : "agreed", true);
+  visit("order", std::string(options.order->name), true);
+  visit("acceptors", options.order->traits.quorum ? std::to_string(options.acceptors) : "0", false);
+  visit("ensembles", options.order->traits.quorum ? std::to_string(options.ensembles) : "0", false);
+  visit("disk_us", formatted("%g", static_cast<double>(options.disk.ns) / 1e3), false);
+  visit("multicast", options.multicast ? "1" : "0", false);
+  visit("ring", ring_name(options), true);
+  visit("personal_window", std::to_string(ring.personal_window), false);
+  visit("accelerated_window", itself ? "-1" : std::to_string(ring.accelerated_window), false);
+  visit("datagram_bytes", std::to_string(ring.packet_bytes_max), false);
+  visit("loss", formatted("%g", options.loss), false);
+  visit("seed", std::to_string(options.seed), false);
+  visit("offered_mbps", formatted("%.1f", f.offered_mbps), false);
+  visit("mbps", formatted("%.1f", f.mbps), false);
+  visit("messages_per_second", formatted("%.0f", f.messages_per_second), false);
+  visit("mean_us", latency(f.mean_us), false);
+  visit("p50_us", latency(f.p50_us), false);
+  visit("p99_us", latency(f.p99_us), false);
+  visit("max_us", latency(f.max_us), false);
+  visit("worst_5_percent_us", latency(f.worst_us), false);
+  visit("rotation_us", formatted("%.1f", f.rotation_us), false);
+  visit("least_sender_percent", formatted("%.1f", f.least_sender * 100), false);
+  visit("retransmitted_percent", formatted("%.2f", f.retransmitted * 100), false);
+  visit("cpu_percent", formatted("%.1f", f.busiest_cpu * 100), false);
+  visit("port_percent", formatted("%.1f", f.busiest_port * 100), false);
+  visit("card_percent", formatted("%.1f", f.busiest_card * 100), false);
+  visit("port_full_frames", std::to_string(f.dropped_frames), false);
+  visit("socket_full_packets", std::to_string(f.dropped_packets), false);
+  visit("port_queue_bytes", std::to_string(f.port_queue_bytes), false);
+  visit("global_window", std::to_string(f.global_window), false);
+  visit("accelerated_percent", std::to_string(f.accelerated_percent), false);
+  visit("messages_compared", std::to_string(f.messages_compared), false);
+  visit("views", std::to_string(f.views), false);
+  visit("optimistic", options.optimistic ? "1" : "0", false);
+  visit("early_p50_us", formatted("%.1f", f.early_p50_us), false);
+  visit("early_p99_us", formatted("%.1f", f.early_p99_us), false);
+  visit("mistaken_percent", formatted("%.3f", f.mistaken * 100), false);
+  visit("inverted_percent", formatted("%.3f", f.inverted * 100), false);
+  visit("domains", std::to_string(options.domains), false);
+  visit("total_mbps", formatted("%.1f", f.total_mbps), false);
+  const bool ridge = options.order->traits.ensembles;
+  visit("dissemination", ridge ? std::string(dissemination_name(options.dissemination)) : "none",
+        true);
+  visit("merge",
+        ridge && options.ensembles > 1 ? std::string(merging_name(options.merging)) : "none", true);
+  visit("keeps_up", f.keeps_up() ? "1" : "0", false);
+}
+
+}  // namespace
+
+std::string net_title(const NetRunOptions& options) {
+  const order::ring::Options ring = ring_of(options);
+  const bool tuned = ring.accelerated_window == order::ring::Options::kAutoWindow;
+  std::string text = std::to_string(options.nodes) + " nodes, " + std::string(options.net->name) +
+                     ", processor " + std::string(options.cpu->name) + ", " +
+                     std::to_string(options.payload_bytes) + " bytes, " +
+                     (options.service == Service::safe ? "safe" : "agreed");
+  if (options.loss > 0) text += ", loss " + formatted("%g", options.loss * 100) + " %";
+  if (options.senders != 0) text += ", " + std::to_string(options.senders) + " sending";
+  if (!options.multicast) text += ", no multicast";
+  if (options.order->traits.quorum) return text + quorum_text(options);
+  text += ", " + ring_name(options) + " ring";
+  const std::optional<std::uint32_t> personal =
+      ring.personal_window != 0 ? std::optional(ring.personal_window) : std::nullopt;
+  const std::optional<std::uint32_t> after =
+      tuned ? std::nullopt : std::optional(ring.accelerated_window);
+  return text + ", windows " + window_text(personal) + "/" + window_text(after);
+}
+
+std::string net_header() {
+  return "  offered       got  messages   mean    p50    p99  worst 5%  rotation  again   cpu  port"
+         "    full\n"
+         "     Mb/s      Mb/s       1/s     us     us     us        us        us      %     %     %"
+         "  frames\n";
+}
+
+std::string net_row(const NetFigures& f) {
+  char text[256];
+  const std::string offered = f.offered_mbps > 0 ? formatted("%.0f", f.offered_mbps) : "max";
+  std::snprintf(text, sizeof text,
+                "%9s %9.1f %9.0f %6.0f %6.0f %6.0f %9.0f %9.1f %6.2f %5.1f %5.1f %7" PRIu64 "%s\n",
+                offered.c_str(), f.mbps, f.messages_per_second, f.mean_us, f.p50_us, f.p99_us,
+                f.worst_us, f.rotation_us, f.retransmitted * 100, f.busiest_cpu * 100,
+                f.busiest_port * 100, f.dropped_frames,
+                !f.keeps_up()   ? "  falls behind"
+                : f.max_us == 0 ? "  no latency: measure for longer"
+                                : "");
+  std::string row = text;
+  if (f.total_mbps > f.mbps) {
+    row += "    all domains together: " + formatted("%.1f", f.total_mbps) + " Mb/s\n";
+  }
+  if (f.early_p50_us > 0) {
+    std::snprintf(text, sizeof text,
+                  "    told early: median %.0f us, 99th percentile %.0f us; at another place than "
+                  "told %.2f %%, two the other way round %.2f %%\n",
+                  f.early_p50_us, f.early_p99_us, f.mistaken * 100, f.inverted * 100);
+    row += text;
+  }
+  return row;
+}
+
+std::string net_json(const NetRunOptions& options, const NetFigures& figures) {
+  std::string out;
+  each_field(options, figures, [&out](const char* name, const std::string& value, bool word) {
+    out += std::string(out.empty() ? "{" : ",") + "\"" + name + "\":";
+    out += word ? "\"" + value + "\"" : value;
+  });
+  char digest[32];
+  std::snprintf(digest, sizeof digest, "%016" PRIx64, figures.digest);
+  out += std::string(",\"one_order\":") + (figures.violation.empty() ? "true" : "false");
+  return out + ",\"digest\":\"" + digest + "\"}";
+}
+
+std::string net_csv_header() {
+  NetRunOptions any;
+  any.net = net_kinds().data();
+  any.cpu = cpu_kinds().data();
+  std::string out;
+  each_field(any, {}, [&out](const char* name, const std::string&, bool) {
+    out += (out.empty() ? "" : ",") + std::string(name);
+  });
+  return out + "\n";
+}
+
+std::string net_csv(const NetRunOptions& options, const NetFigures& figures) {
+  std::string out;
+  each_field(options, figures, [&out](const char*, const std::string& value, bool) {
+    out += (out.empty() ? "" : ",") + value;
+  });
+  return out + "\n";
+}
+
+}  // namespace peal::sim

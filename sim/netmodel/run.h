@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "order/paxos/options.h"
+#include "sim/netmodel/profiles.h"
+#include "sim/world/order_engine.h"
+
+// One experiment on the network model: a cluster, a load, and what it reached.
+
+namespace peal::sim {
+
+struct NetRunOptions {
+  const NetKind* net = nullptr;
+  const CpuKind* cpu = nullptr;
+  const order::Descriptor* order = &order::default_engine();
+  std::uint32_t nodes = 8;
+  std::uint32_t senders = 0;            ///< the lowest nodes send; 0: all
+  std::uint32_t payload_bytes = 1'350;  ///< kStampBytes at least
+  Service service = Service::agreed;
+  double rate = 0;   ///< messages per second, of all nodes together; 0: as many as possible
+  Duration burst{};  ///< a client sends at once what so much time brings; 0: evenly
+  double loss = 0;   ///< share of data packets that each node throws away
+  /// Packets per visit, and of these after the token. Without a value the processor's kind decides;
+  /// 0 personal: it tunes itself. 0 accelerated: the original ring.
+  std::optional<std::uint32_t> personal_window, accelerated_window, global_window;
+  std::uint32_t datagram_bytes =
+      0;  ///< largest; 0: 1472, or what the processor's kind has for messages that do not fit in it
+  std::optional<std::uint32_t> port_buffer_bytes;
+  std::optional<Duration> latency;
+  Duration coalesce{};          ///< of the network cards
+  bool multicast = true;        ///< else each multicast is a unicast to each other node
+  std::uint32_t acceptors = 3;  ///< on quorums: the lowest nodes; all, if there are fewer
+  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
+  std::uint32_t ensembles = 1;                                ///< of ridge
+  Merging merging = Merging::keys;                            ///< of several ensembles
+  /// Of ridge: the nodes are shared out evenly to so many domains, and send in theirs alone; 0: all
+  /// learn everything.
+  std::uint32_t domains = 0;
+  bool optimistic = false;  ///< on quorums: messages are told before they have their places
+  Duration disk{};          ///< on quorums: of a sync of all that waits; 0: logs in memory
+  Duration warm_up = milliseconds(200);
+  Duration measure = milliseconds(200);
+  std::uint64_t seed = 1;
+};
+
+/// How many nodes send.
+inline std::uint32_t senders_of(const NetRunOptions& options) {
+  return options.senders == 0 ? options.nodes : options.senders;
+}
+
+/// A message begins with when it was due.
+inline constexpr std::uint32_t kStampBytes = 8;
+
+struct NetFigures {
+  double offered_mbps = 0;  ///< payload; 0: as much as possible
+  double mbps = 0;          ///< payload that each node delivered, its own included
+  double total_mbps = 0;    ///< the same of all domains together
+  double messages_per_second = 0;
+  // From when a message was due until each node had delivered it; microseconds.
+  double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
+  double worst_us = 0;  ///< mean of the worst twentieth
+  // With optimistic delivery: the same until each node was told early, and of the units that have
+  // their places how many were told for another one, and how many behind the one that came next.
+  double early_p50_us = 0, early_p99_us = 0, mistaken = 0, inverted = 0;
+  double rotation_us = 0;              ///< on quorums 0: nothing goes around
+  double least_sender = 0;             ///< packets of the node with the fewest, per sender's mean
+  double retransmitted = 0;            ///< packets sent again, per packet
+  double busiest_cpu = 0;              ///< share of the time that a node worked
+  double busiest_port = 0;             ///< share of the time that a port of the switch sent
+  double busiest_card = 0;             ///< share of the time that a network card sent
+  std::uint64_t dropped_frames = 0;    ///< by full ports, all the time
+  std::uint64_t dropped_packets = 0;   ///< by full sockets, all the time
+  std::uint64_t port_queue_bytes = 0;  ///< most that waited at one port
+  std::uint32_t accelerated_percent = 0;  ///< of a visit's packets, at the end, if it tunes itself
+  std::uint32_t global_window = 0;        ///< at the end
+  std::uint64_t views = 0;
+  std::uint64_t messages_compared = 0;
+  std::string violation;  ///< empty if every node delivered in the one order
+  std::uint64_t digest = 0;
+
+  /// The load was carried: less than 2 % are missing.
+  bool keeps_up() const { return offered_mbps == 0 || total_mbps > 0.98 * offered_mbps; }
+};
+
+/// Deterministic: equal options give equal figures.
+NetFigures run_net(const NetRunOptions& options);
+
+/// The ring of the experiment, for who wants to look.
+order::ring::Options ring_of(const NetRunOptions& options);
+/// The engine's on quorums, likewise.
+order::paxos::Options paxos_of(const NetRunOptions& options);
+
+}  // namespace peal::sim

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/argument_rules.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "base/text.h"
+
+namespace peal::sim {
+namespace {
+
+using sim_hooks::Mutant;
+using Given = std::function<bool(const char*)>;
+
+/// What one call does.
+enum Mode : unsigned { kSeeds = 1, kSeed = 2, kScenario = 4, kScenarios = 8, kMutants = 16 };
+
+struct Applies {
+  const char* name;
+  unsigned modes;
+  const char* with;
+};
+constexpr Applies kApplies[] = {
+    {"--seeds", kSeeds, "stand without --seed, --scenario and --mutants"},
+    {"--seed", kSeed, "stand without --seeds, --scenario and --mutants"},
+    {"--scenario", kScenario | kScenarios, "stand without --seeds, --seed and --mutants"},
+    {"--nodes", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--dissemination", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--ensembles", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--merge", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--optimistic", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--domains", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--storage", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--set", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--accelerated-window", kSeeds | kSeed | kMutants,
+     "come without --scenario, whose file says "
+     "it"},
+    {"--targeted", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--no-faults", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--lists", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--groups", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--sessions", kSeeds | kSeed | kMutants, "come without --scenario, whose file says it"},
+    {"--no-replay-check", kSeeds, "come with --seeds: nothing else runs twice"},
+    {"--print", kSeed, "come with --seed N"},
+    {"--shrink", kSeed | kScenario, "come with --seed N or one --scenario FILE"},
+    {"--trace", kSeed | kScenario, "come with --seed N or one --scenario FILE"},
+    {"--record", kScenario, "come with one --scenario FILE"},
+    {"--mutant", kSeeds | kSeed | kScenario | kScenarios, "come without --mutants"},
+    {"--budget", kMutants, "come with --mutants"},
+    {"--mutant-scenarios", kMutants, "come with --mutants"},
+};
+/// Of two options, the first says nothing beside the second.
+constexpr std::pair<const char*, const char*> kApart[] = {
+    {"--shrink", "--print"},      {"--trace", "--print"},   {"--record", "--shrink"},
+    {"--ensembles", "--domains"}, {"--merge", "--domains"}, {"--json", "--print"},
+    {"--json", "--shrink"},       {"--trace", "--shrink"},
+};
+
+/// What one engine alone has, beside another: one line, or nothing.
+std::string clash_with_engine(const Given& given, const Arguments& a) {
+  for (const char* name : {"--dissemination", "--ensembles", "--merge", "--domains"}) {
+    if (given(name) && !a.swarm.order->traits.ensembles) {
+      return std::string(name) + " is not accepted here: it must come with --order ridge";
+    }
+  }
+  if (a.swarm.merging == Merging::rotation && a.swarm.ensembles == 1) {
+    return "--merge rotation is not accepted here: it must come with --ensembles, of 2 or more";
+  }
+  if (a.swarm.optimistic && !a.swarm.order->traits.quorum) {
+    return "--optimistic is not accepted here: it must come with --order paxos or ridge";
+  }
+  if (a.swarm.optimistic && a.swarm.ensembles > 1) {
+    return "--optimistic is not accepted here: it must come without --ensembles, or with 1";
+  }
+  if (a.swarm.optimistic && a.swarm.domains > 0) {
+    return "--optimistic is not accepted here: it must come without --domains";
+  }
+  if (!a.swarm.order->traits.quorum) {
+    if (!given("--storage")) return {};
+    return "--storage is not accepted here: it must come with --order paxos or ridge";
+  }
+  if (a.swarm.storage == Storage::memory && (a.swarm.ensembles > 1 || a.swarm.domains > 0)) {
+    return "--storage memory is not accepted here: it must come without --ensembles and --domains";
+  }
+  for (const char* name : {"--accelerated-window"}) {
+    if (given(name))
+      return std::string(name) + " is not accepted here: it must come with --order ring";
+  }
+  return {};
+}
+
+/// Options that do not go together: one line, or nothing.
+std::string clash(const Given& given, const Texts& texts) {
+  const Mode mode = given("--mutants")    ? kMutants
+                    : given("--scenario") ? (texts.scenarios.size() == 1 ? kScenario : kScenarios)
+                    : given("--seed")     ? kSeed
+                                          : kSeeds;
+  for (const Applies& row : kApplies) {
+    if (given(row.name) && (row.modes & mode) == 0) {
+      return std::string(row.name) + " is not accepted here: it must " + row.with;
+    }
+  }
+  for (const auto& [name, other] : kApart) {
+    if (given(name) && given(other)) {
+      return std::string(name) + " is not accepted here: it must come without " + other;
+    }
+  }
+  if (given("--out") && !given("--shrink")) {
+    return "--out is not accepted here: it must come with --shrink";
+  }
+  return {};
+}
+
+/// What is wrong with the line `cluster` of a story; empty if nothing is.
+std::string script_problem(const Script& script) {
+  std::string problem = check_script(script);
+  const std::size_t place = problem.find(": ");
+  if (place != std::string::npos) problem.erase(0, place + 2);
+  constexpr std::string_view kTwice = " is not accepted: it must";
+  if (const auto at = problem.find(kTwice); at != std::string::npos) {
+    problem.replace(at, kTwice.size(), " must");
+  }
+  return problem;
+}
+
+/// What is wrong with the first stories of a run. What a story draws beside the settings can make
+/// them legal, so that they are looked at in stories alone.
+std::string stories_problem(const Arguments& a, const SwarmOptions& swarm) {
+  constexpr std::uint64_t kStories = 50;
+  const std::uint64_t first = a.seed.value_or(a.first);
+  const std::uint64_t last = a.seed.value_or(std::min(a.last, a.first + kStories - 1));
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    std::string problem = script_problem(make_swarm_script(seed, swarm));
+    if (!problem.empty()) return problem;
+  }
+  return {};
+}
+
+std::string take_settings(const Texts& texts, Arguments& a) {
+  std::vector<std::string>& settings = a.swarm.overrides;
+  settings = texts.settings;
+  if (!texts.accelerated_window.empty()) {
+    settings.push_back("accelerated_window=" + texts.accelerated_window);
+  }
+  std::string shown;
+  for (const std::string& setting : settings) {
+    const bool one_word = setting.find_first_of(" \t\r\n\"#") == std::string::npos;
+    if (!one_word || setting.find('=', 1) == std::string::npos) {
+      return refusal("--set", setting, kSettingMust);
+    }
+    shown += (shown.empty() ? "" : " ") + setting;
+  }
+  const std::string problem = stories_problem(a, a.swarm);
+  if (problem.empty()) return {};
+  for (const std::string& setting : settings) {
+    SwarmOptions alone = a.swarm;
+    alone.overrides = {setting};
+    if (stories_problem(a, alone) == problem) shown = setting;
+  }
+  return "--set = " + quote(shown) + " is not accepted: " + problem;
+}
+
+std::string take_files(const Texts& texts, Arguments& a) {
+  for (const std::string& path : texts.scenarios) {
+    auto script = load_script(path);
+    if (!script) return refusal("--scenario", path, "the path of a scenario that can be read");
+    std::string problem = check_script(*script);
+    if (!problem.empty()) return problem;
+    a.scripts.push_back(std::move(*script));
+  }
+  for (const auto& [name, path] : {std::pair("--out", &a.out), std::pair("--trace", &a.trace)}) {
+    if (path->empty()) continue;
+    std::error_code error;
+    const bool fresh = !std::filesystem::exists(*path, error);
+    std::FILE* file = std::fopen(path->c_str(), "a");
+    if (file == nullptr) {
+      return refusal(name, *path,
+                     std::string("a file that can be written (") + std::strerror(errno) + ")");
+    }
+    std::fclose(file);
+    if (fresh) std::filesystem::remove(*path, error);  // it is written when there is something
+  }
+  return {};
+}
+
+std::string take_mutants(const Texts& texts, Arguments& a) {
+  for (const std::string& name : texts.mutants) {
+    if (name.empty() || name == "{}") continue;  // the option without a name
+    Mutant mutant{};
+    if (!read_mutant(name, mutant)) return refusal("--mutants", name, kMutantMust);
+    a.mutants.push_back(mutant);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string refusal(const std::string& name, const std::string& value, const std::string& must) {
+  return name + " = " + quote(value) + " is not accepted: it must be " + must;
+}
+
+bool read_mutant(const std::string& text, Mutant& out) {
+  const auto named = mutant_of_name(text);
+  if (named) out = *named;
+  return named.has_value();
+}
+
+std::string take_texts(const Given& given, const Texts& texts, Arguments& a) {
+  a.hunt_mutants = given("--mutants");
+  std::string problem = clash(given, texts);
+  if (problem.empty()) problem = clash_with_engine(given, a);
+  if (problem.empty()) problem = take_mutants(texts, a);
+  if (problem.empty() && texts.scenarios.empty()) problem = take_settings(texts, a);
+  if (problem.empty()) problem = take_files(texts, a);
+  return problem;
+}
+
+}  // namespace peal::sim

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/run/arguments.h"
+
+// What the command line means once every word of it has been read: what goes together, and whether
+// the files, settings and mutants that it names are there.
+
+namespace peal::sim {
+
+/// Values that are looked at when all of them are known.
+struct Texts {
+  std::vector<std::string> settings;
+  std::string accelerated_window;
+  std::vector<std::string> scenarios;
+  std::vector<std::string> mutants;
+};
+
+inline constexpr const char* kSettingMust =
+    "KEY=VALUE as in the line `cluster` of a scenario, such as token_loss=40ms";
+inline constexpr const char* kMutantMust =
+    "the name of a deliberate fault of src/base/mutants.h, or what stands before its first _, such "
+    "as m5";
+
+/// "--seed = "x" is not accepted: it must be …"
+std::string refusal(const std::string& name, const std::string& value, const std::string& must);
+/// False if there is no mutant of this name.
+bool read_mutant(const std::string& text, sim_hooks::Mutant& out);
+
+/// Completes `a` from `texts`. `given` says whether an option is there. One line that says what is
+/// wrong, or nothing.
+std::string take_texts(const std::function<bool(const char*)>& given, const Texts& texts,
+                       Arguments& a);
+
+}  // namespace peal::sim

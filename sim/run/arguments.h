@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/hooks.h"
+#include "base/result.h"
+#include "sim/generator/swarm.h"
+#include "sim/scenario/scenario.h"
+
+// The command line of `peal sim`: arguments to this struct, or one line that says what is wrong.
+
+namespace peal::sim {
+
+/// The greatest seed that the command line takes.
+inline constexpr std::uint64_t kSeedMax = 1'000'000'000'000'000'000;
+
+struct Arguments {
+  std::uint64_t first = 1, last = 100;  ///< seeds, both included
+  std::optional<std::uint64_t> seed;    ///< this one alone
+  SwarmOptions swarm;
+  std::uint32_t jobs = 1;
+  bool no_replay_check = false;
+  std::vector<Script> scripts;  ///< of --scenario: read, and every line understood
+  bool print = false;
+  bool shrink = false;
+  bool record = false;
+  bool json = false;
+  bool verbose = false;
+  std::string out;    ///< empty: standard output
+  std::string trace;  ///< empty: none
+  sim_hooks::Mutant mutant = sim_hooks::Mutant::none;
+  bool hunt_mutants = false;
+  std::vector<sim_hooks::Mutant> mutants;  ///< to hunt; empty: all
+  std::uint64_t budget = 400;
+  std::string mutant_scenarios = "tests/mutants";
+};
+
+/// Why there is nothing to run: help was asked for (status 0), or the arguments are wrong (2).
+struct Stop {
+  int status = 0;
+  std::string text;  ///< help for standard output, or one line for standard error
+};
+
+/// `arguments` are those after the program's name. Files that are named are looked at: scenarios
+/// can be read and understood, and what is to be written can be.
+Result<Arguments, Stop> parse_arguments(std::span<const std::string> arguments);
+
+}  // namespace peal::sim

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "sim/run/finding.h"
+
+// Worker processes: an assertion that fails ends one worker and not the run, and the script that it
+// was at is known.
+
+namespace peal::sim {
+
+struct PoolOptions {
+  std::uint64_t first = 1, last = 1;  ///< indexes, both included
+  std::uint32_t jobs = 2;
+  bool stop_at_failure = false;
+  double hang_seconds = 120;  ///< after which a worker is ended
+};
+
+/// Calls `work` for every index, in worker processes, and `done` here for every result, in any
+/// order. With stop_at_failure, indexes above the lowest failing one may be left out.
+void run_pool(const PoolOptions& options, const std::function<Finding(std::uint64_t)>& work,
+              const std::function<void(const Finding&)>& done);
+
+}  // namespace peal::sim

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "sim/generator/swarm.h"
+#include "sim/run/finding.h"
+#include "sim/scenario/scenario.h"
+
+namespace peal::sim {
+
+struct SeedOptions {
+  SwarmOptions swarm;
+  sim_hooks::Mutant mutant = sim_hooks::Mutant::none;
+  bool replay_check = true;  ///< one seed in twenty runs twice, and must do the same
+};
+
+/// Runs one seed here.
+Finding run_seed(std::uint64_t seed, const SeedOptions& options);
+
+}  // namespace peal::sim

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/run/finding.h"
+
+namespace peal::sim {
+
+/// Everything that was found out.
+struct Summary {
+  std::uint64_t seeds = 0;
+  std::uint64_t violations = 0;
+  Figures figures;
+  FaultCounts faults;
+  std::map<std::string, std::uint64_t> probes;
+  std::vector<Finding> failures;  ///< by index
+  double seconds = 0;
+
+  void add(const Finding& result);
+  /// One JSON object.
+  std::string json() const;
+  /// The same for a person.
+  std::string text() const;
+};
+
+}  // namespace peal::sim

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/scenario/stage.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace peal::sim {
+
+std::optional<order::EventCode> event_of_name(std::string_view name) {
+  for (int code = 0; code <= static_cast<int>(order::EventCode::owed_dropped); ++code) {
+    const auto event = static_cast<order::EventCode>(code);
+    if (order::event_name(event) == name) return event;
+  }
+  return std::nullopt;
+}
+
+const std::vector<Stage::Verb>& Stage::verbs() {
+  static const std::vector<Verb> table{
+      {"cluster", &Stage::do_cluster},
+      {"run", &Stage::do_run},
+      {"mark", &Stage::do_mark},
+      {"on", &Stage::do_on},
+      {"transcript", &Stage::do_transcript},
+      {"settle", &Stage::do_settle},
+      {"start", &Stage::do_start},
+      {"restart", &Stage::do_start},
+      {"crash", &Stage::do_crash},
+      {"pause", &Stage::do_pause},
+      {"leave", &Stage::do_leave},
+      {"list", &Stage::do_list},
+      {"slow", &Stage::do_slow},
+      {"application", &Stage::do_application},
+      {"disk", &Stage::do_disk},
+      {"clock", &Stage::do_clock},
+      {"submit", &Stage::do_submit},
+      {"load", &Stage::do_load},
+      {"client", &Stage::do_client},
+      {"network", &Stage::do_network},
+      {"link", &Stage::do_link},
+      {"mtu", &Stage::do_mtu},
+      {"cut", &Stage::do_cut},
+      {"move", &Stage::do_move},
+      {"deaf", &Stage::do_deaf},
+      {"mute", &Stage::do_mute},
+      {"heal", &Stage::do_heal},
+      {"split", &Stage::do_split},
+      {"flap", &Stage::do_flap},
+      {"drop", &Stage::do_drop},
+      {"filter", &Stage::do_drop},
+      {"delay", &Stage::do_delay},
+      {"duplicate", &Stage::do_duplicate},
+      {"hold", &Stage::do_hold},
+      {"release", &Stage::do_release},
+      {"clear", &Stage::do_clear},
+      {"target", &Stage::do_target},
+      {"inject", &Stage::do_inject},
+      {"replay-old", &Stage::do_replay},
+      {"expect", &Stage::do_expect},
+  };
+  return table;
+}
+
+Stage::Stage(const Script& script, const RunOptions& options, bool checking)
+    : script_(script), options_(options), checking_(checking) {
+  // A story that wants a violation goes on to its end after it.
+  expects_violation_ = std::any_of(script.lines.begin(), script.lines.end(), [](const auto& line) {
+    return line.text.rfind("expect violation", 0) == 0;
+  });
+  expects_failure_ = std::any_of(script.lines.begin(), script.lines.end(), [](const auto& line) {
+    return line.text.rfind("expect violation expect", 0) == 0;
+  });
+}
+
+Stage::~Stage() {
+  // Nodes are destroyed before what they write to.
+  world_.reset();
+}
+
+std::string Stage::where() const { return script_.name + ":" + std::to_string(line_) + ": "; }
+
+void Stage::fail(const std::string& text) {
+  if (outcome_.failure.empty()) outcome_.failure = where() + text;
+}
+
+bool Stage::stopped() const {
+  return !outcome_.error.empty() || !outcome_.failure.empty() ||
+         (ledger_ != nullptr && !expects_violation_ && ledger_->broken());
+}
+
+bool Stage::acting(Words& words) { return words.finish() && !checking_ && outcome_.error.empty(); }
+
+void Stage::run_line(const Script::Line& line) {
+  line_ = line.number;
+  if (transcript_block_) {
+    Words words(line.text, world_options_.nodes);
+    if (words.accept("end")) {
+      expect_transcript(words);
+    } else if (!words.at_end()) {
+      std::string wanted = words.rest();
+      wanted.erase(wanted.find_last_not_of(" \t\r") + 1);
+      transcript_block_->push_back(std::move(wanted));
+    }
+    if (words.failed()) outcome_.error = where() + words.problem();
+    return;
+  }
+  run_text(line.text, line.number);
+}
+
+void Stage::run_text(const std::string& text, std::uint32_t number) {
+  const std::uint32_t outer = std::exchange(line_, number);
+  Words words(text, world_options_.nodes);
+  if (!words.at_end()) {
+    const std::string name = words.take("a command");
+    const auto& table = verbs();
+    const auto verb =
+        std::find_if(table.begin(), table.end(), [&](const Verb& v) { return v.name == name; });
+    if (verb == table.end()) {
+      words.fail("'" + name + "' is no command; tests/scenario/README.md lists them");
+    } else if (!clustered_ && name != "cluster") {
+      words.fail("the first command must be 'cluster'");
+    } else {
+      note_plain(text);
+      (this->*verb->handler)(words);
+    }
+  }
+  if (words.failed() && outcome_.error.empty()) outcome_.error = where() + words.problem();
+  if (outer != 0) line_ = outer;
+}
+
+void Stage::note_plain(const std::string& text) {
+  if (options_.plain == nullptr || checking_ || text.rfind("target", 0) == 0) return;
+  const bool is_run = text.rfind("run ", 0) == 0;
+  if (world_ != nullptr && now() > plain_at_) {
+    std::fprintf(options_.plain, "run %s\n", duration_text(now() - plain_at_).c_str());
+    plain_at_ = now();
+  }
+  if (!is_run) std::fprintf(options_.plain, "%s\n", text.c_str());
+  std::fflush(options_.plain);
+}
+
+Outcome Stage::run() {
+  for (const Script::Line& line : script_.lines) {
+    run_line(line);
+    if (stopped()) break;
+  }
+  if (outcome_.error.empty() && transcript_block_) {
+    outcome_.error = where() + "'expect transcript' has no 'end'";
+  }
+  if (outcome_.error.empty() && !clustered_) {
+    outcome_.error = script_.name + ": there is no 'cluster' line";
+  }
+  if (world_ == nullptr) return std::move(outcome_);
+  note_plain("");
+  ledger_->figures().virtual_ns = static_cast<std::uint64_t>(now().ns);
+  if (const Ghost* ghost = world_->ghost()) {
+    const GhostAcceptors::Figures logs = ghost->figures();
+    Figures& figures = ledger_->figures();
+    figures.logs_read = logs.logs_read;
+    figures.logs_cut = logs.logs_cut;
+    figures.votes_read = logs.votes_read;
+    figures.votes_needed = logs.votes_needed;
+    figures.older_votes_needed = logs.older_votes_needed;
+    figures.promises_read = logs.promises_read;
+  }
+  outcome_.digest = world_->digest();
+  world_->watch(nullptr);
+  report_tables();
+  ledger_->finish();
+  outcome_.violations = ledger_->violations();
+  if (expects_failure_) {
+    const bool found = !outcome_.failure.empty();
+    outcome_.failure.clear();
+    if (!found) fail("every expectation was met");
+  }
+  for (const std::string& wanted : wanted_violations_) {
+    if (wanted == "expect") continue;
+    const bool found =
+        std::any_of(outcome_.violations.begin(), outcome_.violations.end(),
+                    [&](const Violation& v) { return wanted == "any" || v.property == wanted; });
+    if (!found) fail("the violation " + wanted + " did not happen");
+  }
+  if (!wanted_violations_.empty() || expects_failure_) outcome_.violations.clear();
+  outcome_.figures = ledger_->figures();
+  outcome_.faults = ledger_->faults();
+  outcome_.last_events = ledger_->last_events();
+  return std::move(outcome_);
+}
+
+std::vector<std::string> Stage::last_events() const {
+  return ledger_ == nullptr ? std::vector<std::string>{} : ledger_->last_events();
+}
+
+void Stage::advance(Instant limit) {
+  while (!stopped() && world_->step(limit)) {
+  }
+}
+
+bool Stage::advance_until(Instant limit, const std::function<bool()>& met) {
+  if (met()) return true;
+  while (!stopped()) {
+    const bool more = world_->step(limit);
+    if (met()) return true;
+    if (!more) return false;
+  }
+  return true;  // something else is wrong, and has been said
+}
+
+void Stage::on_send(const Packet& packet, MemberId /*from*/) {
+  ++packets_from_[static_cast<std::size_t>(packet.kind)][packet.from.value];
+  targets_->on_send(packet);
+  if (transcribing_) transcript_.add(packet);
+  if (packet_probe_) packet_probe_(packet);
+  for (Trigger& trigger : triggers_) {
+    if (trigger.remaining > 0 && trigger.packet && matches(*trigger.packet, packet)) fire(trigger);
+  }
+}
+
+void Stage::on_event(MemberId who, const order::Event& event) {
+  if (event_probe_) event_probe_(who, event);
+  for (Trigger& trigger : triggers_) {
+    if (trigger.remaining > 0 && !trigger.packet && matches(trigger.event, who, event)) {
+      fire(trigger);
+    }
+  }
+}
+
+void Stage::fire(Trigger& trigger) {
+  if (--trigger.remaining > 0) return;
+  world_->plan(now() + trigger.after,
+               [this, line = trigger.line, number = trigger.number, era = era_] {
+                 if (era == era_) run_text(line, number);
+               });
+}
+
+std::string Script::text() const {
+  std::string all;
+  for (const Line& line : lines) all += line.text + "\n";
+  return all;
+}
+
+std::string Outcome::problem() const {
+  if (!error.empty()) return error;
+  if (!violations.empty()) return violations[0].property + ": " + violations[0].text;
+  return failure;
+}
+
+std::string Outcome::property() const {
+  if (!error.empty()) return "usage";
+  if (!violations.empty()) return violations[0].property;
+  return failure.empty() ? "" : "expect";
+}
+
+std::string check_script(const Script& script) {
+  RunOptions options;
+  return Stage(script, options, true).run().error;
+}
+
+}  // namespace peal::sim

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "sim/world/world.h"
+
+namespace peal::sim {
+
+/// Faults that strike where it hurts: when a node is seen to send a packet of a chosen kind, then
+/// with some probability, within a very short time, something breaks. Faults at random times almost
+/// never hit the interesting moments.
+struct TargetRule {
+  enum Moment : std::uint32_t {
+    at_commit = 1,          ///< commit tokens
+    at_recovery_token = 2,  ///< tokens while some node recovers
+    at_token = 4,           ///< any token
+    at_join = 8,            ///< joins
+    at_prepare = 16,        ///< somebody begins Phase 1
+    at_promise = 32,        ///< an acceptor promises
+    at_view = 64,           ///< a view is proposed
+    at_vote = 128,          ///< an acceptor has written votes down, and says so
+  };
+  std::uint32_t moments = at_commit | at_recovery_token;
+  double probability = 0.05;
+  bool split = true, cut = true, crash = true, pause = true;
+  Duration within = microseconds(400);
+  std::pair<Duration, Duration> heal{milliseconds(20), milliseconds(300)};
+  std::uint64_t most = 200;  ///< faults
+};
+
+/// Of "commit", "recovery", "token", "join", "prepare", "promise", "view", "vote"; else 0.
+std::uint32_t moment_of_name(std::string_view name);
+
+/// Plans the faults as lines of the scenario language; `run_line` carries one out, at its time.
+class Targets {
+ public:
+  /// `counted` is Fault::count if the line repairs what another one broke.
+  using RunLine = std::function<void(const std::string& line, Fault counted)>;
+
+  Targets(World& world, std::uint64_t seed, RunLine run_line);
+  void add_rule(const TargetRule& rule) { rules_.push_back(rule); }
+  /// No more faults, nor what is already planned.
+  void stop() {
+    rules_.clear();
+    ++era_;
+  }
+  void on_send(const Packet& packet);
+
+ private:
+  std::uint32_t moments_of(const Packet& packet);
+  void strike(TargetRule& rule, const Packet& packet);
+  void plan(Instant at, std::string line, Fault counted);
+  std::string random_split();
+  NodeId random_node();
+
+  World& world_;
+  Random random_;
+  RunLine run_line_;
+  std::vector<TargetRule> rules_;
+  std::vector<std::uint64_t> told_votes_;  ///< by node
+  std::uint32_t era_ = 0;
+};
+
+}  // namespace peal::sim

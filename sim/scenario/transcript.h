@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/world/packet.h"
+
+namespace peal::sim {
+
+/// Every packet that is sent, in order, as lines for a reader:
+///
+///   n1 data 1-2
+///   n1 token > n2 seq=5 aru=0
+///   n1 data 3-5 post
+///
+/// New data packets of one node that follow each other share a line.
+class Transcript {
+ public:
+  void add(const Packet& packet);
+  void clear();
+  /// Complete up to now.
+  std::vector<std::string> lines() const;
+
+ private:
+  void add_data(const Packet& packet);
+  void close_run();
+  std::string run_text() const;
+
+  std::vector<std::string> lines_;
+  std::string run_from_;  ///< who sends the current run of data packets
+  std::string run_suffix_;
+  std::uint64_t run_first_ = 0;
+  std::uint64_t run_last_ = 0;
+};
+
+/// One line about one packet.
+std::string packet_text(const Packet& packet);
+
+}  // namespace peal::sim

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/world/one_order.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/scenario/words.h"
+#include "sim/world/world.h"
+
+namespace peal::sim {
+namespace {
+
+struct Voter {
+  NodeId node;
+  std::uint64_t order = 0;      ///< what tells it from others
+  std::uint64_t acceptors = 0;  ///< that it knows of in this order
+};
+
+/// Nothing if the node is not running, or does not vote.
+std::optional<Voter> voter(const World& world, NodeId node) {
+  const Process* process = world.process(node);
+  if (process == nullptr || process->end != Process::End::none) return std::nullopt;
+  Voter voter{node};
+  for (const order::Counter& each : process->counters()) {
+    const std::string_view name = each.name;
+    if (name == "paxos_order") voter.order = each.value;
+    if (name == "paxos_acceptors") voter.acceptors = each.value;
+    if (name == "paxos_acceptor" && each.value == 0) return std::nullopt;
+    if (name == "paxos_forgotten" && each.value != 0) return std::nullopt;
+  }
+  return voter.order == 0 ? std::nullopt : std::optional(voter);
+}
+
+bool lists(const World& world, NodeId node, NodeId other) {
+  const std::vector<NodeId>& list = world.list_of(node);
+  return std::find(list.begin(), list.end(), other) != list.end();
+}
+
+/// Most acceptors of its order vote in it.
+bool can_decide(const Voter& voter, const std::vector<Voter>& all) {
+  const auto count = std::count_if(
+      all.begin(), all.end(), [&voter](const Voter& each) { return each.order == voter.order; });
+  return 2 * static_cast<std::uint64_t>(count) > voter.acceptors;
+}
+
+}  // namespace
+
+void check_one_order(World& world) {
+  std::vector<Voter> voters;
+  for (std::uint32_t n = 1; n <= world.nodes(); ++n) {
+    if (const auto found = voter(world, NodeId{n})) voters.push_back(*found);
+  }
+  for (const Voter& a : voters) {
+    for (const Voter& b : voters) {
+      if (a.order == b.order) continue;
+      const bool known = lists(world, a.node, b.node) && lists(world, b.node, a.node);
+      if (!known && !(can_decide(a, voters) && can_decide(b, voters))) continue;
+      world.ledger().violation(
+          world.now(), "fork",
+          nodes_text({a.node}) + " and " + nodes_text({b.node}) + " vote in two orders");
+      return;
+    }
+  }
+}
+
+}  // namespace peal::sim

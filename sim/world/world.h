@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "node/node.h"
+#include "order/paxos/options.h"
+#include "order/ridge/layout.h"
+#include "order/ring/options.h"
+#include "sim/clients/session_clients.h"
+#include "sim/judge/ghost.h"
+#include "sim/judge/ledger.h"
+#include "sim/netmodel/model.h"
+#include "sim/world/event_queue.h"
+#include "sim/world/network.h"
+#include "sim/world/node_log.h"
+#include "sim/world/order_engine.h"
+#include "sim/world/packet.h"
+#include "sim/world/process.h"
+
+// A cluster of whole nodes in one thread, with a network, clocks, processors and applications that
+// are all made of one seed. The same seed and the same calls give the same run, bit by bit.
+
+namespace peal::sim {
+
+/// Makes the engine of one node, e.g. order::ring::make_engine.
+using EngineMaker = std::function<std::unique_ptr<order::Engine>(
+    MemberId self, std::span<const NodeId> universe, std::uint64_t seed, BufferPool& packets,
+    order::Host& host)>;
+
+struct WorldOptions {
+  const order::Descriptor* order = &order::default_engine();
+  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
+  std::uint32_t ensembles = 1;                                ///< of ridge
+  Merging merging = Merging::keys;                            ///< of several ensembles
+  std::vector<order::DomainNodes> domains;                    ///< of ridge
+  Storage storage = Storage::disk;                            ///< of votes, on quorums
+  std::uint32_t nodes = 3;                                    ///< 1 to kNodesMax
+  /// The list of nodes in the file of each of them; empty: all, and it never changes.
+  std::vector<NodeId> list;
+  std::uint64_t seed = 1;
+  order::ring::Options ring;  ///< paxos: packets and gaps are as large as these say
+  order::paxos::Options paxos;
+  std::uint32_t acceptors = 0;                           ///< 0: order::paxos::default_acceptors()
+  DiskTimes disks;                                       ///< of acceptors
+  std::uint64_t segment_bytes = NodeLog::kSegmentBytes;  ///< of their logs
+  std::uint64_t first_count = 0;                         ///< see order::ring::Config
+  EngineMaker maker;                                     ///< empty: the ring with the options above
+  node::Limits limits;
+  ProcessLimits process;
+  std::int32_t drift_ppm = 0;                     ///< clocks are wrong by up to this
+  Duration step_cost = nanoseconds(700);          ///< processor time of one input
+  Duration send_cost = nanoseconds(300);          ///< of one packet sent
+  Duration wire_per_kilobyte = nanoseconds(800);  ///< 10 Gbit/s
+  std::uint32_t read_budget = 32;                 ///< packets read before timers are looked at
+  bool follow_preference = false;      ///< else which socket is read is also left to chance
+  bool loopback = false;               ///< multicasts come back to their senders
+  bool fan_out = false;                ///< multicasts of data go to the audience one by one
+  bool multicast = true;               ///< else all multicasts go to all other nodes, one by one
+  bool ghost = true;                   ///< see ghost.h
+  bool keep_packets = true;            ///< remember old packets, so that they can be replayed
+  std::uint32_t digest_every = 1'000;  ///< happenings between digests of all nodes
+  bool groups = false;                 ///< applications are clients of process groups
+  bool sessions = false;               ///< and these have sessions with their node
+  bool keep_payloads = false;          ///< of clients: what was given to them can be asked for
+  /// In place of `send_cost` and `wire_per_kilobyte`, if it is there.
+  std::optional<NetModelOptions> net;
+};
+
+/// Sees every packet that is sent, every event that a node reports and every message. May plan
+/// happenings, but not run the world.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void on_send(const Packet& packet, MemberId from) = 0;
+  virtual void on_event(MemberId who, const order::Event& event) = 0;
+  /// A message of `who` got its place.
+  virtual void on_originate(MemberId /*who*/) {}
+  /// `who` delivered a message; the work before it in the same step is done at `at`.
+  virtual void on_message(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
+  /// The same of a message that has no place yet.
+  virtual void on_early(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
+};
+
+/// A background load: each of its nodes submits messages at random times.
+struct Load {
+  std::vector<NodeId> nodes;
+  double rate = 1'000;  ///< messages per second and node
+  std::uint32_t size_low = 8, size_high = 200;
+  double large = 0;  ///< share of messages of other sizes
+  std::uint32_t large_low = 2'000, large_high = 20'000;
+  double safe = 0.3;        ///< share of safe messages
+  std::uint32_t burst = 1;  ///< messages at once, at most
+  Instant until{};
+};
+
+class World {
+ public:
+  World(const WorldOptions& options, Ledger& ledger);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // Time.
+  Instant now() const { return now_; }
+  /// Lets the next thing happen; false if nothing is planned, or not before `limit`. The time is
+  /// then `limit`.
+  bool step(Instant limit);
+  void run_until(Instant limit);
+  /// Calls `action` at `at`, not before now.
+  void plan(Instant at, std::function<void()> action);
+
+  // Nodes. Commands that a node's state does not allow have no effect.
+  std::uint32_t nodes() const { return options_.nodes; }
+  /// A new incarnation; `epoch_step` is added to the epoch that a good clock would give.
+  void start(NodeId node, std::int64_t epoch_step = 0);
+  void crash(NodeId node);
+  /// The node dies with its `sends`-th packet from now: 1 or more.
+  void crash_after_sends(NodeId node, std::uint64_t sends);
+  void pause(NodeId node, Duration length);
+  void leave(NodeId node);
+  /// The file of this node has another list of nodes from now on, sorted; it is told, if it runs.
+  /// A node that is not in its own file's list cannot be started.
+  void set_list(NodeId node, const std::vector<NodeId>& list);
+  const std::vector<NodeId>& list_of(NodeId node) const { return files_[node.value].nodes; }
+  const order::NodeList& file_of(NodeId node) const { return files_[node.value]; }
+  void tell_clients_list(Process& process);
+  void check_primary(const Process& process, const order::View& view);
+  /// All of its work takes `times` as long.
+  void set_slowness(NodeId node, std::int64_t times);
+  void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);
+  /// The disk of an acceptor, or null.
+  const NodeLog* disk(NodeId node) const {
+    return logs_.empty() ? nullptr : logs_[node.value].get();
+  }
+  NodeLog* disk(NodeId node) { return logs_.empty() ? nullptr : logs_[node.value].get(); }
+  /// A disk that hangs goes on.
+  void end_hang(NodeId node);
+  /// It works as it should again.
+  void mend_disk(NodeId node);
+  /// The clock of this node is fast by so many parts per million from now on; it never goes back.
+  void set_clock_drift(NodeId node, std::int32_t drift_ppm);
+  /// It runs as it did at first.
+  void mend_clock(NodeId node) { set_clock_drift(node, first_drift_[node.value]); }
+  /// What the node learns: domain 0, and those that it is in.
+  const std::vector<order::Domain>& domains_of(NodeId node) const;
+  /// One of them, by chance.
+  order::Domain some_domain(NodeId node);
+  /// In which one a position is.
+  order::Domain domain_of(Seq position) const;
+  /// With groups: by a client, as `wish` says, or else at random.
+  void submit(NodeId node, Service service, std::string payload, order::Domain domain = 0,
+              std::optional<ClientWish> wish = {});
+  /// A payload of its own kind: no two are equal.
+  std::string make_payload(NodeId node, std::size_t bytes);
+  void add_load(const Load& load);
+  void stop_loads();
+  bool is_up(NodeId node) const;
+  /// The running incarnation, or null.
+  Process* process(NodeId node) { return processes_[node.value].get(); }
+  const Process* process(NodeId node) const { return processes_[node.value].get(); }
+
+  // Network.
+  Network& network() { return network_; }
+  /// Sends an old packet of `kind` (any, if absent) again; false if there is none.
+  bool replay(std::optional<PacketKind> kind, Duration after);
+  /// Packets that a rule holds arrive now.
+  void release_held();
+  /// A packet of random bytes for `to`.
+  void inject_random(NodeId to);
+  enum class Harm : std::uint8_t { flipped, truncated };
+  /// An old packet for `to`, of any kind, with a bit flipped or its end missing.
+  void inject_harmed(NodeId to, Harm harm);
+  /// Anything of this kind under way?
+  std::uint64_t packets_of(PacketKind kind) const {
+    return packets_by_kind_[static_cast<std::size_t>(kind)];
+  }
+  bool anyone_recovers() const;
+  /// The network model, or null.
+  const NetModel* model() const { return model_.get(); }
+  /// When the last packet that is under way will have arrived.
+  Instant latest_arrival() const { return latest_arrival_; }
+
+  /// What knows more than any node; null if it is not wanted.
+  Ghost* ghost() { return ghost_.get(); }
+  void watch(Watcher* watcher) { watcher_ = watcher; }
+  Ledger& ledger() { return ledger_; }
+  const WorldOptions& options() const { return options_; }
+  /// Everything that happened so far, folded.
+  std::uint64_t digest() const;
+
+  // For Process.
+  void transmit(Process& from, NodeId to, Lane lane, ByteView bytes);
+  void reported(Process& from, const order::Event& event);
+  bool open_log(MemberId self);
+  std::unique_ptr<node::Node> make_node(Process& process);
+  void originated(Process& from);
+  void told(Process& process, const node::Message& message);
+  void told_early(Process& process, const node::Message& message);
+  /// Has clients->serve() called at that time, or when the process gets to run after it.
+  void wake_clients(Process& process, Instant at);
+
+ private:
+  void happen(const Planned& planned);
+  void make_ghost();
+  static order::NodeList list_of_nodes(const WorldOptions& options,
+                                       const std::vector<NodeId>& nodes);
+  void tell_list(NodeId node);
+  void arrive(NodeId to, PacketIndex packet);
+  Process* current(const Planned& planned);
+
+  // Processor.
+  void kick(Process& process);
+  void plan_run(Process& process, Instant at);
+  void run_once(Process& process);
+  bool work_waits(Process& process) const;
+  bool timer_due(const Process& process) const;
+  void note_idle_timer(Process& process);
+  void read_packet(Process& process);
+  std::optional<Lane> choose_lane(Process& process);
+  void submit_now(Process& process, Submission submission);
+  void resume(Process& process);
+  void consume(Process& process);
+  /// One input of a node. Afterwards the process may be gone.
+  template <class Call>
+  void call(Process& process, Call&& body) {
+    ++process.calls;
+    process.sends_in_call = 0;
+    process.effects_in_call = 0;
+    body(*process.node, process.clock.local(now_));
+    if (process.clients != nullptr && process.end == Process::End::none) {
+      process.clients->work();
+      process.node->flush(process.clock.local(now_));
+    }
+    after_call(process);
+  }
+  void after_call(Process& process);
+  std::unique_ptr<order::Engine> make_engine(Process& process, std::uint64_t seed,
+                                             order::Host& host);
+  // Logs of acceptors.
+  bool is_acceptor(NodeId node) const;
+  void commit_log(Process& process);
+  void tell_durable(Process& process);
+  void log_written(NodeId node, NodeLog& log, std::uint32_t incarnation);
+  /// The processor is busy for so long.
+  void work_for(Process& process, Duration work);
+  void check_memory(const Process& process);
+  void plan_timer(Process& process);
+  void end_process(Process& process);
+
+  // Network.
+  void send_plainly(Process& from, PacketIndex packet, bool dies);
+  void deliver_copies(PacketIndex packet, NodeId to, Instant departure);
+  void plan_arrival(Instant at, NodeId to, PacketIndex packet);
+  void remember(PacketIndex packet);
+  PacketIndex damaged(PacketIndex packet);
+  std::optional<PacketIndex> old_packet(std::optional<PacketKind> kind);
+
+  // With a network model.
+  void send_frames(Process& from, PacketIndex packet);
+  void pass_switch(std::uint32_t flight);
+  /// False if the node throws the packet away.
+  bool charge_receive(Process& process, const Packet& packet);
+  /// For what is told to an application. Returns when that is done.
+  Instant charge_told(Process& process, const node::Message& message);
+  void charge(Process& process, Duration work) { process.charged = process.charged + work; }
+
+  void submit_load(std::uint32_t index);
+  std::uint64_t next_epoch(NodeId node, std::int64_t step);
+  void fold_digests();
+
+  WorldOptions options_;
+  Ledger& ledger_;
+  Network network_;
+  std::unique_ptr<NetModel> model_;  ///< null: packets cost `send_cost`, and their sender's wire
+  Random driver_random_;
+  Random load_random_;
+  Random domain_random_;
+  Random replay_random_;
+  Instant now_{};
+  EventQueue queue_;
+  PacketStore packets_;
+  std::vector<NodeId> universe_;
+  std::vector<std::vector<order::Domain>> domains_;     ///< of each node; 0 first
+  std::vector<order::NodeList> files_;                  ///< by node
+  std::map<std::uint64_t, std::vector<NodeId>> lists_;  ///< all that there were, by hash
+  std::vector<std::unique_ptr<Process>> processes_;     ///< by node
+  std::vector<std::unique_ptr<NodeLog>> logs_;          ///< by node; null if it is no acceptor
+  std::vector<std::uint32_t> incarnations_;
+  std::vector<std::uint64_t> epochs_;
+  std::vector<Clock> clocks_;
+  std::vector<std::int32_t> first_drift_;
+  std::vector<std::uint64_t> payloads_;
+  std::vector<Load> loads_;
+  ClientMix client_mix_;
+  ClientNames client_names_;
+  std::vector<std::function<void()>> actions_;
+  std::vector<std::uint32_t> free_actions_;
+  std::array<std::vector<PacketIndex>, kPacketKinds> memory_;
+  std::array<std::uint64_t, kPacketKinds> memory_seen_{};
+  std::array<std::uint64_t, kPacketKinds> packets_by_kind_{};
+  std::vector<std::pair<PacketIndex, NodeId>> held_;
+  Instant latest_arrival_{};
+  Watcher* watcher_ = nullptr;
+  std::unique_ptr<Ghost> ghost_;
+  Digest digest_;
+};
+
+}  // namespace peal::sim

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/arguments.h"
+#include "cli/bench/plan.h"
+#include "cli/config.h"
+
+namespace peal::cli {
+
+/// Runs one daemon of a benchmark, and in this process one client of it that sends and receives;
+/// its exit status.
+int run_bench_client(const BenchCommand& command, const BenchPlan& plan, const NodeConfig& config);
+
+}  // namespace peal::cli

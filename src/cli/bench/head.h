@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "cli/bench/plan.h"
+
+namespace peal::cli {
+
+/// The beginning of each message, as short as the shortest message. `start` says when to begin and
+/// comes from one node; `done` says that a node sends no more data, and `bye` that it has delivered
+/// everybody's. Being in the order themselves, they need no other channel.
+struct BenchHead {
+  enum Kind : std::uint8_t { data, start, done, bye };
+  static constexpr std::size_t kTimeBytes = 6;  // of nanoseconds: three days
+  static constexpr std::size_t kRestBytes = 4;
+  static constexpr std::size_t kBytes = kTimeBytes + kRestBytes;
+  static constexpr unsigned kNumberBits = 30;
+
+  std::int64_t time_ns;  ///< data: when it was due; start: when to begin
+  Kind kind;
+  std::uint32_t number;  ///< the message's own, its lowest bits
+
+  static std::uint32_t number_of(std::uint64_t number) {
+    return static_cast<std::uint32_t>(number & ((1U << kNumberBits) - 1));
+  }
+  // Sender and receiver are on one machine.
+  void write(std::byte* to) const {
+    const std::uint32_t rest = static_cast<std::uint32_t>(kind) << kNumberBits | number;
+    std::memcpy(to, &time_ns, kTimeBytes);
+    std::memcpy(to + kTimeBytes, &rest, kRestBytes);
+  }
+  /// `now` tells which of the times with these lowest bits is meant.
+  static BenchHead read(const std::byte* from, std::int64_t now) {
+    const ByteView bytes{from, kBytes};
+    const std::uint64_t time =
+        load<std::uint32_t>(bytes) | std::uint64_t{load<std::uint16_t>(bytes.subspan(4))} << 32;
+    const auto rest = load<std::uint32_t>(bytes.subspan(kTimeBytes));
+    constexpr unsigned kShift = 64 - 8 * kTimeBytes;
+    const auto ahead =
+        static_cast<std::int64_t>((time - static_cast<std::uint64_t>(now)) << kShift);
+    return {now + (ahead >> kShift), static_cast<Kind>(rest >> kNumberBits), number_of(rest)};
+  }
+};
+static_assert(BenchHead::kBytes == kBenchPayloadMin);
+
+}  // namespace peal::cli

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node of `peal bench limit`: the sockets of a node, and nothing behind them.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "cli/bench/clock.h"
+#include "cli/bench/plan.h"
+#include "cli/commands.h"
+#include "cli/config.h"
+#include "io/clock.h"
+#include "io/loop.h"
+#include "io/udp.h"
+
+namespace peal::cli {
+namespace {
+
+constexpr std::int64_t kReachNs = 3 * kSecondNs;   // for multicast to be found
+constexpr std::int64_t kReadyNs = 20 * kSecondNs;  // for all processes to come up
+constexpr std::int64_t kWarmUpNs = 3 * kSecondNs / 10;
+constexpr std::int64_t kGapNs = 2 * kSecondNs / 10;
+constexpr std::int64_t kSilenceNs = kSecondNs / 50;    // acknowledgements that are late are lost
+constexpr std::int64_t kRoundTripNs = kSecondNs / 10;  // the same for a packet there and back
+constexpr std::uint32_t kBatchPackets = 64;
+constexpr int kBatchesPerTurn = 4;
+constexpr std::uint32_t kSlabs = 1'024;
+constexpr std::uint32_t kFrameBytes = 64;
+
+/// The beginning of each packet.
+struct Frame {
+  enum Kind : std::uint32_t { data, ack, ping, pong };
+  std::uint32_t kind;
+  std::uint32_t phase;
+  std::uint64_t number;  ///< data: from 1 in each phase; ack: the last one seen
+};
+static_assert(sizeof(Frame) == 16);
+
+/// When one phase runs, on the clock of all processes.
+struct Span {
+  std::int64_t start = 0;  ///< warm-up
+  std::int64_t from = 0;   ///< measured
+  std::int64_t to = 0;
+};
+
+class LimitNode : public io::LoopHost, public io::PacketSink {
+ public:
+  LimitNode(const BenchCommand& command, const BenchPlan& plan, const NodeConfig& config)
+      : dir_(command.dir), name_(command.worker), plan_(plan), config_(config) {
+    for (std::size_t i = 0; i < config.nodes.size(); ++i) {
+      if (config.nodes[i].name == name_) index_ = static_cast<std::uint32_t>(i);
+    }
+    // Small messages share a packet and large ones are cut, as a node would do; all of it counts.
+    const std::uint32_t most = io::UdpConfig{}.packet_bytes_max;
+    result_.packet_bytes =
+        plan.payload_bytes > most ? most : most / plan.payload_bytes * plan.payload_bytes;
+    frame_bytes_ =
+        std::clamp<std::uint32_t>(plan.payload_bytes, sizeof(Frame), result_.packet_bytes);
+  }
+
+  LimitResult run() {
+    if (open() && meet()) {
+      run_phase(1, result_.one, index_ == 0);
+      run_phase(2, result_.all, true);
+      run_round_trips();
+    }
+    return std::move(result_);
+  }
+
+  // io::LoopHost
+  void on_pause(Instant, Duration) override {}
+  io::Progress on_sockets(const io::Turn& turn) override { return udp_->receive(turn, *this); }
+  void on_drained(Instant) override {}
+  void on_wake(Instant) override {}
+  void on_timer(Instant now) override {
+    if (const auto due = udp_->next_deadline(); due && *due <= now) udp_->on_timer(now);
+  }
+  void on_turn_end(Instant) override {
+    if (sending_) send_batches();
+    udp_->flush();
+  }
+  std::optional<Instant> next_deadline() const override {
+    if (sending_ && in_flight() < window_) return Instant{};
+    return udp_->next_deadline();
+  }
+
+  // io::PacketSink
+  Lane preferred_lane() const override { return Lane::token; }
+  void on_packet(Instant, NodeId from, Lane, const BufferRef& packet) override {
+    Frame frame{};
+    if (packet.size() < sizeof frame) return;
+    std::memcpy(&frame, packet.data(), sizeof frame);
+    const std::size_t peer = from.value - 1;
+    switch (frame.kind) {
+      case Frame::data:
+        if (frame.phase == phase_) on_data(peer, frame.number);
+        return;
+      case Frame::ack:
+        if (frame.phase != phase_) return;
+        acked_[peer] = std::max(acked_[peer], frame.number);
+        heard_ns_ = now_ns();
+        return;
+      case Frame::ping: send_frame(from, Lane::token, {Frame::pong, 0, frame.number}); return;
+      case Frame::pong: pong_ = std::max(pong_, frame.number); return;
+    }
+  }
+
+ private:
+  struct Source {
+    std::uint64_t last = 0;      ///< number seen
+    std::uint64_t acked = 0;     ///< of these, acknowledged
+    std::uint64_t received = 0;  ///< in the measured time, as the next
+    std::uint64_t lost = 0;
+  };
+
+  bool fail_with(std::string problem) {
+    result_.problem = std::move(problem);
+    return false;
+  }
+
+  bool open() {
+    auto loop = io::Loop::open({});
+    if (!loop) return fail_with(loop.error().message);
+    loop_ = std::move(*loop);
+    io::UdpConfig udp;
+    for (std::size_t i = 0; i < config_.nodes.size(); ++i) {
+      udp.nodes.push_back({NodeId{static_cast<std::uint32_t>(i + 1)},
+                           io::endpoint_of(config_.nodes[i].address).value()});
+    }
+    udp.self = NodeId{index_ + 1};
+    udp.cluster = config_.nodes.front().address.port;  // the group follows from it
+    auto opened = io::UdpTransport::open(udp, received_);
+    if (!opened) return fail_with(opened.error().message);
+    udp_ = std::move(*opened);
+    if (auto attached = udp_->attach(*loop_); !attached) {
+      return fail_with(attached.error().message);
+    }
+    acked_.resize(config_.nodes.size());
+    sources_.resize(config_.nodes.size());
+    // What all senders together may have under way fits into half of a receiver's buffer, which the
+    // kernel fills with more than the packets' bytes.
+    const std::uint64_t share = udp_->receive_buffer_bytes() / 2 / (config_.nodes.size() - 1);
+    window_ = std::clamp<std::uint64_t>(share / 2'304, 4, 2'048);
+    return true;
+  }
+
+  /// Waits until multicast works and all are there, and for the time at which to begin.
+  bool meet() {
+    const std::int64_t started = now_ns();
+    const auto reached = [this] {
+      const auto reach = udp_->reach();
+      return std::all_of(reach.begin(), reach.end(),
+                         [](const io::PeerReach& peer) { return peer.by_multicast; });
+    };
+    // Without multicast, data goes to each by itself, as in a node.
+    while (!reached() && now_ns() < started + kReachNs) turn();
+    std::ofstream(dir_ + "/" + name_ + ".ready") << "ready";
+    while (begin_ns_ == 0) {
+      if (now_ns() > started + kReadyNs) return fail_with("not all processes came up in 20 s");
+      if (index_ == 0 && all_ready()) call_all();
+      std::ifstream(dir_ + "/begin") >> begin_ns_;
+      turn();
+    }
+    return true;
+  }
+
+  bool all_ready() const {
+    return std::all_of(config_.nodes.begin(), config_.nodes.end(), [this](const NodeEntry& node) {
+      return ::access((dir_ + "/" + node.name + ".ready").c_str(), F_OK) == 0;
+    });
+  }
+
+  /// In one step, so that nobody reads half a number.
+  void call_all() const {
+    const std::string path = dir_ + "/begin";
+    std::ofstream(path + ".new") << now_ns() + kGapNs;
+    ignore(::rename((path + ".new").c_str(), path.c_str()), "all say that nobody called");
+  }
+
+  Span span_of(std::uint32_t phase) const {
+    const auto seconds = static_cast<std::int64_t>(plan_.seconds * 1e9);
+    Span span;
+    span.start = begin_ns_ + (phase - 1) * (kWarmUpNs + seconds + kGapNs);
+    span.from = span.start + kWarmUpNs;
+    span.to = span.from + seconds;
+    return span;
+  }
+
+  void turn() { loop_->turn(*this, milliseconds(10)); }
+  void turn_until(std::int64_t time) {
+    while (now_ns() < time) turn();
+  }
+
+  void run_phase(std::uint32_t phase, LimitPhase& out, bool sends) {
+    const Span span = span_of(phase);
+    turn_until(span.start);
+    phase_ = phase;
+    sent_ = 0;
+    heard_ns_ = now_ns();
+    std::fill(acked_.begin(), acked_.end(), 0);
+    std::fill(sources_.begin(), sources_.end(), Source{});
+    sending_ = sends;
+    turn_until(span.from);
+    const std::uint64_t sent_before = sent_;
+    for (Source& source : sources_) source.received = source.lost = 0;
+    const double cpu = cpu_seconds();
+    turn_until(span.to);
+    out.cpu_s = cpu_seconds() - cpu;
+    out.packets_sent = sent_ - sent_before;
+    for (const Source& source : sources_) {
+      out.packets_received += source.received;
+      out.packets_lost += source.lost;
+    }
+    sending_ = false;
+  }
+
+  std::uint64_t in_flight() const {
+    std::uint64_t least = sent_;
+    for (std::size_t peer = 0; peer < acked_.size(); ++peer) {
+      if (peer != index_) least = std::min(least, acked_[peer]);
+    }
+    return sent_ - least;
+  }
+
+  void send_batches() {
+    if (in_flight() >= window_ && now_ns() > heard_ns_ + kSilenceNs) {
+      std::fill(acked_.begin(), acked_.end(), sent_);  // what is still under way was lost
+    }
+    const std::uint64_t room = window_ - std::min(window_, in_flight());
+    const auto count = std::min<std::uint64_t>(room, kBatchPackets * kBatchesPerTurn);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const BufferRef packet = packets_.take(0, result_.packet_bytes);
+      if (!packet) return;  // the kernel has not taken the last ones yet
+      const Frame frame{Frame::data, phase_, ++sent_};
+      std::memcpy(packet.data(), &frame, sizeof frame);
+      udp_->multicast(Lane::data, packet);
+    }
+  }
+
+  void on_data(std::size_t peer, std::uint64_t number) {
+    Source& source = sources_[peer];
+    ++source.received;
+    if (number > source.last + 1) source.lost += number - source.last - 1;
+    source.last = std::max(source.last, number);
+    if (source.last - source.acked < window_ / 4) return;
+    source.acked = source.last;
+    send_frame(NodeId{static_cast<std::uint32_t>(peer + 1)}, Lane::control,
+               {Frame::ack, phase_, source.last});
+  }
+
+  void send_frame(NodeId to, Lane lane, const Frame& frame) {
+    const std::uint32_t bytes = lane == Lane::token ? frame_bytes_ : kFrameBytes;
+    const BufferRef packet = packets_.take(0, bytes);
+    if (!packet) return;
+    std::memcpy(packet.data(), &frame, sizeof frame);
+    udp_->send(to, lane, packet);
+  }
+
+  /// The first node sends a packet of one message to the second, which sends it back.
+  void run_round_trips() {
+    const Span span = span_of(3);
+    turn_until(span.start);
+    if (index_ != 0) return turn_until(span.to);
+    std::uint64_t number = 0;
+    while (now_ns() < span.to) {
+      const std::int64_t sent = now_ns();
+      send_frame(NodeId{2}, Lane::token, {Frame::ping, 0, ++number});
+      while (pong_ < number && now_ns() < sent + kRoundTripNs) turn();
+      const std::int64_t now = now_ns();
+      if (pong_ == number && now >= span.from) {
+        result_.round_trip.add(static_cast<std::uint64_t>(now - sent));
+      }
+    }
+  }
+
+  const std::string dir_;
+  const std::string name_;
+  const BenchPlan plan_;
+  const NodeConfig& config_;
+  std::uint32_t index_ = 0;
+  std::uint32_t frame_bytes_ = 0;  ///< of a packet there and back
+  BufferPool received_{io::UdpTransport::kSlabBytes, 32};
+  BufferPool packets_{1'536, kSlabs};
+  std::unique_ptr<io::Loop> loop_;
+  std::unique_ptr<io::UdpTransport> udp_;  // after the pools that it refers to
+  std::int64_t begin_ns_ = 0;
+  std::uint32_t phase_ = 0;
+  bool sending_ = false;
+  std::uint64_t window_ = 0;  ///< packets that may be under way
+  std::uint64_t sent_ = 0;
+  std::vector<std::uint64_t> acked_;  ///< by each peer
+  std::vector<Source> sources_;
+  std::int64_t heard_ns_ = 0;
+  std::uint64_t pong_ = 0;
+  LimitResult result_;
+};
+
+}  // namespace
+
+int run_limit_worker(const BenchCommand& command, const BenchPlan& plan) {
+  const auto config = read_config(command.dir + "/peal.toml", command.worker);
+  if (!config) return fail(2, "bench: " + config.error());
+  const LimitResult result = LimitNode(command, plan, *config).run();
+  if (!write_limit_result(command.dir, command.worker, result)) {
+    return fail(1, "bench: no result");
+  }
+  return result.problem.empty() ? 0 : fail(1, "bench: " + command.worker + ": " + result.problem);
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench/plan.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/bench/clock.h"
+
+namespace peal::cli {
+namespace {
+
+using PlanJson = nlohmann::json;
+
+bool write_file(const std::string& path, const PlanJson& content) {
+  std::ofstream out(path, std::ios::trunc);
+  out << content.dump();
+  out.close();
+  return static_cast<bool>(out);
+}
+
+PlanJson read_file(const std::string& path) {
+  std::ifstream in(path);
+  return in ? PlanJson::parse(in, nullptr, false) : PlanJson();
+}
+
+PlanJson json_of(const BenchLatency& latency) {
+  PlanJson out = {
+      {"min_ns", latency.min_ns}, {"max_ns", latency.max_ns}, {"counts", PlanJson::array()}};
+  const auto& counts = latency.ns.counts();
+  for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
+    if (counts[bucket] > 0) out["counts"].push_back({bucket, counts[bucket]});
+  }
+  return out;
+}
+
+BenchLatency latency_of(const PlanJson& in) {
+  BenchLatency latency;
+  latency.min_ns = in.at("min_ns").get<std::uint64_t>();
+  latency.max_ns = in.at("max_ns").get<std::uint64_t>();
+  for (const PlanJson& bucket : in.at("counts")) {
+    latency.ns.add_bucket(bucket.at(0).get<std::uint32_t>(), bucket.at(1).get<std::uint64_t>());
+  }
+  return latency;
+}
+
+PlanJson json_of(const LimitPhase& phase) {
+  return {{"packets_sent", phase.packets_sent},
+          {"packets_received", phase.packets_received},
+          {"packets_lost", phase.packets_lost},
+          {"cpu_s", phase.cpu_s}};
+}
+
+LimitPhase phase_of(const PlanJson& in) {
+  return {in.at("packets_sent").get<std::uint64_t>(),
+          in.at("packets_received").get<std::uint64_t>(),
+          in.at("packets_lost").get<std::uint64_t>(), in.at("cpu_s").get<double>()};
+}
+
+}  // namespace
+
+std::uint64_t messages_under_way(const BenchCommand& command) {
+  if (command.under_way) return *command.under_way;
+  return std::clamp<std::uint64_t>((1U << 20) / command.payload_bytes, 16, 8'192);
+}
+
+void BenchLatency::add(std::uint64_t value) {
+  ns.add(value);
+  min_ns = std::min(min_ns, value);
+  max_ns = std::max(max_ns, value);
+}
+
+void BenchLatency::add(const BenchLatency& other) {
+  const auto& counts = other.ns.counts();
+  for (std::uint32_t bucket = 0; bucket < counts.size(); ++bucket) {
+    ns.add_bucket(bucket, counts[bucket]);
+  }
+  min_ns = std::min(min_ns, other.min_ns);
+  max_ns = std::max(max_ns, other.max_ns);
+}
+
+bool write_plan(const std::string& dir, const BenchPlan& plan) {
+  return write_file(dir + "/plan.json", {{"limit", plan.limit},
+                                         {"own_thread", plan.own_thread},
+                                         {"daemon", plan.daemon},
+                                         {"nodes", plan.nodes},
+                                         {"payload_bytes", plan.payload_bytes},
+                                         {"safe", is_safe(plan.service)},
+                                         {"rate", plan.rate},
+                                         {"under_way", plan.under_way},
+                                         {"loss", plan.loss},
+                                         {"warm_up_s", plan.warm_up_s},
+                                         {"seconds", plan.seconds}});
+}
+
+std::optional<BenchPlan> read_plan(const std::string& dir) {
+  const PlanJson in = read_file(dir + "/plan.json");
+  if (!in.is_object()) return std::nullopt;
+  BenchPlan plan;
+  plan.limit = in.at("limit").get<bool>();
+  plan.own_thread = in.at("own_thread").get<bool>();
+  plan.daemon = in.at("daemon").get<bool>();
+  plan.nodes = in.at("nodes").get<std::uint32_t>();
+  plan.payload_bytes = in.at("payload_bytes").get<std::uint32_t>();
+  plan.service = in.at("safe").get<bool>() ? Service::safe : Service::agreed;
+  plan.rate = in.at("rate").get<double>();
+  plan.under_way = in.at("under_way").get<std::uint64_t>();
+  plan.loss = in.at("loss").get<double>();
+  plan.warm_up_s = in.at("warm_up_s").get<double>();
+  plan.seconds = in.at("seconds").get<double>();
+  return plan;
+}
+
+bool write_result(const std::string& dir, const std::string& name, const BenchResult& result) {
+  PlanJson out = {{"problem", result.problem},
+                  {"due", result.due},
+                  {"sent", result.sent},
+                  {"delivered", result.delivered},
+                  {"delivered_bytes", result.delivered_bytes},
+                  {"cpu_s", result.cpu_s},
+                  {"latency", json_of(result.latency)},
+                  {"early", json_of(result.early)},
+                  {"views", PlanJson::array()},
+                  {"counters", result.counters},
+                  {"gauges", result.gauges}};
+  for (const BenchView& view : result.views) {
+    out["views"].push_back({view.id, view.digest.value, view.digest.messages});
+  }
+  return write_file(dir + "/" + name + ".json", out);
+}
+
+void wait_for_results(const std::string& dir, const std::vector<NodeEntry>& nodes,
+                      const std::function<void(std::int64_t until_ns)>& wait) {
+  constexpr std::int64_t kMost = 5 * kSecondNs;
+  constexpr std::int64_t kStep = kSecondNs / 200;
+  const auto written = [&](const NodeEntry& node) {
+    return ::access((dir + "/" + node.name + ".json").c_str(), F_OK) == 0;
+  };
+  const std::int64_t end = now_ns() + kMost;
+  while (now_ns() < end && !std::all_of(nodes.begin(), nodes.end(), written)) {
+    wait(now_ns() + kStep);
+  }
+}
+
+std::optional<BenchResult> read_result(const std::string& dir, const std::string& name) {
+  const PlanJson in = read_file(dir + "/" + name + ".json");
+  if (!in.is_object()) return std::nullopt;
+  BenchResult result;
+  result.problem = in.at("problem").get<std::string>();
+  result.due = in.at("due").get<std::uint64_t>();
+  result.sent = in.at("sent").get<std::uint64_t>();
+  result.delivered = in.at("delivered").get<std::uint64_t>();
+  result.delivered_bytes = in.at("delivered_bytes").get<std::uint64_t>();
+  result.cpu_s = in.at("cpu_s").get<double>();
+  result.latency = latency_of(in.at("latency"));
+  result.early = latency_of(in.at("early"));
+  for (const PlanJson& view : in.at("views")) {
+    BenchView out;
+    out.id = view.at(0).get<std::string>();
+    out.digest.value = view.at(1).get<std::uint64_t>();
+    out.digest.messages = view.at(2).get<std::uint64_t>();
+    result.views.push_back(std::move(out));
+  }
+  result.counters = in.at("counters").get<std::map<std::string, std::uint64_t>>();
+  result.gauges = in.at("gauges").get<std::map<std::string, std::uint64_t>>();
+  return result;
+}
+
+bool write_limit_result(const std::string& dir, const std::string& name,
+                        const LimitResult& result) {
+  return write_file(dir + "/" + name + ".json", {{"problem", result.problem},
+                                                 {"packet_bytes", result.packet_bytes},
+                                                 {"one", json_of(result.one)},
+                                                 {"all", json_of(result.all)},
+                                                 {"round_trip", json_of(result.round_trip)}});
+}
+
+std::optional<LimitResult> read_limit_result(const std::string& dir, const std::string& name) {
+  const PlanJson in = read_file(dir + "/" + name + ".json");
+  if (!in.is_object()) return std::nullopt;
+  LimitResult result;
+  result.problem = in.at("problem").get<std::string>();
+  result.packet_bytes = in.at("packet_bytes").get<std::uint32_t>();
+  result.one = phase_of(in.at("one"));
+  result.all = phase_of(in.at("all"));
+  result.round_trip = latency_of(in.at("round_trip"));
+  return result;
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/bench/summary.h"
+
+namespace peal::cli {
+
+/// What was measured: all runs of the protocol and, if asked for, of the limit and of a sweep.
+struct BenchReport {
+  std::vector<BenchRun> runs;
+  std::vector<LimitFigures> limits;
+  std::vector<SweepPoint> points;
+
+  std::vector<BenchFigures> figures() const;
+  /// All runs delivered the same everywhere.
+  bool one_order() const;
+};
+
+/// One line of a sweep.
+void print_point(const SweepPoint& point);
+/// To standard output: for a person, or as one JSON object.
+void print_text(const BenchCommand& command, const BenchReport& report);
+void print_json(const BenchCommand& command, const BenchReport& report);
+
+}  // namespace peal::cli

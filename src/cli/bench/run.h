@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/bench/network.h"
+#include "cli/bench/plan.h"
+#include "cli/node/cluster.h"
+#include "cli/node/process.h"
+#include "cli/node/signals.h"
+
+namespace peal::cli {
+
+/// Why a benchmark has no figures: one line, and the exit status.
+struct BenchFailure {
+  int status = 1;
+  std::string line;
+};
+
+/// Where a benchmark runs: a folder that goes with it, the network, and the nodes' configuration.
+class BenchPlace {
+ public:
+  static Result<std::unique_ptr<BenchPlace>, BenchFailure> make(const BenchCommand& command);
+  ~BenchPlace();
+  BenchPlace(const BenchPlace&) = delete;
+  BenchPlace& operator=(const BenchPlace&) = delete;
+
+  const std::string& dir() const { return dir_; }
+  const std::vector<std::string>& names() const { return cluster_.names; }
+
+  /// Runs one process for each node, as planned, until all have ended well.
+  Result<void, BenchFailure> run(const BenchPlan& plan);
+
+  /// Runs the daemon of a node, from 0, in its network; it goes on with the log that it has.
+  Result<Child, std::string> start_daemon(std::size_t node) const;
+  std::string socket_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".sock"; }
+  std::string log_of(std::size_t node) const { return dir_ + "/" + names()[node] + ".log"; }
+  /// Somebody wants this process to stop.
+  bool interrupted() const { return signals_.take() != 0; }
+
+ private:
+  BenchPlace() = default;
+  Result<void, BenchFailure> set_ring(const std::string& settings);
+  Result<void, BenchFailure> start(std::vector<Child>& children);
+  Result<void, BenchFailure> wait_for(std::vector<Child>& children);
+
+  std::string dir_;
+  std::optional<BenchNetwork> network_;  ///< none on the loopback interface
+  LocalCluster cluster_;
+  StopSignals signals_;
+};
+
+/// One run of the protocol: a result of each node, in the order of their names. What was lost or
+/// out of order at one node is a failure already; compare_orders() says whether all agree.
+Result<std::vector<BenchResult>, BenchFailure> run_cluster(BenchPlace& place,
+                                                           const BenchCommand& command,
+                                                           double messages_per_s);
+/// One run without a protocol.
+Result<std::vector<LimitResult>, BenchFailure> run_limit(BenchPlace& place,
+                                                         const BenchCommand& command);
+
+}  // namespace peal::cli

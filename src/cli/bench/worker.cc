@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench/worker.h"
+
+#include <sys/prctl.h>
+
+#include "cli/bench/client.h"
+#include "cli/bench/sampler.h"
+#include "cli/commands.h"
+#include "cli/config.h"
+#include "member/core.h"
+#include "trace/json.h"
+
+// Last: see cli/inner_names.h.
+#include "cli/client/member_config.h"
+#include "member/config.h"
+
+namespace peal::cli {
+namespace {
+
+/// A member in this process.
+class CoreLink {
+ public:
+  CoreLink(member::Core& core, bool own_thread)
+      : core_(core), sampler_(core), own_thread_(own_thread) {}
+
+  BenchSent submit(ByteView payload, Service service) {
+    const auto number = core_.submit(payload, service);
+    if (number) return BenchSent::taken;
+    return number.error() == Errc::would_block ? BenchSent::full : BenchSent::refused;
+  }
+  template <class W>
+  bool take(W& worker) {
+    return tell(worker, core_.next());
+  }
+  template <class W>
+  void wait(W& worker, std::int64_t until_ns) {
+    if (!own_thread_) {
+      const auto event = core_.wait_until(steady_time(until_ns));
+      worker.on_woken();
+      tell(worker, event);
+      return;
+    }
+    wait_for(core_.fd(), until_ns);
+  }
+  void begin(std::int64_t from_ns, std::int64_t to_ns) {
+    sampler_.start(steady_time(from_ns), steady_time(to_ns), own_thread_);
+  }
+  void poll(std::int64_t now_ns) {
+    if (!own_thread_) sampler_.poll(steady_time(now_ns));
+  }
+  void finish(BenchResult& result) {
+    sampler_.stop();
+    result.counters = sampler_.growth();
+    result.gauges = sampler_.gauges();
+  }
+  double cpu_seconds() const { return cli::cpu_seconds(); }
+  std::string waits_for() const { return core_.status().waits_for; }
+
+ private:
+  template <class W>
+  bool tell(W& worker, const member::Reader::Out& event) {
+    if (const auto* message = std::get_if<member::MessageOut>(&event)) {
+      if (message->early) {
+        worker.on_early(message->payload);
+        return true;
+      }
+      worker.on_message(message->sender, message->number, message->payload, message->own);
+    } else if (const auto* notice = std::get_if<std::unique_ptr<member::Notice>>(&event)) {
+      tell(worker, **notice);
+    } else {
+      return false;
+    }
+    return true;
+  }
+  template <class W>
+  void tell(W& worker, const member::Notice& notice) {
+    if (notice.kind == member::Notice::Kind::closed) worker.on_closed(notice.text);
+    if (notice.kind != member::Notice::Kind::view || notice.transitional) return;
+    worker.on_view(trace::text_of(notice.id, core_.names()), notice.members.size());
+  }
+
+  member::Core& core_;
+  BenchSampler sampler_;
+  bool own_thread_;
+};
+
+/// The member's settings: those of the file, and the loss that is measured.
+Result<config::Settings, std::string> settings_for(const NodeConfig& config,
+                                                   const BenchPlan& plan) {
+  auto made = member::settings_of(member_config(config));
+  if (const auto* error = std::get_if<v0::Error>(&made)) return tl::unexpected(error->message);
+  auto settings = std::get<config::Settings>(std::move(made));
+  settings.own_thread = plan.own_thread;
+  if (plan.loss > 0) {
+    settings.faults.emplace();
+    settings.faults->drop_in = plan.loss;
+    settings.faults->only = Lane::data;
+  }
+  return settings;
+}
+
+}  // namespace
+
+int run_bench_worker(const BenchCommand& command) {
+  const auto plan = read_plan(command.dir);
+  if (!plan) return fail(2, "bench: no plan in " + command.dir);
+  if (plan->limit) return run_limit_worker(command, *plan);
+  const auto config = read_config(command.dir + "/peal.toml", command.worker);
+  if (!config) return fail(2, "bench: " + config.error());
+  if (plan->daemon) return run_bench_client(command, *plan, *config);
+  const auto settings = settings_for(*config, *plan);
+  if (!settings) return fail(2, "bench: " + settings.error());
+  auto core = member::Core::open(*settings);
+  if (!core) return fail(1, "bench: " + core.error().message);
+  // What is due is sent when it is due, and not up to 50 us later, as the kernel would wake others.
+  // The member's own thread runs already, and stays as it is.
+  ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  CoreLink link(**core, plan->own_thread);
+  const BenchResult result = BenchWorker(link, *plan, settings->self().value - 1).run();
+  if (!write_result(command.dir, command.worker, result)) return fail(1, "bench: no result");
+  // A majority has the last message, and who has not needs others to ask.
+  wait_for_results(command.dir, config->nodes,
+                   [&](std::int64_t until_ns) { (*core)->wait_until(steady_time(until_ns)); });
+  (*core)->leave(std::chrono::milliseconds(500));
+  return result.problem.empty() ? 0 : fail(1, "bench: " + command.worker + ": " + result.problem);
+}
+
+}  // namespace peal::cli

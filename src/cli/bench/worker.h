@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "cli/bench/check.h"
+#include "cli/bench/clock.h"
+#include "cli/bench/head.h"
+#include "cli/bench/plan.h"
+
+namespace peal::cli {
+
+/// What became of a message that a worker wanted to send.
+enum class BenchSent : std::uint8_t { taken, full, refused };
+
+// What a Link has:
+//   BenchSent submit(ByteView payload, Service service);
+//   template <class W> bool take(W& worker);   the next event, told to the worker; false: none
+//   template <class W> void wait(W& worker, std::int64_t until_ns);  until there is one, or that
+//                                              time; calls worker.on_woken(), may tell it one
+//   void begin(std::int64_t from_ns, std::int64_t to_ns);  the measured time is known
+//   void poll(std::int64_t now_ns);            whatever it does meanwhile
+//   void finish(BenchResult& result);          counters, if there are some
+//   std::string waits_for() const;             what the next delivery waits for; may be empty
+//   double cpu_seconds() const;                used so far, the daemon's included
+
+/// One sender and receiver of a benchmark, on whatever link to the order it has.
+template <class Link>
+class BenchWorker {
+ public:
+  /// Node `index` of the plan, from 0; `link` outlives this.
+  BenchWorker(Link& link, const BenchPlan& plan, std::uint32_t index)
+      : link_(link), plan_(plan), index_(index), payload_(plan.payload_bytes) {
+    if (plan.rate > 0) interval_ns_ = static_cast<double>(kSecondNs) / plan.rate;
+  }
+
+  BenchResult run() {
+    deadline_ns_ = now_ns() + kGatherNs;
+    while (result_.problem.empty() && !finished()) {
+      const std::int64_t now = now_ns();
+      if (now > deadline_ns_) {
+        result_.problem = begin_ns_ == 0 ? "the nodes did not find each other in 20 s"
+                                         : "messages were not delivered 30 s after the end";
+        result_.problem += "; the view has " + std::to_string(members_) + " of " +
+                           std::to_string(plan_.nodes) + " nodes";
+        if (const std::string what = link_.waits_for(); !what.empty()) {
+          result_.problem += "; it waits for " + what;
+        }
+        break;
+      }
+      note_time(now);
+      const bool sent = send(now);
+      if (!receive() && !sent) sleep(now);
+    }
+    note_time(now_ns());
+    if (result_.problem.empty()) result_.problem = check_.problem();
+    if (!result_.problem.empty() && later_views_ > 0) explain_views();
+    link_.finish(result_);
+    if (begin_ns_ != 0) result_.due = interval_ns_ > 0 ? count_due() : result_.sent;
+    for (BenchView& view : views_) result_.views.push_back(std::move(view));
+    return std::move(result_);
+  }
+
+  // What the link tells, in take() and wait().
+  void on_woken() { received_ns_ = now_ns(); }
+  void on_view(std::string id, std::size_t members) {
+    views_.push_back({std::move(id), {}});
+    members_ = members;
+    if (begin_ns_ != 0) ++later_views_;
+  }
+  void on_closed(const std::string& text) { result_.problem = text; }
+  /// `number` counts the sender's messages from 1.
+  void on_message(std::string_view sender, std::uint64_t number, ByteView payload, bool own) {
+    if (payload.size() != payload_.size()) {
+      result_.problem = "a message of another size was delivered";
+      return;
+    }
+    const std::int64_t now = received_ns_;
+    const BenchHead head = BenchHead::read(payload.data(), now);
+    // The first bytes tell messages apart: the order is what is judged here.
+    if (!views_.empty() && head.kind != BenchHead::bye) {
+      views_.back().digest.add(sender, number, payload.first(BenchHead::kBytes));
+    }
+    if (head.number != BenchHead::number_of(number)) {
+      result_.problem = "a message was delivered with the number of another";
+    }
+    check_.on_message(sender, number);
+    if (head.kind == BenchHead::start) {
+      begin(head.time_ns);
+    } else if (head.kind == BenchHead::done) {
+      ++done_;
+    } else if (head.kind == BenchHead::bye) {
+      ++byes_;
+    } else {
+      if (own) ++own_delivered_;
+      note_delivery(now, head.time_ns, payload.size());
+    }
+  }
+  /// It has no place yet, and comes as a message later.
+  void on_early(ByteView payload) {
+    if (begin_ns_ == 0 || payload.size() != payload_.size()) return;
+    const BenchHead head = BenchHead::read(payload.data(), received_ns_);
+    if (head.kind == BenchHead::data) note_latency(result_.early, head.time_ns);
+  }
+
+ private:
+  /// Whoever leaves earlier makes the others wait for the next view, and that would be measured. A
+  /// node that is gone has seen everybody's last message.
+  bool finished() const { return byes_ == plan_.nodes || (bye_sent_ && members_ < plan_.nodes); }
+  std::int64_t measure_from() const {
+    return begin_ns_ + static_cast<std::int64_t>(plan_.warm_up_s * 1e9);
+  }
+  std::int64_t end() const {
+    return measure_from() + static_cast<std::int64_t>(plan_.seconds * 1e9);
+  }
+  /// When message `i` of this node is due. Nodes take turns, as independent senders would on
+  /// average.
+  std::int64_t due_at(std::uint64_t i) const {
+    const double place =
+        static_cast<double>(i) + static_cast<double>(index_) / static_cast<double>(plan_.nodes);
+    return begin_ns_ + static_cast<std::int64_t>(place * interval_ns_);
+  }
+  /// How many messages are due in the measured time.
+  std::uint64_t count_due() const {
+    const auto before = [this](std::int64_t time) {
+      auto i = static_cast<std::uint64_t>(static_cast<double>(time - begin_ns_) / interval_ns_);
+      while (i > 0 && due_at(i - 1) >= time) --i;
+      while (due_at(i) < time) ++i;
+      return i;
+    };
+    return before(end()) - before(measure_from());
+  }
+
+  /// CPU time is read at both ends of the measured time.
+  void note_time(std::int64_t now) {
+    if (begin_ns_ == 0) return;
+    link_.poll(now);
+    if (cpu_from_ < 0 && now >= measure_from()) cpu_from_ = link_.cpu_seconds();
+    if (cpu_from_ >= 0 && result_.cpu_s == 0 && now >= end()) {
+      result_.cpu_s = link_.cpu_seconds() - cpu_from_;
+    }
+  }
+
+  /// A node outside the view is told nothing of what the others deliver meanwhile, by contract.
+  void explain_views() {
+    result_.problem += "; this node was in " + std::to_string(later_views_) +
+                       " more views since the start: with more work than the machine has "
+                       "processors for, a node that does not run for long is taken for dead, and "
+                       "misses what is delivered until it is back. Fewer nodes, or less load";
+  }
+
+  bool submit(BenchHead::Kind kind, std::int64_t time) {
+    BenchHead{time, kind, BenchHead::number_of(submitted_ + 1)}.write(payload_.data());
+    // The last message of a node is safe: whoever delivers all of them may go, since the others
+    // have them too.
+    const bool safe = is_safe(plan_.service) || kind == BenchHead::bye;
+    const BenchSent sent = link_.submit(payload_, safe ? Service::safe : Service::agreed);
+    blocked_ = sent == BenchSent::full;
+    if (sent == BenchSent::taken) ++submitted_;
+    if (sent == BenchSent::refused) result_.problem = "no more messages are taken";
+    return sent == BenchSent::taken;
+  }
+
+  /// Sends what is due; true if something was sent.
+  bool send(std::int64_t now) {
+    if (begin_ns_ == 0) {
+      if (index_ != 0 || members_ != plan_.nodes || start_sent_) return false;
+      return start_sent_ = submit(BenchHead::start, now + kStartDelayNs);
+    }
+    if (done_ == plan_.nodes && !bye_sent_ && now >= end()) {
+      return bye_sent_ = submit(BenchHead::bye, now);
+    }
+    bool sent = false;
+    for (int i = 0; i < kSendsPerTurn && !done_sent_; ++i) {
+      const std::int64_t due = interval_ns_ > 0 ? due_at(sent_) : now;
+      if (due >= end() || now >= end() + kGraceNs) {
+        done_sent_ = submit(BenchHead::done, now);
+        return true;
+      }
+      if (due > now || (interval_ns_ == 0 && sent_ - own_delivered_ >= plan_.under_way) ||
+          !submit(BenchHead::data, due)) {
+        break;
+      }
+      ++sent_;
+      if (due >= measure_from()) ++result_.sent;
+      sent = true;
+    }
+    return sent;
+  }
+
+  /// Takes events; true if there were some.
+  bool receive() {
+    int count = 0;
+    for (; count < kEventsPerTurn; ++count) {
+      if (count % kEventsPerClock == 0) received_ns_ = now_ns();
+      if (!link_.take(*this)) break;
+    }
+    return count > 0;
+  }
+
+  void begin(std::int64_t time) {
+    begin_ns_ = time;
+    deadline_ns_ = end() + kFinishNs;
+    link_.begin(measure_from(), end());
+  }
+
+  void note_delivery(std::int64_t now, std::int64_t due, std::size_t bytes) {
+    if (now >= measure_from() && now < end()) {
+      ++result_.delivered;
+      result_.delivered_bytes += bytes;
+    }
+    note_latency(result_.latency, due);
+  }
+  void note_latency(BenchLatency& latency, std::int64_t due) const {
+    if (due < measure_from()) return;
+    latency.add(static_cast<std::uint64_t>(std::max<std::int64_t>(0, received_ns_ - due)));
+  }
+
+  /// Until an event comes, or the next message is due.
+  void sleep(std::int64_t now) {
+    // Where the member has no room, what is due waits for it, and must not keep a processor busy.
+    std::int64_t time = blocked_ ? kSecondNs / 1'000 : kSecondNs / 100;
+    if (!blocked_ && interval_ns_ > 0 && begin_ns_ != 0 && !bye_sent_) {
+      const std::int64_t next = done_sent_ ? end() : due_at(sent_);
+      if (!done_sent_ || next > now) time = std::clamp<std::int64_t>(next - now, 0, time);
+    }
+    link_.wait(*this, now + time);
+  }
+
+  static constexpr std::int64_t kGatherNs = 20 * kSecondNs;  // for all nodes to come into one view
+  static constexpr std::int64_t kFinishNs =
+      30 * kSecondNs;  // after the end, for what is still on its way
+  static constexpr std::int64_t kStartDelayNs = kSecondNs / 5;
+  static constexpr std::int64_t kGraceNs =
+      kSecondNs / 10;  // after the end, for what was due before it
+  static constexpr int kEventsPerTurn = 1'024;
+  static constexpr int kEventsPerClock =
+      8;  // that were there already: reading the clock takes longer
+  static constexpr int kSendsPerTurn = 64;
+
+  Link& link_;
+  const BenchPlan plan_;
+  const std::uint32_t index_;
+  std::vector<std::byte> payload_;
+  double interval_ns_ = 0;
+  std::int64_t deadline_ns_ = 0;
+  std::int64_t begin_ns_ = 0;     ///< 0: not known yet
+  std::int64_t received_ns_ = 0;  ///< when events were taken last
+  double cpu_from_ = -1;
+  std::size_t members_ = 0;        ///< of the newest view
+  std::uint32_t later_views_ = 0;  ///< since all began to send
+  bool start_sent_ = false;
+  bool done_sent_ = false;
+  bool blocked_ = false;  ///< the member did not take the last message
+  bool bye_sent_ = false;
+  std::uint32_t done_ = 0;  ///< senders that are
+  std::uint32_t byes_ = 0;
+  std::uint64_t submitted_ = 0;
+  std::uint64_t sent_ = 0;  ///< of these, data
+  std::uint64_t own_delivered_ = 0;
+  DeliveryCheck check_;
+  std::vector<BenchView> views_;
+  BenchResult result_;
+};
+
+}  // namespace peal::cli

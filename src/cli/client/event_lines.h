@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "cli/bench/order_digest.h"
+#include "cli/inner_names.h"
+
+// Last: see cli/inner_names.h.
+#include "peal/events.h"
+
+namespace peal::cli {
+
+/// Which events of a client become lines, and how.
+struct LineOptions {
+  bool views = false;   ///< who is in each group, and warnings, too
+  bool json = false;    ///< one object per line
+  bool digest = false;  ///< instead of messages, a digest of their order for each view of a group
+};
+
+/// Turns what a client is told into lines for `peal recv`. Lines of text that are no message begin
+/// with '#'; a message that is missing always has one.
+class EventLines {
+ public:
+  explicit EventLines(const LineOptions& options) : options_(options) {}
+
+  /// True if it was a message.
+  bool take(const v0::ClientEvent& event);
+  /// Nothing more comes: the digests of the last views.
+  void finish();
+
+  /// What has become of them since; the caller takes it away.
+  std::string& text() { return text_; }
+
+ private:
+  /// A group that this client is in, or was.
+  struct Group {
+    std::string view;  ///< empty: not in it
+    OrderDigest digest;
+    std::uint64_t missing = 0;
+    bool away = false;  ///< more are missing, nobody knows how many
+  };
+
+  bool on(const v0::GroupMessage& message);
+  bool on(const v0::GroupView& view);
+  bool on(const v0::Transitional& over);
+  bool on(const v0::Left& left);
+  bool on(const v0::Gap& gap);
+  bool on(const v0::SlowWarning& warning);
+  template <class Other>
+  bool on(const Other&) {
+    return false;  // it says nothing about messages or members
+  }
+  void end_view(std::string_view group, Group& state);
+  void line(std::string_view content) { text_.append(content).push_back('\n'); }
+
+  LineOptions options_;
+  std::map<std::string, Group, std::less<>> groups_;
+  std::string text_;
+};
+
+/// A view of a group for a person, without the incarnation: "12@1/3", the third state of the group
+/// in the view of nodes that node 1 formed; "12@1/2.3", the third in the part of it with node 2.
+std::string short_view(std::string_view id);
+
+}  // namespace peal::cli

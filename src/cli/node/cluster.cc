@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/node/cluster.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "cli/node/keys.h"
+#include "cli/node/process.h"
+#include "cli/text.h"
+#include "seal/key_file.h"
+
+namespace peal::cli {
+
+namespace {
+
+constexpr const char* kKeyFile = "peal.key";
+
+/// One that is there is used: nodes of this folder may still run with it.
+Result<void, std::string> provide_key(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return make_key_file(path).map([](seal::KeyId) {});
+  return seal::load_keys(path).map([](const seal::Keys&) {});
+}
+
+}  // namespace
+
+Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std::string& cluster,
+                                               const std::vector<std::string>& addresses,
+                                               const LocalRules& rules) {
+  LocalCluster result;
+  result.dir = dir;
+  result.config = dir + "/peal.toml";
+  const bool sealed = rules.sealed == Sealed::yes;
+  const bool on_disk = rules.order->traits.quorum && rules.storage == Storage::disk;
+  if (on_disk) {
+    result.data = dir + "/data";
+    if (auto cleared = clear_data(result); !cleared) return tl::unexpected(cleared.error());
+  }
+  if (sealed) {
+    if (auto key = provide_key(dir + "/" + kKeyFile); !key) return tl::unexpected(key.error());
+  }
+  std::ofstream out(result.config, std::ios::trunc);
+  out << "# A cluster on this machine. Any node of it can be run again by hand:\n"
+      << "#   peal node --config " << result.config << " --name n1\n"
+      << "cluster = \"" << cluster << "\"\n";
+  if (rules.order->traits.quorum) {
+    out << "order = \"" << rules.order->name << "\"\n"
+        << (on_disk ? "data_dir = \"data\"\n" : "paxos.storage = \"memory\"\n");
+  }
+  if (sealed) {
+    out << "key_file = \"" << kKeyFile << "\"\n";
+  } else {
+    out << "insecure = true\n";
+  }
+  if (rules.dissemination != Dissemination::distributors) {
+    out << "ridge.dissemination = \"" << dissemination_name(rules.dissemination) << "\"\n";
+  }
+  if (rules.ensembles > 1) out << "ridge.ensembles = " << rules.ensembles << "\n";
+  if (rules.merging == Merging::rotation) out << "ridge.merge = \"rotation\"\n";
+  if (rules.optimistic) out << "ridge.optimistic = true\n";
+  if (rules.acceptors > 0) {
+    out << "paxos.acceptors = [1";
+    for (std::uint32_t number = 2; number <= rules.acceptors; ++number) out << ", " << number;
+    out << "]\n";
+  }
+  for (const std::string& address : addresses) {
+    result.names.push_back("n" + std::to_string(result.names.size() + 1));
+    out << "\n[[nodes]]\nname = \"" << result.names.back() << "\"\naddress = \"" << address
+        << "\"\n";
+  }
+  if (!rules.multicast || rules.data == Data::streams) out << "\n[network]\n";
+  if (!rules.multicast) out << "multicast = \"off\"\n";
+  if (rules.data == Data::streams) out << "data = \"streams\"\n";
+  out.close();
+  if (!out) return tl::unexpected("cannot write " + quote(result.config));
+  return result;
+}
+
+Result<LocalCluster, std::string> make_local_cluster(const std::string& dir,
+                                                     const std::string& cluster,
+                                                     std::uint32_t nodes, const LocalRules& rules) {
+  const auto ports = free_port_pairs(nodes);
+  if (ports.empty()) {
+    return tl::unexpected("not enough free ports on 127.0.0.1 between 20000 and 32000 for " +
+                          counted(nodes, "node"));
+  }
+  std::vector<std::string> addresses;
+  for (const std::uint16_t port : ports) {
+    addresses.push_back("127.0.0.1:" + std::to_string(port));
+  }
+  // Clusters of one name have one multicast group, and would hear each other.
+  return make_cluster(dir, cluster + "-" + std::to_string(ports.front()), addresses, rules);
+}
+
+Result<void, std::string> clear_data(const LocalCluster& cluster) {
+  if (cluster.data.empty()) return {};
+  std::error_code error;
+  std::filesystem::remove_all(cluster.data, error);
+  if (!error && ::mkdir(cluster.data.c_str(), 0700) == 0) return {};
+  return tl::unexpected("cannot make the folder " + quote(cluster.data) + " anew");
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// `peal node`: one node, and the clients at its doors.
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <variant>
+
+#include "cli/commands.h"
+#include "cli/config.h"
+#include "cli/node/drops.h"
+#include "cli/node/log.h"
+#include "cli/node/own_address.h"
+#include "cli/node/signals.h"
+#include "cli/node/state.h"
+#include "cli/node/status_answer.h"
+#include "cli/text.h"
+#include "daemon/daemon.h"
+#include "group/message.h"
+#include "io/clock.h"
+#include "io/fd.h"
+#include "io/notify.h"
+#include "peal/version.h"
+#include "seal/key.h"
+
+// Last: see cli/inner_names.h.
+#include "cli/client/member_config.h"
+#include "member/config.h"
+
+namespace peal::cli {
+namespace {
+
+constexpr std::string_view kStatus = "status";
+constexpr std::string_view kStatusOf = "status ";
+/// How exact it is when something was dropped last.
+constexpr Duration kLookAtDrops = seconds(1);
+
+std::string one_decimal(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+std::string short_list(const std::vector<std::string>& members) {
+  std::string text;
+  for (const std::string& member : members) {
+    if (!text.empty()) text += ',';
+    text += short_id(member);
+  }
+  return text;
+}
+
+/// What the file says of clients, with the secrets in it and the rules that are always there.
+Result<session::Options, std::string> client_rules(const NodeConfig& config) {
+  session::Options options = config.clients.sessions;
+  if (auto loaded = load_secrets(options); !loaded) {
+    return tl::unexpected(config.file + ": " + loaded.error());
+  }
+  add_own_rules(options, ::geteuid());
+  return options;
+}
+
+Result<daemon::Options, std::string> daemon_options(const NodeConfig& config) {
+  auto settings = member::settings_of(member_config(config));
+  if (const auto* error = std::get_if<v0::Error>(&settings)) {
+    return tl::unexpected(config.file + ": " + error->message);
+  }
+  auto rules = client_rules(config);
+  if (!rules) return tl::unexpected(rules.error());
+  daemon::Options options;
+  options.member = std::move(std::get<config::Settings>(settings));
+  options.sessions = std::move(*rules);
+  options.socket = config.socket;
+  // Where the file has rules, they decide; without them only the owner and root may do anything.
+  options.socket_mode = config.clients.sessions.clients.empty() ? 0600 : 0666;
+  options.spool_dir = config.clients.spool_dir.empty() ? kSpoolDir : config.clients.spool_dir;
+  if (config.clients.listen.port != 0) {
+    daemon::TlsDoor door;
+    door.at = config.clients.listen;
+    door.tls.certificate = config.clients.certificate;
+    door.tls.key = config.clients.key;
+    door.tls.client_ca = config.clients.ca;
+    door.tls.clients =
+        config.clients.ca.empty() ? io::ClientCertificates::none : io::ClientCertificates::optional;
+    options.tls = std::move(door);
+  }
+  return options;
+}
+
+/// The daemon, its log, its signals and its service manager.
+class NodeProcess final : public daemon::Owner {
+ public:
+  NodeProcess(const NodeCommand& command, NodeConfig config, NodeLog log, io::Notifier notifier)
+      : command_(command),
+        config_(std::move(config)),
+        log_(std::move(log)),
+        notifier_(std::move(notifier)) {}
+
+  int run(daemon::Options options, const StopSignals& signals) {
+    options.member.own_at = wait_for_own_address(options.member, signals, log_, notifier_);
+    // What has begun is ended in order; if nothing has, there is nothing to end.
+    if (!options.member.own_at || told_to_stop(signals)) {
+      log_.event("left", {{"delivered", "0"}, {"reason", "on request"}});
+      return 0;
+    }
+    auto opened = daemon::Daemon::open(options, *this);
+    if (!opened) {
+      const bool ours = opened.error().code == Errc::invalid_option ||
+                        opened.error().code == Errc::address_in_use;
+      return fail(ours ? 2 : 1, "node: " + placed(opened.error().message));
+    }
+    daemon_ = std::move(*opened);
+    const auto watched = daemon_->loop().watch(signals.fd(), EPOLLIN,
+                                               [&](std::uint32_t) { on_signal(signals.take()); });
+    if (!watched) return fail(1, "node: " + watched.error().message);
+    if (auto started = start_timers(); !started) {
+      return fail(1, "node: " + started.error().message);
+    }
+    log_.event("started", {{"node", config_.node},
+                           {"cluster", config_.cluster},
+                           {"address", io::to_string(config_.own().address)},
+                           {"at", io::to_string(*options.member.own_at)},
+                           {"nodes", std::to_string(config_.nodes.size())},
+                           {"order", std::string(config_.order->name)},
+                           {"socket", config_.socket},
+                           {"listen", options.tls ? io::to_string(options.tls->at) : "no"},
+                           {"seal", daemon_->node_status().seal},
+                           {"version", PEAL_VERSION_TEXT}});
+    tell(notifier_.ready("serving clients at " + config_.socket));
+    daemon_->run();
+    return good_ ? 0 : 1;
+  }
+
+  // daemon::Owner
+  void on_view(Instant now, const daemon::ViewNotice& view) override {
+    state_.on_view(now, view);
+    const std::string id(short_id(view.id));
+    if (view.transitional) {
+      log_.event("view_left", {{"view", std::string(short_id(view.old))},
+                               {"next", id},
+                               {"stay_together", short_list(view.members)},
+                               {"reason", view.reason}});
+      return;
+    }
+    const Duration gap = state_.views().back().gap;
+    log_.event("view_installed", {{"view", id},
+                                  {"members", short_list(view.members)},
+                                  {"gap_ms", one_decimal(static_cast<double>(gap.ns) / 1e6)},
+                                  {"primary", !view.primary   ? "unclaimed"
+                                              : *view.primary ? "yes"
+                                                              : "no"}});
+  }
+
+  void on_message(std::string_view sender, const node::Message& message) override {
+    // Whatever else daemons tell each other is no message of anybody.
+    if (group::kind_of(message.payload) != static_cast<std::uint8_t>(group::Kind::data)) return;
+    state_.on_message(sender, message.number, message.payload.size());
+  }
+
+  void on_warning(Instant now, const std::string& text) override {
+    log_.limited(now.ns, "warning", {{"text", text}});
+  }
+
+  void on_address(Instant now, std::string_view node,
+                  const io::AddressBook::Change& change) override {
+    const io::AddressBook::Entry& entry = change.entry;
+    const auto text = [](const io::Endpoint& at) {
+      return at.is_unspecified() ? std::string("not found") : io::to_string(at);
+    };
+    log_.limited(now.ns, "node_address",
+                 {{"node", std::string(node)},
+                  {"name", io::to_string(entry.name)},
+                  {"at", text(entry.at)},
+                  {"before", text(change.before)},
+                  {"reason", entry.problem}});
+  }
+
+  void on_nodes(Instant, const std::vector<std::string>& nodes) override {
+    log_.event("nodes_adopted", {{"nodes", comma_separated(nodes)}});
+  }
+
+  void on_refused(Instant now, const std::string& who, const io::IoError& why) override {
+    log_.limited(now.ns, "client_refused", {{"who", who}, {"reason", why.message}});
+  }
+
+  void on_end(bool on_request, const std::string& reason) override {
+    good_ = on_request;
+    log_.event(on_request ? "left" : "stopped",
+               {{"delivered", std::to_string(state_.messages())}, {"reason", reason}});
+  }
+
+  session::Answer on_ask(std::string_view what, bool admin) override {
+    if (what == kStatus) return {wire::ClientCode::ok, status({})};
+    if (what.starts_with(kStatusOf)) {
+      return {wire::ClientCode::ok, status(what.substr(kStatusOf.size()))};
+    }
+    if (what != "reload") {
+      return {wire::ClientCode::bad_name,
+              quote(what) + " is not known: accepted are status, 'status PREFIX' and reload"};
+    }
+    if (!admin) {
+      return {wire::ClientCode::not_permitted, "reload needs a [[client]] rule with admin = true"};
+    }
+    const auto reloaded = reload();
+    if (!reloaded) return {wire::ClientCode::bad_record, reloaded.error()};
+    return {wire::ClientCode::ok, "reloaded " + config_.file + going_over()};
+  }
+
+ private:
+  /// A service manager that does not listen is no reason to stop.
+  void tell(const Result<void, io::IoError>& told) {
+    if (!told) on_warning(io::Clock::now(), "the service manager: " + told.error().message);
+  }
+
+  /// The watchdog twice as often as it is asked for, from the loop: one that hangs says nothing.
+  Result<void, io::IoError> start_timers() {
+    auto started = every(looks_, kLookAtDrops, [this] { ignore(snapshot(), "it has looked"); });
+    const auto interval = notifier_.watchdog_interval();
+    if (!started || !interval) return started;
+    return every(watchdog_, nanoseconds(interval->ns / 2 + 1),
+                 [this] { tell(notifier_.watchdog()); });
+  }
+
+  Result<void, io::IoError> every(io::Fd& timer, Duration interval, std::function<void()> what) {
+    timer = io::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    itimerspec period{};
+    period.it_interval.tv_sec = interval.ns / 1'000'000'000;
+    period.it_interval.tv_nsec = interval.ns % 1'000'000'000;
+    period.it_value = period.it_interval;
+    if (timer.get() < 0 || ::timerfd_settime(timer.get(), 0, &period, nullptr) != 0) {
+      return tl::unexpected(io::system_error("a timer", errno));
+    }
+    return daemon_->loop().watch(timer.get(), EPOLLIN,
+                                 [fd = timer.get(), what = std::move(what)](std::uint32_t) {
+                                   std::uint64_t times = 0;
+                                   ignore(::read(fd, &times, sizeof times), "no matter how often");
+                                   what();
+                                 });
+  }
+
+  void on_signal(int number) {
+    if (number == 0) return;
+    if (number == SIGHUP) {
+      tell(notifier_.reloading(io::Clock::now()));
+      ignore(reload(), "it is in the log");
+      tell(notifier_.ready("serving clients at " + config_.socket));
+      return;
+    }
+    tell(notifier_.stopping("on request"));
+    log_.event("leaving", {{"signal", number == SIGINT ? "SIGINT" : "SIGTERM"}});
+    daemon_->stop();
+  }
+
+  /// What a reload has begun and not done.
+  std::string going_over() const {
+    const std::string next = comma_separated(daemon_->next_nodes());
+    if (next.empty()) return {};
+    return "; the nodes " + next +
+           " will count once all nodes have been reloaded (peal status says what they wait for)";
+  }
+
+  Result<void, std::string> reload() {
+    const auto seal = take_from_file();
+    if (seal) {
+      log_.event("reloaded", {{"file", config_.file}, {"seal", *seal}});
+      const std::string next = comma_separated(daemon_->next_nodes());
+      if (!next.empty()) log_.event("nodes_given", {{"nodes", next}});
+      return {};
+    }
+    log_.event("not_reloaded", {{"file", config_.file}, {"reason", seal.error()}});
+    return tl::unexpected(seal.error());
+  }
+
+  /// Takes from the file what may change while the node runs: rules and limits of clients, what TLS
+  /// uses, the list of nodes, and the keys between them; returns what packets are sealed with from
+  /// now on. Nothing has changed if there is an error.
+  Result<std::string, std::string> take_from_file() {
+    auto config = read_config(command_.config, command_.name);
+    if (!config) return tl::unexpected(config.error());
+    if (std::string fixed = what_is_fixed(*config); !fixed.empty()) {
+      return tl::unexpected(config->file + ": " + fixed +
+                            " cannot change while the node runs: restart it, or take it back");
+    }
+    auto options = daemon_options(*config);
+    if (!options) return tl::unexpected(options.error());
+    auto taken = daemon_->reconfigure(*options);
+    if (!taken) return tl::unexpected(config->file + ": " + taken.error().message);
+    config_.clients = config->clients;
+    config_.nodes = config->nodes;
+    config_.acceptors = config->acceptors;
+    const auto& keys = options->member.keys;
+    return keys ? "key " + seal::to_text(keys->sending) : std::string("insecure");
+  }
+
+  /// The first thing that differs and must not; empty if there is none. All nodes agree on what the
+  /// cluster is, and a node's own sockets are open.
+  std::string what_is_fixed(const NodeConfig& other) const {
+    if (other.cluster != config_.cluster) return "cluster";
+    if (other.insecure != config_.insecure) return "insecure";
+    if (other.order != config_.order) return "order";
+    if (other.dissemination != config_.dissemination) return "ridge.dissemination";
+    if (other.ensembles != config_.ensembles) return "ridge.ensembles";
+    if (other.merging != config_.merging) return "ridge.merge";
+    if (!std::equal(other.domains.begin(), other.domains.end(), config_.domains.begin(),
+                    config_.domains.end(),
+                    [](const DomainEntry& a, const DomainEntry& b) { return a.same_as(b); })) {
+      return "[[domain]]";
+    }
+    if (other.optimistic != config_.optimistic) return "ridge.optimistic";
+    if (other.data != config_.data) return "network.data";
+    if (other.storage != config_.storage) return "paxos.storage";
+    if (other.data_dir != config_.data_dir) return "data_dir";
+    if (other.node != config_.node) return "node";
+    if (other.socket != config_.socket) return "socket";
+    if (other.clients.listen != config_.clients.listen) return "clients.listen";
+    if (other.message_bytes_max != config_.message_bytes_max) return "limits.message_bytes_max";
+    if (other.nodes_max != config_.nodes_max) return "limits.nodes_max";
+    return "";
+  }
+
+  /// The node's, with the counters of its clients and of its log.
+  runtime::Snapshot snapshot() {
+    runtime::Snapshot now = daemon_->node_status();
+    now.counters.emplace_back(kLogLines, log_.dropped());
+    drops_.look(io::Clock::now(), now.counters);
+    for (const order::Counter& each : daemon_->client_counters()) {
+      now.counters.emplace_back(each.name, each.value);
+    }
+    return now;
+  }
+
+  /// Of clients, those whose names begin with `prefix`.
+  std::string status(std::string_view prefix) {
+    StatusFacts facts;
+    facts.node = config_.node;
+    facts.cluster = config_.cluster;
+    facts.uptime = io::Clock::now() - started_;
+    facts.member = snapshot();
+    const Instant now = io::Clock::now();
+    for (const std::string& each : drop_counters()) {
+      if (const auto grew = drops_.grew(each)) facts.dropped_ago[each] = now - *grew;
+    }
+    facts.clients = daemon_->client_status(prefix);
+    const io::StreamsCounters& streams = daemon_->connection_counters();
+    facts.accepted = streams.accepted;
+    facts.turned_away = streams.turned_away + streams.handshakes_failed;
+    return status_json(state_, facts);
+  }
+
+  /// What went wrong, with the place of its key in the file: "socket: …" is "peal.toml:3: socket:
+  /// …".
+  std::string placed(const std::string& problem) const {
+    const std::string key = problem.substr(0, problem.find(": "));
+    if (key == "nodes.address") {
+      return config_.file + ":" + std::to_string(config_.own().line) +
+             ": nodes.address = " + quote(io::to_string(config_.own().address)) +
+             problem.substr(key.size());
+    }
+    if (config_.lines.count(key) == 0) return config_.file + ": " + problem;
+    return config_.place_of(key) + problem.substr(key.size());
+  }
+
+  const NodeCommand& command_;
+  NodeConfig config_;
+  NodeLog log_;
+  io::Notifier notifier_;
+  io::Fd watchdog_;
+  io::Fd looks_;
+  DropTimes drops_;
+  NodeState state_;
+  Instant started_ = io::Clock::now();
+  std::unique_ptr<daemon::Daemon> daemon_;
+  bool good_ = false;
+};
+
+}  // namespace
+
+int run_node(const NodeCommand& command) {
+  if (command.print_config) {
+    std::fputs(annotated_config().c_str(), stdout);
+    return 0;
+  }
+  // First: who is told to stop while it starts ends in good order, too.
+  const StopSignals signals(SIGHUP);
+  // A reader that goes away is no reason to stop.
+  ::signal(SIGPIPE, SIG_IGN);
+  auto config = read_usable_config(command.config, command.name, command.trace);
+  if (!config) return fail(2, "node: " + config.error());
+  auto options = daemon_options(*config);
+  if (!options) return fail(2, "node: " + options.error());
+  auto notifier = io::Notifier::open(io::NotifyVariables::of_process());
+  if (!notifier) return fail(2, "node: " + notifier.error().message);
+  auto log = NodeLog::open(command.json, STDERR_FILENO);
+  if (!log) return fail(1, "node: " + log.error().message);
+  NodeProcess process(command, std::move(*config), std::move(*log), std::move(*notifier));
+  return process.run(std::move(*options), signals);
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/time.h"
+#include "cli/bench/order_digest.h"
+#include "daemon/owner.h"
+
+namespace peal::cli {
+
+/// One regular view as this node went through it.
+struct ViewHistory {
+  daemon::ViewNotice view;
+  OrderDigest digest;  ///< of the messages of clients; counts on until the next regular view
+  Instant installed{};
+  Duration gap{};  ///< since the view before stopped being in force; 0 for the first
+};
+
+/// What one node has delivered, for its status.
+class NodeState {
+ public:
+  static constexpr std::size_t kViewsMax = 64;  ///< kept; older ones are forgotten
+
+  /// A message of a client got its place; `sender` and `number` say which. `bytes` is its length as
+  /// it was ordered, the names of its groups included. Its content is not looked at: that would
+  /// cost more than all the rest, and who sent what in which order is what is to be compared.
+  void on_message(std::string_view sender, std::uint64_t number, std::size_t bytes);
+  void on_view(Instant now, const daemon::ViewNotice& view);
+
+  /// In the transitional view after the newest regular one.
+  bool transitional() const { return transitional_; }
+  const std::deque<ViewHistory>& views() const { return views_; }
+  std::uint64_t messages() const { return messages_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::deque<ViewHistory> views_;  ///< oldest first
+  bool transitional_ = false;
+  Instant left_{};  ///< when the transitional view came
+  std::uint64_t messages_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace peal::cli

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/domains.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "config/nodes.h"
+
+namespace peal::config {
+namespace {
+
+std::string key_of(std::size_t index, const char* field) {
+  return "domains[" + std::to_string(index) + "]." + field;
+}
+
+std::string numbers_in(const std::vector<NodeId>& nodes) {
+  std::string text;
+  for (const NodeId node : nodes) text += " " + std::to_string(node.value);
+  return text;
+}
+
+std::vector<NodeId> sorted(std::vector<NodeId> nodes) {
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+bool has_self(const Settings& settings, const DomainEntry& domain) {
+  return std::find(domain.nodes.begin(), domain.nodes.end(), settings.self()) != domain.nodes.end();
+}
+
+/// Numbers of a domain, whether they are of nodes that are there or not.
+std::string wrong_numbers(const std::string& key, const std::vector<NodeId>& nodes) {
+  std::set<NodeId> seen;
+  for (const NodeId node : nodes) {
+    const std::string has = key + " has " + std::to_string(node.value);
+    if (node.value < 1 || node.value > wire::kNodeMax) {
+      return has + ", which is not accepted: it must be 1 to " + std::to_string(wire::kNodeMax);
+    }
+    if (!seen.insert(node).second) return has + " twice, which is not accepted";
+  }
+  return {};
+}
+
+std::string validate_domain(const DomainEntry& domain, std::size_t index) {
+  if (!trace::Names::valid(domain.name)) {
+    return key_of(index, "name") + " = " + quote(domain.name) +
+           " is not accepted: it must be 1 to 255 letters, digits, '.', '_' or '-'";
+  }
+  if (std::string wrong = wrong_numbers(key_of(index, "nodes"), domain.nodes); !wrong.empty()) {
+    return wrong;
+  }
+  const std::string acceptors = key_of(index, "acceptors");
+  if (std::string wrong = wrong_numbers(acceptors, domain.acceptors); !wrong.empty()) return wrong;
+  if (!domain.acceptors.empty() && domain.acceptors.size() % 2 == 0) {
+    return acceptors + " has " + std::to_string(domain.acceptors.size()) +
+           " nodes, which is not accepted: it must be an odd number, since one more that makes it "
+           "even survives no more failures";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string validate_domains(const Settings& settings) {
+  if (settings.domains.empty()) return {};
+  if (!settings.order->traits.ensembles) {
+    return "domains are not accepted with order = \"" + std::string(settings.order->name) +
+           "\": leave them out, or set order = \"ridge\"";
+  }
+  if (settings.optimistic) {
+    return "optimistic = true is not accepted with domains: leave one of the two out, since "
+           "several ensembles make no guess";
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < settings.domains.size(); ++i) {
+    if (std::string wrong = validate_domain(settings.domains[i], i); !wrong.empty()) return wrong;
+    if (!names.insert(settings.domains[i].name).second) {
+      return key_of(i, "name") + " = " + quote(settings.domains[i].name) +
+             " is not accepted: it must be different from the names before it";
+    }
+  }
+  return {};
+}
+
+order::ridge::Layout layout_of(const Settings& settings) {
+  order::ridge::Layout layout;
+  layout.ensembles = settings.ensembles;
+  if (settings.merging == Merging::rotation) layout.merging = order::ridge::Merging::rotation;
+  for (const DomainEntry& domain : settings.domains) {
+    layout.domains.push_back({sorted(domain.nodes), sorted(domain.acceptors)});
+  }
+  return layout;
+}
+
+Result<order::Domain> domain_of(const Settings& settings, std::string_view name) {
+  if (name.empty()) return order::Domain{0};
+  for (std::size_t i = 0; i < settings.domains.size(); ++i) {
+    const DomainEntry& domain = settings.domains[i];
+    if (domain.name != name) continue;
+    if (!has_self(settings, domain)) break;
+    return static_cast<order::Domain>(i + 1);
+  }
+  return unexpected(Errc::invalid_option);
+}
+
+std::string_view domain_name(const Settings& settings, order::Domain domain) {
+  if (domain == 0 || domain > settings.domains.size()) return {};
+  return settings.domains[domain - 1].name;
+}
+
+std::string_view domain_name_at(const Settings& settings, Seq position) {
+  if (settings.domains.empty()) return {};
+  return domain_name(settings, order::ridge::domain_of(position));
+}
+
+std::vector<order::Domain> own_domains(const Settings& settings) {
+  std::vector<order::Domain> own;
+  for (std::size_t i = 0; i < settings.domains.size(); ++i) {
+    if (!has_self(settings, settings.domains[i])) continue;
+    own.push_back(static_cast<order::Domain>(i + 1));
+  }
+  return own;
+}
+
+std::vector<std::string> own_domain_names(const Settings& settings) {
+  std::vector<std::string> names;
+  for (const order::Domain domain : own_domains(settings)) {
+    names.push_back(settings.domains[domain - 1].name);
+  }
+  return names;
+}
+
+std::string own_domains_text(const Settings& settings) {
+  std::string text;
+  for (const std::string& name : own_domain_names(settings)) {
+    text += (text.empty() ? "accepted is " : ", ") + quote(name);
+  }
+  return text.empty() ? "leave it out, and all nodes learn the message"
+                      : text + ", or none, and all nodes learn the message";
+}
+
+std::vector<std::string> absent_texts(const Settings& settings) {
+  std::vector<std::string> lines;
+  for (const DomainEntry& domain : settings.domains) {
+    std::vector<NodeId> absent;
+    for (const NodeId node : sorted(domain.nodes)) {
+      if (find(settings.nodes, node) == nullptr) absent.push_back(node);
+    }
+    if (absent.empty()) continue;
+    lines.push_back("domain " + quote(domain.name) + " counts without" + numbers_in(absent) +
+                    " of its nodes, which the list of nodes does not have");
+  }
+  return lines;
+}
+
+bool votes_in_domain(const Settings& settings) {
+  const order::ridge::Layout layout = layout_of(settings);
+  const order::NodeList all = list_of(settings.nodes);
+  const std::vector<order::Domain> own = own_domains(settings);
+  return std::any_of(own.begin(), own.end(), [&](order::Domain domain) {
+    const order::NodeList part = order::ridge::part_of(layout, domain, all);
+    return std::binary_search(part.acceptors.begin(), part.acceptors.end(), settings.self());
+  });
+}
+
+std::string log_lines(const Settings& settings) {
+  if (settings.ensembles > 1) return "ensembles " + std::to_string(settings.ensembles) + "\n";
+  std::string text;
+  for (const DomainEntry& domain : settings.domains) {
+    text += "domain nodes" + numbers_in(sorted(domain.nodes));
+    if (!domain.acceptors.empty()) text += " acceptors" + numbers_in(sorted(domain.acceptors));
+    text += "\n";
+  }
+  return text;
+}
+
+void add_domains(const Settings& settings, Digest& rules) {
+  if (settings.domains.empty()) return;
+  rules.add(as_bytes_view("domains"));
+  rules.add(as_bytes_view(log_lines(settings)));
+  for (const DomainEntry& domain : settings.domains) {
+    rules.add(as_bytes_view(domain.name));
+    rules.add(domain.groups.size());
+    for (const std::string& group : domain.groups) rules.add(as_bytes_view(group));
+  }
+}
+
+}  // namespace peal::config

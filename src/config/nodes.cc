@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/nodes.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "config/domains.h"
+#include "wire/frames.h"
+
+namespace peal::config {
+namespace {
+
+/// Nodes of one list that are not in the other.
+std::size_t count_missing(const std::vector<NodeEntry>& from, const std::vector<NodeEntry>& in) {
+  return static_cast<std::size_t>(
+      std::count_if(from.begin(), from.end(),
+                    [&](const NodeEntry& each) { return find(in, each.number) == nullptr; }));
+}
+
+/// The lowest number that no node of either list has.
+std::string free_number(const std::vector<NodeEntry>& a, const std::vector<NodeEntry>& b) {
+  std::uint32_t number = 1;
+  while (find(a, NodeId{number}) != nullptr || find(b, NodeId{number}) != nullptr) ++number;
+  return std::to_string(number);
+}
+
+/// Whoever stays keeps its number, by which the others know it.
+std::string why_not_number(const Settings& settings, const std::vector<NodeEntry>& wanted) {
+  for (const NodeEntry& then : wanted) {
+    const NodeEntry* now = find(settings.nodes, then.name);
+    if (now == nullptr || now->number == then.number) continue;
+    const std::string number = std::to_string(now->number.value);
+    return "node " + quote(now->name) + " has number " + number + " and would get " +
+           std::to_string(then.number.value) + ": write number = " + number +
+           " into its [[nodes]], and so for all that stay";
+  }
+  for (const NodeEntry& then : wanted) {
+    const NodeEntry* now = find(settings.nodes, then.number);
+    if (now == nullptr || now->name == then.name) continue;
+    return "node " + quote(then.name) + " would get number " + std::to_string(then.number.value) +
+           ", which " + quote(now->name) +
+           " has: write number = " + free_number(settings.nodes, wanted) +
+           " into the [[nodes]] of " + quote(then.name);
+  }
+  return {};
+}
+
+bool collide(const io::HostPort& a, const io::HostPort& b) {
+  return a.host == b.host && std::abs(int{a.port} - int{b.port}) <= 1;
+}
+
+/// Packets tell by their address who sent them, and both lists are known for a while.
+std::string why_not_address(const Settings& settings, const std::vector<NodeEntry>& wanted) {
+  for (const NodeEntry& now : settings.nodes) {
+    if (find(wanted, now.number) != nullptr) continue;
+    for (const NodeEntry& then : wanted) {
+      if (!collide(now.address, then.address)) continue;
+      return "node " + quote(then.name) + " would be at " + to_string(then.address) + ", and " +
+             quote(now.name) + " is at " + to_string(now.address) + ": remove " + quote(now.name) +
+             " first, and add " + quote(then.name) + " when the list without the other counts";
+    }
+  }
+  return {};
+}
+
+std::string why_not_strangers(const Settings& settings, const std::vector<NodeId>& acceptors,
+                              const std::string& where) {
+  const auto strangers =
+      std::count_if(acceptors.begin(), acceptors.end(),
+                    [&settings](NodeId node) { return find(settings.nodes, node) == nullptr; });
+  if (static_cast<std::size_t>(strangers) < acceptors.size() / 2 + 1) return {};
+  return std::to_string(strangers) + " of " + std::to_string(acceptors.size()) + " acceptors" +
+         where + " would be new: add one node at a time, and wait until that list counts before " +
+         "the next";
+}
+
+/// Those who know the order are needed for a majority: nodes that are new, and know nothing, must
+/// not be able to begin one of their own.
+std::string why_not_acceptors(const Settings& settings, const Listing& wanted) {
+  if (!settings.order->traits.quorum) return {};
+  const Settings then = with(settings, wanted);
+  if (votes(then) && !may_vote(settings)) {
+    return "this node would be an acceptor, and has no data_dir: restart it with one and with this "
+           "list";
+  }
+  const order::NodeList all = list_of(then);
+  if (std::string wrong = why_not_strangers(settings, all.acceptors, ""); !wrong.empty()) {
+    return wrong;
+  }
+  const order::ridge::Layout layout = layout_of(then);
+  for (std::size_t i = 0; i < then.domains.size(); ++i) {
+    const auto part = order::ridge::part_of(layout, static_cast<order::Domain>(i + 1), all);
+    const std::string where = " of domain " + quote(then.domains[i].name);
+    if (std::string wrong = why_not_strangers(settings, part.acceptors, where); !wrong.empty()) {
+      return wrong;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+order::NodeList list_of(const std::vector<NodeEntry>& nodes) {
+  std::vector<const NodeEntry*> sorted;
+  for (const NodeEntry& each : nodes) sorted.push_back(&each);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const NodeEntry* a, const NodeEntry* b) { return a->number < b->number; });
+  order::NodeList list;
+  Digest hash;
+  for (const NodeEntry* each : sorted) {
+    list.nodes.push_back(each->number);
+    hash.add(each->number.value);
+    hash.add(as_bytes_view(each->name));
+  }
+  list.hash = std::max<std::uint64_t>(hash.value(), 1);  // 0 is no list
+  return list;
+}
+
+order::NodeList list_of(const Settings& settings) {
+  order::NodeList list = list_of(settings.nodes);
+  if (!settings.order->traits.quorum) return list;
+  list.acceptors = acceptors_of(settings);
+  Digest hash;
+  hash.add(list.hash);
+  for (const NodeId node : list.acceptors) hash.add(node.value);
+  list.hash = std::max<std::uint64_t>(hash.value(), 1);
+  return list;
+}
+
+Listing listing_of(const Settings& settings) { return {settings.nodes, settings.acceptors}; }
+
+Settings with(const Settings& settings, const Listing& listing) {
+  Settings other = settings;
+  other.nodes = listing.nodes;
+  other.acceptors = listing.acceptors;
+  return other;
+}
+
+std::string why_not(const Settings& settings, const Listing& listing) {
+  const std::vector<NodeEntry>& wanted = listing.nodes;
+  const NodeEntry* self = find(wanted, settings.name);
+  if (self == nullptr) {
+    return "node " + quote(settings.name) +
+           ", which this is, is not in the list: to remove it, stop it and reload the others";
+  }
+  if (wanted.size() > settings.nodes_max) {
+    return "the list has " + std::to_string(wanted.size()) +
+           " nodes: accepted are up to nodes_max, which is " + std::to_string(settings.nodes_max) +
+           " as long as this cluster runs";
+  }
+  if (std::string wrong = why_not_number(settings, wanted); !wrong.empty()) return wrong;
+  if (!(self->address == settings.own().address)) {
+    return "node " + quote(settings.name) + ", which this is, is at " +
+           to_string(settings.own().address) +
+           ", and that cannot change while it runs: restart it, or take " +
+           to_string(self->address) + " back";
+  }
+  const std::size_t apart =
+      count_missing(settings.nodes, wanted) + count_missing(wanted, settings.nodes);
+  if (settings.ring.primary == order::ring::PrimaryRule::majority && apart > 1) {
+    return "the list differs from the one that counts by " + std::to_string(apart) +
+           " nodes: with primary = \"majority\", add or remove one node at a time, and wait until "
+           "that list counts before the next";
+  }
+  const std::size_t together = settings.nodes.size() + count_missing(wanted, settings.nodes);
+  if (together > wire::kMembersMax) {
+    return "the list and the one that counts have " + std::to_string(together) +
+           " nodes together: accepted are " + std::to_string(wire::kMembersMax) +
+           "; remove nodes first, and add others when the list without them counts";
+  }
+  if (std::string wrong = why_not_acceptors(settings, listing); !wrong.empty()) return wrong;
+  return why_not_address(settings, wanted);
+}
+
+std::string nodes_wait_text(const order::NodesWait& wait, const trace::Names& names) {
+  using Kind = order::NodesWait::Kind;
+  const std::string who = names.name(wait.who.node);
+  switch (wait.kind) {
+    case Kind::nothing: return {};
+    case Kind::view: return "a view: members are looking for each other";
+    case Kind::member: return who + ", which does not have this list yet: run peal reload there";
+    case Kind::running:
+      return who +
+             ", which is not in this list and still runs: stop it, or if the list here is "
+             "outdated, "
+             "bring it up to date and run peal reload here";
+    case Kind::outdated:
+      return "a list with " + who +
+             ", which runs: this node alone has been given one without it; if it is outdated, "
+             "bring "
+             "it up to date and run peal reload here, else give it to the others too";
+    case Kind::too_many:
+      return "a list that differs by one node, as primary = \"majority\" wants it: add or remove "
+             "one at a time";
+    case Kind::majority:
+      return "a view with most of the nodes of both lists: start those that are missing";
+    case Kind::acceptor:
+      return who +
+             ", an acceptor of this list, which is not heard, is behind, or does not have the "
+             "list: start it, or run peal reload there";
+    case Kind::strangers: return "a list with fewer new acceptors: add or remove one at a time";
+  }
+  return {};
+}
+
+std::vector<std::string> names_in(std::vector<NodeEntry> nodes) {
+  std::sort(nodes.begin(), nodes.end(),
+            [](const NodeEntry& a, const NodeEntry& b) { return a.number < b.number; });
+  std::vector<std::string> names;
+  for (NodeEntry& each : nodes) names.push_back(std::move(each.name));
+  return names;
+}
+
+}  // namespace peal::config

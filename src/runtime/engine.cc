@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine, as a node in the world runs it.
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "config/domains.h"
+#include "config/nodes.h"
+#include "runtime/acceptor_log.h"
+#include "runtime/runtime.h"
+
+namespace peal::runtime {
+namespace {
+
+/// Bytes of the largest packet that the engine makes.
+std::uint32_t packet_bytes(const config::Settings& settings) {
+  const std::uint32_t datagram = settings.ring.packet_bytes_max;
+  if (!settings.keys) return datagram;
+  return std::min(datagram - sealed_data_longer(*settings.order), frame_bytes(settings));
+}
+
+order::OptionValues options_of(const config::Settings& settings) {
+  order::OptionValues values;
+  order::write_options<order::ring::Options>(settings.ring, order::ring::fields(), values);
+  values.set("paxos.optimistic", settings.optimistic ? 1 : 0);
+  values.set("paxos.storage", static_cast<std::int64_t>(settings.storage));
+  values.set("ridge.dissemination", static_cast<std::int64_t>(settings.dissemination));
+  values.set("ridge.merge", static_cast<std::int64_t>(settings.merging));
+  values.set("ridge.ensembles", settings.ensembles);
+  return values;
+}
+
+}  // namespace
+
+std::unique_ptr<order::Engine> Runtime::make_engine(std::uint64_t epoch, order::Host& host) {
+  order::Setup setup;
+  setup.self = {settings_.self(), epoch};
+  setup.list = list_of(settings_);
+  setup.cluster = cluster_id(settings_);
+  setup.packet_bytes_max = packet_bytes(settings_);
+  setup.authenticated = settings_.keys.has_value();
+  setup.streams = settings_.streams;
+  setup.options = options_of(settings_);
+  setup.domains = layout_of(settings_).domains;
+  if (log_ != nullptr) {
+    setup.log = &log_->log();
+    setup.owed = &log_->owed();
+  }
+  Digest seed;
+  seed.add(setup.self.node.value);
+  seed.add(epoch);
+  setup.seed = seed.value();
+  return settings_.order->make(setup, frames_, host);
+}
+
+}  // namespace peal::runtime

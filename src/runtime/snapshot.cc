@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/snapshot.h"
+
+#include <string>
+
+#include "config/domains.h"
+#include "config/nodes.h"
+#include "runtime/runtime.h"
+#include "runtime/text.h"
+#include "trace/json.h"
+
+namespace peal::runtime {
+
+/// What is waited for, and in which domain the order has to go on, if not in all.
+std::string wait_text(const Runtime& runtime) {
+  const order::WaitReason reason = runtime.node().why();
+  const std::string_view name = domain_name(runtime.settings(), reason.domain);
+  const std::string text = wait_text(reason, runtime.names());
+  return name.empty() ? text : text + ", in the domain " + std::string(name);
+}
+
+Snapshot snapshot_of(const Runtime& runtime) {
+  const node::Node& node = runtime.node();
+  Snapshot now;
+  now.id = trace::text_of(node.self(), runtime.names());
+  now.queued_messages = node.queued_messages();
+  now.queued_bytes = node.queued_bytes();
+  now.order = runtime.order().name;
+  now.dissemination = runtime.dissemination();
+  now.ensembles = runtime.ensembles();
+  now.merge = runtime.merge();
+  now.domains = own_domain_names(runtime.settings());
+  const NodeId slow = runtime.transport().congested();
+  now.waits_for = slow != NodeId{} && node.queued_messages() > 0
+                      ? congested_text(slow, runtime.names())
+                      : wait_text(runtime);
+  now.without_majority = order::is_without_majority(node.why());
+  for (auto& [absent, reason] : runtime.missing()) {
+    now.missing.push_back({runtime.names().name(absent), std::move(reason)});
+  }
+  now.multicast = runtime.transport().multicast_status();
+  now.data = data_text(runtime.transport(), runtime.names());
+  const auto key = runtime.sending_key();
+  now.seal = key ? "key " + seal::to_text(*key) : "insecure";
+  for (const io::AddressBook::Entry& entry : runtime.addresses().entries()) {
+    now.nodes.push_back({runtime.names().name(entry.node), entry.node.value, to_string(entry.name),
+                         entry.known() ? to_string(entry.at) : "", entry.problem});
+  }
+  now.list = config::names_in(runtime.nodes());
+  const order::NodesWait wait = node.nodes_wait();
+  if (runtime.next_listing()) {
+    now.next_list = config::names_in(runtime.next_listing()->nodes);
+  } else if (wait.kind != order::NodesWait::Kind::nothing) {
+    now.next_list = now.list;  // that of its file, and the others go by another one
+  }
+  now.list_waits_for = nodes_wait_text(wait, runtime.names());
+  if (const auto lost = runtime.trace_lines_lost())
+    now.counters.emplace_back("trace_lines_lost", *lost);
+  for (const order::Counter& each : node.counters())
+    now.counters.emplace_back(each.name, each.value);
+  for (const io::CounterField& field : io::udp_counter_fields()) {
+    now.counters.emplace_back("udp_" + std::string(field.name),
+                              runtime.transport().counters().*field.value);
+  }
+  if (const io::PeerStreamCounters* streams = runtime.transport().stream_counters()) {
+    for (const io::PeerStreamCounterField& field : io::peer_stream_counter_fields()) {
+      now.counters.emplace_back("stream_" + std::string(field.name), streams->*field.value);
+    }
+    for (const io::StreamState& each : runtime.transport().streams()) {
+      now.counters.emplace_back("stream_dropped_to_" + runtime.names().name(each.node),
+                                each.dropped);
+    }
+  }
+  if (!key) return now;
+  for (std::size_t i = 0; i < seal::kRefusals; ++i) {
+    const auto reason = static_cast<seal::Refusal>(i);
+    const bool opened = reason == seal::Refusal::none;
+    now.counters.emplace_back(
+        "seal_" + (opened ? "opened" : std::string(seal::refusal_name(reason))),
+        runtime.transport().count(reason));
+  }
+  return now;
+}
+
+}  // namespace peal::runtime

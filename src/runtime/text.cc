@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/text.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace peal::runtime {
+
+namespace {
+
+/// "b", "b and c", "b, c and d"; `otherwise` if nobody is named.
+std::string awaited_text(const order::WaitReason& reason, const trace::Names& names,
+                         std::string_view otherwise) {
+  if (reason.all.empty()) {
+    return reason.who == MemberId{} ? std::string(otherwise) : names.name(reason.who.node);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < reason.all.size(); ++i) {
+    if (i > 0) text += i + 1 == reason.all.size() ? " and " : ", ";
+    text += names.name(reason.all[i].node);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string wait_text(const order::WaitReason& reason, const trace::Names& names) {
+  using Kind = order::WaitReason::Kind;
+  const std::string who = awaited_text(reason, names, "a member");
+  const bool named = reason.who != MemberId{} || !reason.all.empty();
+  const std::string_view is = reason.all.size() > 1 ? " are" : " is";
+  const std::string_view has = reason.all.size() > 1 ? " have" : " has";
+  const std::string seq = std::to_string(reason.seq);
+  switch (reason.kind) {
+    case Kind::nothing: return {};
+    case Kind::token: return "the token to come round";
+    case Kind::packet: return "position " + seq + ", which did not arrive here";
+    case Kind::stability: return who + " to receive position " + seq + ", which is safe";
+    case Kind::gathering: return who + " to agree on who is there";
+    case Kind::recovering: return who + " to get what it lacks of the old view";
+    case Kind::slow_application: return "the application of " + who + " to read its messages";
+    case Kind::window: return who + " to receive what was sent; flow control holds back more";
+    case Kind::coordinator:
+      return reason.who == MemberId{} ? "a coordinator to be elected"
+                                      : who + " to be elected coordinator";
+    case Kind::quorum:
+      return "a majority of the acceptors to vote for position " + seq + "; " + who +
+             std::string(has) + " not";
+    case Kind::majority:
+      return "a majority of the acceptors; " + who + std::string(is) + " not heard";
+    case Kind::not_heard:
+      return "others to hear this node: " + who + std::string(is) +
+             " heard here, and nothing that this node sends arrives there";
+    case Kind::founding:
+      return "all acceptors to be there: no order has begun yet" +
+             (named ? "; " + who + std::string(is) + " not heard" : std::string());
+    case Kind::bound:
+      return "all acceptors to begin with the same list of nodes: " + who +
+             " agreed to begin with another one: restart " + who +
+             ", with an empty data_dir if it has one";
+    case Kind::other_list:
+      return "all acceptors to begin with the same list of nodes: the list of " + who +
+             " is another one: run peal reload where it is out of date";
+    case Kind::forgotten:
+      return "all nodes to be stopped, and started again, with empty data_dirs if they have any: "
+             "most "
+             "acceptors lost their votes" +
+             (named ? ": " + who : std::string());
+    case Kind::unheard:
+      return "packets of " + who +
+             " to arrive here; a view may go on without this node: look at the network between the "
+             "two";
+    case Kind::disk: return "the disk of " + who + ", which has written nothing for long";
+    case Kind::ensemble:
+      return "an ensemble with nothing to order to say so, before position " + seq;
+  }
+  return {};
+}
+
+std::string congested_text(NodeId node, const trace::Names& names) {
+  return names.name(node) + " to take what was sent; its stream is full";
+}
+
+std::string data_text(const io::UdpTransport& transport, const trace::Names& names) {
+  if (transport.stream_counters() == nullptr) return "datagrams";
+  std::string missing;
+  for (const io::StreamState& each : transport.streams()) {
+    if (each.open) continue;
+    missing += (missing.empty() ? "" : "; ") + names.name(each.node);
+    if (!each.problem.empty()) missing += " (" + each.problem + ")";
+  }
+  return missing.empty() ? "streams" : "streams; not connected to " + missing;
+}
+
+std::string unreached_text(const io::StreamState& state, const trace::Names& names) {
+  return "node " + names.name(state.node) +
+         " is there, but data cannot reach it: " + state.problem +
+         "; with data = \"streams\" nodes need the TCP port above each other's port";
+}
+
+std::string gather_text(const order::Event& event, Duration pause, const trace::Names& names) {
+  using order::GatherReason;
+  const std::string who = event.who == MemberId{} ? "a member" : names.name(event.who.node);
+  switch (static_cast<GatherReason>(event.a)) {
+    case GatherReason::boot: return "this node has started";
+    case GatherReason::token_loss: return "no token came for the time of token_loss";
+    case GatherReason::join: return who + " asked for a new view";
+    case GatherReason::foreign: return who + " was found outside the view";
+    case GatherReason::leave: return who + " left";
+    case GatherReason::consensus_timeout: return "not all agreed on a view in time";
+    case GatherReason::stall: return who + " received nothing any more";
+    case GatherReason::guard: return "the repair of the view before took too long";
+    case GatherReason::pause:
+      return "this node did not run for " + std::to_string(pause.ns / 1'000'000) + " ms";
+    case GatherReason::commit_loss: return "an attempt at a view failed";
+    case GatherReason::sets_grew: return who + " named others";
+    case GatherReason::nodes: return "the list of nodes has changed";
+    case GatherReason::epoch: return "an earlier life of this node was still known";
+  }
+  return {};
+}
+
+std::string passage_text(std::span<const MemberId> members, std::span<const MemberId> company,
+                         const trace::Names& names) {
+  std::string gone;
+  for (const MemberId& each : members) {
+    if (std::find(company.begin(), company.end(), each) != company.end()) continue;
+    gone += (gone.empty() ? "" : ", ") + names.name(each.node);
+  }
+  return gone.empty() ? "others came" : gone + " left, or was silent for too long";
+}
+
+std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names) {
+  // The bytes of another version cannot be read: neither who sent them nor whether a node did.
+  if (reason == wire::Drop::bad_version) {
+    return "a packet that begins like one of another version of Peal is ignored, as all such will "
+           "be: run the same version on all nodes, or find who else sends to these ports";
+  }
+  const std::string name = names.name(who.node);
+  switch (reason) {
+    case wire::Drop::other_cluster:
+      return "node " + name + " is ignored: it belongs to another cluster; compare the key cluster";
+    case wire::Drop::other_settings:
+      return "node " + name +
+             " is ignored: its cluster-wide settings differ; order, dissemination, ensembles, "
+             "merge, domains, storage, data, nodes_max, message_bytes_max, primary and the times "
+             "in ring must be the same on all nodes (with acceptors, the size of packets too)";
+    case wire::Drop::other_list:
+      return "node " + name +
+             " is ignored: it goes by another list of nodes, or of acceptors; bring the older list "
+             "up to date, and run peal reload there";
+    default: return "node " + name + " is ignored: " + std::string(wire::drop_name(reason));
+  }
+}
+
+std::string owed_text(const order::Event& event, const trace::Names& names) {
+  return "node " + names.name(event.who.node) + " is away, and " + std::to_string(event.a) +
+         " values that it lacks of its last view had to make room here: unless another node still "
+         "has them, it stops once it is back, and joins again when it is restarted";
+}
+
+std::string refused_text(NodeId from, seal::Refusal reason, const trace::Names& names) {
+  // Whoever can write an address into a packet can make this be said, once.
+  const std::string begin =
+      "node " + names.name(from) + " is ignored: packets from its address are ";
+  switch (reason) {
+    case seal::Refusal::unknown_version:
+      return begin +
+             "not sealed, or by another version of Peal; give it the key file too, and run "
+             "the same version on all nodes";
+    case seal::Refusal::unknown_key:
+      return begin +
+             "sealed with a key that is not in the key file here; bring the same key file to "
+             "all nodes";
+    case seal::Refusal::bad_badge:
+      return begin + "sealed for another cluster; compare the key cluster";
+    default: return {};
+  }
+}
+
+std::string new_log_text(const std::string& folder) {
+  return "there was no log in " + folder +
+         ", and a new one was made: if this node took part before, it votes again once the others "
+         "have "
+         "decided to take it in with the new one";
+}
+
+std::string renewed_text(NodeId node, bool self, const trace::Names& names) {
+  return (self ? std::string("this node") : "node " + quote(names.name(node))) +
+         " had lost its votes, and has been taken in as it is now: it votes again";
+}
+
+std::string put_back_text(NodeId other, const trace::Names& names) {
+  return "the data_dir of node " + quote(names.name(other)) +
+         " is an older copy of what it was: others heard of promises and votes that it lacks, so "
+         "it does "
+         "not vote; stop the node, empty the folder, and start it again";
+}
+
+std::string put_back_text(const std::string& folder) {
+  return folder +
+         " is an older copy of what it was: others heard of promises and votes of this node that "
+         "it "
+         "lacks, so this node does not vote; stop it, empty the folder, and start it again: it "
+         "votes once "
+         "the others have decided to take it in with a new log";
+}
+
+std::string address_text(const io::AddressBook::Change& change, const trace::Names& names) {
+  const io::AddressBook::Entry& entry = change.entry;
+  const std::string node = "node " + quote(names.name(entry.node));
+  if (!entry.known()) {
+    return node + " (" + to_string(entry.name) + ") cannot be reached: " + entry.problem;
+  }
+  const bool moved = !change.before.is_unspecified();
+  return node + " (" + to_string(entry.name) + ") is at " + to_string(entry.at) +
+         (moved ? ", no longer at " + to_string(change.before) : "");
+}
+
+}  // namespace peal::runtime

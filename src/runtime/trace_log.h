@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "io/error.h"
+#include "io/file_sink.h"
+#include "node/node.h"
+#include "order/engine.h"
+#include "trace/event.h"
+#include "trace/names.h"
+
+namespace peal::runtime {
+
+/// Writes what one node's application sees, in the order in which it happens. Whoever runs the node
+/// calls flush() before a packet leaves and before the application is told, so that whatever
+/// anybody knows is in the file even if the process is killed the next moment.
+class TraceLog {
+ public:
+  /// What orders.
+  struct Order {
+    std::string engine;  ///< its name
+    bool optimistic = false;
+    bool domains = false;           ///< there are some
+    std::uint16_t own_domains = 0;  ///< as trace::Event::domains
+  };
+  static Result<std::unique_ptr<TraceLog>, io::IoError> open(const std::string& path,
+                                                             const trace::Names& names,
+                                                             Order order);
+
+  /// The incarnation of all that follows; again if it is corrected before the first view.
+  void start(MemberId self);
+  void submit(std::uint64_t number, Service service, ByteView payload, std::uint8_t domain = 0);
+  void originate(std::uint64_t number, const ViewId& view, Seq seq, std::uint32_t index,
+                 Service service);
+  void deliver(const node::Message& message);
+  void early(const node::Message& message);
+  void view(const order::View& view);
+  void leave();
+
+  /// Hands all of it to the operating system. Never blocks: what finds no room is lost, and the
+  /// trace says so.
+  void flush();
+  /// Why lines were lost; the first call after that only.
+  std::optional<io::IoError> take_error();
+  /// Lines that are missing in the trace.
+  std::uint64_t lost_lines() const { return file_->lost(); }
+
+ private:
+  TraceLog(const trace::Names& names, Order order) : names_(names), order_(order) {}
+  std::string lost(std::uint64_t lines) const;
+  trace::Event event(trace::Kind kind) const;
+  std::uint8_t domain_of(Seq seq) const;
+  trace::Event of_message(trace::Kind kind, const node::Message& message) const;
+  void write(const trace::Event& event);
+
+  const trace::Names& names_;
+  const Order order_;
+  MemberId self_{};
+  bool named_ = false;                 ///< a view was installed: `self_` is final
+  std::vector<trace::Event> unnamed_;  ///< submissions that wait for that
+  std::string text_;
+  bool told_ = false;
+  std::unique_ptr<io::FileSink> file_;  ///< last: its end may ask for a line that says what is lost
+};
+
+}  // namespace peal::runtime

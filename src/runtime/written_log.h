@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "io/error.h"
+#include "io/folder_disk.h"
+#include "io/loop.h"
+#include "io/worker.h"
+#include "port/log.h"
+#include "wal/log.h"
+
+namespace peal::runtime {
+
+/// A durable log in a folder of its own, and a thread that writes and syncs it, so that the loop
+/// never waits for the disk. Thread: the loop's.
+class WrittenLog {
+ public:
+  /// Opens and locks the folder, which is made if it is not there. Errors: as of io::FolderDisk.
+  static Result<std::unique_ptr<WrittenLog>, io::IoError> open(const std::string& folder);
+  ~WrittenLog();
+  WrittenLog(const WrittenLog&) = delete;
+  WrittenLog& operator=(const WrittenLog&) = delete;
+
+  io::FolderDisk& disk() { return *disk_; }
+  /// The log, before anything else is done with it.
+  Result<void, wal::Problem> recover(const wal::Options& options, wal::Start start);
+  wal::Log& log() { return *log_; }
+  const std::optional<port::LogFailure>& failure() const { return log_->failure(); }
+
+  /// Calls `on_written` in `loop`, which outlives this, whenever more is durable or the log failed.
+  Result<void, io::IoError> attach(io::Loop& loop, std::function<void()> on_written);
+  /// Has what was appended written, unless something is being written: then it comes next.
+  void commit();
+
+ private:
+  explicit WrittenLog(std::unique_ptr<io::FolderDisk> disk) : disk_(std::move(disk)) {}
+  void take_written();
+
+  std::unique_ptr<io::FolderDisk> disk_;
+  std::unique_ptr<wal::Log> log_;
+  std::unique_ptr<io::Worker> worker_;  ///< before it ends, what it works on does not
+  io::Loop* loop_ = nullptr;
+  std::function<void()> on_written_;
+};
+
+}  // namespace peal::runtime

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/settings.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/text.h"
+
+namespace peal::config {
+namespace {
+
+Settings good() {
+  Settings settings;
+  settings.cluster = "c";
+  settings.name = "a";
+  settings.insecure = true;
+  settings.nodes = {{"a", {}, {1}}, {"b", {}, {2}}};
+  return settings;
+}
+
+TEST(Settings, TheClusterIdTellsNamesAndRulesApart) {
+  const std::uint64_t id = cluster_id(good());
+  EXPECT_EQ(cluster_id(good()), id);
+  const auto rules = [](std::uint64_t value) { return value & 0xffff'ffffU; };
+
+  Settings other = good();
+  other.cluster = "d";
+  EXPECT_NE(cluster_id(other) >> 32U, id >> 32U);
+  EXPECT_EQ(rules(cluster_id(other)), rules(id));
+
+  const std::vector<void (*)(Settings&)> differences{
+      [](Settings& s) { s.nodes_max = 33; },
+      [](Settings& s) { s.ring.token_loss = milliseconds(999); },
+      [](Settings& s) { s.ring.primary = order::ring::PrimaryRule::majority; },
+      [](Settings& s) { s.limits.message_bytes_max = 5; },
+  };
+  for (const auto& differ : differences) {
+    other = good();
+    differ(other);
+    EXPECT_NE(rules(cluster_id(other)), rules(id));
+    EXPECT_EQ(cluster_id(other) >> 32U, id >> 32U);
+  }
+  // What each node may choose for itself does not matter.
+  other = good();
+  other.name = "b";
+  other.ring.max_gap = 100;
+  other.ring.packet_bytes_max = 9'000;
+  other.limits.submit_messages_max = 7;
+  other.trace = "x";
+  // The list of nodes may change while they run.
+  other.nodes.push_back({"c", {}, {3}});
+  EXPECT_EQ(cluster_id(other), id);
+}
+
+TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
+  Settings paxos = good();
+  paxos.nodes.push_back({"c", {}, {3}});
+  const std::uint64_t ring = cluster_id(paxos);
+  paxos.order = order::find_engine("paxos");
+  const std::uint64_t id = cluster_id(paxos);
+  EXPECT_NE(id, ring);
+  EXPECT_EQ(id >> 32U, ring >> 32U);
+
+  Settings other = paxos;
+  other.acceptors = {NodeId{2}};  // as the list of nodes, which may change
+  other.data_dir = "x";
+  other.ring.token_loss = milliseconds(999);
+  EXPECT_EQ(cluster_id(other), id);
+  other = paxos;
+  other.ring.packet_bytes_max = 9'000;
+  EXPECT_NE(cluster_id(other), id);
+  other = paxos;
+  other.streams = true;
+  EXPECT_NE(cluster_id(other), id);
+  other = paxos;
+  other.order = order::find_engine("ridge");
+  const std::uint64_t ridge = cluster_id(other);
+  EXPECT_NE(ridge, id);
+  other.dissemination = Dissemination::ring;
+  EXPECT_NE(cluster_id(other), ridge);
+  other.dissemination = Dissemination::distributors;
+  other.ensembles = 2;
+  const std::uint64_t two = cluster_id(other);
+  EXPECT_NE(two, ridge);
+  other.merging = Merging::rotation;
+  EXPECT_NE(cluster_id(other), two);
+  other.merging = Merging::keys;
+  EXPECT_EQ(cluster_id(other), two);
+  other.ensembles = 3;
+  EXPECT_NE(cluster_id(other), two);
+  EXPECT_NE(cluster_id(other), ridge);
+}
+
+TEST(Settings, ThoseWhoVoteAreThoseNamedOrTheLowest) {
+  Settings paxos = good();
+  EXPECT_FALSE(votes(paxos));
+  paxos.order = order::find_engine("paxos");
+  for (std::uint32_t number = 3; number <= 7; ++number) {
+    paxos.nodes.push_back({"n" + std::to_string(number), {}, {number}});
+  }
+  EXPECT_EQ(acceptors_of(paxos).size(), 5U);
+  EXPECT_TRUE(votes(paxos));
+  paxos.name = "n6";
+  EXPECT_FALSE(votes(paxos));
+  paxos.acceptors = {NodeId{7}, NodeId{6}, NodeId{2}};
+  EXPECT_TRUE(votes(paxos));
+  EXPECT_EQ(acceptors_of(paxos), (std::vector<NodeId>{NodeId{2}, NodeId{6}, NodeId{7}}));
+}
+
+TEST(Settings, EveryTunableThatMustBeEqualIsInTheClusterId) {
+  for (const auto& each : order::ring::fields()) {
+    Settings other = good();
+    each.set(other.ring, each.get(other.ring) + 1);
+    EXPECT_EQ(cluster_id(other) != cluster_id(good()), each.option.cluster_wide) << each.option.key;
+  }
+}
+
+TEST(Settings, EveryWaitHasWords) {
+  trace::Names names;
+  names.set({1}, "a");
+  using Kind = order::WaitReason::Kind;
+  for (int kind = 1; kind <= static_cast<int>(Kind::not_heard); ++kind) {
+    EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {NodeId{1}, 1}, 5}, names).empty());
+    EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {}, 5}, names).empty());
+  }
+  EXPECT_EQ(wait_text({}, names), "");
+  EXPECT_EQ(wait_text({Kind::stability, {NodeId{1}, 1}, 5}, names),
+            "a to receive position 5, which is safe");
+  EXPECT_EQ(wait_text({Kind::coordinator, {}, 0}, names), "a coordinator to be elected");
+  EXPECT_EQ(wait_text({Kind::coordinator, {NodeId{1}, 1}, 0}, names),
+            "a to be elected coordinator");
+  EXPECT_EQ(wait_text({Kind::quorum, {NodeId{1}, 1}, 5}, names),
+            "a majority of the acceptors to vote for position 5; a has not");
+  names.set({2}, "b");
+  names.set({3}, "c");
+  order::WaitReason all{Kind::majority, {NodeId{1}, 1}, 5};
+  EXPECT_EQ(wait_text(all, names), "a majority of the acceptors; a is not heard");
+  all.all = {{NodeId{1}, 1}, {NodeId{2}, 0}, {NodeId{3}, 7}};
+  EXPECT_EQ(wait_text(all, names), "a majority of the acceptors; a, b and c are not heard");
+  all.kind = Kind::gathering;
+  EXPECT_EQ(wait_text(all, names), "a, b and c to agree on who is there");
+}
+
+}  // namespace
+}  // namespace peal::config
