@@ -16,7 +16,7 @@ constexpr std::uint64_t kOwedSegmentBytes = 256U << 10;
 /// The least that a log may have in all: well above what an engine keeps of decided values, or it
 /// could not write any more.
 constexpr std::uint64_t kLogBytes = 256U << 20;
-constexpr std::uint64_t kCluster = 0x5eed0001;
+constexpr std::uint64_t kLogOwner = 0x5eed0001;
 
 }  // namespace
 
@@ -67,7 +67,7 @@ bool NodeLog::open_folder(MemberId self) {
   }
   const bool damaged = do_damage();
   wal::Options options;
-  options.owner = {kCluster + static_cast<std::uint64_t>(kind_), self.node};
+  options.owner = {kLogOwner + static_cast<std::uint64_t>(kind_), self.node};
   options.epoch = self.epoch;
   options.salt = random_.next();
   options.log = random_.next() | 1;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "cli/arguments_builder.h"
-#include "cli/client/policies.h"
 #include "cli/config.h"
+#include "cli/policies.h"
 #include "cli/text.h"
 
 namespace peal::cli {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "cli/client/policies.h"
 #include "cli/config_keys.h"
+#include "cli/policies.h"
 #include "cli/text.h"
 
 namespace peal::cli {

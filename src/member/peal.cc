@@ -42,7 +42,7 @@ Error of_parent() {
   return {ErrorCode::closed, "this member was made before fork(): open a new one in the child"};
 }
 
-Message to_message(const member::MessageOut& from, const member::Settings& settings) {
+Message to_message(const member::MessageOut& from, const config::Settings& settings) {
   Message to;
   to.sender = from.sender;
   to.number = from.number;
@@ -54,7 +54,7 @@ Message to_message(const member::MessageOut& from, const member::Settings& setti
   to.index = from.index;
   to.transitional = from.transitional;
   to.as_guessed = from.as_guessed;
-  to.domain = member::domain_name_at(settings, from.seq);
+  to.domain = config::domain_name_at(settings, from.seq);
   return to;
 }
 
@@ -90,11 +90,11 @@ class Member::Core {
   template <class Send>
   v0::Result<Ticket> send(std::string_view domain, Send&& send) {
     if (is_of_parent()) return of_parent();
-    const auto known = member::domain_of(inner->settings(), domain);
+    const auto known = config::domain_of(inner->settings(), domain);
     if (known) return ticket(send(*known));
     return Error{ErrorCode::invalid_option, "domain \"" + std::string(domain) +
                                                 "\" is none that this node is in: " +
-                                                member::own_domains_text(inner->settings())};
+                                                config::own_domains_text(inner->settings())};
   }
   v0::Result<Ticket> ticket(const decltype(std::declval<member::Core&>().submit({}, {}))& number) {
     if (!number) return submit_error(number.error(), inner->message_bytes_max());
@@ -137,7 +137,7 @@ v0::Result<Member> Member::embed(const Config& config, std::uint32_t header) {
   }
   auto settings = member::settings_of(config);
   if (auto* error = std::get_if<Error>(&settings)) return std::move(*error);
-  auto core = member::Core::open(std::get<member::Settings>(settings));
+  auto core = member::Core::open(std::get<config::Settings>(settings));
   if (!core) return Error{code_of(core.error().code), core.error().message};
   return Member(std::make_unique<Core>(std::move(*core)));
 }
@@ -200,7 +200,7 @@ v0::Result<Done> Member::set_nodes(const std::vector<Node>& nodes,
   if (core_->is_of_parent()) return of_parent();
   auto entries = member::nodes_of(nodes);
   if (auto* error = std::get_if<Error>(&entries)) return std::move(*error);
-  member::Listing listing{std::move(std::get<std::vector<member::NodeEntry>>(entries)), {}};
+  config::Listing listing{std::move(std::get<std::vector<config::NodeEntry>>(entries)), {}};
   for (const std::uint32_t number : acceptors) listing.acceptors.push_back(NodeId{number});
   const auto given = core_->inner->set_nodes(std::move(listing));
   if (given) return Done{};

@@ -16,7 +16,7 @@ namespace {
 std::uint32_t packet_bytes(const config::Settings& settings) {
   const std::uint32_t datagram = settings.ring.packet_bytes_max;
   if (!settings.keys) return datagram;
-  return std::min(datagram - sealed_data_longer(*settings.order), frame_bytes(settings));
+  return std::min(datagram - config::sealed_data_longer(*settings.order), frame_bytes(settings));
 }
 
 order::OptionValues options_of(const config::Settings& settings) {

@@ -10,7 +10,7 @@
 
 namespace peal::runtime {
 std::string Runtime::why_not(const config::Listing& listing) const {
-  if (std::string wrong = member::why_not(settings_, listing); !wrong.empty()) return wrong;
+  if (std::string wrong = config::why_not(settings_, listing); !wrong.empty()) return wrong;
   const std::vector<config::NodeEntry>& nodes = listing.nodes;
   std::vector<io::Peer> peers{{settings_.self(), own_at_}};
   const auto add = [&](const config::NodeEntry& node) {

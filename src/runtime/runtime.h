@@ -119,7 +119,7 @@ class Runtime final : private io::LoopHost,
   /// Its name; empty if the engine has only one.
   std::string_view dissemination() const {
     if (!settings_.order->traits.ensembles) return {};
-    return member::dissemination_name(settings_.dissemination);
+    return config::dissemination_name(settings_.dissemination);
   }
   /// How many order together; 0 if the engine has none.
   std::uint32_t ensembles() const {
@@ -128,7 +128,7 @@ class Runtime final : private io::LoopHost,
   /// How their orders become one; empty if the engine has none.
   std::string_view merge() const {
     if (!settings_.order->traits.ensembles) return {};
-    return member::merging_name(settings_.merging);
+    return config::merging_name(settings_.merging);
   }
   /// Why the newest view ended, from who is in the passage to the next; empty before that. For
   /// engines that do not say it themselves.

@@ -53,7 +53,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   } else if (wait.kind != order::NodesWait::Kind::nothing) {
     now.next_list = now.list;  // that of its file, and the others go by another one
   }
-  now.list_waits_for = nodes_wait_text(wait, runtime.names());
+  now.list_waits_for = config::nodes_wait_text(wait, runtime.names());
   if (const auto lost = runtime.trace_lines_lost())
     now.counters.emplace_back("trace_lines_lost", *lost);
   for (const order::Counter& each : node.counters())

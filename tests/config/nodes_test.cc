@@ -191,7 +191,7 @@ TEST(NodeLists, EveryWaitForOneHasWords) {
       "bring it up to date and run peal reload here");
   EXPECT_THAT(names_in({entry("c", 9), entry("a", 1), entry("b", 4)}),
               testing::ElementsAre("a", "b", "c"));
-  EXPECT_THAT(incompatible_text({NodeId{3}, 1}, wire::Drop::other_list, names),
+  EXPECT_THAT(runtime::incompatible_text({NodeId{3}, 1}, wire::Drop::other_list, names),
               HasSubstr("node c is ignored: it goes by another list of nodes"));
 }
 

@@ -119,25 +119,26 @@ TEST(Settings, EveryWaitHasWords) {
   names.set({1}, "a");
   using Kind = order::WaitReason::Kind;
   for (int kind = 1; kind <= static_cast<int>(Kind::not_heard); ++kind) {
-    EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {NodeId{1}, 1}, 5}, names).empty());
-    EXPECT_FALSE(wait_text({static_cast<Kind>(kind), {}, 5}, names).empty());
+    EXPECT_FALSE(runtime::wait_text({static_cast<Kind>(kind), {NodeId{1}, 1}, 5}, names).empty());
+    EXPECT_FALSE(runtime::wait_text({static_cast<Kind>(kind), {}, 5}, names).empty());
   }
-  EXPECT_EQ(wait_text({}, names), "");
-  EXPECT_EQ(wait_text({Kind::stability, {NodeId{1}, 1}, 5}, names),
+  EXPECT_EQ(runtime::wait_text({}, names), "");
+  EXPECT_EQ(runtime::wait_text({Kind::stability, {NodeId{1}, 1}, 5}, names),
             "a to receive position 5, which is safe");
-  EXPECT_EQ(wait_text({Kind::coordinator, {}, 0}, names), "a coordinator to be elected");
-  EXPECT_EQ(wait_text({Kind::coordinator, {NodeId{1}, 1}, 0}, names),
+  EXPECT_EQ(runtime::wait_text({Kind::coordinator, {}, 0}, names), "a coordinator to be elected");
+  EXPECT_EQ(runtime::wait_text({Kind::coordinator, {NodeId{1}, 1}, 0}, names),
             "a to be elected coordinator");
-  EXPECT_EQ(wait_text({Kind::quorum, {NodeId{1}, 1}, 5}, names),
+  EXPECT_EQ(runtime::wait_text({Kind::quorum, {NodeId{1}, 1}, 5}, names),
             "a majority of the acceptors to vote for position 5; a has not");
   names.set({2}, "b");
   names.set({3}, "c");
   order::WaitReason all{Kind::majority, {NodeId{1}, 1}, 5};
-  EXPECT_EQ(wait_text(all, names), "a majority of the acceptors; a is not heard");
+  EXPECT_EQ(runtime::wait_text(all, names), "a majority of the acceptors; a is not heard");
   all.all = {{NodeId{1}, 1}, {NodeId{2}, 0}, {NodeId{3}, 7}};
-  EXPECT_EQ(wait_text(all, names), "a majority of the acceptors; a, b and c are not heard");
+  EXPECT_EQ(runtime::wait_text(all, names),
+            "a majority of the acceptors; a, b and c are not heard");
   all.kind = Kind::gathering;
-  EXPECT_EQ(wait_text(all, names), "a, b and c to agree on who is there");
+  EXPECT_EQ(runtime::wait_text(all, names), "a, b and c to agree on who is there");
 }
 
 }  // namespace

@@ -291,8 +291,8 @@ TEST_F(AcceptorLogs, AMemberThatCannotReadItsOwnSaysSoAndEnds) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (reason.empty() && std::chrono::steady_clock::now() < end) {
       const auto out = (*core)->wait_until(end);
-      const auto* notice = std::get_if<std::unique_ptr<Notice>>(&out);
-      if (notice == nullptr || (*notice)->kind != Notice::Kind::closed) continue;
+      const auto* notice = std::get_if<std::unique_ptr<member::Notice>>(&out);
+      if (notice == nullptr || (*notice)->kind != member::Notice::Kind::closed) continue;
       reason = (*notice)->text;
     }
     EXPECT_THAT(reason, HasSubstr("the acceptor's log holds what this release cannot read"));

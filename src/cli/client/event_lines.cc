@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
-#include "cli/client/policies.h"
 #include "cli/json.h"
+#include "cli/policies.h"
 #include "cli/text.h"
 #include "group/message.h"
 

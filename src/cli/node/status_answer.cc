@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "cli/client/policies.h"
 #include "cli/json.h"
+#include "cli/policies.h"
 
 namespace peal::cli {
 namespace {
