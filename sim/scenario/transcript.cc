@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/transcript.h"
 
-#include "sim/scenario/words.h"
+#include "sim/scenario/tokenizer.h"
 #include "wire/frames.h"
 
 namespace peal::sim {

@@ -180,7 +180,7 @@ TEST(PaxosEngine, AUnitThatIsDecidedTwiceIsDeliveredOnce) {
   three.decided(kOne, 3, unit_head(kTwo, 1), "a");
   three.decided(kOne, 4, unit_head(kTwo, 2), "b");
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a, 2:b");
-  EXPECT_EQ(three.counter("paxos_ignored"), 1U);
+  EXPECT_EQ(three.counter("quorum_ignored"), 1U);
 }
 
 // what fills an instance is delivered to nobody.
@@ -267,7 +267,7 @@ TEST(PaxosEngine, WhoStartsLateBeginsWithACheckpoint) {
   three.vote(kOne, {1, kOne}, 51, 50);
   three.vote(kTwo, {1, kOne}, 51, 50);
   EXPECT_EQ(three.told(), "") << "it is in no view";
-  EXPECT_EQ(three.counter("paxos_ignored"), 1U);
+  EXPECT_EQ(three.counter("quorum_ignored"), 1U);
 }
 
 // A node is taken into a view while it asks: it must not begin behind that view.
@@ -284,7 +284,7 @@ TEST(PaxosEngine, ACheckpointFromBehindItsOwnViewIsNotTaken) {
   said.members = {{kOne, 0}, {kTwo, 0}, {kThree, 0}};
   said.numbers = {0, 0, 0};
   three.checkpoint(kOne, said);
-  EXPECT_EQ(three.counter("paxos_next"), 1U);
+  EXPECT_EQ(three.counter("quorum_next"), 1U);
   EXPECT_EQ(three.told(), "");
 }
 
@@ -598,7 +598,7 @@ TEST(PaxosWhy, ACoordinatorNamesTheMemberThatIsTooFarBehind) {
   for (int i = 0; i < 100; ++i) {
     one.submit("unit");
     one.sync();
-    next = one.counter("paxos_next") + one.counter("paxos_instances_ahead");
+    next = one.counter("quorum_next") + one.counter("quorum_instances_ahead");
     says(kTwo, 2);
     says(kThree, next);
     if (i == 0) {

@@ -12,8 +12,8 @@ namespace {
 
 /// Counters that say the same of each ensemble, or the most of one: nothing to be added up.
 bool is_one_for_all(std::string_view name) {
-  return name == "paxos_list" || name == "paxos_acceptors" || name == "paxos_acceptors_heard" ||
-         name == "paxos_round" || name == "paxos_owed_bytes" || name == "paxos_owed_dropped";
+  return name == "quorum_list" || name == "quorum_acceptors" || name == "quorum_acceptors_heard" ||
+         name == "quorum_round" || name == "quorum_owed_bytes" || name == "quorum_owed_dropped";
 }
 
 }  // namespace

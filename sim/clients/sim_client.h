@@ -16,31 +16,31 @@
 
 namespace peal::sim {
 
-class Talk;
+class SimClient;
 
 /// Sees what a client is told.
 class TalkWatcher {
  public:
   virtual ~TalkWatcher() = default;
-  virtual void started(Talk& talk) = 0;  ///< it has a session; comes once
-  virtual void resumed(Talk& talk) = 0;
-  virtual void message(Talk& talk, const wire::MessageEvent& event) = 0;
-  virtual void view(Talk& talk, const wire::GroupViewEvent& event) = 0;
-  virtual void transitional(Talk& talk, std::string_view group) = 0;
-  virtual void left(Talk& talk, std::string_view group) = 0;
-  virtual void gap(Talk& talk, const wire::GapEvent& event) = 0;
-  virtual void shared(Talk& talk) = 0;                         ///< the next event lay in memory
-  virtual void settled(Talk& talk, std::uint64_t number) = 0;  ///< one that was not refused
-  virtual void ended(Talk& talk, wire::ClientCode code) = 0;
+  virtual void started(SimClient& talk) = 0;  ///< it has a session; comes once
+  virtual void resumed(SimClient& talk) = 0;
+  virtual void message(SimClient& talk, const wire::MessageEvent& event) = 0;
+  virtual void view(SimClient& talk, const wire::GroupViewEvent& event) = 0;
+  virtual void transitional(SimClient& talk, std::string_view group) = 0;
+  virtual void left(SimClient& talk, std::string_view group) = 0;
+  virtual void gap(SimClient& talk, const wire::GapEvent& event) = 0;
+  virtual void shared(SimClient& talk) = 0;  ///< the next event lay in memory
+  virtual void settled(SimClient& talk, std::uint64_t number) = 0;  ///< one that was not refused
+  virtual void ended(SimClient& talk, wire::ClientCode code) = 0;
   /// The daemon said something that it must not say.
-  virtual void wrong(Talk& talk, const std::string& text) = 0;
+  virtual void wrong(SimClient& talk, const std::string& text) = 0;
 };
 
 /// One simulated client of a daemon, from its first hello to the end of its session: what a client
 /// library does, without sockets. Bytes go both ways as whoever owns it likes.
-class Talk {
+class SimClient {
  public:
-  Talk(std::string name, TalkWatcher& watcher) : name_(std::move(name)), watcher_(watcher) {}
+  SimClient(std::string name, TalkWatcher& watcher) : name_(std::move(name)), watcher_(watcher) {}
 
   enum class State : std::uint8_t { apart, greeting, talking, over };
   State state() const { return state_; }

@@ -12,8 +12,8 @@
 
 #include "sim/scenario/scenario.h"
 #include "sim/scenario/targets.h"
+#include "sim/scenario/tokenizer.h"
 #include "sim/scenario/transcript.h"
-#include "sim/scenario/words.h"
 #include "sim/world/world.h"
 
 // Carries out a script line by line. One method per command; each first reads its words, and acts
@@ -21,10 +21,10 @@
 
 namespace peal::sim {
 
-class Stage final : public Watcher {
+class Interpreter final : public Watcher {
  public:
-  Stage(const Script& script, const RunOptions& options, bool checking);
-  ~Stage() override;
+  Interpreter(const Script& script, const RunOptions& options, bool checking);
+  ~Interpreter() override;
 
   Outcome run();
   std::vector<std::string> last_events() const;
@@ -34,7 +34,7 @@ class Stage final : public Watcher {
   void on_event(MemberId who, const order::Event& event) override;
 
  private:
-  using Handler = void (Stage::*)(Words&);
+  using Handler = void (Interpreter::*)(Tokenizer&);
   struct Verb {
     std::string_view name;
     Handler handler;
@@ -73,7 +73,7 @@ class Stage final : public Watcher {
   // Running lines (stage.cc).
   void run_line(const Script::Line& line);
   void run_text(const std::string& text, std::uint32_t number);
-  bool acting(Words& words);
+  bool acting(Tokenizer& words);
   void fail(const std::string& text);
   void note_plain(const std::string& text);
   void advance(Instant limit);
@@ -85,93 +85,93 @@ class Stage final : public Watcher {
   std::string where() const;
 
   // Cluster and time (stage_cluster.cc, stage_run.cc).
-  void do_cluster(Words& words);
-  void read_cluster_keys(Words& words, WorldOptions& options);
-  void read_paxos_keys(Words& words, WorldOptions& options);
+  void do_cluster(Tokenizer& words);
+  void read_cluster_keys(Tokenizer& words, WorldOptions& options);
+  void read_paxos_keys(Tokenizer& words, WorldOptions& options);
   void build(const WorldOptions& options, bool start_all);
-  void do_run(Words& words);
-  void run_until(Words& words);
-  void until_installed(Words& words);
-  void until_delivered(Words& words);
-  void until_idle(Words& words);
-  void until_event(Words& words);
-  void until_packet(Words& words);
-  Instant read_limit(Words& words);
-  void do_mark(Words& words);
-  void do_on(Words& words);
-  void do_transcript(Words& words);
-  void do_settle(Words& words);
+  void do_run(Tokenizer& words);
+  void run_until(Tokenizer& words);
+  void until_installed(Tokenizer& words);
+  void until_delivered(Tokenizer& words);
+  void until_idle(Tokenizer& words);
+  void until_event(Tokenizer& words);
+  void until_packet(Tokenizer& words);
+  Instant read_limit(Tokenizer& words);
+  void do_mark(Tokenizer& words);
+  void do_on(Tokenizer& words);
+  void do_transcript(Tokenizer& words);
+  void do_settle(Tokenizer& words);
   void report_tables();
 
   // Nodes and applications (stage_nodes.cc).
-  void do_start(Words& words);
-  void do_crash(Words& words);
-  void do_pause(Words& words);
-  void do_leave(Words& words);
-  void do_list(Words& words);
-  void do_slow(Words& words);
-  void do_application(Words& words);
-  void do_disk(Words& words);
+  void do_start(Tokenizer& words);
+  void do_crash(Tokenizer& words);
+  void do_pause(Tokenizer& words);
+  void do_leave(Tokenizer& words);
+  void do_list(Tokenizer& words);
+  void do_slow(Tokenizer& words);
+  void do_application(Tokenizer& words);
+  void do_disk(Tokenizer& words);
   static void do_to_folder(NodeLog& folder, std::string_view what, Duration time);
-  void do_clock(Words& words);
-  void do_submit(Words& words);
-  void do_load(Words& words);
-  Service take_service(Words& words);
+  void do_clock(Tokenizer& words);
+  void do_submit(Tokenizer& words);
+  void do_load(Tokenizer& words);
+  Service take_service(Tokenizer& words);
 
   // Clients of groups (stage_groups.cc).
-  void do_client(Words& words);
-  void client_sends(Words& words, const std::vector<NodeId>& nodes,
+  void do_client(Tokenizer& words);
+  void client_sends(Tokenizer& words, const std::vector<NodeId>& nodes,
                     const std::vector<std::string>& clients);
-  void expect_group(Words& words, const std::vector<NodeId>& nodes);
-  void expect_client(Words& words, const std::vector<NodeId>& nodes);
+  void expect_group(Tokenizer& words, const std::vector<NodeId>& nodes);
+  void expect_client(Tokenizer& words, const std::vector<NodeId>& nodes);
 
   // Network (stage_network.cc).
-  void read_conditions(Words& words, Conditions& conditions);
-  void do_network(Words& words);
-  void do_link(Words& words);
-  void do_mtu(Words& words);
-  void do_cut(Words& words);
-  void do_move(Words& words);
-  void do_deaf(Words& words);
-  void do_mute(Words& words);
-  void cut_off(Words& words, bool deaf);
-  void do_heal(Words& words);
-  void do_split(Words& words);
-  void do_flap(Words& words);
-  void do_drop(Words& words);
-  void do_delay(Words& words);
-  void do_duplicate(Words& words);
-  void do_hold(Words& words);
-  void do_release(Words& words);
-  void add_rule(Words& words, Rule::Act act);
-  void do_clear(Words& words);
-  void do_target(Words& words);
-  void do_inject(Words& words);
-  void do_replay(Words& words);
-  std::optional<PacketKind> read_kind(Words& words, std::string_view key);
-  PacketPattern read_packet_pattern(Words& words);
-  EventPattern read_event_pattern(Words& words);
+  void read_conditions(Tokenizer& words, Conditions& conditions);
+  void do_network(Tokenizer& words);
+  void do_link(Tokenizer& words);
+  void do_mtu(Tokenizer& words);
+  void do_cut(Tokenizer& words);
+  void do_move(Tokenizer& words);
+  void do_deaf(Tokenizer& words);
+  void do_mute(Tokenizer& words);
+  void cut_off(Tokenizer& words, bool deaf);
+  void do_heal(Tokenizer& words);
+  void do_split(Tokenizer& words);
+  void do_flap(Tokenizer& words);
+  void do_drop(Tokenizer& words);
+  void do_delay(Tokenizer& words);
+  void do_duplicate(Tokenizer& words);
+  void do_hold(Tokenizer& words);
+  void do_release(Tokenizer& words);
+  void add_rule(Tokenizer& words, Rule::Act act);
+  void do_clear(Tokenizer& words);
+  void do_target(Tokenizer& words);
+  void do_inject(Tokenizer& words);
+  void do_replay(Tokenizer& words);
+  std::optional<PacketKind> read_kind(Tokenizer& words, std::string_view key);
+  PacketPattern read_packet_pattern(Tokenizer& words);
+  EventPattern read_event_pattern(Tokenizer& words);
   bool matches(const PacketPattern& pattern, const Packet& packet) const;
   bool matches(const EventPattern& pattern, MemberId who, const order::Event& event) const;
   void fire(Trigger& trigger);
 
   // Expectations (stage_expect.cc).
-  void do_expect(Words& words);
-  void expect_nodes(Words& words, const std::vector<NodeId>& nodes);
-  void expect_install(Words& words, const std::vector<NodeId>& nodes);
-  void expect_headway(Words& words);
-  void expect_view(Words& words, const std::vector<NodeId>& nodes);
+  void do_expect(Tokenizer& words);
+  void expect_nodes(Tokenizer& words, const std::vector<NodeId>& nodes);
+  void expect_install(Tokenizer& words, const std::vector<NodeId>& nodes);
+  void expect_headway(Tokenizer& words);
+  void expect_view(Tokenizer& words, const std::vector<NodeId>& nodes);
   void expect_same_deliveries(const std::vector<NodeId>& nodes);
-  void expect_delivers(Words& words, const std::vector<NodeId>& nodes, bool wanted);
-  void expect_delivered_count(Words& words, const std::vector<NodeId>& nodes);
-  void expect_state(Words& words, const std::vector<NodeId>& nodes);
-  void expect_no_view_change(Words& words);
-  void expect_compared(Words& words, const std::string& what, NodeId node,
+  void expect_delivers(Tokenizer& words, const std::vector<NodeId>& nodes, bool wanted);
+  void expect_delivered_count(Tokenizer& words, const std::vector<NodeId>& nodes);
+  void expect_state(Tokenizer& words, const std::vector<NodeId>& nodes);
+  void expect_no_view_change(Tokenizer& words);
+  void expect_compared(Tokenizer& words, const std::string& what, NodeId node,
                        const std::function<std::optional<std::uint64_t>()>& value);
-  void expect_counter(Words& words, bool since_mark);
-  void expect_packets(Words& words);
-  void expect_violation(Words& words);
-  void expect_transcript(Words& words);
+  void expect_counter(Tokenizer& words, bool since_mark);
+  void expect_packets(Tokenizer& words);
+  void expect_violation(Tokenizer& words);
+  void expect_transcript(Tokenizer& words);
   bool compare(const std::string& op, std::uint64_t left, std::uint64_t right);
   std::vector<const trace::Event*> deliveries_of(const Process& process) const;
   std::optional<std::uint64_t> counter(NodeId node, std::string_view name) const;
@@ -182,7 +182,7 @@ class Stage final : public Watcher {
   const bool checking_;
   WorldOptions world_options_;
   bool clustered_ = false;
-  std::unique_ptr<Ledger> ledger_;
+  std::unique_ptr<HistoryRecorder> recorder_;
   std::unique_ptr<World> world_;
   std::unique_ptr<Targets> targets_;
   Transcript transcript_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/finding.h"
+#include "sim/run/run_result.h"
 
 #include <cstring>
 
@@ -49,7 +49,7 @@ class Decoder {
 
 }  // namespace
 
-std::string encode(const Finding& finding) {
+std::string encode(const RunResult& finding) {
   Figures figures = finding.figures;
   Encoder out;
   out.number(finding.index);
@@ -67,9 +67,9 @@ std::string encode(const Finding& finding) {
   return out.bytes();
 }
 
-Finding decode(const std::string& bytes) {
+RunResult decode(const std::string& bytes) {
   Decoder in(bytes);
-  Finding finding;
+  RunResult finding;
   finding.index = in.number();
   finding.property = in.text();
   finding.text = in.text();

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "sim/scenario/stage.h"
+#include "sim/scenario/interpreter.h"
 
 // Clients of process groups, in a story whose cluster has groups=yes.
 
@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kNamesMost = 10'000;
 
 /// "x" or "x,y" or "x1-x9": the names, in the order written.
-std::vector<std::string> names_of(Words& words, const std::string& text) {
+std::vector<std::string> names_of(Tokenizer& words, const std::string& text) {
   std::vector<std::string> names;
   std::size_t begin = 0;
   while (begin <= text.size()) {
@@ -27,8 +27,8 @@ std::vector<std::string> names_of(Words& words, const std::string& text) {
     }
     const std::string stem = part.substr(0, digits);
     const bool same_stem = part.compare(dash + 1, stem.size(), stem) == 0;
-    Words first(part.substr(digits, dash - digits), 0);
-    Words last(part.substr(std::min(dash + 1 + stem.size(), part.size())), 0);
+    Tokenizer first(part.substr(digits, dash - digits), 0);
+    Tokenizer last(part.substr(std::min(dash + 1 + stem.size(), part.size())), 0);
     const std::uint64_t low = first.number(0, kNamesMost);
     const std::uint64_t high = last.number(low, kNamesMost);
     if (!same_stem || first.failed() || last.failed()) {
@@ -44,7 +44,7 @@ std::vector<std::string> names_of(Words& words, const std::string& text) {
 
 /// client NODES NAMES connect|disconnect | client NODES NAMES join|leave GROUPS |
 /// client NODES NAMES send TARGETS SERVICE "text"|size=N [count=N] [self-discard]
-void Stage::do_client(Words& words) {
+void Interpreter::do_client(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const std::vector<std::string> clients = names_of(words, words.take("names of clients"));
   const std::string verb = words.take("what they do");
@@ -77,8 +77,8 @@ void Stage::do_client(Words& words) {
   }
 }
 
-void Stage::client_sends(Words& words, const std::vector<NodeId>& nodes,
-                         const std::vector<std::string>& clients) {
+void Interpreter::client_sends(Tokenizer& words, const std::vector<NodeId>& nodes,
+                               const std::vector<std::string>& clients) {
   ClientWish wish;
   wish.targets = names_of(words, words.take("groups and private names"));
   const Service service = take_service(words);
@@ -101,7 +101,7 @@ void Stage::client_sends(Words& words, const std::vector<NodeId>& nodes,
 }
 
 /// expect NODES group GROUPS members="x@n1 y@n2"
-void Stage::expect_group(Words& words, const std::vector<NodeId>& nodes) {
+void Interpreter::expect_group(Tokenizer& words, const std::vector<NodeId>& nodes) {
   const std::vector<std::string> groups = names_of(words, words.take("names of groups"));
   const std::string wanted = words.text();
   if (!acting(words)) return;
@@ -120,7 +120,7 @@ void Stage::expect_group(Words& words, const std::vector<NodeId>& nodes) {
 
 /// expect NODES client NAMES got|missed "text"
 /// expect NODES client NAMES gap|no-gap "group", which is empty for messages to the client alone
-void Stage::expect_client(Words& words, const std::vector<NodeId>& nodes) {
+void Interpreter::expect_client(Tokenizer& words, const std::vector<NodeId>& nodes) {
   const std::vector<std::string> clients = names_of(words, words.take("names of clients"));
   const bool no_gap = words.accept("no-gap");
   const bool gap = no_gap || words.accept("gap");

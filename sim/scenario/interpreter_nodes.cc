@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "sim/scenario/stage.h"
+#include "sim/scenario/interpreter.h"
 
 namespace peal::sim {
 namespace {
@@ -20,13 +20,13 @@ std::optional<Service> service_of(const std::string& name) {
 }  // namespace
 
 /// start n1,n2 [epoch=+5|-5]
-void Stage::do_start(Words& words) {
+void Interpreter::do_start(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.take_keys();
   std::int64_t step = 0;
   if (const auto epoch = words.value("epoch")) {
     const bool back = !epoch->empty() && (*epoch)[0] == '-';
-    Words number(epoch->substr(back || (*epoch)[0] == '+' ? 1 : 0), 0);
+    Tokenizer number(epoch->substr(back || (*epoch)[0] == '+' ? 1 : 0), 0);
     step = static_cast<std::int64_t>(number.number(0, 1'000'000'000));
     if (number.failed()) words.fail("epoch=" + *epoch + ": " + number.problem());
     if (back) step = -step;
@@ -36,12 +36,12 @@ void Stage::do_start(Words& words) {
 }
 
 /// crash n1,n2 [after-sends 3]
-void Stage::do_crash(Words& words) {
+void Interpreter::do_crash(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   std::uint64_t sends = 0;
   if (words.accept("after-sends")) sends = words.number(1, 1'000'000'000);
   if (!acting(words)) return;
-  if (sends == 0 && nodes.size() == world_->nodes()) ledger_->faults().add(Fault::crash_all);
+  if (sends == 0 && nodes.size() == world_->nodes()) recorder_->faults().add(Fault::crash_all);
   for (const NodeId node : nodes) {
     if (sends == 0) {
       world_->crash(node);
@@ -52,7 +52,7 @@ void Stage::do_crash(Words& words) {
 }
 
 /// pause n1 700ms
-void Stage::do_pause(Words& words) {
+void Interpreter::do_pause(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const Duration length = words.duration();
   if (!acting(words)) return;
@@ -60,14 +60,14 @@ void Stage::do_pause(Words& words) {
 }
 
 /// leave n1
-void Stage::do_leave(Words& words) {
+void Interpreter::do_leave(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   if (!acting(words)) return;
   for (const NodeId node : nodes) world_->leave(node);
 }
 
 /// list n1,n2 to n1,n2,n3
-void Stage::do_list(Words& words) {
+void Interpreter::do_list(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.expect("to");
   const std::vector<NodeId> list = words.nodes();
@@ -77,7 +77,7 @@ void Stage::do_list(Words& words) {
 }
 
 /// slow n1 30
-void Stage::do_slow(Words& words) {
+void Interpreter::do_slow(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const std::uint64_t times = words.number(1, 100'000);
   if (!acting(words)) return;
@@ -85,7 +85,7 @@ void Stage::do_slow(Words& words) {
 }
 
 /// application n1 normal | application n1 [room=0] [per-unit=1ms]
-void Stage::do_application(Words& words) {
+void Interpreter::do_application(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const bool normal = words.accept("normal");
   words.take_keys();
@@ -102,7 +102,7 @@ void Stage::do_application(Words& words) {
 /// disk n1 [votes|owed] fails | … slow 200ms | … hangs [10s] | … lost | … copied | … put-back |
 /// … rots | … stray | … full, or disk n1 of n2, or disk n1 mended
 /// A lost one is empty when the node next starts; one that is put back holds what was copied last.
-void Stage::do_disk(Words& words) {
+void Interpreter::do_disk(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const bool one = words.peek() == "votes" || words.peek() == "owed";
   const std::string only = one ? words.take("votes or owed") : std::string();
@@ -123,7 +123,7 @@ void Stage::do_disk(Words& words) {
     NodeLog* disk = world_->disk(node);
     if (disk == nullptr) continue;  // no acceptor
     if (what == "of") {
-      ledger_->faults().add(Fault::disk_exchanged);
+      recorder_->faults().add(Fault::disk_exchanged);
       disk->give(*world_->disk(other));
       continue;
     }
@@ -134,17 +134,17 @@ void Stage::do_disk(Words& words) {
     if (ends && what == "hangs") {
       world_->plan(now() + time, [this, node] { world_->end_hang(node); });
     }
-    if (what == "full") ledger_->faults().add(Fault::disk_full);
-    if (what == "rots" || what == "stray") ledger_->faults().add(Fault::disk_damaged);
+    if (what == "full") recorder_->faults().add(Fault::disk_full);
+    if (what == "rots" || what == "stray") recorder_->faults().add(Fault::disk_damaged);
     if (only == "owed") continue;  // no vote is lost by it
-    if (what == "lost") ledger_->faults().add(Fault::disk_lost);
-    if (what == "put-back" && disk->is_put_back()) ledger_->faults().add(Fault::disk_put_back);
-    if (what == "hangs") ledger_->faults().add(Fault::disk_hangs);
-    if (what == "slow") ledger_->faults().add(Fault::disk_slow);
+    if (what == "lost") recorder_->faults().add(Fault::disk_lost);
+    if (what == "put-back" && disk->is_put_back()) recorder_->faults().add(Fault::disk_put_back);
+    if (what == "hangs") recorder_->faults().add(Fault::disk_hangs);
+    if (what == "slow") recorder_->faults().add(Fault::disk_slow);
   }
 }
 
-void Stage::do_to_folder(NodeLog& folder, std::string_view what, Duration time) {
+void Interpreter::do_to_folder(NodeLog& folder, std::string_view what, Duration time) {
   if (what == "lost") folder.lose();
   if (what == "copied") folder.copy();
   if (what == "put-back") folder.put_back();
@@ -156,19 +156,19 @@ void Stage::do_to_folder(NodeLog& folder, std::string_view what, Duration time) 
 }
 
 /// clock n1 rate=1.2: runs a fifth too fast from now on; rate=1 is right
-void Stage::do_clock(Words& words) {
+void Interpreter::do_clock(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.take_keys();
   const double rate = words.fraction("rate", 1, 1.5);
   if (rate < 0.5) words.fail("rate= is 0.5 to 1.5");
   if (!acting(words)) return;
   const auto ppm = static_cast<std::int32_t>(std::lround((rate - 1) * 1e6));
-  if (ppm != 0) ledger_->faults().add(Fault::clock_rate, nodes.size());
+  if (ppm != 0) recorder_->faults().add(Fault::clock_rate, nodes.size());
   for (const NodeId node : nodes) world_->set_clock_drift(node, ppm);
 }
 
 /// submit n1 safe "text" [domain=1] | submit n1 agreed size=1000 [count=50] [domain=1]
-void Stage::do_submit(Words& words) {
+void Interpreter::do_submit(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const Service service = take_service(words);
   std::optional<std::string> text;
@@ -192,7 +192,7 @@ void Stage::do_submit(Words& words) {
   }
 }
 
-Service Stage::take_service(Words& words) {
+Service Interpreter::take_service(Tokenizer& words) {
   const std::string name = words.take("a service");
   const std::optional<Service> service = service_of(name);
   if (!service) words.fail("'" + name + "' is no service: safe, agreed, causal or fifo");
@@ -201,7 +201,7 @@ Service Stage::take_service(Words& words) {
 
 /// load stop | load rate=1000 [nodes=n1,n2] [size=8-200] [large=0.01] [large-size=2000-20000]
 ///   [safe=0.3] [burst=1] [for=2s]
-void Stage::do_load(Words& words) {
+void Interpreter::do_load(Tokenizer& words) {
   if (words.accept("stop")) {
     if (acting(words)) world_->stop_loads();
     return;

@@ -3,18 +3,18 @@
 #include <map>
 #include <set>
 
-#include "sim/judge/headway.h"
+#include "sim/judge/availability.h"
 #include "sim/judge/liveness.h"
-#include "sim/scenario/stage.h"
+#include "sim/scenario/interpreter.h"
 
 namespace peal::sim {
 
 /// expect NODES ... | expect headway ... | expect no view change [NODES] | expect
 /// counter|delta|events|views|queue NODE
 /// ... | expect packets ... | expect clean | expect violation E5 | expect transcript
-void Stage::do_expect(Words& words) {
+void Interpreter::do_expect(Tokenizer& words) {
   if (words.accept("clean")) {
-    if (acting(words) && ledger_->broken()) fail("the history is not clean");
+    if (acting(words) && recorder_->broken()) fail("the history is not clean");
   } else if (words.accept("headway")) {
     expect_headway(words);
   } else if (words.accept("violation")) {
@@ -68,18 +68,18 @@ void Stage::do_expect(Words& words) {
 }
 
 /// expect headway [within=2s] [for=3s]: E13, while the faults of now stay
-void Stage::expect_headway(Words& words) {
+void Interpreter::expect_headway(Tokenizer& words) {
   words.take_keys();
-  const Duration usual = world_ == nullptr ? seconds(2) : Headway::usual_bound(*world_);
-  Headway::Times times{};
+  const Duration usual = world_ == nullptr ? seconds(2) : Availability::usual_bound(*world_);
+  Availability::Times times{};
   times.bound = words.duration("within", usual);
   times.watch = words.duration("for", seconds(3));
   if (!acting(words)) return;
   targets_->stop();
-  Headway(*world_, times).judge([this] { return stopped(); });
+  Availability(*world_, times).judge([this] { return stopped(); });
 }
 
-void Stage::expect_nodes(Words& words, const std::vector<NodeId>& nodes) {
+void Interpreter::expect_nodes(Tokenizer& words, const std::vector<NodeId>& nodes) {
   if (words.accept("install")) {
     expect_install(words, nodes);
   } else if (words.accept("view")) {
@@ -106,7 +106,7 @@ void Stage::expect_nodes(Words& words, const std::vector<NodeId>& nodes) {
   }
 }
 
-bool Stage::compare(const std::string& op, std::uint64_t left, std::uint64_t right) {
+bool Interpreter::compare(const std::string& op, std::uint64_t left, std::uint64_t right) {
   if (op == "==") return left == right;
   if (op == "!=") return left != right;
   if (op == "<=") return left <= right;
@@ -115,8 +115,8 @@ bool Stage::compare(const std::string& op, std::uint64_t left, std::uint64_t rig
   return left > right;
 }
 
-void Stage::expect_compared(Words& words, const std::string& what, NodeId node,
-                            const std::function<std::optional<std::uint64_t>()>& value) {
+void Interpreter::expect_compared(Tokenizer& words, const std::string& what, NodeId node,
+                                  const std::function<std::optional<std::uint64_t>()>& value) {
   static const std::set<std::string> kOperators{"==", "!=", "<=", ">=", "<", ">"};
   const std::string op = words.take("a comparison");
   if (!kOperators.contains(op)) words.fail("'" + op + "' is no comparison: == != <= >= < >");
@@ -134,7 +134,7 @@ void Stage::expect_compared(Words& words, const std::string& what, NodeId node,
 
 /// expect n2,n3 install transitional|regular members=n2,n3: the next such view after the last one
 /// that was expected of the node.
-void Stage::expect_install(Words& words, const std::vector<NodeId>& nodes) {
+void Interpreter::expect_install(Tokenizer& words, const std::vector<NodeId>& nodes) {
   const std::string kind = words.take("transitional or regular");
   if (kind != "transitional" && kind != "regular") {
     words.fail("'" + kind + "': accepted is transitional or regular");
@@ -142,7 +142,7 @@ void Stage::expect_install(Words& words, const std::vector<NodeId>& nodes) {
   words.take_keys();
   const std::vector<NodeId> members = words.nodes("members", nodes);
   if (!acting(words)) return;
-  const std::vector<trace::Event>& events = ledger_->events();
+  const std::vector<trace::Event>& events = recorder_->events();
   for (const NodeId node : nodes) {
     std::size_t& at = install_cursor_[node.value];
     std::string seen;
@@ -169,7 +169,7 @@ void Stage::expect_install(Words& words, const std::vector<NodeId>& nodes) {
 }
 
 /// expect n1,n2 view members=n1,n2
-void Stage::expect_view(Words& words, const std::vector<NodeId>& nodes) {
+void Interpreter::expect_view(Tokenizer& words, const std::vector<NodeId>& nodes) {
   words.take_keys();
   const std::vector<NodeId> members = words.nodes("members", nodes);
   if (!acting(words)) return;
@@ -184,9 +184,9 @@ void Stage::expect_view(Words& words, const std::vector<NodeId>& nodes) {
   }
 }
 
-std::vector<const trace::Event*> Stage::deliveries_of(const Process& process) const {
+std::vector<const trace::Event*> Interpreter::deliveries_of(const Process& process) const {
   std::vector<const trace::Event*> out;
-  for (const trace::Event& event : ledger_->events()) {
+  for (const trace::Event& event : recorder_->events()) {
     if (event.kind == trace::Kind::deliver && event.layer == trace::Layer::order &&
         event.node == process.self) {
       out.push_back(&event);
@@ -196,7 +196,7 @@ std::vector<const trace::Event*> Stage::deliveries_of(const Process& process) co
 }
 
 /// In every view that two of the nodes were in, they delivered the same messages in the same order.
-void Stage::expect_same_deliveries(const std::vector<NodeId>& nodes) {
+void Interpreter::expect_same_deliveries(const std::vector<NodeId>& nodes) {
   using Order = std::vector<trace::MessageId>;
   std::map<ViewId, std::pair<NodeId, Order>> first;
   for (const NodeId node : nodes) {
@@ -206,7 +206,7 @@ void Stage::expect_same_deliveries(const std::vector<NodeId>& nodes) {
       return;
     }
     std::map<ViewId, Order> mine;
-    for (const trace::Event& event : ledger_->events()) {
+    for (const trace::Event& event : recorder_->events()) {
       if (event.kind == trace::Kind::view && !event.transitional && event.node == process->self) {
         mine[event.view];
       }
@@ -226,7 +226,7 @@ void Stage::expect_same_deliveries(const std::vector<NodeId>& nodes) {
 }
 
 /// expect n1 delivers "a" [before "b"] [transitional|regular]
-void Stage::expect_delivers(Words& words, const std::vector<NodeId>& nodes, bool wanted) {
+void Interpreter::expect_delivers(Tokenizer& words, const std::vector<NodeId>& nodes, bool wanted) {
   const std::uint64_t hash = digest_of(as_bytes_view(words.text()));
   std::optional<std::uint64_t> before;
   if (words.accept("before")) before = digest_of(as_bytes_view(words.text()));
@@ -255,7 +255,7 @@ void Stage::expect_delivers(Words& words, const std::vector<NodeId>& nodes, bool
 }
 
 /// expect n1,n2 delivered count=50 [from n3]
-void Stage::expect_delivered_count(Words& words, const std::vector<NodeId>& nodes) {
+void Interpreter::expect_delivered_count(Tokenizer& words, const std::vector<NodeId>& nodes) {
   words.take_keys();
   const std::uint64_t count = words.number("count", 0, 0, ~0ULL);
   const std::vector<NodeId> from = words.accept("from") ? words.nodes() : std::vector<NodeId>{};
@@ -278,7 +278,7 @@ void Stage::expect_delivered_count(Words& words, const std::vector<NodeId>& node
 }
 
 /// expect n1 state running|paused|down
-void Stage::expect_state(Words& words, const std::vector<NodeId>& nodes) {
+void Interpreter::expect_state(Tokenizer& words, const std::vector<NodeId>& nodes) {
   const std::string wanted = words.take("running, paused or down");
   if (wanted != "running" && wanted != "paused" && wanted != "down") {
     words.fail("'" + wanted + "': accepted is running, paused or down");
@@ -294,7 +294,7 @@ void Stage::expect_state(Words& words, const std::vector<NodeId>& nodes) {
 }
 
 /// expect no view change [n1,n2]: since the mark
-void Stage::expect_no_view_change(Words& words) {
+void Interpreter::expect_no_view_change(Tokenizer& words) {
   words.expect("view");
   words.expect("change");
   std::vector<NodeId> nodes;
@@ -316,7 +316,7 @@ void Stage::expect_no_view_change(Words& words) {
   }
 }
 
-std::optional<std::uint64_t> Stage::counter(NodeId node, std::string_view name) const {
+std::optional<std::uint64_t> Interpreter::counter(NodeId node, std::string_view name) const {
   const Process* process = world_->process(node);
   if (process == nullptr) return std::nullopt;
   for (const order::Counter& counter : process->counters()) {
@@ -326,7 +326,7 @@ std::optional<std::uint64_t> Stage::counter(NodeId node, std::string_view name) 
 }
 
 /// expect counter n1 token_lost == 0; expect delta n1 ... counts from the mark on
-void Stage::expect_counter(Words& words, bool since_mark) {
+void Interpreter::expect_counter(Tokenizer& words, bool since_mark) {
   const NodeId node = words.node();
   const std::string name = words.take("a counter");
   expect_compared(words, "counter " + name, node,
@@ -346,9 +346,9 @@ void Stage::expect_counter(Words& words, bool since_mark) {
 }
 
 /// expect packets kind=join [from n1] <= 20: sent since the mark
-void Stage::expect_packets(Words& words) {
+void Interpreter::expect_packets(Tokenizer& words) {
   std::string word = words.take("kind=");
-  Words keys(word, 0);
+  Tokenizer keys(word, 0);
   keys.take_keys();
   const std::optional<PacketKind> kind = read_kind(keys, "kind");
   if (!kind) words.fail(keys.failed() ? keys.problem() : "which packets? say kind=join");
@@ -367,7 +367,7 @@ void Stage::expect_packets(Words& words) {
 }
 
 /// expect violation E5 | any: what comes after it cannot be trusted, so it belongs to the mutants
-void Stage::expect_violation(Words& words) {
+void Interpreter::expect_violation(Tokenizer& words) {
   const std::string property = words.take("a property");
   if (options_.mutant == sim_hooks::Mutant::none) {
     words.fail("'expect violation' needs a mutant: only a deliberate fault may break a property");
@@ -375,7 +375,7 @@ void Stage::expect_violation(Words& words) {
   if (acting(words)) wanted_violations_.push_back(property);
 }
 
-void Stage::expect_transcript(Words& words) {
+void Interpreter::expect_transcript(Tokenizer& words) {
   const std::vector<std::string> wanted = std::move(*transcript_block_);
   transcript_block_.reset();
   if (!acting(words)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/scenario/words.h"
+#include "sim/scenario/tokenizer.h"
 
 #include <algorithm>
 #include <array>
@@ -49,11 +49,11 @@ bool starts_key(std::string_view word) {
 
 }  // namespace
 
-Words::Words(std::string_view line, std::uint32_t nodes) : line_(line), nodes_(nodes) {
+Tokenizer::Tokenizer(std::string_view line, std::uint32_t nodes) : line_(line), nodes_(nodes) {
   split(line_);
 }
 
-void Words::split(std::string_view line) {
+void Tokenizer::split(std::string_view line) {
   std::size_t at = 0;
   while (at < line.size()) {
     if (line[at] == ' ' || line[at] == '\t' || line[at] == '\r') {
@@ -79,11 +79,11 @@ void Words::split(std::string_view line) {
   }
 }
 
-std::string_view Words::peek() const {
+std::string_view Tokenizer::peek() const {
   return at_end() ? std::string_view{} : std::string_view(words_[next_].text);
 }
 
-std::string Words::take(std::string_view what) {
+std::string Tokenizer::take(std::string_view what) {
   if (at_end()) {
     fail("the line ends where " + std::string(what) + " is expected");
     return {};
@@ -91,27 +91,27 @@ std::string Words::take(std::string_view what) {
   return words_[next_++].text;
 }
 
-bool Words::accept(std::string_view word) {
+bool Tokenizer::accept(std::string_view word) {
   if (at_end() || words_[next_].quoted || words_[next_].text != word) return false;
   ++next_;
   return true;
 }
 
-void Words::expect(std::string_view word) {
+void Tokenizer::expect(std::string_view word) {
   if (accept(word)) return;
   fail(at_end()
            ? "the line ends where '" + std::string(word) + "' is expected"
            : "'" + words_[next_].text + "' stands where '" + std::string(word) + "' is expected");
 }
 
-std::string Words::rest() {
+std::string Tokenizer::rest() {
   if (at_end()) return {};
   std::string text = line_.substr(words_[next_].at);
   next_ = words_.size();
   return text;
 }
 
-std::vector<NodeId> Words::nodes_of(const std::string& text) {
+std::vector<NodeId> Tokenizer::nodes_of(const std::string& text) {
   std::vector<NodeId> out;
   if (text == "all") {
     for (std::uint32_t n = 1; n <= nodes_; ++n) out.push_back(NodeId{n});
@@ -144,18 +144,18 @@ std::vector<NodeId> Words::nodes_of(const std::string& text) {
   return out;
 }
 
-std::vector<NodeId> Words::nodes() {
+std::vector<NodeId> Tokenizer::nodes() {
   const std::string word = take("a node");
   return failed() ? std::vector<NodeId>{NodeId{1}} : nodes_of(word);
 }
 
-NodeId Words::node() {
+NodeId Tokenizer::node() {
   const std::vector<NodeId> list = nodes();
   if (list.size() != 1) fail("one node is expected here");
   return list.empty() ? NodeId{1} : list[0];
 }
 
-std::optional<Duration> Words::duration_of(std::string_view text, std::string_view unit_hint) {
+std::optional<Duration> Tokenizer::duration_of(std::string_view text, std::string_view unit_hint) {
   auto [number, unit] = number_and_unit(text);
   if (unit.empty()) unit = unit_hint;
   double value = 0;
@@ -169,14 +169,14 @@ std::optional<Duration> Words::duration_of(std::string_view text, std::string_vi
   return std::nullopt;
 }
 
-Duration Words::duration() {
+Duration Tokenizer::duration() {
   const std::string word = take("a duration");
   const std::optional<Duration> value = duration_of(word, {});
   if (!value) fail("'" + word + "' is no duration; write 20ms, 1.5s or 300us");
   return value.value_or(Duration{});
 }
 
-std::pair<Duration, Duration> Words::duration_range_of(const std::string& text) {
+std::pair<Duration, Duration> Tokenizer::duration_range_of(const std::string& text) {
   const std::size_t dash = text.find('-');
   const std::string last = dash == std::string::npos ? text : text.substr(dash + 1);
   const std::string first = dash == std::string::npos ? text : text.substr(0, dash);
@@ -189,11 +189,11 @@ std::pair<Duration, Duration> Words::duration_range_of(const std::string& text) 
   return {*low, *high};
 }
 
-std::pair<Duration, Duration> Words::duration_range() {
+std::pair<Duration, Duration> Tokenizer::duration_range() {
   return duration_range_of(take("a duration or a range of them"));
 }
 
-std::uint64_t Words::number(std::uint64_t low, std::uint64_t high) {
+std::uint64_t Tokenizer::number(std::uint64_t low, std::uint64_t high) {
   const std::string word = take("a number");
   std::uint64_t value = 0;
   if (!parse_number(word, value) || value < low || value > high) {
@@ -203,7 +203,7 @@ std::uint64_t Words::number(std::uint64_t low, std::uint64_t high) {
   return value;
 }
 
-std::string Words::text() {
+std::string Tokenizer::text() {
   if (!at_end() && !words_[next_].quoted) {
     fail("'" + words_[next_].text + "' stands where a quoted text is expected");
     return {};
@@ -211,7 +211,7 @@ std::string Words::text() {
   return take("a quoted text");
 }
 
-void Words::take_keys() {
+void Tokenizer::take_keys() {
   std::vector<Word> others(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(next_));
   for (std::size_t i = next_; i < words_.size(); ++i) {
     const std::string& word = words_[i].text;
@@ -227,11 +227,11 @@ void Words::take_keys() {
   words_ = std::move(others);
 }
 
-bool Words::has(std::string_view key) const {
+bool Tokenizer::has(std::string_view key) const {
   return std::any_of(keys_.begin(), keys_.end(), [key](const Key& k) { return k.name == key; });
 }
 
-std::optional<std::string> Words::value(std::string_view key) {
+std::optional<std::string> Tokenizer::value(std::string_view key) {
   for (Key& known : keys_) {
     if (known.name != key) continue;
     known.used = true;
@@ -240,8 +240,8 @@ std::optional<std::string> Words::value(std::string_view key) {
   return std::nullopt;
 }
 
-std::uint64_t Words::number(std::string_view key, std::uint64_t normal, std::uint64_t low,
-                            std::uint64_t high) {
+std::uint64_t Tokenizer::number(std::string_view key, std::uint64_t normal, std::uint64_t low,
+                                std::uint64_t high) {
   const std::optional<std::string> text = value(key);
   if (!text) return normal;
   std::uint64_t out = 0;
@@ -253,7 +253,7 @@ std::uint64_t Words::number(std::string_view key, std::uint64_t normal, std::uin
   return out;
 }
 
-double Words::fraction(std::string_view key, double normal, double high) {
+double Tokenizer::fraction(std::string_view key, double normal, double high) {
   const std::optional<std::string> text = value(key);
   if (!text) return normal;
   double out = 0;
@@ -265,7 +265,7 @@ double Words::fraction(std::string_view key, double normal, double high) {
   return out;
 }
 
-Duration Words::duration(std::string_view key, Duration normal) {
+Duration Tokenizer::duration(std::string_view key, Duration normal) {
   const std::optional<std::string> text = value(key);
   if (!text) return normal;
   const std::optional<Duration> out = duration_of(*text, {});
@@ -273,13 +273,13 @@ Duration Words::duration(std::string_view key, Duration normal) {
   return out.value_or(normal);
 }
 
-std::pair<Duration, Duration> Words::duration_range(std::string_view key,
-                                                    std::pair<Duration, Duration> normal) {
+std::pair<Duration, Duration> Tokenizer::duration_range(std::string_view key,
+                                                        std::pair<Duration, Duration> normal) {
   const std::optional<std::string> text = value(key);
   return text ? duration_range_of(*text) : normal;
 }
 
-std::pair<std::uint64_t, std::uint64_t> Words::range(
+std::pair<std::uint64_t, std::uint64_t> Tokenizer::range(
     std::string_view key, std::pair<std::uint64_t, std::uint64_t> normal) {
   const std::optional<std::string> text = value(key);
   if (!text) return normal;
@@ -297,12 +297,12 @@ std::pair<std::uint64_t, std::uint64_t> Words::range(
   return {low, high};
 }
 
-std::vector<NodeId> Words::nodes(std::string_view key, std::vector<NodeId> normal) {
+std::vector<NodeId> Tokenizer::nodes(std::string_view key, std::vector<NodeId> normal) {
   const std::optional<std::string> text = value(key);
   return text ? nodes_of(*text) : std::move(normal);
 }
 
-std::optional<bool> Words::yes_no(std::string_view key) {
+std::optional<bool> Tokenizer::yes_no(std::string_view key) {
   const std::optional<std::string> text = value(key);
   if (!text) return std::nullopt;
   if (*text != "yes" && *text != "no")
@@ -310,7 +310,7 @@ std::optional<bool> Words::yes_no(std::string_view key) {
   return *text == "yes";
 }
 
-std::vector<std::pair<std::string, std::string>> Words::other_keys() const {
+std::vector<std::pair<std::string, std::string>> Tokenizer::other_keys() const {
   std::vector<std::pair<std::string, std::string>> out;
   for (const Key& key : keys_) {
     if (!key.used) out.emplace_back(key.name, key.value);
@@ -318,13 +318,13 @@ std::vector<std::pair<std::string, std::string>> Words::other_keys() const {
   return out;
 }
 
-void Words::mark_used(std::string_view key) { static_cast<void>(value(key)); }
+void Tokenizer::mark_used(std::string_view key) { static_cast<void>(value(key)); }
 
-void Words::fail(std::string problem) {
+void Tokenizer::fail(std::string problem) {
   if (problem_.empty()) problem_ = std::move(problem);
 }
 
-bool Words::finish() {
+bool Tokenizer::finish() {
   if (!at_end()) fail("'" + words_[next_].text + "' is one word too many");
   for (const Key& key : keys_) {
     if (!key.used) fail("'" + key.name + "' means nothing here");

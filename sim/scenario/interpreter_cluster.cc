@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "sim/scenario/interpreter.h"
 #include "sim/scenario/knobs.h"
-#include "sim/scenario/stage.h"
 #include "wire/frames.h"
 #include "wire/paxos.h"
 
@@ -15,7 +15,7 @@ constexpr std::uint64_t kSmallBytes = 1U << 20;
 constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
 /// Which engine, and in which way.
-void read_engine(Words& words, WorldOptions& options) {
+void read_engine(Tokenizer& words, WorldOptions& options) {
   const std::string engine = words.value("order").value_or(std::string(options.order->name));
   if (const order::Descriptor* known = order::find_engine(engine)) {
     options.order = known;
@@ -64,7 +64,7 @@ void read_engine(Words& words, WorldOptions& options) {
 }
 
 /// domain1=n1-n3 domain2=n3-n5 and so on.
-void read_domains(Words& words, WorldOptions& options) {
+void read_domains(Tokenizer& words, WorldOptions& options) {
   for (std::uint32_t i = 1; i < order::ridge::kEnsemblesMax; ++i) {
     std::vector<NodeId> nodes = words.nodes("domain" + std::to_string(i), {});
     if (nodes.empty()) break;
@@ -79,7 +79,7 @@ void read_domains(Words& words, WorldOptions& options) {
 
 }  // namespace
 
-void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
+void Interpreter::read_cluster_keys(Tokenizer& words, WorldOptions& options) {
   read_engine(words, options);
   options.nodes = static_cast<std::uint32_t>(words.number("nodes", 3, 1, kNodesMax));
   options.seed = words.number("seed", 1, 0, ~0ULL);
@@ -147,7 +147,7 @@ void Stage::read_cluster_keys(Words& words, WorldOptions& options) {
 }
 
 /// What concerns Paxos alone; packets are as large as the ring's, and so is the largest gap.
-void Stage::read_paxos_keys(Words& words, WorldOptions& options) {
+void Interpreter::read_paxos_keys(Tokenizer& words, WorldOptions& options) {
   order::paxos::Options& paxos = options.paxos;
   const auto number = [&words](const char* key, std::uint32_t& value) {
     value = static_cast<std::uint32_t>(words.number(key, value, 1, 1U << 20));
@@ -172,7 +172,7 @@ void Stage::read_paxos_keys(Words& words, WorldOptions& options) {
   options.disks.slow = static_cast<double>(words.number("slow-syncs", 0, 0, 1'000)) / 1'000;
 }
 
-void Stage::do_cluster(Words& words) {
+void Interpreter::do_cluster(Tokenizer& words) {
   if (clustered_) {
     words.fail("there is one cluster in a scenario, and it has been described");
     return;
@@ -221,27 +221,27 @@ void Stage::do_cluster(Words& words) {
   if (acting(words)) build(options, start == "all");
 }
 
-void Stage::build(const WorldOptions& options, bool start_all) {
+void Interpreter::build(const WorldOptions& options, bool start_all) {
   sim_hooks::activate_mutant(options_.mutant);
-  Ledger::Options ledger;
-  ledger.nodes = options.nodes;
-  ledger.engine = options.order;
-  ledger.optimistic = options.paxos.optimistic;
+  HistoryRecorder::Options recorder;
+  recorder.nodes = options.nodes;
+  recorder.engine = options.order;
+  recorder.optimistic = options.paxos.optimistic;
   for (const order::DomainNodes& domain : options.domains) {
-    ledger.domains.push_back(domain.nodes);
+    recorder.domains.push_back(domain.nodes);
   }
-  ledger.sessions = options.sessions;
-  ledger.lists_change = !options.list.empty();
-  ledger.first_count = options.first_count;
-  ledger.keep_history = options_.keep_history;
-  ledger.trace = options_.trace;
-  ledger.echo = options_.echo;
-  ledger_ = std::make_unique<Ledger>(ledger);
-  world_ = std::make_unique<World>(options, *ledger_);
+  recorder.sessions = options.sessions;
+  recorder.lists_change = !options.list.empty();
+  recorder.first_count = options.first_count;
+  recorder.keep_history = options_.keep_history;
+  recorder.trace = options_.trace;
+  recorder.echo = options_.echo;
+  recorder_ = std::make_unique<HistoryRecorder>(recorder);
+  world_ = std::make_unique<World>(options, *recorder_);
   targets_ = std::make_unique<Targets>(*world_, options.seed,
                                        [this](const std::string& line, Fault counted) {
                                          if (counted != Fault::count)
-                                           ledger_->faults().add(counted);
+                                           recorder_->faults().add(counted);
                                          run_text(line, line_);
                                        });
   for (auto& counts : packets_from_) counts.assign(options.nodes + 1, 0);
@@ -261,13 +261,13 @@ void Stage::build(const WorldOptions& options, bool start_all) {
     });
   });
   if (!formed) {
-    ledger_->violation(now(), "E10", "the nodes that were started did not form one view");
+    recorder_->violation(now(), "E10", "the nodes that were started did not form one view");
   }
   plain_at_ = now();
   set_marks();
 }
 
-Duration Stage::patience() const {
+Duration Interpreter::patience() const {
   const order::ring::Options& ring = world_options_.ring;
   const Duration within =
       ring.damping_max + (ring.token_loss + ring.consensus) * 4 + ring.probe * 4;

@@ -15,10 +15,10 @@ namespace peal::sim {
 
 /// One line of a scenario, read word by word. The first problem is remembered; after it every
 /// reader returns something harmless, so that a command checks for problems once, at its end.
-class Words {
+class Tokenizer {
  public:
   /// `nodes` is the size of the cluster, for the names of nodes; 0 while it is not known.
-  Words(std::string_view line, std::uint32_t nodes);
+  Tokenizer(std::string_view line, std::uint32_t nodes);
 
   bool at_end() const { return next_ == words_.size(); }
   /// The next word, which stays; empty at the end.
@@ -89,7 +89,7 @@ class Words {
   std::string problem_;
 };
 
-/// "1.5ms": the shortest exact form that Words reads back.
+/// "1.5ms": the shortest exact form that Tokenizer reads back.
 std::string duration_text(Duration duration);
 /// "n1,n3".
 std::string nodes_text(const std::vector<NodeId>& nodes);

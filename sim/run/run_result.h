@@ -5,13 +5,13 @@
 #include <map>
 #include <string>
 
-#include "sim/judge/ledger.h"
+#include "sim/judge/history_recorder.h"
 #include "sim/world/faults.h"
 
 namespace peal::sim {
 
 /// What a worker tells about one script.
-struct Finding {
+struct RunResult {
   std::uint64_t index = 0;  ///< of the script, e.g. its seed
   std::string property;     ///< empty if all is well; "assert" or "hang" if the worker died
   std::string text;
@@ -55,7 +55,7 @@ void each_figure(Figures& f, Figure figure) {
 
 /// A finding as bytes, for the pipe between two processes of one program. `decode` takes only what
 /// `encode` made.
-std::string encode(const Finding& finding);
-Finding decode(const std::string& bytes);
+std::string encode(const RunResult& finding);
+RunResult decode(const std::string& bytes);
 
 }  // namespace peal::sim

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/judge/headway.h"
+#include "sim/judge/availability.h"
 
 #include <algorithm>
 
 #include "order/ridge/layout.h"
 #include "sim/judge/liveness.h"
-#include "sim/scenario/words.h"
+#include "sim/scenario/tokenizer.h"
 
 namespace peal::sim {
 namespace {
@@ -30,7 +30,7 @@ bool any_link_is_lossy(World& world) {
 
 }  // namespace
 
-Duration Headway::usual_bound(World& world) {
+Duration Availability::usual_bound(World& world) {
   const Duration plain = any_link_is_lossy(world) ? seconds(5) : seconds(2);
   if (world.options().order->traits.quorum) return plain;
   const order::ring::Options usual;
@@ -48,18 +48,18 @@ Duration Headway::usual_bound(World& world) {
 
 // ---- what works ----
 
-bool Headway::node_works(NodeId node) const {
+bool Availability::node_works(NodeId node) const {
   const Process* process = world_.process(node);
   if (process == nullptr || !world_.is_up(node) || process->room_units == 0) return false;
   const NodeLog* disk = world_.disk(node);
   return disk == nullptr || !disk->hangs();
 }
 
-bool Headway::pair_works(NodeId a, NodeId b) const {
+bool Availability::pair_works(NodeId a, NodeId b) const {
   return world_.network().link_works(a, b) && world_.network().link_works(b, a);
 }
 
-bool Headway::all_work_together(const Nodes& nodes) const {
+bool Availability::all_work_together(const Nodes& nodes) const {
   for (const NodeId a : nodes) {
     if (!node_works(a)) return false;
     for (const NodeId b : nodes) {
@@ -69,7 +69,7 @@ bool Headway::all_work_together(const Nodes& nodes) const {
   return true;
 }
 
-Headway::Nodes Headway::running() const {
+Availability::Nodes Availability::running() const {
   Nodes nodes;
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
     if (world_.process(NodeId{n}) != nullptr) nodes.push_back(NodeId{n});
@@ -77,7 +77,7 @@ Headway::Nodes Headway::running() const {
   return nodes;
 }
 
-Headway::Nodes Headway::linked_with(NodeId first) const {
+Availability::Nodes Availability::linked_with(NodeId first) const {
   Nodes found{first};
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (const NodeId node : running()) {
@@ -91,7 +91,7 @@ Headway::Nodes Headway::linked_with(NodeId first) const {
 
 // ---- time and views ----
 
-bool Headway::wait(Instant limit, const std::function<bool()>& met) {
+bool Availability::wait(Instant limit, const std::function<bool()>& met) {
   while (!stopped_()) {
     if (met()) return true;
     if (world_.now() >= limit) return false;
@@ -103,7 +103,7 @@ bool Headway::wait(Instant limit, const std::function<bool()>& met) {
 }
 
 /// What is wanted holds once the bound is over; with lossy links, soon after it.
-bool Headway::settle_down(const std::function<bool()>& met) {
+bool Availability::settle_down(const std::function<bool()>& met) {
   // What a link loses of large packets does not show in a ring that has nothing to send. Nodes of
   // quorums try their links all the time, and have to settle without traffic.
   const bool traffic = !world_.options().order->traits.quorum;
@@ -114,13 +114,13 @@ bool Headway::settle_down(const std::function<bool()>& met) {
   return wait(world_.now() + (any_link_is_lossy(world_) ? times_.bound : Duration{}), met);
 }
 
-std::size_t Headway::large_bytes() const {
+std::size_t Availability::large_bytes() const {
   const WorldOptions& options = world_.options();
   return std::min<std::size_t>({options.limits.message_bytes_max, options.limits.submit_bytes_max,
                                 options.ring.packet_bytes_max});
 }
 
-void Headway::send_large() {
+void Availability::send_large() {
   for (const NodeId node : running()) {
     const Process& process = *world_.process(node);
     const bool served = process.inbox.empty() && process.own_delivered == process.submitted;
@@ -130,7 +130,7 @@ void Headway::send_large() {
   }
 }
 
-Headway::Nodes Headway::view_of(NodeId node) const {
+Availability::Nodes Availability::view_of(NodeId node) const {
   Nodes nodes;
   const Process* process = world_.process(node);
   if (process == nullptr || !process->operational || !process->view) return nodes;
@@ -138,7 +138,7 @@ Headway::Nodes Headway::view_of(NodeId node) const {
   return nodes;
 }
 
-bool Headway::in_one_view(const Nodes& nodes) const {
+bool Availability::in_one_view(const Nodes& nodes) const {
   const Process* first = world_.process(nodes.front());
   return std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
     const Process* process = world_.process(node);
@@ -147,11 +147,11 @@ bool Headway::in_one_view(const Nodes& nodes) const {
   });
 }
 
-void Headway::say(const std::string& text) {
-  world_.ledger().violation(world_.now(), "E13", text + ": " + state_text());
+void Availability::say(const std::string& text) {
+  world_.recorder().violation(world_.now(), "E13", text + ": " + state_text());
 }
 
-std::string Headway::state_text() const {
+std::string Availability::state_text() const {
   std::string text;
   Network& network = world_.network();
   for (const NodeId a : running()) {
@@ -166,7 +166,7 @@ std::string Headway::state_text() const {
 
 // ---- applications ----
 
-void Headway::wake_applications() {
+void Availability::wake_applications() {
   Nodes stopped;
   for (const NodeId node : running()) {
     if (world_.process(node)->room_units == 0) stopped.push_back(node);
@@ -213,7 +213,7 @@ void Headway::wake_applications() {
 
 /// Each set of nodes that work together, without a pair that works to anybody else, has one view
 /// that stays. All others have views of their own, in which they order.
-void Headway::judge_ring() {
+void Availability::judge_ring() {
   std::vector<Nodes> sets;
   Nodes settled, others;
   for (const NodeId node : running()) {
@@ -249,16 +249,16 @@ void Headway::judge_ring() {
 
 /// An acceptor that was started again without its votes, or whose disk was lost, has forgotten
 /// them.
-bool Headway::can_vote(NodeId node) const {
+bool Availability::can_vote(NodeId node) const {
   bool acceptor = false;
   for (const order::Counter& each : world_.process(node)->counters()) {
-    if (each.name == "paxos_acceptor") acceptor = each.value != 0;
-    if (each.name == "paxos_forgotten" && each.value != 0) return false;
+    if (each.name == "quorum_acceptor") acceptor = each.value != 0;
+    if (each.name == "quorum_amnesiac" && each.value != 0) return false;
   }
   return acceptor;
 }
 
-bool Headway::is_quorum(const Nodes& nodes) const {
+bool Availability::is_quorum(const Nodes& nodes) const {
   const WorldOptions& options = world_.options();
   const order::NodeList& list = world_.file_of(nodes.front());
   const order::ridge::Layout layout{options.ensembles, options.domains, options.merging};
@@ -275,7 +275,7 @@ bool Headway::is_quorum(const Nodes& nodes) const {
   return true;
 }
 
-std::vector<Headway::Nodes> Headway::quorums() const {
+std::vector<Availability::Nodes> Availability::quorums() const {
   const Nodes nodes = running();
   std::vector<Nodes> found;
   if (nodes.size() > kNodesTried) return found;
@@ -289,7 +289,7 @@ std::vector<Headway::Nodes> Headway::quorums() const {
   return found;
 }
 
-void Headway::judge_quorum() {
+void Availability::judge_quorum() {
   const Nodes all = running();
   for (const NodeId node :
        all) {  // while lists differ, what most nodes are depends on whom one asks
@@ -321,7 +321,7 @@ void Headway::judge_quorum() {
   if (!stopped_()) exchange(working, "after faults had stayed");
 }
 
-void Headway::judge_outside(const Nodes& members) {
+void Availability::judge_outside(const Nodes& members) {
   const ViewId view = *world_.process(members.front())->view;
   for (const NodeId node : running()) {
     if (holds(members, node) || !world_.is_up(node)) continue;
@@ -335,9 +335,9 @@ void Headway::judge_outside(const Nodes& members) {
   }
 }
 
-void Headway::judge(const std::function<bool()>& stopped) {
+void Availability::judge(const std::function<bool()>& stopped) {
   stopped_ = stopped;
-  world_.ledger().faults().add(Fault::lasting);
+  world_.recorder().faults().add(Fault::lasting);
   wake_applications();
   if (stopped_()) return;
   if (world_.options().order->traits.quorum) {

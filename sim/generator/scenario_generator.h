@@ -19,9 +19,9 @@ namespace peal::sim {
 /// Draws the story of one seed and writes it down. Whether a seed gives the same story as yesterday
 /// depends on the order of the draws: what is new draws last, or from a generator of its own. Two
 /// draws never stand in one expression, since each compiler has its own order for them.
-class Author {
+class ScenarioGenerator {
  public:
-  Author(std::uint64_t seed, const SwarmOptions& options);
+  ScenarioGenerator(std::uint64_t seed, const SwarmOptions& options);
   Script write();
 
  private:

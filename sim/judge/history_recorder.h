@@ -62,7 +62,7 @@ struct Figures {
 
 /// Writes down what every application saw, and has it judged: both layers of the history go to the
 /// oracle as they happen. Also keeps the figures, and, if asked, the history itself.
-class Ledger {
+class HistoryRecorder {
  public:
   struct Options {
     std::uint32_t nodes = 0;  ///< for the majority rule of primary views
@@ -76,9 +76,9 @@ class Ledger {
     std::FILE* trace = nullptr;  ///< JSON lines of every event; may be null
     std::FILE* echo = nullptr;   ///< the same for a person who reads along; may be null
   };
-  explicit Ledger(const Options& options);
-  Ledger(const Ledger&) = delete;
-  Ledger& operator=(const Ledger&) = delete;
+  explicit HistoryRecorder(const Options& options);
+  HistoryRecorder(const HistoryRecorder&) = delete;
+  HistoryRecorder& operator=(const HistoryRecorder&) = delete;
 
   void started(Instant now, MemberId who);
   void crashed(Instant now, MemberId who);

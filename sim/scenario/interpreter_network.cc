@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "sim/scenario/stage.h"
+#include "sim/scenario/interpreter.h"
 #include "sim/world/packet_content.h"
 #include "wire/frames.h"
 
@@ -15,7 +15,7 @@ struct Ends {
   bool both = true;
 };
 
-Ends read_ends(Words& words, std::string_view both_ways) {
+Ends read_ends(Tokenizer& words, std::string_view both_ways) {
   Ends ends;
   ends.left = words.nodes();
   if (words.accept(">")) {
@@ -44,7 +44,7 @@ bool among(const std::vector<NodeId>& nodes, NodeId node) {
 
 }  // namespace
 
-std::optional<PacketKind> Stage::read_kind(Words& words, std::string_view key) {
+std::optional<PacketKind> Interpreter::read_kind(Tokenizer& words, std::string_view key) {
   const std::optional<std::string> name = words.value(key);
   if (!name) return std::nullopt;
   const std::optional<PacketKind> kind = packet_kind_of_name(*name);
@@ -54,7 +54,7 @@ std::optional<PacketKind> Stage::read_kind(Words& words, std::string_view key) {
   return kind;
 }
 
-void Stage::read_conditions(Words& words, Conditions& conditions) {
+void Interpreter::read_conditions(Tokenizer& words, Conditions& conditions) {
   words.take_keys();
   Conditions& c = conditions;
   c.delay = words.duration("delay", c.delay);
@@ -90,7 +90,7 @@ void Stage::read_conditions(Words& words, Conditions& conditions) {
 }
 
 /// network [calm] [key=value ...]
-void Stage::do_network(Words& words) {
+void Interpreter::do_network(Tokenizer& words) {
   Conditions conditions;
   if (!words.accept("calm") && world_ != nullptr) conditions = world_->network().conditions();
   read_conditions(words, conditions);
@@ -98,47 +98,47 @@ void Stage::do_network(Words& words) {
 }
 
 /// link n1 > n2 key=value ... | link n1 with n2 ...
-void Stage::do_link(Words& words) {
+void Interpreter::do_link(Tokenizer& words) {
   const Ends ends = read_ends(words, "with");
   Conditions conditions;
   if (world_ != nullptr) conditions = world_->network().conditions();
   read_conditions(words, conditions);
   if (!acting(words)) return;
-  if (is_lossy(conditions)) ledger_->faults().add(Fault::lossy_link);
-  if (conditions.dead_data || conditions.dead_control) ledger_->faults().add(Fault::dead_lane);
-  if (conditions.dead_above != 0) ledger_->faults().add(Fault::dead_large);
+  if (is_lossy(conditions)) recorder_->faults().add(Fault::lossy_link);
+  if (conditions.dead_data || conditions.dead_control) recorder_->faults().add(Fault::dead_lane);
+  if (conditions.dead_above != 0) recorder_->faults().add(Fault::dead_large);
   each_link(ends, [&](NodeId a, NodeId b) { world_->network().set_link(a, b, conditions); });
 }
 
 /// mtu 1480
-void Stage::do_mtu(Words& words) {
+void Interpreter::do_mtu(Tokenizer& words) {
   const auto mtu = static_cast<std::uint32_t>(words.number(0, 65'535));
   if (acting(words)) world_->network().conditions().mtu = mtu;
 }
 
 /// cut n1 from n2,n3 | cut n1 > n2
-void Stage::do_cut(Words& words) {
+void Interpreter::do_cut(Tokenizer& words) {
   const Ends ends = read_ends(words, "from");
   if (!acting(words)) return;
-  ledger_->faults().add(ends.both ? Fault::cut : Fault::cut_one_way);
+  recorder_->faults().add(ends.both ? Fault::cut : Fault::cut_one_way);
   each_link(ends, [&](NodeId a, NodeId b) { world_->network().cut(a, b); });
 }
 
 /// move n1 from n2,n3: it has another address than the files of n2 and n3 say, until `heal`
-void Stage::do_move(Words& words) {
+void Interpreter::do_move(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.expect("from");
   const std::vector<NodeId> others = words.nodes();
   if (!acting(words)) return;
-  ledger_->faults().add(Fault::moved, nodes.size());
+  recorder_->faults().add(Fault::moved, nodes.size());
   each_link({nodes, others}, [&](NodeId a, NodeId b) { world_->network().cut(a, b); });
 }
 
 /// deaf n1: no packet reaches it; mute n1: no packet leaves it; `heal` ends both
-void Stage::cut_off(Words& words, bool deaf) {
+void Interpreter::cut_off(Tokenizer& words, bool deaf) {
   const std::vector<NodeId> nodes = words.nodes();
   if (!acting(words)) return;
-  ledger_->faults().add(deaf ? Fault::deaf : Fault::mute, nodes.size());
+  recorder_->faults().add(deaf ? Fault::deaf : Fault::mute, nodes.size());
   for (const NodeId node : nodes) {
     for (std::uint32_t n = 1; n <= world_options_.nodes; ++n) {
       if (NodeId{n} == node) continue;
@@ -147,25 +147,25 @@ void Stage::cut_off(Words& words, bool deaf) {
   }
 }
 
-void Stage::do_deaf(Words& words) { cut_off(words, true); }
-void Stage::do_mute(Words& words) { cut_off(words, false); }
+void Interpreter::do_deaf(Tokenizer& words) { cut_off(words, true); }
+void Interpreter::do_mute(Tokenizer& words) { cut_off(words, false); }
 
 /// heal | heal n1 with n2,n3 | heal n1 > n2
-void Stage::do_heal(Words& words) {
+void Interpreter::do_heal(Tokenizer& words) {
   if (words.at_end()) {
     if (!acting(words)) return;
-    ledger_->faults().add(Fault::heal);
+    recorder_->faults().add(Fault::heal);
     world_->network().heal_all();
     return;
   }
   const Ends ends = read_ends(words, "with");
   if (!acting(words)) return;
-  ledger_->faults().add(Fault::heal);
+  recorder_->faults().add(Fault::heal);
   each_link(ends, [&](NodeId a, NodeId b) { world_->network().heal(a, b); });
 }
 
 /// split n1,n2 | n3,n4 [| ...]; a node in two parts is a bridge
-void Stage::do_split(Words& words) {
+void Interpreter::do_split(Tokenizer& words) {
   std::vector<std::vector<NodeId>> parts{words.nodes()};
   while (words.accept("|")) parts.push_back(words.nodes());
   if (!acting(words)) return;
@@ -177,12 +177,12 @@ void Stage::do_split(Words& words) {
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  ledger_->faults().add(places > all.size() ? Fault::bridge : Fault::split);
+  recorder_->faults().add(places > all.size() ? Fault::bridge : Fault::split);
   world_->network().split(parts);
 }
 
 /// flap n1 from n2 every 20ms for 1s | flap n1 > n2 ...
-void Stage::do_flap(Words& words) {
+void Interpreter::do_flap(Tokenizer& words) {
   const Ends ends = read_ends(words, "from");
   words.expect("every");
   const Duration every = words.duration();
@@ -190,7 +190,7 @@ void Stage::do_flap(Words& words) {
   const Duration length = words.duration();
   if (every.ns <= 0) words.fail("a link must stay up or down for some time");
   if (!acting(words)) return;
-  ledger_->faults().add(Fault::flap);
+  recorder_->faults().add(Fault::flap);
   bool down = true;
   for (Duration at{}; at < length; at = at + every, down = !down) {
     world_->plan(now() + at, [this, ends, down, era = era_] {
@@ -208,7 +208,7 @@ void Stage::do_flap(Words& words) {
 
 /// drop|delay|duplicate|hold [range] [kind=] [from n1] [to n2] [p=] [count=] [seq=] [phase=]
 ///   [retransmission=] [post=] [view=] [recovering]
-void Stage::add_rule(Words& words, Rule::Act act) {
+void Interpreter::add_rule(Tokenizer& words, Rule::Act act) {
   Rule rule;
   rule.act = act;
   words.take_keys();
@@ -234,17 +234,17 @@ void Stage::add_rule(Words& words, Rule::Act act) {
   if (acting(words)) world_->network().add_rule(std::move(rule));
 }
 
-void Stage::do_drop(Words& words) { add_rule(words, Rule::Act::drop); }
-void Stage::do_delay(Words& words) { add_rule(words, Rule::Act::delay); }
-void Stage::do_duplicate(Words& words) { add_rule(words, Rule::Act::duplicate); }
-void Stage::do_hold(Words& words) { add_rule(words, Rule::Act::hold); }
+void Interpreter::do_drop(Tokenizer& words) { add_rule(words, Rule::Act::drop); }
+void Interpreter::do_delay(Tokenizer& words) { add_rule(words, Rule::Act::delay); }
+void Interpreter::do_duplicate(Tokenizer& words) { add_rule(words, Rule::Act::duplicate); }
+void Interpreter::do_hold(Tokenizer& words) { add_rule(words, Rule::Act::hold); }
 
-void Stage::do_release(Words& words) {
+void Interpreter::do_release(Tokenizer& words) {
   if (acting(words)) world_->release_held();
 }
 
 /// clear rules | clear links | clear triggers
-void Stage::do_clear(Words& words) {
+void Interpreter::do_clear(Tokenizer& words) {
   const std::string what = words.take("rules, links or triggers");
   if (what != "rules" && what != "links" && what != "triggers") {
     words.fail("'" + what + "': accepted is rules, links or triggers");
@@ -260,7 +260,7 @@ void Stage::do_clear(Words& words) {
 /// target stop | target kinds=commit,recovery|prepare,promise,view,vote [p=0.05]
 ///   [actions=split,cut,crash,pause]
 ///   [within=400us] [heal=20ms-300ms] [most=200]
-void Stage::do_target(Words& words) {
+void Interpreter::do_target(Tokenizer& words) {
   if (words.accept("stop")) {
     if (acting(words)) targets_->stop();
     return;
@@ -299,7 +299,7 @@ void Stage::do_target(Words& words) {
 }
 
 /// inject random|damaged|truncated [count=100] [to n1]
-void Stage::do_inject(Words& words) {
+void Interpreter::do_inject(Tokenizer& words) {
   const bool damaged = words.accept("damaged");
   const bool truncated = !damaged && words.accept("truncated");
   if (!damaged && !truncated) words.expect("random");
@@ -321,7 +321,7 @@ void Stage::do_inject(Words& words) {
 }
 
 /// replay-old [kind=join] [count=10] [delay=0-50ms]
-void Stage::do_replay(Words& words) {
+void Interpreter::do_replay(Tokenizer& words) {
   words.take_keys();
   const std::optional<PacketKind> kind = read_kind(words, "kind");
   const std::uint64_t count = words.number("count", 1, 1, 1'000'000);
@@ -334,12 +334,12 @@ void Stage::do_replay(Words& words) {
 }
 
 /// [kind=commit] [phase 2] [seq 5] [from n1] [to n2] [recovering] [view]
-Stage::PacketPattern Stage::read_packet_pattern(Words& words) {
+Interpreter::PacketPattern Interpreter::read_packet_pattern(Tokenizer& words) {
   PacketPattern pattern;
   if (words.peek().find('=') != std::string_view::npos) {
     // The keys belong to this pattern; a command that follows reads its own.
     std::string word = words.take("a packet");
-    Words keys(word, world_options_.nodes);
+    Tokenizer keys(word, world_options_.nodes);
     keys.take_keys();
     pattern.kind = read_kind(keys, "kind");
     if (keys.failed()) words.fail(keys.problem());
@@ -366,7 +366,7 @@ Stage::PacketPattern Stage::read_packet_pattern(Words& words) {
 }
 
 /// n1,n2 recovery_started
-Stage::EventPattern Stage::read_event_pattern(Words& words) {
+Interpreter::EventPattern Interpreter::read_event_pattern(Tokenizer& words) {
   EventPattern pattern;
   pattern.nodes = words.nodes();
   const std::string name = words.take("an event");
@@ -378,7 +378,7 @@ Stage::EventPattern Stage::read_event_pattern(Words& words) {
   return pattern;
 }
 
-bool Stage::matches(const PacketPattern& pattern, const Packet& packet) const {
+bool Interpreter::matches(const PacketPattern& pattern, const Packet& packet) const {
   if (pattern.kind && *pattern.kind != packet.kind) return false;
   if (!among(pattern.from, packet.from)) return false;
   if (!pattern.to.empty() && (packet.to.value == 0 || !among(pattern.to, packet.to))) return false;
@@ -396,7 +396,8 @@ bool Stage::matches(const PacketPattern& pattern, const Packet& packet) const {
   return true;
 }
 
-bool Stage::matches(const EventPattern& pattern, MemberId who, const order::Event& event) const {
+bool Interpreter::matches(const EventPattern& pattern, MemberId who,
+                          const order::Event& event) const {
   return event.code == pattern.code && among(pattern.nodes, who.node);
 }
 

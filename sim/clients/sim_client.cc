@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/clients/talk.h"
+#include "sim/clients/sim_client.h"
 
 #include <utility>
 
@@ -23,7 +23,7 @@ std::optional<T> decoded(ByteView body) {
 
 }  // namespace
 
-void Talk::connect(std::uint32_t keep_ms, bool shares) {
+void SimClient::connect(std::uint32_t keep_ms, bool shares) {
   PEAL_ASSERT(state_ == State::apart);
   state_ = State::greeting;
   wire::Hello hello;
@@ -35,7 +35,7 @@ void Talk::connect(std::uint32_t keep_ms, bool shares) {
   append(output_, hello);
 }
 
-void Talk::cut() {
+void SimClient::cut() {
   if (state_ == State::over) return;
   state_ = State::apart;
   output_.clear();
@@ -47,8 +47,8 @@ void Talk::cut() {
   if (leaving_) end(wire::ClientCode::goodbye);
 }
 
-bool Talk::send(std::span<const std::string_view> targets, Service service, bool self_discard,
-                ByteView payload) {
+bool SimClient::send(std::span<const std::string_view> targets, Service service, bool self_discard,
+                     ByteView payload) {
   if (state_ != State::talking || leaving_ || unsettled_.size() >= unsettled_max_) return false;
   wire::SendRequest request;
   request.number = ++sent_;
@@ -63,21 +63,21 @@ bool Talk::send(std::span<const std::string_view> targets, Service service, bool
   return true;
 }
 
-bool Talk::join(std::string_view group, const wire::SlowLimits& limits) {
+bool SimClient::join(std::string_view group, const wire::SlowLimits& limits) {
   if (state_ != State::talking || leaving_ || request_) return false;
   request_ = Request{true, std::string(group), limits};
   ask();
   return true;
 }
 
-bool Talk::leave(std::string_view group) {
+bool SimClient::leave(std::string_view group) {
   if (state_ != State::talking || leaving_ || request_) return false;
   request_ = Request{false, std::string(group), {}};
   ask();
   return true;
 }
 
-void Talk::ask() {
+void SimClient::ask() {
   ++requests_;
   if (request_->join) {
     append(output_, wire::JoinRequest{requests_, request_->group, request_->limits});
@@ -86,13 +86,13 @@ void Talk::ask() {
   }
 }
 
-void Talk::goodbye() {
+void SimClient::goodbye() {
   if (state_ != State::talking || leaving_) return;
   leaving_ = true;
   append(output_, RecordKind::goodbye);
 }
 
-void Talk::took(std::size_t bytes) {
+void SimClient::took(std::size_t bytes) {
   taken_ += bytes;
   PEAL_ASSERT(taken_ <= output_.size());
   if (taken_ < output_.size()) return;
@@ -100,7 +100,7 @@ void Talk::took(std::size_t bytes) {
   taken_ = 0;
 }
 
-void Talk::hear(ByteView bytes) {
+void SimClient::hear(ByteView bytes) {
   input_.insert(input_.end(), bytes.begin(), bytes.end());
   const std::uint64_t before = events_;
   std::size_t done = 0;
@@ -117,13 +117,13 @@ void Talk::hear(ByteView bytes) {
   }
 }
 
-bool Talk::quiet() const {
+bool SimClient::quiet() const {
   if (state_ == State::over) return true;
   return state_ == State::talking && !leaving_ && !request_ && unsettled_.empty() &&
          output_.empty() && input_.empty();
 }
 
-void Talk::on_record(const wire::Record& record) {
+void SimClient::on_record(const wire::Record& record) {
   if (wire::is_event(record.kind)) return on_event(record);
   if (record.kind == RecordKind::welcome) {
     const auto welcome = decoded<wire::Welcome>(record.body);
@@ -157,7 +157,7 @@ void Talk::on_record(const wire::Record& record) {
   wrong("a record that no daemon sends");
 }
 
-void Talk::on_shared(const wire::Shared& place) {
+void SimClient::on_shared(const wire::Shared& place) {
   wire::Record record;
   std::vector<std::byte> body;
   switch (wire::read_shared(memory_, place, record.kind, body)) {
@@ -171,7 +171,7 @@ void Talk::on_shared(const wire::Shared& place) {
   on_event(record);
 }
 
-void Talk::on_welcome(const wire::Welcome& welcome) {
+void SimClient::on_welcome(const wire::Welcome& welcome) {
   if (state_ != State::greeting) return wrong("a second welcome");
   if (welcome.resumed != started_) return wrong("a welcome to another session");
   if (welcome.events_next != events_ + 1) {
@@ -202,7 +202,7 @@ void Talk::on_welcome(const wire::Welcome& welcome) {
   if (request_) ask();
 }
 
-void Talk::on_acked(std::uint64_t number) {
+void SimClient::on_acked(std::uint64_t number) {
   if (number > sent_ || number < acked_) {
     return wrong("settles up to " + std::to_string(number) + " after " + std::to_string(acked_) +
                  ", of " + std::to_string(sent_));
@@ -214,26 +214,26 @@ void Talk::on_acked(std::uint64_t number) {
   }
 }
 
-void Talk::on_refused(const wire::Refused& refused) {
+void SimClient::on_refused(const wire::Refused& refused) {
   if (refused.number > sent_) return wrong("refuses what was not sent");
   for (Unsettled& message : unsettled_) {
     if (message.number == refused.number) message.refused = true;
   }
 }
 
-void Talk::on_reply(const wire::Reply& reply) {
+void SimClient::on_reply(const wire::Reply& reply) {
   // Of a request before a cut, which was asked again.
   if (!request_ || reply.request != requests_) return;
   request_.reset();
 }
 
-void Talk::on_place(const wire::Place& place) {
+void SimClient::on_place(const wire::Place& place) {
   const bool ascends = place.view != last_.view || place > last_;
   if (!ascends) return wrong("a message in the place of the one before, or an earlier one");
   last_ = place;
 }
 
-void Talk::on_event(const wire::Record& record) {
+void SimClient::on_event(const wire::Record& record) {
   if (state_ != State::talking) return wrong("an event before the welcome");
   ++events_;
   if (record.kind == RecordKind::message) {
@@ -257,7 +257,7 @@ void Talk::on_event(const wire::Record& record) {
   }
 }
 
-void Talk::end(wire::ClientCode code) {
+void SimClient::end(wire::ClientCode code) {
   if (state_ == State::over) return;
   if (leaving_ && code == wire::ClientCode::goodbye && state_ != State::apart &&
       !unsettled_.empty()) {
@@ -269,7 +269,7 @@ void Talk::end(wire::ClientCode code) {
   watcher_.ended(*this, code);
 }
 
-void Talk::wrong(const std::string& text) {
+void SimClient::wrong(const std::string& text) {
   watcher_.wrong(*this, text);
   state_ = State::over;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/judge/ledger.h"
+#include "sim/judge/history_recorder.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ constexpr std::size_t kLastEvents = 64;
 /// Numbers of units that nobody originated; the oracle has never heard of them.
 constexpr std::uint64_t kUnknownUnit = 1ULL << 62;
 
-oracle::Options checker_options(trace::Layer layer, const Ledger::Options& options,
+oracle::Options checker_options(trace::Layer layer, const HistoryRecorder::Options& options,
                                 const trace::Names* names) {
   oracle::Options out;
   out.layer = layer;
@@ -36,7 +36,7 @@ trace::Claim claim_of(order::Primary primary) {
 
 }  // namespace
 
-Ledger::Ledger(const Options& options)
+HistoryRecorder::HistoryRecorder(const Options& options)
     : options_(options),
       unit_checker_(checker_options(trace::Layer::unit, options, &names_)),
       order_checker_(checker_options(trace::Layer::order, options, &names_)),
@@ -48,7 +48,8 @@ Ledger::Ledger(const Options& options)
   last_.reserve(kLastEvents);
 }
 
-trace::Event& Ledger::fresh(trace::Kind kind, trace::Layer layer, Instant now, MemberId who) {
+trace::Event& HistoryRecorder::fresh(trace::Kind kind, trace::Layer layer, Instant now,
+                                     MemberId who) {
   std::vector<MemberId> members = std::move(event_.members);
   members.clear();
   event_ = trace::Event{};
@@ -60,7 +61,7 @@ trace::Event& Ledger::fresh(trace::Kind kind, trace::Layer layer, Instant now, M
   return event_;
 }
 
-void Ledger::publish(const trace::Event& event) {
+void HistoryRecorder::publish(const trace::Event& event) {
   const bool of_process = event.kind == trace::Kind::start || event.kind == trace::Kind::crash ||
                           event.kind == trace::Kind::leave;
   if (of_process || event.layer == trace::Layer::unit) unit_checker_.add(event);
@@ -83,21 +84,21 @@ void Ledger::publish(const trace::Event& event) {
   }
 }
 
-void Ledger::started(Instant now, MemberId who) {
+void HistoryRecorder::started(Instant now, MemberId who) {
   trace::Event& event = fresh(trace::Kind::start, trace::Layer::order, now, who);
   event.engine = options_.engine->name;
   event.optimistic = options_.optimistic;
   publish(event);
 }
-void Ledger::crashed(Instant now, MemberId who) {
+void HistoryRecorder::crashed(Instant now, MemberId who) {
   publish(fresh(trace::Kind::crash, trace::Layer::order, now, who));
 }
-void Ledger::left(Instant now, MemberId who) {
+void HistoryRecorder::left(Instant now, MemberId who) {
   publish(fresh(trace::Kind::leave, trace::Layer::order, now, who));
 }
 
-void Ledger::submitted(Instant now, const trace::MessageId& message, std::uint64_t hash,
-                       std::uint64_t bytes, Service service, std::uint8_t domain) {
+void HistoryRecorder::submitted(Instant now, const trace::MessageId& message, std::uint64_t hash,
+                                std::uint64_t bytes, Service service, std::uint8_t domain) {
   trace::Event& event = fresh(trace::Kind::submit, trace::Layer::order, now, message.sender);
   event.message = message;
   event.hash = hash;
@@ -107,8 +108,8 @@ void Ledger::submitted(Instant now, const trace::MessageId& message, std::uint64
   publish(event);
 }
 
-void Ledger::originated(Instant now, const trace::MessageId& message, const ViewId& view, Seq seq,
-                        std::uint32_t index, Service service) {
+void HistoryRecorder::originated(Instant now, const trace::MessageId& message, const ViewId& view,
+                                 Seq seq, std::uint32_t index, Service service) {
   seq -= options_.first_count;
   trace::Event& event = fresh(trace::Kind::originate, trace::Layer::order, now, message.sender);
   event.message = message;
@@ -120,7 +121,7 @@ void Ledger::originated(Instant now, const trace::MessageId& message, const View
   publish(event);
 }
 
-void Ledger::delivered(Instant now, MemberId who, const node::Message& message) {
+void HistoryRecorder::delivered(Instant now, MemberId who, const node::Message& message) {
   trace::Event& event = of_message(trace::Kind::deliver, now, who, message);
   event.transitional = message.transitional;
   event.as_guessed = message.as_guessed;
@@ -129,13 +130,13 @@ void Ledger::delivered(Instant now, MemberId who, const node::Message& message) 
   publish(event);
 }
 
-void Ledger::told_early(Instant now, MemberId who, const node::Message& message) {
+void HistoryRecorder::told_early(Instant now, MemberId who, const node::Message& message) {
   ++figures_.told_early;
   publish(of_message(trace::Kind::early, now, who, message));
 }
 
-trace::Event& Ledger::of_message(trace::Kind kind, Instant now, MemberId who,
-                                 const node::Message& message) {
+trace::Event& HistoryRecorder::of_message(trace::Kind kind, Instant now, MemberId who,
+                                          const node::Message& message) {
   trace::Event& event = fresh(kind, trace::Layer::order, now, who);
   event.message = {message.sender, message.number};
   event.view = message.view;
@@ -146,7 +147,7 @@ trace::Event& Ledger::of_message(trace::Kind kind, Instant now, MemberId who,
   return event;
 }
 
-void Ledger::installed(Instant now, MemberId who, const order::View& view) {
+void HistoryRecorder::installed(Instant now, MemberId who, const order::View& view) {
   trace::Event& event = fresh(trace::Kind::view, trace::Layer::unit, now, who);
   event.view = view.id;
   event.old = view.transitional ? view.old : ViewId{};
@@ -162,7 +163,7 @@ void Ledger::installed(Instant now, MemberId who, const order::View& view) {
   publish(event);
 }
 
-Ledger::UnitsOfView& Ledger::units_of(const ViewId& view) {
+HistoryRecorder::UnitsOfView& HistoryRecorder::units_of(const ViewId& view) {
   if (units_cache_.second == nullptr || units_cache_.first != view) {
     units_cache_ = {view, &units_[view]};
   }
@@ -170,12 +171,12 @@ Ledger::UnitsOfView& Ledger::units_of(const ViewId& view) {
 }
 
 /// With domains a position says in which one it is.
-std::uint8_t Ledger::domain_of(Seq seq) const {
+std::uint8_t HistoryRecorder::domain_of(Seq seq) const {
   return options_.domains.empty() ? 0 : order::ridge::domain_of(seq);
 }
 
-void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq,
-                             Service service, ByteView unit) {
+void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq,
+                                      Service service, ByteView unit) {
   seq -= options_.first_count;
   UnitsOfView& units = units_of(view);
   UnitRecord& record = units.by_seq[seq];
@@ -198,7 +199,7 @@ void Ledger::unit_originated(Instant now, MemberId who, const ViewId& view, Seq 
   publish(event);
 }
 
-std::uint64_t Ledger::unit_number(const order::Delivery& delivery, Seq seq) {
+std::uint64_t HistoryRecorder::unit_number(const order::Delivery& delivery, Seq seq) {
   UnitsOfView& units = units_of(delivery.view);
   // Whoever is first to deliver it shows that it has its place: its sender may not know yet. With
   // domains others may have got further.
@@ -217,7 +218,7 @@ std::uint64_t Ledger::unit_number(const order::Delivery& delivery, Seq seq) {
   return kUnknownUnit + seq;
 }
 
-void Ledger::unit_delivered(Instant now, MemberId who, const order::Delivery& delivery) {
+void HistoryRecorder::unit_delivered(Instant now, MemberId who, const order::Delivery& delivery) {
   const Seq seq = delivery.seq - options_.first_count;
   trace::Event& event = fresh(trace::Kind::deliver, trace::Layer::unit, now, who);
   event.message = {delivery.origin, unit_number(delivery, seq)};
@@ -231,7 +232,7 @@ void Ledger::unit_delivered(Instant now, MemberId who, const order::Delivery& de
   publish(event);
 }
 
-void Ledger::reported(Instant now, MemberId who, const order::Event& event) {
+void HistoryRecorder::reported(Instant now, MemberId who, const order::Event& event) {
   if (options_.echo == nullptr) return;
   std::string text(order::event_name(event.code));
   if (event.code == order::EventCode::gather_started) {
@@ -246,28 +247,28 @@ void Ledger::reported(Instant now, MemberId who, const order::Event& event) {
                names_.name(who.node).c_str(), text.c_str());
 }
 
-void Ledger::sent(Instant now, const std::string& packet) {
+void HistoryRecorder::sent(Instant now, const std::string& packet) {
   if (options_.echo == nullptr) return;
   std::fprintf(options_.echo, "%.6f %s\n", static_cast<double>(now.ns) / 1e9, packet.c_str());
 }
 
-void Ledger::violation(Instant now, std::string property, std::string text) {
+void HistoryRecorder::violation(Instant now, std::string property, std::string text) {
   violations_.push_back({std::move(property), std::move(text), now});
 }
 
-bool Ledger::broken() const {
+bool HistoryRecorder::broken() const {
   return !violations_.empty() || unit_checker_.violations_total() > 0 ||
          order_checker_.violations_total() > 0 || group_checker_.violations_total() > 0;
 }
 
-void Ledger::keep(const oracle::Report& report, const char* layer) {
+void HistoryRecorder::keep(const oracle::Report& report, const char* layer) {
   for (const oracle::Violation& violation : report.violations) {
     violations_.push_back({std::string(oracle::property_id(violation.property)),
                            std::string(layer) + ": " + violation.text, Instant{violation.at_ns}});
   }
 }
 
-void Ledger::finish() {
+void HistoryRecorder::finish() {
   keep(unit_checker_.finish(), "unit layer");
   keep(order_checker_.finish(), "order layer");
   for (const oracle::GroupViolation& each : group_checker_.finish().violations) {
@@ -276,7 +277,7 @@ void Ledger::finish() {
   }
 }
 
-std::vector<std::string> Ledger::last_events() const {
+std::vector<std::string> HistoryRecorder::last_events() const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < last_.size(); ++i) {
     std::string line;

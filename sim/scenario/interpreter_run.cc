@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "sim/judge/liveness.h"
-#include "sim/scenario/stage.h"
+#include "sim/scenario/interpreter.h"
 
 namespace peal::sim {
 
-void Stage::do_run(Words& words) {
+void Interpreter::do_run(Tokenizer& words) {
   if (words.accept("until")) {
     run_until(words);
     return;
@@ -15,7 +15,7 @@ void Stage::do_run(Words& words) {
   if (acting(words)) advance(now() + length);
 }
 
-void Stage::run_until(Words& words) {
+void Interpreter::run_until(Tokenizer& words) {
   const std::string what = words.take("what to wait for");
   if (what == "installed") {
     until_installed(words);
@@ -32,12 +32,12 @@ void Stage::run_until(Words& words) {
   }
 }
 
-Instant Stage::read_limit(Words& words) {
+Instant Interpreter::read_limit(Tokenizer& words) {
   const Duration within = words.accept("within") ? words.duration() : patience();
   return world_ == nullptr ? Instant{} : now() + within;
 }
 
-void Stage::until_installed(Words& words) {
+void Interpreter::until_installed(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   words.take_keys();
   const std::vector<NodeId> members = words.nodes("members", nodes);
@@ -53,7 +53,7 @@ void Stage::until_installed(Words& words) {
   set_marks();
 }
 
-void Stage::until_delivered(Words& words) {
+void Interpreter::until_delivered(Tokenizer& words) {
   const std::vector<NodeId> nodes = words.nodes();
   const std::uint64_t hash = digest_of(as_bytes_view(words.text()));
   const Instant limit = read_limit(words);
@@ -61,8 +61,8 @@ void Stage::until_delivered(Words& words) {
   std::vector<NodeId> waiting = nodes;
   std::size_t seen = 0;
   const bool met = advance_until(limit, [&] {
-    for (; seen < ledger_->events().size(); ++seen) {
-      const trace::Event& event = ledger_->events()[seen];
+    for (; seen < recorder_->events().size(); ++seen) {
+      const trace::Event& event = recorder_->events()[seen];
       if (event.kind != trace::Kind::deliver || event.hash != hash) continue;
       std::erase(waiting, event.node.node);
     }
@@ -71,7 +71,7 @@ void Stage::until_delivered(Words& words) {
   if (!met) fail(nodes_text(waiting) + " did not deliver it in time");
 }
 
-void Stage::until_idle(Words& words) {
+void Interpreter::until_idle(Tokenizer& words) {
   const Instant limit = read_limit(words);
   if (!acting(words)) return;
   while (!stopped() && !cluster_is_idle(*world_)) {
@@ -83,7 +83,7 @@ void Stage::until_idle(Words& words) {
   }
 }
 
-void Stage::until_event(Words& words) {
+void Interpreter::until_event(Tokenizer& words) {
   const EventPattern pattern = read_event_pattern(words);
   const Instant limit = read_limit(words);
   if (!acting(words)) return;
@@ -96,7 +96,7 @@ void Stage::until_event(Words& words) {
   if (!met) fail("no such event in time");
 }
 
-void Stage::until_packet(Words& words) {
+void Interpreter::until_packet(Tokenizer& words) {
   const PacketPattern pattern = read_packet_pattern(words);
   const Instant limit = read_limit(words);
   if (!acting(words)) return;
@@ -107,11 +107,11 @@ void Stage::until_packet(Words& words) {
   if (!met) fail("no such packet in time");
 }
 
-void Stage::do_mark(Words& words) {
+void Interpreter::do_mark(Tokenizer& words) {
   if (acting(words)) set_marks();
 }
 
-void Stage::set_marks() {
+void Interpreter::set_marks() {
   for (auto& counts : packets_from_) std::fill(counts.begin(), counts.end(), 0);
   for (std::uint32_t n = 1; n <= world_->nodes(); ++n) {
     const Process* process = world_->process(NodeId{n});
@@ -128,7 +128,7 @@ void Stage::set_marks() {
 }
 
 /// on packet|event PATTERN [nth=3] [after=50us] do COMMAND
-void Stage::do_on(Words& words) {
+void Interpreter::do_on(Tokenizer& words) {
   Trigger trigger;
   const std::string what = words.take("packet or event");
   if (what == "packet") {
@@ -151,7 +151,7 @@ void Stage::do_on(Words& words) {
   }
 }
 
-void Stage::do_transcript(Words& words) {
+void Interpreter::do_transcript(Tokenizer& words) {
   if (words.accept("stop")) {
     if (acting(words)) transcribing_ = false;
     return;
@@ -162,7 +162,7 @@ void Stage::do_transcript(Words& words) {
 }
 
 /// settle [n1,n2 | n3 ...] [quick]
-void Stage::do_settle(Words& words) {
+void Interpreter::do_settle(Tokenizer& words) {
   std::vector<std::vector<NodeId>> parts;
   while (!words.at_end() && words.peek() != "quick") {
     parts.push_back(words.nodes());
@@ -179,7 +179,7 @@ void Stage::do_settle(Words& words) {
 }
 
 /// If nothing has happened since everything settled, the tables of groups are final.
-void Stage::report_tables() {
+void Interpreter::report_tables() {
   if (!world_options_.groups || settled_at_ != now()) return;
   for (std::uint32_t n = 1; n <= world_->nodes(); ++n) {
     const Process* process = world_->process(NodeId{n});

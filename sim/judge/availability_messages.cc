@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "order/ridge/layout.h"
-#include "sim/judge/headway.h"
-#include "sim/scenario/words.h"
+#include "sim/judge/availability.h"
+#include "sim/scenario/tokenizer.h"
 
 namespace peal::sim {
 
-bool Headway::try_exchange(const Nodes& nodes, Instant limit) {
+bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
   for (const NodeId node : nodes) {
     for (const order::Domain domain : world_.domains_of(node)) {
       world_.submit(node, Service::agreed, world_.make_payload(node, kProbeBytes), domain);
@@ -60,7 +60,7 @@ bool Headway::try_exchange(const Nodes& nodes, Instant limit) {
 }
 
 /// What the nodes have submitted is delivered, by each of them some within each bound. False: not.
-bool Headway::drain(const Nodes& nodes) {
+bool Availability::drain(const Nodes& nodes) {
   const auto undelivered = [this](NodeId node) -> std::uint64_t {
     const Process* process = world_.process(node);
     return process == nullptr ? 0 : process->submitted - process->own_delivered;
@@ -81,7 +81,7 @@ bool Headway::drain(const Nodes& nodes) {
   }
 }
 
-bool Headway::exchange(const Nodes& nodes, const std::string& when) {
+bool Availability::exchange(const Nodes& nodes, const std::string& when) {
   if (try_exchange(nodes, world_.now() + times_.bound) || stopped_()) return true;
   // Disks, buffers and windows of a story may be too slow for its load: then what waits is ordered
   // first, without any pause.
@@ -94,7 +94,7 @@ bool Headway::exchange(const Nodes& nodes, const std::string& when) {
 }
 
 /// Views change only as members leave that do not work.
-bool Headway::stays(NodeId node, ViewId& view, Nodes& members) const {
+bool Availability::stays(NodeId node, ViewId& view, Nodes& members) const {
   const Process* process = world_.process(node);
   if (process == nullptr || !process->operational || !process->view) return false;
   if (*process->view == view) return true;
@@ -108,7 +108,7 @@ bool Headway::stays(NodeId node, ViewId& view, Nodes& members) const {
   return fewer && right;
 }
 
-void Headway::watch(const Nodes& nodes) {
+void Availability::watch(const Nodes& nodes) {
   std::vector<ViewId> views;
   std::vector<Nodes> members;
   for (const NodeId node : nodes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/scenario/stage.h"
+#include "sim/scenario/interpreter.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,53 +14,53 @@ std::optional<order::EventCode> event_of_name(std::string_view name) {
   return std::nullopt;
 }
 
-const std::vector<Stage::Verb>& Stage::verbs() {
+const std::vector<Interpreter::Verb>& Interpreter::verbs() {
   static const std::vector<Verb> table{
-      {"cluster", &Stage::do_cluster},
-      {"run", &Stage::do_run},
-      {"mark", &Stage::do_mark},
-      {"on", &Stage::do_on},
-      {"transcript", &Stage::do_transcript},
-      {"settle", &Stage::do_settle},
-      {"start", &Stage::do_start},
-      {"restart", &Stage::do_start},
-      {"crash", &Stage::do_crash},
-      {"pause", &Stage::do_pause},
-      {"leave", &Stage::do_leave},
-      {"list", &Stage::do_list},
-      {"slow", &Stage::do_slow},
-      {"application", &Stage::do_application},
-      {"disk", &Stage::do_disk},
-      {"clock", &Stage::do_clock},
-      {"submit", &Stage::do_submit},
-      {"load", &Stage::do_load},
-      {"client", &Stage::do_client},
-      {"network", &Stage::do_network},
-      {"link", &Stage::do_link},
-      {"mtu", &Stage::do_mtu},
-      {"cut", &Stage::do_cut},
-      {"move", &Stage::do_move},
-      {"deaf", &Stage::do_deaf},
-      {"mute", &Stage::do_mute},
-      {"heal", &Stage::do_heal},
-      {"split", &Stage::do_split},
-      {"flap", &Stage::do_flap},
-      {"drop", &Stage::do_drop},
-      {"filter", &Stage::do_drop},
-      {"delay", &Stage::do_delay},
-      {"duplicate", &Stage::do_duplicate},
-      {"hold", &Stage::do_hold},
-      {"release", &Stage::do_release},
-      {"clear", &Stage::do_clear},
-      {"target", &Stage::do_target},
-      {"inject", &Stage::do_inject},
-      {"replay-old", &Stage::do_replay},
-      {"expect", &Stage::do_expect},
+      {"cluster", &Interpreter::do_cluster},
+      {"run", &Interpreter::do_run},
+      {"mark", &Interpreter::do_mark},
+      {"on", &Interpreter::do_on},
+      {"transcript", &Interpreter::do_transcript},
+      {"settle", &Interpreter::do_settle},
+      {"start", &Interpreter::do_start},
+      {"restart", &Interpreter::do_start},
+      {"crash", &Interpreter::do_crash},
+      {"pause", &Interpreter::do_pause},
+      {"leave", &Interpreter::do_leave},
+      {"list", &Interpreter::do_list},
+      {"slow", &Interpreter::do_slow},
+      {"application", &Interpreter::do_application},
+      {"disk", &Interpreter::do_disk},
+      {"clock", &Interpreter::do_clock},
+      {"submit", &Interpreter::do_submit},
+      {"load", &Interpreter::do_load},
+      {"client", &Interpreter::do_client},
+      {"network", &Interpreter::do_network},
+      {"link", &Interpreter::do_link},
+      {"mtu", &Interpreter::do_mtu},
+      {"cut", &Interpreter::do_cut},
+      {"move", &Interpreter::do_move},
+      {"deaf", &Interpreter::do_deaf},
+      {"mute", &Interpreter::do_mute},
+      {"heal", &Interpreter::do_heal},
+      {"split", &Interpreter::do_split},
+      {"flap", &Interpreter::do_flap},
+      {"drop", &Interpreter::do_drop},
+      {"filter", &Interpreter::do_drop},
+      {"delay", &Interpreter::do_delay},
+      {"duplicate", &Interpreter::do_duplicate},
+      {"hold", &Interpreter::do_hold},
+      {"release", &Interpreter::do_release},
+      {"clear", &Interpreter::do_clear},
+      {"target", &Interpreter::do_target},
+      {"inject", &Interpreter::do_inject},
+      {"replay-old", &Interpreter::do_replay},
+      {"expect", &Interpreter::do_expect},
   };
   return table;
 }
 
-Stage::Stage(const Script& script, const RunOptions& options, bool checking)
+Interpreter::Interpreter(const Script& script, const RunOptions& options, bool checking)
     : script_(script), options_(options), checking_(checking) {
   // A story that wants a violation goes on to its end after it.
   expects_violation_ = std::any_of(script.lines.begin(), script.lines.end(), [](const auto& line) {
@@ -71,28 +71,30 @@ Stage::Stage(const Script& script, const RunOptions& options, bool checking)
   });
 }
 
-Stage::~Stage() {
+Interpreter::~Interpreter() {
   // Nodes are destroyed before what they write to.
   world_.reset();
 }
 
-std::string Stage::where() const { return script_.name + ":" + std::to_string(line_) + ": "; }
+std::string Interpreter::where() const { return script_.name + ":" + std::to_string(line_) + ": "; }
 
-void Stage::fail(const std::string& text) {
+void Interpreter::fail(const std::string& text) {
   if (outcome_.failure.empty()) outcome_.failure = where() + text;
 }
 
-bool Stage::stopped() const {
+bool Interpreter::stopped() const {
   return !outcome_.error.empty() || !outcome_.failure.empty() ||
-         (ledger_ != nullptr && !expects_violation_ && ledger_->broken());
+         (recorder_ != nullptr && !expects_violation_ && recorder_->broken());
 }
 
-bool Stage::acting(Words& words) { return words.finish() && !checking_ && outcome_.error.empty(); }
+bool Interpreter::acting(Tokenizer& words) {
+  return words.finish() && !checking_ && outcome_.error.empty();
+}
 
-void Stage::run_line(const Script::Line& line) {
+void Interpreter::run_line(const Script::Line& line) {
   line_ = line.number;
   if (transcript_block_) {
-    Words words(line.text, world_options_.nodes);
+    Tokenizer words(line.text, world_options_.nodes);
     if (words.accept("end")) {
       expect_transcript(words);
     } else if (!words.at_end()) {
@@ -106,9 +108,9 @@ void Stage::run_line(const Script::Line& line) {
   run_text(line.text, line.number);
 }
 
-void Stage::run_text(const std::string& text, std::uint32_t number) {
+void Interpreter::run_text(const std::string& text, std::uint32_t number) {
   const std::uint32_t outer = std::exchange(line_, number);
-  Words words(text, world_options_.nodes);
+  Tokenizer words(text, world_options_.nodes);
   if (!words.at_end()) {
     const std::string name = words.take("a command");
     const auto& table = verbs();
@@ -127,7 +129,7 @@ void Stage::run_text(const std::string& text, std::uint32_t number) {
   if (outer != 0) line_ = outer;
 }
 
-void Stage::note_plain(const std::string& text) {
+void Interpreter::note_plain(const std::string& text) {
   if (options_.plain == nullptr || checking_ || text.rfind("target", 0) == 0) return;
   const bool is_run = text.rfind("run ", 0) == 0;
   if (world_ != nullptr && now() > plain_at_) {
@@ -138,7 +140,7 @@ void Stage::note_plain(const std::string& text) {
   std::fflush(options_.plain);
 }
 
-Outcome Stage::run() {
+Outcome Interpreter::run() {
   for (const Script::Line& line : script_.lines) {
     run_line(line);
     if (stopped()) break;
@@ -151,10 +153,10 @@ Outcome Stage::run() {
   }
   if (world_ == nullptr) return std::move(outcome_);
   note_plain("");
-  ledger_->figures().virtual_ns = static_cast<std::uint64_t>(now().ns);
+  recorder_->figures().virtual_ns = static_cast<std::uint64_t>(now().ns);
   if (const Ghost* ghost = world_->ghost()) {
     const GhostAcceptors::Figures logs = ghost->figures();
-    Figures& figures = ledger_->figures();
+    Figures& figures = recorder_->figures();
     figures.logs_read = logs.logs_read;
     figures.logs_cut = logs.logs_cut;
     figures.votes_read = logs.votes_read;
@@ -165,8 +167,8 @@ Outcome Stage::run() {
   outcome_.digest = world_->digest();
   world_->watch(nullptr);
   report_tables();
-  ledger_->finish();
-  outcome_.violations = ledger_->violations();
+  recorder_->finish();
+  outcome_.violations = recorder_->violations();
   if (expects_failure_) {
     const bool found = !outcome_.failure.empty();
     outcome_.failure.clear();
@@ -180,22 +182,22 @@ Outcome Stage::run() {
     if (!found) fail("the violation " + wanted + " did not happen");
   }
   if (!wanted_violations_.empty() || expects_failure_) outcome_.violations.clear();
-  outcome_.figures = ledger_->figures();
-  outcome_.faults = ledger_->faults();
-  outcome_.last_events = ledger_->last_events();
+  outcome_.figures = recorder_->figures();
+  outcome_.faults = recorder_->faults();
+  outcome_.last_events = recorder_->last_events();
   return std::move(outcome_);
 }
 
-std::vector<std::string> Stage::last_events() const {
-  return ledger_ == nullptr ? std::vector<std::string>{} : ledger_->last_events();
+std::vector<std::string> Interpreter::last_events() const {
+  return recorder_ == nullptr ? std::vector<std::string>{} : recorder_->last_events();
 }
 
-void Stage::advance(Instant limit) {
+void Interpreter::advance(Instant limit) {
   while (!stopped() && world_->step(limit)) {
   }
 }
 
-bool Stage::advance_until(Instant limit, const std::function<bool()>& met) {
+bool Interpreter::advance_until(Instant limit, const std::function<bool()>& met) {
   if (met()) return true;
   while (!stopped()) {
     const bool more = world_->step(limit);
@@ -205,7 +207,7 @@ bool Stage::advance_until(Instant limit, const std::function<bool()>& met) {
   return true;  // something else is wrong, and has been said
 }
 
-void Stage::on_send(const Packet& packet, MemberId /*from*/) {
+void Interpreter::on_send(const Packet& packet, MemberId /*from*/) {
   ++packets_from_[static_cast<std::size_t>(packet.kind)][packet.from.value];
   targets_->on_send(packet);
   if (transcribing_) transcript_.add(packet);
@@ -215,7 +217,7 @@ void Stage::on_send(const Packet& packet, MemberId /*from*/) {
   }
 }
 
-void Stage::on_event(MemberId who, const order::Event& event) {
+void Interpreter::on_event(MemberId who, const order::Event& event) {
   if (event_probe_) event_probe_(who, event);
   for (Trigger& trigger : triggers_) {
     if (trigger.remaining > 0 && !trigger.packet && matches(trigger.event, who, event)) {
@@ -224,7 +226,7 @@ void Stage::on_event(MemberId who, const order::Event& event) {
   }
 }
 
-void Stage::fire(Trigger& trigger) {
+void Interpreter::fire(Trigger& trigger) {
   if (--trigger.remaining > 0) return;
   world_->plan(now() + trigger.after,
                [this, line = trigger.line, number = trigger.number, era = era_] {
@@ -252,7 +254,7 @@ std::string Outcome::property() const {
 
 std::string check_script(const Script& script) {
   RunOptions options;
-  return Stage(script, options, true).run().error;
+  return Interpreter(script, options, true).run().error;
 }
 
 }  // namespace peal::sim

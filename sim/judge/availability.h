@@ -14,7 +14,7 @@ namespace peal::sim {
 /// stay. Which links and nodes work is read off the simulated world as it is. Nothing is mended but
 /// applications that take nothing: they hold up everybody by design, which all have to say; then
 /// they go on, and time counts from there.
-class Headway {
+class Availability {
  public:
   struct Times {
     Duration bound;  ///< of each step
@@ -23,7 +23,7 @@ class Headway {
   /// 2 s by default, 5 s with lossy links, or longer if timers of the ring are.
   static Duration usual_bound(World& world);
 
-  Headway(World& world, const Times& times) : world_(world), times_(times) {}
+  Availability(World& world, const Times& times) : world_(world), times_(times) {}
 
   /// What is not kept is a violation E13. Ends early if `stopped` says so.
   void judge(const std::function<bool()>& stopped);
