@@ -174,7 +174,7 @@ void Availability::wake_applications() {
   if (stopped.empty()) return;
   const Instant limit = world_.now() + times_.bound;
   const auto named = [&stopped](const order::WaitReason& why) {
-    return why.kind == order::WaitReason::Kind::slow_application && holds(stopped, why.who.node);
+    return why.kind == &order::wait::slow_application && holds(stopped, why.who.node);
   };
   for (const NodeId node : running()) {
     world_.submit(node, Service::agreed, world_.make_payload(node, kProbeBytes));
@@ -195,7 +195,7 @@ void Availability::wake_applications() {
         const order::WaitReason& why = process.node->why();
         const bool said_of_it = std::any_of(why.all.begin(), why.all.end(),
                                             [&](const MemberId& one) { return one.node == node; });
-        const bool of_its_disk = why.kind == order::WaitReason::Kind::disk && said_of_it;
+        const bool of_its_disk = why.kind == &order::wait::disk && said_of_it;
         return named(why) || of_its_disk ||
                (said_of_it && !world_.network().link_works(node, member));
       });
@@ -329,7 +329,7 @@ void Availability::judge_outside(const Nodes& members) {
     if (process->operational && process->view && *process->view == view) {
       return say(nodes_text({node}) + " is outside, and does not know it");
     }
-    if (process->node->why().kind == order::WaitReason::Kind::nothing) {
+    if (process->node->why().kind == &order::wait::nothing) {
       return say(nodes_text({node}) + " is outside, and does not say why");
     }
   }

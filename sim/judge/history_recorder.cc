@@ -234,10 +234,9 @@ void HistoryRecorder::unit_delivered(Instant now, MemberId who, const order::Del
 
 void HistoryRecorder::reported(Instant now, MemberId who, const order::Event& event) {
   if (options_.echo == nullptr) return;
-  std::string text(order::event_name(event.code));
-  if (event.code == order::EventCode::gather_started) {
-    text += " because of " +
-            std::string(order::gather_reason_name(static_cast<order::GatherReason>(event.a)));
+  std::string text(event.kind->name);
+  if (event.reason != nullptr) {
+    text += " because of " + std::string(event.reason->name);
   } else if (event.a != 0) {
     text += " " + std::to_string(event.a);
   }

@@ -28,7 +28,7 @@ const char* describe(const Process* process) {
 
 std::string wait_text(const Process& process) {
   const order::WaitReason why = process.node->why();
-  std::string text = std::string(order::wait_name(why.kind));
+  std::string text = std::string(why.kind->name);
   if (why.who.node.value != 0) text += " of n" + std::to_string(why.who.node.value);
   if (why.seq != 0) text += " at " + std::to_string(why.seq);
   return text;

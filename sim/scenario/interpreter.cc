@@ -6,12 +6,18 @@
 
 namespace peal::sim {
 
-std::optional<order::EventCode> event_of_name(std::string_view name) {
-  for (int code = 0; code <= static_cast<int>(order::EventCode::owed_dropped); ++code) {
-    const auto event = static_cast<order::EventCode>(code);
-    if (order::event_name(event) == name) return event;
+const order::EventKind* event_of_name(std::string_view name) {
+  const auto in = [name](std::span<const order::EventKind* const> kinds) {
+    const auto at = std::find_if(kinds.begin(), kinds.end(), [name](const order::EventKind* each) {
+      return each->name == name;
+    });
+    return at == kinds.end() ? nullptr : *at;
+  };
+  if (const order::EventKind* known = in(order::event::shared())) return known;
+  for (const order::Descriptor* engine : order::engines()) {
+    if (const order::EventKind* known = in(engine->events)) return known;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 const std::vector<Interpreter::Verb>& Interpreter::verbs() {

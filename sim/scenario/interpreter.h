@@ -52,7 +52,7 @@ class Interpreter final : public Watcher {
   };
   struct EventPattern {
     std::vector<NodeId> nodes;
-    order::EventCode code{};
+    const order::EventKind* kind = nullptr;
   };
   struct Trigger {
     std::optional<PacketPattern> packet;
@@ -67,7 +67,7 @@ class Interpreter final : public Watcher {
     std::uint32_t incarnation = 0;
     std::uint64_t views = 0;
     std::vector<std::uint64_t> counters;
-    std::array<std::uint64_t, 32> events{};
+    std::map<const order::EventKind*, std::uint64_t> events;
   };
 
   // Running lines (stage.cc).
@@ -206,6 +206,7 @@ class Interpreter final : public Watcher {
 };
 
 /// The events by name, as `expect` and `on event` use them.
-std::optional<order::EventCode> event_of_name(std::string_view name);
+/// An event of any engine; null if there is none of that name.
+const order::EventKind* event_of_name(std::string_view name);
 
 }  // namespace peal::sim

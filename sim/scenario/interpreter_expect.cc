@@ -53,14 +53,18 @@ void Interpreter::do_expect(Tokenizer& words) {
     const EventPattern pattern = read_event_pattern(words);
     if (pattern.nodes.size() != 1) words.fail("events are counted at one node");
     const NodeId node = pattern.nodes.empty() ? NodeId{1} : pattern.nodes[0];
-    const auto code = static_cast<std::size_t>(pattern.code);
-    expect_compared(words, std::string(order::event_name(pattern.code)) + " since the mark", node,
-                    [this, node, code]() -> std::optional<std::uint64_t> {
+    const order::EventKind* kind = pattern.kind;
+    expect_compared(words, std::string(kind->name) + " since the mark", node,
+                    [this, node, kind]() -> std::optional<std::uint64_t> {
                       const Process* process = world_->process(node);
                       if (process == nullptr) return std::nullopt;
                       const Baseline& mark = marks_[node.value];
                       const bool same = mark.incarnation == process->incarnation;
-                      return process->events_seen[code] - (same ? mark.events[code] : 0);
+                      const auto seen = [kind](const auto& events) {
+                        const auto at = events.find(kind);
+                        return at == events.end() ? 0 : at->second;
+                      };
+                      return seen(process->events_seen) - (same ? seen(mark.events) : 0);
                     });
   } else {
     expect_nodes(words, words.nodes());

@@ -370,11 +370,11 @@ Interpreter::EventPattern Interpreter::read_event_pattern(Tokenizer& words) {
   EventPattern pattern;
   pattern.nodes = words.nodes();
   const std::string name = words.take("an event");
-  const std::optional<order::EventCode> code = event_of_name(name);
-  if (!code) {
-    words.fail("'" + name + "' is no event; src/order/engine.h lists them, e.g. recovery_started");
+  pattern.kind = event_of_name(name);
+  if (pattern.kind == nullptr) {
+    words.fail("'" + name + "' is no event; src/order/vocabulary.h lists them, e.g. paused");
+    pattern.kind = &order::event::paused;
   }
-  pattern.code = code.value_or(order::EventCode::paused);
   return pattern;
 }
 
@@ -398,7 +398,7 @@ bool Interpreter::matches(const PacketPattern& pattern, const Packet& packet) co
 
 bool Interpreter::matches(const EventPattern& pattern, MemberId who,
                           const order::Event& event) const {
-  return event.code == pattern.code && among(pattern.nodes, who.node);
+  return event.kind == pattern.kind && among(pattern.nodes, who.node);
 }
 
 }  // namespace peal::sim

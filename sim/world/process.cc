@@ -156,44 +156,38 @@ void Process::on_originate(std::uint64_t number, const ViewId& in, Seq seq, std:
 
 void Process::on_event(const order::Event& event) {
   if (end != End::none) return;
-  using order::EventCode;
-  const auto code = static_cast<std::size_t>(event.code);
-  if (code < events_seen.size()) ++events_seen[code];
-  switch (event.code) {
-    case EventCode::gather_started:
-      if (recovering || committing) {
-        ++world.recorder().figures().recoveries_with_second_failure;
-      }
-      operational = recovering = committing = false;
-      break;
-    case EventCode::commit_started: committing = true; break;
-    case EventCode::recovery_started:
-      committing = false;
-      recovering = true;
-      break;
-    case EventCode::view_installed:
-      recovering = committing = false;
-      operational = true;
-      break;
-    case EventCode::nodes_adopted:
-      list = event.a;
-      world.tell_clients_list(*this);
-      break;
-    case EventCode::epoch_corrected: {
-      const MemberId before = self;
-      world.recorder().crashed(world.now(), self);
-      self.epoch = event.a;
-      world.recorder().started(world.now(), self);
-      if (clients != nullptr) clients->renamed(before);
-      for (const PendingSubmission& early : before_first_view) {
-        world.recorder().submitted(world.now(), {self, early.number}, early.hash, early.bytes,
-                                   early.service, early.domain);
-      }
-      break;
-    }
-    default: break;
+  ++events_seen[event.kind];
+  if (event.kind == &order::event::gather_started) {
+    if (recovering || committing) ++world.recorder().figures().recoveries_with_second_failure;
+    operational = recovering = committing = false;
+  } else if (event.kind == &order::event::commit_started) {
+    committing = true;
+  } else if (event.kind == &order::event::recovery_started) {
+    committing = false;
+    recovering = true;
+  } else if (event.kind == &order::event::view_installed) {
+    recovering = committing = false;
+    operational = true;
+  } else if (event.kind == &order::event::nodes_adopted) {
+    list = event.a;
+    world.tell_clients_list(*this);
+  } else if (event.kind == &order::event::epoch_corrected) {
+    correct_epoch(event.a);
   }
   world.reported(*this, event);
+}
+
+/// The node goes on under another epoch: its history so far is that of an incarnation that ended.
+void Process::correct_epoch(std::uint64_t epoch) {
+  const MemberId before = self;
+  world.recorder().crashed(world.now(), self);
+  self.epoch = epoch;
+  world.recorder().started(world.now(), self);
+  if (clients != nullptr) clients->renamed(before);
+  for (const PendingSubmission& early : before_first_view) {
+    world.recorder().submitted(world.now(), {self, early.number}, early.hash, early.bytes,
+                               early.service, early.domain);
+  }
 }
 
 void Process::on_fatal(std::string_view reason) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "base/buffer.h"
@@ -37,6 +38,8 @@ struct Descriptor {
   Traits traits;
   /// The kind (wire/names.h) of the packets that carry units.
   std::string_view unit_packets;
+  /// The events that it reports besides those of all engines (vocabulary.h).
+  std::span<const EventKind* const> events{};
   /// `packets` is where the engine builds its own packets. Slabs must hold Host::headroom bytes in
   /// front of each unit that the host hands over.
   std::unique_ptr<Engine> (*make)(const Setup& setup, BufferPool& packets, Host& host) = nullptr;

@@ -143,9 +143,9 @@ TEST(Commit, ARecordThatLostWhatAMemberHasIsRefused) {
       record.high = 1;
       record.have = {0};
     }
-    const std::uint64_t recoveries = cluster.events(1, EventCode::recovery_started);
+    const std::uint64_t recoveries = cluster.events(1, &event::recovery_started);
     cluster.inject(1, with(*held, commit));
-    EXPECT_EQ(cluster.events(1, EventCode::recovery_started), recoveries + (intact ? 1 : 0));
+    EXPECT_EQ(cluster.events(1, &event::recovery_started), recoveries + (intact ? 1 : 0));
   }
 }
 

@@ -285,7 +285,7 @@ TEST(PaxosCoordinator, AMemberThatIsTooFarBehindPutsOffViewsThatWouldGoOnWithIt)
     says(kThree, all());
     says(kTwo, 2);
   }
-  ASSERT_EQ(one.engine->why().kind, WaitReason::Kind::window);
+  ASSERT_EQ(one.engine->why().kind, &wait::window);
   const std::uint64_t views = one.proposed(wire::ValueKind::view);
   const MemberId again{kThree.node, kThree.epoch + 1};
   wire::State back;

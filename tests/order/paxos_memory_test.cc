@@ -105,7 +105,7 @@ TEST(PaxosMemory, AnOrderBeginsWhenAllAcceptorsHaveTakenTheSame) {
   const wire::Lives all{1, {kLife, kLife, kLife}};
   EXPECT_EQ(said, all);
   EXPECT_EQ(one.counter("quorum_order"), 0U) << "nobody has agreed";
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::founding);
+  EXPECT_EQ(one.engine->why().kind, &wait::bootstrap);
   one.lives(kTwo, all);
   one.lives(kTwo, all);
   EXPECT_EQ(one.counter("quorum_order"), 0U) << "a majority is not enough";
@@ -158,7 +158,7 @@ bool binds_itself(Bench& one) {
 TEST(PaxosMemory, WhoseStateIsRefusedIsNotHeard) {
   Bench one(kOne, {}, Storage::memory);
   EXPECT_FALSE(binds_itself(one));
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::other_list);
+  EXPECT_EQ(one.engine->why().kind, &wait::other_list);
   EXPECT_EQ(one.engine->why().who, kTwo);
   // With the same list they begin.
   one.list({2, first_nodes().all, first_nodes().acceptors});
@@ -192,7 +192,7 @@ TEST(PaxosMemory, WhoIsBoundToAnotherListIsNamed) {
   ASSERT_GT(bound.count(PaxosKind::lives), 0U);
   bound.list(next);
   bound.state(kTwo, other);
-  EXPECT_EQ(bound.engine->why().kind, WaitReason::Kind::bound);
+  EXPECT_EQ(bound.engine->why().kind, &wait::bound);
   EXPECT_EQ(bound.engine->why().who, kOne) << "itself";
 
   Bench one(kOne, {}, Storage::memory);
@@ -204,13 +204,13 @@ TEST(PaxosMemory, WhoIsBoundToAnotherListIsNamed) {
     one.run(milliseconds(10));
   };
   hear(kTwo);
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::other_list) << "it may still go over";
+  EXPECT_EQ(one.engine->why().kind, &wait::other_list) << "it may still go over";
   one.lives(kTwo, old);
   hear(kTwo);
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::bound);
+  EXPECT_EQ(one.engine->why().kind, &wait::bound);
   EXPECT_EQ(one.engine->why().who, kTwo);
   hear({kTwo.node, kLife + 1});
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::founding) << "it was restarted";
+  EXPECT_EQ(one.engine->why().kind, &wait::bootstrap) << "it was restarted";
 }
 
 TEST(PaxosMemory, NobodyBeginsBesideWhoKnowsAnOrder) {
@@ -257,7 +257,7 @@ std::uint64_t promises(Bench& one, const wire::Checkpoint& at) {
 /// How often it was reported that this node votes again.
 auto times_renewed(const Bench& one) {
   return std::count_if(one.events.begin(), one.events.end(), [](const Event& event) {
-    return event.code == EventCode::acceptor_renewed && event.who.node == kOne.node;
+    return event.kind == &event::acceptor_renewed && event.who.node == kOne.node;
   });
 }
 
@@ -362,11 +362,11 @@ TEST(PaxosMemory, WhoIsSilentIsNotCountedIfNobodyIsLeftToTellIt) {
   hear_say(one);
   EXPECT_EQ(one.counter("quorum_acceptors_living"), 2U) << "node 2 may say that it votes";
   EXPECT_EQ(one.counter("quorum_acceptors_heard"), 1U);
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::majority);
+  EXPECT_EQ(one.engine->why().kind, &wait::majority);
   EXPECT_EQ(one.engine->why().who, kOne);
   one.state({kTwo.node, kLife + 1}, {});
   EXPECT_EQ(one.counter("quorum_acceptors_living"), 0U);
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::forgotten);
+  EXPECT_EQ(one.engine->why().kind, &wait::amnesiac);
 }
 
 /// Does node 1 follow the order once `from` tells it of it?
@@ -523,10 +523,10 @@ TEST(PaxosMemory, MostLostIsSaid) {
   one.lives(kTwo, all);
   one.lives(kThree, all);
   ASSERT_NE(one.counter("quorum_order"), 0U);
-  EXPECT_NE(one.engine->why().kind, WaitReason::Kind::forgotten);
+  EXPECT_NE(one.engine->why().kind, &wait::amnesiac);
   one.state({kTwo.node, kLife + 1}, {});
   one.state({kThree.node, kLife + 1}, {});
-  EXPECT_EQ(one.engine->why().kind, WaitReason::Kind::forgotten);
+  EXPECT_EQ(one.engine->why().kind, &wait::amnesiac);
   EXPECT_EQ(one.counter("quorum_acceptors_living"), 1U);
 }
 

@@ -103,7 +103,7 @@ void Membership::enter_commit(Instant now, wire::Commit& commit, std::uint32_t i
   agreement_.index = static_cast<std::uint16_t>(index);
   originated_ = false;
   arm_token_loss(now);
-  out.report({EventCode::commit_started, commit.view, {}, commit.members.size(), 0});
+  out.report({&event::commit_started, commit.view, {}, commit.members.size(), 0});
   if (commit.members.size() == 1) {
     enter_recovery(now, commit, out);
     protocol_.install_alone(now, out);

@@ -37,7 +37,7 @@ Membership::Membership(const Settings& settings, Protocol& protocol)
 void Membership::start(Instant now, Effects& out) {
   processes_ = {self_};
   failed_.clear();
-  shift_to_gather(now, GatherReason::boot, {}, out);
+  shift_to_gather(now, &gather::boot, {}, out);
 }
 
 void Membership::on_timer(Instant now, Timer timer, Effects& out) {
@@ -67,19 +67,19 @@ void Membership::on_token_loss(Instant now, Effects& out) {
   if (PEAL_MUTANT(token_retx_never)) return;
   ++tally_.tokens_lost;
   out.report(
-      {EventCode::token_lost, state_ == State::operational ? view_ : agreement_.view, {}, 0, 0});
+      {&event::token_lost, state_ == State::operational ? view_ : agreement_.view, {}, 0, 0});
   if (state_ == State::operational) {
     start_sets_from_view();
-    shift_to_gather(now, long_pause_ ? GatherReason::pause : GatherReason::token_loss, {}, out);
+    shift_to_gather(now, long_pause_ ? &gather::pause : &gather::token_loss, {}, out);
     return;
   }
   // A failed attempt keeps both sets: what they say is still true, and the episode must end.
   PEAL_PROBE("membership.attempt_lost");
-  shift_to_gather(now, GatherReason::commit_loss, {}, out);
+  shift_to_gather(now, &gather::commit_loss, {}, out);
 }
 
 void Membership::on_pause(Instant now, Duration gap, Effects& out) {
-  out.report({EventCode::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
+  out.report({&event::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
   give_up_trial(now);
   if (state_ == State::gather) {
     // Nobody is accused on account of my own absence.
@@ -108,7 +108,8 @@ void Membership::leave(Instant now, Effects& out) {
   last_sent_.reset();
 }
 
-void Membership::regather(Instant now, GatherReason reason, const MemberId& suspect, Effects& out) {
+void Membership::regather(Instant now, const GatherReason* reason, const MemberId& suspect,
+                          Effects& out) {
   if (state_ == State::operational) start_sets_from_view();
   if (suspect != MemberId{} && suspect != self_) {
     insert(processes_, suspect);
@@ -117,8 +118,9 @@ void Membership::regather(Instant now, GatherReason reason, const MemberId& susp
   shift_to_gather(now, reason, suspect, out);
 }
 
-void Membership::accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out) {
-  out.report({EventCode::member_accused, view_, member, static_cast<std::uint64_t>(reason), 0});
+void Membership::accuse(Instant now, const MemberId& member, const GatherReason* reason,
+                        Effects& out) {
+  out.report({&event::member_accused, view_, member, 0, 0, reason});
   note_accuser(member, self_);
   regather(now, reason, member, out);
 }
@@ -153,7 +155,7 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
     last_sent_.reset();
   }
   ++tally_.views_installed;
-  out.report({EventCode::view_installed,
+  out.report({&event::view_installed,
               view_,
               {},
               members_.size(),
@@ -191,7 +193,7 @@ void Membership::resend(Instant now, Effects& out) {
   if (PEAL_MUTANT(token_retx_never)) return;
   ++tally_.tokens_retransmitted;
   ++resent_;
-  out.report({EventCode::token_retransmitted, view_, last_sent_to_, 0, 0});
+  out.report({&event::token_retransmitted, view_, last_sent_to_, 0, 0});
   timers_.arm(Timer::token_retransmit, now + settings_.token_retransmit);
   out.send(last_sent_to_.node, Lane::token, last_sent_);
 }

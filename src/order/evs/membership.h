@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "order/engine.h"
 #include "order/evs/timers.h"
+#include "order/evs/vocabulary.h"
 #include "order/member_set.h"
 #include "wire/frames.h"
 #include "wire/trial.h"
@@ -119,9 +120,9 @@ class Membership {
   void try_adopt(Instant now, Effects& out);
   /// Gives the current view up and looks for a new one, beginning with `suspect` accused, if it is
   /// set.
-  void regather(Instant now, GatherReason reason, const MemberId& suspect, Effects& out);
+  void regather(Instant now, const GatherReason* reason, const MemberId& suspect, Effects& out);
   /// Recovery is blocked by this member: accuse it and start again.
-  void accuse(Instant now, const MemberId& member, GatherReason reason, Effects& out);
+  void accuse(Instant now, const MemberId& member, const GatherReason* reason, Effects& out);
   /// Nothing moves: tries the link with this member, and accuses it if that does not work. If it
   /// works all the same, the member is accused if it is `at_fault`.
   void suspect(Instant now, const MemberId& member, bool at_fault);
@@ -257,7 +258,7 @@ class Membership {
 
   // gather.cc
   /// `who` is the other member that gave the reason, if one did.
-  void shift_to_gather(Instant now, GatherReason reason, const MemberId& who, Effects& out);
+  void shift_to_gather(Instant now, const GatherReason* reason, const MemberId& who, Effects& out);
   void send_join(Instant now, Effects& out, bool leaving = false);
   void expedite_join(Instant now, Effects& out);
   void check_consensus(Instant now, bool from_timer, Effects& out);

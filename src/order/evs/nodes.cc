@@ -111,7 +111,7 @@ void Membership::adopt(Instant now, Effects& out) {
   for (Peer& known : peers_) known.other_list = false;
   ++tally_.lists_adopted;
   PEAL_PROBE("membership.list_adopted");
-  out.report({EventCode::nodes_adopted, view_, {}, list(), 0});
+  out.report({&event::nodes_adopted, view_, {}, list(), 0});
   if (!timers_.armed(Timer::probe)) arm_probe(now);
 }
 
@@ -142,7 +142,7 @@ bool Membership::same_list(Instant now, const MemberId& from, std::uint64_t list
       drop_strangers(processes_);
       drop_strangers(failed_);
     }
-    shift_to_gather(now, GatherReason::nodes, from, out);
+    shift_to_gather(now, &gather::nodes, from, out);
   }
   known->other_list = list != settings_.nodes.hash;
   return !known->other_list;

@@ -192,7 +192,7 @@ void Membership::end_trial(Instant now, Effects& out) {
   if (operational) start_sets_from_view();
   if (processes_.size() >= wire::kProcessesMax) return;
   insert(processes_, trial.with);
-  shift_to_gather(now, GatherReason::foreign, trial.with, out);
+  shift_to_gather(now, &gather::foreign, trial.with, out);
 }
 
 /// This member was paused: echoes that did not come say nothing about the link.
@@ -256,8 +256,8 @@ void Membership::end_suspicion(Instant now, const Trial& trial, bool stays, Effe
 void Membership::accuse_for_link(Instant now, const MemberId& member, Effects& out) {
   if (!contains(members_, member)) return;
   PEAL_PROBE("membership.accused_for_link");
-  out.report({EventCode::stall_excluded, view_, member, 0, 0});
-  accuse(now, member, GatherReason::stall, out);
+  out.report({&event::stall_excluded, view_, member, 0, 0});
+  accuse(now, member, &gather::stall, out);
 }
 
 }  // namespace peal::order::evs

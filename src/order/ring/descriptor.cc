@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/ring/descriptor.h"
 
+#include "order/evs/vocabulary.h"
 #include "order/ring/options.h"
+#include "order/ring/vocabulary.h"
 #include "wire/frames.h"
 
 namespace peal::order::ring {
@@ -12,6 +14,9 @@ void write_header(std::uint64_t cluster, const MemberId& sender, std::uint32_t f
   wire::write_data_header({wire::FrameKind::data, cluster, sender, wire::Checksum::absent},
                           frame_bytes, out);
 }
+
+constexpr const EventKind* kEvents[] = {&event::token_lost, &event::token_retransmitted,
+                                        &event::stall_excluded, &event::recovery_guard};
 
 std::unique_ptr<Engine> make(const Setup& setup, BufferPool& packets, Host& host) {
   Config config;
@@ -34,6 +39,7 @@ constinit const Descriptor kDescriptor{
     .summary = "a token goes round, and who has it sends; both sides of a partition go on",
     .traits = {},
     .unit_packets = "data",
+    .events = kEvents,
     .make = &make,
     .write_data_header = &write_header,
 };

@@ -118,7 +118,7 @@ void RingEngine::on_old_incarnation(Instant now, const MemberId& newest, Effects
 void RingEngine::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
   const NodeId node = membership_.is_configured(header.sender.node) ? header.sender.node : NodeId{};
   if (!reported_.first(node, static_cast<unsigned>(reason))) return;
-  out.report({EventCode::incompatible_peer, membership_.view(), header.sender,
+  out.report({&event::incompatible_peer, membership_.view(), header.sender,
               static_cast<std::uint64_t>(reason), 0});
 }
 
@@ -282,14 +282,14 @@ WaitReason RingEngine::why() const {
   };
   switch (membership_.state()) {
     case State::gather: {
-      WaitReason reason{WaitReason::Kind::gathering, {}, 0};
+      WaitReason reason{&wait::gathering, {}, 0};
       reason.all = membership_.awaited();
       if (!reason.all.empty()) reason.who = reason.all.front();
       return reason;
     }
-    case State::commit: return {WaitReason::Kind::gathering, {}, 0};
+    case State::commit: return {&wait::gathering, {}, 0};
     case State::recovery:
-      return {WaitReason::Kind::recovering,
+      return {&wait::recovering,
               token_.recovery_block < repair_.agreement.members.size()
                   ? repair_.agreement.members[token_.recovery_block]
                   : MemberId{},
@@ -298,21 +298,21 @@ WaitReason RingEngine::why() const {
   }
   if (MemberSet deaf = membership_.deaf_peers(); !deaf.empty()) {
     const MemberId first = deaf.front();
-    return {WaitReason::Kind::not_heard, first, 0, 0, std::move(deaf)};
+    return {&wait::not_heard, first, 0, 0, std::move(deaf)};
   }
   const Seq next = r_.delivered + 1;
   if (r_.delivered < packets_.contiguous()) {
-    return {WaitReason::Kind::stability, member_at(r_.stalled_index), next};
+    return {&wait::stability, member_at(r_.stalled_index), next};
   }
-  if (next <= packets_.high() || next <= r_.token_seq) return {WaitReason::Kind::packet, {}, next};
+  if (next <= packets_.high() || next <= r_.token_seq) return {&wait::packet, {}, next};
   if (!can_originate()) return {};
   if (r_.last_credit == 0 && r_.last_credit_index != wire::kNoIndex) {
-    return {WaitReason::Kind::slow_application, member_at(r_.last_credit_index), 0};
+    return {&wait::slow_application, member_at(r_.last_credit_index), 0};
   }
   if (r_.token_seq >= r_.safe_line + max_gap_) {
-    return {WaitReason::Kind::window, member_at(r_.stalled_index), 0};
+    return {&wait::window, member_at(r_.stalled_index), 0};
   }
-  return {WaitReason::Kind::token, {}, 0};
+  return {&wait::token, {}, 0};
 }
 
 std::span<const Counter> RingEngine::counters() const {

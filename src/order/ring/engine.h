@@ -12,6 +12,7 @@
 #include "order/ring/options.h"
 #include "order/ring/packets.h"
 #include "order/ring/timers.h"
+#include "order/ring/vocabulary.h"
 #include "order/ring/windows.h"
 #include "order/said_once.h"
 #include "wire/frames.h"

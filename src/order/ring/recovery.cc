@@ -84,7 +84,7 @@ void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& 
   repair_.other_incomplete.reset();
   timers_.arm(kRecoveryGuardTimer, now + options_.recovery_guard);
   recovery_check();
-  out.report({EventCode::recovery_started, agreement.view, {}, missing_count(), 0});
+  out.report({&event::recovery_started, agreement.view, {}, missing_count(), 0});
 }
 
 void RingEngine::first_rotation(Instant now, Effects& out) {
@@ -176,9 +176,9 @@ void RingEngine::on_guard(Instant now, Effects& out) {
   ++counts_.guards;
   PEAL_PROBE("recovery.guard");
   const MemberId blocker = incomplete_member(token_.recovery_block);
-  out.report({EventCode::recovery_guard, repair_.agreement.view, blocker, repair_.rounds, 0});
+  out.report({&event::recovery_guard, repair_.agreement.view, blocker, repair_.rounds, 0});
   if (blocker != membership_.self()) {
-    return membership_.accuse(now, blocker, GatherReason::guard, out);
+    return membership_.accuse(now, blocker, &gather::guard, out);
   }
   // Members that miss nothing accuse it. If it were first to give up, accusing nobody, the same
   // members would form the same view, and wait for the same packet, again and again.
@@ -191,9 +191,9 @@ void RingEngine::on_guard(Instant now, Effects& out) {
   // Nobody has. If all members miss packets, each accuses another one: they part.
   const MemberId other = incomplete_member(repair_.other_incomplete);
   if (other == membership_.self() || PEAL_MUTANT(guard_one_sided)) {
-    return membership_.regather(now, GatherReason::guard, {}, out);
+    return membership_.regather(now, &gather::guard, {}, out);
   }
-  membership_.accuse(now, other, GatherReason::guard, out);
+  membership_.accuse(now, other, &gather::guard, out);
 }
 
 /// This member, if no token of the recovery says which one it is.
