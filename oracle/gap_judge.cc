@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "oracle/gap_judge.h"
+
 #include <algorithm>
-
-#include "oracle/group_core.h"
-
-// G8: clients are told of the messages that were ordered where their node was not, once any node
-// that is in a view with theirs knows of them; and of nothing else.
+#include <utility>
 
 namespace peal::oracle {
 namespace {
@@ -24,24 +22,24 @@ void add(Bits& to, const Bits& from) {
 
 }  // namespace
 
-void GroupCore::ordered(std::int64_t at, MemberId node, const GroupMessageId& id,
-                        std::span<const std::string> groups) {
-  last_at_ = at;
-  const Index message = history_.message(id);
-  if (message >= ordered_for_.size()) ordered_for_.resize(history_.messages.size(), kNone);
-  ordered_for_[message] = history_.targets_of(groups);
+void GapJudge::ordered(std::int64_t at, MemberId node, const GroupMessageId& id,
+                       std::span<const std::string> groups) {
+  v_.last_at = at;
+  const Index message = v_.history.message(id);
+  if (message >= ordered_for_.size()) ordered_for_.resize(v_.history.messages.size(), kNone);
+  ordered_for_[message] = v_.history.targets_of(groups);
   Node& record = nodes_[node];
   set(record.known, message);
   record.places.emplace(message, record.places.size() + 1);
 }
 
 // What a node that came to a view knows, it says there.
-void GroupCore::entered(MemberId node, const ViewId& view) {
+void GapJudge::entered(MemberId node, const ViewId& view) {
   add(known_in_[view], nodes_[node].known);
 }
 
 // The node has completed the exchange: it knows what anybody knew who came to the view.
-void GroupCore::hear(MemberId node, const ViewId& view) {
+void GapJudge::hear(MemberId node, const ViewId& view) {
   Node& record = nodes_[node];
   const auto known = known_in_.find(view);
   const bool first = !std::exchange(record.started, true);
@@ -55,8 +53,8 @@ void GroupCore::hear(MemberId node, const ViewId& view) {
       news &= ~(std::uint64_t{1} << bit);
       const Index targets = ordered_for_[word * 64 + bit];
       // By value: a new name may move the lists.
-      const std::vector<std::string> names = history_.targets[targets].names;
-      for (const std::string& name : names) absence.names.insert(history_.name(name));
+      const std::vector<std::string> names = v_.history.targets[targets].names;
+      for (const std::string& name : names) absence.names.insert(v_.history.name(name));
     }
   }
   add(record.known, known->second);
@@ -65,16 +63,16 @@ void GroupCore::hear(MemberId node, const ViewId& view) {
 }
 
 // The client's node heard of these absences ahead of what the client is told next.
-void GroupCore::come_past(GroupClient& record, const Node& node) const {
-  if (!options_.at_once) return;
+void GapJudge::come_past(GroupClient& record, const Node& node) const {
+  if (!v_.options.at_once) return;
   while (record.absences < node.absences.size()) record.due.push_back(record.absences++);
 }
 
-void GroupCore::reached(std::int64_t at, const ClientId& id, const ViewId& view) {
-  const Index client = history_.client(id);
+void GapJudge::reached(std::int64_t at, const ClientId& id, const ViewId& view) {
+  const Index client = v_.history.client(id);
   const auto node = nodes_.find(id.node);
-  if (options_.at_once || !listens(client, at) || node == nodes_.end()) return;
-  GroupClient& record = history_.clients[client];
+  if (v_.options.at_once || !v_.listens(client, at) || node == nodes_.end()) return;
+  GroupClient& record = v_.history.clients[client];
   const std::vector<Absence>& absences = node->second.absences;
   for (std::size_t i = record.absences; i < absences.size(); ++i) {
     if (absences[i].view != view) continue;
@@ -84,17 +82,17 @@ void GroupCore::reached(std::int64_t at, const ClientId& id, const ViewId& view)
   }
 }
 
-void GroupCore::gapped(std::int64_t at, const ClientId& to, const std::string& group) {
-  ++report_.figures.gaps;
-  const Index client = history_.client(to);
-  if (!listens(client, at)) return;
-  GroupClient& record = history_.clients[client];
-  const Index missed = group.empty() ? record.private_name : history_.name(group);
+void GapJudge::gapped(std::int64_t at, const ClientId& to, const std::string& group) {
+  ++v_.report.figures.gaps;
+  const Index client = v_.history.client(to);
+  if (!v_.listens(client, at)) return;
+  GroupClient& record = v_.history.clients[client];
+  const Index missed = group.empty() ? record.private_name : v_.history.name(group);
   if (!group.empty()) {
-    const Index known = history_.find_membership(client, missed);
-    if (known == kNone || history_.memberships[known].state == kNone) {
-      violate(GroupProperty::g6_members_only, at, [&] {
-        return name(client) + " is told of a gap in " + group_text(missed) +
+    const Index known = v_.history.find_membership(client, missed);
+    if (known == kNone || v_.history.memberships[known].state == kNone) {
+      v_.violate(GroupProperty::g6_members_only, at, [&] {
+        return v_.name(client) + " is told of a gap in " + v_.group_text(missed) +
                ", and is no member of it";
       });
       return;
@@ -109,35 +107,35 @@ void GroupCore::gapped(std::int64_t at, const ClientId& to, const std::string& g
     record.told_at = std::max(record.told_at, absence.ordered);
     return;
   }
-  violate(GroupProperty::g8_every_gap, at, [&] {
-    return name(client) + " is told of a gap in " +
-           (group.empty() ? "the messages to its private name" : group_text(missed)) +
+  v_.violate(GroupProperty::g8_every_gap, at, [&] {
+    return v_.name(client) + " is told of a gap in " +
+           (group.empty() ? "the messages to its private name" : v_.group_text(missed)) +
            ", and no such message was ordered where its node was not";
   });
 }
 
 // Groups of its own at that time, and its private name.
-bool GroupCore::must_be_told(Index client, Index name) const {
-  if (name == history_.clients[client].private_name) return true;
-  const Index known = history_.find_membership(client, name);
-  return known != kNone && history_.memberships[known].state != kNone;
+bool GapJudge::must_be_told(Index client, Index name) const {
+  if (name == v_.history.clients[client].private_name) return true;
+  const Index known = v_.history.find_membership(client, name);
+  return known != kNone && v_.history.memberships[known].state != kNone;
 }
 
-void GroupCore::close_absence(Index client, std::size_t number, const Absence& absence,
-                              std::int64_t at) {
+void GapJudge::close_absence(Index client, std::size_t number, const Absence& absence,
+                             std::int64_t at) {
   for (const Index missed : absence.names) {
-    const bool told = history_.clients[client].told_of.contains({number, missed});
+    const bool told = v_.history.clients[client].told_of.contains({number, missed});
     if (told || !must_be_told(client, missed)) continue;
-    violate(GroupProperty::g8_every_gap, at, [&] {
-      return name(client) + " is not told that it missed messages to " + group_text(missed) +
-             ", of which its node heard in view " + view_text(absence.view);
+    v_.violate(GroupProperty::g8_every_gap, at, [&] {
+      return v_.name(client) + " is not told that it missed messages to " + v_.group_text(missed) +
+             ", of which its node heard in view " + v_.view_text(absence.view);
     });
   }
 }
 
 // Before a client is told anything else, it is told of all gaps that its node heard of by then.
-void GroupCore::close_absences(Index client, std::int64_t at) {
-  GroupClient& record = history_.clients[client];
+void GapJudge::close_absences(Index client, std::int64_t at) {
+  GroupClient& record = v_.history.clients[client];
   const auto node = nodes_.find(record.id.node);
   if (node == nodes_.end()) return;
   come_past(record, node->second);
@@ -148,25 +146,16 @@ void GroupCore::close_absences(Index client, std::int64_t at) {
   record.told_of.clear();
 }
 
-void GroupCore::check_place(Index client, Index message, std::int64_t at) {
-  const GroupClient& record = history_.clients[client];
+void GapJudge::check_place(Index client, Index message, std::int64_t at) {
+  const GroupClient& record = v_.history.clients[client];
   const auto node = nodes_.find(record.id.node);
   if (node == nodes_.end()) return;
   const auto place = node->second.places.find(message);
   if (place == node->second.places.end() || place->second > record.told_at) return;
-  violate(GroupProperty::g8_every_gap, at, [&] {
-    return name(client) + " delivers " + message_text(message) +
+  v_.violate(GroupProperty::g8_every_gap, at, [&] {
+    return v_.name(client) + " delivers " + v_.message_text(message) +
            " after it was told of a gap that came later";
   });
-}
-
-// A history may end in the middle of what a node tells, but not once its table was final.
-void GroupCore::finish_absences() {
-  for (Index client = 0; client < history_.clients.size(); ++client) {
-    const GroupClient& record = history_.clients[client];
-    const bool ends = record.presence == Presence::connected && tables_.contains(record.id.node);
-    if (ends) close_absences(client, record.last_at);
-  }
 }
 
 }  // namespace peal::oracle
