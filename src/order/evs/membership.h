@@ -15,6 +15,7 @@
 #include "order/engine.h"
 #include "order/evs/timers.h"
 #include "order/member_set.h"
+#include "order/said_once.h"
 #include "wire/frames.h"
 #include "wire/trial.h"
 
@@ -89,28 +90,25 @@ class Membership {
 
   // Inputs
   void start(Instant now, Effects& out);
-  void on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out);
-  void on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out);
-  void on_probe(Instant now, const MemberId& from, const wire::ProbeFrame& probe, Effects& out);
-  void on_epoch_notice(Instant now, const wire::EpochNotice& notice, Effects& out);
-  void on_trial(Instant now, const MemberId& from, wire::Trial& frame, Effects& out);
+  /// Whether a packet with this header, which was checked, is for this member, and from an
+  /// incarnation that counts. If not, it is counted.
+  bool admit(Instant now, const wire::Header& header, Effects& out);
+  /// A packet that was admitted, of a kind that is the membership's: JOIN, COMMIT, PROBE,
+  /// EPOCH_NOTICE, TRIAL, and DATA that is a TRIAL (wire/trial.h). Says whether it was of use.
+  wire::Drop on_frame(Instant now, const wire::Header& header, const BufferRef& packet,
+                      Effects& out);
   /// A packet of a member that is not of the current view.
   void on_foreign(Instant now, const MemberId& from, Effects& out);
+  /// See Engine::on_old_incarnation().
+  void on_old_incarnation(Instant now, const MemberId& newest, Effects& out);
+  /// Says once which node sends packets that cannot be used, and why.
+  void report_incompatible(const wire::Header& header, wire::Drop reason, Effects& out);
   void on_timer(Instant now, Timer timer, Effects& out);
   void on_pause(Instant now, Duration gap, Effects& out);
   void leave(Instant now, Effects& out);
 
   /// See Engine::set_nodes().
   void set_nodes(Instant now, const NodeList& nodes, Effects& out);
-
-  /// Notes an identity that a packet named. False if it is stale, unknown, or this member itself.
-  bool note(Instant now, const MemberId& member, Effects& out);
-  /// The sender's newest incarnation is another one: tell it so.
-  void tell_newest(Instant now, NodeId node, Effects& out);
-
-  /// False if the sender goes by another list of nodes, and this member cannot follow: its packet
-  /// is of no use then.
-  bool same_list(Instant now, const MemberId& from, std::uint64_t list, Effects& out);
 
   // Called by the engine
   /// Every member of the view has been given the next list: see nodes.cc.
@@ -223,6 +221,16 @@ class Membership {
     ViewId view{};
   };
 
+  // packets.cc
+  void on_join(Instant now, const MemberId& from, const wire::Join& join, Effects& out);
+  void on_commit(Instant now, const MemberId& from, wire::Commit& commit, Effects& out);
+  void on_probe(Instant now, const MemberId& from, const wire::ProbeFrame& probe, Effects& out);
+  void on_epoch_notice(Instant now, const wire::EpochNotice& notice, Effects& out);
+  void on_trial(Instant now, const MemberId& from, wire::Trial& frame, Effects& out);
+  wire::Drop check_list(Instant now, const wire::Header& header, std::uint64_t list, Effects& out);
+  wire::Drop take_join(Instant now, const wire::Header& header, ByteView packet, Effects& out);
+  wire::Drop take_probe(Instant now, const wire::Header& header, ByteView packet, Effects& out);
+
   Peer* peer(NodeId node);
   const Peer* peer(NodeId node) const;
   bool superseded(const MemberId& member) const;
@@ -250,6 +258,9 @@ class Membership {
   int echoes() const;
 
   // nodes.cc
+  /// False if the sender goes by another list of nodes, and this member cannot follow: its packet
+  /// is of no use then.
+  bool same_list(Instant now, const MemberId& from, std::uint64_t list, Effects& out);
   void adopt(Instant now, Effects& out);
   void know_peers();
   bool may_leave_list() const;
@@ -276,6 +287,10 @@ class Membership {
   void forward_commit(Instant now, wire::Commit& commit, Effects& out);
 
   // foreign.cc
+  /// Notes an identity that a packet named. False if it is stale, unknown, or this member itself.
+  bool note(Instant now, const MemberId& member, Effects& out);
+  /// The sender's newest incarnation is another one: tell it so.
+  void tell_newest(Instant now, NodeId node, Effects& out);
   void answer(Instant now, const MemberId& from, Effects& out);
   void send_probe(Instant now, Effects& out);
   void on_probe_timer(Instant now, Effects& out);
@@ -328,6 +343,7 @@ class Membership {
   Instant last_probe_at_{};
   bool probe_sent_ = false;
   std::vector<Peer> peers_;  // sorted by node, self excluded
+  SaidOnce reported_;
 };
 
 }  // namespace peal::order::evs

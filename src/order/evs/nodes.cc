@@ -66,6 +66,7 @@ bool Membership::is_configured(NodeId node) const {
 void Membership::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   PEAL_ASSERT(nodes.hash != 0 && holds(nodes, self_.node));
   PEAL_ASSERT(std::is_sorted(nodes.nodes.begin(), nodes.nodes.end()));
+  reported_.clear();
   if (next_list() == nodes.hash || left_) return;
   all_have_next_ = false;
   next_.reset();

@@ -48,7 +48,6 @@ std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, H
 
 RingEngine::RingEngine(const Config& config, BufferPool& packets, Host& host)
     : options_(config.options),
-      cluster_(config.cluster),
       checksum_(config.checksum),
       pool_(packets),
       host_(host),
@@ -72,62 +71,17 @@ void RingEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packet, 
   wire::Header header;
   Drop reason = wire::decode_header(packet.view(), header, checksum_);
   if (reason == Drop::none && wire::is_paxos_kind(header.kind)) reason = Drop::unknown_kind;
-  if (reason == Drop::bad_version) report_incompatible({}, reason, out);
+  if (reason == Drop::bad_version) membership_.report_incompatible({}, reason, out);
   if (reason != Drop::none) {
     drop(reason);
     return;
   }
-  if (!admit(now, header, out)) return;
+  if (!membership_.admit(now, header, out)) return;
   dispatch(now, header, packet, out);
 }
 
-bool RingEngine::admit(Instant now, const wire::Header& header, Effects& out) {
-  if (header.cluster != cluster_) {
-    const bool same_name = header.cluster >> 32 == cluster_ >> 32;
-    const Drop reason = same_name ? Drop::other_settings : Drop::other_cluster;
-    drop(reason);
-    report_incompatible(header, reason, out);
-    return false;
-  }
-  if (header.sender == membership_.self()) {
-    drop(Drop::own);
-    return false;
-  }
-  if (!membership_.is_configured(header.sender.node)) {
-    drop(Drop::bad_sender);
-    return false;
-  }
-  if (!membership_.note(now, header.sender, out)) {
-    drop(Drop::stale);
-    if (header.sender.node != membership_.self().node) {
-      membership_.tell_newest(now, header.sender.node, out);
-    }
-    return false;
-  }
-  return true;
-}
-
-// As if a packet of that incarnation had come: see admit().
 void RingEngine::on_old_incarnation(Instant now, const MemberId& newest, Effects& out) {
-  if (membership_.left() || newest.node == membership_.self().node) return;
-  drop(Drop::stale);
-  membership_.note(now, newest, out);
-  membership_.tell_newest(now, newest.node, out);
-}
-
-void RingEngine::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
-  const NodeId node = membership_.is_configured(header.sender.node) ? header.sender.node : NodeId{};
-  if (!reported_.first(node, static_cast<unsigned>(reason))) return;
-  out.report({EventCode::incompatible_peer, membership_.view(), header.sender,
-              static_cast<std::uint64_t>(reason), 0});
-}
-
-Drop RingEngine::check_list(Instant now, const wire::Header& header, std::uint64_t list,
-                            Effects& out) {
-  if (membership_.same_list(now, header.sender, list, out)) return Drop::none;
-  // What somebody goes by who is about to follow is nobody's mistake.
-  if (list != membership_.next_list()) report_incompatible(header, Drop::other_list, out);
-  return Drop::other_list;
+  membership_.on_old_incarnation(now, newest, out);
 }
 
 void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferRef& packet,
@@ -145,36 +99,11 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
       break;
     case FrameKind::data:
       if (wire::is_trial_of_data(packet.view())) {
-        reason = on_trial(now, header.sender, packet, out);
+        reason = membership_.on_frame(now, header, packet, out);
       } else {
         on_data(now, header.sender, packet, out);
       }
       break;
-    case FrameKind::join: {
-      wire::Join join;
-      reason = wire::decode_join(packet.view(), join);
-      if (reason == Drop::none) reason = check_list(now, header, join.list, out);
-      if (reason == Drop::none) membership_.on_join(now, header.sender, join, out);
-      break;
-    }
-    case FrameKind::commit: {
-      wire::Commit commit;
-      reason = wire::decode_commit(packet.view(), commit);
-      if (reason == Drop::none) membership_.on_commit(now, header.sender, commit, out);
-      break;
-    }
-    case FrameKind::probe: {
-      wire::ProbeFrame probe;
-      reason = wire::decode_probe(packet.view(), probe);
-      // Inside a view the token says who has which list, and nobody is to be followed out of it.
-      const bool from_view =
-          probe.view == membership_.view() && membership_.state() == State::operational;
-      if (reason == Drop::none && !from_view) {
-        reason = check_list(now, header, probe.list, out);
-      }
-      if (reason == Drop::none) membership_.on_probe(now, header.sender, probe, out);
-      break;
-    }
     case FrameKind::hold_cancel: {
       wire::HoldCancel cancel;
       reason = wire::decode_hold_cancel(packet.view(), cancel);
@@ -185,23 +114,9 @@ void RingEngine::dispatch(Instant now, const wire::Header& header, const BufferR
       }
       break;
     }
-    case FrameKind::epoch_notice: {
-      wire::EpochNotice notice;
-      reason = wire::decode_epoch_notice(packet.view(), notice);
-      if (reason == Drop::none) membership_.on_epoch_notice(now, notice, out);
-      break;
-    }
-    case FrameKind::trial: reason = on_trial(now, header.sender, packet, out); break;
+    default: reason = membership_.on_frame(now, header, packet, out); break;
   }
   if (reason != Drop::none) drop(reason);
-}
-
-Drop RingEngine::on_trial(Instant now, const MemberId& from, const BufferRef& packet,
-                          Effects& out) {
-  wire::Trial trial;
-  const Drop reason = wire::decode_trial(packet.view(), trial);
-  if (reason == Drop::none) membership_.on_trial(now, from, trial, out);
-  return reason;
 }
 
 // ---- timers ----

@@ -13,7 +13,6 @@
 #include "order/ring/packets.h"
 #include "order/ring/timers.h"
 #include "order/ring/windows.h"
-#include "order/said_once.h"
 #include "wire/frames.h"
 
 namespace peal::order::ring {
@@ -117,11 +116,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   void install_alone(Instant now, Effects& out) override;
 
   // engine.cc
-  bool admit(Instant now, const wire::Header& header, Effects& out);
   void dispatch(Instant now, const wire::Header& header, const BufferRef& packet, Effects& out);
-  wire::Drop check_list(Instant now, const wire::Header& header, std::uint64_t list, Effects& out);
-  wire::Drop on_trial(Instant now, const MemberId& from, const BufferRef& packet, Effects& out);
-  void report_incompatible(const wire::Header& header, wire::Drop reason, Effects& out);
   void fire(Instant now, evs::Timer timer, Effects& out);
   void drop(wire::Drop reason) { membership_.tally().drop(reason); }
 
@@ -182,7 +177,6 @@ class RingEngine final : public Engine, private evs::Protocol {
   MemberId incomplete_member(std::optional<std::uint16_t> index) const;
 
   Options options_;
-  std::uint64_t cluster_;
   wire::Checksum checksum_;
   BufferPool& pool_;
   Host& host_;
@@ -213,8 +207,6 @@ class RingEngine final : public Engine, private evs::Protocol {
   std::uint16_t list_block_ = wire::kNoIndex;  // who lacks it
   bool list_moves_ = false;                    // the token that was here last brought it on
   bool list_wanted_ = false;                   // the token is to come and take it
-
-  SaidOnce reported_;
 
   struct Counts {
     std::uint64_t visits = 0, originated = 0, delivered = 0, sent = 0, retransmitted = 0,
