@@ -54,9 +54,9 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
       break;
     case State::recovery:
       if (this_attempt && commit.hops == 2 * n && mine == 0 &&
-          (!originated_ || PEAL_MUTANT(second_first_rotation))) {
-        originated_ = true;
-        protocol_.first_rotation(now, out);
+          (!led_ || PEAL_MUTANT(second_first_rotation))) {
+        led_ = true;
+        protocol_.lead_recovery(now, out);
         return;
       }
       break;
@@ -101,8 +101,8 @@ void Membership::enter_commit(Instant now, wire::Commit& commit, std::uint32_t i
   agreement_.view = commit.view;
   agreement_.members = commit.members;
   agreement_.index = static_cast<std::uint16_t>(index);
-  originated_ = false;
-  arm_token_loss(now);
+  led_ = false;
+  note_life(now);
   out.report({EventCode::commit_started, commit.view, {}, commit.members.size(), 0});
   if (commit.members.size() == 1) {
     enter_recovery(now, commit, out);
@@ -142,7 +142,7 @@ void Membership::enter_recovery(Instant now, const wire::Commit& commit, Effects
       if (contains(members_, m)) agreement_.old_view.survivors.push_back(m);
     }
   }
-  arm_token_loss(now);
+  note_life(now);
   protocol_.recover(now, agreement_, out);
   if (commit.members.size() > 1) {
     wire::Commit next = commit;

@@ -27,8 +27,8 @@ void Membership::shift_to_gather(Instant now, GatherReason reason, const MemberI
   state_ = State::gather;
   ++tally_.gathers;
   protocol_.abandon();
-  timers_.cancel(Timer::token_loss);
-  timers_.cancel(Timer::token_retransmit);
+  timers_.cancel(Timer::silence);
+  timers_.cancel(Timer::resend);
   timers_.cancel_those_of_engine();
   last_sent_.reset();
   insert(processes_, self_);
@@ -89,7 +89,7 @@ void Membership::check_consensus(Instant now, bool from_timer, Effects& out) {
   if (cand.front() == self_) {
     create_commit(now, cand, out);
   } else {
-    arm_token_loss(now);  // the representative's commit token is on its way, or lost
+    note_life(now);  // the representative's commit token is on its way, or lost
   }
 }
 

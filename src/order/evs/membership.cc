@@ -10,7 +10,7 @@ namespace peal::order::evs {
 namespace {
 
 // A control frame may be as large as a datagram; a few are enough, since each is handed to the
-// transport at once and the last token is kept.
+// transport at once and the last one that was sent to one member is kept.
 constexpr std::uint32_t kControlBuffers = 64;
 
 // One may be lost, and one may meet a receiver that still throws away what came during its pause.
@@ -42,8 +42,8 @@ void Membership::start(Instant now, Effects& out) {
 
 void Membership::on_timer(Instant now, Timer timer, Effects& out) {
   switch (timer) {
-    case Timer::token_loss: on_token_loss(now, out); return;
-    case Timer::token_retransmit: resend(now, out); return;
+    case Timer::silence: on_silence(now, out); return;
+    case Timer::resend: resend(now, out); return;
     case Timer::join:
       if (state_ != State::gather) return;
       send_join(now, out);
@@ -63,9 +63,11 @@ void Membership::on_timer(Instant now, Timer timer, Effects& out) {
   PEAL_ASSERT(false && "not a timer of the membership");
 }
 
-void Membership::on_token_loss(Instant now, Effects& out) {
+// The names of events come from the ring, whose sign of life is its token; during an attempt it is
+// the commit token.
+void Membership::on_silence(Instant now, Effects& out) {
   if (PEAL_MUTANT(token_retx_never)) return;
-  ++tally_.tokens_lost;
+  ++tally_.silences;
   out.report(
       {EventCode::token_lost, state_ == State::operational ? view_ : agreement_.view, {}, 0, 0});
   if (state_ == State::operational) {
@@ -87,13 +89,13 @@ void Membership::on_pause(Instant now, Duration gap, Effects& out) {
     timers_.arm(Timer::join, now);
     return;
   }
-  // If the whole machine stood still, so did everybody: the token gets the time of a few
-  // retransmissions to show up. If only this member did, the others have begun without it.
-  const std::optional<Instant> due = timers_.at(Timer::token_loss);
-  const Instant at = now + settings_.token_retransmit * kRetransmissionsAfterPause;
+  // If the whole machine stood still, so did everybody: a sign of life gets the time of a few
+  // retransmissions to come. If only this member did, the others have begun without it.
+  const std::optional<Instant> due = timers_.at(Timer::silence);
+  const Instant at = now + settings_.resend * kRetransmissionsAfterPause;
   if (!due || *due >= at) return;
-  timers_.arm(Timer::token_loss, at);
-  long_pause_ = gap >= settings_.token_loss;
+  timers_.arm(Timer::silence, at);
+  long_pause_ = gap >= settings_.silence;
 }
 
 void Membership::leave(Instant now, Effects& out) {
@@ -147,11 +149,10 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
   resent_ = resent_score_ = 0;
   timers_.cancel(Timer::join);
   timers_.cancel(Timer::consensus);
-  if (members_.size() == 1) {
-    timers_.cancel(Timer::token_loss);
-    timers_.cancel(Timer::token_retransmit);
-    last_sent_.reset();
-  }
+  // The attempt needs no more signs of life; those of the view are the protocol's.
+  timers_.cancel(Timer::silence);
+  timers_.cancel(Timer::resend);
+  last_sent_.reset();
   ++tally_.views_installed;
   out.report({EventCode::view_installed,
               view_,
@@ -167,32 +168,32 @@ void Membership::start_sets_from_view() {
 }
 
 void Membership::send_tracked(Instant now, const MemberId& to, const BufferRef& packet,
-                              Effects& out, Duration rest) {
+                              Effects& out, Duration extra) {
   note_pass(now, to);
   last_sent_to_ = to;
   last_sent_ = packet;
-  timers_.arm(Timer::token_retransmit, now + settings_.token_retransmit + rest);
+  timers_.arm(Timer::resend, now + settings_.resend + extra);
   out.send(to.node, Lane::token, packet);
 }
 
-void Membership::expect_token(Instant now) {
-  const auto due = timers_.at(Timer::token_retransmit);
-  const Instant usual = now + settings_.token_retransmit;
-  if (due && *due > usual) timers_.arm(Timer::token_retransmit, usual);
+void Membership::end_extra(Instant now) {
+  const auto due = timers_.at(Timer::resend);
+  const Instant usual = now + settings_.resend;
+  if (due && *due > usual) timers_.arm(Timer::resend, usual);
 }
 
 void Membership::resend_overdue(Instant now, Effects& out) {
-  const auto due = timers_.at(Timer::token_retransmit);
-  if (due && *due > now + settings_.token_retransmit) resend(now, out);
+  const auto due = timers_.at(Timer::resend);
+  if (due && *due > now + settings_.resend) resend(now, out);
 }
 
 void Membership::resend(Instant now, Effects& out) {
   if (!last_sent_ || state_ == State::gather) return;
   if (PEAL_MUTANT(token_retx_never)) return;
-  ++tally_.tokens_retransmitted;
+  ++tally_.resent;
   ++resent_;
   out.report({EventCode::token_retransmitted, view_, last_sent_to_, 0, 0});
-  timers_.arm(Timer::token_retransmit, now + settings_.token_retransmit);
+  timers_.arm(Timer::resend, now + settings_.resend);
   out.send(last_sent_to_.node, Lane::token, last_sent_);
 }
 

@@ -29,7 +29,9 @@ struct Settings {
   std::uint64_t cluster{};
   wire::Checksum checksum = wire::Checksum::present;
   std::uint64_t seed{};
-  Duration token_loss, token_retransmit, join, consensus, probe, damping, damping_max;
+  Duration silence;  ///< without a sign of life a view, or an attempt at one, is over
+  Duration resend;   ///< without a sign of life what was sent to one member is sent again
+  Duration join, consensus, probe, damping, damping_max;
   std::uint32_t packet_bytes_max{};
   std::uint32_t request_lag{};
   std::uint32_t max_gap{};
@@ -49,13 +51,16 @@ struct Agreement {
 };
 
 /// What membership asks of the engine whose views it agrees on.
+///
+/// The engine decides when a recovery is over (Membership::installed()), and what a sign of life of
+/// a view is (Membership::note_life()).
 class Protocol {
  public:
   virtual ~Protocol() = default;
   /// The view is about to be given up: hand everything that was ordered to the network.
   virtual void flush(Effects& out) = 0;
-  /// An attempt begins or failed: forget a held token and what belongs to the attempt. Packets of
-  /// the old view stay.
+  /// An attempt begins or failed: forget what belongs to the attempt, and what was to be sent later
+  /// in the view. Packets of the old view stay.
   virtual void abandon() = 0;
   /// Folds what this member holds of its old view into the record; from now on nothing that
   /// contradicts it may be accepted.
@@ -64,8 +69,9 @@ class Protocol {
   virtual bool accepts(const wire::OldView& record) const = 0;
   /// Everybody's record is known: repair the old view. Membership::state() is `recovery`.
   virtual void recover(Instant now, const Agreement& agreement, Effects& out) = 0;
-  /// Every member is in recovery: the representative starts the first rotation.
-  virtual void first_rotation(Instant now, Effects& out) = 0;
+  /// Every member is in recovery. Called once in an attempt, and only at the representative of a
+  /// view of several members.
+  virtual void lead_recovery(Instant now, Effects& out) = 0;
   /// The only member of a view has nobody to wait for.
   virtual void install_alone(Instant now, Effects& out) = 0;
 };
@@ -75,13 +81,14 @@ struct Tally {
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops{};
   std::uint64_t joins_sent = 0, joins_received = 0, probes_sent = 0, gathers = 0, commits = 0;
   std::uint64_t lists_adopted = 0, trials = 0;
-  std::uint64_t views_installed = 0, tokens_lost = 0, tokens_retransmitted = 0, unsendable = 0;
+  std::uint64_t views_installed = 0, silences = 0, resent = 0, unsendable = 0;
 
   void drop(wire::Drop reason) { ++drops[static_cast<std::size_t>(reason)]; }
 };
 
 /// Agrees with the other nodes on who is in the next view (spec: gather and commit), finds other
-/// views to merge with, and keeps the identity of this member. Engines with views own one each.
+/// views to merge with, and keeps the identity of this member. Engines with views own one each, and
+/// are its Protocol.
 ///
 /// The last installed view stays the current one, with its packets, until the next is installed.
 class Membership {
@@ -124,20 +131,30 @@ class Membership {
   /// works all the same, the member is accused if it is `at_fault`.
   void suspect(Instant now, const MemberId& member, bool at_fault);
   bool is_trying() const { return trial_.active; }
-  /// The agreed view is complete everywhere: it becomes the current one.
+  /// The agreed view is complete everywhere: it becomes the current one. It lasts until the engine
+  /// gives it up, or has called note_life() and not again in time, or somebody else's packet ends
+  /// it.
   void installed(Instant now, const Agreement& agreement, Effects& out);
-  /// Sends a packet to one member and keeps it, to send it again until there is a sign of life,
-  /// which may take `rest` longer than usual.
-  void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out,
-                    Duration rest = {});
-  /// The token is wanted now: what was sent is sent again after the usual time, rest or not.
-  void expect_token(Instant now);
-  /// Sends what was sent again if it would wait for longer than usual.
-  void resend_overdue(Instant now, Effects& out);
-  void arm_token_loss(Instant now) {
-    timers_.arm(Timer::token_loss, now + settings_.token_loss);
+  /// A sign of life of the view, or of the attempt at one: it is over if there is not another one
+  /// within Settings::silence.
+  void note_life(Instant now) {
+    timers_.arm(Timer::silence, now + settings_.silence);
     long_pause_ = false;
   }
+  /// Sends a packet to one member and keeps it, to send it again until there is a sign of life,
+  /// which may take `extra` longer than usual.
+  void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out,
+                    Duration extra = {});
+  /// What was sent has arrived: it is not sent again.
+  void sent_arrived() { timers_.cancel(Timer::resend); }
+  /// What was sent shows a sign of life.
+  void sent_lives(Instant now) {
+    if (timers_.armed(Timer::resend)) timers_.arm(Timer::resend, now + settings_.resend);
+  }
+  /// What was sent is sent again after the usual time, whatever was `extra`.
+  void end_extra(Instant now);
+  /// Sends what was sent again if it would wait for longer than usual.
+  void resend_overdue(Instant now, Effects& out);
   /// A frame as a packet of this member; empty, and counted, if it fits no buffer or none is free.
   template <class Frame>
   BufferRef build(wire::FrameKind kind, const Frame& frame,
@@ -297,7 +314,7 @@ class Membership {
   void arm_probe(Instant now);
   void correct_epoch(Instant now, std::uint64_t epoch, Effects& out);
   void resend(Instant now, Effects& out);
-  void on_token_loss(Instant now, Effects& out);
+  void on_silence(Instant now, Effects& out);
 
   Settings settings_;
   Protocol& protocol_;
@@ -322,16 +339,16 @@ class Membership {
   Instant last_join_at_{};
   bool join_sent_ = false;
   Instant gather_since_{};
-  bool long_pause_ = false;  ///< since the last token, longer than the token timeout
+  bool long_pause_ = false;  ///< since the last sign of life, longer than Settings::silence
   bool episode_ = false;     // a gather episode ends only with an install
 
   Agreement agreement_;  // of the attempt in Commit or Recovery
-  bool originated_ = false;
+  bool led_ = false;     // the protocol was told that all members are in recovery
   MemberId last_sent_to_{};
   BufferRef last_sent_;
 
   Trial trial_;
-  std::uint32_t resent_ = 0;        ///< times that the last token was sent again
+  std::uint32_t resent_ = 0;        ///< times that last_sent_ was sent again
   std::uint32_t resent_score_ = 0;  ///< of the successor; see trials.cc
   Instant suspect_again_{};
 

@@ -2,11 +2,10 @@
 // The list of configured nodes, and how a running cluster goes over to another one.
 //
 // A member goes by one list, and forms views with members that go by the same. A next list is given
-// to each node from outside. In a view, the token goes round twice once all members have been given
-// the same next list: the first rotation shows each of them that all have it (all_have_next_), the
-// second shows each that all know that, and it adopts the list then. If the view ends in between,
-// some may have adopted it and others not. Those others know that all have it, and follow when they
-// hear of somebody who goes by it already.
+// to each node from outside. In a view, the engine finds out when all members have been given the
+// same next list (all_have_next()), and then when all know that (try_adopt()): a member adopts the
+// list then. If the view ends in between, some may have adopted it and others not. Those others
+// know that all have it, and follow when they hear of somebody who goes by it already.
 //
 // With a majority rule the two lists differ by one node. Then a majority of one and a majority of
 // the other have a node in common: n/2 + (n+1)/2, each rounded down, and 2 are more than the n + 1

@@ -13,10 +13,10 @@
 // the view would invite the accused at once, as its own links work, and the view would lose the
 // accused again as soon as the bad link had shown, with little ordered in between.
 //
-// Inside a view, a link is tried only if its token has to be sent again too often, or if nothing
-// moves because a member misses packets. If too few echoes come, another member is tried. If that
-// one echoes enough, the first one is accused. If not, this member's own links are bad, or the
-// whole network is: the view stays as it is.
+// Inside a view, a link is tried only if what is sent to the next member has to be sent again too
+// often, or if nothing moves because a member misses packets. If too few echoes come, another
+// member is tried. If that one echoes enough, the first one is accused. If not, this member's own
+// links are bad, or the whole network is: the view stays as it is.
 
 #include <algorithm>
 #include <bit>
@@ -32,11 +32,11 @@ static_assert(kAsks <= wire::kTrialAsksMax);
 constexpr int kEchoesToComeIn = 26;
 constexpr int kEchoesToStay = 24;
 constexpr Duration kAskGap = milliseconds(1);
-// The last echoes may take so many times as long as a token without a sign of life is waited for.
+// The last echoes may take so many times as long as what was sent waits for a sign of life.
 constexpr std::int64_t kEchoWait = 5;
 constexpr Duration kSuspectGap = seconds(2);
 
-// Retransmissions of the token to one successor: each pass forgets a sixteenth and adds at most
+// Retransmissions to one successor: each send_tracked() forgets a sixteenth and adds at most
 // four. A link that loses 30 % both ways comes to 8, one that loses 5 % to 1.6.
 constexpr std::uint32_t kScale = 16;
 constexpr std::uint32_t kResentMax = 4;
@@ -132,7 +132,7 @@ void Membership::on_trial_timer(Instant now, Effects& out) {
     send_trial(ask, out);
   }
   const bool last = trial_.sent == kAsks;
-  timers_.arm(Timer::trial, now + (last ? settings_.token_retransmit * kEchoWait : kAskGap));
+  timers_.arm(Timer::trial, now + (last ? settings_.resend * kEchoWait : kAskGap));
 }
 
 int Membership::echoes() const {

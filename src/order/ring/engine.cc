@@ -22,8 +22,8 @@ evs::Settings settings_of(const Config& config) {
   s.cluster = config.cluster;
   s.checksum = config.checksum;
   s.seed = config.seed;
-  s.token_loss = o.token_loss;
-  s.token_retransmit = o.token_retransmit;
+  s.silence = o.token_loss;
+  s.resend = o.token_retransmit;
   s.join = o.join;
   s.consensus = o.consensus;
   s.probe = o.probe;
@@ -130,8 +130,8 @@ void RingEngine::on_timer(Instant now, Effects& out) {
 
 void RingEngine::fire(Instant now, Timer timer, Effects& out) {
   switch (timer) {
-    case Timer::token_loss:
-    case Timer::token_retransmit:
+    case Timer::silence:
+    case Timer::resend:
     case Timer::join:
     case Timer::consensus:
     case Timer::trial:
@@ -244,8 +244,8 @@ std::span<const Counter> RingEngine::counters() const {
   add("joins_received", tally.joins_received);
   add("probes_sent", tally.probes_sent);
   add("trials", tally.trials);
-  add("tokens_lost", tally.tokens_lost);
-  add("tokens_retransmitted", tally.tokens_retransmitted);
+  add("tokens_lost", tally.silences);
+  add("tokens_retransmitted", tally.resent);
   add("unsendable", tally.unsendable);
   add("visits", counts_.visits);
   add("originated", counts_.originated);

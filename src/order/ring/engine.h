@@ -112,7 +112,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   void freeze(wire::OldView& record) override;
   bool accepts(const wire::OldView& record) const override;
   void recover(Instant now, const evs::Agreement& agreement, Effects& out) override;
-  void first_rotation(Instant now, Effects& out) override;
+  void lead_recovery(Instant now, Effects& out) override;
   void install_alone(Instant now, Effects& out) override;
 
   // engine.cc

@@ -11,7 +11,6 @@
 namespace peal::order::ring {
 namespace {
 
-using evs::Timer;
 using wire::kNoIndex;
 
 constexpr std::uint64_t kGuardRounds = 500;
@@ -87,7 +86,7 @@ void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& 
   out.report({EventCode::recovery_started, agreement.view, {}, missing_count(), 0});
 }
 
-void RingEngine::first_rotation(Instant now, Effects& out) {
+void RingEngine::lead_recovery(Instant now, Effects& out) {
   // Once per attempt: a token that has moved on is not to be overtaken by its beginning.
   PEAL_ASSERT(repair_.last_hop == first_count_);
   token_ = first_token(repair_.agreement.view);
@@ -140,8 +139,8 @@ void RingEngine::visit_recovery(Instant now, Effects& out) {
   const auto n = static_cast<std::uint16_t>(repair_.agreement.members.size());
   repair_.last_hop = token_.hop;
   ++repair_.rounds;
-  membership_.arm_token_loss(now);
-  timers_.cancel(Timer::token_retransmit);
+  membership_.note_life(now);
+  membership_.sent_arrived();
   answer_in_recovery(out);
   request_missing();
   if (repair_.done) {
@@ -271,6 +270,7 @@ void RingEngine::install(Instant now, Effects& out) {
   repair_.active = false;
   timers_.cancel(kRecoveryGuardTimer);
   membership_.installed(now, agreement, out);
+  if (agreement.members.size() > 1) membership_.note_life(now);
   if (!PEAL_MUTANT(obligation_kept)) obligation_ = {membership_.self()};
   const auto n = static_cast<std::uint32_t>(agreement.members.size());
   window_.reset(n, request_lag_, std::max(1U, max_gap_ / (request_lag_ + 3)),
