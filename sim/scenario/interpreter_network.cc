@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "order/ring/commit_record.h"
 #include "sim/scenario/interpreter.h"
 #include "sim/world/packet_content.h"
 #include "wire/frames.h"
@@ -388,7 +389,7 @@ bool Interpreter::matches(const PacketPattern& pattern, const Packet& packet) co
   if (pattern.phase) {
     wire::Commit commit;
     if (packet.kind != PacketKind::commit ||
-        wire::decode_commit(packet.bytes, commit) != wire::Drop::none) {
+        order::ring::decode_commit(packet.bytes, commit) != wire::Drop::none) {
       return false;
     }
     if ((commit.hops < commit.members.size() ? 1U : 2U) != *pattern.phase) return false;

@@ -16,9 +16,6 @@ void Membership::create_commit(Instant now, const MemberSet& members, Effects& o
   if (PEAL_MUTANT(m12_id_without_epoch))
     commit.view = ViewId{committed_.number + 1, {self_.node, 1}};
   commit.members = members;
-  commit.packet_bytes_max = settings_.packet_bytes_max;
-  commit.request_lag = settings_.request_lag;
-  commit.max_gap = settings_.max_gap;
   commit.list = list();
   if (members.size() > wire::kMembersMax) {
     ++tally_.unsendable;
@@ -80,14 +77,12 @@ void Membership::enter_commit(Instant now, wire::Commit& commit, std::uint32_t i
     if (old.view == view_) record = &old;
   }
   if (record == nullptr) {
-    commit.old_views.push_back({view_, {}, 0, 0, 0, {}, {}});
+    commit.old_views.push_back({view_, {}, {}});
     record = &commit.old_views.back();
   }
   insert(record->survivors, self_);
-  protocol_.freeze(*record);
-  commit.packet_bytes_max = std::min(commit.packet_bytes_max, settings_.packet_bytes_max);
-  commit.request_lag = std::max(commit.request_lag, settings_.request_lag);
-  commit.max_gap = std::min(commit.max_gap, settings_.max_gap);
+  protocol_.freeze(record->record);
+  protocol_.fold_options(commit.options);
 
   timers_.cancel(Timer::join);
   timers_.cancel(Timer::consensus);
@@ -114,7 +109,10 @@ void Membership::enter_commit(Instant now, wire::Commit& commit, std::uint32_t i
 
 void Membership::forward_commit(Instant now, wire::Commit& commit, Effects& out) {
   ++commit.hops;
-  const BufferRef packet = build(wire::FrameKind::commit, commit, wire::encode_commit);
+  const auto encode = [this](const wire::Header& header, const wire::Commit& in, ByteSpan bytes) {
+    return wire::encode_commit(header, in, protocol_.commit_format(), bytes);
+  };
+  const BufferRef packet = build(wire::FrameKind::commit, commit, encode);
   if (!packet) return;  // the attempt fails by its timeout, and the next one says less
   send_tracked(now, commit.members[commit.hops % commit.members.size()], packet, out);
 }
@@ -124,18 +122,15 @@ void Membership::enter_recovery(Instant now, const wire::Commit& commit, Effects
   for (const wire::OldView& old : commit.old_views) {
     if (old.view == view_) record = &old;
   }
-  const bool usable = record != nullptr && contains(record->survivors, self_) &&
-                      protocol_.accepts(*record) &&
-                      commit.packet_bytes_max > wire::kDataHeaderBytes && commit.max_gap > 0;
+  const bool usable =
+      record != nullptr && contains(record->survivors, self_) && protocol_.accepts(record->record);
   if (!usable) {  // not what I wrote in the first rotation: nonsense from the network
     tally_.drop(wire::Drop::bad_value);
     return;
   }
   state_ = State::recovery;
   agreement_.old_view = *record;
-  agreement_.packet_bytes_max = commit.packet_bytes_max;
-  agreement_.request_lag = commit.request_lag;
-  agreement_.max_gap = commit.max_gap;
+  agreement_.options = commit.options;
   if (PEAL_MUTANT(transitional_by_members)) {
     agreement_.old_view.survivors.clear();
     for (const MemberId& m : commit.members) {

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "base/time.h"
 #include "order/engine.h"
+#include "order/evs/protocol.h"
 #include "order/evs/timers.h"
 #include "order/evs/vocabulary.h"
 #include "order/member_set.h"
@@ -23,59 +24,6 @@
 namespace peal::order::evs {
 
 enum class State : std::uint8_t { gather, commit, recovery, operational };
-
-struct Settings {
-  MemberId self{};
-  NodeList nodes;
-  std::uint64_t cluster{};
-  wire::Checksum checksum = wire::Checksum::present;
-  std::uint64_t seed{};
-  Duration silence;  ///< without a sign of life a view, or an attempt at one, is over
-  Duration resend;   ///< without a sign of life what was sent to one member is sent again
-  Duration join, consensus, probe, damping, damping_max;
-  std::uint32_t packet_bytes_max{};
-  std::uint32_t request_lag{};
-  std::uint32_t max_gap{};
-  std::uint64_t first_count{};  ///< view numbers and JOIN numbers begin here
-  bool majority = false;        ///< mark views as primary or not
-};
-
-/// What the commit token settled about a new view.
-struct Agreement {
-  ViewId view{};
-  MemberSet members;
-  std::uint16_t index{};   ///< of this member
-  wire::OldView old_view;  ///< what the survivors of my old view hold together
-  std::uint32_t packet_bytes_max{};
-  std::uint32_t request_lag{};
-  std::uint32_t max_gap{};
-};
-
-/// What membership asks of the engine whose views it agrees on.
-///
-/// The engine decides when a recovery is over (Membership::installed()), and what a sign of life of
-/// a view is (Membership::note_life()).
-class Protocol {
- public:
-  virtual ~Protocol() = default;
-  /// The view is about to be given up: hand everything that was ordered to the network.
-  virtual void flush(Effects& out) = 0;
-  /// An attempt begins or failed: forget what belongs to the attempt, and what was to be sent later
-  /// in the view. Packets of the old view stay.
-  virtual void abandon() = 0;
-  /// Folds what this member holds of its old view into the record; from now on nothing that
-  /// contradicts it may be accepted.
-  virtual void freeze(wire::OldView& record) = 0;
-  /// Whether a record can be the one that this member froze, with what others added to it.
-  virtual bool accepts(const wire::OldView& record) const = 0;
-  /// Everybody's record is known: repair the old view. Membership::state() is `recovery`.
-  virtual void recover(Instant now, const Agreement& agreement, Effects& out) = 0;
-  /// Every member is in recovery. Called once in an attempt, and only at the representative of a
-  /// view of several members.
-  virtual void lead_recovery(Instant now, Effects& out) = 0;
-  /// The only member of a view has nobody to wait for.
-  virtual void install_alone(Instant now, Effects& out) = 0;
-};
 
 /// Numbers of the membership, since the start.
 struct Tally {
@@ -157,9 +105,8 @@ class Membership {
   /// Sends what was sent again if it would wait for longer than usual.
   void resend_overdue(Instant now, Effects& out);
   /// A frame as a packet of this member; empty, and counted, if it fits no buffer or none is free.
-  template <class Frame>
-  BufferRef build(wire::FrameKind kind, const Frame& frame,
-                  std::size_t (*encode)(const wire::Header&, const Frame&, ByteSpan)) {
+  template <class Frame, class Encode>
+  BufferRef build(wire::FrameKind kind, const Frame& frame, Encode encode) {
     BufferRef packet = control_->take();
     const std::size_t bytes =
         packet ? encode(header(kind), frame, ByteSpan{packet.data(), packet.size()}) : 0;

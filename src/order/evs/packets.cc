@@ -56,7 +56,7 @@ Drop Membership::on_frame(Instant now, const wire::Header& header, const BufferR
     case FrameKind::probe: return take_probe(now, header, packet.view(), out);
     case FrameKind::commit: {
       wire::Commit commit;
-      const Drop reason = wire::decode_commit(packet.view(), commit);
+      const Drop reason = wire::decode_commit(packet.view(), protocol_.commit_format(), commit);
       if (reason == Drop::none) on_commit(now, from, commit, out);
       return reason;
     }

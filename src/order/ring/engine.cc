@@ -30,9 +30,6 @@ evs::Settings settings_of(const Config& config) {
   s.damping = o.damping;
   s.damping_max = o.damping_max;
   s.packet_bytes_max = o.packet_bytes_max;
-  // In the original ring everything that the token announces has been sent.
-  s.request_lag = o.accelerated_window == 0 ? 0 : std::max(o.request_lag, 1U);
-  s.max_gap = o.max_gap;
   s.first_count = config.first_count;
   s.majority = o.primary == PrimaryRule::majority;
   return s;

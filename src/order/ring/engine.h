@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "order/evs/membership.h"
 #include "order/member_set.h"
+#include "order/ring/commit_record.h"
 #include "order/ring/options.h"
 #include "order/ring/packets.h"
 #include "order/ring/timers.h"
@@ -97,7 +98,8 @@ class RingEngine final : public Engine, private evs::Protocol {
   struct Repair {
     bool active = false;
     evs::Agreement agreement;
-    MemberSet bound;  ///< whose packets are delivered even behind a gap
+    OldViewRecord old;  ///< what the survivors hold together
+    MemberSet bound;    ///< whose packets are delivered even behind a gap
     std::uint64_t last_hop = 0;
     std::uint64_t rounds = 0;
     Instant since{};
@@ -110,8 +112,10 @@ class RingEngine final : public Engine, private evs::Protocol {
   // evs::Protocol
   void flush(Effects& out) override;
   void abandon() override;
-  void freeze(wire::OldView& record) override;
-  bool accepts(const wire::OldView& record) const override;
+  const wire::CommitFormat& commit_format() const override { return kCommitFormat; }
+  void fold_options(wire::CommitOptions& options) const override;
+  void freeze(std::vector<std::byte>& record) override;
+  bool accepts(ByteView record) const override;
   void recover(Instant now, const evs::Agreement& agreement, Effects& out) override;
   void lead_recovery(Instant now, Effects& out) override;
   void install_alone(Instant now, Effects& out) override;
