@@ -33,8 +33,6 @@ struct Traits {
   bool streams = false;
   /// Several ensembles may order side by side, and nodes may have domains of their own.
   bool ensembles = false;
-  /// Values that are decided or replayed take buffers of the pool for packets, too.
-  bool values_in_packets = false;
   /// The largest packet must be equal on all nodes.
   bool equal_packets = false;
 };

@@ -83,7 +83,7 @@ Config config_of(const Setup& setup) {
 constinit const Descriptor kDescriptor{
     .name = "paxos",
     .summary = "a majority of acceptors with durable logs orders; one side of a partition goes on",
-    .traits = {.quorum = true, .streams = true, .values_in_packets = true, .equal_packets = true},
+    .traits = {.quorum = true, .streams = true, .equal_packets = true},
     .unit_packets = "propose",
     .options = &options,
     .needs = &needs,

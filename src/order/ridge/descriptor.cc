@@ -129,7 +129,6 @@ constinit const Descriptor kDescriptor{
                .acceptors_most = wire::kChainMax - 1,
                .streams = true,
                .ensembles = true,
-               .values_in_packets = true,
                .equal_packets = true},
     .unit_packets = "relay",
     .options = &options,
