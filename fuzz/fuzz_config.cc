@@ -7,13 +7,13 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "cli/config.h"
-#include "cli/config_keys.h"
-#include "cli/config_rules.h"
+#include "config/file/file.h"
+#include "config/file/lists.h"
+#include "config/schema.h"
 
 namespace {
 
-namespace cli = peal::cli;
+namespace config = peal::config;
 
 void require(bool condition, const char* what) {
   if (condition) return;
@@ -21,25 +21,24 @@ void require(bool condition, const char* what) {
   std::abort();
 }
 
-void check_accepted(const cli::NodeConfig& config) {
-  require(cli::is_name(config.cluster), "cluster is a name");
-  require(!config.nodes.empty() && config.nodes.size() <= cli::kNodesMax, "1 to 128 nodes");
+void check_accepted(const config::File& file) {
+  const config::Settings& settings = file.settings;
+  require(config::is_name(settings.cluster), "cluster is a name");
+  require(!settings.nodes.empty() && settings.nodes.size() <= config::kNodesMax, "1 to 128 nodes");
   bool self = false;
-  for (const cli::NodeEntry& entry : config.nodes) {
-    require(cli::is_name(entry.name), "node names are names");
-    require(cli::is_node_address(entry.address), "addresses are those of nodes");
+  for (const config::NodeEntry& entry : settings.nodes) {
+    require(config::is_name(entry.name), "node names are names");
     require(peal::io::parse_host_port(peal::io::to_string(entry.address), 0) == entry.address,
             "an address reads back as itself");
-    self = self || entry.name == config.node;
+    self = self || entry.name == settings.name;
   }
   require(self, "this node is one of the nodes");
-  require(peal::order::ring::validate(config.ring).empty(), "tunables obey their rules");
-  require(config.message_bytes_max >= 1, "messages have room");
-  require(config.submit_bytes_max >= config.message_bytes_max, "one message fits the queue");
-  require(config.socket.size() <= 100, "the socket's path is bounded");
-  require(cli::validate(config.clients).empty(), "limits of clients obey their rules");
-  const auto& rules = config.clients.sessions;
-  require(rules.clients.size() <= cli::kRulesMax && rules.groups.size() <= cli::kRulesMax,
+  require(config::validate(settings).has_value(), "settings obey their rules");
+  require(settings.limits.message_bytes_max >= 1, "messages have room");
+  require(file.socket.size() <= 100, "the socket's path is bounded");
+  require(config::validate(file.clients).has_value(), "limits of clients obey their rules");
+  const auto& rules = file.clients.sessions;
+  require(rules.clients.size() <= config::kRulesMax && rules.groups.size() <= config::kRulesMax,
           "rules are bounded");
   for (const auto& rule : rules.groups) require(!rule.groups.empty(), "a rule names groups");
 }
@@ -57,11 +56,11 @@ void check_refused(std::string_view line) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const std::string_view name : {"", "a"}) {
-    const auto config = cli::parse_config(text, "f.toml", name);
-    if (config)
-      check_accepted(*config);
+    const auto file = config::parse_file(text, "f.toml", name);
+    if (file)
+      check_accepted(*file);
     else
-      check_refused(config.error());
+      check_refused(file.error());
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -108,9 +109,9 @@ struct Status {
   std::uint64_t queued_bytes{};      ///< their payloads
   std::uint64_t unread_bytes{};      ///< that wait to be read by next(), about
   std::string order;                 ///< Config::order
-  std::string dissemination;         ///< Config::dissemination; empty if `order` is not "ridge"
-  std::uint32_t ensembles{};         ///< Config::ensembles; 0 if `order` is not "ridge"
-  std::string merge;                 ///< Config::merge; empty if `order` is not "ridge"
+  /// What was chosen of its options, by their keys in a configuration file: "3" of
+  /// "ridge.ensembles". Those that say how it orders.
+  std::map<std::string, std::string> options;
   std::vector<std::string> domains;  ///< of Config::domains, those that this node is in
   std::string waits_for;             ///< what the next delivery or message waits for, in words
   std::vector<MissingNode> missing;  ///< who is not in the view

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "cli/arguments_builder.h"
-#include "cli/config.h"
-#include "cli/policies.h"
 #include "cli/text.h"
+#include "config/file/policies.h"
+#include "config/schema.h"
 
 namespace peal::cli {
 namespace {
@@ -32,11 +32,11 @@ void build_up(Builder& b, UpCommand& c) {
   b.number<std::uint32_t>("--nodes", "N", c.nodes, 1, 32, "how many nodes (3)");
   b.path("--dir", "DIR", c.dir, "folder for the configuration, sockets, logs and traces");
   b.order(c.order);
-  b.dissemination(c.dissemination);
-  b.ensembles(c.ensembles);
-  b.merging(c.merging);
-  b.storage(c.storage);
-  b.data(c.data);
+  b.dissemination(c.options);
+  b.ensembles(c.options);
+  b.merge(c.options);
+  b.storage(c.options);
+  b.data(c.streams);
   b.flag("--trace", c.trace, "write DIR/NAME.trace for each node, for `peal check`");
 }
 
@@ -51,9 +51,9 @@ void build_node(Builder& b, NodeCommand& c) {
       "  peal node --config peal.toml --name a  run node a of that file\n"
       "  peal status --to a.sock                ask it how it is");
   b.path("--config", "FILE", c.config, "the configuration, in TOML");
-  b.value("--name", "NAME", std::string(kAcceptedName), "which node of the file this one is",
-          [&c](const std::string& text) {
-            if (!is_name(text)) return false;
+  b.value("--name", "NAME", std::string(config::kAcceptedName),
+          "which node of the file this one is", [&c](const std::string& text) {
+            if (!config::is_name(text)) return false;
             c.name = text;
             return true;
           });
@@ -107,12 +107,12 @@ void build_recv(Builder& b, RecvCommand& c) {
             c.count = number_in<std::uint64_t>(text, 1, 1'000'000'000'000'000'000);
             return c.count.has_value();
           });
-  b.value("--policy", "POLICY", kAcceptedPolicy,
+  b.value("--policy", "POLICY", config::kAcceptedPolicy,
           "if messages are not taken fast enough: everybody who sends waits (block), they go to "
           "the node's disk and come back in order (spill), are left out (drop), or this ends "
           "(evict); without it, as the node's configuration says",
           [&c](const std::string& text) {
-            const auto policy = parse_policy(text);
+            const auto policy = config::parse_policy(text);
             if (policy) c.policy = *policy;
             return policy.has_value();
           });
@@ -149,7 +149,7 @@ void build_status(Builder& b, StatusCommand& c) {
                          ? number_in(std::string_view(text).substr(key.size()), minimum, maximum)
                          : std::nullopt;
             };
-            if (const auto members = value_of("members=", 1, kNodesMax)) {
+            if (const auto members = value_of("members=", 1, config::kNodesMax)) {
               c.wait_members = static_cast<std::uint32_t>(*members);
               return true;
             }

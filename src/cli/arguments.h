@@ -10,7 +10,8 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "cli/config.h"
+#include "order/registry/registry.h"
+#include "order/setup.h"
 #include "seal/key.h"
 #include "wire/client.h"
 
@@ -23,11 +24,8 @@ struct UpCommand {
   std::uint32_t nodes = 3;
   std::string dir;  ///< empty: a folder of its own for each user
   const order::Descriptor* order = &order::default_engine();
-  std::optional<Dissemination> dissemination;  ///< of ridge
-  std::optional<std::uint32_t> ensembles;      ///< of ridge, that order together
-  std::optional<Merging> merging;              ///< of several ensembles
-  std::optional<Storage> storage;              ///< of votes, on quorums
-  Data data = Data::datagrams;
+  order::OptionValues options;  ///< of the engine
+  bool streams = false;         ///< how data travel
   bool trace = false;
 };
 
@@ -107,12 +105,8 @@ struct BenchRate {
 struct BenchCommand {
   bool limit_only = false;  ///< `peal bench limit`
   const order::Descriptor* order = &order::default_engine();
-  std::optional<Dissemination> dissemination;  ///< of ridge
-  std::optional<std::uint32_t> ensembles;      ///< of ridge, that order together
-  std::optional<Merging> merging;              ///< of several ensembles
-  bool optimistic = false;                     ///< of ridge: messages are told early, too
-  std::optional<Storage> storage;              ///< of votes, on quorums
-  std::optional<std::uint32_t> acceptors;      ///< on quorums: so many, the first nodes
+  order::OptionValues options;             ///< of the engine
+  std::optional<std::uint32_t> acceptors;  ///< on quorums: so many, the first nodes
   std::uint32_t nodes = 3;
   std::uint32_t payload_bytes = 1'350;
   Service service = Service::agreed;
@@ -125,7 +119,7 @@ struct BenchCommand {
   std::uint32_t runs = 1;
   bool loopback = false;
   bool multicast = true;
-  Data data = Data::datagrams;
+  bool streams = false;        ///< how data travel
   std::string place = "/tmp";  ///< the folder in which the run has its own
   bool own_thread = false;     ///< of each member
   bool insecure = false;       ///< packets are not sealed

@@ -14,7 +14,9 @@
 // include it.
 #include <CLI/CLI.hpp>
 
+#include "base/assert.h"
 #include "cli/arguments.h"
+#include "cli/engine_options.h"
 #include "cli/text.h"
 #include "group/message.h"
 
@@ -91,52 +93,51 @@ class Builder {
           [&target](const std::string& text) { return order::take_engine(text, target); });
   }
 
-  void dissemination(std::optional<Dissemination>& target) {
-    value("--dissemination", "WAYS", kDisseminations,
-          "with --order ridge, how messages reach all nodes: from distributors (the default), or "
-          "in a ring, to compare with",
-          [&target](const std::string& text) {
-            target = dissemination_of_name(text);
-            return target.has_value();
+  /// An option of an engine, by its key; its row says what is accepted.
+  void option(const std::string& name, const std::string& shown, std::string_view key,
+              const std::string& help, order::OptionValues& values) {
+    const order::Option* option = order::find_option(key);
+    PEAL_ASSERT(option != nullptr);
+    value(name, shown, order::accepted_by(*option), help,
+          [option, &values](const std::string& text) {
+            const auto number = order::number_of(*option, text);
+            if (number) values.set(option->key, *number);
+            return number.has_value();
           });
   }
-
-  void storage(std::optional<Storage>& target) {
-    value(
-        "--storage", "PLACE", kStorages,
-        "with --order paxos or ridge, where acceptors keep their votes: on disk (the default), or "
-        "in memory, which is faster, and forgets them with the process",
-        [&target](const std::string& text) {
-          target = storage_of_name(text);
-          return target.has_value();
-        });
+  void dissemination(order::OptionValues& values) {
+    option("--dissemination", "WAYS", kDissemination,
+           "with --order ridge, how messages reach all nodes: from distributors (the default), or "
+           "in a ring, to compare with",
+           values);
+  }
+  void storage(order::OptionValues& values) {
+    option("--storage", "PLACE", kStorage,
+           "with --order paxos or ridge, where acceptors keep their votes: on disk (the default), "
+           "or in memory, which is faster, and forgets them with the process",
+           values);
+  }
+  void ensembles(order::OptionValues& values) {
+    option("--ensembles", "K", kEnsembles,
+           "with --order ridge, how many ensembles order together, each with a coordinator of its "
+           "own (1)",
+           values);
+  }
+  void merge(order::OptionValues& values) {
+    option("--merge", "HOW", kMerge,
+           "with --ensembles, how their orders become one: by keys (the default), or in rotation, "
+           "to compare with",
+           values);
   }
 
-  void ensembles(std::optional<std::uint32_t>& target) {
-    value("--ensembles", "K", "a whole number from 1 to " + std::to_string(kEnsemblesMax),
-          "with --order ridge, how many ensembles order together, each with a coordinator of its "
-          "own (1)",
-          [&target](const std::string& text) {
-            target = number_in<std::uint32_t>(text, 1, kEnsemblesMax);
-            return target.has_value();
-          });
-  }
-
-  void merging(std::optional<Merging>& target) {
-    value("--merge", "HOW", kMergings,
-          "with --ensembles, how their orders become one: by keys (the default), or in rotation, "
-          "to compare with",
-          [&target](const std::string& text) {
-            target = merging_of_name(text);
-            return target.has_value();
-          });
-  }
-
-  void data(Data& target) {
-    value("--data", "WAY", kDatas,
+  void data(bool& streams) {
+    value("--data", "WAY", "\"datagrams\" or \"streams\"",
           "how data travel: in datagrams (the default), or, with --order paxos and ridge, over TCP "
           "streams",
-          [&target](const std::string& text) { return take_named(data_of_name(text), target); });
+          [&streams](const std::string& text) {
+            streams = text == "streams";
+            return streams || text == "datagrams";
+          });
   }
 
   void service(Service& target) {
@@ -181,6 +182,9 @@ class Builder {
   void flag(const std::string& name, bool& target, const std::string& help) {
     app_.add_flag(name, target, wrapped(help));
   }
+  void flag(const std::string& name, std::function<void()> store, const std::string& help) {
+    app_.add_flag_callback(name, std::move(store), wrapped(help));
+  }
 
   void files(std::vector<std::string>& target, bool required, const std::string& help) {
     auto* option = app_.add_option("FILE", target, wrapped(help))->type_name("");
@@ -204,11 +208,10 @@ void build_bench_limit(Builder& builder, BenchCommand& command);
 void build_bench_clients(Builder& builder, BenchClientsCommand& command);
 void build_bench_failover(Builder& builder, BenchFailoverCommand& command);
 /// Why --data does not go with the engine, in one line; empty if it does.
-std::string data_conflict(const order::Descriptor& order, Data data);
+std::string data_conflict(const order::Descriptor& order, bool streams);
 
 /// Why --storage does not go with the engine, or with --ensembles; empty if it does.
-std::string storage_conflict(const order::Descriptor& order, std::optional<Storage> storage,
-                             std::optional<std::uint32_t> ensembles);
+std::string storage_conflict(const order::Descriptor& order, const order::OptionValues& options);
 /// What of the options of `peal up` does not go together, in one line; empty if all does.
 std::string up_conflict(const UpCommand& command);
 /// What of the options of `peal bench` does not go together, in one line; empty if all does.

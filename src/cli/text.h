@@ -10,11 +10,6 @@
 
 namespace peal::cli {
 
-/// The name of `known` that a person most likely meant by `typed`; empty if none is near.
-std::string nearest(std::string_view typed, const std::vector<std::string>& known);
-
-/// "a, b, c"
-std::string joined(const std::vector<std::string>& words);
 /// "a,b,c"
 std::string comma_separated(const std::vector<std::string>& words);
 
@@ -24,9 +19,6 @@ std::vector<std::string> folded(std::string_view line, std::size_t columns);
 
 /// `text` as one word of a shell: in quotes, if it needs them.
 std::string shell_word(const std::string& text);
-
-/// A number for a person: 8 or 0.5, never 8.000000.
-std::string decimal(double value);
 
 /// The name of a view or member without its incarnation: "12@a" of "12@a.210987654321".
 std::string_view short_id(std::string_view id);

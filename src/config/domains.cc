@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "config/nodes.h"
+#include "config/schema.h"
+#include "wire/frames.h"
 
 namespace peal::config {
 namespace {
@@ -29,68 +31,97 @@ bool has_self(const Settings& settings, const DomainEntry& domain) {
   return std::find(domain.nodes.begin(), domain.nodes.end(), settings.self()) != domain.nodes.end();
 }
 
+using Checked = Result<void, std::string>;
+
 /// Numbers of a domain, whether they are of nodes that are there or not.
-std::string wrong_numbers(const std::string& key, const std::vector<NodeId>& nodes) {
+Checked validate_numbers(const std::string& key, const std::vector<NodeId>& nodes) {
   std::set<NodeId> seen;
   for (const NodeId node : nodes) {
     const std::string has = key + " has " + std::to_string(node.value);
     if (node.value < 1 || node.value > wire::kNodeMax) {
-      return has + ", which is not accepted: it must be 1 to " + std::to_string(wire::kNodeMax);
+      return unexpected(has + ", which is not accepted: it must be 1 to " +
+                        std::to_string(wire::kNodeMax));
     }
-    if (!seen.insert(node).second) return has + " twice, which is not accepted";
+    if (!seen.insert(node).second) return unexpected(has + " twice, which is not accepted");
   }
   return {};
 }
 
-std::string validate_domain(const DomainEntry& domain, std::size_t index) {
+Checked validate_acceptors(const std::string& key, const DomainEntry& domain) {
+  if (auto numbers = validate_numbers(key, domain.acceptors); !numbers) return numbers;
+  for (const NodeId node : domain.acceptors) {
+    if (std::find(domain.nodes.begin(), domain.nodes.end(), node) != domain.nodes.end()) continue;
+    return unexpected(key + " has " + std::to_string(node.value) +
+                      ", which is none of its nodes: accepted is an odd number of different "
+                      "numbers of the domain's nodes");
+  }
+  if (domain.acceptors.empty() || domain.acceptors.size() % 2 == 1) return {};
+  return unexpected(key + " has " + std::to_string(domain.acceptors.size()) +
+                    " nodes, which is not accepted: it must be an odd number, since one more that "
+                    "makes it even survives no more failures");
+}
+
+Checked validate_domain(const Settings& settings, std::size_t index) {
+  const DomainEntry& domain = settings.domains[index];
   if (!trace::Names::valid(domain.name)) {
-    return key_of(index, "name") + " = " + quote(domain.name) +
-           " is not accepted: it must be 1 to 255 letters, digits, '.', '_' or '-'";
+    return unexpected(key_of(index, "name") + " = " + quote(domain.name) +
+                      " is not accepted: it must be 1 to 255 letters, digits, '.', '_' or '-'");
   }
-  if (std::string wrong = wrong_numbers(key_of(index, "nodes"), domain.nodes); !wrong.empty()) {
-    return wrong;
-  }
+  const auto nodes = validate_numbers(key_of(index, "nodes"), domain.nodes);
+  if (!nodes) return nodes;
   const std::string acceptors = key_of(index, "acceptors");
-  if (std::string wrong = wrong_numbers(acceptors, domain.acceptors); !wrong.empty()) return wrong;
-  if (!domain.acceptors.empty() && domain.acceptors.size() % 2 == 0) {
-    return acceptors + " has " + std::to_string(domain.acceptors.size()) +
-           " nodes, which is not accepted: it must be an odd number, since one more that makes it "
-           "even survives no more failures";
+  if (auto checked = validate_acceptors(acceptors, domain); !checked) return checked;
+  const auto most = settings.order->traits.acceptors_most;
+  if (domain.acceptors.size() > most) {
+    return unexpected(acceptors + " has " + std::to_string(domain.acceptors.size()) +
+                      " nodes, which is not accepted: it must be at most " + std::to_string(most));
   }
-  return {};
+  const bool named = !domain.acceptors.empty();
+  const std::vector<NodeId>& voting = named ? domain.acceptors : domain.nodes;
+  const auto is_there = [&](NodeId node) { return find(settings.nodes, node) != nullptr; };
+  if (std::any_of(voting.begin(), voting.end(), is_there)) return {};
+  return unexpected(std::string(named ? "domain.acceptors" : "domain.nodes") + " of " +
+                    quote(domain.name) +
+                    " has none of [[nodes]]: accepted are their numbers, from 1 in the order of "
+                    "the file, and at least one must be there");
 }
 
 }  // namespace
 
-std::string validate_domains(const Settings& settings) {
+Result<void, std::string> validate_domains(const Settings& settings) {
   if (settings.domains.empty()) return {};
   if (!settings.order->traits.ensembles) {
-    return "domains are not accepted with order = \"" + std::string(settings.order->name) +
-           "\": leave them out, or set order = \"ridge\"";
+    return unexpected(
+        clash("[[domain]]", *settings.order, engines_with(&order::Traits::ensembles)));
   }
-  if (settings.optimistic) {
-    return "optimistic = true is not accepted with domains: leave one of the two out, since "
-           "several ensembles make no guess";
+  if (settings.domains.size() > kDomainsMax) {
+    return unexpected("domain has " + std::to_string(settings.domains.size()) +
+                      " entries: accepted are 0 to " + std::to_string(kDomainsMax));
   }
   std::set<std::string> names;
   for (std::size_t i = 0; i < settings.domains.size(); ++i) {
-    if (std::string wrong = validate_domain(settings.domains[i], i); !wrong.empty()) return wrong;
-    if (!names.insert(settings.domains[i].name).second) {
-      return key_of(i, "name") + " = " + quote(settings.domains[i].name) +
-             " is not accepted: it must be different from the names before it";
-    }
+    if (auto checked = validate_domain(settings, i); !checked) return checked;
+    if (names.insert(settings.domains[i].name).second) continue;
+    return unexpected(key_of(i, "name") + " = " + quote(settings.domains[i].name) +
+                      " is not accepted: it must be different from the names before it");
   }
   return {};
 }
 
-order::ridge::Layout layout_of(const Settings& settings) {
-  order::ridge::Layout layout;
-  layout.ensembles = settings.ensembles;
-  if (settings.merging == Merging::rotation) layout.merging = order::ridge::Merging::rotation;
+std::vector<order::DomainNodes> domain_nodes(const Settings& settings) {
+  std::vector<order::DomainNodes> domains;
   for (const DomainEntry& domain : settings.domains) {
-    layout.domains.push_back({sorted(domain.nodes), sorted(domain.acceptors)});
+    domains.push_back({sorted(domain.nodes), sorted(domain.acceptors)});
   }
-  return layout;
+  return domains;
+}
+
+std::vector<order::NodeList> domain_parts(const Settings& settings, const order::NodeList& list) {
+  std::vector<order::NodeList> parts;
+  for (const order::DomainNodes& domain : domain_nodes(settings)) {
+    parts.push_back(settings.order->part_of(domain, list));
+  }
+  return parts;
 }
 
 Result<order::Domain> domain_of(const Settings& settings, std::string_view name) {
@@ -111,7 +142,7 @@ std::string_view domain_name(const Settings& settings, order::Domain domain) {
 
 std::string_view domain_name_at(const Settings& settings, Seq position) {
   if (settings.domains.empty()) return {};
-  return domain_name(settings, order::ridge::domain_of(position));
+  return domain_name(settings, settings.order->domain_of(position));
 }
 
 std::vector<order::Domain> own_domains(const Settings& settings) {
@@ -155,17 +186,18 @@ std::vector<std::string> absent_texts(const Settings& settings) {
 }
 
 bool votes_in_domain(const Settings& settings) {
-  const order::ridge::Layout layout = layout_of(settings);
-  const order::NodeList all = list_of(settings.nodes);
+  if (settings.domains.empty()) return false;
+  const std::vector<order::NodeList> parts = domain_parts(settings, list_of(settings.nodes));
   const std::vector<order::Domain> own = own_domains(settings);
   return std::any_of(own.begin(), own.end(), [&](order::Domain domain) {
-    const order::NodeList part = order::ridge::part_of(layout, domain, all);
-    return std::binary_search(part.acceptors.begin(), part.acceptors.end(), settings.self());
+    const std::vector<NodeId>& acceptors = parts[domain - 1U].acceptors;
+    return std::binary_search(acceptors.begin(), acceptors.end(), settings.self());
   });
 }
 
 std::string log_lines(const Settings& settings) {
-  if (settings.ensembles > 1) return "ensembles " + std::to_string(settings.ensembles) + "\n";
+  const std::uint32_t ensembles = needs_of(settings).ensembles;
+  if (ensembles > 1) return "ensembles " + std::to_string(ensembles) + "\n";
   std::string text;
   for (const DomainEntry& domain : settings.domains) {
     text += "domain nodes" + numbers_in(sorted(domain.nodes));

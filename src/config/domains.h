@@ -8,17 +8,19 @@
 #include "base/digest.h"
 #include "config/settings.h"
 #include "order/engine.h"
-#include "order/ridge/layout.h"
+#include "order/setup.h"
 
-// Domains of ridge: some nodes with an ensemble of their own.
+// Domains: some nodes with an order of their own.
 
 namespace peal::config {
 
-/// Empty if all is well, else one line that names the key, the value and what is accepted.
-std::string validate_domains(const Settings& settings);
+/// The error is one line that names the key, the value and what is accepted.
+Result<void, std::string> validate_domains(const Settings& settings);
 
-/// For the engine.
-order::ridge::Layout layout_of(const Settings& settings);
+/// For the engine: domain 1 and so on.
+std::vector<order::DomainNodes> domain_nodes(const Settings& settings);
+/// The nodes and acceptors of a list that each domain has.
+std::vector<order::NodeList> domain_parts(const Settings& settings, const order::NodeList& list);
 
 /// One that this node sends in by its name, 0 for the empty one, which is that of all nodes; or
 /// invalid_option.

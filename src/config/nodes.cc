@@ -13,6 +13,8 @@
 namespace peal::config {
 namespace {
 
+using Checked = Result<void, std::string>;
+
 /// Nodes of one list that are not in the other.
 std::size_t count_missing(const std::vector<NodeEntry>& from, const std::vector<NodeEntry>& in) {
   return static_cast<std::size_t>(
@@ -28,22 +30,22 @@ std::string free_number(const std::vector<NodeEntry>& a, const std::vector<NodeE
 }
 
 /// Whoever stays keeps its number, by which the others know it.
-std::string why_not_number(const Settings& settings, const std::vector<NodeEntry>& wanted) {
+Checked validate_numbers(const Settings& settings, const std::vector<NodeEntry>& wanted) {
   for (const NodeEntry& then : wanted) {
     const NodeEntry* now = find(settings.nodes, then.name);
     if (now == nullptr || now->number == then.number) continue;
     const std::string number = std::to_string(now->number.value);
-    return "node " + quote(now->name) + " has number " + number + " and would get " +
-           std::to_string(then.number.value) + ": write number = " + number +
-           " into its [[nodes]], and so for all that stay";
+    return unexpected("node " + quote(now->name) + " has number " + number + " and would get " +
+                      std::to_string(then.number.value) + ": write number = " + number +
+                      " into its [[nodes]], and so for all that stay");
   }
   for (const NodeEntry& then : wanted) {
     const NodeEntry* now = find(settings.nodes, then.number);
     if (now == nullptr || now->name == then.name) continue;
-    return "node " + quote(then.name) + " would get number " + std::to_string(then.number.value) +
-           ", which " + quote(now->name) +
-           " has: write number = " + free_number(settings.nodes, wanted) +
-           " into the [[nodes]] of " + quote(then.name);
+    return unexpected("node " + quote(then.name) + " would get number " +
+                      std::to_string(then.number.value) + ", which " + quote(now->name) +
+                      " has: write number = " + free_number(settings.nodes, wanted) +
+                      " into the [[nodes]] of " + quote(then.name));
   }
   return {};
 }
@@ -53,50 +55,49 @@ bool collide(const io::HostPort& a, const io::HostPort& b) {
 }
 
 /// Packets tell by their address who sent them, and both lists are known for a while.
-std::string why_not_address(const Settings& settings, const std::vector<NodeEntry>& wanted) {
+Checked validate_addresses(const Settings& settings, const std::vector<NodeEntry>& wanted) {
   for (const NodeEntry& now : settings.nodes) {
     if (find(wanted, now.number) != nullptr) continue;
     for (const NodeEntry& then : wanted) {
       if (!collide(now.address, then.address)) continue;
-      return "node " + quote(then.name) + " would be at " + to_string(then.address) + ", and " +
-             quote(now.name) + " is at " + to_string(now.address) + ": remove " + quote(now.name) +
-             " first, and add " + quote(then.name) + " when the list without the other counts";
+      return unexpected("node " + quote(then.name) + " would be at " + to_string(then.address) +
+                        ", and " + quote(now.name) + " is at " + to_string(now.address) +
+                        ": remove " + quote(now.name) + " first, and add " + quote(then.name) +
+                        " when the list without the other counts");
     }
   }
   return {};
 }
 
-std::string why_not_strangers(const Settings& settings, const std::vector<NodeId>& acceptors,
-                              const std::string& where) {
+Checked validate_strangers(const Settings& settings, const std::vector<NodeId>& acceptors,
+                           const std::string& where) {
   const auto strangers =
       std::count_if(acceptors.begin(), acceptors.end(),
                     [&settings](NodeId node) { return find(settings.nodes, node) == nullptr; });
   if (static_cast<std::size_t>(strangers) < acceptors.size() / 2 + 1) return {};
-  return std::to_string(strangers) + " of " + std::to_string(acceptors.size()) + " acceptors" +
-         where + " would be new: add one node at a time, and wait until that list counts before " +
-         "the next";
+  return unexpected(
+      std::to_string(strangers) + " of " + std::to_string(acceptors.size()) + " acceptors" + where +
+      " would be new: add one node at a time, and wait until that list counts before " +
+      "the next");
 }
 
 /// Those who know the order are needed for a majority: nodes that are new, and know nothing, must
 /// not be able to begin one of their own.
-std::string why_not_acceptors(const Settings& settings, const Listing& wanted) {
+Checked validate_acceptors(const Settings& settings, const Listing& wanted) {
   if (!settings.order->traits.quorum) return {};
   const Settings then = with(settings, wanted);
   if (votes(then) && !may_vote(settings)) {
-    return "this node would be an acceptor, and has no data_dir: restart it with one and with this "
-           "list";
+    return unexpected<std::string>(
+        "this node would be an acceptor, and has no data_dir: restart it with one and with this "
+        "list");
   }
   const order::NodeList all = list_of(then);
-  if (std::string wrong = why_not_strangers(settings, all.acceptors, ""); !wrong.empty()) {
-    return wrong;
-  }
-  const order::ridge::Layout layout = layout_of(then);
-  for (std::size_t i = 0; i < then.domains.size(); ++i) {
-    const auto part = order::ridge::part_of(layout, static_cast<order::Domain>(i + 1), all);
+  if (auto known = validate_strangers(settings, all.acceptors, ""); !known) return known;
+  const std::vector<order::NodeList> parts = domain_parts(then, all);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string where = " of domain " + quote(then.domains[i].name);
-    if (std::string wrong = why_not_strangers(settings, part.acceptors, where); !wrong.empty()) {
-      return wrong;
-    }
+    auto known = validate_strangers(settings, parts[i].acceptors, where);
+    if (!known) return known;
   }
   return {};
 }
@@ -139,40 +140,42 @@ Settings with(const Settings& settings, const Listing& listing) {
   return other;
 }
 
-std::string why_not(const Settings& settings, const Listing& listing) {
+Checked validate(const Settings& settings, const Listing& listing) {
   const std::vector<NodeEntry>& wanted = listing.nodes;
   const NodeEntry* self = find(wanted, settings.name);
   if (self == nullptr) {
-    return "node " + quote(settings.name) +
-           ", which this is, is not in the list: to remove it, stop it and reload the others";
+    return unexpected(
+        "node " + quote(settings.name) +
+        ", which this is, is not in the list: to remove it, stop it and reload the others");
   }
   if (wanted.size() > settings.nodes_max) {
-    return "the list has " + std::to_string(wanted.size()) +
-           " nodes: accepted are up to nodes_max, which is " + std::to_string(settings.nodes_max) +
-           " as long as this cluster runs";
+    return unexpected("the list has " + std::to_string(wanted.size()) +
+                      " nodes: accepted are up to nodes_max, which is " +
+                      std::to_string(settings.nodes_max) + " as long as this cluster runs");
   }
-  if (std::string wrong = why_not_number(settings, wanted); !wrong.empty()) return wrong;
+  if (auto numbers = validate_numbers(settings, wanted); !numbers) return numbers;
   if (!(self->address == settings.own().address)) {
-    return "node " + quote(settings.name) + ", which this is, is at " +
-           to_string(settings.own().address) +
-           ", and that cannot change while it runs: restart it, or take " +
-           to_string(self->address) + " back";
+    return unexpected("node " + quote(settings.name) + ", which this is, is at " +
+                      to_string(settings.own().address) +
+                      ", and that cannot change while it runs: restart it, or take " +
+                      to_string(self->address) + " back");
   }
   const std::size_t apart =
       count_missing(settings.nodes, wanted) + count_missing(wanted, settings.nodes);
-  if (settings.ring.primary == order::ring::PrimaryRule::majority && apart > 1) {
-    return "the list differs from the one that counts by " + std::to_string(apart) +
-           " nodes: with primary = \"majority\", add or remove one node at a time, and wait until "
-           "that list counts before the next";
+  if (apart > 1 && needs_of(settings).one_node_at_a_time) {
+    return unexpected(
+        "the list differs from the one that counts by " + std::to_string(apart) +
+        " nodes: with primary = \"majority\", add or remove one node at a time, and wait until "
+        "that list counts before the next");
   }
   const std::size_t together = settings.nodes.size() + count_missing(wanted, settings.nodes);
   if (together > wire::kMembersMax) {
-    return "the list and the one that counts have " + std::to_string(together) +
-           " nodes together: accepted are " + std::to_string(wire::kMembersMax) +
-           "; remove nodes first, and add others when the list without them counts";
+    return unexpected("the list and the one that counts have " + std::to_string(together) +
+                      " nodes together: accepted are " + std::to_string(wire::kMembersMax) +
+                      "; remove nodes first, and add others when the list without them counts");
   }
-  if (std::string wrong = why_not_acceptors(settings, listing); !wrong.empty()) return wrong;
-  return why_not_address(settings, wanted);
+  if (auto acceptors = validate_acceptors(settings, listing); !acceptors) return acceptors;
+  return validate_addresses(settings, wanted);
 }
 
 std::string nodes_wait_text(const order::NodesWait& wait, const trace::Names& names) {

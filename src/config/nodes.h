@@ -19,9 +19,9 @@ order::NodeList list_of(const Settings& settings);
 Listing listing_of(const Settings& settings);
 Settings with(const Settings& settings, const Listing& listing);
 
-/// Whether a node that goes by the list of `settings` can be given `wanted` to go over to: empty,
-/// or one line that says why not, and what to do. validate() accepts the settings with it.
-std::string why_not(const Settings& settings, const Listing& wanted);
+/// Whether a node that goes by the list of `settings` can change over to `wanted`, with which
+/// validate() accepts the settings. The error is one line that says why not, and what to do.
+Result<void, std::string> validate(const Settings& settings, const Listing& wanted);
 
 /// What going over to the next list waits for, and who has to do what about it; empty if nothing.
 std::string nodes_wait_text(const order::NodesWait& wait, const trace::Names& names);

@@ -16,7 +16,7 @@
 #include "io/udp.h"
 #include "node/node.h"
 #include "order/registry/registry.h"
-#include "order/ring/options.h"
+#include "order/setup.h"
 #include "seal/key.h"
 #include "seal/packet.h"
 #include "trace/names.h"
@@ -26,8 +26,7 @@ namespace peal::config {
 struct NodeEntry {
   std::string name;
   io::HostPort address;  ///< tokens and control; data travel on the port above it
-  NodeId number{};  ///< how nodes know it; it keeps it for it keeps it for as long as it is in the
-                    ///< list
+  NodeId number{};       ///< how nodes know it; it keeps it for as long as it is in the list
 
   friend bool operator==(const NodeEntry&, const NodeEntry&) = default;
 };
@@ -43,33 +42,23 @@ struct Listing {
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, NodeId number);
 const NodeEntry* find(const std::vector<NodeEntry>& nodes, std::string_view name);
 
-/// How values reach all nodes with ridge.
-enum class Dissemination : std::uint8_t {
-  distributors,  ///< along a chain of acceptors, and from one other node in turn
-  ring,          ///< from node to node
-};
-/// How the orders of several ensembles become one.
-enum class Merging : std::uint8_t {
-  keys,      ///< by their senders' clocks
-  rotation,  ///< one value of each in turn
-};
-/// Where acceptors keep their votes.
-enum class Storage : std::uint8_t { disk, memory };
-
-/// "distributors" or "ring".
-std::string_view dissemination_name(Dissemination dissemination);
-/// "keys" or "rotation".
-std::string_view merging_name(Merging merging);
-
-/// Some nodes with an ensemble of their own, which no others learn.
+/// Some nodes with an order of their own, which no others learn.
 struct DomainEntry {
   std::string name;
   std::vector<NodeId> nodes;        ///< those that are not in the list (yet) do not count
-  std::vector<NodeId> acceptors;    ///< of these; empty: as acceptors_of() chooses
+  std::vector<NodeId> acceptors;    ///< of these; empty: the engine's choice
   std::vector<std::string> groups;  ///< of daemons: names, or beginnings with '*' behind
-};
 
-/// What a member is made from: the public configuration with its texts read.
+  friend bool operator==(const DomainEntry&, const DomainEntry&) = default;
+};
+inline constexpr std::size_t kDomainsMax = 15;
+
+inline constexpr std::uint32_t kPacketBytesLeast = 256;
+inline constexpr std::uint32_t kReceiveBytesLeast = 1U << 20;
+/// Of the largest message of a node that clients may connect to: what they send has names, too.
+inline constexpr std::uint32_t kClientsMessageBytesLeast = 32'768;
+
+/// All that can be set of a node. keys() says how each member is called, and what it takes.
 struct Settings {
   std::string cluster;
   std::string name;              ///< one of `nodes`
@@ -78,24 +67,20 @@ struct Settings {
   io::MulticastMode multicast = io::MulticastMode::automatic;
   io::Endpoint group;              ///< if `multicast` is group
   std::string key_file;            ///< where `keys` come from
-  std::optional<seal::Keys> keys;  ///< packets are sealed with; none only with `insecure`
+  std::optional<seal::Keys> keys;  ///< that packets are sealed with; see load_keys()
   bool insecure = false;  ///< packets between nodes are neither encrypted nor authenticated
   const order::Descriptor* order = &order::default_engine();
-  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
-  std::uint32_t ensembles = 1;                                ///< of ridge, that order together
-  Merging merging = Merging::keys;                            ///< of several ensembles
-  bool optimistic = false;  ///< of ridge: messages are told before they have their places, too
-  std::vector<DomainEntry> domains;  ///< of ridge: domain 1 and so on
+  order::OptionValues options;       ///< of the engine, by their keys; else its defaults
+  std::vector<DomainEntry> domains;  ///< domain 1 and so on
   std::vector<NodeId> acceptors;     ///< on quorums; empty: as acceptors_of() chooses
-  bool streams = false;              ///< data goes over TCP; on quorums only
-  Storage storage = Storage::disk;   ///< of votes, on quorums
-  std::string data_dir;  ///< on quorums: where who is an acceptor, or may become one, has its log
-  order::ring::Options ring;  ///< `packet_bytes_max` is that of every engine
-  node::Limits limits;
+  bool streams = false;              ///< data goes over TCP
+  std::string data_dir;  ///< where an acceptor, or a node that may become one, has its log
+  std::uint32_t packet_bytes = 0;  ///< the largest; 0: what suits the way of data
+  node::Limits limits;             ///< but for reassembly_bytes_max: see node_limits()
   std::uint64_t receive_bytes_max = 64ULL << 20;  ///< of messages that wait to be read
   bool own_thread = true;                         ///< false: who reads runs the loop
   std::string trace;                              ///< empty: none
-  std::string state_file;                         ///< empty: none
+  std::string state_dir;                          ///< remembers the last start; empty: none
   /// Where `name` is, if that has been found out already; else it is looked up, which may block.
   std::optional<io::Endpoint> own_at;
   io::LookUp::Question question;     ///< looks names up; nothing: the operating system
@@ -122,39 +107,39 @@ Result<io::Endpoint, io::IoError> find_own(const Settings& settings);
 
 /// The keys of `key_file`, or one line that names it, and says what is wrong.
 Result<seal::Keys, std::string> read_keys(const Settings& settings);
+/// Puts them into the settings, if there is a `key_file`.
+Result<void, std::string> load_keys(Settings& settings);
 
-/// Empty if all is well, else one line that names the key, the value and what is accepted.
-std::string validate(const Settings& settings);
+/// Whether all settings are accepted, and go together. The error is one line that begins with the
+/// key, and says what is accepted.
+Result<void, std::string> validate(const Settings& settings);
 
-/// Who votes, sorted: those of the settings, or the engine's choice out of `nodes`. With
-/// Engines on quorums only.
+/// Who votes, sorted: those of the settings, or the engine's choice out of `nodes`. Only of engines
+/// on quorums.
 std::vector<NodeId> acceptors_of(const Settings& settings);
 /// True if this node is one of them: it needs a data_dir, unless votes are in memory.
 bool votes(const Settings& settings);
-/// It has a log.
+/// It has a log, or may have one.
 bool keeps_log(const Settings& settings);
 /// It may become an acceptor while it runs.
 bool may_vote(const Settings& settings);
 
-/// The largest packet of data unless the configuration says otherwise. With streams no network cuts
-/// packets up, and large ones cost less.
-std::uint32_t default_packet_bytes(bool streams);
+/// The largest packet of data. With streams no network cuts packets up, and large ones cost less.
+std::uint32_t packet_bytes(const Settings& settings);
 
-/// The largest gap between the slowest member and what is ordered, in units.
-std::uint32_t max_gap(const Settings& settings);
-/// A loop that did not run for longer has to say so, before silence of others is taken for theirs.
-Duration pause_of(const Settings& settings);
+/// What the engine takes of the node that runs it.
+order::Needs needs_of(const Settings& settings);
 
-/// wire::Header::cluster. High 32 bits: the cluster's name; low 32: everything that must be equal
-/// on all nodes as long as one of them runs (the engine, its ways, the times of the
-/// ring, the primary rule, the largest message, the longest list of nodes). The list of nodes,
-/// and who of them votes, is not: see member/nodes.h.
+/// `limits`, with room for one unfinished message of the largest size of each node.
+node::Limits node_limits(const Settings& settings);
+
+/// The file that remembers the last start; empty: none.
+std::string state_file(const Settings& settings);
+
+/// wire::Header::cluster. High 32 bits: the cluster's name; low 32: all keys that must be equal on
+/// all nodes as long as one of them runs. The list of nodes, and who of them votes, may change: see
+/// config/nodes.h.
 std::uint64_t cluster_id(const Settings& settings);
-
-/// On quorums: the silence after which a node is suspected. Twice what the engine has by itself:
-/// processes share processors with others, and who was suspected for nothing misses what is
-/// delivered until it is back.
-inline constexpr Duration kSuspect = milliseconds(200);
 
 /// By how many bytes a packet of data is longer than its frame if it is sealed. If all frames begin
 /// alike, packets leave out the frame's header.

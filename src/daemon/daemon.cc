@@ -123,8 +123,8 @@ class Daemon::Turns final : public io::LoopHost {
 };
 
 Result<std::unique_ptr<Daemon>, io::IoError> Daemon::open(const Options& options, Owner& owner) {
-  if (std::string wrong = config::validate(options.member); !wrong.empty()) {
-    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
+  if (auto checked = config::validate(options.member); !checked) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
   }
   const session::Options sessions = with_node(options.sessions, options.member);
   if (std::string wrong = session::validate(sessions); !wrong.empty()) {
@@ -146,7 +146,7 @@ Daemon::~Daemon() = default;
 Result<void, io::IoError> Daemon::prepare() {
   if (auto usable = check_folder(options_.spool_dir); !usable) return usable;
   io::LoopOptions loop_options;
-  loop_options.pause = config::pause_of(options_.member);
+  loop_options.pause = needs_of(options_.member).pause;
   loop_options.spin = kSpin;
   auto loop = io::Loop::open(loop_options);
   if (!loop) return unexpected(loop.error());
@@ -214,11 +214,11 @@ Result<void, io::IoError> Daemon::reconfigure(const Options& options) {
   if (std::string wrong = session::validate(sessions); !wrong.empty()) {
     return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
   }
-  if (std::string wrong = runtime_->why_not(config::listing_of(options.member)); !wrong.empty()) {
-    return unexpected(io::IoError{Errc::invalid_option, "nodes: " + wrong});
+  if (auto change = runtime_->validate(config::listing_of(options.member)); !change) {
+    return unexpected(io::IoError{Errc::invalid_option, "nodes: " + change.error()});
   }
-  if (std::string wrong = config::validate(options.member); !wrong.empty()) {
-    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
+  if (auto checked = config::validate(options.member); !checked) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
   }
   if (options.tls && tls_ != nullptr) {
     auto context = read_tls(options.tls->tls);

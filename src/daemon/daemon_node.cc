@@ -119,7 +119,7 @@ void Daemon::on_event(const order::Event& event) {
 void Daemon::on_fatal(std::string_view reason) { fatal_ = std::string(reason); }
 
 std::uint32_t Daemon::room_units() const {
-  const std::uint64_t units = sessions_->room_bytes() / options_.member.ring.packet_bytes_max;
+  const std::uint64_t units = sessions_->room_bytes() / packet_bytes(options_.member);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(units, kRoomUnitsMax));
 }
 

@@ -39,7 +39,7 @@ void poll_for(int fd, std::int64_t milliseconds) {
 }
 
 /// The node takes half of the bytes that may wait to be ordered, the stage in front of it the rest.
-node::Limits node_limits(const config::Settings& settings) {
+node::Limits halved_limits(const config::Settings& settings) {
   node::Limits limits = settings.limits;
   limits.submit_bytes_max =
       std::max<std::uint64_t>(limits.submit_bytes_max / 2, limits.message_bytes_max);
@@ -48,20 +48,20 @@ node::Limits node_limits(const config::Settings& settings) {
 
 config::Settings with_node_limits(const config::Settings& settings) {
   config::Settings changed = settings;
-  changed.limits = node_limits(settings);
+  changed.limits = halved_limits(settings);
   return changed;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Core>, io::IoError> Core::open(const config::Settings& settings) {
-  if (std::string wrong = validate(settings); !wrong.empty()) {
-    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
+  if (auto checked = validate(settings); !checked) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
   }
   std::unique_ptr<Core> core(new Core(settings));
   if (core->queue_.fd() < 0) return unexpected(io::system_error("eventfd", errno));
   io::LoopOptions options;
-  options.pause = pause_of(settings);
+  options.pause = needs_of(settings).pause;
   options.spin = kSpin;
   auto loop = io::Loop::open(options);
   if (!loop) return unexpected(loop.error());
@@ -102,8 +102,8 @@ Core::Core(const config::Settings& settings)
               settings.limits.submit_bytes_max / 2, settings.limits.submit_messages_max}),
       // What is ordered but not delivered here when the room shrinks to nothing is at most twice
       // the largest gap: once in the old view, once in the next.
-      queue_(kUnitsWaiting, 2 * max_gap(settings) + 64, settings.receive_bytes_max,
-             settings.ring.packet_bytes_max, settings.own_thread),
+      queue_(kUnitsWaiting, 2 * needs_of(settings).max_gap + 64, settings.receive_bytes_max,
+             packet_bytes(settings), settings.own_thread),
       reader_(queue_, config::names_of(settings), settings.limits.message_bytes_max) {}
 
 Core::~Core() { leave(std::chrono::milliseconds(0)); }

@@ -15,8 +15,8 @@ Result<void, io::IoError> Core::set_nodes(config::Listing listing) {
   };
   const config::Settings wanted = with(settings_, listing);
   const bool is_self_missing = wanted.self() == NodeId{};  // that has words of its own
-  if (std::string wrong = validate(wanted); !wrong.empty() && !is_self_missing) {
-    return refused(Errc::invalid_option, std::move(wrong));
+  if (auto checked = validate(wanted); !checked && !is_self_missing) {
+    return refused(Errc::invalid_option, std::move(checked.error()));
   }
   const std::lock_guard one_by_one(reload_mutex_);
   std::unique_lock lock(mutex_);
@@ -49,7 +49,7 @@ void Core::take_nodes(Instant now) {
 }
 
 std::string Core::give_nodes(Instant now, const config::Listing& listing) {
-  if (std::string wrong = runtime_->why_not(listing); !wrong.empty()) return "nodes: " + wrong;
+  if (auto checked = runtime_->validate(listing); !checked) return "nodes: " + checked.error();
   Notice notice;  // ahead of all that new nodes say
   notice.kind = Notice::Kind::names;
   for (const config::NodeEntry& node : listing.nodes)

@@ -221,9 +221,7 @@ Status Member::status() const {
   to.queued_bytes = from.queued_bytes;
   to.unread_bytes = from.unread_bytes;
   to.order = std::move(from.order);
-  to.dissemination = std::move(from.dissemination);
-  to.ensembles = from.ensembles;
-  to.merge = std::move(from.merge);
+  for (auto& each : from.options) to.options[each.key] = std::move(each.text);
   to.domains = std::move(from.domains);
   to.waits_for = std::move(from.waits_for);
   for (auto& each : from.missing) {

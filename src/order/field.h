@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -59,12 +61,28 @@ constexpr auto field(Option option) {
   using V = typename detail::MemberOf<decltype(Member)>::Value;
   option.normal = detail::number_of(T{}.*Member);
   if constexpr (std::is_same_v<V, Duration>) option.kind = Option::Kind::duration;
+  if constexpr (std::is_same_v<V, bool>) {
+    option.kind = Option::Kind::flag;
+    option.least = 0;
+    option.most = 1;
+  }
   if constexpr (std::is_enum_v<V>) {
     option.kind = Option::Kind::word;
     option.most = option.least + static_cast<std::int64_t>(option.words.size()) - 1;
   }
   return Field<T>{option, [](const T& from) { return detail::number_of(from.*Member); },
                   [](T& to, std::int64_t number) { to.*Member = detail::value_of<V>(number); }};
+}
+
+/// The options of the fields, and others behind them: what a descriptor shows.
+template <class T, std::size_t N, class... More>
+constexpr std::array<Option, N + sizeof...(More)> options_of(const std::array<Field<T>, N>& fields,
+                                                             const More&... more) {
+  std::array<Option, N + sizeof...(More)> options{};
+  std::size_t count = 0;
+  for (const Field<T>& each : fields) options[count++] = each.option;
+  ((options[count++] = more), ...);
+  return options;
 }
 
 /// Writes those of the values that the fields have into the struct.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/option.h"
+
+#include "base/text.h"
+
 namespace peal::order {
 namespace {
 
@@ -53,7 +56,11 @@ std::string text_of(const Option& option, std::int64_t number) {
   switch (option.kind) {
     case Option::Kind::number: return std::to_string(number);
     case Option::Kind::duration: return in_unit(number, unit_of(option.key));
-    case Option::Kind::word: return '"' + std::string(word_at(option, number)) + '"';
+    case Option::Kind::word:
+      if (!option.accepts(number)) return std::to_string(number);
+      return '"' + std::string(word_at(option, number)) + '"';
+    case Option::Kind::flag: return number != 0 ? "true" : "false";
+    case Option::Kind::acceptors: break;
   }
   return {};
 }
@@ -72,6 +79,9 @@ std::string accepted_by(const Option& option) {
              " (" + std::string(unit.word) + ")";
     }
     case Option::Kind::word: return list_of(option.words);
+    case Option::Kind::flag: return "true or false";
+    case Option::Kind::acceptors:
+      return "an odd number of numbers of [[nodes]], each once, such as [1, 2, 3]";
   }
   return {};
 }
@@ -84,6 +94,25 @@ std::string refusal(const Option& option, std::int64_t number) {
          " is not accepted: it must be " +
          (word ? accepted_by(option)
                : text_of(option, option.least) + " to " + text_of(option, option.most));
+}
+
+std::optional<std::int64_t> number_of(const Option& option, std::string_view typed) {
+  switch (option.kind) {
+    case Option::Kind::word:
+      for (std::size_t i = 0; i < option.words.size(); ++i) {
+        if (option.words[i] == typed) return option.least + static_cast<std::int64_t>(i);
+      }
+      return std::nullopt;
+    case Option::Kind::flag:
+      if (typed != "true" && typed != "false") return std::nullopt;
+      return typed == "true" ? 1 : 0;
+    case Option::Kind::number:
+      if (typed == "auto") return option.automatic;
+      return number_in<std::int64_t>(typed, option.least, option.most);
+    case Option::Kind::duration:
+    case Option::Kind::acceptors: break;
+  }
+  return std::nullopt;
 }
 
 std::int64_t Option::unit() const { return kind == Kind::duration ? unit_of(key).ns : 1; }

@@ -30,6 +30,13 @@ class OptionValues {
     if (known == values_.end()) return std::nullopt;
     return known->second;
   }
+  /// Takes over what was chosen there, in the place of what was chosen here.
+  void add(const OptionValues& others) {
+    for (const auto& [key, value] : others.values_) values_.insert_or_assign(key, value);
+  }
+  const std::map<std::string, std::int64_t, std::less<>>& all() const { return values_; }
+
+  friend bool operator==(const OptionValues&, const OptionValues&) = default;
 
  private:
   std::map<std::string, std::int64_t, std::less<>> values_;

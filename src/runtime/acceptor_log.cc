@@ -11,8 +11,8 @@
 #include "base/assert.h"
 #include "base/digest.h"
 #include "base/text.h"
+#include "config/data_dir.h"
 #include "config/domains.h"
-#include "runtime/data_dir.h"
 #include "seal/random.h"
 #include "wal/format.h"
 #include "wal/recovery.h"
@@ -88,7 +88,8 @@ std::string difference(const std::string& path, const std::string& there,
 wal::Identity owner_of(const config::Settings& settings) {
   Digest cluster;
   cluster.add(as_bytes_view(settings.cluster));
-  if (settings.ensembles > 1) cluster.add(settings.ensembles);
+  const std::uint32_t ensembles = needs_of(settings).ensembles;
+  if (ensembles > 1) cluster.add(ensembles);
   if (!settings.domains.empty()) cluster.add(as_bytes_view(log_lines(settings)));
   return {cluster.value(), settings.self()};
 }
@@ -127,11 +128,11 @@ Result<std::unique_ptr<AcceptorLog>, io::IoError> AcceptorLog::open(
 AcceptorLog::AcceptorLog(const config::Settings& settings)
     : identity_(identity_of(settings)),
       owner_(owner_of(settings)),
-      state_file_(settings.state_file) {}
+      state_file_(config::state_file(settings)) {}
 
 Result<void, io::IoError> AcceptorLog::prepare(const config::Settings& settings) {
-  if (const std::string why = why_no_data_dir(settings.data_dir); !why.empty()) {
-    return refused(Errc::invalid_option, quote(settings.data_dir) + " (" + why +
+  if (const auto usable = config::validate_data_dir(settings.data_dir); !usable) {
+    return refused(Errc::invalid_option, quote(settings.data_dir) + " (" + usable.error() +
                                              "): accepted is a folder that exists, belongs to this "
                                              "user, and that others cannot write to");
   }

@@ -13,21 +13,10 @@ namespace peal::runtime {
 namespace {
 
 /// Bytes of the largest packet that the engine makes.
-std::uint32_t packet_bytes(const config::Settings& settings) {
-  const std::uint32_t datagram = settings.ring.packet_bytes_max;
+std::uint32_t engine_packet_bytes(const config::Settings& settings) {
+  const std::uint32_t datagram = packet_bytes(settings);
   if (!settings.keys) return datagram;
   return std::min(datagram - config::sealed_data_longer(*settings.order), frame_bytes(settings));
-}
-
-order::OptionValues options_of(const config::Settings& settings) {
-  order::OptionValues values;
-  order::write_options<order::ring::Options>(settings.ring, order::ring::fields(), values);
-  values.set("paxos.optimistic", settings.optimistic ? 1 : 0);
-  values.set("paxos.storage", static_cast<std::int64_t>(settings.storage));
-  values.set("ridge.dissemination", static_cast<std::int64_t>(settings.dissemination));
-  values.set("ridge.merge", static_cast<std::int64_t>(settings.merging));
-  values.set("ridge.ensembles", settings.ensembles);
-  return values;
 }
 
 }  // namespace
@@ -37,11 +26,11 @@ std::unique_ptr<order::Engine> Runtime::make_engine(std::uint64_t epoch, order::
   setup.self = {settings_.self(), epoch};
   setup.list = list_of(settings_);
   setup.cluster = cluster_id(settings_);
-  setup.packet_bytes_max = packet_bytes(settings_);
+  setup.packet_bytes_max = engine_packet_bytes(settings_);
   setup.authenticated = settings_.keys.has_value();
   setup.streams = settings_.streams;
-  setup.options = options_of(settings_);
-  setup.domains = layout_of(settings_).domains;
+  setup.options = settings_.options;
+  setup.domains = domain_nodes(settings_);
   if (log_ != nullptr) {
     setup.log = &log_->log();
     setup.owed = &log_->owed();

@@ -9,8 +9,9 @@
 #include "runtime/runtime.h"
 
 namespace peal::runtime {
-std::string Runtime::why_not(const config::Listing& listing) const {
-  if (std::string wrong = config::why_not(settings_, listing); !wrong.empty()) return wrong;
+
+Result<void, std::string> Runtime::validate(const config::Listing& listing) const {
+  if (auto change = config::validate(settings_, listing); !change) return change;
   const std::vector<config::NodeEntry>& nodes = listing.nodes;
   std::vector<io::Peer> peers{{settings_.self(), own_at_}};
   const auto add = [&](const config::NodeEntry& node) {
@@ -27,15 +28,16 @@ std::string Runtime::why_not(const config::Listing& listing) const {
     if (find(nodes, node.number) == nullptr) add(node);
   }
   const auto checked = io::check_peers(settings_.self(), peers);
-  return checked ? std::string() : checked.error().message;
+  if (!checked) return unexpected(checked.error().message);
+  return {};
 }
 
 void Runtime::set_nodes(Instant now, const config::Listing& listing) {
   take_adopted(now);
   if (listing == next_.value_or(listing_of(settings_))) return;  // as in most reloads
   // The list that counts may be another one than when it was asked for.
-  if (std::string wrong = why_not(listing); !wrong.empty()) {
-    application_.on_warning("the new list of nodes is not gone over to: " + wrong);
+  if (const auto change = validate(listing); !change) {
+    application_.on_warning("the new list of nodes is not gone over to: " + change.error());
     return;
   }
   const order::NodeList list = list_of(with(settings_, listing));

@@ -9,8 +9,6 @@
 #include "config/domains.h"
 #include "config/nodes.h"
 #include "io/clock.h"
-#include "order/paxos/options.h"
-#include "order/ridge/engine.h"
 #include "runtime/acceptor_log.h"
 #include "runtime/text.h"
 #include "wire/frames.h"
@@ -20,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kFrameSlabs = 128;
 /// A view of all nodes that there may be, and a promise with some 500 runs of votes.
-constexpr std::uint32_t kPaxosFrameBytes = 16'384;
+constexpr std::uint32_t kValuesFrameBytes = 16'384;
 constexpr std::uint32_t kReceiveSlabsMin = 16;
 constexpr std::uint32_t kReceiveSlabsMax = 512;
 
@@ -28,9 +26,9 @@ constexpr std::uint32_t kReceiveSlabsMax = 512;
 /// never used cost address space only.
 std::uint32_t receive_slabs(const config::Settings& settings) {
   // With optimistic delivery each unit comes twice, and waits twice.
-  const std::uint64_t copies = settings.optimistic ? 8 : 4;
-  const std::uint64_t kept =
-      std::uint64_t{max_gap(settings)} * copies * settings.ring.packet_bytes_max;
+  const order::Needs needs = needs_of(settings);
+  const std::uint64_t copies = needs.optimistic ? 8 : 4;
+  const std::uint64_t kept = std::uint64_t{needs.max_gap} * copies * packet_bytes(settings);
   const std::uint64_t slabs =
       (kept + settings.receive_bytes_max) / io::UdpTransport::kSlabBytes + kReceiveSlabsMin;
   // A stream that is read has one of its own.
@@ -39,26 +37,27 @@ std::uint32_t receive_slabs(const config::Settings& settings) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(slabs, kReceiveSlabsMax)) + streams;
 }
 
-/// The same in the pool of frames. On quorums that holds values as well, so that it has many.
+std::uint32_t slab_bytes(const config::Settings& settings) {
+  return (packet_bytes(settings) + 63U) & ~63U;
+}
+
+/// The same in the pool of frames. Where that holds values as well, it has many.
 std::uint32_t frame_slab_bytes(const config::Settings& settings) {
   const std::uint32_t largest = frame_bytes(settings);
-  if (!settings.order->traits.values_in_packets) return largest;
-  const std::uint32_t packet = (settings.ring.packet_bytes_max + 63U) & ~63U;
-  return std::min(largest, std::max(packet, kPaxosFrameBytes));
+  if (needs_of(settings).values == 0) return largest;
+  return std::min(largest, std::max(slab_bytes(settings), kValuesFrameBytes));
 }
 
 std::uint32_t frame_slabs(const config::Settings& settings) {
-  if (!settings.order->traits.values_in_packets) return kFrameSlabs;
-  const order::paxos::Options paxos;
-  const auto nodes = static_cast<std::uint32_t>(settings.nodes.size());
-  const std::uint32_t values =
-      paxos.max_gap + 2 * paxos.checkpoint_every + paxos.window + nodes * paxos.member_window;
-  return values + values / 2 + 512;
+  const std::uint32_t values = needs_of(settings).values;
+  return values == 0 ? kFrameSlabs : values + values / 2 + 512;
 }
 
 static_assert(io::FrameHeader::kBytes == wire::kHeaderBytes);
 
-std::uint32_t unit_slabs(const config::Settings& settings) { return max_gap(settings) * 2 + 1'024; }
+std::uint32_t unit_slabs(const config::Settings& settings) {
+  return needs_of(settings).max_gap * 2 + 1'024;
+}
 
 /// As trace::Event::domains.
 std::uint16_t domain_bits(const config::Settings& settings) {
@@ -72,9 +71,11 @@ std::uint16_t domain_bits(const config::Settings& settings) {
 Result<std::unique_ptr<Runtime>, io::IoError> Runtime::open(const config::Settings& settings,
                                                             io::Loop& loop,
                                                             Application& application) {
-  if (std::string wrong = validate(settings); !wrong.empty()) {
-    return unexpected(io::IoError{Errc::invalid_option, std::move(wrong)});
+  if (auto checked = config::validate(settings); !checked) {
+    return unexpected(io::IoError{Errc::invalid_option, std::move(checked.error())});
   }
+  // Settings are read without the files that they name.
+  PEAL_ASSERT(settings.insecure || settings.keys);
   std::unique_ptr<Runtime> runtime(new Runtime(settings, loop, application));
   if (auto prepared = runtime->prepare(); !prepared) return unexpected(prepared.error());
   return runtime;
@@ -86,8 +87,9 @@ Runtime::Runtime(const config::Settings& settings, io::Loop& loop, Application& 
       application_(application),
       names_(config::names_of(settings)),
       received_(io::UdpTransport::kSlabBytes, receive_slabs(settings)),
-      units_((settings.ring.packet_bytes_max + 63U) & ~63U, unit_slabs(settings)),
-      frames_(frame_slab_bytes(settings), frame_slabs(settings)) {}
+      units_(slab_bytes(settings), unit_slabs(settings)),
+      frames_(frame_slab_bytes(settings), frame_slabs(settings)),
+      state_file_(config::state_file(settings)) {}
 
 Runtime::~Runtime() = default;
 
@@ -113,7 +115,7 @@ Result<void, io::IoError> Runtime::prepare() {
   udp.multicast = settings_.streams ? io::MulticastMode::off : settings_.multicast;
   if (settings_.streams) udp.streams.emplace();
   udp.group = settings_.group;
-  udp.packet_bytes_max = settings_.ring.packet_bytes_max;
+  udp.packet_bytes_max = packet_bytes(settings_);
   udp.faults = settings_.faults;
   udp.fault_seed = udp.self.value;  // so that nodes do not lose the same packets
   auto opened = io::UdpTransport::open(udp, received_);
@@ -122,9 +124,10 @@ Result<void, io::IoError> Runtime::prepare() {
   if (auto attached = udp_->attach(loop_); !attached) return attached;
 
   if (!settings_.trace.empty()) {
-    auto trace = TraceLog::open(settings_.trace, names_,
-                                {std::string(settings_.order->name), settings_.optimistic,
-                                 !settings_.domains.empty(), domain_bits(settings_)});
+    auto trace = TraceLog::open(
+        settings_.trace, names_,
+        {std::string(settings_.order->name), needs_of(settings_).optimistic,
+         settings_.domains.empty() ? nullptr : settings_.order->domain_of, domain_bits(settings_)});
     if (!trace) {
       return unexpected(io::IoError{trace.error().code, "trace: " + trace.error().message});
     }
@@ -133,7 +136,7 @@ Result<void, io::IoError> Runtime::prepare() {
   if (keeps_log(settings_)) {
     if (auto opened_log = open_log(); !opened_log) return opened_log;
   }
-  const io::EpochChoice choice = io::choose_epoch(settings_.state_file);
+  const io::EpochChoice choice = io::choose_epoch(state_file_);
   if (choice.warning) start_warnings_.push_back(choice.warning->message);
   if (log_ != nullptr) {
     if (auto recovered = log_->recover(choice.epoch); !recovered) return recovered;
@@ -141,7 +144,7 @@ Result<void, io::IoError> Runtime::prepare() {
   }
   // Last, so that a node that cannot start does not use up an incarnation, and an epoch beside a
   // log says that the log was there.
-  if (const auto stored = io::store_epoch(settings_.state_file, choice.epoch); !stored) {
+  if (const auto stored = io::store_epoch(state_file_, choice.epoch); !stored) {
     start_warnings_.push_back(stored.error().message);
   }
   for (std::string& each : absent_texts(settings_)) start_warnings_.push_back(std::move(each));
@@ -154,7 +157,7 @@ Result<void, io::IoError> Runtime::open_log() {
   auto log = AcceptorLog::open(settings_);
   if (!log) return unexpected(log.error());
   log_ = std::move(*log);
-  settings_.state_file = log_->state_file();
+  state_file_ = log_->state_file();
   return log_->attach(loop_, [this] { node_->on_durable(io::Clock::now()); });
 }
 
@@ -162,7 +165,7 @@ void Runtime::make_node(std::uint64_t epoch) {
   port::Transport& transport = *this;
   node::Sink& sink = *this;
   node_ = std::make_unique<node::Node>(
-      settings_.limits, units_,
+      node_limits(settings_), units_,
       [this, epoch](order::Host& host) { return make_engine(epoch, host); }, transport, sink);
 }
 
@@ -389,7 +392,7 @@ void Runtime::on_fatal(std::string_view reason) {
 void Runtime::on_epoch_corrected(std::uint64_t epoch) {
   udp_->set_epoch(epoch);
   if (trace_ != nullptr) trace_->start({settings_.self(), epoch});
-  if (const auto stored = io::store_epoch(settings_.state_file, epoch); !stored) {
+  if (const auto stored = io::store_epoch(state_file_, epoch); !stored) {
     application_.on_warning(stored.error().message);
   }
 }

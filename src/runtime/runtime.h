@@ -68,8 +68,9 @@ class Runtime final : private io::LoopHost,
   /// The key that packets are sealed with; none if they are not.
   std::optional<seal::KeyId> sending_key() const;
 
-  /// Whether this list can be gone over to: empty, or one line that says why not, and what to do.
-  std::string why_not(const config::Listing& listing) const;
+  /// Whether the node can change over to this list. The error is one line that says why not, and
+  /// what to do.
+  Result<void, std::string> validate(const config::Listing& listing) const;
   /// Goes over to this list once all members of the view have been given the same one; the list
   /// that counts takes a wish back. Packets of the nodes of both lists are accepted until then. See
   /// Application::on_nodes().
@@ -116,20 +117,6 @@ class Runtime final : private io::LoopHost,
     return trace_->lost_lines();
   }
   const order::Descriptor& order() const { return *settings_.order; }
-  /// Its name; empty if the engine has only one.
-  std::string_view dissemination() const {
-    if (!settings_.order->traits.ensembles) return {};
-    return config::dissemination_name(settings_.dissemination);
-  }
-  /// How many order together; 0 if the engine has none.
-  std::uint32_t ensembles() const {
-    return settings_.order->traits.ensembles ? settings_.ensembles : 0;
-  }
-  /// How their orders become one; empty if the engine has none.
-  std::string_view merge() const {
-    if (!settings_.order->traits.ensembles) return {};
-    return config::merging_name(settings_.merging);
-  }
   /// Why the newest view ended, from who is in the passage to the next; empty before that. For
   /// engines that do not say it themselves.
   const std::string& why_passage() const { return why_passage_; }
@@ -202,6 +189,7 @@ class Runtime final : private io::LoopHost,
   std::vector<std::string> start_warnings_;
   std::vector<MemberId> members_;  ///< of the newest regular view
   std::string why_passage_;
+  std::string state_file_;            ///< remembers the epoch; empty: none
   std::unique_ptr<AcceptorLog> log_;  ///< null if this node does not vote
   std::unique_ptr<node::Node> node_;
 };

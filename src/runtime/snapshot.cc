@@ -19,6 +19,19 @@ std::string wait_text(const Runtime& runtime) {
   return name.empty() ? text : text + ", in the domain " + std::string(name);
 }
 
+std::vector<ChosenOption> shown_options(const config::Settings& settings) {
+  std::vector<ChosenOption> shown;
+  for (const order::Option& option : settings.order->options()) {
+    if (!option.in_status) continue;
+    const bool word = option.kind == order::Option::Kind::word;
+    shown.push_back({std::string(option.key),
+                     word ? std::string(order::chosen_word(settings.options, option.key))
+                          : order::chosen_text(settings.options, option.key),
+                     !word});
+  }
+  return shown;
+}
+
 Snapshot snapshot_of(const Runtime& runtime) {
   const node::Node& node = runtime.node();
   Snapshot now;
@@ -26,9 +39,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.queued_messages = node.queued_messages();
   now.queued_bytes = node.queued_bytes();
   now.order = runtime.order().name;
-  now.dissemination = runtime.dissemination();
-  now.ensembles = runtime.ensembles();
-  now.merge = runtime.merge();
+  now.options = shown_options(runtime.settings());
   now.domains = own_domain_names(runtime.settings());
   const NodeId slow = runtime.transport().congested();
   now.waits_for = slow != NodeId{} && node.queued_messages() > 0

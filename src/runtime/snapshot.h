@@ -25,6 +25,13 @@ struct MissingNode {
   std::string reason;  ///< what keeps it out, one line; empty: nothing is known
 };
 
+/// What was chosen of an engine's options.
+struct ChosenOption {
+  std::string key;   ///< "ridge.ensembles"
+  std::string text;  ///< without quotes
+  bool is_number = false;
+};
+
 /// How a member is doing, at one moment.
 struct Snapshot {
   std::string id;
@@ -33,11 +40,9 @@ struct Snapshot {
   std::uint64_t queued_messages{};
   std::uint64_t queued_bytes{};
   std::uint64_t unread_bytes{};
-  std::string order;                 ///< "ring", "paxos" or "ridge"
-  std::string dissemination;         ///< of ridge: "distributors" or "ring"; else empty
-  std::vector<std::string> domains;  ///< of ridge, that the node is in
-  std::uint32_t ensembles{};         ///< of ridge; else 0
-  std::string merge;                 ///< of ridge: "keys" or "rotation"; else empty
+  std::string order;                  ///< the engine's name
+  std::vector<ChosenOption> options;  ///< of the engine, those that a status shows
+  std::vector<std::string> domains;   ///< that the node is in
   std::string waits_for;
   bool without_majority = false;  ///< the view cannot act for all, whatever it claimed to be
   std::vector<MissingNode> missing;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "config/schema.h"
 
 namespace peal::runtime {
 
@@ -99,10 +100,9 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
     case wire::Drop::other_cluster:
       return "node " + name + " is ignored: it belongs to another cluster; compare the key cluster";
     case wire::Drop::other_settings:
-      return "node " + name +
-             " is ignored: its cluster-wide settings differ; order, dissemination, ensembles, "
-             "merge, domains, storage, data, nodes_max, message_bytes_max, primary and the times "
-             "in ring must be the same on all nodes (with acceptors, the size of packets too)";
+      return "node " + name + " is ignored: its cluster-wide settings differ; compare " +
+             joined(config::cluster_wide_texts()) +
+             ", which must be the same on all nodes (with acceptors, network.packet_bytes too)";
     case wire::Drop::other_list:
       return "node " + name +
              " is ignored: it goes by another list of nodes, or of acceptors; bring the older list "

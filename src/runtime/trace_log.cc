@@ -3,7 +3,6 @@
 
 #include "base/digest.h"
 #include "io/clock.h"
-#include "order/ridge/layout.h"
 #include "trace/json.h"
 
 namespace peal::runtime {
@@ -132,7 +131,7 @@ trace::Event TraceLog::of_message(trace::Kind kind, const node::Message& message
 }
 
 std::uint8_t TraceLog::domain_of(Seq seq) const {
-  return order_.domains ? order::ridge::domain_of(seq) : std::uint8_t{0};
+  return order_.domain_of == nullptr ? order::Domain{0} : order_.domain_of(seq);
 }
 
 void TraceLog::write(const trace::Event& event) { trace::append_json(text_, event, names_); }

@@ -26,8 +26,8 @@ class TraceLog {
   struct Order {
     std::string engine;  ///< its name
     bool optimistic = false;
-    bool domains = false;           ///< there are some
-    std::uint16_t own_domains = 0;  ///< as trace::Event::domains
+    order::Domain (*domain_of)(Seq) = nullptr;  ///< of a position; null without domains
+    std::uint16_t own_domains = 0;              ///< as trace::Event::domains
   };
   static Result<std::unique_ptr<TraceLog>, io::IoError> open(const std::string& path,
                                                              const trace::Names& names,

@@ -6,6 +6,8 @@
 
 #include <sstream>
 
+#include "cli/engine_options.h"
+
 namespace peal::cli {
 namespace {
 
@@ -46,21 +48,15 @@ TEST(Arguments, EveryOptionIsStored) {
   EXPECT_EQ(up.nodes, 5U);
   EXPECT_EQ(up.dir, "/x");
   EXPECT_EQ(up.order->name, "paxos");
-  EXPECT_FALSE(up.dissemination);
-  EXPECT_EQ(command<UpCommand>({"up", "--order", "ridge", "--dissemination", "ring"}).dissemination,
-            Dissemination::ring);
-  EXPECT_FALSE(up.ensembles);
-  EXPECT_FALSE(up.merging);
-  EXPECT_EQ(
-      command<UpCommand>({"up", "--order", "ridge", "--ensembles", "3", "--merge", "rotation"})
-          .merging,
-      Merging::rotation);
-  EXPECT_EQ(command<UpCommand>({"up", "--order", "ridge", "--ensembles", "3"}).ensembles, 3U);
-  EXPECT_EQ(up.data, Data::datagrams);
-  EXPECT_EQ(command<UpCommand>({"up", "--order", "paxos", "--data", "streams"}).data,
-            Data::streams);
-  EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--data", "streams"}).data,
-            Data::streams);
+  EXPECT_EQ(up.options, order::OptionValues{});
+  const auto ways = command<UpCommand>({"up", "--order", "ridge", "--dissemination", "ring",
+                                        "--ensembles", "3", "--merge", "rotation"});
+  EXPECT_EQ(order::chosen_word(ways.options, kDissemination), "ring");
+  EXPECT_EQ(ensembles_of(ways.options), 3);
+  EXPECT_TRUE(is_rotation(ways.options));
+  EXPECT_FALSE(up.streams);
+  EXPECT_TRUE(command<UpCommand>({"up", "--order", "paxos", "--data", "streams"}).streams);
+  EXPECT_TRUE(command<BenchCommand>({"bench", "--order", "ridge", "--data", "streams"}).streams);
   EXPECT_TRUE(up.trace);
   const auto node =
       command<NodeCommand>({"node", "--config", "f", "--name", "a-1", "--trace", "t", "--json"});
@@ -117,15 +113,17 @@ TEST(Arguments, EveryOptionOfBenchIsStored) {
   EXPECT_EQ(shaped.order->name, "ring");
   EXPECT_EQ(command<BenchCommand>({"bench", "--order", "paxos"}).order->name, "paxos");
   EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--dissemination", "distributors"})
-                .dissemination,
-            Dissemination::distributors);
-  EXPECT_FALSE(shaped.ensembles);
-  EXPECT_EQ(command<BenchCommand>(
-                {"bench", "--order", "ridge", "--ensembles", "2", "--merge", "rotation"})
-                .merging,
-            Merging::rotation);
-  EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--ensembles", "16"}).ensembles,
-            16U);
+                .options.get(kDissemination),
+            0);
+  EXPECT_FALSE(shaped.options.get(kEnsembles));
+  EXPECT_TRUE(is_rotation(command<BenchCommand>({"bench", "--order", "ridge", "--ensembles", "2",
+                                                 "--merge", "rotation"})
+                              .options));
+  EXPECT_EQ(ensembles_of(
+                command<BenchCommand>({"bench", "--order", "ridge", "--ensembles", "16"}).options),
+            16);
+  EXPECT_TRUE(
+      is_optimistic(command<BenchCommand>({"bench", "--order", "ridge", "--optimistic"}).options));
   EXPECT_FALSE(shaped.acceptors);
   EXPECT_EQ(command<BenchCommand>({"bench", "--order", "ridge", "--acceptors", "3"}).acceptors, 3U);
   EXPECT_TRUE(shaped.multicast);
@@ -143,7 +141,7 @@ TEST(Arguments, EveryOptionOfBenchIsStored) {
   EXPECT_EQ(failover.kills, 3U);
   EXPECT_EQ(failover.settle_s, 0.5);
   EXPECT_EQ(failover.cluster.order->name, "paxos");
-  EXPECT_EQ(failover.cluster.storage, Storage::memory);
+  EXPECT_TRUE(is_in_memory(failover.cluster.options));
   EXPECT_EQ(failover.cluster.rate.payload_bits_per_s, 10e6);
   EXPECT_EQ(failover.cluster.place, "/dev/shm");
   EXPECT_EQ(command<BenchFailoverCommand>({"bench", "failover"}).kills, 20U);

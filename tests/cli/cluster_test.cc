@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/file/file.h"
 #include "temp_dir.h"
 
 namespace peal::cli {
@@ -22,10 +23,10 @@ TEST(Cluster, SoManyOfItsNodesVote) {
     rules.acceptors = 3;
     const auto cluster = make_cluster(dir.path(), "c", kAddresses, rules);
     ASSERT_TRUE(cluster) << cluster.error();
-    const auto config = read_config(cluster->config, "n4");
+    const auto config = config::read_file(cluster->config, "n4");
     ASSERT_TRUE(config) << config.error();
-    EXPECT_EQ(config->order, order);
-    EXPECT_THAT(config->acceptors, testing::ElementsAre(1, 2, 3));
+    EXPECT_EQ(config->settings.order, order);
+    EXPECT_THAT(config->settings.acceptors, testing::ElementsAre(NodeId{1}, NodeId{2}, NodeId{3}));
   }
 }
 
@@ -33,25 +34,21 @@ TEST(Cluster, WithRidgeItsWaysAreInItsFile) {
   const TempDir dir;
   LocalRules rules;
   rules.order = order::find_engine("ridge");
-  rules.dissemination = Dissemination::ring;
-  rules.ensembles = 3;
-  rules.merging = Merging::rotation;
+  rules.options.set("ridge.dissemination", 1);
+  rules.options.set("ridge.ensembles", 3);
+  rules.options.set("ridge.merge", 1);
   const auto cluster = make_cluster(dir.path(), "c", kAddresses, rules);
   ASSERT_TRUE(cluster) << cluster.error();
-  const auto config = read_config(cluster->config, "n1");
+  const auto config = config::read_file(cluster->config, "n1");
   ASSERT_TRUE(config) << config.error();
-  EXPECT_EQ(config->dissemination, Dissemination::ring);
-  EXPECT_EQ(config->ensembles, 3U);
-  EXPECT_EQ(config->merging, Merging::rotation);
-  EXPECT_FALSE(config->optimistic);
-  rules.ensembles = 1;
-  rules.merging = Merging::keys;
-  rules.optimistic = true;
+  EXPECT_EQ(config->settings.options, rules.options);
+  rules.options = {};
+  rules.options.set("ridge.optimistic", 1);
   const auto early = make_cluster(dir.path(), "c", kAddresses, rules);
   ASSERT_TRUE(early) << early.error();
-  const auto told = read_config(early->config, "n1");
+  const auto told = config::read_file(early->config, "n1");
   ASSERT_TRUE(told) << told.error();
-  EXPECT_TRUE(told->optimistic);
+  EXPECT_EQ(told->settings.options, rules.options);
 }
 
 TEST(Cluster, WithoutANumberTheEngineChoosesWhoVotes) {
@@ -60,18 +57,18 @@ TEST(Cluster, WithoutANumberTheEngineChoosesWhoVotes) {
   rules.order = order::find_engine("paxos");
   const auto cluster = make_cluster(dir.path(), "c", kAddresses, rules);
   ASSERT_TRUE(cluster) << cluster.error();
-  const auto config = read_config(cluster->config, "n1");
+  const auto config = config::read_file(cluster->config, "n1");
   ASSERT_TRUE(config) << config.error();
-  EXPECT_TRUE(config->acceptors.empty());
+  EXPECT_TRUE(config->settings.acceptors.empty());
 }
 
 TEST(Cluster, OneOnThisMachineHasANameOfItsOwn) {
   const TempDir dir;
   const auto cluster = make_local_cluster(dir.path(), "c", 2, {});
   ASSERT_TRUE(cluster) << cluster.error();
-  const auto config = read_config(cluster->config, "n1");
+  const auto config = config::read_file(cluster->config, "n1");
   ASSERT_TRUE(config) << config.error();
-  EXPECT_EQ(config->cluster, "c-" + std::to_string(config->own().address.port));
+  EXPECT_EQ(config->settings.cluster, "c-" + std::to_string(config->settings.own().address.port));
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ TEST(Settings, TheClusterIdTellsNamesAndRulesApart) {
 
   const std::vector<void (*)(Settings&)> differences{
       [](Settings& s) { s.nodes_max = 33; },
-      [](Settings& s) { s.ring.token_loss = milliseconds(999); },
-      [](Settings& s) { s.ring.primary = order::ring::PrimaryRule::majority; },
+      [](Settings& s) { s.options.set("ring.token_loss_ms", milliseconds(999).ns); },
+      [](Settings& s) { s.options.set("primary", 1); },
       [](Settings& s) { s.limits.message_bytes_max = 5; },
   };
   for (const auto& differ : differences) {
@@ -42,8 +42,8 @@ TEST(Settings, TheClusterIdTellsNamesAndRulesApart) {
   // What each node may choose for itself does not matter.
   other = good();
   other.name = "b";
-  other.ring.max_gap = 100;
-  other.ring.packet_bytes_max = 9'000;
+  other.options.set("ring.max_gap", 100);
+  other.packet_bytes = 9'000;
   other.limits.submit_messages_max = 7;
   other.trace = "x";
   // The list of nodes may change while they run.
@@ -63,10 +63,10 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
   Settings other = paxos;
   other.acceptors = {NodeId{2}};  // as the list of nodes, which may change
   other.data_dir = "x";
-  other.ring.token_loss = milliseconds(999);
+  other.options.set("ring.token_loss_ms", milliseconds(999).ns);
   EXPECT_EQ(cluster_id(other), id);
   other = paxos;
-  other.ring.packet_bytes_max = 9'000;
+  other.packet_bytes = 9'000;
   EXPECT_NE(cluster_id(other), id);
   other = paxos;
   other.streams = true;
@@ -75,17 +75,17 @@ TEST(Settings, TheClusterIdTellsEnginesAndTheirAcceptorsApart) {
   other.order = order::find_engine("ridge");
   const std::uint64_t ridge = cluster_id(other);
   EXPECT_NE(ridge, id);
-  other.dissemination = Dissemination::ring;
+  other.options.set("ridge.dissemination", 1);
   EXPECT_NE(cluster_id(other), ridge);
-  other.dissemination = Dissemination::distributors;
-  other.ensembles = 2;
+  other.options.set("ridge.dissemination", 0);
+  other.options.set("ridge.ensembles", 2);
   const std::uint64_t two = cluster_id(other);
   EXPECT_NE(two, ridge);
-  other.merging = Merging::rotation;
+  other.options.set("ridge.merge", 1);
   EXPECT_NE(cluster_id(other), two);
-  other.merging = Merging::keys;
+  other.options.set("ridge.merge", 0);
   EXPECT_EQ(cluster_id(other), two);
-  other.ensembles = 3;
+  other.options.set("ridge.ensembles", 3);
   EXPECT_NE(cluster_id(other), two);
   EXPECT_NE(cluster_id(other), ridge);
 }
@@ -106,11 +106,18 @@ TEST(Settings, ThoseWhoVoteAreThoseNamedOrTheLowest) {
   EXPECT_EQ(acceptors_of(paxos), (std::vector<NodeId>{NodeId{2}, NodeId{6}, NodeId{7}}));
 }
 
-TEST(Settings, EveryTunableThatMustBeEqualIsInTheClusterId) {
-  for (const auto& each : order::ring::fields()) {
-    Settings other = good();
-    each.set(other.ring, each.get(other.ring) + 1);
-    EXPECT_EQ(cluster_id(other) != cluster_id(good()), each.option.cluster_wide) << each.option.key;
+TEST(Settings, EveryOptionThatMustBeEqualIsInTheClusterId) {
+  for (const order::Descriptor* engine : order::engines()) {
+    Settings normal = good();
+    normal.order = engine;
+    for (const order::Option& option : engine->options()) {
+      if (option.internal || option.kind == order::Option::Kind::acceptors) continue;
+      Settings other = normal;
+      other.options.set(option.key, option.normal);
+      EXPECT_EQ(cluster_id(other), cluster_id(normal)) << option.key << ": its default";
+      other.options.set(option.key, option.normal == option.most ? option.least : option.most);
+      EXPECT_EQ(cluster_id(other) != cluster_id(normal), option.cluster_wide) << option.key;
+    }
   }
 }
 

@@ -188,13 +188,13 @@ TEST_F(MemberDomains, AreRefusedIfTheyAreNotRidgesOrNotWhole) {
     return refusal(config);
   };
   EXPECT_THAT(with([](Config& c) { c.order = "paxos"; }),
-              HasSubstr("domains are not accepted with order = \"paxos\": leave them out"));
+              HasSubstr("[[domain]] does not go with order = \"paxos\": leave it out"));
   EXPECT_THAT(with([](Config& c) { c.ensembles = 2; }),
-              HasSubstr("ensembles = 2 is not accepted together with domains"));
+              HasSubstr("[[domain]] does not go with ridge.ensembles = 2"));
   EXPECT_THAT(with([](Config& c) { c.optimistic = true; }),
-              HasSubstr("optimistic = true is not accepted with domains"));
+              HasSubstr("[[domain]] does not go with ridge.optimistic = true"));
   EXPECT_THAT(with([](Config& c) { c.storage = "memory"; }),
-              HasSubstr("domains are not accepted with storage = \"memory\""));
+              HasSubstr("[[domain]] does not go with paxos.storage = \"memory\""));
   EXPECT_THAT(with([](Config& c) { c.domains[1].name = "east"; }),
               HasSubstr("domains[1].name = \"east\" is not accepted: it must be different"));
   EXPECT_THAT(with([](Config& c) { c.domains[0].name = "a b"; }), HasSubstr("domains[0].name"));
@@ -205,20 +205,20 @@ TEST_F(MemberDomains, AreRefusedIfTheyAreNotRidgesOrNotWhole) {
   EXPECT_THAT(with([](Config& c) { c.domains[0].nodes = {0}; }),
               HasSubstr("domains[0].nodes has 0, which is not accepted: it must be 1 to"));
   EXPECT_THAT(with([](Config& c) { c.domains[0].nodes = {77}; }),
-              HasSubstr("domain 1 has none of the configured nodes"));
+              HasSubstr("domain.nodes of \"east\" has none of [[nodes]]"));
   EXPECT_THAT(
       with([](Config& c) {
         c.domains[1].acceptors = {2, 3};
       }),
       HasSubstr("domains[1].acceptors has 2 nodes, which is not accepted: it must be an odd"));
   EXPECT_THAT(with([](Config& c) { c.domains[1].acceptors = {1}; }),
-              HasSubstr("domain 2 has an acceptor that is none of its nodes"));
+              HasSubstr("domains[1].acceptors has 1, which is none of its nodes"));
   EXPECT_THAT(with([](Config& c) {
                 for (std::uint32_t i = 0; i < 14; ++i) {
                   c.domains.push_back({"d" + std::to_string(i), {1}, {}, {}});
                 }
               }),
-              HasSubstr("16 domains are not accepted: there are at most 15"));
+              HasSubstr("domain has 16 entries: accepted are 0 to 15"));
 }
 
 // All have a majority of acceptors, and one domain has not: its nodes say so.

@@ -134,15 +134,15 @@ TEST_F(EarlyMembers, WithoutTheOptionNothingIsTold) {
 TEST_F(EarlyMembers, WhatMakesNoGuessIsRefused) {
   EXPECT_THAT(
       refusal([](Config& config) { config.order = "paxos"; }),
-      HasSubstr("optimistic = true is not accepted with order = \"paxos\": leave it out, or "
+      HasSubstr("ridge.optimistic = true does not go with order = \"paxos\": leave it out, or "
                 "set order = \"ridge\""));
   EXPECT_THAT(refusal([](Config& config) {
                 config.order = "ring";
                 config.data_dir.clear();
               }),
-              HasSubstr("optimistic = true is not accepted with order = \"ring\""));
+              HasSubstr("ridge.optimistic = true does not go with order = \"ring\""));
   EXPECT_THAT(refusal([](Config& config) { config.ensembles = 2; }),
-              HasSubstr("optimistic = true is not accepted with ensembles = 2"));
+              HasSubstr("ridge.optimistic = true does not go with ridge.ensembles = 2"));
 }
 
 }  // namespace

@@ -102,8 +102,9 @@ TEST_F(PaxosMembers, OfSeveralEnsemblesAgreeOnOneOrder) {
       ASSERT_EQ(sites.size(), 3U);
       talk(sites, 200);
       if (HasFatalFailure()) return;
-      EXPECT_EQ(sites[0]->member->status().ensembles, 3U);
-      EXPECT_EQ(sites[0]->member->status().merge, life == 0 ? "keys" : "rotation");
+      EXPECT_EQ(sites[0]->member->status().options.at("ridge.ensembles"), "3");
+      EXPECT_EQ(sites[0]->member->status().options.at("ridge.merge"),
+                life == 0 ? "keys" : "rotation");
       for (auto& site : sites) {
         EXPECT_EQ(counted(*site, "ensembles"), 3U);
         EXPECT_GT(counted(*site, "ensembles_delivered"), 0U);

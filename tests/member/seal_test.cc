@@ -87,7 +87,7 @@ TEST(MemberSeal, KeyFilesThatCannotBeUsedAreRefusedWithTheReason) {
   EXPECT_THAT(error_of(config), HasSubstr("key_file = " + folder.path + "/text:1: "));
   config.key_file = key_file();
   config.packet_bytes_max = 256;
-  EXPECT_THAT(error_of(config), HasSubstr("packet_bytes_max = 256"));
+  EXPECT_THAT(error_of(config), HasSubstr("packet_bytes = 256"));
   config.packet_bytes_max = 257;
   EXPECT_EQ(error_of(config), "");
 }

@@ -60,14 +60,15 @@ void add_common(Builder& b, BenchCommand& c, std::uint32_t nodes_min) {
 /// Who orders.
 void add_engine(Builder& b, BenchCommand& c) {
   b.order(c.order);
-  b.dissemination(c.dissemination);
-  b.ensembles(c.ensembles);
-  b.merging(c.merging);
-  b.flag("--optimistic", c.optimistic,
-         "with --order ridge, nodes are told of messages before these have their places, too, and "
-         "it is measured how soon, and how often at another place than they get");
-  b.storage(c.storage);
-  b.data(c.data);
+  b.dissemination(c.options);
+  b.ensembles(c.options);
+  b.merge(c.options);
+  b.flag(
+      "--optimistic", [&c] { c.options.set(kOptimistic, 1); },
+      "with --order ridge, nodes are told of messages before these have their places, too, and "
+      "it is measured how soon, and how often at another place than they get");
+  b.storage(c.options);
+  b.data(c.streams);
   b.value("--acceptors", "K", "an odd whole number from 1 to " + std::to_string(kBenchAcceptorsMax),
           "with --order paxos or ridge, how many nodes vote; the others only learn what was "
           "decided. Without it all of up to two nodes, three of up to four, else five",
@@ -196,9 +197,9 @@ void build_bench_failover(Builder& b, BenchFailoverCommand& c) {
                    "how long all nodes are there before each kill (1)");
   b.number<std::uint32_t>("--nodes", "N", c.cluster.nodes, 3, kBenchNodesMax, "how many nodes (3)");
   b.order(c.cluster.order);
-  b.dissemination(c.cluster.dissemination);
-  b.storage(c.cluster.storage);
-  b.data(c.cluster.data);
+  b.dissemination(c.cluster.options);
+  b.storage(c.cluster.options);
+  b.data(c.cluster.streams);
   b.number<std::uint32_t>("--payload", "N", c.cluster.payload_bytes, kBenchPayloadMin,
                           kBenchPayloadMax, "bytes per message (1350)");
   b.value("--rate", "RATE", kFailoverRates,
@@ -240,26 +241,26 @@ void build_bench_clients(Builder& b, BenchClientsCommand& c) {
 /// one line; empty if all do.
 template <class Command>
 std::string ridge_conflict(const Command& c) {
-  const char* given = c.dissemination ? "--dissemination"
-                      : c.ensembles   ? "--ensembles"
-                      : c.merging     ? "--merge"
-                                      : nullptr;
+  const char* given = c.options.get(kDissemination) ? "--dissemination"
+                      : c.options.get(kEnsembles)   ? "--ensembles"
+                      : c.options.get(kMerge)       ? "--merge"
+                                                    : nullptr;
   if (given != nullptr && !c.order->traits.ensembles) {
     return std::string(given) + " does not go with --order " + std::string(c.order->name) +
            ": leave it out, or say --order ridge";
   }
-  if (c.merging != Merging::rotation || c.ensembles.value_or(1) > 1) return {};
+  if (!is_rotation(c.options) || ensembles_of(c.options) > 1) return {};
   return "--merge rotation does not go with one ensemble: leave it out, or say --ensembles 2 or "
          "more";
 }
 
 std::string optimistic_conflict(const BenchCommand& c) {
-  if (!c.optimistic) return {};
+  if (!is_optimistic(c.options)) return {};
   if (!c.order->traits.ensembles) {
     return "--optimistic does not go with --order " + std::string(c.order->name) +
            ": leave it out, or say --order ridge";
   }
-  if (c.ensembles.value_or(1) > 1) {
+  if (ensembles_of(c.options) > 1) {
     return "--optimistic does not go with several --ensembles, which make no guess: leave out one "
            "of them";
   }
@@ -268,31 +269,28 @@ std::string optimistic_conflict(const BenchCommand& c) {
          "one of them";
 }
 
-std::string storage_conflict(const order::Descriptor& order, std::optional<Storage> storage,
-                             std::optional<std::uint32_t> ensembles) {
-  if (!storage) return {};
+std::string storage_conflict(const order::Descriptor& order, const order::OptionValues& options) {
+  if (!options.get(kStorage)) return {};
   if (!order.traits.quorum) {
-    return "--storage does not go with --order ring, which has no acceptors: leave it out, or say "
-           "--order paxos or --order ridge";
+    return "--storage does not go with --order " + std::string(order.name) +
+           ", which has no acceptors: leave it out, or say --order paxos or --order ridge";
   }
-  if (*storage == Storage::disk || ensembles.value_or(1) == 1) return {};
+  if (!is_in_memory(options) || ensembles_of(options) == 1) return {};
   return "--storage memory does not go with --ensembles: leave out one of them";
 }
 
-std::string data_conflict(const order::Descriptor& order, Data data) {
-  if (data == Data::datagrams || order.traits.quorum) return {};
-  return "--data streams does not go with --order ring, which lives from multicast: leave it out, "
-         "or say --order paxos or --order ridge";
+std::string data_conflict(const order::Descriptor& order, bool streams) {
+  if (!streams || order.traits.streams) return {};
+  return "--data streams does not go with --order " + std::string(order.name) +
+         ", which lives from multicast: leave it out, or say --order paxos or --order ridge";
 }
 
 std::string up_conflict(const UpCommand& c) {
   if (std::string wrong = ridge_conflict(c); !wrong.empty()) {
     return wrong;
   }
-  if (std::string wrong = storage_conflict(*c.order, c.storage, c.ensembles); !wrong.empty()) {
-    return wrong;
-  }
-  return data_conflict(*c.order, c.data);
+  if (std::string wrong = storage_conflict(*c.order, c.options); !wrong.empty()) return wrong;
+  return data_conflict(*c.order, c.streams);
 }
 
 std::string acceptors_conflict(const BenchCommand& c) {
@@ -328,10 +326,8 @@ std::string bench_conflict(const BenchCommand& c) {
     return wrong;
   }
   if (std::string wrong = optimistic_conflict(c); !wrong.empty()) return wrong;
-  if (std::string wrong = storage_conflict(*c.order, c.storage, c.ensembles); !wrong.empty()) {
-    return wrong;
-  }
-  if (std::string wrong = data_conflict(*c.order, c.data); !wrong.empty()) return wrong;
+  if (std::string wrong = storage_conflict(*c.order, c.options); !wrong.empty()) return wrong;
+  if (std::string wrong = data_conflict(*c.order, c.streams); !wrong.empty()) return wrong;
   if (std::string wrong = acceptors_conflict(c); !wrong.empty()) return wrong;
   if (c.daemon && c.own_thread) {
     return "--thread does not go with --daemon, whose nodes have threads of their own: leave out "

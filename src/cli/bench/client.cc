@@ -135,13 +135,14 @@ BenchResult measure(const BenchCommand& command, const BenchPlan& plan, std::uin
 
 }  // namespace
 
-int run_bench_client(const BenchCommand& command, const BenchPlan& plan, const NodeConfig& config) {
+int run_bench_client(const BenchCommand& command, const BenchPlan& plan, const config::File& file) {
   auto daemon = BenchDaemon::start(command.dir, command.worker);
   if (!daemon) return fail(1, "bench: " + daemon.error());
-  const auto index = static_cast<std::uint32_t>(&config.own() - config.nodes.data());
+  const config::Settings& settings = file.settings;
+  const auto index = static_cast<std::uint32_t>(&settings.own() - settings.nodes.data());
   const BenchResult result = measure(command, plan, index, *daemon);
   if (!write_result(command.dir, command.worker, result)) return fail(1, "bench: no result");
-  wait_for_results(command.dir, config.nodes, [](std::int64_t until_ns) {
+  wait_for_results(command.dir, settings.nodes, [](std::int64_t until_ns) {
     timespec pause{0, static_cast<long>(until_ns - now_ns())};
     if (pause.tv_nsec > 0) ::nanosleep(&pause, nullptr);
   });

@@ -3,12 +3,12 @@
 
 #include "cli/arguments.h"
 #include "cli/bench/plan.h"
-#include "cli/config.h"
+#include "config/file/file.h"
 
 namespace peal::cli {
 
 /// Runs one daemon of a benchmark, and in this process one client of it that sends and receives;
 /// its exit status.
-int run_bench_client(const BenchCommand& command, const BenchPlan& plan, const NodeConfig& config);
+int run_bench_client(const BenchCommand& command, const BenchPlan& plan, const config::File& file);
 
 }  // namespace peal::cli

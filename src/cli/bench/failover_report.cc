@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/engine_options.h"
 #include "cli/text.h"
 
 namespace peal::cli {
@@ -17,7 +18,7 @@ bool on_quorums(const BenchFailoverCommand& c) { return c.cluster.order->traits.
 
 /// Votes that are in memory, or none, wait for no disk.
 bool waits_for_disk(const BenchFailoverCommand& c) {
-  return on_quorums(c) && c.cluster.storage.value_or(Storage::disk) == Storage::disk;
+  return on_quorums(c) && !is_in_memory(c.cluster.options);
 }
 
 std::string victim_text(const BenchFailoverCommand& c) {

@@ -12,7 +12,7 @@
 #include "cli/bench/clock.h"
 #include "cli/bench/plan.h"
 #include "cli/commands.h"
-#include "cli/config.h"
+#include "config/file/file.h"
 #include "io/clock.h"
 #include "io/loop.h"
 #include "io/udp.h"
@@ -49,7 +49,7 @@ struct Span {
 
 class LimitNode : public io::LoopHost, public io::PacketSink {
  public:
-  LimitNode(const BenchCommand& command, const BenchPlan& plan, const NodeConfig& config)
+  LimitNode(const BenchCommand& command, const BenchPlan& plan, const config::Settings& config)
       : dir_(command.dir), name_(command.worker), plan_(plan), config_(config) {
     for (std::size_t i = 0; i < config.nodes.size(); ++i) {
       if (config.nodes[i].name == name_) index_ = static_cast<std::uint32_t>(i);
@@ -169,9 +169,10 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
   }
 
   bool all_ready() const {
-    return std::all_of(config_.nodes.begin(), config_.nodes.end(), [this](const NodeEntry& node) {
-      return ::access((dir_ + "/" + node.name + ".ready").c_str(), F_OK) == 0;
-    });
+    return std::all_of(config_.nodes.begin(), config_.nodes.end(),
+                       [this](const config::NodeEntry& node) {
+                         return ::access((dir_ + "/" + node.name + ".ready").c_str(), F_OK) == 0;
+                       });
   }
 
   /// In one step, so that nobody reads half a number.
@@ -280,7 +281,7 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
   const std::string dir_;
   const std::string name_;
   const BenchPlan plan_;
-  const NodeConfig& config_;
+  const config::Settings& config_;
   std::uint32_t index_ = 0;
   std::uint32_t frame_bytes_ = 0;  ///< of a packet there and back
   BufferPool received_{io::UdpTransport::kSlabBytes, 32};
@@ -302,9 +303,9 @@ class LimitNode : public io::LoopHost, public io::PacketSink {
 }  // namespace
 
 int run_limit_worker(const BenchCommand& command, const BenchPlan& plan) {
-  const auto config = read_config(command.dir + "/peal.toml", command.worker);
-  if (!config) return fail(2, "bench: " + config.error());
-  const LimitResult result = LimitNode(command, plan, *config).run();
+  const auto file = config::read_file(command.dir + "/peal.toml", command.worker);
+  if (!file) return fail(2, "bench: " + file.error());
+  const LimitResult result = LimitNode(command, plan, file->settings).run();
   if (!write_limit_result(command.dir, command.worker, result)) {
     return fail(1, "bench: no result");
   }

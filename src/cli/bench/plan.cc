@@ -131,11 +131,11 @@ bool write_result(const std::string& dir, const std::string& name, const BenchRe
   return write_file(dir + "/" + name + ".json", out);
 }
 
-void wait_for_results(const std::string& dir, const std::vector<NodeEntry>& nodes,
+void wait_for_results(const std::string& dir, const std::vector<config::NodeEntry>& nodes,
                       const std::function<void(std::int64_t until_ns)>& wait) {
   constexpr std::int64_t kMost = 5 * kSecondNs;
   constexpr std::int64_t kStep = kSecondNs / 200;
-  const auto written = [&](const NodeEntry& node) {
+  const auto written = [&](const config::NodeEntry& node) {
     return ::access((dir + "/" + node.name + ".json").c_str(), F_OK) == 0;
   };
   const std::int64_t end = now_ns() + kMost;

@@ -12,7 +12,7 @@
 #include "cli/arguments.h"
 #include "cli/bench/histogram.h"
 #include "cli/bench/order_digest.h"
-#include "cli/config.h"
+#include "config/file/file.h"
 
 // How `peal bench` and its own processes speak: a plan in a file, and one result of each.
 
@@ -76,7 +76,7 @@ std::optional<BenchPlan> read_plan(const std::string& dir);
 bool write_result(const std::string& dir, const std::string& name, const BenchResult& result);
 /// Waits until all of these have written their results, whether good or bad, for five seconds at
 /// most. `wait` lets a time pass, and nodes do their work.
-void wait_for_results(const std::string& dir, const std::vector<NodeEntry>& nodes,
+void wait_for_results(const std::string& dir, const std::vector<config::NodeEntry>& nodes,
                       const std::function<void(std::int64_t until_ns)>& wait);
 std::optional<BenchResult> read_result(const std::string& dir, const std::string& name);
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench/network.h"
+#include "cli/engine_options.h"
 #include "cli/text.h"
 
 namespace peal::cli {
@@ -49,19 +50,20 @@ void print_setting(const BenchCommand& c) {
   }
   if (c.order->traits.quorum) {
     line += ", ordered by ";
-    if (c.ensembles.value_or(1) > 1) line += counted(*c.ensembles, "ensemble") + " of ";
+    const auto ensembles = static_cast<std::uint64_t>(ensembles_of(c.options));
+    if (ensembles > 1) line += counted(ensembles, "ensemble") + " of ";
     line += c.order->name;
   }
-  if (c.dissemination == Dissemination::ring) line += " in a ring";
-  if (c.merging == Merging::rotation) line += ", merged in rotation";
-  if (c.optimistic) line += ", optimistic";
+  if (order::chosen_word(c.options, kDissemination) == "ring") line += " in a ring";
+  if (is_rotation(c.options)) line += ", merged in rotation";
+  if (is_optimistic(c.options)) line += ", optimistic";
   if (c.acceptors) line += " with " + counted(*c.acceptors, "acceptor");
-  if (c.data == Data::streams) {
+  if (c.streams) {
     line += ", over streams";
   } else if (!c.multicast) {
     line += ", without multicast";
   }
-  const bool in_memory = c.storage == Storage::memory;
+  const bool in_memory = is_in_memory(c.options);
   if (in_memory) line += ", votes in memory";
   if (c.order->traits.quorum && !in_memory) line += ", logs in " + c.place;
   if (c.insecure) line += ", insecure";
@@ -153,7 +155,7 @@ void print_counters(const BenchCommand& c, const Table<BenchFigures>& table) {
     table.line("", &F::after_token_percent, 0, "% of these after the token");
   } else {
     table.line("windows", &F::global_window_packets, 0,
-               c.ensembles.value_or(1) > 1 ? "packets under way at all coordinators"
+               ensembles_of(c.options) > 1 ? "packets under way at all coordinators"
                                            : "packets under way at the coordinator");
     table.line("", &F::personal_window_packets, 0, "packets of one node under way");
   }
@@ -176,7 +178,7 @@ void print_cluster(const BenchCommand& c, const BenchReport& report) {
   table.line("", &F::latency_p99_us, 0, "us p99");
   table.line("", &F::latency_p999_us, 0, "us p99.9");
   table.line("", &F::latency_max_us, 0, "us max");
-  if (c.optimistic) {
+  if (is_optimistic(c.options)) {
     table.line("told early", &F::early_p50_us, 0, "us p50");
     table.line("", &F::early_p99_us, 0, "us p99");
     table.line("", &F::mistaken_percent, 2, "% of packets at another place than told");
@@ -219,14 +221,13 @@ Json setting_of(const BenchCommand& c) {
   if (c.limit_only) return out;
   out["order"] = c.order->name;
   if (c.order->traits.ensembles) {
-    out["dissemination"] =
-        dissemination_name(c.dissemination.value_or(Dissemination::distributors));
-    out["ensembles"] = c.ensembles.value_or(1);
-    out["merge"] = merging_name(c.merging.value_or(Merging::keys));
-    out["optimistic"] = c.optimistic;
+    out["dissemination"] = order::chosen_word(c.options, kDissemination);
+    out["ensembles"] = ensembles_of(c.options);
+    out["merge"] = order::chosen_word(c.options, kMerge);
+    out["optimistic"] = is_optimistic(c.options);
   }
   if (c.order->traits.quorum) {
-    out["storage"] = storage_name(c.storage.value_or(Storage::disk));
+    out["storage"] = order::chosen_word(c.options, kStorage);
   }
   if (c.acceptors) out["acceptors"] = *c.acceptors;
   out["service"] = is_safe(c.service) ? "safe" : "agreed";
@@ -238,7 +239,7 @@ Json setting_of(const BenchCommand& c) {
   }
   out["daemon"] = c.daemon;
   out["multicast"] = c.multicast ? "auto" : "off";
-  out["data"] = data_name(c.data);
+  out["data"] = c.streams ? "streams" : "datagrams";
   if (c.order->traits.quorum) out["logs_in"] = c.place;
   out["insecure"] = c.insecure;
   out["loss_percent"] = c.loss_percent;

@@ -14,8 +14,8 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/config.h"
 #include "cli/node/process.h"
+#include "config/file/file.h"
 
 namespace peal::cli {
 namespace {
@@ -37,16 +37,12 @@ Result<std::unique_ptr<BenchPlace>, BenchFailure> BenchPlace::make(const BenchCo
                           std::generic_category().message(errno));
   }
   place->dir_ = path;
-  const LocalRules rules{command.insecure ? Sealed::no : Sealed::yes,
-                         command.order,
-                         command.dissemination.value_or(Dissemination::distributors),
-                         command.ensembles.value_or(1),
-                         command.merging.value_or(Merging::keys),
-                         command.multicast,
-                         command.data,
-                         command.storage.value_or(Storage::disk),
-                         command.acceptors.value_or(0),
-                         command.optimistic};
+  const LocalRules rules{.sealed = command.insecure ? Sealed::no : Sealed::yes,
+                         .order = command.order,
+                         .options = command.options,
+                         .multicast = command.multicast,
+                         .streams = command.streams,
+                         .acceptors = command.acceptors.value_or(0)};
   Result<LocalCluster, std::string> cluster;
   if (command.loopback) {
     cluster = make_local_cluster(place->dir_, "bench", command.nodes, rules);
@@ -80,10 +76,10 @@ Result<void, BenchFailure> BenchPlace::set_ring(const std::string& settings) {
       from = end + 1;
     }
   }
-  const auto config = read_config(cluster_.config, names().front());
-  if (config) return {};
+  const auto file = config::read_file(cluster_.config, names().front());
+  if (file) return {};
   // The file is made up here: what counts is what is said behind its name.
-  const std::string& error = config.error();
+  const std::string& error = file.error();
   const std::size_t name = error.find(cluster_.config);
   const std::size_t rest =
       name == 0 ? error.find_first_not_of("0123456789: ", cluster_.config.size()) : 0;

@@ -6,13 +6,9 @@
 #include "cli/bench/client.h"
 #include "cli/bench/sampler.h"
 #include "cli/commands.h"
-#include "cli/config.h"
+#include "config/file/file.h"
 #include "member/core.h"
 #include "trace/json.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/client/member_config.h"
-#include "member/config.h"
 
 namespace peal::cli {
 namespace {
@@ -85,11 +81,10 @@ class CoreLink {
 };
 
 /// The member's settings: those of the file, and the loss that is measured.
-Result<config::Settings, std::string> settings_for(const NodeConfig& config,
+Result<config::Settings, std::string> settings_for(const config::File& file,
                                                    const BenchPlan& plan) {
-  auto made = member::settings_of(member_config(config));
-  if (const auto* error = std::get_if<v0::Error>(&made)) return tl::unexpected(error->message);
-  auto settings = std::get<config::Settings>(std::move(made));
+  config::Settings settings = file.settings;
+  if (auto keys = config::load_keys(settings); !keys) return tl::unexpected(keys.error());
   settings.own_thread = plan.own_thread;
   if (plan.loss > 0) {
     settings.faults.emplace();
@@ -105,10 +100,10 @@ int run_bench_worker(const BenchCommand& command) {
   const auto plan = read_plan(command.dir);
   if (!plan) return fail(2, "bench: no plan in " + command.dir);
   if (plan->limit) return run_limit_worker(command, *plan);
-  const auto config = read_config(command.dir + "/peal.toml", command.worker);
-  if (!config) return fail(2, "bench: " + config.error());
-  if (plan->daemon) return run_bench_client(command, *plan, *config);
-  const auto settings = settings_for(*config, *plan);
+  const auto file = config::read_file(command.dir + "/peal.toml", command.worker);
+  if (!file) return fail(2, "bench: " + file.error());
+  if (plan->daemon) return run_bench_client(command, *plan, *file);
+  const auto settings = settings_for(*file, *plan);
   if (!settings) return fail(2, "bench: " + settings.error());
   auto core = member::Core::open(*settings);
   if (!core) return fail(1, "bench: " + core.error().message);
@@ -119,7 +114,7 @@ int run_bench_worker(const BenchCommand& command) {
   const BenchResult result = BenchWorker(link, *plan, settings->self().value - 1).run();
   if (!write_result(command.dir, command.worker, result)) return fail(1, "bench: no result");
   // A majority has the last message, and who has not needs others to ask.
-  wait_for_results(command.dir, config->nodes,
+  wait_for_results(command.dir, file->settings.nodes,
                    [&](std::int64_t until_ns) { (*core)->wait_until(steady_time(until_ns)); });
   (*core)->leave(std::chrono::milliseconds(500));
   return result.problem.empty() ? 0 : fail(1, "bench: " + command.worker + ": " + result.problem);

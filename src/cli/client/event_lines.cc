@@ -4,8 +4,8 @@
 #include <variant>
 
 #include "cli/json.h"
-#include "cli/policies.h"
 #include "cli/text.h"
+#include "config/file/policies.h"
 #include "group/message.h"
 
 // Last: see cli/inner_names.h.
@@ -166,7 +166,8 @@ bool EventLines::on(const v0::Gap& gap) {
 
 bool EventLines::on(const v0::SlowWarning& warning) {
   if (!options_.views) return false;
-  const std::string_view policy = policy_name(static_cast<wire::SlowPolicy>(warning.policy));
+  const std::string_view policy =
+      config::policy_name(static_cast<wire::SlowPolicy>(warning.policy));
   if (options_.json) {
     line(dumped(Json{{"event", "slow"},
                      {"group", warning.group},

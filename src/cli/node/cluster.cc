@@ -10,6 +10,7 @@
 #include "cli/node/keys.h"
 #include "cli/node/process.h"
 #include "cli/text.h"
+#include "config/schema.h"
 #include "seal/key_file.h"
 
 namespace peal::cli {
@@ -34,7 +35,8 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
   result.dir = dir;
   result.config = dir + "/peal.toml";
   const bool sealed = rules.sealed == Sealed::yes;
-  const bool on_disk = rules.order->traits.quorum && rules.storage == Storage::disk;
+  const bool on_disk =
+      rules.order->traits.quorum && rules.order->needs(rules.options, addresses.size()).log;
   if (on_disk) {
     result.data = dir + "/data";
     if (auto cleared = clear_data(result); !cleared) return tl::unexpected(cleared.error());
@@ -46,23 +48,19 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
   out << "# A cluster on this machine. Any node of it can be run again by hand:\n"
       << "#   peal node --config " << result.config << " --name n1\n"
       << "cluster = \"" << cluster << "\"\n";
-  if (rules.order->traits.quorum) {
-    out << "order = \"" << rules.order->name << "\"\n"
-        << (on_disk ? "data_dir = \"data\"\n" : "paxos.storage = \"memory\"\n");
-  }
+  if (rules.order != &order::default_engine()) out << "order = \"" << rules.order->name << "\"\n";
+  if (on_disk) out << "data_dir = \"data\"\n";
   if (sealed) {
     out << "key_file = \"" << kKeyFile << "\"\n";
   } else {
     out << "insecure = true\n";
   }
-  if (rules.dissemination != Dissemination::distributors) {
-    out << "ridge.dissemination = \"" << dissemination_name(rules.dissemination) << "\"\n";
+  for (const auto& [key, value] : rules.options.all()) {
+    const order::Option* option = order::find_option(key);
+    if (value != option->normal) out << key << " = " << order::text_of(*option, value) << "\n";
   }
-  if (rules.ensembles > 1) out << "ridge.ensembles = " << rules.ensembles << "\n";
-  if (rules.merging == Merging::rotation) out << "ridge.merge = \"rotation\"\n";
-  if (rules.optimistic) out << "ridge.optimistic = true\n";
   if (rules.acceptors > 0) {
-    out << "paxos.acceptors = [1";
+    out << config::acceptors_key() << " = [1";
     for (std::uint32_t number = 2; number <= rules.acceptors; ++number) out << ", " << number;
     out << "]\n";
   }
@@ -71,9 +69,9 @@ Result<LocalCluster, std::string> make_cluster(const std::string& dir, const std
     out << "\n[[nodes]]\nname = \"" << result.names.back() << "\"\naddress = \"" << address
         << "\"\n";
   }
-  if (!rules.multicast || rules.data == Data::streams) out << "\n[network]\n";
+  if (!rules.multicast || rules.streams) out << "\n[network]\n";
   if (!rules.multicast) out << "multicast = \"off\"\n";
-  if (rules.data == Data::streams) out << "data = \"streams\"\n";
+  if (rules.streams) out << "data = \"streams\"\n";
   out.close();
   if (!out) return tl::unexpected("cannot write " + quote(result.config));
   return result;

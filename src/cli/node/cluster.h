@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/config.h"
+#include "order/registry/registry.h"
+#include "order/setup.h"
 
 namespace peal::cli {
 
@@ -26,14 +27,10 @@ enum class Sealed : std::uint8_t { yes, no };
 struct LocalRules {
   Sealed sealed = Sealed::yes;
   const order::Descriptor* order = &order::default_engine();
-  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
-  std::uint32_t ensembles = 1;                                ///< of ridge, that order together
-  Merging merging = Merging::keys;                            ///< of several ensembles
-  bool multicast = true;  ///< if it works; else each node is sent a copy
-  Data data = Data::datagrams;
-  Storage storage = Storage::disk;  ///< of votes, on quorums
-  std::uint32_t acceptors = 0;  ///< on quorums: so many, the first nodes; 0: the engine's choice
-  bool optimistic = false;      ///< of ridge: messages are told early, too
+  order::OptionValues options{};  ///< of the engine
+  bool multicast = true;          ///< if it works; else each node is sent a copy
+  bool streams = false;           ///< how data travel
+  std::uint32_t acceptors = 0;    ///< on quorums: so many, the first nodes; 0: the engine's choice
 };
 
 /// Writes DIR/peal.toml for nodes at these addresses. With paxos, acceptors keep their logs in

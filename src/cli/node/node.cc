@@ -12,7 +12,6 @@
 #include <variant>
 
 #include "cli/commands.h"
-#include "cli/config.h"
 #include "cli/node/drops.h"
 #include "cli/node/log.h"
 #include "cli/node/own_address.h"
@@ -20,6 +19,9 @@
 #include "cli/node/state.h"
 #include "cli/node/status_answer.h"
 #include "cli/text.h"
+#include "config/file/file.h"
+#include "config/file/print.h"
+#include "config/nodes.h"
 #include "daemon/daemon.h"
 #include "group/message.h"
 #include "io/clock.h"
@@ -27,10 +29,6 @@
 #include "io/notify.h"
 #include "peal/version.h"
 #include "seal/key.h"
-
-// Last: see cli/inner_names.h.
-#include "cli/client/member_config.h"
-#include "member/config.h"
 
 namespace peal::cli {
 namespace {
@@ -56,37 +54,37 @@ std::string short_list(const std::vector<std::string>& members) {
 }
 
 /// What the file says of clients, with the secrets in it and the rules that are always there.
-Result<session::Options, std::string> client_rules(const NodeConfig& config) {
-  session::Options options = config.clients.sessions;
-  if (auto loaded = load_secrets(options); !loaded) {
-    return tl::unexpected(config.file + ": " + loaded.error());
+Result<session::Options, std::string> client_rules(const config::File& file) {
+  session::Options options = file.clients.sessions;
+  if (auto loaded = config::load_secrets(options); !loaded) {
+    return tl::unexpected(file.path + ": " + loaded.error());
   }
-  add_own_rules(options, ::geteuid());
+  config::add_own_rules(options, ::geteuid());
   return options;
 }
 
-Result<daemon::Options, std::string> daemon_options(const NodeConfig& config) {
-  auto settings = member::settings_of(member_config(config));
-  if (const auto* error = std::get_if<v0::Error>(&settings)) {
-    return tl::unexpected(config.file + ": " + error->message);
-  }
-  auto rules = client_rules(config);
-  if (!rules) return tl::unexpected(rules.error());
+Result<daemon::Options, std::string> daemon_options(const config::File& file) {
   daemon::Options options;
-  options.member = std::move(std::get<config::Settings>(settings));
+  options.member = file.settings;
+  if (auto keys = config::load_keys(options.member); !keys) {
+    return tl::unexpected(file.path + ": " + keys.error());
+  }
+  auto rules = client_rules(file);
+  if (!rules) return tl::unexpected(rules.error());
   options.sessions = std::move(*rules);
-  options.socket = config.socket;
+  options.socket = file.socket;
   // Where the file has rules, they decide; without them only the owner and root may do anything.
-  options.socket_mode = config.clients.sessions.clients.empty() ? 0600 : 0666;
-  options.spool_dir = config.clients.spool_dir.empty() ? kSpoolDir : config.clients.spool_dir;
-  if (config.clients.listen.port != 0) {
+  const config::Clients& clients = file.clients;
+  options.socket_mode = clients.sessions.clients.empty() ? 0600 : 0666;
+  options.spool_dir = clients.spool_dir;
+  if (clients.listen.port != 0) {
     daemon::TlsDoor door;
-    door.at = config.clients.listen;
-    door.tls.certificate = config.clients.certificate;
-    door.tls.key = config.clients.key;
-    door.tls.client_ca = config.clients.ca;
+    door.at = clients.listen;
+    door.tls.certificate = clients.certificate;
+    door.tls.key = clients.key;
+    door.tls.client_ca = clients.ca;
     door.tls.clients =
-        config.clients.ca.empty() ? io::ClientCertificates::none : io::ClientCertificates::optional;
+        clients.ca.empty() ? io::ClientCertificates::none : io::ClientCertificates::optional;
     options.tls = std::move(door);
   }
   return options;
@@ -95,9 +93,9 @@ Result<daemon::Options, std::string> daemon_options(const NodeConfig& config) {
 /// The daemon, its log, its signals and its service manager.
 class NodeProcess final : public daemon::Owner {
  public:
-  NodeProcess(const NodeCommand& command, NodeConfig config, NodeLog log, io::Notifier notifier)
+  NodeProcess(const NodeCommand& command, config::File file, NodeLog log, io::Notifier notifier)
       : command_(command),
-        config_(std::move(config)),
+        file_(std::move(file)),
         log_(std::move(log)),
         notifier_(std::move(notifier)) {}
 
@@ -121,17 +119,18 @@ class NodeProcess final : public daemon::Owner {
     if (auto started = start_timers(); !started) {
       return fail(1, "node: " + started.error().message);
     }
-    log_.event("started", {{"node", config_.node},
-                           {"cluster", config_.cluster},
-                           {"address", io::to_string(config_.own().address)},
+    const config::Settings& settings = file_.settings;
+    log_.event("started", {{"node", settings.name},
+                           {"cluster", settings.cluster},
+                           {"address", io::to_string(settings.own().address)},
                            {"at", io::to_string(*options.member.own_at)},
-                           {"nodes", std::to_string(config_.nodes.size())},
-                           {"order", std::string(config_.order->name)},
-                           {"socket", config_.socket},
+                           {"nodes", std::to_string(settings.nodes.size())},
+                           {"order", std::string(settings.order->name)},
+                           {"socket", file_.socket},
                            {"listen", options.tls ? io::to_string(options.tls->at) : "no"},
                            {"seal", daemon_->node_status().seal},
                            {"version", PEAL_VERSION_TEXT}});
-    tell(notifier_.ready("serving clients at " + config_.socket));
+    tell(notifier_.ready("serving clients at " + file_.socket));
     daemon_->run();
     return good_ ? 0 : 1;
   }
@@ -208,7 +207,7 @@ class NodeProcess final : public daemon::Owner {
     }
     const auto reloaded = reload();
     if (!reloaded) return {wire::ClientCode::bad_record, reloaded.error()};
-    return {wire::ClientCode::ok, "reloaded " + config_.file + going_over()};
+    return {wire::ClientCode::ok, "reloaded " + file_.path + going_over()};
   }
 
  private:
@@ -248,7 +247,7 @@ class NodeProcess final : public daemon::Owner {
     if (number == SIGHUP) {
       tell(notifier_.reloading(io::Clock::now()));
       ignore(reload(), "it is in the log");
-      tell(notifier_.ready("serving clients at " + config_.socket));
+      tell(notifier_.ready("serving clients at " + file_.socket));
       return;
     }
     tell(notifier_.stopping("on request"));
@@ -267,12 +266,12 @@ class NodeProcess final : public daemon::Owner {
   Result<void, std::string> reload() {
     const auto seal = take_from_file();
     if (seal) {
-      log_.event("reloaded", {{"file", config_.file}, {"seal", *seal}});
+      log_.event("reloaded", {{"file", file_.path}, {"seal", *seal}});
       const std::string next = comma_separated(daemon_->next_nodes());
       if (!next.empty()) log_.event("nodes_given", {{"nodes", next}});
       return {};
     }
-    log_.event("not_reloaded", {{"file", config_.file}, {"reason", seal.error()}});
+    log_.event("not_reloaded", {{"file", file_.path}, {"reason", seal.error()}});
     return tl::unexpected(seal.error());
   }
 
@@ -280,47 +279,20 @@ class NodeProcess final : public daemon::Owner {
   /// uses, the list of nodes, and the keys between them; returns what packets are sealed with from
   /// now on. Nothing has changed if there is an error.
   Result<std::string, std::string> take_from_file() {
-    auto config = read_config(command_.config, command_.name);
-    if (!config) return tl::unexpected(config.error());
-    if (std::string fixed = what_is_fixed(*config); !fixed.empty()) {
-      return tl::unexpected(config->file + ": " + fixed +
+    auto file = config::read_file(command_.config, command_.name);
+    if (!file) return tl::unexpected(file.error());
+    if (std::string fixed = config::fixed_difference(file_, *file); !fixed.empty()) {
+      return tl::unexpected(file->path + ": " + fixed +
                             " cannot change while the node runs: restart it, or take it back");
     }
-    auto options = daemon_options(*config);
+    auto options = daemon_options(*file);
     if (!options) return tl::unexpected(options.error());
     auto taken = daemon_->reconfigure(*options);
-    if (!taken) return tl::unexpected(config->file + ": " + taken.error().message);
-    config_.clients = config->clients;
-    config_.nodes = config->nodes;
-    config_.acceptors = config->acceptors;
+    if (!taken) return tl::unexpected(file->path + ": " + taken.error().message);
+    file_.clients = file->clients;
+    file_.settings = with(file_.settings, config::listing_of(file->settings));
     const auto& keys = options->member.keys;
     return keys ? "key " + seal::to_text(keys->sending) : std::string("insecure");
-  }
-
-  /// The first thing that differs and must not; empty if there is none. All nodes agree on what the
-  /// cluster is, and a node's own sockets are open.
-  std::string what_is_fixed(const NodeConfig& other) const {
-    if (other.cluster != config_.cluster) return "cluster";
-    if (other.insecure != config_.insecure) return "insecure";
-    if (other.order != config_.order) return "order";
-    if (other.dissemination != config_.dissemination) return "ridge.dissemination";
-    if (other.ensembles != config_.ensembles) return "ridge.ensembles";
-    if (other.merging != config_.merging) return "ridge.merge";
-    if (!std::equal(other.domains.begin(), other.domains.end(), config_.domains.begin(),
-                    config_.domains.end(),
-                    [](const DomainEntry& a, const DomainEntry& b) { return a.same_as(b); })) {
-      return "[[domain]]";
-    }
-    if (other.optimistic != config_.optimistic) return "ridge.optimistic";
-    if (other.data != config_.data) return "network.data";
-    if (other.storage != config_.storage) return "paxos.storage";
-    if (other.data_dir != config_.data_dir) return "data_dir";
-    if (other.node != config_.node) return "node";
-    if (other.socket != config_.socket) return "socket";
-    if (other.clients.listen != config_.clients.listen) return "clients.listen";
-    if (other.message_bytes_max != config_.message_bytes_max) return "limits.message_bytes_max";
-    if (other.nodes_max != config_.nodes_max) return "limits.nodes_max";
-    return "";
   }
 
   /// The node's, with the counters of its clients and of its log.
@@ -337,8 +309,8 @@ class NodeProcess final : public daemon::Owner {
   /// Of clients, those whose names begin with `prefix`.
   std::string status(std::string_view prefix) {
     StatusFacts facts;
-    facts.node = config_.node;
-    facts.cluster = config_.cluster;
+    facts.node = file_.settings.name;
+    facts.cluster = file_.settings.cluster;
     facts.uptime = io::Clock::now() - started_;
     facts.member = snapshot();
     const Instant now = io::Clock::now();
@@ -357,16 +329,17 @@ class NodeProcess final : public daemon::Owner {
   std::string placed(const std::string& problem) const {
     const std::string key = problem.substr(0, problem.find(": "));
     if (key == "nodes.address") {
-      return config_.file + ":" + std::to_string(config_.own().line) +
-             ": nodes.address = " + quote(io::to_string(config_.own().address)) +
+      const config::Settings& settings = file_.settings;
+      return file_.path + ":" + std::to_string(file_.line_of(config::address_line(settings.name))) +
+             ": nodes.address = " + quote(io::to_string(settings.own().address)) +
              problem.substr(key.size());
     }
-    if (config_.lines.count(key) == 0) return config_.file + ": " + problem;
-    return config_.place_of(key) + problem.substr(key.size());
+    if (file_.lines.count(key) == 0) return file_.path + ": " + problem;
+    return file_.place_of(key) + problem.substr(key.size());
   }
 
   const NodeCommand& command_;
-  NodeConfig config_;
+  config::File file_;
   NodeLog log_;
   io::Notifier notifier_;
   io::Fd watchdog_;
@@ -382,22 +355,22 @@ class NodeProcess final : public daemon::Owner {
 
 int run_node(const NodeCommand& command) {
   if (command.print_config) {
-    std::fputs(annotated_config().c_str(), stdout);
+    std::fputs(config::annotated_file().c_str(), stdout);
     return 0;
   }
   // First: who is told to stop while it starts ends in good order, too.
   const StopSignals signals(SIGHUP);
   // A reader that goes away is no reason to stop.
   ::signal(SIGPIPE, SIG_IGN);
-  auto config = read_usable_config(command.config, command.name, command.trace);
-  if (!config) return fail(2, "node: " + config.error());
-  auto options = daemon_options(*config);
+  auto file = config::read_usable_file(command.config, command.name, command.trace);
+  if (!file) return fail(2, "node: " + file.error());
+  auto options = daemon_options(*file);
   if (!options) return fail(2, "node: " + options.error());
   auto notifier = io::Notifier::open(io::NotifyVariables::of_process());
   if (!notifier) return fail(2, "node: " + notifier.error().message);
   auto log = NodeLog::open(command.json, STDERR_FILENO);
   if (!log) return fail(1, "node: " + log.error().message);
-  NodeProcess process(command, std::move(*config), std::move(*log), std::move(*notifier));
+  NodeProcess process(command, std::move(*file), std::move(*log), std::move(*notifier));
   return process.run(std::move(*options), signals);
 }
 

@@ -309,11 +309,12 @@ std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
     const auto order = field(answer, "order", std::string());
     if (order.empty() || order == "ring") continue;
     std::string way = "order=" + order;
+    const auto ensembles = field<std::uint64_t>(answer, "ensembles", 0);
     for (const char* key : {"dissemination", "merge"}) {
       const auto value = field(answer, key, std::string());
-      if (!value.empty()) way += " " + std::string(key) + "=" + value;
+      const bool says = ensembles > 1 || key != std::string_view("merge");
+      if (!value.empty() && says) way += " " + std::string(key) + "=" + value;
     }
-    const auto ensembles = field<std::uint64_t>(answer, "ensembles", 0);
     if (ensembles > 1) way += " ensembles=" + std::to_string(ensembles);
     const std::string domains = names_in(answer, "domains");
     if (!domains.empty()) way += " domains=" + domains;

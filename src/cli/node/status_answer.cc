@@ -6,8 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/text.h"
 #include "cli/json.h"
-#include "cli/policies.h"
+#include "config/file/policies.h"
 
 namespace peal::cli {
 namespace {
@@ -32,7 +33,7 @@ Json json_of(const ViewHistory& history) {
 Json json_of(const session::MembershipStatus& membership) {
   Json out;
   out["group"] = membership.group;
-  out["slow"] = policy_name(membership.policy);
+  out["slow"] = config::policy_name(membership.policy);
   out["memory_bytes"] = membership.memory_bytes;
   out["memory_bytes_max"] = membership.memory_bytes_max;
   out["disk_bytes"] = membership.disk_bytes;
@@ -78,9 +79,11 @@ std::string status_json(const NodeState& state, const StatusFacts& facts) {
     if (facts.member.without_majority) out["view"]["primary"] = false;
   }
   out["order"] = facts.member.order;
-  if (!facts.member.dissemination.empty()) out["dissemination"] = facts.member.dissemination;
-  if (facts.member.ensembles > 0) out["ensembles"] = facts.member.ensembles;
-  if (facts.member.ensembles > 1) out["merge"] = facts.member.merge;
+  for (const runtime::ChosenOption& each : facts.member.options) {
+    const std::string name = each.key.substr(each.key.rfind('.') + 1);
+    const auto number = number_in<std::int64_t>(each.text, 0, INT64_MAX);
+    out[name] = each.is_number && number ? Json(*number) : Json(each.text);
+  }
   if (!facts.member.domains.empty()) out["domains"] = facts.member.domains;
   out["waits_for"] = or_nothing(facts.member.waits_for);
   out["missing"] = Json::array();

@@ -245,9 +245,7 @@ int run_up(const UpCommand& command) {
   if (!lock) return fail(2, "up: " + lock.error());
   auto cluster = make_local_cluster(
       dir, "up", command.nodes,
-      {Sealed::yes, command.order, command.dissemination.value_or(Dissemination::distributors),
-       command.ensembles.value_or(1), command.merging.value_or(Merging::keys), true, command.data,
-       command.storage.value_or(Storage::disk)});
+      {.order = command.order, .options = command.options, .streams = command.streams});
   if (!cluster) return fail(1, "up: " + cluster.error());
   // A terminal that is gone ends nothing.
   ::signal(SIGPIPE, SIG_IGN);

@@ -2,7 +2,6 @@
 #include "order/paxos/descriptor.h"
 
 #include <algorithm>
-#include <array>
 
 namespace peal::order::paxos {
 namespace {
@@ -21,17 +20,40 @@ constexpr Duration kStreamsResend = milliseconds(100);
 /// coordinator that sends to all does not drop what its own queues cannot hold.
 constexpr std::uint32_t kStreamsWindowBytes = 3U << 20;
 
-struct Kept {
-  Storage storage = Storage::disk;
-};
-constexpr std::string_view kStorages[] = {"disk", "memory"};
-constexpr std::array kKept{field<&Kept::storage>({.key = "paxos.storage", .words = kStorages})};
-
 std::unique_ptr<Engine> make(const Setup& setup, BufferPool& packets, Host& host) {
   return make_engine(config_of(setup), packets, host);
 }
 
+std::span<const Option> options() {
+  static constexpr std::array kOptions{kAcceptors, kKept[0].option};
+  return kOptions;
+}
+
+/// All values go together.
+Result<void, std::string> check(const OptionValues& /*values*/,
+                                const std::vector<DomainNodes>& /*domains*/) {
+  return {};
+}
+
 }  // namespace
+
+Kept kept_of(const OptionValues& values) {
+  Kept kept;
+  read_options<Kept>(values, kKept, kept);
+  return kept;
+}
+
+Needs needs(const OptionValues& values, std::size_t nodes) {
+  Options options;
+  read_options<Options>(values, fields(), options);
+  const auto members = static_cast<std::uint32_t>(nodes);
+  return {.max_gap = options.max_gap,
+          .pause = kSuspect / 2,
+          .values = options.max_gap + 2 * options.checkpoint_every + options.window +
+                    members * options.member_window,
+          .log = kept_of(values).storage == Storage::disk,
+          .optimistic = options.optimistic};
+}
 
 Config config_of(const Setup& setup) {
   Config config;
@@ -52,9 +74,7 @@ Config config_of(const Setup& setup) {
     options.member_window = std::min(options.member_window, window);
   }
   read_options<Options>(setup.options, fields(), options);
-  Kept kept;
-  read_options<Kept>(setup.options, kKept, kept);
-  config.storage = kept.storage;
+  config.storage = kept_of(setup.options).storage;
   config.log = setup.log;
   config.owed = setup.owed;
   return config;
@@ -63,9 +83,13 @@ Config config_of(const Setup& setup) {
 constinit const Descriptor kDescriptor{
     .name = "paxos",
     .summary = "a majority of acceptors with durable logs orders; one side of a partition goes on",
-    .traits = {.quorum = true, .streams = true, .values_in_packets = true},
+    .traits = {.quorum = true, .streams = true, .equal_packets = true},
     .unit_packets = "propose",
+    .options = &options,
+    .needs = &needs,
+    .validate = &check,
     .make = &make,
+    .default_acceptors = &default_acceptors,
 };
 
 }  // namespace peal::order::paxos

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/ring/descriptor.h"
 
+#include <string>
+#include <utility>
+
 #include "order/evs/vocabulary.h"
 #include "order/ring/options.h"
 #include "order/ring/vocabulary.h"
@@ -18,6 +21,12 @@ void write_header(std::uint64_t cluster, const MemberId& sender, std::uint32_t f
 constexpr const EventKind* kEvents[] = {&event::token_lost, &event::token_retransmitted,
                                         &event::stall_excluded, &event::recovery_guard};
 
+Options options_of(const OptionValues& values) {
+  Options options;
+  read_options<Options>(values, fields(), options);
+  return options;
+}
+
 std::unique_ptr<Engine> make(const Setup& setup, BufferPool& packets, Host& host) {
   Config config;
   config.self = setup.self;
@@ -25,11 +34,25 @@ std::unique_ptr<Engine> make(const Setup& setup, BufferPool& packets, Host& host
   config.list = setup.list.hash;
   config.cluster = setup.cluster;
   if (setup.authenticated) config.checksum = wire::Checksum::absent;
-  read_options<Options>(setup.options, fields(), config.options);
+  config.options = options_of(setup.options);
   config.options.packet_bytes_max = setup.packet_bytes_max;
   config.seed = setup.seed;
   config.first_count = setup.first_count;
   return make_engine(config, packets, host);
+}
+
+Needs needs(const OptionValues& values, std::size_t /*nodes*/) {
+  const Options options = options_of(values);
+  return {.max_gap = options.max_gap,
+          .pause = options.token_loss / 2,
+          .one_node_at_a_time = options.primary == PrimaryRule::majority};
+}
+
+Result<void, std::string> check(const OptionValues& values, const std::vector<DomainNodes>&) {
+  if (std::string wrong = validate(options_of(values)); !wrong.empty()) {
+    return unexpected(std::move(wrong));
+  }
+  return {};
 }
 
 }  // namespace
@@ -40,6 +63,9 @@ constinit const Descriptor kDescriptor{
     .traits = {},
     .unit_packets = "data",
     .events = kEvents,
+    .options = &all_options,
+    .needs = &needs,
+    .validate = &check,
     .make = &make,
     .write_data_header = &write_header,
 };

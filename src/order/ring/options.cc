@@ -112,7 +112,7 @@ constexpr std::array kFields{
          .automatic = kAuto,
          .drawn_least = 0,
          .drawn_most = 40,
-         .help = "packets sent after the token; 0 is the original ring, 4294967295 tunes itself"}),
+         .help = "packets sent after the token; 0 is the original ring, \"auto\" tunes itself"}),
     field<&Options::max_gap>({.key = "ring.max_gap",
                               .least = 16,
                               .most = 8'192,
@@ -157,7 +157,8 @@ constexpr std::array kFields{
          .words = kPrimaryRules,
          .cluster_wide = true,
          .help = "with \"majority\", each view says whether it may act for the whole cluster: at "
-                 "most one view at a time holds more than half of the nodes"}),
+                 "most one view at a time holds more than half of the nodes",
+         .refused_elsewhere = "as every view is primary"}),
     field<&Options::priority>({.key = "ring.priority",
                                .least = 1,
                                .words = kPriorities,
@@ -176,6 +177,11 @@ std::string rule(std::string_view left, Duration value, std::string_view relatio
 }  // namespace
 
 std::span<const Field<Options>> fields() { return kFields; }
+
+std::span<const Option> all_options() {
+  static constexpr auto kOptions = options_of(kFields);
+  return kOptions;
+}
 
 Duration rest_max(const Options& options) {
   return std::max(options.hold, options.token_loss - options.token_retransmit * 6);

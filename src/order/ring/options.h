@@ -54,6 +54,8 @@ struct Options {
 /// All options with their ranges and texts, in the order in which a person reads them. What is
 /// `internal` is no key of the table [ring].
 std::span<const Field<Options>> fields();
+/// The same without their places in the struct.
+std::span<const Option> all_options();
 
 /// Checks each value against its range, and the rules between them; empty if all is well, else one
 /// line that names the key, the value and what is accepted.

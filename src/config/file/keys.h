@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "config/file/file.h"
+#include "config/key.h"
+
+namespace peal::config {
+
+/// All keys of a configuration file but those of lists of tables, in the order in which a person
+/// reads them.
+std::span<const Key<File>> file_keys();
+
+/// Appends those of [clients].
+void add_client_keys(std::vector<Key<File>>& keys);
+
+}  // namespace peal::config

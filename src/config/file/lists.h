@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/file/file.h"
+#include "config/file/text.h"
+#include "session/options.h"
+
+// The lists of tables of a configuration file: [[nodes]], who is in the cluster, and where;
+// [[domain]], some nodes with an order of their own; [[client]] and [[group]], who may connect, and
+// what may be done with which groups.
+
+namespace peal::config {
+
+/// A node as the file has it.
+struct NodeRow {
+  std::string name;
+  io::HostPort address;
+  std::uint32_t number = 0;  ///< 0: its place in the file, from 1
+  std::uint32_t line = 0;    ///< of the address
+};
+
+const List<NodeRow>& node_list();
+const List<DomainEntry>& domain_list();
+const List<session::ClientRule>& client_list();
+const List<session::GroupRule>& group_list();
+
+inline constexpr std::size_t kRulesMax = 1'000;  ///< of each kind
+
+/// What a name or a beginning of names takes, for "accepted is".
+inline constexpr std::string_view kAcceptedPattern =
+    "a name of 1 to 128 bytes, or its beginning and '*'";
+bool is_pattern(const std::string& text);
+
+// Each reads all tables of one list into the file. The error is one line, as of parse_file().
+
+Status read_nodes(const toml::key& name, const toml::node& node, File& out);
+Status read_domains(const toml::key& name, const toml::node& node, File& out);
+Status read_clients(const toml::key& name, const toml::node& node, File& out);
+Status read_groups(const toml::key& name, const toml::node& node, File& out);
+
+}  // namespace peal::config

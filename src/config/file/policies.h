@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "wire/client.h"
+
+namespace peal::config {
+
+/// What may happen to a client that does not take what it is sent, as people write it.
+inline constexpr std::array<std::pair<std::string_view, wire::SlowPolicy>, 4> kPolicies{{
+    {"block", wire::SlowPolicy::block},
+    {"spill", wire::SlowPolicy::spill},
+    {"drop", wire::SlowPolicy::drop},
+    {"evict", wire::SlowPolicy::evict},
+}};
+inline constexpr const char* kAcceptedPolicy = "\"block\", \"spill\", \"drop\" or \"evict\"";
+
+inline std::optional<wire::SlowPolicy> parse_policy(std::string_view text) {
+  for (const auto& [name, policy] : kPolicies) {
+    if (name == text) return policy;
+  }
+  return std::nullopt;
+}
+
+/// "normal" stands for what the configuration says.
+inline std::string_view policy_name(wire::SlowPolicy policy) {
+  for (const auto& [name, each] : kPolicies) {
+    if (each == policy) return name;
+  }
+  return "normal";
+}
+
+}  // namespace peal::config

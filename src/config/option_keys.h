@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "config/key.h"
+#include "config/settings.h"
+
+namespace peal::config {
+
+/// Appends the keys of all engines: of each option that users choose, once, with the engines that
+/// have it. Those without a table of their own first.
+void add_option_keys(std::vector<Key<Settings>>& keys);
+
+}  // namespace peal::config

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/file/file.h"
+#include "config/file/lists.h"
+#include "config/file/print.h"
+
+// The tables [[domain]].
+
+namespace peal::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kDomainsTop = "cluster = \"demo\"\nnode = \"a\"\ninsecure = true\n";
+const std::string kDomainsNodes =
+    "[[nodes]]\nname = \"a\"\naddress = \"127.0.0.1:4801\"\n"
+    "[[nodes]]\nname = \"b\"\naddress = \"127.0.0.1:4803\"\n"
+    "[[nodes]]\nname = \"c\"\naddress = \"127.0.0.1:4805\"\n";
+const std::string kEast = "[[domain]]\nname = \"east\"\n";
+
+Result<File, std::string> with_domains(
+    const std::string& domains, const std::string& top = "order = \"ridge\"\ndata_dir = \"d\"\n") {
+  return parse_file(kDomainsTop + top + kDomainsNodes + domains, "f.toml", "");
+}
+
+std::string domain_error(const std::string& domains,
+                         const std::string& top = "order = \"ridge\"\ndata_dir = \"d\"\n") {
+  const auto config = with_domains(domains, top);
+  if (config) return "it is accepted";
+  EXPECT_EQ(config.error().find('\n'), std::string::npos);
+  return config.error();
+}
+
+TEST(ConfigDomains, AreRead) {
+  const auto config = with_domains(kEast +
+                                   "nodes = [3, 1, 9]\nacceptors = [1]\ngroups = [\"e-*\", \"x\"]\n"
+                                   "[[domain]]\nname = \"west\"\nnodes = [2]\n");
+  ASSERT_TRUE(config) << config.error();
+  ASSERT_EQ(config->settings.domains.size(), 2U);
+  EXPECT_EQ(config->settings.domains[0].name, "east");
+  EXPECT_THAT(config->settings.domains[0].nodes, ElementsAre(NodeId{3}, NodeId{1}, NodeId{9}));
+  EXPECT_THAT(config->settings.domains[0].acceptors, ElementsAre(NodeId{1}));
+  EXPECT_THAT(config->settings.domains[0].groups, ElementsAre("e-*", "x"));
+  EXPECT_EQ(config->line_of("[[domain]]"), 15U);
+  EXPECT_TRUE(config->settings.domains[1].groups.empty());
+  EXPECT_TRUE(with_domains("").value().settings.domains.empty());
+}
+
+TEST(ConfigDomains, ErrorsNameTheKeyItsValueAndWhatIsAccepted) {
+  const std::pair<std::string, const char*> rows[] = {
+      {"[domain]\nname = \"east\"\n", "f.toml:15: domain = a table: accepted is tables [[domain]]"},
+      {"[[domain]]\nnodes = [1]\n", "f.toml:15: domain.name is missing: accepted is 1 to 32"},
+      {kEast, "f.toml:15: domain.nodes is missing: accepted is a list of 1 to 128"},
+      {"[[domain]]\nname = \"A\"\n", "f.toml:16: domain.name = \"A\": accepted is 1 to 32"},
+      {kEast + "node = [1]\n", "f.toml:17: unknown key domain.node = [1]: did you mean nodes?"},
+      {kEast + "nodes = 1\n", "f.toml:17: domain.nodes = 1: accepted is a list of 1 to 128"},
+      {kEast + "nodes = []\n", "f.toml:17: domain.nodes = a list: accepted is a list of 1 to 128"},
+      {kEast + "nodes = [1, 1]\n", "f.toml:17: domain.nodes = [1, 1]: accepted is a list"},
+      {kEast + "nodes = [0]\n", "f.toml:17: domain.nodes = [0]"},
+      {kEast + "nodes = [65536]\n", "f.toml:17: domain.nodes = [65536]"},
+      {kEast + "nodes = [\"a\"]\n", "f.toml:17: domain.nodes"},
+      {kEast + "nodes = [1, 2]\nacceptors = [1, 2]\n",
+       "f.toml:18: domain.acceptors = [1, 2]: accepted is an odd number"},
+      {kEast + "nodes = [1, 2]\nacceptors = [3]\n",
+       "f.toml:15: domain.acceptors of \"east\" has 3, which is none of its nodes"},
+      {kEast + "nodes = [1]\ngroups = \"x\"\n", "f.toml:18: domain.groups = \"x\": accepted is"},
+      {kEast + "nodes = [1]\ngroups = [1]\n", "f.toml:18: domain.groups"},
+      {kEast + "nodes = [1]\ngroups = [\"a*b\"]\n", "f.toml:18: domain.groups"},
+      {kEast + "nodes = [1]\ngroups = [\"#a\"]\n", "f.toml:18: domain.groups"},
+      {kEast + "nodes = [1]\n" + kEast + "nodes = [2]\n",
+       "f.toml:18: domain.name = \"east\" is there twice"},
+      {kEast + "nodes = [7]\n",
+       "f.toml:15: domain.nodes of \"east\" has none of [[nodes]]: accepted are their numbers"},
+      {kEast + "nodes = [1, 7]\nacceptors = [7]\n",
+       "f.toml:15: domain.acceptors of \"east\" has none of [[nodes]]"},
+  };
+  for (const auto& [text, what] : rows) {
+    SCOPED_TRACE(text);
+    EXPECT_THAT(domain_error(text), testing::StartsWith(what));
+  }
+  std::string many;
+  for (int i = 0; i < 16; ++i) {
+    many += "[[domain]]\nname = \"d" + std::to_string(i) + "\"\nnodes = [1]\n";
+  }
+  EXPECT_THAT(domain_error(many), HasSubstr("domain has 16 entries: accepted are 0 to 15"));
+}
+
+TEST(ConfigDomains, GoWithOneEnsembleOfRidgeAlone) {
+  const std::string good = kEast + "nodes = [1]\n";
+  EXPECT_THAT(
+      domain_error(good, ""),
+      HasSubstr("f.toml:13: [[domain]] does not go with order = \"ring\", the default: leave it "
+                "out, or set order = \"ridge\""));
+  EXPECT_THAT(domain_error(good, "order = \"paxos\"\n"), HasSubstr("order = \"paxos\""));
+  EXPECT_THAT(domain_error(good, "order = \"ridge\"\nridge.ensembles = 2\n"),
+              HasSubstr("[[domain]] does not go with ridge.ensembles"));
+  EXPECT_THAT(domain_error(good, "order = \"ridge\"\nridge.optimistic = true\n"),
+              HasSubstr("[[domain]] does not go with ridge.optimistic"));
+  EXPECT_THAT(domain_error(good, "order = \"ridge\"\npaxos.storage = \"memory\"\n"),
+              HasSubstr("[[domain]] does not go with paxos.storage = \"memory\""));
+}
+
+// What --print-config says of them is accepted, once the comment marks are gone.
+TEST(ConfigDomains, TheHelpIsAnExample) {
+  std::string text = annotated_file();
+  text = text.substr(text.find("#[[domain]]"));
+  text.resize(text.find("\n\n"));
+  std::erase(text, '#');
+  const auto config = with_domains(text);
+  ASSERT_TRUE(config) << config.error();
+  EXPECT_EQ(config->settings.domains.at(0).name, "east");
+}
+
+}  // namespace
+}  // namespace peal::config
