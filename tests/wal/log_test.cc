@@ -429,6 +429,27 @@ TEST(Log, ACutSegmentIsNamedWithItsPlaceAndTheRemedy) {
                     HasSubstr("must not take part"), HasSubstr("empty it, and start the node")));
 }
 
+TEST(Log, ATornTailIsSaidWithItsFileAndItsPlace) {
+  sim::Disk disk(1);
+  auto log = open_good(disk, 1, Start::create);
+  append(*log, "first");
+  append(*log, "second");
+  ASSERT_TRUE(log->commit());
+  log.reset();
+  const std::string newest = disk.names().back();
+  auto bytes = disk.bytes_of(newest);
+  const std::size_t second = kHeaderBytes + frame_bytes(std::string_view("first").size());
+  bytes[second + kFrameBytes] ^= std::byte{1};
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(second + frame_bytes(6)), bytes.end(),
+            std::byte{0});
+  disk.put(newest, bytes);
+  const auto again = open_good(disk, 2, Start::existing);
+  EXPECT_TRUE(again->found().tail_cut);
+  EXPECT_EQ(again->found().tail_file, newest);
+  EXPECT_EQ(again->found().tail_at, second);
+  EXPECT_EQ(again->last(), LogPosition{1});
+}
+
 /// The file that is used again is as long as its new header says.
 TEST(Log, ASegmentInAFileThatWasUsedBeforeIsFoundCutToo) {
   sim::Disk disk(1);
