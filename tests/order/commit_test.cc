@@ -143,6 +143,40 @@ TEST(Commit, ARecordThatLostWhatAMemberHasIsRefused) {
   }
 }
 
+// It waits for the commit token as long as for any token, however often others say the same.
+TEST(Commit, WhoHasAgreedDoesNotAgreeAgain) {
+  Cluster cluster(3, {});
+  std::uint64_t joins = 0;
+  cluster.filter = [&](const Flight& flight) {
+    if (flight.kind == FrameKind::join && flight.to == 1) ++joins;
+    return flight.kind != FrameKind::commit;
+  };
+  cluster.start_all();
+  const auto agreed = [&] { return cluster.events(1, EventCode::consensus_reached); };
+  ASSERT_TRUE(cluster.run_until([&] { return agreed() == 1; }, seconds(5)));
+  const std::uint64_t gathers = cluster.counter(1, "gathers");
+  joins = 0;
+  ASSERT_TRUE(cluster.run_until([&] { return joins > 2; }, seconds(5)));
+  cluster.run(microseconds(200));
+  ASSERT_EQ(cluster.counter(1, "gathers"), gathers);
+  EXPECT_EQ(agreed(), 1U);
+}
+
+TEST(Commit, AGoodbyeOfOneThatWasToBeInTheViewEndsTheAttempt) {
+  Cluster cluster(3, {});
+  cluster.filter = [&](const Flight& flight) {
+    return flight.kind != FrameKind::commit || flight.to != 2;
+  };
+  cluster.start_all();
+  ASSERT_TRUE(cluster.run_until(
+      [&] { return cluster.counter(0, "commits") + cluster.counter(1, "commits") == 2; },
+      seconds(5)));
+  const std::uint64_t gathers = cluster.counter(0, "gathers");
+  cluster.leave(2);
+  cluster.run(microseconds(500));
+  EXPECT_EQ(cluster.counter(0, "gathers"), gathers + 1) << "at once";
+}
+
 TEST(Ring, ANodeAloneSendsItselfNothing) {
   Cluster cluster(2, {});
   bool to_itself = false;

@@ -29,6 +29,36 @@ TEST(PaxosEngine, AMajorityOfVotesInOneRoundDecides) {
   EXPECT_EQ(three.told(), std::string(kViewOne) + ", 1:a");
 }
 
+// What others have consumed is decided, however few are known to have voted for it.
+TEST(PaxosEngine, WhatItKnowsToBeDecidedStaysSoWhenLessIsVotedFor) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  three.vote(kTwo, round, 1, 10);
+  three.propose(kOne, 1, 2, unit_head(kTwo, 1), "a", 1);
+  three.sync();
+  three.vote(kOne, round, 2);
+  ASSERT_EQ(three.told(), std::string(kViewOne) + ", 1:a");
+  three.sent.clear();
+  three.run(milliseconds(40));
+  const Bench::Sent* asked = three.last(PaxosKind::repeat);
+  ASSERT_NE(asked, nullptr) << "3 to 9 are decided, and not here";
+  wire::Repeat lacking;
+  ASSERT_EQ(wire::decode_repeat(asked->bytes, lacking), wire::Drop::none);
+  EXPECT_EQ(lacking.first, 3U);
+  EXPECT_EQ(lacking.count, 7U);
+}
+
+TEST(PaxosEngine, WhatIsSaidToComeFromItAndDoesNotStopsIt) {
+  Bench three(kThree);
+  three.start();
+  const Round round = three.join(kOne);
+  three.propose(kOne, 1, 2, unit_head(kThree, 1), "forged", 1);
+  three.sync();
+  three.vote(kOne, round, 2);
+  EXPECT_EQ(three.told(), std::string(kViewOne) + ", fatal");
+}
+
 // E4: who votes is told apart, so a vote that comes twice is one vote.
 TEST(PaxosEngine, AVoteThatComesTwiceIsOne) {
   Bench three(kThree);
