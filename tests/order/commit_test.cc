@@ -152,7 +152,7 @@ TEST(Commit, WhoHasAgreedDoesNotAgreeAgain) {
     return flight.kind != FrameKind::commit;
   };
   cluster.start_all();
-  const auto agreed = [&] { return cluster.events(1, EventCode::consensus_reached); };
+  const auto agreed = [&] { return cluster.events(1, &event::consensus_reached); };
   ASSERT_TRUE(cluster.run_until([&] { return agreed() == 1; }, seconds(5)));
   const std::uint64_t gathers = cluster.counter(1, "gathers");
   joins = 0;

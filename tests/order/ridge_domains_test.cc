@@ -96,7 +96,7 @@ class RidgeDomains : public ::testing::Test {
       members = view.members.size();
       places.clear();
     }
-    void report(const order::Event& event) override { events.push_back(event.code); }
+    void report(const order::Event& event) override { events.push_back(event.kind); }
     void fatal(std::string_view reason) override { ADD_FAILURE() << reason; }
 
     std::size_t count(EventCode code) const {
@@ -276,7 +276,7 @@ TEST_F(RidgeDomains, PacketsGoToThoseWhoLearnTheDomainAndNobodySendsItselfAny) {
   run(seconds(1));
   EXPECT_THAT(five(), ElementsAre(2U, 3U, 4U)) << "so that it can come";
   for (std::uint32_t n = 1; n <= kDomainNodes; ++n) {
-    EXPECT_EQ(node(n).count(EventCode::nodes_adopted), 1U) << "once for all of its ensembles";
+    EXPECT_EQ(node(n).count(&event::nodes_adopted), 1U) << "once for all of its ensembles";
     EXPECT_EQ(node(n).engine->nodes_wait().kind, NodesWait::Kind::nothing);
   }
   take(1);
@@ -288,9 +288,9 @@ TEST_F(RidgeDomains, PacketsGoToThoseWhoLearnTheDomainAndNobodySendsItselfAny) {
 TEST_F(RidgeDomains, WhatConcernsAllEnsemblesIsSaidOnce) {
   Node& two = node(2);
   EXPECT_EQ(two.views, 1U);
-  EXPECT_EQ(two.count(EventCode::view_installed), 1U);
+  EXPECT_EQ(two.count(&event::view_installed), 1U);
   two.engine->on_pause(now_, seconds(1), two);
-  EXPECT_EQ(two.count(EventCode::paused), 1U);
+  EXPECT_EQ(two.count(&event::paused), 1U);
 }
 
 TEST_F(RidgeDomains, WithoutRoomNothingIsToldUntilThereIsSome) {
