@@ -99,8 +99,8 @@ class RidgeDomains : public ::testing::Test {
     void report(const order::Event& event) override { events.push_back(event.kind); }
     void fatal(std::string_view reason) override { ADD_FAILURE() << reason; }
 
-    std::size_t count(EventCode code) const {
-      return static_cast<std::size_t>(std::count(events.begin(), events.end(), code));
+    std::size_t count(const EventKind* kind) const {
+      return static_cast<std::size_t>(std::count(events.begin(), events.end(), kind));
     }
 
     std::unique_ptr<Engine> engine;
@@ -108,7 +108,7 @@ class RidgeDomains : public ::testing::Test {
     std::uint32_t room = 1'000;
     Texts told;
     std::vector<Seq> places;  ///< of those told in the last view
-    std::vector<EventCode> events;
+    std::vector<const EventKind*> events;
     std::size_t members = 0;
     std::size_t views = 0;
     std::size_t originated = 0;
