@@ -243,7 +243,8 @@ def memory_sigkill(bench):
         for name in killed:
             while (counters := cluster[name].status()["counters"])["quorum_amnesiac"] != 0:
                 if now_ns() > deadline:
-                    raise Failure(f"{name} does not vote: it goes by list {counters['quorum_list']}")
+                    raise Failure(
+                        f"{name} does not vote: it goes by list {counters['quorum_list']}")
             if counters["quorum_list"] <= turn:
                 raise Failure(f"{name} votes in list {counters['quorum_list']}")
     bench.step("kill of most")
