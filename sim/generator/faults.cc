@@ -15,7 +15,7 @@ void ScenarioGenerator::plan_faults() {
   if (often()) plan_links();
   if (often()) plan_processes();
   if (maybe(0.35)) plan_resources();
-  if (options_.order->traits.quorum) {
+  if (options_.engine.has_quorum()) {
     plan_quorum_targets();
     plan_power_and_disks();
   } else {
@@ -41,7 +41,7 @@ void ScenarioGenerator::plan_packets() {
   line += " late-by=" + duration_text(spread(milliseconds(1), milliseconds(600)));
   line += " replay-by=" + duration_text(spread(milliseconds(1), seconds(2)));
   if (maybe(0.15)) {
-    const std::int64_t largest = ring_.packet_bytes_max;
+    const std::int64_t largest = drawn_.packet_bytes_max();
     line += " mtu=" + number(std::min<std::int64_t>(300, largest), largest);
   }
   if (maybe(0.1)) {
@@ -52,7 +52,7 @@ void ScenarioGenerator::plan_packets() {
     static constexpr std::array<const char*, 5> kKinds{"token", "data", "join", "commit", "probe"};
     const std::string loss = decimal(random_.unit());
     const std::string kind =
-        options_.order->traits.quorum ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
+        options_.engine.has_quorum() ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
     line += " bad-kind=" + kind + " bad-kind-loss=" + loss;
   }
   const Duration from = moment();
@@ -78,7 +78,7 @@ void ScenarioGenerator::plan_rule() {
   const std::string range = "0-" + duration_text(spread(milliseconds(1), milliseconds(300)));
   const std::string p = decimal(0.02 + 0.5 * small());
   const std::string kind =
-      options_.order->traits.quorum ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
+      options_.engine.has_quorum() ? kind_on_quorums() : kKinds[random_.below(kKinds.size())];
   const std::string which = " kind=" + kind + " p=" + p;
   at(from, often() ? "delay " + range + which : "duplicate delay=" + range + which);
   at(from + spread(milliseconds(20), seconds(2)), "clear rules");
@@ -193,13 +193,13 @@ void ScenarioGenerator::draw_lists() {
   for (std::uint32_t n = 1; n <= nodes_; ++n) all.push_back(NodeId{n});
   std::vector<NodeId> fewer = all;
   fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(list_random_.below(nodes_)));
-  if (options_.order->traits.quorum && nodes_ > 3 && list_random_.chance(0.5)) {
+  if (options_.engine.has_quorum() && nodes_ > 3 && list_random_.chance(0.5)) {
     return draw_replacement(fewer);
   }
   const bool adds = list_random_.chance(0.5);
   list_before_ = adds ? fewer : all;
   list_after_ = adds ? all : fewer;
-  const bool majority = list_random_.chance(0.8) && !options_.order->traits.quorum &&
+  const bool majority = list_random_.chance(0.8) && !options_.engine.has_quorum() &&
                         !is_fixed("primary") && knobs_.find("primary=") == std::string::npos;
   if (majority) list_majority_ = " primary=majority";
 }

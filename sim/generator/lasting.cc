@@ -66,13 +66,13 @@ std::vector<std::string> ScenarioGenerator::lasting_fault(Random& own,
     const std::string ends = own.chance(0.5) ? name + " > " + other : name + " with " + other;
     return std::vector<std::string>{"link " + ends + " " + calm_ + " " + condition};
   };
-  switch (own.below(options_.order->traits.quorum ? 10 : 9)) {
+  switch (own.below(options_.engine.has_quorum() ? 10 : 9)) {
     case 0: return {"cut " + name + " > " + nodes_text({b})};
     case 1: return link("loss=" + decimal(0.3 + 0.6 * own.unit()));
     case 2: return link("dead-lane=data");
     case 3: return link("dead-lane=control");
     case 4: {
-      const std::int64_t largest = ring_.packet_bytes_max;
+      const std::int64_t largest = drawn_.packet_bytes_max();
       return link("dead-above=" + std::to_string(own.between(150, largest - 50)));
     }
     case 5: return {"deaf " + name};

@@ -21,7 +21,7 @@ Random part_of(std::uint64_t seed, std::uint64_t part) {
 /// Keys for the cluster: small segments, and histories so short that a log lets go of its
 /// beginning while the story lasts.
 std::string ScenarioGenerator::log_keys(bool slow_syncs) {
-  if (!options_.order->traits.quorum) return "";
+  if (!options_.engine.has_quorum()) return "";
   Random own = part_of(seed_, 0x73);
   std::string keys;
   const auto add = [&](double p, const std::string& key, std::int64_t low, std::int64_t high) {
@@ -31,14 +31,14 @@ std::string ScenarioGenerator::log_keys(bool slow_syncs) {
     const std::int64_t value = own.between(low, top) / 8 * 8;
     if (wanted && !is_fixed(key)) keys += " " + key + "=" + std::to_string(value);
   };
-  if (options_.storage == Storage::disk) {
-    const auto packet = static_cast<std::int64_t>(ring_.packet_bytes_max) + 4'096 + 8;
+  if (options_.engine.has_logs()) {
+    const auto packet = static_cast<std::int64_t>(drawn_.packet_bytes_max()) + 4'096 + 8;
     const auto least = static_cast<std::int64_t>(NodeLog::kSegmentBytesLeast);
     add(0.7, "segment", std::max(least, packet), 256 << 10);
   }
   // Twice as much is put by for members that are cut off (seed 326 of ridge lacked 1 MiB). Several
   // ensembles share it, and then it is too short for that.
-  const bool alone = options_.ensembles == 1 && options_.domains == 0;
+  const bool alone = options_.engine.ensembles() == 1 && options_.domains == 0;
   add(alone ? 0.5 : 0, "history", 1 << 20, 4 << 20);
   // A disk that moves nothing for five times as long hangs (order/paxos/links.cc), and the slowest
   // sync takes 200 ms: then the story would say that a node works which the others leave out.
@@ -76,7 +76,7 @@ void ScenarioGenerator::plan_restarts() {
       when += own.between(100'000, 300'000'000);
     }
   }
-  if (options_.order->traits.quorum && own.chance(0.35)) {
+  if (options_.engine.has_quorum() && own.chance(0.35)) {
     const std::int64_t times = own.between(2, 10);
     std::int64_t when = own.between(0, length_.ns);
     for (std::int64_t i = 0; i < times; ++i) {

@@ -3,7 +3,6 @@
 #include <array>
 #include <optional>
 
-#include "order/paxos/options.h"
 #include "sim/generator/scenario_generator.h"
 #include "sim/scenario/tokenizer.h"
 
@@ -12,11 +11,13 @@
 
 namespace peal::sim {
 
-std::string ScenarioGenerator::data_kind() { return std::string(options_.order->unit_packets); }
+std::string ScenarioGenerator::data_kind() {
+  return std::string(options_.engine.engine().unit_packets);
+}
 
 std::string ScenarioGenerator::kind_on_quorums() {
-  if (options_.order->traits.ensembles && random_.chance(0.3)) {
-    const bool relay = random_.chance(0.5) || options_.dissemination == Dissemination::ring;
+  if (options_.engine.engine().traits.ensembles && random_.chance(0.3)) {
+    const bool relay = random_.chance(0.5) || options_.engine.differs("dissemination");
     return relay ? "relay" : "distribute";
   }
   static constexpr std::array<const char*, 12> kKinds{
@@ -90,13 +91,13 @@ void ScenarioGenerator::plan_power_and_disks() {
 /// Votes are on disk, and without those of `victim` most acceptors of each list of this story still
 /// have theirs; who is removed for good does not count, for it may stop before that is decided.
 bool ScenarioGenerator::may_lose_disk_of(NodeId victim) const {
-  const bool on_disk = options_.order->traits.quorum && options_.storage == Storage::disk;
+  const bool on_disk = options_.engine.has_logs();
   if (!options_.faults || !on_disk || options_.domains > 0 || nodes_ < 3) return false;
   std::vector<NodeId> all;
   for (std::uint32_t n = 1; n <= nodes_; ++n) all.push_back(NodeId{n});
   const std::vector<NodeId>& last = list_after_.empty() ? all : list_after_;
   const auto enough = [&](const std::vector<NodeId>& list) {
-    std::vector<NodeId> acceptors = order::paxos::default_acceptors(list);
+    std::vector<NodeId> acceptors = options_.engine.engine().default_acceptors(list);
     if (acceptors_ != 0) {
       acceptors.assign(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(
                                                         std::min(acceptors_, list.size())));
@@ -169,7 +170,7 @@ void ScenarioGenerator::plan_lost_disk() {
 /// too.
 void ScenarioGenerator::plan_slow_node() {
   constexpr double kShareThatSlow = 0.12;
-  if (!options_.faults || !options_.order->traits.quorum) return;
+  if (!options_.faults || !options_.engine.has_quorum()) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x76);
   if (!own.chance(kShareThatSlow)) return;
   const std::string name = nodes_text({NodeId{1 + static_cast<std::uint32_t>(own.below(nodes_))}});

@@ -10,7 +10,6 @@
 
 #include "base/random.h"
 #include "base/time.h"
-#include "order/ring/options.h"
 #include "sim/generator/swarm.h"
 #include "sim/scenario/scenario.h"
 
@@ -45,7 +44,7 @@ class ScenarioGenerator {
   void at(Duration when, std::string line) { timeline_.emplace(when.ns, std::move(line)); }
 
   void draw_nodes();
-  void draw_ring();
+  void draw_options();
   bool draw_knobs();
   bool is_fixed(const std::string& key) const;
   bool overridden(const order::Option& option) const;
@@ -93,7 +92,7 @@ class ScenarioGenerator {
   Random random_;
   Script script_;
   std::uint64_t nodes_ = 3;
-  order::ring::Options ring_;
+  EngineOptions drawn_;  ///< the options of the default engine
   std::string knobs_;
   std::string calm_;
   std::string failed_disk_;    ///< the node whose disk fails

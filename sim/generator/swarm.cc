@@ -6,9 +6,7 @@
 #include <cstdio>
 
 #include "sim/generator/scenario_generator.h"
-#include "sim/scenario/knobs.h"
 #include "sim/scenario/tokenizer.h"
-#include "wire/paxos.h"
 
 // The cluster, its options, its network and its load; the faults are in swarm_faults.cc.
 
@@ -39,7 +37,7 @@ ScenarioGenerator::ScenarioGenerator(std::uint64_t seed, const SwarmOptions& opt
 Script ScenarioGenerator::write() {
   script_.name = "seed " + std::to_string(seed_);
   draw_nodes();
-  draw_ring();
+  draw_options();
   draw_network();
   draw_load();
   draw_lists();
@@ -50,7 +48,7 @@ Script ScenarioGenerator::write() {
   plan_lists();
   plan_restarts();
   plan_moved_node();
-  if (options_.storage == Storage::memory) spare_lives();
+  if (options_.engine.votes_in_memory()) spare_lives();
   plan_lost_disk();
   plan_slow_node();
   plan_damaged_disk();
@@ -80,34 +78,33 @@ bool ScenarioGenerator::overridden(const order::Option& option) const {
 }
 
 bool ScenarioGenerator::draw_knobs() {
-  order::ring::Options drawn;
-  for (const auto& [key, value] : fixed_) static_cast<void>(read_knob(key, value, drawn));
+  EngineOptions drawn;
+  for (const auto& [key, value] : fixed_) static_cast<void>(drawn.read(key, value));
   std::string text;
-  for (const auto& each : order::ring::fields()) {
-    const order::Option& option = each.option;
-    if (!is_knob(option)) continue;
+  for (const order::Option& option : order::default_engine().options()) {
+    if (option.kind == order::Option::Kind::word) continue;
     if (often() || overridden(option)) continue;
     const std::int64_t value = between(option.drawn_least, option.drawn_most);
     const bool time = option.kind == order::Option::Kind::duration;
     const std::int64_t number = time ? std::max<std::int64_t>(1, value / 100'000) * 100'000 : value;
-    each.set(drawn, number);
+    drawn.set(option.name(), number);
     text += " " + std::string(option.name()) + "=" +
             (time ? decimal(static_cast<double>(number) / 1e6) : std::to_string(number));
   }
-  if (!order::ring::validate(drawn).empty()) return false;
-  ring_ = drawn;
+  if (!drawn.validate({}).empty()) return false;
+  drawn_ = drawn;
   knobs_ = text;
   return true;
 }
 
 /// Options from the hostile ranges, as long as they are legal together.
-void ScenarioGenerator::draw_ring() {
+void ScenarioGenerator::draw_options() {
   for (int tries = 0; tries < 300; ++tries) {
     if (draw_knobs()) break;
   }
-  if (knobs_.find("damping_max_ms") == std::string::npos && ring_.damping <= seconds(1) &&
+  if (knobs_.find("damping_max_ms") == std::string::npos && drawn_.time("damping") <= seconds(1) &&
       !is_fixed("damping_max_ms") && !is_fixed("damping_max")) {
-    ring_.damping_max = seconds(1);
+    drawn_.set("damping_max", seconds(1).ns);
     knobs_ += " damping_max_ms=1000";
   }
   if (maybe(0.3) && !is_fixed("priority")) knobs_ += " priority=aggressive";
@@ -117,7 +114,8 @@ void ScenarioGenerator::draw_ring() {
 /// Delays under which the ring can work at all: a rotation takes a third of token_retransmit at
 /// most. What the faults do on top of it is another matter.
 void ScenarioGenerator::draw_network() {
-  const std::int64_t most = ring_.token_retransmit.ns / 4 / static_cast<std::int64_t>(nodes_);
+  const std::int64_t most =
+      drawn_.time("token_retransmit").ns / 4 / static_cast<std::int64_t>(nodes_);
   const Duration delay = spread(microseconds(20), Duration{std::max<std::int64_t>(most, 40'000)});
   const Duration tail{delay.ns / between(2, 20)};
   calm_ = "delay=" + duration_text(delay) + " tail=" + duration_text(tail);
@@ -130,20 +128,20 @@ void ScenarioGenerator::draw_load() {
   rate_ = static_cast<double>(spread(Duration{100}, Duration{8'000}).ns);
   const double data_per_second = rate_ * static_cast<double>(nodes_) * static_cast<double>(nodes_);
   // On a quorum there is no token, but votes of acceptors for every few units, and heartbeats.
-  const double cost = options_.order->traits.quorum ? 2 * data_per_second + 5'000
-                                                    : 1.6 * tokens_per_second + data_per_second;
+  const double cost = options_.engine.has_quorum() ? 2 * data_per_second + 5'000
+                                                   : 1.6 * tokens_per_second + data_per_second;
   const double length_s = std::clamp(kEventsPerSeed / cost, 0.3, 8.0);
   length_ = microseconds(static_cast<std::int64_t>(length_s * 1e6));
 }
 
 void ScenarioGenerator::write_cluster() {
-  const std::string order(options_.order->name);
+  const std::string order(options_.engine.engine().name);
   std::string line = "cluster order=" + order + " nodes=" + std::to_string(nodes_) +
                      " seed=" + std::to_string(seed_) + knobs_;
   const auto add = [&](double p, const std::string& key, const std::string& value) {
     if (maybe(p) && !is_fixed(key)) line += " " + key + "=" + value;
   };
-  const std::int64_t gap = ring_.max_gap;
+  const std::int64_t gap = drawn_.max_gap();
   add(0.5, "drift", number(1, 50'000));
   add(0.25, "fan-out", "yes");
   add(0.25, "driver", "preferred");
@@ -151,19 +149,19 @@ void ScenarioGenerator::write_cluster() {
   add(0.3, "step-cost", duration_text(nanoseconds(between(200, 5'000))));
   add(0.2, "socket", number(16, 256));
   // What an acceptor reads back from its log must fit.
-  const std::int64_t read_back = options_.order->traits.quorum ? 2'000 : 0;
+  const std::int64_t read_back = options_.engine.has_quorum() ? 2'000 : 0;
   add(0.2, "buffers", number(2 * gap + 128 + read_back, 4 * gap + 256 + read_back));
   add(0.2, "unit-buffers", number(gap + 64 + read_back, 2 * gap + 256 + read_back));
   add(0.2, "submit-messages", number(1, 40));
   // Near the powers of two at which narrower or signed counters would go wrong.
   // Drawn apart, so that the rest of a seed's story does not depend on it.
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x63);
-  if (own.chance(0.1) && !is_fixed("first-count") && !options_.order->traits.quorum) {
+  if (own.chance(0.1) && !is_fixed("first-count") && !options_.engine.has_quorum()) {
     const std::uint64_t border = own.chance(0.5) ? 1ULL << 32 : (1ULL << 63) - (1U << 21);
     line += " first-count=" + std::to_string(border - 1 - own.below(3'000));
   }
   add(0.2, "room", number(16, 400));
-  if (options_.order->traits.quorum) {
+  if (options_.engine.has_quorum()) {
     add(0.3, "window", number(1, std::min<std::int64_t>(gap, 250)));
     add(0.3, "member-window", number(1, 64));
     add(0.5, "checkpoint-every", number(1, 200));
@@ -172,16 +170,13 @@ void ScenarioGenerator::write_cluster() {
     // Of fewer than three, one that is removed for good may be needed.
     const bool most = list_before_.empty();
     const std::string acceptors = number(
-        most ? 1 : 3, std::min<std::int64_t>(static_cast<std::int64_t>(nodes_), wire::kChainMax));
+        most ? 1 : 3, std::min<std::int64_t>(static_cast<std::int64_t>(nodes_),
+                                             options_.engine.engine().traits.acceptors_most));
     add(0.2, "acceptors", acceptors);
     if (line.find(" acceptors=") != std::string::npos) acceptors_ = std::stoul(acceptors);
   }
-  if (options_.dissemination == Dissemination::ring) line += " dissemination=ring";
-  if (options_.ensembles > 1) line += " ensembles=" + std::to_string(options_.ensembles);
-  if (options_.merging == Merging::rotation) line += " merge=rotation";
-  if (options_.optimistic) line += " optimistic=yes";
+  line += options_.engine.choices();
   if (options_.domains > 0) line += domains();
-  if (options_.storage == Storage::memory) line += " storage=memory";
   if (options_.groups || options_.sessions) line += " groups=yes";
   if (options_.sessions) line += " sessions=yes";
   if (!list_before_.empty()) line += " list=" + nodes_text(list_before_) + list_majority_;
@@ -245,10 +240,9 @@ void ScenarioGenerator::write_ending() {
       script_.add("crash " + nodes_text({node}));
     }
   }
-  if (options_.order->traits.quorum) {  // most acceptors and most nodes are needed
+  if (options_.engine.has_quorum()) {  // most acceptors and most nodes are needed
     // Who has nothing to write does not know yet, and would stop after everybody was started.
-    if (!failed_disk_.empty() && options_.storage == Storage::disk)
-      script_.add("crash " + failed_disk_);
+    if (!failed_disk_.empty() && options_.engine.has_logs()) script_.add("crash " + failed_disk_);
     script_.add("disk all mended");
     script_.add("start all");
     // Whoever was refused: once for each of the two folders.

@@ -6,19 +6,14 @@
 #include <vector>
 
 #include "sim/scenario/scenario.h"
-#include "sim/world/order_engine.h"
+#include "sim/world/engine_options.h"
 
 namespace peal::sim {
 
 struct SwarmOptions {
-  const order::Descriptor* order = &order::default_engine();
-  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
-  std::uint32_t ensembles = 1;                                ///< of ridge
-  Merging merging = Merging::keys;                            ///< of several ensembles
-  std::uint32_t domains = 0;                                  ///< of ridge: so many at most
-  Storage storage = Storage::disk;                            ///< of votes, on quorums
-  bool optimistic = false;  ///< on quorums: messages are told before they have their places
-  std::uint32_t nodes = 0;  ///< 0: drawn, 2 to 9, mostly 3 and 4
+  EngineOptions engine;
+  std::uint32_t domains = 0;           ///< of engines with domains: so many at most
+  std::uint32_t nodes = 0;             ///< 0: drawn, 2 to 9, mostly 3 and 4
   std::vector<std::string> overrides;  ///< "key=value" for `cluster`, e.g. accelerated_window=0
   double targeted = -1;                ///< probability of targeted faults; below 0: drawn
   bool faults = true;                  ///< false: load only

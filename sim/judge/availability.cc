@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "order/ridge/layout.h"
 #include "sim/judge/liveness.h"
 #include "sim/scenario/tokenizer.h"
 
@@ -32,17 +31,7 @@ bool any_link_is_lossy(World& world) {
 
 Duration Availability::usual_bound(World& world) {
   const Duration plain = any_link_is_lossy(world) ? seconds(5) : seconds(2);
-  if (world.options().order->traits.quorum) return plain;
-  const order::ring::Options usual;
-  const order::ring::Options& here = world.options().ring;
-  double slower = 1;
-  const auto compare = [&slower](Duration a, Duration b) {
-    slower = std::max(slower, static_cast<double>(a.ns) / static_cast<double>(b.ns));
-  };
-  compare(here.token_loss, usual.token_loss);
-  compare(here.consensus, usual.consensus);
-  compare(here.stall, usual.stall);
-  compare(here.probe, usual.probe);
+  const double slower = world.options().engine.needs(1).slower;
   return Duration{static_cast<std::int64_t>(static_cast<double>(plain.ns) * slower)};
 }
 
@@ -106,7 +95,7 @@ bool Availability::wait(Instant limit, const std::function<bool()>& met) {
 bool Availability::settle_down(const std::function<bool()>& met) {
   // What a link loses of large packets does not show in a ring that has nothing to send. Nodes of
   // quorums try their links all the time, and have to settle without traffic.
-  const bool traffic = !world_.options().order->traits.quorum;
+  const bool traffic = !world_.options().engine.has_quorum();
   for (std::int64_t part = 0; part < kTrafficParts; ++part) {
     if (traffic) send_large();
     wait(world_.now() + times_.bound / kTrafficParts, [] { return false; });
@@ -117,7 +106,7 @@ bool Availability::settle_down(const std::function<bool()>& met) {
 std::size_t Availability::large_bytes() const {
   const WorldOptions& options = world_.options();
   return std::min<std::size_t>({options.limits.message_bytes_max, options.limits.submit_bytes_max,
-                                options.ring.packet_bytes_max});
+                                options.engine.packet_bytes_max()});
 }
 
 void Availability::send_large() {
@@ -187,7 +176,7 @@ void Availability::wake_applications() {
       Nodes others = members;
       std::erase(others, node);
       if (others.empty() || !all_work_together(others)) return true;
-      if (world_.options().order->traits.quorum && !is_quorum(members)) return true;
+      if (world_.options().engine.has_quorum() && !is_quorum(members)) return true;
       return std::all_of(members.begin(), members.end(), [&](NodeId member) {
         if (!holds(view_of(member), node)) return true;  // it goes on without it
         const Process& process = *world_.process(member);
@@ -209,11 +198,11 @@ void Availability::wake_applications() {
   }
 }
 
-// ---- the ring ----
+// ---- engines that order on each side of a partition ----
 
 /// Each set of nodes that work together, without a pair that works to anybody else, has one view
 /// that stays. All others have views of their own, in which they order.
-void Availability::judge_ring() {
+void Availability::judge_sets() {
   std::vector<Nodes> sets;
   Nodes settled, others;
   for (const NodeId node : running()) {
@@ -261,10 +250,9 @@ bool Availability::can_vote(NodeId node) const {
 bool Availability::is_quorum(const Nodes& nodes) const {
   const WorldOptions& options = world_.options();
   const order::NodeList& list = world_.file_of(nodes.front());
-  const order::ridge::Layout layout{options.ensembles, options.domains, options.merging};
   for (std::size_t i = 0; i <= options.domains.size(); ++i) {
-    const auto domain = static_cast<order::Domain>(i);
-    const order::NodeList part = i == 0 ? list : order::ridge::part_of(layout, domain, list);
+    const order::NodeList part =
+        i == 0 ? list : options.engine.engine().part_of(options.domains[i - 1], list);
     std::size_t listed = 0, voting = 0;
     for (const NodeId node : nodes) {
       if (holds(part.nodes, node)) ++listed;
@@ -340,10 +328,10 @@ void Availability::judge(const std::function<bool()>& stopped) {
   world_.recorder().faults().add(Fault::lasting);
   wake_applications();
   if (stopped_()) return;
-  if (world_.options().order->traits.quorum) {
+  if (world_.options().engine.has_quorum()) {
     judge_quorum();
   } else {
-    judge_ring();
+    judge_sets();
   }
 }
 

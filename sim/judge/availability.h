@@ -40,7 +40,7 @@ class Availability {
   Nodes running() const;
 
   void wake_applications();
-  void judge_ring();
+  void judge_sets();
   void judge_quorum();
   /// Sets of nodes that work together, and can order without any other node.
   std::vector<Nodes> quorums() const;

@@ -5,9 +5,9 @@
 #include <array>
 #include <optional>
 
-#include "order/ridge/layout.h"
 #include "sim/judge/availability.h"
 #include "sim/scenario/tokenizer.h"
+#include "trace/event.h"
 
 namespace peal::sim {
 
@@ -35,7 +35,7 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
     return views;
   };
   const std::vector<std::uint64_t> views = views_before();
-  std::vector<std::array<Seq, order::ridge::kEnsemblesMax>> lines;
+  std::vector<std::array<Seq, trace::kDomainMax + 1>> lines;
   for (const NodeId node : nodes) {
     auto& line = lines.emplace_back();
     const Process* process = world_.process(node);

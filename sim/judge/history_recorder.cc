@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "order/ridge/layout.h"
-
 namespace peal::sim {
 namespace {
 
@@ -172,7 +170,7 @@ HistoryRecorder::UnitsOfView& HistoryRecorder::units_of(const ViewId& view) {
 
 /// With domains a position says in which one it is.
 std::uint8_t HistoryRecorder::domain_of(Seq seq) const {
-  return options_.domains.empty() ? 0 : order::ridge::domain_of(seq);
+  return options_.domains.empty() ? 0 : options_.engine->domain_of(seq);
 }
 
 void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& view, Seq seq,

@@ -184,11 +184,11 @@ std::string Liveness::state_text() const {
 bool Liveness::votes_are_lost() const {
   const FaultCounts& faults = world_.recorder().faults();
   const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
-  if (world_.options().storage != Storage::memory && !lost) return false;
+  if (!world_.options().engine.votes_in_memory() && !lost) return false;
   std::uint64_t list = 0, named = 0, able = 0, knowing = 0, gone = 0;
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) gone += world_.process(NodeId{n}) == nullptr;
   // Nobody tells a node that votes in memory went with their node.
-  const std::uint64_t unseen = world_.options().storage == Storage::memory ? gone : 0;
+  const std::uint64_t unseen = world_.options().engine.votes_in_memory() ? gone : 0;
   bool told = false;
   std::set<std::uint64_t> orders;
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
@@ -263,7 +263,7 @@ std::uint64_t Liveness::failing_links() const {
 
 // What was lost while there were faults is remembered for a while, and may still cost a view.
 bool Liveness::wait_for_links() {
-  const Duration most = world_.options().paxos.suspect * kLinksFailFor;
+  const Duration most = world_.options().engine.needs(1).suspect * kLinksFailFor;
   const Instant limit = std::max(world_.now(), strays_) + most;
   while (!stopped_() && failing_links() > 0) {
     if (world_.now() >= limit) {
@@ -312,7 +312,7 @@ bool Liveness::drain() {
 }
 
 void Liveness::submit_more() {
-  const std::size_t large = 3ULL * world_.options().ring.packet_bytes_max;
+  const std::size_t large = 3ULL * world_.options().engine.packet_bytes_max();
   const std::size_t most = std::min<std::size_t>(
       {world_.options().limits.message_bytes_max, large, world_.options().limits.submit_bytes_max});
   for (const Part& part : parts_) {
@@ -353,11 +353,11 @@ void Liveness::run(bool quick, const std::function<bool()>& stopped) {
   if (!wait_for_views() || !wait_for_links()) return;
   // A member that was kept from its packets may still be left out for it: the stall rule counts
   // from before the faults ended.
-  advance(world_.options().ring.stall + world_.options().ring.token_loss);
+  advance(world_.options().engine.usual().remembers);
   if (stopped_() || !wait_for_views() || !drain()) return;
   if (!quick) {
     // What is still under way from before must not count.
-    advance(std::max(strays_ - world_.now(), Duration{}) + world_.options().ring.token_loss);
+    advance(std::max(strays_ - world_.now(), Duration{}) + world_.options().engine.usual().suspect);
     if (stopped_() || !wait_for_views() || !drain()) return;
     remember_views();
     lose_a_little();

@@ -81,7 +81,7 @@ void Liveness::check_traffic() {
   const std::uint64_t count = world_.recorder().figures().units_originated - before;
   const std::uint64_t once = units - units_before + 100 * count;
   // Along a chain and from a distributor each node gets a copy of its own.
-  const bool each = world_.options().fan_out || world_.options().order->traits.ensembles;
+  const bool each = world_.options().fan_out || world_.options().engine.engine().traits.ensembles;
   const std::uint64_t copies = each ? world_.nodes() : 1;
   // While a disk takes longer than answers took before, what it holds up may look lost.
   const std::uint64_t slow = world_.options().disks.slow > 0 ? 2 : 1;
@@ -109,20 +109,18 @@ void Liveness::check_idleness() {
   }
   advance(kIdleWatch);
   if (stopped_()) return;
-  const order::ring::Options& ring = world_.options().ring;
-  // A rotation each time the token is let go, joins to nobody, and probes; twice that is too much.
-  const auto rotations =
-      static_cast<std::uint64_t>(kIdleWatch.ns / order::ring::rest_max(ring).ns + 8);
-  const bool paxos = world_.options().order->traits.quorum;
-  const auto heartbeats =
-      static_cast<std::uint64_t>(kIdleWatch.ns / world_.options().paxos.heartbeat.ns);
+  const EngineOptions& engine = world_.options().engine;
+  const auto idle_turns = static_cast<std::uint64_t>(kIdleWatch.ns / engine.needs(1).idle.ns);
   for (std::uint32_t n = 1; n <= world_.nodes(); ++n) {
     // Each ensemble has heartbeats of its own, those of a domain one for each of its nodes.
-    std::uint64_t to = world_.options().ensembles;
+    std::uint64_t to = engine.ensembles();
     for (const order::Domain domain : world_.domains_of(NodeId{n})) {
       if (domain != 0) to += world_.options().domains[domain - 1].nodes.size();
     }
-    const std::uint64_t most = paxos ? 2 * heartbeats * to + 100 : 4 * rotations + 100;
+    // Signs of life to each; or what comes with a view that rests, joins to nobody, and probes.
+    // Twice that is too much.
+    const std::uint64_t most =
+        engine.has_quorum() ? 2 * idle_turns * to + 100 : 4 * (idle_turns + 8) + 100;
     const Process* process = world_.process(NodeId{n});
     if (process == nullptr || process->incarnation != before[n].incarnation) continue;
     const std::uint64_t sent = process->packets_sent - before[n].sent;

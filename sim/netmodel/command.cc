@@ -11,7 +11,7 @@
 
 #include "sim/netmodel/report.h"
 #include "sim/netmodel/run.h"
-#include "wire/paxos.h"
+#include "trace/event.h"
 
 // `peal sim --net`: what a cluster would reach on a network that is not here.
 
@@ -21,16 +21,17 @@ namespace {
 enum Exit { kClean = 0, kViolations = 1, kUsage = 2 };
 
 struct NetArguments {
-  std::string net = "10g", cpu = "peal", order = "ring", service = "agreed", rate = "max", csv;
+  std::string net = "10g", cpu = "peal", order{order::default_engine().name}, service = "agreed",
+              rate = "max", csv;
   std::uint32_t nodes = 8, senders = 0, payload = 1'350, datagram = 0, step = 0;
   std::uint32_t acceptors = 3;
-  std::uint32_t ensembles = 1, domains = 0;
-  std::string dissemination = "distributors", merge = "keys";
+  std::uint32_t domains = 0;
+  std::vector<std::pair<std::string_view, std::string>> choices;  ///< of kEngineChoices
   std::uint32_t personal = 0, accelerated = 0, global = 0, buffer = 0;
   double disk_us = 0, loss = 0, burst_us = 0, latency_us = 0, coalesce_us = 0, warm_up = 0.2,
          measure = 0.2;
   std::uint64_t seed = 1;
-  bool json = false, no_multicast = false, optimistic = false;
+  bool json = false, no_multicast = false;
 };
 
 constexpr const char* kNetAbout =
@@ -73,33 +74,51 @@ std::vector<std::string> engine_list() {
   return names;
 }
 
+/// An option that some engines have; votes are on a disk whose time --disk-us says.
+void add_choice(CLI::App& app, NetArguments& a, std::string_view name) {
+  if (name == "storage") return;
+  const order::Option& option = *find_option_named(name);
+  const std::string flag = "--" + std::string(name);
+  const std::string help = "with " + engines_with_option(name, "--order ") + ": its option " +
+                           std::string(option.key) +
+                           "; default: " + order::text_of(option, option.normal);
+  if (option.kind == order::Option::Kind::flag) {
+    app.add_flag_callback(
+        flag, [&a, name] { a.choices.emplace_back(name, "yes"); }, help);
+    return;
+  }
+  const auto take = [&a, &option, name](const std::string& text) {
+    a.choices.emplace_back(name, text);
+    return order::number_of(option, text).has_value();
+  };
+  app.add_option_function<std::string>(
+         flag, [](const std::string&) {}, help)
+      ->check([take, &option](const std::string& text) {
+        return take(text) ? std::string() : "accepted is " + order::accepted_by(option);
+      });
+}
+
 void add_options(CLI::App& app, NetArguments& a) {
   app.footer(examples());
   app.add_option("--net", a.net, "kind of network")->check(CLI::IsMember(names_of(net_kinds())));
   app.add_option("--cpu", a.cpu, "what runs on each processor; default: peal")
       ->check(CLI::IsMember(names_of(cpu_kinds())));
-  app.add_option("--order", a.order, "the engine; default: ring")
+  app.add_option("--order", a.order, "the engine; default: " + a.order)
       ->check(CLI::IsMember(engine_list()));
-  app.add_option("--acceptors", a.acceptors,
-                 "with paxos and ridge: so many nodes vote, the lowest ones; default: 3")
+  app.add_option(
+         "--acceptors", a.acceptors,
+         "with an engine that has acceptors: so many nodes vote, the lowest ones; default: 3")
       ->check(CLI::Range(1, 128));
-  app.add_option("--ensembles", a.ensembles,
-                 "with ridge: so many ensembles order together; default: 1")
-      ->check(CLI::Range(1U, order::ridge::kEnsemblesMax));
-  app.add_option("--dissemination", a.dissemination,
-                 "with ridge: how values reach all nodes; default: distributors")
-      ->check(CLI::IsMember({"distributors", "ring"}));
-  app.add_option("--merge", a.merge, "with --ensembles: how their orders become one; default: keys")
-      ->check(CLI::IsMember({"keys", "rotation"}));
-  app.add_option("--domains", a.domains,
-                 "with ridge: the nodes are shared out evenly to so many domains, and send in "
-                 "theirs alone; each has --acceptors of its own")
-      ->check(CLI::Range(1U, order::ridge::kEnsemblesMax - 1));
-  app.add_flag("--optimistic", a.optimistic,
-               "with paxos and ridge: messages are told before they have their places, too");
-  app.add_option("--disk-us", a.disk_us,
-                 "with paxos and ridge: a sync of all that an acceptor's log has to write takes so "
-                 "long; default: 0, in memory")
+  for (const std::string_view choice : kEngineChoices) add_choice(app, a, choice);
+  app.add_option(
+         "--domains", a.domains,
+         "with an engine that has domains: the nodes are shared out evenly to so many, and send in "
+         "theirs alone; each has --acceptors of its own")
+      ->check(CLI::Range(1U, trace::kDomainMax));
+  app.add_option(
+         "--disk-us", a.disk_us,
+         "with an engine that has acceptors: a sync of all that a log has to write takes so "
+         "long; default: 0, in memory")
       ->check(CLI::Range(0.0, 1e6));
   app.add_flag("--no-multicast", a.no_multicast,
                "the network has no multicast: a packet to all goes to each, one after the other");
@@ -159,16 +178,12 @@ NetRunOptions options_of(const CLI::App& app, const NetArguments& a) {
   NetRunOptions options;
   options.net = net_kind(a.net);
   options.cpu = cpu_kind(a.cpu);
-  options.order = order::find_engine(a.order);
+  options.engine = EngineOptions(*order::find_engine(a.order));
   options.nodes = a.nodes;
   options.senders = a.senders;
   options.multicast = !a.no_multicast;
   options.acceptors = app.count("--acceptors") > 0 ? a.acceptors : std::min(a.acceptors, a.nodes);
-  options.dissemination = *order::ridge::dissemination_of_name(a.dissemination);
-  options.ensembles = a.ensembles;
-  options.merging = *order::ridge::merging_of_name(a.merge);
   options.domains = a.domains;
-  options.optimistic = a.optimistic;
   options.disk = Duration{static_cast<std::int64_t>(a.disk_us * 1e3)};
   options.payload_bytes = a.payload;
   options.service = a.service == "safe" ? Service::safe : Service::agreed;
@@ -239,15 +254,9 @@ std::string problem(const CLI::App& app, const NetRunOptions& options) {
     return "--senders " + std::to_string(options.senders) + ": accepted is 1 to " +
            std::to_string(options.nodes) + ": senders are nodes";
   }
-  for (const char* name : {"--dissemination", "--ensembles", "--merge", "--domains"}) {
-    if (options.order->traits.ensembles || app.count(name) == 0) continue;
-    return std::string(name) + " is not accepted here: it must come with --order ridge";
-  }
-  if (options.merging == Merging::rotation && options.ensembles == 1) {
-    return "--merge rotation is not accepted here: it must come with --ensembles, of 2 or more";
-  }
-  if (options.domains > 0 && (options.ensembles > 1 || options.optimistic)) {
-    return "--domains is not accepted here: it must come without --ensembles and --optimistic";
+  if (options.domains > 0 && !options.engine.engine().traits.ensembles) {
+    return "--domains is not accepted here: " + std::string(options.engine.engine().name) +
+           " has no domains";
   }
   if (options.domains > 0 && options.nodes % options.domains != 0) {
     return "--nodes " + std::to_string(options.nodes) + ": accepted are multiples of --domains " +
@@ -257,34 +266,38 @@ std::string problem(const CLI::App& app, const NetRunOptions& options) {
     return "--acceptors " + std::to_string(options.acceptors) + ": accepted is 1 to " +
            std::to_string(options.nodes / options.domains) + ", the nodes of a domain";
   }
-  if (options.optimistic && options.ensembles > 1) {
-    return "--optimistic is not accepted here: it must come without --ensembles, or with 1";
-  }
-  if (!options.order->traits.quorum) {
-    for (const char* name : {"--acceptors", "--disk-us", "--optimistic"}) {
-      if (app.count(name) == 0) continue;
-      return std::string(name) + " is not accepted here: it must come with --order paxos or ridge";
-    }
-    return order::ring::validate(ring_of(options));
+  const bool quorum = options.engine.has_quorum();
+  const std::string_view usual = order::default_engine().name;
+  for (const char* name : {"--acceptors", "--disk-us"}) {
+    if (quorum || app.count(name) == 0) continue;
+    return std::string(name) +
+           " is not accepted here: " + std::string(options.engine.engine().name) +
+           " has no acceptors";
   }
   for (const char* name : {"--personal-window", "--accelerated-window", "--global-window"}) {
-    if (app.count(name) == 0) continue;
-    return std::string(name) + " is not accepted here: it must come with --order ring";
+    if (!quorum || app.count(name) == 0) continue;
+    return std::string(name) + " is not accepted here: it must come with --order " +
+           std::string(usual);
   }
-  const std::uint32_t most = options.order->traits.ensembles
-                                 ? std::min<std::uint32_t>(options.nodes, wire::kChainMax)
-                                 : options.nodes;
-  if (options.acceptors > most) {
+  const std::uint32_t most = std::min(options.nodes, options.engine.engine().traits.acceptors_most);
+  if (quorum && options.acceptors > most) {
     return "--acceptors " + std::to_string(options.acceptors) + ": accepted is 1 to " +
            std::to_string(most) +
-           (most < options.nodes ? ": a chain of ridge has no more" : ": acceptors are nodes");
+           (most < options.nodes ? ": the engine takes no more" : ": acceptors are nodes");
   }
-  return order::paxos::validate(paxos_of(options));
+  std::vector<order::DomainNodes> domains(options.domains);
+  return engine_of(options).validate(domains);
 }
 
 int run_arguments(const CLI::App& app, const NetArguments& a) {
   NetRunOptions options = options_of(app, a);
-  const std::string wrong = problem(app, options);
+  std::string wrong;
+  for (const auto& [name, text] : a.choices) {
+    if (!wrong.empty() || options.engine.read(name, text)) continue;
+    wrong = "--" + std::string(name) + " is not accepted here: it must come with " +
+            engines_with_option(name, "--order ");
+  }
+  if (wrong.empty()) wrong = problem(app, options);
   if (!wrong.empty()) {
     std::fprintf(stderr, "peal sim: %s\n", wrong.c_str());
     return kUsage;

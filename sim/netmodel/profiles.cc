@@ -8,8 +8,6 @@
 namespace peal::sim {
 namespace {
 
-using order::ring::PriorityMethod;
-
 constexpr std::uint32_t kKiB = 1024;
 
 constexpr std::array kNets{
@@ -45,14 +43,14 @@ constexpr CpuCosts kPealOffload{
     {nanoseconds(37), kSendFrame, 180}, {nanoseconds(11), kReceiveFrame, 50}, kMessage, kMessage};
 
 constexpr std::array kCpus{
-    CpuKind{"peal", nanoseconds(100), kPeal, PriorityMethod::careful, 0, 0, 1'472,
+    CpuKind{"peal", nanoseconds(100), kPeal, "careful", 0, 0, 1'472,
             "Peal as measured by its developers, with a network card that cuts up nothing"},
-    CpuKind{"peal-offload", nanoseconds(100), kPealOffload, PriorityMethod::careful, 0, 0, 1'472,
+    CpuKind{"peal-offload", nanoseconds(100), kPealOffload, "careful", 0, 0, 1'472,
             "the same with segmentation and receive offload"},
     CpuKind{"library",
             {},
             prototype({}),
-            PriorityMethod::aggressive,
+            "aggressive",
             20,
             30,
             9'000,
@@ -60,7 +58,7 @@ constexpr std::array kCpus{
     CpuKind{"daemon",
             {},
             prototype(ipc(nanoseconds(730))),
-            PriorityMethod::aggressive,
+            "aggressive",
             20,
             30,
             9'000,
@@ -68,7 +66,7 @@ constexpr std::array kCpus{
     CpuKind{"spread",
             {},
             prototype(ipc(nanoseconds(2'280))),
-            PriorityMethod::careful,
+            "careful",
             20,
             30,
             9'000,

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "base/time.h"
-#include "order/ring/options.h"
 #include "sim/netmodel/model.h"
 
 namespace peal::sim {
@@ -26,7 +25,7 @@ struct CpuKind {
   std::string_view name;
   Duration step;  ///< of any input, before anything else
   CpuCosts costs;
-  order::ring::PriorityMethod priority;  ///< when the token is read before data
+  std::string_view priority;  ///< when the token is read before data: "careful" or "aggressive"
   /// Packets per visit, all of which may follow the token, and those of the original ring; 0: they
   /// tune themselves.
   std::uint32_t window, original_window;

@@ -15,24 +15,26 @@ std::string formatted(const char* format, double value) {
   return text;
 }
 
-std::string window_text(const std::optional<std::uint32_t>& window) {
+std::string window_text(const std::optional<std::int64_t>& window) {
   return window ? std::to_string(*window) : "auto";
 }
 
 std::string ring_name(const NetRunOptions& options) {
-  if (options.order->traits.quorum) return "none";
-  return ring_of(options).accelerated_window == 0 ? "original" : "accelerated";
+  if (options.engine.has_quorum()) return "none";
+  return engine_of(options).number("accelerated_window") == 0 ? "original" : "accelerated";
 }
 
 std::string quorum_text(const NetRunOptions& options) {
   const std::string count = std::to_string(options.acceptors);
-  std::string text = ", " + std::string(options.order->name) + ", " + count +
+  const EngineOptions& engine = options.engine;
+  std::string text = ", " + std::string(engine.engine().name) + ", " + count +
                      (options.acceptors == 1 ? " acceptor" : " acceptors");
-  if (options.ensembles > 1) text += ", " + std::to_string(options.ensembles) + " ensembles";
-  if (options.merging == Merging::rotation) text += " in rotation";
-  if (options.dissemination == Dissemination::ring) text += ", in a ring";
+  if (engine.ensembles() > 1) text += ", " + std::to_string(engine.ensembles()) + " ensembles";
+  if (engine.differs("merge")) text += " in " + std::string(engine.word("merge"));
+  if (engine.differs("dissemination"))
+    text += ", in a " + std::string(engine.word("dissemination"));
   if (options.domains > 0) text += ", " + std::to_string(options.domains) + " domains";
-  if (options.optimistic) text += ", optimistic";
+  if (engine.is_optimistic()) text += ", optimistic";
   if (options.disk.ns == 0) return text + " in memory";
   const double disk_us = static_cast<double>(options.disk.ns) / 1e3;
   return text + ", " + formatted("%g", disk_us) + " us a sync";
@@ -41,8 +43,9 @@ std::string quorum_text(const NetRunOptions& options) {
 /// What was asked for, then what came out: name, value, and whether it is a word.
 void each_field(const NetRunOptions& options, const NetFigures& f,
                 const std::function<void(const char*, const std::string&, bool)>& visit) {
-  const order::ring::Options ring = ring_of(options);
-  const bool itself = ring.accelerated_window == order::ring::Options::kAutoWindow;
+  const EngineOptions engine = engine_of(options);
+  const std::int64_t after = engine.number("accelerated_window");
+  const bool itself = after == engine.find("accelerated_window")->automatic;
   // Without a message that was due and delivered there is none.
   const auto latency = [&f](double us) { return f.max_us > 0 ? formatted("%.1f", us) : "null"; };
   visit("net", std::string(options.net->name), true);
@@ -51,15 +54,15 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("senders", std::to_string(senders_of(options)), false);
   visit("payload_bytes", std::to_string(options.payload_bytes), false);
   visit("service", options.service == Service::safe ? "safe" : "agreed", true);
-  visit("order", std::string(options.order->name), true);
-  visit("acceptors", options.order->traits.quorum ? std::to_string(options.acceptors) : "0", false);
-  visit("ensembles", options.order->traits.quorum ? std::to_string(options.ensembles) : "0", false);
+  visit("order", std::string(engine.engine().name), true);
+  visit("acceptors", engine.has_quorum() ? std::to_string(options.acceptors) : "0", false);
+  visit("ensembles", engine.has_quorum() ? std::to_string(engine.ensembles()) : "0", false);
   visit("disk_us", formatted("%g", static_cast<double>(options.disk.ns) / 1e3), false);
   visit("multicast", options.multicast ? "1" : "0", false);
   visit("ring", ring_name(options), true);
-  visit("personal_window", std::to_string(ring.personal_window), false);
-  visit("accelerated_window", itself ? "-1" : std::to_string(ring.accelerated_window), false);
-  visit("datagram_bytes", std::to_string(ring.packet_bytes_max), false);
+  visit("personal_window", std::to_string(engine.number("personal_window")), false);
+  visit("accelerated_window", itself ? "-1" : std::to_string(after), false);
+  visit("datagram_bytes", std::to_string(engine.packet_bytes_max()), false);
   visit("loss", formatted("%g", options.loss), false);
   visit("seed", std::to_string(options.seed), false);
   visit("offered_mbps", formatted("%.1f", f.offered_mbps), false);
@@ -83,26 +86,25 @@ void each_field(const NetRunOptions& options, const NetFigures& f,
   visit("accelerated_percent", std::to_string(f.accelerated_percent), false);
   visit("messages_compared", std::to_string(f.messages_compared), false);
   visit("views", std::to_string(f.views), false);
-  visit("optimistic", options.optimistic ? "1" : "0", false);
+  visit("optimistic", engine.is_optimistic() ? "1" : "0", false);
   visit("early_p50_us", formatted("%.1f", f.early_p50_us), false);
   visit("early_p99_us", formatted("%.1f", f.early_p99_us), false);
   visit("mistaken_percent", formatted("%.3f", f.mistaken * 100), false);
   visit("inverted_percent", formatted("%.3f", f.inverted * 100), false);
   visit("domains", std::to_string(options.domains), false);
   visit("total_mbps", formatted("%.1f", f.total_mbps), false);
-  const bool ridge = options.order->traits.ensembles;
-  visit("dissemination", ridge ? std::string(dissemination_name(options.dissemination)) : "none",
-        true);
-  visit("merge",
-        ridge && options.ensembles > 1 ? std::string(merging_name(options.merging)) : "none", true);
+  const bool has_ways = engine.find("dissemination") != nullptr;
+  visit("dissemination", has_ways ? std::string(engine.word("dissemination")) : "none", true);
+  visit("merge", engine.ensembles() > 1 ? std::string(engine.word("merge")) : "none", true);
   visit("keeps_up", f.keeps_up() ? "1" : "0", false);
 }
 
 }  // namespace
 
 std::string net_title(const NetRunOptions& options) {
-  const order::ring::Options ring = ring_of(options);
-  const bool tuned = ring.accelerated_window == order::ring::Options::kAutoWindow;
+  const EngineOptions engine = engine_of(options);
+  const std::int64_t window = engine.number("accelerated_window");
+  const bool tuned = window == engine.find("accelerated_window")->automatic;
   std::string text = std::to_string(options.nodes) + " nodes, " + std::string(options.net->name) +
                      ", processor " + std::string(options.cpu->name) + ", " +
                      std::to_string(options.payload_bytes) + " bytes, " +
@@ -110,12 +112,11 @@ std::string net_title(const NetRunOptions& options) {
   if (options.loss > 0) text += ", loss " + formatted("%g", options.loss * 100) + " %";
   if (options.senders != 0) text += ", " + std::to_string(options.senders) + " sending";
   if (!options.multicast) text += ", no multicast";
-  if (options.order->traits.quorum) return text + quorum_text(options);
+  if (engine.has_quorum()) return text + quorum_text(options);
   text += ", " + ring_name(options) + " ring";
-  const std::optional<std::uint32_t> personal =
-      ring.personal_window != 0 ? std::optional(ring.personal_window) : std::nullopt;
-  const std::optional<std::uint32_t> after =
-      tuned ? std::nullopt : std::optional(ring.accelerated_window);
+  const std::int64_t own = engine.number("personal_window");
+  const std::optional<std::int64_t> personal = own != 0 ? std::optional(own) : std::nullopt;
+  const std::optional<std::int64_t> after = tuned ? std::nullopt : std::optional(window);
   return text + ", windows " + window_text(personal) + "/" + window_text(after);
 }
 

@@ -58,13 +58,8 @@ WorldOptions world_of(const NetRunOptions& options) {
   world.ghost = false;  // figures are asked for, and no judgement
   world.nodes = options.nodes;
   world.seed = options.seed;
-  world.order = options.order;
-  world.ring = ring_of(options);
-  world.paxos = paxos_of(options);
+  world.engine = engine_of(options);
   world.acceptors = options.acceptors;
-  world.dissemination = options.dissemination;
-  world.ensembles = options.ensembles;
-  world.merging = options.merging;
   for (std::uint32_t domain = 1; domain <= options.domains; ++domain) {
     const std::vector<NodeId> nodes = nodes_of(options, domain);
     world.domains.push_back({nodes, {nodes.begin(), nodes.begin() + options.acceptors}});
@@ -82,8 +77,8 @@ WorldOptions world_of(const NetRunOptions& options) {
 HistoryRecorder::Options ledger_of(const NetRunOptions& options) {
   HistoryRecorder::Options recorder;
   recorder.nodes = options.nodes;
-  recorder.engine = options.order;
-  recorder.optimistic = options.optimistic;
+  recorder.engine = &options.engine.engine();
+  recorder.optimistic = options.engine.is_optimistic();
   for (std::uint32_t domain = 1; domain <= options.domains; ++domain) {
     recorder.domains.push_back(nodes_of(options, domain));
   }
@@ -230,10 +225,10 @@ Experiment::Sums Experiment::sums() const {
   for (std::uint32_t n = 1; n <= options_.nodes; ++n) {
     const Process& process = *world_.process(NodeId{n});
     sums.worked.push_back(process.worked);
-    if (options_.order->traits.quorum) {
+    if (options_.engine.has_quorum()) {
       sums.originated_by.push_back(counter(process, "quorum_originated"));
       sums.retransmitted += counter(process, "quorum_resent") + counter(process, "quorum_repeated");
-      if (!options_.optimistic) continue;
+      if (!options_.engine.is_optimistic()) continue;
       sums.delivered += counter(process, "quorum_delivered");
       sums.mistakes += counter(process, "opt_mistakes");
       sums.inversions += counter(process, "opt_inversions");
@@ -314,7 +309,7 @@ void Experiment::figure(const Sums& before, const Sums& after, NetFigures& figur
     figures.mistaken = static_cast<double>(after.mistakes - before.mistakes) / placed;
     figures.inverted = static_cast<double>(after.inversions - before.inversions) / placed;
   }
-  if (options_.order->traits.quorum) return;
+  if (options_.engine.has_quorum()) return;
   const Process& one = *world_.process(NodeId{1});
   figures.global_window = static_cast<std::uint32_t>(counter(one, "global_window"));
   figures.accelerated_percent = static_cast<std::uint32_t>(counter(one, "accelerated_percent"));
@@ -348,37 +343,38 @@ void Experiment::latencies(NetFigures& figures) {
 
 }  // namespace
 
-order::ring::Options ring_of(const NetRunOptions& options) {
-  order::ring::Options ring;
+EngineOptions engine_of(const NetRunOptions& options) {
+  EngineOptions engine = options.engine;
   const CpuKind& cpu = *options.cpu;
-  ring.packet_bytes_max = datagram_of(options);
-  ring.priority = cpu.priority;
+  engine.set("packet_bytes_max", datagram_of(options));
+  // As nodes run it, and with their history: see order::Descriptor::make.
+  engine.set("gap", microseconds(500).ns);
+  engine.set("suspect", milliseconds(200).ns);
+  engine.set("history", 64 << 20);
   const bool original = options.accelerated_window == 0U;
-  ring.personal_window =
+  const std::uint32_t personal =
       options.personal_window.value_or(original ? cpu.original_window : cpu.window);
-  ring.global_window = options.global_window.value_or(ring.personal_window * options.nodes);
+  const std::uint32_t global = options.global_window.value_or(personal * options.nodes);
+  engine.set("personal_window", personal);
+  engine.set("global_window", global);
   if (options.accelerated_window) {
-    ring.accelerated_window = *options.accelerated_window;
-  } else if (ring.personal_window != 0) {
-    ring.accelerated_window = ring.personal_window;
+    engine.set("accelerated_window", *options.accelerated_window);
+  } else if (personal != 0) {
+    engine.set("accelerated_window", personal);
   }
-  if (ring.accelerated_window == 0) {
+  std::string priority(cpu.priority);
+  if (engine.number("accelerated_window") == 0) {
     // Without packets after the token none can be on its way still when the token is there.
-    ring.request_lag = 0;
-    ring.priority = order::ring::PriorityMethod::careful;
+    engine.set("request_lag", 0);
+    priority = "careful";
   }
-  ring.max_gap = std::clamp(4 * ring.global_window, ring.max_gap, 8'192U);
-  return ring;
-}
-
-order::paxos::Options paxos_of(const NetRunOptions& options) {
-  order::paxos::Options paxos;
-  paxos.packet_bytes_max = datagram_of(options);
-  // As nodes run it: see member/runtime.cc.
-  paxos.gap = microseconds(500);
-  paxos.suspect = milliseconds(200);
-  paxos.optimistic = options.optimistic;
-  return paxos;
+  const bool known = engine.read("priority", priority);
+  PEAL_ASSERT(known);
+  if (!engine.has_quorum()) {
+    const std::uint32_t usual = EngineOptions().max_gap();
+    engine.set("max_gap", std::clamp(4 * global, usual, 8'192U));
+  }
+  return engine;
 }
 
 NetFigures run_net(const NetRunOptions& options) {

@@ -8,9 +8,8 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "order/paxos/options.h"
 #include "sim/netmodel/profiles.h"
-#include "sim/world/order_engine.h"
+#include "sim/world/engine_options.h"
 
 // One experiment on the network model: a cluster, a load, and what it reached.
 
@@ -19,7 +18,7 @@ namespace peal::sim {
 struct NetRunOptions {
   const NetKind* net = nullptr;
   const CpuKind* cpu = nullptr;
-  const order::Descriptor* order = &order::default_engine();
+  EngineOptions engine;
   std::uint32_t nodes = 8;
   std::uint32_t senders = 0;            ///< the lowest nodes send; 0: all
   std::uint32_t payload_bytes = 1'350;  ///< kStampBytes at least
@@ -37,14 +36,10 @@ struct NetRunOptions {
   Duration coalesce{};          ///< of the network cards
   bool multicast = true;        ///< else each multicast is a unicast to each other node
   std::uint32_t acceptors = 3;  ///< on quorums: the lowest nodes; all, if there are fewer
-  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
-  std::uint32_t ensembles = 1;                                ///< of ridge
-  Merging merging = Merging::keys;                            ///< of several ensembles
-  /// Of ridge: the nodes are shared out evenly to so many domains, and send in theirs alone; 0: all
-  /// learn everything.
+  /// Of engines with domains: the nodes are shared out evenly to so many domains, and send in
+  /// theirs alone; 0: all learn everything.
   std::uint32_t domains = 0;
-  bool optimistic = false;  ///< on quorums: messages are told before they have their places
-  Duration disk{};          ///< on quorums: of a sync of all that waits; 0: logs in memory
+  Duration disk{};  ///< on quorums: of a sync of all that waits; 0: logs in memory
   Duration warm_up = milliseconds(200);
   Duration measure = milliseconds(200);
   std::uint64_t seed = 1;
@@ -92,9 +87,7 @@ struct NetFigures {
 /// Deterministic: equal options give equal figures.
 NetFigures run_net(const NetRunOptions& options);
 
-/// The ring of the experiment, for who wants to look.
-order::ring::Options ring_of(const NetRunOptions& options);
-/// The engine's on quorums, likewise.
-order::paxos::Options paxos_of(const NetRunOptions& options);
+/// The engine with all its options, as the experiment sets them.
+EngineOptions engine_of(const NetRunOptions& options);
 
 }  // namespace peal::sim

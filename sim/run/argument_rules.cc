@@ -59,37 +59,26 @@ constexpr std::pair<const char*, const char*> kApart[] = {
     {"--json", "--shrink"},       {"--trace", "--shrink"},
 };
 
-/// What one engine alone has, beside another: one line, or nothing.
-std::string clash_with_engine(const Given& given, const Arguments& a) {
-  for (const char* name : {"--dissemination", "--ensembles", "--merge", "--domains"}) {
-    if (given(name) && !a.swarm.order->traits.ensembles) {
-      return std::string(name) + " is not accepted here: it must come with --order ridge";
-    }
+/// What was chosen of the engine, which may not have it: one line if something is wrong.
+std::string take_choices(const Given& given, const Texts& texts, Arguments& a) {
+  EngineOptions& engine = a.swarm.engine;
+  for (const auto& [name, text] : texts.choices) {
+    if (engine.read(name, text)) continue;
+    return "--" + std::string(name) + " is not accepted here: it must come with " +
+           engines_with_option(name, "--order ");
   }
-  if (a.swarm.merging == Merging::rotation && a.swarm.ensembles == 1) {
-    return "--merge rotation is not accepted here: it must come with --ensembles, of 2 or more";
+  const order::Descriptor& usual = order::default_engine();
+  if (given("--accelerated-window") && &engine.engine() != &usual) {
+    return "--accelerated-window is not accepted here: it must come with --order " +
+           std::string(usual.name);
   }
-  if (a.swarm.optimistic && !a.swarm.order->traits.quorum) {
-    return "--optimistic is not accepted here: it must come with --order paxos or ridge";
+  if (a.swarm.domains > 0 && !engine.engine().traits.ensembles) {
+    return "--domains is not accepted here: " + std::string(engine.engine().name) +
+           " has no domains";
   }
-  if (a.swarm.optimistic && a.swarm.ensembles > 1) {
-    return "--optimistic is not accepted here: it must come without --ensembles, or with 1";
-  }
-  if (a.swarm.optimistic && a.swarm.domains > 0) {
-    return "--optimistic is not accepted here: it must come without --domains";
-  }
-  if (!a.swarm.order->traits.quorum) {
-    if (!given("--storage")) return {};
-    return "--storage is not accepted here: it must come with --order paxos or ridge";
-  }
-  if (a.swarm.storage == Storage::memory && (a.swarm.ensembles > 1 || a.swarm.domains > 0)) {
-    return "--storage memory is not accepted here: it must come without --ensembles and --domains";
-  }
-  for (const char* name : {"--accelerated-window"}) {
-    if (given(name))
-      return std::string(name) + " is not accepted here: it must come with --order ring";
-  }
-  return {};
+  std::vector<order::DomainNodes> domains;
+  if (a.swarm.domains > 0) domains.emplace_back();
+  return engine.validate(domains);
 }
 
 /// Options that do not go together: one line, or nothing.
@@ -211,7 +200,7 @@ bool read_mutant(const std::string& text, Mutant& out) {
 std::string take_texts(const Given& given, const Texts& texts, Arguments& a) {
   a.hunt_mutants = given("--mutants");
   std::string problem = clash(given, texts);
-  if (problem.empty()) problem = clash_with_engine(given, a);
+  if (problem.empty()) problem = take_choices(given, texts, a);
   if (problem.empty()) problem = take_mutants(texts, a);
   if (problem.empty() && texts.scenarios.empty()) problem = take_settings(texts, a);
   if (problem.empty()) problem = take_files(texts, a);

@@ -124,6 +124,25 @@ bool read_range(const std::string& text, Arguments& a) {
   return true;
 }
 
+/// An option that some engines have; which, is known once all arguments are read.
+void add_choice(Builder& b, std::string_view name, Texts& texts) {
+  const order::Option& option = *find_option_named(name);
+  const std::string flag = "--" + std::string(name);
+  const std::string help = "with " + engines_with_option(name, "--order ") + ": its option " +
+                           std::string(option.key) + " (" + order::text_of(option, option.normal) +
+                           ")";
+  if (option.kind == order::Option::Kind::flag) {
+    b.app().add_flag_callback(
+        flag, [&texts, name] { texts.choices.emplace_back(name, "yes"); }, help);
+    return;
+  }
+  b.value(flag, "VALUE", order::accepted_by(option), help,
+          [&texts, &option, name](const std::string& text) {
+            texts.choices.emplace_back(name, text);
+            return order::number_of(option, text).has_value();
+          });
+}
+
 void add_choices(Builder& b, Arguments& a, Texts& texts) {
   b.value(
       "--seeds", "FIRST-LAST",
@@ -137,33 +156,15 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
   b.words("--scenario", "FILE", texts.scenarios, "the path of a scenario",
           "run these stories instead of seeds");
   b.value("--order", "ENGINE", order::engine_names(),
-          "the ordering engine: ring (the default), paxos or ridge",
-          [&a](const std::string& text) { return order::take_engine(text, a.swarm.order); });
-  b.value("--dissemination", "WAYS", "\"distributors\" or \"ring\"",
-          "how values reach all nodes of ridge: distributors (default), or ring",
+          "the ordering engine (" + std::string(order::default_engine().name) + ")",
           [&a](const std::string& text) {
-            const auto ways = order::ridge::dissemination_of_name(text);
-            if (ways) a.swarm.dissemination = *ways;
-            return ways.has_value();
+            const order::Descriptor* known = order::find_engine(text);
+            if (known != nullptr) a.swarm.engine = EngineOptions(*known);
+            return known != nullptr;
           });
-  b.number("--ensembles", "K", a.swarm.ensembles, 1, order::ridge::kEnsemblesMax,
-           "ensembles of ridge that order together (1)");
-  b.value("--merge", "HOW", "\"keys\" or \"rotation\"",
-          "how the orders of ensembles become one: keys (default), or rotation",
-          [&a](const std::string& text) {
-            const auto merging = order::ridge::merging_of_name(text);
-            if (merging) a.swarm.merging = *merging;
-            return merging.has_value();
-          });
-  b.number("--domains", "N", a.swarm.domains, 0, order::ridge::kEnsemblesMax - 1,
-           "up to so many domains of ridge, of nodes left to chance (0)");
-  b.value("--storage", "PLACE", "\"disk\" or \"memory\"",
-          "where acceptors keep their votes: disk (default), or memory",
-          [&a](const std::string& text) {
-            const auto storage = storage_of_name(text);
-            if (storage) a.swarm.storage = *storage;
-            return storage.has_value();
-          });
+  for (const std::string_view choice : kEngineChoices) add_choice(b, choice, texts);
+  b.number("--domains", "N", a.swarm.domains, 0, trace::kDomainMax,
+           "with an engine that has domains: up to so many, of nodes left to chance (0)");
   b.number("--nodes", "N", a.swarm.nodes, 1, 128,
            "number of nodes; without it each seed draws its own");
   b.words("--set", "KEY=VALUE", texts.settings, kSettingMust,
@@ -185,7 +186,6 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
 
 void add_runs(Builder& b, Arguments& a, Texts& texts, bool& no_faults) {
   b.flag("--no-faults", no_faults, "load only");
-  b.flag("--optimistic", a.swarm.optimistic, "with paxos and ridge: messages are told early, too");
   b.flag("--sessions", a.swarm.sessions,
          "the same, and clients are cut off, stop reading and vanish");
   b.flag("--lists", a.swarm.lists, "the list of nodes changes in every story, not in some");

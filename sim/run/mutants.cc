@@ -65,16 +65,20 @@ bool try_scenarios(const MutantOptions& options, MutantRow& row) {
 /// What the family of a mutant needs to be noticed: the beginning of its name says it.
 void set_family(std::string_view name, SwarmOptions& swarm) {
   const auto of = [name](std::string_view family) { return name.starts_with(family); };
-  if (of("gm")) swarm.groups = true;                         // process groups
-  if (of("px_")) swarm.order = order::find_engine("paxos");  // engines on quorums
+  if (of("gm")) swarm.groups = true;                                          // process groups
+  if (of("px_")) swarm.engine = EngineOptions(*order::find_engine("paxos"));  // engines on quorums
   if (of("rd_") || of("rr_") || of("re_") || of("rt_") || of("do_") || of("op_")) {  // Ridge:
-    swarm.order = order::find_engine("ridge");
+    swarm.engine = EngineOptions(*order::find_engine("ridge"));
   }
-  if (of("rr_")) swarm.dissemination = Dissemination::ring;  // its ring
-  if (of("re_")) swarm.ensembles = 3;                        // its ensembles
-  if (of("rt_")) swarm.ensembles = 3, swarm.merging = Merging::rotation;
-  if (of("do_")) swarm.domains = 3;        // its domains
-  if (of("op_")) swarm.optimistic = true;  // optimistic delivery
+  const auto choose = [&swarm](std::string_view option, const std::string& value) {
+    const bool taken = swarm.engine.read(option, value);
+    PEAL_ASSERT(taken);
+  };
+  if (of("rr_")) choose("dissemination", "ring");
+  if (of("re_") || of("rt_")) choose("ensembles", "3");
+  if (of("rt_")) choose("merge", "rotation");
+  if (of("do_")) swarm.domains = 3;
+  if (of("op_")) choose("optimistic", "yes");
 }
 
 void try_seeds(const MutantOptions& options, MutantRow& row) {

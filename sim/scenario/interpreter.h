@@ -87,7 +87,7 @@ class Interpreter final : public Watcher {
   // Cluster and time (stage_cluster.cc, stage_run.cc).
   void do_cluster(Tokenizer& words);
   void read_cluster_keys(Tokenizer& words, WorldOptions& options);
-  void read_paxos_keys(Tokenizer& words, WorldOptions& options);
+  void read_acceptor_keys(Tokenizer& words, WorldOptions& options);
   void build(const WorldOptions& options, bool start_all);
   void do_run(Tokenizer& words);
   void run_until(Tokenizer& words);

@@ -2,9 +2,8 @@
 #include <algorithm>
 
 #include "sim/scenario/interpreter.h"
-#include "sim/scenario/knobs.h"
+#include "trace/event.h"
 #include "wire/frames.h"
-#include "wire/paxos.h"
 
 namespace peal::sim {
 namespace {
@@ -14,67 +13,37 @@ constexpr std::uint64_t kSmallBytes = 1U << 20;
 /// Counters on the wire are at most 2^63 - 1; a story needs some of them.
 constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
 
-/// Which engine, and in which way.
+/// Which engine, and what was chosen of it.
 void read_engine(Tokenizer& words, WorldOptions& options) {
-  const std::string engine = words.value("order").value_or(std::string(options.order->name));
-  if (const order::Descriptor* known = order::find_engine(engine)) {
-    options.order = known;
-  } else {
-    words.fail("order=" + engine + ": accepted is " + order::engine_names());
+  const std::string name = words.value("order").value_or("");
+  if (const order::Descriptor* known = order::find_engine(name)) {
+    options.engine = EngineOptions(*known);
+  } else if (!name.empty()) {
+    words.fail("order=" + name + ": accepted is " + order::engine_names());
   }
-  const std::string ways = words.value("dissemination").value_or("distributors");
-  if (const auto known = order::ridge::dissemination_of_name(ways)) {
-    options.dissemination = *known;
-  } else {
-    words.fail("dissemination=" + ways + ": accepted is distributors or ring");
-  }
-  if (options.dissemination == Dissemination::ring && !options.order->traits.ensembles) {
-    words.fail("dissemination=ring: accepted with order=ridge");
-  }
-  const std::string storage = words.value("storage").value_or("disk");
-  if (const auto known = storage_of_name(storage)) {
-    options.storage = *known;
-  } else {
-    words.fail("storage=" + storage + ": accepted is disk or memory");
-  }
-  if (options.storage == Storage::memory && !options.order->traits.quorum) {
-    words.fail("storage=memory: accepted with order=paxos or order=ridge");
-  }
-  options.ensembles =
-      static_cast<std::uint32_t>(words.number("ensembles", 1, 1, order::ridge::kEnsemblesMax));
-  if (options.ensembles > 1 && !options.order->traits.ensembles) {
-    words.fail("ensembles=" + std::to_string(options.ensembles) + ": accepted with order=ridge");
-  }
-  const std::string merge = words.value("merge").value_or("keys");
-  if (const auto known = order::ridge::merging_of_name(merge)) {
-    options.merging = *known;
-  } else {
-    words.fail("merge=" + merge + ": accepted is keys or rotation");
-  }
-  if (options.merging == Merging::rotation && options.ensembles == 1) {
-    words.fail("merge=rotation: accepted with ensembles=2 and more");
-  }
-  options.paxos.optimistic = words.yes_no("optimistic").value_or(false);
-  if (options.paxos.optimistic && (!options.order->traits.quorum || options.ensembles > 1)) {
-    words.fail("optimistic=yes: accepted with order=paxos and order=ridge, and one ensemble");
-  }
-  if (options.ensembles > 1 && options.storage == Storage::memory) {
-    words.fail("storage=memory: accepted with ensembles=1");
+  for (const std::string_view choice : kEngineChoices) {
+    const std::optional<std::string> text = words.value(choice);
+    if (!text) continue;
+    const std::string given = std::string(choice) + "=" + *text;
+    if (options.engine.find(choice) == nullptr) {
+      words.fail(given + ": accepted with " + engines_with_option(choice, "order="));
+    } else if (!options.engine.read(choice, *text)) {
+      words.fail(given + ": accepted is " + accepted_by(*options.engine.find(choice)));
+    }
   }
 }
 
 /// domain1=n1-n3 domain2=n3-n5 and so on.
 void read_domains(Tokenizer& words, WorldOptions& options) {
-  for (std::uint32_t i = 1; i < order::ridge::kEnsemblesMax; ++i) {
+  for (std::uint32_t i = 1; i <= trace::kDomainMax; ++i) {
     std::vector<NodeId> nodes = words.nodes("domain" + std::to_string(i), {});
     if (nodes.empty()) break;
     options.domains.push_back({std::move(nodes), {}});
   }
-  if (options.domains.empty()) return;
-  if (!options.order->traits.ensembles) words.fail("domain1: accepted with order=ridge");
-  if (options.ensembles > 1) words.fail("domain1: not accepted together with ensembles");
-  if (options.storage == Storage::memory) words.fail("domain1: accepted with storage=disk");
-  if (options.paxos.optimistic) words.fail("domain1: not accepted together with optimistic");
+  if (!options.domains.empty() && !options.engine.engine().traits.ensembles) {
+    words.fail("domain1: the engine " + std::string(options.engine.engine().name) +
+               " has no domains");
+  }
 }
 
 }  // namespace
@@ -132,38 +101,14 @@ void Interpreter::read_cluster_keys(Tokenizer& words, WorldOptions& options) {
     const std::string refused = group::validate(groups);
     if (!refused.empty()) words.fail(refused);
   }
-
-  order::ring::Options& ring = options.ring;
-  const std::string priority = words.value("priority").value_or("careful");
-  if (priority == "aggressive") ring.priority = order::ring::PriorityMethod::aggressive;
-  if (priority != "aggressive" && priority != "careful") {
-    words.fail("priority=" + priority + ": accepted is aggressive or careful");
-  }
-  const std::string primary = words.value("primary").value_or("none");
-  if (primary == "majority") ring.primary = order::ring::PrimaryRule::majority;
-  if (primary != "none" && primary != "majority") {
-    words.fail("primary=" + primary + ": accepted is none or majority");
-  }
 }
 
-/// What concerns Paxos alone; packets are as large as the ring's, and so is the largest gap.
-void Interpreter::read_paxos_keys(Tokenizer& words, WorldOptions& options) {
-  order::paxos::Options& paxos = options.paxos;
-  const auto number = [&words](const char* key, std::uint32_t& value) {
-    value = static_cast<std::uint32_t>(words.number(key, value, 1, 1U << 20));
-  };
-  paxos.heartbeat = words.duration("heartbeat", paxos.heartbeat);
-  paxos.suspect = words.duration("suspect", paxos.suspect);
-  paxos.resend = words.duration("resend", paxos.resend);
-  paxos.gap = words.duration("gap", paxos.gap);
-  number("window", paxos.window);
-  number("member-window", paxos.member_window);
-  number("checkpoint-every", paxos.checkpoint_every);
-  paxos.history_bytes_max = words.number("history", 16U << 20, 1U << 16, 1ULL << 40);
+void Interpreter::read_acceptor_keys(Tokenizer& words, WorldOptions& options) {
   options.acceptors = static_cast<std::uint32_t>(words.number("acceptors", 0, 0, options.nodes));
-  if (options.order->traits.ensembles && options.acceptors > wire::kChainMax) {
-    words.fail("acceptors=" + std::to_string(options.acceptors) +
-               ": a chain of ridge has at most " + std::to_string(wire::kChainMax));
+  const order::Descriptor& engine = options.engine.engine();
+  if (options.acceptors > engine.traits.acceptors_most) {
+    words.fail("acceptors=" + std::to_string(options.acceptors) + ": " + std::string(engine.name) +
+               " takes at most " + std::to_string(engine.traits.acceptors_most));
   }
   options.segment_bytes =
       words.number("segment", NodeLog::kSegmentBytes, NodeLog::kSegmentBytesLeast, 1U << 30);
@@ -181,7 +126,7 @@ void Interpreter::do_cluster(Tokenizer& words) {
   WorldOptions options;
   options.maker = options_.maker;
   read_cluster_keys(words, options);
-  if (options.order->traits.quorum) read_paxos_keys(words, options);
+  if (options.engine.has_quorum()) read_acceptor_keys(words, options);
   const std::string start = words.value("start").value_or("all");
   if (start != "all" && start != "none") words.fail("start=" + start + ": accepted is all or none");
   if (const auto name = words.value("mutant")) {
@@ -194,27 +139,25 @@ void Interpreter::do_cluster(Tokenizer& words) {
   }
   for (const auto& [key, value] : words.other_keys()) {
     words.mark_used(key);
-    if (!read_knob(key, value, options.ring)) {
+    if (!options.engine.read(key, value)) {
       words.fail(key + "=" + value +
-                 ": neither a key of 'cluster' nor a knob of the ring that "
-                 "takes this value");
+                 ": neither a key of 'cluster' nor an option of the engine that takes this value");
     }
   }
-  const std::string problem = order::ring::validate(options.ring);
+  // Scenarios say how large the gap is, and not always how often a checkpoint is due in it.
+  if (options.engine.find("checkpoint-every") != nullptr) {
+    options.engine.set("checkpoint-every",
+                       std::min<std::int64_t>(options.engine.number("checkpoint-every"),
+                                              options.engine.max_gap()));
+  }
+  const std::string problem = options.engine.validate(options.domains);
   if (!problem.empty()) words.fail(problem);
-  if (options.order->traits.quorum) {
-    options.paxos.packet_bytes_max = options.ring.packet_bytes_max;
-    options.paxos.max_gap = options.ring.max_gap;
-    options.paxos.checkpoint_every =
-        std::min(options.paxos.checkpoint_every, options.paxos.max_gap);
-    const std::string refused = order::paxos::validate(options.paxos);
-    if (!refused.empty()) words.fail(refused);
-    // A record is a value with little before it.
-    if (options.segment_bytes % 8 != 0 ||
-        options.segment_bytes < options.paxos.packet_bytes_max + (4U << 10)) {
-      words.fail("segment=" + std::to_string(options.segment_bytes) +
-                 ": accepted is a multiple of 8 that holds a packet and 4096 bytes more");
-    }
+  // A record is a value with little before it.
+  if (options.engine.has_quorum() &&
+      (options.segment_bytes % 8 != 0 ||
+       options.segment_bytes < options.engine.packet_bytes_max() + (4U << 10))) {
+    words.fail("segment=" + std::to_string(options.segment_bytes) +
+               ": accepted is a multiple of 8 that holds a packet and 4096 bytes more");
   }
   world_options_ = options;
   clustered_ = true;
@@ -225,8 +168,8 @@ void Interpreter::build(const WorldOptions& options, bool start_all) {
   sim_hooks::activate_mutant(options_.mutant);
   HistoryRecorder::Options recorder;
   recorder.nodes = options.nodes;
-  recorder.engine = options.order;
-  recorder.optimistic = options.paxos.optimistic;
+  recorder.engine = &options.engine.engine();
+  recorder.optimistic = options.engine.is_optimistic();
   for (const order::DomainNodes& domain : options.domains) {
     recorder.domains.push_back(domain.nodes);
   }
@@ -268,9 +211,7 @@ void Interpreter::build(const WorldOptions& options, bool start_all) {
 }
 
 Duration Interpreter::patience() const {
-  const order::ring::Options& ring = world_options_.ring;
-  const Duration within =
-      ring.damping_max + (ring.token_loss + ring.consensus) * 4 + ring.probe * 4;
+  const Duration within = world_options_.engine.usual().forms;
   return within + within * world_options_.drift_ppm / 500'000;
 }
 

@@ -176,8 +176,7 @@ void Interpreter::do_submit(Tokenizer& words) {
   const bool sized = words.has("size");
   const std::uint64_t size = words.number("size", 0, 0, 1U << 30);
   const std::uint64_t count = words.number("count", 1, 1, 1'000'000);
-  const auto domain =
-      static_cast<order::Domain>(words.number("domain", 0, 0, order::ridge::kEnsemblesMax - 1));
+  const auto domain = static_cast<order::Domain>(words.number("domain", 0, 0, trace::kDomainMax));
   if (!sized) text = words.text();
   if (!acting(words)) return;
   for (const NodeId node : nodes) {

@@ -27,13 +27,10 @@ std::uint32_t slab_count(std::uint32_t wanted, std::uint32_t max_gap, std::uint3
 Process::Process(World& in, MemberId who, std::uint32_t number, const Clock& its_clock)
     : world(in), self(who), incarnation(number), clock(its_clock) {
   const WorldOptions& options = world.options();
-  const std::uint32_t packet = (options.ring.packet_bytes_max + 63) / 64 * 64;
+  const std::uint32_t packet = (options.engine.packet_bytes_max() + 63) / 64 * 64;
   const std::uint32_t unit = std::max(packet, kUnitSlabBytesLeast);
-  const order::paxos::Options& paxos = options.paxos;
-  const std::uint32_t gap = options.order->traits.quorum
-                                ? paxos.max_gap + 2 * paxos.checkpoint_every + paxos.window +
-                                      options.nodes * paxos.member_window
-                                : options.ring.max_gap;
+  const order::Needs needs = options.engine.needs(options.nodes);
+  const std::uint32_t gap = std::max(needs.values, needs.max_gap);
   receive_pool =
       std::make_unique<BufferPool>(packet, slab_count(options.process.receive_slabs, gap, packet));
   large_pool = std::make_unique<BufferPool>(kLargeSlabBytes, kLargeSlabs);
@@ -48,7 +45,7 @@ void Process::make_node() { node = world.make_node(*this); }
 /// With an engine that orders on a quorum, others may deliver what a node hands out before it knows
 /// that it has its place, and even if it dies at once.
 void Process::announce_before_sending() {
-  if (world.options().order->traits.quorum) announce_submission();
+  if (world.options().engine.has_quorum()) announce_submission();
 }
 
 void Process::send(NodeId to, Lane lane, const BufferRef& packet) {
@@ -137,7 +134,7 @@ void Process::on_view(const order::View& installed) {
   reached = {};
   ++views;
   before_first_view.clear();
-  if (world.options().order->traits.quorum && world.options().ensembles == 1 &&
+  if (world.options().engine.has_quorum() && world.options().engine.ensembles() == 1 &&
       world.options().domains.empty()) {
     check_one_order(world);
   }

@@ -13,7 +13,6 @@
 #include "base/buffer.h"
 #include "base/digest.h"
 #include "node/node.h"
-#include "order/ridge/layout.h"
 #include "port/transport.h"
 #include "sim/clients/client_side.h"
 #include "sim/world/clock.h"
@@ -166,7 +165,7 @@ class Process final : public port::Transport, public node::Sink {
     Seq seq = 0;
     Digest digest;
   };
-  std::array<Reached, order::ridge::kEnsemblesMax> reached;  ///< by domain
+  std::array<Reached, trace::kDomainMax + 1> reached;  ///< by domain
   std::string fatal_reason;
   bool set_back = false;   ///< its clock gave an epoch that an earlier incarnation had passed
   std::uint64_t list = 0;  ///< hash of the list of nodes that it goes by

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/hooks.h"
-#include "order/ridge/engine.h"
 #include "sim/clients/clients.h"
 
 namespace peal::sim {
@@ -16,6 +15,10 @@ namespace {
 constexpr std::uint64_t kFirstEpoch = 1'000'000;
 /// Name and settings of the simulated cluster, as wire::Header wants them.
 constexpr std::uint64_t kCluster = 0x5eed0001'00000001ULL;
+
+bool among(const std::vector<NodeId>& nodes, NodeId node) {
+  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
 
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t purpose) {
   Random random(seed * 0x9e3779b97f4a7c15ULL + purpose);
@@ -47,7 +50,7 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
     clocks_[n] = Clock(milliseconds(clocks.between(1, 1'000'000'000)), drift);
     first_drift_[n] = drift;
   }
-  if (options.order->traits.quorum && options.storage == Storage::disk) {
+  if (options.engine.has_logs()) {
     logs_.resize(options.nodes + 1);
     for (const NodeId node : universe_) {
       logs_[node.value] = std::make_unique<NodeLog>(
@@ -55,11 +58,10 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
     }
   }
   domains_.resize(options.nodes + 1);
-  const order::ridge::Layout layout{options.ensembles, options.domains, options.merging};
   for (const NodeId node : universe_) {
     for (std::size_t i = 0; i <= options.domains.size(); ++i) {
-      const auto domain = static_cast<order::Domain>(i);
-      if (layout.has(domain, node)) domains_[node.value].push_back(domain);
+      if (i != 0 && !among(options.domains[i - 1].nodes, node)) continue;
+      domains_[node.value].push_back(static_cast<order::Domain>(i));
     }
   }
   files_.assign(options.nodes + 1,
@@ -77,10 +79,10 @@ World::~World() = default;
 
 void World::make_ghost() {
   Ghost::Options ghost;
-  ghost.ring = !options_.order->traits.quorum;
-  ghost.on_disk = options_.storage == Storage::disk;
+  ghost.ring = !options_.engine.has_quorum();
+  ghost.on_disk = !options_.engine.votes_in_memory();
   ghost.cluster = kCluster;
-  ghost.ensembles = options_.ensembles;
+  ghost.ensembles = options_.engine.ensembles();
   ghost.domains = static_cast<std::uint32_t>(options_.domains.size());
   ghost.first_count = options_.first_count;
   ghost_ = std::make_unique<Ghost>(ghost, [this](std::string property, std::string text) {
@@ -170,7 +172,7 @@ std::uint64_t World::next_epoch(NodeId node, std::int64_t step) {
   const auto now_ms = static_cast<std::uint64_t>(now_.ns / 1'000'000);
   const std::uint64_t good = std::max(last + 1, kFirstEpoch + now_ms);
   // A node with a log knows its last incarnation from it.
-  if (step >= 0 || options_.order->traits.quorum) {
+  if (step >= 0 || options_.engine.has_quorum()) {
     return good + static_cast<std::uint64_t>(std::max<std::int64_t>(step, 0));
   }
   const auto back = static_cast<std::uint64_t>(-step);
@@ -183,7 +185,7 @@ void World::start(NodeId node, std::int64_t epoch_step) {
   if (std::find(list.begin(), list.end(), node) == list.end()) return;
   const bool again = incarnations_[node.value] != 0;
   if (again) recorder_.faults().add(Fault::restart);
-  if (epoch_step < 0 && !options_.order->traits.quorum) {
+  if (epoch_step < 0 && !options_.engine.has_quorum()) {
     recorder_.faults().add(Fault::epoch_step_back);
   }
   const MemberId self{node, next_epoch(node, epoch_step)};
@@ -240,15 +242,8 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
   setup.self = process.self;
   setup.list = files_[node.value];
   setup.cluster = kCluster;
-  setup.packet_bytes_max = options_.order->traits.quorum ? options_.paxos.packet_bytes_max
-                                                         : options_.ring.packet_bytes_max;
-  order::write_options<order::ring::Options>(options_.ring, order::ring::fields(), setup.options);
-  order::write_options<order::paxos::Options>(options_.paxos, order::paxos::fields(),
-                                              setup.options);
-  setup.options.set("paxos.storage", static_cast<std::int64_t>(options_.storage));
-  setup.options.set("ridge.dissemination", static_cast<std::int64_t>(options_.dissemination));
-  setup.options.set("ridge.merge", static_cast<std::int64_t>(options_.merging));
-  setup.options.set("ridge.ensembles", options_.ensembles);
+  setup.packet_bytes_max = options_.engine.packet_bytes_max();
+  setup.options = options_.engine.values();
   setup.domains = options_.domains;
   if (NodeLog* log = disk(node)) {
     setup.log = log->log();
@@ -256,7 +251,7 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
   }
   setup.seed = seed;
   setup.first_count = options_.first_count;
-  return options_.order->make(setup, *process.unit_pool, host);
+  return options_.engine.engine().make(setup, *process.unit_pool, host);
 }
 
 // What an acceptor appended is written and synced meanwhile, and the node goes on.

@@ -13,17 +13,14 @@
 
 #include "base/random.h"
 #include "node/node.h"
-#include "order/paxos/options.h"
-#include "order/ridge/layout.h"
-#include "order/ring/options.h"
 #include "sim/clients/session_clients.h"
 #include "sim/judge/ghost.h"
 #include "sim/judge/history_recorder.h"
 #include "sim/netmodel/model.h"
+#include "sim/world/engine_options.h"
 #include "sim/world/event_queue.h"
 #include "sim/world/network.h"
 #include "sim/world/node_log.h"
-#include "sim/world/order_engine.h"
 #include "sim/world/packet.h"
 #include "sim/world/process.h"
 
@@ -32,29 +29,23 @@
 
 namespace peal::sim {
 
-/// Makes the engine of one node, e.g. order::ring::make_engine.
+/// Makes the engine of one node.
 using EngineMaker = std::function<std::unique_ptr<order::Engine>(
     MemberId self, std::span<const NodeId> universe, std::uint64_t seed, BufferPool& packets,
     order::Host& host)>;
 
 struct WorldOptions {
-  const order::Descriptor* order = &order::default_engine();
-  Dissemination dissemination = Dissemination::distributors;  ///< of ridge
-  std::uint32_t ensembles = 1;                                ///< of ridge
-  Merging merging = Merging::keys;                            ///< of several ensembles
-  std::vector<order::DomainNodes> domains;                    ///< of ridge
-  Storage storage = Storage::disk;                            ///< of votes, on quorums
-  std::uint32_t nodes = 3;                                    ///< 1 to kNodesMax
+  EngineOptions engine;
+  std::vector<order::DomainNodes> domains;  ///< of engines with domains
+  std::uint32_t nodes = 3;                  ///< 1 to kNodesMax
   /// The list of nodes in the file of each of them; empty: all, and it never changes.
   std::vector<NodeId> list;
   std::uint64_t seed = 1;
-  order::ring::Options ring;  ///< paxos: packets and gaps are as large as these say
-  order::paxos::Options paxos;
-  std::uint32_t acceptors = 0;                           ///< 0: order::paxos::default_acceptors()
+  std::uint32_t acceptors = 0;                           ///< 0: as many as the engine chooses
   DiskTimes disks;                                       ///< of acceptors
   std::uint64_t segment_bytes = NodeLog::kSegmentBytes;  ///< of their logs
-  std::uint64_t first_count = 0;                         ///< see order::ring::Config
-  EngineMaker maker;                                     ///< empty: the ring with the options above
+  std::uint64_t first_count = 0;                         ///< see order::Setup
+  EngineMaker maker;                                     ///< empty: `engine`
   node::Limits limits;
   ProcessLimits process;
   std::int32_t drift_ppm = 0;                     ///< clocks are wrong by up to this

@@ -21,8 +21,8 @@ order::NodeList World::list_of_nodes(const WorldOptions& options,
   Digest hash;
   for (const NodeId node : nodes) hash.add(node.value);
   order::NodeList list{hash.value() | 1, nodes, {}};
-  if (!options.order->traits.quorum) return list;
-  list.acceptors = order::paxos::default_acceptors(nodes);
+  if (!options.engine.has_quorum()) return list;
+  list.acceptors = options.engine.engine().default_acceptors(nodes);
   if (options.acceptors != 0) {
     const auto count = std::min<std::size_t>(options.acceptors, nodes.size());
     list.acceptors.assign(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(count));
@@ -69,7 +69,7 @@ void World::check_primary(const Process& process, const order::View& view) {
   if (has_most_of(list_of(node))) return;
   const bool any = std::any_of(lists_.begin(), lists_.end(), [&](const auto& each) {
     const bool may_count =
-        options_.order->traits.quorum || process.list == 0 || each.first == process.list;
+        options_.engine.has_quorum() || process.list == 0 || each.first == process.list;
     return may_count && has_most_of(each.second);
   });
   if (any) return;

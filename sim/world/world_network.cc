@@ -30,7 +30,7 @@ void World::transmit(Process& from, NodeId to, Lane lane, ByteView bytes) {
   const PacketIndex index = packets_.add(bytes, from.self.node, to, lane);
   const PacketKind kind = packets_[index].kind;
   // What is sealed for lane data loses its header, which says DATA (io/frame_header.h).
-  PEAL_ASSERT(options_.order->traits.quorum || lane != Lane::data || says_data(bytes));
+  PEAL_ASSERT(options_.engine.has_quorum() || lane != Lane::data || says_data(bytes));
   ++packets_by_kind_[static_cast<std::size_t>(kind)];
   const bool of_units = kind == PacketKind::data || kind == PacketKind::submit ||
                         kind == PacketKind::propose || kind == PacketKind::decided;
@@ -274,7 +274,7 @@ order::Domain World::some_domain(NodeId node) {
 }
 
 order::Domain World::domain_of(Seq position) const {
-  return options_.domains.empty() ? 0 : order::ridge::domain_of(position);
+  return options_.domains.empty() ? 0 : options_.engine.engine().domain_of(position);
 }
 
 void World::add_load(const Load& load) {

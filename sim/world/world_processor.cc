@@ -24,11 +24,6 @@ Socket& socket_of(Process& process, Lane lane) {
   return process.sockets[static_cast<std::size_t>(lane)];
 }
 
-/// A pause that an event loop notices: half of the time in which a silent member is missed.
-bool noticed(Duration gap, const order::ring::Options& ring) {
-  return gap.ns * 2 >= ring.token_loss.ns;
-}
-
 }  // namespace
 
 void World::work_for(Process& process, Duration work) {
@@ -74,12 +69,7 @@ void World::check_memory(const Process& process) {
   const std::uint32_t held = process.receive_pool->slab_count() -
                              process.receive_pool->free_count() + process.unit_pool->slab_count() -
                              process.unit_pool->free_count();
-  const order::paxos::Options& paxos = options_.paxos;
-  // Every member's units wait at the coordinator; a log is read back from before a checkpoint.
-  const std::uint32_t most = options_.order->traits.quorum
-                                 ? 2 * (paxos.max_gap + paxos.window + paxos.checkpoint_every) +
-                                       options_.nodes * paxos.member_window
-                                 : 2 * options_.ring.max_gap;
+  const std::uint32_t most = options_.engine.needs(options_.nodes).held;
   if (held <= most + kSlabsBeside || recorder_.broken()) return;
   recorder_.violation(now_, "R1",
                       "n" + std::to_string(process.self.node.value) + " holds " +
@@ -281,7 +271,7 @@ void World::resume(Process& process) {
   process.state = Process::State::up;
   process.timer_planned.reset();
   const Duration gap = process.clock.local(now_) - process.clock.local(process.paused_at);
-  if (!noticed(gap, options_.ring)) {
+  if (gap < options_.engine.usual().pause) {  // an event loop would not notice it
     plan_timer(process);
     kick(process);
     return;

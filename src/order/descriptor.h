@@ -50,6 +50,15 @@ struct Needs {
   /// A list of nodes may differ from the one before it by one node at most.
   bool one_node_at_a_time = false;
   bool optimistic = false;  ///< units are told before they have their places, too
+
+  // What tests may expect; the simulator holds engines to it.
+  std::uint32_t held = 0;  ///< buffers that a node holds at most, besides what its application has
+  Duration suspect{};      ///< the silence after which a node is suspected
+  Duration forms{};        ///< without faults, nodes that are there have a view within this time
+  Duration remembers{};    ///< so long after the last fault a member may be excluded for it
+  Duration idle{};         ///< between two things that an engine does while there is no work
+  /// Views take as many times longer than with the defaults, for the times that were chosen.
+  double slower = 1;
 };
 
 struct Descriptor {

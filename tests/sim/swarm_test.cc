@@ -12,7 +12,7 @@
 #include "base/digest.h"
 #include "sim/run/pool.h"
 #include "sim/run/runner.h"
-#include "sim/scenario/knobs.h"
+#include "sim/world/engine_options.h"
 
 namespace peal::sim {
 namespace {

@@ -25,7 +25,7 @@ std::unique_ptr<Engine> make(const Setup& setup, BufferPool& packets, Host& host
 }
 
 std::span<const Option> options() {
-  static constexpr std::array kOptions{kAcceptors, kKept[0].option};
+  static const std::vector<Option> kOptions = with_internal({kAcceptors, kKept[0].option});
   return kOptions;
 }
 
@@ -36,6 +36,11 @@ Result<void, std::string> check(const OptionValues& /*values*/,
 }
 
 }  // namespace
+
+std::vector<Option> with_internal(std::vector<Option> chosen_by_users) {
+  for (const Field<Options>& each : fields()) chosen_by_users.push_back(each.option);
+  return chosen_by_users;
+}
 
 Kept kept_of(const OptionValues& values) {
   Kept kept;
@@ -52,7 +57,13 @@ Needs needs(const OptionValues& values, std::size_t nodes) {
           .values = options.max_gap + 2 * options.checkpoint_every + options.window +
                     members * options.member_window,
           .log = kept_of(values).storage == Storage::disk,
-          .optimistic = options.optimistic};
+          .optimistic = options.optimistic,
+          // Every member's units wait at the coordinator; a log is read back from before a
+          // checkpoint.
+          .held = 2 * (options.max_gap + options.window + options.checkpoint_every) +
+                  members * options.member_window,
+          .suspect = options.suspect,
+          .idle = options.heartbeat};
 }
 
 Config config_of(const Setup& setup) {

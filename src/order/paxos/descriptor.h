@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "order/descriptor.h"
 #include "order/field.h"
@@ -43,6 +44,8 @@ inline constexpr std::array kKept{field<&Kept::storage>(
              "ordered is gone. The first start waits for all acceptors. Never start nodes that "
              "were taken out of the list with a file that still has the old one"})};
 Kept kept_of(const OptionValues& values);
+/// The options that users choose, and then those that only tests and the simulator do.
+std::vector<Option> with_internal(std::vector<Option> chosen_by_users);
 
 Needs needs(const OptionValues& values, std::size_t nodes);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "order/paxos/descriptor.h"
 #include "order/ridge/engine.h"
@@ -77,8 +78,9 @@ std::unique_ptr<Engine> make(const Setup& setup, BufferPool& packets, Host& host
 }
 
 std::span<const Option> options() {
-  static constexpr std::array kOptions{paxos::kAcceptors, paxos::kKept[0].option, kWays[0].option,
-                                       kWays[1].option,   kWays[2].option,        kWays[3].option};
+  static const std::vector<Option> kOptions =
+      paxos::with_internal({paxos::kAcceptors, paxos::kKept[0].option, kWays[0].option,
+                            kWays[1].option, kWays[2].option, kWays[3].option});
   return kOptions;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/ring/descriptor.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -43,9 +44,23 @@ std::unique_ptr<Engine> make(const Setup& setup, BufferPool& packets, Host& host
 
 Needs needs(const OptionValues& values, std::size_t /*nodes*/) {
   const Options options = options_of(values);
-  return {.max_gap = options.max_gap,
-          .pause = options.token_loss / 2,
-          .one_node_at_a_time = options.primary == PrimaryRule::majority};
+  const Options usual;
+  const auto times = [](Duration here, Duration there) {
+    return static_cast<double>(here.ns) / static_cast<double>(there.ns);
+  };
+  return {
+      .max_gap = options.max_gap,
+      .pause = options.token_loss / 2,
+      .one_node_at_a_time = options.primary == PrimaryRule::majority,
+      .held = 2 * options.max_gap,
+      .suspect = options.token_loss,
+      .forms =
+          options.damping_max + (options.token_loss + options.consensus) * 4 + options.probe * 4,
+      .remembers = options.stall + options.token_loss,
+      .idle = rest_max(options),
+      .slower = std::max({1.0, times(options.token_loss, usual.token_loss),
+                          times(options.consensus, usual.consensus),
+                          times(options.stall, usual.stall), times(options.probe, usual.probe)})};
 }
 
 Result<void, std::string> check(const OptionValues& values, const std::vector<DomainNodes>&) {
