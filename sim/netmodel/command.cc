@@ -79,7 +79,7 @@ void add_choice(CLI::App& app, NetArguments& a, std::string_view name) {
   if (name == "storage") return;
   const order::Option& option = *find_option_named(name);
   const std::string flag = "--" + std::string(name);
-  const std::string help = "with " + engines_with_option(name, "--order ") + ": its option " +
+  const std::string help = "with --order " + engines_with_option(name) + ": " +
                            std::string(option.key) +
                            "; default: " + order::text_of(option, option.normal);
   if (option.kind == order::Option::Kind::flag) {
@@ -294,8 +294,8 @@ int run_arguments(const CLI::App& app, const NetArguments& a) {
   std::string wrong;
   for (const auto& [name, text] : a.choices) {
     if (!wrong.empty() || options.engine.read(name, text)) continue;
-    wrong = "--" + std::string(name) + " is not accepted here: it must come with " +
-            engines_with_option(name, "--order ");
+    wrong = "--" + std::string(name) + " is not accepted here: it must come with --order " +
+            engines_with_option(name);
   }
   if (wrong.empty()) wrong = problem(app, options);
   if (!wrong.empty()) {

@@ -64,8 +64,8 @@ std::string take_choices(const Given& given, const Texts& texts, Arguments& a) {
   EngineOptions& engine = a.swarm.engine;
   for (const auto& [name, text] : texts.choices) {
     if (engine.read(name, text)) continue;
-    return "--" + std::string(name) + " is not accepted here: it must come with " +
-           engines_with_option(name, "--order ");
+    return "--" + std::string(name) + " is not accepted here: it must come with --order " +
+           engines_with_option(name);
   }
   const order::Descriptor& usual = order::default_engine();
   if (given("--accelerated-window") && &engine.engine() != &usual) {

@@ -128,15 +128,16 @@ bool read_range(const std::string& text, Arguments& a) {
 void add_choice(Builder& b, std::string_view name, Texts& texts) {
   const order::Option& option = *find_option_named(name);
   const std::string flag = "--" + std::string(name);
-  const std::string help = "with " + engines_with_option(name, "--order ") + ": its option " +
-                           std::string(option.key) + " (" + order::text_of(option, option.normal) +
-                           ")";
+  const std::string with = "with --order " + engines_with_option(name) + ": ";
   if (option.kind == order::Option::Kind::flag) {
     b.app().add_flag_callback(
-        flag, [&texts, name] { texts.choices.emplace_back(name, "yes"); }, help);
+        flag, [&texts, name] { texts.choices.emplace_back(name, "yes"); },
+        with + "its option " + std::string(option.name()));
     return;
   }
-  b.value(flag, "VALUE", order::accepted_by(option), help,
+  const std::string normal = order::text_of(option, option.normal);
+  b.value(flag, "VALUE", order::accepted_by(option),
+          with + order::accepted_by(option) + " (" + normal + ")",
           [&texts, &option, name](const std::string& text) {
             texts.choices.emplace_back(name, text);
             return order::number_of(option, text).has_value();
@@ -156,7 +157,8 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
   b.words("--scenario", "FILE", texts.scenarios, "the path of a scenario",
           "run these stories instead of seeds");
   b.value("--order", "ENGINE", order::engine_names(),
-          "the ordering engine (" + std::string(order::default_engine().name) + ")",
+          "the ordering engine: " + order::engine_names() + " (" +
+              std::string(order::default_engine().name) + ")",
           [&a](const std::string& text) {
             const order::Descriptor* known = order::find_engine(text);
             if (known != nullptr) a.swarm.engine = EngineOptions(*known);
@@ -164,7 +166,7 @@ void add_choices(Builder& b, Arguments& a, Texts& texts) {
           });
   for (const std::string_view choice : kEngineChoices) add_choice(b, choice, texts);
   b.number("--domains", "N", a.swarm.domains, 0, trace::kDomainMax,
-           "with an engine that has domains: up to so many, of nodes left to chance (0)");
+           "if the engine has domains: up to so many, of random nodes (0)");
   b.number("--nodes", "N", a.swarm.nodes, 1, 128,
            "number of nodes; without it each seed draws its own");
   b.words("--set", "KEY=VALUE", texts.settings, kSettingMust,

@@ -26,7 +26,7 @@ void read_engine(Tokenizer& words, WorldOptions& options) {
     if (!text) continue;
     const std::string given = std::string(choice) + "=" + *text;
     if (options.engine.find(choice) == nullptr) {
-      words.fail(given + ": accepted with " + engines_with_option(choice, "order="));
+      words.fail(given + ": accepted with order=" + engines_with_option(choice));
     } else if (!options.engine.read(choice, *text)) {
       words.fail(given + ": accepted is " + accepted_by(*options.engine.find(choice)));
     }

@@ -169,15 +169,14 @@ const Option* find_option_named(std::string_view name) {
   return nullptr;
 }
 
-std::string engines_with_option(std::string_view name, std::string_view in_front) {
+std::string engines_with_option(std::string_view name) {
   std::string text;
   for (const order::Descriptor* engine : order::engines()) {
     const auto options = engine->options();
     const bool has = std::any_of(options.begin(), options.end(), [name](const Option& option) {
       return has_value(option) && is_called(option, name);
     });
-    if (!has) continue;
-    text += (text.empty() ? "" : " or ") + std::string(in_front) + std::string(engine->name);
+    if (has) text += (text.empty() ? "" : " or ") + std::string(engine->name);
   }
   return text;
 }

@@ -77,8 +77,7 @@ class EngineOptions {
 
 /// An option of any engine; null if there is none of that name.
 const order::Option* find_option_named(std::string_view name);
-/// The engines that have an option of that name, to complete "accepted with …": with "order=" in
-/// front of each, "order=paxos or order=ridge".
-std::string engines_with_option(std::string_view name, std::string_view in_front);
+/// The engines that have an option of that name: "paxos or ridge".
+std::string engines_with_option(std::string_view name);
 
 }  // namespace peal::sim

@@ -67,12 +67,15 @@ TEST(SimArguments, EveryOptionIsStored) {
   EXPECT_FALSE(good({"--seed", "3"}).swarm.groups);
   EXPECT_TRUE(seeds.no_replay_check && seeds.json && seeds.verbose);
   EXPECT_NE(seeds.mutant, sim_hooks::Mutant::none);
-  EXPECT_EQ(seeds.swarm.dissemination, Dissemination::distributors);
-  EXPECT_EQ(good({"--order", "ridge", "--dissemination", "ring"}).swarm.dissemination,
-            Dissemination::ring);
-  EXPECT_EQ(seeds.swarm.merging, Merging::keys);
-  EXPECT_EQ(good({"--order", "ridge", "--ensembles", "2", "--merge", "rotation"}).swarm.merging,
-            Merging::rotation);
+  EXPECT_EQ(seeds.swarm.engine.choices(), "");
+  EXPECT_EQ(good({"--order", "ridge", "--dissemination", "ring"}).swarm.engine.choices(),
+            " dissemination=ring");
+  EXPECT_EQ(
+      good({"--merge", "rotation", "--order", "ridge", "--ensembles", "2"}).swarm.engine.choices(),
+      " ensembles=2 merge=rotation");
+  EXPECT_EQ(
+      good({"--order", "paxos", "--optimistic", "--storage", "memory"}).swarm.engine.choices(),
+      " optimistic=yes storage=memory");
   EXPECT_EQ(good({"--seeds", "12"}).last, 12U);
   EXPECT_EQ(good({"--seed", "1000000000000000000"}).seed, kSeedMax);
   EXPECT_TRUE(good({"--seed=3", "--print"}).print);
@@ -161,8 +164,9 @@ const Bad kBad[] = {
     {"--set foo", "--set = \"foo\" is not", "it must be KEY=VALUE"},
     {"--set =3", "--set = \"=3\" is not", "it must be KEY=VALUE"},
     {"--set", "--set without a value is not", "it must be KEY=VALUE"},
-    {"--set bogus=3", "--set = \"bogus=3\" is not", "neither a key of 'cluster' nor a knob"},
-    {"--set token_loss=x", "--set = \"token_loss=x\" is not", "nor a knob of the ring that takes"},
+    {"--set bogus=3", "--set = \"bogus=3\" is not", "neither a key of 'cluster' nor an option"},
+    {"--set token_loss=x", "--set = \"token_loss=x\" is not",
+     "nor an option of the engine that takes"},
     {"--set token_loss=1ms", "--set = \"token_loss=1ms\" is not",
      "ring.token_loss_ms = 1 must be 5 to 60000"},
     {"--set hold=15ms --set drift=3", "--set = \"hold=15ms\" is not",
@@ -186,8 +190,8 @@ const Bad kBad[] = {
     {"--scenario tests/scenario/C30-bridge.txt --order ridge --dissemination ring",
      "--dissemination is not accepted here", "without --scenario, whose file says it"},
     {"--merge rotation", "--merge is not accepted here", "it must come with --order ridge"},
-    {"--order ridge --merge rotation", "--merge rotation is not accepted here",
-     "it must come with --ensembles, of 2 or more"},
+    {"--order ridge --merge rotation", "ridge.merge = \"rotation\" does not go with",
+     "ridge.ensembles = 1"},
     {"--order ridge --domains 2 --merge rotation", "--merge is not accepted here",
      "it must come without --domains"},
     {"--order ridge --ensembles 2 --merge turns", "--merge = \"turns\" is not",
@@ -196,8 +200,8 @@ const Bad kBad[] = {
      "without --scenario, whose file says it"},
     {"--optimistic", "--optimistic is not accepted here",
      "it must come with --order paxos or ridge"},
-    {"--order ridge --ensembles 2 --optimistic", "--optimistic is not accepted here",
-     "it must come without --ensembles, or with 1"},
+    {"--order ridge --ensembles 2 --optimistic", "ridge.optimistic = true does not go with",
+     "ridge.ensembles = 2"},
     {"--scenario tests/scenario/C30-bridge.txt --optimistic", "--optimistic is not accepted here",
      "without --scenario, whose file says it"},
     {"--print", "--print is not accepted here", "it must come with --seed N"},

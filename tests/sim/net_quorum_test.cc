@@ -17,7 +17,7 @@ NetRunOptions quorum_experiment(const order::Descriptor* order, std::uint32_t no
   NetRunOptions options;
   options.net = net_kind("1g");
   options.cpu = cpu_kind("peal-offload");
-  options.order = order;
+  options.engine = EngineOptions(*order);
   options.nodes = nodes;
   options.warm_up = milliseconds(50);
   options.measure = milliseconds(50);
@@ -102,7 +102,7 @@ TEST(NetQuorum, EarlyMessagesComeSoonAndMostlyInTheOrderThatIsDecided) {
     SCOPED_TRACE(megabits);
     NetRunOptions options = at_rate(order::find_engine("ridge"), megabits);
     const NetFigures plain = run_net(options);
-    options.optimistic = true;
+    ASSERT_TRUE(options.engine.read("optimistic", "yes"));
     const NetFigures early = run_net(options);
     expect_orderly(early);
     EXPECT_LT(early.early_p50_us, plain.p50_us * 0.75);
@@ -198,21 +198,22 @@ void expect_refused(const std::vector<std::string>& words, const std::string& wh
 }
 
 TEST(NetCommand, RefusesWhatMakesNoSense) {
-  expect_refused({"--acceptors", "3"},
-                 "--acceptors is not accepted here: it must come with --order paxos or ridge");
+  expect_refused({"--acceptors", "3"}, "--acceptors is not accepted here: ring has no acceptors");
   expect_refused({"--order", "ring", "--disk-us", "50"},
-                 "--disk-us is not accepted here: it must come with --order paxos or ridge");
+                 "--disk-us is not accepted here: ring has no acceptors");
   expect_refused({"--optimistic"},
                  "--optimistic is not accepted here: it must come with --order paxos or ridge");
-  expect_refused({"--order", "ridge", "--ensembles", "2", "--optimistic"},
-                 "--optimistic is not accepted here: it must come without --ensembles, or with 1");
+  expect_refused(
+      {"--order", "ridge", "--ensembles", "2", "--optimistic"},
+      "ridge.optimistic = true does not go with ridge.ensembles = 2: leave one of the two out");
   expect_refused({"--order", "paxos", "--dissemination", "ring"},
                  "--dissemination is not accepted here: it must come with --order ridge");
   expect_refused({"--merge", "keys"},
                  "--merge is not accepted here: it must come with --order ridge");
   expect_refused(
       {"--order", "ridge", "--merge", "rotation"},
-      "--merge rotation is not accepted here: it must come with --ensembles, of 2 or more");
+      "ridge.merge = \"rotation\" does not go with ridge.ensembles = 1: leave it out, or set "
+      "ridge.ensembles = 2 or more");
   for (const char* window : {"--personal-window", "--accelerated-window", "--global-window"}) {
     expect_refused({"--order", "ridge", window, "20"},
                    std::string(window) + " is not accepted here: it must come with --order ring");
@@ -220,7 +221,7 @@ TEST(NetCommand, RefusesWhatMakesNoSense) {
   expect_refused({"--order", "paxos", "--nodes", "4", "--acceptors", "5"},
                  "--acceptors 5: accepted is 1 to 4: acceptors are nodes");
   expect_refused({"--order", "ridge", "--nodes", "32", "--acceptors", "17"},
-                 "--acceptors 17: accepted is 1 to 16: a chain of ridge has no more");
+                 "--acceptors 17: accepted is 1 to 15: the engine takes no more");
   expect_refused({"--nodes", "4", "--senders", "5"},
                  "--senders 5: accepted is 1 to 4: senders are nodes");
   EXPECT_EQ(net_command({"--order", "raft"}).status, 2);

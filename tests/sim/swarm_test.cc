@@ -116,9 +116,9 @@ TEST(Swarm, UsesEveryFaultAndEveryTunable) {
   for (const char* wanted : kWanted) {
     EXPECT_GE(words[wanted], 20) << wanted;
   }
-  for (const auto& each : order::ring::fields()) {
-    if (!is_knob(each.option)) continue;
-    const std::string name(each.option.name());
+  for (const order::Option& option : order::default_engine().options()) {
+    if (option.kind == order::Option::Kind::word) continue;
+    const std::string name(option.name());
     EXPECT_GE(words["cluster " + name], 100) << name;
   }
   EXPECT_EQ(nodes.size(), 8U);
@@ -127,7 +127,7 @@ TEST(Swarm, UsesEveryFaultAndEveryTunable) {
 // What nodes remember matters only if logs are cut and nodes restart.
 TEST(Swarm, LogsAreCutAndNodesRestartInARow) {
   SwarmOptions options;
-  options.order = order::find_engine("paxos");
+  options.engine = EngineOptions(*order::find_engine("paxos"));
   constexpr int kSeeds = 500;
   std::map<std::string, int> stories;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
