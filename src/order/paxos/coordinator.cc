@@ -47,7 +47,7 @@ void Coordinator::prepare(Instant now, std::uint64_t count, Effects& out) {
   phase_ = Phase::prepare;
   since_ = now;
   from_ = std::max<Instance>(p_.state.next(), 1);
-  if (!p_.acceptor.prepare(round_)) {
+  if (!p_.acceptor->prepare(round_)) {
     phase_ = Phase::idle;
     return;
   }
@@ -76,7 +76,7 @@ void Coordinator::send_prepare(Effects& out) {
 
 void Coordinator::answer_self(Instant now, Effects& out) {
   if (phase_ != Phase::prepare || promises_.count(p_.config.self.node) != 0) return;
-  if (!p_.acceptor.is_promised(round_)) return;
+  if (!p_.acceptor->is_promised(round_)) return;
   on_promise(now, p_.peers.self(), promise_of(round_, p_.store, p_.state), out);
 }
 
@@ -211,7 +211,7 @@ void Coordinator::begin_to_lead(Instant now, Effects& out) {
   passed_ = 0;
   view_at_ = next_ - 1;
   forget_waiting();
-  p_.acceptor.accept(round_, next_);
+  p_.acceptor->accept(round_, next_);
   const Instance end = choices_.empty() ? next_ : choices_.rbegin()->first + 1;
   while (next_ < end && tip_.governs(round_)) {
     const auto found = recovered_.find(next_);
@@ -244,7 +244,7 @@ void Coordinator::tick(Instant now, Effects& out) {
     return;
   }
   if (phase_ == Phase::prepare) {
-    p_.acceptor.prepare(round_);
+    p_.acceptor->prepare(round_);
     send_prepare(out);
   }
   if (phase_ == Phase::recover) fetch_again(out);

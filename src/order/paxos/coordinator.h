@@ -9,32 +9,12 @@
 #include <vector>
 
 #include "base/digest.h"
-#include "order/paxos/acceptor.h"
-#include "order/paxos/early.h"
-#include "order/paxos/given_list.h"
 #include "order/paxos/headway.h"
-#include "order/paxos/outbox.h"
 #include "order/paxos/pace.h"
-#include "order/paxos/peers.h"
-#include "order/paxos/routes.h"
-#include "order/paxos/store.h"
+#include "order/paxos/parts.h"
 #include "order/paxos/window.h"
 
 namespace peal::order::paxos {
-
-/// What a coordinator works with: parts of its engine.
-struct Parts {
-  const Config& config;
-  Peers& peers;
-  Store& store;
-  OrderState& state;
-  const GivenList& given;
-  Acceptor& acceptor;
-  KeptWords& kept;
-  Outbox& outbox;
-  Routes& routes;
-  const Early* early;  ///< with optimistic delivery, else null
-};
 
 /// What an acceptor answers in Phase 1.
 wire::Promise promise_of(const Round& round, const Store& store, const OrderState& state);

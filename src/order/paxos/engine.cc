@@ -15,10 +15,6 @@ constexpr std::uint32_t kAskedBytesMax = 96U << 10;
 /// What one call does at most before it lets others have their turn.
 constexpr int kPassesMax = 4;
 
-/// In units of Options::suspect: a coordinator that has been less fit than another acceptor for so
-/// long is missed by it.
-constexpr std::int64_t kLessFitFor = 2;
-
 /// Ahead of what is consumed there are the slowest member's instances, and after a restart those
 /// that were consumed since the checkpoint before the last one.
 std::uint32_t slots_max(const Options& options) {
@@ -31,6 +27,16 @@ std::uint64_t kept_bytes_max(const Options& options) {
   constexpr std::uint64_t kMost = 4U << 20;
   const std::uint64_t between = std::uint64_t{options.checkpoint_every} * options.packet_bytes_max;
   return std::min({options.history_bytes_max, between, kMost});
+}
+
+/// The log that votes go to; null on nodes that never vote.
+port::Log* log_of(const Config& config, MemoryLog& memory) {
+  return config.storage == Storage::memory ? &memory : config.log;
+}
+
+std::optional<Acceptor> make_acceptor(port::Log* log) {
+  if (log == nullptr) return std::nullopt;
+  return std::optional<Acceptor>(std::in_place, *log);
 }
 
 /// See wire::Nodes::lives.
@@ -77,6 +83,24 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
       pool_(packets),
       memory_log_(config_.self.epoch),
+      acceptor_(make_acceptor(log_of(config_, memory_log_))),
+      early_(config_.options.optimistic ? std::optional<Early>(std::in_place, config_.options)
+                                        : std::nullopt),
+      parts_{config_,
+             host_,
+             peers_,
+             store_,
+             state_,
+             given_,
+             acceptor_ ? &*acceptor_ : nullptr,
+             kept_,
+             outbox_,
+             *routes_,
+             early_ ? &*early_ : nullptr},
+      coordinator_(acceptor_ ? std::optional<Coordinator>(std::in_place, parts_) : std::nullopt),
+      links_(parts_),
+      election_(parts_, coordinator_ ? &*coordinator_ : nullptr),
+      learner_(parts_),
       list_told_(config_.nodes_hash),
       ask_max_(std::clamp<Instance>(kAskedBytesMax / config.options.packet_bytes_max, 1,
                                     wire::kRepeatMax)),
@@ -84,14 +108,8 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       own_patience_(config_.options.resend / 4, config_.options.suspect * 2,
                     config_.options.suspect * 4),
       own_window_(config_.options.window_first, config_.options.member_window) {
-  PEAL_ASSERT(!in_memory() || config_.log == nullptr);
+  PEAL_ASSERT(!parts_.in_memory() || config_.log == nullptr);
   PEAL_ASSERT(config_.owed == nullptr || config_.log != nullptr);
-  if (config_.options.optimistic) early_.emplace(config_.options);
-  if (port::Log* log = in_memory() ? &memory_log_ : config_.log; log != nullptr) {
-    acceptor_.emplace(*log);
-    coordinator_.emplace(Parts{config_, peers_, store_, state_, given_, *acceptor_, kept_, outbox_,
-                               *routes_, early_ ? &*early_ : nullptr});
-  }
   counters_.reserve(64);
   visiting_ = config_.merger != nullptr;
   know_nodes();
@@ -119,12 +137,13 @@ void PaxosEngine::start(Instant now, Effects& out) {
     sworn_ = state_.known();
     founding_.restore(acceptor_->taken(), acceptor_->taken_heard());
     taken_written_ = true;
-    see_round(now, acceptor_->promised());
+    election_.see(now, acceptor_->promised());
     checkpoint_at_ = state_.next();
-    if (!in_memory()) open_log(out);
+    if (!parts_.in_memory()) open_log(out);
   }
   from_ = state_.key();
-  tick_at_ = disk_moved_at_ = now;
+  tick_at_ = now;
+  links_.start(now);
   if (life_ == Life::running) begin(now, out);
 }
 
@@ -150,7 +169,7 @@ void PaxosEngine::leave(Instant /*now*/, Effects& out) {
 void PaxosEngine::on_timer(Instant now, Effects& out) {
   if (life_ == Life::opening && now >= tick_at_) {
     tick_at_ = now + config_.options.heartbeat;
-    disk_hangs_ = look_at_disk(now);
+    links_.look_at_disk(now);
   }
   if (life_ != Life::running) return;
   if (now >= tick_at_) {
@@ -187,13 +206,9 @@ void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
   if (life_ != Life::running) return;
   // Others were not silent: this node did not listen.
   peers_.forgive(now, gap);
-  fit_enough_at_ = disk_moved_at_ = now;
+  links_.forgive(now);
+  election_.forgive(now);
   out.report({&event::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
-  // While nobody coordinates, pauses do not put off an election: a process that gets a processor
-  // only now and then would never begin one.
-  if (coordinator() != nullptr || PEAL_MUTANT(px_pauses_add_up)) {
-    retry_at_ = std::max(retry_at_, now + config_.options.suspect);
-  }
 }
 
 std::optional<Instant> PaxosEngine::next_deadline() const {
@@ -214,11 +229,8 @@ void PaxosEngine::work(Instant now, Effects& out) {
   now_ = now;
   more_ = true;
   for (int pass = 0; pass < kPassesMax && more_ && life_ == Life::running; ++pass) {
-    mark_decided();
-    if (decided_upto_ > told_) {
-      told_ = decided_upto_;
-      if (routes_->tell_decided(now, state(), out)) announce_ = true;
-    }
+    learner_.count_votes();
+    if (learner_.has_news() && routes_->tell_decided(now, state(), out)) announce_ = true;
     const bool taken = take_recalled();
     more_ = consume(out) || taken;
     update_self();
@@ -229,12 +241,12 @@ void PaxosEngine::work(Instant now, Effects& out) {
   if (life_ != Life::running) return;
   left_out_.write();
   if (checkpoint_wanted_) write_checkpoint();
-  if (leads_again_) lead_again(now, out);
+  if (election_.leads_again() && votes()) election_.lead_again(now, out);
   update_self();
   if (announce_ && now >= announce_at_) {
     announce_ = false;
     announce_at_ = now + config_.options.votes_apart;
-    routes_->tell_votes(state(), coordinator(), out);
+    routes_->tell_votes(state(), election_.coordinator(), out);
   }
   routes_->end_turn(peers_.self().state, out);
   ask_for_missing(now, out);
@@ -251,12 +263,12 @@ bool PaxosEngine::pass(Instant now, std::uint64_t key, Effects& out) {
 }
 
 MemberId PaxosEngine::coordinated_by() const {
-  const Peer* leader = coordinator();
+  const Peer* leader = election_.coordinator();
   return leader == nullptr ? MemberId{} : leader->member;
 }
 
 void PaxosEngine::want_pass(std::uint64_t key, Effects& out) {
-  const Peer* leader = coordinator();
+  const Peer* leader = election_.coordinator();
   if (life_ != Life::running || leader == nullptr || leader->self) return;
   outbox_.send(leader->node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_pass(header, {key}, bytes);
@@ -269,16 +281,17 @@ void PaxosEngine::tick(Instant now, Effects& out) {
   now_ = now;
   peers_.tick(now);
   copy_check_.look(peers_);
-  look_at_links(now);
+  links_.look(now);
+  election_.look(now, links_.company().fitness());
   update_self();
   if (coordinator_) {
     coordinator_->tick(now, out);
-    elect(now, out);
+    election_.run(now, votes(), out);
   }
   wire::State said = state();
-  said.beat = ++beats_;
+  said.beat = links_.next_beat();
   say(said, Lane::control, out);
-  check_links(out);
+  links_.check(out);
   asked_ = false;
   look_at_owed(out);
   kept_.look(peers_);
@@ -286,99 +299,25 @@ void PaxosEngine::tick(Instant now, Effects& out) {
   ask_for_checkpoint(out);
 }
 
-// A coordinator goes on as long as it serves most acceptors. If none does, the fittest acceptor
-// that seems alive takes over, of equally fit ones the lowest that knows where the order stands.
-void PaxosEngine::elect(Instant now, Effects& out) {
-  if (coordinator_->phase() != Coordinator::Phase::idle || now < retry_at_) return;
-  if (peers_.live_acceptors() < peers_.majority()) return;
-  if (!votes() || !most_miss_last()) return;
-  // The answer to the last round waits for the disk. Another round would make it worthless, and its
-  // own answer would wait longer: with slow disks no round would ever end.
-  if (acceptor_->promise_under_way() && !PEAL_MUTANT(px_rounds_overtake)) return;
-  const Peer* best = peers_.candidate(config_.first_candidate);
-  if (best == nullptr || !best->self) return;
-  ++counts_.elections;
-  PEAL_PROBE("paxos.election");
-  // Not again before the others have had their turn.
-  const std::size_t all = config_.acceptors.size();
-  const auto index = static_cast<std::size_t>(
-      std::lower_bound(config_.acceptors.begin(), config_.acceptors.end(), config_.self.node) -
-      config_.acceptors.begin());
-  const auto rank = static_cast<std::int64_t>((index + all - config_.first_candidate % all) % all);
-  retry_at_ = now + config_.options.suspect + config_.options.suspect * rank / 4;
-  const std::uint64_t count =
-      std::max(round_seen_.count + 1, wire::first_count(state_.nodes().number));
-  see_round(now, {count, config_.self});
-  coordinator_->prepare(now, count, out);
-}
-
-/// The coordinator of the highest round does not serve this node, or has had its time to try.
-bool PaxosEngine::misses_last() const {
-  if (round_seen_.count == 0) return true;
-  const Peer* last = peers_.find(round_seen_.coordinator.node);
-  if (last == nullptr || last->member != round_seen_.coordinator) return true;
-  // It gives up once it sees a higher round.
-  if (last->self) return coordinator_->phase() == Coordinator::Phase::idle;
-  if (last->suspected || !last->acceptor || last->state.leaving) return true;
-  // Data of it may arrive, and what it says of itself not.
-  if (!last->reception.works() && !PEAL_MUTANT(px_silent_leads)) return true;
-  const bool leads = leading_ == round_seen_ && state_.governs(round_seen_);
-  if (!leads && now_ - round_seen_at_ >= last->patience * 4) return true;
-  return now_ - fit_enough_at_ >= config_.options.suspect * kLessFitFor;
-}
-
-/// One that does not serve this node alone may serve most others: to take over from it would only
-/// turn the roles round.
-bool PaxosEngine::most_miss_last() const {
-  if (PEAL_MUTANT(px_one_misses) || round_seen_.coordinator == config_.self) return misses_;
-  const auto& peers = peers_.all();
-  const auto missing = std::count_if(peers.begin(), peers.end(), [this](const Peer& peer) {
-    if (!peer.acceptor || peer.silent || peer.suspected) return false;
-    if (peer.self) return misses_;
-    // Whoever goes by an earlier round does not hear of this one's coordinator.
-    return peer.state.misses && peer.state.round <= round_seen_;
-  });
-  return static_cast<std::size_t>(missing) >= peers_.majority();
-}
-
-// A round of a later list is no round to follow here: whoever began it may be the only one who
-// knows that the list counts, and be gone.
-void PaxosEngine::see_round(Instant now, const Round& round) {
-  if (round <= round_seen_ || wire::list_of(round) > state_.nodes().number) return;
-  round_seen_ = round;
-  round_seen_at_ = now;
-  if (coordinator_ && coordinator_->phase() != Coordinator::Phase::idle &&
-      coordinator_->round() < round) {
-    PEAL_PROBE("paxos.stepped_down");
-    coordinator_->step_down();
-    retry_at_ = std::max(retry_at_, now + config_.options.suspect);
-  }
-}
-
-const Peer* PaxosEngine::coordinator() const {
-  const Peer* peer = peers_.find(leading_.coordinator.node);
-  if (peer == nullptr || peer->member != leading_.coordinator || peer->suspected) return nullptr;
-  return peer;
-}
-
 // ---- what this node says of itself ----
 
 wire::State PaxosEngine::state() const {
   wire::State state;
-  state.round = round_seen_;
+  state.round = election_.round();
   state.first_list = state_.nodes().first;
   if (state_.known()) state.list = state_.nodes().number;
   if (const NodeList* next = given_.next(state_)) state.next_list = next->hash;
-  if (coordinator_ && coordinator_->leads() && coordinator_->round() == round_seen_) {
+  if (coordinator_ && coordinator_->leads() && coordinator_->round() == election_.round()) {
     state.leading = true;
   }
   if (acceptor_) {
     state.voted_round = acceptor_->round();
     state.voted_upto = acceptor_->voted_upto();
     if (state.voted_round.count == 0) state.voted_upto = 0;
-    if (routes_->tells_decided() && state.voted_round == decided_round_) {
-      state.decided_upto = PEAL_MUTANT(rd_vote_decides) ? state.voted_upto
-                                                        : std::min(decided_upto_, state.voted_upto);
+    if (routes_->tells_decided() && state.voted_round == learner_.round()) {
+      state.decided_upto = PEAL_MUTANT(rd_vote_decides)
+                               ? state.voted_upto
+                               : std::min(learner_.decided_upto(), state.voted_upto);
     }
   }
   state.next = state_.next();
@@ -388,16 +327,16 @@ wire::State PaxosEngine::state() const {
   state.visiting = visiting_;
   state.asks = asked_;
   state.from = views_from_;
-  state.misses = misses_;
-  state.disk_hangs = says_that_disk_hangs();
+  state.misses = election_.misses();
+  state.disk_hangs = links_.says_that_disk_hangs();
   state.app_full = host_.receive_room_units() == 0;
-  state.fitness = company_.fitness();
+  state.fitness = links_.company().fitness();
   state.life = peers_.self().has_life;
-  if (config_.log != nullptr && !in_memory()) {
+  if (config_.log != nullptr && !parts_.in_memory()) {
     state.log = config_.log->durable().value;
     state.log_word = copy_check_.word();
   }
-  if (state.next != 0) state.unheard = company_.unheard();
+  if (state.next != 0) state.unheard = links_.company().unheard();
   return state;
 }
 
@@ -405,10 +344,8 @@ void PaxosEngine::update_self() {
   Peer& self = peers_.self();
   self.state = state();
   self.has_state = true;
-  if (coordinator_ && coordinator_->leads() && leading_ < coordinator_->round()) {
-    leading_ = coordinator_->round();
-    for (const Own& own : own_) coordinator_->submit(own.head, own.bytes, false, own.stamp);
-  }
+  if (!election_.follow_self()) return;
+  for (const Own& own : own_) coordinator_->submit(own.head, own.bytes, false, own.stamp);
 }
 
 void PaxosEngine::say(const wire::State& said, Lane lane, Effects& out) {

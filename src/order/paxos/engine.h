@@ -10,19 +10,22 @@
 #include <vector>
 
 #include "order/paxos/acceptor.h"
-#include "order/paxos/company.h"
 #include "order/paxos/coordinator.h"
 #include "order/paxos/copy_check.h"
 #include "order/paxos/early.h"
+#include "order/paxos/election.h"
 #include "order/paxos/ensemble.h"
 #include "order/paxos/founding.h"
 #include "order/paxos/given_list.h"
 #include "order/paxos/kept_words.h"
+#include "order/paxos/learner.h"
 #include "order/paxos/left_out.h"
+#include "order/paxos/link_watch.h"
 #include "order/paxos/memory_log.h"
 #include "order/paxos/options.h"
 #include "order/paxos/outbox.h"
 #include "order/paxos/pace.h"
+#include "order/paxos/parts.h"
 #include "order/paxos/peers.h"
 #include "order/paxos/recall.h"
 #include "order/paxos/routes.h"
@@ -86,8 +89,8 @@ class PaxosEngine final : public Ensemble {
     const Peer* peer = peers_.find(node);
     return peer != nullptr && peer->chosen;
   }
-  bool fit() const override { return company_.fitness() == wire::Fitness::chosen; }
-  bool disk_hangs() const override { return disk_hangs_; }
+  bool fit() const override { return links_.company().fitness() == wire::Fitness::chosen; }
+  bool disk_hangs() const override { return links_.disk_hangs(); }
   void set_ready(bool ready, std::uint64_t from) override {
     visiting_ = !ready;
     views_from_ = from;
@@ -108,29 +111,16 @@ class PaxosEngine final : public Ensemble {
   // engine.cc
   void work(Instant now, Effects& out);
   void tick(Instant now, Effects& out);
-  void elect(Instant now, Effects& out);
   void update_self();
   wire::State state() const;
   void say(const wire::State& said, Lane lane, Effects& out);
-  void see_round(Instant now, const Round& round);
-  const Peer* coordinator() const;
   void stop(Effects& out, std::string_view reason);
-  bool misses_last() const;
-  bool most_miss_last() const;
-
-  // links.cc
-  void look_at_links(Instant now);
-  bool look_at_disk(Instant now);
-  bool says_that_disk_hangs() const;
-  void check_links(Effects& out);
-  wire::Drop on_link_check(Peer& from, const BufferRef& packet);
 
   // engine_state.cc
   WaitReason why(bool waits) const;
   WaitReason why_outside() const;
   WaitReason hung_disks() const;
   WaitReason unheard_members() const;
-  std::uint64_t failing_links() const;
   MemberId full_application() const;
 
   // exchange.cc
@@ -144,7 +134,6 @@ class PaxosEngine final : public Ensemble {
                       Effects& out);
   wire::Drop take_proposal(Instant now, const Arrival& arrival, const BufferRef& bytes,
                            Effects& out);
-  wire::Drop take_decided(Instance instance, const wire::ValueHead& head, const BufferRef& bytes);
   wire::Drop on_prepare(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_fetch(const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_fetched(const BufferRef& packet);
@@ -156,12 +145,10 @@ class PaxosEngine final : public Ensemble {
   void send_decided(NodeId to, Instance instance, bool again, Effects& out);
 
   // lives.cc
-  bool in_memory() const { return config_.storage == Storage::memory; }
   void found(Effects& out);
   wire::Drop on_lives(Peer& from, const BufferRef& packet, Effects& out);
   void begin_order(Effects& out);
   void forget_other_orders();
-  bool shares_order(const Peer& peer) const;
   bool may_speak_for_order() const;
   bool is_told_to_vote(const Peer& from, const wire::Nodes& order) const;
   bool believes(const Peer& from, const wire::Checkpoint& said) const;
@@ -188,15 +175,9 @@ class PaxosEngine final : public Ensemble {
   bool votes() const;
   void vote();
   bool same_order(const wire::State& said) const;
-  bool same_list(const Peer& peer) const;
-  bool knows_order_of(const Round& round) const;
-  bool is_ours(const Arrival& arrival);
   void write_checkpoint();
-  void lead_again(Instant now, Effects& out);
 
-  // learner.cc
-  void mark_decided();
-  void mark(Instance upto);
+  // consume.cc
   bool consume(Effects& out);
   OrderState::Outcome apply(const Value& value);
   void deliver_unit(const Value& value, bool member, Effects& out);
@@ -260,7 +241,6 @@ class PaxosEngine final : public Ensemble {
   OrderState state_;
   GivenList given_;
   Peers peers_;
-  Company company_;
   Store store_;
   std::unique_ptr<LeftOut> own_left_out_;  ///< null if several ensembles share one
   LeftOut& left_out_;
@@ -271,25 +251,20 @@ class PaxosEngine final : public Ensemble {
   BufferPool& pool_;
   MemoryLog memory_log_;
   std::optional<Acceptor> acceptor_;
-  std::optional<Early> early_;       ///< with optimistic delivery
-  std::optional<Instant> early_at_;  ///< when a unit is to be told or proposed
+  std::optional<Early> early_;  ///< with optimistic delivery
+  const Parts parts_;
   std::optional<Coordinator> coordinator_;
+  LinkWatch links_;
+  Election election_;
+  Learner learner_;
+
+  std::optional<Instant> early_at_;  ///< when a unit is to be told or proposed
 
   /// `opening`: the log does not say yet that this incarnation has begun, so it says nothing.
   enum class Life : std::uint8_t { created, opening, running, stopped } life_ = Life::created;
   Instant started_{};
   Instant tick_at_{};
-  bool more_ = false;   ///< the last call left work over
-  Round round_seen_{};  ///< the highest anybody spoke of
-  Instant round_seen_at_{};
-  Round leading_{};          ///< the highest whose coordinator is known to be past Phase 1
-  Instant retry_at_{};       ///< no Phase 1 of this node before
-  Instant fit_enough_at_{};  ///< when the coordinator was last no less fit than this node
-  bool misses_ = false;      ///< see misses_last()
-  std::uint32_t beats_ = 0;  ///< signs of life sent so far
-  bool disk_hangs_ = false;
-  LogPosition disk_at_{};              ///< of the log: durable up to there
-  Instant disk_moved_at_{};            ///< or had nothing to write
+  bool more_ = false;                  ///< the last call left work over
   std::optional<NodeId> promise_for_;  ///< who waits for a promise to be on disk
   Instant announce_at_{};              ///< not before; votes that come meanwhile go together
   bool announce_ = false;
@@ -305,21 +280,14 @@ class PaxosEngine final : public Ensemble {
   bool sworn_ = false;
   CopyCheck copy_check_;
   std::uint64_t told_forgotten_ = ~std::uint64_t{0};  ///< number of the list for which people were
-  bool leads_again_ = false;  ///< it coordinated when another list began to count
-  bool visiting_ = false;     ///< is not to be taken into a view
+  bool visiting_ = false;                             ///< is not to be taken into a view
   std::uint64_t from_ = 0;  ///< key before the first value that this incarnation consumed in a row
   std::uint64_t views_from_ = 0;  ///< what others are told: of all ensembles
 
-  Round decided_round_{};         ///< in which a majority voted last
-  Instance decided_upto_ = 0;     ///< up to there
-  Instance told_ = 0;             ///< of them, what the routes were told of
-  Instance marked_ = 0;           ///< slots up to here were told so
-  Instance highest_decided_ = 0;  ///< that anybody spoke of
-  std::vector<Instance> votes_;   ///< scratch
-  bool is_missing_ = false;       ///< something was, at the last look
-  bool on_its_way_ = false;       ///< as far as this node can see
-  Instance missed_ = 0;           ///< the first
-  Instance missed_upto_ = 0;      ///< what is missing up to there is as late
+  bool is_missing_ = false;   ///< something was, at the last look
+  bool on_its_way_ = false;   ///< as far as this node can see
+  Instance missed_ = 0;       ///< the first
+  Instance missed_upto_ = 0;  ///< what is missing up to there is as late
   Instant missed_at_{};
   std::uint32_t asks_ = 0;  ///< for these
   bool asked_ = false;      ///< since the last sign of life
@@ -347,8 +315,8 @@ class PaxosEngine final : public Ensemble {
 
   SaidOnce reported_;
   struct Counts {
-    std::uint64_t originated = 0, delivered = 0, ignored = 0, views = 0, elections = 0, repeats = 0,
-                  repeated = 0, resent = 0, checkpoints = 0;
+    std::uint64_t originated = 0, delivered = 0, ignored = 0, views = 0, repeats = 0, repeated = 0,
+                  resent = 0, checkpoints = 0;
   } counts_;
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops_{};
   mutable std::vector<Counter> counters_;

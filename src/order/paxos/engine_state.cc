@@ -15,7 +15,7 @@ WaitReason PaxosEngine::why() const {
 
 /// `waits`: for anything to be ordered.
 WaitReason PaxosEngine::why(bool waits) const {
-  if (life_ == Life::opening && disk_hangs_) return {&wait::disk, config_.self, 0};
+  if (life_ == Life::opening && links_.disk_hangs()) return {&wait::disk, config_.self, 0};
   if (host_.receive_room_units() == 0) return {&wait::slow_application, config_.self, 0};
   // Whoever is to coordinate, it cannot without most of them; nor will what comes next be ordered.
   if (!state_.known() && peers_.self().named && !peers_.anybody_knows()) return founding_waits();
@@ -31,11 +31,11 @@ WaitReason PaxosEngine::why(bool waits) const {
   if (const MemberId full = full_application(); full != MemberId{}) {
     return {&wait::slow_application, full, 0};
   }
-  if (disk_hangs_) return {&wait::disk, config_.self, seq_ + 1};
-  if (const Peer* leader = coordinator(); leader == nullptr) {
+  if (links_.disk_hangs()) return {&wait::disk, config_.self, seq_ + 1};
+  if (const Peer* leader = election_.coordinator(); leader == nullptr) {
     // The others go on with one that this node alone does not hear.
-    const Peer* last = peers_.find(round_seen_.coordinator.node);
-    if (last != nullptr && !last->self && !last->reception.works() && !most_miss_last()) {
+    const Peer* last = peers_.find(election_.round().coordinator.node);
+    if (last != nullptr && !last->self && !last->reception.works() && !election_.most_miss_last()) {
       return {&wait::unheard, last->member, seq_ + 1, {}, {last->member}};
     }
     const Peer* best = peers_.candidate(config_.first_candidate);
@@ -81,17 +81,9 @@ WaitReason PaxosEngine::unheard_members() const {
   return reason;
 }
 
-/// From how many nodes of the list something arrives, and not all.
-std::uint64_t PaxosEngine::failing_links() const {
-  const std::vector<Peer>& peers = peers_.all();
-  return static_cast<std::uint64_t>(std::count_if(peers.begin(), peers.end(), [](const Peer& peer) {
-    return peer.listed && !peer.self && !peer.suspected && !peer.reception.works();
-  }));
-}
-
 /// What keeps this node out of the view, as far as it can tell.
 WaitReason PaxosEngine::why_outside() const {
-  if (disk_hangs_) return {&wait::disk, config_.self, seq_ + 1};
+  if (links_.disk_hangs()) return {&wait::disk, config_.self, seq_ + 1};
   WaitReason unheard{&wait::unheard, {}, seq_ + 1};
   WaitReason not_heard{&wait::not_heard, {}, seq_ + 1};
   for (const Peer& peer : peers_.all()) {
@@ -109,7 +101,7 @@ WaitReason PaxosEngine::why_outside() const {
 /// A member whose application takes nothing, and that holds up the others or is about to. A
 /// coordinator does so when it has consumed as much as others that wait for it.
 MemberId PaxosEngine::full_application() const {
-  const Peer* leader = coordinator();
+  const Peer* leader = election_.coordinator();
   for (const Peer& peer : peers_.all()) {
     if (peer.self || peer.suspected || !peer.has_state || !state_.has(peer.member)) continue;
     const bool holds_up = peer.state.next < state_.next() || &peer == leader;
@@ -124,7 +116,7 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"quorum_delivered", counts_.delivered},
       {"quorum_ignored", counts_.ignored},
       {"quorum_views", counts_.views},
-      {"quorum_elections", counts_.elections},
+      {"quorum_elections", election_.elections()},
       {"quorum_repeats_asked", counts_.repeats},
       {"quorum_repeated", counts_.repeated},
       {"quorum_resent", counts_.resent},
@@ -132,14 +124,14 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"quorum_no_buffer", outbox_.no_buffer()},
       {"quorum_next", state_.next()},
       {"quorum_instances_ahead", store_.end() - store_.next()},
-      {"quorum_round", round_seen_.count},
+      {"quorum_round", election_.round().count},
       {"quorum_window", coordinator_ && coordinator_->leads() ? coordinator_->window() : 0},
       {"quorum_member_window", own_window_.size()},
       {"quorum_list", state_.nodes().number},
       {"quorum_acceptors", peers_.acceptors()},
       {"quorum_acceptors_heard", peers_.live_acceptors()},
       {"quorum_acceptors_living", peers_.lives()},
-      {"quorum_links_failing", failing_links()},
+      {"quorum_links_failing", links_.failing()},
       {"quorum_acceptor", peers_.self().named ? 1U : 0U},
       {"quorum_amnesiac", has_forgotten() ? 1U : 0U},
       {"quorum_owed_bytes", left_out_.bytes()},
@@ -157,6 +149,9 @@ void PaxosEngine::check_invariants() const {
   if (acceptor_) acceptor_->check_invariants();
   if (coordinator_) coordinator_->check_invariants();
   if (early_) early_->check_invariants();
+  links_.check_invariants();
+  election_.check_invariants();
+  learner_.check_invariants();
   PEAL_ASSERT(!state_.known() || store_.next() == state_.next());
   PEAL_ASSERT(own_.size() <= config_.options.member_window);
   PEAL_ASSERT(own_.empty() || own_.back().head.number == own_number_);
@@ -167,19 +162,17 @@ void PaxosEngine::check_invariants() const {
 std::uint64_t PaxosEngine::digest() const {
   Digest digest;
   digest.add(static_cast<std::uint64_t>(life_));
-  for (const Round& round : {round_seen_, leading_, decided_round_}) add_to(digest, round);
+  for (const Round& round : {election_.round(), election_.leading()}) add_to(digest, round);
   digest.add(promise_for_ ? promise_for_->value : 0);
   digest.add((announce_ ? 1U : 0U) | (is_missing_ ? 2U : 0U) | (checkpoint_wanted_ ? 4U : 0U));
-  digest.add(decided_upto_);
-  digest.add(marked_);
-  digest.add(highest_decided_);
+  learner_.add_to(digest);
   digest.add(checkpoint_at_);
   digest.add(view_.number);
   digest.add(seq_);
   digest.add(own_number_);
   digest.add(own_.size());
   digest.add(logged_list_);
-  digest.add((leads_again_ ? 1U : 0U) | (visiting_ ? 2U : 0U) | (sworn_ ? 4U : 0U));
+  digest.add((election_.leads_again() ? 1U : 0U) | (visiting_ ? 2U : 0U) | (sworn_ ? 4U : 0U));
   founding_.add_to(digest);
   copy_check_.add_to(digest);
   state_.add_to(digest);

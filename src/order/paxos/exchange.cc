@@ -61,7 +61,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
                             kind == PaxosKind::log_heard || kind == PaxosKind::checkpoint ||
                             kind == PaxosKind::checkpoint_get || kind == PaxosKind::link_check;
   // Before its first STATE nobody knows of which order it is.
-  if (!of_any_order && !shares_order(from)) {
+  if (!of_any_order && !parts_.shares_order(from)) {
     return from.has_state ? Drop::other_list : Drop::wrong_state;
   }
   switch (kind) {
@@ -94,7 +94,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
       wire::Recall recall;
       const Drop reason = wire::decode_recall(packet.view(), recall);
       if (reason != Drop::none) return reason;
-      if (!shares_order(from)) return Drop::other_list;
+      if (!parts_.shares_order(from)) return Drop::other_list;
       answer_recall(from.node, recall, out);
       return reason;
     }
@@ -111,7 +111,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     case PaxosKind::checkpoint: return on_checkpoint(from, packet, out);
     case PaxosKind::lives: return on_lives(*peers_.find(from.node), packet, out);
     case PaxosKind::log_heard: return on_log_heard(from, packet, out);
-    case PaxosKind::link_check: return on_link_check(*peers_.find(from.node), packet);
+    case PaxosKind::link_check: return links_.on_check(*peers_.find(from.node), packet);
   }
   return Drop::unknown_kind;
 }
@@ -133,9 +133,9 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
   answer_about_log(from, said, out);
   if (said.beat != 0) from.reception.beat(now, said.beat);
   if (said.voted_round.count != 0) hear_voter(from);
-  see_round(now, said.round);
-  highest_decided_ = std::max(highest_decided_, said.next == 0 ? 0 : said.next - 1);
-  if (said.leading && said.round > leading_ && state_.governs(said.round)) {
+  election_.see(now, said.round);
+  if (said.next != 0) learner_.note_decided(said.next - 1);
+  if (said.leading && said.round > election_.leading() && state_.governs(said.round)) {
     follow(now, said.round, out);
   }
   return Drop::none;
@@ -165,13 +165,13 @@ Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const 
   Arrival arrival;
   Drop reason = routes_->read(from, kind, packet.view(), arrival);
   if (reason != Drop::none) return reason;
-  if (!arrival.decided && !is_ours(arrival)) return Drop::wrong_state;
+  if (!arrival.decided && !learner_.is_ours(arrival)) return Drop::wrong_state;
   // The packet's own header makes room for that of the next one.
   bool fresh = true;
   const BufferRef bytes =
       arrival.own ? own_bytes(arrival.head, fresh) : bytes_behind(packet, routes_->header_bytes());
   if (arrival.own && !bytes) return Drop::stale;
-  reason = arrival.decided ? take_decided(arrival.instance, arrival.head, bytes)
+  reason = arrival.decided ? learner_.take_decided(arrival.instance, arrival.head, bytes)
                            : take_proposal(now, arrival, bytes, out);
   if (reason == Drop::duplicate) note_twice(now, arrival.instance);
   if (reason != Drop::stale) routes_->pass_on(arrival, bytes, fresh, out);
@@ -182,24 +182,13 @@ Drop PaxosEngine::take_proposal(Instant now, const Arrival& arrival, const Buffe
                                 Effects& out) {
   const Round& round = arrival.round;
   const Instance floor = arrival.instance - arrival.behind;
-  see_round(now, round);
-  if (round > leading_) follow(now, round, out);
+  election_.see(now, round);
+  if (round > election_.leading()) follow(now, round, out);
   if (arrival.vote && votes() && !acceptor_->accept(round, floor)) {
     tell_state(round.coordinator.node, out);  // a higher round is promised
     return Drop::stale;
   }
-  highest_decided_ = std::max(highest_decided_, floor - 1);
-  if (arrival.tells_decided) peers_.note_decided(round, floor - 1);
-  Slot* slot = store_.make(arrival.instance);
-  if (slot == nullptr) {
-    return arrival.instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
-  }
-  if (slot->decided || slot->heard_round >= round) return Drop::duplicate;
-  slot->heard_round = round;
-  slot->heard = {arrival.head, bytes};
-  if (round == decided_round_ && arrival.instance <= decided_upto_) slot->decided = true;
-  if (PEAL_MUTANT(rd_arrival_decides)) slot->decided = true;
-  return Drop::none;
+  return learner_.take_proposal(arrival, bytes);
 }
 
 Drop PaxosEngine::on_prepare(Instant now, const Peer& from, const BufferRef& packet, Effects& out) {
@@ -208,9 +197,9 @@ Drop PaxosEngine::on_prepare(Instant now, const Peer& from, const BufferRef& pac
   if (reason != Drop::none) return reason;
   const Round round{prepare.count, from.member};
   hear_voter(from);  // who begins a round votes in it
-  if (!votes() || !knows_order_of(round)) return Drop::wrong_state;
+  if (!votes() || !parts_.knows_order_of(round)) return Drop::wrong_state;
   if (wire::list_of(round) > state_.nodes().number) return Drop::wrong_state;
-  see_round(now, round);
+  election_.see(now, round);
   if (!state_.governs(round) || !acceptor_->prepare(round)) {
     tell_state(from.node, out);
     return Drop::stale;
@@ -295,23 +284,10 @@ Drop PaxosEngine::on_decided(Instant now, const BufferRef& packet) {
   wire::ValueFrame frame;
   const Drop reason = wire::decode_value(packet.view(), frame);
   if (reason != Drop::none) return reason;
-  const Drop known =
-      take_decided(frame.instance, frame.head, bytes_behind(packet, wire::kDataHeaderBytes));
+  const Drop known = learner_.take_decided(frame.instance, frame.head,
+                                           bytes_behind(packet, wire::kDataHeaderBytes));
   if (known == Drop::duplicate) note_twice(now, frame.instance);
   return known;
-}
-
-Drop PaxosEngine::take_decided(Instance instance, const wire::ValueHead& head,
-                               const BufferRef& bytes) {
-  highest_decided_ = std::max(highest_decided_, instance);
-  Slot* slot = store_.make(instance);
-  if (slot == nullptr) return instance < store_.next() ? Drop::duplicate : Drop::out_of_window;
-  if (slot->decided) return Drop::duplicate;
-  slot->decided = true;
-  slot->heard = {head, bytes};
-  // No round: an acceptor must not vote for it as if it had been proposed in its round.
-  slot->heard_round = {};
-  return Drop::none;
 }
 
 Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effects& out) {
@@ -346,7 +322,6 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   cut_off_ticks_ = 0;  // it has waited for this
   checkpoint_at_ = said.next;
   // Others that were heard before may have spoken of another order.
-  if (!known) highest_decided_ = said.next - 1;
   if (!known) forget_other_orders();
   if (other_list) change_nodes(out);
   if (told) swear();

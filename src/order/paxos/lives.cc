@@ -64,7 +64,7 @@ void PaxosEngine::begin_order(Effects& out) {
   checkpoint_at_ = state_.next();
   sworn_ = true;
   // All others are about to know it too, and the one whose turn it is may not yet.
-  retry_at_ = std::max(retry_at_, now_ + config_.options.suspect / 2);
+  election_.put_off(now_ + config_.options.suspect / 2);
   forget_other_orders();
   know_nodes();
   routes_->nodes_changed();
@@ -75,19 +75,13 @@ void PaxosEngine::begin_order(Effects& out) {
 
 // What others said of orders that are not the one that this node goes by from now on.
 void PaxosEngine::forget_other_orders() {
-  round_seen_ = leading_ = decided_round_ = {};
-  highest_decided_ = decided_upto_ = told_ = marked_ = 0;
+  election_.forget();
+  learner_.forget();
   for (Peer& peer : peers_.all()) {
     if (peer.self || peer.state.next == 0) continue;
     if (peer.state.first_list == state_.nodes().first) continue;
     peers_.forget_state(peer);
   }
-}
-
-/// It goes by the order that this node knows: what it says of instances is of use here. Packets say
-/// of which order they are by who sends them: nobody ever goes over to another one.
-bool PaxosEngine::shares_order(const Peer& peer) const {
-  return state_.known() && peer.state.next != 0 && peer.state.first_list == state_.nodes().first;
 }
 
 /// An acceptor's word that an order goes on in its life is one that others vote by.
@@ -118,7 +112,7 @@ bool PaxosEngine::believes(const Peer& from, const wire::Checkpoint& said) const
 /// This node knew of its order by hearsay. An acceptor that votes in it, in the life that the list
 /// names, says now that the order goes on.
 void PaxosEngine::hear_voter(const Peer& from) {
-  if (sworn_ || !from.acceptor || !shares_order(from) || !founding_.needs(from)) return;
+  if (sworn_ || !from.acceptor || !parts_.shares_order(from) || !founding_.needs(from)) return;
   PEAL_PROBE("paxos.told_to_vote");
   swear();
   look_at_silence();

@@ -38,7 +38,7 @@ bool gives(const Peer& peer, Instance instance) {
 bool PaxosEngine::lacks(Instance instance) const {
   const Slot* slot = store_.find(instance);
   if (slot != nullptr && slot->decided) return false;
-  if (state_.known() && instance >= state_.next() && instance <= highest_decided_) return true;
+  if (state_.known() && instance >= state_.next() && instance <= learner_.highest()) return true;
   if (!votes() || slot == nullptr || acceptor_->vote_next() == 0) return false;
   return instance >= acceptor_->vote_next() && slot->heard_round != acceptor_->round();
 }
@@ -52,7 +52,7 @@ std::optional<Instance> PaxosEngine::missing() const {
 // The coordinator has it for sure, and much to do: it is asked if nobody else is known to have it.
 // Of the others each node begins with another one, so that what many lack is not asked of one.
 const Peer* PaxosEngine::who_has(Instance instance) const {
-  const Peer* leader = coordinator();
+  const Peer* leader = election_.coordinator();
   if (leader != nullptr && leader->self) leader = nullptr;
   std::vector<const Peer*> able;
   std::size_t own = 0;
@@ -94,11 +94,11 @@ void PaxosEngine::ask_for_missing(Instant now, Effects& out) {
     // What is as late as what was asked for, or far behind it, is asked for once that has come.
     const bool as_late = is_missing_ && asks_ > 0 && *first <= missed_upto_;
     const bool far =
-        asks_ > 0 && *first == asked_upto_ + 1 && highest_decided_ >= *first + ask_max_;
+        asks_ > 0 && *first == asked_upto_ + 1 && learner_.highest() >= *first + ask_max_;
     is_missing_ = true;
     missed_ = *first;
     if (!as_late) {
-      missed_upto_ = std::max(highest_decided_, store_.end() - 1);
+      missed_upto_ = std::max(learner_.highest(), store_.end() - 1);
       missed_at_ = now;
     }
     asks_ = 0;
@@ -243,10 +243,10 @@ void PaxosEngine::ask_checkpoint_of(const Peer& peer, Effects& out) {
 /// they voted for.
 void PaxosEngine::recall(Effects& out) {
   const Instance first = state_.next();
-  if (first > highest_decided_) return;
+  if (first > learner_.highest()) return;
   PEAL_PROBE("paxos.recalls");
   const auto count = static_cast<std::uint16_t>(
-      std::min({highest_decided_ - first + 1, Instance{wire::kRecallMax}, ask_max_}));
+      std::min({learner_.highest() - first + 1, Instance{wire::kRecallMax}, ask_max_}));
   recalled_upto_ = first + count;
   const wire::Recall question{first, count};
   for (const Peer& peer : peers_.all()) {
@@ -256,7 +256,7 @@ void PaxosEngine::recall(Effects& out) {
       recall_own(question);
       continue;
     }
-    if (!shares_order(peer)) continue;
+    if (!parts_.shares_order(peer)) continue;
     outbox_.send(peer.node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
       return wire::encode_recall(header, question, bytes);
     });
@@ -299,7 +299,7 @@ Drop PaxosEngine::on_word(const Peer& from, const BufferRef& packet) {
   if (reason != Drop::none) return reason;
   const bool asked_for =
       word.instance >= state_.next() && word.instance < state_.next() + wire::kRecallMax;
-  if (!from.acceptor || !asked_for || !shares_order(from)) return Drop::stale;
+  if (!from.acceptor || !asked_for || !parts_.shares_order(from)) return Drop::stale;
   recall_.note(from.node, word.instance, word.round,
                {word.head, bytes_behind(packet, wire::kWordHeaderBytes)});
   return Drop::none;
@@ -312,7 +312,7 @@ bool PaxosEngine::take_recalled() {
   const std::optional<Value> value = recall_.decided(state_.next(), peers_.majority());
   if (!value) return false;
   PEAL_PROBE("paxos.recalled");
-  return take_decided(state_.next(), value->head, value->bytes) == Drop::none;
+  return learner_.take_decided(state_.next(), value->head, value->bytes) == Drop::none;
 }
 
 /// Before this node skips the instances up to `end`.

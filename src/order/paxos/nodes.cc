@@ -72,12 +72,9 @@ void PaxosEngine::change_nodes(Effects& out) {
   look_at_silence();
   routes_->nodes_changed();
   recall_.clear();  // others vote from here on
-  // Rounds of the list before are over. Who coordinated them has the first word.
-  if (coordinator_) coordinator_->step_down();
+  election_.begin_list(now_, led);
   promise_for_.reset();
-  round_seen_at_ = now_;
   const Peer& self = peers_.self();
-  leads_again_ = led && self.acceptor;
   logged_list_ = kNotLogged;
   checkpoint_wanted_ = acceptor_ && sworn_ && self.acceptor;
   // What was decided while it was no acceptor is not in its log, and votes of its own may be.
@@ -124,15 +121,6 @@ void PaxosEngine::write_checkpoint() {
   more_ = true;
 }
 
-void PaxosEngine::lead_again(Instant now, Effects& out) {
-  if (!votes()) return;
-  leads_again_ = false;
-  if (wire::list_of(round_seen_) >= state_.nodes().number) return;  // another one was faster
-  const Round round{wire::first_count(state_.nodes().number), config_.self};
-  see_round(now, round);
-  coordinator_->prepare(now, round.count, out);
-}
-
 /// This node may promise and vote: it is an acceptor of the list that counts, in the life that the
 /// list names, and its log knows.
 bool PaxosEngine::votes() const {
@@ -145,7 +133,7 @@ void PaxosEngine::vote() {
   const bool begun = votes() && acceptor_->round().count != 0;
   if (!begun || !state_.governs(acceptor_->round())) return;
   acceptor_->vote(store_);
-  if (!in_memory() || !acceptor_->on_durable()) return;
+  if (!parts_.in_memory() || !acceptor_->on_durable()) return;
   // No disk is waited for: its own vote counts at once.
   announce_ = true;
   update_self();
@@ -156,31 +144,6 @@ void PaxosEngine::vote() {
 bool PaxosEngine::same_order(const wire::State& said) const {
   if ((said.next != 0) != state_.known()) return true;
   return said.first_list == state_.nodes().first;
-}
-
-/// Its votes are those of an acceptor of the list that counts here.
-bool PaxosEngine::same_list(const Peer& peer) const {
-  return (peer.state.first_list == state_.nodes().first &&
-          peer.state.list == state_.nodes().number) ||
-         PEAL_MUTANT(px_lists_mixed);
-}
-
-/// A node that knows nothing yet may have been given a list that never counted: then rounds of the
-/// first list are not of the list that it goes by, and say nothing of that.
-bool PaxosEngine::knows_order_of(const Round& round) const {
-  const Peer* peer = peers_.find(round.coordinator.node);
-  return peer != nullptr && peer->has_state && peer->state.first_list == state_.nodes().first;
-}
-
-/// Is this the value of a round of the list that counts? Else others have another list, and only
-/// where they are is of use.
-bool PaxosEngine::is_ours(const Arrival& arrival) {
-  if (!knows_order_of(arrival.round)) return false;
-  if (state_.governs(arrival.round) || PEAL_MUTANT(px_lists_mixed)) return true;
-  if (wire::list_of(arrival.round) > state_.nodes().number) {
-    highest_decided_ = std::max(highest_decided_, arrival.instance - arrival.behind - 1);
-  }
-  return false;
 }
 
 }  // namespace peal::order::paxos

@@ -47,7 +47,7 @@ wire::Drop PaxosEngine::on_log_heard(const Peer& from, const BufferRef& packet, 
   const wire::Drop reason = wire::decode_log_answer(packet.view(), answer);
   if (reason != wire::Drop::none) return reason;
   const Peer& self = peers_.self();
-  if (in_memory() || answer.asker != config_.self.epoch || answer.life != self.has_life) {
+  if (parts_.in_memory() || answer.asker != config_.self.epoch || answer.life != self.has_life) {
     return wire::Drop::stale;
   }
   if (copy_check_.note(from.node, answer)) {

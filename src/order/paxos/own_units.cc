@@ -45,7 +45,7 @@ void PaxosEngine::pull(Effects& out) {
 }
 
 void PaxosEngine::submit(Own& own, Effects& out) {
-  const Peer* leader = coordinator();
+  const Peer* leader = election_.coordinator();
   if (leader == nullptr) return;
   const bool fresh = !own.used;
   if (leader->self && !early_) {
@@ -97,7 +97,7 @@ BufferRef PaxosEngine::own_bytes(const wire::ValueHead& head, bool& fresh) {
 
 // What is on its way to the coordinator before is not on its way to this one.
 void PaxosEngine::follow(Instant now, const Round& round, Effects& out) {
-  leading_ = round;
+  election_.follow(round);
   own_sent_at_ = now;
   own_vain_ = 0;
   resend_own(own_.size(), out);
@@ -121,7 +121,7 @@ wire::Drop PaxosEngine::on_lacks(Instant now, const Peer& from, const BufferRef&
   wire::Lacks lacks;
   const wire::Drop reason = wire::decode_lacks(packet.view(), lacks);
   if (reason != wire::Drop::none) return reason;
-  const Peer* leader = coordinator();
+  const Peer* leader = election_.coordinator();
   if (leader == nullptr || leader->member != from.member) return wire::Drop::bad_sender;
   if (lacks.view != view_.number || own_.empty()) return wire::Drop::stale;
   const std::uint64_t oldest = own_.front().head.number;
