@@ -15,6 +15,8 @@ constexpr std::uint32_t kAskedBytesMax = 96U << 10;
 /// What one call does at most before it lets others have their turn.
 constexpr int kPassesMax = 4;
 
+constexpr std::uint32_t kConsumedAtOnce = 64;
+
 /// Ahead of what is consumed there are the slowest member's instances, and after a restart those
 /// that were consumed since the checkpoint before the last one.
 std::uint32_t slots_max(const Options& options) {
@@ -73,11 +75,6 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       peers_(config_.self, life_of(config_), config_.options,
              link_rhythm(config_.merger != nullptr)),
       store_(slots_max(config_.options), config_.options.history_bytes_max),
-      own_left_out_(
-          config_.left_out != nullptr
-              ? nullptr
-              : std::make_unique<LeftOut>(2 * config_.options.history_bytes_max, config_.owed)),
-      left_out_(config_.left_out != nullptr ? *config_.left_out : *own_left_out_),
       kept_(kept_bytes_max(config_.options)),
       outbox_(config_, packets),
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
@@ -98,20 +95,22 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
              *routes_,
              early_ ? &*early_ : nullptr},
       coordinator_(acceptor_ ? std::optional<Coordinator>(std::in_place, parts_) : std::nullopt),
+      history_(parts_),
+      checkpointer_(parts_, history_),
+      incarnations_(parts_, checkpointer_),
       links_(parts_),
       election_(parts_, coordinator_ ? &*coordinator_ : nullptr),
       learner_(parts_),
+      early_units_(parts_, coordinator_ ? &*coordinator_ : nullptr),
+      own_units_(parts_, election_, coordinator_ ? &*coordinator_ : nullptr, early_units_),
+      consumer_(parts_, own_units_, early_units_),
       list_told_(config_.nodes_hash),
       ask_max_(std::clamp<Instance>(kAskedBytesMax / config.options.packet_bytes_max, 1,
                                     wire::kRepeatMax)),
-      patience_(config_.options.gap, config_.options.resend, config_.options.suspect),
-      own_patience_(config_.options.resend / 4, config_.options.suspect * 2,
-                    config_.options.suspect * 4),
-      own_window_(config_.options.window_first, config_.options.member_window) {
+      patience_(config_.options.gap, config_.options.resend, config_.options.suspect) {
   PEAL_ASSERT(!parts_.in_memory() || config_.log == nullptr);
   PEAL_ASSERT(config_.owed == nullptr || config_.log != nullptr);
   counters_.reserve(64);
-  visiting_ = config_.merger != nullptr;
   know_nodes();
 }
 
@@ -122,7 +121,7 @@ void PaxosEngine::start(Instant now, Effects& out) {
   life_ = Life::running;
   started_ = now;
   peers_.start(now);
-  if (own_left_out_ && !own_left_out_->restore({&config_.part, 1})) {
+  if (!history_.restore()) {
     stop(out, "the log of what excluded members are owed holds what this release cannot read");
     return;
   }
@@ -133,18 +132,33 @@ void PaxosEngine::start(Instant now, Effects& out) {
     }
     know_nodes();
     routes_->nodes_changed();
-    logged_list_ = state_.nodes().number;
-    sworn_ = state_.known();
-    founding_.restore(acceptor_->taken(), acceptor_->taken_heard());
-    taken_written_ = true;
+    checkpointer_.start();
+    incarnations_.start();
     election_.see(now, acceptor_->promised());
-    checkpoint_at_ = state_.next();
     if (!parts_.in_memory()) open_log(out);
   }
-  from_ = state_.key();
+  consumer_.begin();
   tick_at_ = now;
   links_.start(now);
   if (life_ == Life::running) begin(now, out);
+}
+
+// Nobody hears of this incarnation before its log says that it has begun.
+void PaxosEngine::open_log(Effects& out) {
+  if (!incarnations_.open()) {
+    stop(out, "the acceptor's log takes nothing");
+    return;
+  }
+  if (incarnations_.is_put_back()) put_back(out);
+  if (!acceptor_->is_started()) life_ = Life::opening;
+}
+
+void PaxosEngine::begin(Instant now, Effects& out) {
+  life_ = Life::running;
+  started_ = now;
+  peers_.start(now);
+  tick_at_ = now;
+  on_timer(now, out);
 }
 
 void PaxosEngine::stop(Effects& out, std::string_view reason) {
@@ -188,7 +202,7 @@ void PaxosEngine::on_durable(Instant now, Effects& out) {
     stop(out, "the acceptor's log cannot be written, so this node must not vote any more");
     return;
   }
-  if (left_out_.failed()) {
+  if (history_.failed()) {
     stop(out, "the log of what excluded members are owed cannot be written");
     return;
   }
@@ -208,7 +222,7 @@ void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
   peers_.forgive(now, gap);
   links_.forgive(now);
   election_.forgive(now);
-  out.report({&event::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
+  out.report({&event::paused, consumer_.view(), {}, static_cast<std::uint64_t>(gap.ns), 0});
 }
 
 std::optional<Instant> PaxosEngine::next_deadline() const {
@@ -217,9 +231,9 @@ std::optional<Instant> PaxosEngine::next_deadline() const {
   if (more_) return Instant{};
   Instant next = tick_at_;
   if (is_missing_) next = std::min(next, ask_again_at());
-  if (!own_.empty()) next = std::min(next, resend_own_at());
+  if (const auto at = own_units_.resend_at()) next = std::min(next, *at);
   if (announce_) next = std::min(next, announce_at_);
-  if (early_at_) next = std::min(next, *early_at_);
+  if (const auto at = early_units_.at()) next = std::min(next, *at);
   return next;
 }
 
@@ -234,14 +248,14 @@ void PaxosEngine::work(Instant now, Effects& out) {
     const bool taken = take_recalled();
     more_ = consume(out) || taken;
     update_self();
-    pull(out);
+    own_units_.pull(now, out);
     if (coordinator_) coordinator_->work(now, out);
     vote();
   }
   if (life_ != Life::running) return;
-  left_out_.write();
-  if (checkpoint_wanted_) write_checkpoint();
-  if (election_.leads_again() && votes()) election_.lead_again(now, out);
+  history_.write();
+  if (checkpointer_.write()) more_ = true;
+  if (election_.leads_again() && incarnations_.votes()) election_.lead_again(now, out);
   update_self();
   if (announce_ && now >= announce_at_) {
     announce_ = false;
@@ -250,8 +264,42 @@ void PaxosEngine::work(Instant now, Effects& out) {
   }
   routes_->end_turn(peers_.self().state, out);
   ask_for_missing(now, out);
-  if (!own_.empty() && now >= resend_own_at()) resend_late(now, out);
-  tell_early(out);
+  own_units_.resend_late(now, out);
+  if (early_ && life_ == Life::running) early_units_.tell_due(now, out);
+}
+
+bool PaxosEngine::consume(Effects& out) {
+  if (!state_.known()) return false;
+  for (std::uint32_t i = 0; i < kConsumedAtOnce; ++i) {
+    const Slot* slot = store_.find(state_.next());
+    if (slot == nullptr || !slot->decided) return false;
+    if (host_.receive_room_units() == 0) return false;
+    const Slot read = *slot;
+    if (incarnations_.keeps_log() && !checkpointer_.note(read)) return false;
+    const bool member = joined();
+    std::vector<wire::ViewMember> before;
+    if (read.heard.head.kind == wire::ValueKind::view) before = state_.members();
+    const OrderState::Outcome outcome = consumer_.apply(read.heard);
+    store_.consume();
+    const bool wanted = member || config_.merger != nullptr;
+    if (outcome == OrderState::Outcome::unit && wanted &&
+        !consumer_.deliver(now_, read.heard, member, out)) {
+      stop(out, "decided unit claims this origin but is not its next pending unit");
+    }
+    if (outcome == OrderState::Outcome::view) {
+      if (consumer_.change_view(out)) announce_ = true;
+      history_.retain_for_excluded(before);
+    }
+    if (outcome == OrderState::Outcome::nodes) change_nodes(out);
+    if (life_ != Life::running) return false;
+  }
+  return true;
+}
+
+// What is on its way to the coordinator before is not on its way to this one.
+void PaxosEngine::follow(Instant now, const Round& round, Effects& out) {
+  election_.follow(round);
+  own_units_.follow(now, out);
 }
 
 bool PaxosEngine::pass(Instant now, std::uint64_t key, Effects& out) {
@@ -280,22 +328,22 @@ void PaxosEngine::want_pass(std::uint64_t key, Effects& out) {
 void PaxosEngine::tick(Instant now, Effects& out) {
   now_ = now;
   peers_.tick(now);
-  copy_check_.look(peers_);
+  incarnations_.look();
   links_.look(now);
   election_.look(now, links_.company().fitness());
   update_self();
   if (coordinator_) {
     coordinator_->tick(now, out);
-    election_.run(now, votes(), out);
+    election_.run(now, incarnations_.votes(), out);
   }
   wire::State said = state();
   said.beat = links_.next_beat();
   say(said, Lane::control, out);
   links_.check(out);
   asked_ = false;
-  look_at_owed(out);
+  history_.look(consumer_.view(), out);
   kept_.look(peers_);
-  found(out);
+  if (now - started_ >= config_.options.suspect && incarnations_.tell_lives(out)) begin_order(out);
   ask_for_checkpoint(out);
 }
 
@@ -322,11 +370,11 @@ wire::State PaxosEngine::state() const {
   }
   state.next = state_.next();
   state.oldest = state_.known() ? store_.oldest() : 0;
-  state.view = view_.number;
+  state.view = consumer_.view().number;
   state.joined = joined();
-  state.visiting = visiting_;
+  state.visiting = consumer_.visiting();
   state.asks = asked_;
-  state.from = views_from_;
+  state.from = consumer_.views_from();
   state.misses = election_.misses();
   state.disk_hangs = links_.says_that_disk_hangs();
   state.app_full = host_.receive_room_units() == 0;
@@ -334,7 +382,7 @@ wire::State PaxosEngine::state() const {
   state.life = peers_.self().has_life;
   if (config_.log != nullptr && !parts_.in_memory()) {
     state.log = config_.log->durable().value;
-    state.log_word = copy_check_.word();
+    state.log_word = incarnations_.log_word();
   }
   if (state.next != 0) state.unheard = links_.company().unheard();
   return state;
@@ -344,8 +392,7 @@ void PaxosEngine::update_self() {
   Peer& self = peers_.self();
   self.state = state();
   self.has_state = true;
-  if (!election_.follow_self()) return;
-  for (const Own& own : own_) coordinator_->submit(own.head, own.bytes, false, own.stamp);
+  if (election_.follow_self()) own_units_.submit_to_self();
 }
 
 void PaxosEngine::say(const wire::State& said, Lane lane, Effects& out) {

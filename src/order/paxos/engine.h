@@ -10,27 +10,29 @@
 #include <vector>
 
 #include "order/paxos/acceptor.h"
+#include "order/paxos/checkpointer.h"
+#include "order/paxos/consumer.h"
 #include "order/paxos/coordinator.h"
-#include "order/paxos/copy_check.h"
 #include "order/paxos/early.h"
+#include "order/paxos/early_units.h"
 #include "order/paxos/election.h"
 #include "order/paxos/ensemble.h"
-#include "order/paxos/founding.h"
 #include "order/paxos/given_list.h"
+#include "order/paxos/history.h"
+#include "order/paxos/incarnations.h"
 #include "order/paxos/kept_words.h"
 #include "order/paxos/learner.h"
-#include "order/paxos/left_out.h"
 #include "order/paxos/link_watch.h"
 #include "order/paxos/memory_log.h"
 #include "order/paxos/options.h"
 #include "order/paxos/outbox.h"
+#include "order/paxos/own_units.h"
 #include "order/paxos/pace.h"
 #include "order/paxos/parts.h"
 #include "order/paxos/peers.h"
 #include "order/paxos/recall.h"
 #include "order/paxos/routes.h"
 #include "order/paxos/store.h"
-#include "order/paxos/window.h"
 #include "order/said_once.h"
 
 namespace peal::order::paxos {
@@ -73,7 +75,7 @@ class PaxosEngine final : public Ensemble {
   std::uint64_t key() const override { return state_.key(); }
   bool joined() const override { return state_.has(config_.self); }
   bool near() const override;
-  std::uint64_t from() const override { return from_; }
+  std::uint64_t from() const override { return consumer_.from(); }
   bool idle() const override {
     return coordinator_ && coordinator_->leads() && coordinator_->under_way() == 0;
   }
@@ -84,36 +86,26 @@ class PaxosEngine final : public Ensemble {
   bool pass(Instant now, std::uint64_t key, Effects& out) override;
   MemberId coordinated_by() const override;
   void want_pass(std::uint64_t key, Effects& out) override;
-  void keep_for(std::span<const MemberId> left_out) override;
+  void keep_for(std::span<const MemberId> left_out) override { history_.retain_for(left_out); }
   bool chooses(NodeId node) const override {
     const Peer* peer = peers_.find(node);
     return peer != nullptr && peer->chosen;
   }
   bool fit() const override { return links_.company().fitness() == wire::Fitness::chosen; }
   bool disk_hangs() const override { return links_.disk_hangs(); }
-  void set_ready(bool ready, std::uint64_t from) override {
-    visiting_ = !ready;
-    views_from_ = from;
-  }
+  void set_ready(bool ready, std::uint64_t from) override { consumer_.set_ready(ready, from); }
 
  private:
-  /// A unit of this node that has no place yet.
-  struct Own {
-    wire::ValueHead head;
-    BufferRef bytes;
-    BufferRef packet;         ///< as it was sent; empty if it never was
-    bool used = false;        ///< somebody wrote into the headroom in front of the bytes
-    std::uint64_t stamp = 0;  ///< with optimistic delivery
-    Instant at{};             ///< when it was handed over
-    bool resent = false;
-  };
-
   // engine.cc
+  void open_log(Effects& out);
+  void begin(Instant now, Effects& out);
   void work(Instant now, Effects& out);
   void tick(Instant now, Effects& out);
   void update_self();
   wire::State state() const;
   void say(const wire::State& said, Lane lane, Effects& out);
+  bool consume(Effects& out);
+  void follow(Instant now, const Round& round, Effects& out);
   void stop(Effects& out, std::string_view reason);
 
   // engine_state.cc
@@ -142,52 +134,20 @@ class PaxosEngine final : public Ensemble {
   wire::Drop on_checkpoint(const Peer& from, const BufferRef& packet, Effects& out);
   void answer_prepare(Effects& out);
   void tell_state(NodeId to, Effects& out);
-  void send_decided(NodeId to, Instance instance, bool again, Effects& out);
 
   // lives.cc
-  void found(Effects& out);
-  wire::Drop on_lives(Peer& from, const BufferRef& packet, Effects& out);
   void begin_order(Effects& out);
   void forget_other_orders();
-  bool may_speak_for_order() const;
-  bool is_told_to_vote(const Peer& from, const wire::Nodes& order) const;
-  bool believes(const Peer& from, const wire::Checkpoint& said) const;
-  void hear_voter(const Peer& from);
-  void swear();
-  void look_at_silence();
+  void put_back(Effects& out);
   WaitReason founding_waits() const;
   std::vector<MemberId> silent_acceptors() const;
   WaitReason waits_for_acceptors(const WaitKind* kind, Seq seq) const;
-  bool has_forgotten() const;
-  void report_forgotten(Effects& out);
-
-  // own_log.cc
-  void open_log(Effects& out);
-  void begin(Instant now, Effects& out);
-  void answer_about_log(const Peer& from, const wire::State& said, Effects& out);
-  wire::Drop on_log_heard(const Peer& from, const BufferRef& packet, Effects& out);
-  void note_put_back(Peer& from, bool was, Effects& out);
-  void put_back(Effects& out);
 
   // nodes.cc
   void know_nodes();
   void change_nodes(Effects& out);
-  bool votes() const;
   void vote();
   bool same_order(const wire::State& said) const;
-  void write_checkpoint();
-
-  // consume.cc
-  bool consume(Effects& out);
-  OrderState::Outcome apply(const Value& value);
-  void deliver_unit(const Value& value, bool member, Effects& out);
-  void change_view(Effects& out);
-  void look_at_owed(Effects& out);
-  bool goes_back_to(Instance instance) const;
-  OwedPart owed_part() const;
-  void keep_for_those_of(const std::vector<wire::ViewMember>& before);
-  std::optional<Store::Decided> decided(Instance instance) const;
-  bool note_history(const Slot& slot, Instance instance);
 
   // missing.cc
   void ask_for_missing(Instant now, Effects& out);
@@ -210,24 +170,6 @@ class PaxosEngine final : public Ensemble {
   void ask_for_checkpoint(Effects& out);
   void ask_checkpoint_of(const Peer& peer, Effects& out);
 
-  // own_units.cc
-  void pull(Effects& out);
-  void submit(Own& own, Effects& out);
-  void resend(Own& own, Effects& out);
-  BufferRef own_bytes(const wire::ValueHead& head, bool& fresh);
-  void resend_own(std::size_t count, Effects& out);
-  Instant resend_own_at() const { return own_sent_at_ + own_patience_.wait(own_vain_); }
-  void resend_late(Instant now, Effects& out);
-  wire::Drop on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
-  void follow(Instant now, const Round& round, Effects& out);
-
-  // early_units.cc
-  wire::Drop hear_early(Instant now, const wire::ValueFrame& frame, const BufferRef& bytes);
-  void send_early(const BufferRef& packet, const Peer& leader, Effects& out);
-  void tell_early(Effects& out);
-  void tell(std::size_t index, const Early::Unit& unit, Effects& out);
-  Seq placed_early(const Value& value, Seq seq, Effects& out);
-
   /// Ticks in a row in which nobody had what a member lacks, and nobody who may
   /// yet help came any further, before it stops: what it knows of others may be old.
   static constexpr unsigned kCutOffTicks = 100;
@@ -242,8 +184,6 @@ class PaxosEngine final : public Ensemble {
   GivenList given_;
   Peers peers_;
   Store store_;
-  std::unique_ptr<LeftOut> own_left_out_;  ///< null if several ensembles share one
-  LeftOut& left_out_;
   KeptWords kept_;
   Recall recall_;
   Outbox outbox_;
@@ -254,11 +194,15 @@ class PaxosEngine final : public Ensemble {
   std::optional<Early> early_;  ///< with optimistic delivery
   const Parts parts_;
   std::optional<Coordinator> coordinator_;
+  History history_;
+  Checkpointer checkpointer_;
+  Incarnations incarnations_;
   LinkWatch links_;
   Election election_;
   Learner learner_;
-
-  std::optional<Instant> early_at_;  ///< when a unit is to be told or proposed
+  EarlyUnits early_units_;
+  OwnUnits own_units_;
+  Consumer consumer_;
 
   /// `opening`: the log does not say yet that this incarnation has begun, so it says nothing.
   enum class Life : std::uint8_t { created, opening, running, stopped } life_ = Life::created;
@@ -268,22 +212,7 @@ class PaxosEngine final : public Ensemble {
   std::optional<NodeId> promise_for_;  ///< who waits for a promise to be on disk
   Instant announce_at_{};              ///< not before; votes that come meanwhile go together
   bool announce_ = false;
-  /// The last list of nodes that a checkpoint in the log knows of, on acceptors: nothing is said in
-  /// a round of another one before.
-  std::uint64_t logged_list_ = 0;
-  Instance noted_from_ = 0;  ///< from here on the log says what was decided
-  std::uint64_t list_told_;  ///< hash of the last one that people were told of, and of the first
-  Founding founding_;
-  bool taken_written_ = false;  ///< whom it takes is in the log, durably or not yet
-  /// It has forgotten nothing that an acceptor in its life may have said: it has to be told so
-  /// (lives.cc). The log says nothing of an order before.
-  bool sworn_ = false;
-  CopyCheck copy_check_;
-  std::uint64_t told_forgotten_ = ~std::uint64_t{0};  ///< number of the list for which people were
-  bool visiting_ = false;                             ///< is not to be taken into a view
-  std::uint64_t from_ = 0;  ///< key before the first value that this incarnation consumed in a row
-  std::uint64_t views_from_ = 0;  ///< what others are told: of all ensembles
-
+  std::uint64_t list_told_;   ///< hash of the last one that people were told of, and of the first
   bool is_missing_ = false;   ///< something was, at the last look
   bool on_its_way_ = false;   ///< as far as this node can see
   Instance missed_ = 0;       ///< the first
@@ -293,30 +222,18 @@ class PaxosEngine final : public Ensemble {
   bool asked_ = false;      ///< since the last sign of life
   Instance asked_upto_ = 0;
   Instant asked_at_{};
-  const Instance ask_max_;      ///< instances to be asked for at a time
-  Patience patience_;           ///< with what may only be late
-  Instance checkpoint_at_ = 0;  ///< of the last one in the log
-  bool checkpoint_wanted_ = false;
+  const Instance ask_max_;  ///< instances to be asked for at a time
+  Patience patience_;       ///< with what may only be late
   unsigned cut_off_ticks_ = 0;
   std::size_t cut_off_heard_ = 0;  ///< acceptors that were heard then
   Instance recalled_upto_ = 0;     ///< acceptors were asked for their words up to there
   Instance cut_off_behind_ = 0;    ///< how far this node and those who may yet help are, in sum
 
-  ViewId view_{};  ///< the last that this node was in, and installed
-  Seq seq_ = 0;    ///< units delivered in it
-  std::deque<Own> own_;
-  std::uint64_t own_number_ = 0;
-  Instant own_sent_at_{};
-  Instant own_resent_at_{};  ///< some of them, because their place was late
-  unsigned own_vain_ = 0;    ///< times that units were sent again since one had its place
-  Patience own_patience_;    ///< with units that have no place yet
-  Window own_window_;
   Instant now_{};  ///< of the call that is being carried out
 
   SaidOnce reported_;
   struct Counts {
-    std::uint64_t originated = 0, delivered = 0, ignored = 0, views = 0, repeats = 0, repeated = 0,
-                  resent = 0, checkpoints = 0;
+    std::uint64_t repeats = 0, checkpoints = 0;
   } counts_;
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops_{};
   mutable std::vector<Counter> counters_;

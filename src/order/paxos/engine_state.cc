@@ -10,7 +10,7 @@
 namespace peal::order::paxos {
 
 WaitReason PaxosEngine::why() const {
-  return why(!own_.empty() || host_.backlog_units() > 0 || !joined());
+  return why(!own_units_.empty() || host_.backlog_units() > 0 || !joined());
 }
 
 /// `waits`: for anything to be ordered.
@@ -19,24 +19,25 @@ WaitReason PaxosEngine::why(bool waits) const {
   if (host_.receive_room_units() == 0) return {&wait::slow_application, config_.self, 0};
   // Whoever is to coordinate, it cannot without most of them; nor will what comes next be ordered.
   if (!state_.known() && peers_.self().named && !peers_.anybody_knows()) return founding_waits();
-  if (peers_.lives() < peers_.majority()) return waits_for_acceptors(&wait::amnesiac, seq_ + 1);
+  if (peers_.lives() < peers_.majority())
+    return waits_for_acceptors(&wait::amnesiac, consumer_.seq() + 1);
   if (peers_.live_acceptors() < peers_.majority()) {
-    return waits_for_acceptors(&wait::majority, seq_ + 1);
+    return waits_for_acceptors(&wait::majority, consumer_.seq() + 1);
   }
   if (state_.known() && !joined()) {
     if (const WaitReason outside = why_outside(); outside.kind != &wait::nothing) return outside;
   }
-  if (is_missing_) return {&wait::packet, {}, seq_ + 1};
+  if (is_missing_) return {&wait::packet, {}, consumer_.seq() + 1};
   if (!waits) return {};
   if (const MemberId full = full_application(); full != MemberId{}) {
     return {&wait::slow_application, full, 0};
   }
-  if (links_.disk_hangs()) return {&wait::disk, config_.self, seq_ + 1};
+  if (links_.disk_hangs()) return {&wait::disk, config_.self, consumer_.seq() + 1};
   if (const Peer* leader = election_.coordinator(); leader == nullptr) {
     // The others go on with one that this node alone does not hear.
     const Peer* last = peers_.find(election_.round().coordinator.node);
     if (last != nullptr && !last->self && !last->reception.works() && !election_.most_miss_last()) {
-      return {&wait::unheard, last->member, seq_ + 1, {}, {last->member}};
+      return {&wait::unheard, last->member, consumer_.seq() + 1, {}, {last->member}};
     }
     const Peer* best = peers_.candidate(config_.first_candidate);
     return {&wait::coordinator, best == nullptr ? MemberId{} : best->member, 0};
@@ -44,7 +45,7 @@ WaitReason PaxosEngine::why(bool waits) const {
   if (coordinator_ && coordinator_->leads()) {
     if (const auto slow = coordinator_->too_far_behind()) return {&wait::window, *slow, 0};
   }
-  const WaitReason quorum = waits_for_acceptors(&wait::quorum, seq_ + 1);
+  const WaitReason quorum = waits_for_acceptors(&wait::quorum, consumer_.seq() + 1);
   if (!quorum.all.empty()) return quorum;
   if (const WaitReason disks = hung_disks(); !disks.all.empty()) return disks;
   const WaitReason unheard = unheard_members();
@@ -60,7 +61,7 @@ WaitReason PaxosEngine::waits_for_acceptors(const WaitKind* kind, Seq seq) const
 
 /// Acceptors whose disks hang, if too few others are left to vote.
 WaitReason PaxosEngine::hung_disks() const {
-  WaitReason reason{&wait::disk, {}, seq_ + 1};
+  WaitReason reason{&wait::disk, {}, consumer_.seq() + 1};
   for (const Peer& peer : peers_.all()) {
     if (peer.acceptor && !peer.suspected && peer.state.disk_hangs)
       reason.all.push_back(peer.member);
@@ -72,7 +73,7 @@ WaitReason PaxosEngine::hung_disks() const {
 
 /// Members of which something arrives, and not all.
 WaitReason PaxosEngine::unheard_members() const {
-  WaitReason reason{&wait::unheard, {}, seq_ + 1};
+  WaitReason reason{&wait::unheard, {}, consumer_.seq() + 1};
   for (const Peer& peer : peers_.all()) {
     const bool part = !peer.self && !peer.suspected && !peer.reception.works();
     if (part && state_.has(peer.member)) reason.all.push_back(peer.member);
@@ -83,9 +84,9 @@ WaitReason PaxosEngine::unheard_members() const {
 
 /// What keeps this node out of the view, as far as it can tell.
 WaitReason PaxosEngine::why_outside() const {
-  if (links_.disk_hangs()) return {&wait::disk, config_.self, seq_ + 1};
-  WaitReason unheard{&wait::unheard, {}, seq_ + 1};
-  WaitReason not_heard{&wait::not_heard, {}, seq_ + 1};
+  if (links_.disk_hangs()) return {&wait::disk, config_.self, consumer_.seq() + 1};
+  WaitReason unheard{&wait::unheard, {}, consumer_.seq() + 1};
+  WaitReason not_heard{&wait::not_heard, {}, consumer_.seq() + 1};
   for (const Peer& peer : peers_.all()) {
     if (peer.self || !state_.has(peer.member)) continue;
     const bool arrives = !peer.suspected && peer.reception.works();
@@ -112,30 +113,30 @@ MemberId PaxosEngine::full_application() const {
 
 std::span<const Counter> PaxosEngine::counters() const {
   counters_.assign({
-      {"quorum_originated", counts_.originated},
-      {"quorum_delivered", counts_.delivered},
-      {"quorum_ignored", counts_.ignored},
-      {"quorum_views", counts_.views},
+      {"quorum_originated", own_units_.placed()},
+      {"quorum_delivered", consumer_.delivered()},
+      {"quorum_ignored", consumer_.ignored()},
+      {"quorum_views", consumer_.views()},
       {"quorum_elections", election_.elections()},
       {"quorum_repeats_asked", counts_.repeats},
-      {"quorum_repeated", counts_.repeated},
-      {"quorum_resent", counts_.resent},
+      {"quorum_repeated", history_.sent()},
+      {"quorum_resent", own_units_.resent()},
       {"quorum_checkpoints", counts_.checkpoints},
       {"quorum_no_buffer", outbox_.no_buffer()},
       {"quorum_next", state_.next()},
       {"quorum_instances_ahead", store_.end() - store_.next()},
       {"quorum_round", election_.round().count},
       {"quorum_window", coordinator_ && coordinator_->leads() ? coordinator_->window() : 0},
-      {"quorum_member_window", own_window_.size()},
+      {"quorum_member_window", own_units_.window()},
       {"quorum_list", state_.nodes().number},
       {"quorum_acceptors", peers_.acceptors()},
       {"quorum_acceptors_heard", peers_.live_acceptors()},
       {"quorum_acceptors_living", peers_.lives()},
       {"quorum_links_failing", links_.failing()},
       {"quorum_acceptor", peers_.self().named ? 1U : 0U},
-      {"quorum_amnesiac", has_forgotten() ? 1U : 0U},
-      {"quorum_owed_bytes", left_out_.bytes()},
-      {"quorum_owed_dropped", left_out_.dropped()},
+      {"quorum_amnesiac", incarnations_.is_amnesiac() ? 1U : 0U},
+      {"quorum_owed_bytes", history_.retained().bytes()},
+      {"quorum_owed_dropped", history_.retained().dropped()},
       {"quorum_order", state_.known() ? state_.nodes().first & 0xffff'ffff : 0},
   });
   if (early_) early_->append_counters(counters_);
@@ -149,12 +150,14 @@ void PaxosEngine::check_invariants() const {
   if (acceptor_) acceptor_->check_invariants();
   if (coordinator_) coordinator_->check_invariants();
   if (early_) early_->check_invariants();
+  checkpointer_.check_invariants();
+  incarnations_.check_invariants();
   links_.check_invariants();
   election_.check_invariants();
   learner_.check_invariants();
+  own_units_.check_invariants();
+  consumer_.check_invariants();
   PEAL_ASSERT(!state_.known() || store_.next() == state_.next());
-  PEAL_ASSERT(own_.size() <= config_.options.member_window);
-  PEAL_ASSERT(own_.empty() || own_.back().head.number == own_number_);
 }
 
 // All that the protocol goes by, but for times: with the same inputs at other times the same is
@@ -164,21 +167,17 @@ std::uint64_t PaxosEngine::digest() const {
   digest.add(static_cast<std::uint64_t>(life_));
   for (const Round& round : {election_.round(), election_.leading()}) add_to(digest, round);
   digest.add(promise_for_ ? promise_for_->value : 0);
-  digest.add((announce_ ? 1U : 0U) | (is_missing_ ? 2U : 0U) | (checkpoint_wanted_ ? 4U : 0U));
+  digest.add((announce_ ? 1U : 0U) | (is_missing_ ? 2U : 0U));
   learner_.add_to(digest);
-  digest.add(checkpoint_at_);
-  digest.add(view_.number);
-  digest.add(seq_);
-  digest.add(own_number_);
-  digest.add(own_.size());
-  digest.add(logged_list_);
-  digest.add((election_.leads_again() ? 1U : 0U) | (visiting_ ? 2U : 0U) | (sworn_ ? 4U : 0U));
-  founding_.add_to(digest);
-  copy_check_.add_to(digest);
+  consumer_.add_to(digest);
+  own_units_.add_to(digest);
+  digest.add(election_.leads_again() ? 1 : 0);
+  checkpointer_.add_to(digest);
+  incarnations_.add_to(digest);
   state_.add_to(digest);
   given_.add_to(digest);
   store_.add_to(digest);
-  left_out_.add_to(digest);
+  history_.add_to(digest);
   kept_.add_to(digest);
   recall_.add_to(digest);
   peers_.add_to(digest);

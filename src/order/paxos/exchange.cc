@@ -51,8 +51,8 @@ bool PaxosEngine::admit(Instant now, const wire::Header& header, Effects& out) {
 void PaxosEngine::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
   const NodeId node = peers_.find(header.sender.node) != nullptr ? header.sender.node : NodeId{};
   if (!reported_.first(node, static_cast<unsigned>(reason))) return;
-  out.report(
-      {&event::incompatible_peer, view_, header.sender, static_cast<std::uint64_t>(reason), 0});
+  out.report({&event::incompatible_peer, consumer_.view(), header.sender,
+              static_cast<std::uint64_t>(reason), 0});
 }
 
 Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
@@ -67,7 +67,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
   switch (kind) {
     case PaxosKind::state: return on_state(now, packet, *peers_.find(from.node), out);
     case PaxosKind::submit: return on_submit(now, from, packet);
-    case PaxosKind::lacks: return on_lacks(now, from, packet, out);
+    case PaxosKind::lacks: return own_units_.on_lacks(now, from, packet, out);
     case PaxosKind::pass: {
       wire::Pass pass;
       const Drop reason = wire::decode_pass(packet.view(), pass);
@@ -101,7 +101,7 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     case PaxosKind::word: return on_word(from, packet);
     case PaxosKind::checkpoint_get: {
       const Drop reason = wire::decode_checkpoint_get(packet.view());
-      if (reason == Drop::none && may_speak_for_order()) {
+      if (reason == Drop::none && incarnations_.may_speak_for_order()) {
         outbox_.send(from.node, Lane::control, out, [&](const wire::Header& h, ByteSpan bytes) {
           return wire::encode_checkpoint(h, state_.checkpoint(), bytes);
         });
@@ -109,8 +109,17 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
       return reason;
     }
     case PaxosKind::checkpoint: return on_checkpoint(from, packet, out);
-    case PaxosKind::lives: return on_lives(*peers_.find(from.node), packet, out);
-    case PaxosKind::log_heard: return on_log_heard(from, packet, out);
+    case PaxosKind::lives: {
+      const Drop reason = incarnations_.on_lives(*peers_.find(from.node), packet);
+      if (reason == Drop::none) begin_order(out);
+      return reason;
+    }
+    case PaxosKind::log_heard: {
+      const bool was = incarnations_.is_put_back();
+      const Drop reason = incarnations_.on_log_heard(from, packet);
+      if (!was && incarnations_.is_put_back()) put_back(out);
+      return reason;
+    }
     case PaxosKind::link_check: return links_.on_check(*peers_.find(from.node), packet);
   }
   return Drop::unknown_kind;
@@ -129,10 +138,11 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
   }
   const bool put_back = from.put_back;
   peers_.note_state(from, said);
-  note_put_back(from, put_back, out);
-  answer_about_log(from, said, out);
+  if (from.put_back && !put_back)
+    out.report({&event::log_put_back, consumer_.view(), from.member, 0, 0});
+  incarnations_.answer_about_log(from, said, out);
   if (said.beat != 0) from.reception.beat(now, said.beat);
-  if (said.voted_round.count != 0) hear_voter(from);
+  if (said.voted_round.count != 0 && incarnations_.hear_voter(from)) more_ = true;
   election_.see(now, said.round);
   if (said.next != 0) learner_.note_decided(said.next - 1);
   if (said.leading && said.round > election_.leading() && state_.governs(said.round)) {
@@ -150,9 +160,8 @@ Drop PaxosEngine::on_submit(Instant now, const Peer& from, const BufferRef& pack
   const BufferRef bytes = bytes_behind(packet, wire::kDataHeaderBytes);
   Drop early = Drop::wrong_state;
   if (early_) {
-    // Also of a unit that is not told here, so that the coordinator knows when it is due.
-    frame.count = early_->see(now, frame.count);
-    early = hear_early(now, frame, bytes);
+    frame.count = early_units_.see(now, frame.count);
+    early = early_units_.hear(now, frame, bytes);
   }
   if (!coordinator_ || !coordinator_->leads()) return early;
   return coordinator_->submit(frame.head, bytes, false, frame.count) ? Drop::none : Drop::duplicate;
@@ -168,8 +177,8 @@ Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const 
   if (!arrival.decided && !learner_.is_ours(arrival)) return Drop::wrong_state;
   // The packet's own header makes room for that of the next one.
   bool fresh = true;
-  const BufferRef bytes =
-      arrival.own ? own_bytes(arrival.head, fresh) : bytes_behind(packet, routes_->header_bytes());
+  const BufferRef bytes = arrival.own ? own_units_.bytes_of(arrival.head, fresh)
+                                      : bytes_behind(packet, routes_->header_bytes());
   if (arrival.own && !bytes) return Drop::stale;
   reason = arrival.decided ? learner_.take_decided(arrival.instance, arrival.head, bytes)
                            : take_proposal(now, arrival, bytes, out);
@@ -184,7 +193,7 @@ Drop PaxosEngine::take_proposal(Instant now, const Arrival& arrival, const Buffe
   const Instance floor = arrival.instance - arrival.behind;
   election_.see(now, round);
   if (round > election_.leading()) follow(now, round, out);
-  if (arrival.vote && votes() && !acceptor_->accept(round, floor)) {
+  if (arrival.vote && incarnations_.votes() && !acceptor_->accept(round, floor)) {
     tell_state(round.coordinator.node, out);  // a higher round is promised
     return Drop::stale;
   }
@@ -196,8 +205,8 @@ Drop PaxosEngine::on_prepare(Instant now, const Peer& from, const BufferRef& pac
   const Drop reason = wire::decode_prepare(packet.view(), prepare);
   if (reason != Drop::none) return reason;
   const Round round{prepare.count, from.member};
-  hear_voter(from);  // who begins a round votes in it
-  if (!votes() || !parts_.knows_order_of(round)) return Drop::wrong_state;
+  if (incarnations_.hear_voter(from)) more_ = true;  // who begins a round votes in it
+  if (!incarnations_.votes() || !parts_.knows_order_of(round)) return Drop::wrong_state;
   if (wire::list_of(round) > state_.nodes().number) return Drop::wrong_state;
   election_.see(now, round);
   if (!state_.governs(round) || !acceptor_->prepare(round)) {
@@ -230,8 +239,8 @@ Drop PaxosEngine::on_fetch(const Peer& from, const BufferRef& packet, Effects& o
   wire::Fetch fetch;
   const Drop reason = wire::decode_fetch(packet.view(), fetch);
   if (reason != Drop::none) return reason;
-  if (decided(fetch.instance)) {
-    send_decided(from.node, fetch.instance, false, out);
+  if (history_.decided(fetch.instance)) {
+    history_.send(from.node, fetch.instance, false, out);
     return Drop::none;
   }
   const Slot* slot = store_.find(fetch.instance);
@@ -251,27 +260,13 @@ Drop PaxosEngine::on_fetched(const BufferRef& packet) {
   return Drop::none;
 }
 
-/// `again`: it may be the data lane that does not get there.
-void PaxosEngine::send_decided(NodeId to, Instance instance, bool again, Effects& out) {
-  const auto known = decided(instance);
-  if (!known) return;
-  wire::ValueFrame frame;
-  frame.instance = instance;
-  frame.head = known->head;
-  const BufferRef packet = outbox_.value_packet(PaxosKind::decided, frame, known->bytes);
-  if (!packet) return;
-  const bool control = again && !PEAL_MUTANT(px_repairs_one_lane);
-  out.send(to, control ? Lane::control : outbox_.lane_for(packet), packet);
-  ++counts_.repeated;
-}
-
 Drop PaxosEngine::on_repeat(Instant now, const Peer& from, const BufferRef& packet, Effects& out) {
   wire::Repeat repeat;
   const Drop reason = wire::decode_repeat(packet.view(), repeat);
   if (reason != Drop::none) return reason;
   const Instance end = repeat.first + repeat.count;
   for (Instance k = repeat.first; k < std::min(end, store_.end()); ++k) {
-    send_decided(from.node, k, repeat.again, out);
+    history_.send(from.node, k, repeat.again, out);
   }
   if (coordinator_) {
     coordinator_->note_lost(now, repeat.first);
@@ -300,7 +295,7 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   if (!from.has_state || from.state.first_list != said.nodes.first) {
     return Drop::wrong_state;
   }
-  if (!believes(from, said)) return Drop::wrong_state;
+  if (!incarnations_.believes(from, said)) return Drop::wrong_state;
   // A member owes its view what was decided in it, so it cannot skip anything.
   if (!may_skip() || said.next <= state_.next()) return Drop::duplicate;
   OrderState later(said);
@@ -313,21 +308,21 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   PEAL_PROBE("paxos.checkpoint_taken");
   const bool other_list = said.nodes != state_.nodes();
   const bool known = state_.known();
-  const bool told = !known && is_told_to_vote(from, said.nodes);
+  const bool told = !known && incarnations_.is_told_to_vote(from, said.nodes);
   keep_words(said.next);
   state_ = std::move(later);
-  from_ = state_.key();
+  consumer_.begin();
   if (said.next > store_.next()) store_.skip_to(said.next);
   ++counts_.checkpoints;
   cut_off_ticks_ = 0;  // it has waited for this
-  checkpoint_at_ = said.next;
+  checkpointer_.begin();
   // Others that were heard before may have spoken of another order.
   if (!known) forget_other_orders();
   if (other_list) change_nodes(out);
-  if (told) swear();
-  look_at_silence();
-  checkpoint_wanted_ = acceptor_ && sworn_ && peers_.self().acceptor;
-  report_forgotten(out);
+  if (told) incarnations_.let_vote();
+  incarnations_.update_silence();
+  checkpointer_.want(incarnations_.keeps_log());
+  incarnations_.report_amnesia(consumer_.view(), out);
   return Drop::none;
 }
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/assert.h"
 #include "base/hooks.h"
 #include "order/member_set.h"
+#include "order/paxos/ensemble.h"
 
 namespace peal::order::paxos {
 
@@ -42,13 +42,15 @@ void History::send(NodeId to, Instance instance, bool again, Effects& out) {
   ++sent_;
 }
 
-MemberSet History::retain_for_excluded(const std::vector<wire::ViewMember>& before) {
+// Of several ensembles each has views of its own, which end at other places than the views of them
+// all: the merger says whom one of those excluded.
+void History::retain_for_excluded(const std::vector<wire::ViewMember>& before) {
   MemberSet excluded;
   for (const wire::ViewMember& each : before) {
     if (!p_.state.has(each.member)) excluded.push_back(each.member);
   }
   retain_for(excluded);
-  return excluded;
+  if (p_.config.merger != nullptr && !excluded.empty()) p_.config.merger->on_excluded(excluded);
 }
 
 void History::retain_for(std::span<const MemberId> excluded) {
@@ -69,7 +71,6 @@ void History::retain_for(std::span<const MemberId> excluded) {
     first = std::min(first, heard ? peer->state.next : guess);
   }
   if (members.empty()) return;
-  PEAL_ASSERT(first <= next);
   retained_.keep(part(), std::move(members), first, p_.store);
   retained_.write();
 }

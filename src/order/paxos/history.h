@@ -26,9 +26,9 @@ class History {
   /// before, so it takes the other lane.
   void send(NodeId to, Instance instance, bool again, Effects& out);
 
-  /// A view excluded those of `before` that are in it no more: retains what they may lack.
-  /// Returns them.
-  MemberSet retain_for_excluded(const std::vector<wire::ViewMember>& before);
+  /// The view that counts excluded those of `before` that are not in it: retains what they may
+  /// lack.
+  void retain_for_excluded(const std::vector<wire::ViewMember>& before);
   /// Retains for these members what they may lack of the instances below the next one.
   void retain_for(std::span<const MemberId> excluded);
   /// Once in each heartbeat: drops what nobody needs any more, and reports what was dropped for

@@ -39,13 +39,13 @@ bool PaxosEngine::lacks(Instance instance) const {
   const Slot* slot = store_.find(instance);
   if (slot != nullptr && slot->decided) return false;
   if (state_.known() && instance >= state_.next() && instance <= learner_.highest()) return true;
-  if (!votes() || slot == nullptr || acceptor_->vote_next() == 0) return false;
+  if (!incarnations_.votes() || slot == nullptr || acceptor_->vote_next() == 0) return false;
   return instance >= acceptor_->vote_next() && slot->heard_round != acceptor_->round();
 }
 
 std::optional<Instance> PaxosEngine::missing() const {
   if (state_.known() && lacks(state_.next())) return state_.next();
-  if (votes() && lacks(acceptor_->vote_next())) return acceptor_->vote_next();
+  if (incarnations_.votes() && lacks(acceptor_->vote_next())) return acceptor_->vote_next();
   return std::nullopt;
 }
 
@@ -252,7 +252,7 @@ void PaxosEngine::recall(Effects& out) {
   for (const Peer& peer : peers_.all()) {
     if (!peer.acceptor || peer.silent || peer.suspected) continue;
     if (peer.self) {
-      if (!copy_check_.is_sure()) continue;
+      if (!incarnations_.is_sure()) continue;
       recall_own(question);
       continue;
     }
@@ -274,15 +274,15 @@ void PaxosEngine::recall_own(const wire::Recall& question) {
 
 /// What this acceptor has to say of an instance: nothing, if it has let go of its vote.
 std::optional<KeptWords::Word> PaxosEngine::word_on(Instance instance) const {
-  if (!acceptor_ || !state_.known() || !copy_check_.is_sure()) return std::nullopt;
+  if (!acceptor_ || !state_.known() || !incarnations_.is_sure()) return std::nullopt;
   if (instance < store_.next()) return kept_.find(instance);
   return word_of(store_, instance);
 }
 
 void PaxosEngine::answer_recall(NodeId to, const wire::Recall& recall, Effects& out) {
   for (Instance k = recall.first; k < recall.first + recall.count; ++k) {
-    if (decided(k)) {
-      send_decided(to, k, true, out);
+    if (history_.decided(k)) {
+      history_.send(to, k, true, out);
       continue;
     }
     const std::optional<KeptWords::Word> word = word_on(k);

@@ -22,12 +22,6 @@
 #include "order/paxos/engine.h"
 
 namespace peal::order::paxos {
-namespace {
-
-constexpr std::uint64_t kNotLogged = ~std::uint64_t{0};
-
-}  // namespace
-
 void PaxosEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   PEAL_ASSERT(nodes.hash != 0 && !nodes.acceptors.empty());
   PEAL_ASSERT(std::binary_search(nodes.nodes.begin(), nodes.nodes.end(), config_.self.node));
@@ -35,11 +29,12 @@ void PaxosEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   given_.give(nodes);
   // The list of those who begin may change until this node has said whom it takes for them: it says
   // so by one list alone in its life.
-  if (!state_.known() && founding_.taken().lives.empty() && nodes.hash != state_.nodes().hash) {
+  if (!state_.known() && incarnations_.bootstrap().taken().lives.empty() &&
+      nodes.hash != state_.nodes().hash) {
     state_ = OrderState(nodes_of(nodes));
     list_told_ = nodes.hash;
     routes_->nodes_changed();
-    out.report({&event::nodes_adopted, view_, {}, nodes.hash, 0});
+    out.report({&event::nodes_adopted, consumer_.view(), {}, nodes.hash, 0});
   }
   know_nodes();
   reported_.clear();
@@ -65,72 +60,36 @@ void PaxosEngine::change_nodes(Effects& out) {
     const std::uint64_t before = lives[peer.node];
     if (before == 0 || peer.life == 0 || peer.life == before) continue;
     if (peer.self && !peer.acceptor) continue;  // it is not this life that was taken in
-    out.report({&event::acceptor_renewed, view_, peer.member, 0, 0});
+    out.report({&event::acceptor_renewed, consumer_.view(), peer.member, 0, 0});
   }
   // Named as it lives, it has said nothing in rounds of this list, and nothing of any other counts.
-  if (!voted && peers_.self().acceptor) swear();
-  look_at_silence();
+  if (!voted && peers_.self().acceptor) incarnations_.let_vote();
+  incarnations_.update_silence();
   routes_->nodes_changed();
   recall_.clear();  // others vote from here on
   election_.begin_list(now_, led);
   promise_for_.reset();
-  const Peer& self = peers_.self();
-  logged_list_ = kNotLogged;
-  checkpoint_wanted_ = acceptor_ && sworn_ && self.acceptor;
+  checkpointer_.begin_list();
+  checkpointer_.want(incarnations_.keeps_log());
   // What was decided while it was no acceptor is not in its log, and votes of its own may be.
-  if (!voted && !PEAL_MUTANT(px_noted_from_kept)) noted_from_ = state_.next();
+  if (!voted && !PEAL_MUTANT(px_noted_from_kept)) checkpointer_.begin_history();
   announce_ = true;
   PEAL_PROBE("paxos.list_changed");
-  report_forgotten(out);
+  incarnations_.report_amnesia(consumer_.view(), out);
   const std::uint64_t hash = state_.nodes().hash;
   // Who restarted votes again, and nothing else has changed.
   if (hash == std::exchange(list_told_, hash)) return;
-  if (hash == given_.list().hash) out.report({&event::nodes_adopted, view_, {}, hash, 0});
+  if (hash == given_.list().hash)
+    out.report({&event::nodes_adopted, consumer_.view(), {}, hash, 0});
   // One that starts may have been given the list that is next.
-  const bool member = view_.number != 0;
-  if (hash != given_.list().hash && member && self.listed) {
-    out.report({&event::nodes_not_given, view_, {}, hash, 0});
+  const bool member = consumer_.view().number != 0;
+  if (hash != given_.list().hash && member && peers_.self().listed) {
+    out.report({&event::nodes_not_given, consumer_.view(), {}, hash, 0});
   }
-}
-
-// Behind a view that left members out a restart would not put by again what they are owed, and the
-// log would let go of it: so that is on disk before.
-void PaxosEngine::write_checkpoint() {
-  // Of several ensembles that is known once the order of them all has come to that view.
-  const bool ahead = config_.merger != nullptr && config_.merger->exclusions_ahead();
-  const bool unmerged = ahead && !PEAL_MUTANT(px_owed_not_kept) && !PEAL_MUTANT(px_owed_unmerged);
-  const bool waits = !left_out_.durable() || unmerged;
-  // A disk that hangs writes no checkpoint either, and what is consumed meanwhile must not wait.
-  const Instance most = config_.options.max_gap + config_.options.checkpoint_every;
-  if (waits && state_.next() < acceptor_->base() + most) {
-    PEAL_PROBE("paxos.checkpoint_waits_for_owed");
-    return;
-  }
-  if (waits) PEAL_PROBE("paxos.checkpoint_overtakes_owed");
-  Instance oldest = std::max(store_.oldest(), noted_from_);
-  // Several ensembles share the log. One that orders hardly anything has a history that is small
-  // and begins long ago; for it the log would keep all that the others have ordered since.
-  const Instance kept = std::max<Instance>(512, gap_max(config_.options) + config_.options.window);
-  if (config_.merger != nullptr && state_.next() > kept) {
-    oldest = std::max(oldest, state_.next() - kept);
-  }
-  if (!acceptor_->checkpoint(state_, oldest, kept_)) return;
-  checkpoint_wanted_ = false;
-  checkpoint_at_ = state_.next();
-  logged_list_ = state_.nodes().number;
-  more_ = true;
-}
-
-/// This node may promise and vote: it is an acceptor of the list that counts, in the life that the
-/// list names, and its log knows.
-bool PaxosEngine::votes() const {
-  return acceptor_ && peers_.self().acceptor && !state_.nodes().lives.empty() &&
-         (sworn_ || PEAL_MUTANT(px_amnesiac_votes)) && copy_check_.is_sure() &&
-         (logged_list_ == state_.nodes().number || PEAL_MUTANT(px_list_not_logged));
 }
 
 void PaxosEngine::vote() {
-  const bool begun = votes() && acceptor_->round().count != 0;
+  const bool begun = incarnations_.votes() && acceptor_->round().count != 0;
   if (!begun || !state_.governs(acceptor_->round())) return;
   acceptor_->vote(store_);
   if (!parts_.in_memory() || !acceptor_->on_durable()) return;
