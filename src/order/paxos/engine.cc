@@ -9,9 +9,6 @@
 namespace peal::order::paxos {
 namespace {
 
-/// What is asked for at a time: its answer comes at once, and the buffers on the way must hold it.
-constexpr std::uint32_t kAskedBytesMax = 96U << 10;
-
 /// What one call does at most before it lets others have their turn.
 constexpr int kPassesMax = 4;
 
@@ -104,10 +101,10 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       early_units_(parts_, coordinator_ ? &*coordinator_ : nullptr),
       own_units_(parts_, election_, coordinator_ ? &*coordinator_ : nullptr, early_units_),
       consumer_(parts_, own_units_, early_units_),
-      list_told_(config_.nodes_hash),
-      ask_max_(std::clamp<Instance>(kAskedBytesMax / config.options.packet_bytes_max, 1,
-                                    wire::kRepeatMax)),
-      patience_(config_.options.gap, config_.options.resend, config_.options.suspect) {
+      catch_up_(parts_, election_, learner_, incarnations_),
+      recall_(parts_, learner_, history_, incarnations_),
+      transfer_(parts_, catch_up_, recall_, incarnations_),
+      list_told_(config_.nodes_hash) {
   PEAL_ASSERT(!parts_.in_memory() || config_.log == nullptr);
   PEAL_ASSERT(config_.owed == nullptr || config_.log != nullptr);
   counters_.reserve(64);
@@ -230,7 +227,7 @@ std::optional<Instant> PaxosEngine::next_deadline() const {
   if (life_ != Life::running) return std::nullopt;
   if (more_) return Instant{};
   Instant next = tick_at_;
-  if (is_missing_) next = std::min(next, ask_again_at());
+  if (const auto at = catch_up_.next_at()) next = std::min(next, *at);
   if (const auto at = own_units_.resend_at()) next = std::min(next, *at);
   if (announce_) next = std::min(next, announce_at_);
   if (const auto at = early_units_.at()) next = std::min(next, *at);
@@ -245,7 +242,7 @@ void PaxosEngine::work(Instant now, Effects& out) {
   for (int pass = 0; pass < kPassesMax && more_ && life_ == Life::running; ++pass) {
     learner_.count_votes();
     if (learner_.has_news() && routes_->tell_decided(now, state(), out)) announce_ = true;
-    const bool taken = take_recalled();
+    const bool taken = recall_.take();
     more_ = consume(out) || taken;
     update_self();
     own_units_.pull(now, out);
@@ -263,7 +260,7 @@ void PaxosEngine::work(Instant now, Effects& out) {
     routes_->tell_votes(state(), election_.coordinator(), out);
   }
   routes_->end_turn(peers_.self().state, out);
-  ask_for_missing(now, out);
+  catch_up_.work(now, out);
   own_units_.resend_late(now, out);
   if (early_ && life_ == Life::running) early_units_.tell_due(now, out);
 }
@@ -340,11 +337,12 @@ void PaxosEngine::tick(Instant now, Effects& out) {
   said.beat = links_.next_beat();
   say(said, Lane::control, out);
   links_.check(out);
-  asked_ = false;
+  catch_up_.forget_asked();
   history_.look(consumer_.view(), out);
   kept_.look(peers_);
   if (now - started_ >= config_.options.suspect && incarnations_.tell_lives(out)) begin_order(out);
-  ask_for_checkpoint(out);
+  transfer_.look(out);
+  if (transfer_.is_cut_off()) stop(out, StateTransfer::kCutOff);
 }
 
 // ---- what this node says of itself ----
@@ -373,7 +371,7 @@ wire::State PaxosEngine::state() const {
   state.view = consumer_.view().number;
   state.joined = joined();
   state.visiting = consumer_.visiting();
-  state.asks = asked_;
+  state.asks = catch_up_.asked();
   state.from = consumer_.views_from();
   state.misses = election_.misses();
   state.disk_hangs = links_.says_that_disk_hangs();

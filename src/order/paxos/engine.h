@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "order/paxos/acceptor.h"
+#include "order/paxos/catch_up.h"
 #include "order/paxos/checkpointer.h"
 #include "order/paxos/consumer.h"
 #include "order/paxos/coordinator.h"
@@ -27,12 +28,12 @@
 #include "order/paxos/options.h"
 #include "order/paxos/outbox.h"
 #include "order/paxos/own_units.h"
-#include "order/paxos/pace.h"
 #include "order/paxos/parts.h"
 #include "order/paxos/peers.h"
-#include "order/paxos/recall.h"
 #include "order/paxos/routes.h"
+#include "order/paxos/state_transfer.h"
 #include "order/paxos/store.h"
+#include "order/paxos/vote_recall.h"
 #include "order/said_once.h"
 
 namespace peal::order::paxos {
@@ -74,7 +75,7 @@ class PaxosEngine final : public Ensemble {
   bool known() const override { return state_.known(); }
   std::uint64_t key() const override { return state_.key(); }
   bool joined() const override { return state_.has(config_.self); }
-  bool near() const override;
+  bool near() const override { return transfer_.is_near(); }
   std::uint64_t from() const override { return consumer_.from(); }
   bool idle() const override {
     return coordinator_ && coordinator_->leads() && coordinator_->under_way() == 0;
@@ -149,35 +150,6 @@ class PaxosEngine final : public Ensemble {
   void vote();
   bool same_order(const wire::State& said) const;
 
-  // missing.cc
-  void ask_for_missing(Instant now, Effects& out);
-  void ask(const Peer& peer, Instance first, Effects& out);
-  void note_twice(Instant now, Instance instance);
-  Instant ask_again_at() const;
-  bool lacks(Instance instance) const;
-  std::optional<Instance> missing() const;
-  const Peer* who_has(Instance instance) const;
-  bool can_catch_up() const;
-  bool waits_for_others() const;
-  void recall(Effects& out);
-  void recall_own(const wire::Recall& question);
-  void answer_recall(NodeId to, const wire::Recall& recall, Effects& out);
-  wire::Drop on_word(const Peer& from, const BufferRef& packet);
-  bool take_recalled();
-  std::optional<KeptWords::Word> word_on(Instance instance) const;
-  void keep_words(Instance end);
-  bool may_skip() const;
-  void ask_for_checkpoint(Effects& out);
-  void ask_checkpoint_of(const Peer& peer, Effects& out);
-
-  /// Ticks in a row in which nobody had what a member lacks, and nobody who may
-  /// yet help came any further, before it stops: what it knows of others may be old.
-  static constexpr unsigned kCutOffTicks = 100;
-  /// The same while an acceptor is away.
-  static constexpr unsigned kCutOffTicksAway = 1'000;
-  static constexpr std::string_view kCutOff =
-      "this node was cut off for longer than the others keep what was decided";
-
   const Config config_;
   Host& host_;
   OrderState state_;
@@ -185,7 +157,6 @@ class PaxosEngine final : public Ensemble {
   Peers peers_;
   Store store_;
   KeptWords kept_;
-  Recall recall_;
   Outbox outbox_;
   std::unique_ptr<Routes> routes_;
   BufferPool& pool_;
@@ -203,6 +174,9 @@ class PaxosEngine final : public Ensemble {
   EarlyUnits early_units_;
   OwnUnits own_units_;
   Consumer consumer_;
+  CatchUp catch_up_;
+  VoteRecall recall_;
+  StateTransfer transfer_;
 
   /// `opening`: the log does not say yet that this incarnation has begun, so it says nothing.
   enum class Life : std::uint8_t { created, opening, running, stopped } life_ = Life::created;
@@ -212,29 +186,10 @@ class PaxosEngine final : public Ensemble {
   std::optional<NodeId> promise_for_;  ///< who waits for a promise to be on disk
   Instant announce_at_{};              ///< not before; votes that come meanwhile go together
   bool announce_ = false;
-  std::uint64_t list_told_;   ///< hash of the last one that people were told of, and of the first
-  bool is_missing_ = false;   ///< something was, at the last look
-  bool on_its_way_ = false;   ///< as far as this node can see
-  Instance missed_ = 0;       ///< the first
-  Instance missed_upto_ = 0;  ///< what is missing up to there is as late
-  Instant missed_at_{};
-  std::uint32_t asks_ = 0;  ///< for these
-  bool asked_ = false;      ///< since the last sign of life
-  Instance asked_upto_ = 0;
-  Instant asked_at_{};
-  const Instance ask_max_;  ///< instances to be asked for at a time
-  Patience patience_;       ///< with what may only be late
-  unsigned cut_off_ticks_ = 0;
-  std::size_t cut_off_heard_ = 0;  ///< acceptors that were heard then
-  Instance recalled_upto_ = 0;     ///< acceptors were asked for their words up to there
-  Instance cut_off_behind_ = 0;    ///< how far this node and those who may yet help are, in sum
-
-  Instant now_{};  ///< of the call that is being carried out
+  std::uint64_t list_told_;  ///< hash of the last one that people were told of, and of the first
+  Instant now_{};            ///< of the call that is being carried out
 
   SaidOnce reported_;
-  struct Counts {
-    std::uint64_t repeats = 0, checkpoints = 0;
-  } counts_;
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops_{};
   mutable std::vector<Counter> counters_;
 };

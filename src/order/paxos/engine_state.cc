@@ -27,7 +27,7 @@ WaitReason PaxosEngine::why(bool waits) const {
   if (state_.known() && !joined()) {
     if (const WaitReason outside = why_outside(); outside.kind != &wait::nothing) return outside;
   }
-  if (is_missing_) return {&wait::packet, {}, consumer_.seq() + 1};
+  if (catch_up_.is_missing()) return {&wait::packet, {}, consumer_.seq() + 1};
   if (!waits) return {};
   if (const MemberId full = full_application(); full != MemberId{}) {
     return {&wait::slow_application, full, 0};
@@ -118,10 +118,10 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"quorum_ignored", consumer_.ignored()},
       {"quorum_views", consumer_.views()},
       {"quorum_elections", election_.elections()},
-      {"quorum_repeats_asked", counts_.repeats},
+      {"quorum_repeats_asked", catch_up_.requests()},
       {"quorum_repeated", history_.sent()},
       {"quorum_resent", own_units_.resent()},
-      {"quorum_checkpoints", counts_.checkpoints},
+      {"quorum_checkpoints", transfer_.checkpoints()},
       {"quorum_no_buffer", outbox_.no_buffer()},
       {"quorum_next", state_.next()},
       {"quorum_instances_ahead", store_.end() - store_.next()},
@@ -157,6 +157,7 @@ void PaxosEngine::check_invariants() const {
   learner_.check_invariants();
   own_units_.check_invariants();
   consumer_.check_invariants();
+  catch_up_.check_invariants();
   PEAL_ASSERT(!state_.known() || store_.next() == state_.next());
 }
 
@@ -167,7 +168,7 @@ std::uint64_t PaxosEngine::digest() const {
   digest.add(static_cast<std::uint64_t>(life_));
   for (const Round& round : {election_.round(), election_.leading()}) add_to(digest, round);
   digest.add(promise_for_ ? promise_for_->value : 0);
-  digest.add((announce_ ? 1U : 0U) | (is_missing_ ? 2U : 0U));
+  digest.add((announce_ ? 1U : 0U) | (catch_up_.is_missing() ? 2U : 0U));
   learner_.add_to(digest);
   consumer_.add_to(digest);
   own_units_.add_to(digest);

@@ -95,10 +95,10 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
       const Drop reason = wire::decode_recall(packet.view(), recall);
       if (reason != Drop::none) return reason;
       if (!parts_.shares_order(from)) return Drop::other_list;
-      answer_recall(from.node, recall, out);
+      recall_.answer(from.node, recall, out);
       return reason;
     }
-    case PaxosKind::word: return on_word(from, packet);
+    case PaxosKind::word: return recall_.on_word(from, packet);
     case PaxosKind::checkpoint_get: {
       const Drop reason = wire::decode_checkpoint_get(packet.view());
       if (reason == Drop::none && incarnations_.may_speak_for_order()) {
@@ -182,7 +182,7 @@ Drop PaxosEngine::on_value(Instant now, const Peer& from, PaxosKind kind, const 
   if (arrival.own && !bytes) return Drop::stale;
   reason = arrival.decided ? learner_.take_decided(arrival.instance, arrival.head, bytes)
                            : take_proposal(now, arrival, bytes, out);
-  if (reason == Drop::duplicate) note_twice(now, arrival.instance);
+  if (reason == Drop::duplicate) catch_up_.note_twice(now, arrival.instance);
   if (reason != Drop::stale) routes_->pass_on(arrival, bytes, fresh, out);
   return reason;
 }
@@ -281,7 +281,7 @@ Drop PaxosEngine::on_decided(Instant now, const BufferRef& packet) {
   if (reason != Drop::none) return reason;
   const Drop known = learner_.take_decided(frame.instance, frame.head,
                                            bytes_behind(packet, wire::kDataHeaderBytes));
-  if (known == Drop::duplicate) note_twice(now, frame.instance);
+  if (known == Drop::duplicate) catch_up_.note_twice(now, frame.instance);
   return known;
 }
 
@@ -290,31 +290,14 @@ Drop PaxosEngine::on_checkpoint(const Peer& from, const BufferRef& packet, Effec
   const Drop reason = wire::decode_checkpoint(packet.view(), said);
   if (reason != Drop::none) return reason;
   if (PEAL_MUTANT(re_key_not_kept)) said.key = 0;
-  if (state_.known() && said.nodes.first != state_.nodes().first) return Drop::other_list;
-  // Not of an order that is over: who says it goes by it now.
-  if (!from.has_state || from.state.first_list != said.nodes.first) {
-    return Drop::wrong_state;
-  }
-  if (!incarnations_.believes(from, said)) return Drop::wrong_state;
-  // A member owes its view what was decided in it, so it cannot skip anything.
-  if (!may_skip() || said.next <= state_.next()) return Drop::duplicate;
-  OrderState later(said);
-  if (later.has(config_.self)) {
-    // Taken into a view since it asked: it must come to that view by itself, to install it.
-    PEAL_PROBE("paxos.checkpoint_of_own_view");
-    if (cut_off_ticks_ >= kCutOffTicks) stop(out, kCutOff);
-    return Drop::wrong_state;
-  }
-  PEAL_PROBE("paxos.checkpoint_taken");
+  const Drop verdict = transfer_.judge(from, said);
+  if (transfer_.is_cut_off()) stop(out, StateTransfer::kCutOff);
+  if (verdict != Drop::none) return verdict;
   const bool other_list = said.nodes != state_.nodes();
   const bool known = state_.known();
   const bool told = !known && incarnations_.is_told_to_vote(from, said.nodes);
-  keep_words(said.next);
-  state_ = std::move(later);
+  transfer_.take(said);
   consumer_.begin();
-  if (said.next > store_.next()) store_.skip_to(said.next);
-  ++counts_.checkpoints;
-  cut_off_ticks_ = 0;  // it has waited for this
   checkpointer_.begin();
   // Others that were heard before may have spoken of another order.
   if (!known) forget_other_orders();

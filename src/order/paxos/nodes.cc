@@ -66,7 +66,7 @@ void PaxosEngine::change_nodes(Effects& out) {
   if (!voted && peers_.self().acceptor) incarnations_.let_vote();
   incarnations_.update_silence();
   routes_->nodes_changed();
-  recall_.clear();  // others vote from here on
+  recall_.begin_list();
   election_.begin_list(now_, led);
   promise_for_.reset();
   checkpointer_.begin_list();
