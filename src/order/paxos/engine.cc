@@ -104,11 +104,17 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       catch_up_(parts_, election_, learner_, incarnations_),
       recall_(parts_, learner_, history_, incarnations_),
       transfer_(parts_, catch_up_, recall_, incarnations_),
-      list_told_(config_.nodes_hash) {
+      reconfiguration_(parts_, given_),
+      report_(parts_, {coordinator_ ? &*coordinator_ : nullptr, incarnations_, links_, election_,
+                       learner_, consumer_, catch_up_}),
+      voter_(parts_, incarnations_, election_, history_, report_),
+      admission_(parts_),
+      diagnosis_(parts_, {coordinator_ ? &*coordinator_ : nullptr, incarnations_, links_, election_,
+                          consumer_}) {
   PEAL_ASSERT(!parts_.in_memory() || config_.log == nullptr);
   PEAL_ASSERT(config_.owed == nullptr || config_.log != nullptr);
   counters_.reserve(64);
-  know_nodes();
+  reconfiguration_.know_nodes();
 }
 
 // ---- life ----
@@ -127,7 +133,7 @@ void PaxosEngine::start(Instant now, Effects& out) {
       stop(out, "the acceptor's log holds what this release cannot read, or more than fits");
       return;
     }
-    know_nodes();
+    reconfiguration_.know_nodes();
     routes_->nodes_changed();
     checkpointer_.start();
     incarnations_.start();
@@ -169,10 +175,10 @@ void PaxosEngine::leave(Instant /*now*/, Effects& out) {
   if (life_ != Life::running && !said_nothing) return;
   life_ = Life::stopped;
   if (said_nothing) return;
-  wire::State goodbye = state();
+  wire::State goodbye = report_.state();
   goodbye.leaving = true;
   goodbye.leading = false;
-  say(goodbye, Lane::control, out);
+  report_.tell_all(goodbye, Lane::control, out);
 }
 
 // ---- inputs ----
@@ -207,9 +213,9 @@ void PaxosEngine::on_durable(Instant now, Effects& out) {
     if (acceptor_->is_started()) begin(now, out);
     return;
   }
-  if (acceptor_->on_durable()) announce_ = true;
+  if (acceptor_->on_durable()) report_.announce();
   update_self();  // its own vote counts at once
-  answer_prepare(out);
+  voter_.answer_prepare(out);
   work(now, out);
 }
 
@@ -229,7 +235,7 @@ std::optional<Instant> PaxosEngine::next_deadline() const {
   Instant next = tick_at_;
   if (const auto at = catch_up_.next_at()) next = std::min(next, *at);
   if (const auto at = own_units_.resend_at()) next = std::min(next, *at);
-  if (announce_) next = std::min(next, announce_at_);
+  if (const auto at = report_.next_at()) next = std::min(next, *at);
   if (const auto at = early_units_.at()) next = std::min(next, *at);
   return next;
 }
@@ -241,24 +247,25 @@ void PaxosEngine::work(Instant now, Effects& out) {
   more_ = true;
   for (int pass = 0; pass < kPassesMax && more_ && life_ == Life::running; ++pass) {
     learner_.count_votes();
-    if (learner_.has_news() && routes_->tell_decided(now, state(), out)) announce_ = true;
+    if (learner_.has_news() && routes_->tell_decided(now, report_.state(), out)) {
+      report_.announce();
+    }
     const bool taken = recall_.take();
     more_ = consume(out) || taken;
     update_self();
     own_units_.pull(now, out);
     if (coordinator_) coordinator_->work(now, out);
-    vote();
+    if (voter_.vote()) {
+      update_self();
+      more_ = true;
+    }
   }
   if (life_ != Life::running) return;
   history_.write();
   if (checkpointer_.write()) more_ = true;
   if (election_.leads_again() && incarnations_.votes()) election_.lead_again(now, out);
   update_self();
-  if (announce_ && now >= announce_at_) {
-    announce_ = false;
-    announce_at_ = now + config_.options.votes_apart;
-    routes_->tell_votes(state(), election_.coordinator(), out);
-  }
+  report_.work(now, out);
   routes_->end_turn(peers_.self().state, out);
   catch_up_.work(now, out);
   own_units_.resend_late(now, out);
@@ -284,7 +291,7 @@ bool PaxosEngine::consume(Effects& out) {
       stop(out, "decided unit claims this origin but is not its next pending unit");
     }
     if (outcome == OrderState::Outcome::view) {
-      if (consumer_.change_view(out)) announce_ = true;
+      if (consumer_.change_view(out)) report_.announce();
       history_.retain_for_excluded(before);
     }
     if (outcome == OrderState::Outcome::nodes) change_nodes(out);
@@ -333,9 +340,9 @@ void PaxosEngine::tick(Instant now, Effects& out) {
     coordinator_->tick(now, out);
     election_.run(now, incarnations_.votes(), out);
   }
-  wire::State said = state();
+  wire::State said = report_.state();
   said.beat = links_.next_beat();
-  say(said, Lane::control, out);
+  report_.tell_all(said, Lane::control, out);
   links_.check(out);
   catch_up_.forget_asked();
   history_.look(consumer_.view(), out);
@@ -345,56 +352,77 @@ void PaxosEngine::tick(Instant now, Effects& out) {
   if (transfer_.is_cut_off()) stop(out, StateTransfer::kCutOff);
 }
 
-// ---- what this node says of itself ----
-
-wire::State PaxosEngine::state() const {
-  wire::State state;
-  state.round = election_.round();
-  state.first_list = state_.nodes().first;
-  if (state_.known()) state.list = state_.nodes().number;
-  if (const NodeList* next = given_.next(state_)) state.next_list = next->hash;
-  if (coordinator_ && coordinator_->leads() && coordinator_->round() == election_.round()) {
-    state.leading = true;
-  }
-  if (acceptor_) {
-    state.voted_round = acceptor_->round();
-    state.voted_upto = acceptor_->voted_upto();
-    if (state.voted_round.count == 0) state.voted_upto = 0;
-    if (routes_->tells_decided() && state.voted_round == learner_.round()) {
-      state.decided_upto = PEAL_MUTANT(rd_vote_decides)
-                               ? state.voted_upto
-                               : std::min(learner_.decided_upto(), state.voted_upto);
-    }
-  }
-  state.next = state_.next();
-  state.oldest = state_.known() ? store_.oldest() : 0;
-  state.view = consumer_.view().number;
-  state.joined = joined();
-  state.visiting = consumer_.visiting();
-  state.asks = catch_up_.asked();
-  state.from = consumer_.views_from();
-  state.misses = election_.misses();
-  state.disk_hangs = links_.says_that_disk_hangs();
-  state.app_full = host_.receive_room_units() == 0;
-  state.fitness = links_.company().fitness();
-  state.life = peers_.self().has_life;
-  if (config_.log != nullptr && !parts_.in_memory()) {
-    state.log = config_.log->durable().value;
-    state.log_word = incarnations_.log_word();
-  }
-  if (state.next != 0) state.unheard = links_.company().unheard();
-  return state;
-}
-
 void PaxosEngine::update_self() {
-  Peer& self = peers_.self();
-  self.state = state();
-  self.has_state = true;
+  report_.update();
   if (election_.follow_self()) own_units_.submit_to_self();
 }
 
-void PaxosEngine::say(const wire::State& said, Lane lane, Effects& out) {
-  if (const BufferRef packet = outbox_.state_packet(said)) out.multicast(lane, packet);
+// ---- which order, and which nodes ----
+
+void PaxosEngine::begin_order(Effects& out) {
+  if (!incarnations_.begin_order()) return;
+  consumer_.begin();
+  // All others are about to know it too, and the one whose turn it is may not yet.
+  election_.put_off(now_ + config_.options.suspect / 2);
+  forget_other_orders();
+  reconfiguration_.know_nodes();
+  routes_->nodes_changed();
+  incarnations_.report_amnesia(consumer_.view(), out);
+}
+
+// What others said of orders that are not the one that this node goes by from now on.
+void PaxosEngine::forget_other_orders() {
+  election_.forget();
+  learner_.forget();
+  for (Peer& peer : peers_.all()) {
+    if (peer.self || peer.state.next == 0) continue;
+    if (peer.state.first_list == state_.nodes().first) continue;
+    peers_.forget_state(peer);
+  }
+}
+
+/// The log is an older copy: this node says nothing any more of what it promised or voted for.
+void PaxosEngine::put_back(Effects& out) {
+  voter_.forget();
+  if (coordinator_) coordinator_->step_down();
+  out.report({&event::log_put_back, consumer_.view(), config_.self, 0, 0});
+}
+
+void PaxosEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
+  if (life_ == Life::stopped) return;
+  // The list of those who begin may change until this node has said whom it takes for them: it says
+  // so by one list alone in its life.
+  const bool free_to_choose = incarnations_.bootstrap().taken().lives.empty();
+  if (reconfiguration_.give(nodes, free_to_choose)) {
+    routes_->nodes_changed();
+    out.report({&event::nodes_adopted, consumer_.view(), {}, nodes.hash, 0});
+  }
+  reconfiguration_.know_nodes();
+  admission_.forget_reported();
+  if (life_ != Life::running) return;
+  update_self();
+  report_.tell_all(report_.state(), Lane::control, out);  // the coordinator waits for it
+  work(now, out);
+}
+
+void PaxosEngine::change_nodes(Effects& out) {
+  const bool led = coordinator_ && coordinator_->leads();
+  const bool voted = acceptor_ && peers_.self().acceptor;
+  reconfiguration_.take_list(consumer_.view(), out);
+  // Named as it lives, it has said nothing in rounds of this list, and nothing of any other counts.
+  if (!voted && peers_.self().acceptor) incarnations_.let_vote();
+  incarnations_.update_silence();
+  routes_->nodes_changed();
+  recall_.begin_list();
+  election_.begin_list(now_, led);
+  voter_.forget();
+  checkpointer_.begin_list();
+  checkpointer_.want(incarnations_.keeps_log());
+  // What was decided while it was no acceptor is not in its log, and votes of its own may be.
+  if (!voted && !PEAL_MUTANT(px_noted_from_kept)) checkpointer_.begin_history();
+  report_.announce();
+  incarnations_.report_amnesia(consumer_.view(), out);
+  reconfiguration_.report_list(consumer_.view(), out);
 }
 
 }  // namespace peal::order::paxos

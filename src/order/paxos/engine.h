@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "order/paxos/acceptor.h"
+#include "order/paxos/admission.h"
 #include "order/paxos/catch_up.h"
 #include "order/paxos/checkpointer.h"
 #include "order/paxos/consumer.h"
 #include "order/paxos/coordinator.h"
+#include "order/paxos/diagnosis.h"
 #include "order/paxos/early.h"
 #include "order/paxos/early_units.h"
 #include "order/paxos/election.h"
@@ -30,11 +32,13 @@
 #include "order/paxos/own_units.h"
 #include "order/paxos/parts.h"
 #include "order/paxos/peers.h"
+#include "order/paxos/reconfiguration.h"
 #include "order/paxos/routes.h"
+#include "order/paxos/self_report.h"
 #include "order/paxos/state_transfer.h"
 #include "order/paxos/store.h"
 #include "order/paxos/vote_recall.h"
-#include "order/said_once.h"
+#include "order/paxos/voter.h"
 
 namespace peal::order::paxos {
 
@@ -44,11 +48,14 @@ namespace peal::order::paxos {
 /// one is decided like everything else, so that all members see one chain of views, and nobody goes
 /// on in a minority. So is which list of nodes counts.
 ///
-/// engine.cc: inputs, timers. engine_state.cc: what people see. exchange.cc: packets. learner.cc:
-/// what is decided, and what comes of it. missing.cc: what is not here. own_units.cc: what this
-/// node sends. early_units.cc: what is told before it has its place. nodes.cc: going over to
-/// another list of nodes. lives.cc: which acceptors begin an order, and
-/// which have forgotten what they said.
+/// Each responsibility is a class with state of its own (README.md, "The files"). The engine owns
+/// them, gives each packet and each call to whom it is for, and knows what follows from what: what
+/// many of them do when an order begins, another list counts, or a node skips instances. It has
+/// more functions than other classes, since 33 of them are those of the interfaces that it
+/// implements; and dispatch stays here, as nearly every kind of packet may set off one of these
+/// transitions.
+///
+/// engine.cc: inputs, timers, transitions. messages.cc: packets. engine_state.cc: what people see.
 class PaxosEngine final : public Ensemble {
  public:
   PaxosEngine(const Config& config, BufferPool& packets, Host& host, MakeRoutes make_routes);
@@ -103,22 +110,17 @@ class PaxosEngine final : public Ensemble {
   void work(Instant now, Effects& out);
   void tick(Instant now, Effects& out);
   void update_self();
-  wire::State state() const;
-  void say(const wire::State& said, Lane lane, Effects& out);
   bool consume(Effects& out);
+  void begin_order(Effects& out);
+  void forget_other_orders();
+  void change_nodes(Effects& out);
+  void put_back(Effects& out);
   void follow(Instant now, const Round& round, Effects& out);
   void stop(Effects& out, std::string_view reason);
 
-  // engine_state.cc
-  WaitReason why(bool waits) const;
-  WaitReason why_outside() const;
-  WaitReason hung_disks() const;
-  WaitReason unheard_members() const;
-  MemberId full_application() const;
+  WaitReason why(bool waits) const;  // engine_state.cc
 
-  // exchange.cc
-  bool admit(Instant now, const wire::Header& header, Effects& out);
-  void report_incompatible(const wire::Header& header, wire::Drop reason, Effects& out);
+  // messages.cc
   wire::Drop dispatch(Instant now, const Peer& from, wire::PaxosKind kind, const BufferRef& packet,
                       Effects& out);
   wire::Drop on_state(Instant now, const BufferRef& packet, Peer& from, Effects& out);
@@ -127,28 +129,10 @@ class PaxosEngine final : public Ensemble {
                       Effects& out);
   wire::Drop take_proposal(Instant now, const Arrival& arrival, const BufferRef& bytes,
                            Effects& out);
-  wire::Drop on_prepare(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
-  wire::Drop on_fetch(const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_fetched(const BufferRef& packet);
   wire::Drop on_repeat(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
   wire::Drop on_decided(Instant now, const BufferRef& packet);
   wire::Drop on_checkpoint(const Peer& from, const BufferRef& packet, Effects& out);
-  void answer_prepare(Effects& out);
-  void tell_state(NodeId to, Effects& out);
-
-  // lives.cc
-  void begin_order(Effects& out);
-  void forget_other_orders();
-  void put_back(Effects& out);
-  WaitReason founding_waits() const;
-  std::vector<MemberId> silent_acceptors() const;
-  WaitReason waits_for_acceptors(const WaitKind* kind, Seq seq) const;
-
-  // nodes.cc
-  void know_nodes();
-  void change_nodes(Effects& out);
-  void vote();
-  bool same_order(const wire::State& said) const;
 
   const Config config_;
   Host& host_;
@@ -177,20 +161,19 @@ class PaxosEngine final : public Ensemble {
   CatchUp catch_up_;
   VoteRecall recall_;
   StateTransfer transfer_;
+  Reconfiguration reconfiguration_;
+  SelfReport report_;
+  Voter voter_;
+  Admission admission_;
+  const Diagnosis diagnosis_;
 
   /// `opening`: the log does not say yet that this incarnation has begun, so it says nothing.
   enum class Life : std::uint8_t { created, opening, running, stopped } life_ = Life::created;
   Instant started_{};
   Instant tick_at_{};
-  bool more_ = false;                  ///< the last call left work over
-  std::optional<NodeId> promise_for_;  ///< who waits for a promise to be on disk
-  Instant announce_at_{};              ///< not before; votes that come meanwhile go together
-  bool announce_ = false;
-  std::uint64_t list_told_;  ///< hash of the last one that people were told of, and of the first
-  Instant now_{};            ///< of the call that is being carried out
+  bool more_ = false;  ///< the last call left work over
+  Instant now_{};      ///< of the call that is being carried out
 
-  SaidOnce reported_;
-  std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops_{};
   mutable std::vector<Counter> counters_;
 };
 

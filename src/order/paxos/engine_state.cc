@@ -15,100 +15,7 @@ WaitReason PaxosEngine::why() const {
 
 /// `waits`: for anything to be ordered.
 WaitReason PaxosEngine::why(bool waits) const {
-  if (life_ == Life::opening && links_.disk_hangs()) return {&wait::disk, config_.self, 0};
-  if (host_.receive_room_units() == 0) return {&wait::slow_application, config_.self, 0};
-  // Whoever is to coordinate, it cannot without most of them; nor will what comes next be ordered.
-  if (!state_.known() && peers_.self().named && !peers_.anybody_knows()) return founding_waits();
-  if (peers_.lives() < peers_.majority())
-    return waits_for_acceptors(&wait::amnesiac, consumer_.seq() + 1);
-  if (peers_.live_acceptors() < peers_.majority()) {
-    return waits_for_acceptors(&wait::majority, consumer_.seq() + 1);
-  }
-  if (state_.known() && !joined()) {
-    if (const WaitReason outside = why_outside(); outside.kind != &wait::nothing) return outside;
-  }
-  if (catch_up_.is_missing()) return {&wait::packet, {}, consumer_.seq() + 1};
-  if (!waits) return {};
-  if (const MemberId full = full_application(); full != MemberId{}) {
-    return {&wait::slow_application, full, 0};
-  }
-  if (links_.disk_hangs()) return {&wait::disk, config_.self, consumer_.seq() + 1};
-  if (const Peer* leader = election_.coordinator(); leader == nullptr) {
-    // The others go on with one that this node alone does not hear.
-    const Peer* last = peers_.find(election_.round().coordinator.node);
-    if (last != nullptr && !last->self && !last->reception.works() && !election_.most_miss_last()) {
-      return {&wait::unheard, last->member, consumer_.seq() + 1, {}, {last->member}};
-    }
-    const Peer* best = peers_.candidate(config_.first_candidate);
-    return {&wait::coordinator, best == nullptr ? MemberId{} : best->member, 0};
-  }
-  if (coordinator_ && coordinator_->leads()) {
-    if (const auto slow = coordinator_->too_far_behind()) return {&wait::window, *slow, 0};
-  }
-  const WaitReason quorum = waits_for_acceptors(&wait::quorum, consumer_.seq() + 1);
-  if (!quorum.all.empty()) return quorum;
-  if (const WaitReason disks = hung_disks(); !disks.all.empty()) return disks;
-  const WaitReason unheard = unheard_members();
-  return unheard.all.empty() ? quorum : unheard;
-}
-
-WaitReason PaxosEngine::waits_for_acceptors(const WaitKind* kind, Seq seq) const {
-  WaitReason reason{kind, {}, seq};
-  reason.all = silent_acceptors();
-  if (!reason.all.empty()) reason.who = reason.all.front();
-  return reason;
-}
-
-/// Acceptors whose disks hang, if too few others are left to vote.
-WaitReason PaxosEngine::hung_disks() const {
-  WaitReason reason{&wait::disk, {}, consumer_.seq() + 1};
-  for (const Peer& peer : peers_.all()) {
-    if (peer.acceptor && !peer.suspected && peer.state.disk_hangs)
-      reason.all.push_back(peer.member);
-  }
-  if (peers_.live_acceptors() - reason.all.size() >= peers_.majority()) reason.all.clear();
-  if (!reason.all.empty()) reason.who = reason.all.front();
-  return reason;
-}
-
-/// Members of which something arrives, and not all.
-WaitReason PaxosEngine::unheard_members() const {
-  WaitReason reason{&wait::unheard, {}, consumer_.seq() + 1};
-  for (const Peer& peer : peers_.all()) {
-    const bool part = !peer.self && !peer.suspected && !peer.reception.works();
-    if (part && state_.has(peer.member)) reason.all.push_back(peer.member);
-  }
-  if (!reason.all.empty()) reason.who = reason.all.front();
-  return reason;
-}
-
-/// What keeps this node out of the view, as far as it can tell.
-WaitReason PaxosEngine::why_outside() const {
-  if (links_.disk_hangs()) return {&wait::disk, config_.self, consumer_.seq() + 1};
-  WaitReason unheard{&wait::unheard, {}, consumer_.seq() + 1};
-  WaitReason not_heard{&wait::not_heard, {}, consumer_.seq() + 1};
-  for (const Peer& peer : peers_.all()) {
-    if (peer.self || !state_.has(peer.member)) continue;
-    const bool arrives = !peer.suspected && peer.reception.works();
-    if (!arrives) unheard.all.push_back(peer.member);
-    if (arrives && !peer.works) not_heard.all.push_back(peer.member);
-  }
-  WaitReason& reason = unheard.all.empty() ? not_heard : unheard;
-  if (reason.all.empty()) return {};
-  reason.who = reason.all.front();
-  return reason;
-}
-
-/// A member whose application takes nothing, and that holds up the others or is about to. A
-/// coordinator does so when it has consumed as much as others that wait for it.
-MemberId PaxosEngine::full_application() const {
-  const Peer* leader = election_.coordinator();
-  for (const Peer& peer : peers_.all()) {
-    if (peer.self || peer.suspected || !peer.has_state || !state_.has(peer.member)) continue;
-    const bool holds_up = peer.state.next < state_.next() || &peer == leader;
-    if (peer.state.app_full && holds_up) return peer.member;
-  }
-  return {};
+  return diagnosis_.why({life_ == Life::opening, catch_up_.is_missing(), waits});
 }
 
 std::span<const Counter> PaxosEngine::counters() const {
@@ -140,9 +47,7 @@ std::span<const Counter> PaxosEngine::counters() const {
       {"quorum_order", state_.known() ? state_.nodes().first & 0xffff'ffff : 0},
   });
   if (early_) early_->append_counters(counters_);
-  for (std::size_t i = 1; i < drops_.size(); ++i) {
-    counters_.push_back({wire::drop_name(static_cast<wire::Drop>(i)), drops_[i]});
-  }
+  admission_.append_counters(counters_);
   return counters_;
 }
 
@@ -158,6 +63,8 @@ void PaxosEngine::check_invariants() const {
   own_units_.check_invariants();
   consumer_.check_invariants();
   catch_up_.check_invariants();
+  reconfiguration_.check_invariants();
+  voter_.check_invariants();
   PEAL_ASSERT(!state_.known() || store_.next() == state_.next());
 }
 
@@ -167,8 +74,9 @@ std::uint64_t PaxosEngine::digest() const {
   Digest digest;
   digest.add(static_cast<std::uint64_t>(life_));
   for (const Round& round : {election_.round(), election_.leading()}) add_to(digest, round);
-  digest.add(promise_for_ ? promise_for_->value : 0);
-  digest.add((announce_ ? 1U : 0U) | (catch_up_.is_missing() ? 2U : 0U));
+  voter_.add_to(digest);
+  report_.add_to(digest);
+  digest.add((catch_up_.is_missing() ? 2U : 0U));
   learner_.add_to(digest);
   consumer_.add_to(digest);
   own_units_.add_to(digest);

@@ -123,15 +123,12 @@ bool Incarnations::is_told_to_vote(const Peer& from, const wire::Nodes& order) c
 }
 
 // Until now this node knew of its order by hearsay.
-bool Incarnations::hear_voter(const Peer& from) {
-  if (may_vote_ || !from.acceptor || !p_.shares_order(from) || !bootstrap_.needs(from)) {
-    return false;
-  }
+void Incarnations::hear_voter(const Peer& from) {
+  if (may_vote_ || !from.acceptor || !p_.shares_order(from) || !bootstrap_.needs(from)) return;
   PEAL_PROBE("paxos.told_to_vote");
   let_vote();
   update_silence();
   ignore(checkpointer_.write(), "it is tried again");
-  return true;
 }
 
 void Incarnations::let_vote() {

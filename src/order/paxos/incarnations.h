@@ -57,8 +57,8 @@ class Incarnations {
   bool believes(const Peer& from, const wire::Checkpoint& said) const;
   /// The same: may this node vote at once, as an acceptor of that order?
   bool is_told_to_vote(const Peer& from, const wire::Nodes& order) const;
-  /// An acceptor that votes in the order says that it goes on. True: this node votes from now on.
-  bool hear_voter(const Peer& from);
+  /// An acceptor that votes in the order says that it goes on: this node votes from now on.
+  void hear_voter(const Peer& from);
   /// From now on this node votes in its order. Its log says so first.
   void let_vote();
   /// This node's part in the list may have changed: its own word counts or does not.

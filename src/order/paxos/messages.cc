@@ -15,44 +15,15 @@ using wire::PaxosKind;
 void PaxosEngine::on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) {
   if (life_ != Life::running) return;
   wire::Header header;
-  Drop reason = wire::decode_header(packet.view(), header, config_.checksum);
-  if (reason == Drop::bad_version) report_incompatible({}, reason, out);
-  if (reason == Drop::none && !wire::is_paxos_kind(header.kind)) reason = Drop::unknown_kind;
+  Drop reason = admission_.read(packet, consumer_.view(), header, out);
   if (reason == Drop::none) {
-    if (!admit(now, header, out)) return;
+    if (!admission_.admit(now, header, consumer_.view(), out)) return;
     Peer& from = *peers_.find(header.sender.node);
-    const auto kind = static_cast<PaxosKind>(header.kind);
     if (lane == Lane::data) from.reception.data(now);
-    reason = dispatch(now, from, kind, packet, out);
+    reason = dispatch(now, from, static_cast<PaxosKind>(header.kind), packet, out);
   }
-  if (reason != Drop::none) ++drops_[static_cast<std::size_t>(reason)];
+  admission_.count(reason);
   work(now, out);
-}
-
-bool PaxosEngine::admit(Instant now, const wire::Header& header, Effects& out) {
-  Drop reason = Drop::none;
-  Peer* peer = peers_.find(header.sender.node);
-  if (header.cluster != config_.cluster) {
-    const bool same_name = header.cluster >> 32 == config_.cluster >> 32;
-    reason = same_name ? Drop::other_settings : Drop::other_cluster;
-    report_incompatible(header, reason, out);
-  } else if (peer == nullptr) {
-    reason = Drop::bad_sender;
-  } else if (peer->self) {
-    reason = Drop::own;
-  } else if (!peers_.note(now, *peer, header.sender)) {
-    reason = Drop::stale;
-  }
-  if (reason == Drop::none) return true;
-  ++drops_[static_cast<std::size_t>(reason)];
-  return false;
-}
-
-void PaxosEngine::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
-  const NodeId node = peers_.find(header.sender.node) != nullptr ? header.sender.node : NodeId{};
-  if (!reported_.first(node, static_cast<unsigned>(reason))) return;
-  out.report({&event::incompatible_peer, consumer_.view(), header.sender,
-              static_cast<std::uint64_t>(reason), 0});
 }
 
 Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const BufferRef& packet,
@@ -79,14 +50,14 @@ Drop PaxosEngine::dispatch(Instant now, const Peer& from, PaxosKind kind, const 
     case PaxosKind::propose:
     case PaxosKind::relay:
     case PaxosKind::distribute: return on_value(now, from, kind, packet, out);
-    case PaxosKind::prepare: return on_prepare(now, from, packet, out);
+    case PaxosKind::prepare: return voter_.on_prepare(now, from, packet, out);
     case PaxosKind::promise: {
       wire::Promise promise;
       const Drop reason = wire::decode_promise(packet.view(), promise);
       if (reason == Drop::none && coordinator_) coordinator_->on_promise(now, from, promise, out);
       return reason;
     }
-    case PaxosKind::fetch: return on_fetch(from, packet, out);
+    case PaxosKind::fetch: return voter_.on_fetch(from, packet, out);
     case PaxosKind::fetched: return on_fetched(packet);
     case PaxosKind::repeat: return on_repeat(now, from, packet, out);
     case PaxosKind::decided: return on_decided(now, packet);
@@ -129,10 +100,10 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
   wire::State said;
   const Drop reason = wire::decode_state(packet.view(), said);
   if (reason != Drop::none) return reason;
-  if (!same_order(said)) {
+  if (!reconfiguration_.same_order(said)) {
     wire::Header header;
     header.sender = from.member;
-    report_incompatible(header, Drop::other_list, out);
+    admission_.report_incompatible(header, Drop::other_list, consumer_.view(), out);
     peers_.refuse_state(from);
     return Drop::other_list;
   }
@@ -142,7 +113,7 @@ Drop PaxosEngine::on_state(Instant now, const BufferRef& packet, Peer& from, Eff
     out.report({&event::log_put_back, consumer_.view(), from.member, 0, 0});
   incarnations_.answer_about_log(from, said, out);
   if (said.beat != 0) from.reception.beat(now, said.beat);
-  if (said.voted_round.count != 0 && incarnations_.hear_voter(from)) more_ = true;
+  if (said.voted_round.count != 0) incarnations_.hear_voter(from);
   election_.see(now, said.round);
   if (said.next != 0) learner_.note_decided(said.next - 1);
   if (said.leading && said.round > election_.leading() && state_.governs(said.round)) {
@@ -193,62 +164,8 @@ Drop PaxosEngine::take_proposal(Instant now, const Arrival& arrival, const Buffe
   const Instance floor = arrival.instance - arrival.behind;
   election_.see(now, round);
   if (round > election_.leading()) follow(now, round, out);
-  if (arrival.vote && incarnations_.votes() && !acceptor_->accept(round, floor)) {
-    tell_state(round.coordinator.node, out);  // a higher round is promised
-    return Drop::stale;
-  }
+  if (arrival.vote && !voter_.accept(round, floor, out)) return Drop::stale;
   return learner_.take_proposal(arrival, bytes);
-}
-
-Drop PaxosEngine::on_prepare(Instant now, const Peer& from, const BufferRef& packet, Effects& out) {
-  wire::Prepare prepare;
-  const Drop reason = wire::decode_prepare(packet.view(), prepare);
-  if (reason != Drop::none) return reason;
-  const Round round{prepare.count, from.member};
-  if (incarnations_.hear_voter(from)) more_ = true;  // who begins a round votes in it
-  if (!incarnations_.votes() || !parts_.knows_order_of(round)) return Drop::wrong_state;
-  if (wire::list_of(round) > state_.nodes().number) return Drop::wrong_state;
-  election_.see(now, round);
-  if (!state_.governs(round) || !acceptor_->prepare(round)) {
-    tell_state(from.node, out);
-    return Drop::stale;
-  }
-  promise_for_ = from.node;
-  answer_prepare(out);
-  return Drop::none;
-}
-
-// The promise is on disk, or not yet: then on_durable() comes back here.
-void PaxosEngine::answer_prepare(Effects& out) {
-  if (!promise_for_ || !acceptor_->is_promised(acceptor_->promised())) return;
-  const NodeId to = *promise_for_;
-  promise_for_.reset();
-  if (acceptor_->promised().coordinator.node != to) return;
-  // With the promise goes the word of a log that holds it.
-  tell_state(to, out);
-  outbox_.send(to, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
-    return wire::encode_promise(header, promise_of(acceptor_->promised(), store_, state_), bytes);
-  });
-}
-
-void PaxosEngine::tell_state(NodeId to, Effects& out) {
-  if (const BufferRef packet = outbox_.state_packet(state())) out.send(to, Lane::control, packet);
-}
-
-Drop PaxosEngine::on_fetch(const Peer& from, const BufferRef& packet, Effects& out) {
-  wire::Fetch fetch;
-  const Drop reason = wire::decode_fetch(packet.view(), fetch);
-  if (reason != Drop::none) return reason;
-  if (history_.decided(fetch.instance)) {
-    history_.send(from.node, fetch.instance, false, out);
-    return Drop::none;
-  }
-  const Slot* slot = store_.find(fetch.instance);
-  if (slot == nullptr || slot->vote_round != fetch.round) return Drop::wrong_state;
-  const BufferRef answer = outbox_.fetched_packet({fetch.round, fetch.instance, slot->vote.head},
-                                                  slot->vote.bytes.view());
-  if (answer) out.send(from.node, Lane::control, answer);
-  return Drop::none;
 }
 
 Drop PaxosEngine::on_fetched(const BufferRef& packet) {
