@@ -40,8 +40,9 @@ std::string ScenarioGenerator::log_keys(bool slow_syncs) {
   // ensembles share it, and then it is too short for that.
   const bool alone = options_.engine.ensembles() == 1 && options_.domains == 0;
   add(alone ? 0.5 : 0, "history", 1 << 20, 4 << 20);
-  // A disk that moves nothing for five times as long hangs (order/paxos/links.cc), and the slowest
-  // sync takes 200 ms: then the story would say that a node works which the others leave out.
+  // A disk that moves nothing for five times as long hangs (order/paxos/link_watch.cc), and the
+  // slowest sync takes 200 ms: then the story would say that a node works which the others leave
+  // out.
   if (own.chance(0.3) && !is_fixed("suspect") && !slow_syncs) {
     keys += " suspect=" + std::to_string(own.between(30, 90)) + "ms";
   }

@@ -9,41 +9,20 @@
 #include <vector>
 
 #include "base/digest.h"
-#include "order/paxos/acceptor.h"
-#include "order/paxos/early.h"
-#include "order/paxos/given_list.h"
 #include "order/paxos/headway.h"
-#include "order/paxos/outbox.h"
 #include "order/paxos/pace.h"
-#include "order/paxos/peers.h"
-#include "order/paxos/routes.h"
-#include "order/paxos/store.h"
+#include "order/paxos/parts.h"
+#include "order/paxos/phase1.h"
+#include "order/paxos/waiting_units.h"
 #include "order/paxos/window.h"
 
 namespace peal::order::paxos {
-
-/// What a coordinator works with: parts of its engine.
-struct Parts {
-  const Config& config;
-  Peers& peers;
-  Store& store;
-  OrderState& state;
-  const GivenList& given;
-  Acceptor& acceptor;
-  KeptWords& kept;
-  Outbox& outbox;
-  Routes& routes;
-  const Early* early;  ///< with optimistic delivery, else null
-};
-
-/// What an acceptor answers in Phase 1.
-wire::Promise promise_of(const Round& round, const Store& store, const OrderState& state);
 
 /// Proposes values. It takes over with Phase 1 for all instances at once: whatever a majority's
 /// votes say may have been decided, it proposes again, unchanged; then it proposes members' units,
 /// and views.
 ///
-/// coordinator.cc: taking over. coordinator_lead.cc: what comes then.
+/// coordinator.cc: taking over. phase2.cc: what comes then.
 class Coordinator {
  public:
   enum class Phase : std::uint8_t { idle, prepare, recover, lead };
@@ -51,8 +30,12 @@ class Coordinator {
   explicit Coordinator(const Parts& parts)
       : p_(parts),
         headway_(parts.config.options, parts.routes.distributes()),
+        phase1_(parts),
+        waiting_(parts, tip_),
         pace_(parts.config.options.resend, parts.config.options.suspect * 2),
         window_(parts.config.options.window_first, parts.config.options.window) {}
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
 
   Phase phase() const { return phase_; }
   bool leads() const { return phase_ == Phase::lead; }
@@ -92,16 +75,6 @@ class Coordinator {
   void add_to(Digest& digest) const;
 
  private:
-  struct Choice {
-    Round round{};
-    NodeId voter{};  ///< has the value
-  };
-  struct Waiting {
-    BufferRef bytes;
-    Service service = Service::agreed;
-    bool fresh = false;
-    std::uint64_t stamp = 0;
-  };
   struct Flight {
     /// Empty if there was no buffer when it was built, or who is asked first has the bytes.
     BufferRef packet;
@@ -112,39 +85,24 @@ class Coordinator {
 
   // coordinator.cc
   void answer_self(Instant now, Effects& out);
-  void choose();
-  bool take_known(Instance instance, const Choice& choice);
-  bool knows_choices();
-  void fetch(Effects& out);
-  void fetch_again(Effects& out);
   void begin_to_lead(Instant now, Effects& out);
-  void send_prepare(Effects& out);
 
-  // coordinator_lead.cc
+  // phase2.cc
   void propose(Value value, bool fresh, Effects& out);
   Arrival proposal_of(Instance instance, const Value& value) const;
   BufferRef packet_again(Instance instance, const Value& value);
   void propose_again(Effects& out);
-  void forget_waiting();
-  void note_came(std::size_t index, std::uint64_t number);
   bool somebody_asked();
-  void look_for_gaps();
-  void ask_for_gaps(Effects& out);
   bool forget_consumed();
   bool has_room();
   bool may_propose() const;
   bool propose_units(Effects& out);
   bool propose_by_stamp(Effects& out);
   void propose_unit(std::size_t index, Effects& out);
-  bool has_next(std::size_t index) const;
-  std::optional<std::size_t> lowest_stamp() const;
   void propose_view(Instant now, Effects& out);
   bool wants_list() const;
   bool wants_lives() const;
   void propose_list(const wire::Nodes& nodes, Effects& out);
-  bool may_come(const Peer& peer) const;
-  bool served(const Peer& peer) const;
-  std::vector<wire::ViewMember> wanted_members() const;
   void resend(Instant now, Effects& out);
   void add_flight(Digest& digest) const;
 
@@ -154,19 +112,7 @@ class Coordinator {
   Round round_{};
   Instant since_{};  ///< when this phase began, or last did something
 
-  // Phase 1
-  Instance from_ = 0;
-  std::map<NodeId, wire::Promise> promises_;
-  Instance base_ = 0;  ///< everything below is decided
-  std::map<Instance, Choice> choices_;
-  std::map<Instance, Value> recovered_;
-  struct Fetching {
-    Instance known_upto = 0;    ///< choices below are here
-    Instance asked_upto = 0;    ///< choices below were asked for
-    std::uint32_t awaited = 0;  ///< asked for, and not here
-    bool came = false;          ///< one did, since the last tick
-  };
-  Fetching fetching_;
+  Phase1 phase1_;
 
   // Phase 2
   Instance next_ = 0;          ///< to be proposed
@@ -174,20 +120,8 @@ class Coordinator {
   Instance view_at_ = 0;       ///< where tip_'s view was proposed, or consumed before
   std::deque<Flight> flight_;  ///< from flight_first_ on
   Instance flight_first_ = 0;
-  Instance passed_ = 0;                                    ///< where pass() proposed nothing last
-  std::vector<std::map<std::uint64_t, Waiting>> waiting_;  ///< by member of tip_, by number
-  struct Came {
-    std::uint64_t newest = 0;  ///< number of the last unit that came
-    std::uint64_t gap = 0;     ///< the first that was missing at the last tick; 0: none was
-  };
-  std::vector<Came> came_;  ///< by member of tip_
-  struct Gap {
-    std::size_t index;
-    std::uint64_t first;
-    std::uint64_t end;
-  };
-  std::vector<Gap> gaps_;  ///< to be asked for; at most kGapsMax
-  std::size_t turn_ = 0;   ///< whose unit is next, of waiting_
+  Instance passed_ = 0;  ///< where pass() proposed nothing last
+  WaitingUnits waiting_;
   struct Progress {
     Instance voted_upto{};
     Instant since{};

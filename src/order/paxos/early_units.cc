@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <optional>
-#include <utility>
+#include "order/paxos/early_units.h"
 
 #include "base/assert.h"
 #include "base/hooks.h"
-#include "order/paxos/engine.h"
-
-// Optimistic delivery: units that are told to the application before they have their places.
 
 namespace peal::order::paxos {
 namespace {
@@ -16,49 +12,47 @@ constexpr std::size_t kToldAtOnce = 64;
 
 }  // namespace
 
-/// A unit came from its sender, for all; `frame.count` is what see() made of its stamp.
-wire::Drop PaxosEngine::hear_early(Instant now, const wire::ValueFrame& frame,
-                                   const BufferRef& bytes) {
-  if (!joined() || frame.head.view != view_.number) return wire::Drop::stale;
-  const std::size_t index = state_.index_of(frame.head.origin);
+wire::Drop EarlyUnits::hear(Instant now, const wire::ValueFrame& frame, const BufferRef& bytes) {
+  if (!p_.joined() || frame.head.view != p_.state.view().number) return wire::Drop::stale;
+  const std::size_t index = p_.state.index_of(frame.head.origin);
   if (index == OrderState::kNobody) return wire::Drop::stale;
-  const bool own = frame.head.origin == config_.self;
-  return early_->take(now, index, frame.head.number, {frame.count, frame.head.service, bytes}, own);
+  const bool own = frame.head.origin == p_.config.self;
+  return p_.early->take(now, index, frame.head.number, {frame.count, frame.head.service, bytes},
+                        own);
 }
 
-/// To all, the coordinator among them. Whoever it does not reach learns of the unit with its place.
-void PaxosEngine::send_early(const BufferRef& packet, const Peer& leader, Effects& out) {
+// A member that it does not reach learns of the unit with its place.
+void EarlyUnits::send(const BufferRef& packet, const Peer& leader, Effects& out) {
   out.multicast(Lane::data, packet);
   // Data reach the view that this node has installed only.
-  if (!leader.self && !state_.has(leader.member)) out.send(leader.node, Lane::data, packet);
+  if (!leader.self && !p_.state.has(leader.member)) out.send(leader.node, Lane::data, packet);
 }
 
-void PaxosEngine::tell_early(Effects& out) {
-  early_at_.reset();
-  if (!early_ || life_ != Life::running) return;
-  for (std::size_t i = 0; joined() && host_.receive_room_units() > 0; ++i) {
-    const std::optional<std::size_t> index = early_->next(now_);
+void EarlyUnits::tell_due(Instant now, Effects& out) {
+  at_.reset();
+  for (std::size_t i = 0; p_.joined() && p_.host.receive_room_units() > 0; ++i) {
+    const std::optional<std::size_t> index = p_.early->next(now);
     if (!index) break;
     if (i == kToldAtOnce) {
-      early_at_ = now_;
+      at_ = now;
       return;
     }
-    const Early::Unit unit = early_->take_next(*index);
+    const Early::Unit unit = p_.early->take_next(*index);
     tell(*index, unit, out);
   }
   // What is due already waits for room, and that comes as work.
-  const auto consider = [this](std::optional<Instant> at) {
-    if (at && *at > now_ && (!early_at_ || *at < *early_at_)) early_at_ = at;
+  const auto consider = [&](std::optional<Instant> at) {
+    if (at && *at > now && (!at_ || *at < *at_)) at_ = at;
   };
-  consider(early_->next_at());
-  if (coordinator_) consider(coordinator_->next_due());
+  consider(p_.early->next_at());
+  if (coordinator_ != nullptr) consider(coordinator_->next_due());
 }
 
-void PaxosEngine::tell(std::size_t index, const Early::Unit& unit, Effects& out) {
+void EarlyUnits::tell(std::size_t index, const Early::Unit& unit, Effects& out) {
   Delivery early;
-  early.view = view_;
-  early.seq = early.guess = early_->tell(index, unit.stamp);
-  early.origin = state_.members()[index].member;
+  early.view = p_.state.view();
+  early.seq = early.guess = p_.early->tell(index, unit.stamp);
+  early.origin = p_.state.members()[index].member;
   early.service = unit.service;
   early.unit = unit.bytes;
   if (PEAL_MUTANT(op_not_told) && early.guess % 16 == 0) return;
@@ -66,17 +60,18 @@ void PaxosEngine::tell(std::size_t index, const Early::Unit& unit, Effects& out)
   if (PEAL_MUTANT(op_told_twice) && early.guess % 16 == 0) out.opt_deliver(early);
 }
 
-/// A unit has its place `seq`: who was not told of it is told first. Returns the guess.
-Seq PaxosEngine::placed_early(const Value& value, Seq seq, Effects& out) {
-  const std::size_t index = state_.index_of(value.head.origin);
-  PEAL_ASSERT(index != OrderState::kNobody);
-  if (!early_->is_told(index, value.head.number)) {
+Seq EarlyUnits::place(const Value& value, Seq seq, Effects& out) {
+  const std::size_t index = p_.state.index_of(value.head.origin);
+  PEAL_ASSERT(index != OrderState::kNobody && p_.joined());
+  if (!p_.early->is_told(index, value.head.number)) {
     PEAL_PROBE("early.told_with_its_place");
-    const std::uint64_t stamp = early_->take_next(index).stamp;
+    const std::uint64_t stamp = p_.early->take_next(index).stamp;
     tell(index, {stamp, value.head.service, value.bytes}, out);
   }
-  const Seq guess = early_->placed(index, seq);
+  const Seq guess = p_.early->placed(index, seq);
   return PEAL_MUTANT(op_guess_claimed) ? seq : guess;
 }
+
+void EarlyUnits::begin_view() { p_.early->begin_view(p_.joined() ? p_.state.members().size() : 0); }
 
 }  // namespace peal::order::paxos

@@ -9,15 +9,10 @@
 namespace peal::order::paxos {
 namespace {
 
-/// What is asked for at a time: its answer comes at once, and the buffers on the way must hold it.
-constexpr std::uint32_t kAskedBytesMax = 96U << 10;
-
 /// What one call does at most before it lets others have their turn.
 constexpr int kPassesMax = 4;
 
-/// In units of Options::suspect: a coordinator that has been less fit than another acceptor for so
-/// long is missed by it.
-constexpr std::int64_t kLessFitFor = 2;
+constexpr std::uint32_t kConsumedAtOnce = 64;
 
 /// Ahead of what is consumed there are the slowest member's instances, and after a restart those
 /// that were consumed since the checkpoint before the last one.
@@ -31,6 +26,16 @@ std::uint64_t kept_bytes_max(const Options& options) {
   constexpr std::uint64_t kMost = 4U << 20;
   const std::uint64_t between = std::uint64_t{options.checkpoint_every} * options.packet_bytes_max;
   return std::min({options.history_bytes_max, between, kMost});
+}
+
+/// The log that votes go to; null on nodes that never vote.
+port::Log* log_of(const Config& config, MemoryLog& memory) {
+  return config.storage == Storage::memory ? &memory : config.log;
+}
+
+std::optional<Acceptor> make_acceptor(port::Log* log) {
+  if (log == nullptr) return std::nullopt;
+  return std::optional<Acceptor>(std::in_place, *log);
 }
 
 /// See wire::Nodes::lives.
@@ -67,34 +72,49 @@ PaxosEngine::PaxosEngine(const Config& config, BufferPool& packets, Host& host,
       peers_(config_.self, life_of(config_), config_.options,
              link_rhythm(config_.merger != nullptr)),
       store_(slots_max(config_.options), config_.options.history_bytes_max),
-      own_left_out_(
-          config_.left_out != nullptr
-              ? nullptr
-              : std::make_unique<LeftOut>(2 * config_.options.history_bytes_max, config_.owed)),
-      left_out_(config_.left_out != nullptr ? *config_.left_out : *own_left_out_),
       kept_(kept_bytes_max(config_.options)),
       outbox_(config_, packets),
       routes_(make_routes({config_, peers_, store_, state_, outbox_})),
       pool_(packets),
       memory_log_(config_.self.epoch),
-      list_told_(config_.nodes_hash),
-      ask_max_(std::clamp<Instance>(kAskedBytesMax / config.options.packet_bytes_max, 1,
-                                    wire::kRepeatMax)),
-      patience_(config_.options.gap, config_.options.resend, config_.options.suspect),
-      own_patience_(config_.options.resend / 4, config_.options.suspect * 2,
-                    config_.options.suspect * 4),
-      own_window_(config_.options.window_first, config_.options.member_window) {
-  PEAL_ASSERT(!in_memory() || config_.log == nullptr);
+      acceptor_(make_acceptor(log_of(config_, memory_log_))),
+      early_(config_.options.optimistic ? std::optional<Early>(std::in_place, config_.options)
+                                        : std::nullopt),
+      parts_{config_,
+             host_,
+             peers_,
+             store_,
+             state_,
+             given_,
+             acceptor_ ? &*acceptor_ : nullptr,
+             kept_,
+             outbox_,
+             *routes_,
+             early_ ? &*early_ : nullptr},
+      coordinator_(acceptor_ ? std::optional<Coordinator>(std::in_place, parts_) : std::nullopt),
+      history_(parts_),
+      checkpointer_(parts_, history_),
+      incarnations_(parts_, checkpointer_),
+      links_(parts_),
+      election_(parts_, coordinator_ ? &*coordinator_ : nullptr),
+      learner_(parts_),
+      early_units_(parts_, coordinator_ ? &*coordinator_ : nullptr),
+      own_units_(parts_, election_, coordinator_ ? &*coordinator_ : nullptr, early_units_),
+      consumer_(parts_, own_units_, early_units_),
+      catch_up_(parts_, election_, learner_, incarnations_),
+      recall_(parts_, learner_, history_, incarnations_),
+      transfer_(parts_, catch_up_, recall_, incarnations_),
+      reconfiguration_(parts_, given_),
+      report_(parts_, {coordinator_ ? &*coordinator_ : nullptr, incarnations_, links_, election_,
+                       learner_, consumer_, catch_up_}),
+      voter_(parts_, incarnations_, election_, history_, report_),
+      admission_(parts_),
+      diagnosis_(parts_, {coordinator_ ? &*coordinator_ : nullptr, incarnations_, links_, election_,
+                          consumer_}) {
+  PEAL_ASSERT(!parts_.in_memory() || config_.log == nullptr);
   PEAL_ASSERT(config_.owed == nullptr || config_.log != nullptr);
-  if (config_.options.optimistic) early_.emplace(config_.options);
-  if (port::Log* log = in_memory() ? &memory_log_ : config_.log; log != nullptr) {
-    acceptor_.emplace(*log);
-    coordinator_.emplace(Parts{config_, peers_, store_, state_, given_, *acceptor_, kept_, outbox_,
-                               *routes_, early_ ? &*early_ : nullptr});
-  }
   counters_.reserve(64);
-  visiting_ = config_.merger != nullptr;
-  know_nodes();
+  reconfiguration_.know_nodes();
 }
 
 // ---- life ----
@@ -104,7 +124,7 @@ void PaxosEngine::start(Instant now, Effects& out) {
   life_ = Life::running;
   started_ = now;
   peers_.start(now);
-  if (own_left_out_ && !own_left_out_->restore({&config_.part, 1})) {
+  if (!history_.restore()) {
     stop(out, "the log of what excluded members are owed holds what this release cannot read");
     return;
   }
@@ -113,19 +133,35 @@ void PaxosEngine::start(Instant now, Effects& out) {
       stop(out, "the acceptor's log holds what this release cannot read, or more than fits");
       return;
     }
-    know_nodes();
+    reconfiguration_.know_nodes();
     routes_->nodes_changed();
-    logged_list_ = state_.nodes().number;
-    sworn_ = state_.known();
-    founding_.restore(acceptor_->taken(), acceptor_->taken_heard());
-    taken_written_ = true;
-    see_round(now, acceptor_->promised());
-    checkpoint_at_ = state_.next();
-    if (!in_memory()) open_log(out);
+    checkpointer_.start();
+    incarnations_.start();
+    election_.see(now, acceptor_->promised());
+    if (!parts_.in_memory()) open_log(out);
   }
-  from_ = state_.key();
-  tick_at_ = disk_moved_at_ = now;
+  consumer_.begin();
+  tick_at_ = now;
+  links_.start(now);
   if (life_ == Life::running) begin(now, out);
+}
+
+// Nobody hears of this incarnation before its log says that it has begun.
+void PaxosEngine::open_log(Effects& out) {
+  if (!incarnations_.open()) {
+    stop(out, "the acceptor's log takes nothing");
+    return;
+  }
+  if (incarnations_.is_put_back()) put_back(out);
+  if (!acceptor_->is_started()) life_ = Life::opening;
+}
+
+void PaxosEngine::begin(Instant now, Effects& out) {
+  life_ = Life::running;
+  started_ = now;
+  peers_.start(now);
+  tick_at_ = now;
+  on_timer(now, out);
 }
 
 void PaxosEngine::stop(Effects& out, std::string_view reason) {
@@ -139,10 +175,10 @@ void PaxosEngine::leave(Instant /*now*/, Effects& out) {
   if (life_ != Life::running && !said_nothing) return;
   life_ = Life::stopped;
   if (said_nothing) return;
-  wire::State goodbye = state();
+  wire::State goodbye = report_.state();
   goodbye.leaving = true;
   goodbye.leading = false;
-  say(goodbye, Lane::control, out);
+  report_.tell_all(goodbye, Lane::control, out);
 }
 
 // ---- inputs ----
@@ -150,7 +186,7 @@ void PaxosEngine::leave(Instant /*now*/, Effects& out) {
 void PaxosEngine::on_timer(Instant now, Effects& out) {
   if (life_ == Life::opening && now >= tick_at_) {
     tick_at_ = now + config_.options.heartbeat;
-    disk_hangs_ = look_at_disk(now);
+    links_.look_at_disk(now);
   }
   if (life_ != Life::running) return;
   if (now >= tick_at_) {
@@ -169,7 +205,7 @@ void PaxosEngine::on_durable(Instant now, Effects& out) {
     stop(out, "the acceptor's log cannot be written, so this node must not vote any more");
     return;
   }
-  if (left_out_.failed()) {
+  if (history_.failed()) {
     stop(out, "the log of what excluded members are owed cannot be written");
     return;
   }
@@ -177,9 +213,9 @@ void PaxosEngine::on_durable(Instant now, Effects& out) {
     if (acceptor_->is_started()) begin(now, out);
     return;
   }
-  if (acceptor_->on_durable()) announce_ = true;
+  if (acceptor_->on_durable()) report_.announce();
   update_self();  // its own vote counts at once
-  answer_prepare(out);
+  voter_.answer_prepare(out);
   work(now, out);
 }
 
@@ -187,13 +223,9 @@ void PaxosEngine::on_pause(Instant now, Duration gap, Effects& out) {
   if (life_ != Life::running) return;
   // Others were not silent: this node did not listen.
   peers_.forgive(now, gap);
-  fit_enough_at_ = disk_moved_at_ = now;
-  out.report({&event::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
-  // While nobody coordinates, pauses do not put off an election: a process that gets a processor
-  // only now and then would never begin one.
-  if (coordinator() != nullptr || PEAL_MUTANT(px_pauses_add_up)) {
-    retry_at_ = std::max(retry_at_, now + config_.options.suspect);
-  }
+  links_.forgive(now);
+  election_.forgive(now);
+  out.report({&event::paused, consumer_.view(), {}, static_cast<std::uint64_t>(gap.ns), 0});
 }
 
 std::optional<Instant> PaxosEngine::next_deadline() const {
@@ -201,10 +233,10 @@ std::optional<Instant> PaxosEngine::next_deadline() const {
   if (life_ != Life::running) return std::nullopt;
   if (more_) return Instant{};
   Instant next = tick_at_;
-  if (is_missing_) next = std::min(next, ask_again_at());
-  if (!own_.empty()) next = std::min(next, resend_own_at());
-  if (announce_) next = std::min(next, announce_at_);
-  if (early_at_) next = std::min(next, *early_at_);
+  if (const auto at = catch_up_.next_at()) next = std::min(next, *at);
+  if (const auto at = own_units_.resend_at()) next = std::min(next, *at);
+  if (const auto at = report_.next_at()) next = std::min(next, *at);
+  if (const auto at = early_units_.at()) next = std::min(next, *at);
   return next;
 }
 
@@ -214,32 +246,64 @@ void PaxosEngine::work(Instant now, Effects& out) {
   now_ = now;
   more_ = true;
   for (int pass = 0; pass < kPassesMax && more_ && life_ == Life::running; ++pass) {
-    mark_decided();
-    if (decided_upto_ > told_) {
-      told_ = decided_upto_;
-      if (routes_->tell_decided(now, state(), out)) announce_ = true;
+    learner_.count_votes();
+    if (learner_.has_news() && routes_->tell_decided(now, report_.state(), out)) {
+      report_.announce();
     }
-    const bool taken = take_recalled();
+    const bool taken = recall_.take();
     more_ = consume(out) || taken;
     update_self();
-    pull(out);
+    own_units_.pull(now, out);
     if (coordinator_) coordinator_->work(now, out);
-    vote();
+    if (voter_.vote()) {
+      update_self();
+      more_ = true;
+    }
   }
   if (life_ != Life::running) return;
-  left_out_.write();
-  if (checkpoint_wanted_) write_checkpoint();
-  if (leads_again_) lead_again(now, out);
+  history_.write();
+  if (checkpointer_.write()) more_ = true;
+  if (election_.leads_again() && incarnations_.votes()) election_.lead_again(now, out);
   update_self();
-  if (announce_ && now >= announce_at_) {
-    announce_ = false;
-    announce_at_ = now + config_.options.votes_apart;
-    routes_->tell_votes(state(), coordinator(), out);
-  }
+  report_.work(now, out);
   routes_->end_turn(peers_.self().state, out);
-  ask_for_missing(now, out);
-  if (!own_.empty() && now >= resend_own_at()) resend_late(now, out);
-  tell_early(out);
+  catch_up_.work(now, out);
+  own_units_.resend_late(now, out);
+  if (early_ && life_ == Life::running) early_units_.tell_due(now, out);
+}
+
+bool PaxosEngine::consume(Effects& out) {
+  if (!state_.known()) return false;
+  for (std::uint32_t i = 0; i < kConsumedAtOnce; ++i) {
+    const Slot* slot = store_.find(state_.next());
+    if (slot == nullptr || !slot->decided) return false;
+    if (host_.receive_room_units() == 0) return false;
+    const Slot read = *slot;
+    if (incarnations_.keeps_log() && !checkpointer_.note(read)) return false;
+    const bool member = joined();
+    std::vector<wire::ViewMember> before;
+    if (read.heard.head.kind == wire::ValueKind::view) before = state_.members();
+    const OrderState::Outcome outcome = consumer_.apply(read.heard);
+    store_.consume();
+    const bool wanted = member || config_.merger != nullptr;
+    if (outcome == OrderState::Outcome::unit && wanted &&
+        !consumer_.deliver(now_, read.heard, member, out)) {
+      stop(out, "decided unit claims this origin but is not its next pending unit");
+    }
+    if (outcome == OrderState::Outcome::view) {
+      if (consumer_.change_view(out)) report_.announce();
+      history_.retain_for_excluded(before);
+    }
+    if (outcome == OrderState::Outcome::nodes) change_nodes(out);
+    if (life_ != Life::running) return false;
+  }
+  return true;
+}
+
+// What is on its way to the coordinator before is not on its way to this one.
+void PaxosEngine::follow(Instant now, const Round& round, Effects& out) {
+  election_.follow(round);
+  own_units_.follow(now, out);
 }
 
 bool PaxosEngine::pass(Instant now, std::uint64_t key, Effects& out) {
@@ -251,12 +315,12 @@ bool PaxosEngine::pass(Instant now, std::uint64_t key, Effects& out) {
 }
 
 MemberId PaxosEngine::coordinated_by() const {
-  const Peer* leader = coordinator();
+  const Peer* leader = election_.coordinator();
   return leader == nullptr ? MemberId{} : leader->member;
 }
 
 void PaxosEngine::want_pass(std::uint64_t key, Effects& out) {
-  const Peer* leader = coordinator();
+  const Peer* leader = election_.coordinator();
   if (life_ != Life::running || leader == nullptr || leader->self) return;
   outbox_.send(leader->node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
     return wire::encode_pass(header, {key}, bytes);
@@ -268,151 +332,97 @@ void PaxosEngine::want_pass(std::uint64_t key, Effects& out) {
 void PaxosEngine::tick(Instant now, Effects& out) {
   now_ = now;
   peers_.tick(now);
-  copy_check_.look(peers_);
-  look_at_links(now);
+  incarnations_.look();
+  links_.look(now);
+  election_.look(now, links_.company().fitness());
   update_self();
   if (coordinator_) {
     coordinator_->tick(now, out);
-    elect(now, out);
+    election_.run(now, incarnations_.votes(), out);
   }
-  wire::State said = state();
-  said.beat = ++beats_;
-  say(said, Lane::control, out);
-  check_links(out);
-  asked_ = false;
-  look_at_owed(out);
+  wire::State said = report_.state();
+  said.beat = links_.next_beat();
+  report_.tell_all(said, Lane::control, out);
+  links_.check(out);
+  catch_up_.forget_asked();
+  history_.look(consumer_.view(), out);
   kept_.look(peers_);
-  found(out);
-  ask_for_checkpoint(out);
-}
-
-// A coordinator goes on as long as it serves most acceptors. If none does, the fittest acceptor
-// that seems alive takes over, of equally fit ones the lowest that knows where the order stands.
-void PaxosEngine::elect(Instant now, Effects& out) {
-  if (coordinator_->phase() != Coordinator::Phase::idle || now < retry_at_) return;
-  if (peers_.live_acceptors() < peers_.majority()) return;
-  if (!votes() || !most_miss_last()) return;
-  // The answer to the last round waits for the disk. Another round would make it worthless, and its
-  // own answer would wait longer: with slow disks no round would ever end.
-  if (acceptor_->promise_under_way() && !PEAL_MUTANT(px_rounds_overtake)) return;
-  const Peer* best = peers_.candidate(config_.first_candidate);
-  if (best == nullptr || !best->self) return;
-  ++counts_.elections;
-  PEAL_PROBE("paxos.election");
-  // Not again before the others have had their turn.
-  const std::size_t all = config_.acceptors.size();
-  const auto index = static_cast<std::size_t>(
-      std::lower_bound(config_.acceptors.begin(), config_.acceptors.end(), config_.self.node) -
-      config_.acceptors.begin());
-  const auto rank = static_cast<std::int64_t>((index + all - config_.first_candidate % all) % all);
-  retry_at_ = now + config_.options.suspect + config_.options.suspect * rank / 4;
-  const std::uint64_t count =
-      std::max(round_seen_.count + 1, wire::first_count(state_.nodes().number));
-  see_round(now, {count, config_.self});
-  coordinator_->prepare(now, count, out);
-}
-
-/// The coordinator of the highest round does not serve this node, or has had its time to try.
-bool PaxosEngine::misses_last() const {
-  if (round_seen_.count == 0) return true;
-  const Peer* last = peers_.find(round_seen_.coordinator.node);
-  if (last == nullptr || last->member != round_seen_.coordinator) return true;
-  // It gives up once it sees a higher round.
-  if (last->self) return coordinator_->phase() == Coordinator::Phase::idle;
-  if (last->suspected || !last->acceptor || last->state.leaving) return true;
-  // Data of it may arrive, and what it says of itself not.
-  if (!last->reception.works() && !PEAL_MUTANT(px_silent_leads)) return true;
-  const bool leads = leading_ == round_seen_ && state_.governs(round_seen_);
-  if (!leads && now_ - round_seen_at_ >= last->patience * 4) return true;
-  return now_ - fit_enough_at_ >= config_.options.suspect * kLessFitFor;
-}
-
-/// One that does not serve this node alone may serve most others: to take over from it would only
-/// turn the roles round.
-bool PaxosEngine::most_miss_last() const {
-  if (PEAL_MUTANT(px_one_misses) || round_seen_.coordinator == config_.self) return misses_;
-  const auto& peers = peers_.all();
-  const auto missing = std::count_if(peers.begin(), peers.end(), [this](const Peer& peer) {
-    if (!peer.acceptor || peer.silent || peer.suspected) return false;
-    if (peer.self) return misses_;
-    // Whoever goes by an earlier round does not hear of this one's coordinator.
-    return peer.state.misses && peer.state.round <= round_seen_;
-  });
-  return static_cast<std::size_t>(missing) >= peers_.majority();
-}
-
-// A round of a later list is no round to follow here: whoever began it may be the only one who
-// knows that the list counts, and be gone.
-void PaxosEngine::see_round(Instant now, const Round& round) {
-  if (round <= round_seen_ || wire::list_of(round) > state_.nodes().number) return;
-  round_seen_ = round;
-  round_seen_at_ = now;
-  if (coordinator_ && coordinator_->phase() != Coordinator::Phase::idle &&
-      coordinator_->round() < round) {
-    PEAL_PROBE("paxos.stepped_down");
-    coordinator_->step_down();
-    retry_at_ = std::max(retry_at_, now + config_.options.suspect);
-  }
-}
-
-const Peer* PaxosEngine::coordinator() const {
-  const Peer* peer = peers_.find(leading_.coordinator.node);
-  if (peer == nullptr || peer->member != leading_.coordinator || peer->suspected) return nullptr;
-  return peer;
-}
-
-// ---- what this node says of itself ----
-
-wire::State PaxosEngine::state() const {
-  wire::State state;
-  state.round = round_seen_;
-  state.first_list = state_.nodes().first;
-  if (state_.known()) state.list = state_.nodes().number;
-  if (const NodeList* next = given_.next(state_)) state.next_list = next->hash;
-  if (coordinator_ && coordinator_->leads() && coordinator_->round() == round_seen_) {
-    state.leading = true;
-  }
-  if (acceptor_) {
-    state.voted_round = acceptor_->round();
-    state.voted_upto = acceptor_->voted_upto();
-    if (state.voted_round.count == 0) state.voted_upto = 0;
-    if (routes_->tells_decided() && state.voted_round == decided_round_) {
-      state.decided_upto = PEAL_MUTANT(rd_vote_decides) ? state.voted_upto
-                                                        : std::min(decided_upto_, state.voted_upto);
-    }
-  }
-  state.next = state_.next();
-  state.oldest = state_.known() ? store_.oldest() : 0;
-  state.view = view_.number;
-  state.joined = joined();
-  state.visiting = visiting_;
-  state.asks = asked_;
-  state.from = views_from_;
-  state.misses = misses_;
-  state.disk_hangs = says_that_disk_hangs();
-  state.app_full = host_.receive_room_units() == 0;
-  state.fitness = company_.fitness();
-  state.life = peers_.self().has_life;
-  if (config_.log != nullptr && !in_memory()) {
-    state.log = config_.log->durable().value;
-    state.log_word = copy_check_.word();
-  }
-  if (state.next != 0) state.unheard = company_.unheard();
-  return state;
+  if (now - started_ >= config_.options.suspect && incarnations_.tell_lives(out)) begin_order(out);
+  transfer_.look(out);
+  if (transfer_.is_cut_off()) stop(out, StateTransfer::kCutOff);
 }
 
 void PaxosEngine::update_self() {
-  Peer& self = peers_.self();
-  self.state = state();
-  self.has_state = true;
-  if (coordinator_ && coordinator_->leads() && leading_ < coordinator_->round()) {
-    leading_ = coordinator_->round();
-    for (const Own& own : own_) coordinator_->submit(own.head, own.bytes, false, own.stamp);
+  report_.update();
+  if (election_.follow_self()) own_units_.submit_to_self();
+}
+
+// ---- which order, and which nodes ----
+
+void PaxosEngine::begin_order(Effects& out) {
+  if (!incarnations_.begin_order()) return;
+  consumer_.begin();
+  // All others are about to know it too, and the one whose turn it is may not yet.
+  election_.put_off(now_ + config_.options.suspect / 2);
+  forget_other_orders();
+  reconfiguration_.know_nodes();
+  routes_->nodes_changed();
+  incarnations_.report_amnesia(consumer_.view(), out);
+}
+
+// What others said of orders that are not the one that this node goes by from now on.
+void PaxosEngine::forget_other_orders() {
+  election_.forget();
+  learner_.forget();
+  for (Peer& peer : peers_.all()) {
+    if (peer.self || peer.state.next == 0) continue;
+    if (peer.state.first_list == state_.nodes().first) continue;
+    peers_.forget_state(peer);
   }
 }
 
-void PaxosEngine::say(const wire::State& said, Lane lane, Effects& out) {
-  if (const BufferRef packet = outbox_.state_packet(said)) out.multicast(lane, packet);
+/// The log is an older copy: this node says nothing any more of what it promised or voted for.
+void PaxosEngine::put_back(Effects& out) {
+  voter_.forget();
+  if (coordinator_) coordinator_->step_down();
+  out.report({&event::log_put_back, consumer_.view(), config_.self, 0, 0});
+}
+
+void PaxosEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
+  if (life_ == Life::stopped) return;
+  // The list of those who begin may change until this node has said whom it takes for them: it says
+  // so by one list alone in its life.
+  const bool free_to_choose = incarnations_.bootstrap().taken().lives.empty();
+  if (reconfiguration_.give(nodes, free_to_choose)) {
+    routes_->nodes_changed();
+    out.report({&event::nodes_adopted, consumer_.view(), {}, nodes.hash, 0});
+  }
+  reconfiguration_.know_nodes();
+  admission_.forget_reported();
+  if (life_ != Life::running) return;
+  update_self();
+  report_.tell_all(report_.state(), Lane::control, out);  // the coordinator waits for it
+  work(now, out);
+}
+
+void PaxosEngine::change_nodes(Effects& out) {
+  const bool led = coordinator_ && coordinator_->leads();
+  const bool voted = acceptor_ && peers_.self().acceptor;
+  reconfiguration_.take_list(consumer_.view(), out);
+  // Named as it lives, it has said nothing in rounds of this list, and nothing of any other counts.
+  if (!voted && peers_.self().acceptor) incarnations_.let_vote();
+  incarnations_.update_silence();
+  routes_->nodes_changed();
+  recall_.begin_list();
+  election_.begin_list(now_, led);
+  voter_.forget();
+  checkpointer_.begin_list();
+  checkpointer_.want(incarnations_.keeps_log());
+  // What was decided while it was no acceptor is not in its log, and votes of its own may be.
+  if (!voted && !PEAL_MUTANT(px_noted_from_kept)) checkpointer_.begin_history();
+  report_.announce();
+  incarnations_.report_amnesia(consumer_.view(), out);
+  reconfiguration_.report_list(consumer_.view(), out);
 }
 
 }  // namespace peal::order::paxos

@@ -79,7 +79,7 @@ class OrderState {
     return at_.view.number == 0 ? wire::first_view_of(at_.nodes) : at_.view.number + 1;
   }
   /// An order that acceptors begin, in these lives.
-  void found(std::vector<std::uint64_t> lives) {
+  void begin_order(std::vector<std::uint64_t> lives) {
     at_.nodes.lives = std::move(lives);
     at_.nodes.first = wire::first_of(at_.nodes);
     begin();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/own_units.h"
+
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/hooks.h"
-#include "order/paxos/engine.h"
-
-// This node's own units, until they have their places.
 
 namespace peal::order::paxos {
 namespace {
@@ -15,40 +15,50 @@ constexpr std::size_t kResentAtOnce = 8;
 
 }  // namespace
 
-void PaxosEngine::pull(Effects& out) {
-  if (!joined()) return;
+OwnUnits::OwnUnits(const Parts& parts, const Election& election, Coordinator* coordinator,
+                   EarlyUnits& early)
+    : p_(parts),
+      election_(election),
+      coordinator_(coordinator),
+      early_(early),
+      patience_(p_.config.options.resend / 4, p_.config.options.suspect * 2,
+                p_.config.options.suspect * 4),
+      window_(p_.config.options.window_first, p_.config.options.member_window) {}
+
+void OwnUnits::pull(Instant now, Effects& out) {
+  if (!p_.joined()) return;
   // What was voted for is sent behind a longer header than a proposal.
-  const std::size_t header = std::max(routes_->header_bytes(), wire::kWordHeaderBytes);
+  const std::size_t header = std::max(p_.routes.header_bytes(), wire::kWordHeaderBytes);
   const std::uint32_t unit_bytes_max =
-      config_.options.packet_bytes_max - static_cast<std::uint32_t>(header);
-  while (host_.backlog_units() > 0 && own_window_.allows(now_, own_.size())) {
+      p_.config.options.packet_bytes_max - static_cast<std::uint32_t>(header);
+  while (p_.host.backlog_units() > 0 && window_.allows(now, units_.size())) {
     Unit unit;
-    if (!host_.next_unit(unit_bytes_max, unit)) return;
+    if (!p_.host.next_unit(unit_bytes_max, unit)) return;
     Own own;
     own.head.kind = wire::ValueKind::unit;
     own.head.service = unit.service;
-    own.head.view = view_.number;
-    own.head.origin = config_.self;
-    own.head.number = ++own_number_;
+    own.head.view = p_.state.view().number;
+    own.head.origin = p_.config.self;
+    own.head.number = ++number_;
     own.bytes = std::move(unit.bytes);
-    own.at = now_;
-    if (own_.empty()) own_sent_at_ = now_;
-    if (early_) {
+    own.at = now;
+    if (units_.empty()) sent_at_ = now;
+    if (early_.is_on()) {
       wire::ValueFrame frame;
-      frame.count = own.stamp = early_->stamp(now_);
+      frame.count = own.stamp = early_.stamp(now);
       frame.head = own.head;
-      ignore(hear_early(now_, frame, own.bytes), "it is told with its place");
+      ignore(early_.hear(now, frame, own.bytes), "it is told with its place");
     }
-    own_.push_back(std::move(own));
-    submit(own_.back(), out);
+    units_.push_back(std::move(own));
+    submit(units_.back(), out);
   }
 }
 
-void PaxosEngine::submit(Own& own, Effects& out) {
-  const Peer* leader = coordinator();
+void OwnUnits::submit(Own& own, Effects& out) {
+  const Peer* leader = election_.coordinator();
   if (leader == nullptr) return;
   const bool fresh = !own.used;
-  if (leader->self && !early_) {
+  if (leader->self && !early_.is_on()) {
     if (coordinator_->submit(own.head, own.bytes, fresh, 0)) own.used = true;
     return;
   }
@@ -57,36 +67,78 @@ void PaxosEngine::submit(Own& own, Effects& out) {
     wire::ValueFrame frame;
     frame.count = own.stamp;
     frame.head = own.head;
-    own.packet = fresh ? outbox_.wrap(wire::PaxosKind::submit, frame, own.bytes)
-                       : outbox_.value_packet(wire::PaxosKind::submit, frame, own.bytes.view());
+    own.packet = fresh ? p_.outbox.wrap(wire::PaxosKind::submit, frame, own.bytes)
+                       : p_.outbox.value_packet(wire::PaxosKind::submit, frame, own.bytes.view());
     own.used = true;
   }
   if (leader->self) coordinator_->submit(own.head, own.bytes, false, own.stamp);
   if (!own.packet) return;
-  if (early_ && first) return send_early(own.packet, *leader, out);
+  if (early_.is_on() && first) return early_.send(own.packet, *leader, out);
   if (!leader->self) out.send(leader->node, Lane::data, own.packet);
 }
 
-// Nothing behind the first one came there either, or it would be asked for; or its coordinator has
-// much to do. Few are sent again, as long as nothing says that all are lost.
-void PaxosEngine::resend_late(Instant now, Effects& out) {
-  own_sent_at_ = own_resent_at_ = now;
-  resend_own(kResentAtOnce, out);
-  ++own_vain_;
-  own_window_.lost(now);
+void OwnUnits::follow(Instant now, Effects& out) {
+  sent_at_ = now;
+  vain_ = 0;
+  for (Own& own : units_) resend(own, out);
 }
 
-// The bytes of a unit that came back without them; none if it is not this node's, or has its place
-// by now: whoever misses it asks for it. `fresh`: a header may be written in front of them.
-BufferRef PaxosEngine::own_bytes(const wire::ValueHead& head, bool& fresh) {
-  const std::uint64_t oldest = own_.empty() ? 0 : own_.front().head.number;
+void OwnUnits::submit_to_self() {
+  for (const Own& own : units_) coordinator_->submit(own.head, own.bytes, false, own.stamp);
+}
+
+std::optional<Instant> OwnUnits::resend_at() const {
+  if (units_.empty()) return std::nullopt;
+  return sent_at_ + patience_.wait(vain_);
+}
+
+// Nothing behind the first unit came to the coordinator either, or it would ask for the first one;
+// or the coordinator has much to do. Few units are sent again, as long as nothing says that all are
+// lost.
+void OwnUnits::resend_late(Instant now, Effects& out) {
+  const std::optional<Instant> at = resend_at();
+  if (!at || now < *at) return;
+  sent_at_ = resent_at_ = now;
+  for (std::size_t i = 0; i < std::min(kResentAtOnce, units_.size()); ++i) resend(units_[i], out);
+  ++vain_;
+  window_.lost(now);
+}
+
+void OwnUnits::resend(Own& own, Effects& out) {
+  submit(own, out);
+  own.resent = true;
+  ++resent_;
+}
+
+// The coordinator knows which units did not come; a timer would only guess.
+wire::Drop OwnUnits::on_lacks(Instant now, const Peer& from, const BufferRef& packet,
+                              Effects& out) {
+  wire::Lacks lacks;
+  const wire::Drop reason = wire::decode_lacks(packet.view(), lacks);
+  if (reason != wire::Drop::none) return reason;
+  const Peer* leader = election_.coordinator();
+  if (leader == nullptr || leader->member != from.member) return wire::Drop::bad_sender;
+  if (lacks.view != p_.state.view().number || units_.empty()) return wire::Drop::stale;
+  const std::uint64_t oldest = units_.front().head.number;
+  const std::uint64_t end = std::min(lacks.first + lacks.count, oldest + units_.size());
+  for (std::uint64_t number = std::max(lacks.first, oldest); number < end; ++number) {
+    resend(units_[number - oldest], out);
+  }
+  sent_at_ = resent_at_ = now;
+  window_.lost(now);
+  return wire::Drop::none;
+}
+
+// A node that misses a unit which has its place asks for it.
+BufferRef OwnUnits::bytes_of(const wire::ValueHead& head, bool& fresh) {
+  const std::uint64_t oldest = units_.empty() ? 0 : units_.front().head.number;
   const std::uint64_t at = head.number - oldest;
-  if (head.number < oldest || at >= own_.size() || own_[at].head != head) {
+  if (head.number < oldest || at >= units_.size() || units_[at].head != head) {
     PEAL_PROBE("paxos.own_gone");
     return {};
   }
-  Own& own = own_[PEAL_MUTANT(rd_own_oldest) ? 0 : at];
-  if (!early_) {
+  Own& own = units_[PEAL_MUTANT(rd_own_oldest) ? 0 : at];
+  if (!early_.is_on()) {
     // It came to its coordinator. Should it have to go to another one, it is copied.
     own.packet.reset();
     own.used = true;
@@ -95,43 +147,40 @@ BufferRef PaxosEngine::own_bytes(const wire::ValueHead& head, bool& fresh) {
   return own.bytes;
 }
 
-// What is on its way to the coordinator before is not on its way to this one.
-void PaxosEngine::follow(Instant now, const Round& round, Effects& out) {
-  leading_ = round;
-  own_sent_at_ = now;
-  own_vain_ = 0;
-  resend_own(own_.size(), out);
-}
-
-void PaxosEngine::resend_own(std::size_t count, Effects& out) {
-  for (std::size_t i = 0; i < std::min(count, own_.size()); ++i) {
-    resend(own_[i], out);
+void OwnUnits::place(Instant now) {
+  PEAL_ASSERT(!units_.empty());
+  const Own& own = units_.front();
+  // A unit that was behind a lost one says nothing of its own way. Until one does, times in vain
+  // count on: else a node that is always too early would never learn how long units take.
+  if (!own.resent && own.at > resent_at_) {
+    const Duration time = now - own.at;
+    patience_.took(now, time);
+    window_.took(now, time);
+    vain_ = 0;
   }
+  units_.pop_front();
+  sent_at_ = now;  // the others have their turn
+  ++placed_;
 }
 
-void PaxosEngine::resend(Own& own, Effects& out) {
-  submit(own, out);
-  own.resent = true;
-  ++counts_.resent;
+void OwnUnits::begin_view() {
+  units_.clear();
+  vain_ = 0;
+  number_ = 0;
 }
 
-// The coordinator knows which units of this node did not come; a timer would only guess.
-wire::Drop PaxosEngine::on_lacks(Instant now, const Peer& from, const BufferRef& packet,
-                                 Effects& out) {
-  wire::Lacks lacks;
-  const wire::Drop reason = wire::decode_lacks(packet.view(), lacks);
-  if (reason != wire::Drop::none) return reason;
-  const Peer* leader = coordinator();
-  if (leader == nullptr || leader->member != from.member) return wire::Drop::bad_sender;
-  if (lacks.view != view_.number || own_.empty()) return wire::Drop::stale;
-  const std::uint64_t oldest = own_.front().head.number;
-  const std::uint64_t end = std::min(lacks.first + lacks.count, oldest + own_.size());
-  for (std::uint64_t number = std::max(lacks.first, oldest); number < end; ++number) {
-    resend(own_[number - oldest], out);
-  }
-  own_sent_at_ = own_resent_at_ = now;
-  own_window_.lost(now);
-  return wire::Drop::none;
+void OwnUnits::check_invariants() const {
+  PEAL_ASSERT(units_.size() <= p_.config.options.member_window);
+  PEAL_ASSERT(units_.empty() || p_.joined());
+  // Numbers have no gaps, and all are of the view that counts.
+  PEAL_ASSERT(units_.empty() || units_.back().head.number == number_);
+  PEAL_ASSERT(units_.empty() || units_.front().head.number + units_.size() == number_ + 1);
+  PEAL_ASSERT(units_.empty() || units_.front().head.view == p_.state.view().number);
+}
+
+void OwnUnits::add_to(Digest& digest) const {
+  digest.add(number_);
+  digest.add(units_.size());
 }
 
 }  // namespace peal::order::paxos

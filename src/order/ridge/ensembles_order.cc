@@ -170,7 +170,7 @@ void Ensembles::place(const Item& item) {
   seq_ = next_position();
   if (item.origin == self_) {
     if (own_.empty() || item.placing.number != own_first_) {
-      return stop("others decided what is said to come from this node, and does not");
+      return stop("decided unit claims this origin but is not its next pending unit");
     }
     out_->originate(view_, seq_);
     again_.erase(own_first_);

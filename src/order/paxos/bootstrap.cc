@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "order/paxos/founding.h"
+#include "order/paxos/bootstrap.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace peal::order::paxos {
 
-void Founding::restore(const wire::Lives& taken, const std::vector<MemberId>& heard) {
+void Bootstrap::restore(const wire::Lives& taken, const std::vector<MemberId>& heard) {
   taken_ = taken;
   heard_ = heard;
   agreed_.assign(heard.size(), false);
@@ -17,7 +17,7 @@ void Founding::restore(const wire::Lives& taken, const std::vector<MemberId>& he
 // Nobody is taken back: a life that is taken in the place of another one is a later one. An
 // incarnation is only ever followed by later ones, and a log by those of later incarnations. So a
 // word of an incarnation before, which came late, is not believed.
-bool Founding::take(const wire::Nodes& list, const Peers& peers) {
+bool Bootstrap::take(const wire::Nodes& list, const Peers& peers) {
   const auto& all = peers.all();
   const bool known = std::any_of(all.begin(), all.end(), [](const Peer& peer) {
     return !peer.suspected && tells_of_order(peer);
@@ -44,43 +44,43 @@ bool Founding::take(const wire::Nodes& list, const Peers& peers) {
   return true;
 }
 
-std::size_t Founding::index_of(NodeId node) const {
+std::size_t Bootstrap::index_of(NodeId node) const {
   const auto at = std::lower_bound(heard_.begin(), heard_.end(), node,
                                    [](const MemberId& each, NodeId id) { return each.node < id; });
   if (at == heard_.end() || at->node != node) return kNone;
   return static_cast<std::size_t>(at - heard_.begin());
 }
 
-void Founding::note_own(NodeId self) {
+void Bootstrap::note_own(NodeId self) {
   if (const std::size_t index = index_of(self); index != kNone) agreed_[index] = true;
 }
 
-void Founding::note(const wire::Lives& said, const Peer& from) {
+void Bootstrap::note(const wire::Lives& said, const Peer& from) {
   if (taken_.lives.empty() || said != taken_) return;
   const std::size_t index = index_of(from.node);
   if (index != kNone && taken_.lives[index] == from.has_life) agreed_[index] = true;
 }
 
-bool Founding::complete() const {
+bool Bootstrap::complete() const {
   if (agreed_.empty()) return false;
   const auto silent = std::count(agreed_.begin(), agreed_.end(), false);
   return silent == 0 || PEAL_MUTANT(px_founded_alone);
 }
 
-bool Founding::took_those_of(const wire::Nodes& order) const {
+bool Bootstrap::took_those_of(const wire::Nodes& order) const {
   wire::Nodes taken;
   taken.hash = taken_.list;
   taken.lives = taken_.lives;
   return !taken.lives.empty() && wire::first_of(taken) == order.first;
 }
 
-bool Founding::needs(const Peer& acceptor) const {
+bool Bootstrap::needs(const Peer& acceptor) const {
   if (taken_.lives.empty()) return true;
   const std::size_t index = index_of(acceptor.node);
   return index != kNone && taken_.lives[index] == acceptor.has_life;
 }
 
-void Founding::add_to(Digest& digest) const {
+void Bootstrap::add_to(Digest& digest) const {
   digest.add(taken_.list);
   for (std::size_t i = 0; i < taken_.lives.size(); ++i) {
     digest.add(taken_.lives[i]);

@@ -12,7 +12,7 @@ namespace peal::order::paxos {
 
 /// How acceptors begin an order: all of them, each in the life that all others take it to be in: by
 /// the log that it has, or in memory by its incarnation. README.md says why that is enough.
-class Founding {
+class Bootstrap {
  public:
   /// This node had taken these before it restarted, who were heard in these incarnations.
   void restore(const wire::Lives& taken, const std::vector<MemberId>& heard);

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/hooks.h"
 #include "order/paxos/coordinator.h"
+#include "order/paxos/next_view.h"
 
 // What a coordinator does once a majority has promised: units, views, and sending again.
 
@@ -12,8 +13,6 @@ namespace peal::order::paxos {
 namespace {
 
 constexpr std::uint32_t kResendsAtOnce = 8;
-/// Gaps in members' units that are asked for at a time; what does not fit is asked for later.
-constexpr std::size_t kGapsMax = 64;
 /// Times in a row that an acceptor is asked again in vain before it counts as slow.
 constexpr unsigned kSlowAfter = 2;
 /// With no view yet, all configured nodes have this many times the patience to turn up.
@@ -23,6 +22,7 @@ constexpr std::int64_t kFirstViewPatience = 3;
 
 bool Coordinator::submit(const wire::ValueHead& head, const BufferRef& bytes, bool fresh,
                          std::uint64_t stamp) {
+<<<<<<< HEAD:src/order/paxos/coordinator_lead.cc
   if (phase_ != Phase::lead || head.view != tip_.view().number) return false;
   const std::size_t index = tip_.index_of(head.origin);
   if (index == OrderState::kNobody) return false;
@@ -75,6 +75,9 @@ void Coordinator::ask_for_gaps(Effects& out) {
     });
   }
   gaps_.clear();
+=======
+  return phase_ == Phase::lead && waiting_.take(head, bytes, fresh, stamp);
+>>>>>>> px:src/order/paxos/phase2.cc
 }
 
 Arrival Coordinator::proposal_of(Instance instance, const Value& value) const {
@@ -104,7 +107,7 @@ void Coordinator::propose(Value value, bool fresh, Effects& out) {
   const std::uint64_t stamp = stamp_of(value.head, value.bytes.view(), p_.config.merger != nullptr);
   if (tip_.apply(value.head, value.bytes.view(), stamp) == OrderState::Outcome::view) {
     view_at_ = instance;
-    forget_waiting();
+    waiting_.begin_view();
   }
   const Arrival proposal = proposal_of(instance, value);
   BufferRef packet;
@@ -195,9 +198,9 @@ bool Coordinator::somebody_asked() {
 bool Coordinator::propose_units(Effects& out) {
   if (p_.early != nullptr) return propose_by_stamp(out);
   bool any = false;
-  for (std::size_t i = 0; i < waiting_.size() && has_room(); ++i) {
-    const std::size_t index = turn_++ % waiting_.size();
-    if (!has_next(index)) continue;
+  for (std::size_t i = 0; i < waiting_.members() && has_room(); ++i) {
+    const std::size_t index = waiting_.next_turn();
+    if (!waiting_.has_next(index)) continue;
     propose_unit(index, out);
     any = true;
   }
@@ -207,78 +210,21 @@ bool Coordinator::propose_units(Effects& out) {
 // With optimistic delivery: the one with the lowest stamp, as all guess, once others that are lower
 // should have come. False if there was none.
 bool Coordinator::propose_by_stamp(Effects& out) {
-  const std::optional<std::size_t> index = lowest_stamp();
-  if (!index || p_.early->due(waiting_[*index].begin()->second.stamp) > now_) return false;
+  const std::optional<std::size_t> index = waiting_.lowest();
+  if (!index || p_.early->due(waiting_.stamp_of(*index)) > now_) return false;
   propose_unit(*index, out);
   return true;
 }
 
-std::optional<std::size_t> Coordinator::lowest_stamp() const {
-  std::optional<std::size_t> best;
-  const auto stamp = [this](std::size_t index) { return waiting_[index].begin()->second.stamp; };
-  for (std::size_t index = 0; index < waiting_.size(); ++index) {
-    if (has_next(index) && (!best || stamp(index) < stamp(*best))) best = index;
-  }
-  return best;
-}
-
 std::optional<Instant> Coordinator::next_due() const {
-  const std::optional<std::size_t> index = leads() ? lowest_stamp() : std::nullopt;
+  const std::optional<std::size_t> index = leads() ? waiting_.lowest() : std::nullopt;
   if (!index) return std::nullopt;
-  return p_.early->due(waiting_[*index].begin()->second.stamp);
-}
-
-/// Is the member's next unit here?
-bool Coordinator::has_next(std::size_t index) const {
-  const auto first = waiting_[index].begin();
-  return first != waiting_[index].end() && first->first == tip_.units_of(index) + 1;
+  return p_.early->due(waiting_.stamp_of(*index));
 }
 
 void Coordinator::propose_unit(std::size_t index, Effects& out) {
-  const auto first = waiting_[index].begin();
-  Waiting unit = std::move(first->second);
-  wire::ValueHead head;
-  head.kind = wire::ValueKind::unit;
-  head.service = unit.service;
-  head.view = tip_.view().number;
-  head.origin = tip_.members()[index].member;
-  head.number = first->first;
-  waiting_[index].erase(first);
-  propose({head, std::move(unit.bytes)}, unit.fresh, out);
-}
-
-// Who has been given another list than the one that counts may not know all members. It comes in if
-// this node was given the same, and all members are in it.
-bool Coordinator::may_come(const Peer& peer) const {
-  const NodeList* next = p_.given.next(p_.state);
-  const std::uint64_t own = next == nullptr ? 0 : next->hash;
-  const std::uint64_t its = peer.self ? own : peer.state.next_list;
-  return its == 0 || (its == own && p_.given.holds_all(tip_.members(), p_.peers));
-}
-
-/// It seems alive, its links work, and it comes further if it can.
-bool Coordinator::served(const Peer& peer) const {
-  return peer.self || (!peer.suspected && peer.serve && !p_.peers.is_stuck(now_, peer));
-}
-
-// Members stay while they are served. Others come in once they are nearly up to date, and, if they
-// were in a view before, have consumed that it ended: their part in it is then history.
-std::vector<wire::ViewMember> Coordinator::wanted_members() const {
-  std::vector<wire::ViewMember> wanted;
-  for (const Peer& peer : p_.peers.all()) {
-    if (!peer.listed || peer.state.leaving || !served(peer)) continue;
-    if (tip_.has(peer.member)) {
-      wanted.push_back({peer.member, tip_.view().number});
-      continue;
-    }
-    const wire::Instance next = peer.self ? p_.state.next() : peer.state.next;
-    if (next == 0) continue;
-    if (peer.state.visiting || peer.state.disk_hangs || !may_come(peer)) continue;
-    const bool finished = !peer.state.joined && next > view_at_;
-    if (!finished || next + join_lag(p_.config.options) < p_.state.next()) continue;
-    wanted.push_back({peer.member, peer.state.view});
-  }
-  return wanted;
+  WaitingUnits::Next unit = waiting_.remove_next(index);
+  propose(std::move(unit.value), unit.fresh, out);
 }
 
 void Coordinator::propose_view(Instant now, Effects& out) {
@@ -286,7 +232,7 @@ void Coordinator::propose_view(Instant now, Effects& out) {
   // being behind does not hold up the view that goes on without it.
   if (tip_.view() != p_.state.view() || !tip_.governs(round_)) return;
   if (!window_.allows(now, next_ - p_.state.next())) return;
-  const std::vector<wire::ViewMember> wanted = wanted_members();
+  const std::vector<wire::ViewMember> wanted = wanted_members(p_, {tip_, view_at_, now_});
   const std::vector<wire::ViewMember>& members = tip_.members();
   const bool same = wanted.size() == members.size() &&
                     std::equal(wanted.begin(), wanted.end(), members.begin(),
@@ -294,7 +240,7 @@ void Coordinator::propose_view(Instant now, Effects& out) {
   if (same || wanted.size() * 2 <= p_.peers.listed()) return;
   const bool goes_on = std::all_of(members.begin(), members.end(), [&](const auto& each) {
     const Peer* peer = p_.peers.find(each.member.node);
-    return peer == nullptr || served(*peer) || peer->member != each.member;
+    return peer == nullptr || is_served(p_, *peer, now_) || peer->member != each.member;
   });
   if (goes_on && too_far_behind()) return;
   const bool all = wanted.size() == p_.peers.listed();
@@ -390,14 +336,7 @@ void Coordinator::add_flight(Digest& digest) const {
   digest.add(flight_first_);
   digest.add(flight_.size());
   for (const Flight& each : flight_) paxos::add_to(digest, each.value);
-  for (const auto& units : waiting_) {
-    digest.add(units.size());
-    for (const auto& [number, unit] : units) digest.add(number);
-  }
-  for (const Came& came : came_) {
-    digest.add(came.newest);
-    digest.add(came.gap);
-  }
+  waiting_.add_to(digest);
   tip_.add_to(digest);
 }
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/admission.h"
+
+namespace peal::order::paxos {
+
+using wire::Drop;
+
+Drop Admission::read(const BufferRef& packet, ViewId view, wire::Header& header, Effects& out) {
+  const Drop reason = wire::decode_header(packet.view(), header, p_.config.checksum);
+  if (reason == Drop::bad_version) report_incompatible({}, reason, view, out);
+  if (reason == Drop::none && !wire::is_paxos_kind(header.kind)) return Drop::unknown_kind;
+  return reason;
+}
+
+bool Admission::admit(Instant now, const wire::Header& header, ViewId view, Effects& out) {
+  const Drop reason = judge(now, header, view, out);
+  count(reason);
+  return reason == Drop::none;
+}
+
+Drop Admission::judge(Instant now, const wire::Header& header, ViewId view, Effects& out) {
+  if (header.cluster != p_.config.cluster) {
+    const bool same_name = header.cluster >> 32 == p_.config.cluster >> 32;
+    const Drop reason = same_name ? Drop::other_settings : Drop::other_cluster;
+    report_incompatible(header, reason, view, out);
+    return reason;
+  }
+  Peer* peer = p_.peers.find(header.sender.node);
+  if (peer == nullptr) return Drop::bad_sender;
+  if (peer->self) return Drop::own;
+  return p_.peers.note(now, *peer, header.sender) ? Drop::none : Drop::stale;
+}
+
+void Admission::count(Drop reason) {
+  if (reason != Drop::none) ++drops_[static_cast<std::size_t>(reason)];
+}
+
+void Admission::report_incompatible(const wire::Header& header, Drop reason, ViewId view,
+                                    Effects& out) {
+  const bool known = p_.peers.find(header.sender.node) != nullptr;
+  const NodeId node = known ? header.sender.node : NodeId{};
+  if (!reported_.first(node, static_cast<unsigned>(reason))) return;
+  out.report(
+      {&event::incompatible_peer, view, header.sender, static_cast<std::uint64_t>(reason), 0});
+}
+
+void Admission::append_counters(std::vector<Counter>& counters) const {
+  for (std::size_t i = 1; i < drops_.size(); ++i) {
+    counters.push_back({wire::drop_name(static_cast<Drop>(i)), drops_[i]});
+  }
+}
+
+}  // namespace peal::order::paxos

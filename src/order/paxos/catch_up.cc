@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/catch_up.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::order::paxos {
+namespace {
+
+/// The answer to a request comes at once, and the buffers on the way must hold it.
+constexpr std::uint32_t kAskedBytesMax = 96U << 10;
+
+/// Requests in vain, after which answers are to come by the control lane.
+constexpr std::uint32_t kAsksOneLane = 3;
+
+/// Another node that is past this instance, and to which the link works.
+bool reaches(const Peer& peer, Instance instance) { return is_past(peer, instance) && peer.works; }
+
+/// The same of one that has it in its history, as far as it said.
+bool gives(const Peer& peer, Instance instance) {
+  return reaches(peer, instance) && peer.state.oldest <= instance;
+}
+
+}  // namespace
+
+Instance asked_max(const Options& options) {
+  return std::clamp<Instance>(kAskedBytesMax / options.packet_bytes_max, 1, wire::kRepeatMax);
+}
+
+CatchUp::CatchUp(const Parts& parts, const Election& election, const Learner& learner,
+                 const Incarnations& incarnations)
+    : p_(parts),
+      election_(election),
+      learner_(learner),
+      incarnations_(incarnations),
+      asked_max_(paxos::asked_max(p_.config.options)),
+      patience_(p_.config.options.gap, p_.config.options.resend, p_.config.options.suspect) {}
+
+bool CatchUp::lacks(Instance instance) const {
+  const Slot* slot = p_.store.find(instance);
+  if (slot != nullptr && slot->decided) return false;
+  if (p_.state.known() && instance >= p_.state.next() && instance <= learner_.highest())
+    return true;
+  if (!incarnations_.votes() || slot == nullptr || p_.acceptor->vote_next() == 0) return false;
+  return instance >= p_.acceptor->vote_next() && slot->heard_round != p_.acceptor->round();
+}
+
+std::optional<Instance> CatchUp::first_missing() const {
+  if (p_.state.known() && lacks(p_.state.next())) return p_.state.next();
+  if (incarnations_.votes() && lacks(p_.acceptor->vote_next())) return p_.acceptor->vote_next();
+  return std::nullopt;
+}
+
+// The coordinator has it for sure, and much to do: it is asked if no other node is known to have
+// it. Of the others each node begins with another one, so that one node is not asked for what many
+// lack.
+const Peer* CatchUp::who_has(Instance instance) const {
+  const Peer* leader = election_.coordinator();
+  if (leader != nullptr && leader->self) leader = nullptr;
+  std::vector<const Peer*> able;
+  std::size_t own = 0;
+  const auto look_for = [&](bool (*has)(const Peer&, Instance)) {
+    for (const Peer& peer : p_.peers.all()) {
+      if (peer.self) own = able.size();
+      if (&peer != leader && has(peer, instance)) able.push_back(&peer);
+    }
+  };
+  look_for(gives);
+  // If no history goes back as far, nodes that excluded this one may have retained what it lacks.
+  if (able.empty() && (leader == nullptr || !gives(*leader, instance))) {
+    look_for(reaches);
+    if (able.empty()) look_for(is_past);
+  }
+  if (able.empty() || (leader != nullptr && asks_ % 2 == 1)) return leader;
+  return able[(own + asks_ / 2) % able.size()];
+}
+
+std::optional<Instant> CatchUp::next_at() const {
+  if (!is_missing_) return std::nullopt;
+  return ask_again_at();
+}
+
+// Packets overtake each other, by more where links and disks are slow: how much is learnt from
+// what came by itself. Each time without success it takes longer.
+Instant CatchUp::ask_again_at() const {
+  if (!on_its_way_) return asked_at_ + patience_.wait(asks_);
+  const Options& options = p_.config.options;
+  const Duration way = std::min(options.gap * p_.routes.hops(), options.resend);
+  return asked_at_ + std::max(patience_.wait(0), way);
+}
+
+void CatchUp::work(Instant now, Effects& out) {
+  const std::optional<Instance> first = first_missing();
+  if (is_missing_ && asks_ == 0 && first != missed_) patience_.took(now, now - missed_at_);
+  if (!first) {
+    is_missing_ = false;
+    asks_ = 0;
+    return;
+  }
+  if (waits_longer(now, *first)) return;
+  asked_at_ = now;
+  on_its_way_ = false;
+  const Peer* peer = who_has(*first);
+  ++asks_;
+  if (peer != nullptr) ask(*peer, *first, out);
+}
+
+bool CatchUp::waits_longer(Instant now, Instance first) {
+  // What was asked for together with it may still be on its way.
+  const bool asked_for = is_missing_ && asks_ > 0 && first >= missed_ && first <= asked_upto_;
+  if (!asked_for && (!is_missing_ || first != missed_)) return !begin(now, first);
+  if (on_its_way_ && p_.store.find(first) != nullptr) {
+    on_its_way_ = false;  // something behind it has come
+    asked_at_ = now;
+    return true;
+  }
+  return now < ask_again_at();
+}
+
+/// Something else than before is missing. True: it is to be asked for at once.
+bool CatchUp::begin(Instant now, Instance first) {
+  // What is as late as what was asked for, or far behind it, is asked for once that has come.
+  const bool as_late = is_missing_ && asks_ > 0 && first <= missed_upto_;
+  const bool far =
+      asks_ > 0 && first == asked_upto_ + 1 && learner_.highest() >= first + asked_max_;
+  is_missing_ = true;
+  missed_ = first;
+  if (!as_late) {
+    missed_upto_ = std::max(learner_.highest(), p_.store.end() - 1);
+    missed_at_ = now;
+  }
+  asks_ = 0;
+  asked_at_ = now;
+  // Others may know that it is decided long before it comes from node to node.
+  on_its_way_ = p_.routes.hops() > 1 && p_.store.find(first) == nullptr;
+  return as_late || far;
+}
+
+// All that is as late as the first one: those in a row with one packet.
+void CatchUp::ask(const Peer& peer, Instance first, Effects& out) {
+  asked_ = true;
+  const bool again = asks_ > kAsksOneLane || peer.reception.lacks_data();
+  constexpr int kRunsAtOnce = 8;
+  const Instance end = std::min(std::max(missed_upto_, first), first + asked_max_ - 1) + 1;
+  Instance from = first;
+  for (int run = 0; run < kRunsAtOnce && from < end; ++run) {
+    Instance upto = from + 1;
+    while (upto < end && lacks(upto)) ++upto;
+    const auto count = static_cast<std::uint16_t>(upto - from);
+    ++requests_;
+    p_.outbox.send(peer.node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+      return wire::encode_repeat(header, {from, count, again}, bytes);
+    });
+    asked_upto_ = upto - 1;
+    for (from = upto; from < end && !lacks(from);) ++from;
+  }
+}
+
+void CatchUp::note_twice(Instant now, Instance instance) {
+  const bool asked_for = asks_ > 0 && instance >= missed_ && instance <= asked_upto_;
+  if (asked_for) patience_.took(now, now - missed_at_);
+}
+
+void CatchUp::check_invariants() const {
+  PEAL_ASSERT(is_missing_ || asks_ == 0);
+  PEAL_ASSERT(!is_missing_ || missed_ != 0);
+}
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/checkpointer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+#include "order/paxos/ensemble.h"
+
+namespace peal::order::paxos {
+namespace {
+
+constexpr std::uint64_t kNotLogged = ~std::uint64_t{0};
+
+bool same_value(const Value& a, const Value& b) {
+  const ByteView left = a.bytes.view();
+  const ByteView right = b.bytes.view();
+  if (a.head != b.head || left.size() != right.size()) return false;
+  // Mostly they are the very same bytes.
+  return left.data() == right.data() || left.empty() ||
+         std::memcmp(left.data(), right.data(), left.size()) == 0;
+}
+
+}  // namespace
+
+void Checkpointer::start() {
+  logged_list_ = p_.state.nodes().number;
+  begin();
+}
+
+void Checkpointer::begin_history() {
+  PEAL_ASSERT(noted_from_ <= p_.state.next() && "the order never goes back");
+  noted_from_ = p_.state.next();
+}
+
+void Checkpointer::begin_list() { logged_list_ = kNotLogged; }
+
+bool Checkpointer::note(const Slot& slot) {
+  const Instance instance = p_.state.next();
+  PEAL_ASSERT(slot.decided && at_ <= instance);
+  // So far from the last checkpoint a restart could not read it back.
+  if (instance - std::min(instance, p_.acceptor->base()) >= p_.store.ahead_max()) {
+    wanted_ = true;
+    return false;
+  }
+  const bool any_vote = slot.vote_round.count != 0;
+  const bool voted =
+      any_vote && (same_value(slot.vote, slot.heard) || PEAL_MUTANT(px_decided_not_noted));
+  if (any_vote && !voted) PEAL_PROBE("paxos.other_than_voted");
+  if (!voted && !p_.acceptor->note_decided(instance, slot.heard.head, slot.heard.bytes.view())) {
+    return false;
+  }
+  if (instance + 1 >= at_ + p_.config.options.checkpoint_every) wanted_ = true;
+  return true;
+}
+
+bool Checkpointer::write() {
+  if (!wanted_) return false;
+  PEAL_ASSERT(p_.acceptor != nullptr);
+  const bool waits = waits_for_retained();
+  // A disk that hangs writes no checkpoint either, and what is consumed meanwhile must not wait.
+  const Instance most = p_.config.options.max_gap + p_.config.options.checkpoint_every;
+  if (waits && p_.state.next() < p_.acceptor->base() + most) {
+    PEAL_PROBE("paxos.checkpoint_waits_for_owed");
+    return false;
+  }
+  if (waits) PEAL_PROBE("paxos.checkpoint_overtakes_owed");
+  if (!p_.acceptor->checkpoint(p_.state, oldest_needed(), p_.kept)) return false;
+  PEAL_ASSERT(p_.state.next() >= at_ && "checkpoints never go back");
+  wanted_ = false;
+  at_ = p_.state.next();
+  logged_list_ = p_.state.nodes().number;
+  return true;
+}
+
+// Behind a view that excluded members a restart would not retain their backlog again, and the log
+// would let go of it. So that is on disk before.
+bool Checkpointer::waits_for_retained() const {
+  // Of several ensembles the backlog is known once the order of them all has come to that view.
+  const bool ahead = p_.config.merger != nullptr && p_.config.merger->exclusions_ahead();
+  const bool unmerged = ahead && !PEAL_MUTANT(px_owed_not_kept) && !PEAL_MUTANT(px_owed_unmerged);
+  return !history_.durable() || unmerged;
+}
+
+/// The log needs no record of instances below.
+Instance Checkpointer::oldest_needed() const {
+  const Instance next = p_.state.next();
+  Instance oldest = std::max(p_.store.oldest(), noted_from_);
+  // Several ensembles share the log. One that orders hardly anything has a history that is small
+  // and begins long ago; for it the log would keep all that the others have ordered since.
+  const Instance kept =
+      std::max<Instance>(512, gap_max(p_.config.options) + p_.config.options.window);
+  if (p_.config.merger != nullptr && next > kept) oldest = std::max(oldest, next - kept);
+  PEAL_ASSERT(oldest <= next && "only what is consumed is trimmed");
+  return oldest;
+}
+
+void Checkpointer::check_invariants() const {
+  PEAL_ASSERT(at_ <= p_.state.next());
+  PEAL_ASSERT(noted_from_ <= p_.state.next());
+  PEAL_ASSERT(!wanted_ || p_.acceptor != nullptr);
+  PEAL_ASSERT(logged_list_ <= p_.state.nodes().number || logged_list_ == kNotLogged);
+}
+
+void Checkpointer::add_to(Digest& digest) const {
+  digest.add(wanted_ ? 1 : 0);
+  digest.add(at_);
+  digest.add(logged_list_);
+}
+
+}  // namespace peal::order::paxos

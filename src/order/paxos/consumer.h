@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "order/paxos/early_units.h"
+#include "order/paxos/own_units.h"
+#include "order/paxos/parts.h"
+
+namespace peal::order::paxos {
+
+/// Consumes decided values in the order of their instances: delivers units, and installs views.
+class Consumer {
+ public:
+  Consumer(const Parts& parts, OwnUnits& own, EarlyUnits& early);
+
+  /// This node consumes in a row from where the order stands now.
+  void begin() { from_ = p_.state.key(); }
+  /// The value is that of the next instance: what does it come to?
+  OrderState::Outcome apply(const Value& value);
+  /// It is a unit that has its place. `member`: this node was in the view. False: the unit claims
+  /// to be this node's, and is not its next one.
+  bool deliver(Instant now, const Value& value, bool member, Effects& out);
+  /// It is a view. True: this node is in it.
+  bool change_view(Effects& out);
+
+  /// The last view that this node was in, and installed.
+  ViewId view() const { return view_; }
+  /// The units delivered in it.
+  Seq seq() const { return seq_; }
+  /// Key before the first value that this incarnation consumed in a row.
+  std::uint64_t from() const { return from_; }
+
+  /// Of several ensembles: may this node be taken into views, and with keys of at least `from`?
+  void set_ready(bool ready, std::uint64_t from) {
+    visiting_ = !ready;
+    views_from_ = from;
+  }
+  bool visiting() const { return visiting_; }
+  std::uint64_t views_from() const { return views_from_; }
+
+  std::uint64_t delivered() const { return delivered_; }
+  std::uint64_t ignored() const { return ignored_; }
+  std::uint64_t views() const { return views_; }
+  void check_invariants() const;
+  void add_to(Digest& digest) const;
+
+ private:
+  void install(Effects& out);
+
+  Parts p_;
+  OwnUnits& own_;
+  EarlyUnits& early_;
+  ViewId view_{};
+  Seq seq_ = 0;
+  std::uint64_t from_ = 0;
+  bool visiting_;                 ///< it is not to be taken into a view
+  std::uint64_t views_from_ = 0;  ///< what others are told: of all ensembles
+  std::uint64_t delivered_ = 0;
+  std::uint64_t ignored_ = 0;
+  std::uint64_t views_ = 0;
+};
+
+}  // namespace peal::order::paxos

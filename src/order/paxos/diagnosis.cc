@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/diagnosis.h"
+
+#include <utility>
+
+namespace peal::order::paxos {
+namespace {
+
+/// Waits for the first of these, and all others.
+WaitReason waits_for(const WaitKind* kind, Seq seq, std::vector<MemberId> all) {
+  WaitReason reason{kind, {}, seq};
+  if (!all.empty()) reason.who = all.front();
+  reason.all = std::move(all);
+  return reason;
+}
+
+}  // namespace
+
+WaitReason Diagnosis::why(const Question& question) const {
+  const MemberId self = p_.config.self;
+  const bool hangs = from_.links.disk_hangs();
+  if (question.opening && hangs) return {&wait::disk, self, 0};
+  if (p_.host.receive_room_units() == 0) return {&wait::slow_application, self, 0};
+  // Nothing is ordered without a majority, whoever coordinates.
+  if (!p_.state.known() && p_.peers.self().named && !p_.peers.anybody_knows()) return bootstrap();
+  if (p_.peers.lives() < p_.peers.majority()) return acceptors(&wait::amnesiac, next());
+  if (p_.peers.live_acceptors() < p_.peers.majority()) return acceptors(&wait::majority, next());
+  if (p_.state.known() && !p_.joined()) {
+    if (const WaitReason reason = outside(); reason.kind != &wait::nothing) return reason;
+  }
+  if (question.missing) return {&wait::packet, {}, next()};
+  if (!question.waits) return {};
+  if (const MemberId full = full_application(); full != MemberId{}) {
+    return {&wait::slow_application, full, 0};
+  }
+  if (hangs) return {&wait::disk, self, next()};
+  if (from_.election.coordinator() == nullptr) return no_coordinator();
+  if (from_.coordinator != nullptr && from_.coordinator->leads()) {
+    if (const auto slow = from_.coordinator->too_far_behind()) return {&wait::window, *slow, 0};
+  }
+  const WaitReason quorum = acceptors(&wait::quorum, next());
+  if (!quorum.all.empty()) return quorum;
+  if (const WaitReason disks = hung_disks(); !disks.all.empty()) return disks;
+  const WaitReason unheard = unheard_members();
+  return unheard.all.empty() ? quorum : unheard;
+}
+
+/// No order is known. Some acceptors may be bound to another list than the others, this node
+/// included: a node takes lives for one list alone. Then they never agree, and nothing else
+/// matters.
+WaitReason Diagnosis::bootstrap() const {
+  const wire::Lives& taken = from_.incarnations.bootstrap().taken();
+  const bool bound_here = !taken.lives.empty() && taken.list != p_.given.list().hash;
+  std::vector<MemberId> bound, refused;
+  for (const Peer& peer : p_.peers.all()) {
+    if (!peer.named || peer.suspected) continue;
+    if (peer.self ? bound_here : peer.bound && !bound_here) bound.push_back(peer.member);
+    if (peer.refused) refused.push_back(peer.member);
+  }
+  if (!bound.empty()) return waits_for(&wait::bound, 0, std::move(bound));
+  WaitReason silent = acceptors(&wait::bootstrap, 0);
+  if (silent.all.empty() && !refused.empty()) {
+    return waits_for(&wait::other_list, 0, std::move(refused));
+  }
+  return silent;
+}
+
+/// Acceptors that are not heard, or are amnesiac; none if all vote.
+WaitReason Diagnosis::acceptors(const WaitKind* kind, Seq seq) const {
+  std::vector<MemberId> silent;
+  for (const Peer& peer : p_.peers.all()) {
+    if (peer.named && (peer.suspected || !peer.acceptor || peer.silent)) {
+      silent.push_back({peer.node, peer.member.epoch});
+    }
+  }
+  return waits_for(kind, seq, std::move(silent));
+}
+
+/// What keeps this node out of the view, as far as it can tell.
+WaitReason Diagnosis::outside() const {
+  if (from_.links.disk_hangs()) return {&wait::disk, p_.config.self, next()};
+  std::vector<MemberId> unheard, not_heard;
+  for (const Peer& peer : p_.peers.all()) {
+    if (peer.self || !p_.state.has(peer.member)) continue;
+    const bool arrives = !peer.suspected && peer.reception.works();
+    if (!arrives) unheard.push_back(peer.member);
+    if (arrives && !peer.works) not_heard.push_back(peer.member);
+  }
+  if (!unheard.empty()) return waits_for(&wait::unheard, next(), std::move(unheard));
+  if (!not_heard.empty()) return waits_for(&wait::not_heard, next(), std::move(not_heard));
+  return {};
+}
+
+WaitReason Diagnosis::no_coordinator() const {
+  // The others go on with one that this node alone does not hear.
+  const Peer* last = p_.peers.find(from_.election.round().coordinator.node);
+  if (last != nullptr && !last->self && !last->reception.works() &&
+      !from_.election.most_miss_last()) {
+    return waits_for(&wait::unheard, next(), {last->member});
+  }
+  const Peer* best = p_.peers.candidate(p_.config.first_candidate);
+  return {&wait::coordinator, best == nullptr ? MemberId{} : best->member, 0};
+}
+
+/// Acceptors whose disks hang, if too few others are left to vote.
+WaitReason Diagnosis::hung_disks() const {
+  std::vector<MemberId> hung;
+  for (const Peer& peer : p_.peers.all()) {
+    if (peer.acceptor && !peer.suspected && peer.state.disk_hangs) hung.push_back(peer.member);
+  }
+  if (p_.peers.live_acceptors() - hung.size() >= p_.peers.majority()) hung.clear();
+  return waits_for(&wait::disk, next(), std::move(hung));
+}
+
+/// Members of which something arrives, and not all.
+WaitReason Diagnosis::unheard_members() const {
+  std::vector<MemberId> unheard;
+  for (const Peer& peer : p_.peers.all()) {
+    const bool part = !peer.self && !peer.suspected && !peer.reception.works();
+    if (part && p_.state.has(peer.member)) unheard.push_back(peer.member);
+  }
+  return waits_for(&wait::unheard, next(), std::move(unheard));
+}
+
+/// A member whose application takes nothing, and that holds up the others or is about to. A
+/// coordinator does so when it has consumed as much as others that wait for it.
+MemberId Diagnosis::full_application() const {
+  const Peer* leader = from_.election.coordinator();
+  for (const Peer& peer : p_.peers.all()) {
+    if (peer.self || peer.suspected || !peer.has_state || !p_.state.has(peer.member)) continue;
+    const bool holds_up = peer.state.next < p_.state.next() || &peer == leader;
+    if (peer.state.app_full && holds_up) return peer.member;
+  }
+  return {};
+}
+
+}  // namespace peal::order::paxos

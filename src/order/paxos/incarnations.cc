@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/paxos/incarnations.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hooks.h"
+
+namespace peal::order::paxos {
+namespace {
+
+/// Is this the life of an acceptor that the list names?
+bool names(const wire::Nodes& list, NodeId node, std::uint64_t life) {
+  const auto at = std::lower_bound(list.acceptors.begin(), list.acceptors.end(), node);
+  if (at == list.acceptors.end() || *at != node || list.lives.empty()) return false;
+  return list.lives[static_cast<std::size_t>(at - list.acceptors.begin())] == life;
+}
+
+}  // namespace
+
+// ---- at the start ----
+
+// The log says nothing of an order in which it never voted.
+void Incarnations::start() {
+  may_vote_ = p_.state.known();
+  bootstrap_.restore(p_.acceptor->taken(), p_.acceptor->taken_heard());
+  taken_written_ = true;
+}
+
+// Nobody hears of this incarnation before its log says that it has begun.
+bool Incarnations::open() {
+  const bool was_put_back = p_.acceptor->was_put_back();
+  const std::uint64_t epoch = p_.config.self.epoch;
+  const bool started =
+      p_.acceptor->start(epoch) ||
+      (p_.state.known() && p_.acceptor->start(epoch, p_.state, p_.store.oldest(), p_.kept));
+  if (!started) return false;
+  copy_check_.begin(p_.acceptor->starts(), was_put_back);
+  if (was_put_back) put_back();
+  return true;
+}
+
+// ---- how an order begins ----
+
+bool Incarnations::tell_lives(Effects& out) {
+  const Peer& self = p_.peers.self();
+  if (p_.state.known() || !self.named || p_.acceptor == nullptr || !is_sure()) return false;
+  if (bootstrap_.take(p_.state.nodes(), p_.peers)) taken_written_ = false;
+  if (bootstrap_.taken().lives.empty()) return false;
+  // What it says of it has to be true after a restart too.
+  if (!taken_written_) {
+    taken_written_ = p_.acceptor->take(bootstrap_.taken(), bootstrap_.heard());
+  }
+  if (!taken_written_ || !p_.acceptor->is_taken()) return false;
+  bootstrap_.note_own(self.node);
+  p_.outbox.multicast(Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_lives(header, bootstrap_.taken(), bytes);
+  });
+  return true;
+}
+
+wire::Drop Incarnations::on_lives(Peer& from, const BufferRef& packet) {
+  wire::Lives said;
+  const wire::Drop reason = wire::decode_lives(packet.view(), said);
+  if (reason != wire::Drop::none) return reason;
+  if (!from.named) return wire::Drop::wrong_state;
+  if (p_.state.known()) return wire::Drop::stale;
+  from.bound = said.list != p_.state.nodes().hash;
+  bootstrap_.note(said, from);
+  return wire::Drop::none;
+}
+
+bool Incarnations::begin_order() {
+  if (p_.state.known() || !bootstrap_.complete()) return false;
+  PEAL_PROBE("paxos.order_founded");
+  PEAL_ASSERT(taken_written_ || PEAL_MUTANT(px_founded_alone));
+  p_.state.begin_order(bootstrap_.taken().lives);
+  may_vote_ = true;
+  checkpointer_.begin();
+  checkpointer_.want(true);
+  return true;
+}
+
+// ---- what this node may say of the order ----
+
+bool Incarnations::votes() const {
+  return p_.acceptor != nullptr && p_.peers.self().acceptor && !p_.state.nodes().lives.empty() &&
+         (may_vote_ || PEAL_MUTANT(px_amnesiac_votes)) && is_sure() &&
+         (checkpointer_.knows_list() || PEAL_MUTANT(px_list_not_logged));
+}
+
+bool Incarnations::keeps_log() const {
+  return p_.acceptor != nullptr && may_vote_ && p_.peers.self().acceptor;
+}
+
+bool Incarnations::is_amnesiac() const {
+  return p_.acceptor != nullptr && p_.state.known() && p_.peers.self().named && !keeps_log();
+}
+
+bool Incarnations::may_speak_for_order() const {
+  return p_.state.known() && (may_vote_ || !p_.peers.self().acceptor);
+}
+
+// An order in which nothing is decided may be over before any of its acceptors but one has heard
+// that it began. So it is learnt from its acceptors alone, and by no acceptor that could not vote
+// in it: else acceptors that are in no order yet would wait in this one for ever, and keep others
+// from beginning one.
+bool Incarnations::believes(const Peer& from, const wire::Checkpoint& said) const {
+  if (p_.state.known() || said.next > 1) return true;
+  if (bootstrap_.took_those_of(said.nodes)) return true;
+  const NodeId self = p_.config.self.node;
+  const auto& acceptors = said.nodes.acceptors;
+  const bool own = std::binary_search(acceptors.begin(), acceptors.end(), self);
+  return names(said.nodes, from.node, from.has_life) &&
+         (!own || names(said.nodes, self, p_.peers.self().has_life));
+}
+
+// Not by hearsay: another order may have begun meanwhile, with the word of this node.
+bool Incarnations::is_told_to_vote(const Peer& from, const wire::Nodes& order) const {
+  if (bootstrap_.took_those_of(order)) return true;
+  return names(order, from.node, from.has_life) && bootstrap_.needs(from);
+}
+
+// Until now this node knew of its order by hearsay.
+void Incarnations::hear_voter(const Peer& from) {
+  if (may_vote_ || !from.acceptor || !p_.shares_order(from) || !bootstrap_.needs(from)) return;
+  PEAL_PROBE("paxos.told_to_vote");
+  let_vote();
+  update_silence();
+  ignore(checkpointer_.write(), "it is tried again");
+}
+
+void Incarnations::let_vote() {
+  if (is_put_back()) return;
+  PEAL_ASSERT(p_.state.known());
+  if (std::exchange(may_vote_, true)) return;
+  // Of what was consumed before, the log says nothing.
+  checkpointer_.begin_history();
+  checkpointer_.want(keeps_log());
+}
+
+void Incarnations::update_silence() {
+  Peer& self = p_.peers.self();
+  self.silent = self.acceptor && !may_vote_ && !PEAL_MUTANT(px_amnesiac_votes);
+}
+
+// ---- copies of logs ----
+
+// Is the log of a node the one that it wrote last, or an older copy that somebody put back? It has
+// forgotten what the node said since. Others remember how far the log was (STATE), and say so to
+// each incarnation that asks (LOG_HEARD). Each acceptor answers: of those alone it is sure that
+// they heard what this log promised.
+void Incarnations::answer_about_log(const Peer& from, const wire::State& said, Effects& out) {
+  if (said.log_word != wire::LogWord::asks || p_.acceptor == nullptr) return;
+  const wire::LogAnswer answer{from.member.epoch, said.life, from.logs.before(said.life)};
+  p_.outbox.send(from.node, Lane::control, out, [&](const wire::Header& header, ByteSpan bytes) {
+    return wire::encode_log_answer(header, answer, bytes);
+  });
+}
+
+wire::Drop Incarnations::on_log_heard(const Peer& from, const BufferRef& packet) {
+  wire::LogAnswer answer;
+  const wire::Drop reason = wire::decode_log_answer(packet.view(), answer);
+  if (reason != wire::Drop::none) return reason;
+  const Peer& self = p_.peers.self();
+  if (p_.in_memory() || answer.asker != p_.config.self.epoch || answer.life != self.has_life) {
+    return wire::Drop::stale;
+  }
+  if (copy_check_.note(from.node, answer)) {
+    p_.acceptor->put_back();
+    put_back();
+  }
+  look();
+  return wire::Drop::none;
+}
+
+// From now on this node says nothing of what it promised or voted for, and nobody counts it.
+void Incarnations::put_back() {
+  PEAL_ASSERT(is_put_back());
+  PEAL_PROBE("paxos.log_put_back");
+  may_vote_ = false;
+  p_.peers.put_back();
+  checkpointer_.want(false);
+}
+
+// ---- what people see ----
+
+void Incarnations::report_amnesia(ViewId view, Effects& out) {
+  if (!is_amnesiac() || is_put_back() || told_amnesiac_ == p_.state.nodes().number) return;
+  told_amnesiac_ = p_.state.nodes().number;
+  PEAL_PROBE("paxos.votes_forgotten");
+  out.report({&event::votes_forgotten, view, p_.config.self, 0, 0});
+}
+
+void Incarnations::check_invariants() const {
+  PEAL_ASSERT(!may_vote_ || p_.state.known());
+  PEAL_ASSERT(!p_.peers.self().silent || !may_vote_);
+  PEAL_ASSERT(!votes() || p_.state.known());
+  PEAL_ASSERT(bootstrap_.taken().lives.empty() || p_.acceptor != nullptr);
+}
+
+void Incarnations::add_to(Digest& digest) const {
+  digest.add(may_vote_ ? 1 : 0);
+  bootstrap_.add_to(digest);
+  copy_check_.add_to(digest);
+}
+
+}  // namespace peal::order::paxos

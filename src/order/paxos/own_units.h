@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "order/paxos/coordinator.h"
+#include "order/paxos/early_units.h"
+#include "order/paxos/election.h"
+#include "order/paxos/pace.h"
+#include "order/paxos/parts.h"
+#include "order/paxos/window.h"
+
+namespace peal::order::paxos {
+
+/// This node's own units until they have their places: takes them from the host, numbers them
+/// within the view, sends them to the coordinator, and sends them again where they were lost.
+class OwnUnits {
+ public:
+  /// `coordinator`: this node's own; null on nodes that never vote.
+  OwnUnits(const Parts& parts, const Election& election, Coordinator* coordinator,
+           EarlyUnits& early);
+
+  /// Takes units from the host, as many as the window allows, and sends them.
+  void pull(Instant now, Effects& out);
+  /// Another node coordinates: what was sent to the one before is not on its way to this one.
+  void follow(Instant now, Effects& out);
+  /// This node coordinates from now on.
+  void submit_to_self();
+  /// Sends units again, if none has had its place for too long.
+  void resend_late(Instant now, Effects& out);
+  /// When resend_late() has something to do; none while there are no units.
+  std::optional<Instant> resend_at() const;
+  /// The coordinator says which units of this node did not come.
+  wire::Drop on_lacks(Instant now, const Peer& from, const BufferRef& packet, Effects& out);
+  /// The bytes of a unit that came back without them; none if it is not this node's, or has its
+  /// place by now. `fresh`: a header may be written in front of them.
+  BufferRef bytes_of(const wire::ValueHead& head, bool& fresh);
+
+  /// Is the unit with this number the next one to have its place?
+  bool is_next(std::uint64_t number) const {
+    return !units_.empty() && units_.front().head.number == number;
+  }
+  /// That unit has its place.
+  void place(Instant now);
+  /// Another view counts: units without a place are void, and the host hands them out anew.
+  void begin_view();
+
+  bool empty() const { return units_.empty(); }
+  std::uint32_t window() const { return window_.size(); }
+  /// Units that have had their places, and times that one was sent again.
+  std::uint64_t placed() const { return placed_; }
+  std::uint64_t resent() const { return resent_; }
+  void check_invariants() const;
+  void add_to(Digest& digest) const;
+
+ private:
+  struct Own {
+    wire::ValueHead head;
+    BufferRef bytes;
+    BufferRef packet;         ///< as it was sent; empty if it never was
+    bool used = false;        ///< somebody wrote into the headroom in front of the bytes
+    std::uint64_t stamp = 0;  ///< with optimistic delivery
+    Instant at{};             ///< when it was handed over
+    bool resent = false;
+  };
+
+  void submit(Own& own, Effects& out);
+  void resend(Own& own, Effects& out);
+
+  Parts p_;
+  const Election& election_;
+  Coordinator* coordinator_;
+  EarlyUnits& early_;
+  std::deque<Own> units_;
+  std::uint64_t number_ = 0;  ///< of the last one
+  Instant sent_at_{};         ///< all of them, or the last time that one had its place
+  Instant resent_at_{};       ///< some of them, because their place was late
+  unsigned vain_ = 0;         ///< times that units were sent again since one had its place
+  Patience patience_;
+  Window window_;
+  std::uint64_t placed_ = 0;
+  std::uint64_t resent_ = 0;
+};
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "order/engine.h"
+#include "order/paxos/acceptor.h"
+#include "order/paxos/early.h"
+#include "order/paxos/given_list.h"
+#include "order/paxos/kept_words.h"
+#include "order/paxos/options.h"
+#include "order/paxos/outbox.h"
+#include "order/paxos/peers.h"
+#include "order/paxos/routes.h"
+#include "order/paxos/store.h"
+
+namespace peal::order::paxos {
+
+/// What the classes of one engine share. Each of them has state of its own besides; none of them
+/// changes that of another one but by its functions.
+struct Parts {
+  const Config& config;
+  Host& host;
+  Peers& peers;
+  Store& store;
+  OrderState& state;
+  const GivenList& given;
+  Acceptor* acceptor;  ///< null on nodes that never vote
+  KeptWords& kept;
+  Outbox& outbox;
+  Routes& routes;
+  Early* early;  ///< with optimistic delivery, else null
+
+  bool in_memory() const { return config.storage == Storage::memory; }
+  /// This node is in the view that counts.
+  bool joined() const { return state.has(config.self); }
+  /// The peer goes by the order that this node knows, so what it says of instances is of use here.
+  /// A packet is of the order of its sender: no node ever goes over to another order.
+  bool shares_order(const Peer& peer) const {
+    return state.known() && peer.state.next != 0 && peer.state.first_list == state.nodes().first;
+  }
+  /// The round's coordinator goes by the order of this node. A node that knows no order yet may
+  /// have been given a list that never counted: then a round of the first list may be of another
+  /// list than this node's.
+  bool knows_order_of(const Round& round) const {
+    const Peer* peer = peers.find(round.coordinator.node);
+    return peer != nullptr && peer->has_state && peer->state.first_list == state.nodes().first;
+  }
+};
+
+}  // namespace peal::order::paxos

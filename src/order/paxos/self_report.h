@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "order/paxos/catch_up.h"
+#include "order/paxos/consumer.h"
+#include "order/paxos/coordinator.h"
+#include "order/paxos/election.h"
+#include "order/paxos/incarnations.h"
+#include "order/paxos/learner.h"
+#include "order/paxos/link_watch.h"
+#include "order/paxos/parts.h"
+
+namespace peal::order::paxos {
+
+/// What this node says of itself: its STATE, which is its vote and its sign of life.
+class SelfReport {
+ public:
+  /// What it speaks of. `coordinator`: this node's own; null on nodes that never vote.
+  struct Sources {
+    const Coordinator* coordinator;
+    const Incarnations& incarnations;
+    const LinkWatch& links;
+    const Election& election;
+    const Learner& learner;
+    const Consumer& consumer;
+    const CatchUp& catch_up;
+  };
+  SelfReport(const Parts& parts, const Sources& sources) : p_(parts), from_(sources) {}
+
+  wire::State state() const;
+  /// This node counts what it says of itself like what others say of themselves.
+  void update();
+  void tell(NodeId to, Effects& out) const;
+  void tell_all(const wire::State& said, Lane lane, Effects& out) const;
+
+  /// There is news for others: votes that are on disk, or a view. Votes that come soon after go
+  /// together.
+  void announce() { wanted_ = true; }
+  /// Tells the news, if it is time for that.
+  void work(Instant now, Effects& out);
+  /// When work() has something to do.
+  std::optional<Instant> next_at() const;
+
+  void add_to(Digest& digest) const { digest.add(wanted_ ? 1 : 0); }
+
+ private:
+  void add_votes(wire::State& state) const;
+
+  Parts p_;
+  Sources from_;
+  bool wanted_ = false;
+  Instant at_{};  ///< not before
+};
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "order/paxos/catch_up.h"
+#include "order/paxos/incarnations.h"
+#include "order/paxos/parts.h"
+#include "order/paxos/vote_recall.h"
+
+namespace peal::order::paxos {
+
+/// What a node does that is far behind. In no view it begins where others are: a checkpoint of
+/// theirs lets it skip what is below. A member of a view must consume all of it; if nobody has what
+/// comes next as decided, acceptors' votes may tell it; and if they do not, the node is cut off.
+class StateTransfer {
+ public:
+  static constexpr std::string_view kCutOff =
+      "this node was cut off for longer than the others keep what was decided";
+
+  StateTransfer(const Parts& parts, const CatchUp& catch_up, VoteRecall& recall,
+                const Incarnations& incarnations)
+      : p_(parts), catch_up_(catch_up), recall_(recall), incarnations_(incarnations) {}
+
+  /// Once in each heartbeat: asks for a checkpoint or for votes, if that helps.
+  void look(Effects& out);
+  /// A checkpoint came: may this node skip to it? Else the reason why not.
+  wire::Drop judge(const Peer& from, const wire::Checkpoint& said);
+  /// Skips to it.
+  void take(const wire::Checkpoint& said);
+  /// Nobody can help this node any more, so it has to stop.
+  bool is_cut_off() const { return cut_off_; }
+  /// It hears most nodes, and is not so far behind them that it would rather begin where they are.
+  bool is_near() const;
+
+  std::uint64_t checkpoints() const { return checkpoints_; }
+
+ private:
+  const Peer* furthest() const;
+  bool can_catch_up() const;
+  bool may_skip() const;
+  bool waits_for_others() const;
+  void ask_checkpoint_of(const Peer& peer, Effects& out);
+  void count_tick();
+  void seek(Effects& out);
+
+  Parts p_;
+  const CatchUp& catch_up_;
+  VoteRecall& recall_;
+  const Incarnations& incarnations_;
+  bool cut_off_ = false;
+  unsigned ticks_ = 0;     ///< in a row, in which nobody could help and nobody came further
+  std::size_t heard_ = 0;  ///< acceptors that were heard then
+  Instance behind_ = 0;    ///< how far this node and those that may yet help are, in sum
+  std::uint64_t checkpoints_ = 0;
+};
+
+}  // namespace peal::order::paxos

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/digest.h"
+#include "order/paxos/parts.h"
+
+namespace peal::order::paxos {
+
+/// Members' units that a coordinator has, and has not proposed. A member's units are proposed in
+/// the order of their numbers, which have no gaps: so a gap shows which units did not come, and
+/// their member is asked for them.
+class WaitingUnits {
+ public:
+  /// `tip`: of the coordinator, after all that it proposed.
+  WaitingUnits(const Parts& parts, const OrderState& tip) : p_(parts), tip_(tip) {}
+
+  /// Another view is proposed: units before it are void.
+  void begin_view();
+  void clear();
+  /// False: not taken, as it is for another view, or too far ahead, or was taken before.
+  bool take(const wire::ValueHead& head, const BufferRef& bytes, bool fresh, std::uint64_t stamp);
+
+  /// Once in each heartbeat: what is still missing since the last one is asked for again.
+  void look_for_gaps();
+  void ask_for_gaps(Effects& out);
+
+  /// Members of the view: units are known by the index of theirs.
+  std::size_t members() const { return units_.size(); }
+  /// The member whose turn it is.
+  std::size_t next_turn() { return turn_++ % units_.size(); }
+  /// Is the member's next unit here?
+  bool has_next(std::size_t index) const;
+  /// With optimistic delivery: the member whose next unit has the lowest stamp, and that stamp.
+  std::optional<std::size_t> lowest() const;
+  std::uint64_t stamp_of(std::size_t index) const { return units_[index].begin()->second.stamp; }
+
+  struct Next {
+    Value value;
+    bool fresh = false;  ///< nobody else uses the headroom in front of the bytes
+  };
+  /// Takes out the member's next unit.
+  Next remove_next(std::size_t index);
+
+  void check_invariants() const;
+  void add_to(Digest& digest) const;
+
+ private:
+  struct Waiting {
+    BufferRef bytes;
+    Service service = Service::agreed;
+    bool fresh = false;
+    std::uint64_t stamp = 0;
+  };
+  struct Came {
+    std::uint64_t newest = 0;  ///< number of the last unit that came
+    std::uint64_t gap = 0;     ///< the first that was missing at the last heartbeat; 0: none was
+  };
+  struct Gap {
+    std::size_t index;
+    std::uint64_t first;
+    std::uint64_t end;
+  };
+
+  void note_came(std::size_t index, std::uint64_t number);
+
+  Parts p_;
+  const OrderState& tip_;
+  std::vector<std::map<std::uint64_t, Waiting>> units_;  ///< by member of tip_, by number
+  std::vector<Came> came_;                               ///< by member of tip_
+  std::vector<Gap> gaps_;                                ///< to be asked for; at most kGapsMax
+  std::size_t turn_ = 0;
+};
+
+}  // namespace peal::order::paxos
