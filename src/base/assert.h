@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 // PEAL_ASSERT checks arguments, results and invariants of our own state, in every build: a process
-// whose state is impossible stops, and the others go on without it. It never checks what a peer or
-// a client sent; that is dropped and counted.
+// whose state is impossible stops, and the others go on without it. It never checks input from a
+// peer or a client: bad input is dropped and counted.
 
 namespace peal {
 
@@ -22,7 +22,7 @@ namespace peal {
        ? static_cast<void>(0)                        \
        : ::peal::assertion_failed(#condition, __FILE__, __LINE__))
 
-// Costly checks: on in the simulator and in debug builds only.
+// For costly checks: on in the simulator and in debug builds only.
 #if defined(PEAL_SIM) || !defined(NDEBUG)
 #define PEAL_VERIFY(condition) PEAL_ASSERT(condition)
 #else

@@ -6,7 +6,7 @@ namespace peal {
 BufferPool::BufferPool(std::uint32_t slab_bytes, std::uint32_t slab_count)
     : slab_bytes_(slab_bytes),
       slab_count_(slab_count),
-      // Left uninitialised on purpose: pages that are never used never cost memory.
+      // Uninitialised on purpose: untouched pages cost no memory.
       memory_(new std::byte[static_cast<std::size_t>(slab_bytes) * slab_count]),
       slabs_(new detail::Slab[slab_count]),
       free_count_(slab_count) {

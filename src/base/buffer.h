@@ -23,11 +23,12 @@ struct Slab {
 }  // namespace detail
 
 /// A counted reference to a range of one pooled slab. Copies share the bytes; the slab returns to
-/// its pool with the last reference. An empty reference refers to nothing. The bytes may be written
-/// only by whoever took the slab, before sharing it.
-/// Thread: the pool's owner's, for everything that copies or drops a reference: counting is done
-/// many times for each packet, and is free only without locks. Others may read the bytes while the
-/// owner keeps a reference for them.
+/// its pool with the last reference. An empty reference refers to nothing. Only the holder that
+/// took the slab may write its bytes, and only before it shares them.
+///
+/// Thread: the pool owner's, for every copy and every drop of a reference. A packet's count changes
+/// many times, which is cheap only without locks. Other threads may read the bytes while the owner
+/// keeps a reference for them.
 class BufferRef {
  public:
   BufferRef() = default;
@@ -56,7 +57,7 @@ class BufferRef {
   std::byte* data() const { return slab_->bytes + offset_; }
   ByteView view() const { return slab_ == nullptr ? ByteView{} : ByteView{data(), size_}; }
 
-  /// The same slab, `offset` bytes further in, `size` bytes long; within this reference.
+  /// The `size` bytes from `offset` of this range on; they must lie within it.
   BufferRef slice(std::uint32_t offset, std::uint32_t size) const {
     PEAL_ASSERT(offset <= size_ && size <= size_ - offset);
     BufferRef part(*this);
@@ -64,7 +65,7 @@ class BufferRef {
     part.size_ = size;
     return part;
   }
-  /// Grows the range at its front, into the headroom that its writer left.
+  /// Extends the range to the front by `bytes`, into the slab's headroom.
   void grow_front(std::uint32_t bytes) {
     PEAL_ASSERT(bytes <= offset_);
     offset_ -= bytes;
@@ -80,9 +81,9 @@ class BufferRef {
     slab_ = nullptr;
     offset_ = size_ = 0;
   }
-  /// True if no other reference shares the slab, so that its bytes may be written.
+  /// True if no other reference shares the slab; only then may its bytes be written.
   bool unique() const { return slab_ != nullptr && slab_->references == 1; }
-  /// True if both refer to bytes of one slab.
+  /// True if both references point into one slab.
   bool shares_slab_with(const BufferRef& other) const {
     return slab_ != nullptr && slab_ == other.slab_;
   }
@@ -103,8 +104,9 @@ class BufferRef {
   std::uint32_t size_ = 0;
 };
 
-/// A fixed number of equal slabs; all memory is taken in the constructor. An empty reference from
-/// `take` means that the pool is used up, which is back-pressure and not an error.
+/// A fixed number of equal slabs. The constructor takes all memory. `take` returns an empty
+/// reference if no slab is free: that is back-pressure, not an error.
+///
 /// Thread: the owner's only. The pool must outlive every reference.
 class BufferPool {
  public:
@@ -115,18 +117,17 @@ class BufferPool {
 
   /// A whole slab, or empty if none is free.
   BufferRef take();
-  /// A range that starts `headroom` bytes into a slab and is `size` long, or empty.
+  /// A range of `size` bytes that starts `headroom` bytes into a slab, or empty if none is free.
   BufferRef take(std::uint32_t headroom, std::uint32_t size);
 
   std::uint32_t slab_bytes() const { return slab_bytes_; }
   std::uint32_t slab_count() const { return slab_count_; }
-  /// Slabs that are not in use.
   std::uint32_t free_count() const { return free_count_; }
 
  private:
   friend class BufferRef;
-  /// The slab that came back last is taken next: its bytes are warm, and slabs that were never used
-  /// need no memory.
+  /// The slab returned last is taken first: its bytes are still in the cache, and a slab that is
+  /// never taken costs no memory.
   void give(detail::Slab* slab) {
     slab->next_free = free_;
     free_ = slab;

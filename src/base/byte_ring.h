@@ -12,22 +12,22 @@
 
 namespace peal {
 
-/// Memory for pieces of any size that are given back in the order taken. All of it is taken in the
-/// constructor and left uninitialised: pages that are never used never cost memory. Of the rest,
-/// little is used again and again, so that it stays in the processor's caches: about twice what is
-/// in use, and an eighth of all. One thread at a time.
+/// Memory for pieces of any size that are given back in the order taken. The constructor takes all
+/// of it and leaves it uninitialised: untouched pages cost no memory. The ring reuses a small part
+/// of it, which stays in the processor's caches: about twice the bytes in use, plus an eighth of
+/// the whole. One thread at a time.
 class ByteRing {
  public:
   explicit ByteRing(std::uint64_t bytes) : size_(bytes), bytes_(new std::byte[bytes]) {}
 
-  /// Room for `size` bytes in one piece, or null: then there will be some when pieces have been
-  /// given back. A little may be free and not found: an eighth of all at most, and what is left
-  /// where a larger piece did not fit.
+  /// Takes `size` contiguous bytes; null if there is no such place until more pieces are given
+  /// back. The ring may miss some free bytes: up to an eighth of the whole, and the end of a free
+  /// range that was too short for a larger piece.
   std::byte* take(std::uint32_t size) {
     while (laps_count_ > 1 && laps_[1].from <= head_) drop_oldest_lap();
     if (head_ == tail_) laps_[0] = {tail_, 0};
     if (laps_count_ == 1) {
-      // What is free before all that is in use is used first, if it is much.
+      // Uses the free bytes before all those in use first, if there are many.
       const std::uint64_t before = begin_of(0);
       if (before >= size_ / kWarmPart && before >= tail_ - head_ + size) begin_lap(0);
     }
@@ -41,9 +41,9 @@ class ByteRing {
     tail_ += size;
     return bytes_.get() + place;
   }
-  /// Where the newest piece ends, to give it back.
+  /// The end of the newest piece; the argument for giving it back.
   std::uint64_t tail() const { return tail_; }
-  /// Gives back the piece that ended at `tail`, and all before it.
+  /// Gives back the piece that ended at `tail`, and all pieces before it.
   void give_back(std::uint64_t tail) {
     PEAL_ASSERT(head_ <= tail && tail <= tail_);
     head_ = tail;
@@ -54,13 +54,13 @@ class ByteRing {
 
  private:
   static constexpr std::uint64_t kWarmPart = 8;
-  /// Pieces that lie one behind the other.
+  /// A run of adjacent pieces.
   struct Lap {
-    std::uint64_t from = 0;   ///< count of its first byte
-    std::uint64_t place = 0;  ///< where that lies
+    std::uint64_t from = 0;   ///< byte count at its first byte
+    std::uint64_t place = 0;  ///< offset of that byte in the memory
   };
 
-  // Of what is in use of a lap.
+  // The part of a lap that is in use begins and ends here.
   std::uint64_t begin_of(std::size_t lap) const {
     return laps_[lap].place + std::max(head_, laps_[lap].from) - laps_[lap].from;
   }
@@ -68,7 +68,7 @@ class ByteRing {
     const std::uint64_t end = lap + 1 < laps_count_ ? laps_[lap + 1].from : tail_;
     return laps_[lap].place + end - laps_[lap].from;
   }
-  /// Free bytes from the beginning, or from the end of a lap, on.
+  /// Free bytes from `place` on, where `place` is 0 or the end of a lap.
   std::uint64_t room_at(std::uint64_t place) const {
     std::uint64_t end = size_;
     for (std::size_t lap = 0; lap < laps_count_; ++lap) {
@@ -77,9 +77,9 @@ class ByteRing {
     }
     return end - place;
   }
-  /// Laps in gaps between others would soon be too many to keep track of, and then nothing fits
-  /// until all of the oldest was given back. So one begins where there is much room, or where there
-  /// will be: before the oldest piece.
+  /// Bounds the number of laps. If laps began in every gap between others, they would soon be too
+  /// many to track, and nothing would fit until the whole oldest lap was given back. So a lap
+  /// begins only where the free range is large, or will be: in front of the oldest piece.
   bool may_begin_at(std::uint64_t place) const {
     const std::uint64_t room = room_at(place);
     return room >= size_ / kWarmPart || place + room == begin_of(0);
@@ -101,8 +101,8 @@ class ByteRing {
 
   std::uint64_t size_;
   std::unique_ptr<std::byte[]> bytes_;
-  std::uint64_t head_ = 0;  ///< counts of bytes, which only grow: the oldest that is in use
-  std::uint64_t tail_ = 0;  ///< and behind the newest
+  std::uint64_t head_ = 0;  ///< byte counts, never decreasing: the oldest byte in use,
+  std::uint64_t tail_ = 0;  ///< and the end of the newest
   std::array<Lap, kLapsMax> laps_{};
   std::size_t laps_count_ = 1;
 };

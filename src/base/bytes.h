@@ -33,14 +33,14 @@ constexpr T little_endian(T value) {
 }
 }  // namespace detail
 
-/// The little-endian integer in the first sizeof(T) bytes, which must be there.
+/// Loads the little-endian integer in the first sizeof(T) bytes, which must exist.
 template <std::unsigned_integral T>
 T load(ByteView bytes) {
   T value{};
   std::memcpy(&value, bytes.data(), sizeof value);
   return detail::little_endian(value);
 }
-/// Writes `value` little-endian into the first sizeof(T) bytes, which must be there.
+/// Stores `value` little-endian in the first sizeof(T) bytes, which must exist.
 template <std::unsigned_integral T>
 void store(ByteSpan bytes, T value) {
   value = detail::little_endian(value);

@@ -12,7 +12,7 @@
 namespace peal {
 namespace {
 
-/// A polynomial times x, as the checksum has it; the highest power is the lowest bit.
+/// Multiplies a polynomial by x, modulo the CRC's polynomial. Bit 0 holds the highest power.
 constexpr std::uint32_t times_x(std::uint32_t value) {
   return (value >> 1) ^ ((value & 1) != 0 ? 0x82f63b78U : 0);
 }
@@ -37,19 +37,19 @@ std::uint32_t crc32c_table(ByteView bytes, std::uint32_t crc) {
 
 #if defined(__x86_64__)
 // The instruction takes three cycles and can start every cycle, so inputs are read as three blocks
-// at once. Checksums are linear: the one of two blocks is the first, carried over as many zero
-// bytes as the second is long, xor the second. Carrying is multiplying by a power of x.
+// in parallel. CRCs are linear: the CRC of two blocks is the CRC of the first, carried over as many
+// zero bytes as the second has, xor the CRC of the second. To carry is to multiply by a power of x.
 constexpr std::size_t kWord = 8;
-constexpr std::size_t kBlockWordsMin = 8;    // below, carrying costs more than it saves
-constexpr std::size_t kBlockWordsMax = 256;  // longer inputs are read in rounds
+constexpr std::size_t kBlockWordsMin = 8;    // below this, carrying costs more than it saves
+constexpr std::size_t kBlockWordsMax = 256;  // longer inputs are read in several rounds
 
-// x to the power of 64n - 33, for blocks of n words: the product of two values of 32 bits is one
-// bit short of 64, and reading it as a word multiplies it by 32 zero bits again.
+// Entry n is x^(64n - 33), for blocks of n words. The product of two 32-bit values is one bit short
+// of 64, and the CRC of that product, read as a word, multiplies it by x^32.
 using CarryTable = std::array<std::uint32_t, kBlockWordsMax + 1>;
 
 constexpr CarryTable make_carry_table() {
   CarryTable table{};
-  std::uint32_t value = 1;  // x^31: the highest power is the lowest bit
+  std::uint32_t value = 1;  // x^31: bit 0 holds the highest power
   for (std::size_t words = 1; words <= kBlockWordsMax; ++words) {
     table[words] = value;
     for (std::size_t i = 0; i < kWord; ++i) value = (value >> 8) ^ kTable[value & 0xff];
@@ -100,22 +100,22 @@ __attribute__((target("sse4.2,pclmul"))) std::uint32_t crc32c_instruction(ByteVi
 const bool kHaveInstruction =
     __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("pclmul") != 0;
 
-// Wide processors multiply eight words at once, and long inputs are folded: 64 bytes are the same
-// to the checksum as 64 later ones to which their product with a power of x was added. What is left
-// in the end is as much as the instruction takes in two steps.
+// Processors with AVX-512 multiply eight words at once, so long inputs are folded: the product of
+// 64 bytes with a power of x is added to 64 later bytes, which leaves the CRC unchanged. The last
+// 16 bytes go through the CRC instruction in two steps.
 constexpr std::size_t kWide = 64;
 constexpr std::size_t kFourWide = 4 * kWide;
 
-/// x to the power of n, as a word whose highest bit is x^0.
+/// x^n, as a word whose highest bit is x^0.
 constexpr std::uint64_t power_of_x(std::size_t n) {
   std::uint32_t value = 0x80000000U;
   for (std::size_t i = 0; i < n; ++i) value = times_x(value);
   return std::uint64_t{value} << 32;
 }
 
-/// What carries 16 bytes over `bytes` bytes: for their first word, which is 64 powers ahead, and
-/// for their second. The product of two words is one bit short of 128: a power less makes up for
-/// it.
+/// The two factors that carry 16 bytes over `bytes` bytes: one for their first word, which is 64
+/// powers ahead, one for their second. The product of two words is one bit short of 128, so each
+/// exponent is one lower.
 struct Fold {
   std::uint64_t first;
   std::uint64_t second;
@@ -142,7 +142,7 @@ __attribute__((target(PEAL_WIDE_TARGET))) inline __m512i fold_onto(__m512i early
   return _mm512_ternarylogic_epi64(first, second, late, 0x96);  // xor of three
 }
 
-/// Takes as much of `bytes`, of which there are at least kFourWide, as it can take in wide steps.
+/// Consumes `bytes`, at least kFourWide of them, in wide steps; less than kWide bytes remain.
 __attribute__((target(PEAL_WIDE_TARGET))) std::uint32_t crc32c_wide(ByteView& bytes,
                                                                     std::uint32_t crc) {
   const std::byte* at = bytes.data();

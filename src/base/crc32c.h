@@ -8,9 +8,9 @@
 namespace peal {
 
 /// CRC-32C (Castagnoli) of `bytes`, continuing from `crc` (0 to start). Uses the processor's
-/// instruction where there is one.
+/// instructions where it has them.
 std::uint32_t crc32c(ByteView bytes, std::uint32_t crc = 0);
-/// The same without that instruction: what other processors run.
+/// The same checksum without those instructions, for other processors.
 std::uint32_t crc32c_portable(ByteView bytes, std::uint32_t crc = 0);
 
 }  // namespace peal

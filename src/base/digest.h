@@ -7,8 +7,8 @@
 
 namespace peal {
 
-/// A 64-bit digest for comparing states and orders; order-sensitive, the same on every machine. Not
-/// for cryptography.
+/// A 64-bit digest for comparing states and orders. It depends on the order of the values and is
+/// the same on every machine. Not for cryptography.
 class Digest {
  public:
   void add(std::uint64_t value) { state_ = mixed(state_, value); }
@@ -18,7 +18,7 @@ class Digest {
     for (; bytes.size() >= sizeof(std::uint64_t); bytes = bytes.subspan(sizeof(std::uint64_t))) {
       add(load<std::uint64_t>(bytes));
     }
-    // The rest in pieces of known sizes: a word that was put together in memory is slow to read.
+    // The tail is loaded in pieces of fixed sizes: a word assembled in memory is slow to read back.
     std::uint64_t tail = 0;
     unsigned bits = 0;
     if ((bytes.size() & 4) != 0) {
@@ -43,8 +43,8 @@ class Digest {
     state = (state ^ value) * 0x9fb21c651e98df25ULL;
     return state ^ (state >> 32);
   }
-  /// Long texts in four lanes, since the processor works on all four at once while one of them
-  /// would wait for its own product. Returns what is left over: less than a block.
+  /// Long inputs go through four lanes, which the processor computes in parallel; a single lane
+  /// would wait for each of its products. Returns the remainder, less than a block.
   ByteView add_blocks(ByteView bytes) {
     std::uint64_t lanes[] = {state_, state_ + 1, state_ + 2, state_ + 3};
     for (; bytes.size() >= kBlockBytes; bytes = bytes.subspan(kBlockBytes)) {

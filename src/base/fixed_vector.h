@@ -10,14 +10,14 @@
 
 namespace peal {
 
-/// A vector of at most `Max` elements that lives in place and never allocates. Memory of elements
-/// that are not there is not touched: one is made for every message, and Max may be large.
+/// A vector of at most `Max` elements that lives in place and never allocates. It does not touch
+/// the memory of absent elements: vectors are made for every message, and Max may be large.
 template <class T, std::size_t Max>
 class FixedVector {
  public:
   static_assert(std::is_trivially_destructible_v<T> && std::is_default_constructible_v<T>);
 
-  // NOLINTNEXTLINE(modernize-use-equals-default): that would be deleted, or touch all elements
+  // NOLINTNEXTLINE(modernize-use-equals-default): a default would be deleted or touch all elements
   FixedVector() {}
   FixedVector(const FixedVector& other) : size_(other.size_) {
     std::uninitialized_copy(other.begin(), other.end(), items_);
@@ -38,8 +38,8 @@ class FixedVector {
     PEAL_ASSERT(size_ < Max);
     std::construct_at(&items_[size_++], value);
   }
-  /// Appends an element for its caller to fill in; what has no initial value of its own holds
-  /// whatever was there before.
+  /// Appends an element for the caller to fill in. Fields without an initial value hold whatever
+  /// the memory held before.
   T& grow() {
     PEAL_ASSERT(size_ < Max);
     return *::new (static_cast<void*>(&items_[size_++])) T;
@@ -49,7 +49,7 @@ class FixedVector {
     PEAL_ASSERT(size <= size_);
     size_ = size;
   }
-  /// Removes the element at `index`, keeping the order of the others.
+  /// Removes the element at `index`; the others keep their order.
   void erase_at(std::size_t index) {
     PEAL_ASSERT(index < size_);
     for (std::size_t i = index + 1; i < size_; ++i) items_[i - 1] = items_[i];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Hooks that exist in simulator builds only (PEAL_SIM=1) and vanish from what ships.
+// Hooks of simulator builds (PEAL_SIM=1); release builds contain neither.
 //
 // PEAL_PROBE("recovery.second_failure")  counts that a rare branch ran.
-// PEAL_MUTANT(m4_safe_from_one_rotation) true while the simulator runs that deliberate fault, to
-//                                        prove that the oracle notices it.
+// PEAL_MUTANT(m4_safe_from_one_rotation) is true while the simulator runs that deliberate fault,
+//                                        to prove that the oracle notices it.
 
 #if defined(PEAL_SIM)
 

@@ -7,16 +7,16 @@
 
 namespace peal {
 
-/// How a piece of memory is divided where processors look up where it lies.
+/// The page size of a piece of memory.
 enum class Pages : std::uint8_t {
-  ordinary,  ///< what is never used takes no room
-  /// Of two megabytes, where the operating system has such: fewer lookups, for the processor and
-  /// for whoever hands the memory to a device. All of it is taken at once: to be given such a page
-  /// may take milliseconds, which would else be missing somewhere later.
+  ordinary,  ///< untouched pages cost no memory
+  /// 2 MiB where the operating system has such pages: fewer address translations, for the processor
+  /// and for a caller that hands the memory to a device. The constructor touches all of the memory,
+  /// since the first touch of such a page may take milliseconds, which would delay a later caller.
   large,
 };
 
-/// A piece of memory of a fixed size, uninitialised, that begins at a multiple of kAlignment.
+/// A piece of uninitialised memory of a fixed size that begins at a multiple of kAlignment.
 class LargeMemory {
  public:
   static constexpr std::size_t kAlignment = 4'096;

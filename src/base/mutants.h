@@ -7,7 +7,7 @@
 namespace peal::sim_hooks {
 
 // Each mutant is one deliberate fault. The simulator must notice every one of them
-// (`peal sim --mutants`): that is how we know that its seeds and its oracle are worth something.
+// (`peal sim --mutants`): this shows that its seeds and its oracle can find faults.
 #define PEAL_MUTANTS(X)                                                                           \
   X(none, "")                                                                                     \
   X(m1_obligation_forgotten, "obligation set not remembered across failed attempts")              \

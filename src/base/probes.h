@@ -6,8 +6,8 @@
 
 namespace peal::sim_hooks {
 
-/// A counter of how often one place in the code ran. Probes link themselves into one list on first
-/// use, so that the simulator can print them all. Thread: any.
+/// Counts how often one place in the code ran. Probes link themselves into one list on first use,
+/// so that the simulator can print them all. Thread: any.
 class Probe {
  public:
   explicit Probe(const char* name);

@@ -7,7 +7,7 @@
 
 namespace peal {
 
-/// What the world can refuse. An entry exists only if a caller would act on it differently.
+/// Refusals by the outside world. An entry exists only if callers act on it differently.
 enum class Errc : std::uint8_t {
   would_block,     ///< full for now: wait for the descriptor, then try again
   too_large,       ///< over the maximum message size: nothing was sent
@@ -25,7 +25,7 @@ using Result = tl::expected<T, E>;
 
 using tl::unexpected;
 
-/// Says that an error is ignored on purpose, and why.
+/// Ignores an error on purpose, and says why.
 template <class T>
 constexpr void ignore(T&&, std::string_view /*why*/) {}
 

@@ -9,12 +9,14 @@
 
 namespace peal {
 
-/// A queue in memory that goes round: in a steady stream it allocates nothing, unlike std::deque.
-/// What it grew to beyond kKept elements is given back when it is empty. One thread at a time.
+/// A queue in a circular buffer. Unlike std::deque, it allocates nothing in a steady stream. It
+/// frees its memory when it becomes empty and has grown beyond kKept elements. One thread at a
+/// time.
 template <class T>
 class Ring {
  public:
-  /// With `least`, the first push_back() allocates nothing; a power of two.
+  /// `least` is the initial capacity, 0 or a power of two. If it is not 0, the first push_back()
+  /// allocates nothing.
   explicit Ring(std::size_t least = 0) : slots_(least) { PEAL_ASSERT((least & (least - 1)) == 0); }
 
   bool empty() const { return size_ == 0; }
@@ -33,7 +35,7 @@ class Ring {
   const T& back() const { return (*this)[size_ - 1]; }
 
   void push_back(T value) { push_back() = std::move(value); }
-  /// One more, as T{} makes it, to be filled where it lies.
+  /// Appends T{} and returns it, for the caller to fill in place.
   T& push_back() {
     if (size_ == slots_.size()) grow();
     ++size_;
@@ -64,7 +66,7 @@ class Ring {
     first_ = 0;
   }
 
-  std::vector<T> slots_;  ///< a power of two of them
+  std::vector<T> slots_;  ///< their number is 0 or a power of two
   std::size_t first_ = 0;
   std::size_t size_ = 0;
 };

@@ -8,7 +8,7 @@
 namespace peal {
 namespace {
 
-/// How many letters must be added, left out or changed to get from one word to the other.
+/// The number of letters to insert, remove or change to get from one word to the other.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -52,7 +52,7 @@ std::string nearest(std::string_view typed, const std::vector<std::string>& know
   std::size_t best_edits = std::max<std::size_t>(1, typed.size() / 3) + 1;
   for (const std::string& word : known) {
     const std::size_t distance = edits(typed, word);
-    // A missing unit or prefix is the commonest slip: token_loss for token_loss_ms.
+    // The commonest slip is a missing unit or prefix: token_loss for token_loss_ms.
     const bool part = typed.size() >= 4 && word.find(typed) != std::string::npos;
     const std::size_t cost = part ? std::min<std::size_t>(distance, 1) : distance;
     if (cost < best_edits) {

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-// What people type, and how it is shown to them again.
+// Parses what people type, and formats text for messages to them.
 
 namespace peal {
 
-/// The whole of `text` as a number, if it is one and within the range.
+/// The whole of `text` as a number from `minimum` to `maximum`; nothing if it is not one.
 template <class T>
 std::optional<T> number_in(std::string_view text, T minimum, T maximum) {
   T value{};
@@ -21,16 +21,16 @@ std::optional<T> number_in(std::string_view text, T minimum, T maximum) {
   return good ? std::optional<T>(value) : std::nullopt;
 }
 
-/// Text as it may stand in a one-line message: in quotes, escaped, and cut after 60 characters.
+/// Formats text for a one-line message: in quotes, escaped, and cut after 60 characters.
 std::string quote(std::string_view text);
 
-/// The name of `known` that a person most likely meant by `typed`; empty if none is near.
+/// The entry of `known` that a person most likely meant by `typed`; empty if none is similar.
 std::string nearest(std::string_view typed, const std::vector<std::string>& known);
 
 /// "a, b, c"
 std::string joined(const std::vector<std::string>& words);
 
-/// A number for a person: 8 or 0.5, never 8.000000.
+/// Formats a number for a person: 8 or 0.5, never 8.000000.
 std::string decimal(double value);
 
 }  // namespace peal

@@ -7,7 +7,7 @@ namespace {
 constexpr std::uint32_t kMajor = 1'000'000;
 constexpr std::uint32_t kMinor = 1'000;
 
-/// Versions of one series can be exchanged for later ones.
+/// Within a series, a later version can replace an earlier one.
 std::uint32_t series_of(std::uint32_t version) {
   return version < kMajor ? version / kMinor : version / kMajor * kMinor;
 }

@@ -11,9 +11,9 @@ namespace peal {
 /// "1.2.3".
 std::string version_text(std::uint32_t version);
 
-/// Why a program that was compiled with headers of one version cannot run with a library of
-/// another: the library is older, or its major version differs (its minor one, as long as both are
-/// versions 0). Empty: it can.
+/// Why a program compiled with headers of version `header` cannot run with a library of version
+/// `library`: the library is older, or its major version differs (the minor one while both are
+/// versions 0). Empty if it can.
 std::string version_problem(std::uint32_t header, std::uint32_t library);
 
 }  // namespace peal

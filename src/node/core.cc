@@ -13,7 +13,7 @@ namespace peal::node {
 
 namespace {
 
-/// A control message waits for the one before it at most.
+/// Control messages need few places: at most one waits behind another.
 Limits control_limits(const Limits& limits) {
   Limits own = limits;
   own.submit_messages_max = 16;
@@ -58,22 +58,22 @@ Result<std::uint64_t> Node::Core::submit_control(ByteView payload, Service servi
 
 void Node::Core::block(bool blocked) {
   packer_.block(blocked);
-  engine_knows_ = false;  // whatever it saw waiting before
+  engine_knows_ = false;  // even if it saw work waiting before
 }
 
 void Node::Core::flush(Instant now) {
-  // Work that the engine knows of needs no second call: it comes back for it by itself.
+  // The engine comes back by itself for work that it knows of.
   if (!running() || engine_knows_ || packer_.idle()) return;
   engine_knows_ = true;
   engine_->on_work(now, *this);
 }
 
 bool Node::Core::next_unit(std::uint32_t unit_bytes_max, order::Unit& out) {
-  // Filled, and read, where it lies: copies of what was just written make the processor wait.
   if (transport_.congested() != NodeId{}) {
     engine_knows_ = false;
     return false;
   }
+  // Filled and read in place: copying what was just written stalls the processor.
   Pending& next = pending_.push_back();
   if (!packer_.next(unit_bytes_max, out, next.packed)) {
     pending_.pop_back();
@@ -92,7 +92,8 @@ void Node::Core::originate(const ViewId& view, Seq seq) {
   const std::uint32_t completed = placed.packed.completed;
   SubmitQueue& queue = is_control(first) ? control_ : queue_;
   PEAL_ASSERT((first & ~kControlNumber) == queue.popped() + 1);
-  // All of its messages leave before anybody hears of it, who may find room for others then.
+  // The unit's messages leave the queue before the sink is told: it may submit others into their
+  // room.
   std::array<Service, kChunksMax> services;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::uint32_t index = 0; index < completed; ++index) {
     services[index] = queue.taken_service(index);
@@ -109,7 +110,7 @@ void Node::Core::originate(const ViewId& view, Seq seq) {
 }
 
 void Node::Core::take_back_pending() {
-  // A message is begun again if a part of it had its place: then others have that part.
+  // A message restarts if a part of it has a place already: the other members hold that part.
   const bool begun = pending_.empty() ? packer_.half_done() : pending_.front().packed.continues;
   pending_.clear();
   packer_.rewind();
@@ -149,7 +150,8 @@ void Node::Core::deliver_chunks(const order::Delivery& delivery, bool early) {
   message.as_guessed = !early && delivery.guess == delivery.seq;
   for (const Chunk& chunk : chunks_) {
     deliver_chunk(chunk, message, early);
-    // Every last chunk counts, delivered or not: so does the sender.
+    // Each last chunk counts, whether its message is delivered or not: the sender counts the same
+    // way.
     if (chunk.last) ++message.index;
   }
 }
@@ -181,7 +183,7 @@ void Node::Core::deliver_chunk(const Chunk& chunk, Message& message, bool early)
     sink_.on_message(message);
   }
   message.gathered = nullptr;
-  reassembly.give_back(std::move(gathered));  // unless the sink took it
+  reassembly.give_back(std::move(gathered));  // holds nothing if the sink took the bytes
 }
 
 void Node::Core::tell_early(const Message& message) {
@@ -195,8 +197,8 @@ void Node::Core::tell_early(const Message& message) {
 void Node::Core::install(const order::View& view) {
   outcome_.add(view.id.number * 2 + (view.transitional ? 1 : 0));
   if (!view.transitional) {
-    // A message belongs to the view that orders its end, and whoever joins has none of its start:
-    // all forget what is unfinished, and its sender begins again.
+    // A message belongs to the view that orders its end, and joining members lack its start. So all
+    // members drop unfinished messages, and their senders restart them.
     const bool cut_stays = PEAL_MUTANT(fragment_tail_kept) || PEAL_MUTANT(fragment_not_restarted);
     if (!PEAL_MUTANT(fragment_tail_kept)) reassembly_.clear();
     early_.clear();
@@ -243,7 +245,7 @@ void Node::Core::check_invariants() const {
     (is_control(packed.first_completed) ? completed_control : completed) += packed.completed;
   }
   PEAL_ASSERT(queue_.taken() == completed);
-  // What drop_control() forgot behind those that are in units counts as taken.
+  // Control messages that were dropped behind those in units count as taken.
   PEAL_ASSERT(completed_control > 0 ? control_.taken() >= completed_control
                                     : control_.taken() == 0);
   queue_.check_invariants();

@@ -21,7 +21,7 @@
 
 namespace peal::node {
 
-/// What a node is made of: host and effects of its engine. Node says what the calls mean.
+/// The parts of a node: host and effects of its engine. node.h documents the calls.
 class Node::Core final : public order::Host, public order::Effects {
  public:
   Core(const Limits& limits, BufferPool& units, port::Transport& transport, Sink& sink);
@@ -83,10 +83,10 @@ class Node::Core final : public order::Host, public order::Effects {
   enum class State : std::uint8_t { created, running, stopped };
   /// A unit that next_unit() handed over and that has no place yet.
   struct Pending {
-    ByteView unit;  ///< in the engine's hands, which keep it
+    ByteView unit;  ///< the engine keeps these bytes alive
     Packed packed;
   };
-  static constexpr std::size_t kPendingLeast = 8;  ///< without growing; the ring has one at most
+  static constexpr std::size_t kPendingLeast = 8;  ///< initial capacity; the ring engine needs 1
   static constexpr std::size_t kOwnCounters = 15;
 
   template <class Push>
@@ -113,12 +113,12 @@ class Node::Core final : public order::Host, public order::Effects {
   SubmitQueue control_;
   Packer packer_;
   Reassembly reassembly_;
-  Reassembly early_;  ///< of messages that have no place yet
+  Reassembly early_;  ///< for optimistic deliveries
   std::unique_ptr<order::Engine> engine_;
   State state_ = State::created;
-  bool engine_knows_ = false;             ///< of the work that waits
+  bool engine_knows_ = false;             ///< the engine knows that work waits
   Ring<Pending> pending_{kPendingLeast};  ///< oldest first
-  Chunks chunks_;                         ///< of the unit being delivered
+  Chunks chunks_;                         ///< chunks of the unit being delivered
 
   std::vector<order::Counter> counters_;
   std::uint64_t submit_blocked_ = 0;
@@ -130,7 +130,7 @@ class Node::Core final : public order::Host, public order::Effects {
   std::uint64_t gathered_messages_ = 0;
   std::uint64_t bad_units_ = 0;
   std::uint64_t ignored_chunks_ = 0;
-  Digest outcome_;  ///< of all that was submitted, placed and delivered
+  Digest outcome_;  ///< of all submissions, places and deliveries
 };
 
 }  // namespace peal::node

@@ -20,54 +20,58 @@
 
 namespace peal::node {
 
-/// Bounds of one node's memory. `message_bytes_max` is the same on all nodes.
+/// Bounds of one node's memory. `message_bytes_max` must be the same on all nodes.
 struct Limits {
   std::uint32_t message_bytes_max = 64U << 20;    ///< of one message
-  std::uint64_t submit_bytes_max = 128ULL << 20;  ///< of messages that wait to be ordered
+  std::uint64_t submit_bytes_max = 128ULL << 20;  ///< of all messages that wait to be ordered
   std::uint32_t submit_messages_max = 65'536;
   std::uint64_t reassembly_bytes_max = 512ULL << 20;  ///< of unfinished large messages, all origins
-  /// Of `submit_bytes_max`, what messages of up to 64 KiB may fill; taken at start.
+  /// The ring for small messages, allocated at start. A message is small up to 64 KiB, or up to a
+  /// sixteenth of the ring if that is less.
   std::uint64_t submit_small_bytes_max = 8ULL << 20;
 };
 
-/// Checks the limits of a node in a cluster of `nodes` nodes: each may have one unfinished message
-/// of the largest size, and reassembly_bytes_max covers them all. Empty if all is well, else one
-/// line that names the key, the value and what is accepted.
+/// Checks the limits of a node in a cluster of `nodes` nodes: each node may have one unfinished
+/// message of the largest size, and reassembly_bytes_max must cover them all. Returns an empty
+/// text, or one line that names the key, the value and what is accepted.
 std::string validate(const Limits& limits, std::uint32_t nodes);
 
-/// Bytes of the ring that small messages wait in: never more than all messages may take.
+/// Bytes of the ring for small messages: submit_small_bytes_max, at most submit_bytes_max and at
+/// least 4,096.
 std::uint64_t small_ring_bytes(const Limits& limits);
-/// The largest message that goes into a ring of so many bytes, which holds 16 of them.
+/// The largest message that goes into a ring of `ring_bytes`.
 std::uint32_t small_message_bytes_max(std::uint64_t ring_bytes);
 
-/// Control messages are the node's own business, ahead of all that applications submit. They are
-/// numbered apart: their numbers have this bit, and count from 1 below it.
+/// Control messages belong to the node itself and go ahead of all that applications submit. They
+/// are numbered separately: their numbers have this bit, and count from 1 below it.
 inline constexpr std::uint64_t kControlNumber = 1ULL << 63;
 constexpr bool is_control(std::uint64_t number) { return (number & kControlNumber) != 0; }
 
-/// The bytes of a message that came in several units.
+/// The bytes of a message that arrived in several units.
 struct Gathered {
   std::unique_ptr<std::byte[]> bytes;
   std::uint32_t size{};
 };
 
-/// One delivered message, as the application sees it.
+/// A delivered message, as the application sees it.
 struct Message {
   MemberId sender{};
   std::uint64_t number{};  ///< counts the sender's submissions, from 1; see kControlNumber
   ViewId view{};
   bool transitional = false;
   Seq seq{};              ///< position of the unit that completed it
-  std::uint32_t index{};  ///< among the messages that this unit completed, from 0
+  std::uint32_t index{};  ///< place among the messages that this unit completed, from 0
   Service service = Service::agreed;
-  bool as_guessed = false;  ///< on_early() named this very position; never true in on_early()
-  /// Valid during the call. It lies in the unit that on_unit_delivered() gave a reference to, or
+  bool as_guessed = false;  ///< on_early() named this position; false in on_early()
+  /// Valid during the call. It lies in the unit that on_unit_delivered() or on_unit_early() was
+  /// given, or in `gathered`.
   ByteView payload;
-  /// was gathered from several: a sink that wants to keep the bytes may move them out.
+  /// Not null if the message came in several units. A sink may move the bytes out to keep them.
   Gathered* gathered = nullptr;
 };
 
-/// What a node tells whoever runs it. None of the calls may call back into the node.
+/// Hears what a node does. Calls must not call back into the node, except those of which the engine
+/// hears only at the next flush().
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -78,32 +82,32 @@ class Sink {
                             Service service) = 0;
   virtual void on_event(const order::Event& event) = 0;
   virtual void on_fatal(std::string_view reason) = 0;
-  /// Units that the application's side could still take in.
+  /// Units that the application can still take.
   virtual std::uint32_t receive_room_units() const = 0;
 
   /// Optimistic delivery: this message probably comes next in the order, at `seq`, but has no
-  /// position yet. Each message at most once in a view, those of one sender in its order, and all
-  /// before on_message(). The next regular view is the end of those that did not come before it:
-  /// their senders begin anew with them.
+  /// position yet. Each message comes at most once in a view, before its on_message(), and the
+  /// messages of one sender come in its order. The next regular view cancels those that
+  /// on_message() did not deliver before it: their senders restart them.
   virtual void on_early(const Message& /*message*/) {}
-  /// The unit that they come of, before them.
+  /// The unit that the next on_early() calls come from.
   virtual void on_unit_early(const order::Delivery& /*early*/) {}
 
-  // The engine's own level, for the simulator's oracle; ignored by default.
+  // The units of the engine, for the simulator's oracle; ignored by default.
   virtual void on_unit_originated(const ViewId& /*view*/, Seq /*seq*/, Service /*service*/,
                                   ByteView /*unit*/) {}
   virtual void on_unit_delivered(const order::Delivery& /*delivery*/) {}
 };
 
-/// Makes the engine of a node; the node is its host.
+/// Makes a node's engine; the node is its host.
 using EngineFactory = std::function<std::unique_ptr<order::Engine>(order::Host&)>;
 
 /// A whole node without an operating system: an engine, packing of small messages, fragments of
 /// large ones, and back-pressure. One thread; nothing blocks.
 class Node {
  public:
-  /// `units` is the pool that units are built in (the engine's packets may come from it too); its
-  /// slabs hold at least one packet of the largest size. All references must outlive the node.
+  /// `units` is the pool in which units are built; the engine may build its packets there too. A
+  /// slab holds at least one packet of the largest size. All references must outlive the node.
   Node(const Limits& limits, BufferPool& units, const EngineFactory& make_engine,
        port::Transport& transport, Sink& sink);
   ~Node();
@@ -111,33 +115,33 @@ class Node {
   Node& operator=(const Node&) = delete;
 
   void start(Instant now);
-  /// Queues a message for those who learn `domain`, one that this node is in; copies `payload`,
-  /// which may be empty. Returns its number (from 1), or:
-  /// would_block (the queue is full: call again after on_originate), too_large, closed.
+  /// Queues a message for the nodes of `domain`, which this node must be in. Copies `payload`,
+  /// which may be empty. Returns the message's number, from 1, or: would_block (the queue is full:
+  /// call again after on_originate), too_large, closed.
   Result<std::uint64_t> submit(Instant now, ByteView payload, Service service,
                                order::Domain domain = 0);
-  /// As submit, but the engine hears of it at the next flush() only: nothing is delivered before
-  /// that, so that this may be called from whoever is told of deliveries.
+  /// As submit(), but the engine hears of it only at the next flush(). Nothing is delivered before
+  /// that, so the sink may call this.
   Result<std::uint64_t> enqueue(ByteView payload, Service service, order::Domain domain = 0);
-  /// As submit, but without a copy: `payload` stays where it is until released() says otherwise.
-  /// The engine hears of it at the next flush() only: several messages submitted at once then share
-  /// units even if the engine could order the first of them immediately.
+  /// As enqueue(), but without a copy: `payload` must stay valid until released() reaches the
+  /// message's number. Several messages submitted at once share units, even if the engine could
+  /// order the first one immediately.
   Result<std::uint64_t> submit_lent(ByteView payload, Service service, order::Domain domain = 0);
-  /// The same for bytes that the caller has in a block of its own: takes the block, unless there is
-  /// an error.
+  /// As enqueue(), for bytes in a block that the caller owns: takes the block, unless there is an
+  /// error.
   Result<std::uint64_t> submit_block(Gathered& message, Service service, order::Domain domain = 0);
-  /// Queues a control message: it goes before all that submit() queued and that is not ordered yet,
-  /// a message that is half done included. Returns its number, with kControlNumber in it, or
-  /// would_block, too_large, closed. This, drop_control() and block() may be called from the sink:
-  /// the engine hears of it at the next flush().
+  /// Queues a control message. It goes before all messages of submit() that are not ordered yet,
+  /// even before the rest of a half-done one. Returns its number, with kControlNumber in it, or:
+  /// would_block, too_large, closed. The sink may call this, drop_control() and block(): the engine
+  /// hears of it at the next flush().
   Result<std::uint64_t> submit_control(ByteView payload, Service service);
-  /// Forgets the control messages that are not wholly in units of the engine's. Those that are
-  /// cannot be recalled: each still gets its place, or is forgotten with its unit when the view
-  /// ends before that, and until then counts as queued, as may what was forgotten behind it. None
-  /// of them goes into another unit.
+  /// Drops the control messages whose end is not in one of the engine's units. The others cannot be
+  /// recalled: each gets its place, or is dropped with its unit when the view ends first. Until
+  /// then it counts as queued, and dropped messages behind it may count too. None of either kind
+  /// goes into another unit.
   void drop_control();
-  /// Holds back what submit() queued, or no longer: what is in a unit already may still get its
-  /// place. Control messages go either way.
+  /// Holds back the messages of submit(), or releases them. A message that is in a unit already may
+  /// still get its place. Control messages are never held back.
   void block(bool blocked);
   /// The bytes of messages up to this number are not needed any more.
   std::uint64_t released() const;
@@ -148,7 +152,7 @@ class Node {
   void on_timer(Instant now);
   /// See order::Engine.
   void on_durable(Instant now);
-  /// Sink::receive_room_units grew.
+  /// Sink::receive_room_units() grew.
   void on_room(Instant now);
   void on_pause(Instant now, Duration gap);
   void on_drained(Instant now);
@@ -161,9 +165,9 @@ class Node {
   Lane preferred_lane() const;
   MemberId self() const;
   order::WaitReason why() const;
-  /// The engine's counters, then the node's.
+  /// The engine's counters, followed by the node's.
   std::span<const order::Counter> counters() const;
-  /// Messages and bytes that wait for their place, in units or not.
+  /// Messages and bytes that have no place yet, in units or not.
   std::uint64_t queued_messages() const;
   std::uint64_t queued_bytes() const;
   std::uint64_t reassembly_bytes() const;

@@ -10,7 +10,7 @@
 namespace peal::node {
 namespace {
 
-/// A message is begun at the end of a unit only if at least this much of it fits.
+/// A message starts at the end of a unit only if at least this many of its bytes fit there.
 constexpr std::size_t kPartBytesMin = 64;
 constexpr std::uint32_t kUnitBytesMin = 64;
 
@@ -24,7 +24,7 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
   if (idle()) return false;
   const bool control = control_.waiting() > 0;
   SubmitQueue& queue = control ? control_ : queue_;
-  // An engine whose header is shorter lets units be longer by as much.
+  // An engine with a shorter header asks for longer units, which leave less headroom.
   const auto headroom =
       std::min<std::uint32_t>(wire::kUnitHeadroomBytes, pool_.slab_bytes() - unit_bytes_max_);
   BufferRef unit = pool_.take(headroom, unit_bytes_max_);
@@ -32,8 +32,8 @@ bool Packer::next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed
     ++pool_empty_;
     return false;
   }
-  // A control message cuts in: whoever gathers the half of an ordinary one drops it then, so that
-  // one begins again.
+  // A control message interrupts an ordinary one: receivers drop the unfinished message, so it
+  // restarts.
   if (control != control_half_done_) {
     restart();
     control_half_done_ = control;
@@ -109,7 +109,7 @@ std::uint32_t Packer::backlog_units() const {
   if (idle()) return 0;
   std::uint64_t bytes = control_.waiting_bytes() + kWholeHeaderBytes * control_.waiting();
   if (!blocked_) bytes += queue_.waiting_bytes() + kWholeHeaderBytes * queue_.waiting();
-  // What is half done may go, as block() and drop_control() see to it.
+  // offset_ belongs to a message that may go: otherwise block() or drop_control() has reset it.
   const std::uint64_t units = 1 + (bytes - offset_) / (unit_bytes_max_ - kUnitHeaderBytes);
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(units, std::numeric_limits<std::uint32_t>::max()));

@@ -14,38 +14,39 @@ namespace peal::node {
 
 /// The messages that a unit completes: `completed` of them, with consecutive numbers.
 struct Packed {
-  std::uint64_t first_completed = 0;  ///< with kControlNumber in it if it is a control message
+  std::uint64_t first_completed = 0;  ///< has kControlNumber in it for control messages
   std::uint32_t completed = 0;        ///< 0 to kChunksMax
-  bool continues = false;             ///< begins with the rest of a message
-  Service service{};                  ///< of the unit
+  bool continues = false;             ///< the unit begins with the rest of a message
+  Service service{};                  ///< the unit's service
 };
 
-/// Turns two queues into units, each in the order submitted: `control` goes before all of `queue`,
-/// and no unit holds messages of both, or of two domains. A message that fits into one unit is
-/// never cut; one that does not fills all units but its last to the brim, so that their packets are
-/// equally long, which is what segmentation offload wants.
+/// Turns two queues into units, each queue in the order submitted. All of `control` goes before
+/// `queue`. A unit never mixes messages of both queues or of two domains. A message that fits into
+/// one unit is never cut. A larger one fills all its units but the last, so that their packets have
+/// the same length, as segmentation offload wants.
 class Packer {
  public:
   Packer(SubmitQueue& queue, SubmitQueue& control, BufferPool& pool)
       : queue_(queue), control_(control), pool_(pool) {}
 
-  /// Builds the next unit, with room for the engine's header in front, and takes the messages that
-  /// it completes (see SubmitQueue); false if nothing may go or the pool is empty.
+  /// Builds the next unit, with headroom for the engine's header, and takes the messages that it
+  /// completes (see SubmitQueue). False if nothing may go or the pool is empty.
   bool next(std::uint32_t unit_bytes_max, order::Unit& out, Packed& packed);
-  /// Nothing may go: nothing waits, or what waits is blocked.
+  /// True if nothing may go: nothing waits, or what waits is blocked.
   bool idle() const { return control_.waiting() == 0 && (blocked_ || queue_.waiting() == 0); }
-  /// While true, only control messages go. A message that is half done is begun again afterwards.
+  /// While true, only control messages go. A half-done message restarts afterwards.
   void block(bool blocked);
-  /// Forgets the control messages: those whose end is in no unit yet are never in one, and those
-  /// whose end is in one are in no other, whatever becomes of that.
+  /// Drops the control messages whose end is in no unit: they never go into one. Those whose end is
+  /// in a unit go into no other, whatever happens to it.
   void drop_control();
-  /// The units built of messages that are still in their queues are void: these messages wait
-  /// again, but for what drop_control() forgot, and a message that is half done begins again.
+  /// Voids the units whose messages are still in their queues. These messages wait again, except
+  /// those that drop_control() dropped. A half-done message restarts.
   void rewind();
   /// True if the start of a queue's front message is in a unit and its end is not.
   bool half_done() const { return offset_ > 0; }
   std::uint32_t backlog_units() const;
-  /// Who learns the unit that next() would build now: control messages are for all.
+  /// The domain of the unit that next() would build now; 0 for control messages, which go to all
+  /// nodes.
   order::Domain next_domain() const;
 
   std::uint64_t units() const { return units_; }
@@ -55,18 +56,19 @@ class Packer {
   std::uint64_t digest() const { return units_ * 31 + offset_ + (blocked_ ? 1ULL << 40 : 0); }
 
  private:
-  /// Adds what it can of the front message; false if the unit ends before it.
+  /// Adds as much of the front message as fits; false if the unit is full before the message ends.
   bool add_front(SubmitQueue& queue, UnitWriter& writer, Packed& packed);
-  /// Begins the message that is half done again.
+  /// Restarts the half-done message.
   void restart() { offset_ = 0; }
 
   SubmitQueue& queue_;
   SubmitQueue& control_;
   BufferPool& pool_;
   bool blocked_ = false;
-  bool control_half_done_ = false;        ///< if offset_ > 0: whose front message it is
-  std::uint32_t offset_ = 0;              ///< bytes of that front message that are in units
-  std::uint32_t unit_bytes_max_ = 1'390;  ///< as last asked for; before, an Ethernet frame's worth
+  bool control_half_done_ = false;        ///< if offset_ > 0: that message is a control message
+  std::uint32_t offset_ = 0;              ///< bytes of the half-done front message in units
+  std::uint32_t unit_bytes_max_ = 1'390;  ///< as last asked for; at first, an Ethernet frame's
+                                          ///< worth
   std::uint64_t units_ = 0;
   std::uint64_t parts_ = 0;
   std::uint64_t pool_empty_ = 0;

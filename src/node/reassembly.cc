@@ -57,7 +57,7 @@ void Reassembly::give_back(Gathered message) {
   spares_.push_back(std::move(message));
 }
 
-/// Messages of a stream are often equally long.
+/// The messages of a stream often have the same length, so a spare must match exactly.
 std::unique_ptr<std::byte[]> Reassembly::take_spare(std::uint32_t bytes) {
   for (std::size_t i = spares_.size(); i > 0; --i) {
     if (spares_[i - 1].size != bytes) continue;

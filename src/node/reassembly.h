@@ -13,34 +13,33 @@
 
 namespace peal::node {
 
-/// Puts large messages together, one at a time per origin. What it does depends only on the chunks
+/// Puts large messages together, one at a time per origin. The result depends only on the chunks
 /// fed since the last clear(), so that all members of a view agree. Memory grows with the bytes
-/// that came, never with a length that somebody claims, and stays below the largest message for
-/// each origin.
+/// that arrived, never with a claimed length, and stays below the largest message for each origin.
 class Reassembly {
  public:
   Reassembly();
 
   enum class Fed : std::uint8_t {
-    whole,     ///< the chunk is a message
-    open,      ///< more is to come
-    complete,  ///< the chunk finished a message: see take()
-    ignored,   ///< it does not continue what came before
+    whole,     ///< the chunk is a whole message
+    open,      ///< the message has more chunks
+    complete,  ///< the chunk completed a message: see take()
+    ignored,   ///< the chunk does not continue the origin's message
   };
-  /// The next chunk of `origin`. One that does not continue that origin's unfinished message drops
-  /// it.
+  /// Feeds the next chunk of `origin`. A chunk that does not continue the origin's unfinished
+  /// message drops that message.
   Fed feed(MemberId origin, const Chunk& chunk);
   /// The message that the last feed() completed.
   Gathered take();
-  /// Memory of a message that take() gave and nobody needs any more, for those to come: a steady
-  /// stream of messages that are a little too large for one unit allocates nothing then.
+  /// Gives back the memory of a taken message, for later ones: a steady stream of messages slightly
+  /// too large for one unit then allocates nothing.
   void give_back(Gathered message);
 
-  /// Forgets all unfinished messages.
+  /// Drops all unfinished messages.
   void clear();
-  /// Memory held.
+  /// Memory held, in bytes.
   std::uint64_t bytes() const { return bytes_; }
-  /// Unfinished messages that were dropped because something else came, ever.
+  /// Unfinished messages dropped so far because their next chunk did not come.
   std::uint64_t drops() const { return drops_; }
 
   void check_invariants(std::uint32_t message_bytes_max) const;
@@ -58,7 +57,7 @@ class Reassembly {
   };
 
   Partial* find(MemberId origin);
-  /// The origin's place, or null if there are too many origins.
+  /// The origin's entry, or null if there are too many origins.
   Partial* find_or_add(MemberId origin);
   void append(Partial& partial, ByteView bytes);
   void drop(Partial& partial);
@@ -69,7 +68,7 @@ class Reassembly {
 
   std::vector<Partial> partials_;  ///< sorted by origin
   Gathered done_;
-  std::vector<Gathered> spares_;  ///< the last was used last
+  std::vector<Gathered> spares_;  ///< the most recently used last
   std::uint64_t bytes_ = 0;
   std::uint64_t drops_ = 0;
 };

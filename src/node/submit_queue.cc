@@ -16,7 +16,7 @@ SubmitQueue::SubmitQueue(const Limits& limits)
       ring_(small_ring_bytes(limits)),
       small_bytes_max_(small_message_bytes_max(ring_.size())),
       entry_mask_(std::bit_ceil(messages_max_) - 1),
-      // Left uninitialised, as the ring: pages that are never used never cost memory.
+      // Uninitialised, like the ring: untouched pages cost no memory.
       entries_(new Entry[entry_mask_ + 1]) {}
 
 SubmitQueue::~SubmitQueue() { remove(messages()); }
@@ -66,7 +66,7 @@ Result<std::uint64_t> SubmitQueue::push_lent(ByteView payload, Service service,
 void SubmitQueue::pop(std::uint64_t count) {
   PEAL_ASSERT(count <= taken());
   remove(count);
-  // What was forgotten behind them is in no unit that could remove it.
+  // No unit will remove the messages that were dropped behind these.
   while (popped_ < forgotten_ && entry(popped_).forgotten) remove(1);
 }
 

@@ -14,11 +14,11 @@
 
 namespace peal::node {
 
-/// The messages that wait for their place, in the order submitted. Those in front may be taken:
-/// they are in units already, but stay until their unit has its place (pop) or has lost its view
-/// (rewind); until then they count and keep their bytes like the others. Small ones live in a ring
-/// of bytes that is taken in the constructor, so that they allocate nothing; each large one has a
-/// block of its own. Numbers count submissions from 1 and have no holes.
+/// The messages that wait for their place, in the order submitted. The oldest may be *taken*: they
+/// are in units already, but stay here until their unit gets its place (pop) or its view ends
+/// (rewind). Until then they count and keep their bytes like the others. Small messages lie in a
+/// ring of bytes that the constructor allocates; each large one has a block of its own. Numbers
+/// count submissions from 1, without gaps.
 class SubmitQueue {
  public:
   explicit SubmitQueue(const Limits& limits);
@@ -26,24 +26,24 @@ class SubmitQueue {
   SubmitQueue(const SubmitQueue&) = delete;
   SubmitQueue& operator=(const SubmitQueue&) = delete;
 
-  /// Copies `payload` and returns its number; or too_large, or would_block. An empty queue takes
+  /// Copies `payload` and returns its number. Errors: too_large, would_block. An empty queue takes
   /// any message that is not too large.
   Result<std::uint64_t> push(ByteView payload, Service service, order::Domain domain = 0);
-  /// The same; takes `block`, in which `payload` lies, instead of copying.
+  /// As push(), but takes `block`, in which `payload` lies, instead of copying.
   Result<std::uint64_t> push_block(ByteView payload, std::unique_ptr<std::byte[]>& block,
                                    Service service, order::Domain domain = 0);
-  /// The same; `payload` stays where it is until its message was popped.
+  /// As push(), but without a copy: `payload` must stay valid until its message is popped.
   Result<std::uint64_t> push_lent(ByteView payload, Service service, order::Domain domain = 0);
 
   bool empty() const { return popped_ == pushed_; }
-  /// All that is here, taken or not.
+  /// All messages here, taken or not.
   std::uint64_t messages() const { return pushed_ - popped_; }
   std::uint64_t bytes() const { return bytes_; }
 
-  /// Messages that are not here any more: the number of the last one.
+  /// The number of the last message that left.
   std::uint64_t popped() const { return popped_; }
 
-  /// The messages that are not taken.
+  /// Messages that are not taken.
   std::uint64_t waiting() const { return pushed_ - next_; }
   std::uint64_t waiting_bytes() const { return waiting_bytes_; }
 
@@ -52,27 +52,26 @@ class SubmitQueue {
   ByteView front_payload() const { return {front().bytes, front().size}; }
   Service front_service() const { return front().service; }
   order::Domain front_domain() const { return front().domain; }
-  /// Takes that one.
+  /// Takes the front message.
   void take() {
     waiting_bytes_ -= front().size;
     ++next_;
   }
 
   std::uint64_t taken() const { return next_ - popped_; }
-  /// Of the oldest messages that are taken, the one with so many before it; fewer than taken().
+  /// The service of the taken message that has `index` older ones before it; index < taken().
   Service taken_service(std::uint64_t index) const {
     PEAL_ASSERT(index < taken());
     return entry(popped_ + index).service;
   }
-  /// Removes the oldest `count` messages, at most taken(); they never come back.
+  /// Removes the oldest `count` messages for good; count <= taken().
   void pop(std::uint64_t count);
-  /// Takes nothing after all: the oldest message of all is the front again.
+  /// Takes no message after all: the oldest one is the front again.
   void rewind();
-  /// Removes all messages that are not taken, at once or, if others are taken, together with the
-  /// last of these; and those that are taken no later than by rewind(). None of them is ever a
-  /// front again.
+  /// Drops all messages that are not taken: at once if none is taken, else together with the last
+  /// taken one. rewind() then drops the taken ones too. None of them becomes the front again.
   void forget();
-  /// The number of the last message that was forgotten, or 0.
+  /// The number of the last dropped message, or 0.
   std::uint64_t forgotten() const { return forgotten_; }
 
   void check_invariants() const;
@@ -81,12 +80,12 @@ class SubmitQueue {
   enum class Place : std::uint8_t { ring, block, lent };
   struct Entry {
     const std::byte* bytes;
-    std::uint64_t ring_tail;  ///< where the ring's tail stood after it
+    std::uint64_t ring_tail;  ///< the ring's tail behind this message
     std::uint32_t size;
     Service service;
     order::Domain domain;
     Place place;
-    bool forgotten;  ///< while it was not taken: no unit will remove it
+    bool forgotten;  ///< dropped before it was taken: no unit will remove it
   };
 
   Entry& entry(std::uint64_t position) const { return entries_[position & entry_mask_]; }
@@ -94,7 +93,7 @@ class SubmitQueue {
     PEAL_ASSERT(next_ < pushed_);
     return entry(next_);
   }
-  /// Why `payload` cannot be queued, if so.
+  /// Checks the limits. Errors: too_large, would_block.
   Result<void> admit(ByteView payload) const;
   std::uint64_t add(const std::byte* bytes, std::size_t size, Service service, order::Domain domain,
                     Place place);
@@ -108,13 +107,13 @@ class SubmitQueue {
   std::uint64_t entry_mask_;
   std::unique_ptr<Entry[]> entries_;
 
-  // Messages ever: popped_ <= next_ <= pushed_.
+  // Counts of messages: popped_ <= next_ <= pushed_.
   std::uint64_t pushed_ = 0;
-  std::uint64_t next_ = 0;  ///< taken, with those that were forgotten behind taken ones
+  std::uint64_t next_ = 0;  ///< taken, plus those dropped behind taken ones
   std::uint64_t popped_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t waiting_bytes_ = 0;
-  std::uint64_t forgotten_ = 0;  ///< a number: all up to it
+  std::uint64_t forgotten_ = 0;  ///< all messages up to this number are dropped
 };
 
 }  // namespace peal::node

@@ -20,7 +20,7 @@ std::uint8_t flags_of(bool first, bool last, Service service) {
   return static_cast<std::uint8_t>(flags);
 }
 
-/// Takes one chunk off the front of `rest`.
+/// Decodes the chunk at the front of `rest` and removes it from there.
 wire::Drop decode_chunk(ByteView& rest, std::uint32_t message_bytes_max, Chunk& chunk) {
   if (rest.size() < kWholeHeaderBytes) return wire::Drop::truncated;
   const auto flags = std::to_integer<std::uint8_t>(rest[0]);
@@ -66,7 +66,7 @@ wire::Drop decode_unit(ByteView unit, Service service, std::uint32_t message_byt
     if (out.full()) return wire::Drop::count_too_large;
     if (!out.empty() && !out.back().last) return wire::Drop::bad_value;
     const std::size_t index = out.size();
-    Chunk& chunk = out.grow();  // filled in where it stays: copying it takes longer than decoding
+    Chunk& chunk = out.grow();  // filled in place: copying it takes longer than decoding
     chunk.number = number + index;
     const wire::Drop drop = decode_chunk(rest, message_bytes_max, chunk);
     if (drop != wire::Drop::none) return drop;

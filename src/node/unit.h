@@ -9,21 +9,22 @@
 #include "base/ids.h"
 #include "wire/frames.h"
 
-// What stands inside a unit: a run of chunks of one sender's messages, in the order submitted.
+// A unit holds a run of chunks of one sender's messages, in the order submitted.
 //
 //   unit:   number u64 (of the first chunk's message), then 1 to kChunksMax chunks
 //   chunk:  flags u8 (bit 0 first, bit 1 last, bits 2-3 service, the rest 0), length u16,
 //           then total u32 if first but not last, or offset u32 if not first, then `length` bytes
 //
-// Each chunk's message has the number after the one before. Only the first chunk of a unit may be
-// the rest of a message, only the last chunk may leave its message unfinished. Integers are
-// little-endian. Every unit has exactly one encoding.
+// Each chunk's message has the number after that of the previous chunk. Only the first chunk of a
+// unit may be the rest of a message, and only the last chunk may leave its message unfinished.
+// Integers are little-endian. Every unit has exactly one encoding.
 
 namespace peal::node {
 
 inline constexpr std::size_t kUnitHeaderBytes = 8;
-inline constexpr std::size_t kWholeHeaderBytes = 3;  ///< of a chunk that is a whole message
-inline constexpr std::size_t kPartHeaderBytes = 7;   ///< of a chunk that is a part of one
+inline constexpr std::size_t kWholeHeaderBytes = 3;  ///< header of a chunk that is a whole message
+inline constexpr std::size_t kPartHeaderBytes = 7;   ///< header of a chunk that is a part of a
+                                                     ///< message
 inline constexpr std::size_t kChunksMax = 256;
 inline constexpr std::size_t kUnitBytesMax = wire::kPacketBytesMax - wire::kDataHeaderBytes;
 
@@ -34,7 +35,7 @@ struct Chunk {
   bool last = false;
   Service service = Service::agreed;
   std::uint32_t total{};   ///< bytes of the whole message; 0 if not `first`
-  std::uint32_t offset{};  ///< of `bytes` in the message
+  std::uint32_t offset{};  ///< where `bytes` begins in the message
   ByteView bytes;
 
   bool whole() const { return first && last; }
@@ -42,8 +43,8 @@ struct Chunk {
 using Chunks = FixedVector<Chunk, kChunksMax>;
 
 /// Decodes a unit that was ordered with service `service`. Any bytes are legal: either all chunks
-/// are good, or none is used and the reason is returned (`out` is then unspecified). The verdict
-/// depends on nothing but the arguments, so that all members come to the same one.
+/// are valid, or none is used and the reason is returned (`out` is then unspecified). The verdict
+/// depends on the arguments alone, so that all members come to the same one.
 [[nodiscard]] wire::Drop decode_unit(ByteView unit, Service service,
                                      std::uint32_t message_bytes_max, Chunks& out);
 
@@ -57,7 +58,7 @@ class UnitWriter {
   std::size_t size() const { return size_; }
   std::size_t chunks() const { return chunks_; }
 
-  /// Each needs its header and bytes to fit into room().
+  /// Each adds one chunk, whose header and bytes must fit into room().
   void add_whole(Service service, ByteView message);
   void add_first(Service service, std::uint32_t total, ByteView part);
   void add_rest(Service service, std::uint32_t offset, bool last, ByteView part);

@@ -11,10 +11,10 @@
 
 namespace peal::port {
 
-/// Why a disk refused. `message` is for a person: what was tried, on which file, and the reason.
+/// Why a disk operation failed. `message` is for a person: the operation, the file and the reason.
 struct DiskError {
   enum class Kind : std::uint8_t {
-    full,   ///< no space, or a quota: free some
+    full,   ///< no space, or a quota: free some space
     other,  ///< anything else
   };
   Kind kind = Kind::other;
@@ -29,44 +29,43 @@ struct DiskFile {
   std::uint64_t bytes{};
 };
 
-/// Of how many bytes disks and file systems are made.
+/// Block size of disks and file systems, in bytes.
 inline constexpr std::size_t kDiskBlockBytes = 4'096;
 
-/// From so many bytes on it costs less to wait for a disk than to copy to a cache.
+/// From this many bytes on, waiting for the disk costs less than copying into a cache.
 inline constexpr std::size_t kLargeWriteBytes = 64U << 10;
 
-/// What was read of a file.
+/// The result of a read.
 struct DiskRead {
   std::size_t bytes{};
-  std::uint64_t file_bytes{};  ///< so long was the file then
+  std::uint64_t file_bytes{};  ///< the file's length at that time
 };
 
-/// The files of one folder, which has one user. io/ implements it with system calls, the simulator
-/// with a disk that forgets what was not synced. Names have no slash. Calls block as long as the
-/// disk does; they come from one thread at a time. After an error the caller cannot know what the
-/// file holds.
+/// The files of one folder, which has a single user. io/ implements it with system calls, the
+/// simulator with a disk that loses unsynced writes. Names contain no slash. Calls block as long as
+/// the disk does, and come from one thread at a time. After an error the file's content is unknown.
 class Disk {
  public:
   virtual ~Disk() = default;
 
-  /// How a person finds the file: its path. An empty name stands for the folder.
+  /// The file's path, for messages to a person. An empty name stands for the folder.
   virtual std::string path_of(const std::string& name) const = 0;
-  /// All there is, sorted by name. Errors: system, and too many files.
+  /// All files, sorted by name. Errors: system, and too many files.
   virtual DiskResult<std::vector<DiskFile>> list() = 0;
-  /// Fills `to` with the file's bytes from offset `at` on; with fewer only where the file ends.
+  /// Fills `to` with the file's bytes from offset `at` on; reads fewer only at the end of the file.
   virtual DiskResult<DiskRead> read(const std::string& name, std::uint64_t at, ByteSpan to) = 0;
-  /// A new file of so many zeros, for which the space is taken. Error: it is there already.
+  /// Creates a file of `bytes` zeros and allocates its space. Error: the file exists.
   virtual DiskResult<void> create(const std::string& name, std::uint64_t bytes) = 0;
-  /// All of `bytes`, from offset `at` on. Kept over a crash only once sync() came back. Large ones
-  /// cost least if their place, their length and their memory are whole blocks.
+  /// Writes all of `bytes` at offset `at`. They survive a crash only once sync() has returned.
+  /// Large writes cost least if their offset, length and memory are multiples of a block.
   virtual DiskResult<void> write(const std::string& name, std::uint64_t at, ByteView bytes) = 0;
-  /// What was written to the file, and its length, are kept over a crash. Never to be tried again
-  /// after an error: the operating system may have forgotten what it could not write.
+  /// Makes the file's content and length survive a crash. Never retry it after an error: the
+  /// operating system may have dropped what it could not write.
   virtual DiskResult<void> sync(const std::string& name) = 0;
-  /// `to` is replaced if it is there, at once. Kept over a crash only after sync_folder().
+  /// Replaces `to` atomically if it exists. Survives a crash only after sync_folder().
   virtual DiskResult<void> rename(const std::string& from, const std::string& to) = 0;
   virtual DiskResult<void> remove(const std::string& name) = 0;
-  /// Which names there are, and for which files, is kept over a crash.
+  /// Makes the folder's names, and the files behind them, survive a crash.
   virtual DiskResult<void> sync_folder() = 0;
 };
 

@@ -3,7 +3,7 @@
 
 namespace peal::port {
 
-/// Something that blocks, and is therefore done on a thread of its own where there is one.
+/// A task that blocks. It runs on a thread of its own where there are threads.
 class Work {
  public:
   virtual ~Work() = default;

@@ -16,12 +16,12 @@ namespace peal::trace {
 /// Longest line that parse_json accepts, in bytes.
 inline constexpr std::size_t kLineBytesMax = 1U << 20;
 
-/// Appends one line, with its end of line. Keys that the event's kind does not use are left out.
-/// Thread: any, if nobody changes `names` meanwhile.
+/// Appends one line, with its line end. Keys that the event's kind does not use are left out.
+/// Thread: any, if no other thread changes `names` meanwhile.
 void append_json(std::string& out, const Event& event, const Names& names);
 
-/// Reads one line, without its end of line. New node names get ids in `names`. Keys that it does
-/// not know are ignored. The error says what is wrong, e.g. "key 'seq' is missing".
+/// Parses one line, without its line end. New node names get ids in `names`. Unknown keys are
+/// ignored. The error says what is wrong, e.g. "key 'seq' is missing".
 Result<Event, std::string> parse_json(std::string_view line, Names& names);
 
 /// Ids as text: `a.1763`, `a.1763:42`, `12@a.1763`.

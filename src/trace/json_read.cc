@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// Reads the keys of one object and remembers the first thing that is wrong; afterwards everything
-// it returns is empty, so that a block of keys is checked once.
+// Reads the keys of one object and remembers the first error. After an error all results are empty,
+// so that a block of keys is checked once.
 class Reader {
  public:
   Reader(const json& object, Names& names) : object_(object), names_(names) {}
@@ -73,7 +73,7 @@ class Reader {
     return value;
   }
 
-  /// The index of the value among `words`; `what` is named in the error.
+  /// The index of the value among `words`; the error text calls it `what`.
   template <std::size_t N>
   std::size_t word(const char* key, const std::array<std::string_view, N>& words,
                    std::string_view what) {
@@ -86,7 +86,7 @@ class Reader {
     return static_cast<std::size_t>(found - words.begin());
   }
 
-  /// The name of an engine: other programs may have others than this one.
+  /// The name of an engine. It need not be in this program's list: the trace may come from another.
   std::string engine(const char* key) {
     const std::string_view name = text(key);
     const bool right = !name.empty() && name.size() <= kEngineNameMax &&
@@ -125,7 +125,7 @@ class Reader {
     next = parse_view(key, value.substr(arrow + 1));
   }
 
-  /// Numbers, as bits.
+  /// A set of domains: bit i is domain i.
   std::uint16_t domains(const char* key) {
     const json* value = find(key);
     if (value == nullptr) return 0;
@@ -169,7 +169,7 @@ class Reader {
            *number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   }
 
-  // Only what to_chars writes: no sign, no leading zero.
+  // Accepts only what to_chars writes: no sign, no leading zero.
   static bool decimal(std::string_view digits, std::uint64_t& value) {
     if (digits.empty() || digits.front() == '-' || (digits.size() > 1 && digits.front() == '0')) {
       return false;

@@ -85,7 +85,7 @@ void put_submit(std::string& out, const Event& event, const Names& names) {
   put_integer(out, "bytes", event.bytes);
 }
 
-// What `originate`, `deliver` and `early` share.
+// The keys that `originate`, `deliver` and `early` share.
 void put_placed(std::string& out, const Event& event, const Names& names) {
   put_id(out, "msg", event.message, names);
   put_id(out, "view", event.view, names);

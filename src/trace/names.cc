@@ -15,7 +15,7 @@ bool name_character(char c) {
          c == '_' || c == '-';
 }
 
-// `#7` is node 7; anything else that starts with `#` is nobody.
+// `#7` is node 7; anything else that starts with `#` is no node.
 NodeId from_number(std::string_view digits) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -43,7 +43,7 @@ bool Names::set(NodeId node, std::string_view name) {
 void Names::replace(NodeId node, std::string_view name) {
   if (set(node, name)) return;
   const auto known = ids_.find(name);
-  if (known == ids_.end()) return;  // it is not valid
+  if (known == ids_.end()) return;  // the name is not valid
   names_.erase(known->second.value);
   ids_.erase(known);
   set(node, name);

@@ -10,22 +10,22 @@
 
 namespace peal::trace {
 
-/// Which node has which name. A node without a name is written as `#` and its number.
+/// Maps nodes to names and back. A node without a name is written as `#` and its number.
 class Names {
  public:
-  /// 1 to 255 letters, digits, `.`, `_` or `-`.
+  /// True for 1 to 255 letters, digits, `.`, `_` or `-`.
   static bool valid(std::string_view name);
 
-  /// Gives `node` a name, which must be valid and not yet used by another node; false if it is not.
+  /// Names `node`. False if the name is not valid, or if another node has it.
   bool set(NodeId node, std::string_view name);
-  /// Gives `node` a name, which must be valid, whoever had it before.
+  /// Names `node`, and takes the name from the node that had it. Does nothing if it is not valid.
   void replace(NodeId node, std::string_view name);
-  /// The node of that name; gives the name the lowest unused id above all known ones if it is new.
-  /// Node 0 if the name is not valid or no id is left. `#7` is node 7, unless that one has a name.
+  /// The node with that name. A new name gets the lowest id above all known ones; `#7` gets 7,
+  /// unless node 7 has a name. Node 0 if the name is not valid or no id is left.
   NodeId intern(std::string_view name);
   /// The node's name, or `#` and its number.
   std::string name(NodeId node) const;
-  /// Appends what name() returns.
+  /// Appends the node's name to `out`, as name() returns it.
   void append(std::string& out, NodeId node) const;
 
  private:

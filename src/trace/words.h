@@ -7,7 +7,7 @@
 
 #include "trace/event.h"
 
-// The words of trace lines. Both directions read the same tables, in the order of the enumerations.
+// The words of trace lines, in the order of the enumerations. Writer and reader share these tables.
 
 namespace peal::trace {
 
