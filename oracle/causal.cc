@@ -22,7 +22,7 @@ void CausalOrder::add(const trace::Event& event) {
   queues_[member].events.push_back(event);
 }
 
-// True if the event is a delivery of what nobody was seen to originate yet; its process then waits.
+// True if the event delivers a message that has no origination yet; its process then waits.
 bool CausalOrder::must_wait(Index member, const trace::Event& event) {
   if (event.kind != Kind::deliver) return false;
   const Index message = judge_.history().message(event);
@@ -55,12 +55,12 @@ void CausalOrder::run() {
   }
 }
 
-// A delivery of the message can be judged once the event was handed over.
+// True if deliveries of the message can be judged once this event was passed on.
 bool CausalOrder::announces(const trace::Event& event) const {
   return event.kind == Kind::originate || (options_.quorum && event.kind == Kind::submit);
 }
 
-// Hands over a member's events until one has to wait.
+// Passes on a member's events until one has to wait.
 void CausalOrder::drain(Queue& queue, Index member) {
   while (queue.waits_for == kNone && !queue.events.empty()) {
     if (must_wait(member, queue.events.front())) return;
@@ -88,7 +88,8 @@ void CausalOrder::finish() {
   }
 }
 
-// Whoever waits for what will never come; only if there is nobody, whoever waits in a circle.
+// A member that waits for an origination that never comes; without one, a member in a cycle of
+// waits.
 Index CausalOrder::next_to_release() const {
   Index in_a_circle = kNone;
   for (Index member = 0; member < queues_.size(); ++member) {

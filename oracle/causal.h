@@ -10,21 +10,22 @@
 
 namespace peal::oracle {
 
-/// Hands the events of processes without a common clock to the judge in an order that could have
-/// been: each process's own order is kept, and a delivery waits for the origination of its message.
-/// Memory grows with what waits, which is little if the events come roughly as they happened.
+/// Passes the events of processes without a common clock to the judge, in an order that is
+/// possible: each process's own order is kept, and a delivery waits for the origination of its
+/// message. Memory grows with the waiting events, which are few if events arrive roughly as they
+/// happened.
 class CausalOrder {
  public:
   CausalOrder(HistoryJudge& judge, const Options& options) : judge_(judge), options_(options) {}
 
   void add(const trace::Event& event);
-  /// Hands over what still waits: messages without an origination, and circles.
+  /// Passes on the events that still wait: deliveries without an origination, and cycles.
   void finish();
 
  private:
   struct Queue {
     std::deque<trace::Event> events;
-    Index waits_for = kNone;  ///< message
+    Index waits_for = kNone;  ///< a message
   };
 
   bool must_wait(Index member, const trace::Event& event);
@@ -40,9 +41,8 @@ class CausalOrder {
   Options options_;
   std::vector<Queue> queues_;                              ///< by member
   std::unordered_map<Index, std::vector<Index>> waiters_;  ///< by message
-  std::unordered_map<Index, std::uint32_t>
-      queued_;                   ///< events that announce it and wait themselves
-  std::vector<Index> runnable_;  ///< members that need not wait any more
+  std::unordered_map<Index, std::uint32_t> queued_;  ///< waiting events that announce the message
+  std::vector<Index> runnable_;                      ///< members that no longer wait
 };
 
 }  // namespace peal::oracle

@@ -12,12 +12,12 @@
 #include "trace/event.h"
 #include "trace/names.h"
 
-// Decides whether a history of events is one that Peal promises. It sees what applications see and
-// knows nothing of protocols. oracle/README.md states the properties.
+// Decides whether a history of events is one that Peal promises. It sees what applications see, and
+// does not know the protocols. oracle/README.md states the properties.
 
 namespace peal::oracle {
 
-/// What can be broken. The names are those of oracle/README.md.
+/// The properties, named as in oracle/README.md.
 enum class Property : std::uint8_t {
   e1_view_sequence,
   e2_view_agreement,
@@ -30,10 +30,10 @@ enum class Property : std::uint8_t {
   e9_barrier,
   acyclic,
   primary,
-  uniform,  ///< with Options::quorum only, as the next one
+  uniform,  ///< with Options::quorum only, like `chain`
   chain,
-  early,  ///< of members that are told of messages before these have their places
-  told,   ///< who misses messages sees it in its views
+  early,  ///< optimistic delivery
+  told,   ///< members that miss messages see it in their views
 };
 inline constexpr std::size_t kPropertyCount = 15;
 
@@ -41,25 +41,26 @@ inline constexpr std::size_t kPropertyCount = 15;
 std::string_view property_id(Property property);
 
 struct Options {
-  /// Events of the other layer are ignored; start, crash and leave count for both.
+  /// The layer to check. Events of the other layer are ignored; start, crash and leave count for
+  /// both.
   trace::Layer layer = trace::Layer::order;
-  /// Events come in real-time order, as from the simulator. If false, only the events of each
-  /// process are in order, and what needs a common clock is judged by ids or left alone.
+  /// Events come in real-time order, as from the simulator. If false, only each process's events
+  /// are in order; properties that need a common clock are then judged by ids or not at all.
   bool live_order = true;
-  /// The end of a process's events may be missing, or all of them: it counts as crashed there, and
-  /// what it originated afterwards is known from its deliveries only.
+  /// Events may be missing at the end of a process, or all of them. The process then counts as
+  /// crashed there, and later originations are known from deliveries only.
   bool truncated_ok = false;
-  /// The engine orders on a quorum: a message may have its place before its sender knows, and is
-  /// delivered by all that go on if anybody delivered it. See oracle/README.md.
+  /// The engine orders on a quorum. A message may have its place before its sender knows, and every
+  /// member that goes on delivers what any member delivered. See oracle/README.md.
   bool quorum = false;
-  /// Domains of the engine (order/ridge/layout.h): the nodes of each, sorted. A message of a domain
-  /// is for its nodes alone; what all learn and what they learn is one order at each of them.
+  /// Domains of the engine (order/ridge/layout.h): the nodes of each, sorted. Only these nodes
+  /// deliver the domain's messages, in one order with the messages for all nodes.
   std::vector<std::vector<NodeId>> domains;
-  /// Positions ascend and need not count: of what others order, a part is not seen.
+  /// Positions ascend but may have holes: the checker does not see all ordered messages.
   bool sparse = false;
   /// Number of configured nodes, for the majority rule of primary views; 0 if unknown.
   std::uint32_t universe = 0;
-  /// Violations kept with their text; all are counted.
+  /// How many violations are kept with their text; all are counted.
   std::uint32_t violations_max = 100;
   /// Names of nodes for texts; may be null. Must outlive the checker.
   const trace::Names* names = nullptr;
@@ -68,26 +69,26 @@ struct Options {
 struct Violation {
   Property property{};
   std::string text;      ///< names the processes, views, messages and positions
-  std::int64_t at_ns{};  ///< of the event at which it was noticed, or the nearest known one
-  MemberId node{};       ///< where it was noticed
+  std::int64_t at_ns{};  ///< of the event that shows it, or of the nearest known one
+  MemberId node{};       ///< where it shows
 };
 
 struct Figures {
-  std::uint64_t events = 0;  ///< of this layer, with start, crash and leave
+  std::uint64_t events = 0;  ///< of the checked layer, and start, crash and leave
   std::uint64_t submitted = 0;
   std::uint64_t messages = 0;  ///< originated
   std::uint64_t deliveries = 0;
   std::uint64_t told_early = 0;
   std::uint64_t views = 0;                  ///< distinct regular views
-  std::uint64_t installs = 0;               ///< of regular views, at all members
+  std::uint64_t installs = 0;               ///< of regular views, over all members
   std::uint64_t transitional_views = 0;     ///< distinct
-  std::uint64_t transitional_installs = 0;  ///< at all members
+  std::uint64_t transitional_installs = 0;  ///< over all members
   std::uint64_t transitional_deliveries = 0;
   std::uint64_t safe_deliveries = 0;
-  std::uint64_t members = 0;  ///< incarnations that did something
-  std::uint64_t crashed = 0;  ///< by a crash event, or, with truncated_ok, without a leave
+  std::uint64_t members = 0;  ///< incarnations with an event
+  std::uint64_t crashed = 0;  ///< by a crash event, or, with truncated_ok, without a leave event
   std::uint64_t left = 0;
-  std::uint64_t unwitnessed = 0;  ///< messages known from deliveries only: truncated_ok, quorum
+  std::uint64_t unwitnessed = 0;  ///< messages known only from deliveries: truncated_ok, quorum
 };
 
 struct Report {
@@ -98,7 +99,7 @@ struct Report {
   bool ok() const { return violations_total == 0; }
 };
 
-/// Checks one layer of one history. Any sequence of events is legal input. One thread.
+/// Checks one layer of one history. Any sequence of events is legal input. Thread: one.
 class Checker {
  public:
   explicit Checker(const Options& options = {});
@@ -107,9 +108,9 @@ class Checker {
   Checker& operator=(Checker&&) noexcept;
 
   void add(const trace::Event& event);
-  /// Violations so far, without those that only show at the end.
+  /// Violations so far, without those that show only at the end.
   std::uint64_t violations_total() const;
-  /// Judges what only the whole history shows. Call once; nothing may be added afterwards.
+  /// Judges what only the whole history shows. Call it once; add() nothing afterwards.
   Report finish();
 
  private:

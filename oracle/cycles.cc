@@ -6,10 +6,11 @@
 namespace peal::oracle {
 namespace {
 
-// Every pair of consecutive deliveries, each pair of a view's log once.
+// Edges for all pairs of consecutive deliveries; each pair of a view's log only once.
 std::vector<Edge> edges_of(const History& history) {
   std::vector<Edge> edges;
-  std::vector<std::uint32_t> covered(history.views.size(), 0);  // of each log, so many entries
+  std::vector<std::uint32_t> covered(history.views.size(), 0);  // entries of each log that have
+                                                                // edges
   for (Index member = 0; member < history.processes.size(); ++member) {
     Index last = kNone;
     for (const Index at : history.processes[member].spans) {
@@ -32,7 +33,7 @@ std::vector<Edge> edges_of(const History& history) {
   return edges;
 }
 
-// Edges grouped by where they start.
+// Edges, grouped by their start.
 class Graph {
  public:
   Graph(std::size_t nodes, const std::vector<Edge>& edges)
@@ -46,7 +47,8 @@ class Graph {
     for (const Edge& edge : edges) edges_[next[edge.from]++] = edge;
   }
 
-  // Takes away, again and again, what nothing comes before. What stays is on or behind a circle.
+  // Removes nodes without incoming edges as long as there are any. What stays is on or behind a
+  // cycle.
   bool reduce() {
     std::vector<Index> ready;
     for (Index node = 0; node < incoming_.size(); ++node) {
@@ -64,7 +66,7 @@ class Graph {
     return removed == incoming_.size();
   }
 
-  // After reduce(): walks backwards from anything that stayed until it meets itself.
+  // After reduce(): walks backwards from a node that stayed until it meets a node again.
   std::vector<Step> cycle() const {
     std::vector<Edge> before(incoming_.size());
     for (const Edge& edge : edges_) {

@@ -9,24 +9,23 @@
 
 namespace peal::oracle {
 
-/// `member` delivered `to` after `from`, with nothing in between.
+/// `member` delivered `to` directly after `from`.
 struct Edge {
   Index from = kNone;
   Index to = kNone;
   Index member = kNone;
 };
 
-/// `member` delivered `message` directly before the next step's.
+/// `member` delivered `message` directly before that of the next step.
 struct Step {
   Index message = kNone;
   Index member = kNone;
 };
 
-/// Looks for a circle in the union of all members' orders of delivery, without regard to positions.
-/// Empty if there is none. Time and memory grow with the messages and the spans, not with the
-/// deliveries.
+/// Finds a cycle in the union of all members' delivery orders; positions do not matter. Empty if
+/// there is none. Time and memory grow with the messages and the spans, not with the deliveries.
 std::vector<Step> find_cycle(const History& history);
-/// The same in any graph of messages, which are numbered below `messages`.
+/// The same in any graph of messages, whose numbers are below `messages`.
 std::vector<Step> find_cycle(std::size_t messages, const std::vector<Edge>& edges);
 
 }  // namespace peal::oracle

@@ -24,7 +24,7 @@ void DeliveryJudge::deliver(Index member, const trace::Event& event) {
   process.set_delivered(message);
 }
 
-// E3: the message exists, in the view that this member is in, and was not delivered here before.
+// E3: the message exists, was originated in this member's view, and was not delivered here before.
 bool DeliveryJudge::delivery_belongs(Index member, Index message, const trace::Event& event) {
   const Process& process = v_.history.processes[member];
   if (process.view == kNone || process.view_id != event.view ||
@@ -64,7 +64,7 @@ bool DeliveryJudge::delivery_belongs(Index member, Index message, const trace::E
   return true;
 }
 
-// The end of its sender's events is missing: what others deliver shows that it was originated.
+// The end of the sender's events is missing: the delivery shows that the message was originated.
 bool DeliveryJudge::accept_unwitnessed(Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   const Process& sender = v_.history.processes[record.sender];
@@ -120,7 +120,7 @@ void DeliveryJudge::check_same_message(Index member, Index message, const trace:
   }
 }
 
-// E7: positions grow, and before a transitional view there is no hole.
+// E7: positions grow, and there is no hole before the transitional view.
 void DeliveryJudge::check_position(Index member, Span& span, Index message,
                                    const trace::Event& event) {
   const MessageRecord& record = v_.history.messages[message];
@@ -156,7 +156,7 @@ void DeliveryJudge::check_position(Index member, Span& span, Index message,
   });
 }
 
-// E6, first half: all earlier messages of the same sender in this view are here.
+// E6, first half: all earlier messages of the sender in this view are delivered.
 void DeliveryJudge::check_fifo(Index member, Span& span, Index message, const trace::Event& event) {
   const MessageRecord& record = v_.history.messages[message];
   Process& process = v_.history.processes[member];
@@ -187,8 +187,8 @@ void DeliveryJudge::check_fifo(Index member, Span& span, Index message, const tr
   heard = std::max(heard, record.nth + 1);
 }
 
-// E6, second half: all that the sender had delivered in this view before it originated is here. As
-// a rule sender and receiver follow the same log, and comparing two lengths is enough.
+// E6, second half: everything that the sender had delivered in this view before the origination is
+// delivered here. Usually both follow the same log, and comparing two lengths is enough.
 void DeliveryJudge::check_causality(Index member, Span& span, Index message,
                                     const trace::Event& event) {
   const MessageRecord& record = v_.history.messages[message];
@@ -236,8 +236,8 @@ void DeliveryJudge::check_causality_apart(Index member, Span& span, Index messag
   }
 }
 
-// E8, first half: whatever is delivered as safe before a transitional view was stable at all
-// members, so they all installed the view.
+// E8, first half: a message delivered as safe before a transitional view was stable at all members,
+// so all of them installed the view.
 void DeliveryJudge::check_installed(const Span& span, Index message, const trace::Event& event) {
   View& view = v_.history.views[span.view];
   if (!v_.options.live_order || view.stable_reported) return;
@@ -272,7 +272,7 @@ void DeliveryJudge::append(Span& span, Index message, const trace::Event& event)
   span.apart.push_back(message);
 }
 
-// E3: whatever others know, a sender learns the place of its message before it delivers that.
+// E3: a sender learns the place of its own message before it delivers it, whatever others know.
 bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& event) {
   const MessageRecord& record = v_.history.messages[message];
   if (record.sender != member || (record.originated && record.witnessed)) return true;
@@ -283,7 +283,8 @@ bool DeliveryJudge::check_own(Index member, Index message, const trace::Event& e
   return false;
 }
 
-// A delivery is the origination of a message that its sender handed over, if it was in that view.
+// On a quorum, a delivery counts as the origination of a submitted message (or of any unit) if the
+// sender is in the view.
 bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   if (v_.options.layer == trace::Layer::order && !record.submitted) return false;
@@ -292,7 +293,7 @@ bool DeliveryJudge::accept_voted(Index message, const trace::Event& event) {
   const Index slot = v_.history.slot_of(view, record.sender);
   if (slot >= view.members.size()) return false;
   const Index at = view.spans[slot];
-  // Without a clock the sender's installation may come later in the events, or be lost.
+  // Without a clock, the event that the sender installed the view may come later, or be lost.
   if (at == kNone && v_.options.live_order) return false;
   origins_.check_order(record.sender, record, message, event);
   stand_for_origination(message, event);

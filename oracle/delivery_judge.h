@@ -7,8 +7,8 @@
 
 namespace peal::oracle {
 
-/// Deliveries: E3, E6 and E7, as far as they show at once. With Options::quorum a delivery may
-/// stand for the origination, which its sender learns later.
+/// Judges deliveries: those parts of E3, E6 and E7 that show at once. With Options::quorum a
+/// delivery may stand for the origination, which the sender learns later.
 class DeliveryJudge {
  public:
   DeliveryJudge(Verdict& verdict, OriginJudge& origins, EarlyJudge& early)

@@ -44,7 +44,8 @@ bool Domains::learns(NodeId node, const Part& part) const {
   return (set_of(node) & part.learned) == part.learned;
 }
 
-// What is common to two nodes: each domain alone, all of one node, and what two of them share.
+// All sets that nodes can have in common: each domain alone, the set of one node, and what two
+// share.
 void Domains::add_sets(const Options& options) {
   std::set<Set> sets{1};
   for (std::size_t i = 0; i < options.domains.size(); ++i) {
@@ -59,7 +60,7 @@ void Domains::add_sets(const Options& options) {
     Options part = options;
     part.domains.clear();
     part.sparse = true;
-    // The views of some nodes say nothing of majorities.
+    // Views of some of the nodes say nothing about majorities.
     if (each != 1) part.universe = 0;
     parts_.push_back(std::make_unique<Part>(part, each));
   }
@@ -73,7 +74,8 @@ void Domains::add(const trace::Event& event) {
   for (const auto& part : parts_) {
     if (!learns(event.node.node, *part)) continue;
     if (of_message && (event.domain >= 31 || (part->learned >> event.domain & 1U) == 0)) continue;
-    // What others send to all is judged with all nodes, and its order by the positions.
+    // Messages to all from other nodes are judged in the part with all nodes; positions fix their
+    // order.
     if (of_message && !learns(event.message.sender.node, *part)) continue;
     feed(*part, event);
   }
@@ -114,7 +116,7 @@ std::uint64_t Domains::violations_total() const {
   return total;
 }
 
-// The figures are those of all nodes; what domains order is counted where it is learned.
+// The figures are those of the messages for all nodes; messages of domains are not in them.
 Report Domains::finish() {
   Report all = std::move(own_);
   for (const auto& part : parts_) {

@@ -12,10 +12,10 @@
 
 namespace peal::oracle {
 
-/// Judges a history with domains: a message of one is for its nodes alone. Nodes that learn the
-/// same domains have one history of what all of these order, which keeps all promises. So each set
-/// of domains that nodes have in common is judged by itself, as if there were no other nodes and
-/// messages; and whatever a node delivers of all sets is in the order of the positions.
+/// Judges a history with domains. A message of a domain is for the domain's nodes only. Nodes that
+/// learn the same domains have one history of these messages, which keeps all promises. So each set
+/// of domains that nodes have in common is judged by itself, without other nodes and messages. In
+/// addition, each node must deliver the messages of all sets in the order of their positions.
 class Domains {
  public:
   explicit Domains(const Options& options);
@@ -26,7 +26,7 @@ class Domains {
 
  private:
   using Set = std::uint32_t;  ///< bit i: domain i
-  /// What the nodes see that learn all of a set.
+  /// What is seen by the nodes that learn all domains of a set.
   struct Part {
     Part(const Options& options, Set domains)
         : learned(domains), core(options), causal(core, options) {}

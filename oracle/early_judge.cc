@@ -33,13 +33,13 @@ void EarlyJudge::tell(Index member, const trace::Event& event) {
     wrong(" after number " + std::to_string(last) + " of the same sender");
   }
   last = event.message.number;
-  // Without a clock the submission may come later.
+  // Without a clock, the event of the submission may come later.
   if (!check_sent(member, message, event.hash, event.at_ns, !v_.options.live_order)) {
     unsent_.push_back({member, message, event.hash, event.at_ns});
   }
 }
 
-/// False: nothing can be said yet.
+/// Returns false if it cannot be judged yet.
 bool EarlyJudge::check_sent(Index member, Index message, std::uint64_t hash, std::int64_t at_ns,
                             bool may_come) {
   const MessageRecord& record = v_.history.messages[message];
@@ -78,7 +78,7 @@ void EarlyJudge::check_delivered(Index member, Index message, const trace::Event
 void EarlyJudge::finish() {
   for (const Unsent& each : unsent_) {
     const Process& sender = v_.history.processes[v_.history.messages[each.message].sender];
-    // The end of its sender's events may be missing.
+    // The end of the sender's events may be missing.
     const bool may_come = v_.options.truncated_ok && sender.stage != Stage::left;
     check_sent(each.member, each.message, each.hash, each.at_ns, may_come);
   }

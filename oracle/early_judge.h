@@ -8,15 +8,15 @@
 
 namespace peal::oracle {
 
-/// Optimistic delivery: what a member is told before it has its place. The place may be wrong, and
-/// the delivery says so. What is told was submitted, is told once in a view, in the order of its
-/// sender, and before it is delivered.
+/// Judges optimistic delivery: a member tells a message before the message has its place. That
+/// place may be wrong, and the delivery says so. A told message was submitted, is told once in a
+/// view, in its sender's order, and before it is delivered.
 class EarlyJudge {
  public:
   explicit EarlyJudge(Verdict& verdict) : v_(verdict) {}
 
   void tell(Index member, const trace::Event& event);
-  /// A message is delivered.
+  /// `message` is delivered.
   void check_delivered(Index member, Index message, const trace::Event& event);
   void finish();
 
@@ -25,7 +25,7 @@ class EarlyJudge {
                   bool may_come);
 
   Verdict& v_;
-  /// Told early, and not seen to be submitted.
+  /// A message that was told before it was seen to be submitted.
   struct Unsent {
     Index member;
     Index message;

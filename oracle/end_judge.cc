@@ -18,8 +18,8 @@ void EndJudge::finish() {
   finish_figures();
 }
 
-// chain: what members deliver in a view, before the transitional view and in it, is the beginning
-// of one sequence.
+// chain: what members deliver in a view and the transitional view after it is a prefix of one
+// sequence.
 void EndJudge::finish_chain(const View& view) {
   if (!v_.options.quorum) return;
   const Span* longest = nullptr;
@@ -57,8 +57,8 @@ void EndJudge::finish_views() {
   }
 }
 
-// E9 and E8's first half: whatever is originated in a view, or delivered as safe in it, shows that
-// every member installed it.
+// E9 and E8's first half: an origination or a safe delivery in a view shows that every member
+// installed the view.
 void EndJudge::finish_installs(View& view) {
   if (view.missing == 0 || v_.options.quorum) return;
   const Index index = v_.history.view(view.id);
@@ -81,7 +81,7 @@ void EndJudge::finish_installs(View& view) {
   }
 }
 
-// True if the member's missing installation of `view` is not just a missing end of its events.
+// True unless the installation of `view` may be among the missing last events of the member.
 bool EndJudge::ended_without(Index member, const View& view) const {
   const Process& process = v_.history.processes[member];
   if (process.stage == Stage::left || !v_.options.truncated_ok) return true;
@@ -90,8 +90,7 @@ bool EndJudge::ended_without(Index member, const View& view) const {
   });
 }
 
-// E7 for views whose messages did not come in the order of their positions: until now it was not
-// known what the order is.
+// E7 for views whose messages came out of order: their order is known only now.
 void EndJudge::finish_order(View& view) {
   if (view.sorted) return;
   v_.history.sort_order(view);
@@ -125,7 +124,7 @@ void EndJudge::finish_order(View& view) {
   }
 }
 
-// E7's last part: in a transitional view only messages of members outside it may be skipped.
+// E7's last part: in a transitional view, only messages of members outside it may be skipped.
 void EndJudge::finish_holes(const Transition& transition) {
   const Span* first = nullptr;
   for (const Index at : transition.spans) {
@@ -160,7 +159,7 @@ void EndJudge::finish_holes(const Transition& transition, const Span& span) {
   }
 }
 
-// E2: members of a transitional view that install the next view come there on the same way.
+// E2: members of a transitional view that install the next view come from the same view.
 void EndJudge::finish_travel(const Transition& transition) {
   for (const Index member : transition.members) {
     const Index at = v_.history.span_in(transition.next, member);
@@ -175,8 +174,8 @@ void EndJudge::finish_travel(const Transition& transition) {
   }
 }
 
-// E8 for what was delivered as safe before a transitional view: every member that went on to
-// another view delivered it too. On a quorum the same holds for all that was delivered there.
+// E8 for safe deliveries before a transitional view: every member that went on to another view
+// delivered the message, too. On a quorum this holds for every message.
 void EndJudge::finish_safe(Index index) {
   const View& view = v_.history.views[index];
   if (view.stable_message == kNone && !v_.options.quorum) return;
@@ -203,7 +202,7 @@ void EndJudge::finish_safe(Index index) {
   }
 }
 
-// E8 for what was delivered as safe in a transitional view: the same, for the members of that one.
+// E8 for safe deliveries in a transitional view: the same, for its members.
 void EndJudge::finish_safe(const Transition& transition) {
   const Span* first = nullptr;
   for (const Index from : transition.spans) {

@@ -25,21 +25,21 @@ struct CloseFile {
   void operator()(std::FILE* file) const { ignore(std::fclose(file), "only read from"); }
 };
 
-// One trace file, read line by line. Its memory is one chunk and one line.
+// One trace file, read line by line. Keeps one chunk and one line in memory.
 class TraceFile {
  public:
   explicit TraceFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
     if (file_ == nullptr) error_ = path_ + ": " + std::strerror(errno);
   }
 
-  /// Reads the next event into event(); false at the end, or if error() is not empty.
+  /// Reads the next event into event(). Returns false at the end, or with a text in error().
   bool next(trace::Names& names) {
     if (!error_.empty() || !next_line()) return false;
     Result<trace::Event, std::string> parsed = trace::parse_json(line_, names);
     if (parsed.has_value()) {
       event_ = std::move(*parsed);
       has_event_ = true;
-      // What happened meanwhile would be missing at this process, and be a violation at others.
+      // Events that are missing here would look like violations of other processes.
       if (event_.kind != trace::Kind::lost) return true;
       fail(std::to_string(event_.lines) +
            " lines are missing here, as there was no room for them: accepted are whole traces");
@@ -54,7 +54,7 @@ class TraceFile {
     return false;
   }
 
-  /// True if both are one file, whatever they are called.
+  /// True if both are the same file, even under different names.
   bool is_same(const TraceFile& other) const {
     struct stat mine {};
     struct stat others {};
@@ -65,7 +65,7 @@ class TraceFile {
   }
 
   const trace::Event& event() const { return event_; }
-  /// There was one.
+  /// The file had at least one event.
   bool has_event() const { return has_event_; }
   const std::string& path() const { return path_; }
   const std::string& error() const { return error_; }
@@ -73,8 +73,8 @@ class TraceFile {
   bool cut() const { return cut_; }
 
  private:
-  // The next line without its end. At the end of the file `ended_` is set, and what has no end of
-  // line is a line if it is not empty.
+  // Reads the next line, without its end. Sets `ended_` at the end of the file; the rest there is a
+  // line, unless it is empty.
   bool next_line() {
     line_.clear();
     while (!ended_) {
@@ -126,8 +126,8 @@ class TraceFile {
   std::string error_;
 };
 
-// Reads the files together, earliest event first. Clocks of different machines need not agree: the
-// checker sorts out the rest, and has less to keep the closer the clocks are.
+// Merges the files by time. Clocks of different machines need not agree: the checker restores a
+// possible order, and keeps less in memory the closer the clocks are.
 class Merge {
  public:
   explicit Merge(std::span<const std::string> paths) {
@@ -162,14 +162,14 @@ class Merge {
   }
 
   trace::Names& names() { return names_; }
-  /// What orders at these processes, if their files say it at the beginning.
+  /// The engine, if files name it at their beginning.
   std::optional<std::string_view> engine() const {
     if (!engine_) return std::nullopt;
     return engine_->first;
   }
-  /// The file that said so first.
+  /// The first file that named the engine.
   const std::string& engine_file() const { return files_[engine_->second]->path(); }
-  /// The nodes of each domain, as their files say at the beginning; see Options.
+  /// The nodes of each domain, as files tell at their beginning; see Options.
   std::vector<std::vector<NodeId>> domains() const {
     std::vector<std::vector<NodeId>> all;
     for (const auto& [node, bits] : domains_) {
@@ -201,7 +201,7 @@ class Merge {
     }
   }
 
-  // What a node learns is the same in all its lives: its log is of these domains.
+  // A node is in the same domains in all its incarnations, since its log has the values of these.
   void note_order(std::size_t i, const trace::Event& start) {
     note_engine(i, start.engine.empty() ? trace::kUnnamedEngine : start.engine);
     const auto [known, fresh] = domains_.emplace(start.node.node, start.domains);
@@ -210,7 +210,7 @@ class Merge {
              ": this node was in other domains before: accepted are traces of one cluster";
   }
 
-  // Another engine keeps other promises: its history is no part of this one.
+  // An engine has its own promises, so traces of another engine are not part of this history.
   void note_engine(std::size_t i, std::string_view engine) {
     if (!engine_) engine_ = {std::string(engine), i};
     if (engine_->first == engine) return;
@@ -219,7 +219,7 @@ class Merge {
              engine_->first + ": accepted are traces of one cluster";
   }
 
-  // The same file, or a copy of it: its events would all be violations.
+  // The same file or a copy of it: all its events would be violations.
   void twice(std::size_t i, std::size_t earlier) {
     const std::string& path = files_[i]->path();
     const std::string& other = files_[earlier]->path();
@@ -230,9 +230,9 @@ class Merge {
   trace::Names names_;
   std::vector<std::unique_ptr<TraceFile>> files_;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
-  std::optional<std::pair<std::string, std::size_t>> engine_;  // and the file that said so
+  std::optional<std::pair<std::string, std::size_t>> engine_;  // and the file that named it first
   std::map<NodeId, std::uint16_t> domains_;                    // as trace::Event::domains
-  std::map<MemberId, std::size_t> owners_;                     // the file in which a process starts
+  std::map<MemberId, std::size_t> owners_;                     // the file with its start
   std::optional<std::size_t> current_;
   std::string error_;
 };

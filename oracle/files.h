@@ -14,21 +14,21 @@ struct FilesReport {
   Report order;
   Report unit;  ///< without events unless the files have lines of that layer
   std::uint64_t lines = 0;
-  std::uint64_t cut_lines = 0;  ///< last lines that were cut off in the middle
+  std::uint64_t cut_lines = 0;  ///< last lines that are incomplete
   bool ok() const { return order.ok() && unit.ok(); }
 };
 
-/// Checks trace files together, each the events of one or more processes, in order. A process
-/// without a `leave` line counts as crashed where its lines end; the last line of a file may be cut
-/// off. `options.layer` and `options.names` are not used. `options.quorum` is what the files say
-/// themselves, where they begin with a start; traces of different engines together are an error, or
-/// of an engine that this program does not have.
-/// A process has all its events in one file: a file that is given twice, or a copy of it, is an
-/// error. The error names the file and the line, e.g. "a.trace:17: key 'seq' is missing".
+/// Checks trace files together. Each has the events of one or more processes, in order; a process
+/// has all its events in one file. A process without a `leave` line counts as crashed at its last
+/// line; the last line of a file may be incomplete. `options.layer`, `names` and `domains` are
+/// ignored. The engine that the files name at their beginning decides `quorum`; `options.quorum`
+/// counts only if they name none. It is an error to give traces of different engines or of an
+/// unknown engine, or the same trace twice. The error names the file and the line, e.g.
+/// "a.trace:17: key 'seq' is missing".
 Result<FilesReport, std::string> check_files(std::span<const std::string> paths,
                                              const Options& options);
 
-/// The options for traces of real processes: no common clock, and ends that may be missing.
+/// The options for traces of real processes: no common clock, and last events may be missing.
 Options file_options();
 
 }  // namespace peal::oracle

@@ -33,12 +33,12 @@ void GapJudge::ordered(std::int64_t at, MemberId node, const GroupMessageId& id,
   record.places.emplace(message, record.places.size() + 1);
 }
 
-// What a node that came to a view knows, it says there.
+// A node that comes to a view tells the others there what it knows.
 void GapJudge::entered(MemberId node, const ViewId& view) {
   add(known_in_[view], nodes_[node].known);
 }
 
-// The node has completed the exchange: it knows what anybody knew who came to the view.
+// The node has completed the exchange: it knows all messages that any node brought to the view.
 void GapJudge::hear(MemberId node, const ViewId& view) {
   Node& record = nodes_[node];
   const auto known = known_in_.find(view);
@@ -62,7 +62,7 @@ void GapJudge::hear(MemberId node, const ViewId& view) {
   if (!first && !absence.names.empty()) record.absences.push_back(std::move(absence));
 }
 
-// The client's node heard of these absences ahead of what the client is told next.
+// The node heard of these absences before the client's next event.
 void GapJudge::come_past(GroupClient& record, const Node& node) const {
   if (!v_.options.at_once) return;
   while (record.absences < node.absences.size()) record.due.push_back(record.absences++);
@@ -114,7 +114,7 @@ void GapJudge::gapped(std::int64_t at, const ClientId& to, const std::string& gr
   });
 }
 
-// Groups of its own at that time, and its private name.
+// True for groups that the client is a member of, and for its private name.
 bool GapJudge::must_be_told(Index client, Index name) const {
   if (name == v_.history.clients[client].private_name) return true;
   const Index known = v_.history.find_membership(client, name);
@@ -133,7 +133,7 @@ void GapJudge::close_absence(Index client, std::size_t number, const Absence& ab
   }
 }
 
-// Before a client is told anything else, it is told of all gaps that its node heard of by then.
+// Before any other event, a client is told of all gaps that its node has heard of.
 void GapJudge::close_absences(Index client, std::int64_t at) {
   GroupClient& record = v_.history.clients[client];
   const auto node = nodes_.find(record.id.node);

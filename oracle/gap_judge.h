@@ -13,13 +13,13 @@
 
 namespace peal::oracle {
 
-/// G8: clients are told of the messages that were ordered where their node was not, once any node
-/// that is in a view with theirs knows of them; and of nothing else.
+/// G8: a client is told of messages that were ordered where its node was not, once a node in the
+/// same view knows of them. It is told of no other gaps.
 class GapJudge {
  public:
   explicit GapJudge(GroupVerdict& verdict) : v_(verdict) {}
 
-  /// How many absences the node has heard of, which a client that connects now is not told of.
+  /// How many absences the node has heard of. A client that connects now is not told of these.
   std::size_t absences_of(MemberId node) const {
     const auto at = nodes_.find(node);
     return at == nodes_.end() ? 0 : at->second.absences.size();
@@ -37,16 +37,16 @@ class GapJudge {
  private:
   /// A node heard of messages that it had missed.
   struct Absence {
-    ViewId view{};            ///< where it did
-    std::uint64_t ordered{};  ///< messages that it had got so far as before
-    std::set<Index> names;    ///< groups and private names that they were for
+    ViewId view{};            ///< the view in which it heard of them
+    std::uint64_t ordered{};  ///< how many messages it had got before
+    std::set<Index> names;    ///< groups and private names to which they were sent
   };
   /// One incarnation of a node.
   struct Node {
-    std::vector<std::uint64_t> known;                 ///< bits: messages that it got, or heard of
-    std::unordered_map<Index, std::uint64_t> places;  ///< of those that it got, from 1
+    std::vector<std::uint64_t> known;                 ///< bits: messages that it got or heard of
+    std::unordered_map<Index, std::uint64_t> places;  ///< their order, from 1, if it got them
     std::vector<Absence> absences;
-    bool started = false;  ///< completed an exchange
+    bool started = false;  ///< has completed an exchange
   };
 
   void come_past(GroupClient& record, const Node& node) const;
@@ -55,8 +55,8 @@ class GapJudge {
 
   GroupVerdict& v_;
   std::map<MemberId, Node> nodes_;
-  std::map<ViewId, std::vector<std::uint64_t>> known_in_;  ///< bits, by view: to who came there
-  std::vector<Index> ordered_for_;                         ///< targets, by message
+  std::map<ViewId, std::vector<std::uint64_t>> known_in_;  ///< by view: known to nodes that came
+  std::vector<Index> ordered_for_;                         ///< targets of each message
 };
 
 }  // namespace peal::oracle

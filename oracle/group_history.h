@@ -16,14 +16,14 @@
 #include "oracle/index.h"
 
 // What the checker of groups remembers: clients, groups, messages, memberships and states of
-// groups, all under dense numbers.
+// groups, all with dense numbers.
 
 namespace peal::oracle {
 
-/// A set of messages. A client's deliveries lie close together, so its pages are few.
+/// A set of messages, in pages. A client's deliveries lie close together, so pages are few.
 class MessageSet {
  public:
-  /// False if the message was in the set.
+  /// Returns false if the message was in the set already.
   bool insert(Index message) {
     std::uint64_t& word = pages_[message / kPageBits][message % kPageBits / 64];
     const std::uint64_t bit = std::uint64_t{1} << (message % 64);
@@ -47,59 +47,59 @@ enum class Presence : std::uint8_t { named, connected, gone };
 struct GroupClient {
   ClientId id;
   Presence presence = Presence::named;
-  Index last = kNone;  ///< the message delivered last
+  Index last = kNone;  ///< the last message delivered
   std::int64_t last_at = 0;
   MessageSet delivered;
   Index private_name = kNone;
-  std::size_t absences = 0;      ///< of its node: it came past those before this one
-  std::vector<std::size_t> due;  ///< of these, those that it has to be told of now
-  std::set<std::pair<std::size_t, Index>> told_of;  ///< gaps: which of `due`, which name
-  std::uint64_t told_at = 0;  ///< what its node had got when the last of these was due
+  std::size_t absences = 0;      ///< how many of its node's absences are past
+  std::vector<std::size_t> due;  ///< of these, absences that it must be told of now
+  std::set<std::pair<std::size_t, Index>> told_of;  ///< gaps told: element of `due`, name
+  std::uint64_t told_at = 0;  ///< how many messages its node had before the last gap that was told
 };
 
-/// What a message names, as a set.
+/// The names that a message is sent to, as a set.
 struct GroupTargets {
   std::vector<std::string> names;  ///< sorted, each once
-  std::vector<Index> groups;       ///< of the names
+  std::vector<Index> groups;       ///< names that are groups
   std::uint32_t private_names = 0;
-  Index private_name = kNone;  ///< the only one
+  Index private_name = kNone;  ///< if there is exactly one
 };
 
 struct GroupMessage {
   std::uint64_t number = 0;
   std::uint64_t hash = 0;
   Index sender = kNone;
-  Index targets = kNone;  ///< kNone: nobody was seen to send it
+  Index targets = kNone;  ///< kNone: not seen to be sent
   OwnCopy own = OwnCopy::unknown;
-  std::uint32_t strangers = 0;  ///< clients that got it as members of none of its groups
+  std::uint32_t strangers = 0;  ///< clients that got it without being members of its groups
 };
 
-/// What clients told the same view after the same one delivered in between.
+/// The messages that clients delivered between the same two views.
 struct Stretch {
-  Index previous = kNone;  ///< a state
-  Index first = kNone;     ///< the client whose messages these were
+  Index previous = kNone;  ///< the state of the first view
+  Index first = kNone;     ///< the client that delivered `messages`
   std::uint32_t clients = 0;
   std::vector<Index> messages;
 };
 
-/// Clients that came to one state of a group together, as one of them was told.
+/// Clients that came to a state of a group together, as one of them was told.
 struct Company {
   std::vector<Index> together;  ///< sorted
   Index told = kNone;           ///< the first client that was told
-  Index previous = kNone;       ///< its state before; kNone if it was no member
+  Index previous = kNone;       ///< that client's previous state; kNone: it was no member
   std::vector<Stretch> stretches;
 };
 
-/// One state of one group: what has one id.
+/// One state of one group, with one id.
 struct GroupState {
   Index group = kNone;
   GroupViewId id;
   std::vector<Index> members;      ///< as shown
-  std::vector<Index> sorted;       ///< the same
-  std::vector<Index> company_of;   ///< of `sorted`; kNone where nobody told
+  std::vector<Index> sorted;       ///< the same, sorted
+  std::vector<Index> company_of;   ///< for each of `sorted`; kNone: not known
   std::vector<Company> companies;  ///< no two have a client in common
   GroupCause cause{};
-  Index told = kNone;  ///< the first client; kNone if it is known from a node's table only
+  Index told = kNone;  ///< the first client told; kNone: known only from a table
   MemberId table_of{};
 };
 
@@ -108,33 +108,33 @@ struct Membership {
   Index client = kNone;
   Index group = kNone;
   Index state = kNone;                      ///< of the last view, while the client is a member
-  ViewId begun{};                           ///< of nodes: in which it became one
-  std::vector<Index> since;                 ///< messages of the group since then
-  std::vector<Index> owed;                  ///< own messages to the group, wanted back
-  Index last_state = kNone;                 ///< of the last view, member or not
-  std::map<ViewId, std::uint64_t> highest;  ///< index, by view
+  ViewId begun{};                           ///< the nodes' view in which it became a member
+  std::vector<Index> since;                 ///< messages of the group since the last view
+  std::vector<Index> owed;                  ///< own messages to the group that it wants back
+  Index last_state = kNone;                 ///< of the last view, even if it is no member
+  std::map<ViewId, std::uint64_t> highest;  ///< highest index for each view
 };
 
-/// Everything above, and the dense numbers of ids.
+/// All of the above, and the dense numbers of ids.
 class GroupHistory {
  public:
   std::vector<GroupClient> clients;
-  std::vector<std::string> names;  ///< of groups and private ones
+  std::vector<std::string> names;  ///< of groups, and private names
   std::vector<GroupTargets> targets;
   std::vector<GroupMessage> messages;
   std::vector<GroupState> states;
   std::vector<Membership> memberships;
 
   Index client(const ClientId& id);
-  /// Clients under their numbers, in the order given.
+  /// The clients' numbers, in the given order.
   std::vector<Index> clients_of(const std::vector<ClientId>& ids);
   Index name(std::string_view text);
   Index message(const GroupMessageId& id);
   Index targets_of(std::span<const std::string> given);
-  /// The client's membership of the group, or kNone.
+  /// The client's membership in the group, or kNone.
   Index find_membership(Index client, Index group) const;
   Index membership(Index client, Index group);
-  /// The state of that id, or kNone.
+  /// The state with this id, or kNone.
   Index find_state(Index group, const GroupViewId& id) const;
   Index add_state(Index group, const GroupViewId& id, std::vector<Index> members);
 

@@ -10,16 +10,16 @@
 
 namespace peal::oracle {
 
-/// What the judges of groups share: the history so far, what was found wrong in it, and words for
+/// What the judges of groups share: the history so far, the violations found in it, and texts for
 /// both. `anna.1/3` is connection 3 of anna.1, `anna.1/3:7` its seventh message, and `2@anna.1+5`
 /// the fifth state of groups in view 2@anna.1.
 struct GroupVerdict {
   explicit GroupVerdict(const GroupChecker::Options& its_options) : options(its_options) {}
 
-  /// G6: nothing reaches a client before it connected or after it was gone; if something did, that
-  /// is a violation, and the answer false.
+  /// G6: a client is told things only while it is connected. Otherwise reports a violation and
+  /// returns false.
   bool listens(Index client, std::int64_t at);
-  /// Is the list of a view sorted by nodes, with nobody twice?
+  /// True if a view's list is sorted by nodes and has each client once.
   bool well_formed(const std::vector<Index>& members) const;
 
   std::string name(MemberId node) const;
@@ -30,10 +30,10 @@ struct GroupVerdict {
   std::string group_text(Index group) const;
   std::string message_text(Index message) const;
   std::string clients_text(const std::vector<Index>& clients) const;
-  /// Who knew the state first.
+  /// The client or table that knew the state first.
   std::string source_text(const GroupState& state) const;
 
-  /// `text()` is called only if the violation is kept.
+  /// Calls `text()` only if the violation is kept.
   template <class Text>
   void violate(GroupProperty property, std::int64_t at_ns, Text&& text) {
     ++report.violations_total;

@@ -93,7 +93,7 @@ void GroupViewJudge::left(std::int64_t at, const ClientId& to, const std::string
   v_.history.memberships[known].owed.clear();
 }
 
-// G2: one id, one list of members and one cause, at all clients. kNone if it is broken.
+// G2: an id has one list of members and one cause at all clients. Returns kNone if it has not.
 Index GroupViewJudge::agreed_state(Index client, Index group, const GroupView& view,
                                    std::int64_t at) {
   std::vector<Index> members = v_.history.clients_of(view.members);
@@ -130,8 +130,8 @@ Index GroupViewJudge::agreed_state(Index client, Index group, const GroupView& v
   return index;
 }
 
-// G2: a member whom somebody joins is told one more than before, and a member whom somebody leaves
-// one less.
+// G2: with a join, a member is told one member more than before; with a leave or a disconnect, one
+// less.
 void GroupViewJudge::check_cause(Index client, Index previous, Index state, std::int64_t at) {
   const GroupState& now = v_.history.states[state];
   if (now.cause == GroupCause::network) return;
@@ -156,7 +156,7 @@ void GroupViewJudge::check_cause(Index client, Index previous, Index state, std:
   });
 }
 
-// G2: an id is never used again, and a client is told ids in their order.
+// G2: an id is never used again, and a client is told ids in ascending order.
 bool GroupViewJudge::ascends(const Membership& membership, const GroupViewId& id, std::int64_t at) {
   if (membership.last_state == kNone) return true;
   const GroupViewId& last = v_.history.states[membership.last_state].id;
@@ -171,7 +171,8 @@ bool GroupViewJudge::ascends(const Membership& membership, const GroupViewId& id
   return false;
 }
 
-// G4: whoever came together came from the same view. G3: and got the same messages there.
+// G4: clients that came together came from the same view. G3: they delivered the same messages
+// there.
 void GroupViewJudge::came_together(Index client, Index previous, Index state,
                                    std::vector<Index> together, std::vector<Index> messages,
                                    std::int64_t at) {
@@ -209,7 +210,7 @@ void GroupViewJudge::came_together(Index client, Index previous, Index state,
                           at);
 }
 
-// G4: a client is a member of its view and of its own company, which is a part of the members.
+// G4: a client is in its view and in its company, which is a part of the members.
 bool GroupViewJudge::plausible(Index client, const GroupState& state,
                                const std::vector<Index>& together, std::int64_t at) {
   const bool member = contains(state.sorted, client);
@@ -228,7 +229,7 @@ bool GroupViewJudge::plausible(Index client, const GroupState& state,
   return false;
 }
 
-// G4: the companies of one view have no client in common.
+// G4: different companies of one view have no client in common.
 Index GroupViewJudge::company(Index client, GroupState& state, std::vector<Index> together,
                               std::int64_t at) {
   const auto owner = [&](Index member) -> Index& {

@@ -12,8 +12,8 @@
 
 namespace peal::oracle {
 
-/// Which clients are connected, and what they are told of their groups: G2, G4, and G6 for all but
-/// messages.
+/// Judges which clients are connected, and what they are told of their groups: G2, G4, and G6
+/// except for messages.
 class GroupViewJudge {
  public:
   GroupViewJudge(GroupVerdict& verdict, GapJudge& gaps, MessageJudge& messages)

@@ -24,7 +24,7 @@ void HistoryJudge::add(const trace::Event& event) {
     case Kind::view:
       return event.transitional ? views_.install_transitional(member, event)
                                 : views_.install(member, event);
-    case Kind::lost: return;  // no trace with one comes here
+    case Kind::lost: return;  // traces with such an event are rejected earlier
   }
 }
 
@@ -40,7 +40,7 @@ void HistoryJudge::start(Process& process, const trace::Event& event) {
 
 void HistoryJudge::end(Process& process, const trace::Event& event) {
   const Index member = v_.history.member(event.node);
-  // Whoever left may well be stopped afterwards.
+  // A process that left may be killed afterwards.
   if (process.stage == Stage::left && event.kind == Kind::crash) return;
   if (!v_.alive(member, event)) return;
   process.stage = event.kind == Kind::leave ? Stage::left : Stage::crashed;

@@ -14,8 +14,8 @@
 
 namespace peal::oracle {
 
-/// Judges a history. Takes events in an order in which every origination precedes its deliveries,
-/// except where `unwitnessed_ok` says that the origination will never come.
+/// Judges a history. Each origination must precede its deliveries, unless set_unwitnessed_ok() says
+/// that the origination will never come.
 class HistoryJudge {
  public:
   explicit HistoryJudge(const Options& options) : v_(options) {}
@@ -23,8 +23,8 @@ class HistoryJudge {
   HistoryJudge& operator=(const HistoryJudge&) = delete;
 
   void add(const trace::Event& event);
-  /// While true, a delivery of a message that nobody was seen to originate stands for its
-  /// origination, if its sender's events may be missing there.
+  /// While true, a delivery of a message without an origination stands for the origination, if the
+  /// sender's events may be missing there.
   void set_unwitnessed_ok(bool ok) { deliveries_.set_unwitnessed_ok(ok); }
   Report finish();
 

@@ -6,7 +6,7 @@
 
 namespace peal::oracle {
 
-/// A dense number of something remembered.
+/// A dense number of a remembered item.
 using Index = std::uint32_t;
 inline constexpr Index kNone = std::numeric_limits<Index>::max();
 

@@ -7,7 +7,7 @@
 
 namespace peal::oracle {
 
-// G7: all clients' orders of delivery, put together, have no circle.
+// G7: the union of all clients' delivery orders has no cycle.
 void MessageJudge::finish_order() {
   for (Index message = 0; message < next_.size(); ++message) {
     const Follower& next = next_[message];
@@ -75,7 +75,7 @@ void MessageJudge::delivered(std::int64_t at, const ClientId& to, const GroupMes
   follow(client, message);
 }
 
-// The order in which a message names its groups says nothing.
+// The order of the names in a message does not matter.
 void MessageJudge::check_content(Index client, Index message, std::span<const std::string> groups,
                                  std::uint64_t hash, std::int64_t at) {
   const GroupMessage& record = v_.history.messages[message];
@@ -101,7 +101,7 @@ void MessageJudge::check_content(Index client, Index message, std::span<const st
   }
 }
 
-// Notes the message in each group that it is for and the client is a member of. False if none is.
+// Notes the message in each of its groups that the client is a member of. Returns false if in none.
 bool MessageJudge::collect(Index client, Index message) {
   bool member = false;
   for (const Index group : v_.history.targets[v_.history.messages[message].targets].groups) {
@@ -113,8 +113,9 @@ bool MessageJudge::collect(Index client, Index message) {
   return member;
 }
 
-// G6: who is a member of none of the groups may get a message only by its private name. Whose name
-// that is shows when a message to it alone arrives; two at a time cannot have the same one.
+// G6: a client that is a member of none of the groups may get a message only by its private name. A
+// message to one private name alone shows whose name it is; two connected clients cannot have the
+// same.
 void MessageJudge::check_stranger(Index client, Index message, std::int64_t at) {
   GroupMessage& record = v_.history.messages[message];
   const GroupTargets& targets = v_.history.targets[record.targets];
@@ -155,14 +156,14 @@ void MessageJudge::follow(Index client, Index message) {
   if (next.message != message) edges_.push_back({last, message, client});
 }
 
-// A client's own messages need not come back to it, unless it wanted them.
+// A client need not get its own messages back, unless it wants them.
 bool MessageJudge::may_lack(Index client, Index message) const {
   const GroupMessage& record = v_.history.messages[message];
   return record.sender == client && record.own != OwnCopy::wanted;
 }
 
-// Nearly always the lists are equal as they are. Else they are compared as sets, because a message
-// that its sender did not want back has no place in its sender's own list.
+// The lists are nearly always equal. Otherwise compares them as sets, since a sender's list lacks
+// its own messages that it did not want back.
 void MessageJudge::check_stretch(Stretch& stretch, Index client, std::vector<Index> messages,
                                  const std::string& where, std::int64_t at) {
   if (stretch.clients++ == 0) {

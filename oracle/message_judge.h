@@ -13,8 +13,8 @@
 
 namespace peal::oracle {
 
-/// Messages to groups: G3, G6 and G7. G3: clients that went from one view of a group to the next
-/// together got the same messages of the group in between. Their order is G7's.
+/// Judges messages to groups: G3, G6 and G7. G3: clients that went from one view of a group to the
+/// next together delivered the same messages of the group in between. G7 judges their order.
 class MessageJudge {
  public:
   MessageJudge(GroupVerdict& verdict, GapJudge& gaps) : v_(verdict), gaps_(gaps) {}
@@ -42,9 +42,9 @@ class MessageJudge {
 
   GroupVerdict& v_;
   GapJudge& gaps_;
-  std::unordered_map<Index, Index> private_names_;  ///< the client that got messages to it alone
-  std::vector<Follower> next_;  ///< by message: what the first client that went on got after it
-  std::vector<Edge> edges_;     ///< what others got after it, where that is something else
+  std::unordered_map<Index, Index> private_names_;  ///< client that got messages to it alone
+  std::vector<Follower> next_;  ///< by message: the first successor seen at a client
+  std::vector<Edge> edges_;     ///< other successors
 };
 
 }  // namespace peal::oracle

@@ -22,7 +22,7 @@ void OriginJudge::submit(Index member, const trace::Event& event) {
     return;
   }
   record.submitted = true;
-  if (record.originated) return;  // too late, and reported: others go by the origination
+  if (record.originated) return;  // too late, and reported: the origination counts
   record.service = event.service;
   record.hash = event.hash;
   record.has_hash = true;
@@ -35,7 +35,7 @@ void OriginJudge::originate(Index member, const trace::Event& event) {
   const Index message = v_.history.message(event);
   const Index in = v_.history.view(event.view);
   MessageRecord& record = v_.history.messages[message];
-  // A delivery may have named the unit first, and the wrong sender with it.
+  // A delivery may have named the unit first, with a wrong sender.
   if (record.number == 0 && !record.originated) record.sender = member;
   if (record.sender != member) {
     const bool same_place = record.number == 0 && record.originated;
@@ -97,7 +97,7 @@ void OriginJudge::originate(Index member, const trace::Event& event) {
   check_barrier(message, in, event);
 }
 
-// A member's messages are originated in the order of their numbers, and none is left out.
+// E6: a member's messages are originated in the order of their numbers, without omissions.
 bool OriginJudge::check_order(Index member, const MessageRecord& record, Index message,
                               const trace::Event& event) {
   Process& process = v_.history.processes[member];
@@ -111,7 +111,7 @@ bool OriginJudge::check_order(Index member, const MessageRecord& record, Index m
     });
     return false;
   }
-  // Numbers between that were never submitted do not matter: they may be in nobody's hands.
+  // Numbers that were not submitted may be skipped.
   const std::vector<Index>& own = process.by_number;
   for (std::uint64_t number = last + 1; number < record.number && number <= own.size(); ++number) {
     const Index skipped = own[number - 1];
@@ -148,7 +148,7 @@ void OriginJudge::place(Index message, View& view, const trace::Event& event) {
   view.order.push_back({event.seq, event.index, message});
 }
 
-// E9: nobody originates before everybody installed.
+// E9: no member originates before all members have installed the view.
 void OriginJudge::check_barrier(Index message, Index in, const trace::Event& event) {
   if (v_.options.quorum) return;
   View& view = v_.history.views[in];
@@ -164,7 +164,7 @@ void OriginJudge::check_barrier(Index message, Index in, const trace::Event& eve
   }
 }
 
-// The sender learns the place of a message that others have delivered.
+// The sender learns the place of a message that others have delivered already.
 void OriginJudge::confirm(Index member, Index message, const trace::Event& event) {
   MessageRecord& record = v_.history.messages[message];
   const Process& process = v_.history.processes[member];

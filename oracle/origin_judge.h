@@ -5,14 +5,14 @@
 
 namespace peal::oracle {
 
-/// Submissions and originations: their share of E3, E6 and E7, and E9.
+/// Judges submissions and originations: their share of E3, E6 and E7, and E9.
 class OriginJudge {
  public:
   explicit OriginJudge(Verdict& verdict) : v_(verdict) {}
 
   void submit(Index member, const trace::Event& event);
   void originate(Index member, const trace::Event& event);
-  /// E6: a member's messages are originated in the order of their numbers, and none is left out.
+  /// E6: a member's messages are originated in the order of their numbers, without omissions.
   bool check_order(Index member, const MessageRecord& record, Index message,
                    const trace::Event& event);
   /// Puts a message into its view's order.

@@ -52,7 +52,7 @@ void TableJudge::finish_tables() {
   }
 }
 
-// G2: what a table calls by an id is what clients were told by it.
+// G2: an id in a table has the same members as at clients.
 void TableJudge::check_entry(MemberId node, Index group, const TableGroup& entry) {
   Index index = v_.history.find_state(group, entry.id);
   const bool known = index != kNone;
@@ -71,7 +71,7 @@ void TableJudge::check_entry(MemberId node, Index group, const TableGroup& entry
   });
 }
 
-// G1: nodes that end in one view hold the same groups in the same states.
+// G1: nodes that end in the same view have the same groups in the same states.
 void TableJudge::compare_tables(MemberId node, MemberId first) {
   const auto& groups = tables_.at(node).groups;
   const auto& others = tables_.at(first).groups;
@@ -93,8 +93,8 @@ void TableJudge::compare_tables(MemberId node, MemberId first) {
   }
 }
 
-// G5: whoever is in a table is connected, to a node of the same view; at its own node it was told
-// this very state last.
+// G5: a client in a table is connected, to a node in the same view. At its own node it was told
+// this state last.
 void TableJudge::finish_member(MemberId node, Index group, const GroupViewId& id, Index client) {
   const GroupClient& record = v_.history.clients[client];
   const auto report = [&](const std::string& text) {
@@ -119,7 +119,7 @@ void TableJudge::finish_member(MemberId node, Index group, const GroupViewId& id
   }
 }
 
-// The place of a client that is connected and a member, as it knows, in the table of its node.
+// The table entry of a client's membership at the client's node; null without one.
 const TableJudge::TableGroup* TableJudge::entry_of(const Membership& membership) const {
   const auto table = tables_.find(v_.history.clients[membership.client].id.node);
   if (table == tables_.end()) return nullptr;
@@ -130,8 +130,8 @@ const TableJudge::TableGroup* TableJudge::entry_of(const Membership& membership)
   return member ? &entry->second : nullptr;
 }
 
-// G5, the other way round, and G3 for what came after the last view. Clients that end with one
-// state of a group at nodes of one view were together since.
+// G5 in the other direction, and G3 for messages after the last view. Clients that end with one
+// state of a group, at nodes of one view, were together since.
 void TableJudge::finish_memberships() {
   std::map<std::pair<Index, ViewId>, Stretch> stretches;
   for (Membership& membership : v_.history.memberships) {
@@ -158,7 +158,7 @@ void TableJudge::finish_memberships() {
   }
 }
 
-// G5: nothing that a member sent to its group, and wanted back, is still under way.
+// G5: a member got back everything that it sent to its group and wanted back.
 void TableJudge::finish_owed(const Membership& membership) {
   const GroupClient& client = v_.history.clients[membership.client];
   for (const Index message : membership.owed) {
@@ -171,7 +171,7 @@ void TableJudge::finish_owed(const Membership& membership) {
   }
 }
 
-// A history may end in the middle of what a node tells, but not once its table was final.
+// A history may end while a node still tells clients of gaps, but not after its final table.
 void TableJudge::finish_absences() {
   for (Index client = 0; client < v_.history.clients.size(); ++client) {
     const GroupClient& record = v_.history.clients[client];

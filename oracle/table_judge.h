@@ -12,7 +12,7 @@
 
 namespace peal::oracle {
 
-/// The tables of nodes, G1, and G5, which only the end of a history shows.
+/// Judges the tables of nodes, G1, and what only the end of a history shows, G5.
 class TableJudge {
  public:
   TableJudge(GroupVerdict& verdict, GapJudge& gaps, MessageJudge& messages)
@@ -30,7 +30,7 @@ class TableJudge {
   struct TableGroup {
     GroupViewId id;
     std::vector<Index> members;  ///< as given
-    std::vector<Index> sorted;   ///< the same
+    std::vector<Index> sorted;   ///< the same, sorted
   };
   struct Table {
     ViewId view{};

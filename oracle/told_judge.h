@@ -6,9 +6,9 @@
 namespace peal::oracle {
 
 /// told: a member sees in its views whether it may have missed messages. A step from one view to
-/// the next is straight if all members of the next are in the transitional view between them. After
-/// a straight step no member of the view has delivered anything since the view before that this
-/// member has not.
+/// the next is straight if all members of the next view are in the transitional view between them.
+/// After a straight step, no member of the next view has delivered a message, in the view before it
+/// or in any since, that this member has not.
 class ToldJudge {
  public:
   explicit ToldJudge(Verdict& verdict) : v_(verdict) {}

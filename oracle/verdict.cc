@@ -13,7 +13,7 @@ const trace::Names& names_of(const Options& options) {
 
 }  // namespace
 
-// An incarnation that ended does nothing more. A process need not be seen to start.
+// E1: an incarnation that ended does nothing more. The start of a process need not be seen.
 bool Verdict::alive(Index member, const trace::Event& event) {
   Process& process = history.processes[member];
   if (process.stage == Stage::named) process.stage = Stage::alive;
@@ -63,7 +63,7 @@ std::string Verdict::where_text(const Process& process) const {
   return "in the transitional view after " + view_text(process.view);
 }
 
-// The first place where two spans differ.
+// The first difference of two spans.
 std::string Verdict::difference(const Span& a, const Span& b, bool tails) const {
   const std::uint32_t count_a =
       tails ? static_cast<std::uint32_t>(a.tail.size()) : a.regular_count();

@@ -11,13 +11,13 @@
 
 namespace peal::oracle {
 
-/// What the judges of one history share: the history so far, what was found wrong in it, and how
-/// both are put into words, as the trace has them.
+/// What the judges of one history share: the history so far, the violations found in it, and texts
+/// for both, as in traces.
 struct Verdict {
   explicit Verdict(const Options& its_options) : options(its_options) {}
 
-  /// An incarnation that ended does nothing more; if this one did, that is a violation, and the
-  /// answer false. A process need not be seen to start.
+  /// E1: an incarnation that ended does nothing more. If this one did, reports a violation and
+  /// returns false. The start of a process need not be seen.
   bool alive(Index member, const trace::Event& event);
 
   std::string name(Index member) const;
@@ -27,10 +27,10 @@ struct Verdict {
   std::string transition_text(const Transition& transition) const;
   std::string members_text(const std::vector<Index>& members) const;
   std::string where_text(const Process& process) const;
-  /// The first place where two spans differ.
+  /// The first difference of two spans.
   std::string difference(const Span& a, const Span& b, bool tails) const;
 
-  /// `text()` is called only if the violation is kept.
+  /// Calls `text()` only if the violation is kept.
   template <class Text>
   void violate(Property property, Index member, std::int64_t at_ns, Text&& text) {
     ++report.violations_total;

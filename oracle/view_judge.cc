@@ -12,7 +12,7 @@ bool contains(const std::vector<Index>& list, Index item) {
 
 }  // namespace
 
-// chain: no two views with one number.
+// chain: no two views have the same number.
 void ViewJudge::check_number(Index member, Index index, const trace::Event& event) {
   if (!v_.options.quorum) return;
   const auto [first, fresh] = numbers_.try_emplace(event.view.number, index);
@@ -85,8 +85,8 @@ void ViewJudge::install_transitional(Index member, const trace::Event& event) {
   check_atomicity(transition, process.span, /*tails=*/false, event);
 }
 
-// The members of a view event, sorted; E1: each once, and the one who installs is among them. The
-// order in which the event lists them says nothing.
+// The members of a view event, sorted. E1: each is listed once, and the installing member is among
+// them. The order in the event does not matter.
 std::vector<Index> ViewJudge::member_list(Index member, const trace::Event& event) {
   std::vector<Index> list;
   list.reserve(event.members.size());
@@ -105,8 +105,8 @@ std::vector<Index> ViewJudge::member_list(Index member, const trace::Event& even
   return list;
 }
 
-// E1: regular and transitional views alternate, and ids grow. False if the view was installed
-// before.
+// E1: regular and transitional views alternate, and ids grow. Returns false if the member installed
+// the view before.
 bool ViewJudge::check_succession(Index member, Index view, const trace::Event& event) {
   const Process& process = v_.history.processes[member];
   if (process.view == kNone) return true;
@@ -139,7 +139,7 @@ bool ViewJudge::check_succession(Index member, Index view, const trace::Event& e
   return true;
 }
 
-// E2: one id, one set of members.
+// E2: an id has one set of members.
 void ViewJudge::announce(Index member, Index index, std::vector<Index> members,
                          const trace::Event& event) {
   View& view = v_.history.views[index];
@@ -197,7 +197,7 @@ void ViewJudge::open_span(Index member, Index index, const trace::Event& event) 
   process.transitional = false;
 }
 
-// E1's last part, E4 and E5, for the span that ends with the installation of `next`.
+// E1's last part, E4 and E5, for the span that ends when `next` is installed.
 void ViewJudge::close_span(Index member, Index next, const trace::Event& event) {
   const Process& process = v_.history.processes[member];
   Span& span = v_.history.spans[process.span];
@@ -231,11 +231,12 @@ void ViewJudge::check_self_delivery(Index member, const Span& span, Index next,
   });
 }
 
-// E5: members that go from one view to the next together delivered the same in the first.
+// E5: members that go from one view to the next together delivered the same messages in the first.
 void ViewJudge::check_atomicity(const Transition& transition, Index index, bool tails,
                                 const trace::Event& event) {
   const Span& span = v_.history.spans[index];
-  // The first member that came as far; a list that only grows makes this the same one every time.
+  // Compare with the first member that came as far. The list only grows, so it is always the same
+  // one.
   const auto comparable = [&](Index other) {
     return other != index && (!tails || v_.history.spans[other].went_to == transition.next);
   };
@@ -253,7 +254,7 @@ void ViewJudge::check_atomicity(const Transition& transition, Index index, bool 
   });
 }
 
-// A claimed primary view has most of the nodes, and no other one without a common node exists.
+// A primary view has more than half of the nodes, and a node in common with any other primary view.
 void ViewJudge::check_primary(Index member, Index index, const trace::Event& event) {
   const View& view = v_.history.views[index];
   if (event.primary != trace::Claim::yes) return;

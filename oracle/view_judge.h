@@ -9,7 +9,7 @@
 
 namespace peal::oracle {
 
-/// View changes: E1, E2, E4, E5, primary views; with Options::quorum their share of chain.
+/// Judges view changes: E1, E2, E4, E5, primary; with Options::quorum their share of chain.
 class ViewJudge {
  public:
   explicit ViewJudge(Verdict& verdict) : v_(verdict) {}
@@ -32,7 +32,7 @@ class ViewJudge {
   bool share_a_node(const View& a, const View& b) const;
 
   Verdict& v_;
-  std::unordered_map<std::uint64_t, Index> numbers_;  ///< of regular views, with Options::quorum
+  std::unordered_map<std::uint64_t, Index> numbers_;  ///< regular views, with Options::quorum
 };
 
 }  // namespace peal::oracle

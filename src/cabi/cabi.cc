@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface, in terms of the C++ one: here things only change their names.
+// The C interface, mapped to the C++ one: here only names change.
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kTargetsMax = 64;
 
-/// What the last failing call of a thread left behind.
+/// The last failed call of this thread.
 struct LastError {
   std::string text;
   std::int32_t reason = PEAL_REASON_NONE;
@@ -54,7 +54,7 @@ std::int32_t wrong(const char* what) {
   return fail({peal::ErrorCode::invalid_option, what, peal::Reason::none});
 }
 
-/// A client of this process has descriptors, and a name.
+/// Used where the C++ client gives no descriptor or no name: it does so only in a child of fork().
 std::int32_t of_parent() {
   return fail({peal::ErrorCode::closed,
                "this client was made before fork(): open a new one in the child",
@@ -65,7 +65,8 @@ milliseconds patience_of(std::int64_t ms) { return ms < 0 ? peal::kForever : mil
 
 std::string string_of(const char* text) { return text == nullptr ? std::string() : text; }
 
-/// Options of a program that was built with an older or a newer header.
+/// Copies the options that both the caller's header and ours have; the rest of `to` keeps its
+/// defaults. Returns false if `from->size` is not set.
 template <class T>
 bool take_options(const T* from, T& to) {
   if (from == nullptr) return true;
@@ -91,7 +92,7 @@ void copy_text(const std::string& from, char* to, std::size_t size) {
 
 uint32_t peal_version() { return PEAL_VERSION; }
 
-// In parentheses: not the macros of these names.
+// Parentheses, so that the macros of these names are not expanded.
 void(peal_options_init)(peal_options* options) {
   peal_options_init_sized(options, sizeof *options);
 }
@@ -260,6 +261,6 @@ int32_t peal_error_reason(void) { return last_error.reason; }
 
 const char* peal_reason_name(int32_t reason) {
   if (reason < PEAL_REASON_NONE || reason > PEAL_REASON_SHUTDOWN) return "unknown";
-  // The names are literals.
+  // The names are literals, and so end in a zero byte.
   return peal::reason_name(static_cast<peal::Reason>(reason)).data();
 }

@@ -9,10 +9,10 @@
 
 namespace peal::cabi {
 
-/// Shows one event to C. Thread: one at a time.
+/// Shows one event to C callers. Thread: one at a time.
 class EventView {
  public:
-  /// Fills in `out`; what it points to is valid until the next call.
+  /// Fills `out`; its pointers stay valid until the next call.
   void show(ClientEvent event, peal_event& out);
 
  private:

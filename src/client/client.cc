@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public interface, in terms of the room: here things only change their names.
+// The public interface, mapped to this module: only names change here.
 
 #include <algorithm>
 #include <utility>
@@ -24,7 +24,7 @@ static_assert(static_cast<int>(Reason::shutdown) == static_cast<int>(wire::Clien
 static_assert(static_cast<int>(Reason::shutdown) + 1 == wire::kClientCodes);
 
 Inner::Deadline deadline_of(std::chrono::milliseconds patience) {
-  // A century is as good as for ever, and can be added.
+  // A century is as good as forever, and can be added to a time.
   constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365 * 100);
   const auto now = std::chrono::steady_clock::now();
   return patience <= std::chrono::milliseconds(0) ? now : now + std::min(patience, kLongest);
@@ -59,8 +59,8 @@ class Client::Core {
  public:
   explicit Core(std::unique_ptr<Inner> made)
       : inner(std::move(made)), reader(std::make_unique<client::Reader>()) {}
-  /// In a child by fork() what threads of the parent may have been changing stays as it is. Its
-  /// descriptors are closed already.
+  /// In a child of fork(), keeps the state as it is, since threads of the parent may have been
+  /// changing it. The child's copies of the descriptors are closed already.
   ~Core() {
     if (!is_of_parent()) return;
     io::leave_to_parent(inner.release());
@@ -96,7 +96,7 @@ class Client::Core {
 
  private:
   const std::uint64_t forks_ = io::forks();
-  bool told_ = false;  ///< that it is of the parent
+  bool told_ = false;  ///< the application was told that the client is the parent's
 };
 
 v0::Result<Client> Client::connect(const ClientOptions& options, std::uint32_t header) {

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-// What the application's threads do; core_thread.cc has the thread that serves the connection.
+// What the application's threads do. core_thread.cc has the client's own thread.
 
 namespace peal::client {
 
@@ -19,12 +19,12 @@ using v0::ErrorCode;
 namespace {
 
 constexpr std::size_t kReadBytes = 256U << 10;
-/// Who takes one event in memory after the other says so often what it has: the daemon keeps only
-/// so much there.
+/// A client that takes events from shared memory reports them as seen after this many bytes, since
+/// the daemon keeps a limited amount there.
 constexpr std::uint64_t kSayTakenBytes = wire::kSharedUnseenMax / 4;
 
 Duration duration_of(std::chrono::milliseconds patience) {
-  // A day is as good as for ever, and leaves room for adding.
+  // A day is as good as forever, and leaves room for additions.
   constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
   return milliseconds(std::clamp(patience, std::chrono::milliseconds(0), kLongest).count());
 }
@@ -55,7 +55,7 @@ std::optional<Error> check(const v0::ClientOptions& options) {
   return std::nullopt;
 }
 
-/// TLS says only after the handshake that the daemon does not accept the client's certificate.
+/// TLS reports only after the handshake that the daemon rejected the client's certificate.
 ErrorCode greeting_error(Errc code) {
   if (code == Errc::not_permitted) return ErrorCode::untrusted;
   return code == Errc::would_block ? ErrorCode::timed_out : ErrorCode::unreachable;
@@ -122,7 +122,7 @@ std::optional<Error> Core::greet() {
 }
 
 std::optional<Error> Core::start_thread() {
-  // The application's signal handlers are for its own threads.
+  // Signal handlers of the application run on its own threads only.
   sigset_t all{};
   sigset_t before{};
   sigfillset(&all);

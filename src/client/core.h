@@ -23,8 +23,9 @@
 
 namespace peal::client {
 
-/// A session with its connection. The application's threads serve it while they are inside, and
-/// the core's own thread whenever they are not. Threads: any, but what is said at Client.
+/// A session with its connection. Application threads serve the connection while they are inside a
+/// call; the client's own thread serves it otherwise. Threads: any, with the limits stated at
+/// Client.
 class Core {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
@@ -48,7 +49,8 @@ class Core {
   Result<std::string, v0::Error> leave(std::string_view group, Deadline deadline);
   Result<std::string, v0::Error> ask(std::string_view what, Deadline deadline);
   std::optional<v0::Error> flush(Deadline deadline);
-  /// `used`: the body of an item that is not needed any more. A message is decoded into `message`.
+  /// `used` is the body of an item that the caller no longer needs; its buffer is reused. A message
+  /// is decoded into `message`.
   std::optional<Item> take(Deadline deadline, std::vector<std::byte> used,
                            wire::MessageEvent& message);
   void close(Deadline deadline);
@@ -58,25 +60,26 @@ class Core {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  /// What ends a connection, and has not been dealt with yet.
+  /// A failure that ends the connection and that the own thread has not handled yet.
   enum class Trouble : std::uint8_t {
     none,
-    writing,  ///< what the daemon said before may still be there to be read
+    writing,  ///< the daemon's last records may still be readable
     reading,
   };
 
-  /// Whether the application reads when something comes.
+  /// How the own thread watches an application that may sleep on fd().
   enum class Guard : std::uint8_t {
     none,
-    set,      ///< nothing has come since it was here last
-    tripped,  ///< it has time until look_again_
+    set,      ///< it polls the connection; nothing has arrived since
+    tripped,  ///< input arrived; the application has until look_again_
   };
 
   Core(Dialer dialer, const v0::ClientOptions& options);
   std::optional<v0::Error> greet();
   std::optional<v0::Error> start_thread();
 
-  // Of the thread; greet() before there is one. All begin and end with the lock.
+  // Called by the own thread, and by greet() before that thread exists. All begin and end with the
+  // lock held.
   void run();
   bool turn(Lock& lock);
   void sleep(Lock& lock);
@@ -88,7 +91,7 @@ class Core {
   void drop();
   void come_back();
 
-  // With the lock, any thread. Those that take it let go of it meanwhile.
+  // Called by any thread with the lock held. Those that take `lock` release it meanwhile.
   void write_once(Lock& lock);
   void write_out(Lock& lock);
   std::size_t read_once(Lock& lock);
@@ -101,7 +104,7 @@ class Core {
   void notify();
   void signal_events();
 
-  // With the lock, the application's threads.
+  // Called by application threads with the lock held.
   bool may_take_over() const;
   bool may_serve() const;
   bool has_much_unsaid() const;
@@ -121,65 +124,66 @@ class Core {
 
   Dialer dialer_;
   const Duration connect_timeout_;
-  Signal wake_;       ///< the thread
-  Timer later_;       ///< wakes it, if what was left to it has not been written by then
-  Signal kick_;       ///< the application's thread that polls
-  Signal events_fd_;  ///< there is something to read
+  Signal wake_;       ///< wakes the own thread
+  Timer later_;       ///< wakes it to write output that the application left over
+  Signal kick_;       ///< wakes the application thread that polls
+  Signal events_fd_;  ///< readable while there is something to read
   Signal room_fd_;
   Watcher events_or_connection_;
   std::atomic<bool> stop_{false};
-  std::mutex joining_;  ///< of those who close at the same time, one waits for the thread
+  std::mutex joining_;  ///< serializes concurrent close(): one joins, others wait
   std::thread thread_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  int waiters_ = 0;  ///< wait for changed_
-  int takers_ = 0;   ///< are in take()
+  int waiters_ = 0;  ///< threads that wait on changed_
+  int takers_ = 0;   ///< threads inside take()
   Session session_;
 
   // Who serves the connection.
-  bool usable_ = false;            ///< it is open, and any thread may use it
-  bool in_use_ = false;            ///< one reads or writes, without the lock
-  bool thread_serves_ = true;      ///< else the application does, and the thread looks after it
-  bool sleeping_ = false;          ///< the thread polls, and has to be woken
-  bool polled_ = false;            ///< a thread of the application polls
-  bool unwatched_ = false;         ///< for so long that the thread looks after it no more
-  Guard guard_ = Guard::none;      ///< of the thread, over an application that may poll fd()
-  bool later_set_ = false;         ///< later_ runs
+  bool usable_ = false;            ///< the connection is open, and any thread may use it
+  bool in_use_ = false;            ///< a thread reads or writes, without the lock
+  bool thread_serves_ = true;      ///< false: the application serves, and the thread checks on it
+  bool sleeping_ = false;          ///< the own thread polls and must be woken
+  bool polled_ = false;            ///< an application thread polls
+  bool unwatched_ = false;         ///< it has polled so long that the own thread stopped checking
+  Guard guard_ = Guard::none;      ///< how the own thread watches an application on fd()
+  bool later_set_ = false;         ///< later_ is armed
   bool watched_ = false;           ///< events_or_connection_ watches the connection
-  bool fd_used_ = false;           ///< somebody asked for it
-  std::uint64_t visits_ = 0;       ///< of the application
-  std::uint64_t last_visits_ = 0;  ///< when the thread looked last
-  Instant look_again_;             ///< at the visits
-  bool suspects_ = false;          ///< nothing was heard for too long: the thread looks itself
+  bool fd_used_ = false;           ///< the application called events_fd()
+  std::uint64_t visits_ = 0;       ///< how often the application was inside a call
+  std::uint64_t last_visits_ = 0;  ///< visits_ when the own thread last checked
+  Instant look_again_;             ///< when it checks visits_ again
+  bool suspects_ = false;          ///< the daemon is silent for too long: the thread reads itself
 
   bool events_signalled_ = false;  ///< events_fd_ is readable
-  bool room_wanted_ = false;       ///< room_fd_ is not readable, and has to be
-  std::size_t room_bytes_ = 0;     ///< for a message of so many bytes, the smallest that waits
+  bool room_wanted_ = false;       ///< room_fd_ must become readable
+  std::size_t room_bytes_ = 0;     ///< smallest waiting message, in bytes: room_fd_ needs that much
 
-  // The connection. The stream and the buffers are of whoever uses it; only the thread ends it.
+  // The thread that uses the connection owns the stream and the buffers; only the own thread closes
+  // it.
   std::unique_ptr<io::Stream> stream_;
-  io::Mapping memory_;  ///< that the daemon shares on this connection
+  io::Mapping memory_;  ///< shared by the daemon for this connection
   std::vector<std::byte> buffer_;
   std::vector<ByteView> chunks_;
-  io::Polling polling_;  ///< of the application's thread that polls
+  io::Polling polling_;  ///< by the application thread that polls
   bool read_blocked_ = false;
   bool write_blocked_ = false;
-  bool unsent_ = false;    ///< the stream has taken what it has not sent
-  bool was_open_ = false;  ///< before the daemon gave it up
-  /// For whoever sends to come back and write the rest; then the thread does. Longer for one that
-  /// always comes back.
+  bool unsent_ = false;    ///< the stream has accepted bytes that it has not sent
+  bool was_open_ = false;  ///< the session was open before the last input
+  /// How long a sender may leave output for its own next call before the own thread writes it. The
+  /// time grows while the sender comes back in time.
   static constexpr Duration kLeftForMin = microseconds(200);
   static constexpr Duration kLeftForMax = milliseconds(2);
   Duration left_for_ = kLeftForMin;
-  Instant written_;                  ///< last
-  std::size_t unwritten_bytes_ = 0;  ///< about, since then
-  std::size_t unsaid_bytes_ = 0;     ///< were read since then, and the daemon does not know
+  Instant written_;                  ///< when bytes were last written
+  std::size_t unwritten_bytes_ = 0;  ///< roughly, since then
+  std::size_t unsaid_bytes_ = 0;     ///< read since then, and not yet reported as seen
   Pulse pulse_;
   Trouble trouble_ = Trouble::none;
-  io::IoError why_;  ///< the connection was lost, or not made
+  io::IoError why_;  ///< why the connection was lost or not made
 
-  // Of the thread.
+  // Only for the own thread.
   Instant greeting_ends_;
   Instant give_up_;
   Instant next_try_;

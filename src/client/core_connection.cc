@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What any thread does with the connection: one at a time, without the lock while it reads or
-// writes.
+// What any thread does with the connection. One thread at a time uses it, and does not hold the
+// lock while it reads or writes.
 
 #include <poll.h>
 #include <sched.h>
@@ -15,17 +15,18 @@
 namespace peal::client {
 namespace {
 
-/// Who sends this often shares system calls among messages, and writes at once otherwise.
+/// Messages sent closer together than this share system calls; a later one is written at once.
 constexpr Duration kWriteApart = microseconds(20);
-/// So much is written even then.
+/// With this many bytes waiting, even such messages are written at once.
 constexpr std::size_t kUnwrittenBytesMax = 64U << 10;
-/// What was seen is said with something else, or after so much, or when the thread looks.
+/// Events are reported as seen together with other output, after this many bytes, or when the own
+/// thread looks.
 constexpr std::size_t kUnsaidBytesMax = 64U << 10;
-/// Of events in shared memory: far less than may be unseen, or the daemon would not use it.
+/// The same for events in shared memory; far below the limit at which the daemon stops using it.
 constexpr std::uint64_t kUnsaidSharedBytesMax = wire::kSharedUnseenMax / 8;
-/// What others add while one writes is written by that one, so often.
+/// How often a thread writes again because others added output while it was writing.
 constexpr int kRoundsMax = 4;
-/// Reads of records that are no events, until the thread is asked to go on.
+/// After so many reads without an event, an application thread leaves reading to the own thread.
 constexpr int kLooksMax = 16;
 
 timespec time_until(std::chrono::steady_clock::time_point deadline) {
@@ -40,8 +41,8 @@ timespec time_until(std::chrono::steady_clock::time_point deadline) {
 
 // ---- Reading and writing
 
-/// Writes once. The records stay where they are meanwhile: whoever takes some away has to use the
-/// connection, or waits until nobody does.
+/// Writes once, without the lock. The records must stay in place meanwhile: only the thread that
+/// uses the connection may remove any, others wait until it is unused.
 void Core::write_once(Lock& lock) {
   PEAL_ASSERT(!in_use_ && stream_ != nullptr);
   in_use_ = true;
@@ -72,12 +73,12 @@ void Core::write_once(Lock& lock) {
   if (moved.outcome == io::StreamOutcome::broken) {
     fail(Trouble::writing, stream_->error());
   } else if (write_blocked_ && !was_blocked) {
-    wake_thread();  // it waits for room
+    wake_thread();  // it waits for POLLOUT
   }
   if (waiters_ > 0) changed_.notify_all();
 }
 
-/// Writes what there is, and what comes meanwhile, within reason.
+/// Writes all output, and what others add meanwhile, at most kRoundsMax times.
 void Core::write_out(Lock& lock) {
   for (int round = 0; round < kRoundsMax; ++round) {
     if (write_blocked_ || trouble_ != Trouble::none || stream_ == nullptr) return;
@@ -89,7 +90,7 @@ void Core::write_out(Lock& lock) {
   leave_rest();
 }
 
-/// Reads once, whether there is room for it or not, and returns how many bytes came.
+/// Reads once, even if the inbox is full, and returns the number of bytes received.
 std::size_t Core::read_once(Lock& lock) {
   PEAL_ASSERT(!in_use_ && stream_ != nullptr);
   in_use_ = true;
@@ -119,7 +120,7 @@ std::size_t Core::read_once(Lock& lock) {
     fail(Trouble::reading, {Errc::closed, "the daemon ended the connection"});
   }
   if (moved.bytes > 0 || waiters_ > 0) notify();
-  // Others leave what they add to whoever uses the connection.
+  // Other threads added output while this one used the connection, and left it to this one.
   if (unsent_ || session_.has_more_than_seen()) push_out(lock);
   return moved.bytes;
 }
@@ -129,7 +130,8 @@ void Core::check_torn() {
   fail(Trouble::writing, {Errc::closed, "what the daemon told was gone before it was read"});
 }
 
-/// What came with the first byte. If it cannot be read, everything comes on the connection.
+/// Maps the memory whose descriptor came with the first byte. If that fails, the daemon sends all
+/// events on the connection.
 void Core::take_memory() {
   const io::Fd came = stream_->take_descriptor();
   if (!came) return;
@@ -147,14 +149,14 @@ void Core::wait_until_unused(Lock& lock, bool and_not_polled) {
   }
 }
 
-/// The connection is of no use any more: the thread deals with it.
+/// The connection has failed; the own thread ends it.
 void Core::fail(Trouble kind, io::IoError why) {
   trouble_ = kind;
   why_ = std::move(why);
   withdraw();
 }
 
-/// No thread of the application uses the connection from now on.
+/// From now on no application thread uses the connection.
 void Core::withdraw() {
   usable_ = false;
   unwatch();
@@ -166,7 +168,7 @@ void Core::wake_thread() {
   if (std::exchange(sleeping_, false)) wake_.set();
 }
 
-/// Who is in take() sees events, and does this for those that it leaves.
+/// A thread inside take() handles the events, and signals those that it leaves.
 void Core::signal_events() {
   if (!fd_used_ || takers_ > 0 || !session_.has_item()) return;
   if (!std::exchange(events_signalled_, true)) events_fd_.set();
@@ -184,20 +186,21 @@ void Core::notify() {
 
 // ---- Who serves
 
-/// Goodbye is said by the thread; and who waits for room_fd() may do nothing else meanwhile.
+/// Only the own thread says goodbye. It also serves while the application waits for room_fd(),
+/// since the application may make no other calls then.
 bool Core::may_take_over() const {
   return usable_ && !suspects_ && !room_wanted_ && !session_.saying_goodbye() &&
          session_.wants_input();
 }
 
-/// What was seen is to be said, though there is nothing else to say.
+/// Enough events are unreported that they are reported even without other output.
 bool Core::has_much_unsaid() const {
   return unsaid_bytes_ >= kUnsaidBytesMax || session_.taken_bytes() >= kUnsaidSharedBytesMax;
 }
 
 bool Core::may_serve() const { return may_take_over() && !in_use_ && !polled_; }
 
-/// The application serves, for as long as it is here often enough.
+/// The application serves from now on, as long as it calls often enough.
 void Core::take_over() {
   ++visits_;
   if (!std::exchange(thread_serves_, false)) return;
@@ -205,7 +208,7 @@ void Core::take_over() {
   wake_thread();
 }
 
-/// The thread serves.
+/// The own thread serves from now on.
 void Core::hand_over() {
   if (std::exchange(thread_serves_, true)) return;
   unwatch();
@@ -225,26 +228,27 @@ void Core::unwatch() {
   if (std::exchange(watched_, false)) events_or_connection_.unwatch(stream_->fd());
 }
 
-/// Something was added that is to be written: at once, unless that was done a moment ago.
+/// Writes output that was just added, unless something was written less than kWriteApart ago.
 void Core::push_out(Lock& lock) {
-  if (!usable_ || in_use_ || write_blocked_) return;  // whoever ends that goes on
+  if (!usable_ || in_use_ || write_blocked_) return;  // the thread that uses it goes on
   if (unwritten_bytes_ < kUnwrittenBytesMax && io::Clock::now() < written_ + kWriteApart) {
     return leave_rest();
   }
   write_out(lock);
 }
 
-/// What is not written may be so by the next call of the application; else the thread does it.
+/// Leaves output to the application's next call, and arms a timer after which the own thread writes
+/// it.
 void Core::leave_rest() {
   if (!usable_ || write_blocked_ || std::exchange(later_set_, true)) return;
   later_.set(left_for_);
 }
 
-/// Reads what is there, until there is an event.
+/// Reads what has arrived, until there is an event.
 void Core::look(Lock& lock) {
   if (!may_take_over()) return;
   take_over();
-  if (!may_serve()) return;  // whoever uses it just now tells of what comes
+  if (!may_serve()) return;  // the thread that uses it reports what arrives
   if (unsent_ || session_.has_more_than_seen() || has_much_unsaid()) write_out(lock);
   for (int i = 0; i < kLooksMax; ++i) {
     if (!may_serve()) return;
@@ -254,7 +258,7 @@ void Core::look(Lock& lock) {
   hand_over();
 }
 
-/// Serves the connection, sleeping up to `deadline`, until it has done something.
+/// Serves the connection until something has happened; sleeps up to `deadline`.
 void Core::serve(Lock& lock, Deadline deadline) {
   take_over();
   if (unsent_ || session_.has_more_than_seen() || has_much_unsaid()) {
@@ -291,7 +295,7 @@ void Core::poll(std::span<pollfd> fds, Deadline deadline) {
   if (notes) polling_.note_wait(io::Clock::now() - begin);
 }
 
-/// Polls without sleeping; false if it came to nothing.
+/// Polls without sleeping. Returns false if nothing became ready.
 bool Core::spin(std::span<pollfd> fds, Deadline deadline) {
   const timespec left = time_until(deadline);
   Instant now = io::Clock::now();
@@ -307,10 +311,10 @@ bool Core::spin(std::span<pollfd> fds, Deadline deadline) {
   return false;
 }
 
-/// Waits until something may have changed, or up to `deadline`.
+/// Waits until something may have changed, at most until `deadline`.
 void Core::wait(Lock& lock, Deadline deadline) {
   if (may_serve()) return serve(lock, deadline);
-  if (!polled_ && !in_use_) hand_over();  // nobody else would serve
+  if (!polled_ && !in_use_) hand_over();  // no other thread serves
   ++waiters_;
   changed_.wait_until(lock, deadline);
   --waiters_;

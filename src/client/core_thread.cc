@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread of a client: it serves the connection while no thread of the application does, looks
-// after those that do, pings, and comes back.
+// The client's own thread. It serves the connection while no application thread does, checks on
+// those that do, sends pings, and reconnects.
 
 #include <poll.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr Duration kPauseMin = milliseconds(20);
 constexpr Duration kPauseMax = seconds(2);
-/// An application that was not here for so long does not serve its connection.
+/// An application that makes no call for this long does not serve its connection.
 constexpr Duration kAway = milliseconds(50);
 
 }  // namespace
@@ -35,15 +35,15 @@ void Core::run() {
   }
   withdraw();
   wait_until_unused(lock, true);
-  // Whoever closes without patience still says what can be said at once.
+  // Even a close without patience sends what can be written at once.
   if (stream_ != nullptr && !write_blocked_ && trouble_ == Trouble::none) write_once(lock);
   stream_.reset();
 }
 
-/// False if there is nothing to be done at the moment.
+/// Returns false if there is nothing to do at the moment.
 bool Core::turn(Lock& lock) {
   const bool was_serving = thread_serves_ || !usable_;
-  if (in_use_ && !was_serving) return false;  // who uses it writes what there is
+  if (in_use_ && !was_serving) return false;  // the user of the connection writes the output
   wait_until_unused(lock, false);
   write_out(lock);
   const bool serves = thread_serves_ || !usable_;
@@ -63,11 +63,12 @@ void Core::sleep(Lock& lock) {
   short events = 0;
   if (wants_input) events = POLLIN;
   if (write_blocked_) events = static_cast<short>(events | POLLOUT);
-  // Its end is noticed also while nothing else is wanted of it: what was written before may be
+  // Even with no wish for input, notice that the connection ended: messages written to it may be
   // lost.
   if (serves && !wants_input && wants_rest) events = static_cast<short>(events | POLLRDHUP);
   if (!serves && guard_ == Guard::set) events = static_cast<short>(events | POLLIN);
-  // A connection that ended would wake this thread again and again while not even that is wanted.
+  // While the session accepts not even the rest of an ended connection, do not poll that
+  // connection: it would wake this thread again and again.
   std::array<pollfd, 3> fds{pollfd{wake_.fd(), POLLIN, 0}, pollfd{later_.fd(), POLLIN, 0},
                             pollfd{events == 0 ? -1 : stream_->fd(), events, 0}};
   Instant until = alarm(wants_input || !serves);
@@ -107,8 +108,8 @@ void Core::after_sleep(Instant until, bool wants_input, bool wants_rest, short r
   }
 }
 
-/// An application that sleeps on the connection itself says when it does not any more. One that may
-/// sleep on fd() is looked after once there is something to be read.
+/// An application thread that sleeps on the connection itself tells this thread when it stops. An
+/// application that may sleep on fd() is checked once there is something to read.
 void Core::look_after(Instant now) {
   const bool was_here = std::exchange(last_visits_, visits_) != visits_;
   look_again_ = now + kAway;
@@ -128,7 +129,7 @@ Instant Core::alarm(bool listens) const {
   return pulse_.next(milliseconds(session_.ping_ms()), listens);
 }
 
-/// `heard_all`: there is nothing to be read at this moment.
+/// `heard_all`: there is nothing to read at this moment.
 void Core::on_alarm(Instant now, bool heard_all) {
   if (session_.phase() == Session::Phase::greeting) {
     if (now < greeting_ends_) return;
@@ -143,15 +144,15 @@ void Core::on_alarm(Instant now, bool heard_all) {
                              std::to_string((ping * Pulse::kPingsMissed).ns / 1'000'000) + " ms"});
     }
     suspects_ = true;
-    hand_over();  // this thread looks itself whether there is something
+    hand_over();  // this thread itself checks for input
   }
   if (!pulse_.is_quiet(now, ping)) return;
   session_.ping();
   pulse_.said(now);
 }
 
-/// The connection has ended. What the daemon said before is taken, whether somebody reads it now or
-/// not: it may say why, and it does not come again if the session is not gone on with.
+/// Ends a lost connection. First reads what the daemon sent before, even if the inbox is full: it
+/// may say why it ended, and it is not sent again unless the session is resumed.
 void Core::part(Lock& lock) {
   withdraw();
   wait_until_unused(lock, true);

@@ -96,7 +96,7 @@ Result<Dialer, Error> Dialer::make(const v0::ClientOptions& options, Question qu
 
 Result<std::vector<io::Endpoint>, Error> Dialer::look_up(Instant deadline,
                                                          const std::atomic<bool>& stop) const {
-  constexpr Duration kLookUp = milliseconds(20);  // who stops waits no longer than that
+  constexpr Duration kLookUp = milliseconds(20);  // a stop takes at most this long
   const auto number = static_cast<std::uint16_t>(std::stoul(address_.port));
   const io::HostPort name{address_.host, number};
   std::optional<io::LookUp> asked;
@@ -114,7 +114,7 @@ Result<std::vector<io::Endpoint>, Error> Dialer::look_up(Instant deadline,
         asked = std::move(*begun);
       } else if (begun.error().code != Errc::would_block) {
         return unexpected(Error{ErrorCode::system, begun.error().message});
-      } else {  // others of this process ask at the moment
+      } else {  // other lookups of this process are under way
         ::poll(nullptr, 0, poll_ms(now, now + step));
       }
       continue;
@@ -152,7 +152,8 @@ Dialer::Dialed Dialer::dial(Instant deadline, Signal& wake, const std::atomic<bo
     const auto others = static_cast<std::int64_t>(found->size() - i);
     auto stream = finish(start((*found)[i]), now + left / others, wake, stop);
     if (stream || stream.error().code == ErrorCode::closed) return stream;
-    // The first tells as much as any, but where a daemon was found that is not trusted.
+    // Report the first error, which is as good as any, unless a daemon was found that is not
+    // trusted.
     if (!why || stream.error().code == ErrorCode::untrusted) why = stream.error();
   }
   return unexpected(std::move(*why));

@@ -15,7 +15,7 @@
 
 namespace peal::client {
 
-/// Where a daemon is.
+/// The address of a daemon.
 struct Address {
   bool tls = false;
   std::string path;  ///< of a Unix socket
@@ -29,21 +29,21 @@ Result<Address, v0::Error> parse_address(std::string_view text);
 /// Makes connections to one daemon. Thread: one at a time.
 class Dialer {
  public:
-  /// How addresses are found: a test asks somebody else than the system.
+  /// How host names are resolved; a test replaces the system's resolver.
   using Question = io::LookUp::Question;
 
   /// Checks the address, and reads the certificates. Errors: invalid_option, not_permitted, system.
   static Result<Dialer, v0::Error> make(const v0::ClientOptions& options, Question question = {});
 
-  /// A connection over which bytes can go, to the first of the host's addresses with which that
-  /// works; each has its share of the time. Errors: unreachable, untrusted, timed_out,
-  /// not_permitted, system; closed if `stop` was set and `wake` afterwards.
-  /// Blocks: until `deadline`; once stopped, some milliseconds.
+  /// Connects to the first of the host's addresses that works, and returns a stream that is ready
+  /// for bytes. Each address gets its share of the time. Errors: unreachable, untrusted, timed_out,
+  /// not_permitted, system; closed if `stop` was set and `wake` signalled after it. Blocks: until
+  /// `deadline`; once stopped, some milliseconds.
   Result<std::unique_ptr<io::Stream>, v0::Error> dial(Instant deadline, Signal& wake,
                                                       const std::atomic<bool>& stop);
-  /// It is a Unix socket; then a stream expects a descriptor with its first byte.
+  /// The daemon is on a Unix socket; then a stream expects a descriptor with its first byte.
   bool is_local() const { return tls_ == nullptr; }
-  /// The address, for messages.
+  /// The address, for error messages.
   const std::string& where() const { return where_; }
 
  private:
@@ -55,13 +55,13 @@ class Dialer {
   Dialed finish(Dialed stream, Instant deadline, Signal& wake, const std::atomic<bool>& stop) const;
 
   Address address_;
-  Question question_;  ///< empty: the system's
+  Question question_;  ///< empty: the system's resolver
   std::string tls_name_;
   std::shared_ptr<const io::TlsContext> tls_;  ///< null: a Unix socket
   std::string where_;
 };
 
-/// Milliseconds for poll(2) until `deadline`, rounded up; 0 if it is over.
+/// Milliseconds for poll(2) until `deadline`, rounded up; 0 if `deadline` has passed.
 int poll_ms(Instant now, Instant deadline);
 
 }  // namespace peal::client

@@ -12,7 +12,7 @@ bool is_message(const Item& item) {
   return item.kind == Item::Kind::record && item.record == wire::RecordKind::message;
 }
 
-/// Of an event; a message is left in `message`.
+/// Decodes an event to check it; a message is left in `message`.
 wire::Drop decode_event(wire::RecordKind kind, ByteView body, wire::MessageEvent& message) {
   const auto as = [body](auto event) { return decode(body, event); };
   switch (kind) {
@@ -47,7 +47,7 @@ Inbox::Wrong Inbox::push_event(const wire::Record& record) {
   const wire::Drop damage = decode_event(record.kind, record.body, message);
   if (damage != wire::Drop::none) return damage_text(damage);
   push_record(record);
-  // Events are seen in their order: this one stands behind others that still have to be copied.
+  // Events are seen in order, so this one waits for earlier events that are still to be copied.
   items_.back().unseen = true;
   if (places_ == 0) note_seen(items_.back());
   return std::nullopt;
@@ -58,7 +58,7 @@ Inbox::Wrong Inbox::push_shared(ByteView body) {
   if (memory_.empty() || decode(body, at) != wire::Drop::none) {
     return "a place in shared memory that cannot be";
   }
-  // What waits there to be copied must not be more than that.
+  // Bounds what waits in shared memory to be copied.
   told_bytes_ += at.bytes;
   if (told_bytes_ > wire::kSharedUnseenMax) return "more events in memory than may be unseen";
   switch (wire::look_at_shared(memory_, at)) {
@@ -87,7 +87,7 @@ std::optional<Item> Inbox::take(wire::MessageEvent& message, bool open, Wrong& w
     if (!fetch(items_.front(), message, open, wrong)) return std::nullopt;
   } else if (is_message(items_.front())) {
     const wire::Drop damage = decode(items_.front().body, message);
-    PEAL_ASSERT(damage == wire::Drop::none);  // it was looked at when it came
+    PEAL_ASSERT(damage == wire::Drop::none);  // checked when it arrived
   }
   Item item = std::move(items_.front());
   items_.pop_front();
@@ -116,7 +116,8 @@ void Inbox::note_seen(Item& item) {
   seen_due_ = true;
 }
 
-/// Copies what lies in memory, once, and looks only at the copy. `damage` is that of an event.
+/// Copies one record out of shared memory, once, and checks only the copy. `damage` says what is
+/// wrong with the event.
 wire::SharedRead Inbox::copy(Item& item, wire::MessageEvent& message, wire::Drop& damage) {
   std::vector<std::byte> body = spare_.take();
   const wire::SharedRead read = wire::read_shared(memory_, item.place, item.record, body);
@@ -133,7 +134,7 @@ wire::SharedRead Inbox::copy(Item& item, wire::MessageEvent& message, wire::Drop
   return read;
 }
 
-/// The first item is to be taken.
+/// Copies the first item before it is taken. On failure discards all unseen events.
 bool Inbox::fetch(Item& item, wire::MessageEvent& message, bool open, Wrong& wrong) {
   wire::Drop damage = wire::Drop::none;
   const wire::SharedRead read = copy(item, message, damage);
@@ -159,7 +160,7 @@ void Inbox::fetch_all() {
   }
 }
 
-/// Those that are not seen, from one item on.
+/// Discards unseen events, from item `from` on.
 void Inbox::drop_events(std::size_t from) {
   std::deque<Item> kept;
   for (; !items_.empty(); items_.pop_front()) {

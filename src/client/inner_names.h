@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All headers of rooms that code beside the public headers uses, as they have to come first.
+// Headers of other modules that this module uses together with the public ones; they must come
+// first.
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -19,9 +20,9 @@
 
 namespace peal::client {
 
-// The public headers (include/peal/types.h) have names of their own for these. Where one of them is
-// included, after everything else, these still mean what the rooms mean; the public ones are
-// v0::Result and so on.
+// The public headers (include/peal/types.h) declare their own Result and Service. Where one of them
+// is included, after everything else, the unqualified names in peal::client still mean those of the
+// modules; the public ones are v0::Result and v0::Service.
 using peal::Result;
 using peal::Service;
 

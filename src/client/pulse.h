@@ -7,18 +7,19 @@
 
 namespace peal::client {
 
-/// When it is time to say something on a connection, and when the daemon has been silent for too
-/// long. `ping` is how often each side says something; 0: nobody needs to. Thread: one at a time.
+/// Decides when a ping is due on a connection, and when the daemon has been silent for too long.
+/// Each side says something every `ping`; 0 switches this off. Thread: one at a time.
 class Pulse {
  public:
-  /// A daemon that has not answered so many pings is not there any more.
+  /// A daemon that has been silent for this many ping intervals is dead.
   static constexpr std::int64_t kPingsMissed = 3;
   static constexpr Instant kNever{INT64_MAX};
 
   void start(Instant now) { said_ = heard_ = now; }
   void said(Instant now) { said_ = now; }
   void heard(Instant now) { heard_ = now; }
-  /// So far nothing was read that the daemon may have said, as there was no room for it.
+  /// The client did not read until now, since its inbox was full, so it cannot say that the daemon
+  /// was silent.
   void was_deaf(Instant now) { heard_ = now; }
 
   bool is_quiet(Instant now, Duration ping) const {
@@ -27,7 +28,7 @@ class Pulse {
   bool is_silent(Instant now, Duration ping) const {
     return ping > Duration{} && now >= heard_ + ping * kPingsMissed;
   }
-  /// When one of the two becomes true; is_silent() only for one who listens.
+  /// When is_quiet() or is_silent() becomes true; is_silent() counts only if the caller `listens`.
   Instant next(Duration ping, bool listens) const {
     if (ping == Duration{}) return kNever;
     const Instant quiet = said_ + ping / 2;

@@ -16,7 +16,7 @@ v0::Place place_of(const wire::Place& from) {
   return {from.view.number, from.position, from.index};
 }
 
-/// Bodies were decoded when they came.
+/// The body was checked when it arrived.
 template <class T>
 T decoded(const Item& item) {
   T out;

@@ -9,15 +9,15 @@
 
 namespace peal::client {
 
-/// Turns what came into what the application sees. Thread: one at a time.
+/// Converts items into the application's events. Thread: one at a time.
 class Reader {
  public:
-  /// `item`, and the message that stands in its body if it is one: message() of before. What the
-  /// event points to is valid until the next call.
+  /// Converts `item`; if it is a message, message() must hold it already. What the event points to
+  /// is valid until the next call.
   v0::ClientEvent event(Item item);
-  /// Where the next message is decoded.
+  /// Where the next message must be decoded.
   wire::MessageEvent& message() { return message_; }
-  /// Ends what the last event points to, and gives its memory away.
+  /// Invalidates the last event, and returns its buffer for reuse.
   std::vector<std::byte> release() { return std::move(item_.body); }
 
  private:

@@ -31,7 +31,7 @@ void Requests::answer(const wire::Reply& reply) {
   const auto found = requests_.find(reply.request);
   if (found == requests_.end() || found->second.answer) return;
   Request& request = found->second;
-  // Its first copy was carried out, and the answer was lost with the connection.
+  // The daemon carried out the first copy, but its reply was lost with the connection.
   const bool done =
       request.repeated &&
       ((request.kind == wire::RecordKind::join && reply.code == wire::ClientCode::member_already) ||

@@ -13,33 +13,33 @@
 
 namespace peal::client {
 
-/// How one join, leave or question came out.
+/// The result of a join, leave or question.
 struct Answer {
   wire::ClientCode code{};
   std::string text;
 };
 
-/// Requests of the application, until their answers are taken.
+/// The application's requests, until it takes their answers.
 class Requests {
  public:
   std::uint32_t next_number() { return ++last_; }
-  /// `answer`: there is one already.
+  /// `answer` is set if the request is answered already.
   void add(std::uint32_t number, wire::RecordKind kind, std::vector<std::byte> record,
            std::optional<Answer> answer);
-  /// The answer, once: then the request is forgotten.
+  /// Returns the answer, and forgets the request.
   std::optional<Answer> take_answer(std::uint32_t number);
-  /// Nobody waits for it any more.
+  /// The application no longer waits for the answer.
   void give_up(std::uint32_t number) { requests_.erase(number); }
 
-  /// A connection has taken it whole: the daemon may have it.
+  /// A connection has taken the request completely: the daemon may have it.
   void note_written(std::uint32_t number);
-  /// The daemon's reply. One that nobody waits for is ignored.
+  /// Handles the daemon's reply. A reply to an unknown request is ignored.
   void answer(const wire::Reply& reply);
-  /// The session goes on over another connection: what an earlier one took is said again.
+  /// The session continues on another connection: unanswered requests are sent again.
   void resume();
-  /// The session has ended: those that wait are answered so.
+  /// The session has ended: answers all open requests with `why`.
   void end(const std::string& why);
-  /// Those without an answer: number and record.
+  /// Calls `use` with the number and record of each unanswered request.
   void each_open(
       const std::function<void(std::uint32_t, const std::vector<std::byte>&)>& use) const;
 
@@ -47,8 +47,8 @@ class Requests {
   struct Request {
     wire::RecordKind kind{};
     std::vector<std::byte> record;
-    bool written = false;   ///< whole: the daemon may have it
-    bool repeated = false;  ///< after an earlier connection took it whole
+    bool written = false;   ///< completely: the daemon may have it
+    bool repeated = false;  ///< sent again, after an earlier connection took it completely
     std::optional<Answer> answer;
   };
 

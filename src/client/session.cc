@@ -6,12 +6,12 @@
 
 #include "base/assert.h"
 
-// What the application wishes, and what is written. session_input.cc has what comes.
+// The application's calls, and the output. session_input.cc handles the input.
 
 namespace peal::client {
 namespace {
 
-/// Bytes of a record around its payload and the names of its targets, at most.
+/// Upper bound for a record's bytes other than its payload and the names of its targets.
 constexpr std::size_t kSendExtraBytes = 32;
 
 }  // namespace

@@ -18,8 +18,9 @@
 #include "client/requests.h"
 #include "wire/client.h"
 
-// The client's side of a session, without a socket, a clock or a thread: bytes of a connection come
-// in, bytes for it are there to be fetched, and what the application shall read waits in order.
+// The client's side of a session, without a socket, a clock or a thread. The caller passes in the
+// bytes that a connection received, fetches the bytes to write, and takes items for the application
+// in order.
 
 namespace peal::client {
 
@@ -28,53 +29,53 @@ struct SessionOptions {
   std::string secret;
   std::uint32_t keep_ms = 0;
   std::uint64_t receive_bytes_max = 1;
-  bool shares = false;  ///< events may lie in memory that the daemon shares
+  bool shares = false;  ///< the client can read events from memory that the daemon shares
 };
 
-/// A session, over any number of connections one after the other. Thread: one at a time.
+/// A session, over any number of connections, one after the other. Thread: one at a time.
 class Session {
  public:
   enum class Phase : std::uint8_t {
     apart,     ///< there is no connection
-    greeting,  ///< hello was said, the answer is not there yet
+    greeting,  ///< hello is queued, and the daemon has not answered
     open,
     ended,  ///< nothing more will happen
   };
-  /// A record that a daemon sends may have so many bytes more than the largest message: names, and
+  /// How much larger than the largest message a record from the daemon may be, for names and for
   /// long answers.
   static constexpr std::uint64_t kRecordExtraMax = 2 * wire::kReplyTextBytesMax;
   static constexpr std::uint64_t kMessageBytesMax = 1ULL << 30;
-  /// Of connections that ended, beyond what may wait to be read: more than a socket's buffers hold.
+  /// How many bytes may wait, in addition to receive_bytes_max, so that the rest of ended
+  /// connections can be read; more than a socket's buffers hold.
   static constexpr std::uint64_t kRestBytesMax = 8ULL << 20;
 
   explicit Session(SessionOptions options);
 
   // ---- The connection.
 
-  /// A connection is there, and nothing was said on it. The phase is `apart`.
+  /// A new connection is open, and nothing was written to it. The phase must be `apart`.
   void connected();
-  /// Memory whose descriptor came with the first byte of the connection; before received() has that
-  /// byte. Its bytes stay as long as the connection, and may change at any time.
+  /// Shares memory whose descriptor came with the connection's first byte; call it before
+  /// received() gets that byte. The memory must live as long as the connection, and its bytes may
+  /// change at any time.
   void share(ByteView memory) { inbox_.share(memory); }
-  /// Bytes that came on it. Whatever they are: they are taken, or end the session; or the daemon
-  /// gives the connection up, and the phase is `apart`.
+  /// Handles bytes from the connection, which may be anything. Bad input ends the session. If the
+  /// daemon gives up only the connection, the phase becomes `apart`.
   void received(ByteView bytes);
-  /// It is gone. Ends the session if it was not to outlive a connection.
+  /// The connection is gone. Ends the session if it cannot be resumed.
   void disconnected(const std::string& why);
-  /// An event was not where it should lie. Nothing that comes is taken any more but the reason, if
-  /// the daemon gives one: the connection is to be read to its end, as far as it is there, and
-  /// ended.
+  /// An event was missing from shared memory. The session ignores all further input except the
+  /// daemon's reason for closing. The caller reads what the connection still holds, and ends it.
   bool is_torn() const { return inbox_.is_torn(); }
-  /// Of events in memory that were taken since the daemon was told what was seen.
+  /// Bytes of events taken from shared memory since the daemon was last told what was seen.
   std::uint64_t taken_bytes() const { return inbox_.taken_bytes(); }
-  /// There is room for what might come. Of a greeting there always is: or the session would be lost
-  /// while nobody reads.
+  /// There is room for more input. A greeting always has room: otherwise the session would be lost
+  /// while the application does not read.
   bool wants_input() const {
     return phase_ == Phase::greeting || unread_bytes() < options_.receive_bytes_max;
   }
-  /// Nothing is wanted of what might come, but all that is left of a connection that has ended: it
-  /// is no more than its buffers held. False if so much of others waits already that this one has
-  /// to wait, too.
+  /// There is room for the rest of a connection that has ended, which is at most what its buffers
+  /// hold. False if so much from earlier connections waits already that this one must wait, too.
   bool wants_rest() const {
     const std::uint64_t more = unread_bytes() - std::min(unread_bytes(), kRestBytesMax);
     return phase_ != Phase::ended && (more == 0 || more < options_.receive_bytes_max);
@@ -82,21 +83,22 @@ class Session {
   /// Appends references to bytes to write, at most `chunks_max`; valid until written().
   void gather(std::vector<ByteView>& out, std::size_t chunks_max);
   bool has_output() const;
-  /// The same, but for what the client has seen, which may wait for something else to be said.
+  /// There is output other than a report of seen events, which may wait for other output.
   bool has_more_than_seen() const;
-  /// The first `bytes` of what gather() gave last were written.
+  /// The first `bytes` of the last gather() were written.
   void written(std::size_t bytes) { outbox_.written(bytes, requests_); }
-  /// Says something, if nothing else is to be said.
+  /// Queues a ping, unless there is other output.
   void ping();
   void end(wire::ClientCode code, std::string text);
 
   // ---- The application.
 
-  /// Takes a message. Errors: would_block, too_large, invalid_option (targets), closed.
+  /// Queues a message and returns its number. Errors: would_block, too_large, invalid_option
+  /// (targets), closed.
   Result<std::uint64_t> send(std::span<const std::string_view> targets, ByteView payload,
                              Service service, std::uint16_t type, bool self_discard);
-  /// Each returns the number of the request; take_answer() says how it came out, once. A request
-  /// that nobody waits for any more is given up.
+  /// Each returns the number of the request; take_answer() returns its result once. give_up()
+  /// forgets a request whose answer the application no longer waits for.
   std::uint32_t join(std::string_view group, const wire::SlowLimits& limits);
   std::uint32_t leave(std::string_view group);
   std::uint32_t ask(std::string_view what);
@@ -104,20 +106,20 @@ class Session {
     return requests_.take_answer(request);
   }
   void give_up(std::uint32_t request) { requests_.give_up(request); }
-  /// Nothing more is sent; after all that was, the daemon is told goodbye.
+  /// Nothing more may be sent. The session says goodbye after all queued messages.
   void goodbye() { goodbye_ = Goodbye::wanted; }
 
   bool has_item() const { return inbox_.has_item(); }
-  /// The next item, its body decoded into `message` if it is one. Nothing if it lay in memory and
-  /// was none, which is a fault, or was gone: then is_torn().
+  /// Takes the next item; a message is decoded into `message`. Returns nothing if the event in
+  /// shared memory was invalid, which is a fault, or missing, which sets is_torn().
   std::optional<Item> take(wire::MessageEvent& message);
-  /// A body that take() gave is not needed any more.
+  /// The caller no longer needs a body that take() returned; its buffer is reused.
   void give_back(std::vector<std::byte> body) { inbox_.give_back(std::move(body)); }
 
   // ---- How it is.
 
   Phase phase() const { return phase_; }
-  /// Set once the phase is `ended`.
+  /// Valid once the phase is `ended`.
   const End& ending() const { return end_; }
   bool was_welcome() const { return welcomed_; }
   bool resumable() const { return welcomed_ && keep_ms_ > 0; }
@@ -131,13 +133,13 @@ class Session {
   std::uint64_t settled() const { return outbox_.settled(); }
   std::uint64_t unread_events() const { return inbox_.size(); }
   std::uint64_t unread_bytes() const { return inbox_.unread_bytes(); }
-  /// send() would take a message of so many bytes, or say that there is no use in waiting.
+  /// Waiting for room is over: send() would take a message of this size, or fail for good.
   bool has_room(std::size_t payload_bytes) const;
   bool saying_goodbye() const { return goodbye_ != Goodbye::none; }
 
  private:
   enum class Goodbye : std::uint8_t { none, wanted, queued };
-  /// Nothing may follow the goodbye: the daemon would take it for a fault.
+  /// The daemon treats anything after the goodbye as a fault.
   bool may_speak() const { return phase_ == Phase::open && goodbye_ != Goodbye::queued; }
 
   void handle(const wire::Record& record);
@@ -160,7 +162,7 @@ class Session {
   bool welcomed_ = false;
   End end_;
 
-  // As the daemon said.
+  // From the daemon's welcome.
   wire::SessionToken token_{};
   std::string name_;
   std::string node_;
@@ -169,9 +171,9 @@ class Session {
   std::uint32_t keep_ms_ = 0;
   std::uint32_t ping_ms_ = 0;
 
-  std::vector<std::byte> input_;     ///< the beginning of a record that is not complete
-  std::set<std::uint64_t> refused_;  ///< told, and above what was acked: they may come again
-  std::uint64_t acked_ = 0;          ///< by `acked`, not by a welcome
+  std::vector<std::byte> input_;     ///< the beginning of an incomplete record
+  std::set<std::uint64_t> refused_;  ///< passed on, above acked_; may be repeated
+  std::uint64_t acked_ = 0;          ///< by an `acked` record, not by a welcome
   Inbox inbox_;
   Outbox outbox_;
   Requests requests_;

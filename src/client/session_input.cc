@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a daemon says. It may be broken or hostile: whatever it says is taken, or ends the session
-// with a text that names what was wrong.
+// Handles the daemon's records. The daemon may be broken or hostile: each record is either accepted
+// or ends the session with a text that names what is wrong.
 
 #include <algorithm>
 #include <string>
@@ -11,7 +11,7 @@
 namespace peal::client {
 namespace {
 
-/// Before the welcome: one of its records, with texts of their greatest length.
+/// Upper bound for a record before the welcome, with texts of maximum length.
 constexpr std::uint64_t kGreetingLengthMax = 16'384;
 
 std::string number_text(std::uint64_t number) { return std::to_string(number); }
@@ -29,7 +29,7 @@ void Session::fault(const std::string& what) {
 
 void Session::received(ByteView bytes) {
   if (phase_ != Phase::greeting && phase_ != Phase::open) return;
-  // Whole records are read where they are; only what is cut off at the end is copied.
+  // Complete records are read in place; only an incomplete one at the end is copied.
   const bool buffered = !input_.empty();
   if (buffered) {
     input_.insert(input_.end(), bytes.begin(), bytes.end());
@@ -138,8 +138,8 @@ bool Session::resume_session(const wire::Welcome& welcome) {
           number_text(inbox_.events_seen() + 1));
     return false;
   }
-  // A daemon that says again what it refused begins with what stands before, although more than
-  // that was settled.
+  // A daemon that repeats its refusals acknowledges only what precedes them, although messages
+  // after them may be acknowledged already.
   const std::uint64_t settled = std::max(outbox_.settled(), welcome.acked);
   if (welcome.session != token_ || welcome.name != name_ || welcome.received < settled ||
       welcome.received > sent()) {
@@ -172,7 +172,7 @@ void Session::on_refused(ByteView body) {
   if (refused.number == 0 || refused.number > sent()) {
     return fault("message " + number_text(refused.number) + " is refused, and was never sent");
   }
-  // A daemon may repeat, after a reconnection, what it cannot know to have arrived.
+  // After a reconnection a daemon may repeat refusals that it cannot know to have arrived.
   if (refused.number <= acked_ || !refused_.insert(refused.number).second) return;
   inbox_.push_record({wire::RecordKind::refused, body});
 }
@@ -187,7 +187,7 @@ void Session::on_closing(ByteView body) {
   wire::Closing closing;
   if (decode(body, closing) != wire::Drop::none) return fault("a damaged end");
   const std::string text(closing.text);
-  // The daemon gives up the connection only, as the client was too slow to say something.
+  // The daemon gives up only the connection, since the client was silent for too long.
   if (closing.code == wire::ClientCode::silent && resumable()) return disconnected(text);
   end(closing.code, text);
 }

@@ -5,7 +5,7 @@
 
 namespace peal::client {
 
-/// An eventfd that somebody writes to, so that a thread that polls looks up.
+/// An eventfd that wakes a thread that polls it.
 class Signal {
  public:
   Signal();
@@ -17,12 +17,12 @@ class Signal {
   io::Fd fd_;
 };
 
-/// A timerfd: the same, a little later.
+/// A timerfd that wakes a thread that polls it, after a time.
 class Timer {
  public:
   Timer();
   int fd() const { return fd_.get(); }
-  /// Readable once so much time has passed; more than 0.
+  /// Becomes readable after `from_now`, which must be more than 0.
   void set(Duration from_now);
   void clear();
 
@@ -30,12 +30,12 @@ class Timer {
   io::Fd fd_;
 };
 
-/// An epoll descriptor: readable while one of those that it watches is.
+/// An epoll descriptor: readable while one of the descriptors that it watches is.
 class Watcher {
  public:
   Watcher();
   int fd() const { return fd_.get(); }
-  /// False if the system has no room for it.
+  /// Returns false if the system cannot watch another descriptor.
   bool watch(int fd);
   void unwatch(int fd);
 

@@ -7,8 +7,8 @@
 
 namespace peal::client {
 
-/// Buffers of records that nobody needs any more, for those to come: then messages of a steady
-/// stream allocate nothing. As many as come and go at once in such a stream, and small ones.
+/// Keeps buffers of finished records for new ones, so that a steady stream of messages allocates
+/// nothing. Keeps small buffers only, and as many as such a stream has in use at once.
 class SpareBuffers {
  public:
   std::vector<std::byte> take() {
@@ -27,8 +27,8 @@ class SpareBuffers {
   }
 
  private:
-  static constexpr std::size_t kBytesMax = 4'096;        ///< of one
-  static constexpr std::size_t kBytesMaxAll = 1U << 21;  ///< of all
+  static constexpr std::size_t kBytesMax = 4'096;        ///< capacity of one buffer
+  static constexpr std::size_t kBytesMaxAll = 1U << 21;  ///< capacity of all
   std::vector<std::vector<std::byte>> spare_;
   std::size_t bytes_ = 0;
 };

@@ -6,7 +6,7 @@
 #include "base/hooks.h"
 #include "group/groups.h"
 
-// Clients' messages at their places in the order, and what clients are told of them.
+// Clients' messages in their order, and what clients are told of them.
 
 namespace peal::group {
 namespace {
@@ -27,7 +27,8 @@ void Groups::on_message(MemberId sender, Service service, const Place& place, By
     return;
   }
   if (state_ == State::exchanging || state_ == State::interrupted) {
-    // Whoever sends has completed the exchange, and so has whoever delivers what it sent.
+    // Cannot happen: the sender has completed the exchange, and so has every daemon that delivers
+    // this.
     ++counters_.out_of_turn;
     return;
   }
@@ -118,7 +119,7 @@ bool Groups::is_partitioned(MemberId daemon) const {
   return state_ == State::transitional && !order::contains(survivors_, daemon);
 }
 
-/// One client came or went.
+/// One client joined, left or disconnected.
 void Groups::tell_change(Entry& entry, const Change& change) {
   ++counters_.changes;
   Table::Group& group = entry.second;
@@ -132,7 +133,7 @@ void Groups::tell_change(Entry& entry, const Change& change) {
               [&](const ClientKey& client) { return joined(client) ? kAlone : kTogether; });
     return;
   }
-  // Some members are out of reach: whether they came along, nobody can say.
+  // Some members are out of reach, and nobody knows whether they will come along.
   tell_view(entry, Cause::network, nullptr, [&](const ClientKey& client) {
     if (joined(client)) return std::uint64_t{kAlone};
     return is_partitioned(client.daemon) ? kOfNode + client.daemon.node.value
@@ -191,8 +192,7 @@ void Groups::on_data(MemberId sender, Service service, const Place& place, ByteV
   const std::span<const std::string_view> targets{data.targets.begin(), data.targets.size()};
   TrafficLog& traffic = traffic_[options_.domains.of_message(targets, sender.node)];
   for (const std::string_view target : targets) collect_receivers(target, place, traffic);
-  if (data.targets.size() > 1 &&
-      !PEAL_MUTANT(gm10_once_per_target)) {  // once to each, whatever it is in
+  if (data.targets.size() > 1 && !PEAL_MUTANT(gm10_once_per_target)) {  // each client once
     std::sort(receivers_.begin(), receivers_.end());
     receivers_.erase(std::unique(receivers_.begin(), receivers_.end()), receivers_.end());
   }
@@ -211,7 +211,7 @@ void Groups::on_data(MemberId sender, Service service, const Place& place, ByteV
   effects_.deliver(receivers_, received);
 }
 
-/// Whoever is not here may have to be told that it missed a message for this name.
+/// Records a message to a name, since daemons that are not here miss it.
 void Groups::note(std::string_view target, const Place& place, TrafficLog& traffic,
                   TrafficMark* mark) {
   if (state_ == State::transitional) {
@@ -221,7 +221,7 @@ void Groups::note(std::string_view target, const Place& place, TrafficLog& traff
   }
 }
 
-/// The clients of this node that the target names.
+/// Adds the clients of this node that the target names.
 void Groups::collect_receivers(std::string_view target, const Place& place, TrafficLog& traffic) {
   if (target.front() == '#') {
     note(target, place, traffic, nullptr);

@@ -6,8 +6,7 @@
 #include "base/assert.h"
 #include "group/groups.h"
 
-// What the clients of this node wish. All of it becomes messages; nothing happens before those come
-// back in their order.
+// Requests of this node's clients. Each becomes a message, and takes effect when that is delivered.
 
 namespace peal::group {
 namespace {
@@ -36,7 +35,7 @@ Result<void, Refusal> Groups::submit(Service service, order::Domain domain) {
 
 Result<std::uint32_t, Refusal> Groups::connect(std::string_view name) {
   if (!is_client_name(name)) return unexpected(Refusal::bad_name);
-  work();  // the name may be free then
+  work();  // may free the name
   if (names_.contains(name)) return unexpected(Refusal::name_in_use);
   if (names_.size() >= options_.clients_max ||
       last_connection_ == std::numeric_limits<std::uint32_t>::max()) {
@@ -101,7 +100,7 @@ Result<void, Refusal> Groups::send(std::uint32_t connection, const Outgoing& mes
 void Groups::disconnect(std::uint32_t connection, wire::ClientCode reason) {
   const auto at = clients_.find(connection);
   if (at == clients_.end()) return;
-  // Whoever joined nothing, nobody knows.
+  // Other daemons do not know a client that has joined nothing.
   if (at->second.groups.empty()) {
     names_.erase(at->second.name);
   } else {

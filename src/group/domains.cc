@@ -18,7 +18,7 @@ Domains::Domains(std::vector<GroupDomain> domains, NodeId self)
     : domains_(std::move(domains)), self_(self) {}
 
 order::Domain Domains::of_group(std::string_view group) const {
-  // The private name of a client, which may be at any node.
+  // A private name: its client may be at any node.
   if (group.empty() || group.front() == '#') return 0;
   for (std::size_t i = 0; i < domains_.size(); ++i) {
     const auto& groups = domains_[i].groups;

@@ -15,32 +15,34 @@ namespace peal::group {
 struct GroupDomain {
   std::string name;
   std::vector<NodeId> nodes;        ///< sorted
-  std::vector<std::string> groups;  ///< names, or beginnings of names with '*' behind
+  std::vector<std::string> groups;  ///< names, or prefixes of names followed by '*'
 };
 
-/// In which domain of the order a message is. The same on all nodes, but for which of them this is.
+/// Maps groups and messages to domains of the order. All nodes have the same domains; `self`
+/// differs.
 class Domains {
  public:
   Domains() = default;
-  /// Domain 1 and so on.
+  /// The domains are numbered from 1.
   Domains(std::vector<GroupDomain> domains, NodeId self);
 
-  /// Of the first domain that names the group; 0 if none does, and for private names: then all
-  /// nodes learn its messages.
+  /// The first domain that names the group; 0 if none does, and for private names: then all nodes
+  /// learn its messages.
   order::Domain of_group(std::string_view group) const;
-  /// Of a message from this node to these targets: the one of all of them, if this node is in it.
-  /// Else all nodes learn it, and those who need not know it drop it.
+  /// The domain of a message from this node to `targets`: the one that all of them have in common,
+  /// if this node is in it. Otherwise 0: all nodes learn the message, and those that do not need it
+  /// drop it.
   order::Domain of_message(std::span<const std::string_view> targets) const {
     return of_message(targets, self_);
   }
-  /// The same of one from any node.
+  /// The same for a message from any node.
   order::Domain of_message(std::span<const std::string_view> targets, NodeId from) const;
-  /// Is this node in the domain? All are in domain 0.
+  /// True if this node is in the domain. All nodes are in domain 0.
   bool has_self(order::Domain domain) const { return has(domain, self_); }
   bool has(order::Domain domain, NodeId node) const;
-  /// Domains 0 to this one, exclusive.
+  /// Number of domains, with domain 0.
   std::size_t count() const { return domains_.size() + 1; }
-  /// Not of domain 0.
+  /// `domain` must not be 0.
   const GroupDomain& at(order::Domain domain) const;
 
  private:
@@ -48,7 +50,7 @@ class Domains {
   NodeId self_{};
 };
 
-/// A name, or with '*' at its end any name that begins so.
+/// True if `name` equals the pattern, or begins with the part before a '*' at the pattern's end.
 bool fits(std::string_view pattern, std::string_view name);
 
 }  // namespace peal::group

@@ -6,13 +6,13 @@
 #include "base/hooks.h"
 #include "group/groups.h"
 
-// The exchange of tables in a new view, among daemons that have not been together; and with it of
-// what they know of messages, so that clients are told if they missed any.
+// The exchange of tables in a new view, among daemons that were not together. They also tell each
+// other what they know of messages, so that clients learn whether they missed any.
 
 namespace peal::group {
 namespace {
 
-/// Of the traffic of this domain; nothing if it is not there.
+/// The traffic of one domain, or null.
 const Traffic* find(const std::vector<Traffic>& traffic, order::Domain domain) {
   const auto at = std::find_if(traffic.begin(), traffic.end(),
                                [domain](const Traffic& each) { return each.domain == domain; });
@@ -21,8 +21,9 @@ const Traffic* find(const std::vector<Traffic>& traffic, order::Domain domain) {
 
 }  // namespace
 
-/// Who tells the others what these daemons, with equal tables, know of a domain's messages: the
-/// first that learns them; if none does, whoever sends their table knows as much as the rest.
+/// The daemon that tells what `synced`, whose tables are equal, know of a domain's messages: the
+/// first that learns the domain. If none does, all know the same, and the sender of their table
+/// speaks.
 MemberId Groups::speaker(const order::MemberSet& synced, order::Domain domain) const {
   const auto at = std::find_if(synced.begin(), synced.end(), [&](const MemberId& member) {
     return options_.domains.has(domain, member.node);
@@ -30,14 +31,14 @@ MemberId Groups::speaker(const order::MemberSet& synced, order::Domain domain) c
   return at == synced.end() ? synced.front() : *at;
 }
 
-/// What this daemon is to tell of the domains that it speaks for.
+/// What this daemon tells of the domains for which it speaks.
 std::vector<Traffic> Groups::own_traffic() const {
   std::vector<Traffic> own;
   const std::size_t bytes_max = options_.message_bytes_max / kTrafficShare / traffic_.size();
   for (const TrafficLog& each : traffic_) {
     if (speaker(synced_, each.known().domain) != self_) continue;
     Traffic known = each.known();
-    // What it did not learn, it cannot have forgotten as those did who are in the domain.
+    // A daemon outside the domain cannot have forgotten the same views as those inside.
     if (!options_.domains.has_self(known.domain)) known.forgotten = {};
     if (known.empty()) continue;
     shrink(known, bytes_max);
@@ -65,7 +66,7 @@ void Groups::start_exchange() {
     encode(DomainTraffic{view_, own_traffic()}, encoded_);
   }
   effects_.replace_control(encoded_);
-  encoded_ = {};  // may be large, and is rare
+  encoded_ = {};  // may be large, and is seldom needed
 }
 
 bool Groups::in_exchange(const ViewId& view) {
@@ -76,7 +77,7 @@ bool Groups::in_exchange(const ViewId& view) {
   return false;
 }
 
-/// A message of the exchange in this view.
+/// Decodes a message of the exchange. Returns false if it is malformed or of another view.
 template <class Message>
 bool Groups::read(ByteView bytes, Message& out) {
   if (decode(bytes, out) == wire::Drop::none) return in_exchange(out.view);
@@ -106,7 +107,7 @@ void Groups::on_domain_traffic(MemberId sender, ByteView message) {
   if (is_complete()) complete();
 }
 
-/// One table for each set of daemons that have equal ones, from the first of them.
+/// Accepts one table from each set of daemons with equal tables, sent by the first of them.
 bool Groups::fits(MemberId sender, const Tables& tables) const {
   return sender == tables.synced.front() && order::is_subset(tables.synced, members_) &&
          std::none_of(
@@ -139,7 +140,7 @@ void Groups::complete() {
   const bool first = counters_.settled++ == 0;
   effects_.settled(view_);
   const std::vector<Missed> missed = merge_traffic();
-  // What was sent before a daemon started is not missed there.
+  // A daemon did not miss what was sent before it started.
   if (!first && !PEAL_MUTANT(gm15_gap_after_views)) tell_gaps(missed);
   tell_changed([this](const ClientKey& client) {
     return PEAL_MUTANT(gm6_one_set_after_merge) ? 0 : gathered_from(client.daemon);
@@ -159,7 +160,7 @@ void Groups::merge_tables() {
   table_ = std::move(merged);
 }
 
-/// Which of the gathered tables the daemon stood in.
+/// Index in gathered_ of the table that has the daemon.
 std::size_t Groups::gathered_from(MemberId daemon) const {
   const auto from = std::find_if(gathered_.begin(), gathered_.end(), [&](const Tables& tables) {
     return order::contains(tables.synced, daemon);
@@ -167,7 +168,7 @@ std::size_t Groups::gathered_from(MemberId daemon) const {
   return static_cast<std::size_t>(from - gathered_.begin());
 }
 
-/// What those with these tables know of a domain.
+/// What the daemons of these tables know of a domain.
 const Traffic* Groups::traffic_of(const Tables& tables, order::Domain domain) const {
   const MemberId from = speaker(tables.synced, domain);
   if (from == tables.synced.front()) return find(tables.traffic, domain);
@@ -175,7 +176,7 @@ const Traffic* Groups::traffic_of(const Tables& tables, order::Domain domain) co
   return at == gathered_traffic_.end() ? nullptr : find(at->second, domain);
 }
 
-/// Everybody knows now what anybody knew. Returns what was missed here, by domain.
+/// Joins what all daemons know. Returns, for each domain, what was missed here.
 std::vector<Missed> Groups::merge_traffic() {
   std::vector<Missed> all_missed;
   const std::size_t own = gathered_from(self_);
@@ -193,7 +194,7 @@ std::vector<Missed> Groups::merge_traffic() {
   return all_missed;
 }
 
-/// To the clients here whose groups or private names messages were missed for.
+/// Tells a gap to the clients whose groups or private names missed messages.
 void Groups::tell_gaps(const std::vector<Missed>& missed) {
   const bool any =
       std::any_of(missed.begin(), missed.end(), [](const Missed& each) { return !each.empty(); });
@@ -219,7 +220,7 @@ void Groups::tell_gaps(const std::vector<Missed>& missed) {
   tell_gap({});
 }
 
-/// By a message for all, or by one of the group's domain.
+/// True if the group missed a message for all nodes, or one of its domain.
 bool Groups::is_missed(const std::vector<Missed>& missed, std::string_view group) const {
   return missed.front().contains(group) || missed[options_.domains.of_group(group)].contains(group);
 }

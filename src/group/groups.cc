@@ -7,15 +7,15 @@
 #include "base/assert.h"
 #include "base/hooks.h"
 
-// Views. What is here follows one argument: all members of a transitional view have delivered the
-// same, so that tables which were equal before are equal after; whoever has not been together
-// exchanges tables in the new view, before anything else (exchange.cc).
+// Views. All members of a transitional view delivered the same messages, so tables that were equal
+// before are equal after. Daemons that were not together exchange tables in the new view, before
+// anything else is ordered (exchange.cc).
 
 namespace peal::group {
 namespace {
 
 static_assert(std::uint64_t{wire::kNodeMax} << kBranchShift < kViewBranch);
-/// Of Tables, besides its members and its groups.
+/// Bytes of Tables in addition to members and groups.
 constexpr std::uint64_t kTablesBytes = 1 + 20 + 2 + 4 + 1;
 constexpr std::uint64_t kPerMemberBytes = 12;
 constexpr std::uint32_t kMessageBytesMin = 1'024;
@@ -60,7 +60,7 @@ Groups::Groups(const Options& options, Effects& effects)
 
 void Groups::on_view(const order::View& view, MemberId self) {
   PEAL_ASSERT(order::contains(view.members, self));
-  if (view_.number == 0) {  // until now this daemon was alone
+  if (view_.number == 0) {  // this daemon was alone until now
     self_ = self;
     synced_ = survivors_ = {self};
   }
@@ -84,8 +84,8 @@ void Groups::on_view(const order::View& view, MemberId self) {
 
 void Groups::begin_transition() {
   state_ = State::transitional;
-  // From here on the next view names the states of groups. Its parts come from different views, and
-  // what they call their groups must differ: their smallest members do.
+  // From here on group ids name the next view. Its parts come from different views and must give
+  // their groups different ids, so each part uses its smallest member.
   id_view_ = next_view_;
   id_branch_ = std::uint64_t{survivors_.front().node.value} << kBranchShift;
   if (PEAL_MUTANT(gm7_parts_share_ids)) id_branch_ = 0;
@@ -129,9 +129,9 @@ void Groups::on_regular(const order::View& view) {
   }
 }
 
-/// What was sent before is of no use once no daemon can come that does not know of it. Whoever was
-/// with this one in two steps from view to view has completed the view between them, and with it
-/// heard of all before; others of its nodes are dead, or start later.
+/// Forgets old traffic once every daemon that can still come knows of it. A daemon that came along
+/// with this one in two successive view changes has completed the view between them, and so knows
+/// of everything before. Other incarnations of its node are dead, or start later.
 void Groups::forget_traffic(bool exchanged) {
   const order::MemberSet nobody;
   const order::MemberSet& along = exchanged ? synced_ : nobody;
@@ -147,7 +147,7 @@ void Groups::forget_traffic(bool exchanged) {
   last_view_ = view_;
 }
 
-/// Nobody came, so everybody's table is the same already.
+/// Completes the view without an exchange: all members have equal tables.
 void Groups::settle() {
   name_changed();
   state_ = State::operational;
@@ -156,7 +156,7 @@ void Groups::settle() {
   tell_changed([](const ClientKey&) { return 0; });
 }
 
-/// Gives the states of groups that changed their names.
+/// Gives each changed group a new id.
 void Groups::name_changed() {
   for (Entry& entry : table_.groups()) {
     if (entry.second.changed) entry.second.id = next_id(entry.second.id);
@@ -171,9 +171,9 @@ void Groups::tell_changed(const SetOf& set_of) {
   }
 }
 
-/// Ids count the changes of all groups in one view, after those in each of its parts before it: a
-/// group that empties and returns gets an id that it never had, and ids only grow. The view before
-/// could not name the parts: a member that does not get to the next view may be in two of them.
+/// Ids count the changes of all groups in one view, above those of its parts before the view. So a
+/// group that empties and returns gets a new id, and ids only grow. The old view could not name the
+/// parts, since a member that does not reach the next view may be in two of them.
 GroupId Groups::next_id([[maybe_unused]] const GroupId& last) {
   if (PEAL_MUTANT(gm1_index_per_group)) {
     return {id_view_, last.view == id_view_ ? last.index + 1 : id_branch_ + 1};

@@ -43,7 +43,8 @@ Client read_client(Reader& in) {
   return client;
 }
 
-/// How many elements of at least `each` bytes follow: at least one, and they may be there.
+/// Reads how many elements of at least `each` bytes follow; at least one. Returns 0 if they do not
+/// fit.
 std::uint32_t read_count(Reader& in, std::size_t each) {
   const auto count = in.u<std::uint32_t>();
   in.require(count > 0, Drop::bad_value);
@@ -124,7 +125,7 @@ void write_group(Writer& out, const GroupState& group) {
   }
 }
 
-/// Starts a message of so many bytes, its kind included.
+/// Starts a message of `bytes` bytes, including its kind.
 Writer start(Kind kind, std::size_t bytes, std::vector<std::byte>& out) {
   out.resize(bytes);
   Writer writer(out);

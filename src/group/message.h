@@ -14,9 +14,9 @@
 #include "wire/client.h"
 #include "wire/frames.h"
 
-// The messages of process groups. They are the payloads of ordered messages: who joins, leaves and
-// disconnects has one place in the order, the same at every node. The node that submitted a message
-// is known from the order; a message names its client only.
+// The messages of process groups, as payloads of ordered messages. So each join, leave and
+// disconnect has one place in the order, the same at every node. The order tells which node
+// submitted a message; the message names only the client.
 //
 //   name:        length u8 (1 to 128; a client's 1 to 32), then so many bytes
 //   client:      connection u32, name
@@ -36,14 +36,14 @@
 //                u16 (at least 1) of name
 //   place:       position u64, index u32
 //
-// Integers are little-endian; members, views and sets are written as in wire/frames.h, and sets are
-// sorted without repetition. Decoders are total, as those of frames are: any bytes give a message
-// or a reason to drop them, and every message has exactly one encoding.
+// Integers are little-endian. Members, views and sets are written as in wire/frames.h, and sets are
+// sorted without repetition. Decoders are total, like those of frames: any bytes give a message or
+// a reason to drop them. Every message has exactly one encoding.
 
 namespace peal::group {
 
 inline constexpr std::size_t kNameBytesMax = 128;
-inline constexpr std::size_t kClientNameBytesMax = 32;  ///< so that a private name is a name
+inline constexpr std::size_t kClientNameBytesMax = 32;  ///< so that a private name fits into a name
 inline constexpr std::size_t kTargetsMax = 64;
 
 enum class Kind : std::uint8_t {
@@ -56,21 +56,20 @@ enum class Kind : std::uint8_t {
   domain_traffic = 7,
 };
 
-/// A name of a group: 1 to kNameBytesMax bytes, none of them a control character, the first not
-/// '#'.
+/// A group's name: 1 to kNameBytesMax bytes without control characters, the first not '#'.
 bool is_group_name(std::string_view name);
-/// A name that a client may ask for: as of a group, without '#', at most kClientNameBytesMax bytes.
+/// A client's name: like a group's, without '#', at most kClientNameBytesMax bytes.
 bool is_client_name(std::string_view name);
-/// A group, or the private name of one client: '#', its name, '#', the name of its node.
+/// A group, or a client's private name: '#', the client's name, '#', the node's name.
 bool is_target(std::string_view name);
 
-/// One connection of a client to the node that submits its messages.
+/// A client's connection to the node that submits its messages.
 struct Client {
-  std::uint32_t connection{};  ///< never used twice by one incarnation of a node; from 1
+  std::uint32_t connection{};  ///< from 1; an incarnation of a node never uses one twice
   std::string_view name;
 };
 
-/// A client asks to be a member of a group, or to be one no longer.
+/// A client asks to join or to leave a group.
 struct Join {
   Client client;
   std::string_view group;
@@ -80,33 +79,33 @@ struct Leave {
   std::string_view group;
 };
 
-/// A client is gone, from all groups.
+/// A client is gone, and leaves all its groups.
 struct Disconnect {
   Client client;
   wire::ClientCode reason = wire::ClientCode::goodbye;  ///< not ok
 };
 
-/// Means nothing but its place: whoever sent it learns that all that it sent before is known to
-/// all, once this is.
+/// Has no content, only a place. Once its sender delivers it as a safe message, all daemons know of
+/// everything that this daemon sent before.
 struct Marker {};
 
-/// What a client sends, delivered once to every client that one of the targets names.
+/// A client's message. Each client that the targets name gets it once.
 struct Data {
   Client client;
-  std::uint16_t type{};       ///< the application's own
+  std::uint16_t type{};       ///< set by the application
   bool self_discard = false;  ///< not to its sender
   FixedVector<std::string_view, kTargetsMax> targets;
   ByteView payload;
 };
 
-/// Of an index: below it, it counts; above it stands the branch, a node, or the view itself.
+/// GroupId::index has a count below this bit, and above it the branch: a node, or kViewBranch.
 inline constexpr unsigned kBranchShift = 40;
 inline constexpr std::uint64_t kViewBranch = std::uint64_t{1} << 56;
 
-/// Names one state of one group: a place in the history that all its members share.
+/// Names one state of a group. All members share the history up to it.
 struct GroupId {
   ViewId view{};
-  std::uint64_t index{};  ///< counts the changes in that view from 1, in each branch of it
+  std::uint64_t index{};  ///< counts changes from 1, in each branch of the view
   friend constexpr auto operator<=>(const GroupId&, const GroupId&) = default;
 };
 
@@ -115,7 +114,7 @@ struct MemberClient {
   std::string name;
   friend bool operator==(const MemberClient&, const MemberClient&) = default;
 };
-/// The members of a group that one daemon serves: at least one.
+/// The members of a group at one daemon: at least one.
 struct DaemonMembers {
   MemberId daemon{};
   std::vector<MemberClient> clients;  ///< sorted by name
@@ -124,33 +123,33 @@ struct DaemonMembers {
 struct GroupState {
   std::string name;
   GroupId id{};
-  bool changed = false;                ///< lost members that its clients were not told about
+  bool changed = false;                ///< lost members, and its clients were not told
   std::vector<DaemonMembers> daemons;  ///< sorted, at least one
   friend bool operator==(const GroupState&, const GroupState&) = default;
 };
-/// What daemons that come together tell each other: all groups of those whose tables are equal.
+/// What daemons tell each other when they meet: all groups of the daemons with this table.
 struct Tables {
-  ViewId view{};                   ///< the regular view in which they exchange them
-  std::vector<MemberId> synced;    ///< whose table this is; all daemons in `groups` are among them
+  ViewId view{};                   ///< the regular view of the exchange
+  std::vector<MemberId> synced;    ///< the daemons with this table; includes all in `groups`
   std::vector<GroupState> groups;  ///< sorted by name
-  std::vector<Traffic> traffic;    ///< of domains that the sender speaks for; sorted, none empty
+  std::vector<Traffic> traffic;    ///< of domains for which the sender speaks; sorted, none empty
   friend bool operator==(const Tables&, const Tables&) = default;
 };
 
-/// The traffic of domains that the sender of the tables is not in, from one of those who are.
+/// Traffic of domains that the sender of the tables is not in, sent by a daemon that is.
 struct DomainTraffic {
   ViewId view{};                 ///< as in Tables
   std::vector<Traffic> traffic;  ///< as in Tables
   friend bool operator==(const DomainTraffic&, const DomainTraffic&) = default;
 };
 
-/// The kind that a message says it is; 0 if it is empty. Not checked.
+/// The kind of a message, unchecked; 0 if it is empty.
 std::uint8_t kind_of(ByteView message);
 
-/// Each decodes a message of its kind. Views and strings point into `message`. If the result is not
+/// Each decodes a message of one kind. Views and strings point into `message`. Unless the result is
 /// Drop::none, `out` is unspecified. Reasons: truncated, trailing_bytes, unknown_kind (another
-/// one), count_too_large, not_sorted, bad_value (a name that is none, a flag that does not exist,
-/// an empty list, a daemon that is not synced).
+/// kind), count_too_large, not_sorted, bad_value (an invalid name or flag, an empty list, a daemon
+/// that is not in `synced`).
 [[nodiscard]] wire::Drop decode(ByteView message, Join& out);
 [[nodiscard]] wire::Drop decode(ByteView message, Leave& out);
 [[nodiscard]] wire::Drop decode(ByteView message, Disconnect& out);
@@ -159,7 +158,7 @@ std::uint8_t kind_of(ByteView message);
 [[nodiscard]] wire::Drop decode(ByteView message, Marker& out);
 [[nodiscard]] wire::Drop decode(ByteView message, DomainTraffic& out);
 
-/// Each replaces `out` by the one encoding of a message, which decode() must accept.
+/// Each replaces `out` by the message's only encoding. decode() must accept the message.
 void encode(const Join& message, std::vector<std::byte>& out);
 void encode(const Leave& message, std::vector<std::byte>& out);
 void encode(const Disconnect& message, std::vector<std::byte>& out);

@@ -8,12 +8,11 @@
 #include "group/traffic.h"
 #include "wire/packet.h"
 
-// What several messages of groups are made of: names, flags, and the traffic. Their layout stands
-// in message.h.
+// Parts of several group messages: names, flags and traffic. message.h has their layout.
 
 namespace peal::group {
 
-/// A name that this rule accepts; empty if the reader failed.
+/// Reads a name that `is_legal` accepts; empty if the reader failed.
 template <class Rule>
 std::string_view read_name(wire::Reader& in, Rule is_legal) {
   const std::string_view name = as_text(in.bytes(in.u<std::uint8_t>()));
@@ -22,7 +21,7 @@ std::string_view read_name(wire::Reader& in, Rule is_legal) {
 }
 /// A byte that is 0 or 1.
 bool read_flag(wire::Reader& in);
-/// What is known of domains, in their order.
+/// Reads the traffic of several domains, in their order.
 void read_traffic(wire::Reader& in, std::vector<Traffic>& out);
 
 std::size_t bytes_of(const std::vector<Traffic>& traffic);

@@ -8,7 +8,7 @@
 #include "group/message.h"
 #include "group/message_parts.h"
 
-// The traffic in messages: what daemons tell each other of the names that were sent to.
+// The traffic in messages: which names were sent to, as daemons tell each other.
 
 namespace peal::group {
 namespace {
@@ -65,7 +65,7 @@ void read_names(Reader& in, ViewTraffic& out) {
     in.require(out.late.empty() || out.late.back() < each, Drop::not_sorted);
     out.late.push_back(each);
   }
-  // One encoding: a place is that of the last message that is counted.
+  // For one encoding: `upto` is the place of the last counted message, and zero without one.
   in.require(out.names.empty() == (out.upto == Place{}), Drop::bad_value);
   in.require(!out.names.empty() || !out.late.empty(), Drop::bad_value);
 }

@@ -11,7 +11,7 @@
 namespace peal::group {
 namespace {
 
-// The lengths of message.h, rounded up to what a daemon adds to a group that others are in, too.
+// Lengths as in message.h. Every daemon counts a whole group, even if others are in that group too.
 constexpr std::uint64_t kClientBytes = 5;
 constexpr std::uint64_t kDaemonBytes = 16;
 constexpr std::uint64_t kGroupBytes = 1 + 20 + 8 + 1 + 2;
@@ -156,7 +156,7 @@ void Table::keep_daemons(std::span<const MemberId> kept) {
                   [&](const auto& entry) { return is_kept(entry.first); })) {
     return;
   }
-  // The index first: it points into groups that may be removed.
+  // Clear the index first: it points to groups that may be removed.
   std::erase_if(clients_, [&](const auto& entry) { return !is_kept(entry.first.daemon); });
   std::erase_if(bytes_, [&](const auto& entry) { return !is_kept(entry.first); });
   for (auto& [name, group] : groups_) {
@@ -199,7 +199,7 @@ bool Table::is_consistent(const Tables& tables, std::uint64_t daemon_bytes_max) 
         sum += client_bytes(client.name);
         all.push_back({{daemon.daemon, client.connection}, client.name});
       }
-      // A name is in a list once; so must be its client.
+      // decode() allows each name once in a daemon's list; each client must be there once, too.
       std::vector<Named> here(all.end() - static_cast<std::ptrdiff_t>(daemon.clients.size()),
                               all.end());
       std::sort(here.begin(), here.end());

@@ -15,39 +15,39 @@
 
 namespace peal::group {
 
-/// A client, everywhere.
+/// Identifies a client in the whole cluster.
 struct ClientKey {
   MemberId daemon{};
   std::uint32_t connection{};
   friend constexpr auto operator<=>(const ClientKey&, const ClientKey&) = default;
 };
 
-/// Which clients are in which groups. Every daemon has such a table, and those that apply the same
-/// ordered changes to equal tables keep equal tables.
+/// Which clients are in which groups. Every daemon has such a table. Equal tables stay equal if the
+/// same changes are applied in the same order.
 class Table {
  public:
-  /// The members of a group at one daemon; at least one.
+  /// The members of a group at one daemon: at least one.
   struct Daemon {
     MemberId id{};
     std::vector<MemberClient> clients;  ///< sorted by name
   };
   struct Group {
     GroupId id{};
-    bool changed = false;         ///< lost members that its clients were not told about
+    bool changed = false;         ///< lost members, and its clients were not told
     std::vector<Daemon> daemons;  ///< sorted, at least one
-    TrafficMark traffic;          ///< where its messages are counted; no part of the state
+    TrafficMark traffic;          ///< where its messages are counted; not part of the state
     const Daemon* at(MemberId daemon) const;
   };
   using Map = std::map<std::string, Group, std::less<>>;
 
-  /// `daemon_bytes_max` bounds what one daemon's members take in the encoding of Tables.
+  /// `daemon_bytes_max` limits the bytes of one daemon's members in an encoding of Tables.
   explicit Table(std::uint64_t daemon_bytes_max) : daemon_bytes_max_(daemon_bytes_max) {}
   Table(const Table&) = delete;  // the index points into the groups
   Table& operator=(const Table&) = delete;
   Table(Table&&) = default;
   Table& operator=(Table&&) = default;
 
-  /// By name. Who changes `id` or `changed` leaves everything else alone.
+  /// All groups by name. The caller may change only `id` and `changed`.
   Map& groups() { return groups_; }
   const Map& groups() const { return groups_; }
   Map::value_type* find(std::string_view group);
@@ -56,34 +56,34 @@ class Table {
     done,
     member_already,
     no_member,
-    another_name,  ///< the client has another name, or another client of that daemon has this one
+    another_name,  ///< this client or this name is known in another combination
     no_room,       ///< see daemon_bytes_max
   };
-  /// Makes the group if there is none.
+  /// Creates the group if there is none.
   Outcome join(const ClientKey& client, std::string_view name, std::string_view group);
   /// Removes the group with its last member.
   Outcome leave(const ClientKey& client, std::string_view name, std::string_view group);
-  /// The groups of a client of this name, sorted; valid until they change.
+  /// The groups of the client if it has this name, sorted by name. Valid until they change.
   std::vector<Map::value_type*> groups_of(const ClientKey& client, std::string_view name) const;
 
-  /// Removes all daemons that are not in `kept` (sorted), and says so in their groups; removes
-  /// groups that have nobody left.
+  /// Removes all daemons that are not in `kept` (sorted), marks their groups as changed, and
+  /// removes empty groups.
   void keep_daemons(std::span<const MemberId> kept);
 
-  /// What the members of a daemon take in an encoding, at most: what join() counts.
+  /// Upper bound for the bytes of a daemon's members in an encoding; the sum that join() checks.
   std::uint64_t bytes_of(MemberId daemon) const;
-  /// What one more membership can take.
+  /// Upper bound for the bytes of one more membership.
   static std::uint64_t bytes_of(std::string_view name, std::string_view group);
   std::uint64_t daemon_bytes_max() const { return daemon_bytes_max_; }
 
   Tables tables(const ViewId& view, std::span<const MemberId> synced) const;
-  /// A message that can be added: each client has one name, is in a group once, and no daemon takes
-  /// more than it may.
+  /// True if the tables can be added: each client has one name and is in each group once, and no
+  /// daemon exceeds its share.
   static bool is_consistent(const Tables& tables, std::uint64_t daemon_bytes_max);
-  /// Adds daemons that are not here yet, from a consistent message. A group that is in both is
-  /// changed; one that is in one of them keeps its id.
+  /// Adds the daemons of a consistent message, none of which may be here. A group that both have
+  /// becomes changed; a group that only one has keeps its id.
   void add(Tables&& tables);
-  /// Equal for equal tables.
+  /// Equal tables have equal hashes.
   std::uint64_t hash() const;
 
   void check_invariants() const;
@@ -100,7 +100,7 @@ class Table {
   std::uint64_t daemon_bytes_max_;
   Map groups_;
   std::map<ClientKey, Known> clients_;
-  std::map<MemberId, std::uint64_t> bytes_;  ///< of all daemons that have members
+  std::map<MemberId, std::uint64_t> bytes_;  ///< for each daemon with members
 };
 
 }  // namespace peal::group

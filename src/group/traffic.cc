@@ -53,7 +53,7 @@ std::uint64_t late_digest_of(const ViewTraffic& view) {
   return digest;
 }
 
-/// Equal for both orders of the two.
+/// Joins two digests; symmetric.
 std::uint64_t joined(std::uint64_t one, std::uint64_t other) {
   if (one == other || other == 0) return one;
   if (one == 0) return other;
@@ -75,7 +75,7 @@ void give_up_names(Forgotten& forgotten) {
   forgotten.names.clear();
 }
 
-/// Of all that is known of a view. Sums of these do not depend on their order.
+/// Digest of everything known of a view. Sums of these do not depend on the order.
 std::uint64_t digest_of(const ViewTraffic& view) {
   Digest digest;
   digest.add(view.view.number);
@@ -128,7 +128,7 @@ void bound(Traffic& traffic) {
   while (traffic.views.size() > kTrafficViewsMax) forget_oldest(traffic);
 }
 
-/// The same views, one by one or not.
+/// True if `part` knows the same views as `forgotten`, one by one or forgotten.
 bool knows(const Traffic& part, const Forgotten& forgotten) {
   if (part.forgotten.is(forgotten)) return true;
   std::uint64_t digest = part.forgotten.digest;
@@ -138,8 +138,8 @@ bool knows(const Traffic& part, const Forgotten& forgotten) {
   return part.forgotten.upto <= forgotten.upto && digest == forgotten.digest;
 }
 
-/// Parts forget at different times, and what one of them remembers view by view may be just what
-/// another one has forgotten.
+/// Daemons forget at different times. If one remembers exactly the views that another has
+/// forgotten, neither missed anything: then both forget them.
 void align(std::vector<Traffic>& parts) {
   for (Traffic& part : parts) {
     for (const Traffic& other : parts) {
@@ -188,8 +188,8 @@ void join(ViewTraffic& to, const ViewTraffic& other) {
   to.late = std::move(late);
 }
 
-/// The messages that `all` counts for a name up to its place are those that `own` counts, and those
-/// of its late ones that lie there, unless some are missing.
+/// Up to its place, `all` has every message to a name. `own` has those that it counts and its late
+/// ones up to there. If these are fewer, it missed some.
 void add_missed_names(const ViewTraffic& all, const ViewTraffic& own, Missed& out) {
   auto known = own.names.begin();
   for (const auto& each : all.names) {
@@ -230,7 +230,7 @@ auto place_of(std::vector<ViewTraffic>& views, const ViewId& view) {
       [](const ViewTraffic& each, const ViewId& wanted) { return each.view < wanted; });
 }
 
-/// To `to` what is known to either.
+/// Adds to `to` what `other` knows.
 void join(Traffic& to, const Traffic& other) {
   join(to.forgotten, other.forgotten);
   for (const ViewTraffic& each : other.views) {
@@ -243,7 +243,7 @@ void join(Traffic& to, const Traffic& other) {
   }
 }
 
-/// By views that are remembered one by one.
+/// Finds what was missed in views that are kept one by one.
 void add_missed(const Traffic& all, const Traffic& own, Missed& out) {
   const ViewTraffic nothing;
   auto known = own.views.begin();

@@ -17,12 +17,12 @@ namespace peal::session {
 
 class ChunkPool;
 
-/// The bytes of one record, which the queues of all sessions that are to have it share. They are
-/// its own, or lie in a region.
+/// The bytes of one record, shared by the queues of all sessions that get it. They are in this
+/// chunk or in a region.
 struct Chunk {
   ChunkPool* pool = nullptr;
   std::uint32_t references = 0;
-  std::vector<std::byte> bytes;  ///< or, if they lie in a region, the record that says where
+  std::vector<std::byte> bytes;  ///< the record, or `shared` if that is in a region
   Region* region = nullptr;
   Region::Block block;
 };
@@ -50,13 +50,13 @@ class ChunkRef {
     return chunk_->region == nullptr ? chunk_->bytes.size() : chunk_->block.at.bytes;
   }
   bool is_shared() const { return chunk_->region != nullptr; }
-  /// If it is shared: a record that says so, instead of it.
+  /// The `shared` record to write instead, if is_shared().
   ByteView place() const { return chunk_->bytes; }
   /// The memory that the chunk takes.
   std::uint64_t cost() const {
     return sizeof(Chunk) + chunk_->bytes.capacity() + chunk_->block.block_bytes;
   }
-  /// If it is shared: as if its place were taken by something else. For a mutant.
+  /// Overwrites the block of a shared chunk, for a mutant.
   void write_over() const { chunk_->region->write_over(chunk_->block); }
 
  private:
@@ -66,8 +66,8 @@ class ChunkRef {
   Chunk* chunk_ = nullptr;
 };
 
-/// Chunks, counted. Small ones are kept when nobody needs them any more, so that messages of a
-/// steady stream allocate nothing. Must outlive all references.
+/// Allocates and counts chunks. Keeps small ones for reuse, so that a steady stream of messages
+/// allocates nothing. Must outlive all references.
 class ChunkPool {
  public:
   ChunkPool() = default;
@@ -75,7 +75,7 @@ class ChunkPool {
   ChunkPool& operator=(const ChunkPool&) = delete;
   ~ChunkPool() { PEAL_ASSERT(bytes_in_use_ == 0); }
 
-  /// `fill` appends one record to an empty buffer; `bytes` is how much that will be at most.
+  /// `fill` appends one record of at most `bytes` bytes to an empty buffer.
   template <class Fill>
   ChunkRef make(std::size_t bytes, Fill fill) {
     std::unique_ptr<Chunk> chunk = take(bytes);
@@ -84,8 +84,8 @@ class ChunkPool {
     bytes_in_use_ += made.cost();
     return made;
   }
-  /// A record, in two parts that are one, that lies in a region. An empty reference if it has no
-  /// room there.
+  /// Puts a record into a region: `head` followed by `rest`. Returns an empty reference if the
+  /// region has no room.
   ChunkRef make_shared(Region& region, ByteView head, ByteView rest) {
     const auto block = region.reserve(head.size() + rest.size());
     if (!block) return {};
@@ -95,18 +95,19 @@ class ChunkPool {
     append(chunk->bytes, block->at);
     ChunkRef made(chunk.release());
     bytes_in_use_ += made.cost();
-    // Last: what is read after it waits until the memory has come, which no processor has at hand.
+    // Write last: the region's memory is not in the cache, and later reads would wait for these
+    // stores.
     region.write(*block, head, rest);
     return made;
   }
-  /// Memory of all chunks that somebody refers to.
+  /// Memory of all chunks that are referenced.
   std::uint64_t bytes_in_use() const { return bytes_in_use_; }
 
  private:
   friend class ChunkRef;
   static constexpr std::array<std::size_t, 5> kClasses{256, 512, 1'024, 2'048, 4'096};
-  static constexpr std::size_t kKept = 1'024;         ///< of each class
-  static constexpr std::size_t kPlacesKept = 16'384;  ///< chunks whose bytes lie in a region
+  static constexpr std::size_t kKept = 1'024;         ///< free chunks of each class
+  static constexpr std::size_t kPlacesKept = 16'384;  ///< free chunks whose bytes were in a region
 
   std::unique_ptr<Chunk> take(std::size_t bytes) {
     for (std::size_t i = 0; i < kClasses.size(); ++i) {
@@ -152,7 +153,7 @@ class ChunkPool {
 
   std::uint64_t bytes_in_use_ = 0;
   std::array<std::vector<std::unique_ptr<Chunk>>, kClasses.size()> free_;
-  std::vector<std::unique_ptr<Chunk>> places_;  ///< free, and without bytes of their own
+  std::vector<std::unique_ptr<Chunk>> places_;  ///< free, without bytes of their own
 };
 
 inline ChunkRef::~ChunkRef() {

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/hooks.h"
 
-// The life of connections and sessions, and what is due when.
+// The life of connections and sessions, and timers.
 
 namespace peal::session {
 namespace {
@@ -77,19 +77,20 @@ void Sessions::Core::pause(Connection& from, Pause reason) {
   if (from.pause == Pause::none) paused_.push_back(from.id);
   set_pause(from, reason);
   if (reason == Pause::output && from.reserved > 0) {
-    // Others may wait for what its record takes: it has to read its replies soon.
+    // Other connections may wait for the memory that this one's record reserves, so its client must
+    // read its replies soon.
     from.record_begun = now_;
     due(record_deadline(from));
   }
-  if (reason == Pause::input && input_waiters_ == 1) due(now_);  // records have to hurry now
+  if (reason == Pause::input && input_waiters_ == 1) due(now_);  // records have less time now
 }
 
-/// It is to be read again.
+/// The daemon reads from the connection again.
 void Sessions::Core::resume(Connection& from) {
   set_pause(from, Pause::none);
   from.last_heard = now_;
   from.record_begun = now_;
-  // While it was not read, nothing was expected of it, and nothing was due.
+  // While the connection was paused, it had no deadline.
   due(record_deadline(from));
   wanted_.read.push_back(from.id);
 }
@@ -115,7 +116,7 @@ void Sessions::Core::close_connection(Connection& it, wire::ClientCode code,
   if (it.state == State::closing) return;
   if (it.session != nullptr) {
     it.session->connection = nullptr;
-    // What was begun is ended, so that the client can read what comes then.
+    // Finish a partly written event, so that the client can read the records after it.
     if (it.session->events.unfinished() > 0) {
       std::tie(it.tail, it.tail_rest) = it.session->events.begun();
     }
@@ -149,11 +150,11 @@ void Sessions::Core::closed(Instant now, ConnectionId id) {
 
 // ---- sessions ----
 
-/// Its connection is gone.
+/// The session has lost its connection.
 void Sessions::Core::detach(Session& it) {
   it.connection = nullptr;
   it.detached_at = now_;
-  if (it.leaving) return;  // ends once all is settled
+  if (it.leaving) return;  // ends once everything is acknowledged
   if (it.keep == Duration{}) {
     end_later(it, wire::ClientCode::silent, "the connection is gone");
   } else {
@@ -198,7 +199,7 @@ void Sessions::Core::end_session(Session& it, wire::ClientCode code, std::string
 }
 
 void Sessions::Core::note_ended(const Session& it, wire::ClientCode code, std::string_view text) {
-  // One that said goodbye will not ask, and whoever stayed away too long is told that it is lost.
+  // After a goodbye the client does not ask. After a long silence, session_lost says enough.
   if (code == wire::ClientCode::goodbye || code == wire::ClientCode::silent) return;
   if (ended_.size() == kEndedMax) ended_.pop_front();
   ended_.push_back({it.token, it.person, code, std::string(text)});
@@ -220,7 +221,7 @@ void Sessions::Core::on_view(Instant now, const order::View& view, MemberId self
   now_ = now;
   self_ = self;
   groups_.on_view(view, self);
-  // Whoever came along has delivered what was delivered here.
+  // All members that came from the old view together delivered the same messages.
   if (!view.transitional) settle();
 }
 
@@ -234,7 +235,7 @@ void Sessions::Core::on_message(Instant now, const Delivered& message) {
   if (own && settlement_.came_back(message.number)) settle();
 }
 
-/// All that came back is settled.
+/// Acknowledges every message that was delivered here.
 void Sessions::Core::settle() {
   settlement_.settle([this](const Settlement::Entry& entry) {
     if (entry.session == 0) return;
@@ -330,7 +331,7 @@ void Sessions::Core::check_connection(Connection& it) {
 }
 
 void Sessions::Core::check_session(Session& it) {
-  if (it.connection == nullptr && !it.leaving) {  // without a keep it is ending already
+  if (it.connection == nullptr && !it.leaving) {  // without a keep it is already ending
     const Instant deadline = it.detached_at + it.keep;
     if (deadline > now_) {
       due(deadline);

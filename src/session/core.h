@@ -23,10 +23,10 @@ namespace peal::session {
 
 struct Session;
 
-/// Of a connection's records that were written, so many bytes stay in its buffer at most.
+/// How many bytes of written records the buffer of a connection may keep.
 inline constexpr std::size_t kControlKept = 64 * 1'024;
 
-/// Memory that clients with the same rights read, and who they are.
+/// Memory that all clients with the same rights read, and the person that has these rights.
 struct Shelf {
   Shelf(RegionId its_id, Person whose, ByteSpan memory)
       : id(its_id), person(std::move(whose)), region(memory) {}
@@ -36,21 +36,21 @@ struct Shelf {
   std::uint32_t sessions = 0;
 };
 
-/// What clients may still read though their sessions have ended.
+/// Events that clients may still read in a region after their sessions ended.
 struct Kept {
   Instant until;
   std::vector<ChunkRef> chunks;
 };
 
-/// A connection of a client, with a session or before it has one.
+/// A connection of a client, with or without a session.
 struct Connection {
   enum class State : std::uint8_t { hello, open, closing };
-  /// Why nothing is read from it.
+  /// Why the daemon does not read from the connection.
   enum class Pause : std::uint8_t {
     none,
-    node,       ///< the node is full
-    unsettled,  ///< too much of the session is not settled
-    input,      ///< too many bytes of unfinished records, of all connections
+    node,       ///< the node's queue is full
+    unsettled,  ///< too many messages or bytes of the session are not acknowledged
+    input,      ///< the unfinished records of all connections take too many bytes
     output,     ///< the client does not read its replies
   };
 
@@ -59,25 +59,26 @@ struct Connection {
   State state = State::hello;
   Pause pause = Pause::none;
   Session* session = nullptr;
-  std::vector<std::byte> input;    ///< of an unfinished record, or of one that waits
-  std::uint64_t record_bytes = 0;  ///< of that record, as a whole; 0: not known yet, or none
-  std::uint64_t reserved = 0;      ///< what that takes of Options::input_bytes_max
+  std::vector<std::byte> input;    ///< of an unfinished record, or of one that is paused
+  std::uint64_t record_bytes = 0;  ///< of that record in all; 0: unknown, or no record
+  std::uint64_t reserved = 0;      ///< bytes of Options::input_bytes_max that it takes
   Instant record_begun{};
   Instant last_heard{};
-  Instant deadline{};              ///< of the hello; or of the last output, when closing
-  std::vector<std::byte> control;  ///< records that are no events, not written yet
+  Instant deadline{};              ///< for the hello; when closing, for the last output
+  std::vector<std::byte> control;  ///< unwritten records that are not events
   std::size_t control_offset = 0;
-  ChunkRef tail;        ///< when closing: the event that was begun, which is written to its end
-  ByteView tail_rest;   ///< of it
-  RegionId region = 0;  ///< that its client may read; 0: none
-  std::size_t planned_event = 0;  ///< of output(): the rest of an event, then so many of `control`
+  ChunkRef tail;        ///< when closing: a partly written event, to be finished
+  ByteView tail_rest;   ///< the rest of it
+  RegionId region = 0;  ///< that the client may read; 0: none
+  /// The bytes that output() gave: of a partly written event, and of `control` behind it.
+  std::size_t planned_event = 0;
   std::size_t planned_control = 0;
   std::uint64_t acked_told = 0;
-  std::uint64_t repeat = 0;  ///< number of the next refusal to be said again; 0: none
-  bool wants_write = false;  ///< is named in Wanted::write
+  std::uint64_t repeat = 0;  ///< next refusal to repeat; 0: none
+  bool wants_write = false;  ///< listed in Wanted::write
 };
 
-/// One client, as long as it may come back.
+/// One client, for as long as it may reconnect.
 struct Session {
   Session(Spool& spool, SpoolId spool_id, ChunkPool& chunks) : events(spool, spool_id, chunks) {}
   bool waits() const { return events.pushed() > events.released(); }
@@ -87,38 +88,37 @@ struct Session {
   std::string private_name;
   Person person;
   ClientRule rule;
-  std::optional<std::size_t> rule_index;  ///< in the options; none if they allow it no more
+  std::optional<std::size_t> rule_index;  ///< in the options; none: no rule allows it
   wire::SessionToken token{};
   Duration keep{};  ///< 0: ends with its connection
   Connection* connection = nullptr;
-  Instant detached_at{};  ///< since when there is no connection
+  Instant detached_at{};  ///< when the connection was lost
 
   EventQueue events;
-  Shelf* shelf = nullptr;                                    ///< where its events may lie
-  std::map<std::string, std::uint32_t, std::less<>> groups;  ///< slots in `events`
+  Shelf* shelf = nullptr;                                    ///< the region for its events
+  std::map<std::string, std::uint32_t, std::less<>> groups;  ///< slot in `events` for each group
   std::vector<std::uint32_t> block_slots;                    ///< with policy `block`
-  std::uint64_t block_bytes_least = 0;                       ///< the least limit of these
-  std::set<std::uint32_t> gaps;    ///< slots that leave messages out at present
-  std::set<std::uint32_t> warned;  ///< slots whose limits came near
-  Account account;                 ///< of what the client sent
-  std::int64_t quota_bytes = 0;    ///< that it may send now; below 0: owed
+  std::uint64_t block_bytes_least = 0;                       ///< the smallest limit of these
+  std::set<std::uint32_t> gaps;                              ///< slots that currently drop messages
+  std::set<std::uint32_t> warned;                            ///< slots that were warned
+  Account account;               ///< of the messages that the client sent
+  std::int64_t quota_bytes = 0;  ///< that it may send now; negative: a debt
   Instant quota_at{};
-  Instant next_ask{};  ///< when a question could be answered if none was saved up
+  Instant next_ask{};  ///< see may_ask()
 
-  bool leaving = false;                            ///< said goodbye
-  wire::ClientCode ending = wire::ClientCode::ok;  ///< why it ends at the next work(), if it does
+  bool leaving = false;                            ///< the client said goodbye
+  wire::ClientCode ending = wire::ClientCode::ok;  ///< why it ends at the next work(); ok: not
   std::string ending_text;
 };
 
-/// As records carry it.
+/// Milliseconds as in records, clamped to a u32.
 inline std::uint32_t milliseconds_of(Duration duration) {
   return static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(duration.ns / 1'000'000, 0, std::int64_t{0xffffffff}));
 }
 
-/// A session that the daemon ended, so that its client can be told why when it comes back: the
-/// words at the end of its connection stand behind all that it did not read, and may not get
-/// through.
+/// A session that the daemon ended. It is kept so that a client that reconnects is told why: the
+/// `closing` record follows everything that the client had not read, and may not have arrived.
 struct Ended {
   wire::SessionToken token{};
   Person person;
@@ -126,15 +126,15 @@ struct Ended {
   std::string text;
 };
 
-/// New rules were held against all memberships before this one, and against this one.
+/// How far new rules were applied: to all memberships up to and including this one.
 struct Judged {
   std::uint32_t session = 0;
   std::string group;
 };
 
-/// All that Sessions does. In parts: core.cc the life of connections and sessions, hello.cc,
-/// input.cc and requests.cc what clients say, deliver.cc, shelves.cc and slow.cc what they are
-/// told, output.cc.
+/// Implements Sessions. core.cc has the life of connections and sessions; hello.cc, input.cc and
+/// requests.cc handle the clients' records; deliver.cc, shelves.cc, slow.cc and output.cc what
+/// clients are told.
 class Sessions::Core final : public group::Effects {
  public:
   Core(const Options& options, Host& host, Spool& spool);
@@ -181,7 +181,7 @@ class Sessions::Core final : public group::Effects {
  private:
   using Pause = Connection::Pause;
   using State = Connection::State;
-  /// What became of a record.
+  /// The result of handling a record.
   enum class Handled : std::uint8_t { done, paused, closed };
 
   // group::Effects: deliver.cc
@@ -205,7 +205,7 @@ class Sessions::Core final : public group::Effects {
   void resume_one(Connection& from);
   void set_pause(Connection& of, Pause reason);
   void resume_all(Pause reason);
-  /// The last that the connection is told; its session is not touched.
+  /// Sends a last record and closes the connection; its session stays as it is.
   void close_connection(Connection& it, wire::ClientCode code, std::string_view text);
   void forget_connection(Connection& it);
   /// Ends the session at the next work().
@@ -240,7 +240,7 @@ class Sessions::Core final : public group::Effects {
   const Ended* find_ended(const wire::SessionToken& token, const Person& person) const;
   Handled begin(Connection& from, const wire::Hello& hello, Person person);
   Result<std::uint32_t, group::Refusal> connect_name(const ClientRule& rule, std::string& name);
-  /// `events_seen` is what the client says it has, if it goes on with the session.
+  /// `events_seen`: the last event that the client has, if it resumes the session.
   void attach(Session& it, Connection& to, std::optional<std::uint64_t> events_seen, bool shares);
   std::uint32_t payload_bytes_max() const;
 
@@ -269,14 +269,14 @@ class Sessions::Core final : public group::Effects {
   Shelf* shelf_of(const Person& person);
   void share(Session& it, Connection& to, bool wanted);
   Handled on_mapped(Connection& from, ByteView body);
-  /// The event of `draft_`, where the client can read it.
+  /// The event of `draft_`, in memory that the client can read.
   const ChunkRef& chunk_for(const Session& it);
   void keep_places(const Session& it);
   void leave_shelf(Session& it);
   void check_shelves();
 
   // slow.cc
-  /// Gives a session an event, as its policies will have it.
+  /// Queues an event for a session, subject to the membership's policy.
   void offer(Session& to, std::uint32_t slot, const ChunkRef& chunk, const wire::Place* message);
   bool leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk, const wire::Place& place);
   bool is_over(const Session& of, const Membership& member, std::uint64_t bytes) const;
@@ -292,7 +292,7 @@ class Sessions::Core final : public group::Effects {
   void warn(Session& to, std::uint32_t slot);
   void check_ages(Session& it);
   bool read_back(Session& it);
-  /// The client has all events up to this one. False if they were not written.
+  /// The client has all events up to `number`. Returns false if some of them were not written.
   bool release_events(Session& it, std::uint64_t number);
   wire::SlowLimits limits_of(const wire::SlowLimits& asked) const;
   void note_block(Session& it, std::uint32_t slot);
@@ -304,7 +304,7 @@ class Sessions::Core final : public group::Effects {
   Options options_;
   Host& host_;
   Spool& spool_;
-  std::vector<std::unique_ptr<Shelf>> shelves_;  ///< before all that refers to chunks in them
+  std::vector<std::unique_ptr<Shelf>> shelves_;  ///< declared before all that refers to it
   ChunkPool chunks_;
   group::Groups groups_;
   Settlement settlement_;
@@ -313,29 +313,29 @@ class Sessions::Core final : public group::Effects {
   RegionId next_region_ = 1;
   Instant now_{};
   MemberId self_{};
-  const Delivered* current_ = nullptr;  ///< what the node delivers at present
+  const Delivered* current_ = nullptr;  ///< what the node is delivering
 
   std::map<ConnectionId, std::unique_ptr<Connection>> connections_;
   std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;
   std::map<wire::SessionToken, Session*> tokens_;
-  std::deque<Ended> ended_;             ///< lately; at most kEndedMax
-  std::vector<std::uint32_t> by_rule_;  ///< sessions by each rule for clients
+  std::deque<Ended> ended_;             ///< the latest; at most kEndedMax
+  std::vector<std::uint32_t> by_rule_;  ///< number of sessions under each rule for clients
   std::optional<Judged> judged_;
-  bool waits_for_room_ = false;        ///< of the node, for memberships to end
+  bool waits_for_room_ = false;        ///< end_memberships() waits until the node has room
   std::vector<std::uint32_t> ending_;  ///< sessions that end at the next work()
-  std::vector<Session*> blocking_;     ///< those that have slots with `block`
+  std::vector<Session*> blocking_;     ///< sessions that have slots with `block`
   Wanted wanted_;
-  std::deque<ConnectionId> paused_;  ///< in the order in which they came to wait
+  std::deque<ConnectionId> paused_;  ///< in the order in which they were paused
   std::optional<Instant> next_check_;
   std::uint64_t input_bytes_ = 0;
-  std::uint64_t input_waiters_ = 0;  ///< connections that wait for a part of these
-  std::uint64_t disk_bytes_ = 0;     ///< of all sessions
-  std::uint64_t waiting_ = 0;        ///< sessions that have events waiting
+  std::uint64_t input_waiters_ = 0;  ///< connections with Pause::input
+  std::uint64_t disk_bytes_ = 0;     ///< sum over all sessions
+  std::uint64_t waiting_ = 0;        ///< number of sessions with waiting events
   std::uint64_t next_name_ = 0;
   Instant next_ask_{};
-  std::uint64_t submitted_ = 0;   ///< number that Host::submit() gave last
-  bool closed_ = false;           ///< the node takes nothing any more
-  std::vector<ByteView> pieces_;  ///< scratch, as the next one is
+  std::uint64_t submitted_ = 0;   ///< the last number that Host::submit() returned
+  bool closed_ = false;           ///< the node accepts nothing any more
+  std::vector<ByteView> pieces_;  ///< scratch, like the next two
   std::string sender_;
   std::vector<std::byte> head_;
   Counters counters_;

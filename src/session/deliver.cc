@@ -4,12 +4,12 @@
 #include "base/assert.h"
 #include "session/core.h"
 
-// What the groups tell clients, written down once for all who get it.
+// What groups tell clients, encoded once for all receivers.
 
 namespace peal::session {
 namespace {
 
-/// The membership by which a client gets a message: the first of its targets that it is in.
+/// The membership to which a message counts: the first of its targets that the client is in.
 std::uint32_t slot_of(const Session& it, std::span<const std::string_view> targets) {
   for (const std::string_view target : targets) {
     if (target.front() == '#') continue;
@@ -116,7 +116,7 @@ void Sessions::Core::left(std::uint32_t client, std::string_view group) {
       });
   offer(*it, slot, chunk, nullptr);
   Membership& member = it->events.membership(slot);
-  if (--member.joins > 0) return;  // it has asked to join again
+  if (--member.joins > 0) return;  // the client has asked to join again
   it->groups.erase(at);
   it->gaps.erase(slot);
   it->warned.erase(slot);
@@ -124,7 +124,7 @@ void Sessions::Core::left(std::uint32_t client, std::string_view group) {
   it->events.drop_membership(slot);
 }
 
-/// As a view, it is not left out, and comes behind the gaps of slow clients.
+/// Like a view, this gap is never dropped, and follows the gaps of slow clients.
 void Sessions::Core::gap(std::span<const std::uint32_t> clients, std::string_view group) {
   wire::GapEvent event;
   event.group = group;

@@ -11,20 +11,20 @@
 
 namespace peal::session {
 
-/// One event, written down once for all who can read it at the same place: in each region, and in
-/// the daemon's own memory for those who have none.
+/// One event, encoded once for each kind of memory: once in each region, and once in the daemon's
+/// own memory for the other clients.
 class Draft {
  public:
   explicit Draft(ChunkPool& chunks) : chunks_(chunks) {}
 
-  /// The record, in two parts that are one; they stay where they are until end().
+  /// Starts an event: `head` followed by `rest`, which must stay valid until end().
   void begin(ByteView head, ByteView rest) {
     PEAL_ASSERT(!plain_ && shared_.empty());
     head_ = head;
     rest_ = rest;
   }
   std::size_t size() const { return head_.size() + rest_.size(); }
-  /// In the daemon's own memory.
+  /// The event in the daemon's own memory.
   const ChunkRef& plain() {
     if (plain_) return plain_;
     plain_ = chunks_.make(size(), [this](std::vector<std::byte>& out) {
@@ -33,7 +33,7 @@ class Draft {
     });
     return plain_;
   }
-  /// In a region; if that has no room, plain().
+  /// The event in `region`, or plain() if the region has no room.
   const ChunkRef& shared(Region& region) {
     for (const auto& [where, chunk] : shared_) {
       if (where == &region) return chunk;
@@ -48,7 +48,7 @@ class Draft {
     shared_.clear();
   }
 
-  /// Events that were put into a region, and that would have been if it had room; ever.
+  /// Total number of events that were put into a region, and that found no room there.
   std::uint64_t put() const { return put_; }
   std::uint64_t no_room() const { return no_room_; }
 

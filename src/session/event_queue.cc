@@ -10,9 +10,9 @@
 namespace peal::session {
 namespace {
 
-/// Before each record on disk: slot u32, since when it waits u64.
+/// Header of each record on disk: slot u32, time at which the event came u64.
 constexpr std::size_t kDiskHeaderBytes = 4 + 8;
-constexpr std::uint64_t kBlockBytesLeast = 1'024;  ///< that are read back at a time
+constexpr std::uint64_t kBlockBytesLeast = 1'024;  ///< read back at a time
 constexpr std::uint64_t kBlockBytesMost = 256 * 1'024;
 
 }  // namespace
@@ -117,7 +117,7 @@ Result<void> EventQueue::refill(std::uint64_t memory_bytes_most) {
         discarded_ += taken;
         break;
       }
-      // The first record alone is longer than a block.
+      // The first record alone is longer than the block.
       want = kDiskHeaderBytes + sizeof(std::uint32_t) +
              load<std::uint32_t>(ByteView(block_).subspan(kDiskHeaderBytes));
       PEAL_ASSERT(want > block_.size() && want <= disk_bytes());
@@ -128,7 +128,7 @@ Result<void> EventQueue::refill(std::uint64_t memory_bytes_most) {
   return {};
 }
 
-/// Takes whole records of a block that was read from the disk; returns their bytes.
+/// Takes the complete records of a block from the disk. Returns their bytes.
 std::size_t EventQueue::take_records(ByteView block) {
   std::size_t at = 0;
   constexpr std::size_t kHead = kDiskHeaderBytes + sizeof(std::uint32_t);
@@ -153,8 +153,8 @@ std::size_t EventQueue::take_records(ByteView block) {
 
 // ---- writing ----
 
-/// A client that does not say what it has seen is written events as they are, as if there were no
-/// shared memory: then its connection takes no more than it can hold, and a slow one is noticed.
+/// Chooses how an event is written. Once kSharedUnseenMax bytes in shared memory are unseen, events
+/// are written whole. The connection of a slow client then fills up, and the client is noticed.
 void EventQueue::settle_form(Event& event) {
   const std::uint64_t bytes = event.chunk.size();
   const bool fits = places_bytes_ + bytes <= wire::kSharedUnseenMax;
@@ -193,7 +193,7 @@ void EventQueue::written(std::size_t bytes) {
   }
 }
 
-/// The next event is written as a whole.
+/// The next event was written completely.
 void EventQueue::pass() {
   const Event& event = memory_[next_];
   const std::uint64_t cost = cost_of(event);
@@ -201,7 +201,8 @@ void EventQueue::pass() {
   member.unwritten_bytes -= cost;
   unwritten_bytes_ -= cost;
   --member.unwritten;
-  // One that is not known yet is on disk, and newer than all that is in memory.
+  // If the membership's next event is not known, it is on disk, and newer than all events in
+  // memory.
   if (member.unwritten > 0) member.oldest = event.has_next ? event.next_at : memory_.back().at;
   if (PEAL_MUTANT(sm7_let_go_when_written) && event.form == Form::place) event.chunk.write_over();
   ++next_;

@@ -6,10 +6,10 @@
 #include "base/hooks.h"
 #include "session/core.h"
 
-// The first record of a connection, and the session that it begins or goes on with.
+// The first record of a connection, which begins or resumes a session.
 
 namespace peal::session {
-/// What a client's payload may have, so that its message fits whatever its targets are.
+/// The largest payload of a client: its message then fits with any targets.
 std::uint32_t Sessions::Core::payload_bytes_max() const {
   return options_.message_bytes_max - kMessageOverheadMax;
 }
@@ -66,11 +66,11 @@ Sessions::Core::Handled Sessions::Core::go_on(Connection& from, const wire::Hell
                          std::to_string(it->events.released()) + " before, and was told " +
                          std::to_string(it->events.written_events()));
   }
-  due(now_);  // what is written again is as old as it was
+  due(now_);  // the ages of events that are written again still count
   ++counters_.resumed;
   attach(*it, from, hello.events_seen, hello.shares);
   const bool known = release_events(*it, hello.events_seen);
-  PEAL_ASSERT(known);  // rewind() has compared it
+  PEAL_ASSERT(known);  // rewind() accepted it
   return Handled::done;
 }
 
@@ -136,7 +136,7 @@ Sessions::Core::Handled Sessions::Core::begin(Connection& from, const wire::Hell
   return Handled::done;
 }
 
-/// Makes a name if none was wished for.
+/// Connects a client to the groups; makes up a name if the client has no wish.
 Result<std::uint32_t, group::Refusal> Sessions::Core::connect_name(const ClientRule& rule,
                                                                    std::string& name) {
   if (!name.empty()) return groups_.connect(name);
@@ -175,7 +175,8 @@ void Sessions::Core::attach(Session& it, Connection& to, std::optional<std::uint
   welcome.keep_ms = milliseconds_of(it.keep);
   welcome.ping_ms = to.identity.local ? 0 : milliseconds_of(options_.ping);
   welcome.shared_bytes = to.region == 0 ? 0 : it.shelf->region.bytes();
-  // What was refused is said before what is acked, as ever: the rest of `acked` comes behind.
+  // Refusals precede the acknowledgement that covers them. So the welcome acknowledges only
+  // messages before the first refusal; `acked` follows later.
   welcome.acked = account.settled;
   if (!account.refusals.empty()) {
     welcome.acked = std::min(welcome.acked, account.refusals.front().first - 1);

@@ -13,15 +13,16 @@
 
 namespace peal::session {
 
-/// Names memory that clients can read, from 1 on; never used twice by one Sessions.
+/// Names memory that clients can read; from 1. One Sessions never uses an id twice.
 using RegionId = std::uint64_t;
 
-/// What the node delivers to its sessions: a message at its place in the order.
+/// A message at its place in the order, delivered by the node.
 struct Delivered {
   MemberId sender{};
-  /// Counts what `sender` submitted; what Host::submit() gave, if it was this node.
+  /// Number of the message among those that `sender` submitted; as Host::submit() returned it, if
+  /// this node sent it.
   std::uint64_t number{};
-  bool control = false;  ///< came from Host::replace_control(); `number` means nothing then
+  bool control = false;  ///< sent by Host::replace_control(); `number` is meaningless
   ViewId view{};
   Seq seq{};
   std::uint32_t index{};
@@ -29,44 +30,44 @@ struct Delivered {
   ByteView payload;  ///< valid during the call
 };
 
-/// The answer to what a client asked its daemon.
+/// The answer to a client's question.
 struct Answer {
   wire::ClientCode code = wire::ClientCode::ok;
   std::string text;
 };
 
-/// What sessions ask of whoever runs them: the node below, and the owner. Called on the thread of
-/// Sessions, inside its calls; never calls back into it, but for `ask` and `tables_equal`, which
-/// may call status().
+/// What sessions need from the node below and from their owner. Sessions calls it on its own
+/// thread, inside its calls. It must not call back into Sessions, except that `ask` and
+/// `tables_equal` may call status().
 class Host {
  public:
   virtual ~Host() = default;
 
   // The node.
-  /// Queues a message to be ordered for those who learn `domain`; copies it. Returns its number,
-  /// which grows by one each time, or would_block, too_large, closed. After would_block the owner
-  /// calls Sessions::on_room() when there may be room again.
+  /// Queues a message to be ordered for the members that learn `domain`; copies it. Returns the
+  /// message's number, which grows by one each time, or would_block, too_large, closed. After
+  /// would_block the owner calls Sessions::on_room() when there may be room again.
   virtual Result<std::uint64_t> submit(ByteView message, Service service, order::Domain domain) = 0;
-  /// A control message in the place of those that are not ordered yet; none if it is empty. May be
+  /// Replaces the control messages that are not ordered yet; by none if `message` is empty. May be
   /// called while the node delivers.
   virtual void replace_control(ByteView message) = 0;
-  /// Holds back what submit() gave, or no longer. May be called while the node delivers.
+  /// Holds back messages from submit(), or releases them. May be called while the node delivers.
   virtual void block(bool blocked) = 0;
-  /// This node's table of groups now equals that of all in the view: its hash, for who compares.
+  /// This node's group table now equals that of every daemon in the view. `hash` allows comparison.
   virtual void tables_equal(const ViewId& view, std::uint64_t hash) = 0;
 
   // The owner.
-  /// The name of a node, as it stands in private names; empty if it is not known (then its number
-  /// does). The same on all nodes.
+  /// The name of a node as in private names, the same on all nodes. Empty if unknown: then the
+  /// node's number is used.
   virtual std::string_view node_name(NodeId node) const = 0;
-  /// Bytes that nobody can guess.
+  /// Random bytes that cannot be guessed.
   virtual wire::SessionToken draw_token() = 0;
-  /// Memory, zero, that begins at a multiple of 64 and stays where it is until close_region(), or
-  /// until Sessions is gone. Those connections that Sessions::region_of() says may read it. Empty
-  /// if there is none.
+  /// Returns zeroed memory, aligned to 64 bytes, that stays in place until close_region() or the
+  /// end of Sessions. The connections for which Sessions::region_of() returns `id` may read it.
+  /// Empty if there is none.
   virtual ByteSpan open_region(RegionId /*id*/, std::uint32_t /*bytes*/) { return {}; }
   virtual void close_region(RegionId /*id*/) {}
-  /// A client asks; `admin` says whether it may know and do everything.
+  /// Answers a client's question; `admin`: the client may know and do everything.
   virtual Answer ask(std::string_view what, bool admin) = 0;
 };
 

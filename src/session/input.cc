@@ -4,19 +4,19 @@
 #include "base/assert.h"
 #include "session/core.h"
 
-// Bytes of connections, cut into records.
+// Cuts the bytes of connections into records.
 
 namespace peal::session {
 namespace {
 
 constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
-constexpr std::size_t kControlBytesMax = 64 * 1'024;  ///< unread replies, before reading stops
-constexpr std::size_t kInputKept = 64 * 1'024;        ///< of a buffer, once its record is done
-/// Each connection may hold an unfinished record of this length whatever others do.
+constexpr std::size_t kControlBytesMax = 64 * 1'024;  ///< unread replies, at which reading stops
+constexpr std::size_t kInputKept = 64 * 1'024;        ///< of a buffer, after its record
+/// Every connection may have an unfinished record of this length, whatever others do.
 constexpr std::size_t kSmallRecordBytes = 16 * 1'024;
-constexpr std::int64_t kRecordSeconds = 10;                  ///< to complete a record, and
-constexpr std::int64_t kBytesPerSecondLeast = 64 * 1'024;    ///< one more for so many bytes, or
-constexpr std::int64_t kBytesPerSecondBusy = 1'024 * 1'024;  ///< for so many while others wait
+constexpr std::int64_t kRecordSeconds = 10;                  ///< time to complete a record, and
+constexpr std::int64_t kBytesPerSecondLeast = 64 * 1'024;    ///< one second more for each of these,
+constexpr std::int64_t kBytesPerSecondBusy = 1'024 * 1'024;  ///< or of these while others wait
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::size_t Sessions::Core::received(Instant now, ConnectionId id, ByteView byte
   Connection* from = connection(id);
   if (from == nullptr || from->state == State::closing) return bytes.size();
   from->last_heard = now;
-  if (from->pause != Pause::none) {  // it was not named for reading: the same wait goes on
+  if (from->pause != Pause::none) {  // the owner called too early: the pause goes on
     return 0;
   }
   std::size_t taken = 0;
@@ -62,7 +62,7 @@ std::size_t Sessions::Core::received(Instant now, ConnectionId id, ByteView byte
   }
 }
 
-/// Appends to the record that was begun until it is complete; returns the bytes taken.
+/// Appends bytes to the unfinished record until it is complete. Returns the number of bytes taken.
 std::size_t Sessions::Core::complete(Connection& from, ByteView bytes) {
   std::size_t taken = 0;
   for (;;) {
@@ -78,7 +78,8 @@ std::size_t Sessions::Core::complete(Connection& from, ByteView bytes) {
   }
 }
 
-/// Room for an unfinished record; or the connection waits for it, behind those that wait already.
+/// Reserves memory for an unfinished record. If there is none, pauses the connection, behind those
+/// that wait already.
 bool Sessions::Core::reserve(Connection& from, std::size_t bytes) {
   const bool small = bytes <= kSmallRecordBytes;
   if (!small && (input_waiters_ > 0 || input_bytes_ + bytes > options_.input_bytes_max)) {
@@ -93,16 +94,17 @@ bool Sessions::Core::reserve(Connection& from, std::size_t bytes) {
   return true;
 }
 
-/// When an unfinished record has to be complete; sooner while others wait for the room it takes.
+/// When an unfinished record must be complete; earlier while others wait for the memory that it
+/// takes.
 Instant Sessions::Core::record_deadline(const Connection& of) const {
-  // Small ones, which take none of it, have the same time at either rate.
+  // Small records reserve no memory: they have the same time at either rate.
   static_assert(kSmallRecordBytes < kBytesPerSecondLeast);
   const std::int64_t rate = input_waiters_ > 0 ? kBytesPerSecondBusy : kBytesPerSecondLeast;
   return of.record_begun +
          seconds(kRecordSeconds + static_cast<std::int64_t>(of.record_bytes) / rate);
 }
 
-/// The record is done with, and so is waiting for it.
+/// The record is finished or given up: frees its memory, and ends waiting for memory.
 void Sessions::Core::release(Connection& from) {
   from.input.clear();
   if (from.input.capacity() > kInputKept) from.input.shrink_to_fit();
@@ -126,7 +128,7 @@ Sessions::Core::Handled Sessions::Core::handle(Connection& from, const wire::Rec
     return bad_record(from, "the first record is no hello");
   }
   if (from.session->leaving) return bad_record(from, "a record came after the goodbye");
-  // What is refused now is said after what was refused before.
+  // Repeated refusals precede new ones.
   if (from.repeat > 0 || from.control.size() - from.control_offset > kControlBytesMax) {
     pause(from, Pause::output);
     return Handled::paused;

@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "session/core.h"
 
-// Bytes for connections: events where they lie, and between them the records that are none.
+// Bytes for connections: events in place, and between them other records.
 
 namespace peal::session {
 namespace {
@@ -14,7 +14,7 @@ constexpr std::size_t kRepeatBytes = 16 * 1'024;  ///< of refusals, at a time
 
 }  // namespace
 
-/// What was refused lately is said again on a new connection: in parts, as the client reads them.
+/// Repeats the latest refusals on a new connection, a part at a time, as the client reads them.
 void Sessions::Core::repeat_refusals(Connection& to) {
   while (to.repeat > 0 && to.control.size() - to.control_offset < kRepeatBytes) {
     const auto& refusals = to.session->account.refusals;
@@ -30,7 +30,7 @@ void Sessions::Core::repeat_refusals(Connection& to) {
 
 void Sessions::Core::tell_acked(Connection& to) {
   if (to.session == nullptr) return;
-  // What was refused is said before what is acked.
+  // Refusals precede the acknowledgement that covers them.
   std::uint64_t settled = to.session->account.settled;
   if (to.repeat > 0) settled = std::min(settled, to.repeat - 1);
   if (settled <= to.acked_told) return;
@@ -59,7 +59,7 @@ std::span<const ByteView> Sessions::Core::output(ConnectionId id) {
   if (events == nullptr) return pieces_;
   const std::size_t had = pieces_.size();
   events->gather(pieces_, kPieces);
-  // The event that was begun is there twice now.
+  // gather() has returned the partly written event again.
   if (between) pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(had));
   return pieces_;
 }
@@ -83,7 +83,7 @@ void Sessions::Core::written(Instant now, ConnectionId id, std::size_t bytes) {
   to->planned_control -= control;
   bytes -= control;
   if (to->control_offset > kControlKept) {
-    // Whoever always leaves a little unread must not make the rest grow for ever.
+    // A client that always leaves a little unread must not make the buffer grow forever.
     to->control.erase(to->control.begin(),
                       to->control.begin() + static_cast<std::ptrdiff_t>(to->control_offset));
     to->control_offset = 0;
@@ -105,14 +105,14 @@ void Sessions::Core::written(Instant now, ConnectionId id, std::size_t bytes) {
   }
   if (session == nullptr) return;
   if (bytes > 0) session->events.written(bytes);
-  // What lies in shared memory is read later than it is written.
+  // A client reads an event in shared memory later than its place was written.
   if (session->keep > Duration{} || session->events.shares()) {
     if (session->events.spills() && read_back(*session) && session->events.has_output()) {
       want_write(*to);
     }
     return;
   }
-  // Nobody will go on with the session: what was written need not be kept.
+  // The session cannot be resumed, so written events need not be kept.
   const bool known = release_events(*session, session->events.written_events());
   PEAL_ASSERT(known);
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kBlockBytesMin = 256;
 constexpr std::uint32_t kBlockShiftMin = 8;
-/// Of a block that is free, behind its generation: the one that was given back before it.
+/// Offset in a free block of the link to the next free one.
 constexpr std::size_t kNextAt = wire::kGenerationBytes;
 
 static_assert(wire::kSharedRecordMax + wire::kGenerationBytes == Region::kSpanBytesMax);
@@ -24,7 +24,7 @@ Region::Region(ByteSpan memory) : memory_(memory) {
   const auto part = std::bit_floor(static_cast<std::uint32_t>(memory.size() / 64));
   span_bytes_ = std::clamp(part, kSpanBytesMin, kSpanBytesMax);
   spans_.resize(memory.size() / span_bytes_);
-  // From the front, so that memory that is never needed is never touched.
+  // Take spans from the front, so that memory that is never needed is never touched.
   for (std::size_t i = spans_.size(); i > 0; --i)
     free_.push_back(static_cast<std::uint32_t>(i - 1));
   partial_.fill(kNone);
@@ -64,7 +64,7 @@ void Region::unlink(std::uint32_t index) {
   span.before = span.next = kNone;
 }
 
-/// The offset of a block of that size, or kNone.
+/// Returns the offset of a block of size index `size`, or kNone.
 std::uint32_t Region::take(std::uint32_t size) {
   if (partial_[size] == kNone) {
     if (free_.empty()) return kNone;

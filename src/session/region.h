@@ -12,43 +12,44 @@
 
 namespace peal::session {
 
-/// Memory that clients of one person read, cut into blocks. It is divided into spans; a span has
-/// blocks of one size, of which there are four between each power of two and the next, and goes to
-/// another size once all its blocks are free. Taking and giving back a block is a handful of
-/// steps, whatever is in use, and allocates nothing.
+/// Memory that the clients of one person read, divided into spans. A span is divided into blocks of
+/// one size; there are four sizes between each power of two and the next. A span may change its
+/// size once all its blocks are free. Taking or returning a block takes constant time and allocates
+/// nothing.
 class Region {
  public:
-  /// A span is a 64th of the memory, but as large as that.
+  /// A span is 1/64 of the memory, within these bounds.
   static constexpr std::uint32_t kSpanBytesMin = 4U << 10;
   static constexpr std::uint32_t kSpanBytesMax = 1U << 20;
 
-  /// `memory` begins at a multiple of 8, has kSpanBytesMin to 4 GiB - 1, and outlives this.
+  /// `memory` is aligned to 8 bytes, has kSpanBytesMin bytes to 4 GiB - 1, and outlives this
+  /// object.
   explicit Region(ByteSpan memory);
   ~Region();
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
 
-  /// Where a record lies.
+  /// The place of a record.
   struct Block {
     wire::Shared at;
-    std::uint32_t block_bytes{};  ///< that it takes
+    std::uint32_t block_bytes{};  ///< size of the block
   };
-  /// Takes a block for a record of so many bytes. Nothing if there is no room, or if it is too
-  /// large for a block.
+  /// Takes a block for a record of this size. Returns nothing if there is no room, or if no block
+  /// is large enough.
   std::optional<Block> reserve(std::size_t record_bytes);
-  /// Writes the record, in two parts that are one, where clients can read it.
+  /// Writes a record, `head` followed by `rest`, for clients to read.
   void write(const Block& block, ByteView head, ByteView rest);
-  /// The record that write() wrote and nobody gave back yet.
+  /// A record that was written and not given back.
   ByteView record(const Block& block) const {
     return ByteView(memory_).subspan(block.at.offset + wire::kGenerationBytes, block.at.bytes);
   }
-  /// Something else is there from now on, though it was not given back.
+  /// Overwrites a block that is still in use; for a mutant.
   void write_over(const Block& block);
-  /// Nobody needs it any more; who reads it all the same sees that it is gone.
+  /// Frees the block. A client that still reads it notices that the record is gone.
   void give_back(const Block& block);
 
   std::uint32_t bytes() const { return static_cast<std::uint32_t>(memory_.size()); }
-  /// Of blocks in use.
+  /// Bytes of all blocks in use.
   std::uint64_t bytes_in_use() const { return bytes_in_use_; }
   std::uint32_t span_bytes() const { return span_bytes_; }
   void check_invariants() const;
@@ -57,10 +58,10 @@ class Region {
   static constexpr std::size_t kSizes = 49;  ///< 256 bytes to 1 MiB
   static constexpr std::uint32_t kNone = 0xffff'ffff;
   struct Span {
-    std::uint32_t size = kNone;  ///< index of its block size; kNone: all of it is free
-    std::uint32_t used = 0;      ///< blocks
-    std::uint32_t fresh = 0;     ///< offset in the span of blocks that were not used since it is so
-    std::uint32_t given = kNone;   ///< offset in the memory of the block that was given back last
+    std::uint32_t size = kNone;    ///< index of its block size; kNone: the span is free
+    std::uint32_t used = 0;        ///< blocks in use
+    std::uint32_t fresh = 0;       ///< offset in the span of its first block never used
+    std::uint32_t given = kNone;   ///< first block of its free list, as offset in the memory
     std::uint32_t before = kNone;  ///< in the list of spans with room
     std::uint32_t next = kNone;
   };
@@ -75,8 +76,8 @@ class Region {
   ByteSpan memory_;
   std::uint32_t span_bytes_;
   std::vector<Span> spans_;
-  std::vector<std::uint32_t> free_;            ///< spans that are free; the last is taken first
-  std::array<std::uint32_t, kSizes> partial_;  ///< by block size: the first span with room
+  std::vector<std::uint32_t> free_;            ///< free spans; the last is taken first
+  std::array<std::uint32_t, kSizes> partial_;  ///< for each block size: the first span with room
   std::uint64_t bytes_in_use_ = 0;
   std::uint64_t generation_ = 0;
 };

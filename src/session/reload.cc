@@ -4,12 +4,12 @@
 #include "base/assert.h"
 #include "session/core.h"
 
-// New rules for sessions and memberships that are there already.
+// Applies new rules to existing sessions and memberships.
 
 namespace peal::session {
 namespace {
 
-/// That are judged in one turn.
+/// How many memberships are checked in one turn.
 constexpr std::size_t kMembershipsPerTurn = 1'000;
 
 }  // namespace
@@ -32,7 +32,7 @@ void Sessions::Core::reconfigure(Instant now, const Options& options) {
   judged_.emplace();
 }
 
-/// Its rule is this one from now on, or none.
+/// Sets the session's rule; null: none.
 void Sessions::Core::count_rule(Session& it, const ClientRule* rule) {
   it.rule_index.reset();
   if (rule == nullptr) return;
@@ -41,8 +41,8 @@ void Sessions::Core::count_rule(Session& it, const ClientRule* rule) {
   ++by_rule_[*it.rule_index];
 }
 
-/// Memberships that the rules do not allow any more: some in each turn, as long as the node takes
-/// the leaves.
+/// Ends memberships that the rules no longer allow: a bounded number per turn, while the node
+/// accepts the leaves.
 void Sessions::Core::end_memberships() {
   waits_for_room_ = false;
   std::size_t left = kMembershipsPerTurn;
@@ -64,14 +64,15 @@ void Sessions::Core::end_memberships() {
   }
 }
 
-/// Ends it if it has to end; false if the node does not take that now.
+/// Ends a membership that the rules no longer allow. Returns false if the node cannot accept the
+/// leave now.
 bool Sessions::Core::end_membership(Session& it, const std::string& group,
                                     const Membership& member) {
   if (it.ending != wire::ClientCode::ok || it.leaving) return true;
   const auto why = why_not(it, group, member.limits);
   if (!why) return true;
   const auto left = groups_.leave(it.id, group);
-  if (!left) return left.error() != group::Refusal::would_block;  // it is about to leave by itself
+  if (!left) return left.error() != group::Refusal::would_block;  // else it is leaving already
   if (it.connection != nullptr && it.connection->control.size() < kControlKept) {
     reply(*it.connection, 0, wire::ClientCode::not_permitted,
           "the membership in '" + group + "' ends: " + *why);

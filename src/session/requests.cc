@@ -5,14 +5,15 @@
 #include "base/hooks.h"
 #include "session/core.h"
 
-// What a client that is welcome asks for.
+// Requests of clients that have a session.
 
 namespace peal::session {
 namespace {
 
-/// What each request takes of a quota besides its bytes: one that is empty must be ordered, too.
+/// What each request costs of a quota in addition to its bytes: even an empty one must be ordered.
 constexpr std::size_t kRequestBytes = 64;
-/// An answer costs the loop some time: so often one client, and all who are no administrators.
+/// Answers cost the loop time. Limits for one client, and for all clients that are not
+/// administrators.
 constexpr Duration kAskEvery = milliseconds(250);
 constexpr int kAsksAtOnce = 4;
 constexpr Duration kAskEveryAll = milliseconds(25);
@@ -106,11 +107,12 @@ std::optional<std::pair<wire::ClientCode, std::string>> Sessions::Core::why_not(
   return std::nullopt;
 }
 
-/// A second's worth may be saved up; a longer message needs that, and is paid for afterwards.
+/// A client can save up the quota of one second. A longer message needs all of it, and leaves a
+/// debt.
 bool Sessions::Core::has_quota(Session& it, std::size_t bytes) {
   if (it.rule.bytes_per_second == 0) return true;
   const auto rate = static_cast<std::int64_t>(it.rule.bytes_per_second);
-  // Microseconds, at most those of an hour: the products stay below 2^63.
+  // In microseconds, at most an hour: the products stay below 2^63.
   const std::int64_t elapsed_us =
       std::min<std::int64_t>((now_ - it.quota_at).ns / 1'000, 3'600'000'000);
   const std::int64_t earned =
@@ -179,15 +181,15 @@ Sessions::Core::Handled Sessions::Core::refused_by_groups(Connection& from, std:
   }
 }
 
-/// Why a client may not be a member with such limits; nothing if it may.
+/// Why the client may not be a member with such limits; nothing if it may.
 std::optional<std::string> Sessions::Core::why_not(const Session& it, std::string_view group,
                                                    const wire::SlowLimits& asked) const {
   if (!may(options_, it.person, GroupWish::join, group)) {
     return "no rule for groups allows " + person_text(it.person) + " to join " + quoted(group);
   }
   if (limits_of(asked).policy != wire::SlowPolicy::block) return std::nullopt;
-  // Everybody who sends waits for a member that blocks: that needs a right, or is what the
-  // configuration gives to all, no longer than it says.
+  // All senders to the group wait for a member with policy `block`. So that policy needs a right,
+  // unless it is the configured default and lasts no longer than the default allows.
   const wire::SlowLimits& normal = options_.slow;
   const std::uint32_t age_ms = limits_of(asked).age_ms;
   const bool by_default = normal.policy == wire::SlowPolicy::block &&
@@ -258,7 +260,8 @@ Sessions::Core::Handled Sessions::Core::on_leave(Connection& from, ByteView body
 
 // ---- the rest ----
 
-/// `next` moves on by `every` with each question that is answered, and so many may come at once.
+/// Allows one question per `every`, and bursts of `at_once`. `next` is when the next one would be
+/// due.
 bool Sessions::Core::may_ask(Instant& next, Duration every, int at_once) const {
   next = std::max(next, now_);
   if (next - now_ > every * (at_once - 1)) return false;

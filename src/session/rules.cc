@@ -8,7 +8,7 @@
 namespace peal::session {
 namespace {
 
-/// Takes as long whether the texts differ early, late or not at all.
+/// Takes the same time wherever the texts differ.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;

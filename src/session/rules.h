@@ -8,24 +8,24 @@
 
 namespace peal::session {
 
-/// Somebody that rules are about: who the operating system or TLS says it is, and what secret it
-/// told.
+/// A person to whom rules apply: the identity from the operating system or TLS, and the secret that
+/// the client sent.
 struct Person {
   Identity identity;
   std::string secret;
 };
 bool same_person(const Person& a, const Person& b);
-/// "user ann (1000)", "certificate feed.example": for logs and status.
+/// For logs and status: "user ann (1000)", "certificate feed.example".
 std::string person_text(const Person& person);
-/// A name as texts for people show it.
+/// A name in quotes, for texts that people read.
 inline std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
 bool fits(const Who& who, const Person& person);
 using group::fits;
 
-/// The first rule that fits a client who wishes for the name (empty: any will do); or null.
+/// The first rule that allows this person the name (empty: any name), or null.
 const ClientRule* find_rule(const Options& options, const Person& person, std::string_view name);
-/// True if any rule knows the secret.
+/// True if some rule has this secret.
 bool knows_secret(const Options& options, std::string_view secret);
 
 enum class GroupWish : std::uint8_t { join, send, block };

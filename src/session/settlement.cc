@@ -9,7 +9,7 @@
 namespace peal::session {
 
 void Account::note_refusal(std::uint64_t number, wire::ClientCode code) {
-  // A client that may send this number was told what became of the one a whole window before.
+  // A client that sends `number` knows the result of every message more than a window earlier.
   while (!refusals.empty() && refusals.front().last + window < number) refusals.pop_front();
   if (!refusals.empty() && refusals.back().last + 1 == number && refusals.back().code == code) {
     refusals.back().last = number;
@@ -33,7 +33,7 @@ void Settlement::extend(std::uint64_t place, std::uint64_t up_to) {
 bool Settlement::came_back(std::uint64_t number) {
   if (back_ == added_) return false;
   const Entry& entry = entries_[static_cast<std::size_t>(back_ - settled_)];
-  // Joins, leaves and goodbyes have numbers too, and no entry.
+  // Joins, leaves and goodbyes have numbers, but no entries.
   if (entry.number != number) return false;
   ++back_;
   if (entry.safe) --safe_under_way_;

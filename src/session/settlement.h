@@ -11,50 +11,51 @@
 
 namespace peal::session {
 
-/// What one client sent, and what became of it. Numbers are the client's.
+/// What one client sent, and what is acknowledged. Numbers are the client's.
 struct Account {
-  std::uint64_t received = 0;  ///< the last message that came
-  std::uint64_t settled = 0;   ///< up to this one all are settled
+  std::uint64_t received = 0;  ///< number of the last message received
+  std::uint64_t settled = 0;   ///< all messages up to this one are acknowledged
   std::uint64_t unsettled_messages = 0;
   std::uint64_t unsettled_bytes = 0;
-  std::uint64_t last_entry = 0;  ///< in Settlement, of the last message that is not settled
+  std::uint64_t last_entry = 0;  ///< place in Settlement of its last open entry
 
-  /// Messages that were refused for one reason, one after the other.
+  /// Consecutive messages that were refused for the same reason.
   struct Refusals {
     std::uint64_t first;
     std::uint64_t last;
     wire::ClientCode code;
   };
-  std::deque<Refusals> refusals;  ///< that the client may not have been told yet
-  /// The most messages that the client was ever allowed to have unsettled.
+  std::deque<Refusals> refusals;  ///< the client may not know these
+  /// The largest number of unacknowledged messages that the client was ever allowed.
   std::uint32_t window = 0;
   void note_refusal(std::uint64_t number, wire::ClientCode code);
 };
 
-/// The messages of clients that the node was given, in their order, until they are settled. A
-/// message is settled when it came back at its place and every daemon of the view has it. A daemon
-/// knows that of all it sent before a safe message of its own, once that is back; and of all that
-/// came back, when the view ends: whoever goes on to the next one together has delivered the same.
+/// Clients' messages that were submitted to the node, in order, until they are acknowledged. A
+/// message is acknowledged when it was delivered here and every daemon of the view has it. A daemon
+/// knows this in two cases. When a safe message of its own is delivered, all daemons have
+/// everything that it sent before. When the view ends, all members that go on to the next view
+/// together have delivered the same.
 class Settlement {
  public:
   struct Entry {
-    std::uint64_t number{};   ///< what the node gave it
-    std::uint32_t session{};  ///< 0: a marker
-    std::uint64_t up_to{};    ///< the client's number, or that of refusals right behind it
+    std::uint64_t number{};   ///< as returned by Host::submit()
+    std::uint32_t session{};  ///< 0: the entry is a marker
+    std::uint64_t up_to{};    ///< number of the client's message, or of refusals behind it
     std::uint32_t bytes{};
     bool safe{};
   };
 
   /// Returns the entry's place, for extend().
   std::uint64_t add(const Entry& entry);
-  /// The message at that place, which is not settled, also stands for refusals up to a number.
+  /// The open entry at `place` also acknowledges refusals up to number `up_to`.
   void extend(std::uint64_t place, std::uint64_t up_to);
-  /// Own message `number` came back. True if it settles all before it, and itself.
+  /// Own message `number` was delivered. Returns true if that acknowledges it and all before it.
   bool came_back(std::uint64_t number);
-  /// True if something came back that nothing under way will settle.
+  /// True if an entry was delivered that no pending safe message will acknowledge.
   bool needs_marker() const { return back_ > settled_ && safe_under_way_ == 0; }
 
-  /// Calls `each` for every entry that came back and is not settled, which it then is.
+  /// Calls `each` for every entry that was delivered and is open, and closes it.
   template <class Each>
   void settle(Each each) {
     for (; settled_ < back_; ++settled_) {
@@ -69,9 +70,9 @@ class Settlement {
 
  private:
   Ring<Entry> entries_;
-  std::uint64_t added_ = 0;    ///< entries, ever
-  std::uint64_t back_ = 0;     ///< of these, those that came back
-  std::uint64_t settled_ = 0;  ///< and were settled
+  std::uint64_t added_ = 0;    ///< total number of entries
+  std::uint64_t back_ = 0;     ///< of these, delivered
+  std::uint64_t settled_ = 0;  ///< of these, acknowledged
   std::uint64_t safe_under_way_ = 0;
 };
 

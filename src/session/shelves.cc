@@ -5,28 +5,28 @@
 #include "base/hooks.h"
 #include "session/core.h"
 
-// Regions: whose they are, which events lie in them, and for how long.
+// Regions: which persons read them, which events are in them, and for how long.
 
 namespace peal::session {
 namespace {
 
 constexpr std::size_t kShelvesMax = 16;
-/// What is smaller costs no more if it is written to each connection.
+/// Smaller events cost no more if they are written to each connection.
 constexpr std::size_t kSharedBytesMin = 512;
-/// A client that is further behind than this part of a region finds what comes in its connection,
-/// so that those who keep up have room.
+/// A client that lags by more than this part of a region gets events on its connection, so that
+/// clients that keep up have room.
 constexpr std::uint64_t kBehindPart = 8;
-/// How long a client may take to read what it was told before its session ended.
+/// How long a client may read events from the region after its session ended.
 constexpr Duration kReadPatience = seconds(1);
 
-/// Who has the same rights as somebody else may see what that one is told; nobody else may.
+/// Only persons with the same rights may read each other's events.
 bool same_rights(const Person& a, const Person& b) {
   return same_person(a, b) && a.identity.groups == b.identity.groups;
 }
 
 }  // namespace
 
-/// The region of whoever has the same rights; a new one if there is none yet, and may be one.
+/// The region for persons with the same rights. Makes one if there is none; null if it may not.
 Shelf* Sessions::Core::shelf_of(const Person& person) {
   for (const auto& shelf : shelves_) {
     if (same_rights(shelf->person, person)) return shelf.get();
@@ -41,7 +41,7 @@ Shelf* Sessions::Core::shelf_of(const Person& person) {
   return shelves_.back().get();
 }
 
-/// What a client may read besides its connection. The welcome says so.
+/// Decides whether the client may read from a region; the welcome says so.
 void Sessions::Core::share(Session& it, Connection& to, bool wanted) {
   const bool local = to.identity.kind == Identity::Kind::unix_user && to.identity.local;
   const bool same = to.identity.groups == it.person.identity.groups;
@@ -49,7 +49,7 @@ void Sessions::Core::share(Session& it, Connection& to, bool wanted) {
     it.shelf = shelf_of(it.person);
     if (it.shelf != nullptr) ++it.shelf->sessions;
   }
-  it.events.set_shares(false);  // until it says that it has it
+  it.events.set_shares(false);  // until the client has mapped it
   to.region = wanted && local && same && it.shelf != nullptr ? it.shelf->id : 0;
 }
 
@@ -69,7 +69,7 @@ const ChunkRef& Sessions::Core::chunk_for(const Session& it) {
   return shared ? draft_.shared(it.shelf->region) : draft_.plain();
 }
 
-/// The session ends, and its client has still to read what it was told before.
+/// The session ends, but its client may still read events from the region.
 void Sessions::Core::keep_places(const Session& it) {
   Kept kept{now_ + kReadPatience, {}};
   it.events.take_places(kept.chunks);

@@ -7,26 +7,26 @@
 #include "base/hooks.h"
 #include "session/core.h"
 
-// What waits for clients, and what happens to those who do not take it.
+// What waits for clients, and what happens to slow ones.
 
 namespace peal::session {
 namespace {
 
-/// More is as good as no limit, and leaves room to count.
+/// A larger limit is as good as none, and sums could overflow.
 constexpr std::uint64_t kSlowBytesMost = 1ULL << 60;
 constexpr std::size_t kGapBytes = wire::kRecordHeaderBytes + 2 + wire::kClientNameMax + 16 + 64;
 
-/// A client is as slow as its connection takes what it is sent. What it took and has not seen, as
-/// it says, counts only once that is much, since it may stand behind messages of its own, which
-/// wait.
+/// The speed of a client is the speed at which its connection takes events. Written events that are
+/// not reported as seen count only beyond kUnseenBytesMax, since the report may be queued behind
+/// the client's own messages, which may wait.
 bool is_beyond(const Membership& member, std::uint64_t bytes, std::uint64_t most) {
-  // What is on disk has a limit of its own under `spill`.
+  // With `spill`, events on disk have their own limit.
   if (member.limits.policy != wire::SlowPolicy::spill) bytes += member.disk_bytes;
   return member.unwritten_bytes + bytes > most ||
          member.memory_bytes + bytes > most + kUnseenBytesMax;
 }
 
-/// At that part of a limit, or above.
+/// True at 1/`part` of a limit, or above.
 bool is_near(const Membership& member, std::uint64_t part) {
   const wire::SlowLimits& limits = member.limits;
   return member.unwritten_bytes >= limits.memory_bytes / part ||
@@ -48,7 +48,7 @@ wire::SlowLimits Sessions::Core::limits_of(const wire::SlowLimits& asked) const 
   return limits;
 }
 
-/// Whether a membership blocks may have changed.
+/// Call when a membership may have started or ceased to block.
 void Sessions::Core::note_block(Session& it, std::uint32_t slot) {
   const Membership& member = it.events.membership(slot);
   std::erase(it.block_slots, slot);
@@ -66,8 +66,8 @@ void Sessions::Core::note_block(Session& it, std::uint32_t slot) {
 
 // ---- limits ----
 
-/// When half of the memory is used, the other half is shared out: what one session may have of it.
-/// Whoever has less loses nothing by those who have more, and the sum stays in bounds.
+/// The share of one session, once half of the memory is used: the other half is divided evenly. A
+/// session below its share is not affected by the others, and the sum stays bounded.
 std::optional<std::uint64_t> Sessions::Core::share() const {
   const std::uint64_t half = options_.memory_bytes_max / 2;
   if (chunks_.bytes_in_use() <= half) return std::nullopt;
@@ -81,7 +81,8 @@ bool Sessions::Core::is_over(const Session& of, const Membership& member,
   return most && of.events.memory_bytes() + bytes > *most;
 }
 
-/// Three quarters of the limit: so that messages do not come and go one by one.
+/// Below three quarters of the limit. This hysteresis keeps dropping from starting and stopping
+/// with every message.
 bool Sessions::Core::is_under_again(const Session& of, const Membership& member) const {
   return !is_over(of, member, member.limits.memory_bytes / 4);
 }
@@ -92,20 +93,20 @@ std::uint64_t Sessions::Core::room_bytes() const {
   return room;
 }
 
-/// What the memberships of a session that block leave of it.
+/// How many bytes the session's memberships with policy `block` leave room for.
 std::uint64_t Sessions::Core::room_of(const Session& it) const {
-  // After its goodbye a client says nothing more, not even what it has seen: what it sent before
-  // must get its place for the session to end, and so must not wait for it.
+  // After its goodbye a client reports nothing as seen. Its last messages must still be ordered for
+  // the session to end, so they must not wait for this client.
   if (it.ending != wire::ClientCode::ok || it.leaving) {
     return std::numeric_limits<std::uint64_t>::max();
   }
   const auto most = share();
-  // What the connection took does not count, though it was not seen yet: that the client has it may
-  // stand behind messages of its own, which wait for room themselves. Nor does what went to the
-  // disk with the rest of a session that spills: its limit is the disk's.
+  // Written events do not count, even if they are not seen: the client's report may be queued
+  // behind its own messages, which wait for room themselves. Nor do events on the disk of a session
+  // that spills: they have the disk's limit.
   const std::uint64_t all = it.events.unwritten_bytes();
-  // This is asked for often, and there may be many groups: while little waits in all of them, they
-  // need not be looked at.
+  // Called often, and there may be many groups. While little waits in all of them, do not look at
+  // each.
   if (all <= it.block_bytes_least / 2 && (!most || all <= *most)) return it.block_bytes_least - all;
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
   for (const std::uint32_t slot : it.block_slots) {
@@ -138,7 +139,7 @@ void Sessions::Core::offer(Session& to, std::uint32_t slot, const ChunkRef& chun
   if (make_room(to, slot, bytes)) push(to, slot, chunk);
 }
 
-/// Policy `drop`: true if the message is left out.
+/// Policy `drop`: returns true if the message is dropped.
 bool Sessions::Core::leaves_out(Session& to, std::uint32_t slot, const ChunkRef& chunk,
                                 const wire::Place& place) {
   Membership& member = to.events.membership(slot);
@@ -160,7 +161,7 @@ bool Sessions::Core::leaves_out(Session& to, std::uint32_t slot, const ChunkRef&
   if (member.gap.messages++ == 0) member.gap.first = place;
   member.gap.last = place;
   member.gap.bytes += chunk.size();
-  // Where nothing waits, nothing that is seen will bring the gap forward.
+  // If nothing waits, no `seen` will come to release the gap.
   if (member.events == 0) {
     to.gaps.erase(slot);
     push_gap(to, slot);
@@ -168,7 +169,7 @@ bool Sessions::Core::leaves_out(Session& to, std::uint32_t slot, const ChunkRef&
   return true;
 }
 
-/// Says what was left out.
+/// Queues a gap for the messages that were dropped.
 void Sessions::Core::push_gap(Session& to, std::uint32_t slot) {
   Membership& member = to.events.membership(slot);
   wire::GapEvent gap = std::exchange(member.gap, {});
@@ -178,8 +179,8 @@ void Sessions::Core::push_gap(Session& to, std::uint32_t slot) {
   push(to, slot, chunk);
 }
 
-/// Before a view: a message left out may have been for its group too, though it counts for another
-/// that the client is in, and nobody must take the views of a group for whole that are not.
+/// Called before a view. A dropped message counts for one group only, but may have been sent to
+/// others too, and no group's views may look complete if they are not.
 void Sessions::Core::push_all_gaps(Session& to) {
   const std::vector<std::uint32_t> slots(to.gaps.begin(), to.gaps.end());
   for (const std::uint32_t slot : slots) {
@@ -187,7 +188,7 @@ void Sessions::Core::push_all_gaps(Session& to) {
   }
 }
 
-/// Gaps that are over, as there is room again.
+/// Queues gaps for slots that have room again.
 void Sessions::Core::push_gaps(Session& to) {
   const std::vector<std::uint32_t> slots(to.gaps.begin(), to.gaps.end());
   for (const std::uint32_t slot : slots) {
@@ -198,8 +199,7 @@ void Sessions::Core::push_gaps(Session& to) {
   }
 }
 
-/// Policy `block`: its connection took so much that it has not seen, as it says, that the memory is
-/// not there for more.
+/// Policy `block`: so many written events are not seen that the memory for more is missing.
 bool Sessions::Core::keeps_too_much(const Session& of, const Membership& member,
                                     std::uint64_t bytes) const {
   if (member.waiting_bytes() + bytes > member.limits.memory_bytes + kUnseenBytesMax) return true;
@@ -207,7 +207,7 @@ bool Sessions::Core::keeps_too_much(const Session& of, const Membership& member,
   return most && member.unwritten_bytes <= *most && of.events.memory_bytes() + bytes > *most;
 }
 
-/// False if the session ends instead.
+/// Returns false if the session ends instead.
 bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t bytes) {
   const Membership& member = to.events.membership(slot);
   const wire::SlowLimits& limits = member.limits;
@@ -224,12 +224,12 @@ bool Sessions::Core::make_room(Session& to, std::uint32_t slot, std::uint64_t by
       }
       break;
     case wire::SlowPolicy::drop:
-      // Messages that are too much were left out. Views are not; a client that takes none for long
-      // cannot stay.
+      // Messages over the limit were dropped. Views are not, so a client that does not even take
+      // views must go.
       if (!is_beyond(member, bytes, 2 * limits.memory_bytes)) break;
       too_slow(to, member, "not even the views of the group");
       return false;
-    default:  // block: those who send wait, see room_bytes()
+    default:  // block: senders wait, see room_bytes()
       if (to.leaving || !keeps_too_much(to, member, bytes)) break;
       too_slow(to, member, "it reads, and does not say what it has seen");
       return false;
@@ -264,11 +264,11 @@ void Sessions::Core::push(Session& to, std::uint32_t slot, const ChunkRef& chunk
     due(now_ + milliseconds(member.limits.age_ms) / 2);
   }
   if (is_near(member, 2)) warn(to, slot);
-  if (to.events.spills()) read_back(to);  // a large event alone may have gone to the disk
+  if (to.events.spills()) read_back(to);  // perhaps only because one event is large
   if (to.connection != nullptr) want_write(*to.connection);
 }
 
-/// Once for each time that a limit comes near.
+/// Warns once each time that a limit comes near.
 void Sessions::Core::warn(Session& to, std::uint32_t slot) {
   if (!to.warned.insert(slot).second || to.connection == nullptr) return;
   const Membership& member = to.events.membership(slot);
@@ -320,7 +320,7 @@ bool Sessions::Core::release_events(Session& it, std::uint64_t number) {
   return true;
 }
 
-/// What is on disk, if there is room for it. False if the session ends instead.
+/// Reads events back from the disk if there is room. Returns false if the session ends instead.
 bool Sessions::Core::read_back(Session& it) {
   const std::uint64_t disk_before = it.events.disk_bytes();
   const Result<void> refilled =

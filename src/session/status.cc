@@ -4,15 +4,15 @@
 #include "base/assert.h"
 #include "session/core.h"
 
-// What people and tests want to know.
+// Status for people and tests.
 
 namespace peal::session {
 namespace {
 
 constexpr std::size_t kMembershipsLookedAt = 256;
 
-/// As much is under way as may be, or nearly: a client that knows the limits sends no more, and the
-/// daemon does not come to stop reading it.
+/// Nearly as much is unacknowledged as allowed. A client that knows the limits stops there by
+/// itself, so the daemon never pauses it.
 bool has_sent_its_fill(const Account& account, const Options& options) {
   constexpr std::uint64_t kNearly = 16;
   return account.unsettled_messages >= options.unsettled_messages_max ||
@@ -55,7 +55,7 @@ SessionStatus status_of(const Session& it, const Options& options, Instant now) 
   if (const auto oldest = it.events.oldest()) status.oldest = now - *oldest;
   status.waits_for = wait_text(it, options);
   status.memberships_count = it.groups.size() + 1;
-  // Rather those for which something waits, as far as a bounded look finds them.
+  // List memberships with waiting events first, as far as a bounded search finds them.
   const auto& memberships = it.events.memberships();
   const std::size_t seen = std::min(memberships.size(), kMembershipsLookedAt);
   std::vector<std::size_t> slots;
