@@ -12,9 +12,9 @@
 namespace peal::sim {
 namespace {
 
-/// Nodes start at this many milliseconds since the origin of epochs.
+/// Nodes start this many milliseconds after the origin of epochs.
 constexpr std::uint64_t kFirstEpoch = 1'000'000;
-/// Name and settings of the simulated cluster, as wire::Header wants them.
+/// Name and settings of the simulated cluster, as in wire::Header.
 constexpr std::uint64_t kCluster = 0x5eed0001'00000001ULL;
 
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t purpose) {
@@ -68,7 +68,8 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
   if (options.ghost && !options.maker) make_ghost();
   if (options.groups) client_mix_ = make_client_mix(mixed(options.seed, 7), options.nodes);
   if (options.net) {
-    network_.conditions().delay = network_.conditions().tail = Duration{};  // the model's business
+    network_.conditions().delay = network_.conditions().tail = Duration{};  // the model computes
+                                                                            // the delays
     model_ = std::make_unique<NetModel>(*options.net, options.nodes, mixed(options.seed, 6));
   }
 }
@@ -169,7 +170,7 @@ std::uint64_t World::next_epoch(NodeId node, std::int64_t step) {
   if (PEAL_MUTANT(restart_same_epoch) && last != 0) return last;
   const auto now_ms = static_cast<std::uint64_t>(now_.ns / 1'000'000);
   const std::uint64_t good = std::max(last + 1, kFirstEpoch + now_ms);
-  // A node with a log knows its last incarnation from it.
+  // A node with a log reads its last incarnation from it.
   if (step >= 0 || options_.order->traits.quorum) {
     return good + static_cast<std::uint64_t>(std::max<std::int64_t>(step, 0));
   }
@@ -213,7 +214,7 @@ void World::start(NodeId node, std::int64_t epoch_step) {
   call(process, [](node::Node& n, Instant local) { n.start(local); });
 }
 
-/// False: what is in its folder is refused, and the process ends before it has begun.
+/// False if the folder's content is refused; the process then ends before its start.
 bool World::open_log(MemberId self) {
   NodeLog* log = options_.maker ? nullptr : disk(self.node);
   if (log == nullptr) return true;
@@ -259,7 +260,7 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
   return options_.order->make(setup, *process.unit_pool, host);
 }
 
-// What an acceptor appended is written and synced meanwhile, and the node goes on.
+// Writes and syncs appended records of an acceptor in the background; the node continues meanwhile.
 void World::commit_log(Process& process) {
   const NodeId node = process.self.node;
   NodeLog* votes = disk(node);
