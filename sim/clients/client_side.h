@@ -18,28 +18,28 @@ namespace peal::sim {
 class Process;
 struct Submission;
 
-/// Each payload begins with the number of its message, so that whoever gets it can name it.
+/// Each payload begins with the number of its message, so that receivers can identify it.
 inline constexpr std::size_t kNumberBytes = 8;
 
-/// What a client of a story is to do. Names that are not connected connect.
+/// An action of a scenario's client. A client that is not connected connects first.
 struct ClientWish {
   enum class Kind : std::uint8_t { connect, join, leave, disconnect, send };
   Kind kind = Kind::send;
   std::string client;
-  std::vector<std::string> targets;  ///< of join and leave: one group
+  std::vector<std::string> targets;  ///< for join and leave: one group
   bool self_discard = false;
 };
 
-/// Groups that the clients of a cluster play with, drawn from its seed.
+/// The groups that a cluster's clients use, drawn from its seed.
 struct ClientMix {
   std::vector<std::string> groups;
   std::uint32_t nodes = 0;  ///< for private names
 };
 ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes);
-/// Which of these groups belong to the domains of the process's world.
+/// The domains of the process's world, with the groups of the mix that belong to each.
 group::Domains domains_of(const Process& process, const ClientMix& mix);
 
-/// A message of a client, told to the oracle before its node's first view.
+/// A message of a client that the oracle was told of before its node's first view.
 struct SentEarly {
   std::uint32_t connection;
   std::uint64_t number;
@@ -53,51 +53,51 @@ class ClientSide {
  public:
   virtual ~ClientSide() = default;
 
-  /// Carries out what an application wants: its wish, or, without one, whatever chance says, mostly
-  /// sending these bytes. The node hears of it at its next flush().
+  /// Carries out the submission's wish. Without a wish it draws one, mostly a message with the
+  /// given bytes. The node gets the result at its next flush().
   virtual void carry_out(const Submission& submission) = 0;
   virtual void on_view(const order::View& view) = 0;
   virtual void on_message(const node::Message& message) = 0;
-  /// The node, which had the id `before`, has another one: nobody has seen it under the first.
+  /// The node's id changed from `before`; no other node has seen it under the old id.
   virtual void renamed(MemberId before) = 0;
   /// The nodes that may be in a view with this one, sorted.
   virtual void set_nodes(std::vector<NodeId> nodes) = 0;
-  /// The node is gone.
+  /// The node's process has ended.
   virtual void ended() = 0;
 
-  /// What is under way; empty if nothing is.
+  /// Describes unfinished work; empty if there is none.
   virtual std::string waits_for() const = 0;
-  /// The last table goes to the oracle: nothing is under way any more.
+  /// Reports the final table to the oracle. Call when no work is unfinished.
   virtual void report_table() = 0;
   virtual const group::Groups& groups() const = 0;
   virtual std::uint64_t digest() const = 0;
   virtual std::vector<order::Counter> named_counters() const = 0;
-  /// After each call of the node.
+  /// Called after each call of the node.
   virtual void work() = 0;
-  /// When it was asked for: see World::wake_clients().
+  /// Called at the time given to World::wake_clients().
   virtual void serve() {}
-  /// Bytes of messages that may be delivered; 0: the node is to wait.
+  /// Bytes of messages that may be delivered now; 0: the node must wait.
   virtual std::uint64_t room_bytes() const { return ~std::uint64_t{0}; }
-  /// True if a client of this name, now connected, was given these bytes.
+  /// True if a connected client of this name was given this payload.
   virtual bool was_given(std::string_view /*client*/, std::string_view /*payload*/) const {
     return false;
   }
   virtual void keep_payloads() {}
-  /// The same: it was told that messages of the group are missing.
+  /// True if a connected client of this name was told of missing messages of the group.
   virtual bool was_told_of_gap(std::string_view /*client*/, std::string_view /*group*/) const {
     return false;
   }
 
-  /// The members of a group as this node's table has them: "x@n1 y@n2".
+  /// The members of a group in this node's table, as "x@n1 y@n2".
   std::string members_text(std::string_view group) const;
 
  protected:
   explicit ClientSide(Process& process) : process_(process) {}
-  // What both kinds ask of the node, and tell of it.
+  // Calls to the node, and reports to the oracle, that both kinds of clients use.
   Result<std::uint64_t> submit_to_node(ByteView message, Service service, order::Domain domain);
   void replace_control_of_node(ByteView message);
-  /// Tells the oracle that the node got so far as this message, if a client sent it: `id_of` gives
-  /// a client of that name and connection its id.
+  /// Tells the oracle that the node has delivered this message, if a client sent it. `id_of` maps
+  /// the client's name and connection to its id.
   template <class IdOf>
   void note_order(const node::Message& message, IdOf id_of);
   void count_exchanges(const group::Groups::Counters& before);

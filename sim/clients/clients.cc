@@ -12,7 +12,7 @@
 namespace peal::sim {
 namespace {
 
-constexpr std::uint64_t kNamesOfClients = 4;  ///< few, so that names come back
+constexpr std::uint64_t kNamesOfClients = 4;  ///< few, so that names are reused
 
 std::string name_of(NodeId node) { return "n" + std::to_string(node.value); }
 
@@ -42,7 +42,7 @@ ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes) {
   Random random(seed);
   ClientMix mix;
   mix.nodes = nodes;
-  // Long names make tables that do not fit into one unit.
+  // With long names, tables do not fit into one unit.
   constexpr std::array<std::size_t, 4> kLengths{2, 2, 40, group::kNameBytesMax};
   const std::size_t length = kLengths[random.below(kLengths.size())];
   const std::uint64_t count = 1 + random.below(12);
@@ -113,7 +113,8 @@ Clients::Client* Clients::connect(const std::string& name) {
   const auto at = clients_.find(name);
   if (at != clients_.end()) return &at->second;
   const auto connection = groups_.connect(name);
-  if (!connection) {  // who had the name is gone, and could not say so yet
+  if (!connection) {  // a client that is gone still has the name, since its leaving is not ordered
+                      // yet
     ++process_.refused;
     return nullptr;
   }
@@ -138,7 +139,7 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   const std::vector<std::string_view> named(targets.begin(), targets.end());
-  // The number goes along, so that whoever gets the message can name it.
+  // The payload carries the number, so that receivers can identify the message.
   const std::uint64_t number = client.sent + 1;
   std::string payload(kNumberBytes, '\0');
   std::memcpy(payload.data(), &number, kNumberBytes);
@@ -162,7 +163,7 @@ void Clients::send(const ClientWish& wish, Client& client, const Submission& sub
   }
 }
 
-// ---- what the node tells ----
+// ---- calls of the node ----
 
 void Clients::on_view(const order::View& view) {
   const group::Groups::Counters before = groups_.counters();
@@ -236,7 +237,7 @@ bool Clients::was_told_of_gap(std::string_view client, std::string_view group) c
          std::find(at->second.gaps.begin(), at->second.gaps.end(), group) != at->second.gaps.end();
 }
 
-// ---- what clients are told ----
+// ---- deliveries to clients ----
 
 void Clients::note(std::uint32_t connection, const std::string& text) const {
   if (!process_.world.recorder().echoes()) return;

@@ -18,8 +18,8 @@
 
 namespace peal::sim {
 
-/// Clients that are at home in their node: no connections, no protocol between them. Tells the
-/// oracle all that they do and are told.
+/// Clients inside their node: without connections or a protocol between them. Tells the oracle all
+/// that they do and receive.
 class Clients final : public ClientSide, group::Effects {
  public:
   Clients(Process& process, const ClientMix& mix, std::uint64_t seed);
@@ -56,7 +56,7 @@ class Clients final : public ClientSide, group::Effects {
   struct Client {
     std::uint32_t connection = 0;
     std::uint64_t sent = 0;
-    std::vector<std::uint64_t> given;  ///< hashes of payloads, if asked to keep them
+    std::vector<std::uint64_t> given;  ///< hashes of payloads, if keep_payloads() was called
     std::vector<std::string> gaps;     ///< groups, likewise
   };
 
@@ -74,7 +74,7 @@ class Clients final : public ClientSide, group::Effects {
   Random random_;
   group::Groups groups_;
   std::map<std::string, Client> clients_;
-  std::vector<SentEarly> early_;  ///< before the first view
+  std::vector<SentEarly> early_;  ///< sent before the first view
   bool keeps_payloads_ = false;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kSlots = 4;
 constexpr std::uint32_t kKeepMs = 400;
-constexpr std::size_t kRecordsUnder = 64U << 10;  // bytes of one turn of a connection, at most
+constexpr std::size_t kRecordsUnder = 64U << 10;  // most bytes moved in one turn of a connection
 
 session::Options options_of(const Process& process, const ClientMix& mix, Random& random) {
   const WorldOptions& world = process.world.options();
@@ -80,7 +80,7 @@ void SessionClients::note(const SimClient& talk, const std::string& text) const 
 
 // ---- what clients do ----
 
-/// The client that plays this part now, or a new one.
+/// The client that has this slot now, or a new one.
 SessionClients::Station& SessionClients::station_of(std::uint64_t slot) {
   std::string& name = slots_[slot];
   const auto at = stations_.find(name);
@@ -141,7 +141,7 @@ void SessionClients::act(Station& station, const Submission& submission) {
   send(station, submission);
 }
 
-/// Something that clients should not do, or that happens to them.
+/// Draws a client's misbehaviour or misfortune.
 void SessionClients::trouble(Station& station) {
   const std::uint64_t chance = random_.below(100);
   const Instant until =
@@ -213,7 +213,7 @@ void SessionClients::cut(Station& station, bool tells_daemon) {
   station.talk->cut();
 }
 
-/// Bytes go both ways, as many as chance says.
+/// Moves a random number of bytes in both directions.
 void SessionClients::serve(Station& station) {
   const auto amount = [this](std::size_t most) {
     const std::size_t bound = std::min(most, kRecordsUnder);
@@ -298,8 +298,8 @@ std::uint64_t SessionClients::room_bytes() const {
   return room;
 }
 
-/// Whoever is not given all messages keeps no promise any more, from the first one that is left
-/// out; it will hear of it in a gap, behind what waits for it, and goes then.
+/// A client that misses messages keeps no guarantee from the first missing message on. It learns of
+/// that from a gap event, after the events that wait for it, and ends its session then.
 void SessionClients::doom_those_who_miss() {
   const std::uint64_t left_out = sessions_.counters().left_out;
   if (std::exchange(left_out_, left_out) == left_out) return;
@@ -317,7 +317,7 @@ void SessionClients::doom(Station& station) {
   station.doomed = true;
 }
 
-/// When a connection has something to do, or the daemon's side of it.
+/// Plans the next time at which a connection, or the daemon's side of one, has work.
 void SessionClients::plan_service() {
   const Instant here = process_.world.now();
   std::optional<Instant> at;

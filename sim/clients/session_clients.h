@@ -20,11 +20,11 @@
 
 namespace peal::sim {
 
-/// Who has which private name, in the whole cluster. No client of a run has the name of another.
+/// Maps private names to clients, for the whole cluster. No two clients of a run share a name.
 class ClientNames {
  public:
   void set(const std::string& private_name, const oracle::ClientId& id) { ids_[private_name] = id; }
-  /// All of one incarnation have the id of another.
+  /// Moves all clients of one incarnation to another.
   void renamed(MemberId before, MemberId now) {
     for (auto& [name, id] : ids_) {
       if (id.node == before) id.node = now;
@@ -34,16 +34,16 @@ class ClientNames {
     const auto at = ids_.find(private_name);
     return at == ids_.end() ? nullptr : &at->second;
   }
-  /// Any of them; empty if there is none.
+  /// A random name; empty if there is none.
   std::string draw(Random& random) const;
 
  private:
   std::map<std::string, oracle::ClientId, std::less<>> ids_;
 };
 
-/// The daemon's side of one simulated node with whole sessions, and its clients: these speak the
-/// protocol, are cut off and come back, stop reading, or vanish. Tells the oracle all that they do
-/// and are told.
+/// The daemon's side of one simulated node with whole sessions, and its clients. The clients speak
+/// the protocol; they are cut off and reconnect, stop reading, or vanish. Tells the oracle all that
+/// they do and receive.
 class SessionClients final : public ClientSide, session::Host, TalkWatcher {
  public:
   SessionClients(Process& process, const ClientMix& mix, ClientNames& names, std::uint64_t seed);
@@ -66,7 +66,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   std::uint64_t room_bytes() const override;
 
  private:
-  /// Its daemon completed an exchange when it had so many events for the client.
+  /// The daemon completed an exchange in `view` when the client's session had `events` events.
   struct Mark {
     std::uint64_t events;
     ViewId view;
@@ -74,18 +74,20 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   /// A client and its connection.
   struct Station {
     std::unique_ptr<SimClient> talk;
-    oracle::ClientId id{};            ///< once it started
+    oracle::ClientId id{};            ///< set once the session has started
     session::ConnectionId link = 0;   ///< 0: no connection
-    bool daemon_reads = true;         ///< else what it sends waits
-    bool asks_again = false;          ///< it wants a call, with bytes or without
-    bool daemon_writes = false;       ///< there is output for it
-    Instant reads_from{};             ///< it does not read before
-    Instant back_at{};                ///< without a connection: when it comes back
-    bool shares = false;              ///< it reads events in memory
-    std::uint32_t uid = 0;            ///< clients of one user read the same memory
-    bool doomed = false;              ///< it missed messages, and the oracle hears no more of it
-    std::set<std::uint64_t> ordered;  ///< own messages that this daemon delivered
-    std::deque<Mark> marks;           ///< that it did not come past
+    bool daemon_reads = true;         ///< false: the client's bytes wait
+    bool asks_again = false;          ///< the daemon wants another call for it, with or without
+                                      ///< bytes
+    bool daemon_writes = false;       ///< the daemon has output for it
+    Instant reads_from{};             ///< the client does not read before this time
+    Instant back_at{};                ///< without a connection: when it reconnects
+    bool shares = false;              ///< it reads events from shared memory
+    std::uint32_t uid = 0;            ///< clients of one user map the same memory
+    bool doomed = false;              ///< it misses messages, so the oracle gets no more reports of
+                                      ///< it
+    std::set<std::uint64_t> ordered;  ///< its own messages that this daemon has delivered
+    std::deque<Mark> marks;           ///< marks whose events it has not all received
   };
   using Stations = std::map<std::string, Station>;
 
@@ -98,7 +100,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   wire::SessionToken draw_token() override;
   session::Answer ask(std::string_view what, bool admin) override;
   ByteSpan open_region(session::RegionId id, std::uint32_t bytes) override;
-  /// Clients keep what they have mapped.
+  /// Clients keep the regions that they have mapped.
   void close_region(session::RegionId /*id*/) override {}
 
   // TalkWatcher
@@ -124,7 +126,7 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   void cut(Station& station, bool tells_daemon);
   void serve(Station& station);
   void take_wanted();
-  /// Of the private name "#client#node".
+  /// The client in the private name "#client#node".
   static std::string client_of(const session::SessionStatus& session) {
     return session.name.substr(1, session.name.rfind('#') - 1);
   }
@@ -150,15 +152,16 @@ class SessionClients final : public ClientSide, session::Host, TalkWatcher {
   session::Sessions sessions_;
   Stations stations_;  ///< by client name
   std::map<session::ConnectionId, Station*> links_;
-  std::map<std::uint64_t, std::string> slots_;  ///< who plays which part now
-  std::vector<SentEarly> early_;                ///< before the first view, also by who is gone
+  std::map<std::uint64_t, std::string> slots_;  ///< name of the client in each slot
+  std::vector<SentEarly> early_;                ///< sent before the first view, also by clients
+                                                ///< that are gone
   session::ConnectionId last_link_ = 0;
-  std::uint32_t last_number_ = 0;           ///< of clients
-  std::optional<Instant> service_planned_;  ///< time of the world
+  std::uint32_t last_number_ = 0;           ///< number of the last client
+  std::optional<Instant> service_planned_;  ///< world time
   session::Wanted wanted_;
-  std::uint64_t left_out_ = 0;  ///< by the daemon so far
+  std::uint64_t left_out_ = 0;  ///< messages that the daemon has omitted so far
   bool ordered_ = false;
-  mutable bool node_waits_ = false;  ///< it was told that there is no room
+  mutable bool node_waits_ = false;  ///< the node was told that there is no space
 };
 
 }  // namespace peal::sim

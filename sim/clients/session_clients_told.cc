@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon's side towards its node, and what clients are told.
+// The daemon's side towards its node, and what clients receive.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -90,7 +90,7 @@ std::string SessionClients::waits_for() const {
     if (station.daemon_writes) return name + " to read";
     if (station.doomed) return name + " to be told of a gap";
   }
-  // Whoever vanished is a member until its session is given up.
+  // A client that vanished stays a member until its session times out.
   if (sessions_.sessions() != alive) return "sessions to be given up";
   return sessions_.idle() ? "" : "sessions to become idle";
 }
@@ -128,8 +128,9 @@ void SessionClients::tables_equal(const ViewId& view, std::uint64_t hash) {
   mark_all(view);
 }
 
-/// What clients are told later, they are told of the node as it is now: the oracle has to know what
-/// the daemon has said by now, and what it has not.
+/// Clients receive events later than the daemon creates them, but must see the state of this
+/// moment. Marks record how many events the daemon has created for each client so far, for the
+/// oracle.
 void SessionClients::mark_all(const ViewId& view) {
   const session::Status status = sessions_.status(local_now());
   PEAL_ASSERT(status.sessions.size() == status.sessions_count);
@@ -139,7 +140,7 @@ void SessionClients::mark_all(const ViewId& view) {
   }
 }
 
-/// The client was told so many events.
+/// The client has received this many events.
 void SessionClients::come_past_marks(Station& station, std::uint64_t events) const {
   while (!station.marks.empty() && station.marks.front().events <= events) {
     const ViewId view = station.marks.front().view;
@@ -169,11 +170,11 @@ ByteSpan SessionClients::open_region(session::RegionId id, std::uint32_t bytes) 
   return std::as_writable_bytes(std::span(words));
 }
 
-// ---- what clients are told ----
+// ---- deliveries to clients ----
 
 oracle::ClientId SessionClients::id_of(std::string_view private_name) {
   const oracle::ClientId* id = names_.find(private_name);
-  // A client may be named before it has read its own welcome.
+  // Messages may name a client before it has read its own welcome.
   return id != nullptr ? *id : oracle::ClientId{};
 }
 
@@ -190,7 +191,7 @@ void SessionClients::resumed(SimClient& talk) {
   note(talk, "is back");
 }
 
-/// The station of a client that is being told an event.
+/// The station of the client that receives an event.
 SessionClients::Station& SessionClients::told(const SimClient& talk) {
   Station& station = of(talk);
   come_past_marks(station, talk.events() - 1);

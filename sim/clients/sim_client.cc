@@ -42,7 +42,7 @@ void SimClient::cut() {
   taken_ = 0;
   input_.clear();
   memory_ = {};
-  // Without a session there is nothing to come back to; a goodbye may not have arrived.
+  // Without a session the client cannot resume; the daemon may not have got a goodbye.
   if (!started_) return end(wire::ClientCode::silent);
   if (leaving_) end(wire::ClientCode::goodbye);
 }
@@ -222,7 +222,7 @@ void SimClient::on_refused(const wire::Refused& refused) {
 }
 
 void SimClient::on_reply(const wire::Reply& reply) {
-  // Of a request before a cut, which was asked again.
+  // Ignore the reply to a request from before a cut, which was repeated.
   if (!request_ || reply.request != requests_) return;
   request_.reset();
 }

@@ -18,26 +18,27 @@ namespace peal::sim {
 
 class SimClient;
 
-/// Sees what a client is told.
+/// Observes what a client receives.
 class TalkWatcher {
  public:
   virtual ~TalkWatcher() = default;
-  virtual void started(SimClient& talk) = 0;  ///< it has a session; comes once
+  virtual void started(SimClient& talk) = 0;  ///< its session has started; called once
   virtual void resumed(SimClient& talk) = 0;
   virtual void message(SimClient& talk, const wire::MessageEvent& event) = 0;
   virtual void view(SimClient& talk, const wire::GroupViewEvent& event) = 0;
   virtual void transitional(SimClient& talk, std::string_view group) = 0;
   virtual void left(SimClient& talk, std::string_view group) = 0;
   virtual void gap(SimClient& talk, const wire::GapEvent& event) = 0;
-  virtual void shared(SimClient& talk) = 0;  ///< the next event lay in memory
-  virtual void settled(SimClient& talk, std::uint64_t number) = 0;  ///< one that was not refused
+  virtual void shared(SimClient& talk) = 0;  ///< the next event came through shared memory
+  virtual void settled(SimClient& talk, std::uint64_t number) = 0;  ///< a message was acknowledged
+                                                                    ///< that was not refused
   virtual void ended(SimClient& talk, wire::ClientCode code) = 0;
-  /// The daemon said something that it must not say.
+  /// The daemon violated the protocol.
   virtual void wrong(SimClient& talk, const std::string& text) = 0;
 };
 
-/// One simulated client of a daemon, from its first hello to the end of its session: what a client
-/// library does, without sockets. Bytes go both ways as whoever owns it likes.
+/// One simulated client of a daemon, from its first hello to the end of its session. It does what a
+/// client library does, without sockets: its owner moves the bytes in both directions.
 class SimClient {
  public:
   SimClient(std::string name, TalkWatcher& watcher) : name_(std::move(name)), watcher_(watcher) {}
@@ -45,22 +46,22 @@ class SimClient {
   enum class State : std::uint8_t { apart, greeting, talking, over };
   State state() const { return state_; }
   const std::string& name() const { return name_; }
-  /// "#NAME#NODE", once it started.
+  /// "#NAME#NODE"; valid once the session has started.
   const std::string& private_name() const { return private_name_; }
-  /// That it was told, with the one that it is being told.
+  /// Number of events received, including the one being handled.
   std::uint64_t events() const { return events_; }
 
-  /// A connection is there: says hello, in a session of its own or the one that it has.
-  /// `shares`: it takes memory in which to read events.
+  /// A connection exists: sends hello, for a new session or to resume its own. `shares`: it can
+  /// read events from shared memory.
   void connect(std::uint32_t keep_ms, bool shares);
-  /// What was given with the connection; before hear() has its first byte.
+  /// Passes the memory that came with the connection; call before the first hear().
   void share(ByteView memory) { memory_ = memory; }
   /// The connection broke.
   void cut();
-  /// It never comes back, and says nothing.
+  /// The client disappears for good, without a goodbye.
   void vanish() { end(wire::ClientCode::silent); }
 
-  // While talking. False if there is no room for more messages, or a request is under way.
+  // While connected. False if there is no space for more messages, or a request is pending.
   bool send(std::span<const std::string_view> targets, Service service, bool self_discard,
             ByteView payload);
   std::uint64_t next_number() const { return sent_ + 1; }
@@ -68,12 +69,12 @@ class SimClient {
   bool leave(std::string_view group);
   void goodbye();
 
-  // Bytes to the daemon and of the daemon.
+  // Bytes to and from the daemon.
   ByteView output() const { return ByteView(output_).subspan(taken_); }
   void took(std::size_t bytes);
   void hear(ByteView bytes);
 
-  /// Nothing is under way: all settled, all answered, all said.
+  /// True if all messages are acknowledged, all requests answered and all output sent.
   bool quiet() const;
 
  private:
@@ -106,7 +107,7 @@ class SimClient {
   std::string private_name_;
   wire::SessionToken token_{};
   bool started_ = false;
-  bool leaving_ = false;  ///< goodbye was said
+  bool leaving_ = false;  ///< goodbye was sent
   std::uint64_t events_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t acked_ = 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration kTurn = milliseconds(1);
 constexpr std::int64_t kTrafficParts = 16;
-/// Sets of nodes are found by trying all.
+/// The search for sets of nodes tries all of them.
 constexpr std::size_t kNodesTried = 16;
 
 bool holds(const std::vector<NodeId>& sorted, NodeId node) {
@@ -88,10 +88,10 @@ bool Availability::wait(Instant limit, const std::function<bool()>& met) {
     while (!stopped_() && world_.step(next)) {
     }
   }
-  return true;  // something else is wrong, and has been said
+  return true;  // another violation has been reported already
 }
 
-/// What is wanted holds once the bound is over; with lossy links, soon after it.
+/// Whether the condition holds when the bound ends, or soon after it if links are lossy.
 bool Availability::settle_down(const std::function<bool()>& met) {
   // What a link loses of large packets does not show in a ring that has nothing to send. Nodes of
   // quorums try their links all the time, and have to settle without traffic.
@@ -168,8 +168,8 @@ void Availability::wake_applications() {
   for (const NodeId node : running()) {
     world_.submit(node, Service::agreed, world_.make_payload(node, kProbeBytes));
   }
-  // Those that are in a view with it, and could order without it, wait for it and say so. One that
-  // it cannot reach says that instead, or that its disk hangs, too.
+  // Members of its view that could order without it must report that they wait for it. A member
+  // that it cannot reach may report that instead, or that the disk hangs too.
   const bool said = wait(limit, [&] {
     return std::all_of(stopped.begin(), stopped.end(), [&](NodeId node) {
       const Nodes members = view_of(node);
@@ -178,9 +178,9 @@ void Availability::wake_applications() {
       if (others.empty() || !all_work_together(others)) return true;
       if (world_.options().engine.has_quorum() && !is_quorum(members)) return true;
       return std::all_of(members.begin(), members.end(), [&](NodeId member) {
-        if (!holds(view_of(member), node)) return true;  // it goes on without it
+        if (!holds(view_of(member), node)) return true;  // the member's view goes on without it
         const Process& process = *world_.process(member);
-        if (process.own_delivered == process.submitted) return true;  // it is not held up yet
+        if (process.own_delivered == process.submitted) return true;  // not blocked yet
         const order::WaitReason& why = process.node->why();
         const bool said_of_it = std::any_of(why.all.begin(), why.all.end(),
                                             [&](const MemberId& one) { return one.node == node; });
@@ -234,10 +234,9 @@ void Availability::judge_sets() {
   if (!stopped_()) exchange(settled, "after faults had stayed");
 }
 
-// ---- quorums ----
+// ---- engines with acceptors ----
 
-/// An acceptor that was started again without its votes, or whose disk was lost, has forgotten
-/// them.
+/// False for an acceptor that is amnesiac: it restarted without its votes, or lost its disk.
 bool Availability::can_vote(NodeId node) const {
   bool acceptor = false;
   for (const order::Counter& each : world_.process(node)->counters()) {
@@ -279,8 +278,7 @@ std::vector<Availability::Nodes> Availability::quorums() const {
 
 void Availability::judge_quorum() {
   const Nodes all = running();
-  for (const NodeId node :
-       all) {  // while lists differ, what most nodes are depends on whom one asks
+  for (const NodeId node : all) {  // while lists differ, the majority depends on the node
     if (world_.file_of(node).hash != world_.file_of(all.front()).hash) return;
   }
   const std::vector<Nodes> sets = quorums();
@@ -299,7 +297,7 @@ void Availability::judge_quorum() {
     return say("no view holds a set that works and can order, such as " + nodes_text(sets.back()) +
                ", within " + duration_text(times_.bound));
   }
-  // A member whose disk hangs leaves later than the others ask for: once its buffers are full.
+  // A member whose disk hangs leaves late: only once its buffers are full.
   Nodes working = members;
   std::erase_if(working, [this](NodeId node) { return !node_works(node); });
   if (stopped_() || !exchange(working, "while faults stay")) return;

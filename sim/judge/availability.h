@@ -10,22 +10,22 @@
 
 namespace peal::sim {
 
-/// E13 (TESTING.md): ordering goes on among nodes that can talk both ways, while faults of others
-/// stay. Which links and nodes work is read off the simulated world as it is. Nothing is mended but
-/// applications that take nothing: they hold up everybody by design, which all have to say; then
-/// they go on, and time counts from there.
+/// E13 (TESTING.md): nodes that can talk both ways continue to order while other nodes or links
+/// stay faulty. The judge reads from the simulated world which links and nodes work. It repairs
+/// nothing except stopped applications, which by design block all nodes. First the nodes must
+/// report that they wait for them; then the judge lets them continue, and bounds count from there.
 class Availability {
  public:
   struct Times {
-    Duration bound;  ///< of each step
-    Duration watch;  ///< for so long views stay
+    Duration bound;  ///< longest time for each step
+    Duration watch;  ///< how long views must stay unchanged
   };
-  /// 2 s by default, 5 s with lossy links, or longer if timers of the ring are.
+  /// 2 s, or 5 s with lossy links; longer if the ring's timers are longer than usual.
   static Duration usual_bound(World& world);
 
   Availability(World& world, const Times& times) : world_(world), times_(times) {}
 
-  /// What is not kept is a violation E13. Ends early if `stopped` says so.
+  /// Reports violations E13. Ends early if `stopped` returns true.
   void judge(const std::function<bool()>& stopped);
 
  private:
@@ -35,14 +35,14 @@ class Availability {
   bool node_works(NodeId node) const;
   bool pair_works(NodeId a, NodeId b) const;
   bool all_work_together(const Nodes& nodes) const;
-  /// The nodes that `first` reaches over pairs that work, sorted.
+  /// The nodes that `first` reaches over working pairs, sorted.
   Nodes linked_with(NodeId first) const;
   Nodes running() const;
 
   void wake_applications();
   void judge_sets();
   void judge_quorum();
-  /// Sets of nodes that work together, and can order without any other node.
+  /// Sets of nodes that work together and can order without any other node.
   std::vector<Nodes> quorums() const;
   bool is_quorum(const Nodes& nodes) const;
   bool can_vote(NodeId node) const;
@@ -50,17 +50,19 @@ class Availability {
 
   bool in_one_view(const Nodes& nodes) const;
   Nodes view_of(NodeId node) const;
-  /// Each of the nodes sends in each of its domains, and all members of its view get it in time.
+  /// Each of the nodes sends in each of its domains, and all members of its view must get it in
+  /// time.
   bool exchange(const Nodes& nodes, const std::string& when);
   bool try_exchange(const Nodes& nodes, Instant limit);
   bool drain(const Nodes& nodes);
   bool stays(NodeId node, ViewId& view, Nodes& members) const;
-  /// Views of nodes that work stay, with a message now and then, small and large by turns.
+  /// Views of working nodes must stay while nodes send occasional messages, alternately small and
+  /// large.
   void watch(const Nodes& nodes);
 
-  /// Of a message that fills a packet.
+  /// Size of a message that fills a packet.
   std::size_t large_bytes() const;
-  /// Each node that works sends a message of a full packet, if it has got all of its earlier ones.
+  /// Each working node that has delivered all its earlier messages sends one that fills a packet.
   void send_large();
   bool settle_down(const std::function<bool()>& met);
   bool wait(Instant limit, const std::function<bool()>& met);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// E13: do messages reach all members of the views, and do these views stay?
+// E13: whether messages reach all members of the views, and whether these views stay.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
     });
   });
   if (!ordered || stopped_()) return false;
-  // In the order of a view, what the others have to reach now.
+  // For each view, the position that the other members must reach now.
   const auto views_before = [&] {
     std::vector<std::uint64_t> views;
     for (const NodeId node : nodes) views.push_back(world_.process(node)->views);
@@ -59,7 +59,8 @@ bool Availability::try_exchange(const Nodes& nodes, Instant limit) {
   });
 }
 
-/// What the nodes have submitted is delivered, by each of them some within each bound. False: not.
+/// Waits until the nodes' submissions are delivered. Each node must deliver some within each bound;
+/// false if one does not.
 bool Availability::drain(const Nodes& nodes) {
   const auto undelivered = [this](NodeId node) -> std::uint64_t {
     const Process* process = world_.process(node);
@@ -83,8 +84,8 @@ bool Availability::drain(const Nodes& nodes) {
 
 bool Availability::exchange(const Nodes& nodes, const std::string& when) {
   if (try_exchange(nodes, world_.now() + times_.bound) || stopped_()) return true;
-  // Disks, buffers and windows of a story may be too slow for its load: then what waits is ordered
-  // first, without any pause.
+  // Disks, buffers and windows of a scenario may be too slow for its load. Then the backlog is
+  // ordered first, and must make progress all the time.
   world_.stop_loads();
   if (drain(nodes) && try_exchange(nodes, world_.now() + times_.bound)) return true;
   if (stopped_()) return true;
@@ -93,7 +94,7 @@ bool Availability::exchange(const Nodes& nodes, const std::string& when) {
   return false;
 }
 
-/// Views change only as members leave that do not work.
+/// Whether the node's view has stayed, or lost only members that do not work.
 bool Availability::stays(NodeId node, ViewId& view, Nodes& members) const {
   const Process* process = world_.process(node);
   if (process == nullptr || !process->operational || !process->view) return false;

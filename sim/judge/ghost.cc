@@ -10,7 +10,7 @@
 namespace peal::sim {
 namespace {
 
-/// Of one run; what comes after them is not worth reading.
+/// Reports per run; later ones are rarely worth reading.
 constexpr unsigned kReportsMax = 16;
 
 template <class Frame>
@@ -65,7 +65,7 @@ void Ghost::sent(MemberId from, const Packet& packet) {
   if (!ring_) return sent_on_quorums(from, packet);
   switch (packet.kind) {
     case PacketKind::token:
-      // It has much room, which is not to be made anew for each.
+      // Reuse the token: it is too large to construct for each packet.
       if (wire::decode_token(packet.bytes, *token_) == wire::Drop::none) {
         ring_->said_token(from, *token_);
       }
@@ -94,7 +94,7 @@ void Ghost::received(MemberId who, const Packet& packet) {
   }
 }
 
-/// Damaged ones tell nothing.
+/// Ignores damaged packets.
 void Ghost::heard_of_log(MemberId who, const Packet& packet) {
   wire::Header header;
   if (wire::decode_header(packet.bytes, header) != wire::Drop::none) return;
@@ -170,7 +170,7 @@ void Ghost::on_log_replayed(NodeId node, LogPosition last) {
 void Ghost::on_log_appended(NodeId node, LogPosition position, ByteView first, ByteView rest) {
   GhostAcceptors* of = of_record(first);
   if (of == nullptr || !order::paxos::read_record(first, record_)) return;
-  // A value's bytes come last, and may lie apart.
+  // A value's bytes come last, and may be in a buffer of their own.
   if (!rest.empty()) record_.bytes = rest;
   of->appended(node, position, record_);
 }

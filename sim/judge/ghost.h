@@ -17,9 +17,9 @@
 
 namespace peal::sim {
 
-/// Watches what nodes wrote down, said, and hold, and knows more of it than any of them: so it sees
-/// at once what deliveries would show late, or never, since a new incarnation delivers only from
-/// its first view on. Sees records and packets only, and nothing of engines.
+/// Observes what all nodes write to logs, send and hold, so it knows more than any of them. It
+/// finds at once errors that deliveries would show late or never, since a new incarnation delivers
+/// only from its first view on. It reads records and packets only, and nothing inside engines.
 ///
 /// ghost_order.h: what was decided. ghost_acceptors.h: what acceptors promised and voted for.
 /// ghost_ring.h: the same for rings.
@@ -28,7 +28,7 @@ class Ghost final : public LogWitness {
   struct Options {
     bool ring = false;
     bool on_disk = false;       ///< acceptors have logs
-    std::uint64_t cluster = 0;  ///< of packets
+    std::uint64_t cluster = 0;  ///< cluster field of packets
     std::uint32_t ensembles = 1;
     std::uint32_t domains = 0;
     Seq first_count = 0;
@@ -37,12 +37,12 @@ class Ghost final : public LogWitness {
   Ghost(const Options& options, GhostReport report);
 
   void sent(MemberId from, const Packet& packet);
-  /// A packet has come to a process.
+  /// A packet reached a process.
   void received(MemberId who, const Packet& packet);
   void delivered(MemberId who, const order::Delivery& delivery);
   void installed(MemberId who, const order::View& view);
 
-  // Logs. `newest_segment`: the first position in the newest segment, before it is opened.
+  // Logs. `first`: first position of the newest segment, before the log is opened.
   void note_newest_segment(NodeId node, LogPosition first) { newest_segment_[node] = first; }
   void on_log_opened(MemberId self, std::uint64_t id, bool put_back) override;
   void on_log_read(NodeId node, LogPosition position, ByteView record) override;
@@ -69,8 +69,8 @@ class Ghost final : public LogWitness {
   std::optional<GhostRing> ring_;
   std::vector<Ensemble> ensembles_;
   std::map<NodeId, LogPosition> newest_segment_;
-  std::unique_ptr<wire::Token> token_;  ///< scratch
-  order::paxos::Record record_;         ///< scratch
+  std::unique_ptr<wire::Token> token_;  ///< reused for every token
+  order::paxos::Record record_;         ///< reused for every record
 };
 
 }  // namespace peal::sim

@@ -8,7 +8,7 @@
 namespace peal::sim {
 namespace {
 
-/// Incarnations of one log that are remembered: as many as a log does.
+/// Incarnations remembered of one log: as many as the log itself keeps.
 constexpr std::size_t kEpochsMax = order::paxos::Record::kStartsMax;
 constexpr LogPosition kEverything{~std::uint64_t{0}};
 
@@ -59,7 +59,7 @@ GhostAcceptors::Life* GhostAcceptors::current(NodeId node) {
 void GhostAcceptors::opened(MemberId self, std::uint64_t id, LogPosition newest_segment,
                             bool put_back) {
   Life& of = life(self.node, id);
-  // One that died before it had read its log has learnt nothing.
+  // A process that crashed before it had read its log has learnt nothing.
   if (!of.reading) of.before = std::exchange(of.log, {});
   of.log = {};
   of.epoch = self.epoch;
@@ -111,7 +111,7 @@ void GhostAcceptors::replayed(NodeId node, LogPosition last) {
   });
 }
 
-// What was durable is there. Only what a checkpoint made up for may be gone.
+// The log must have all durable records, except those that a checkpoint replaced.
 void GhostAcceptors::check_remembers(const Life& of) {
   const Log& before = of.before;
   const Log& now = of.log;
@@ -146,7 +146,7 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
   Log& log = of.log;
   Pending pending;
   pending.at = position;
-  // A durable checkpoint makes up for it, so it is not looked at again at each start.
+  // A durable checkpoint replaces it, so it is not checked at each start.
   const bool over = reading && record.instance < of.before.next_durable;
   switch (record.kind) {
     case Record::Kind::promise:
@@ -192,12 +192,12 @@ void GhostAcceptors::fold(Life& of, LogPosition position, const Record& record, 
       break;
     case Record::Kind::started: pending.begun = record.epoch; break;
     case Record::Kind::put_back: of.told = true; break;
-    case Record::Kind::kept: break;  // words on what others decided, which say no more than votes
+    case Record::Kind::kept: break;  // words on others' decisions, which say no more than votes do
   }
   if (!reading) {
     log.pending.push_back(pending);
   } else if (pending.instance != 0 && position > of.before.durable) {
-    became_durable(of, pending);  // it was written, and nobody knew that it was durable
+    became_durable(of, pending);  // it was written before, but not known to be durable
   }
 }
 
@@ -207,13 +207,13 @@ void GhostAcceptors::fold_round(Life& of, LogPosition position, const Round& rou
   of.log.promised_at = position;
 }
 
-/// It was told that its log is an older copy.
+/// The process was told that its log is an older copy, so it must not speak of votes.
 void GhostAcceptors::check_silence(const Life& of, const std::string& what) {
   if (!of.told) return;
   report_("durable", name(of) + " " + what + ", and was told that its log is an older copy");
 }
 
-/// May it promise, or vote, in this round?
+/// Whether the acceptor may promise, or vote, in this round.
 void GhostAcceptors::check_rights(const Life& of, const Round& round) {
   check_silence(of, "promises or votes in " + text_of(round));
   const Log& log = of.log;
@@ -240,7 +240,7 @@ std::uint64_t GhostAcceptors::fold_vote(Life& of, LogPosition position, const Re
   return value;
 }
 
-// From its oldest instance on, the last record of each is what was decided.
+// From the oldest instance of the checkpoint on, the last record of each was decided.
 void GhostAcceptors::fold_checkpoint(Life& of, LogPosition position, const Record& record,
                                      bool reading) {
   Log& log = of.log;
@@ -318,7 +318,7 @@ void GhostAcceptors::durable(NodeId node, LogPosition upto) {
 }
 
 void GhostAcceptors::became_durable(Life& of, const Pending& vote) {
-  if (of.log.order == 0) return;  // none counts before a checkpoint says in which order
+  if (of.log.order == 0) return;  // votes count only once a checkpoint names their order
   orders_.vote_durable(of.log.order, of.node, of.id, vote.round, vote.instance, vote.value);
 }
 

@@ -15,7 +15,7 @@
 
 namespace peal::sim {
 
-/// What is known of some instances, which mostly follow each other. At most kMost of them.
+/// Values by instance, for mostly consecutive instances; at most kMost.
 template <class What>
 class ByInstance {
  public:
@@ -42,7 +42,7 @@ class ByInstance {
     }
   }
   std::size_t count() const { return count_; }
-  /// Calls `each(instance, what)` in order from `from` on, until that returns false.
+  /// Calls `each(instance, what)` in order from `from` on, until it returns false.
   template <class Each>
   void each_from(wire::Instance from, Each each) const {
     const wire::Instance end = first_ + all_.size();
@@ -58,16 +58,17 @@ class ByInstance {
   std::size_t count_ = 0;
 };
 
-/// What the acceptors of one ensemble wrote down, what of it is durable, and what they said. An
-/// acceptor is a life: a log, or with votes in memory an incarnation. One whose log is lost has
-/// another life, which remembers nothing, and speaks only once a list names it.
+/// What the acceptors of one ensemble wrote to their logs, what of it is durable, and what they
+/// said. The code calls an acceptor incarnation a life: it is one log, or one process where votes
+/// are in memory. An acceptor that lost its log is a new life without votes, and may speak only
+/// once a list names that life.
 ///
-/// A log that was put back has forgotten what it lacks, and that is no fault of its node's. From
-/// when an acceptor has told the node of something that the copy lacks, the node has to be silent.
-/// Of a node that nobody told, nothing more can be asked (docs/wal.md).
+/// A log replaced by an older copy lacks records, through no fault of the node. Once another
+/// acceptor has told the node of a record that the copy lacks, the node must be silent. If none has
+/// told it, no more can be required (docs/wal.md).
 ///
-/// Memory: of each life its records that its last checkpoint does not make up for, and kLivesMax
-/// lives.
+/// Memory: for each life the records that its last checkpoint does not replace, and at most
+/// kLivesMax lives.
 class GhostAcceptors {
  public:
   using Instance = wire::Instance;
@@ -77,29 +78,29 @@ class GhostAcceptors {
 
   struct Figures {
     std::uint64_t logs_read = 0;           ///< logs with records, at starts
-    std::uint64_t logs_cut = 0;            ///< of these, those whose beginning was let go of
+    std::uint64_t logs_cut = 0;            ///< of these, logs whose beginning was discarded
     std::uint64_t votes_read = 0;          ///< votes in them
-    std::uint64_t votes_needed = 0;        ///< of these, for what was not consumed
-    std::uint64_t older_votes_needed = 0;  ///< of these, those not in the newest segment
-    std::uint64_t promises_read = 0;       ///< logs that promise a round above that of all votes
+    std::uint64_t votes_needed = 0;        ///< of these, votes in instances that were not consumed
+    std::uint64_t older_votes_needed = 0;  ///< of these, votes outside the newest segment
+    std::uint64_t promises_read = 0;       ///< logs that promise a round above all their votes
   };
 
   GhostAcceptors(bool on_disk, GhostOrders& orders, GhostReport report)
       : on_disk_(on_disk), orders_(orders), report_(std::move(report)) {}
 
-  // Its log. `id` is that of the life, `last` what was read up to. `put_back`: it is an older copy.
+  // Its log. `id` identifies the life, `last` is the last position read. `put_back`: an older copy.
   void opened(MemberId self, std::uint64_t id, LogPosition newest_segment, bool put_back);
   void read(NodeId node, LogPosition position, const Record& record);
   void replayed(NodeId node, LogPosition last);
   void appended(NodeId node, LogPosition position, const Record& record);
-  /// What is before `keep_from` may be gone.
+  /// The log may discard records before `keep_from`.
   void let_go(NodeId node, LogPosition keep_from);
   void durable(NodeId node, LogPosition upto);
 
-  /// An acceptor has told this one what it heard of its log.
+  /// An acceptor has told `who` what it knows of the log of `who`.
   void told_of_log(MemberId who, MemberId from, const wire::LogAnswer& answer);
 
-  // What it says.
+  // What acceptors say.
   void said_state(MemberId from, const wire::State& state);
   void said_promise(MemberId from, const wire::Promise& promise);
   void said_lives(MemberId from, const wire::Lives& lives);
@@ -121,29 +122,30 @@ class GhostAcceptors {
   /// A record that is not durable yet.
   struct Pending {
     LogPosition at{};
-    Round round{};          ///< that it promises
+    Round round{};          ///< round that it promises
     Instance instance = 0;  ///< of a vote
     std::uint64_t value = 0;
     Instance next = 0;        ///< of a checkpoint
-    std::uint64_t taken = 0;  ///< whom it takes for those that begin an order
-    std::uint64_t begun = 0;  ///< epoch of the incarnation that begins
+    std::uint64_t taken = 0;  ///< the order whose acceptor incarnations it accepts for bootstrap
+    std::uint64_t begun = 0;  ///< epoch of the incarnation that starts
   };
-  /// What a log says.
+  /// The content of a log.
   struct Log {
     std::uint64_t order = 0;  ///< 0: none yet
     std::uint64_t list = 0;   ///< number of the last list that it knows
     Round promised{};
     LogPosition promised_at{};  ///< the last record that says so
     Round promised_durable{};
-    ByInstance<Vote> votes;     ///< the last of each instance from `next` up
-    ByInstance<Noted> decided;  ///< the same
+    ByInstance<Vote> votes;     ///< the last vote of each instance from `next` up
+    ByInstance<Noted> decided;  ///< likewise
     Instance next = 0;          ///< of the last checkpoint; 0: none
     Instance next_durable = 0;
     LogPosition checkpoint_at{};
-    std::uint64_t taken = 0;  ///< the last whom it takes, as the name of their order
+    std::uint64_t taken = 0;  ///< the last order whose acceptor incarnations it accepted for
+                              ///< bootstrap
     LogPosition taken_at{};
     std::uint64_t taken_durable = 0;
-    std::uint64_t begun_durable = 0;  ///< epoch of the last incarnation that it knows of
+    std::uint64_t begun_durable = 0;  ///< epoch of the last incarnation that it records
     LogPosition durable{};
     std::deque<Pending> pending;
   };
@@ -151,17 +153,18 @@ class GhostAcceptors {
     std::uint64_t id = 0;
     NodeId node{};
     Log log;
-    std::set<std::uint64_t> took;  ///< names of all orders that it ever took lives for, durably
-    std::uint64_t epoch = 0;       ///< of the incarnation that has it
-    /// What is there of each incarnation that wrote to it: what comes behind is in no copy.
+    std::set<std::uint64_t> took;  ///< all orders that it ever durably accepted for bootstrap
+    std::uint64_t epoch = 0;       ///< of the process that holds it
+    /// For each process incarnation that wrote to the log, the last position held: copies hold no
+    /// later one.
     std::map<std::uint64_t, LogPosition> held;
-    bool put_back = false;  ///< what is read is an older copy
-    bool told = false;      ///< the incarnation was told so, and may say nothing of votes
-    // What it said.
+    bool put_back = false;  ///< the log in use is an older copy
+    bool told = false;      ///< the process was told so, and must not speak of votes
+    // What it has said.
     Round promise_said{};
     Round voted{};
     Instance voted_upto = 0;
-    // While it is read.
+    // Used while the log is read.
     bool reading = false;
     Log before;
     bool any = false;
@@ -186,15 +189,16 @@ class GhostAcceptors {
   const bool on_disk_;
   GhostOrders& orders_;
   GhostReport report_;
-  std::deque<Life> lives_;                   ///< pointers stay valid while it grows
-  std::map<NodeId, std::uint64_t> current_;  ///< the life that a node has, or had last
-  std::map<NodeId, std::uint64_t> follows_;  ///< the order of which a node last spoke
+  std::deque<Life> lives_;                   ///< a deque, so that pointers stay valid while it
+                                             ///< grows
+  std::map<NodeId, std::uint64_t> current_;  ///< the life that a node has or last had
+  std::map<NodeId, std::uint64_t> follows_;  ///< the order that a node last spoke of
   Figures figures_;
 };
 
-/// The name of the order that begins with these lives.
+/// Identifies the order that begins with these acceptor incarnations.
 std::uint64_t order_of(const wire::Lives& lives);
-/// Of a value, so that two of them can be compared.
+/// Digest of a value, for comparisons.
 std::uint64_t value_digest(const wire::ValueHead& head, ByteView bytes);
 
 }  // namespace peal::sim

@@ -9,11 +9,11 @@
 namespace peal::sim {
 namespace {
 
-/// Digests of states that are remembered for each order.
+/// Digests of states kept for each order.
 constexpr std::size_t kStatesMax = 4'096;
-/// Lists that are remembered for each order.
+/// Lists kept for each order.
 constexpr std::size_t kListsMax = 256;
-/// Of one instance, so that they rarely have to move.
+/// Capacity reserved for the votes of one instance, so that they rarely move.
 constexpr std::size_t kVotesUsual = 4;
 
 std::uint64_t digest_of_state(const wire::Checkpoint& state) {
@@ -68,7 +68,7 @@ GhostOrders::Order& GhostOrders::order(std::uint64_t first) {
 
 GhostOrders::Slot* GhostOrders::slot(Order& order, Instance instance) {
   if (instance < order.base) return nullptr;
-  // Nobody is further ahead of what is decided, but for who learns late of an order.
+  // No node is further ahead of what is decided, unless it learns late of an order.
   if (instance - order.base >= 2 * kInstancesMax) {
     order.slots.clear();
     order.base = instance;
@@ -154,7 +154,7 @@ void GhostOrders::vote_durable(std::uint64_t first, NodeId node, std::uint64_t l
   advance(known);
 }
 
-/// Have most acceptors voted as this vote says? Each has one vote in a round.
+/// Whether most acceptors voted as this vote does. Each has one vote in a round.
 bool GhostOrders::is_majority(const Order& known, const Slot& at, const Vote& vote,
                               bool with_lost) {
   const auto list = known.lists.find(wire::list_of(vote.round));
@@ -166,7 +166,8 @@ bool GhostOrders::is_majority(const Order& known, const Slot& at, const Vote& vo
   return static_cast<std::size_t>(votes) >= list->second.acceptors.size() / 2 + 1;
 }
 
-/// Who says that it is decided heard of votes that are lost by now. `value`: which one it says.
+/// The node that says it is decided heard of votes that are lost by now. `value`: the value it
+/// names.
 bool GhostOrders::decide_with_lost(const Order& known, Slot& at,
                                    std::optional<std::uint64_t> value) {
   const auto vote = std::find_if(at.votes.begin(), at.votes.end(), [&](const Vote& each) {

@@ -15,23 +15,23 @@
 
 namespace peal::sim {
 
-/// Says what is wrong: the property that broke, and how.
+/// Reports a violation: the broken property, and how it broke.
 using GhostReport = std::function<void(std::string property, std::string text)>;
 
-/// Who takes something for decided: a node, or what its log would restore.
+/// The source of a claim that something is decided: a node, or the content of its log.
 struct Claimant {
   NodeId node{};
   bool log = false;
   std::string text() const { return (log ? "the log of n" : "n") + std::to_string(node.value); }
 };
 
-/// Everything that was decided in the orders of one ensemble, by whatever makes it so: durable
-/// votes of a majority of the acceptors that a list names, in one round. Nobody in the cluster
-/// knows all of this. Whatever a node takes for decided is compared with it.
+/// Everything that was decided in the orders of one ensemble. A value is decided by durable votes,
+/// in one round, of a majority of the acceptors that a list names. No node in the cluster knows all
+/// of this. Each value that a node takes as decided is compared with it.
 ///
-/// A vote may be lost with the log that an older copy took the place of. If anybody heard of it,
-/// it counts still, and else it does not; that shows once somebody takes a value for decided, so
-/// votes are remembered until then.
+/// An older copy of a log may lack votes. Such a vote still counts if another node heard of it,
+/// else it does not. That shows only when a node takes a value as decided, so votes are kept until
+/// then.
 ///
 /// Memory: the last kInstancesMax instances of each order, and kOrdersMax orders.
 class GhostOrders {
@@ -41,34 +41,35 @@ class GhostOrders {
   static constexpr std::size_t kInstancesMax = 1U << 17;
   static constexpr std::size_t kOrdersMax = 32;
 
-  /// `counts_votes`: votes are seen. Without them, a value is decided if anybody says so.
+  /// `counts_votes`: votes are visible. Without them, a value is decided if any node says so.
   GhostOrders(bool counts_votes, GhostReport report)
       : counts_votes_(counts_votes), report_(std::move(report)) {}
 
-  /// A node goes by this list. True: it is the first list of an order that nobody knew before.
+  /// A node has this list active. True if the list is the first of an order that was unknown so
+  /// far.
   bool note_list(const wire::Nodes& nodes, const Claimant& who);
-  /// Does a list of this order name the acceptor in this life?
+  /// Whether a list of this order names the acceptor in this incarnation.
   bool names(std::uint64_t order, std::uint64_t number, NodeId node, std::uint64_t life) const;
 
-  /// An acceptor wrote this vote down; it is not durable yet.
+  /// An acceptor wrote this vote to its log; it is not durable yet.
   void vote(std::uint64_t order, NodeId node, std::uint64_t life, const Round& round,
             Instance instance, std::uint64_t value);
-  /// It is durable.
+  /// The vote is durable.
   void vote_durable(std::uint64_t order, NodeId node, std::uint64_t life, const Round& round,
                     Instance instance, std::uint64_t value);
 
-  /// An older copy of its log was put back: what it does not hold will not be said again.
+  /// An older copy replaced the acceptor's log: it will not repeat votes that the copy lacks.
   void lose_votes(NodeId node, std::uint64_t life);
 
-  /// A node takes this value for what was decided.
+  /// A node takes this value as decided.
   void claim(std::uint64_t order, Instance instance, std::uint64_t value, const Claimant& who);
-  /// A node takes all below `next` for decided, whatever it is.
+  /// A node takes all instances below `next` as decided, whatever their values.
   void claim_all(std::uint64_t order, Instance next, const Claimant& who);
-  /// A node is in this state once all before `state.next` is consumed.
+  /// A node has this state after it has consumed all instances below `state.next`.
   void claim_state(const wire::Checkpoint& state, const Claimant& who);
-  /// What was decided, if that is known here.
+  /// The decided value, if it is known here.
   std::optional<std::uint64_t> decided(std::uint64_t order, Instance instance) const;
-  /// Is it decided, or so old that it is not known any more?
+  /// Whether the instance is decided, or too old to be known here.
   bool is_decided(std::uint64_t order, Instance instance) const;
 
  private:
@@ -78,29 +79,29 @@ class GhostOrders {
     Round round{};
     std::uint64_t value = 0;
     bool counts = false;  ///< it is durable, and the list of its round names the acceptor
-    bool lost = false;    ///< with its log, unless it is found in the copy that was put back
+    bool lost = false;    ///< its log was replaced by an older copy, in which it has not been found
   };
   struct Slot {
     bool decided = false;
-    bool claimed = false;  ///< a node takes it for decided; see also Order::claimed
+    bool claimed = false;  ///< a node takes it as decided; see also Order::claimed
     std::uint64_t value = 0;
-    Round round{};            ///< in which it was decided; none if only a claim says so
-    std::vector<Vote> votes;  ///< until it is claimed
+    Round round{};            ///< in which it was decided; no round if only a claim says so
+    std::vector<Vote> votes;  ///< kept until the slot is claimed
   };
   struct Order {
     std::uint64_t first = 0;
     std::map<std::uint64_t, wire::Nodes> lists;  ///< by number
     std::deque<Slot> slots;
-    Instance base = 1;                         ///< of the first slot
-    Instance decided = 1;                      ///< all below are decided
-    Instance claimed = 1;                      ///< somebody takes all below for decided
+    Instance base = 1;                         ///< instance of the first slot
+    Instance decided = 1;                      ///< all instances below are decided
+    Instance claimed = 1;                      ///< some node takes all instances below as decided
     std::map<Instance, std::uint64_t> states;  ///< digests, by `next`
   };
 
   Order* find(std::uint64_t first);
   const Order* find(std::uint64_t first) const;
   Order& order(std::uint64_t first);
-  /// Null if it is too old.
+  /// Null if the instance is too old.
   Slot* slot(Order& order, Instance instance);
   static const Slot* find_slot(const Order& order, Instance instance);
   static bool is_majority(const Order& order, const Slot& slot, const Vote& vote, bool with_lost);
@@ -115,7 +116,7 @@ class GhostOrders {
   std::deque<Order> orders_;
 };
 
-/// "n1, life 17" and the like, for people.
+/// "round 3 of n1.17", for people.
 std::string text_of(const wire::Round& round);
 
 }  // namespace peal::sim

@@ -7,7 +7,7 @@
 namespace peal::sim {
 namespace {
 
-/// Incarnations that are remembered.
+/// Incarnations kept.
 constexpr std::size_t kSaidMax = 4'096;
 
 std::string name(MemberId who) {
@@ -59,14 +59,14 @@ bool GhostRing::has(const View& view, MemberId who, Seq seq) const {
 void GhostRing::holds(MemberId who, const ViewId& id, Seq seq) {
   const Seq at = seq - first_count_;
   if (at >= kPositionsMax) return;
-  View* of = find(id);  // packets come after the commit token, unless they are damaged
+  View* of = find(id);  // packets follow the commit token, unless they are damaged
   if (of == nullptr) return;
   std::vector<std::uint64_t>& bits = held_of(*of, who).bits;
   if (at / 64 >= bits.size()) bits.resize(at / 64 + 1);
   bits[at / 64] |= std::uint64_t{1} << (at % 64);
 }
 
-// ---- numbers that never go back ----
+// ---- numbers that must not decrease ----
 
 void GhostRing::said_join(MemberId from, const wire::Join& join) {
   if (said_.size() == kSaidMax) said_.clear();
@@ -132,7 +132,7 @@ void GhostRing::said_commit(MemberId from, const wire::Commit& commit) {
 
 // ---- what survivors hold together ----
 
-/// What a survivor has delivered, the survivors hold.
+/// The survivors hold together all that any of them has delivered.
 void GhostRing::check_union(const std::vector<OldView>& old_views) {
   for (const OldView& old : old_views) {
     View* of = find(old.view);

@@ -14,15 +14,15 @@
 
 namespace peal::sim {
 
-/// What the members of a ring said and hold: numbers that must not go back, what the commit token
-/// settled, and which packets have reached whom.
+/// What the members of a ring say and hold: numbers that must not decrease, what the commit token
+/// established, and which packets have reached which member.
 ///
-/// Memory: the last kViewsMax views that anybody tried to form, and of each a bit for each member
-/// and packet.
+/// Memory: the last kViewsMax views that any member tried to form; for each, one bit per member and
+/// packet.
 class GhostRing {
  public:
   static constexpr std::size_t kViewsMax = 4'096;
-  /// Positions of a view that are looked at.
+  /// Number of positions of a view that are observed.
   static constexpr Seq kPositionsMax = 1U << 22;
 
   /// Positions begin after `first_count`.
@@ -32,26 +32,26 @@ class GhostRing {
   void said_join(MemberId from, const wire::Join& join);
   void said_commit(MemberId from, const wire::Commit& commit);
   void said_token(MemberId from, const wire::Token& token);
-  /// This packet is at the member: received, or its own.
+  /// The member has this packet: received, or its own.
   void holds(MemberId who, const ViewId& view, Seq seq);
   void delivered(MemberId who, const order::Delivery& delivery);
   void installed(MemberId who, const order::View& view);
 
  private:
-  /// Of one incarnation.
+  /// State of one incarnation.
   struct Said {
     ViewId committed{};  ///< the last view that it committed to
     std::uint64_t join = 0;
     std::uint64_t number_max = 0;
     ViewId token_view{};
     std::uint64_t hop = 0;
-    ViewId view{};                   ///< installed
-    std::optional<ViewId> recovers;  ///< the transitional view that leads to it
+    ViewId view{};                   ///< the installed view
+    std::optional<ViewId> recovers;  ///< the view that its transitional view leads to
   };
   struct Held {
     MemberId who{};
     std::vector<std::uint64_t> bits;  ///< by position
-    Seq delivered = 0;                ///< before the transitional view
+    Seq delivered = 0;                ///< delivered before the transitional view
   };
   struct OldView {
     ViewId view{};
@@ -60,9 +60,9 @@ class GhostRing {
   };
   struct View {
     ViewId id{};
-    std::vector<MemberId> members;        ///< as agreed; empty: not known yet
-    std::optional<wire::Commit> settled;  ///< after the first rotation of its commit token
-    std::vector<OldView> old_views;       ///< of `settled`
+    std::vector<MemberId> members;        ///< as agreed; empty: unknown so far
+    std::optional<wire::Commit> settled;  ///< COMMIT after the first rotation of its token
+    std::vector<OldView> old_views;       ///< decoded from `settled`
     std::vector<Held> held;
   };
 
@@ -77,7 +77,7 @@ class GhostRing {
   GhostReport report_;
   std::map<MemberId, Said> said_;
   std::deque<View> views_;
-  View* last_ = nullptr;  ///< that was asked for
+  View* last_ = nullptr;  ///< cache of find()
 };
 
 }  // namespace peal::sim

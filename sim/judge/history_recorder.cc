@@ -8,7 +8,7 @@ namespace peal::sim {
 namespace {
 
 constexpr std::size_t kLastEvents = 64;
-/// Numbers of units that nobody originated; the oracle has never heard of them.
+/// Numbers for units that no node originated, which the oracle does not know.
 constexpr std::uint64_t kUnknownUnit = 1ULL << 62;
 
 oracle::Options checker_options(trace::Layer layer, const HistoryRecorder::Options& options,
@@ -168,7 +168,7 @@ HistoryRecorder::UnitsOfView& HistoryRecorder::units_of(const ViewId& view) {
   return *units_cache_.second;
 }
 
-/// With domains a position says in which one it is.
+/// With domains, a position names its domain.
 std::uint8_t HistoryRecorder::domain_of(Seq seq) const {
   return options_.domains.empty() ? 0 : options_.engine->domain_of(seq);
 }
@@ -199,8 +199,8 @@ void HistoryRecorder::unit_originated(Instant now, MemberId who, const ViewId& v
 
 std::uint64_t HistoryRecorder::unit_number(const order::Delivery& delivery, Seq seq) {
   UnitsOfView& units = units_of(delivery.view);
-  // Whoever is first to deliver it shows that it has its place: its sender may not know yet. With
-  // domains others may have got further.
+  // The first delivery shows that the unit has its place; its sender may not know yet. With
+  // domains, other domains may have later positions.
   const bool next = options_.domains.empty() ? seq == units.last + 1 : !units.by_seq.contains(seq);
   if (options_.engine->traits.quorum && next) {
     units.by_seq[seq] = {delivery.origin, ++units_originated_[delivery.origin]};

@@ -23,58 +23,60 @@
 
 namespace peal::sim {
 
-/// Something that should not have happened.
+/// A broken property of the run.
 struct Violation {
-  std::string property;  ///< as sim/README.md lists them: "E1", "G1", "R1", "fatal" ...
+  std::string property;  ///< as listed in sim/README.md: "E1", "G1", "R1", "fatal" ...
   std::string text;
   Instant at{};
 };
 
-/// Figures of one run.
+/// Statistics of one run.
 struct Figures {
-  std::uint64_t events = 0;   ///< happenings of the simulated world
-  std::uint64_t packets = 0;  ///< handed to the network; a multicast is one
+  std::uint64_t events = 0;   ///< executed events of the simulated world
+  std::uint64_t packets = 0;  ///< packets given to the network; a multicast counts once
   std::uint64_t messages_submitted = 0;
   std::uint64_t units_originated = 0;
   std::uint64_t deliveries_checked = 0;  ///< of units and of messages
-  std::uint64_t told_early = 0;          ///< messages, before they had their places
+  std::uint64_t told_early = 0;          ///< messages delivered optimistically, before they had
+                                         ///< their places
   std::uint64_t views_installed = 0;     ///< regular views, at each member
   std::uint64_t view_changes = 0;        ///< distinct regular views
   std::uint64_t recoveries_with_second_failure = 0;
   std::uint64_t group_deliveries = 0;  ///< to clients
-  std::uint64_t group_views = 0;       ///< told to clients
-  std::uint64_t group_gaps = 0;        ///< the same: messages ordered where their nodes were not
-  std::uint64_t group_exchanges = 0;   ///< of tables, begun at each node
+  std::uint64_t group_views = 0;       ///< views told to clients
+  std::uint64_t group_gaps = 0;        ///< gaps told to clients: messages ordered where their nodes
+                                       ///< were not
+  std::uint64_t group_exchanges = 0;   ///< exchanges of tables, counted at each node
   std::uint64_t group_exchanges_interrupted = 0;
-  std::uint64_t session_settled = 0;  ///< messages of clients
-  std::uint64_t session_resumed = 0;  ///< after a connection broke
-  std::uint64_t session_shared = 0;   ///< events that clients read in memory
-  std::uint64_t session_gaps = 0;     ///< told to clients that are slow
+  std::uint64_t session_settled = 0;  ///< acknowledged messages of clients
+  std::uint64_t session_resumed = 0;  ///< sessions resumed after a connection broke
+  std::uint64_t session_shared = 0;   ///< events that clients read in shared memory
+  std::uint64_t session_gaps = 0;     ///< gaps told to slow clients
   std::uint64_t sessions_ended_slow = 0;
-  std::uint64_t logs_read = 0;           ///< of acceptors that started again
-  std::uint64_t logs_cut = 0;            ///< of these, those whose beginning was let go of
-  std::uint64_t votes_read = 0;          ///< in them
-  std::uint64_t votes_needed = 0;        ///< of these, for what was not consumed
-  std::uint64_t older_votes_needed = 0;  ///< of these, those not in the newest segment
-  std::uint64_t promises_read = 0;       ///< logs that promise more than their votes say
+  std::uint64_t logs_read = 0;           ///< logs of restarted acceptors
+  std::uint64_t logs_cut = 0;            ///< of these, logs whose beginning was discarded
+  std::uint64_t votes_read = 0;          ///< votes in them
+  std::uint64_t votes_needed = 0;        ///< of these, votes in instances that were not consumed
+  std::uint64_t older_votes_needed = 0;  ///< of these, votes outside the newest segment
+  std::uint64_t promises_read = 0;       ///< logs that promise a round above all their votes
   std::uint64_t virtual_ns = 0;
 };
 
-/// Writes down what every application saw, and has it judged: both layers of the history go to the
-/// oracle as they happen. Also keeps the figures, and, if asked, the history itself.
+/// Records what every application sees and has it judged: the oracle gets both layers of the
+/// history as they happen. Also keeps statistics and, if requested, the history itself.
 class HistoryRecorder {
  public:
   struct Options {
     std::uint32_t nodes = 0;  ///< for the majority rule of primary views
     const order::Descriptor* engine = &order::default_engine();
-    bool optimistic = false;                     ///< messages are told early, too
+    bool optimistic = false;                     ///< nodes also deliver messages optimistically
     std::vector<std::vector<NodeId>> domains{};  ///< see oracle::Options
-    bool sessions = false;       ///< clients are told later than their nodes get so far
-    bool lists_change = false;   ///< what a majority is changes
-    Seq first_count = 0;         ///< positions begin after it; events count from 1
+    bool sessions = false;       ///< clients receive events later than their nodes do
+    bool lists_change = false;   ///< the majority changes during the run
+    Seq first_count = 0;         ///< positions begin after it; recorded events subtract it
     bool keep_history = false;   ///< events() holds the layer of messages
     std::FILE* trace = nullptr;  ///< JSON lines of every event; may be null
-    std::FILE* echo = nullptr;   ///< the same for a person who reads along; may be null
+    std::FILE* echo = nullptr;   ///< the same for a person; may be null
   };
   explicit HistoryRecorder(const Options& options);
   HistoryRecorder(const HistoryRecorder&) = delete;
@@ -94,16 +96,16 @@ class HistoryRecorder {
                        ByteView unit);
   void unit_delivered(Instant now, MemberId who, const order::Delivery& delivery);
 
-  /// The judge of what clients of groups see.
+  /// Judges what clients of groups see.
   oracle::GroupChecker& groups() { return group_checker_; }
 
-  /// For who reads along only.
+  /// These only write to `echo`.
   void reported(Instant now, MemberId who, const order::Event& event);
   void sent(Instant now, const std::string& packet);
   bool echoes() const { return options_.echo != nullptr; }
 
   void violation(Instant now, std::string property, std::string text);
-  /// Violations so far, the oracle's included.
+  /// Whether there are violations so far, including the oracle's.
   bool broken() const;
   /// Closes the history; afterwards violations() is complete. Call once.
   void finish();
@@ -114,10 +116,10 @@ class HistoryRecorder {
   const Figures& figures() const { return figures_; }
   const FaultCounts& faults() const { return faults_; }
   const std::vector<trace::Event>& events() const { return history_; }
-  /// The last events as lines of a trace, oldest first.
+  /// The last events as trace lines, oldest first.
   std::vector<std::string> last_events() const;
   const trace::Names& names() const { return names_; }
-  /// Of everything that was written down.
+  /// A digest of all recorded events.
   std::uint64_t digest() const { return digest_.value(); }
 
  private:
@@ -125,11 +127,11 @@ class HistoryRecorder {
     MemberId origin{};
     std::uint64_t number{};
   };
-  /// Which unit has which place in one view, as their originators said.
+  /// The units of one view by position, as their originators reported them.
   struct UnitsOfView {
     std::unordered_map<Seq, UnitRecord> by_seq;
-    Seq last = 0;                                             ///< the highest place
-    std::map<std::pair<Seq, MemberId>, std::uint64_t> again;  ///< second claims of one place
+    Seq last = 0;                                             ///< the highest position
+    std::map<std::pair<Seq, MemberId>, std::uint64_t> again;  ///< second claims of a position
   };
 
   trace::Event& fresh(trace::Kind kind, trace::Layer layer, Instant now, MemberId who);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr Duration kSlice = milliseconds(1);
 constexpr Duration kLinkSlice = milliseconds(20);
-/// In units of Options::suspect: for so long a link may count as failing after the last fault. That
-/// is as long as losses count, and good for longer after each of several relapses.
+/// In units of Options::suspect: how long a link may count as failing after the last fault. Losses
+/// count for that long, and longer after each of several relapses.
 constexpr std::int64_t kLinksFailFor = 120;
 
 const char* describe(const Process* process) {
@@ -157,10 +157,12 @@ void Liveness::advance(Duration length) {
   }
 }
 
-/// A packet from before may tell a node whose clock was set back that its place is another's: then
-/// it stops, and whoever looks after it starts it again.
+/// An earlier packet may tell a node with a clock set back that its id is in use. The node then
+/// stops, and its operator restarts it.
 void Liveness::start_again() {
-  if (world_.now() > strays_ + patience_) return;  // who was told may say so at its next packet
+  if (world_.now() > strays_ + patience_)
+    return;  // a node that was told may stop at its next
+             // packet
   for (const Part& part : parts_) {
     for (const NodeId node : part.alive) {
       if (world_.process(node) != nullptr) continue;
@@ -178,9 +180,9 @@ std::string Liveness::state_text() const {
   return "parts " + text + "; " + waiting_text(world_);
 }
 
-/// With votes in memory, or on a disk that was lost: too few acceptors have theirs for anything to
-/// be decided, or some nodes know an order that nobody can go on with, while others have begun one.
-/// Then a cluster waits, and whoever looks after it starts all of its nodes anew.
+/// Votes may be lost, with votes in memory or with a lost disk. Then too few acceptors have votes
+/// for any decision; or some nodes know an order that cannot continue, while others have begun
+/// another. The cluster waits until its operator restarts all nodes.
 bool Liveness::votes_are_lost() const {
   const FaultCounts& faults = world_.recorder().faults();
   const bool lost = faults.of(Fault::disk_lost) > 0 || faults.of(Fault::disk_damaged) > 0;
@@ -201,14 +203,14 @@ bool Liveness::votes_are_lost() const {
     if (acceptor) ++able;
     if (acceptor && knows) ++knowing;
     if (knows) orders.insert(counted["quorum_order"]);
-    // Acceptors that know no order do not count for one whose lives are lost.
+    // Acceptors that know no order do not count for an order whose acceptors lost their votes.
     const std::uint64_t most = counted["quorum_acceptors"] / 2 + 1;
     if (knows && counted["quorum_acceptors_living"] < most + unseen) told = true;
     if (counted["quorum_list"] < list || counted["quorum_acceptors"] == 0) continue;
     list = counted["quorum_list"];
     named = counted["quorum_acceptors"];
   }
-  // Nor do they begin without one of those that they were given first.
+  // Nor do nodes bootstrap an order while an acceptor of their first list is missing.
   if (orders.empty()) return gone > 0;
   const std::uint64_t majority = named / 2 + 1;
   return able < majority || (told && knowing < majority) || orders.size() > 1;
@@ -222,8 +224,8 @@ void Liveness::restart_all() {
 }
 
 bool Liveness::wait_for_views() {
-  // A pause that is still running is not over when the others are: time counts from its end, and
-  // from when the last packet from before has arrived.
+  // A pause may outlast the other faults: time counts from the end of the last pause, and from the
+  // arrival of the last packet sent before.
   while (!stopped_() && std::any_of(parts_.begin(), parts_.end(), [this](const Part& part) {
     return std::any_of(part.alive.begin(), part.alive.end(), [this](NodeId node) {
       return world_.process(node) != nullptr && !world_.is_up(node);
@@ -261,7 +263,7 @@ std::uint64_t Liveness::failing_links() const {
   return sum;
 }
 
-// What was lost while there were faults is remembered for a while, and may still cost a view.
+// Nodes remember earlier losses for a while, which may still cost a view.
 bool Liveness::wait_for_links() {
   const Duration most = world_.options().engine.needs(1).suspect * kLinksFailFor;
   const Instant limit = std::max(world_.now(), strays_) + most;

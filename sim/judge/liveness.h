@@ -9,24 +9,24 @@
 
 namespace peal::sim {
 
-/// True if `members` are nodes of exactly this list.
+/// True if `members` are incarnations of exactly these nodes.
 bool consists_of(const std::vector<MemberId>& members, const std::vector<NodeId>& nodes);
-/// True if every running node is in a view, has nothing to order, and has delivered what the other
-/// members of its view have.
+/// True if every running node is in a view, has nothing to order, and has delivered all that the
+/// other members of its view have.
 bool cluster_is_idle(const World& world);
-/// Who still waits, and for what.
+/// Which nodes wait, and for what.
 std::string waiting_text(const World& world);
 
-/// The end of a run: faults stop, the network heals into parts, and then things must get well in
-/// bounded time. What does not is violation E10 (liveness), E11 (a view given up for no reason), R1
-/// (memory), R2 (bytes on the wire) or R3 (work for nothing).
+/// The end of a run: faults stop, the network heals into parts, and then the cluster must recover
+/// in bounded time. Violations: E10 (liveness), E11 (a view given up without a reason), R1
+/// (memory), R2 (bytes on the wire), R3 (useless work).
 class Liveness {
  public:
-  /// `parts`: nodes that can reach each other; none: all of them. Nodes in no part are alone.
-  /// `patience`: the time that a part may take to install a view of itself.
+  /// `parts`: nodes that can reach each other; empty: all nodes. Nodes in no part are alone.
+  /// `patience`: the timeout for a part to install a view of exactly its nodes.
   Liveness(World& world, std::vector<std::vector<NodeId>> parts, Duration patience);
 
-  /// Stops early if `stopped` says so. `quick` leaves out the load and the watch over idleness.
+  /// Stops early if `stopped` returns true. `quick` skips the load and the idleness check.
   void run(bool quick, const std::function<bool()>& stopped);
 
  private:
@@ -60,10 +60,12 @@ class Liveness {
   std::vector<Part> parts_;
   Duration patience_;
   std::function<bool()> stopped_;
-  Instant strays_{};                  ///< when the last packet from before the end arrives
-  bool restarted_ = false;            ///< all nodes were
-  bool started_again_ = false;        ///< one was that had to stop, and not all was well since
-  std::vector<std::uint64_t> views_;  ///< by node: views installed when all was well
+  Instant strays_{};                  ///< when the last packet sent before the end arrives
+  bool restarted_ = false;            ///< all nodes were restarted
+  bool started_again_ = false;        ///< a stopped node was restarted, and the cluster has not
+                                      ///< recovered since
+  std::vector<std::uint64_t> views_;  ///< by node: number of views installed when the cluster had
+                                      ///< recovered
 };
 
 }  // namespace peal::sim

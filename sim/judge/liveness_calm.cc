@@ -3,20 +3,20 @@
 
 #include "sim/judge/liveness.h"
 
-// What a cluster does in a calm network: how much it sends, what it holds, and that views stay.
+// Checks a cluster in a calm network: how much it sends, what it holds, and that views stay.
 
 namespace peal::sim {
 namespace {
 
-/// Buffers that a node at rest may hold: copies of its last token and joins.
+/// Buffers that an idle node may hold: copies of its last token and JOINs.
 constexpr std::uint32_t kSlabsAtRest = 64;
 /// A calm network loses nothing, so every unit should cross it about once; requests and answers
-/// that overtook each other may double some.
+/// that cross each other may double some.
 constexpr std::uint64_t kBytesPerByteMost = 4;
 constexpr Duration kIdleWatch = milliseconds(500);
 
-/// An acceptor keeps its votes for what an earlier coordinator had under way until something else
-/// has that place: no more than a window, and perhaps another value that was heard since.
+/// An acceptor keeps its votes for an earlier coordinator's open instances until they have other
+/// values: at most a window, and perhaps another value heard since.
 std::uint64_t ahead_of(const Process& process) {
   for (const order::Counter& each : process.counters()) {
     if (each.name == "quorum_instances_ahead") return each.value;
@@ -26,7 +26,8 @@ std::uint64_t ahead_of(const Process& process) {
 
 }  // namespace
 
-/// One packet in a hundred is lost for a while: tokens are sent again, and nobody is missed.
+/// For a while one packet in a hundred is lost: members retransmit tokens, and must not exclude any
+/// member.
 void Liveness::lose_a_little() {
   constexpr Duration kLength = milliseconds(150);
   Load load;
@@ -83,7 +84,7 @@ void Liveness::check_traffic() {
   // Along a chain and from a distributor each node gets a copy of its own.
   const bool each = world_.options().fan_out || world_.options().engine.engine().traits.ensembles;
   const std::uint64_t copies = each ? world_.nodes() : 1;
-  // While a disk takes longer than answers took before, what it holds up may look lost.
+  // While a disk is slower than before, delayed answers may look lost.
   const std::uint64_t slow = world_.options().disks.slow > 0 ? 2 : 1;
   if (sent - sent_before > kBytesPerByteMost * slow * copies * once + 20'000) {
     world_.recorder().violation(world_.now(), "R2",

@@ -9,24 +9,24 @@
 
 namespace peal::sim {
 
-/// Sees what a node reads from its log and writes to it.
+/// Observes what a node reads from its log and writes to it.
 class LogWitness {
  public:
   virtual ~LogWitness() = default;
-  /// A process has opened the log with this id. What it holds is read next. `put_back`: it is an
-  /// older copy of what it was.
+  /// A process has opened the log with this id, and reads it next. `put_back`: the log was replaced
+  /// by an older copy.
   virtual void on_log_opened(MemberId self, std::uint64_t id, bool put_back) = 0;
   virtual void on_log_read(NodeId node, LogPosition position, ByteView record) = 0;
-  /// All of it was read, up to `last`.
+  /// The process has read all records, up to `last`.
   virtual void on_log_replayed(NodeId node, LogPosition last) = 0;
   virtual void on_log_appended(NodeId node, LogPosition position, ByteView first,
                                ByteView rest) = 0;
-  /// A checkpoint was appended, and nothing before `keep_from` is needed any more.
+  /// The node appended a checkpoint, and needs nothing before `keep_from` any more.
   virtual void on_log_checkpoint(NodeId node, LogPosition keep_from) = 0;
   virtual void on_log_durable(NodeId node, LogPosition upto) = 0;
 };
 
-/// A log that is another log, and tells a witness of everything.
+/// Forwards to another log and reports every operation to a witness.
 class WitnessedLog final : public port::Log {
  public:
   WitnessedLog(port::Log& log, MemberId self, bool put_back, LogWitness& witness)

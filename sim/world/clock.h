@@ -7,26 +7,26 @@
 
 namespace peal::sim {
 
-/// A node's own clock: starts anywhere and runs too fast or too slow, but never back.
+/// A node's own clock: it starts anywhere and runs fast or slow, but never goes back.
 class Clock {
   __extension__ using Wide = __int128;
 
  public:
   Clock() = default;
-  /// `drift_ppm`: parts per million that this clock is fast, -900'000 to 900'000.
+  /// `drift_ppm`: how fast this clock is, in parts per million, -900'000 to 900'000.
   Clock(Duration origin, std::int32_t drift_ppm) : origin_ns_(origin.ns), drift_ppm_(drift_ppm) {}
 
   Instant local(Instant world) const {
     return Instant{origin_ns_ + world.ns + scaled(world.ns, drift_ppm_, 1'000'000)};
   }
-  /// The same clock, which runs at another rate from `now` on.
+  /// The same clock with another rate from `now` on.
   Clock drifting(Instant now, std::int32_t drift_ppm) const {
     Clock other(Duration{}, drift_ppm);
     other.origin_ns_ = local(now).ns - other.local(now).ns;
     return other;
   }
   std::int32_t drift_ppm() const { return drift_ppm_; }
-  /// The earliest time of the world at which the local clock shows at least `local_time`.
+  /// The earliest world time at which the local clock shows at least `local_time`.
   Instant world(Instant local_time) const {
     Instant guess{scaled(local_time.ns - origin_ns_, 1'000'000, 1'000'000 + drift_ppm_)};
     while (local(guess) < local_time) ++guess.ns;

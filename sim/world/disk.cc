@@ -9,7 +9,7 @@
 namespace peal::sim {
 namespace {
 
-/// Memory goes to a disk in pieces, in any order.
+/// Memory reaches a disk in pieces of this size, in any order.
 constexpr std::uint64_t kPieceBytes = 64;
 
 void overlay(std::vector<std::byte>& content, std::uint64_t at, ByteView bytes) {
@@ -78,7 +78,7 @@ port::DiskResult<void> Disk::create(const std::string& name, std::uint64_t bytes
   Failure failure = begin();
   if (find(name) != nullptr) return refuse("create", name, Failure::error);
   if (failure == Failure::none && used() + bytes > bytes_max_) failure = Failure::full;
-  // Without space, or after an error, the name may be there all the same.
+  // Without space or after an error, the name may exist all the same.
   if (failure != Failure::none && random_.chance(0.5)) return refuse("create", name, failure);
   const FileId id = next_++;
   files_[id].live.resize(failure == Failure::none ? bytes : 0);
@@ -166,7 +166,7 @@ port::DiskResult<void> Disk::sync_folder() {
   return {};
 }
 
-/// Nothing of the write from `from` to `to` reached the disk.
+/// Bytes `from` to `to` of the write did not reach the disk.
 void Disk::forget(File& file, const Write& write, std::uint64_t from, std::uint64_t to) {
   if (!exposes_old_ || !random_.chance(0.5)) return;
   for (std::uint64_t i = from; i < to; ++i) {
@@ -214,7 +214,7 @@ void Disk::lose_of(File& file, Loss loss) {
 }
 
 void Disk::lose_names(Loss loss) {
-  // All up to one, or any of them.
+  // Keep all changes up to a random one, or a random subset.
   const bool in_order = random_.chance(0.5);
   const std::uint64_t count = random_.below(unsynced_names_.size() + 1);
   for (std::size_t i = 0; i < unsynced_names_.size() && loss == Loss::some; ++i) {

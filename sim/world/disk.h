@@ -13,17 +13,18 @@
 
 namespace peal::sim {
 
-/// A disk that remembers what was synced and what was not, and forgets as disks do. A copy of it is
-/// the same disk at that moment: whatever is done to the one, the other does not know.
+/// A disk that tracks which writes were synced, and loses the others as real disks do. A copy is
+/// the same disk at that moment; later changes to one do not affect the other.
 class Disk : public port::Disk {
  public:
-  /// What an operation, counted from 1, does instead of what it should.
+  /// How an operation, counted from 1, fails.
   enum class Failure : std::uint8_t { none, error, full };
-  /// What is gone when a machine, or only the process, stops.
+  /// What a disk loses when the machine, or only the process, stops.
   enum class Loss : std::uint8_t {
-    nothing,   ///< the process was killed: what it wrote is still there, synced or not
-    unsynced,  ///< power: everything that was not synced
-    some,      ///< power: any part of what was not synced, in any order, writes torn at any byte
+    nothing,   ///< the process was killed: the disk keeps all writes, synced or not
+    unsynced,  ///< power failure: the disk loses everything that was not synced
+    some,      ///< power failure: the disk loses any part of it, in any order, with writes torn at
+               ///< any byte
   };
 
   explicit Disk(std::uint64_t seed) : random_(seed) {}
@@ -40,24 +41,24 @@ class Disk : public port::Disk {
   port::DiskResult<void> sync_folder() override;
 
   void lose(Loss loss);
-  /// What a lost write leaves may be what an earlier file left there, instead of zeros.
+  /// A lost write may leave bytes of a removed file instead of zeros.
   void expose_old_bytes() { exposes_old_ = true; }
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
-  /// The operation with this number from now on fails; 1 is the next. A failed write has written a
-  /// part; a failed sync has synced a part and forgets the rest for good, though it can be read.
+  /// Makes an operation fail; 1 is the next one. A failed write writes a part. A failed sync syncs
+  /// a part, and the rest never becomes durable though it stays readable.
   void fail(std::uint64_t operation, Failure failure);
-  /// What was to fail does not.
+  /// Cancels a planned failure.
   void mend() { failing_ = 0; }
-  /// Bytes that files have together.
+  /// Bytes of all files together.
   std::uint64_t used() const;
-  /// So many bytes may files have together.
+  /// Limits the bytes of all files together.
   void limit(std::uint64_t bytes_max) { bytes_max_ = bytes_max; }
-  /// Is called within each operation that changes something, when it may have happened or not.
-  /// Copies of the disk do not call it.
+  /// Sets a function that is called during each operation that changes something, when the change
+  /// may or may not have happened. Copies of the disk do not call it.
   void observe(std::function<void()> observer) { observer_.call = std::move(observer); }
   std::uint64_t operations() const { return operations_; }
 
-  /// Whatever is in the way of a test: as it is now and as it is after a crash.
+  /// For tests: these change live and durable bytes alike.
   void flip(const std::string& name, std::uint64_t at, std::byte bits);
   void put(const std::string& name, std::vector<std::byte> bytes);
   const std::vector<std::byte>& bytes_of(const std::string& name) const;
@@ -70,16 +71,16 @@ class Disk : public port::Disk {
     std::vector<std::byte> bytes;
   };
   struct File {
-    std::vector<std::byte> live;     // what is read
-    std::vector<std::byte> durable;  // what was synced
+    std::vector<std::byte> live;     // read by the process
+    std::vector<std::byte> durable;  // survives a crash
     std::vector<Write> unsynced;
     bool sized = false;  // its length is durable
   };
   using FileId = std::uint64_t;
   struct NameChange {
     std::string name;
-    FileId file{};       // 0: the name is gone
-    std::string source;  // of a rename: gone at the same time
+    FileId file{};       // 0: the name is removed
+    std::string source;  // of a rename: removed at the same time
   };
   using Names = std::map<std::string, FileId>;
   /// Not copied with the disk.
@@ -105,11 +106,11 @@ class Disk : public port::Disk {
   Names durable_names_;
   std::vector<NameChange> unsynced_names_;
   FileId next_ = 1;
-  std::vector<std::byte> old_;  // what the last removed file held
+  std::vector<std::byte> old_;  // content of the last removed file
   bool exposes_old_ = false;
   std::uint64_t bytes_max_ = UINT64_MAX;
   std::uint64_t operations_ = 0;
-  std::uint64_t failing_ = 0;  // the operation that fails; 0: none
+  std::uint64_t failing_ = 0;  // counts down to the operation that fails; 0: none
   Failure failure_ = Failure::none;
   Observer observer_;
 };

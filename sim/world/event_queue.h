@@ -10,27 +10,27 @@
 
 namespace peal::sim {
 
-/// What is to happen in the simulated world.
+/// The kinds of planned events in the simulated world.
 enum class Happening : std::uint8_t {
   arrival,  ///< a packet reaches a node's socket; a = packet
   frame,    ///< a frame of a node reaches the switch; a = flight
-  run,      ///< a node is scheduled by its processor; a = incarnation
-  timer,    ///< a node's deadline; a = incarnation
-  resume,   ///< a paused node goes on; a = incarnation
-  load,     ///< a background load submits; a = load
+  run,      ///< the processor schedules a node; a = incarnation
+  timer,    ///< a node's deadline expires; a = incarnation
+  resume,   ///< a paused node continues; a = incarnation
+  load,     ///< a background load submits messages; a = load
   consume,  ///< a slow application takes its next message; a = incarnation
-  action,   ///< something that a scenario or a fault planned; a = slot
+  action,   ///< an action that a scenario or a fault planned; a = slot
 };
 
 struct Planned {
   Instant at;
-  std::uint64_t order;  ///< of insertion: ties are broken by it, so that a run can be repeated
+  std::uint64_t order;  ///< of insertion; breaks ties, so that runs are reproducible
   std::uint32_t a;
   std::uint32_t node;
   Happening what;
 };
 
-/// Everything that is going to happen, by time and then by insertion.
+/// All planned events, ordered by time and then by insertion.
 class EventQueue {
  public:
   void push(Instant at, Happening what, std::uint32_t node, std::uint32_t a) {

@@ -15,7 +15,7 @@ bool contains(const std::vector<NodeId>& nodes, NodeId node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
-/// What only a look into the packet can tell; false if the rule wants something else.
+/// Checks the parts of the rule that need the packet's content.
 bool content_matches(const Rule& rule, const Packet& packet) {
   if (rule.seq && position_of(packet) != rule.seq) return false;
   if (rule.view && proposes_view(packet) != *rule.view) return false;
@@ -36,7 +36,7 @@ bool content_matches(const Rule& rule, const Packet& packet) {
   return true;
 }
 
-/// More than this share of packets lost, and a link does not work.
+/// A link that loses more than this share of its packets does not work.
 constexpr double kLossOfWorkingLink = 0.05;
 
 double share_lost(const Conditions& c) {

@@ -21,74 +21,75 @@ inline constexpr std::uint32_t kNodesMax = 128;
 
 /// How the network treats packets. Probabilities are 0 to 1.
 struct Conditions {
-  Duration delay = microseconds(50);  ///< of every packet
+  Duration delay = microseconds(50);  ///< base delay of every packet
   Duration tail = microseconds(10);   ///< mean of an exponential addition
-  Duration per_kilobyte{};            ///< more for each 1,000 bytes
+  Duration per_kilobyte{};            ///< added for each 1,000 bytes
   double loss = 0;                    ///< each copy, independently
-  double burst = 0;                   ///< a burst of losses begins on a link
+  double burst = 0;                   ///< probability that a burst of losses begins on a link
   std::uint32_t burst_packets = 10;   ///< mean length of a burst
   double duplicate = 0;
-  double reorder = 0;  ///< held back by up to `reorder_by`
+  double reorder = 0;  ///< probability that a packet is held back by up to `reorder_by`
   Duration reorder_by = milliseconds(1);
-  double late = 0;  ///< delayed by up to `late_by`
+  double late = 0;  ///< probability that a packet is delayed by up to `late_by`
   Duration late_by = milliseconds(100);
-  double flip = 0;     ///< one bit is damaged
-  double partial = 0;  ///< a multicast reaches only some nodes
-  double replay = 0;   ///< an old packet comes again
+  double flip = 0;     ///< probability that one bit is damaged
+  double partial = 0;  ///< probability that a multicast reaches only some nodes
+  double replay = 0;   ///< probability that an old packet arrives again
   Duration replay_by = seconds(2);
   std::uint32_t mtu = 0;    ///< larger packets of the data lane are lost; 0: no limit
-  std::uint32_t large = 0;  ///< packets above this are delayed by `large_by`; 0: none
+  std::uint32_t large = 0;  ///< larger packets are delayed by `large_by`; 0: none
   Duration large_by = milliseconds(900);
   std::optional<PacketKind> bad_kind;  ///< packets of this kind are lost with `bad_kind_loss`
   double bad_kind_loss = 0;
-  bool dead_data = false;        ///< packets of the data lane are lost
-  bool dead_control = false;     ///< packets of the other lanes are lost
-  std::uint32_t dead_above = 0;  ///< larger packets are lost, whatever their lane; 0: none
+  bool dead_data = false;        ///< all packets of the data lane are lost
+  bool dead_control = false;     ///< all packets of the other lanes are lost
+  std::uint32_t dead_above = 0;  ///< larger packets are lost on every lane; 0: none
 };
 
 /// A link works if it loses less than one packet in twenty, of every kind and size.
 bool works(const Conditions& conditions);
-/// It loses packets of every kind and size, and some arrive.
+/// The link loses packets of every kind and size, but not all.
 bool is_lossy(const Conditions& conditions);
 
-/// A rule of a scenario: what to do with matching packets. Fields left empty match all.
+/// A scenario's rule for matching packets. Absent fields match everything.
 struct Rule {
   enum class Act : std::uint8_t { drop, delay, duplicate, hold };
   Act act = Act::drop;
   std::optional<PacketKind> kind;
   std::vector<NodeId> from;
   std::vector<NodeId> to;
-  std::optional<Seq> seq;              ///< of a data packet, or a proposed or decided value
-  std::optional<bool> view;            ///< of a proposed value: it is the next view
+  std::optional<Seq> seq;              ///< position of a data packet, or instance of a proposed or
+                                       ///< decided value
+  std::optional<bool> view;            ///< of a proposed value: whether it is the next view
   std::optional<bool> retransmission;  ///< of a data packet
   std::optional<bool> post;            ///< of a data packet
   std::optional<std::uint32_t> phase;  ///< of a commit token, 1 or 2
   double probability = 1;
-  std::uint64_t count = ~0ULL;  ///< copies that it still applies to
-  Duration low{};               ///< delay
+  std::uint64_t count = ~0ULL;  ///< number of packet copies that the rule still applies to
+  Duration low{};               ///< range of the delay
   Duration high{};
-  bool recovering = false;  ///< only while some node recovers
+  bool recovering = false;  ///< applies only while some node recovers
 };
 
-/// One copy of a packet that will arrive.
+/// One copy of a packet that arrives.
 struct Arrival {
-  Duration after;  ///< since the packet left
+  Duration after;  ///< since the packet was sent
   bool damaged = false;
 };
 /// The copies of one packet for one node.
 struct Fate {
   std::array<Arrival, 4> copies;
   std::uint32_t count = 0;
-  bool held = false;  ///< kept until it is released
+  bool held = false;  ///< a rule holds the packet until it is released
 };
 
-/// What happens to packets between nodes: delay, loss, damage, cuts. One thread.
+/// Decides what happens to packets between nodes: delay, loss, damage, cuts. Thread: one.
 class Network {
  public:
   Network(std::uint32_t nodes, std::uint64_t seed, FaultCounts& faults);
 
   Conditions& conditions() { return conditions_; }
-  /// Conditions of one direction of one link, in place of the common ones.
+  /// Sets conditions of one direction of one link, which override the common ones.
   void set_link(NodeId from, NodeId to, const Conditions& conditions);
   void clear_links();
 
@@ -96,22 +97,23 @@ class Network {
   void heal(NodeId from, NodeId to);
   void heal_all();
   bool connected(NodeId from, NodeId to) const;
-  /// The link from one to the other is not cut, and its conditions are those of one that works.
+  /// Whether the link from `from` to `to` is not cut and its conditions are those of a working
+  /// link.
   bool link_works(NodeId from, NodeId to) const;
   bool link_is_lossy(NodeId from, NodeId to) const;
-  /// Nodes are connected if they share a part; a part may overlap another. Nodes in no part are
-  /// alone. Replaces all cuts.
+  /// Connects nodes that share a part; parts may overlap. Nodes in no part are alone. Replaces all
+  /// cuts.
   void split(std::span<const std::vector<NodeId>> parts);
 
-  /// Adds a rule; the identifier removes it again.
+  /// Adds a rule; remove_rule() takes the returned identifier.
   std::uint32_t add_rule(Rule rule);
   void remove_rule(std::uint32_t id);
   void clear_rules();
   bool has_rules() const { return !rules_.empty(); }
 
-  /// What becomes of the copy of `packet` that goes to `to`.
+  /// What happens to the copy of `packet` for `to`.
   Fate fate(const Packet& packet, NodeId to, bool anyone_recovers);
-  /// Whether this multicast reaches only a part of the nodes, and then whether `to` is in it.
+  /// partial(): whether a multicast reaches only some nodes. coin() then decides for each node.
   bool partial() { return conditions_.partial > 0 && random_.chance(conditions_.partial); }
   bool coin() { return random_.chance(0.5); }
   Random& random() { return random_; }
@@ -120,7 +122,7 @@ class Network {
   struct Link {
     bool cut = false;
     std::uint32_t burst_left = 0;
-    std::int32_t own = -1;  ///< index of its own conditions
+    std::int32_t own = -1;  ///< index in own_conditions_; -1: the common conditions
   };
 
   std::size_t index(NodeId from, NodeId to) const;

@@ -10,11 +10,11 @@
 namespace peal::sim {
 namespace {
 
-/// Of a segment's header (docs/wal.md).
+/// Offset in a segment's header (docs/wal.md).
 constexpr std::size_t kFirstOffset = 48;
 constexpr std::uint64_t kOwedSegmentBytes = 256U << 10;
-/// The least that a log may have in all: well above what an engine keeps of decided values, or it
-/// could not write any more.
+/// Size limit of a log. It is well above the decided values that an engine retains; otherwise the
+/// engine could write no more.
 constexpr std::uint64_t kLogBytes = 256U << 20;
 constexpr std::uint64_t kLogOwner = 0x5eed0001;
 
@@ -73,7 +73,7 @@ bool NodeLog::open_folder(MemberId self) {
   options.log = random_.next() | 1;
   options.segment_bytes = segment_bytes_;
   options.bytes_max = kLogBytes;
-  // What a record needs in a segment besides its bytes is far less than this.
+  // A record's overhead in a segment is far less than this.
   constexpr std::uint64_t kAround = 1U << 10;
   options.record_bytes_max = std::min<std::uint64_t>(128U << 10, segment_bytes_ - kAround);
   disk_.limit(full_ ? disk_.used() : UINT64_MAX);
@@ -82,7 +82,8 @@ bool NodeLog::open_folder(MemberId self) {
     Disk given = *std::exchange(given_, {});
     auto opened = wal::Log::open(given, options, wal::Start::existing);
     PEAL_ASSERT(!opened.has_value() && "the folder of another node is refused");
-    return refused(opened.error().message);  // and somebody moves its own back
+    return refused(opened.error().message);  // as after an operator has moved the node's own folder
+                                             // back
   }
   auto opened = wal::Log::open(disk_, options, made_ ? wal::Start::existing : wal::Start::create);
   if (!opened) {
@@ -110,8 +111,8 @@ void NodeLog::give(const NodeLog& other) {
   given_->lose(Disk::Loss::unsynced);
 }
 
-// Only in segments before the newest: what is lost at a log's end cannot always be told from what
-// was never written (docs/wal.md).
+// Damages only segments before the newest: at a log's end, lost records cannot always be told from
+// records never written (docs/wal.md).
 bool NodeLog::do_damage() {
   const Damage damage = std::exchange(damage_, Damage::none);
   if (damage == Damage::none) return false;
@@ -184,7 +185,7 @@ void NodeLog::crash() {
   if (owed_) owed_->crash();
   if (log_ == nullptr) return;
   if (under_way_ && random_.chance(0.7)) {
-    // Some of what it was writing is there, and some is not.
+    // Part of the write in progress reached the disk, part did not.
     disk_.fail(1 + random_.below(4), Disk::Failure::error);
     log_->carry_out();
     disk_.mend();

@@ -15,7 +15,7 @@
 
 namespace peal::sim {
 
-/// How long disks take to write and sync what a node gave them.
+/// How long disks take to write and sync.
 struct DiskTimes {
   Duration low = microseconds(20);
   Duration high = microseconds(400);
@@ -23,73 +23,73 @@ struct DiskTimes {
   Duration slow_time = milliseconds(200);
 };
 
-/// One folder on the disk of a node, which outlives its processes, and the durable log that the
-/// running one has in it. When a process crashes, whatever was not reported as durable may be lost,
-/// in any part.
+/// One folder on a node's disk, which survives its processes, and the running process's durable log
+/// in it. A crash may lose any part of what was not reported as durable.
 class NodeLog {
  public:
   enum class Kind : std::uint8_t {
-    votes,  ///< an acceptor's, with `owed()` beside it on the same disk
-    owed,   ///< of what excluded members are owed
+    votes,  ///< an acceptor's votes, with `owed()` beside it on the same disk
+    owed,   ///< the retained backlog of excluded members
   };
-  /// Small ones, so that a story sees many.
+  /// Small, so that a scenario fills many segments.
   static constexpr std::uint64_t kSegmentBytes = 1U << 20;
   static constexpr std::uint64_t kSegmentBytesLeast = 16U << 10;
 
   NodeLog(const DiskTimes& times, std::uint64_t seed, std::uint64_t segment_bytes = kSegmentBytes,
           Kind kind = Kind::votes);
 
-  /// Null if this is one.
+  /// Null if this is the owed log itself.
   NodeLog* owed() { return owed_.get(); }
 
-  /// Opens the log of a new incarnation, and what is owed beside it; its epoch is larger than those
-  /// before. False: what is in the folder is refused, which only damage() and give() may lead to.
+  /// Opens the log of a new incarnation, and the one in `owed()`. The epoch of `self` is larger
+  /// than all earlier ones. False if the folder's content is refused, which only damage() and
+  /// give() may cause.
   bool open(MemberId self);
-  /// That of the running process.
+  /// The log of the running process.
   port::Log* log();
-  /// Why it was refused.
+  /// Why open() refused the folder.
   const std::string& refusal() const { return refusal_; }
-  /// Is told of everything from the next incarnation on; outlives this.
+  /// The witness sees all operations from the next incarnation on, and outlives this object.
   void watch(LogWitness* witness) { witness_ = witness; }
-  /// Of the newest segment on the disk, the position of its first record; 0: there is none.
+  /// Position of the first record of the newest segment on the disk; 0: no segment.
   LogPosition newest_segment() const;
-  /// Begins to write what was appended. How long that takes, or nothing if there is nothing to be
-  /// written, or it is being done.
+  /// Starts to write the appended records. Returns the time that this takes; nullopt if there is
+  /// nothing to write or a write is in progress.
   std::optional<Duration> begin();
-  /// It is done.
+  /// The write is complete.
   void finish();
-  /// The process is gone, perhaps in the middle of it; here and in `owed()`.
+  /// The process has crashed, perhaps during a write; affects this log and `owed()`.
   void crash();
 
-  /// With the next incarnation its folder is empty.
+  /// The next incarnation finds an empty folder.
   void lose() { lost_ = true; }
-  /// A copy of the folder as it is on disk now.
+  /// Copies the folder as it is on disk now.
   void copy();
-  /// With the next incarnation its folder holds what was copied last, if anything was.
+  /// The next incarnation finds the last copy, if there is one.
   void put_back() { put_back_ = copy_.has_value(); }
   bool is_put_back() const { return put_back_; }
-  /// Rot: one bit of what was written long ago is another with the next incarnation. A stray write:
-  /// some of it is what should have gone elsewhere. Nothing happens if all was written lately.
+  /// Damage that the next incarnation finds. rot: one bit of an old record is flipped. stray: a
+  /// misdirected write has overwritten some old bytes. No damage if all records are recent.
   enum class Damage : std::uint8_t { none, rot, stray };
   void damage(Damage damage) { damage_ = damage; }
-  /// The next incarnation finds the folder of another node, as it is now, in the place of its own.
+  /// The next incarnation finds the folder of another node, as it is now, instead of its own.
   void give(const NodeLog& other);
-  /// There is no room on the disk beyond what files have now.
+  /// The disk has no space beyond what its files use now.
   void fill() { full_ = true; }
-  /// The next write or sync fails, and with it the log of the running process.
+  /// The next write or sync fails, and so does the log of the running process.
   void fail() { fails_ = true; }
-  /// Each sync takes so long.
+  /// Each sync takes `time`.
   void slow(Duration time) { slow_ = time; }
-  /// Nothing becomes durable until the hang ends; see World::end_hang().
+  /// Nothing becomes durable until end_hang(); see World::end_hang().
   void hang() { hangs_ = true; }
   bool hangs() const { return hangs_; }
-  /// True if a write was done meanwhile, and has only not been told.
+  /// True if a write completed during the hang, so that finish() is still due.
   bool end_hang();
-  /// What was being written is done as soon as the hang ends.
+  /// The write in progress completes as soon as the hang ends.
   void wait_for_end() { waits_ = true; }
-  /// Ends failures and slowness, here and in `owed()`; what has failed has.
+  /// Ends failures and slowness, here and in `owed()`. A log that has failed stays failed.
   void mend();
-  /// Did the running process's log, or `owed()`, fail as it was told to?
+  /// Whether the running process's log, or `owed()`, failed because of fail().
   bool failed() const { return failed_ || (owed_ && owed_->failed()); }
 
  private:
@@ -110,7 +110,7 @@ class NodeLog {
   bool made_ = false;
   bool lost_ = false;
   std::optional<Disk> copy_;
-  std::optional<Disk> given_;  ///< another node's
+  std::optional<Disk> given_;  ///< folder of another node
   Damage damage_ = Damage::none;
   bool full_ = false;
   std::string refusal_;
@@ -118,7 +118,7 @@ class NodeLog {
   bool under_way_ = false;
   bool fails_ = false, failed_ = false;
   bool hangs_ = false, waits_ = false;
-  Duration slow_{};  ///< 0: as `times_` say
+  Duration slow_{};  ///< 0: as `times_` says
 };
 
 }  // namespace peal::sim

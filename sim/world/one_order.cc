@@ -15,11 +15,11 @@ namespace {
 
 struct Voter {
   NodeId node;
-  std::uint64_t order = 0;      ///< what tells it from others
-  std::uint64_t acceptors = 0;  ///< that it knows of in this order
+  std::uint64_t order = 0;      ///< identifies the order
+  std::uint64_t acceptors = 0;  ///< number of acceptors that it knows in this order
 };
 
-/// Nothing if the node is not running, or does not vote.
+/// nullopt if the node is not running or does not vote.
 std::optional<Voter> voter(const World& world, NodeId node) {
   const Process* process = world.process(node);
   if (process == nullptr || process->end != Process::End::none) return std::nullopt;
@@ -39,7 +39,7 @@ bool lists(const World& world, NodeId node, NodeId other) {
   return std::find(list.begin(), list.end(), other) != list.end();
 }
 
-/// Most acceptors of its order vote in it.
+/// Whether most acceptors of its order vote in it.
 bool can_decide(const Voter& voter, const std::vector<Voter>& all) {
   const auto count = std::count_if(
       all.begin(), all.end(), [&voter](const Voter& each) { return each.order == voter.order; });

@@ -5,12 +5,12 @@ namespace peal::sim {
 
 class World;
 
-/// Of acceptors on quorums: all that are running, and vote, go by one order; else the violation
-/// "fork". Where nobody remembers, a cluster may begin an order in the place of one
-/// that was lost. It must not beside one that goes on, nor while an acceptor of that one still
-/// votes: views of both are numbered apart, so nobody's own view of things shows it. An acceptor
-/// that the others' files do not list any more is nobody whom they could ask: it may go on to vote,
-/// as long as it can decide nothing.
+/// For engines with acceptors: reports the violation "fork" unless all running acceptors that vote
+/// belong to one order. Acceptors that are all amnesiac may bootstrap an order in place of a lost
+/// one. They must not do so beside an order that continues, nor while an acceptor of that order
+/// still votes. View numbers of the two orders differ, so no node's own history shows a fork. An
+/// exception: an acceptor that no other node's list names any more may continue to vote, since
+/// nobody could ask it, unless both orders can decide.
 void check_one_order(World& world);
 
 }  // namespace peal::sim

@@ -14,8 +14,8 @@
 
 namespace peal::sim {
 
-/// What the simulated network can tell about a packet: the frame kind of the header, with a few
-/// finer ones that faults aim at.
+/// What the simulated network can tell about a packet: the frame kind in the header, with some
+/// finer kinds that faults aim at.
 enum class PacketKind : std::uint8_t {
   other = 0,  ///< damaged, random, of an unknown kind, or a TRIAL
   token = 1,
@@ -25,7 +25,7 @@ enum class PacketKind : std::uint8_t {
   probe = 5,
   hold_cancel = 6,
   epoch_notice = 7,
-  // Of engines on quorums, in the order of wire::PaxosKind.
+  // Of engines with acceptors, in the order of wire::PaxosKind.
   state = 8,
   submit = 9,
   propose = 10,
@@ -49,7 +49,7 @@ enum class PacketKind : std::uint8_t {
 };
 inline constexpr std::size_t kPacketKinds = 28;
 
-/// Does a packet of this kind bring units?
+/// Whether a packet of this kind carries units.
 inline bool carries_units(PacketKind kind) {
   return kind == PacketKind::data || kind == PacketKind::submit || kind == PacketKind::propose ||
          kind == PacketKind::fetched || kind == PacketKind::decided || kind == PacketKind::relay ||
@@ -64,17 +64,17 @@ std::string packet_kinds_text();
 
 using PacketIndex = std::uint32_t;
 
-/// A packet on its way. The bytes belong to the network: a sender that crashes takes nothing along.
+/// A packet in transit. The network owns the bytes, so a sender's crash does not affect them.
 struct Packet {
   std::vector<std::byte> bytes;
   std::uint32_t references = 0;
   NodeId from{};
-  NodeId to{};  ///< 0: to all
+  NodeId to{};  ///< 0: all nodes
   Lane lane = Lane::data;
   PacketKind kind = PacketKind::other;
 };
 
-/// Holds packets by index and counts who still needs them; memory is used again.
+/// Holds packets by index and counts references to them; reuses memory.
 class PacketStore {
  public:
   /// A copy of `bytes`, with one reference.
@@ -106,7 +106,7 @@ class PacketStore {
   std::size_t in_use() const { return packets_.size() - free_.size(); }
 
  private:
-  std::deque<Packet> packets_;  // references stay valid while it grows
+  std::deque<Packet> packets_;  // a deque, so that references stay valid while it grows
   std::vector<PacketIndex> free_;
 };
 

@@ -7,15 +7,15 @@
 #include "base/ids.h"
 #include "sim/world/packet.h"
 
-// What only a look into a packet can tell.
+// What only the content of a packet shows.
 
 namespace peal::sim {
 
-/// Of a data packet its position; of a proposed or decided value its instance.
+/// The position of a data packet, or the instance of a proposed or decided value.
 std::optional<Seq> position_of(const Packet& packet);
-/// A value that is the members of the next view, proposed.
+/// Whether the packet proposes the members of the next view.
 bool proposes_view(const Packet& packet);
-/// Up to which instance a STATE says that its sender has voted.
+/// The instance up to which a STATE says that its sender has voted.
 std::optional<std::uint64_t> told_votes(const Packet& packet);
 
 }  // namespace peal::sim

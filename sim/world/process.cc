@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::uint32_t kLargeSlabBytes = 65'536;
 constexpr std::uint32_t kLargeSlabs = 64;
-/// A commit token of a few nodes with large gaps must fit.
+/// Large enough for the commit token of a few nodes with large gaps.
 constexpr std::uint32_t kUnitSlabBytesLeast = 8'192;
-/// Address space, not memory: pages that are never used cost nothing.
+/// A limit of address space, not memory: pages that are never used cost nothing.
 constexpr std::uint64_t kPoolBytesMost = 256ULL << 20;
 
 std::uint32_t slab_count(std::uint32_t wanted, std::uint32_t max_gap, std::uint32_t slab_bytes) {
@@ -42,8 +42,8 @@ Process::~Process() { node.reset(); }
 
 void Process::make_node() { node = world.make_node(*this); }
 
-/// With an engine that orders on a quorum, others may deliver what a node hands out before it knows
-/// that it has its place, and even if it dies at once.
+/// With an engine with acceptors, other nodes may deliver a unit that this node hands out before
+/// this node knows that it has its place, even if this node crashes at once.
 void Process::announce_before_sending() {
   if (world.options().engine.has_quorum()) announce_submission();
 }
@@ -101,7 +101,8 @@ void Process::on_message(const node::Message& message) {
   if (end != End::none) return;
   ++effects_in_call;
   ++messages_delivered;
-  if (node::is_control(message.number)) {  // no application's: the order of messages has no place
+  if (node::is_control(message.number)) {  // not an application's message, so it has no place in
+                                           // the order of messages
     clients->on_message(message);
     return;
   }
@@ -174,7 +175,8 @@ void Process::on_event(const order::Event& event) {
   world.reported(*this, event);
 }
 
-/// The node goes on under another epoch: its history so far is that of an incarnation that ended.
+/// The node continues with another epoch: its history so far counts as that of an ended
+/// incarnation.
 void Process::correct_epoch(std::uint64_t epoch) {
   const MemberId before = self;
   world.recorder().crashed(world.now(), self);

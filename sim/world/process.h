@@ -22,15 +22,15 @@ namespace peal::sim {
 
 class World;
 
-/// What the simulated application of a node wants to send.
+/// A message that the simulated application of a node wants to send.
 struct Submission {
   Service service = Service::agreed;
   order::Domain domain = 0;
   std::string payload;
-  std::optional<ClientWish> wish;  ///< with groups: what exactly; without it, something at random
+  std::optional<ClientWish> wish;  ///< with groups: the exact message; without it, a random one
 };
 
-/// Packets that wait in a socket, first in first out.
+/// Packets that wait in a socket, first in, first out.
 class Socket {
  public:
   std::size_t size() const { return packets_.size(); }
@@ -46,27 +46,29 @@ class Socket {
   std::deque<PacketIndex> packets_;
 };
 
-/// Sizes of what one process gets from its machine.
+/// Limits of one process on its machine.
 struct ProcessLimits {
-  std::uint32_t receive_slabs = 0;  ///< of one ordinary packet; 0: enough for the largest gap
-  std::uint32_t unit_slabs = 0;     ///< likewise
+  std::uint32_t receive_slabs = 0;  ///< buffers of one ordinary packet; 0: enough for the largest
+                                    ///< gap
+  std::uint32_t unit_slabs = 0;     ///< likewise, for units
   std::uint32_t socket_packets = 2'048;
-  std::uint32_t room_units = 65'536;  ///< what the application takes in before it stops the ring
+  std::uint32_t room_units = 65'536;  ///< units that the application buffers before it stops the
+                                      ///< ring
 };
 
-/// One incarnation of a node, with its buffers, its sockets, its processor and its application. It
-/// is both ends of peal::node::Node: what it sends through, and what it delivers to. The World
-/// decides when anything happens.
+/// One incarnation of a node, with its buffers, sockets, processor and application. It is both ends
+/// of peal::node::Node: the transport that it sends through, and the sink that it delivers to. The
+/// World decides when anything happens.
 class Process final : public port::Transport, public node::Sink {
  public:
   enum class State : std::uint8_t { up, paused, ended };
-  /// How this incarnation ended, if it did.
+  /// How this incarnation ended, if it has.
   enum class End : std::uint8_t { none, crashed, left, conflict };
 
   Process(World& world, MemberId self, std::uint32_t incarnation, const Clock& clock);
   ~Process() override;
 
-  /// Makes the node; call start_node right after it.
+  /// Creates the node; the caller then calls start_node.
   void make_node();
 
   // port::Transport
@@ -87,19 +89,19 @@ class Process final : public port::Transport, public node::Sink {
   void on_unit_originated(const ViewId& view, Seq seq, Service service, ByteView unit) override;
   void on_unit_delivered(const order::Delivery& delivery) override;
 
-  /// Of its engine, its node, and its groups.
+  /// Counters of its engine, node and groups.
   std::vector<order::Counter> counters() const;
-  /// Announces the message whose submission is running, if that has not been done.
+  /// Records the message whose submission is in progress, unless it is recorded already.
   void announce_submission();
   void announce_before_sending();
 
-  // Identity and life. The World writes these.
+  // Identity and state, written by the World.
   World& world;
-  MemberId self;  ///< may get a larger epoch before the first view
+  MemberId self;  ///< may change to a larger epoch before the first view
   const std::uint32_t incarnation;
   Clock clock;
   State state = State::up;
-  End end = End::none;  ///< set inside a call; the World then ends the process
+  End end = End::none;  ///< set during a call; the World then ends the process
   std::unique_ptr<BufferPool> receive_pool;
   std::unique_ptr<BufferPool> large_pool;
   std::unique_ptr<BufferPool> unit_pool;
@@ -108,31 +110,31 @@ class Process final : public port::Transport, public node::Sink {
 
   // Sockets and processor.
   std::array<Socket, 3> sockets;  ///< by Lane
-  std::deque<Submission> inbox;   ///< what the application submits when it gets to run
+  std::deque<Submission> inbox;   ///< messages that the application submits when it runs next
   bool leave_wanted = false;
-  bool clients_wanted = false;  ///< World::wake_clients() was called, and its time came
+  bool clients_wanted = false;  ///< World::wake_clients() was called, and its time has come
   bool run_planned = false;
-  bool draining = false;  ///< on_pause was called, on_drained was not
+  bool draining = false;  ///< after on_pause(), before on_drained()
   bool room_grew = false;
-  bool log_grew = false;  ///< more of its log is durable, or the log failed
+  bool log_grew = false;  ///< more of its log is durable, or the log has failed
   std::uint32_t reads_since_timer = 0;
-  bool control_next = false;  ///< whose turn it was last, where data and control are read in turn
+  bool control_next = false;  ///< which lane was last, where data and control take turns
   Instant busy_until{};
-  Instant send_free{};  ///< when the network interface can send again
+  Instant send_free{};  ///< when the network interface is free to send again
   std::optional<Instant> timer_planned;
   Instant paused_at{};
   std::int64_t slowness = 1;
   std::uint64_t sends_until_crash = 0;  ///< 0: no crash planned
   std::uint32_t sends_in_call = 0;
-  std::uint32_t effects_in_call = 0;  ///< of any kind
-  Duration charged{};                 ///< to the running call, by the network model
+  std::uint32_t effects_in_call = 0;  ///< effects of any kind
+  Duration charged{};                 ///< cost of the running call, by the network model
   Duration worked{};                  ///< processor time so far
   std::vector<NodeId> audience;
 
   // Application.
-  std::uint32_t room_units = 0;  ///< what it takes in at most
-  std::uint32_t room_used = 0;   ///< units that it has not looked at
-  Duration consume_every{};      ///< time for one unit; 0: none
+  std::uint32_t room_units = 0;  ///< units that it buffers at most
+  std::uint32_t room_used = 0;   ///< units that it has not read
+  Duration consume_every{};      ///< time to read one unit; 0: none
   bool consume_planned = false;
 
   struct PendingSubmission {
@@ -144,7 +146,7 @@ class Process final : public port::Transport, public node::Sink {
     bool announced = true;
   };
   PendingSubmission pending;
-  std::vector<PendingSubmission> before_first_view;  ///< told again if the epoch is corrected
+  std::vector<PendingSubmission> before_first_view;  ///< recorded again if the epoch is corrected
   std::uint64_t submitted = 0;
   std::uint64_t refused = 0;
   std::uint64_t originated = 0;
@@ -152,14 +154,14 @@ class Process final : public port::Transport, public node::Sink {
   std::uint64_t units_delivered = 0;
   std::uint64_t messages_delivered = 0;
 
-  // What it said about its view.
-  bool operational = false;  ///< since view_installed, until gather_started
+  // What the node reported about its view.
+  bool operational = false;  ///< from view_installed to gather_started
   bool recovering = false;
   bool committing = false;
-  std::optional<ViewId> view;  ///< the last regular one
+  std::optional<ViewId> view;  ///< the last regular view
   std::vector<MemberId> members;
-  std::uint64_t views = 0;  ///< regular ones
-  Seq last_seq = 0;         ///< delivered in `view`
+  std::uint64_t views = 0;  ///< number of regular views
+  Seq last_seq = 0;         ///< last position delivered in `view`
   /// What it delivered in `view` of one domain.
   struct Reached {
     Seq seq = 0;
@@ -167,14 +169,16 @@ class Process final : public port::Transport, public node::Sink {
   };
   std::array<Reached, trace::kDomainMax + 1> reached;  ///< by domain
   std::string fatal_reason;
-  bool set_back = false;   ///< its clock gave an epoch that an earlier incarnation had passed
-  std::uint64_t list = 0;  ///< hash of the list of nodes that it goes by
+  bool set_back = false;   ///< its clock gave an epoch that is not larger than that of an earlier
+                           ///< incarnation
+  std::uint64_t list = 0;  ///< hash of its active list of nodes
 
-  // Work, for the bounds on it.
+  // Work done, for checks of its bounds.
   std::uint64_t calls = 0;
   std::uint64_t idle_timer_calls = 0;  ///< on_timer without any effect
-  Instant idle_from{};                 ///< of the second that is counted
-  std::uint64_t idle_in_second = 0;    ///< such calls in it
+  Instant idle_from{};                 ///< start of the second in which idle timer calls are
+                                       ///< counted
+  std::uint64_t idle_in_second = 0;    ///< idle timer calls in that second
   std::uint64_t packets_sent = 0;
   std::uint64_t data_bytes_sent = 0;
   std::uint64_t unit_bytes_originated = 0;

@@ -11,9 +11,9 @@
 namespace peal::sim {
 namespace {
 
-/// Nodes start at this many milliseconds since the origin of epochs.
+/// Nodes start this many milliseconds after the origin of epochs.
 constexpr std::uint64_t kFirstEpoch = 1'000'000;
-/// Name and settings of the simulated cluster, as wire::Header wants them.
+/// Name and settings of the simulated cluster, as in wire::Header.
 constexpr std::uint64_t kCluster = 0x5eed0001'00000001ULL;
 
 bool among(const std::vector<NodeId>& nodes, NodeId node) {
@@ -70,7 +70,8 @@ World::World(const WorldOptions& options, HistoryRecorder& recorder)
   if (options.ghost && !options.maker) make_ghost();
   if (options.groups) client_mix_ = make_client_mix(mixed(options.seed, 7), options.nodes);
   if (options.net) {
-    network_.conditions().delay = network_.conditions().tail = Duration{};  // the model's business
+    network_.conditions().delay = network_.conditions().tail = Duration{};  // the model computes
+                                                                            // the delays
     model_ = std::make_unique<NetModel>(*options.net, options.nodes, mixed(options.seed, 6));
   }
 }
@@ -215,7 +216,7 @@ void World::start(NodeId node, std::int64_t epoch_step) {
   call(process, [](node::Node& n, Instant local) { n.start(local); });
 }
 
-/// False: what is in its folder is refused, and the process ends before it has begun.
+/// False if the folder's content is refused; the process then ends before its start.
 bool World::open_log(MemberId self) {
   NodeLog* log = options_.maker ? nullptr : disk(self.node);
   if (log == nullptr) return true;
@@ -254,7 +255,7 @@ std::unique_ptr<order::Engine> World::make_engine(Process& process, std::uint64_
   return options_.engine.engine().make(setup, *process.unit_pool, host);
 }
 
-// What an acceptor appended is written and synced meanwhile, and the node goes on.
+// Writes and syncs appended records of an acceptor in the background; the node continues meanwhile.
 void World::commit_log(Process& process) {
   const NodeId node = process.self.node;
   NodeLog* votes = disk(node);

@@ -24,8 +24,8 @@
 #include "sim/world/packet.h"
 #include "sim/world/process.h"
 
-// A cluster of whole nodes in one thread, with a network, clocks, processors and applications that
-// are all made of one seed. The same seed and the same calls give the same run, bit by bit.
+// A cluster of whole nodes in one thread. Its network, clocks, processors and applications derive
+// from one seed: the same seed and the same calls give the same run, bit by bit.
 
 namespace peal::sim {
 
@@ -48,37 +48,37 @@ struct WorldOptions {
   EngineMaker maker;                                     ///< empty: `engine`
   node::Limits limits;
   ProcessLimits process;
-  std::int32_t drift_ppm = 0;                     ///< clocks are wrong by up to this
+  std::int32_t drift_ppm = 0;                     ///< largest error of clocks
   Duration step_cost = nanoseconds(700);          ///< processor time of one input
-  Duration send_cost = nanoseconds(300);          ///< of one packet sent
+  Duration send_cost = nanoseconds(300);          ///< processor time of one packet sent
   Duration wire_per_kilobyte = nanoseconds(800);  ///< 10 Gbit/s
-  std::uint32_t read_budget = 32;                 ///< packets read before timers are looked at
-  bool follow_preference = false;      ///< else which socket is read is also left to chance
-  bool loopback = false;               ///< multicasts come back to their senders
-  bool fan_out = false;                ///< multicasts of data go to the audience one by one
-  bool multicast = true;               ///< else all multicasts go to all other nodes, one by one
+  std::uint32_t read_budget = 32;                 ///< packets read before timers are checked
+  bool follow_preference = false;      ///< else the choice of the socket is partly random
+  bool loopback = false;               ///< multicasts return to their senders
+  bool fan_out = false;                ///< data multicasts go to the destinations one by one
+  bool multicast = true;               ///< else every multicast goes to all other nodes one by one
   bool ghost = true;                   ///< see ghost.h
-  bool keep_packets = true;            ///< remember old packets, so that they can be replayed
-  std::uint32_t digest_every = 1'000;  ///< happenings between digests of all nodes
+  bool keep_packets = true;            ///< store old packets for replay
+  std::uint32_t digest_every = 1'000;  ///< planned events between digests of all nodes
   bool groups = false;                 ///< applications are clients of process groups
-  bool sessions = false;               ///< and these have sessions with their node
-  bool keep_payloads = false;          ///< of clients: what was given to them can be asked for
-  /// In place of `send_cost` and `wire_per_kilobyte`, if it is there.
+  bool sessions = false;               ///< these clients have sessions with their node
+  bool keep_payloads = false;          ///< clients keep the payloads delivered to them, for queries
+  /// Replaces `send_cost` and `wire_per_kilobyte` if present.
   std::optional<NetModelOptions> net;
 };
 
-/// Sees every packet that is sent, every event that a node reports and every message. May plan
-/// happenings, but not run the world.
+/// Observes every packet sent, every event that a node reports and every message. It may plan
+/// events, but not run the world.
 class Watcher {
  public:
   virtual ~Watcher() = default;
   virtual void on_send(const Packet& packet, MemberId from) = 0;
   virtual void on_event(MemberId who, const order::Event& event) = 0;
-  /// A message of `who` got its place.
+  /// A message of `who` got its place in the order.
   virtual void on_originate(MemberId /*who*/) {}
-  /// `who` delivered a message; the work before it in the same step is done at `at`.
+  /// `who` delivered a message; the earlier work of the same step is done at `at`.
   virtual void on_message(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
-  /// The same of a message that has no place yet.
+  /// `who` delivered a message optimistically, before it has its place.
   virtual void on_early(Instant /*at*/, MemberId /*who*/, const node::Message& /*message*/) {}
 };
 
@@ -87,10 +87,10 @@ struct Load {
   std::vector<NodeId> nodes;
   double rate = 1'000;  ///< messages per second and node
   std::uint32_t size_low = 8, size_high = 200;
-  double large = 0;  ///< share of messages of other sizes
+  double large = 0;  ///< share of messages of sizes large_low to large_high
   std::uint32_t large_low = 2'000, large_high = 20'000;
   double safe = 0.3;        ///< share of safe messages
-  std::uint32_t burst = 1;  ///< messages at once, at most
+  std::uint32_t burst = 1;  ///< most messages submitted at once
   Instant until{};
 };
 
@@ -103,55 +103,55 @@ class World {
 
   // Time.
   Instant now() const { return now_; }
-  /// Lets the next thing happen; false if nothing is planned, or not before `limit`. The time is
-  /// then `limit`.
+  /// Executes the next planned event. False if none is planned before `limit`; the time is then
+  /// `limit`.
   bool step(Instant limit);
   void run_until(Instant limit);
   /// Calls `action` at `at`, not before now.
   void plan(Instant at, std::function<void()> action);
 
-  // Nodes. Commands that a node's state does not allow have no effect.
+  // Nodes. A command that the node's state does not allow has no effect.
   std::uint32_t nodes() const { return options_.nodes; }
-  /// A new incarnation; `epoch_step` is added to the epoch that a good clock would give.
+  /// Starts a new incarnation; `epoch_step` is added to the epoch of a correct clock.
   void start(NodeId node, std::int64_t epoch_step = 0);
   void crash(NodeId node);
-  /// The node dies with its `sends`-th packet from now: 1 or more.
+  /// The node crashes at its `sends`-th packet from now: 1 or more.
   void crash_after_sends(NodeId node, std::uint64_t sends);
   void pause(NodeId node, Duration length);
   void leave(NodeId node);
-  /// The file of this node has another list of nodes from now on, sorted; it is told, if it runs.
-  /// A node that is not in its own file's list cannot be started.
+  /// Replaces the list of nodes in the node's file, sorted; a running node gets it. A node that the
+  /// list in its own file does not name cannot be started.
   void set_list(NodeId node, const std::vector<NodeId>& list);
   const std::vector<NodeId>& list_of(NodeId node) const { return files_[node.value].nodes; }
   const order::NodeList& file_of(NodeId node) const { return files_[node.value]; }
   void tell_clients_list(Process& process);
   void check_primary(const Process& process, const order::View& view);
-  /// All of its work takes `times` as long.
+  /// All work of the node takes `times` as long.
   void set_slowness(NodeId node, std::int64_t times);
   void set_application(NodeId node, std::uint32_t room_units, Duration per_unit);
-  /// The disk of an acceptor, or null.
+  /// The disk of an acceptor; null for other nodes.
   const NodeLog* disk(NodeId node) const {
     return logs_.empty() ? nullptr : logs_[node.value].get();
   }
   NodeLog* disk(NodeId node) { return logs_.empty() ? nullptr : logs_[node.value].get(); }
-  /// A disk that hangs goes on.
+  /// Ends a hang of the disk.
   void end_hang(NodeId node);
-  /// It works as it should again.
+  /// Ends failures and slowness of the disk.
   void mend_disk(NodeId node);
-  /// The clock of this node is fast by so many parts per million from now on; it never goes back.
+  /// Changes how fast the node's clock is, in parts per million; the clock never goes back.
   void set_clock_drift(NodeId node, std::int32_t drift_ppm);
-  /// It runs as it did at first.
+  /// Restores the clock's first rate.
   void mend_clock(NodeId node) { set_clock_drift(node, first_drift_[node.value]); }
-  /// What the node learns: domain 0, and those that it is in.
+  /// The domains that the node learns: 0, and those that it belongs to.
   const std::vector<order::Domain>& domains_of(NodeId node) const;
-  /// One of them, by chance.
+  /// One of the node's domains, at random.
   order::Domain some_domain(NodeId node);
-  /// In which one a position is.
+  /// The domain of a position.
   order::Domain domain_of(Seq position) const;
-  /// With groups: by a client, as `wish` says, or else at random.
+  /// Submits a message. With groups a client submits it, as `wish` says or else at random.
   void submit(NodeId node, Service service, std::string payload, order::Domain domain = 0,
               std::optional<ClientWish> wish = {});
-  /// A payload of its own kind: no two are equal.
+  /// A payload that differs from all others.
   std::string make_payload(NodeId node, std::size_t bytes);
   void add_load(const Load& load);
   void stop_loads();
@@ -162,31 +162,31 @@ class World {
 
   // Network.
   Network& network() { return network_; }
-  /// Sends an old packet of `kind` (any, if absent) again; false if there is none.
+  /// Sends an old packet of `kind` (any if absent) again. False if there is none.
   bool replay(std::optional<PacketKind> kind, Duration after);
-  /// Packets that a rule holds arrive now.
+  /// Lets packets that a rule holds arrive now.
   void release_held();
-  /// A packet of random bytes for `to`.
+  /// Sends a packet of random bytes to `to`.
   void inject_random(NodeId to);
   enum class Harm : std::uint8_t { flipped, truncated };
-  /// An old packet for `to`, of any kind, with a bit flipped or its end missing.
+  /// Sends an old packet of any kind to `to`, with a bit flipped or its end missing.
   void inject_harmed(NodeId to, Harm harm);
-  /// Anything of this kind under way?
+  /// Number of packets of this kind sent so far.
   std::uint64_t packets_of(PacketKind kind) const {
     return packets_by_kind_[static_cast<std::size_t>(kind)];
   }
   bool anyone_recovers() const;
   /// The network model, or null.
   const NetModel* model() const { return model_.get(); }
-  /// When the last packet that is under way will have arrived.
+  /// When the last packet in transit arrives.
   Instant latest_arrival() const { return latest_arrival_; }
 
-  /// What knows more than any node; null if it is not wanted.
+  /// The ghost, which knows more than any node; null if not wanted.
   Ghost* ghost() { return ghost_.get(); }
   void watch(Watcher* watcher) { watcher_ = watcher; }
   HistoryRecorder& recorder() { return recorder_; }
   const WorldOptions& options() const { return options_; }
-  /// Everything that happened so far, folded.
+  /// A digest of everything that has happened so far.
   std::uint64_t digest() const;
 
   // For Process.
@@ -197,7 +197,7 @@ class World {
   void originated(Process& from);
   void told(Process& process, const node::Message& message);
   void told_early(Process& process, const node::Message& message);
-  /// Has clients->serve() called at that time, or when the process gets to run after it.
+  /// Schedules clients->serve() for `at`; it runs when the process next runs after that.
   void wake_clients(Process& process, Instant at);
 
  private:
@@ -242,7 +242,7 @@ class World {
   void commit_log(Process& process);
   void tell_durable(Process& process);
   void log_written(NodeId node, NodeLog& log, std::uint32_t incarnation);
-  /// The processor is busy for so long.
+  /// The processor is busy with `work`.
   void work_for(Process& process, Duration work);
   void check_memory(const Process& process);
   void plan_timer(Process& process);
@@ -259,9 +259,9 @@ class World {
   // With a network model.
   void send_frames(Process& from, PacketIndex packet);
   void pass_switch(std::uint32_t flight);
-  /// False if the node throws the packet away.
+  /// False if the node drops the packet.
   bool charge_receive(Process& process, const Packet& packet);
-  /// For what is told to an application. Returns when that is done.
+  /// Charges the delivery to the application, and returns when it is done.
   Instant charge_told(Process& process, const node::Message& message);
   void charge(Process& process, Duration work) { process.charged = process.charged + work; }
 
@@ -272,7 +272,8 @@ class World {
   WorldOptions options_;
   HistoryRecorder& recorder_;
   Network network_;
-  std::unique_ptr<NetModel> model_;  ///< null: packets cost `send_cost`, and their sender's wire
+  std::unique_ptr<NetModel> model_;  ///< null: a packet costs `send_cost` and time on its sender's
+                                     ///< link
   Random driver_random_;
   Random load_random_;
   Random domain_random_;
@@ -283,9 +284,9 @@ class World {
   std::vector<NodeId> universe_;
   std::vector<std::vector<order::Domain>> domains_;     ///< of each node; 0 first
   std::vector<order::NodeList> files_;                  ///< by node
-  std::map<std::uint64_t, std::vector<NodeId>> lists_;  ///< all that there were, by hash
+  std::map<std::uint64_t, std::vector<NodeId>> lists_;  ///< all lists so far, by hash
   std::vector<std::unique_ptr<Process>> processes_;     ///< by node
-  std::vector<std::unique_ptr<NodeLog>> logs_;          ///< by node; null if it is no acceptor
+  std::vector<std::unique_ptr<NodeLog>> logs_;          ///< by node; null if it is not an acceptor
   std::vector<std::uint32_t> incarnations_;
   std::vector<std::uint64_t> epochs_;
   std::vector<Clock> clocks_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of nodes: what their files say, and what the nodes and their clients' side are told of it.
+// Lists of nodes: what files hold, and what nodes and their clients' side learn of it.
 #include <algorithm>
 #include <utility>
 
@@ -53,9 +53,9 @@ void World::tell_list(NodeId node) {
   call(*process, [&](node::Node& n, Instant local) { n.set_nodes(local, files_[node.value]); });
 }
 
-/// A primary view has most nodes of the list that the node goes by, or of the one in its file,
-/// which may just have come to count. Engines on quorums report no other list that counts, so there
-/// any list will do. The oracle judges this only where there is one list of nodes.
+/// A primary view has most nodes of the node's active list, or of the list in its file, which may
+/// just have become active. Engines with acceptors do not report their active list, so for them any
+/// list will do. The oracle judges this only if there is one list of nodes.
 void World::check_primary(const Process& process, const order::View& view) {
   if (view.transitional || view.primary != order::Primary::yes || recorder_.broken()) return;
   const auto has_most_of = [&view](const std::vector<NodeId>& list) {
@@ -79,7 +79,7 @@ void World::check_primary(const Process& process, const order::View& view) {
                           "that may count");
 }
 
-/// As daemons do: those of the list that counts, and of the one to come.
+/// Like daemons: the nodes of the active list and of the pending one.
 void World::tell_clients_list(Process& process) {
   if (process.clients == nullptr) return;
   std::vector<NodeId> nodes;

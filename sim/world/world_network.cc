@@ -6,12 +6,12 @@
 #include "sim/scenario/transcript.h"
 #include "sim/world/world.h"
 
-// What happens to a packet between a send and a socket, and what applications send.
+// The path of a packet from a send to a socket, and what applications send.
 
 namespace peal::sim {
 namespace {
 
-/// Old packets remembered of each kind: the last ones, and as many from any time before.
+/// Old packets stored of each kind: the most recent ones, and as many from any earlier time.
 constexpr std::size_t kMemoryRecent = 32;
 constexpr std::size_t kMemoryOlder = 32;
 
@@ -69,7 +69,7 @@ void World::send_plainly(Process& from, PacketIndex index, bool dies) {
     if (to != from.self.node && to.value <= options_.nodes) deliver_copies(index, to, departure);
     return;
   }
-  // Dying in the middle of a multicast leaves it with some of the nodes.
+  // A node that crashes in the middle of a multicast has reached some of the nodes.
   const bool some = (dies && network_.coin()) || network_.partial();
   if (some) recorder_.faults().add(Fault::partial_multicast);
   for (const NodeId node : universe_) {
@@ -133,8 +133,8 @@ void World::remember(PacketIndex index) {
     memory.push_back(index);
     return;
   }
-  // The front half is a ring of the last packets. What falls out of it may enter the back half,
-  // so that the whole past has a chance.
+  // The front half is a ring of the most recent packets. A packet that leaves it may enter the back
+  // half, so that each packet of the past has the same chance.
   const std::size_t slot = seen % kMemoryRecent;
   const PacketIndex old = memory[slot];
   memory[slot] = index;
@@ -184,7 +184,7 @@ void World::inject_random(NodeId to) {
   const std::size_t size = replay_random_.below(replay_random_.chance(0.9) ? 200 : 60'000);
   std::vector<std::byte> bytes(size);
   for (std::byte& b : bytes) b = static_cast<std::byte>(replay_random_.next());
-  // Half of them look like ours as far as the first look goes.
+  // Half of them pass the first checks of a header.
   if (size >= 4 && replay_random_.chance(0.5)) {
     bytes[0] = std::byte{0x50};
     bytes[1] = std::byte{0x4c};
@@ -224,7 +224,7 @@ void World::arrive(NodeId to, PacketIndex index) {
   }
   socket.push(index);
   if (model_ != nullptr && model_->options().coalesce.ns > 0) {
-    // What one interrupt brings is all there when the process looks.
+    // All packets of one interrupt are there when the process reads.
     if (process->state == Process::State::up) {
       plan_run(*process, std::max(now_, process->busy_until));
     }
@@ -267,7 +267,7 @@ const std::vector<order::Domain>& World::domains_of(NodeId node) const {
   return domains_[node.value];
 }
 
-// Also that of all nodes. Without domains nothing is drawn.
+// Domain 0 may be drawn too. Without domains there is no draw.
 order::Domain World::some_domain(NodeId node) {
   const std::vector<order::Domain>& own = domains_of(node);
   return own.size() == 1 ? own[0] : own[domain_random_.below(own.size())];

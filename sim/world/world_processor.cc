@@ -6,15 +6,15 @@
 #include "sim/world/world.h"
 
 // How a node gets to run: one input at a time, each of which takes processor time; sockets before
-// timers, and after a pause first what had piled up. This is what io's event loop does on a real
-// machine.
+// timers; after a pause first the input that had accumulated. io's event loop does the same on a
+// real machine.
 
 namespace peal::sim {
 namespace {
 
 constexpr std::array<Lane, 3> kLanes{Lane::token, Lane::data, Lane::control};
 
-/// Timer calls without any effect in one second, of one node.
+/// Most timer calls without any effect, per second and node.
 constexpr std::uint64_t kIdleTimersMax = 20'000;
 
 /// Buffers for anything but ordered packets: copies of tokens, a commit token.
@@ -42,7 +42,7 @@ void World::after_call(Process& process) {
       const bool disk_failed = log != nullptr && log->failed();
       recorder_.faults().add(disk_failed ? Fault::disk_failed : Fault::identity_conflict);
       recorder_.crashed(now_, process.self);
-      // Only its own clock, set back, or its own disk may lead to it.
+      // Only its own clock, set back, or its own disk may cause this.
       if (!disk_failed && !process.set_back) {
         recorder_.violation(
             now_, "fatal",
@@ -63,8 +63,8 @@ void World::after_call(Process& process) {
   plan_timer(process);
 }
 
-/// Packets are kept until everybody has them, and the maximal gap bounds how many those can be:
-/// twice as many are too many.
+/// A node keeps packets until all members have them, and the maximal gap bounds their number: more
+/// than twice as many is a leak.
 void World::check_memory(const Process& process) {
   const std::uint32_t held = process.receive_pool->slab_count() -
                              process.receive_pool->free_count() + process.unit_pool->slab_count() -
@@ -129,12 +129,12 @@ std::optional<Lane> World::choose_lane(Process& process) {
   }
   if (count == 0) return std::nullopt;
   if (count == 1) return waiting[0];
-  // What the node prefers is a hint: it must be right whichever socket is read first.
+  // The node's preference is a hint: the node must be correct whichever socket is read first.
   if (!options_.follow_preference && driver_random_.chance(0.5)) {
     return waiting[driver_random_.below(count)];
   }
   Lane preferred = process.node->preferred_lane();
-  if (preferred == Lane::control) {  // both in turn
+  if (preferred == Lane::control) {  // data and control in turn
     process.control_next = !process.control_next;
     if (!process.control_next) preferred = Lane::data;
   }
@@ -165,7 +165,7 @@ void World::read_packet(Process& process) {
   packets_.release(index);
   if (!buffer) return;
   call(process, [&buffer, lane](node::Node& node, Instant local) {
-    const BufferRef read = std::move(buffer);  // gone before the process can be
+    const BufferRef read = std::move(buffer);  // released before the process can be destroyed
     node.on_packet(local, lane, read);
   });
 }
@@ -195,7 +195,7 @@ void World::run_once(Process& process) {
     process.inbox.pop_front();
     submit_now(process, std::move(submission));
   } else if (process.log_grew && model_ != nullptr) {
-    tell_durable(process);  // as an event loop does, which looks at it once per turn
+    tell_durable(process);  // an event loop, too, checks this once per turn
   } else if (packets && !time_for_timers) {
     read_packet(process);
   } else if (process.clients_wanted) {
@@ -219,7 +219,7 @@ void World::run_once(Process& process) {
   }
 }
 
-/// A deadline that stays in the past would take a whole processor.
+/// A deadline that stays in the past would occupy a whole processor.
 void World::note_idle_timer(Process& process) {
   ++process.idle_timer_calls;
   if (now_ - process.idle_from >= seconds(1)) {

@@ -13,47 +13,47 @@
 #include "order/vocabulary.h"
 
 // The contract between an ordering protocol and the node that runs it. An engine is a state
-// machine: no socket, no clock, no thread, no randomness but a seeded generator. Time comes in as
-// an argument, and all that it wants goes out through Effects, in the order in which it is to be
-// carried out.
+// machine: it has no socket, clock or thread, and its only randomness is a seeded generator. The
+// caller passes the time as an argument. The engine requests every action through Effects; the
+// caller carries the actions out in the order requested.
 //
-// Laws: same seed and inputs, same outputs and digest; `now` never goes back; the work of one call
-// is bounded, and what is left over makes next_deadline() equal `now`; Effects and Host never call
-// back into the engine. A unit handed over is placed by originate(), in the order handed over, at
-// once or later; a regular view's install() takes back those that are not placed: their messages
-// wait again and are handed out anew. The engine keeps a unit's bytes alive until it is placed or
-// taken back.
+// Laws: the same seed and inputs give the same outputs and digest. `now` never goes back. The work
+// of one call is bounded; if work is left over, next_deadline() equals `now`. Effects and Host
+// never call back into the engine. The engine places units with originate() in the order in which
+// it took them, at once or later. A regular view's install() returns the units that have no place
+// to the node, whose next_unit() builds them anew. The engine keeps a unit's bytes alive until it
+// places or returns the unit.
 
 namespace peal::order {
 
-/// A unit is what gets one position in the order: a run of small messages packed by the node, or a
-/// fragment of a large one. The engine never looks inside.
+/// The bytes that get one position in the order: a run of small messages packed by the node, or a
+/// fragment of a large message. The engine never looks inside.
 struct Unit {
   BufferRef bytes;  ///< the unit, with at least Host::headroom bytes free in front of it
   Service service = Service::agreed;  ///< agreed or safe
 };
 
-/// Who learns a message: 0: all nodes; else those of one of the domains that the engine was made
-/// with. A node sends in the domains that it is in.
+/// The destinations of a message. 0: all nodes; else the nodes of one of the domains in Setup. A
+/// node sends in the domains to which it belongs.
 using Domain = std::uint8_t;
 
-/// What the engine asks of its node while it works.
+/// What the engine asks of its node while it runs.
 class Host {
  public:
   virtual ~Host() = default;
-  /// Units that wait to be handed over, at least 1 if anything waits; an estimate above that.
+  /// Estimate of the units that wait to be handed over; at least 1 if any waits.
   virtual std::uint32_t backlog_units() const = 0;
-  /// Builds the next unit, at most `unit_bytes_max` long; false if nothing waits or there is no
-  /// buffer. Several may be handed over before the first of them is placed: how many, the engine
-  /// decides. Their messages stay in the node's queues, and count towards its limits, until then.
+  /// Builds the next unit, at most `unit_bytes_max` long; false if none waits or no buffer is free.
+  /// The engine may take several units before it places the first, and decides how many. Their
+  /// messages stay in the node's queues and count towards its limits until the units are placed.
   virtual bool next_unit(std::uint32_t unit_bytes_max, Unit& out) = 0;
-  /// Who learns the unit that next_unit() would build now. Only engines with domains ask.
+  /// The destinations of the unit that next_unit() would build now. Only engines with domains ask.
   virtual Domain next_domain() const { return 0; }
-  /// Units that the application's side could still take in; the ring slows down as it shrinks.
+  /// Units that the application can still take; the ring slows down as this shrinks.
   virtual std::uint32_t receive_room_units() const = 0;
 };
 
-/// The outcome of ordering: one unit, at its place.
+/// The result of ordering: one unit at its place.
 struct Delivery {
   ViewId view{};              ///< the regular view in which the unit was originated
   bool transitional = false;  ///< delivered in the transitional view that follows `view`
@@ -61,90 +61,91 @@ struct Delivery {
   MemberId origin{};
   Service service = Service::agreed;
   BufferRef unit;
-  Seq guess{};  ///< with optimistic delivery: the position that opt_deliver() said; else 0
+  Seq guess{};  ///< with optimistic delivery: the position given to opt_deliver(); else 0
 };
 
-/// Whether a view may act for the whole cluster; `unclaimed` unless the option asks for a rule.
+/// Whether a view may act for the whole cluster; `unclaimed` if no option sets a rule.
 enum class Primary : std::uint8_t { unclaimed, yes, no };
 
 struct View {
   bool transitional = false;
   ViewId id{};                        ///< the regular view; for a transitional one, the new view
-  ViewId old{};                       ///< the regular view before; number 0 if none was announced
+  ViewId old{};                       ///< the previous regular view; number 0 if none was announced
   std::span<const MemberId> members;  ///< sorted; valid during the call
   Primary primary = Primary::unclaimed;
 };
 
-/// Something that a person or a counter may want to know. Pure code formats nothing: a word and
-/// integers, which the word explains.
+/// Something for people or counters. Pure code formats no text: an event has a kind and integers,
+/// whose meaning the kind defines.
 struct Event {
   const EventKind* kind = nullptr;
   ViewId view{};
   MemberId who{};
   std::uint64_t a{};
   std::uint64_t b{};
-  const GatherReason* reason = nullptr;  ///< of gather_started
+  const GatherReason* reason = nullptr;  ///< for gather_started
 };
 
-/// Everything an engine wants done. Calls are carried out in the order made.
+/// All actions of an engine. The node carries them out in the order of the calls.
 class Effects {
  public:
   virtual ~Effects() = default;
   virtual void send(NodeId to, Lane lane, const BufferRef& packet) = 0;
-  /// To every configured node but this one.
+  /// Sends to every configured node but this one.
   virtual void multicast(Lane lane, const BufferRef& packet) = 0;
-  /// The oldest of the units handed over by next_unit() and not placed yet got its place, which is
-  /// behind those of the units before it; before it is delivered here.
+  /// The oldest unit that next_unit() handed over and that has no place yet gets its place. Its
+  /// place is after those of earlier units. Called before the unit is delivered at this node.
   virtual void originate(const ViewId& view, Seq seq) = 0;
   virtual void deliver(const Delivery& delivery) = 0;
   /// Optimistic delivery: the unit probably comes next in the order, at `seq`, but has no place
-  /// yet. Each unit at most once in a view, those of one sender in its order, and all before they
-  /// are delivered; deliver() says whether the guess was right. The next regular view is the end of
-  /// those that were not delivered before it.
+  /// yet. The engine calls this at most once per unit and view, in the sender's order, and before
+  /// it delivers the unit. deliver() says whether the guess was right. The next regular view
+  /// discards the optimistic units that were not delivered before it.
   virtual void opt_deliver(const Delivery& /*early*/) {}
-  /// A regular view takes back the units that have no place in the one before; the engine forgets
-  /// them too, and looks at backlog_units() again.
+  /// A regular view returns units without a place in the previous view to the node. The engine
+  /// forgets them too, and reads backlog_units() again.
   virtual void install(const View& view) = 0;
   virtual void report(const Event& event) = 0;
-  /// The node cannot go on: another live process has this node's id. It must stop.
+  /// The node must stop, since another live process has this node's id.
   virtual void fatal(std::string_view reason) = 0;
 };
 
-/// What the next delivery or the next submission waits for.
+/// What delays the next delivery or submission.
 struct WaitReason {
   const WaitKind* kind = &wait::nothing;
   MemberId who{};
   Seq seq{};
-  Domain domain{};  ///< it is the order of this one that has to go on
-  /// All that are waited for, sorted, if there are more than `who`. Not on the path of a message.
+  Domain domain{};  ///< the domain whose order has to advance
+  /// All awaited members, sorted, if there are more than `who`. Not on the hot path.
   std::vector<MemberId> all{};
 };
 
-/// A number that a person may read while the engine runs.
+/// A statistic of a running engine.
 struct Counter {
   std::string_view name;
   std::uint64_t value;
 };
 
-/// The configured nodes, and a number by which equal lists are known: not 0.
+/// The configured nodes, with a hash that is equal for equal lists and never 0.
 struct NodeList {
   std::uint64_t hash = 1;
   std::vector<NodeId> nodes;        ///< sorted, 1 to 128
-  std::vector<NodeId> acceptors{};  ///< on quorums: sorted, of these, at least one; else none
+  std::vector<NodeId> acceptors{};  ///< for engines with acceptors: sorted, of these, at least one;
+                                    ///< else empty
 };
 
-/// What keeps an engine from going over to another list of nodes.
+/// What keeps an engine from reconfiguring to its pending list of nodes.
 struct NodesWait {
   enum class Kind : std::uint8_t {
-    nothing,    ///< there is no other list, or it is about to count
-    view,       ///< there is no view at the moment
+    nothing,    ///< there is no pending list, or it becomes active next
+    view,       ///< the node is in no view at the moment
     member,     ///< `who` does not have the list yet
-    running,    ///< `who` is not in the list any more, and still runs
-    too_many,   ///< the lists differ by more than one node, and there is a majority rule
-    majority,   ///< the view does not have most of the nodes of both lists
-    acceptor,   ///< `who`, an acceptor of the list, is not heard, or is behind
-    strangers,  ///< most of the list's acceptors are no nodes of the one that counts
-    outdated,   ///< no other node wants this list, which lacks `who`, who is in the view
+    running,    ///< `who` is not in the pending list but still runs
+    too_many,   ///< the lists differ by more than one node, and a majority rule applies
+    majority,   ///< the view has no majority of the nodes of both lists
+    acceptor,   ///< `who`, an acceptor of the pending list, is not heard or lags
+    strangers,  ///< most acceptors of the pending list are not nodes of the active list
+    outdated,   ///< no other node has this list, and it lacks `who`, a member of the view
   };
   Kind kind = Kind::nothing;
   MemberId who{};
@@ -154,44 +155,45 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual void start(Instant now, Effects& out) = 0;
-  /// `packet` is one whole datagram; any bytes are legal. The engine keeps references to it. `lane`
-  /// is the one by which it came: Lane::data, or Lane::token, which control packets take too.
+  /// `packet` is one whole datagram with arbitrary bytes. The engine keeps references to it. `lane`
+  /// is the lane by which it arrived: Lane::data, or Lane::token, which control packets take too.
   virtual void on_packet(Instant now, Lane lane, const BufferRef& packet, Effects& out) = 0;
-  /// What authenticates packets refused one of a node's earlier incarnation, for `newest` is known:
-  /// the node may be alive, with a clock that was set back, and want to be told. Engines without
-  /// incarnations ignore it.
+  /// Authentication rejected a packet of an earlier incarnation of a node, since `newest` is known.
+  /// That node may be alive with a clock that was set back; the engine may tell it. Engines without
+  /// incarnations ignore this call.
   virtual void on_old_incarnation(Instant /*now*/, const MemberId& /*newest*/, Effects& /*out*/) {}
   virtual void on_timer(Instant now, Effects& out) = 0;
-  /// The host has something to order (call it after each submission, and whenever
-  /// receive_room_units grew from zero).
+  /// The host has units to order. Call it after each submission and whenever receive_room_units()
+  /// grows from zero.
   virtual void on_work(Instant now, Effects& out) = 0;
-  /// What the engine's log holds became durable (see port::Log::durable()), or the log failed;
-  /// engines without a log ignore it.
+  /// The engine's log made records durable (see port::Log::durable()), or failed. Engines without a
+  /// log ignore this call.
   virtual void on_durable(Instant /*now*/, Effects& /*out*/) {}
-  /// The process did not run for `gap`; packets read until `drained` are from before.
+  /// The process did not run for `gap`; packets read before on_drained() date from before the
+  /// pause.
   virtual void on_pause(Instant now, Duration gap, Effects& out) = 0;
   /// The sockets have been empty once since on_pause.
   virtual void on_drained(Instant now, Effects& out) = 0;
-  /// Says goodbye; nothing is sent or delivered afterwards.
+  /// Says goodbye. The engine sends and delivers nothing afterwards.
   virtual void leave(Instant now, Effects& out) = 0;
-  /// The list of nodes to go over to once all members of the view have been given the same one; the
-  /// list that counts takes a wish back. It holds this node. Until then packets of the nodes of
-  /// both lists are wanted; nodes_adopted says when.
+  /// Sets the pending list of nodes, which contains this node. The engine reconfigures to it once
+  /// all members of the view have the same pending list. Passing the active list withdraws the
+  /// pending one. Until nodes_adopted, the engine needs packets of the nodes of both lists.
   virtual void set_nodes(Instant /*now*/, const NodeList& /*nodes*/, Effects& /*out*/) {}
-  /// What the list given last waits for.
+  /// What the pending list waits for.
   virtual NodesWait nodes_wait() const { return {}; }
-  /// When on_timer wants to be called; nothing means never.
+  /// When to call on_timer(); nullopt means never.
   virtual std::optional<Instant> next_deadline() const = 0;
   /// Which lane to drain first: token (and control) before data, or data before token. Control:
-  /// both in turn, for engines whose signs of life must not wait until there is no more data.
+  /// both in turn, for engines whose heartbeats must not wait for the end of the data.
   virtual Lane preferred_lane() const = 0;
   virtual MemberId self() const = 0;
   virtual WaitReason why() const = 0;
   /// All counters, in a fixed order; valid until the next call into the engine.
   virtual std::span<const Counter> counters() const = 0;
-  /// Asserts that the state is possible. The simulator calls it after every input.
+  /// Asserts the invariants of the state. The simulator calls it after every input.
   virtual void check_invariants() const = 0;
-  /// A digest of the state: replay is tested with it.
+  /// A digest of the state, for tests of replay.
   virtual std::uint64_t digest() const = 0;
 };
 

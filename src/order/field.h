@@ -11,11 +11,11 @@
 #include "order/option.h"
 #include "order/setup.h"
 
-// Ties each option of an engine to a member of the struct that the engine works with.
+// Maps each option of an engine to a member of the engine's own options struct.
 
 namespace peal::order {
 
-/// One option, and the member of `T` that holds what was chosen.
+/// One option, and the member of `T` that holds its value.
 template <class T>
 struct Field {
   Option option;
@@ -53,8 +53,8 @@ struct MemberOf<V C::*> {
 
 }  // namespace detail
 
-/// The field of `Member`. The default is the one that the struct has; the kind follows from the
-/// member's type. Of an enumeration, the words are those of its values, in their order.
+/// The field for `Member`. The default comes from the struct, the kind from the member's type. For
+/// an enumeration, `words` names its values in their order.
 template <auto Member>
 constexpr auto field(Option option) {
   using T = typename detail::MemberOf<decltype(Member)>::Class;
@@ -74,7 +74,7 @@ constexpr auto field(Option option) {
                   [](T& to, std::int64_t number) { to.*Member = detail::value_of<V>(number); }};
 }
 
-/// The options of the fields, and others behind them: what a descriptor shows.
+/// The options of the fields, followed by `more`: the array for a descriptor.
 template <class T, std::size_t N, class... More>
 constexpr std::array<Option, N + sizeof...(More)> options_of(const std::array<Field<T>, N>& fields,
                                                              const More&... more) {
@@ -85,7 +85,7 @@ constexpr std::array<Option, N + sizeof...(More)> options_of(const std::array<Fi
   return options;
 }
 
-/// Writes those of the values that the fields have into the struct.
+/// Writes the values that have a field into the struct.
 template <class T>
 void read_options(const OptionValues& values, std::span<const Field<T>> fields, T& to) {
   for (const Field<T>& each : fields) {

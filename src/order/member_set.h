@@ -11,7 +11,7 @@
 
 namespace peal::order {
 
-/// A set of members as a sorted vector: small, ordered, cheap to compare and to put on the wire.
+/// A set of members as a sorted vector: small, ordered, cheap to compare and to encode.
 using MemberSet = std::vector<MemberId>;
 
 inline bool contains(std::span<const MemberId> set, const MemberId& member) {
@@ -55,7 +55,7 @@ inline bool intersects(std::span<const MemberId> a, std::span<const MemberId> b)
   }
   return false;
 }
-/// Where `member` stands in `set`; set.size() if it does not.
+/// The index of `member` in `set`; set.size() if it is not in it.
 inline std::size_t index_in(std::span<const MemberId> set, const MemberId& member) {
   const auto at = std::lower_bound(set.begin(), set.end(), member);
   if (at == set.end() || *at != member) return set.size();

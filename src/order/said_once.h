@@ -9,11 +9,11 @@
 
 namespace peal::order {
 
-/// What was said about whom, so that a person is told each thing once. Grows by one entry for each
-/// node that something is said about: call it for configured nodes, and node 0 for strangers.
+/// Remembers which message was reported about which node, so that each is reported once. It has one
+/// entry per node: call it for configured nodes only, and use node 0 for all others.
 class SaidOnce {
  public:
-  /// True the first time for this node and reason; reasons are 0 to 31.
+  /// True the first time for this node and reason. Reasons are 0 to 31.
   bool first(NodeId node, unsigned reason) {
     const std::uint32_t bit = 1U << reason;
     const auto said = std::find_if(said_.begin(), said_.end(),
@@ -26,13 +26,13 @@ class SaidOnce {
     said->reasons |= bit;
     return fresh;
   }
-  /// Everything may be said again.
+  /// Forgets all, so that everything is reported again.
   void clear() { said_.clear(); }
 
  private:
   struct Said {
     NodeId node{};
-    std::uint32_t reasons = 0;  ///< as bits
+    std::uint32_t reasons = 0;  ///< one bit each
   };
   std::vector<Said> said_;
 };

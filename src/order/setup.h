@@ -18,8 +18,8 @@ class Log;
 
 namespace peal::order {
 
-/// What was chosen of an engine's options, by their keys (option.h). The engine has its default for
-/// a key that is not there.
+/// The chosen values of an engine's options, by key (option.h). The engine uses its default for an
+/// absent key.
 class OptionValues {
  public:
   void set(std::string_view key, std::int64_t value) {
@@ -30,7 +30,7 @@ class OptionValues {
     if (known == values_.end()) return std::nullopt;
     return known->second;
   }
-  /// Takes over what was chosen there, in the place of what was chosen here.
+  /// Adds all values of `others`, which override those of this object.
   void add(const OptionValues& others) {
     for (const auto& [key, value] : others.values_) values_.insert_or_assign(key, value);
   }
@@ -42,30 +42,31 @@ class OptionValues {
   std::map<std::string, std::int64_t, std::less<>> values_;
 };
 
-/// Some nodes with an order of their own, which no others learn. What it orders and what all nodes
-/// learn becomes one order at each of them.
+/// A set of nodes with an order of their own, which only they learn. Each of them merges it with
+/// the order that all nodes learn.
 struct DomainNodes {
-  std::vector<NodeId> nodes;      ///< sorted; those that are not configured (yet) do not count
-  std::vector<NodeId> acceptors;  ///< sorted, of these; none: the engine's choice
+  std::vector<NodeId> nodes;      ///< sorted; nodes that are not configured (yet) are ignored
+  std::vector<NodeId> acceptors;  ///< sorted, of these; empty: the engine chooses
 };
 
-/// What one engine is made from. What it points to must outlive the engine.
+/// The arguments of an engine. Pointers must outlive the engine.
 struct Setup {
-  MemberId self{};            ///< its epoch is larger than all before
+  MemberId self{};            ///< its epoch is larger than that of every earlier incarnation
   NodeList list;              ///< the configured nodes, this one included, and the acceptors
   std::uint64_t cluster = 0;  ///< see wire::Header; equal on all nodes
   std::uint32_t packet_bytes_max = 0;  ///< largest packet of the engine; equal on all nodes
-  bool authenticated = false;  ///< every byte of a packet is: it carries no checksum of its own
-  bool streams = false;        ///< data goes over streams
+  bool authenticated = false;          ///< a lower layer authenticates every byte: packets carry no
+                                       ///< checksum
+  bool streams = false;                ///< the engine sends data over streams
   OptionValues options;
   std::vector<DomainNodes> domains;  ///< domain 1 and so on
-  /// An acceptor's durable log, which belongs to this engine; null on nodes that never vote, and
-  /// where votes are in memory. Its owner commits what is appended, and then calls on_durable().
+  /// An acceptor's durable log, used by this engine alone. Null on nodes that never vote, and where
+  /// votes are in memory. Its owner commits appended records, then calls on_durable().
   port::Log* log = nullptr;
-  /// Where the same node keeps what excluded members are owed. Not without `log`.
+  /// The log in which the node retains the backlog of excluded members. Only together with `log`.
   port::Log* owed = nullptr;
-  std::uint64_t seed = 0;         ///< of an engine that draws
-  std::uint64_t first_count = 0;  ///< of tests: where counters begin
+  std::uint64_t seed = 0;         ///< for engines that use randomness
+  std::uint64_t first_count = 0;  ///< for tests: start of the counters
 };
 
 }  // namespace peal::order

@@ -12,66 +12,67 @@
 #include "base/ids.h"
 #include "wire/frames.h"
 
-// What a client and its daemon say to each other, on a Unix socket or inside TLS.
+// The records that a client and its daemon exchange, over a Unix socket or TLS.
 //
-// Both directions are records: u32 length of what follows, u8 kind, body. Integers are
-// little-endian. A name is a u8 length and so many bytes; payloads and texts are last and take the
-// rest of their record. docs/client-protocol.md gives every
-// byte. Decoders are total: any bytes give a record or a reason to refuse them, and every record
-// has exactly one encoding.
+// In both directions a record is: u32 length of what follows, u8 kind, body. Integers are
+// little-endian. A name is a u8 length and that many bytes. A payload or text comes last and fills
+// the rest of its record. docs/client-protocol.md gives every byte. Decoders are total: any bytes
+// give a record or a reason to refuse them. Every record has exactly one encoding.
 //
 // The client speaks first, with `hello`; the daemon answers `welcome` or `closing`. Then:
 //
-// - What the client sends is numbered from 1 in each session, without gaps. `acked` says up to
-//   which number all is settled: each message has its place in the order and every daemon of the
-//   view has it, or it was refused, and `refused` came before. The client keeps what is not
-//   settled. Who goes on with a session may be told of refusals that it knows already.
-// - What the daemon tells in order are events (message, group_view, transitional, left, gap). They
-//   are numbered from 1 in each session too, but the number is not written: the next event is the
-//   one after the last. `seen` says up to which event the client has them; the daemon keeps the
-//   rest.
-// - A session outlives its connection for as long as was agreed in hello and welcome. A client that
-//   comes back with the session's token says how many events it has, and is told how many of its
-//   messages the daemon has; both go on from there.
+// - The client numbers its messages from 1 in each session, without gaps. `acked` carries a number:
+//   all messages up to it are acknowledged. An acknowledged message either has its place in the
+//   order and every daemon of the view has it, or the daemon has sent `refused` for it before. The
+//   client keeps messages until they are acknowledged. After it resumes a session, a client may
+//   receive refusals that it has seen before.
+// - The ordered records from the daemon are events (message, group_view, transitional, left, gap).
+//   They too are numbered from 1 in each session, but the number is not on the wire: each event has
+//   the next number. `seen` carries the number of the last event that the client has; the daemon
+//   keeps later events.
+// - A session outlives its connection for the time agreed in hello and welcome. A client that
+//   reconnects sends the session's token and the number of events it has. The daemon answers with
+//   the number of messages it has, and both sides continue from there.
 
 namespace peal::wire {
 
 inline constexpr std::uint16_t kClientVersion = 1;
 inline constexpr std::size_t kRecordHeaderBytes = 5;
-/// Longest `length` that a daemon takes from a client that is not welcome yet.
+/// Largest `length` that a daemon accepts before it has sent `welcome`.
 inline constexpr std::uint32_t kHelloLengthMax = 1'024;
-/// Longest `length` of a record of a client, but for what its payload has.
+/// Largest `length` of a client's record, payload not counted.
 inline constexpr std::uint32_t kRequestLengthMax = 16'384;
 inline constexpr std::size_t kSecretBytesMax = 256;
 inline constexpr std::size_t kTextBytesMax = 4'096;
 inline constexpr std::size_t kReplyTextBytesMax = 1U << 20;  ///< an answer may be long
 inline constexpr std::size_t kClientTargetsMax = 64;
 inline constexpr std::size_t kClientNameMax = 128;  ///< bytes of a group or a private name
-/// Where an event may lie in shared memory: a multiple of this.
+/// Events in shared memory begin at multiples of this.
 inline constexpr std::uint32_t kSharedAlign = 64;
-/// Of one record there, header included.
+/// Bytes of one record in shared memory, header included.
 inline constexpr std::uint32_t kSharedRecordMax = (1U << 20) - 8;
-/// Of the records there that a client was told of and has not said to have seen, in sum.
+/// Total bytes of the records in shared memory that the daemon has announced to one client and that
+/// the client has not yet acknowledged with `seen`.
 inline constexpr std::uint32_t kSharedUnseenMax = 2U << 20;
 
 enum class RecordKind : std::uint8_t {
-  // Of the client.
+  // From the client.
   hello = 1,
   join = 2,
   leave = 3,
   send = 4,
   seen = 5,
-  goodbye = 6,  ///< everything sent before is settled first; then the daemon says `closing`
+  goodbye = 6,  ///< the daemon acknowledges all earlier messages, then sends `closing`
   ask = 7,
   ping = 8,
-  mapped = 9,  ///< the memory whose descriptor came with the welcome can be read
-  // Of the daemon; the first five are events.
+  mapped = 9,  ///< the client has mapped the memory whose descriptor came with the welcome
+  // From the daemon; the first five are events.
   message = 64,
   group_view = 65,
   transitional = 66,
   left = 67,
   gap = 68,
-  shared = 69,  ///< stands for an event, which lies in memory: wire/shared.h
+  shared = 69,  ///< stands for an event in shared memory: wire/shared.h
   welcome = 80,
   acked = 81,
   refused = 82,
@@ -84,34 +85,34 @@ constexpr bool is_event(RecordKind kind) {
   return kind >= RecordKind::message && kind <= RecordKind::gap;
 }
 
-/// What happens to a member of a group that does not take what it is sent.
+/// What the daemon does when a group member does not read its events fast enough.
 enum class SlowPolicy : std::uint8_t {
-  normal,  ///< what the daemon's configuration says
-  block,   ///< everybody who sends waits for it
-  spill,   ///< what is too much goes to the daemon's disk, and comes back in order
-  drop,    ///< what is too much is left out, and a gap says so
-  evict,   ///< the session ends
+  normal,  ///< as the daemon's configuration says
+  block,   ///< all senders to the group wait for the member
+  spill,   ///< excess events go to the daemon's disk and are delivered later, in order
+  drop,    ///< excess messages are omitted, and a gap event says so
+  evict,   ///< the daemon ends the session
 };
 
-/// Why a wish was not fulfilled, or a session ends.
+/// Why the daemon refuses a request or ends a session.
 enum class ClientCode : std::uint8_t {
   ok,
-  bad_record,     ///< bytes that are no record, or one that is not due now
-  bad_version,    ///< the daemon speaks another version
-  bad_name,       ///< no name of a group, a client or a target
-  bad_secret,     ///< the token that identifies the client is not known
-  not_permitted,  ///< no rule allows it
+  bad_record,     ///< not a record, or a record that is not allowed now
+  bad_version,    ///< the daemon speaks another version of the protocol
+  bad_name,       ///< not a valid name of a group, client or target
+  bad_secret,     ///< the daemon does not know the secret that identifies the client
+  not_permitted,  ///< no rule of the daemon permits the request
   name_in_use,    ///< another client of this daemon has the name
-  session_lost,   ///< the token of the session is not known (any more)
+  session_lost,   ///< the daemon does not know the session token, or not any more
   member_already,
   no_member,
-  too_large,   ///< the message is longer than any may be
-  too_many,    ///< sessions, groups or targets
+  too_large,   ///< the message is longer than the limit
+  too_many,    ///< too many sessions, groups or targets
   over_quota,  ///< more bytes per second than the client may send
-  slow,        ///< the client did not take what it was sent (policies evict, spill, block)
-  silent,      ///< nothing was heard of the client for too long
-  replaced,    ///< the session goes on through another connection
-  goodbye,     ///< the client said so
+  slow,        ///< the client did not read its events fast enough (policies evict, spill, block)
+  silent,      ///< the client sent nothing for too long
+  replaced,    ///< another connection resumed the session
+  goodbye,     ///< the client said goodbye
   evicted,     ///< an administrator ended the session
   shutdown,    ///< the daemon stops
 };
@@ -119,31 +120,31 @@ inline constexpr std::uint8_t kClientCodes = 19;
 /// "slow", "not_permitted": for logs and programs.
 std::string_view client_code_name(ClientCode code);
 
-/// Names a session, and proves that whoever has it may go on with it. All zero: none.
+/// Identifies a session; whoever presents it may resume the session. All zero: no session.
 using SessionToken = std::array<std::byte, 16>;
 
-// ---- of the client ----
+// ---- from the client ----
 
 struct Hello {
   std::uint16_t version = kClientVersion;
-  std::string_view name;        ///< wished for; empty: the daemon makes one
-  SessionToken session{};       ///< to go on with
-  std::uint64_t events_seen{};  ///< of that session
+  std::string_view name;        ///< requested; empty: the daemon chooses one
+  SessionToken session{};       ///< the session to resume
+  std::uint64_t events_seen{};  ///< number of the last event that the client has of that session
   std::uint32_t keep_ms{};      ///< how long the session may outlive a connection; 0: not at all
-  bool shares = false;          ///< takes memory in which to read events, if there is any
-  std::string_view secret;      ///< identifies the client where a certificate does not
+  bool shares = false;          ///< the client can read events from shared memory
+  std::string_view secret;      ///< identifies a client that has no certificate
 };
 
-/// The limits of one membership; 0 stands for what the daemon's configuration says.
+/// The limits of one membership; 0 means the value of the daemon's configuration.
 struct SlowLimits {
   SlowPolicy policy = SlowPolicy::normal;
-  std::uint64_t memory_bytes{};  ///< that wait for the client in memory
-  std::uint64_t disk_bytes{};    ///< and on disk; `spill` only
-  std::uint32_t age_ms{};        ///< of the oldest that waits
+  std::uint64_t memory_bytes{};  ///< of events that wait for the client in memory
+  std::uint64_t disk_bytes{};    ///< of events that wait on disk; `spill` only
+  std::uint32_t age_ms{};        ///< age of the oldest waiting event
 };
 
 struct JoinRequest {
-  std::uint32_t request{};  ///< chosen by the client; the reply has the same
+  std::uint32_t request{};  ///< chosen by the client; the reply repeats it
   std::string_view group;
   SlowLimits limits;
 };
@@ -154,42 +155,45 @@ struct LeaveRequest {
 };
 
 struct SendRequest {
-  std::uint64_t number{};  ///< one more than that of the message before
+  std::uint64_t number{};  ///< one more than that of the previous message
   Service service = Service::agreed;
-  std::uint16_t type{};                                      ///< the application's own
-  bool self_discard = false;                                 ///< not to its sender
+  std::uint16_t type{};                                      ///< for the application's own use
+  bool self_discard = false;                                 ///< the sender does not get the
+                                                             ///< message
   FixedVector<std::string_view, kClientTargetsMax> targets;  ///< in any order; 1 to 64
   ByteView payload;
 };
 
-/// A question or command to the daemon: "status", "reload", … Answered by a reply with a text.
+/// A query or command to the daemon: "status", "reload", … The daemon answers with a reply.
 struct AskRequest {
   std::uint32_t request{};
   std::string_view what;  ///< a name
 };
 
-// ---- of the daemon ----
+// ---- from the daemon ----
 
 struct Welcome {
   std::uint16_t version = kClientVersion;
   SessionToken session{};
-  bool resumed = false;   ///< the session of the hello goes on
+  bool resumed = false;   ///< the session named in the hello continues
   std::string_view name;  ///< the client's private name, "#NAME#NODE"
-  std::string_view node;  ///< the daemon's
+  std::string_view node;  ///< the daemon's node name
   std::string_view cluster;
   std::uint32_t message_bytes_max{};
-  std::uint32_t unsettled_messages_max{};  ///< that the client may have sent and not seen acked
-  std::uint64_t unsettled_bytes_max{};     ///< their payloads
-  std::uint64_t acked{};                   ///< as in `acked`
-  std::uint64_t received{};     ///< the last message that the daemon has: go on with the next
-  std::uint64_t events_next{};  ///< number of the event that comes next
-  std::uint32_t keep_ms{};      ///< as granted
-  std::uint32_t ping_ms{};      ///< say something this often; 0: not needed on this connection
-  /// Bytes of memory in which events may lie; its descriptor comes with this record. 0: none.
+  std::uint32_t unsettled_messages_max{};  ///< most messages the client may have sent but not seen
+                                           ///< acknowledged
+  std::uint64_t unsettled_bytes_max{};     ///< the same limit for the bytes of their payloads
+  std::uint64_t acked{};                   ///< up to this number all messages are acknowledged
+  std::uint64_t received{};     ///< number of the last message that the daemon has; the client
+                                ///< continues with the next
+  std::uint64_t events_next{};  ///< number of the next event
+  std::uint32_t keep_ms{};      ///< how long the session may outlive a connection, as granted
+  std::uint32_t ping_ms{};      ///< longest time between two records from the client; 0: no limit
+  /// Bytes of shared memory for events; its descriptor comes with this record. 0: none.
   std::uint32_t shared_bytes{};
 };
 
-/// A place in the order: ascending in (view, position, index) in what one client is told.
+/// A place in the order. The places of one client's events ascend by (view, position, index).
 struct Place {
   ViewId view{};
   std::uint64_t position{};
@@ -206,52 +210,54 @@ struct MessageEvent {
   ByteView payload;
 };
 
-/// Why a group has other members than before.
+/// Why the members of a group changed.
 enum class ViewCause : std::uint8_t { join, leave, disconnect, network };
 
 struct GroupMember {
   std::string_view name;  ///< private name
-  std::uint32_t set{};    ///< members with the same number came to this view together
+  std::uint32_t set{};    ///< members with equal numbers came to this view together
 };
 
 struct GroupViewEvent {
   std::string_view group;
-  ViewId view{};  ///< with `index`, names this state of the group: equal at all members
+  ViewId view{};  ///< (view, index) names this state of the group, equally at all members
   std::uint64_t index{};
   ViewCause cause{};
-  ClientCode reason{};       ///< of a disconnect: goodbye, slow, silent, …; else ok
-  std::string_view changed;  ///< who joined, left or disconnected; empty for `network`
-  std::uint32_t own_set{};   ///< the set of whoever is told
+  ClientCode reason{};       ///< for a disconnect: goodbye, slow, silent, …; else ok
+  std::string_view changed;  ///< the client that joined, left or disconnected; empty for `network`
+  std::uint32_t own_set{};   ///< `set` of the receiving client
   std::vector<GroupMember> members;
 };
 
-/// `transitional`: until the next view of the group, promises hold among the receiver's next set.
-/// `left`: the last event of that group.
+/// `transitional`: until the group's next view, guarantees hold only among the members that share
+/// the receiver's next set. `left`: the last event of that group.
 struct GroupEvent {
   std::string_view group;
 };
 
 /// Why messages are missing.
 enum class GapReason : std::uint8_t {
-  slow,  ///< they were left out, since the client did not keep up
-  away,  ///< they were ordered where its daemon was not: how many, nobody here knows
+  slow,  ///< the daemon omitted them because the client did not keep up
+  away,  ///< ordered in a view without this client's daemon, which cannot know how many
 };
 
-/// Messages of a group that are missing at this place.
+/// Messages of a group are missing at this place of the order.
 struct GapEvent {
   std::string_view group;    ///< empty: messages to the private name
-  std::uint64_t messages{};  ///< this and the rest: 0 if the reason is `away`
+  std::uint64_t messages{};  ///< this and the following fields are 0 if the reason is `away`
   std::uint64_t bytes{};
   Place first;
   Place last;
   GapReason reason{};
 };
 
-/// An event that lies in memory: as the record that would stand here else.
+/// Stands for an event whose record lies in shared memory.
 struct Shared {
-  std::uint32_t offset{};      ///< of its generation, which stands before it; from the beginning
+  std::uint32_t offset{};      ///< from the start of the memory to the generation that precedes the
+                               ///< record
   std::uint32_t bytes{};       ///< of the record, header included
-  std::uint64_t generation{};  ///< of those bytes; another one: they are something else by now
+  std::uint64_t generation{};  ///< identifies the record; if the memory has another one, the block
+                               ///< was reused
 };
 
 struct Acked {
@@ -267,17 +273,17 @@ struct Refused {
 struct Reply {
   std::uint32_t request{};
   ClientCode code{};
-  std::string_view text;  ///< the answer, or for a person why not
+  std::string_view text;  ///< the answer, or for a person the reason of the refusal
 };
 
-/// A limit of a membership comes near: half of it is used up.
+/// Half of a limit of a membership is used up.
 struct Warning {
   std::string_view group;  ///< empty: messages to the private name
   SlowPolicy policy{};
   std::uint64_t bytes{};
   std::uint64_t bytes_max{};
   std::uint32_t age_ms{};
-  std::uint32_t age_max_ms{};  ///< 0: none
+  std::uint32_t age_max_ms{};  ///< 0: no limit
 };
 
 struct Closing {
@@ -298,19 +304,19 @@ struct Framed {
   enum class State : std::uint8_t {
     incomplete,
     complete,
-    bad_length,  ///< 0, or more than allowed: what follows cannot be read either
+    bad_length,  ///< 0 or above the maximum; nothing after it can be parsed
   };
   State state = State::incomplete;
-  Record record;          ///< if complete; its kind may be an unknown one
-  std::size_t bytes = 0;  ///< of the whole record, header included; 0 if not known yet
+  Record record;          ///< if complete; its kind may be unknown
+  std::size_t bytes = 0;  ///< of the whole record, header included; 0 if not yet known
 };
 /// `length_max` bounds the length field, which counts the kind and the body.
 Framed next_record(ByteView bytes, std::uint64_t length_max);
 
 // Each decodes the body of a record of its kind; strings, payloads and views point into `body`. If
 // the result is not Drop::none, `out` is unspecified. Reasons: truncated, trailing_bytes,
-// count_too_large, not_sorted, bad_value, and bad_version of hello and welcome, whose `version`
-// holds it then. That a name is a legal one is not checked here but for its length.
+// count_too_large, not_sorted, bad_value. hello and welcome may also give bad_version; their
+// `version` field is then valid. Decoders check the length of a name but not its characters.
 [[nodiscard]] Drop decode(ByteView body, Hello& out);
 [[nodiscard]] Drop decode(ByteView body, JoinRequest& out);
 [[nodiscard]] Drop decode(ByteView body, LeaveRequest& out);
@@ -328,8 +334,8 @@ Framed next_record(ByteView bytes, std::uint64_t length_max);
 [[nodiscard]] Drop decode(ByteView body, Warning& out);
 [[nodiscard]] Drop decode(ByteView body, Closing& out);
 
-// Each appends one record, header included; decode() must accept its body. Texts are cut to their
-// largest length, at the end of a character.
+// Each appends one record, header included. decode() must accept the resulting body. A text that is
+// too long is cut at a character boundary.
 void append(std::vector<std::byte>& out, const Hello& record);
 void append(std::vector<std::byte>& out, const JoinRequest& record);
 void append(std::vector<std::byte>& out, const LeaveRequest& record);
@@ -346,9 +352,9 @@ void append(std::vector<std::byte>& out, const Refused& record);
 void append(std::vector<std::byte>& out, const Reply& record);
 void append(std::vector<std::byte>& out, const Warning& record);
 void append(std::vector<std::byte>& out, const Closing& record);
-/// All of the record but its payload, which is to follow.
+/// Appends all of the record but its payload; the caller appends the payload.
 void append_head(std::vector<std::byte>& out, const MessageEvent& record);
-/// Of a kind without a body: goodbye, mapped.
+/// For a kind without a body: goodbye, mapped.
 void append(std::vector<std::byte>& out, RecordKind kind);
 
 }  // namespace peal::wire

@@ -18,13 +18,13 @@ std::string_view read_name(Reader& in, bool may_be_empty) {
 std::string_view read_name(Reader& in) { return read_name(in, false); }
 std::string_view read_name_or_none(Reader& in) { return read_name(in, true); }
 
-/// What is left of the record.
+/// The rest of the record.
 std::string_view read_text(Reader& in, std::size_t bytes_max) {
   in.require(in.remaining() <= bytes_max, Drop::bad_value);
   return as_text(in.bytes(in.remaining()));
 }
 
-/// A number that counts from 1.
+/// A number of a message or event; numbers start at 1.
 std::uint64_t read_number(Reader& in) {
   const std::uint64_t number = read_counter(in);
   in.require(number > 0, Drop::bad_value);
@@ -74,7 +74,7 @@ void read_targets(Reader& in, bool sorted, Targets& out) {
   }
 }
 
-/// False, with the reason noted, if the record is of another version: its layout is not known then.
+/// False, with bad_version noted, if the record is of another version, whose layout is unknown.
 bool read_version(Reader& in, std::uint16_t& out) {
   out = in.u<std::uint16_t>();
   in.require(in.failed() || out == kClientVersion, Drop::bad_version);
@@ -83,7 +83,7 @@ bool read_version(Reader& in, std::uint16_t& out) {
 
 }  // namespace
 
-// ---- of the client ----
+// ---- from the client ----
 
 Drop decode(ByteView body, Hello& out) {
   Reader in(body);
@@ -133,7 +133,7 @@ Drop decode(ByteView body, AskRequest& out) {
   return in.finish();
 }
 
-// ---- of the daemon ----
+// ---- from the daemon ----
 
 Drop decode(ByteView body, Welcome& out) {
   Reader in(body);

@@ -8,7 +8,7 @@
 namespace peal::wire {
 namespace {
 
-/// One record at the end of a buffer; its length is filled in at last.
+/// Appends one record to a buffer; the destructor fills in its length.
 class RecordWriter {
  public:
   RecordWriter(std::vector<std::byte>& out, RecordKind kind) : out_(out), start_(out.size()) {
@@ -22,7 +22,7 @@ class RecordWriter {
     store(ByteSpan(out_).subspan(start_), static_cast<std::uint32_t>(length));
   }
 
-  /// All at once: each growth of the buffer costs more than the numbers.
+  /// Appends all values at once, since growing the buffer costs more than storing the numbers.
   template <std::unsigned_integral... T>
   void u(T... values) {
     std::array<std::byte, (sizeof(T) + ...)> bytes;
@@ -36,7 +36,7 @@ class RecordWriter {
   }
   void flag(bool value) { u(static_cast<std::uint8_t>(value ? 1 : 0)); }
   void bytes(ByteView bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
-  /// So many bytes more belong to the record, and are not written here.
+  /// Counts `bytes` into the record's length; the caller appends them later.
   void follows(std::size_t bytes) { following_ = bytes; }
   void name(std::string_view name) {
     PEAL_ASSERT(name.size() <= kClientNameMax);
@@ -55,7 +55,7 @@ class RecordWriter {
     u(static_cast<std::uint8_t>(targets.size()));
     for (const std::string_view target : targets) name(target);
   }
-  /// Cut at the end of a character of UTF-8, if it is longer than `bytes_max`.
+  /// Cuts the text at a UTF-8 character boundary if it is longer than `bytes_max`.
   void text(std::string_view text, std::size_t bytes_max) {
     std::size_t size = std::min(text.size(), bytes_max);
     const auto continues = [&](std::size_t at) {
@@ -73,7 +73,7 @@ class RecordWriter {
 
 }  // namespace
 
-// ---- of the client ----
+// ---- from the client ----
 
 void append(std::vector<std::byte>& out, const Hello& record) {
   RecordWriter to(out, RecordKind::hello);
@@ -119,7 +119,7 @@ void append(std::vector<std::byte>& out, const AskRequest& record) {
   to.name(record.what);
 }
 
-// ---- of the daemon ----
+// ---- from the daemon ----
 
 void append(std::vector<std::byte>& out, const Welcome& record) {
   RecordWriter to(out, RecordKind::welcome);

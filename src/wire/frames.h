@@ -33,8 +33,8 @@ inline constexpr std::size_t kRecordHeadMax = 64;     // bytes of the head of a 
 inline constexpr std::uint16_t kListRunMax = 2 * kMembersMax;  // two rotations
 inline constexpr std::uint16_t kNoIndex = 0xffff;  // "no member" where a ring index stands
 inline constexpr std::uint32_t kNodeMax = 65'535;  // nodes are 1 to this
-/// Every position, hop, view number and JOIN number is at most this, so that adding a window, a bit
-/// index or 1 to one of them cannot wrap.
+/// Positions, hops, view numbers and JOIN numbers are at most this, so that adding a window, a bit
+/// index or 1 cannot wrap.
 inline constexpr std::uint64_t kCounterMax = (1ULL << 63) - 1;
 
 enum class FrameKind : std::uint8_t {
@@ -47,8 +47,8 @@ enum class FrameKind : std::uint8_t {
   epoch_notice = 7,
   trial = 8,  ///< see trial.h
 };
-/// The frames of engines on quorums have kinds of their own (paxos.h). What is not for an engine is
-/// of an unknown kind to it.
+/// Frames of engines with acceptors have kinds of their own (paxos.h). An engine drops frames of
+/// other engines as unknown_kind.
 inline constexpr std::uint8_t kPaxosKindFirst = 32;
 inline constexpr std::uint8_t kPaxosKindLast = 51;
 inline constexpr unsigned kPaxosKinds = kPaxosKindLast - kPaxosKindFirst + 1;
@@ -62,7 +62,7 @@ enum class Drop : std::uint8_t {
   none,
   truncated,       ///< shorter than its header or its counts say
   trailing_bytes,  ///< longer than its content
-  bad_magic,       ///< not a packet of ours
+  bad_magic,       ///< not a Peal packet
   bad_version,     ///< another protocol version
   bad_checksum,    ///< damaged on the way
   bad_length,      ///< the length field is not the packet's length
@@ -73,19 +73,19 @@ enum class Drop : std::uint8_t {
   count_too_large,
   not_sorted,     ///< a set that is not sorted, or holds an element twice
   bad_value,      ///< a field outside its range, or against another field
-  bad_sender,     ///< not from whom such a frame must come
+  bad_sender,     ///< this sender may not send such a frame
   stale,          ///< an older incarnation, view, hop or number
   duplicate,      ///< seen before
-  own,            ///< our own packet came back
-  foreign,        ///< of a view that is not ours
+  own,            ///< the node's own packet came back
+  foreign,        ///< of a view that the node is not in
   wrong_state,    ///< not expected in this state
-  out_of_window,  ///< a position that we cannot store
+  out_of_window,  ///< a position outside the receive window
   count_,
 };
 std::string_view drop_name(Drop reason);
 
-/// Whether packets carry a checksum: absent where something below has authenticated every byte, and
-/// the field is then zero. Said to both sides, and never guessed from a packet.
+/// Whether packets carry a checksum. It is absent, and its field zero, where a lower layer has
+/// authenticated every byte. Both sides are configured with it; neither guesses it from a packet.
 enum class Checksum : std::uint8_t { present, absent };
 
 /// The first 32 bytes of every frame: magic u16, version u8, kind u8, length u32, cluster u64,
@@ -93,11 +93,12 @@ enum class Checksum : std::uint8_t { present, absent };
 struct Header {
   FrameKind kind{};
   std::uint64_t cluster{};  ///< high 32 bits: hash of the cluster name; low 32: of the settings
-  MemberId sender{};        ///< the transmitter, not the originator
-  Checksum checksum = Checksum::present;  ///< not on the wire: how the packet is made
+  MemberId sender{};        ///< the node that transmits the packet, not the one that originated the
+                            ///< unit
+  Checksum checksum = Checksum::present;  ///< not on the wire: whether the packet has a checksum
 };
 
-/// What a packet says of its cluster, without a look at the rest; nothing if it is too short.
+/// The cluster field of a packet, without further checks; nullopt if the packet is too short.
 std::optional<std::uint64_t> cluster_of(ByteView packet);
 
 /// Requests for `first + i` for every bit i that is set; bit 0 is always set.
@@ -107,8 +108,8 @@ struct RequestRange {
   friend bool operator==(const RequestRange&, const RequestRange&) = default;
 };
 
-/// Retransmission requests for one view's packets; ranges ascend and do not overlap (each starts
-/// at least 64 above the one before). There may be none.
+/// Retransmission requests for one view's packets. Ranges ascend and do not overlap: each starts at
+/// least 64 above the one before. There may be none.
 struct RequestSection {
   ViewId view{};
   FixedVector<RequestRange, kRangesMax> ranges;
@@ -120,19 +121,20 @@ struct Token {
   std::uint64_t hop{};
   Seq seq{};                                ///< highest position assigned in the view
   Seq aru{};                                ///< candidate for "everyone has all up to here"; <= seq
-  std::uint16_t aru_index = kNoIndex;       ///< who lowered it
+  std::uint16_t aru_index = kNoIndex;       ///< the member that lowered aru
   std::uint32_t fcc{};                      ///< packets multicast during the last rotation
-  std::uint16_t recovery_run{};             ///< consecutive complete members, saturating
-  std::uint16_t recovery_block = kNoIndex;  ///< the last incomplete member
+  std::uint16_t recovery_run{};             ///< consecutive members with complete recovery,
+                                            ///< saturating
+  std::uint16_t recovery_block = kNoIndex;  ///< the last member whose recovery is incomplete
   std::uint32_t window{};                 ///< global window chosen by the representative; 0 unused
   std::uint32_t losses{};                 ///< first-time requests of the last rotation
   std::uint32_t limited{};                ///< members that used up their allowance
   std::uint32_t backlog{};                ///< units waiting at all members
-  std::uint32_t credit{};                 ///< least free receive room, in units
-  std::uint16_t credit_index = kNoIndex;  ///< whose it is
-  std::uint64_t list{};                   ///< the list of nodes to go over to; 0: none
-  std::uint16_t list_run{};               ///< consecutive members that have it, saturating
-  std::uint16_t list_block = kNoIndex;    ///< the last member that did not
+  std::uint32_t credit{};                 ///< smallest free receive space of any member, in units
+  std::uint16_t credit_index = kNoIndex;  ///< the member with the smallest
+  std::uint64_t list{};                   ///< hash of the pending list of nodes; 0: none
+  std::uint16_t list_run{};               ///< consecutive members that have that list, saturating
+  std::uint16_t list_block = kNoIndex;    ///< the last member that does not have it
   FixedVector<RequestSection, kSectionsMax> sections;  ///< of distinct views
   friend bool operator==(const Token&, const Token&) = default;
 };
@@ -157,28 +159,28 @@ struct Join {
   std::vector<MemberId> processes;  ///< sorted
   std::vector<MemberId> failed;     ///< sorted; a subset of `processes`, without the sender
   std::vector<MemberId> heard;      ///< sorted
-  std::uint64_t list{};             ///< the list of nodes that the sender goes by
+  std::uint64_t list{};             ///< hash of the sender's active list of nodes
   friend bool operator==(const Join&, const Join&) = default;
 };
 
-// A COMMIT carries two parts of the protocol that orders in the view, as bytes of its own: options
-// of the next view, which all members settle together, and a record in each old view, which its
-// survivors do.
+// A COMMIT carries two byte strings that belong to the ordering protocol of the view: options of
+// the next view, on which all members agree together, and a record in each old view, on which its
+// survivors agree.
 
 using CommitOptions = FixedVector<std::byte, kCommitOptionsMax>;
 
-/// How these bytes are found and checked. The functions get bytes from the network, as long as the
-/// format says. The defaults are those of a protocol without any bytes.
+/// How COMMIT codecs find and check those bytes. The functions get bytes from the network, with the
+/// lengths that the format declares. The defaults describe a protocol without such bytes.
 struct CommitFormat {
   std::size_t options_bytes = 0;
-  /// A record begins with a head of fixed length, which says how long the tail is. In an old view
-  /// the fields come first, then the counts, then the lists, so that the survivors stand between
-  /// the head and the tail, and their count before the last `counts_bytes` of the head.
+  /// A record begins with a head of fixed length, which gives the length of the tail. The head has
+  /// fields first, then counts; the lists are in the tail. On the wire the survivors stand between
+  /// the head and the tail, and their count stands before the last `counts_bytes` of the head.
   std::size_t head_bytes = 0;
   std::size_t counts_bytes = 0;
   Drop (*check_options)(ByteView options) = [](ByteView) { return Drop::none; };
   Drop (*check_head)(ByteView head) = [](ByteView) { return Drop::none; };
-  /// Nothing if a count in the head is above its maximum.
+  /// nullopt if a count in the head is above its maximum.
   std::optional<std::size_t> (*tail_bytes)(ByteView head) =
       [](ByteView) -> std::optional<std::size_t> { return 0; };
   Drop (*check_tail)(ByteView head, ByteView tail) = [](ByteView, ByteView) { return Drop::none; };
@@ -189,12 +191,12 @@ struct CommitFormat {
   }
 };
 
-/// What the survivors of one old view hold, folded together on the commit token.
+/// What the survivors of one old view hold together, merged on the commit token.
 struct OldView {
   ViewId view{};
   std::vector<MemberId> survivors;  ///< members of the new view that come from it; sorted, at least
-                                    ///< one; nobody comes from two old views
-  std::vector<std::byte> record;    ///< of the protocol: head and tail of its CommitFormat
+                                    ///< one; no member comes from two old views
+  std::vector<std::byte> record;    ///< the protocol's: head and tail as its CommitFormat says
   friend bool operator==(const OldView&, const OldView&) = default;
 };
 
@@ -202,9 +204,9 @@ struct Commit {
   ViewId view{};
   std::vector<MemberId> members;   ///< sorted, 1 to kMembersMax
   std::uint32_t hops{};            ///< 0 to 2n
-  CommitOptions options;           ///< of the protocol, as long as its CommitFormat says
+  CommitOptions options;           ///< the protocol's; its CommitFormat gives the length
   std::vector<OldView> old_views;  ///< distinct views
-  std::uint64_t list{};            ///< the list of nodes that all members go by
+  std::uint64_t list{};            ///< hash of the active list of nodes, equal at all members
   friend bool operator==(const Commit&, const Commit&) = default;
 };
 
@@ -225,10 +227,10 @@ struct EpochNotice {
   friend bool operator==(const EpochNotice&, const EpochNotice&) = default;
 };
 
-// Decoding. `decode_header` checks magic, version, kind, length and checksum of a whole packet; the
-// others decode a packet whose header has been checked, and check everything that the struct's
-// comments say. Each returns Drop::none and fills `out`, or the reason; `out` is then unspecified.
-// Decoders of Token and Data do not allocate.
+// Decoding. `decode_header` checks magic, version, kind, length and checksum of a whole packet. The
+// other functions decode a packet whose header has been checked, and check all that the struct's
+// comments say. Each returns Drop::none and fills `out`, or returns the reason and leaves `out`
+// unspecified. Decoders of Token and Data do not allocate.
 [[nodiscard]] Drop decode_header(ByteView packet, Header& out,
                                  Checksum expected = Checksum::present);
 [[nodiscard]] Drop decode_token(ByteView packet, Token& out);
@@ -239,11 +241,11 @@ struct EpochNotice {
 [[nodiscard]] Drop decode_hold_cancel(ByteView packet, HoldCancel& out);
 [[nodiscard]] Drop decode_epoch_notice(ByteView packet, EpochNotice& out);
 
-// Encoding writes a whole packet, header and checksum included, and returns its bytes; 0 if `out`
-// is too small, a list longer than its maximum, or a part of a COMMIT not as long as its format
-// says; in these cases nothing may be sent. The kind is
-// the frame's, whatever `header` says. Encoders do not check the rules of the structs: who breaks
-// one sends a packet that everybody drops.
+// Encoding. Each function writes a whole packet, header and checksum included, and returns its size
+// in bytes. It returns 0, and the caller must send nothing, if `out` is too small, a list is longer
+// than its maximum, or a part of a COMMIT has not the length of its format. The function writes its
+// own kind and ignores that of `header`. Encoders do not check the rules of the structs; receivers
+// drop a packet that breaks one.
 [[nodiscard]] std::size_t encode_token(const Header& header, const Token& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_join(const Header& header, const Join& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_commit(const Header& header, const Commit& in,
@@ -253,10 +255,10 @@ struct EpochNotice {
                                              ByteSpan out);
 [[nodiscard]] std::size_t encode_epoch_notice(const Header& header, const EpochNotice& in,
                                               ByteSpan out);
-/// Writes the kDataHeaderBytes in front of a unit that already stands in `packet` behind them.
+/// Writes the kDataHeaderBytes in `packet` in front of a unit that is already there.
 void encode_data_in_place(const Header& header, const Data& in, ByteSpan packet);
-/// Writes the kHeaderBytes with which a DATA packet of `packet_bytes` without a checksum begins.
-/// The packet may be longer than a decoder accepts.
+/// Writes the first kHeaderBytes of a DATA packet of `packet_bytes` without a checksum. The packet
+/// may be longer than a decoder accepts.
 void write_data_header(const Header& header, std::uint32_t packet_bytes, ByteSpan out);
 
 }  // namespace peal::wire

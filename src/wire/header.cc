@@ -54,7 +54,7 @@ Drop decode_header(ByteView packet, Header& out, Checksum expected) {
   if (!is_known(kind)) return Drop::unknown_kind;
   out.kind = static_cast<FrameKind>(kind);
   out.cluster = in.u<std::uint64_t>();
-  // The checksum comes before the sender's id: a damaged packet is to be counted as damaged.
+  // Check the checksum before the sender's id, so that a damaged packet counts as damaged.
   Reader checksum(packet.subspan(kChecksumOffset, sizeof(std::uint32_t)));
   const std::uint32_t right = expected == Checksum::present ? packet_checksum(packet) : 0;
   if (!PEAL_MUTANT(checksum_ignored) && checksum.u<std::uint32_t>() != right) {
@@ -68,7 +68,7 @@ Drop decode_header(ByteView packet, Header& out, Checksum expected) {
 
 std::uint32_t packet_checksum(ByteView packet) {
   PEAL_ASSERT(packet.size() >= kHeaderBytes);
-  // Only the header is copied, to set its checksum field to zero; the rest is read where it stands.
+  // Copy only the header, with its checksum field zero; read the rest in place.
   std::array<std::byte, kHeaderBytes> header{};
   std::memcpy(header.data(), packet.data(), kChecksumOffset);
   return crc32c(packet.subspan(kHeaderBytes), crc32c(header));

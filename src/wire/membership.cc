@@ -52,7 +52,7 @@ void read_old_view(Reader& in, const std::vector<MemberId>& members, const Commi
   out.record.insert(out.record.end(), tail.begin(), tail.end());
 }
 
-/// True if some member is said to come from two old views.
+/// True if a member claims to come from both old views.
 bool overlap(const OldView& a, const OldView& b) {
   return std::any_of(a.survivors.begin(), a.survivors.end(),
                      [&](const MemberId& member) { return contains(b.survivors, member); });
@@ -61,9 +61,9 @@ bool overlap(const OldView& a, const OldView& b) {
 void read_old_views(Reader& in, const CommitFormat& format, Commit& out) {
   out.old_views.clear();
   const auto count = in.u<std::uint16_t>();
-  // Each has a survivor of its own, so there are no more of them than members.
+  // Each old view has a survivor of its own, so there are at most as many old views as members.
   in.require(count <= out.members.size(), Drop::count_too_large);
-  // What an old view takes at least: its view, the head of its record, and the count of survivors.
+  // The smallest old view: its view id, the head of its record, and the count of survivors.
   const std::size_t least = kViewBytes + format.head_bytes + sizeof(std::uint16_t);
   if (in.failed() || !in.holds(count, least)) return;
   out.old_views.reserve(count);

@@ -9,7 +9,7 @@
 #include "wire/reader.h"
 #include "wire/writer.h"
 
-// What the codecs of one room share about whole packets.
+// Helpers for whole packets, shared by the codecs of this module.
 
 namespace peal::wire {
 
@@ -20,21 +20,21 @@ inline constexpr std::size_t kSenderOffset = 16;
 inline constexpr std::size_t kClusterOffset = 8;
 inline constexpr std::size_t kChecksumOffset = kHeaderBytes - 4;
 
-/// CRC-32C of `packet` as if its checksum field were zero. At least kHeaderBytes long.
+/// CRC-32C of `packet` with its checksum field taken as zero. `packet` has at least kHeaderBytes.
 std::uint32_t packet_checksum(ByteView packet);
-/// Writes the length field and then the checksum of a packet whose other bytes are there. At least
-/// kHeaderBytes long.
+/// Writes the length and then the checksum of a packet whose other bytes are complete. `packet` has
+/// at least kHeaderBytes.
 void complete(ByteSpan packet, Checksum checksum = Checksum::present);
 
-/// A reader of what follows the header; of a packet without a whole header, one that has failed.
+/// A reader of the bytes after the header. It has already failed if the packet has no whole header.
 Reader body_of(ByteView packet);
 /// The sender of a packet whose header has been checked.
 MemberId sender_of(ByteView packet);
 
 /// Writes the header, with length and checksum still zero.
 void write_header(Writer& out, FrameKind kind, const Header& header);
-/// Completes what was written to the front of `packet` and returns its size; 0 if the writer failed
-/// or the packet is longer than kPacketBytesMax.
+/// Completes the packet at the front of `packet` and returns its size in bytes; 0 if the writer
+/// failed or the packet is longer than kPacketBytesMax.
 std::size_t finish(const Writer& written, ByteSpan packet, Checksum checksum);
 
 }  // namespace peal::wire

@@ -216,7 +216,7 @@ Drop decode_promise(ByteView packet, Promise& out) {
     in.require(run.length >= 1 && run.length <= kVotesMax, Drop::bad_value);
     in.require(run.first >= free, Drop::not_sorted);
     in.require(run.round <= out.round, Drop::bad_value);
-    // Neighbours of one round are one run: a frame has one encoding.
+    // Adjacent runs of one round must be merged, since a frame has one encoding.
     in.require(out.runs.empty() || run.first != free || out.runs.back().round != run.round,
                Drop::bad_value);
     free = run.first + run.length;

@@ -12,42 +12,44 @@
 #include "base/ids.h"
 #include "wire/frames.h"
 
-// The frames of engines that order on quorums, as checked structs. They have the common header of
-// frames.h, and its rules: little-endian, decoders are total, one encoding for each frame.
+// The frames of engines with acceptors, as checked structs. They have the header and the rules of
+// frames.h: little-endian, total decoders, one encoding for each frame.
 
 namespace peal::wire {
 
 enum class PaxosKind : std::uint8_t {
-  state = kPaxosKindFirst,  ///< what a node is and has; also its vote and its sign of life
-  submit = 33,              ///< a member's unit, to the coordinator
+  state = kPaxosKindFirst,  ///< the sender's status and heartbeat; it can carry a vote
+  submit = 33,              ///< a member sends its unit to the coordinator
   propose = 34,             ///< Phase 2a: a value for an instance
-  prepare = 35,             ///< Phase 1a
-  promise = 36,             ///< Phase 1b: what the sender voted for
-  fetch = 37,               ///< asks for what somebody voted for
-  fetched = 38,             ///< the answer
+  prepare = 35,             ///< Phase 1a: a coordinator asks for promises
+  promise = 36,             ///< Phase 1b: a promise, with the sender's earlier votes
+  fetch = 37,               ///< asks an acceptor for the value it voted for
+  fetched = 38,             ///< answers fetch
   repeat = 39,              ///< asks for decided instances
-  decided = 40,             ///< the answer, one instance each
-  checkpoint_get = 41,      ///< asks for a place to begin
+  decided = 40,             ///< answers repeat or recall, one instance each
+  checkpoint_get = 41,      ///< asks for a checkpoint to start from
   checkpoint = 42,
-  relay = 43,       ///< Phase 2a from acceptor to acceptor
-  distribute = 44,  ///< a decided value, for the receiver to send to others
-  lacks = 45,       ///< asks a member for units of its own, which did not come
-  pass = 46,        ///< asks a coordinator to let other ensembles go ahead of it
-  lives = 47,       ///< of the acceptors that begin an order with their votes in memory
-  link_check = 48,  ///< a large packet on the data lane, which tells that it arrives
-  recall = 49,      ///< asks an acceptor what it has to say of instances that are decided
-  word = 50,        ///< the answer, one instance each: its vote, or that it did not vote
-  log_heard = kPaxosKindLast,  ///< to an acceptor that started: what was heard of its log before
+  relay = 43,       ///< Phase 2a, forwarded from acceptor to acceptor
+  distribute = 44,  ///< a decided value that the receiver forwards to other nodes
+  lacks = 45,       ///< NACK: asks a member for its own units that did not arrive
+  pass = 46,        ///< asks a coordinator to let other ensembles order first
+  lives = 47,       ///< acceptor incarnations that start an order with votes in memory
+  link_check = 48,  ///< a large packet on the data lane, which shows that the link carries such
+                    ///< packets
+  recall = 49,      ///< asks an acceptor for its votes in decided instances
+  word = 50,        ///< answers recall, one instance each: the vote, or that there was none
+  log_heard = kPaxosKindLast,  ///< tells a restarted acceptor how far its log was known to be
+                               ///< durable
 };
 
-/// What a node says of its log: is it the one that it had last, or an older copy?
+/// Whether a node's log is its latest one or an older copy, as the node itself says.
 enum class LogWord : std::uint8_t {
-  sure = 0,      ///< it is, as far as anybody knows; or the node has none
-  asks = 1,      ///< not all acceptors have said yet what they heard of it
-  put_back = 2,  ///< somebody heard of more than it holds: it says nothing of votes any more
+  sure = 0,      ///< it is the latest, as far as any node knows; or the node has no log
+  asks = 1,      ///< some acceptors have not yet said what they know of the log
+  put_back = 2,  ///< some node knows of more records than the log holds; the node votes no more
 };
 
-/// A set of nodes, by their index in the list that counts.
+/// A set of nodes, by their index in the active list of nodes.
 class NodeSet {
  public:
   static constexpr std::size_t kWords = kMembersMax / 64;
@@ -69,27 +71,29 @@ class NodeSet {
   std::array<std::uint64_t, kWords> words_{};
 };
 
-/// How well a node could coordinate, as it judges by what it and others hear (order/paxos/links.h).
+/// How well a node could coordinate, by what it and others hear (order/paxos/links.h).
 enum class Fitness : std::uint8_t {
   none,       ///< it does not hear a majority of the acceptors
   hears,      ///< it hears a majority of the acceptors
-  connected,  ///< nodes whose links all work, most of both kinds, hold it
-  chosen,     ///< it is of those that are to be together
+  connected,  ///< it is in a set of nodes with working links: most acceptors and most nodes
+  chosen,     ///< it is in the set of nodes chosen to work together
 };
 
-/// Numbers one agreement; the first is 1, and 0 means nothing.
+/// Numbers one consensus instance, from 1; 0 means none.
 using Instance = std::uint64_t;
 
-/// A round of Phase 1 and 2. No two coordinators have the same, and none after it restarted, since
-/// its incarnation is part of it. Count 0 with nobody: no round. See list_of() for the count.
+/// A round of Phase 1 and 2. Two coordinators never share a round. A coordinator that restarts does
+/// not reuse one, since its incarnation is part of it. All zero: no round. list_of() explains the
+/// count.
 struct Round {
   std::uint64_t count{};
   MemberId coordinator{};
   friend constexpr auto operator<=>(const Round&, const Round&) = default;
 };
 
-/// Each round is for one list of nodes (see Nodes), whose number its count begins with: so rounds
-/// of a later list are higher, and nobody counts votes of a round with the acceptors of another.
+/// Each round belongs to one list of nodes (see Nodes); the high bits of its count are the number
+/// of that list. So rounds of a later list are higher, and votes of a round are never counted with
+/// the acceptors of another list.
 inline constexpr unsigned kListShift = 40;
 inline constexpr std::uint64_t kListMax = (1ULL << (63 - kListShift)) - 1;
 constexpr std::uint64_t list_of(const Round& round) { return round.count >> kListShift; }
@@ -98,31 +102,31 @@ constexpr std::uint64_t first_count(std::uint64_t number) { return (number << kL
 
 enum class ValueKind : std::uint8_t {
   unit = 1,     ///< a member's unit
-  nothing = 2,  ///< fills an instance, and says how far its ensemble's keys have come
-  view = 3,     ///< the members from here on
-  nodes = 4,    ///< the configured nodes and the acceptors from here on
+  nothing = 2,  ///< fills an instance, and advances the keys of its ensemble
+  view = 3,     ///< the members from this instance on
+  nodes = 4,    ///< the configured nodes and the acceptors from this instance on
 };
 
-/// What every value says of itself, in front of its bytes.
+/// The header in front of every value's bytes.
 struct ValueHead {
   ValueKind kind = ValueKind::nothing;
-  Service service = Service::agreed;  ///< agreed or safe; agreed if it is no unit
-  /// Unit: the view it is for. View: its number. Nodes: the list's, at most kListMax. At least 1.
-  /// Nothing: 0
+  Service service = Service::agreed;  ///< agreed or safe for a unit, else agreed
+  /// Unit: the number of the view it is for. View: its own number. Nodes: the list's number, at
+  /// most kListMax. Each at least 1. Nothing: 0
   std::uint64_t view{};
-  MemberId origin{};  ///< unit: its sender. Else: the coordinator that made it
-  /// Unit: counts its sender's in this view, from 1. Nothing, view: what its key is to be at least,
-  /// or 0; see Placing. Nodes: 0
+  MemberId origin{};  ///< unit: its sender; else the coordinator that made the value
+  /// Unit: counts its sender's units in this view, from 1. Nothing, view: lower bound of the
+  /// value's key, or 0; see Placing. Nodes: 0
   std::uint64_t number{};
   friend bool operator==(const ValueHead&, const ValueHead&) = default;
 };
 
-/// SUBMIT, PROPOSE and DECIDED: this, and then the value's bytes, from kDataHeaderBytes on. SUBMIT
-/// has a unit. A unit's bytes are anything, a view's are its members, a list's its nodes, and
-/// nothing has none.
+/// SUBMIT, PROPOSE and DECIDED: this header, then the value's bytes from kDataHeaderBytes on.
+/// SUBMIT carries a unit. The bytes of a unit are opaque, those of a view are its members, those of
+/// a list its nodes; nothing has no bytes.
 struct ValueFrame {
-  /// PROPOSE: of the round, whose coordinator is the packet's sender. SUBMIT: with optimistic
-  /// delivery the unit's stamp, 1 to kEarlyStampMax, else 0. DECIDED: 0
+  /// PROPOSE: count of the round, whose coordinator is the packet's sender. SUBMIT: the unit's
+  /// timestamp with optimistic delivery, 1 to kEarlyStampMax, else 0. DECIDED: 0
   std::uint64_t count{};
   Instance instance{};     ///< PROPOSE, DECIDED. SUBMIT: 0
   std::uint32_t behind{};  ///< PROPOSE: everything below instance - behind is decided; less than
@@ -131,23 +135,25 @@ struct ValueFrame {
   friend bool operator==(const ValueFrame&, const ValueFrame&) = default;
 };
 
-/// Where several ensembles order, this stands in front of a unit's bytes. Each ensemble gives its
-/// values ascending keys, by which the orders of all of them become one: of a unit its stamp, of
-/// nothing and of a view its number, but always at least one more than that of the value before.
+/// Precedes a unit's bytes where several ensembles order. Each ensemble gives its values ascending
+/// keys, and learners merge the ensembles' orders by key. The key is the timestamp of a unit, or
+/// the number of a nothing or view, but at least one more than the key of the previous value.
 struct Placing {
-  std::uint64_t stamp{};   ///< the sender's clock, in microseconds, ahead of all that it has seen
-  std::uint64_t view{};    ///< of all ensembles together, for which the unit is; at least 1
+  std::uint64_t stamp{};   ///< the sender's clock in microseconds, ahead of all timestamps it has
+                           ///< seen
+  std::uint64_t view{};    ///< number of the view of all ensembles together that the unit is for;
+                           ///< at least 1
   std::uint64_t number{};  ///< counts its sender's units in that view, from 1
   friend bool operator==(const Placing&, const Placing&) = default;
 };
 inline constexpr std::size_t kPlacingBytes = 24;
-/// A unit's stamp with optimistic delivery, in nanoseconds.
+/// Largest timestamp of a unit with optimistic delivery, in nanoseconds.
 inline constexpr std::uint64_t kEarlyStampMax = kCounterMax / 2;
-/// What claims more says nothing of its key: so keys always have room to ascend.
+/// Values with larger timestamps do not set a key, so that keys can always ascend.
 inline constexpr std::uint64_t kStampMax = kCounterMax >> 6;
 inline constexpr std::uint64_t kKeyMax = kStampMax + kStampMax / 2;
 
-/// Of the members of a view that is to come: who, and its last view's number; 0: it had none.
+/// A member of the next view, and the number of its previous view; 0: it had none.
 struct ViewMember {
   MemberId member{};
   std::uint64_t came_from{};
@@ -155,119 +161,123 @@ struct ViewMember {
 };
 inline constexpr std::size_t kViewMemberBytes = 20;
 
-/// The list of nodes that counts, and which one of its cluster it is.
+/// A list of nodes, and its place among the lists of its cluster.
 struct Nodes {
-  std::uint64_t number{};   ///< how many there were before it; at most kListMax
-  std::uint64_t first{};    ///< hash of the first one, which tells this cluster's order from others
-  std::uint64_t hash{};     ///< by which equal lists are known; not 0
-  std::vector<NodeId> all;  ///< sorted; 1 to kMembersMax
+  std::uint64_t number{};         ///< how many lists preceded it; at most kListMax
+  std::uint64_t first{};          ///< identifies the cluster's order: hash of its first list, see
+                                  ///< first_of()
+  std::uint64_t hash{};           ///< equal for equal lists; not 0
+  std::vector<NodeId> all;        ///< sorted; 1 to kMembersMax
   std::vector<NodeId> acceptors;  ///< sorted, of these; at least one
-  /// For each acceptor, in their order, the life whose votes count: the id of its log, or, where
-  /// votes are in memory, the epoch of its incarnation. Not 0. None as long as no order has begun.
+  /// For each acceptor, in their order, the id of the incarnation whose votes count: the id of its
+  /// log on disk, or the epoch of the process where votes are in memory. Not 0. Empty until an
+  /// order has begun.
   std::vector<std::uint64_t> lives{};
   friend bool operator==(const Nodes&, const Nodes&) = default;
 };
-/// Of an id of a log; epochs do not have it.
+/// Set in the id of a log, never in an epoch.
 inline constexpr std::uint64_t kLogBit = 1ULL << 63;
-/// What `first` is where `nodes` is the first list of its order.
+/// The value of `first` if `nodes` is the first list of its order.
 std::uint64_t first_of(const Nodes& nodes);
-/// The number of the first view of an order that begins with these nodes. Where votes are in
-/// memory, an order that begins after another one was lost has lives of later epochs, and higher
-/// numbers.
+/// The number of the first view of an order that begins with `nodes`. Where votes are in memory, an
+/// order that replaces a lost one has incarnations with later epochs, and so higher view numbers.
 std::uint64_t first_view_of(const Nodes& nodes);
 
-/// LIVES: an acceptor knows of no order, hears all acceptors of its list of nodes, and takes these
-/// lives of them for those that are to begin one.
+/// LIVES: the sender knows of no order and hears all acceptors of its list. It proposes these
+/// acceptor incarnations to bootstrap one.
 struct Lives {
   std::uint64_t list{};                ///< the hash of that list; not 0
   std::vector<std::uint64_t> lives{};  ///< as Nodes::lives: 1 to kMembersMax
   friend bool operator==(const Lives&, const Lives&) = default;
 };
 
-/// RELAY and DISTRIBUTE: this, and then the value's bytes, from kRelayHeaderBytes on.
+/// RELAY and DISTRIBUTE: this header, then the value's bytes from kRelayHeaderBytes on.
 struct Relay {
   Round round{};  ///< in which the value was proposed
   Instance instance{};
   std::uint32_t behind{};  ///< everything below instance - behind is decided; less than instance
-  /// Bit i: the acceptor with index i, in the order of the nodes, is asked for its vote. In a ring:
-  /// which ring of the round this is. At least 1.
+  /// Chain: bit i set means that the acceptor with index i, in the order of the nodes, is asked for
+  /// its vote. Ring: the number of the ring within the round. At least 1.
   std::uint16_t chain{};
   ValueHead head;
-  bool own = false;  ///< a unit of the receiver's, which has its bytes: they are left out
+  bool own = false;  ///< a unit of the receiver, which has the bytes: the packet omits them
   friend bool operator==(const Relay&, const Relay&) = default;
 };
 inline constexpr std::size_t kRelayHeaderBytes = kHeaderBytes + 20 + 8 + 4 + 2 + 1 + 30;
 /// The largest number of acceptors that a chain can name.
 inline constexpr std::size_t kChainMax = 16;
-/// The most that any engine writes in front of a unit.
+/// The most bytes that any engine writes in front of a unit.
 inline constexpr std::size_t kUnitHeadroomBytes = kRelayHeaderBytes + kPlacingBytes;
 
 struct State {
-  Round round{};            ///< the highest that the sender has seen, or promised
-  bool leading = false;     ///< that round is the sender's, and Phase 1 is done
-  bool leaving = false;     ///< a goodbye
-  bool joined = false;      ///< is in the view that it has
-  bool visiting = false;    ///< is not to be taken into a view yet
-  std::uint64_t from{};     ///< it has all values with keys above this one: see Placing
+  Round round{};            ///< the highest round that the sender has seen or promised
+  bool leading = false;     ///< the sender coordinates that round, and Phase 1 is done
+  bool leaving = false;     ///< the sender says goodbye
+  bool joined = false;      ///< the sender is in view `view`
+  bool visiting = false;    ///< the sender is not to be taken into a view yet
+  std::uint64_t from{};     ///< it has all values of other ensembles with keys above this one: see
+                            ///< Placing
   Round voted_round{};      ///< an acceptor's last vote, at most `round`; no round: none
-  Instance voted_upto{};    ///< and for which instances: none is left out that is not decided
-  Instance decided_upto{};  ///< up to there a majority voted in that round; at most voted_upto
-  Instance next{};          ///< everything below was decided and consumed; 0: begins nowhere yet
-  Instance oldest{};        ///< of the decided instances that it can give away; at most `next`
-  std::uint64_t view{};     ///< the last view that it was in; 0: none
-  std::uint64_t list{};     ///< number of the list of nodes that counts for it; 0 if next is 0
-  /// Hash of the first list of the order that it knows; of the one it was given if next is 0.
+  Instance voted_upto{};    ///< last instance of those votes; all undecided instances before it
+                            ///< have one too
+  Instance decided_upto{};  ///< up to there a majority voted in voted_round; at most voted_upto
+  Instance next{};          ///< everything below was decided and consumed; 0: no starting point yet
+  Instance oldest{};        ///< the oldest decided instance that it can retransmit; at most `next`
+  std::uint64_t view{};     ///< number of the last view that it was in; 0: none
+  std::uint64_t list{};     ///< number of its active list of nodes; 0 if next is 0
+  /// Hash of the first list of the order that it knows; if next is 0, of its configured list.
   std::uint64_t first_list{};
-  std::uint64_t next_list{};  ///< hash of the list that it was given to go over to; 0: none
-  bool asks = false;          ///< it has asked for what was decided since it said this last
-  /// The coordinator of `round` does not serve it: it is not heard, does not hear the sender, or is
-  /// less fit than the sender.
+  std::uint64_t next_list{};  ///< hash of its pending list of nodes; 0: none
+  bool asks = false;          ///< it has asked for decided instances since its previous STATE
+  /// The coordinator of `round` does not serve the sender: it hears too little of the sender or the
+  /// sender of it, or it is less fit than the sender.
   bool misses = false;
-  bool disk_hangs = false;  ///< what it wrote to its log has not become durable for long
-  bool app_full = false;    ///< its application takes nothing at the moment
-  std::uint32_t beat{};     ///< counts its signs of life on the control lane; 0: this is none
+  bool disk_hangs = false;  ///< its log writes have not become durable for a long time
+  bool app_full = false;    ///< its application accepts nothing at the moment
+  std::uint32_t beat{};     ///< counts its heartbeats on the control lane; 0: this is none
   Fitness fitness = Fitness::none;
-  std::uint64_t life{};  ///< by which it votes, see Nodes::lives; 0: it is never an acceptor
+  std::uint64_t life{};  ///< id of its acceptor incarnation, see Nodes::lives; 0: it is never an
+                         ///< acceptor
   std::uint64_t log{};   ///< position up to which its log is durable; 0: it has none on disk
   LogWord log_word = LogWord::sure;
-  NodeSet unheard{};  ///< nodes of `list` whose packets do not arrive; empty if next is 0
+  NodeSet unheard{};  ///< nodes of `list` whose packets it does not receive; empty if next is 0
   friend bool operator==(const State&, const State&) = default;
 };
 
-/// So much of a log was durable, as one incarnation of its node said.
+/// One incarnation reported that its log was durable up to a position.
 struct LogHeard {
   std::uint64_t epoch{};     ///< of the incarnation; not 0
   std::uint64_t position{};  ///< not 0
   friend bool operator==(const LogHeard&, const LogHeard&) = default;
 };
 
-/// LOG_HEARD, to the node whose log it is.
+/// LOG_HEARD: tells a node what others heard of its log.
 struct LogAnswer {
-  std::uint64_t asker{};        ///< epoch of the incarnation that is answered; not 0
-  std::uint64_t life{};         ///< of its log: kLogBit is set
-  std::vector<LogHeard> heard;  ///< of incarnations before; at most kLogsHeardMax
+  std::uint64_t asker{};        ///< epoch of the incarnation that asked; not 0
+  std::uint64_t life{};         ///< id of its log: kLogBit is set
+  std::vector<LogHeard> heard;  ///< reports of earlier incarnations; at most kLogsHeardMax
   friend bool operator==(const LogAnswer&, const LogAnswer&) = default;
 };
 inline constexpr std::size_t kLogsHeardMax = 2;
 
-/// LINK_CHECK: this, and then zeros up to the size that is to be checked.
+/// LINK_CHECK: this header, then zeros up to the size under test.
 struct LinkCheck {
-  std::uint32_t number{};  ///< counts the sender's; at least 1
-  std::uint32_t bytes{};   ///< of the packet: at least kLinkCheckHeaderBytes
+  std::uint32_t number{};  ///< counts the sender's checks; at least 1
+  std::uint32_t bytes{};   ///< size of the packet: at least kLinkCheckHeaderBytes
   friend bool operator==(const LinkCheck&, const LinkCheck&) = default;
 };
 inline constexpr std::size_t kLinkCheckHeaderBytes = kHeaderBytes + 4;
 
 struct Prepare {
-  std::uint64_t count{};  ///< of the round; its coordinator is the packet's sender
-  Instance from{};        ///< votes below are not asked for; at least 1
+  std::uint64_t count{};  ///< count of the round; its coordinator is the packet's sender
+  Instance from{};        ///< asks for votes from this instance on; at least 1
   friend bool operator==(const Prepare&, const Prepare&) = default;
 };
 
 /// Votes for consecutive instances in one round.
 struct VoteRun {
   Instance first{};
-  std::uint32_t length{};  ///< 1 to kVotesMax; first + length is a counter too
+  std::uint32_t length{};  ///< 1 to kVotesMax; first + length <= kCounterMax
   Round round{};
   friend bool operator==(const VoteRun&, const VoteRun&) = default;
 };
@@ -275,10 +285,10 @@ inline constexpr std::size_t kVoteRunsMax = 1'024;
 inline constexpr std::uint32_t kVotesMax = 1U << 20;  ///< in one run
 
 struct Promise {
-  Round round{};    ///< that is promised
+  Round round{};    ///< the promised round
   Instance next{};  ///< as in State
-  /// Ascending, apart, all at `next` or above and in no higher round. Neighbours of one round are
-  /// one run.
+  /// Ascending, disjoint, all at `next` or above and in no higher round. Adjacent runs of one round
+  /// are merged.
   std::vector<VoteRun> runs;
   friend bool operator==(const Promise&, const Promise&) = default;
 };
@@ -289,7 +299,7 @@ struct Fetch {
   friend bool operator==(const Fetch&, const Fetch&) = default;
 };
 
-/// FETCHED: this, and then the value's bytes, from kFetchedHeaderBytes on.
+/// FETCHED: this header, then the value's bytes from kFetchedHeaderBytes on.
 struct Fetched {
   Round round{};
   Instance instance{};
@@ -300,61 +310,62 @@ inline constexpr std::size_t kFetchedHeaderBytes = kHeaderBytes + 20 + 8 + 30;
 
 struct Repeat {
   Instance first{};
-  std::uint16_t count{};  ///< 1 to kRepeatMax; first + count is a counter too
-  bool again = false;     ///< it was asked for in vain: the answer is to take the control lane
+  std::uint16_t count{};  ///< 1 to kRepeatMax; first + count <= kCounterMax
+  bool again = false;     ///< an earlier request failed: the answer takes the control lane
   friend bool operator==(const Repeat&, const Repeat&) = default;
 };
 inline constexpr std::uint16_t kRepeatMax = 64;
 
-/// Asks an acceptor what it has to say of instances that are decided.
+/// Asks an acceptor for its votes in decided instances.
 struct Recall {
   Instance first{};
-  std::uint16_t count{};  ///< 1 to kRecallMax; first + count is a counter too
+  std::uint16_t count{};  ///< 1 to kRecallMax; first + count <= kCounterMax
   friend bool operator==(const Recall&, const Recall&) = default;
 };
 inline constexpr std::uint16_t kRecallMax = 64;
 
-/// WORD: this, and then a copy of the value's bytes, from kWordHeaderBytes on: the headroom in
-/// front of a unit may be too small. Without a vote kNoVoteBytes, with neither round nor value.
+/// WORD: this header, then a copy of the value's bytes from kWordHeaderBytes on. They are copied
+/// because the headroom in front of a unit may be too small. Without a vote: kNoVoteBytes, neither
+/// round nor value.
 struct Word {
   Instance instance{};
   Round round{};     ///< of the sender's vote; no round: it did not vote
-  ValueHead head{};  ///< of what it voted for
+  ValueHead head{};  ///< of the value it voted for
   friend bool operator==(const Word&, const Word&) = default;
 };
 inline constexpr std::size_t kNoVoteBytes = kHeaderBytes + 8 + 1;
 inline constexpr std::size_t kWordHeaderBytes = kNoVoteBytes + 20 + 30;
 static_assert(kWordHeaderBytes >= kFetchedHeaderBytes);
 
-/// What a coordinator lacks of the receiver's units.
+/// The receiver's units that a coordinator is missing.
 struct Lacks {
-  std::uint64_t view{};   ///< for which they are; at least 1
+  std::uint64_t view{};   ///< the view that they are for; at least 1
   std::uint64_t first{};  ///< the number of the first; at least 1
-  std::uint16_t count{};  ///< 1 to kLacksMax; first + count is a counter too
+  std::uint16_t count{};  ///< 1 to kLacksMax; first + count <= kCounterMax
   friend bool operator==(const Lacks&, const Lacks&) = default;
 };
 inline constexpr std::uint16_t kLacksMax = 64;
 
-/// What the sender has of other ensembles waits for this one: it is to say how far it has come.
+/// The sender cannot merge its values of other ensembles until this ensemble's keys have advanced.
 struct Pass {
-  std::uint64_t key{};  ///< that its keys are to be above; 1 to kStampMax
+  std::uint64_t key{};  ///< lower bound for the next keys; 1 to kStampMax
   friend bool operator==(const Pass&, const Pass&) = default;
 };
 
-/// Where somebody may begin who was in no view: the state of the order before an instance.
+/// The state of the order before an instance: where a node that was in no view may start.
 struct Checkpoint {
   Instance next{};      ///< at least 1
-  std::uint64_t key{};  ///< of the value before, at most kKeyMax; see Placing
+  std::uint64_t key{};  ///< of the previous value, at most kKeyMax; see Placing
   Nodes nodes;
-  ViewId view{};                       ///< number 0: none yet
+  ViewId view{};                       ///< number 0: no view yet
   std::vector<ViewMember> members;     ///< of that view; sorted
-  std::vector<std::uint64_t> numbers;  ///< of each member's units: those that have had their place
+  std::vector<std::uint64_t> numbers;  ///< for each member, how many of its units have been ordered
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
-// Decoding and encoding, with the rules of frames.h. A decoder of a kind is for packets of it.
-// Those of ValueFrame, State, LinkCheck, Prepare, Fetch, Fetched, Repeat, Recall, Word, Lacks, Pass
-// and Relay do not allocate.
+// Decoding and encoding, with the rules of frames.h. The caller picks the decoder by the packet's
+// kind. Those of ValueFrame, State, LinkCheck, Prepare, Fetch, Fetched, Repeat, Recall, Word,
+// Lacks, Pass and Relay do not allocate.
 [[nodiscard]] Drop decode_value(ByteView packet, ValueFrame& out);
 [[nodiscard]] Drop decode_state(ByteView packet, State& out);
 [[nodiscard]] Drop decode_link_check(ByteView packet, LinkCheck& out);
@@ -374,22 +385,22 @@ struct Checkpoint {
 [[nodiscard]] Drop decode_checkpoint(ByteView packet, Checkpoint& out);
 /// The bytes of a value of kind view: 1 to kMembersMax members, sorted, no node twice.
 [[nodiscard]] Drop decode_view_members(ByteView bytes, std::vector<ViewMember>& out);
-/// The bytes of a value of kind nodes: all but number and first, which are left as they are.
+/// The bytes of a value of kind nodes. `number` and `first` are not among them and stay unchanged.
 [[nodiscard]] Drop decode_nodes(ByteView bytes, Nodes& out);
 
-/// The beginning of a unit's bytes. bad_value: the view or the number is 0, or anything is above
-/// kCounterMax.
+/// Decodes the Placing at the start of a unit's bytes. bad_value: view or number is 0, or a field
+/// is above kCounterMax.
 [[nodiscard]] Drop decode_placing(ByteView unit, Placing& out);
-/// Writes it over the first kPlacingBytes.
+/// Overwrites the first kPlacingBytes of `unit`.
 void encode_placing_in_place(const Placing& in, ByteSpan unit);
 
-/// Writes the kDataHeaderBytes in front of a value that already stands in `packet` behind them.
-/// `kind` is submit, propose or decided.
+/// Writes the kDataHeaderBytes in `packet` in front of a value that is already there. `kind` is
+/// submit, propose or decided.
 void encode_value_in_place(const Header& header, PaxosKind kind, const ValueFrame& in,
                            ByteSpan packet);
 /// The same for kFetchedHeaderBytes.
 void encode_fetched_in_place(const Header& header, const Fetched& in, ByteSpan packet);
-/// The same for kWordHeaderBytes, with a vote.
+/// The same for kWordHeaderBytes; `in` has a vote.
 void encode_word_in_place(const Header& header, const Word& in, ByteSpan packet);
 /// The same for kRelayHeaderBytes; `kind` is relay or distribute.
 void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in, ByteSpan packet);
@@ -402,7 +413,7 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 [[nodiscard]] std::size_t encode_fetch(const Header& header, const Fetch& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_repeat(const Header& header, const Repeat& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_recall(const Header& header, const Recall& in, ByteSpan out);
-/// Of a word without a vote: its round is none.
+/// For a word without a vote: its round is none.
 [[nodiscard]] std::size_t encode_no_vote(const Header& header, const Word& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_lacks(const Header& header, const Lacks& in, ByteSpan out);
 [[nodiscard]] std::size_t encode_pass(const Header& header, const Pass& in, ByteSpan out);
@@ -417,10 +428,10 @@ void encode_relay_in_place(const Header& header, PaxosKind kind, const Relay& in
 /// 0 if `out` is too small or there are more than kMembersMax.
 [[nodiscard]] std::size_t encode_nodes(const Nodes& in, ByteSpan out);
 
-// Records of an acceptor's durable log hold values and rounds in the same form.
+// An acceptor's durable log stores values and rounds in the same form.
 class Reader;
 class Writer;
-Round read_round(Reader& in);  ///< one that has begun: count at least 1
+Round read_round(Reader& in);  ///< never "no round": count at least 1
 ValueHead read_value_head(Reader& in);
 void write_round(Writer& out, const Round& round);
 void write_value_head(Writer& out, const ValueHead& head);

@@ -3,15 +3,15 @@
 #include "wire/packet.h"
 #include "wire/paxos_value.h"
 
-// The packets by which somebody gets what it lacks: each asks for it, or answers.
+// Codecs of the packets by which a node requests and gets missing data.
 
 namespace peal::wire {
 namespace {
 
-/// What stands behind the instance of a WORD that tells of a vote; else 0.
+/// The byte after the instance of a WORD with a vote; 0 in a WORD without one.
 constexpr std::byte kVoted{1};
 
-/// So many in a row: the first one, and how many.
+/// A run of consecutive numbers: the first, and how many.
 void read_run(Reader& in, std::uint64_t& first, std::uint16_t& count, std::uint16_t most) {
   first = read_instance(in);
   count = in.u<std::uint16_t>();
@@ -106,7 +106,7 @@ Drop decode_word(ByteView packet, Word& out) {
 }
 
 std::size_t encode_no_vote(const Header& header, const Word& in, ByteSpan packet) {
-  // Told that there is none, others may give up a value that was decided with this vote.
+  // A wrong "no vote" could make others abandon a value that was decided with this vote.
   PEAL_ASSERT(in.round == Round{});
   Writer out(packet);
   write_paxos_header(out, PaxosKind::word, header);

@@ -7,31 +7,31 @@
 #include "base/digest.h"
 #include "wire/packet.h"
 
-// Values and what decided ones come to, as packets and records of a log hold them.
+// Values and checkpoints, as packets and log records hold them.
 
 namespace peal::wire {
 namespace {
 
 constexpr std::size_t kNodeBytes = 4;
-/// Of a node's number in a list; numbers are smaller.
+/// Flag in a listed node's number; the numbers are smaller.
 constexpr std::uint32_t kIsAcceptor = 1U << 31;
 static_assert(kNodeMax < kIsAcceptor);
-/// Of a list's count: behind the nodes there are the lives of its acceptors.
+/// Flag in a list's count: the incarnations of the acceptors follow the nodes.
 constexpr std::uint16_t kHasLives = 1U << 15;
 static_assert(kMembersMax < kHasLives);
-/// Views of one order, for each step of an epoch, before their numbers could meet those of the
-/// next.
+/// Views that one order can have, for each unit of its sum of epochs, before its view numbers could
+/// meet those of the next order: 1 << kViewShift.
 constexpr unsigned kViewShift = 8;
 constexpr std::uint64_t kLivesSumMax = 1ULL << 53;
 
-/// How many members of a view follow, if the bytes of all of them are there; else 0.
+/// The count of members, if the bytes of all of them follow; else 0.
 std::uint16_t read_member_count(Reader& in, std::size_t bytes_each) {
   const auto count = in.u<std::uint16_t>();
   in.require(count <= kMembersMax, Drop::count_too_large);
   return !in.failed() && in.holds(count, bytes_each) ? count : std::uint16_t{0};
 }
 
-/// The member behind one of the node `before`.
+/// The next member; its node must be above `before`.
 ViewMember read_view_member(Reader& in, NodeId before) {
   ViewMember read;
   read.member = read_member(in);
@@ -46,8 +46,8 @@ struct NodeCount {
   bool lives = false;
 };
 
-/// How many nodes a list has, if the bytes of all of them are there; else 0. That a list of none is
-/// bad need not be asked: it has no acceptor.
+/// The count of nodes, if the bytes of all of them follow; else 0. An empty list needs no check
+/// here: the caller rejects it, since it has no acceptor.
 NodeCount read_node_count(Reader& in) {
   const auto said = in.u<std::uint16_t>();
   const auto count = static_cast<std::uint16_t>(said & ~kHasLives);
@@ -67,7 +67,7 @@ struct ListedNode {
   bool acceptor = false;
 };
 
-/// The node of a list behind `before`.
+/// The next node of a list; it must be above `before`.
 ListedNode read_listed_node(Reader& in, NodeId before) {
   const auto entry = in.u<std::uint32_t>();
   const ListedNode read{{entry & ~kIsAcceptor}, (entry & kIsAcceptor) != 0};
@@ -82,7 +82,7 @@ std::uint64_t read_list_hash(Reader& in) {
   return hash;
 }
 
-/// What read_nodes() reads, without keeping any of it.
+/// Checks what read_nodes() reads, without keeping it.
 void require_nodes(Reader& value) {
   read_list_hash(value);
   const NodeCount count = read_node_count(value);

@@ -11,7 +11,7 @@
 #include "wire/reader.h"
 #include "wire/writer.h"
 
-// What the codecs of packets on quorums share among themselves.
+// Helpers shared by the codecs of engines with acceptors.
 
 namespace peal::wire {
 
@@ -21,10 +21,10 @@ inline void write_paxos_header(Writer& out, PaxosKind kind, const Header& header
 }
 /// At least 1.
 Instance read_instance(Reader& in);
-/// So many lives, none of them 0.
+/// `count` acceptor incarnations, none of them 0.
 void read_lives(Reader& in, std::size_t count, std::vector<std::uint64_t>& out);
-/// The bytes of a value of this kind; none of them is kept. What nobody can read must not be voted
-/// for: it would be the value of its instance for good.
+/// Checks, without keeping them, the bytes of a value of `kind`. An acceptor must not vote for a
+/// value that nodes cannot decode: it could be decided for good.
 void require_value(Reader& in, ValueKind kind, ByteView bytes);
 
 }  // namespace peal::wire

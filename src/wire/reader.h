@@ -12,9 +12,9 @@
 
 namespace peal::wire {
 
-/// Reads little-endian fields one after the other and remembers the first thing that was wrong with
-/// them, so that a decoder may read a whole block and ask once. After a failure every read gives
-/// zero. Never reads outside its bytes, never asserts on them.
+/// Reads little-endian fields one after another and remembers the first error, so that a decoder
+/// can read a whole block and check once. After an error every read gives zero. Never reads outside
+/// its bytes and never asserts on them.
 class Reader {
  public:
   explicit Reader(ByteView bytes) : bytes_(bytes) {}
@@ -34,14 +34,14 @@ class Reader {
     if (bytes > bytes_.size()) return reject(Drop::truncated);
     bytes_ = bytes_.subspan(bytes);
   }
-  /// The next `bytes` bytes, where they are; none if there are fewer.
+  /// The next `bytes` bytes, in place; empty, with the reason noted, if there are fewer.
   ByteView bytes(std::size_t bytes) {
     const ByteView found = bytes_.first(bytes <= bytes_.size() ? bytes : 0);
     skip(bytes);
     return found;
   }
 
-  /// Notes `reason`, unless a reason was noted before, and ends reading.
+  /// Notes `reason`, unless an earlier one is noted, and stops reading.
   void reject(Drop reason) {
     if (failure_ == Drop::none) failure_ = reason;
     bytes_ = {};
@@ -58,7 +58,7 @@ class Reader {
 
   bool failed() const { return failure_ != Drop::none; }
   std::size_t remaining() const { return bytes_.size(); }
-  /// The verdict on a whole packet: the first failure, or trailing_bytes, or none.
+  /// The result for a whole packet: the first error, or trailing_bytes, or none.
   Drop finish() const {
     if (failed()) return failure_;
     return bytes_.empty() ? Drop::none : Drop::trailing_bytes;
@@ -69,7 +69,7 @@ class Reader {
   Drop failure_ = Drop::none;
 };
 
-// What several frames hold. Each notes its failure in the reader.
+// Fields shared by several frames. Each function notes its error in the reader.
 
 /// A counter or position: at most kCounterMax.
 std::uint64_t read_counter(Reader& in);

@@ -13,11 +13,11 @@ namespace {
 
 static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free, "readers write nothing");
 
-/// Little-endian, like all that is written; every processor that this is built for stores it so.
+/// The generation is little-endian, as all of the wire; every supported processor stores it so.
 static_assert(std::endian::native == std::endian::little);
 
 std::atomic_ref<std::uint64_t> generation_of(const std::byte* block) {
-  // Readers only load through this; their memory cannot be written to.
+  // Readers only load through this; they have mapped the memory read-only.
   return std::atomic_ref<std::uint64_t>(
       *reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(block)));
 }
@@ -55,7 +55,7 @@ SharedRead read_shared(ByteView memory, const Shared& at, RecordKind& kind,
                        std::vector<std::byte>& body) {
   if (const SharedRead seen = look_at_shared(memory, at); seen != SharedRead::ok) return seen;
   const std::byte* block = memory.data() + at.offset;
-  // Copied before anything of it is believed: the daemon may write there at any time.
+  // Copy before any check: the daemon may overwrite the block at any time.
   const ByteView record(block + kGenerationBytes, at.bytes);
   std::array<std::byte, kRecordHeaderBytes> header;
   std::copy_n(record.begin(), header.size(), header.begin());

@@ -8,34 +8,34 @@
 #include "base/bytes.h"
 #include "wire/client.h"
 
-// Events in memory that a daemon writes and its clients of one person only read. An event lies in a
-// block: eight bytes with its generation, then the record. While a block is free or being written
-// its generation is 0, and no generation is ever used twice, so that a reader that looks at it
-// before and after it copied the record knows that the record was there all the while. Readers in
-// other processes see the stores in this order, whatever the compiler and the processor do.
+// Events in memory that a daemon writes and that the clients of one user map read-only. An event
+// lies in a block: eight bytes of generation, then the record. While a block is free or being
+// written its generation is 0, and no generation is ever reused. So a reader that finds the same
+// generation before and after it copied a record knows that the copy is whole. The atomics order
+// the stores for readers in other processes.
 
 namespace peal::wire {
 
 inline constexpr std::size_t kGenerationBytes = 8;
 
-/// What is to be written as long as it is, with a generation of its own, above 0, for each. `block`
-/// begins at a multiple of kSharedAlign and has room for all.
+/// Writes `head` and `rest`, which together are one record, and then `generation`, which is above 0
+/// and never reused. `block` begins at a multiple of kSharedAlign and has room for all.
 void write_shared(ByteSpan block, std::uint64_t generation, ByteView head, ByteView rest);
-/// Nothing that anybody may read is in the block any more.
+/// Marks the block as free: readers find no record in it.
 void clear_shared(ByteSpan block);
 
-/// How reading came out.
+/// Result of a read.
 enum class SharedRead : std::uint8_t {
   ok,
-  gone,  ///< something else is there by now
-  bad,   ///< outside of the memory, or no record of that length
+  gone,  ///< the block was freed or reused
+  bad,   ///< outside of the memory, or not a record of that length
 };
-/// Whether the record at `at` is there at this moment, without reading it: `ok` promises nothing of
-/// later. Thread: any, also while the daemon writes.
+/// Whether the record at `at` is there at this moment, without reading it; `ok` promises nothing
+/// for later. Thread: any, also while the daemon writes.
 [[nodiscard]] SharedRead look_at_shared(ByteView memory, const Shared& at);
-/// Copies the body of the record at `at`, which decode() gave, out of the memory that begins at
-/// `memory`, once. What the body says is not looked at. Anything but `ok`: `kind` and `body` are
-/// unspecified. Thread: any, also while the daemon writes.
+/// Copies the body of the record at `at` out of the shared memory that begins at `memory`, once,
+/// without checking the body. `at` comes from decode(). If the result is not `ok`, `kind` and
+/// `body` are unspecified. Thread: any, also while the daemon writes.
 [[nodiscard]] SharedRead read_shared(ByteView memory, const Shared& at, RecordKind& kind,
                                      std::vector<std::byte>& body);
 

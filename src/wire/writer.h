@@ -13,8 +13,8 @@
 
 namespace peal::wire {
 
-/// Writes little-endian fields one after the other and remembers whether one did not fit; from then
-/// on it writes nothing.
+/// Writes little-endian fields one after another. Once a field does not fit, the writer has failed
+/// and writes nothing more.
 class Writer {
  public:
   explicit Writer(ByteSpan out) : out_(out) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commit: the representative's token goes round twice. The first time it collects what every
-// member holds of its old view, the second time it tells everyone.
+// Commit: the representative's commit token goes round twice. In the first rotation it collects
+// what every member holds of its old view; in the second it tells all members.
 
 #include <algorithm>
 
@@ -62,9 +62,10 @@ void Membership::on_commit(Instant now, const MemberId& from, wire::Commit& comm
   tally_.drop(wire::Drop::wrong_state);
 }
 
-/// I need not have reached consensus myself: whom the token has passed has agreed. But I must hear
-/// those whom it has yet to reach. Otherwise an attempt that fails because I cannot reach my
-/// successor would begin again before I accuse it, for ever.
+/// This member need not have reached consensus itself: the members that the token has passed have
+/// agreed. But it must hear the members that the token has yet to reach. Otherwise, if it cannot
+/// reach its successor, the attempt would fail and start again, for ever, before this member
+/// accuses the successor.
 bool Membership::hears_rest_of(const wire::Commit& commit, std::uint32_t index) const {
   return std::all_of(commit.members.begin() + index + 1, commit.members.end(),
                      [this](const MemberId& member) { return contains(consensus_, member); });
@@ -113,7 +114,7 @@ void Membership::forward_commit(Instant now, wire::Commit& commit, Effects& out)
     return wire::encode_commit(header, in, protocol_.commit_format(), bytes);
   };
   const BufferRef packet = build(wire::FrameKind::commit, commit, encode);
-  if (!packet) return;  // the attempt fails by its timeout, and the next one says less
+  if (!packet) return;  // the attempt times out, and the next one has less to say
   send_tracked(now, commit.members[commit.hops % commit.members.size()], packet, out);
 }
 
@@ -124,7 +125,7 @@ void Membership::enter_recovery(Instant now, const wire::Commit& commit, Effects
   }
   const bool usable =
       record != nullptr && contains(record->survivors, self_) && protocol_.accepts(record->record);
-  if (!usable) {  // not what I wrote in the first rotation: nonsense from the network
+  if (!usable) {  // not what this member wrote in the first rotation: a corrupt or hostile packet
     tally_.drop(wire::Drop::bad_value);
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other views and other incarnations: how members that do not share a view find each other, only
-// when both directions work, and without forming views for ever where they do not.
+// Other views and other incarnations: how members that do not share a view find each other, only if
+// both directions of the link work, and without endless view changes if they do not.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace peal::order::evs {
 namespace {
 
 constexpr Duration kProbeGapMin = milliseconds(5);
-/// Looks in a row after which somebody is taken for deaf.
+/// Consecutive checks after which a member counts as deaf.
 constexpr std::uint8_t kDeaf = 2;
 // An epoch this large is no clock: following it would leave no room for later incarnations.
 constexpr std::uint64_t kEpochMax = std::uint64_t{1} << 62;
@@ -65,7 +65,7 @@ void Membership::on_epoch_notice(Instant now, const wire::EpochNotice& notice, E
 void Membership::tell_newest(Instant now, NodeId node, Effects& out) {
   Peer* known = peer(node);
   if (known == nullptr || known->newest == 0) return;
-  // A restarted node waits for one consensus timeout before it is alone: tell it in time.
+  // A restarted node waits one consensus timeout before it forms a view alone: tell it in time.
   if (known->was_noticed && now - known->noticed < settings_.join * 2) return;
   known->noticed = now;
   known->was_noticed = true;
@@ -76,7 +76,7 @@ void Membership::tell_newest(Instant now, NodeId node, Effects& out) {
 }
 
 void Membership::on_foreign(Instant now, const MemberId& from, Effects& out) {
-  if (peer(from.node)->other_list) return;  // it would not come
+  if (peer(from.node)->other_list) return;  // it would not join
   mark_heard(now, from);
   answer(now, from, out);
 }
@@ -87,12 +87,13 @@ void Membership::answer(Instant now, const MemberId& from, Effects& out) {
     return;
   }
   if (state_ != State::operational) return;
-  // Two members answer, not all: a foreign stream must not make a hundred members shout.
+  // Only two members answer, so that a foreign stream does not trigger a hundred probes.
   const bool my_turn = index_ == 0 || index_ == from.node.value % members_.size();
   if (my_turn && (!probe_sent_ || now - last_probe_at_ > kProbeGapMin)) send_probe(now, out);
 }
 
-/// What somebody says of whom it hears. Between two probes it may not have had the time to hear us.
+/// Notes whether `from` says that it hears this view. Between two probes `from` may not have had
+/// time to hear it.
 void Membership::note_hearing(const MemberId& from, std::span<const MemberId> heard) {
   Peer* known = peer(from.node);
   if (known == nullptr) return;
@@ -106,7 +107,7 @@ void Membership::note_hearing(const MemberId& from, std::span<const MemberId> he
 
 void Membership::look_for_deaf(Instant now) {
   for (Peer& known : peers_) {
-    // Each member of its view probes in its turn, so that it may be a while until it says more.
+    // The members of its view take turns to probe, so the next report may take a while.
     const bool gone = !known.was_heard || now - known.heard > settings_.probe * 8;
     if (gone || contains(members_, {known.node, known.newest})) known.deaf = 0;
     if (known.said_deaf && known.deaf < kDeaf) ++known.deaf;
@@ -143,13 +144,13 @@ void Membership::arm_probe(Instant now) {
 }
 
 void Membership::on_probe_timer(Instant now, Effects& out) {
-  // Where all are here there is nobody to look for, until the view ends.
+  // If all configured nodes are members, there is nobody to look for until the view ends.
   if (state_ == State::operational && members_.size() == settings_.nodes.nodes.size()) return;
   arm_probe(now);
   look_for_deaf(now);
   ++probe_round_;
   if (state_ != State::operational) return;
-  // The duty rotates, so that finding others does not depend on one member's links.
+  // Members take turns, so that finding others does not depend on one member's links.
   if (probe_round_ % members_.size() == index_) send_probe(now, out);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather: everyone says who might be reachable and who should not be waited for, until all
+// Gather: each member says who might be reachable and who should not be waited for, until all
 // candidates say exactly the same.
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace peal::order::evs {
 namespace {
 
-// JOINs closer together than this say nothing new to anybody.
+// JOINs closer together than this carry no news.
 constexpr Duration kJoinGapMin = milliseconds(2);
 
 }  // namespace
@@ -68,7 +68,7 @@ void Membership::send_join(Instant now, Effects& out, bool leaving) {
   last_join_at_ = now;
   join_sent_ = true;
   if (!leaving) {
-    // Jitter, so that a hundred nodes that start together do not speak together for ever.
+    // Jitter, so that a hundred nodes that start together do not stay synchronised.
     const std::int64_t fifth = settings_.join.ns / 5;
     timers_.arm(Timer::join, now + settings_.join + nanoseconds(random_.between(-fifth, fifth)));
   }
@@ -80,7 +80,7 @@ void Membership::send_join(Instant now, Effects& out, bool leaving) {
 void Membership::check_consensus(Instant now, bool from_timer, Effects& out) {
   const MemberSet cand = candidates();
   if (!is_subset(cand, consensus_)) return;
-  // Never rush into a view of one.
+  // Form a view of one member only after the timeout.
   if (cand.size() == 1 && !from_timer && !PEAL_MUTANT(gather_one_agrees)) return;
   agreed_ = true;
   timers_.cancel(Timer::consensus);
@@ -99,7 +99,7 @@ void Membership::on_consensus_timeout(Instant now, Effects& out) {
     return;
   }
   for (const MemberId& member : silent) {
-    note_accuser(member, {});  // it is silent, for all that is known: not one link is bad
+    note_accuser(member, {});  // it is silent in general, so no single link is to blame
     out.report({&event::member_accused, view_, member, 0, 0, &gather::consensus_timeout});
   }
   failed_ = set_union(failed_, silent);
@@ -122,7 +122,7 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
   ++tally_.joins_received;
   const MemberId me = self_;
   for (const MemberId& member : join.processes) {
-    if (!note(now, member, out) && self_ != me) return;  // this JOIN taught me a new epoch
+    if (!note(now, member, out) && self_ != me) return;  // this JOIN gave this node a new epoch
   }
   view_number_max_ = std::max(view_number_max_, join.view_number_max);
   mark_heard(now, from);
@@ -134,11 +134,11 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
     case State::operational: {
       if (is_leftover(from, join) && !PEAL_MUTANT(leftover_join_obeyed)) return;
       if (contains(members_, from)) {
-        if (join.committed.number < view_.number) return;  // from before it joined this view
+        if (join.committed.number < view_.number) return;  // sent before it joined this view
         for (const MemberId& member : join.failed) note_accuser(member, from);
       } else if (!intersects(join.processes, members_) && !intersects(join.heard, members_) &&
                  !PEAL_MUTANT(one_way_joins)) {
-        answer(now, from, out);  // no proof that it hears us
+        answer(now, from, out);  // no proof that it hears this member
         return;
       } else if (PEAL_MUTANT(mute_joins) && muted(now, from)) {
         return;
@@ -166,9 +166,9 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
       return;
     case State::commit:
     case State::recovery:
-      // Whoever went on, or has come to accuse me or to name others since it agreed, is lost for
-      // this attempt. To wait until the commit token is missed would take as long as those who
-      // gather again wait for me.
+      // The attempt has lost a member that went on to a later view, accuses this member, or names
+      // more processes than agreed. Give up now: waiting for the commit token to time out would
+      // take as long as the others wait for this member's JOIN.
       if (contains(agreement_.members, from) &&
           (join.committed.number >= agreement_.view.number || contains(join.failed, self_) ||
            !is_subset(join.processes, processes_))) {
@@ -180,10 +180,10 @@ void Membership::on_join(Instant now, const MemberId& from, const wire::Join& jo
   }
 }
 
-/// It will form its view without us; a probe merges us later. To follow would let two members
-/// accuse each other for ever with what is left of the last episode. From outside, whoever accuses
-/// one of us accuses the view: the others would leave that one out, and its next JOIN would be the
-/// same.
+/// The sender will form its view without this member, and a probe merges the two views later. If
+/// this member followed it, the two could accuse each other for ever on the basis of the previous
+/// episode. A JOIN from outside that accuses one member accuses the whole view: otherwise the other
+/// members would exclude that member, and its own next JOIN would do the same to their next view.
 bool Membership::is_leftover(const MemberId& from, const wire::Join& join) const {
   if (contains(join.failed, self_)) return true;
   if (contains(members_, from)) return false;
@@ -205,7 +205,7 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
     PEAL_PROBE("membership.join_of_less");
     return;
   }
-  if (contains(failed_, from)) {  // the accused have no vote
+  if (contains(failed_, from)) {  // accused members have no vote
     PEAL_PROBE("membership.join_of_accused");
     return;
   }
@@ -213,7 +213,8 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
   insert(processes, from);
   MemberSet failed = failed_;
   if (contains(join.failed, self_) && !PEAL_MUTANT(gather_accuser_trusted)) {
-    // Who accuses me is accused: one-sided dislike ends in two views, not in a dispute.
+    // Accuse members that accuse this member: a one-sided accusation ends in two views, not in a
+    // dispute.
     PEAL_PROBE("membership.accuser_accused");
     insert(failed, from);
   } else {
@@ -226,19 +227,19 @@ void Membership::gather_join(Instant now, const MemberId& from, const wire::Join
   }
   erase(failed, self_);
   if (processes.size() > wire::kProcessesMax) {
-    // More incarnations than a JOIN can name: begin again with those that count.
+    // A JOIN cannot name so many incarnations: restart with the sender's and this member's.
     PEAL_PROBE("membership.sets_overflow");
     processes = {self_, from};
     std::sort(processes.begin(), processes.end());
     failed.clear();
   } else if (processes == processes_ && failed == failed_) {
     PEAL_PROBE("membership.join_says_nothing");
-    return;  // restarting timers for nothing would let two sides talk for ever
+    return;  // restarting timers without news would let two sides talk for ever
   }
   processes_ = std::move(processes);
   failed_ = std::move(failed);
   shift_to_gather(now, &gather::sets_grew, from, out);
-  // It may have said just this, and say no more, since it has consensus: then it is no suspect.
+  // `from` may have said just this and stay silent since it has consensus: do not suspect it.
   if (join.processes != processes_ || join.failed != failed_) return;
   if (PEAL_MUTANT(gather_growth_unheard)) return;
   insert(consensus_, from);

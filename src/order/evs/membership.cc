@@ -9,11 +9,11 @@
 namespace peal::order::evs {
 namespace {
 
-// A control frame may be as large as a datagram; a few are enough, since each is handed to the
-// transport at once and the last one that was sent to one member is kept.
+// A control frame may be as large as a datagram. A few buffers are enough: the transport takes each
+// at once, and the membership keeps only the last packet sent with send_tracked().
 constexpr std::uint32_t kControlBuffers = 64;
 
-// One may be lost, and one may meet a receiver that still throws away what came during its pause.
+// One may be lost, and one may reach a receiver that still discards packets from its own pause.
 constexpr std::int64_t kRetransmissionsAfterPause = 3;
 
 }  // namespace
@@ -64,8 +64,8 @@ void Membership::on_timer(Instant now, Timer timer, Effects& out) {
   PEAL_ASSERT(false && "not a timer of the membership");
 }
 
-// The names of events come from the ring, whose sign of life is its token; during an attempt it is
-// the commit token.
+// The events have names from the ring: its sign of life is the token, or the commit token during an
+// attempt.
 void Membership::on_silence(Instant now, Effects& out) {
   if (PEAL_MUTANT(token_retx_never)) return;
   ++tally_.silences;
@@ -76,7 +76,7 @@ void Membership::on_silence(Instant now, Effects& out) {
     shift_to_gather(now, long_pause_ ? &gather::pause : &gather::token_loss, {}, out);
     return;
   }
-  // A failed attempt keeps both sets: what they say is still true, and the episode must end.
+  // A failed attempt keeps both sets: they are still true, and the episode must end.
   PEAL_PROBE("membership.attempt_lost");
   shift_to_gather(now, &gather::commit_loss, {}, out);
 }
@@ -85,13 +85,13 @@ void Membership::on_pause(Instant now, Duration gap, Effects& out) {
   out.report({&event::paused, view_, {}, static_cast<std::uint64_t>(gap.ns), 0});
   give_up_trial(now);
   if (state_ == State::gather) {
-    // Nobody is accused on account of my own absence.
+    // Nobody is accused because this process was paused.
     if (!agreed_) timers_.arm(Timer::consensus, now + settings_.consensus);
     timers_.arm(Timer::join, now);
     return;
   }
-  // If the whole machine stood still, so did everybody: a sign of life gets the time of a few
-  // retransmissions to come. If only this member did, the others have begun without it.
+  // If the whole machine was paused, so were the other members: wait for a sign of life as long as
+  // a few retransmissions take. If only this member was paused, the others have gone on without it.
   const std::optional<Instant> due = timers_.at(Timer::silence);
   const Instant at = now + settings_.resend * kRetransmissionsAfterPause;
   if (!due || *due >= at) return;
@@ -152,7 +152,7 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
   resent_ = resent_score_ = 0;
   timers_.cancel(Timer::join);
   timers_.cancel(Timer::consensus);
-  // The attempt needs no more signs of life; those of the view are the protocol's.
+  // The attempt needs no more signs of life; the protocol handles those of the view.
   timers_.cancel(Timer::silence);
   timers_.cancel(Timer::resend);
   last_sent_.reset();

@@ -25,7 +25,7 @@ namespace peal::order::evs {
 
 enum class State : std::uint8_t { gather, commit, recovery, operational };
 
-/// Numbers of the membership, since the start.
+/// Counters of the membership since the start.
 struct Tally {
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops{};
   std::uint64_t joins_sent = 0, joins_received = 0, probes_sent = 0, gathers = 0, commits = 0;
@@ -35,29 +35,29 @@ struct Tally {
   void drop(wire::Drop reason) { ++drops[static_cast<std::size_t>(reason)]; }
 };
 
-/// Agrees with the other nodes on who is in the next view (spec: gather and commit), finds other
-/// views to merge with, and keeps the identity of this member. Engines with views own one each, and
-/// are its Protocol.
+/// Agrees with the other nodes on the members of the next view (spec: gather and commit), finds
+/// other views to merge with, and holds the identity of this member. An engine with views owns one
+/// and implements its Protocol.
 ///
-/// The last installed view stays the current one, with its packets, until the next is installed.
+/// The last installed view, with its packets, stays current until the next is installed.
 class Membership {
  public:
   Membership(const Settings& settings, Protocol& protocol);
 
   // Inputs
   void start(Instant now, Effects& out);
-  /// Whether a packet with this header, which was checked, is for this member, and from an
-  /// incarnation that counts. If not, it is counted.
+  /// Whether a packet with this checked header is for this member and from a current incarnation.
+  /// Counts the packet if it is not.
   bool admit(Instant now, const wire::Header& header, Effects& out);
-  /// A packet that was admitted, of a kind that is the membership's: JOIN, COMMIT, PROBE,
-  /// EPOCH_NOTICE, TRIAL, and DATA that is a TRIAL (wire/trial.h). Says whether it was of use.
+  /// Handles an admitted packet of a membership kind: JOIN, COMMIT, PROBE, EPOCH_NOTICE, TRIAL, or
+  /// DATA that is a TRIAL (wire/trial.h). Returns why the packet was dropped, or Drop::none.
   wire::Drop on_frame(Instant now, const wire::Header& header, const BufferRef& packet,
                       Effects& out);
-  /// A packet of a member that is not of the current view.
+  /// A packet of a node that is not a member of the current view.
   void on_foreign(Instant now, const MemberId& from, Effects& out);
   /// See Engine::on_old_incarnation().
   void on_old_incarnation(Instant now, const MemberId& newest, Effects& out);
-  /// Says once which node sends packets that cannot be used, and why.
+  /// Reports, once per node and reason, a node whose packets are unusable.
   void report_incompatible(const wire::Header& header, wire::Drop reason, Effects& out);
   void on_timer(Instant now, Timer timer, Effects& out);
   void on_pause(Instant now, Duration gap, Effects& out);
@@ -67,44 +67,44 @@ class Membership {
   void set_nodes(Instant now, const NodeList& nodes, Effects& out);
 
   // Called by the engine
-  /// Every member of the view has been given the next list: see nodes.cc.
+  /// Every member of the view has the pending list: see nodes.cc.
   void all_have_next() { all_have_next_ = true; }
-  /// Goes over to the next list, if its rules allow that in this view.
+  /// Reconfigures to the pending list, if its rules allow that in this view.
   void try_adopt(Instant now, Effects& out);
-  /// Gives the current view up and looks for a new one, beginning with `suspect` accused, if it is
-  /// set.
+  /// Gives up the current view and gathers anew, with `suspect` accused if it is set.
   void regather(Instant now, const GatherReason* reason, const MemberId& suspect, Effects& out);
-  /// Recovery is blocked by this member: accuse it and start again.
+  /// `member` blocks recovery: accuses it and gathers anew.
   void accuse(Instant now, const MemberId& member, const GatherReason* reason, Effects& out);
-  /// Nothing moves: tries the link with this member, and accuses it if that does not work. If it
-  /// works all the same, the member is accused if it is `at_fault`.
+  /// The view makes no progress: tests the link with `member` and accuses it if the link fails. If
+  /// the link works, accuses the member only if it is `at_fault`.
   void suspect(Instant now, const MemberId& member, bool at_fault);
   bool is_trying() const { return trial_.active; }
-  /// The agreed view is complete everywhere: it becomes the current one. It lasts until the engine
-  /// gives it up, or has called note_life() and not again in time, or somebody else's packet ends
-  /// it.
+  /// The agreed view is complete at all members and becomes the current one. It ends when the
+  /// engine gives it up, when note_life() is not called for Settings::silence after its first call,
+  /// or when a packet of another node ends it.
   void installed(Instant now, const Agreement& agreement, Effects& out);
-  /// A sign of life of the view, or of the attempt at one: it is over if there is not another one
+  /// A sign of life of the view or of the attempt at one, which ends unless the next sign comes
   /// within Settings::silence.
   void note_life(Instant now) {
     timers_.arm(Timer::silence, now + settings_.silence);
     long_pause_ = false;
   }
-  /// Sends a packet to one member and keeps it, to send it again until there is a sign of life,
-  /// which may take `extra` longer than usual.
+  /// Sends a packet to one member and retransmits it until sent_arrived() or a sign of life.
+  /// `extra` is added to the usual timeout.
   void send_tracked(Instant now, const MemberId& to, const BufferRef& packet, Effects& out,
                     Duration extra = {});
-  /// What was sent has arrived: it is not sent again.
+  /// The packet arrived: stops retransmission.
   void sent_arrived() { timers_.cancel(Timer::resend); }
-  /// What was sent shows a sign of life.
+  /// A sign of life since the packet was sent: restarts the retransmit timer.
   void sent_lives(Instant now) {
     if (timers_.armed(Timer::resend)) timers_.arm(Timer::resend, now + settings_.resend);
   }
-  /// What was sent is sent again after the usual time, whatever was `extra`.
+  /// Restores the usual retransmit timeout without `extra`.
   void end_extra(Instant now);
-  /// Sends what was sent again if it would wait for longer than usual.
+  /// Retransmits the packet now if its timer was longer than usual.
   void resend_overdue(Instant now, Effects& out);
-  /// A frame as a packet of this member; empty, and counted, if it fits no buffer or none is free.
+  /// Encodes a frame as a packet of this member. Empty, and counted, if it fits no buffer or none
+  /// is free.
   template <class Frame, class Encode>
   BufferRef build(wire::FrameKind kind, const Frame& frame, Encode encode) {
     BufferRef packet = control_->take();
@@ -134,15 +134,15 @@ class Membership {
   bool announced() const { return view_.number != 0; }  ///< not the birth view
   const Agreement& agreement() const { return agreement_; }
   Primary primary_of(std::span<const MemberId> members) const;
-  bool is_configured(NodeId node) const;  ///< in the list that counts, or in the next one
+  bool is_configured(NodeId node) const;  ///< in the active list or the pending one
   std::uint64_t list() const { return settings_.nodes.hash; }
   std::uint64_t next_list() const { return next_ ? next_->hash : 0; }  ///< 0: none
-  /// What keeps this view from going over to the next list, besides members who lack it.
+  /// What keeps this view from reconfiguring, besides members without the pending list.
   NodesWait adoption_waits() const;
-  /// Members of other views that are heard here, and have said for a while that nobody of this view
-  /// is heard there.
+  /// Members of other views that this member hears, but that have reported for a while that they
+  /// hear no member of this view.
   MemberSet deaf_peers() const;
-  /// Whom this member waits for while it gathers.
+  /// The members that this member waits for while it gathers.
   MemberSet awaited() const;
   Timers& timers() { return timers_; }
   const Timers& timers() const { return timers_; }
@@ -153,36 +153,37 @@ class Membership {
   void check_invariants() const;
 
  private:
-  /// What is known of one configured node.
+  /// State of one configured node.
   struct Peer {
     NodeId node{};
     std::uint64_t newest = 0;     ///< largest epoch seen; 0 if none
-    std::uint64_t last_join = 0;  ///< of the newest incarnation
+    std::uint64_t last_join = 0;  ///< JOIN number of the newest incarnation
     Instant heard{};
     bool was_heard = false;
-    std::uint32_t exclusions = 0;  ///< in a row, of `excluded`
+    std::uint32_t exclusions = 0;  ///< consecutive exclusions of `excluded`
     MemberId excluded{};
     Instant excluded_at{}, muted_until{};
-    bool doubtful = false;  ///< `excluded` may not come back before a trial of the link passed
-    MemberId accuser{};     ///< whose link with it was bad in the view that both had, if one was
-    Instant no_trial_before{};  ///< since the last one failed
+    bool doubtful = false;  ///< `excluded` must pass a link trial before it may return
+    MemberId accuser{};     ///< a member of the same view whose link with this node was bad, if any
+    Instant no_trial_before{};  ///< earliest next trial after a failure
     Instant noticed{};
     bool was_noticed = false;
-    bool other_list = false;  ///< it goes by a list that is not ours
-    std::uint8_t deaf = 0;    ///< looks for it in a row in which it was heard and did not hear us
-    bool said_deaf = false;   ///< since the last look
+    bool other_list = false;  ///< its active list is not ours
+    std::uint8_t deaf = 0;    ///< consecutive checks in which this member heard it and it did not
+                              ///< hear this member
+    bool said_deaf = false;   ///< since the last check
   };
 
-  /// Of the link with one other node; see trials.cc.
+  /// A link trial with one other node; see trials.cc.
   struct Trial {
     bool active = false;
     bool in_view = false;
     std::uint64_t number = 0;
-    std::uint32_t sent = 0;                                 ///< ASKs of each part
-    std::array<std::uint32_t, wire::kTrialParts> echoed{};  ///< bits of ASKs
+    std::uint32_t sent = 0;                                 ///< ASKs sent of each part
+    std::array<std::uint32_t, wire::kTrialParts> echoed{};  ///< bits of echoed ASKs
     MemberId with{};
-    MemberId suspect{};     ///< whose links are bad if those of `with` are not
-    bool at_fault = false;  ///< `with` is accused even if its link works
+    MemberId suspect{};     ///< accused instead if the link with `with` works
+    bool at_fault = false;  ///< `with` is accused even if the link works
     ViewId view{};
   };
 
@@ -223,8 +224,8 @@ class Membership {
   int echoes() const;
 
   // nodes.cc
-  /// False if the sender goes by another list of nodes, and this member cannot follow: its packet
-  /// is of no use then.
+  /// False if the sender has another active list and this member cannot follow it. Its packet is
+  /// then useless.
   bool same_list(Instant now, const MemberId& from, std::uint64_t list, Effects& out);
   void adopt(Instant now, Effects& out);
   void know_peers();
@@ -232,7 +233,7 @@ class Membership {
   void drop_strangers(MemberSet& set) const;
 
   // gather.cc
-  /// `who` is the other member that gave the reason, if one did.
+  /// `who` is the other member that gave the reason, if any.
   void shift_to_gather(Instant now, const GatherReason* reason, const MemberId& who, Effects& out);
   void send_join(Instant now, Effects& out, bool leaving = false);
   void expedite_join(Instant now, Effects& out);
@@ -252,9 +253,9 @@ class Membership {
   void forward_commit(Instant now, wire::Commit& commit, Effects& out);
 
   // foreign.cc
-  /// Notes an identity that a packet named. False if it is stale, unknown, or this member itself.
+  /// Notes an identity named in a packet. False if it is stale, unknown, or this member itself.
   bool note(Instant now, const MemberId& member, Effects& out);
-  /// The sender's newest incarnation is another one: tell it so.
+  /// Tells the sender that a newer incarnation of its node is known.
   void tell_newest(Instant now, NodeId node, Effects& out);
   void answer(Instant now, const MemberId& from, Effects& out);
   void send_probe(Instant now, Effects& out);
@@ -287,7 +288,7 @@ class Membership {
   Instant last_join_at_{};
   bool join_sent_ = false;
   Instant gather_since_{};
-  bool long_pause_ = false;  ///< since the last sign of life, longer than Settings::silence
+  bool long_pause_ = false;  ///< longer than Settings::silence, since the last sign of life
   bool episode_ = false;     // a gather episode ends only with an install
 
   Agreement agreement_;  // of the attempt in Commit or Recovery
@@ -296,13 +297,13 @@ class Membership {
   BufferRef last_sent_;
 
   Trial trial_;
-  std::uint32_t resent_ = 0;        ///< times that last_sent_ was sent again
-  std::uint32_t resent_score_ = 0;  ///< of the successor; see trials.cc
+  std::uint32_t resent_ = 0;        ///< retransmissions of last_sent_
+  std::uint32_t resent_score_ = 0;  ///< for the successor; see trials.cc
   Instant suspect_again_{};
 
-  std::optional<NodeList> next_;  ///< to go over to
-  bool all_have_next_ = false;    ///< all members of the last view were given it
-  bool confirmed_ = true;  ///< a primary view went by the list that counts, or it is the first
+  std::optional<NodeList> next_;  ///< the pending list
+  bool all_have_next_ = false;    ///< all members of the last view have the pending list
+  bool confirmed_ = true;         ///< a primary view used the active list, or it is the first list
 
   std::uint64_t probe_round_ = 0;
   Instant last_probe_at_{};

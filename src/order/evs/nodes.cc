@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of configured nodes, and how a running cluster goes over to another one.
+// The list of configured nodes, and how a running cluster reconfigures to another list.
 //
-// A member goes by one list, and forms views with members that go by the same. A next list is given
-// to each node from outside. In a view, the engine finds out when all members have been given the
-// same next list (all_have_next()), and then when all know that (try_adopt()): a member adopts the
-// list then. If the view ends in between, some may have adopted it and others not. Those others
-// know that all have it, and follow when they hear of somebody who goes by it already.
+// Each member has one active list, and forms views only with members that have the same active
+// list. Each node gets a pending list from outside. In a view, the engine finds out when all
+// members have the same pending list (all_have_next()), and later when all members know that
+// (try_adopt()). A member then adopts the list. If the view ends in between, some members may have
+// adopted it and others not. Those others know that all members have it, and follow as soon as they
+// hear a member that has adopted it.
 //
-// With a majority rule the two lists differ by one node. Then a majority of one and a majority of
-// the other have a node in common: n/2 + (n+1)/2, each rounded down, and 2 are more than the n + 1
-// nodes of both together. A node goes by one list at a time and is in one view at a time, so there
-// is at most one primary view, whoever has adopted the list when. What must not be is that some go
-// by the list after next while others still go by the first: so a member leaves a list that it was
-// given while it ran only if it has been in a primary view that went by it. Most of that list's
-// nodes had then left the list before it, for good. A node that is started again goes by what its
-// file says, whatever it went by before: whoever changes files waits until one list counts before
+// With a majority rule the two lists differ by one node. Then any majority of one list and any
+// majority of the other share a node: n/2 + (n+1)/2, each rounded down, plus 2 is more than the n +
+// 1 nodes of both together. A node has one active list and is in one view at a time. So there is at
+// most one primary view, whenever each node adopts the list. Some nodes must never use the list
+// after next while others still use the first. So a member leaves a list that it got while running
+// only if it has been in a primary view that used that list. By then most nodes of that list have
+// left the previous list for good. A restarted node uses the list in its file, whatever it used
+// before. So operators must wait until one list is active before they write the next into files.
 // writing the next.
 
 #include <algorithm>
@@ -115,7 +116,7 @@ void Membership::adopt(Instant now, Effects& out) {
   if (!timers_.armed(Timer::probe)) arm_probe(now);
 }
 
-/// Nobody of the last view is left behind who has not been given the list.
+/// All members of the last view have the pending list, so no member is left behind.
 bool Membership::may_leave_list() const {
   if (!next_ || !all_have_next_) return false;
   if (state_ != State::gather && state_ != State::operational) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of the membership's kinds, from the first look at their header on.
+// Packets of the membership's kinds, from their header checks on.
 
 #include "base/hooks.h"
 #include "order/evs/membership.h"
@@ -33,7 +33,7 @@ bool Membership::admit(Instant now, const wire::Header& header, Effects& out) {
   return true;
 }
 
-// As if a packet of that incarnation had come: see admit().
+// Handled like a packet of that incarnation: see admit().
 void Membership::on_old_incarnation(Instant now, const MemberId& newest, Effects& out) {
   if (left_ || newest.node == self_.node) return;
   tally_.drop(Drop::stale);
@@ -91,7 +91,7 @@ Drop Membership::take_probe(Instant now, const wire::Header& header, ByteView pa
                             Effects& out) {
   wire::ProbeFrame probe;
   Drop reason = wire::decode_probe(packet, probe);
-  // Inside a view the engine says who has which list, and nobody is to be followed out of it.
+  // Inside a view the token carries the lists, and no member may follow a probe out of it.
   const bool from_view = probe.view == view_ && state_ == State::operational;
   if (reason == Drop::none && !from_view) reason = check_list(now, header, probe.list, out);
   if (reason == Drop::none) on_probe(now, header.sender, probe, out);
@@ -101,7 +101,7 @@ Drop Membership::take_probe(Instant now, const wire::Header& header, ByteView pa
 Drop Membership::check_list(Instant now, const wire::Header& header, std::uint64_t list,
                             Effects& out) {
   if (same_list(now, header.sender, list, out)) return Drop::none;
-  // What somebody goes by who is about to follow is nobody's mistake.
+  // The sender's active list is this member's pending one: no misconfiguration to report.
   if (list != next_list()) report_incompatible(header, Drop::other_list, out);
   return Drop::other_list;
 }

@@ -12,7 +12,7 @@
 #include "order/member_set.h"
 #include "wire/frames.h"
 
-// What an engine brings along, so that the membership can agree on its views.
+// What an engine supplies so that the membership can agree on its views.
 
 namespace peal::order::evs {
 
@@ -22,52 +22,53 @@ struct Settings {
   std::uint64_t cluster{};
   wire::Checksum checksum = wire::Checksum::present;
   std::uint64_t seed{};
-  Duration silence;  ///< without a sign of life a view, or an attempt at one, is over
-  Duration resend;   ///< without a sign of life what was sent to one member is sent again
+  Duration silence;  ///< a view, or an attempt at one, ends if it shows no sign of life for this
+                     ///< long
+  Duration resend;   ///< retransmit timeout of send_tracked()
   Duration join, consensus, probe, damping, damping_max;
   std::uint32_t packet_bytes_max{};  ///< largest packet of a trial
-  std::uint64_t first_count{};       ///< view numbers and JOIN numbers begin here
+  std::uint64_t first_count{};       ///< first view number and JOIN number
   bool majority = false;             ///< mark views as primary or not
 };
 
-/// What the commit token settled about a new view.
+/// What the commit token established about a new view.
 struct Agreement {
   ViewId view{};
   MemberSet members;
-  std::uint16_t index{};        ///< of this member
-  wire::OldView old_view;       ///< what the survivors of my old view hold together
-  wire::CommitOptions options;  ///< of all members
+  std::uint16_t index{};        ///< index of this member
+  wire::OldView old_view;       ///< what the survivors of this member's old view hold together
+  wire::CommitOptions options;  ///< merged from all members
 };
 
-/// What membership asks of the engine whose views it agrees on. What the engine has to say on the
-/// commit token it writes as bytes of its own, whose format it gives.
+/// What the membership asks of the engine whose views it manages. The engine puts its data on the
+/// commit token as bytes, in a format that it declares.
 ///
-/// The engine decides when a recovery is over (Membership::installed()), and what a sign of life of
-/// a view is (Membership::note_life()).
+/// The engine decides when recovery is complete (Membership::installed()) and what counts as a sign
+/// of life of a view (Membership::note_life()).
 class Protocol {
  public:
   virtual ~Protocol() = default;
   virtual const wire::CommitFormat& commit_format() const = 0;
-  /// The view is about to be given up: hand everything that was ordered to the network.
+  /// The membership is about to give up the view: send all ordered units to the network.
   virtual void flush(Effects& out) = 0;
-  /// An attempt begins or failed: forget what belongs to the attempt, and what was to be sent later
-  /// in the view. Packets of the old view stay.
+  /// An attempt begins or fails: discard the state of the attempt and all deferred sends of the
+  /// view. Keep the packets of the old view.
   virtual void abandon() = 0;
-  /// Folds what this member asks of the next view into the options. They are empty if it is the
-  /// first one.
+  /// Merges this member's requirements on the next view into the options, which are empty if this
+  /// member is the first.
   virtual void fold_options(wire::CommitOptions& options) const = 0;
-  /// Folds what this member holds of its old view into the record; from now on nothing that
-  /// contradicts it may be accepted. The record is empty if this member is the first of its old
-  /// view.
+  /// Merges what this member holds of its old view into the record. From now on the engine must not
+  /// accept anything that contradicts it. The record is empty if this member is the first of its
+  /// old view.
   virtual void freeze(std::vector<std::byte>& record) = 0;
-  /// Whether a record can be the one that this member froze, with what others added to it.
+  /// Whether the record extends the one that this member froze.
   virtual bool accepts(ByteView record) const = 0;
-  /// Everybody's record is known: repair the old view. Membership::state() is `recovery`.
+  /// All records are known: repair the old view. Membership::state() is `recovery`.
   virtual void recover(Instant now, const Agreement& agreement, Effects& out) = 0;
-  /// Every member is in recovery. Called once in an attempt, and only at the representative of a
-  /// view of several members.
+  /// Every member is in recovery. Called once in an attempt, only at the representative, and only
+  /// if the view has several members.
   virtual void lead_recovery(Instant now, Effects& out) = 0;
-  /// The only member of a view has nobody to wait for.
+  /// A view with one member: install it without waiting.
   virtual void install_alone(Instant now, Effects& out) = 0;
 };
 

@@ -10,12 +10,12 @@
 
 namespace peal::order::evs {
 
-/// The deadlines of one engine. The order of the entries is the order in which timers that are due
-/// together fire. The membership leaves those called `engine` to the engine, which gives them names
-/// and meanings of its own: some fire before the timers of a change of view, one after them.
+/// The deadlines of one engine. Timers that are due together fire in the order of these entries.
+/// The membership leaves the entries called `engine` to the engine, which names them and defines
+/// their meaning: some fire before the timers of a view change, one after them.
 enum class Timer : std::uint8_t {
-  silence,  ///< no sign of life for too long: the view, or the attempt at one, is over
-  resend,   ///< what this member sent to another one shows no sign of life
+  silence,  ///< no sign of life for too long: ends the view or the attempt at one
+  resend,   ///< retransmits a packet that has shown no effect
   engine_0,
   engine_1,
   engine_2,
@@ -24,7 +24,7 @@ enum class Timer : std::uint8_t {
   consensus,
   probe,
   engine_late,
-  trial,  ///< the next packets of a trial of a link, or its end
+  trial,  ///< the next packets of a link trial, or its end
   count,
 };
 

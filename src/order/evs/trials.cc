@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials of links. A member that was left out of a view may break the next one only once a trial
-// has shown that the link with it works: both ways, for small and large packets, on both lanes.
-// Without trials, a member that is merely heard would be invited, and would break the view, again
+// Link trials. A member that was excluded from a view may break the next view only after a trial of
+// the link with it has passed: in both directions, with small and large packets, on both lanes.
+// Without trials, a member that others merely hear would be invited and would break the view, again
 // and again.
 //
-// The member that begins a trial sends 32 ASKs of each part, and the other one echoes each. A link
-// that loses one packet in twenty both ways passes nine times in ten, a link that loses three in
-// ten one way twice in ten thousand. A member makes one trial at a time. It answers nothing but an
-// ASK, once, to its sender, with a packet of the same size, so a hostile packet gains nothing.
+// The member that begins a trial sends 32 ASKs of each part, and the other member echoes each. A
+// link that loses one packet in twenty in both directions passes nine times in ten. A link that
+// loses three in ten in one direction passes twice in ten thousand. A member makes one trial at a
+// time. It answers nothing but ASKs: each once, to its sender, with a packet of the same size. So a
+// hostile packet cannot be amplified.
 //
-// If one member accused another for the link between them, that link is the one to try. The rest of
-// the view would invite the accused at once, as its own links work, and the view would lose the
-// accused again as soon as the bad link had shown, with little ordered in between.
+// If one member accused another because of the link between them, the trial must use that link. The
+// other members' links work, so they would invite the accused at once. The view would lose the
+// accused again as soon as the bad link shows, with little ordered in between.
 //
-// Inside a view, a link is tried only if what is sent to the next member has to be sent again too
-// often, or if nothing moves because a member misses packets. If too few echoes come, another
-// member is tried. If that one echoes enough, the first one is accused. If not, this member's own
-// links are bad, or the whole network is: the view stays as it is.
+// Inside a view, a member starts a trial only if it retransmits to its successor too often, or if
+// nothing advances because a member misses packets. If too few echoes return, it tries another
+// member. If that one echoes enough, it accuses the first one. If not, its own links are bad, or
+// the whole network is: the view stays as it is.
 
 #include <algorithm>
 #include <bit>
@@ -32,12 +33,12 @@ static_assert(kAsks <= wire::kTrialAsksMax);
 constexpr int kEchoesToComeIn = 26;
 constexpr int kEchoesToStay = 24;
 constexpr Duration kAskGap = milliseconds(1);
-// The last echoes may take so many times as long as what was sent waits for a sign of life.
+// Wait for the last echoes this many times the retransmit timeout.
 constexpr std::int64_t kEchoWait = 5;
 constexpr Duration kSuspectGap = seconds(2);
 
-// Retransmissions to one successor: each send_tracked() forgets a sixteenth and adds at most
-// four. A link that loses 30 % both ways comes to 8, one that loses 5 % to 1.6.
+// Score of retransmissions to one successor: each new packet decays it by a sixteenth and adds at
+// most four. A link that loses 30 % in both directions scores 8, one that loses 5 % scores 1.6.
 constexpr std::uint32_t kScale = 16;
 constexpr std::uint32_t kResentMax = 4;
 constexpr std::uint32_t kSuspicion = 3 * kScale;
@@ -60,20 +61,20 @@ void Membership::trust(const MemberId& member) {
 void Membership::note_accuser(const MemberId& member, const MemberId& accuser) {
   Peer* known = peer(member.node);
   if (known == nullptr || known->newest != member.epoch) return;
-  // Others say what this member said first: it would be left to them, and they leave it to this
-  // one.
+  // Other members repeat the accusation that this member made. If this member noted them as the
+  // accuser, each side would leave the trial to the other.
   if (known->accuser == self_ && accuser != MemberId{}) return;
   known->accuser = accuser;
 }
 
-/// Only its accuser, which is with us, can tell whether the link that was bad works again.
+/// Only its accuser, a member on our side, can tell whether the bad link works again.
 bool Membership::left_to_accuser(const Peer& known) const {
   if (known.accuser == MemberId{} || known.accuser == self_) return false;
   if (PEAL_MUTANT(accuser_not_asked)) return false;
   return contains(state_ == State::operational ? members_ : processes_, known.accuser);
 }
 
-/// Leaves it out for longer each time, and until a trial of the link passes.
+/// Excludes the member for longer each time, and until a trial of the link passes.
 void Membership::doubt(Instant now, Peer& known, const MemberId& member) {
   const bool at_peace = known.excluded != member || now - known.excluded_at > seconds(60);
   const bool passed_before = known.excluded == member && !known.doubtful;
@@ -86,8 +87,9 @@ void Membership::doubt(Instant now, Peer& known, const MemberId& member) {
   known.muted_until = now + mute;
 }
 
-/// Its accuser tries it, or else two members do, so that not a hundred do at once. One of the two
-/// changes each second, so that coming back does not depend on one member's links.
+/// The accuser starts the trial; if there is none here, two members do, so that not a hundred do at
+/// once. One of the two changes each second, so that a return does not depend on one member's
+/// links.
 void Membership::consider(Instant now, const MemberId& from) {
   const Peer& known = *peer(from.node);
   if (now < known.no_trial_before || left_to_accuser(known)) return;
@@ -159,7 +161,7 @@ void Membership::on_trial(Instant now, const MemberId& from, wire::Trial& frame,
       if (echoes() >= kEchoesToComeIn) end_trial(now, out);
       return;
     case wire::Trial::Step::passed:
-      // It is about to come with a JOIN, which damping does not hold up.
+      // The member is about to send a JOIN, which damping does not delay.
       if (Peer& known = *peer(from.node); !left_to_accuser(known)) known.doubtful = false;
       return;
   }
@@ -195,7 +197,7 @@ void Membership::end_trial(Instant now, Effects& out) {
   shift_to_gather(now, &gather::foreign, trial.with, out);
 }
 
-/// This member was paused: echoes that did not come say nothing about the link.
+/// This member was paused: missing echoes say nothing about the link.
 void Membership::give_up_trial(Instant now) {
   if (!trial_.active) return;
   trial_.active = false;
@@ -231,12 +233,12 @@ void Membership::end_suspicion(Instant now, const Trial& trial, bool stays, Effe
   resent_score_ = 0;
   if (PEAL_MUTANT(stall_without_trial)) stays = stays || trial.at_fault;
   if (state_ != State::operational || trial.view != view_) {
-    suspect_again_ = now;  // the view has ended: in the next one, the next sign is as good
+    suspect_again_ = now;  // the view has ended: in the next view, the next sign is as good
     return;
   }
   if (trial.suspect != MemberId{}) {
-    // If another echoes enough, it is not this member that cannot be heard, or does not hear. If
-    // not, a stall must end all the same; whoever knows better has said so by now.
+    // If another member echoes enough, this member can send and receive. If not, a stall must end
+    // all the same; better evidence would have come by now.
     if (stays || trial.at_fault) accuse_for_link(now, trial.suspect, out);
     return;
   }

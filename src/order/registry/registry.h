@@ -10,26 +10,26 @@
 
 namespace peal::order {
 
-/// All engines of this program, the default first. A test may link a list of its own in the place
+/// All engines of this program; the default engine is first. A test may link its own list instead
 /// of registry.cc.
 std::span<const Descriptor* const> engines();
 
 /// The engine with this name; null if there is none.
 const Descriptor* find_engine(std::string_view name);
-/// Sets the target to that engine; false, and it stays as it was, if there is none.
+/// Sets `target` to the engine with this name. False, and no change, if there is none.
 bool take_engine(std::string_view name, const Descriptor*& target);
-/// The option of any engine with this key, "ridge.merge"; null if there is none.
+/// The option of any engine with this key, as "ridge.merge"; null if there is none.
 const Option* find_option(std::string_view key);
-/// What was chosen, as a file has it ("\"rotation\"", "3"), or the default; the option is there.
+/// The chosen value, as a file spells it ("\"rotation\"", "3"), or the default. The option exists.
 std::string chosen_text(const OptionValues& values, std::string_view key);
 /// The same as a number.
 std::int64_t chosen(const OptionValues& values, std::string_view key);
-/// The word of an option that has words, without quotes.
+/// The same for an option with words, without quotes.
 std::string_view chosen_word(const OptionValues& values, std::string_view key);
 
-/// The one that orders unless the configuration names another.
+/// The engine used if the configuration names none.
 const Descriptor& default_engine();
-/// Their names, to complete "accepted is …": "ring", "paxos" or "ridge".
+/// The engines' names, to complete "accepted is …": "ring", "paxos" or "ridge".
 std::string engine_names();
 std::string engine_names(std::span<const Descriptor* const> engines);
 

@@ -20,7 +20,7 @@ constexpr std::size_t kCountsBytes = sizeof(std::uint16_t);
 constexpr std::size_t kHeadBytes = 3 * sizeof(Seq) + kCountsBytes;
 constexpr std::uint64_t kWordBits = 64;
 
-/// The part of fixed length: positions, and how many members are bound.
+/// The part of fixed length: positions, and the count of bound members.
 struct Head {
   Seq base{}, high{}, safe{};
   std::uint16_t obligation{};
@@ -72,7 +72,7 @@ Drop check_head(ByteView bytes) {
 
 std::optional<std::size_t> tail_bytes(ByteView bytes) {
   const Head head = head_of(bytes);
-  // What is not in order has no words, and no encoding.
+  // A head with positions out of order has no encoding.
   if (head.base > head.high || head.high - head.base > kSpanMax) return std::nullopt;
   if (head.obligation > wire::kMembersMax) return std::nullopt;
   return head.obligation * kMemberBytes + head.words() * sizeof(std::uint64_t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets with units, as they arrive.
+// Data packets as they arrive.
 
 #include "base/hooks.h"
 #include "order/ring/engine.h"
@@ -19,8 +19,8 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
   const State state = membership_.state();
   if (data.view != membership_.view() || !contains(membership_.members(), data.origin)) {
     if (state == State::recovery && data.view == repair_.agreement.view) ++counts_.data_in_recovery;
-    // Foreign is whose transmitter is no member, not what names another view: retransmissions of
-    // the old view by slower members are still on their way after an installation.
+    // A packet is foreign if its transmitter is no member. One that only names another view is not:
+    // slower members may still retransmit packets of the old view after an installation.
     if (!contains(membership_.members(), from)) membership_.on_foreign(now, from, out);
     return drop(Drop::foreign);
   }
@@ -33,14 +33,14 @@ void RingEngine::on_data(Instant now, const MemberId& from, const BufferRef& pac
           (data.post || options_.priority == PriorityMethod::aggressive)) {
         prefer_ = Lane::token;
       }
-      // Somebody downstream has visited: the token that I sent is alive.
+      // A member downstream has had the token that this member sent: the token is alive.
       if (!data.retransmission && data.hop >= r_.sent_hop) membership_.sent_lives(now);
       if (fresh) deliver_ready(out);
       return;
     }
-    case State::gather: store(data, packet); return;  // late packets are welcome, not delivered
+    case State::gather: store(data, packet); return;  // store late packets, but do not deliver them
     case State::commit:
-      // Frozen: what I hold is on the commit token.
+      // Frozen: the commit token already says what this member holds.
       if (PEAL_MUTANT(m5_accept_in_commit)) {
         store(data, packet);
         return;

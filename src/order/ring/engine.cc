@@ -158,7 +158,7 @@ void RingEngine::fire(Instant now, Timer timer, Effects& out) {
 
 std::optional<Instant> RingEngine::next_deadline() const { return timers_.next(); }
 
-// ---- the node ----
+// ---- calls of the node ----
 
 void RingEngine::on_work(Instant now, Effects& out) {
   if (membership_.left() || membership_.state() != State::operational) return;
@@ -175,7 +175,7 @@ void RingEngine::on_work(Instant now, Effects& out) {
 
 void RingEngine::on_pause(Instant now, Duration gap, Effects& out) {
   if (membership_.left()) return;
-  // A short pause concluded nothing: whatever waits in the sockets is still true.
+  // A short pause ended nothing: packets that wait in the sockets are still valid.
   stale_input_ = gap >= options_.token_loss;
   window_.spoil();
   membership_.on_pause(now, gap, out);
@@ -185,7 +185,7 @@ void RingEngine::on_drained(Instant /*now*/, Effects& /*out*/) { stale_input_ = 
 
 void RingEngine::leave(Instant now, Effects& out) { membership_.leave(now, out); }
 
-// ---- what people see ----
+// ---- status ----
 
 WaitReason RingEngine::why() const {
   const MemberSet& members = membership_.members();

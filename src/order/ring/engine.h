@@ -19,12 +19,12 @@
 
 namespace peal::order::ring {
 
-/// The Accelerated Ring: one token gives every unit its place; the packets of a visit are ordered
-/// before the token leaves, and part of them is sent after it. Membership is evs::Membership; the
-/// repair of an old view is here, on the new view's token.
+/// The Accelerated Ring: one token gives every unit its position. A member orders all packets of
+/// its visit before it passes the token on, and sends part of them afterwards. evs::Membership
+/// forms the views. This engine repairs the old view on the new view's token.
 ///
-/// engine.cc: inputs, timers, what people see. visit.cc: normal operation. data.cc: packets between
-/// visits. requests.cc: retransmission. recovery.cc: repair and installation.
+/// engine.cc: inputs, timers, status. visit.cc: normal operation. data.cc: packets between visits.
+/// requests.cc: retransmission. recovery.cc: repair and installation.
 class RingEngine final : public Engine, private evs::Protocol {
  public:
   RingEngine(const Config& config, BufferPool& packets, Host& host);
@@ -50,7 +50,7 @@ class RingEngine final : public Engine, private evs::Protocol {
  private:
   static constexpr std::size_t kHistory = 8;
 
-  /// What belongs to the current view and begins anew with the next one.
+  /// The state of the current view; each view starts with a new one.
   struct Rotation {
     explicit Rotation(std::uint64_t first)
         : last_hop(first),
@@ -64,48 +64,50 @@ class RingEngine final : public Engine, private evs::Protocol {
           stalled_aru(first) {
       seq_history.fill(first);
     }
-    std::uint64_t last_hop;        ///< of the last accepted token
-    Instant sent_at{};             ///< my last token
-    std::uint64_t sent_hop;        ///< on the last token I sent
-    std::uint64_t no_send_before;  ///< originate only on visits with a greater hop
+    std::uint64_t last_hop;        ///< hop of the last accepted token
+    Instant sent_at{};             ///< when this member last sent the token
+    std::uint64_t sent_hop;        ///< hop of the last token that this member sent
+    std::uint64_t no_send_before;  ///< originate only on visits with a larger hop
     Seq delivered;
     Seq safe_line;  ///< highest position known to be received by all members
     std::array<Seq, kHistory> seq_history{};  ///< token.seq as received; [0] is this rotation
-    Seq aru_sent_before;                      ///< aru on the token I sent last rotation
-    Seq token_seq;                            ///< seq on the last token I sent
-    std::uint32_t fcc_before = 0;  ///< my contributions to the token's sums, last rotation
+    Seq aru_sent_before;                      ///< aru on the token that this member sent last
+                                              ///< rotation
+    Seq token_seq;                            ///< seq on the last token that this member sent
+    std::uint32_t fcc_before = 0;  ///< this member's contributions to the token's sums, last
+                                   ///< rotation
     std::uint32_t losses_before = 0;
     std::uint32_t limited_before = 0;
     std::uint32_t backlog_before = 0;
-    Seq requested_high;  ///< highest position I ever requested
+    Seq requested_high;  ///< highest position that this member ever requested
     std::uint32_t idle_rounds = 0;
-    std::uint32_t rests = 0;        ///< of the token, one after the other
-    std::uint32_t last_credit = 0;  ///< as on the last token, with whose it was
+    std::uint32_t rests = 0;        ///< consecutive rests of the token
+    std::uint32_t last_credit = 0;  ///< of the last token, as is last_credit_index
     std::uint16_t last_credit_index = wire::kNoIndex;
-    bool quiet = false;  ///< nothing moved at my last visit: the token may be resting
+    bool quiet = false;  ///< the last visit changed nothing: the token may be resting
     // stall detection
     Seq stalled_aru;
     std::uint16_t stalled_index = wire::kNoIndex;
     std::uint32_t stall_rounds = 0;
     Instant stall_since{};
-    std::uint32_t suspects = 0;  ///< members suspected so far of not sending
-    // pacing of requests that nobody can answer
+    std::uint32_t suspects = 0;  ///< members suspected so far of being unable to send
+    // pacing of requests that no member can answer
     std::uint64_t request_digest = 0;
     std::uint32_t same_requests = 0;
   };
 
-  /// An attempt that is being repaired.
+  /// An attempt at a view whose old view is under repair.
   struct Repair {
     bool active = false;
     evs::Agreement agreement;
     OldViewRecord old;  ///< what the survivors hold together
-    MemberSet bound;    ///< whose packets are delivered even behind a gap
+    MemberSet bound;    ///< members whose packets are delivered even behind a gap
     std::uint64_t last_hop = 0;
     std::uint64_t rounds = 0;
     Instant since{};
-    bool gave_time = false;  ///< to the others, to accuse this member, which blocks them
+    bool gave_time = false;  ///< this member blocked recovery and gave the others time to accuse it
     bool done = false;
-    /// Which other member missed packets at its last visit, if this one does, too.
+    /// If this member misses packets: another member that missed packets at its last visit.
     std::optional<std::uint16_t> other_incomplete;
   };
 
@@ -188,7 +190,7 @@ class RingEngine final : public Engine, private evs::Protocol {
   evs::Membership membership_;
   evs::Timers& timers_;
 
-  const std::uint64_t first_count_;  // where positions and hops begin
+  const std::uint64_t first_count_;  // start of positions and hops
   Packets packets_;
   Rotation r_;
   MemberSet obligation_;
@@ -206,12 +208,12 @@ class RingEngine final : public Engine, private evs::Protocol {
   bool holding_ = false;
   bool pacing_ = false;
   Lane prefer_ = Lane::data;
-  bool stale_input_ = false;  // after a pause: what is read now is from before it
+  bool stale_input_ = false;  // packets read now date from before a pause
 
-  std::uint16_t list_best_ = 0;  // the longest run that the next list has had in this view
-  std::uint16_t list_block_ = wire::kNoIndex;  // who lacks it
-  bool list_moves_ = false;                    // the token that was here last brought it on
-  bool list_wanted_ = false;                   // the token is to come and take it
+  std::uint16_t list_best_ = 0;                // the longest run of the pending list in this view
+  std::uint16_t list_block_ = wire::kNoIndex;  // the member that lacks the list
+  bool list_moves_ = false;                    // the last token advanced the run
+  bool list_wanted_ = false;                   // the token should come and pick up the list
 
   struct Counts {
     std::uint64_t visits = 0, originated = 0, delivered = 0, sent = 0, retransmitted = 0,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Going over to another list of nodes while a view goes on: what travels on its token. The rules
-// are those of evs/nodes.cc.
+// Reconfiguring to another list of nodes within a view: what the token carries for it. evs/nodes.cc
+// has the rules.
 
 #include <algorithm>
 
@@ -14,21 +14,21 @@ void RingEngine::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   membership_.set_nodes(now, nodes, out);
   list_best_ = 0;
   list_wanted_ = membership_.next_list() != 0;
-  if (list_wanted_ && !membership_.left()) on_work(now, out);  // it travels with the token
+  if (list_wanted_ && !membership_.left()) on_work(now, out);  // the list travels on the token
 }
 
 NodesWait RingEngine::nodes_wait() const {
   const NodesWait view = membership_.adoption_waits();
   if (membership_.next_list() == 0 || view.kind == NodesWait::Kind::view) return view;
-  // Who is removed is never given the list: that it still runs is what to do something about.
+  // A removed node never gets the pending list. Report that it still runs, since that can be fixed.
   if (view.kind == NodesWait::Kind::running) return view;
   const MemberSet& members = membership_.members();
   if (list_block_ < members.size()) return {NodesWait::Kind::member, members[list_block_]};
   return view;
 }
 
-// Counts the members, one after the other, that have been given the same next list of nodes: see
-// evs/nodes.cc. After one rotation all have it, after two all know that.
+// Counts consecutive members that have the same pending list: see evs/nodes.cc. After one rotation
+// all members have it; after two all know that.
 void RingEngine::note_list(Instant now, Effects& out) {
   list_moves_ = list_wanted_ = false;
   const auto n = static_cast<std::uint16_t>(membership_.members().size());
@@ -37,13 +37,13 @@ void RingEngine::note_list(Instant now, Effects& out) {
   const bool mine = next != 0 && token_.list == next;
   list_block_ = mine && token_.list_run < n ? token_.list_block : kNoIndex;
   const bool had = token_.list != 0 && token_.list == membership_.list();
-  // A count begins with a member that wants the list. With one that goes by it already it would
-  // never be zero where another list is wanted, and that one could not begin.
+  // Only a member with a pending list begins a count. If members with the list already active
+  // could, the count would never be zero, and no other pending list could begin.
   if (had && token_.list_run == 0 && next == 0) return;
   if (mine || (had && token_.list_run > 0 && !(next != 0 && token_.list_run >= enough))) {
     token_.list_run =
         std::min<std::uint16_t>(static_cast<std::uint16_t>(token_.list_run + 1), enough);
-    // A token that brought it on does not rest; one that goes round in vain may.
+    // A token that advances the count does not rest; one that makes no progress may.
     list_moves_ = mine && token_.list_run > list_best_;
     list_best_ = std::max(list_best_, token_.list_run);
     if (mine && token_.list_run >= n) membership_.all_have_next();

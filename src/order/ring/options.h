@@ -34,16 +34,17 @@ struct Options {
   Duration damping = milliseconds(500);
   Duration damping_max = seconds(10);
 
-  std::uint32_t personal_window = 0;  ///< packets per visit; 0 tunes itself
-  std::uint32_t global_window = 0;    ///< packets per rotation; 0 tunes itself
+  std::uint32_t personal_window = 0;  ///< packets per visit; 0: automatic
+  std::uint32_t global_window = 0;    ///< packets per rotation; 0: automatic
   std::uint32_t accelerated_window =
       kAutoWindow;                         ///< packets after the token; 0 is the original ring
   std::uint32_t max_gap = 4'096;           ///< packets between the safe line and a new packet
-  std::uint32_t retransmit_max = 64;       ///< packets answered per visit
+  std::uint32_t retransmit_max = 64;       ///< retransmissions per visit
   std::uint32_t request_ranges_max = 64;   ///< request ranges added per visit
   std::uint32_t request_lag = 1;           ///< rotations before a missing packet is requested
   std::uint32_t idle_rounds = 3;           ///< idle rotations before the token is held
-  std::uint32_t packet_bytes_max = 1'472;  ///< largest datagram; the view uses the members' least
+  std::uint32_t packet_bytes_max = 1'472;  ///< largest datagram; a view uses the smallest of its
+                                           ///< members
 
   PriorityMethod priority = PriorityMethod::careful;
   PrimaryRule primary = PrimaryRule::none;
@@ -51,38 +52,38 @@ struct Options {
   static constexpr std::uint32_t kAutoWindow = 0xffff'ffff;
 };
 
-/// All options with their ranges and texts, in the order in which a person reads them. What is
-/// `internal` is no key of the table [ring].
+/// All options with their ranges and texts, in the order in which documentation lists them.
+/// `internal` ones are not keys of the table [ring].
 std::span<const Field<Options>> fields();
-/// The same without their places in the struct.
+/// The same without the mapping to the struct.
 std::span<const Option> all_options();
 
-/// Checks each value against its range, and the rules between them; empty if all is well, else one
-/// line that names the key, the value and what is accepted.
+/// Checks each value against its range, and the rules between values. Empty if all is well; else
+/// one line that names the key, the value and the accepted range.
 std::string validate(const Options& options);
 
-/// How long the token of an idle view rests at most: the time grows from `hold` with every rotation
-/// in which nothing happens. The rest of the token timeout is for tokens that get lost then.
+/// The longest rest of the token of an idle view. The rest grows from `hold` with every idle
+/// rotation. The remaining token timeout is for retransmitting a token lost meanwhile.
 Duration rest_max(const Options& options);
 
-/// What one ring engine is made from.
+/// The arguments of a ring engine.
 struct Config {
   MemberId self{};
-  std::vector<NodeId> universe;  ///< every configured node, sorted, self included; 1 to 128
+  std::vector<NodeId> universe;  ///< every configured node, sorted, this one included; 1 to 128
   std::uint64_t list = 1;        ///< see NodeList::hash
   std::uint64_t cluster{};       ///< see wire::Header; equal on all nodes
-  wire::Checksum checksum = wire::Checksum::present;  ///< of packets; equal on all nodes
+  wire::Checksum checksum = wire::Checksum::present;  ///< whether packets carry one; equal on all
+                                                      ///< nodes
   Options options;
-  std::uint64_t seed{};  ///< of the jitter
-  /// Where positions, hops, view numbers and JOIN numbers begin: 0, except in tests that begin near
-  /// a power of two. Equal on all nodes, and far enough below wire::kCounterMax for what is to
-  /// come.
+  std::uint64_t seed{};  ///< for the jitter
+  /// First value of positions, hops, view numbers and JOIN numbers: 0, except in tests near a power
+  /// of two. Equal on all nodes, and far enough below wire::kCounterMax for the whole run.
   std::uint64_t first_count = 0;
 };
 
-/// `packets` is where the engine builds its own packets; slabs of at least 64 KiB are not needed:
-/// a control frame that does not fit one slab is not sent, and counted. Slabs must hold
-/// wire::kDataHeaderBytes of headroom in front of each unit that the host hands over.
+/// The engine builds its own packets in `packets`. Slabs may be smaller than 64 KiB: a control
+/// frame that does not fit one slab is counted and not sent. Slabs must have wire::kDataHeaderBytes
+/// of headroom in front of each unit that the host hands over.
 std::unique_ptr<Engine> make_engine(const Config& config, BufferPool& packets, Host& host);
 
 }  // namespace peal::order::ring

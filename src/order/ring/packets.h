@@ -10,15 +10,15 @@
 
 namespace peal::order::ring {
 
-/// One packet of a view, as received or as ordered here.
+/// One packet of a view, received or ordered at this member.
 struct Packet {
   wire::Data data;
-  BufferRef unit;             ///< empty: not here
-  std::uint32_t answers = 0;  ///< times I answered a request for it
+  BufferRef unit;             ///< empty: this member does not have the packet
+  std::uint32_t answers = 0;  ///< times that this member answered a request for it
 };
 
-/// The packets of one view between the discard line and the highest position received. All memory
-/// is taken at construction; a position is found by its remainder.
+/// The packets of one view between the discard line and the highest position received. Allocates
+/// only at construction. The slot of a position is its remainder.
 class Packets {
  public:
   /// `capacity` is rounded up to a power of two. The first position is `first` + 1.
@@ -26,7 +26,7 @@ class Packets {
 
   /// Positions up to here were delivered and discarded.
   Seq discarded() const { return discarded_; }
-  /// All positions up to here are here, or were.
+  /// All positions up to here are stored, or were.
   Seq contiguous() const { return contiguous_; }
   /// Highest position received.
   Seq high() const { return high_; }
@@ -35,19 +35,19 @@ class Packets {
   /// True if `seq` could be stored: above the discard line and within the capacity.
   bool in_window(Seq seq) const { return seq > discarded_ && seq - discarded_ <= slots_.size(); }
   bool has(Seq seq) const { return in_window(seq) && static_cast<bool>(slot(seq).unit); }
-  /// True if the position is here or was delivered and discarded.
+  /// True if the position is stored, or was delivered and discarded.
   bool received(Seq seq) const { return seq <= contiguous_ || has(seq); }
   Packet& at(Seq seq) { return slot(seq); }
   const Packet& at(Seq seq) const { return slot(seq); }
-  /// Asks the processor for the bytes of a packet that is wanted next, if it is here.
+  /// Prefetches the bytes of the packet that is needed next.
   void prefetch(Seq seq) const { __builtin_prefetch(slot(seq).unit.view().data()); }
-  /// Stores a packet; `in_window(seq)` and not `has(seq)`.
+  /// Stores a packet. Requires `in_window(seq)` and not `has(seq)`.
   void put(const wire::Data& data, BufferRef unit);
-  /// Discards everything up to `seq`, which is contiguous.
+  /// Discards everything up to `seq`. Requires `seq` <= contiguous().
   void discard_to(Seq seq);
-  /// Forgets everything; the next position is the first one.
+  /// Forgets all packets; the next position is the first one.
   void clear();
-  /// Takes a position out again: only for the simulator's mutants.
+  /// Removes a packet: only for the simulator's mutants.
   void forget(Seq seq);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repair of the old view on the new view's token, and installation. What the survivors hold
-// together was fixed on the commit token, so that all of them deliver the same.
+// Repair of the old view on the new view's token, and installation. The commit token has fixed what
+// the survivors hold together, so all of them deliver the same.
 
 #include <algorithm>
 #include <utility>
@@ -20,8 +20,8 @@ constexpr std::uint64_t kGuardRounds = 500;
 // ---- evs::Protocol ----
 
 void RingEngine::flush(Effects& /*out*/) {
-  // Every packet of a visit is handed to the transport before the visit ends, so that nothing that
-  // was ordered is still unsent between two inputs.
+  // A visit hands every packet to the transport before it ends, so no ordered packet is unsent
+  // between two inputs.
 }
 
 void RingEngine::abandon() {
@@ -36,7 +36,7 @@ void RingEngine::abandon() {
 }
 
 void RingEngine::fold_options(wire::CommitOptions& options) const {
-  // In the original ring everything that the token announces has been sent.
+  // In the original ring every position that the token announces has been sent.
   const std::uint32_t lag =
       options_.accelerated_window == 0 ? 0 : std::max(options_.request_lag, 1U);
   const ViewOptions mine{options_.packet_bytes_max, lag, options_.max_gap};
@@ -72,7 +72,7 @@ void RingEngine::freeze(std::vector<std::byte>& bytes) {
 
 bool RingEngine::accepts(ByteView bytes) const {
   const OldViewRecord record = decode_record(bytes);
-  // Everything that I wrote into it must still be there; more may have come.
+  // The record must still have all that this member wrote into it; others may have added more.
   if (record.base < packets_.contiguous() || record.high < packets_.high() ||
       record.safe < r_.safe_line || record.high - packets_.discarded() > packets_.capacity()) {
     return PEAL_MUTANT(m5_accept_in_commit);
@@ -98,14 +98,14 @@ void RingEngine::recover(Instant now, const evs::Agreement& agreement, Effects& 
 }
 
 void RingEngine::lead_recovery(Instant now, Effects& out) {
-  // Once per attempt: a token that has moved on is not to be overtaken by its beginning.
+  // Once per attempt: the first token must not overtake one that has moved on.
   PEAL_ASSERT(repair_.last_hop == first_count_);
   token_ = first_token(repair_.agreement.view);
   ++token_.hop;
   visit_recovery(now, out);
 }
 
-/// Before anybody has visited.
+/// The token before the first visit.
 wire::Token RingEngine::first_token(const ViewId& view) const {
   wire::Token token;
   token.view = view;
@@ -120,7 +120,7 @@ void RingEngine::install_alone(Instant now, Effects& out) {
 
 // ---- what is missing ----
 
-/// True if at least one survivor of my old view held the packet when it froze.
+/// True if at least one survivor of this member's old view held the packet when it froze.
 bool RingEngine::in_union(Seq seq) const {
   const OldViewRecord& old = repair_.old;
   if (PEAL_MUTANT(union_off_by_one)) {
@@ -139,8 +139,8 @@ std::uint64_t RingEngine::missing_count() const {
 
 void RingEngine::recovery_check() {
   repair_.done = missing_count() == 0;
-  // Before I say that I am complete, I am bound to deliver what the others may deliver on the
-  // strength of it; and I stay bound if this attempt fails.
+  // Before this member reports itself complete, it is bound to deliver what others may deliver
+  // because of that report. It stays bound if this attempt fails.
   if (repair_.done && !PEAL_MUTANT(m1_obligation_forgotten)) {
     obligation_ = set_union(obligation_, repair_.bound);
   }
@@ -192,15 +192,15 @@ void RingEngine::on_guard(Instant now, Effects& out) {
   if (blocker != membership_.self()) {
     return membership_.accuse(now, blocker, &gather::guard, out);
   }
-  // Members that miss nothing accuse it. If it were first to give up, accusing nobody, the same
-  // members would form the same view, and wait for the same packet, again and again.
+  // Members that miss nothing accuse this member. If it gave up first, accusing nobody, the same
+  // members would form the same view and wait for the same packet, again and again.
   if (!std::exchange(repair_.gave_time, true)) {
     repair_.rounds = 0;
     repair_.since = now;
     timers_.arm(kRecoveryGuardTimer, now + options_.recovery_guard);
     return;
   }
-  // Nobody has. If all members miss packets, each accuses another one: they part.
+  // Nobody has accused it. If all members miss packets, each accuses another one, and they part.
   const MemberId other = incomplete_member(repair_.other_incomplete);
   if (other == membership_.self() || PEAL_MUTANT(guard_one_sided)) {
     return membership_.regather(now, &gather::guard, {}, out);
@@ -208,7 +208,7 @@ void RingEngine::on_guard(Instant now, Effects& out) {
   membership_.accuse(now, other, &gather::guard, out);
 }
 
-/// This member, if no token of the recovery says which one it is.
+/// The incomplete member that the recovery token names; this member if it names none.
 MemberId RingEngine::incomplete_member(std::optional<std::uint16_t> index) const {
   const MemberSet& members = repair_.agreement.members;
   const bool said = token_.view == repair_.agreement.view && index && *index < members.size();
@@ -217,7 +217,7 @@ MemberId RingEngine::incomplete_member(std::optional<std::uint16_t> index) const
 
 // ---- installation ----
 
-/// Zones 1 to 3: delivers what the survivors hold of the old view, each part where it belongs.
+/// Zones 1 to 3: delivers what the survivors hold of the old view, each part in its own view.
 void RingEngine::finish_old_view(Effects& out) {
   const evs::Agreement& agreement = repair_.agreement;
   const OldViewRecord& old = repair_.old;
@@ -230,8 +230,8 @@ void RingEngine::finish_old_view(Effects& out) {
     return packets_.has(position) && (in_union(position) || possession);
   };
 
-  // Zone 1 still belongs to the old regular view: up to the first gap, or the first safe packet
-  // that no survivor knows to be stable everywhere. The test is the union, not possession.
+  // Zone 1 belongs to the old regular view: up to the first gap, or the first safe packet that no
+  // survivor knows to be stable. The test uses the union, not what this member holds.
   const Seq safe = PEAL_MUTANT(m7_zone1_own_safe_line) ? r_.safe_line : old.safe;
   for (; seq <= old.high; ++seq) {
     if (!held(seq)) break;
@@ -248,7 +248,7 @@ void RingEngine::finish_old_view(Effects& out) {
     view.primary = membership_.primary_of(survivors);
     out.install(view);
   }
-  // Zone 3: behind a gap only packets of members that are bound to have what they depend on.
+  // Zone 3: behind a gap, only packets of members that are bound to have what they depend on.
   bool gap = false;
   for (; seq <= old.high; ++seq) {
     if (!held(seq)) {

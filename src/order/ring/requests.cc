@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retransmission: who asks for what, who answers, and what happens when nobody can.
+// Retransmission: which member requests, which answers, and pacing when none can.
 
 #include <algorithm>
 #include <limits>
@@ -14,10 +14,10 @@ namespace {
 using wire::FrameKind;
 
 constexpr std::uint32_t kPaceAfterRounds = 8;
-constexpr std::uint32_t kFairAnswers = 2;  // answers after which others get the turn
+constexpr std::uint32_t kFairAnswers = 2;  // answers of one member before others take turns
 constexpr Seq kNone = std::numeric_limits<Seq>::max();
 
-/// Walks over the positions of a section, ascending.
+/// Iterates over the positions of a section, ascending.
 class Positions {
  public:
   explicit Positions(const wire::RequestSection& section) : section_(section) { load(); }
@@ -48,7 +48,7 @@ class Positions {
   std::uint64_t bits_ = 0;
 };
 
-/// Adds a position above all others; false if the section is full.
+/// Adds a position above all others. False if the section is full.
 bool push(wire::RequestSection& section, Seq seq) {
   auto& ranges = section.ranges;
   if (!ranges.empty() && seq - ranges.back().first < 64) {
@@ -69,8 +69,8 @@ wire::RequestSection* RingEngine::section_of(const ViewId& view) {
   return nullptr;
 }
 
-/// Sends again what the section asks for and this member has; answered positions leave the
-/// section. `settled(seq)` says that a request is pointless.
+/// Retransmits the requested packets that this member has, and removes them from the section.
+/// `settled(seq)` is true for pointless requests, which are removed too.
 template <class Settled>
 std::uint32_t RingEngine::answer(wire::RequestSection& section, Settled settled, Effects& out) {
   std::uint32_t answered = 0;
@@ -94,8 +94,8 @@ std::uint32_t RingEngine::answer(wire::RequestSection& section, Settled settled,
 }
 
 std::uint32_t RingEngine::answer_requests(Effects& out) {
-  // Requests tagged with another view only mean something in recovery, and that is over: the
-  // first to install saw every member complete.
+  // Requests for another view have a meaning only in recovery, which is over: the first member that
+  // installed saw every member complete.
   for (std::size_t i = token_.sections.size(); i > 0; --i) {
     if (token_.sections[i - 1].view != membership_.view()) token_.sections.erase_at(i - 1);
   }
@@ -108,13 +108,13 @@ std::uint32_t RingEngine::answer_requests(Effects& out) {
 void RingEngine::answer_in_recovery(Effects& out) {
   wire::RequestSection* section = section_of(membership_.view());
   if (section == nullptr) return;
-  // What is outside the union nobody can have.
+  // No member can have a packet outside the union.
   answer(
       *section, [this](Seq seq) { return !in_union(seq); }, out);
 }
 
-// The first holder on the ring normally answers. If its link to the requester is dead it would
-// answer for ever and nobody else would get the turn; so the turn goes round.
+// Usually the first holder on the ring answers. If its link to the requester is dead, it would
+// answer for ever and no other member would get the turn. So the members take turns.
 bool RingEngine::may_answer(const Packet& packet) const {
   if (packet.answers < kFairAnswers || PEAL_MUTANT(first_holder_answers)) return true;
   const bool recovering = membership_.state() == evs::State::recovery;
@@ -131,7 +131,8 @@ void RingEngine::retransmit(Packet& packet, Effects& out) {
     ++counts_.no_buffer;
     return;
   }
-  // A copy: the stored packet carries another transmitter in its header, and may be on its way.
+  // Retransmit a copy: the stored packet may still be in transit, and its header names another
+  // transmitter.
   std::copy_n(packet.unit.data(), packet.unit.size(), copy.data());
   copy.grow_front(static_cast<std::uint32_t>(wire::kDataHeaderBytes));
   wire::Data data = packet.data;
@@ -145,9 +146,9 @@ void RingEngine::retransmit(Packet& packet, Effects& out) {
   out.multicast(Lane::data, copy);
 }
 
-/// Writes the section of `view` anew: what it asks for already, and what `next_missing(from)` names
-/// (the first missing position at or above `from`, or kNone). What does not fit waits for a
-/// rotation. Returns how many were never asked for before.
+/// Rewrites the section of `view` with the positions it already requests and those that
+/// `next_missing(from)` names (the first missing position at or above `from`, or kNone). Positions
+/// that do not fit wait for a rotation. Returns how many were not requested before.
 template <class NextMissing>
 std::uint32_t RingEngine::merge_requests(const ViewId& view, NextMissing next_missing) {
   Seq mine = next_missing(packets_.contiguous() + 1);
@@ -182,7 +183,7 @@ std::uint32_t RingEngine::merge_requests(const ViewId& view, NextMissing next_mi
   return fresh;
 }
 
-/// Requests what should have arrived by now; returns how many are asked for the first time.
+/// Requests packets that should have arrived by now. Returns how many are new requests.
 std::uint32_t RingEngine::add_requests() {
   const Seq horizon = r_.seq_history[std::min<std::size_t>(request_lag_, kHistory - 1)];
   return merge_requests(membership_.view(), [&](Seq from) {
@@ -199,8 +200,8 @@ void RingEngine::request_missing() {
   });
 }
 
-/// A token whose requests nobody could answer for many rotations slows down: more speed would only
-/// add load.
+/// Slows down a token whose requests no member could answer for many rotations: a fast token would
+/// only add load.
 Duration RingEngine::pace_of_requests() {
   const wire::RequestSection* section = section_of(membership_.view());
   if (section == nullptr || membership_.index() != 0) {

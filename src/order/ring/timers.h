@@ -3,19 +3,19 @@
 
 #include "order/evs/timers.h"
 
-// The ring's own deadlines, beside those of the membership.
+// The ring's own timers, in addition to those of the membership.
 
 namespace peal::order::ring {
 
-/// An idle token may rest no longer.
+/// Ends the rest of an idle token.
 inline constexpr evs::Timer kHoldTimer = evs::Timer::engine_0;
-/// A token whose requests nobody can answer goes on.
+/// Passes on a token whose requests no member can answer.
 inline constexpr evs::Timer kPaceTimer = evs::Timer::engine_1;
-/// Ask the holder of a resting token again.
+/// Asks the holder of a resting token again.
 inline constexpr evs::Timer kHoldCancelTimer = evs::Timer::engine_2;
-/// The only member of a view visits itself.
+/// Next visit of the only member of a view.
 inline constexpr evs::Timer kVisitTimer = evs::Timer::engine_3;
-/// The repair of the view before takes too long.
+/// The repair of the previous view takes too long.
 inline constexpr evs::Timer kRecoveryGuardTimer = evs::Timer::engine_late;
 
 }  // namespace peal::order::ring

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normal operation: what a member does when the token is there, and with packets in between.
+// Normal operation: what a member does while it has the token, and with packets in between.
 
 #include <algorithm>
 #include <limits>
@@ -24,8 +24,8 @@ std::uint32_t minus(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : 0
 // ---- the token arrives ----
 
 void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
-  // In Gather and Commit every token is dropped, whatever its view: a member that kept an old
-  // token moving would keep the old view alive, and others would discard what it lacks.
+  // In Gather and Commit drop every token, whatever its view. A member that kept an old token
+  // moving would keep the old view alive, and others would discard packets that this member lacks.
   const State state = membership_.state();
   if (state == State::recovery && arriving_.view == repair_.agreement.view) {
     const MemberSet& members = repair_.agreement.members;
@@ -57,11 +57,12 @@ void RingEngine::on_token(Instant now, const MemberId& from, Effects& out) {
   if (!from_predecessor) return drop(Drop::bad_sender);
   if (arriving_.hop <= r_.last_hop && !PEAL_MUTANT(token_duplicate_accepted)) {
     if (PEAL_MUTANT(duplicate_rearms_loss)) membership_.note_life(now);
-    // Whoever sends it again has seen no sign of life: the token does not rest, it got lost.
+    // The predecessor retransmits only without a sign of life: the token does not rest, it got
+    // lost.
     if (arriving_.hop == r_.last_hop) membership_.resend_overdue(now, out);
     return drop(Drop::duplicate);
   }
-  // Nobody can have ordered beyond a token that has not been here yet.
+  // No member can have ordered beyond a token that has not been here yet.
   if (arriving_.seq < packets_.high()) return drop(Drop::bad_value);
   token_ = arriving_;
   holding_ = pacing_ = false;
@@ -87,8 +88,8 @@ void RingEngine::visit(Instant now, Effects& out) {
   work_on_token(now, out);
 }
 
-// Retransmit, order, update, pass on, deliver. Runs once per visit, and again on a token that was
-// held and is needed now.
+// Retransmits, orders, updates the token, passes it on, delivers. Runs once per visit, and again on
+// a held token that is needed now.
 void RingEngine::work_on_token(Instant now, Effects& out) {
   const std::uint32_t answered = answer_requests(out);
   const std::uint32_t others = minus(token_.fcc, r_.fcc_before);
@@ -118,7 +119,7 @@ std::uint32_t RingEngine::allowance(std::uint32_t others, std::uint32_t answered
   global_window_ = std::min(global_window_, std::max(bound, options_.global_window));
   personal_window_ = options_.personal_window;
   if (personal_window_ == 0) {
-    // A share by demand: a lone sender gets the whole window, equal senders equal parts.
+    // Share by demand: a lone sender gets the whole window, equal senders get equal parts.
     const std::uint64_t mine = host_.backlog_units();
     const std::uint64_t all =
         std::max<std::uint64_t>(std::uint64_t{minus(token_.backlog, r_.backlog_before)} + mine, 1);
@@ -219,9 +220,9 @@ void RingEngine::update_token(Instant now, std::uint32_t others, std::uint32_t a
   r_.quiet = token_.fcc == 0 && token_.aru == token_.seq && token_.sections.empty();
 }
 
-// A member that receives tokens but no data blocks everyone: after many rotations in which nothing
-// moved because of it, it is left out. It never leaves itself out. Whoever misses the same packet
-// does not blame it, but looks for a member that cannot send: one of those that have the packet.
+// A member that receives tokens but no data blocks all others. If nothing advances because of it
+// for many rotations, the view excludes it. It never excludes itself. A member that misses the same
+// packet does not blame it, but looks for a member that has the packet and cannot send it.
 void RingEngine::detect_stall(Instant now) {
   const bool blocked = token_.aru < token_.seq && token_.aru == r_.stalled_aru &&
                        token_.aru_index == r_.stalled_index && token_.aru_index != kNoIndex &&
@@ -277,7 +278,8 @@ void RingEngine::pass_on(Instant now, Effects& out) {
 }
 
 void RingEngine::rest(Instant now) {
-  // A rotation that took long has lost the token on its way, and used up what a long rest needs.
+  // A slow rotation means that the token got lost on its way, which has used up the time of a long
+  // rest.
   if (now - r_.sent_at > options_.token_retransmit) r_.rests = 0;
   holding_ = true;
   ++counts_.held;
@@ -291,8 +293,7 @@ void RingEngine::send_token(Instant now, Effects& out) {
   const MemberSet& members = recovering ? repair_.agreement.members : membership_.members();
   const std::uint16_t index = recovering ? repair_.agreement.index : membership_.index();
   ++token_.hop;
-  // Without a buffer the token is as good as lost: the predecessor sends it again, or the view
-  // ends.
+  // Without a buffer the token is lost: the predecessor retransmits it, or the view ends.
   const BufferRef packet = membership_.build(FrameKind::token, token_, wire::encode_token);
   if (!packet) return;
   r_.sent_at = now;
@@ -313,8 +314,8 @@ void RingEngine::release_held(Instant now, Effects& out) {
 }
 
 void RingEngine::cancel_hold(Instant now, Effects& out) {
-  // Who has something to order wants the token, unless another member's application is what
-  // everybody waits for; and so does the member whose application has taken its messages.
+  // A member with units to order wants the token, unless all wait for another member's application.
+  // The member whose application has just read its messages wants the token too.
   const bool mine_to_lift = r_.last_credit_index == membership_.index();
   const bool useful =
       r_.last_credit == 0 ? mine_to_lift && host_.receive_room_units() > 0 : can_originate();
@@ -352,11 +353,12 @@ void RingEngine::deliver_ready(Effects& out) {
          (PEAL_MUTANT(deliver_out_of_order) && r_.delivered < packets_.high())) {
     const Seq next = r_.delivered + 1;
     if (!packets_.has(next)) {
-      r_.delivered = next;  // only the mutant gets here
+      r_.delivered = next;  // only with the mutant
       continue;
     }
     const Packet& packet = packets_.at(next);
-    // A safe packet that is not stable blocks what follows, agreed or not: the order is one.
+    // A safe packet that is not stable blocks all later packets, agreed ones too: there is one
+    // order.
     if (is_safe(packet.data.service) && next > r_.safe_line && !PEAL_MUTANT(deliver_safe_early))
       return;
     r_.delivered = next;
@@ -387,7 +389,7 @@ void RingEngine::visit_alone(Instant now, Effects& out) {
   if (moves) {
     timers_.arm(kVisitTimer, now);
   } else if (can_originate()) {
-    timers_.arm(kVisitTimer, now + options_.hold);  // no buffer or no room: look again later
+    timers_.arm(kVisitTimer, now + options_.hold);  // no buffer or no space: try again later
   }
 }
 

@@ -7,16 +7,17 @@ namespace peal::order {
 
 namespace wait {
 
-/// Something is to be ordered, and the token is elsewhere.
+/// Units wait for the token, which is elsewhere.
 inline constexpr WaitKind token{"token", "the token to come round"};
-/// The position is safe, and the node named does not have it yet.
+/// The unit at the position is safe, and {who} does not have it yet.
 inline constexpr WaitKind stability{"stability", "{who} to receive position {seq}, which is safe"};
 
 }  // namespace wait
 
 namespace event {
 
-inline constexpr EventKind recovery_guard{"recovery_guard"};  ///< who blocked it
+inline constexpr EventKind recovery_guard{"recovery_guard"};  ///< who = the member that blocked the
+                                                              ///< repair
 
 }  // namespace event
 

@@ -8,17 +8,18 @@ namespace {
 
 constexpr Duration kEpochMin = milliseconds(2);
 constexpr std::uint64_t kForgetLossEpochs = 64;
-constexpr std::uint64_t kHeavyLoss = 10'000;  // millionths above what is tolerated
+constexpr std::uint64_t kHeavyLoss = 10'000;  // millionths above the tolerated loss
 constexpr std::uint64_t kLightLoss = 2'000;
 constexpr std::uint64_t kRecentPackets = 4'000;
-constexpr std::uint64_t kEvidence = 30;  // lost packets to be expected before a retreat is judged
-constexpr std::uint32_t kSettling = 1;   // rotations until a new value has reached everybody
-// Rates in thousandths of the rate at home. A window twice as large must bring this much more; one
-// half as large may cost that much; in between both windows are as good.
+constexpr std::uint64_t kEvidence = 30;  // expected lost packets before the verdict on a retreat
+constexpr std::uint32_t kSettling = 1;   // rotations until a new value has reached all members
+// Rates in thousandths of the rate at home. Twice the window must gain at least this; half the
+// window may cost at most that. In between both windows are equally good.
 constexpr std::uint64_t kStartGain = 1'050;
 constexpr std::uint64_t kUpGain = 1'030;
 constexpr std::uint64_t kDownCost = 990;
-constexpr std::uint64_t kClear = 60;  // so far from the threshold, a few pairs of epochs are enough
+constexpr std::uint64_t kClear = 60;  // this far from the threshold, a few pairs of epochs are
+                                      // enough
 constexpr std::uint32_t kPairsMin = 4, kPairsMax = 16;
 constexpr Duration kRestMin = milliseconds(50), kRestMax = seconds(1);
 constexpr std::uint32_t kAcceleratedEpochRotations = 32, kAcceleratedEpochRotationsMax = 512;
@@ -31,7 +32,7 @@ std::uint64_t root(std::uint64_t of) {
   return root;
 }
 
-/// True if so many are more than chance makes of the expected ones: five standard deviations.
+/// True if the losses exceed the expected number by more than five standard deviations.
 bool significant(std::uint64_t losses, std::uint64_t expected) {
   const std::uint64_t excess = losses - std::min(losses, expected);
   return excess * excess > 25 * std::max<std::uint64_t>(expected, 1);
@@ -56,7 +57,7 @@ void GlobalWindow::reset(std::uint32_t members, std::uint32_t request_lag, std::
     window_ = std::min(fixed_, limit_);
     return;
   }
-  // What the last view found out is a hint; a new one starts small.
+  // The window of the last view is a hint; a new view starts small.
   set(last == 0 ? 16 * members : std::min(last, 16 * members));
 }
 
@@ -97,7 +98,7 @@ void GlobalWindow::on_rotation(Instant now, std::uint64_t new_packets, std::uint
   end_epoch(now, took, epoch_);
 }
 
-/// Half of the window is gone: if that does not help, the window is not the cause.
+/// The window is down to half, or to its minimum: if that does not help, it is not the cause.
 bool GlobalWindow::far() const { return window_ * 2 <= retreat_.window || window_ == least_; }
 
 GlobalWindow::Verdict GlobalWindow::verdict() const {
@@ -114,20 +115,20 @@ GlobalWindow::Verdict GlobalWindow::verdict() const {
 void GlobalWindow::retreat(Instant now, const Tally& epoch) {
   const bool heavy = epoch.loss() > tolerated_ + kHeavyLoss;
   if (retreat_.window == 0) {
-    // What led to the retreat may have been a bad moment: a cure is measured by what of it, or of
-    // the usual loss, is no chance.
+    // The retreat may have followed a chance burst of losses. Measure a cure by the part of this
+    // loss, or of the usual loss, that is beyond chance.
     const std::uint64_t loss = std::max(recent_.sure_loss(), epoch.sure_loss());
     retreat_ = {window_, cap_, phase_ == Phase::start, loss, {}};
   }
   const std::uint64_t window = window_;
-  // Not below half of it before the verdict.
+  // Do not go below half of it before the verdict.
   const std::uint64_t floor = std::max<std::uint64_t>(retreat_.window / 2, least_);
   if (heavy) {
     cap_ = static_cast<std::uint32_t>(std::max(window * 9 / 10, floor));
     skip_ = 2;
   }
   set(std::max(heavy ? window * 7 / 10 : window - std::max<std::uint64_t>(1, window / 16), floor));
-  if (window_ != window) retreat_.since = {};  // what the smallest window does not cure counts
+  if (window_ != window) retreat_.since = {};  // losses at the smallest window count on
   rest(now, kRestMin);
 }
 
@@ -154,13 +155,14 @@ void GlobalWindow::end_epoch(Instant now, Duration took, const Tally& epoch) {
     if (found == Verdict::incurable) return restore(now);
     if (found == Verdict::cured) {
       retreat_ = {};
-      tolerated_ = 0;  // it was the window, and perhaps was before: what else there is will show
+      tolerated_ = 0;  // the window was the cause, maybe of the tolerated loss too: start with no
+                       // tolerance
     }
   }
   if (epoch.loss() > tolerated_ + kLightLoss &&
       significant(epoch.losses, epoch.packets * tolerated_ / 1'000'000)) {
     if (phase_ != Phase::trial || trial_.other < trial_.home) return retreat(now, epoch);
-    // The larger window is to blame, even at home, since losses show a little later.
+    // The larger window is to blame, even in an epoch at home, since losses show late.
     if (significant(epoch.losses, epoch.packets * usual / 1'000'000)) {
       cap_ = static_cast<std::uint32_t>((trial_.home + trial_.other) / 2);
       skip_ = 2;
@@ -168,7 +170,7 @@ void GlobalWindow::end_epoch(Instant now, Duration took, const Tally& epoch) {
     }
   }
   if (retreat_.window != 0) return;  // wait for the verdict
-  if (limited_ * 2 < rotations_) {   // the senders had no more: nothing was learnt
+  if (limited_ * 2 < rotations_) {   // senders did not use the window: the epoch shows nothing
     if (phase_ == Phase::trial) set(trial_.home);
     reference_window_ = 0;
     if (phase_ != Phase::start) rest(now, kRestMin);
@@ -209,7 +211,7 @@ void GlobalWindow::begin_trial(Instant now) {
   trial_.home = window_;
   trial_.other = allowed(up_next_ ? trial_.home * 2 : trial_.home / 2);
   if (trial_.other == trial_.home) return refuse(now);
-  phase_ = Phase::trial;  // at home first
+  phase_ = Phase::trial;  // begins at home
 }
 
 void GlobalWindow::judge(Instant now, const Side& epoch) {
@@ -225,7 +227,7 @@ void GlobalWindow::judge(Instant now, const Side& epoch) {
     set(trial_.other);
     cap_ = std::min(limit_, std::max(cap_, window_ * 2));
     refusals_ = 0;
-    rest(now, Duration{});  // and further the same way
+    rest(now, Duration{});  // and try the same direction again
   } else if (ratio + margin < wanted) {
     refuse(now);
   }
@@ -234,7 +236,7 @@ void GlobalWindow::judge(Instant now, const Side& epoch) {
 void GlobalWindow::refuse(Instant now) {
   set(trial_.home);
   up_next_ = !up_next_;
-  // Once neither way is better, the trials, which cost a little, become rare.
+  // If neither direction is better, trials become rare, since they cost a little.
   const std::uint32_t rests = ++refusals_ / 2;
   const Duration time = std::min(kRestMin * (std::int64_t{1} << std::min(rests, 10U)), kRestMax);
   rest(now, refusals_ % 2 == 0 ? time : Duration{});
@@ -244,7 +246,7 @@ void AcceleratedWindow::on_rotation() {
   if (fixed_ != kAuto || ++epoch_.rotations < kAcceleratedEpochRotations) return;
   if (epoch_.after_lost > 0 && epoch_.before < kControlPackets &&
       epoch_.rotations < kAcceleratedEpochRotationsMax) {
-    // Those sent before the token say what loss is usual: a few of them say nothing.
+    // Losses before the token show the usual loss: too few of them show nothing.
     share_ = std::min(share_, kShareWithControl);
     return;
   }

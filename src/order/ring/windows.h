@@ -8,49 +8,49 @@
 namespace peal::order::ring {
 
 /// How many packets all members together may send in one rotation. Only the representative of a
-/// view decides. It doubles the window while that brings clearly more throughput; after that it
-/// tries twice and half the window now and then, in turns with the one it has, takes the larger
-/// only if it brings more and the smaller if it costs nothing, and retreats on loss. Loss that a
-/// retreat to half the window does not cure has another cause than the window: it is tolerated from
-/// then on, and the window goes back to where it was. Integers only, so that runs repeat.
+/// view decides. It doubles the window while that clearly raises throughput. After that it
+/// sometimes tries twice or half the window, alternating with the current one. It keeps the larger
+/// window only if throughput rises, and the smaller one if throughput does not fall. It retreats on
+/// loss. If half the window does not cure the loss, the window is not the cause: it tolerates that
+/// loss from then on and restores the window. Integers only, so that runs repeat.
 class GlobalWindow {
  public:
-  /// `fixed` > 0 switches the tuning off. `limit` is the largest value that the view allows.
+  /// `fixed` > 0 disables tuning. `limit` is the largest window that the view allows.
   void reset(std::uint32_t members, std::uint32_t request_lag, std::uint32_t limit,
              std::uint32_t fixed);
   std::uint32_t value() const { return window_; }
 
-  /// Once per rotation, with what the last rotation carried.
+  /// Called once per rotation, with the sums of the last rotation.
   void on_rotation(Instant now, std::uint64_t new_packets, std::uint64_t losses, bool limited);
-  /// The running epoch says nothing: a token was held or sent again.
+  /// Discards the running epoch, because a token was held or retransmitted.
   void spoil() { spoiled_ = true; }
 
  private:
   enum class Phase : std::uint8_t { start, rest, trial };
-  /// Packets, and how many of them were lost.
+  /// Packets, and the number of them that were lost.
   struct Tally {
     std::uint64_t packets = 0, losses = 0;
-    /// In millionths.
+    /// Loss rate in millionths.
     std::uint64_t loss() const { return losses * 1'000'000 / (packets == 0 ? 1 : packets); }
-    /// The same, less four standard deviations.
+    /// Lower bound of the loss rate: four standard deviations less.
     std::uint64_t sure_loss() const;
     void add(const Tally& more) { packets += more.packets, losses += more.losses; }
   };
-  /// From the first loss that calls for a retreat until it is cured, or found to be incurable.
+  /// From the first loss that requires a retreat until it is cured or found incurable.
   struct Retreat {
-    std::uint32_t window = 0, cap = 0;  ///< before it; window 0: there is none
-    bool starting = false;              ///< the phase before it was start
-    std::uint64_t loss = 0;             ///< before it, in millionths
+    std::uint32_t window = 0, cap = 0;  ///< values before the retreat; window 0: no retreat
+    bool starting = false;              ///< the phase before the retreat was `start`
+    std::uint64_t loss = 0;             ///< before the retreat, in millionths
     Tally since;
   };
   enum class Verdict : std::uint8_t { open, cured, incurable };
-  /// What was ordered in a time.
+  /// Packets ordered in a period.
   struct Side {
     std::uint64_t packets = 0, ns = 0;
     std::uint64_t rate() const { return packets * 1'000'000'000 / (ns == 0 ? 1 : ns); }
     void add(const Side& more) { packets += more.packets, ns += more.ns; }
   };
-  /// Two windows in turns, epoch by epoch, so that both meet the same machine.
+  /// Two windows in alternating epochs, so that both run under the same conditions.
   struct Trial {
     std::uint64_t home = 0, other = 0;
     Side at_home, at_other;
@@ -66,7 +66,7 @@ class GlobalWindow {
   void begin_trial(Instant now);
   void judge(Instant now, const Side& epoch);
   void refuse(Instant now);
-  /// The nearest window that may be set.
+  /// Clamps `window` to the values that may be set.
   std::uint32_t allowed(std::uint64_t window) const;
   void set(std::uint64_t window) { window_ = allowed(window); }
 
@@ -88,8 +88,8 @@ class GlobalWindow {
   std::uint64_t epochs_ = 0;
 };
 
-/// How many of a visit's packets follow the token. Each member tunes its own: overlap hurts only
-/// when buffers overflow, and then packets sent after the token are lost more often than others.
+/// How many of a visit's packets follow the token. Each member tunes its own share. Overlap hurts
+/// only when buffers overflow; then packets sent after the token are lost more often than others.
 class AcceleratedWindow {
  public:
   static constexpr std::uint32_t kAuto = 0xffff'ffff;
@@ -98,7 +98,7 @@ class AcceleratedWindow {
     share_ = 50;
     epoch_ = {};
   }
-  /// Packets after the token, of `count` that the visit sends.
+  /// Packets to send after the token, of the `count` packets of the visit.
   std::uint32_t after_token(std::uint32_t count) const {
     if (fixed_ != kAuto) return fixed_;
     return static_cast<std::uint32_t>((std::uint64_t{count} * share_ + 99) / 100);
