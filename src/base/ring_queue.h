@@ -12,10 +12,12 @@ namespace peal {
 /// A queue in memory that goes round: in a steady stream it allocates nothing, unlike std::deque.
 /// What it grew to beyond kKept elements is given back when it is empty. One thread at a time.
 template <class T>
-class Ring {
+class RingQueue {
  public:
   /// With `least`, the first push_back() allocates nothing; a power of two.
-  explicit Ring(std::size_t least = 0) : slots_(least) { PEAL_ASSERT((least & (least - 1)) == 0); }
+  explicit RingQueue(std::size_t least = 0) : slots_(least) {
+    PEAL_ASSERT((least & (least - 1)) == 0);
+  }
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
@@ -47,7 +49,7 @@ class Ring {
     front() = T{};
     first_ = (first_ + 1) & (slots_.size() - 1);
     --size_;
-    if (size_ == 0 && slots_.size() > kKept) *this = Ring{};
+    if (size_ == 0 && slots_.size() > kKept) *this = RingQueue{};
   }
   void clear() {
     while (!empty()) pop_front();
